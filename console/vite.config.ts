@@ -1,7 +1,7 @@
 import vue from "@vitejs/plugin-vue";
 import { defineConfig } from "vitest/config";
 
-/** Where `deno task start` serves the console, and with it `config.json`. */
+/** Where `deno task start` serves the console and its `config.json`. */
 const LOCAL_CONSOLE_URL = "http://127.0.0.1:54323";
 
 export default defineConfig({
@@ -9,7 +9,7 @@ export default defineConfig({
   // Relative, so that one build works in any folder of any host.
   base: "./",
   build: {
-    // No `data:` scripts or styles: the policy allows files of this origin alone.
+    // No `data:` scripts or styles: the policy allows only files of this origin.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2023",

@@ -8,11 +8,11 @@ Deno.test("csvLine() quotes texts, doubles quotes, keeps line breaks and ends wi
   );
 });
 
-Deno.test("csvLine() writes what is no text as JSON", () => {
+Deno.test("csvLine() encodes non-string values as JSON", () => {
   assert.equal(csvLine([{ sql: "select 1" }, ["a"]]), '"{""sql"":""select 1""}","[""a""]"\r\n');
 });
 
-Deno.test("csvLine() defuses what a spreadsheet would run", () => {
+Deno.test("csvLine() escapes cells that a spreadsheet would run", () => {
   for (const text of ["=1+1", "+1", "-1+1", "@SUM(A1)", " =1", "\t=1", "\rx", "＝1", "\n=1"]) {
     assert.equal(csvLine([text]), `"'${text}"\r\n`);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { toStorableJson } from "./storable_json.ts";
 
-Deno.test("toStorableJson() replaces what Postgres refuses, in keys and values, deeply", () => {
+Deno.test("toStorableJson() replaces what Postgres refuses, in keys and values at any depth", () => {
   const value = { "a\0": ["x\0y", { b: "\ud83d" }], n: 1, t: true, z: null };
 
   assert.deepEqual(toStorableJson(value), {
@@ -12,6 +12,6 @@ Deno.test("toStorableJson() replaces what Postgres refuses, in keys and values, 
   });
 });
 
-Deno.test("toStorableJson() keeps whole emoji and other text", () => {
+Deno.test("toStorableJson() keeps complete emoji and other text", () => {
   assert.equal(toStorableJson("😀 ß \\u0000"), "😀 ß \\u0000");
 });

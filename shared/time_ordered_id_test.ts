@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { timeOrderedId } from "./time_ordered_id.ts";
 
-Deno.test("timeOrderedId() makes UUIDs of version 7 that hold their time and never repeat", () => {
+Deno.test("timeOrderedId() returns UUIDs of version 7 that contain their time and never repeat", () => {
   const beforeMs = Date.now();
   const ids = Array.from({ length: 1_000 }, timeOrderedId);
   const afterMs = Date.now();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { functionLimits, readEnvironment } from "./stack_environment.ts";
 
-Deno.test("readEnvironment() reads .env, and the process's variables win", async () => {
+Deno.test("readEnvironment() reads .env, and the process's variables take precedence", async () => {
   const projectRoot = await Deno.makeTempDir();
   await Deno.writeTextFile(join(projectRoot, ".env"), 'PATH=/nowhere\n# note\nNEW_KEY="a b"\n');
 
@@ -24,7 +24,7 @@ Deno.test("readEnvironment() treats an empty variable of .env as unset", async (
   await Deno.remove(projectRoot, { recursive: true });
 });
 
-Deno.test("functionLimits() are the hosted platform's unless set otherwise", () => {
+Deno.test("functionLimits() are the hosted platform's unless set", () => {
   assert.deepEqual(functionLimits({}), {
     wallClockMs: 400_000,
     cpu: { softMs: 1_000, hardMs: 2_000 },

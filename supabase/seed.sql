@@ -1,5 +1,5 @@
--- What a new project starts with: providers, and three agents to try the platform with.
--- Safe to run again: rows that exist stay as they are.
+-- Initial data of a new project: model providers, and three agents for trying out the platform.
+-- Running it again does not change existing rows.
 
 insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
 values
@@ -8,7 +8,7 @@ values
   ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY'),
   ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY'),
   ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null),
-  -- Plays the agents below from a script, without a key; the embedded stack sets its address.
+  -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
   ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null)
 on conflict (name) do nothing;
 
@@ -25,7 +25,7 @@ from (
     ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, '2025-10-15'),
     ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, '2026-09-02'),
     ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, '2027-01-01'),
-    -- They run on this machine.
+    -- Local models.
     ('ollama', 'llama3.2', 0, 0, null, 0, '2026-01-01'),
     ('demo', 'demo', 0, 0, null, 0, '2026-01-01')
 ) as price (provider, model, input, cached_input, cache_write, output, valid_from)
@@ -42,20 +42,20 @@ from (
       'Plans a report over a folder of Markdown files, hands the reading to readers and writes it up.',
       'You write a report over a folder of Markdown documents.
 1. Load the skill report-writing and follow it.
-2. List the Markdown files of the folder that the task names, with the file tools.
+2. Use the file tools to list the Markdown files in the folder that the task names.
 3. Hand each file to the agent reader with create_subtask, all in one turn. The input is {"path": "<path of the file>"}.
 4. When every reader has answered, save their digests with save_intermediate_data under the key digests.
-5. Ask for a human review of your outline with request_human_review, and follow the answer.
+5. Request a human review of your outline with request_human_review, and follow the answer.
 6. Save the finished report as Markdown with save_intermediate_data under the key report.md.
 7. Finish with complete_task; the output is {"report": "report.md", "files": <number of files>, "summary": "<two sentences>"}.
-Mention a file that no reader could read, and go on without it.'
+If no reader could read a file, mention it in the report and continue without it.'
     ),
     (
       'Reader',
       'reader',
       'Reads one Markdown file and answers with its digest.',
-      'You read one Markdown file, the path of which stands in the input, with the file tools.
-Work out its title, its headings, its number of words and its first sentence.
+      'You read one Markdown file with the file tools. Its path is in the input.
+Find its title, its headings, its number of words and its first sentence.
 Save them with save_intermediate_data under the key digest, then finish with complete_task with the same object
 {"path", "title", "headings", "words", "first_sentence"} as output.'
     ),
@@ -67,7 +67,7 @@ Save them with save_intermediate_data under the key digest, then finish with com
 1. Write a draft of two sentences.
 2. Ask a person to approve it with request_human_review; the context is {"draft": "<the draft>"}.
 3. If the draft is rejected, finish with complete_task and the output {"announcement": null, "review": "<the comments>"}.
-4. If it is approved, change what the comments ask for, and finish with complete_task and the output
+4. If it is approved, make the changes that the comments request, and finish with complete_task and the output
 {"announcement": "<the text>", "review": "<the comments>"}.'
     )
 ) as agent (name, slug, description, system_prompt)
@@ -89,13 +89,13 @@ values (
   'How to write a short, checkable report over several documents. Use it whenever the result is a report.',
   '# Writing a report
 
-1. Say in the first paragraph what was read and what the reader gets out of it.
-2. Give each document a section: its title, one sentence on what it says, its size in words.
-3. State only what stands in the digests. A document that could not be read is named as such.
-4. End with the section "Review": who approved the report and with which words.
+1. In the first paragraph, say which documents were read and what the report contains.
+2. Give each document a section with its title, a one-sentence summary and its size in words.
+3. State only facts from the digests. Name each document that could not be read.
+4. End with the section "Review": who approved the report, and their comments.
 
 The resource `outline.md` is the outline to fill in.',
-  '{"outline.md": "# Report: <folder>\n\n<what was read>\n\n## <title of a document>\n\n<what it says> (<words> words, `<path>`)\n\n## Review\n\n<who approved it, and their words>\n"}'
+  '{"outline.md": "# Report: <folder>\n\n<which documents were read>\n\n## <title of a document>\n\n<summary> (<words> words, `<path>`)\n\n## Review\n\n<who approved it, and their comments>\n"}'
 )
 on conflict (skill_id) do nothing;
 
@@ -106,13 +106,13 @@ cross join public.skills as skill
 where agent.slug = 'planner' and skill.skill_id = 'report-writing'
 on conflict do nothing;
 
--- Tool servers that are part of the product, so that agents can be given their tools at once. Those
--- of later versions get their row from the functions mcp and mcp-execute when these first run.
+-- Tool servers that are part of the product, so that agents can have their tools immediately. The functions
+-- mcp and mcp-execute add the servers of later versions when they first run.
 insert into public.tools (slug, name, type, description, config)
 values
   (
     'artifacts', 'Artifacts', 'internal',
-    'Reads what the tasks of the agent''s own job have stored: intermediate data and files.',
+    'Reads the intermediate data and files that the tasks of the agent''s job have stored.',
     '{"server": "artifacts"}'
   ),
   (
@@ -127,7 +127,7 @@ values
   ),
   (
     'swarm', 'Swarm', 'internal',
-    'Creates tasks for agents, follows them, answers their questions and reads results.',
+    'Creates tasks for agents, follows their progress, answers their reviews and reads their results.',
     '{"server": "swarm"}'
   ),
   (

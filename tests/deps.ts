@@ -1,10 +1,10 @@
-// deno-lint-ignore-file explicit-module-boundary-types -- the type of a loader is that of its package
-/** Every third-party package that only tests use, named once, pinned and loaded when called. */
+// the return type of each loader is that of its package
+/** Every third-party package that only tests use, named once, pinned and loaded on demand. */
 
 import { fileURLToPath } from "node:url";
 
 export const loadFastCheck = () => import("npm:fast-check@4.10.2");
-/** An authorization server; it has no types of its own. */
+/** An authorization server; the package has no types. */
 export const loadOidcProvider = () => import("npm:oidc-provider@9.13.3");
 export const loadMcpClient = () => import("npm:@modelcontextprotocol/client@2.4.0");
 export const loadMcpServer = () => import("npm:@modelcontextprotocol/server@2.4.0");
@@ -19,10 +19,10 @@ export type { Arbitrary } from "npm:fast-check@4.10.2";
 export type { Browser, Page } from "../scripts/deps.ts";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
 
-/** The Model Context Protocol's own conformance suite, a program that Deno runs. */
+/** The Model Context Protocol's conformance suite, a program that Deno runs. */
 export const CONFORMANCE_SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 
-/** MCP servers of other people, and what puts those on HTTP that speak standard streams only. */
+/** Third-party MCP servers, and the bridge that serves stdio servers over HTTP. */
 export const FOREIGN_SERVERS = {
   everything: "npm:@modelcontextprotocol/server-everything@2026.8.31",
   filesystem: "npm:@modelcontextprotocol/server-filesystem@2026.8.31",
@@ -32,7 +32,7 @@ export const FOREIGN_SERVERS = {
   supergateway: "npm:supergateway@4.0.0",
 } as const;
 
-/** MCP clients of other people that are programs. */
+/** Third-party MCP clients that are programs. */
 export const FOREIGN_CLIENTS = {
   inspector: "npm:@modelcontextprotocol/inspector@2.12.0",
   mcporter: "npm:mcporter@0.12.3",
@@ -44,7 +44,7 @@ export const loadMcpSdkV1 = async () => ({
   ...await import("npm:@modelcontextprotocol/sdk@1.32.2/client/streamableHttp.js"),
 });
 
-/** Folders of packages that ship skills of their own, as other people write them. */
+/** Folders of third-party packages that contain skills. */
 export async function resolvePackagesWithSkills(): Promise<readonly string[]> {
   await import("npm:dotenv@17.4.2");
   return [
@@ -54,7 +54,7 @@ export async function resolvePackagesWithSkills(): Promise<readonly string[]> {
     .map((entry) => fileURLToPath(new URL("skills", entry.replace(/(\/\d[^/]*\/).*$/, "$1"))));
 }
 
-/** The source of axe, which finds breaches of WCAG in a page. */
+/** The source of axe, which finds WCAG violations in a page. */
 export async function loadAxeSource(): Promise<string> {
   const { default: axe } = await import("npm:axe-core@4.14.1");
   return axe.source;

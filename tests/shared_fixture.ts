@@ -1,11 +1,11 @@
-/** What a test on a shared fixture does. */
+/** The body of a test with a shared fixture. */
 export type SharedTest<Fixture> = (fixture: Fixture, t: Deno.TestContext) => Promise<void> | void;
 
 /**
- * For tests that share one fixture: it is opened by the first of them that runs and closed after
- * the last, so that a file boots once. Each test has to find only rows of its own.
+ * For tests that share one fixture: the first test opens it, and it is closed after the last one, so
+ * that a file boots once. Each test must use only its own rows.
  *
- * @returns What registers such a test, in place of `Deno.test`.
+ * @returns A function that registers such a test, in place of `Deno.test`.
  */
 export function testsSharing<Fixture extends AsyncDisposable>(
   open: () => Promise<Fixture>,

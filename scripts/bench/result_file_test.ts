@@ -19,6 +19,6 @@ Deno.test("withFigures() replaces the figures and reports missed targets", () =>
   assert.doesNotMatch(text, /old/);
 });
 
-Deno.test("withFigures() refuses a page without markers", () => {
+Deno.test("withFigures() refuses a page without its markers", () => {
   assert.throws(() => withFigures("nothing", []), /figures: begin/);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ratioIn, runRounds, spreadIn } from "./rounds.ts";
 
-Deno.test("runRounds() starts each round with another system", async () => {
+Deno.test("runRounds() starts each round with a different system", async () => {
   const order: string[] = [];
   const measure = (name: string) => () => {
     order.push(name);
@@ -13,7 +13,7 @@ Deno.test("runRounds() starts each round with another system", async () => {
   assert.deepEqual(order, ["a", "b", "b", "a"]);
 });
 
-Deno.test("ratioIn() compares within a round, so that a slow round has no effect", async () => {
+Deno.test("ratioIn() compares within a round, so that a slow round does not change the result", async () => {
   const disturbance = [1, 10, 1];
   const measure = (ms: number) => (round: number) =>
     Promise.resolve({ ms: ms * (disturbance[round] ?? 1) });

@@ -8,7 +8,7 @@ Deno.test("unknownErrorCodes() accepts a listed code with its status", () => {
   assert.deepEqual(unknownErrorCodes("a.sql", raise(404, "TASK_NOT_FOUND")), []);
 });
 
-Deno.test("unknownErrorCodes() names a code that is not listed, and one with another status", () => {
+Deno.test("unknownErrorCodes() reports an unlisted code and a code with another status", () => {
   assert.deepEqual(
     unknownErrorCodes("a.sql", raise(404, "NO_SUCH_CODE") + raise(500, "TASK_NOT_FOUND")),
     [

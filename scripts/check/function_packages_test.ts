@@ -4,7 +4,7 @@ import { functionPackageProblems } from "./function_packages.ts";
 
 const ENTRY = "supabase/functions/f/index.ts";
 
-Deno.test("functionPackageProblems() accepts an SDK that is loaded when it is first needed", () => {
+Deno.test("functionPackageProblems() accepts an SDK that is loaded on first use", () => {
   const problems = functionPackageProblems(ENTRY, [
     moduleOf(ENTRY, { eager: ["shared/llm/choose.ts", "shared/vendor/zod.js"] }),
     moduleOf("shared/llm/choose.ts", { lazy: ["shared/llm/openai_adapter.ts"] }),
@@ -15,7 +15,7 @@ Deno.test("functionPackageProblems() accepts an SDK that is loaded when it is fi
   assert.deepEqual(problems, []);
 });
 
-Deno.test("functionPackageProblems() names an SDK that is loaded with the function", () => {
+Deno.test("functionPackageProblems() reports an SDK that is loaded with the function", () => {
   const problems = functionPackageProblems(ENTRY, [
     moduleOf(ENTRY, { eager: ["shared/llm/openai_adapter.ts"] }),
     moduleOf("shared/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),

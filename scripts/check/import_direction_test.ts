@@ -12,7 +12,7 @@ Deno.test("misdirectedImports() accepts imports of lower layers", () => {
   assert.deepEqual(problems, []);
 });
 
-Deno.test("misdirectedImports() names an import from the core to an adapter", () => {
+Deno.test("misdirectedImports() reports an import from the core to an adapter", () => {
   const problems = misdirectedImports([
     { path: "shared/agent/decide.ts", imports: ["shared/db/sql_client.ts"] },
   ]);
@@ -22,7 +22,7 @@ Deno.test("misdirectedImports() names an import from the core to an adapter", ()
   ]);
 });
 
-Deno.test("misdirectedImports() names a cycle", () => {
+Deno.test("misdirectedImports() reports a cycle", () => {
   const problems = misdirectedImports([
     { path: "shared/db/a.ts", imports: ["shared/db/b.ts"] },
     { path: "shared/db/b.ts", imports: ["shared/db/a.ts"] },
@@ -33,7 +33,7 @@ Deno.test("misdirectedImports() names a cycle", () => {
   ]);
 });
 
-Deno.test("misdirectedImports() names a folder that has no layer", () => {
+Deno.test("misdirectedImports() reports a folder without a layer", () => {
   assert.deepEqual(misdirectedImports([{ path: "shared/misc/x.ts", imports: [] }]), [
     "shared/misc/x.ts belongs to no layer",
   ]);
@@ -45,7 +45,7 @@ Deno.test("effectsInCore() finds a clock in the core, but not in its comments or
   assert.equal(effectsInCore("shared/worker/x.ts", "const now = Date.now();").length, 0);
 });
 
-Deno.test("misdirectedImports() names two folders that import each other", () => {
+Deno.test("misdirectedImports() reports two folders that import each other", () => {
   const problems = misdirectedImports([
     { path: "shared/db/a.ts", imports: ["shared/http/b.ts"] },
     { path: "shared/http/b.ts", imports: [] },
@@ -56,7 +56,7 @@ Deno.test("misdirectedImports() names two folders that import each other", () =>
   assert.deepEqual(problems, ["Import cycle: shared/db → shared/http → shared/db"]);
 });
 
-Deno.test("misdirectedImports() refuses imports from tools to their callers", () => {
+Deno.test("misdirectedImports() prevents tools from importing the code that serves them", () => {
   const problems = misdirectedImports([
     { path: "shared/tools/relay.ts", imports: ["shared/mcp/public_url.ts"] },
     { path: "shared/tools/listing/list_servers.ts", imports: ["shared/servers/quoth/server.ts"] },
@@ -71,7 +71,7 @@ Deno.test("misdirectedImports() refuses imports from tools to their callers", ()
   ]);
 });
 
-Deno.test("misdirectedStackImports() keeps agents out of the embedded Supabase", () => {
+Deno.test("misdirectedStackImports() prevents the embedded Supabase from importing agents", () => {
   const problems = misdirectedStackImports([
     { path: "stack/stack.ts", imports: ["stack/keys/keys.ts", "shared/agent/decide.ts"] },
     { path: "stack/keys/keys.ts", imports: ["shared/json.ts", "scripts/demo/run_demo.ts"] },
@@ -84,7 +84,7 @@ Deno.test("misdirectedStackImports() keeps agents out of the embedded Supabase",
   ]);
 });
 
-Deno.test("misdirectedStackImports() names a cycle between its folders", () => {
+Deno.test("misdirectedStackImports() reports a cycle between its folders", () => {
   const problems = misdirectedStackImports([
     { path: "stack/keys/a.ts", imports: ["stack/gateway/b.ts"] },
     { path: "stack/gateway/b.ts", imports: ["stack/keys/c.ts"] },

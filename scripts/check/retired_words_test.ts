@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { retiredWords } from "./retired_words.ts";
 
-Deno.test("retiredWords() reports the line and the term to use instead", () => {
-  // Joined, so that this file does not contain the word.
+Deno.test("retiredWords() returns the line and the replacement", () => {
+  // Concatenated, so that this file does not contain the word.
   const word = ["do", "or"].join("");
 
   assert.deepEqual(retiredWords("a.ts", `one\n// This ${word} and that ${word}s`), [
@@ -11,7 +11,7 @@ Deno.test("retiredWords() reports the line and the term to use instead", () => {
   ]);
 });
 
-Deno.test("retiredWords() checks code, SQL and pages alike, and phrases with SQL's quotes", () => {
+Deno.test("retiredWords() checks code, SQL and pages, and phrases with SQL's quotes", () => {
   const word = ["to", "ld"].join("");
   const phrase = ["a person''s", "leave"].join(" ");
 
@@ -22,6 +22,6 @@ Deno.test("retiredWords() checks code, SQL and pages alike, and phrases with SQL
   ]);
 });
 
-Deno.test("retiredWords() ignores words that only contain a retired word", () => {
+Deno.test("retiredWords() ignores words that only contain a retired one", () => {
   assert.deepEqual(retiredWords("a.ts", "belly shallow doorway untold"), []);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { unmeasuredJson } from "./unmeasured_json.ts";
 
-Deno.test("unmeasuredJson() finds external JSON that is parsed without limits", () => {
+Deno.test("unmeasuredJson() finds foreign JSON that is parsed without limits", () => {
   const source = `
     // JSON.parse(comment)
     const copy = JSON.parse(JSON.stringify(value));

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { isCodeProof, untestedCodes } from "./untested_codes.ts";
 
-Deno.test("untestedCodes() names a code that no test expects", () => {
+Deno.test("untestedCodes() reports a code that no test expects", () => {
   const problems = untestedCodes(['assert.equal(code, "A_CODE");'], ["A_CODE", "OTHER_CODE"]);
 
   assert.equal(problems.length, 1);
   assert.match(problems[0] ?? "", /^OTHER_CODE: no test/);
 });
 
-Deno.test("untestedCodes() does not accept a longer name that starts with the code", () => {
+Deno.test("untestedCodes() does not accept a longer name in place of the code", () => {
   assert.equal(untestedCodes(["A_CODE_TOO, NOT_A_CODE"], ["A_CODE"]).length, 1);
 });
 

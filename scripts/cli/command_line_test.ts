@@ -10,37 +10,37 @@ const SPEC = {
   },
 } as const;
 
-Deno.test("readCommandLine() returns each flag's value, and false or undefined for absent flags", () => {
+Deno.test("readCommandLine() returns each flag's value, and false or undefined for missing flags", () => {
   const line = readCommandLine(SPEC, ["--port", "5000"]);
 
   assert.deepEqual(line, { kind: "run", values: { port: "5000", json: false }, positionals: [] });
 });
 
-Deno.test("readCommandLine() refuses an unknown flag in one line that names it", () => {
+Deno.test("readCommandLine() refuses an unknown flag with a one-line message that names it", () => {
   const line = readCommandLine(SPEC, ["--bogus"]);
 
   assert.equal(line.kind, "refused");
   assert.match(line.kind === "refused" ? line.message : "", /^[^\n]*--bogus[^\n]*--help$/);
 });
 
-Deno.test("readCommandLine() refuses an argument without a flag if the command accepts none", () => {
+Deno.test("readCommandLine() refuses an unexpected positional argument", () => {
   const line = readCommandLine(SPEC, ["here"]);
 
   assert.equal(line.kind, "refused");
   assert.match(line.kind === "refused" ? line.message : "", /here/);
 });
 
-Deno.test("readCommandLine() refuses a flag whose value is missing", () => {
+Deno.test("readCommandLine() refuses a flag without a value", () => {
   assert.equal(readCommandLine(SPEC, ["--port"]).kind, "refused");
 });
 
-Deno.test("readCommandLine() accepts arguments without a flag if the spec allows them", () => {
+Deno.test("readCommandLine() accepts positional arguments that the spec declares", () => {
   const line = readCommandLine({ ...SPEC, positionals: "[folder]" }, ["docs", "--json"]);
 
   assert.deepEqual(line.kind === "run" && line.positionals, ["docs"]);
 });
 
-Deno.test("readCommandLine() explains every flag for --help, with any other arguments", () => {
+Deno.test("readCommandLine() explains every flag on --help, regardless of other arguments", () => {
   const line = readCommandLine(SPEC, ["--bogus", "--help"]);
 
   assert.match(line.kind === "help" ? line.text : "", /--port N\s+Port of the API\.\n.*--json/s);

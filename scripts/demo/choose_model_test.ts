@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chooseModel, modelKeys } from "./choose_model.ts";
 
-Deno.test("chooseModel() returns the first provider whose variable is set, otherwise the scripted model", () => {
+Deno.test("chooseModel() chooses the first provider whose variable is set, otherwise the script", () => {
   assert.equal(chooseModel({}).provider, "demo");
   assert.equal(chooseModel({ OPENAI_API_KEY: "" }).provider, "demo");
   assert.equal(chooseModel({ GOOGLE_API_KEY: "g", OLLAMA_HOST: "h" }).provider, "google");

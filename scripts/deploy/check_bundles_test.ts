@@ -13,14 +13,14 @@ Deno.test("bundleProblems() accepts a small function that a busy machine importe
   assert.deepEqual(bundleProblems([SMALL]), []);
 });
 
-Deno.test("bundleProblems() names a bundle that is too large", () => {
+Deno.test("bundleProblems() reports a bundle that is too large", () => {
   const [problem, ...others] = bundleProblems([{ ...SMALL, compressedBytes: 2_500_000 }]);
 
   assert.deepEqual(others, []);
   assert.match(problem ?? "", /^mcp: the compressed bundle has 2\.50 MB, the limit is 2\.50 MB/);
 });
 
-Deno.test("bundleProblems() names an import that takes too long", () => {
+Deno.test("bundleProblems() reports an import that takes too long", () => {
   assert.match(
     bundleProblems([{ ...SMALL, importCpuMs: 300 }])[0] ?? "",
     /^mcp: the import takes 300 ms of CPU time, the limit is 300 ms/,
@@ -28,7 +28,7 @@ Deno.test("bundleProblems() names an import that takes too long", () => {
   assert.equal(bundleProblems([{ ...SMALL, importCpuMs: null }]).length, 1);
 });
 
-Deno.test("describeCosts() writes one line for each function", () => {
+Deno.test("describeCosts() writes one line per function", () => {
   assert.deepEqual(describeCosts([SMALL]), [
     "mcp: 0.85 MB compressed, cold import 150 ms of CPU, 400 ms",
   ]);

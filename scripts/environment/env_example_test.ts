@@ -5,7 +5,7 @@ import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
 import { envExample } from "./env_example.ts";
 import { MODEL_VARIABLES, STACK_VARIABLES } from "./stack_variables.ts";
 
-Deno.test("envExample() has every settable variable, once and empty", () => {
+Deno.test("envExample() has every variable that a user may set, each once and empty", () => {
   const declared = [
     ...Object.keys(MODEL_VARIABLES),
     ...Object.keys(ENV_VARIABLES).filter((name) => !name.startsWith("SUPABASE_")),
@@ -18,7 +18,7 @@ Deno.test("envExample() has every settable variable, once and empty", () => {
   assert.ok(written.every(([, , value]) => value === ""));
 });
 
-Deno.test("a copy of envExample() configures the functions like no file", () => {
+Deno.test("a copy of envExample() gives the same configuration as no file", () => {
   const platform: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1",
     SUPABASE_DB_URL: "postgresql://127.0.0.1/postgres",

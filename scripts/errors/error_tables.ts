@@ -15,8 +15,8 @@ create table private.error_codes (
   counts_as_failure boolean not null
 );
 comment on table private.error_codes is
-  'The stable error codes of the product, as shared/errors/codes.ts declares them. Only migrations write here.';
-comment on column private.error_codes.status is 'The HTTP status; SQL raises the code with it.';
+  'The stable error codes of the product, generated from shared/errors/codes.ts. Written only by migrations.';
+comment on column private.error_codes.status is 'The HTTP status with which SQL raises the code.';
 comment on column private.error_codes.error_type is 'As in mcp_failures.error_type.';
 comment on column private.error_codes.is_retryable is 'True if the same request can succeed later without a change.';
 comment on column private.error_codes.counts_as_failure is

@@ -12,7 +12,7 @@ const PAGE = `# Errors
 More.
 `;
 
-Deno.test("errorsPage() keeps the explanations and replaces the other columns", () => {
+Deno.test("errorsPage() keeps the usage column and takes everything else from the table", () => {
   const page = errorsPage(PAGE);
   const rows = page.split("\n").filter((line) => line.startsWith("| `"));
 
@@ -32,14 +32,14 @@ Deno.test("errorsPage() keeps the explanations and replaces the other columns", 
   assert.equal(errorsPage(page), page);
 });
 
-Deno.test("unexplainedCodes() returns each code that the page does not explain", () => {
+Deno.test("unexplainedCodes() reports each code whose use the page does not explain", () => {
   const unexplained = unexplainedCodes(errorsPage(PAGE));
 
   assert.equal(unexplained.length, Object.keys(ERROR_CODES).length - 1);
   assert.ok(unexplained.includes("docs/errors.md does not explain when `INTERNAL` is used"));
 });
 
-Deno.test("errorCodesMigration() writes each code once", () => {
+Deno.test("errorCodesMigration() writes each code to SQL once", () => {
   const sql = errorCodesMigration();
 
   assert.match(sql, /\n {2}\('AUTHORIZATION_REQUIRED', 403, 'auth_error', false, false\),\n/);

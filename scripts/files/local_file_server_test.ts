@@ -14,7 +14,7 @@ const answerSchema = z.object({
   }),
 });
 
-/** Creates a folder with a file, and a link to a secret outside of the folder. */
+/** A folder with a file, next to a secret that a link inside the folder points to. */
 async function makeFolder(): Promise<string> {
   const parent = await Deno.makeTempDir({ prefix: "supaswarm-files-test-" });
   const folder = join(parent, "notes");
@@ -57,7 +57,7 @@ async function callTool(server: LocalFileServer, name: string, path: string) {
   return { isError: result.isError ?? false, text: result.content[0]?.text };
 }
 
-Deno.test("the local file server lists and reads by relative and by absolute path", async () => {
+Deno.test("the local file server lists and reads by relative and absolute path", async () => {
   const folder = await makeFolder();
   const server = startLocalFileServer(folder);
   try {
@@ -74,7 +74,7 @@ Deno.test("the local file server lists and reads by relative and by absolute pat
   }
 });
 
-Deno.test("the local file server refuses paths and links out of its folder, and hidden files", async () => {
+Deno.test("the local file server refuses paths and links outside its folder, and hidden files", async () => {
   const folder = await makeFolder();
   const server = startLocalFileServer(folder);
   try {

@@ -39,7 +39,7 @@ function importOf(document: unknown, variables: Record<string, string> = {}, nam
   return entryOfRegistry(server, { variables });
 }
 
-Deno.test("entryOfRegistry() creates an entry with variable names instead of secrets", () => {
+Deno.test("entryOfRegistry() creates an entry with names in place of secrets", () => {
   const imported = importOf(ANALYTICS, { tenant: "acme" });
 
   assert.equal(imported.slug, "acme-analytics");
@@ -70,7 +70,7 @@ Deno.test("entryOfRegistry() creates an entry with variable names instead of sec
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() treats an Authorization header without details as a bearer token", () => {
+Deno.test("entryOfRegistry() reads a bare Authorization header as a bearer token", () => {
   const headers = [{ name: "Authorization", isSecret: true, isRequired: true }];
   const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
 
@@ -79,7 +79,7 @@ Deno.test("entryOfRegistry() treats an Authorization header without details as a
   assert.deepEqual(entry.credentials, { token_env: "NOTES_MCP_TOKEN" });
 });
 
-Deno.test("entryOfRegistry() gives each secret a unique name for any header names", () => {
+Deno.test("entryOfRegistry() gives each secret a distinct name, whatever the headers' names", () => {
   const names = ["Authorization", "X-Token", "token", "X-API-Key", "Api_Key", "api-key"];
   const headers = names.map((name) => ({ name, isSecret: true }));
   const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
@@ -97,7 +97,7 @@ Deno.test("entryOfRegistry() gives each secret a unique name for any header name
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() leaves the credential's name to auth", () => {
+Deno.test("entryOfRegistry() derives the credential's name from auth", () => {
   const headers = [
     { name: "X-Token", isRequired: true },
     { name: "X-Org-Key", isSecret: true },
@@ -115,7 +115,7 @@ Deno.test("entryOfRegistry() leaves the credential's name to auth", () => {
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() requires a value for each variable of the address", () => {
+Deno.test("entryOfRegistry() requests a value for each variable of the address", () => {
   assert.throws(() => importOf(ANALYTICS), /needs \{tenant\}\. Pass --set tenant=VALUE/);
 });
 
@@ -138,7 +138,7 @@ for (
   });
 }
 
-Deno.test("entryOfRegistry() writes no command line with a name that is more than one word", () => {
+Deno.test("entryOfRegistry() builds no command line from a name that is more than one word", () => {
   const packages = [{ registryType: "npm", identifier: "acme; rm -rf ~" }];
 
   assert.throws(() => importOf({ name: "com.example/acme", packages }), (error: Error) => {
@@ -147,7 +147,7 @@ Deno.test("entryOfRegistry() writes no command line with a name that is more tha
   });
 });
 
-Deno.test("readRegistryDocument() reads a registry's responses and returns the latest version", () => {
+Deno.test("readRegistryDocument() reads a registry's answers, and the latest of several versions", () => {
   const item = (name: string, title: string, isLatest: boolean) => ({
     server: { ...ANALYTICS, name, title },
     _meta: { "io.modelcontextprotocol.registry/official": { status: "active", isLatest } },
@@ -162,7 +162,7 @@ Deno.test("readRegistryDocument() reads a registry's responses and returns the l
   assert.throws(() => readRegistryDocument(two, "a/z"), /no server 'a\/z'; it has: a\/x, a\/y/);
 });
 
-Deno.test("readRegistryDocument() refuses text that is not a description", () => {
+Deno.test("readRegistryDocument() refuses a document that is not a description", () => {
   assert.throws(() => readRegistryDocument("<html>", undefined), /it is not valid JSON/);
   assert.throws(
     () => readRegistryDocument('{"name":"a","remotes":[{"transport_type":"sse"}]}', undefined),

@@ -19,12 +19,12 @@ function problemsOf(text: string): string {
   return "";
 }
 
-/** A file with one entry, from its third line on. */
+/** A file with one entry, starting at its third line. */
 const entry = (...lines: string[]) =>
   ["mcps:", "  notes:", ...lines.map((line) => `    ${line}`), ""].join("\n");
 const GOOD = ["name: Notes", "url: https://notes.example.com/mcp"];
 
-Deno.test("readMcpsFile() reads an entry with all that a server needs", () => {
+Deno.test("readMcpsFile() reads an entry with everything that a server needs", () => {
   const [notes, ...others] = read(entry(
     ...GOOD,
     "type: external",
@@ -45,11 +45,11 @@ Deno.test("readMcpsFile() reads an entry with all that a server needs", () => {
   assert.equal(notes?.entry.enabled, true);
 });
 
-Deno.test("readMcpsFile() takes a list whose entries are all commented out", () => {
+Deno.test("readMcpsFile() accepts a list whose entries are all commented out", () => {
   assert.deepEqual(read("mcps:\n#  notes:\n"), []);
 });
 
-Deno.test("the project's own file names two servers, switched off and ready to be used", async () => {
+Deno.test("the project's own file names two servers, which are inactive and ready to use", async () => {
   const text = await Deno.readTextFile(join(PROJECT_ROOT, "external-mcps.yaml"));
   const enabled = text.replaceAll("enabled: false", "enabled: true");
 
@@ -62,7 +62,7 @@ Deno.test("the project's own file names two servers, switched off and ready to b
   ]);
 });
 
-Deno.test("wantedServer() names a client's secret as one of Vault's", () => {
+Deno.test("wantedServer() names a client's secret as a Vault secret", () => {
   const text = entry(
     ...GOOD,
     "credentials: {client_secret_env: NOTES_SECRET}",
@@ -80,7 +80,7 @@ Deno.test("wantedServer() names a client's secret as one of Vault's", () => {
 
 const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
   {
-    claim: "an empty file, which would remove everything",
+    claim: "an empty file, which would remove every server",
     text: "# nothing\n",
     message: /^mcps\.yaml:1: the file: /,
   },
@@ -90,7 +90,7 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:[23]: /,
   },
   {
-    claim: "a key twice",
+    claim: "a duplicate key",
     text: entry(...GOOD, "name: Other"),
     message: /^mcps\.yaml:5: .*unique/,
   },
@@ -100,17 +100,17 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:5: .*tag/i,
   },
   {
-    claim: "an unknown key at the top",
+    claim: "an unknown top-level key",
     text: "servers: {}\nmcps: {}\n",
     message: /^mcps\.yaml:1: servers: unknown key; there are: mcps$/,
   },
   {
-    claim: "an unknown key of an entry, with the nearest",
+    claim: "an unknown key in an entry, and offers the nearest",
     text: entry(...GOOD, "timeout: 5"),
     message: /^mcps\.yaml:5: mcps\.notes\.timeout: unknown key; did you mean timeout_ms\?$/,
   },
   {
-    claim: "an unknown key of auth",
+    claim: "an unknown key in auth",
     text: entry(
       ...GOOD,
       "credentials: {token_env: T}",
@@ -119,7 +119,7 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:6: mcps\.notes\.auth\.prefx: unknown key; did you mean prefix\?$/,
   },
   {
-    claim: "a slug that no address can have",
+    claim: "a slug that no address can contain",
     text: "mcps:\n  My Notes: {name: N, url: 'https://n.example.com'}\n",
     message: /^mcps\.yaml:2: mcps\.My Notes: a server's key has at most 63 lowercase/,
   },
@@ -130,12 +130,12 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:2: mcps\.notes: has no url; .*enabled: false$/,
   },
   {
-    claim: "a url that is none",
+    claim: "an invalid url",
     text: entry("name: Notes", "url: notes.example.com"),
     message: /^mcps\.yaml:4: mcps\.notes\.url: must be an http\(s\) URL$/,
   },
   {
-    claim: "a page of documentation in place of an endpoint",
+    claim: "a documentation page in place of an endpoint",
     text: entry("name: Notes", "url: https://github.com/example/notes"),
     message: /^mcps\.yaml:4: .*keep it as docs_url$/,
   },
@@ -150,12 +150,12 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:4: mcps\.notes\.url: carries a secret((?!hunter2).)*$/,
   },
   {
-    claim: "credentials over plain http",
+    claim: "credentials over unencrypted http",
     text: entry("name: N", "url: http://n.example.com", "credentials: {token_env: T}"),
     message: /^mcps\.yaml:4: .*unencrypted/,
   },
   {
-    claim: "a server that speaks stdio",
+    claim: "a server that uses stdio",
     text: entry(...GOOD, "transport: stdio"),
     message: /^mcps\.yaml:5: mcps\.notes\.transport: .*bridge/,
   },
@@ -175,7 +175,7 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:5: mcps\.notes\.auth: .*no api_key_env or token_env$/,
   },
   {
-    claim: "a secret's header with a value of the file",
+    claim: "a secret's header with a value in the file",
     text: entry(...GOOD, "headers:", "  Authorization: Bearer hunter2"),
     message:
       /^mcps\.yaml:6: mcps\.notes\.headers\.Authorization: would store a secret((?!hunter2).)*$/,
@@ -192,7 +192,7 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:6: .*needs a client_id$/,
   },
   {
-    claim: "a header of the protocol",
+    claim: "a protocol header",
     text: entry(...GOOD, "headers: {Mcp-Session-Id: '1'}"),
     message: /^mcps\.yaml:5: .*set by the protocol/,
   },
@@ -216,17 +216,17 @@ const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
     message: /^mcps\.yaml:6: .*must have only one .*at the end$/,
   },
   {
-    claim: "a shell's variable",
+    claim: "a shell variable",
     text: entry(...GOOD, "headers: {X-Org: '${ORG}'}"),
     message: /^mcps\.yaml:5: .*name them in credentials/,
   },
   {
-    claim: "a timeout that is no number",
+    claim: "a timeout that is not a number",
     text: entry(...GOOD, "timeout_ms: soon"),
     message: /^mcps\.yaml:5: mcps\.notes\.timeout_ms: .*number/,
   },
   {
-    claim: "the same name twice",
+    claim: "a duplicate name",
     text: entry(...GOOD) + "  other:\n    name: Notes\n    url: https://o.example.com\n",
     message: /^mcps\.yaml:6: mcps\.other\.name: 'notes' already has this name$/,
   },
@@ -238,13 +238,13 @@ for (const { claim, text, message } of BAD) {
   });
 }
 
-Deno.test("readMcpsFile() reports every problem, in the order of the lines", () => {
+Deno.test("readMcpsFile() reports every problem in line order", () => {
   const problems = problemsOf(entry("nam: Notes", "url: 5", "timeout_ms: 0"));
 
   assert.deepEqual(problems.split("\n").map((line) => line.split(":")[1]), ["2", "3", "4", "5"]);
 });
 
-Deno.test("readMcpsFile() refuses aliases that unfold without end", () => {
+Deno.test("readMcpsFile() refuses aliases that expand without limit", () => {
   const levels = Array.from(
     { length: 12 },
     (_, level) =>

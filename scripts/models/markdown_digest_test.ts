@@ -28,7 +28,7 @@ Deno.test("digestMarkdown() finds title, headings, words and the first sentence"
   assert.ok(digest.words > 15);
 });
 
-Deno.test("digestMarkdown() handles a text without a heading and a full stop", () => {
+Deno.test("digestMarkdown() accepts a text without a heading or a sentence end", () => {
   assert.deepEqual(digestMarkdown("/docs/note.md", "just words"), {
     title: "note.md",
     headings: [],

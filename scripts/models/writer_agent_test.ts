@@ -23,7 +23,7 @@ function answered(review: object): ScriptedMessage[] {
   return [ASKED, { role: "tool", callId: "1", name: "request_human_review", text }];
 }
 
-Deno.test("the writer asks a person about its draft first", async () => {
+Deno.test("the writer requests a review of its draft first", async () => {
   const { toolCalls = [] } = await writerAgent.answer(request('{"topic": "we have webhooks"}'));
 
   assert.deepEqual(toolCalls.map(({ name }) => name), ["request_human_review"]);
@@ -48,6 +48,6 @@ Deno.test("the writer completes with the approved draft, and without one after a
   ]);
 });
 
-Deno.test("the writer refuses an input without a topic and names what it needs", () => {
+Deno.test("the writer refuses an input without a topic and explains what it needs", () => {
   assert.throws(() => writerAgent.answer(request("{}")), /\{"topic": /);
 });

@@ -5,12 +5,12 @@ Deno.test("choosePorts() returns the ports of a local Supabase by default", () =
   assert.deepEqual(choosePorts(undefined), { api: 54321, database: 54322 });
 });
 
-Deno.test("choosePorts() puts the database on the port after the API's", () => {
+Deno.test("choosePorts() gives the database the port after the API's", () => {
   assert.deepEqual(choosePorts("8000"), { api: 8000, database: 8001 });
   assert.deepEqual(choosePorts("0"), { api: 0, database: 0 }, "0 stands for any free ones");
 });
 
-Deno.test("choosePorts() refuses an invalid port and the last one", () => {
+Deno.test("choosePorts() refuses a value that is not a port, and the last port", () => {
   for (const text of ["high", "-1", "65535", "1e3", ""]) {
     assert.throws(() => choosePorts(text), /Cannot use --port/);
   }

@@ -3,7 +3,7 @@ import { checkSettings, functionSettings } from "./function_settings.ts";
 
 const LIMITS = { wallClockMs: 2_500, cpu: { softMs: 200, hardMs: 500 } };
 
-Deno.test("functionSettings() includes settings and no key of a provider", () => {
+Deno.test("functionSettings() passes settings on, but no provider key", () => {
   const settings = functionSettings({
     OPENAI_API_KEY: "hidden",
     OTEL_DENO: "hidden",
@@ -16,7 +16,7 @@ Deno.test("functionSettings() includes settings and no key of a provider", () =>
   assert.ok(!JSON.stringify(settings).includes("hidden"));
 });
 
-Deno.test("functionSettings() includes the real limits of the isolates", () => {
+Deno.test("functionSettings() reports the limits that the isolates actually have", () => {
   const settings = functionSettings({ SUPASWARM_CPU_SOFT_MS: "9", SUPASWARM_X: "1" }, LIMITS);
 
   assert.equal(settings["SUPASWARM_WALL_CLOCK_SECONDS"], "2");
@@ -31,7 +31,7 @@ Deno.test("functionSettings() treats an empty variable as unset", () => {
   assert.ok(!("SUPASWARM_X" in settings));
 });
 
-Deno.test("checkSettings() refuses a bad value of any setting and names its variable", () => {
+Deno.test("checkSettings() refuses an invalid value of any setting and names its variable", () => {
   const bad = {
     SUPASWARM_WORKER_SLOTS: "many",
     SUPASWARM_HEARTBEAT_SECONDS: "29",

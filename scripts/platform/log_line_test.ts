@@ -12,7 +12,7 @@ const LINE = {
   absent: undefined,
 };
 
-Deno.test("a log line on a terminal has its time, level, place and event before its fields", () => {
+Deno.test("a log line on a terminal has time, level, source and event before its fields", () => {
   assert.equal(
     formatLogLine(LINE, { isTerminal: true }),
     '10:11:12.345 warn  supaswarm-worker task.failing message=The model is down task={"id":7}',

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ollamaUrl } from "./ollama_url.ts";
 
-Deno.test("ollamaUrl() parses OLLAMA_HOST like Ollama", () => {
+Deno.test("ollamaUrl() reads OLLAMA_HOST as Ollama does", () => {
   const cases = {
     "127.0.0.1:11434": "http://127.0.0.1:11434/v1",
     "0.0.0.0": "http://127.0.0.1:11434/v1",

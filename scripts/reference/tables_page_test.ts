@@ -16,7 +16,7 @@ const TABLE: DocumentedTable = {
   policies: [{ name: "users read their notes", comment: "Their own." }],
 };
 
-Deno.test("tablesPage() lists each column's rights and counts the hidden ones", () => {
+Deno.test("tablesPage() lists each column's privileges and counts the hidden columns", () => {
   const page = tablesPage([TABLE]);
 
   assert.match(page, /^Users: read, update, delete \(1 hidden column\)\. Secret key: read\.$/m);
@@ -29,7 +29,7 @@ Deno.test("tablesPage() shows a comment unchanged", () => {
   assert.match(tablesPage([TABLE]), /^What \\\*users\\\* wrote\.$/m);
 });
 
-Deno.test("tablesPage() states that users have no rights on a view without grants", () => {
+Deno.test("tablesPage() reports a view without privileges for users", () => {
   const columns = TABLE.columns.map((column) => ({ ...column, userRights: [] }));
   const view = { ...TABLE, kind: "view", columns, userMayDelete: false, policies: [] } as const;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { formatTable } from "./format_table.ts";
 
-Deno.test("formatTable() aligns columns, shows null as an empty cell and JSON as JSON, and cuts long text", () => {
+Deno.test("formatTable() aligns columns, shows null as an empty cell and JSON as JSON, and truncates long text", () => {
   const text = formatTable([
     { slug: "planner", config: { a: 1 }, note: null },
     { slug: "x", config: [], note: "line\nbreak" },

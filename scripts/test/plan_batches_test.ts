@@ -4,7 +4,7 @@ import { planBatches, planRepetitions } from "./plan_batches.ts";
 const filesOf = (batches: readonly { readonly files: readonly string[] }[]) =>
   batches.map(({ files }) => files);
 
-Deno.test("planBatches() starts with the file that took longest", () => {
+Deno.test("planBatches() starts with the slowest file", () => {
   const files = ["tests/a/one_test.ts", "tests/a/two_test.ts", "tests/b/three_test.ts"];
 
   const batches = planBatches(files, {
@@ -16,7 +16,7 @@ Deno.test("planBatches() starts with the file that took longest", () => {
   assert.deepEqual(filesOf(batches), [[files[1]], [files[2]], [files[0]]]);
 });
 
-Deno.test("planBatches() runs files beside their source together, after those that boot a platform", () => {
+Deno.test("planBatches() runs unit test files together, after the files that boot a platform", () => {
   const units = Array.from({ length: 20 }, (_, number) => `shared/u${number}_test.ts`);
 
   const batches = planBatches([...units, "tests/e2e/new_test.ts"], {});
@@ -28,7 +28,7 @@ Deno.test("planBatches() runs files beside their source together, after those th
   ]);
 });
 
-Deno.test("planRepetitions() runs every repetition in a separate process", () => {
+Deno.test("planRepetitions() runs every repetition in its own process", () => {
   assert.deepEqual(filesOf(planRepetitions(["shared/a_test.ts", "tests/b_test.ts"], 2)), [
     ["shared/a_test.ts"],
     ["tests/b_test.ts"],

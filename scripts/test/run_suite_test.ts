@@ -10,7 +10,7 @@ const FAILS = `Deno.test("outer", async (t) => {
   await t.step("inner", () => { throw new Error("boom\\nmore"); });
 });`;
 
-Deno.test("runSuite() counts and lists failures, including a file that cannot be loaded", async () => {
+Deno.test("runSuite() counts and names failures, including a file that cannot be loaded", async () => {
   await using folder = await folderWith({
     "a_test.ts": PASSES,
     "b/inner_test.ts": FAILS,
@@ -38,7 +38,7 @@ Deno.test("runSuite() repeats a file and reports how often it failed", async () 
   assert.equal(failureLines(reports)[0], "tests/b_test.ts: outer > inner (3 times)");
 });
 
-Deno.test("runBatch() kills a file that hangs and reports it", async () => {
+Deno.test("runBatch() ends a file that hangs, and reports it", async () => {
   await using folder = await folderWith({
     "hangs_test.ts": `Deno.test("hangs", () => { while (true); });`,
   });
@@ -58,7 +58,7 @@ function suiteIn(projectRoot: string) {
   return { projectRoot, paths: ["tests"], filter: undefined, jobs: 1, write: () => {} };
 }
 
-/** Creates a project with these files in its folder `tests`. */
+/** A project whose folder `tests` contains these files. */
 async function folderWith(files: Readonly<Record<string, string>>) {
   const path = await Deno.makeTempDir({ prefix: "supaswarm-suite-" });
   for (const [name, text] of Object.entries(files)) {

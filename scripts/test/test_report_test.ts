@@ -19,7 +19,7 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
   </testsuite>
 </testsuites>`;
 
-Deno.test("readTestReport() returns passed and failed tests, and omits skipped ones", async () => {
+Deno.test("readTestReport() reads passed and failed tests, and omits skipped ones", async () => {
   const file = "tests/a_test.ts";
 
   assert.deepEqual(await readTestReport(REPORT), [
@@ -33,7 +33,7 @@ Deno.test("readTestReport() finds nothing in a report that was never written", a
   assert.deepEqual(await readTestReport(""), []);
 });
 
-Deno.test("isOwnFailure() distinguishes a failed step from its test", async () => {
+Deno.test("isOwnFailure() distinguishes a failed step from the test that contains it", async () => {
   const cases = await readTestReport(REPORT);
 
   assert.deepEqual(cases.filter(isOwnFailure).map(({ name }) => name), ["a > b > step"]);

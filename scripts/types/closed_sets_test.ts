@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { closedSetsSource } from "./closed_sets.ts";
 
-Deno.test("closedSetsSource() writes one tuple for each column, by table", () => {
+Deno.test("closedSetsSource() creates one tuple per column, grouped by table", () => {
   const source = closedSetsSource([
     {
       table_name: "tasks",

@@ -25,7 +25,7 @@ Deno.test("lockedClosure() keeps only a package and its dependencies", () => {
   assert.equal(closure.npm["twice@1.0.0"].integrity, "sha512-d");
 });
 
-Deno.test("lockedClosure() refuses a version that is not locked", () => {
+Deno.test("lockedClosure() refuses a version that is not in the lock file", () => {
   assert.throws(
     () => lockedClosure(LOCK, ["npm:@a/sdk@1.1.0"]),
     /no entry for npm:@a\/sdk@1\.1\.0\. Run deno task vendor/,

@@ -14,13 +14,13 @@ for (const { name, entries, wasm } of VENDORED_MODULES) {
   });
 }
 
-Deno.test("shared/vendor/yaml.js resolves the builtins that its package requires", async () => {
+Deno.test("shared/vendor/yaml.js finds the builtin modules that its package requires", async () => {
   const { parse } = await import("../../shared/vendor/yaml.js");
 
   assert.deepEqual(parse("title: Tides\ntags: [a, b]\n"), { title: "Tides", tags: ["a", "b"] });
 });
 
-Deno.test("the MCP modules use the project's own copy of zod", async () => {
+Deno.test("the MCP modules use the project's copy of zod", async () => {
   for (const name of ["mcp_client", "mcp_server"]) {
     const code = await Deno.readTextFile(
       new URL(

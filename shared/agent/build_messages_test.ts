@@ -3,17 +3,17 @@ import { call, callStep, modelDone, modelStarted, stateOf, systemStep } from "./
 import { buildMessages } from "./build_messages.ts";
 import { systemPrompt } from "./system_prompt.ts";
 
-/** Any text or value is a result. */
+/** A tool result can be any text or value. */
 const ANY = { outputSchema: null, mustComplete: false };
 
-Deno.test("buildMessages() begins with the input, an object as JSON", () => {
+Deno.test("buildMessages() starts with the input, an object as JSON", () => {
   assert.deepEqual(buildMessages("Write", [], ANY), [{ role: "user", text: "Write" }]);
   assert.deepEqual(buildMessages({ topic: "tides" }, [], ANY), [
     { role: "user", text: '{\n  "topic": "tides"\n}' },
   ]);
 });
 
-Deno.test("buildMessages() gives back each turn with its results in call order", () => {
+Deno.test("buildMessages() reproduces each turn with its results in call order", () => {
   const messages = buildMessages("Go", [
     modelDone(1, [call("a", { x: 1 }), call("b", null, "{oops")], "Let me see"),
     callStep(2, "a"),
@@ -41,7 +41,7 @@ Deno.test("buildMessages() gives back each turn with its results in call order",
   ]);
 });
 
-Deno.test("buildMessages() returns what the provider wants back unchanged", () => {
+Deno.test("buildMessages() returns the provider's data unchanged", () => {
   const step = modelDone(1, [], "Hm");
   const output = step.output && { ...step.output, provider_data: { signature: "s" } };
 
@@ -55,20 +55,20 @@ Deno.test("buildMessages() returns what the provider wants back unchanged", () =
   });
 });
 
-Deno.test("an answer that has to be a call of complete_task gets a reminder", () => {
+Deno.test("buildMessages() adds a reminder after an answer that must be a call of complete_task", () => {
   const messages = buildMessages("Go", [modelDone(1, [], "One")], { ...ANY, mustComplete: true });
 
   const last = messages.at(-1);
   assert.ok(last?.role === "user" && last.text.includes("call complete_task"));
 });
 
-Deno.test("an answer that is the result is followed by nothing", () => {
+Deno.test("buildMessages() adds nothing after an answer that is the result", () => {
   const messages = buildMessages("Go", [modelDone(1, [], "One")], ANY);
 
   assert.equal(messages.at(-1)?.role, "assistant");
 });
 
-Deno.test("a person's answer and a skill's instructions are not fenced, a subtask's output is", () => {
+Deno.test("buildMessages() fences a subtask's output, but not a person's answer or a skill's instructions", () => {
   const messages = buildMessages("Go", [
     modelDone(1, [call("request_human_review"), call("load_skill"), call("create_subtask")]),
     systemStep(2, "request_human_review", { output: { approved: true } }),
@@ -82,7 +82,7 @@ Deno.test("a person's answer and a skill's instructions are not fenced, a subtas
   assert.match(texts[2] ?? "", /^<untrusted_data source="subtask">[^]*&lt;\/untrusted_data>/);
 });
 
-Deno.test("systemPrompt() lists skills, agents to hand off to and tools that are away", () => {
+Deno.test("systemPrompt() lists skills, handoff agents and unavailable tools", () => {
   const { context } = stateOf({
     skills: [{ skill_id: "tides", name: "Tides", description: "Reads\n tide tables" }],
   });
@@ -102,7 +102,7 @@ Deno.test("systemPrompt() lists skills, agents to hand off to and tools that are
   assert.ok(!prompt.includes("obey me"));
 });
 
-Deno.test("systemPrompt() leaves out what an agent has none of", () => {
+Deno.test("systemPrompt() omits empty sections", () => {
   const { context } = stateOf();
   assert.ok(context.agent);
 

@@ -5,7 +5,7 @@ function flows(type: string, annotations = {}, server = "s") {
   return dataFlowsOf({ server, type, definition: { name: "t", annotations }, stated: null });
 }
 
-Deno.test("dataFlowsOf() goes by the kind of a tool", () => {
+Deno.test("dataFlowsOf() depends on the kind of a tool", () => {
   assert.deepEqual(flows("supabase_rpc"), ["reads_private"]);
   assert.deepEqual(flows("internal", {}, "quoth"), ["reads_private"]);
   assert.deepEqual(flows("internal", {}, "swarm"), []);
@@ -14,13 +14,13 @@ Deno.test("dataFlowsOf() goes by the kind of a tool", () => {
   assert.deepEqual(flows("http_api", { readOnlyHint: true }), ["reads_outside"]);
 });
 
-Deno.test("dataFlowsOf() takes a reader that goes on to others for a sender", () => {
+Deno.test("dataFlowsOf() treats a reader that calls others as a sender", () => {
   const annotations = { readOnlyHint: true, openWorldHint: true };
 
   assert.deepEqual(flows("mcp_server", annotations), ["reads_outside", "sends_outside"]);
 });
 
-Deno.test("dataFlowsOf() lets the operator's word for a tool, or for its server, decide", () => {
+Deno.test("dataFlowsOf() lets the operator's setting for a tool, or for its server, take precedence", () => {
   const tool = { server: "s", type: "mcp_server" };
   const stated = { "*": ["reads_private"], post: ["sends_outside", "made_up"] };
 
@@ -32,7 +32,7 @@ Deno.test("dataFlowsOf() lets the operator's word for a tool, or for its server,
   ]);
 });
 
-Deno.test("dataFlowsOf() takes no property that every object has for the operator's word", () => {
+Deno.test("dataFlowsOf() does not read a property that every object inherits as the operator's setting", () => {
   const stated = { "*": ["reads_private"], send: ["sends_outside"] };
   for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
     const tool = { server: "s", type: "mcp_server", definition: { name } };

@@ -35,7 +35,7 @@ function onlyCall<K extends RunnableCall["kind"]>(state: AgentState, kind: K) {
 const reject = (seq: number, name: string) =>
   callStep(seq, name, { ...rejectedResult("TOOL_NOT_FOUND", "no such tool") });
 
-Deno.test("a new task begins with a model call as step 1", () => {
+Deno.test("decide() starts a new task with a model call as step 1", () => {
   const { seq, prompt } = decideKind(stateOf(), "call_model");
 
   assert.equal(seq, 1);
@@ -43,13 +43,13 @@ Deno.test("a new task begins with a model call as step 1", () => {
   assert.equal(prompt.tools.length, 5);
 });
 
-Deno.test("a started model call is made again under the same number", () => {
+Deno.test("decide() repeats a started model call under the same number", () => {
   const state = stateOf({ steps: [modelDone(1, [], "hm"), modelStarted(2)] });
 
   assert.equal(decideKind(state, "call_model").seq, 2);
 });
 
-Deno.test("the model call after a turn takes the number after the turn's calls", () => {
+Deno.test("decide() numbers the next model call after the calls of the turn", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("a"), call("b")]), callStep(2, "a"), callStep(3, "b")],
   });
@@ -57,7 +57,7 @@ Deno.test("the model call after a turn takes the number after the turn's calls",
   assert.equal(decideKind(state, "call_model").seq, 4);
 });
 
-Deno.test("a task whose agent was deleted fails", () => {
+Deno.test("decide() fails a task whose agent was deleted", () => {
   const state = stateOf();
 
   const decision = decide({ ...state, context: { ...state.context, agent: null } });
@@ -65,7 +65,7 @@ Deno.test("a task whose agent was deleted fails", () => {
   assert.equal(decision.kind, "fail");
 });
 
-Deno.test("a plain answer is the output", () => {
+Deno.test("decide() uses a plain answer as the output", () => {
   const state = stateOf({ steps: [modelDone(1, [], " Roses ")] });
 
   const { output, completion } = decideKind(state, "finish");
@@ -74,7 +74,7 @@ Deno.test("a plain answer is the output", () => {
   assert.equal(completion, null);
 });
 
-Deno.test("an agent that must complete its tasks is reminded of it, once in a row", () => {
+Deno.test("decide() reminds an agent that must complete its tasks once in a row", () => {
   const parts = { mustComplete: true };
   const first = stateOf({ ...parts, steps: [modelDone(1, [], "Roses")] });
   const second = stateOf({ ...parts, steps: [...first.steps, modelDone(2, [], "Violets")] });
@@ -87,7 +87,7 @@ Deno.test("an agent that must complete its tasks is reminded of it, once in a ro
   assert.equal(decideKind(second, "finish").output, "Violets");
 });
 
-Deno.test("a turn with a call between two plain answers starts the count anew", () => {
+Deno.test("decide() restarts the count after a turn with a call between two plain answers", () => {
   const state = stateOf({
     mustComplete: true,
     steps: [
@@ -101,7 +101,7 @@ Deno.test("a turn with a call between two plain answers starts the count anew", 
   assert.equal(decideKind(state, "call_model").seq, 5);
 });
 
-Deno.test("two empty answers in a row fail the task instead of completing it with nothing", () => {
+Deno.test("decide() fails a task after two empty answers in a row", () => {
   const once = stateOf({ steps: [modelDone(1)] });
   const twice = stateOf({ steps: [modelDone(1), modelDone(2)] });
 
@@ -116,7 +116,7 @@ const CITY = {
 };
 const complete = (output: JsonValue) => call("complete_task", { output });
 
-Deno.test("a plain answer that fits the output schema is the typed output", () => {
+Deno.test("decide() uses a plain answer that matches the output schema as the typed output", () => {
   for (
     const text of ['{"name":"Bern","people":1}', '```json\n{"name":"Bern","people":1}\n```']
   ) {
@@ -126,7 +126,7 @@ Deno.test("a plain answer that fits the output schema is the typed output", () =
   }
 });
 
-Deno.test("a completion is checked against the output schema, also one written as text", () => {
+Deno.test("decide() checks a completion against the output schema, even one written as text", () => {
   const outputs: JsonValue[] = [{ name: "Bern", people: 1 }, '{"name":"Bern","people":1}'];
   for (const output of outputs) {
     const state = stateOf({ outputSchema: CITY, steps: [modelDone(1, [complete(output)])] });
@@ -135,7 +135,7 @@ Deno.test("a completion is checked against the output schema, also one written a
   }
 });
 
-Deno.test("a completion stored before the task ended keeps its typed output", () => {
+Deno.test("decide() keeps the typed output of a completion stored before the task ended", () => {
   const steps = [
     modelDone(1, [complete('{"name":"Bern","people":1}')]),
     systemStep(2, "complete_task"),
@@ -146,7 +146,7 @@ Deno.test("a completion stored before the task ended keeps its typed output", ()
   assert.deepEqual(output, { name: "Bern", people: 1 });
 });
 
-Deno.test("an output that does not fit goes back with what is wrong, at most twice", () => {
+Deno.test("decide() returns an invalid output with its problems, at most twice", () => {
   let steps: Step[] = [];
   const answers = [[complete({ name: "Bern" })], [], [complete({ name: 1, people: 1 })]];
   for (const [index, calls] of answers.entries()) {
@@ -167,7 +167,7 @@ Deno.test("an output that does not fit goes back with what is wrong, at most twi
   }
 });
 
-Deno.test("complete_task takes the output schema, with its references", () => {
+Deno.test("complete_task has the output schema, with its references", () => {
   const schema = {
     $defs: { city: CITY },
     type: "object",
@@ -185,7 +185,7 @@ Deno.test("complete_task takes the output schema, with its references", () => {
   assert.deepEqual(prompt.output, { schema, isBesideTools: false });
 });
 
-Deno.test("an output schema that cannot be used fails the task and says so", () => {
+Deno.test("decide() fails a task with an unusable output schema, and names the problem", () => {
   const outputSchema = { $ref: "#/$defs/nowhere" };
   const answer = stateOf({ outputSchema, steps: [modelDone(1, [], "{}")] });
   const completion = stateOf({ outputSchema, steps: [modelDone(1, [complete({})])] });
@@ -200,7 +200,7 @@ Deno.test("an output schema that cannot be used fails the task and says so", () 
   }
 });
 
-Deno.test("a refusal fails the task", () => {
+Deno.test("decide() fails a task after a refusal", () => {
   const step = modelDone(1, [], "I cannot help with that");
   const refused = {
     ...step,
@@ -210,7 +210,7 @@ Deno.test("a refusal fails the task", () => {
   assert.equal(decideKind(stateOf({ steps: [refused] }), "fail").error.code, "MODEL_REFUSED");
 });
 
-Deno.test("the calls of a turn run side by side, numbered in call order", () => {
+Deno.test("decide() runs the calls of a turn in parallel, numbered in call order", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("read"), call("save_intermediate_data", { key: "k", value: 1 })])],
     tools: [toolNamed("read")],
@@ -221,7 +221,7 @@ Deno.test("the calls of a turn run side by side, numbered in call order", () => 
   assert.deepEqual(calls.map(({ kind, intent }) => [kind, intent.seq]), [["tool", 2], ["save", 3]]);
 });
 
-Deno.test("an ended call of a turn is never run again", () => {
+Deno.test("decide() never repeats a finished call of a turn", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("read"), call("write")]), callStep(2, "read")],
     tools: [toolNamed("read"), toolNamed("write")],
@@ -230,7 +230,7 @@ Deno.test("an ended call of a turn is never run again", () => {
   assert.equal(onlyCall(state, "tool").intent.seq, 3);
 });
 
-Deno.test("an unknown tool is answered with the nearest names and not called", () => {
+Deno.test("decide() answers an unknown tool with the nearest names and does not call it", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("read_fil")])],
     tools: [toolNamed("read_file"), toolNamed("delete_everything")],
@@ -242,7 +242,7 @@ Deno.test("an unknown tool is answered with the nearest names and not called", (
   assert.match(String(result.output.text), /Did you mean read_file\?/);
 });
 
-Deno.test("arguments that are not JSON are shown to the model and not guessed at", () => {
+Deno.test("decide() shows arguments that are not JSON to the model instead of guessing", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("read", null, '{"path": ')])],
     tools: [toolNamed("read")],
@@ -255,7 +255,7 @@ Deno.test("arguments that are not JSON are shown to the model and not guessed at
   assert.match(String(result.output.text), /\{"path": /);
 });
 
-Deno.test("unfit arguments of a system tool are named by their path", () => {
+Deno.test("decide() names invalid arguments of a system tool by path", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("create_subtask", { agent: 5, input: "x" })])],
   });
@@ -265,7 +265,7 @@ Deno.test("unfit arguments of a system tool are named by their path", () => {
   assert.match(String(result.output.text), /agent: /);
 });
 
-Deno.test("a key that is a path is refused", () => {
+Deno.test("decide() refuses a key that is a path", () => {
   for (const key of ["../secrets", "a/b", "", ".hidden", "x".repeat(101)]) {
     const state = stateOf({
       steps: [modelDone(1, [call("save_intermediate_data", { key, value: 1 })])],
@@ -275,7 +275,7 @@ Deno.test("a key that is a path is refused", () => {
   }
 });
 
-Deno.test("a skill that is not the agent's own is refused with the nearest", () => {
+Deno.test("decide() refuses a skill that the agent does not have, and names the nearest one", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("load_skill", { skill_id: "summarise" })])],
     skills: [{ skill_id: "summarize", name: "Summarize", description: "How to summarize" }],
@@ -287,7 +287,7 @@ Deno.test("a skill that is not the agent's own is refused with the nearest", () 
   assert.match(String(result.output.text), /summarize/);
 });
 
-Deno.test("three turns of nothing but impossible calls fail the task", () => {
+Deno.test("decide() fails a task after three turns with only impossible calls", () => {
   const twoTurns = [modelDone(1, [call("x")]), reject(2, "x"), modelDone(3, [call("y")])];
   const steps = [...twoTurns, reject(4, "y"), modelDone(5, [call("z")]), reject(6, "z")];
 
@@ -295,7 +295,7 @@ Deno.test("three turns of nothing but impossible calls fail the task", () => {
   assert.equal(decideKind(stateOf({ steps }), "fail").error.code, "MODEL_OUTPUT_INVALID");
 });
 
-Deno.test("one possible call among impossible ones keeps the task going", () => {
+Deno.test("decide() continues a task with one possible call among impossible ones", () => {
   const steps = [
     ...[1, 3].flatMap((seq) => [modelDone(seq, [call("x")]), reject(seq + 1, "x")]),
     modelDone(5, [call("x"), call("read")]),
@@ -306,7 +306,7 @@ Deno.test("one possible call among impossible ones keeps the task going", () => 
   assert.equal(decideKind(stateOf({ steps }), "call_model").seq, 8);
 });
 
-Deno.test("attempts of a tool are counted by its failures in a row, across turns", () => {
+Deno.test("decide() counts consecutive failures of a tool across turns", () => {
   const failed = (seq: number) => callStep(seq, "read", { state: "failed" });
   const steps = [
     modelDone(1, [call("read")]),
@@ -323,11 +323,11 @@ Deno.test("attempts of a tool are counted by its failures in a row, across turns
     onlyCall(stateOf({ steps: steps.slice(0, upTo), tools: [toolNamed("read")] }), "tool").attempt;
 
   assert.equal(attempt(1), 1);
-  assert.equal(attempt(6), 1, "the success of the second turn starts the count anew");
+  assert.equal(attempt(6), 1, "the success in the second turn resets the count");
   assert.equal(attempt(8), 2);
 });
 
-Deno.test("a tool of another server does not share the count", () => {
+Deno.test("decide() counts the failures of another server's tool separately", () => {
   const steps = [
     modelDone(1, [call("read")]),
     callStep(2, "read", { state: "failed", input: { server: "mail" } }),
@@ -341,7 +341,7 @@ Deno.test("a tool of another server does not share the count", () => {
 
 // Ending -----------------------------------------------------------------------------------------
 
-Deno.test("complete_task ends the task with its output", () => {
+Deno.test("decide() ends a task with the output of complete_task", () => {
   const state = stateOf({ steps: [modelDone(1, [call("complete_task", { output: { n: 1 } })])] });
 
   const { output, completion } = decideKind(state, "finish");
@@ -350,7 +350,7 @@ Deno.test("complete_task ends the task with its output", () => {
   assert.equal(completion?.seq, 2);
 });
 
-Deno.test("complete_task waits for the calls beside it", () => {
+Deno.test("decide() runs the other calls of the turn before complete_task", () => {
   const turn = modelDone(1, [call("complete_task", { output: 1 }), call("read")]);
   const tools = [toolNamed("read")];
 
@@ -358,7 +358,7 @@ Deno.test("complete_task waits for the calls beside it", () => {
   decideKind(stateOf({ steps: [turn, callStep(3, "read")], tools }), "finish");
 });
 
-Deno.test("complete_task beside create_subtask or request_human_review is an error result", () => {
+Deno.test("decide() returns an error for complete_task next to create_subtask or request_human_review", () => {
   for (
     const other of [
       call("create_subtask", { agent: "reader", input: "x" }),
@@ -376,7 +376,7 @@ Deno.test("complete_task beside create_subtask or request_human_review is an err
   }
 });
 
-Deno.test("of two complete_task calls the first counts", () => {
+Deno.test("decide() uses the first of two complete_task calls", () => {
   const steps = [
     modelDone(1, [call("complete_task", { output: 1 }), call("complete_task", { output: 2 })]),
   ];
@@ -387,7 +387,7 @@ Deno.test("of two complete_task calls the first counts", () => {
   assert.equal(decideKind(stateOf({ steps: ended }), "finish").output, 1);
 });
 
-Deno.test("a recorded complete_task ends the task after its worker died", () => {
+Deno.test("decide() ends a task with a recorded complete_task after its worker died", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("complete_task", { output: "x" })]), systemStep(2, "complete_task")],
   });
@@ -398,7 +398,7 @@ Deno.test("a recorded complete_task ends the task after its worker died", () => 
   assert.equal(completion, null);
 });
 
-Deno.test("a refused complete_task does not end the task", () => {
+Deno.test("decide() does not end a task after a refused complete_task", () => {
   const state = stateOf({
     steps: [
       modelDone(1, [call("complete_task", { output: "x" })]),
@@ -416,7 +416,7 @@ const handoffs = [
   call("create_subtask", { agent: "reader", input: { file: "b" } }),
 ];
 
-Deno.test("subtasks of a turn are created together, before the turn's other calls run", () => {
+Deno.test("decide() creates the subtasks of a turn together, before the turn's other calls", () => {
   const state = stateOf({
     steps: [modelDone(1, [call("read"), ...handoffs])],
     tools: [toolNamed("read")],
@@ -430,7 +430,7 @@ Deno.test("subtasks of a turn are created together, before the turn's other call
   ]);
 });
 
-Deno.test("a task with created subtasks waits for them after its other calls", () => {
+Deno.test("decide() waits for created subtasks after the task's other calls", () => {
   const steps = [
     modelDone(1, [call("read"), ...handoffs]),
     systemStep(3, "create_subtask", { state: "started", output: null }),
@@ -446,7 +446,7 @@ Deno.test("a task with created subtasks waits for them after its other calls", (
   assert.deepEqual(awaited.map(({ seq }) => seq), [3, 4]);
 });
 
-Deno.test("after a crash subtasks are asked for again, since asking twice makes them once", () => {
+Deno.test("decide() requests subtasks again after a crash, since a repeated request creates them once", () => {
   const steps = [
     modelDone(1, handoffs),
     systemStep(2, "create_subtask", { state: "started", output: null }),
@@ -459,7 +459,7 @@ Deno.test("after a crash subtasks are asked for again, since asking twice makes 
   );
 });
 
-Deno.test("failed and completed children stand in call order before the next model call", () => {
+Deno.test("decide() orders failed and completed children by call before the next model call", () => {
   const child = (status: string) => ({ agent: "reader", status });
   const state = stateOf({
     steps: [
@@ -476,7 +476,7 @@ Deno.test("failed and completed children stand in call order before the next mod
   assert.ok(results.every(({ text }) => text.startsWith("<untrusted_data")));
 });
 
-Deno.test("a question to a person is asked after the turn's other calls, one at a time", () => {
+Deno.test("decide() asks a person after the turn's other calls, one question at a time", () => {
   const steps = [
     modelDone(1, [
       call("request_human_review", { question: "One?" }),
@@ -499,7 +499,7 @@ const started = (parts: { is_read_only?: boolean; is_idempotent?: boolean } = {}
   }),
 ];
 
-Deno.test("a started call runs again when its tool is read-only or idempotent", () => {
+Deno.test("decide() repeats a started call if its tool is read-only or idempotent", () => {
   for (const flag of ["is_read_only", "is_idempotent"]) {
     const state = stateOf({ steps: started({ [flag]: true }), tools: [toolNamed("pay")] });
 
@@ -507,13 +507,13 @@ Deno.test("a started call runs again when its tool is read-only or idempotent", 
   }
 });
 
-Deno.test("a call whose intent this delivery wrote itself runs", () => {
+Deno.test("decide() runs a call whose intent the current delivery wrote", () => {
   const state = stateOf({ steps: started(), tools: [toolNamed("pay")], untried: [2] });
 
   assert.deepEqual(onlyCall(state, "tool").arguments, { amount: 5 });
 });
 
-Deno.test("a started call of any other tool asks a person first", () => {
+Deno.test("decide() asks a person before it repeats a started call of any other tool", () => {
   const state = stateOf({ steps: started(), tools: [toolNamed("pay")] });
 
   const { call: review } = decideKind(state, "review");
@@ -522,7 +522,7 @@ Deno.test("a started call of any other tool asks a person first", () => {
   assert.match(review.question, /outcome is unknown/);
 });
 
-Deno.test("it asks even when the tool claims only now to be idempotent, or has gone", () => {
+Deno.test("decide() asks even if the tool only now claims to be idempotent, or no longer exists", () => {
   for (const tools of [[toolNamed("pay", { isIdempotent: true })], []]) {
     decideKind(stateOf({ steps: started(), tools }), "review");
   }
@@ -537,7 +537,7 @@ const answer = (approved: boolean | null, comments: string | null = null) => ({
   is_spent: false,
 });
 
-Deno.test("with a person's approval the call runs again", () => {
+Deno.test("decide() repeats the call after a person approved it", () => {
   const state = stateOf({
     steps: started(),
     tools: [toolNamed("pay")],
@@ -547,7 +547,7 @@ Deno.test("with a person's approval the call runs again", () => {
   assert.equal(onlyCall(state, "tool").intent.seq, 2);
 });
 
-Deno.test("an approval holds for one run: after that the agent reads that the outcome is unknown", () => {
+Deno.test("decide() uses an approval for one run, then reports an unknown outcome to the agent", () => {
   const state = stateOf({
     steps: started(),
     tools: [toolNamed("pay")],
@@ -557,7 +557,7 @@ Deno.test("an approval holds for one run: after that the agent reads that the ou
   assert.equal(onlyCall(state, "settled").result.output.error_code, "TOOL_OUTCOME_UNKNOWN");
 });
 
-Deno.test("without it the agent reads that the outcome is unknown, and the person's words", () => {
+Deno.test("decide() reports an unknown outcome and the person's comment after a rejection", () => {
   for (const approved of [false, null]) {
     const state = stateOf({
       steps: started(),
@@ -572,7 +572,7 @@ Deno.test("without it the agent reads that the outcome is unknown, and the perso
   }
 });
 
-Deno.test("the other calls of the turn run before a person is asked about one", () => {
+Deno.test("decide() runs the other calls of the turn before it asks a person about one", () => {
   const state = stateOf({
     steps: [
       modelDone(1, [call("pay"), call("read")]),

@@ -17,7 +17,7 @@ function decideKind<K extends Kind>(
   return decision as Extract<Decision, { kind: K }>;
 }
 
-/** A turn of one call whose result is `chars` long. */
+/** A turn with one call whose result is `chars` long. */
 function turn(seq: number, chars: number, words = ""): Step[] {
   const text = words + "x".repeat(chars);
   return [
@@ -31,7 +31,7 @@ const message = (seq: number, input: string): Step => ({ kind: "user", seq, stat
 const textOf = (decision: Extract<Decision, { kind: "call_model" | "summarize" }>) =>
   JSON.stringify(decision.prompt.messages);
 
-Deno.test("a prompt that fits holds the whole transcript", () => {
+Deno.test("a prompt that fits contains the complete transcript", () => {
   const { leftOut, prompt } = decideKind(turns(5, 5_000), 128_000, "call_model");
 
   assert.deepEqual(leftOut, { results_through: 0, summary_seq: null });
@@ -39,7 +39,7 @@ Deno.test("a prompt that fits holds the whole transcript", () => {
   assert.equal(prompt.tools.length, 5);
 });
 
-Deno.test("old results are shortened first, the newest one stays, and nothing is asked for it", () => {
+Deno.test("old results are shortened first without a model call, and the newest one is kept", () => {
   const { leftOut, prompt } = decideKind(turns(10, 8_000), 24_000, "call_model");
 
   assert.ok(leftOut.results_through > 0 && leftOut.results_through < 20);
@@ -51,7 +51,7 @@ Deno.test("old results are shortened first, the newest one stays, and nothing is
   assert.ok(prompt.tools.some(({ name }) => name === "recall_result"));
 });
 
-Deno.test("what was left out stays left out, so that prompts begin alike", () => {
+Deno.test("omitted results stay omitted, so that prompts keep their prefix", () => {
   const steps = turns(10, 8_000);
   const first = decideKind(steps, 24_000, "call_model");
   const answered = {
@@ -65,7 +65,7 @@ Deno.test("what was left out stays left out, so that prompts begin alike", () =>
   assert.deepEqual(begin, first.prompt.messages);
 });
 
-Deno.test("then old turns are summed up, from whole results, in a step of its own", () => {
+Deno.test("then old turns are summarized from complete results in a separate step", () => {
   const steps = [...turn(1, 1_400, "needle 4711 "), ...turns(60, 1_400).slice(2)];
 
   const { seq, through, prompt } = decideKind(steps, 24_000, "summarize");
@@ -77,7 +77,7 @@ Deno.test("then old turns are summed up, from whole results, in a step of its ow
   assert.ok(estimateTokens(prompt) < 24_000);
 });
 
-Deno.test("a summary stands for its turns; messages of the user stay", () => {
+Deno.test("a summary replaces its turns; messages of the user are kept", () => {
   const steps = [
     ...turns(59, 1_400),
     message(119, "Remember the number 42"),
@@ -99,7 +99,7 @@ Deno.test("a summary stands for its turns; messages of the user stay", () => {
   assert.ok(!text.includes("Page 3"));
 });
 
-Deno.test("a long transcript is summed up piece by piece, each with the summary before it", () => {
+Deno.test("a long transcript is summarized in parts, each with the previous summary", () => {
   let steps: Step[] = turns(300, 1_400);
   const covered: number[] = [];
   let decision = decide(stateOf({ steps, windowTokens: 16_000, input: "Count" }));
@@ -115,7 +115,7 @@ Deno.test("a long transcript is summed up piece by piece, each with the summary 
   assert.deepEqual(covered, [...new Set(covered)].sort((a, b) => a - b));
 });
 
-Deno.test("results of the turn at hand are shortened last", () => {
+Deno.test("results of the current turn are shortened last", () => {
   const { leftOut } = decideKind(turn(1, 60_000), 16_000, "call_model");
 
   assert.equal(leftOut.results_through, 2);
@@ -128,7 +128,7 @@ Deno.test("an input that cannot fit fails the task before any call", () => {
   assert.match(error.message, /8000/);
 });
 
-Deno.test("a summary that was begun is made again under the same number", () => {
+Deno.test("a started summary is repeated under the same number", () => {
   const steps = turns(60, 1_400);
   const begun = decideKind(steps, 24_000, "summarize");
   const started: Step = {
@@ -144,7 +144,7 @@ Deno.test("a summary that was begun is made again under the same number", () => 
   assert.deepEqual([again.seq, again.through], [begun.seq, begun.through]);
 });
 
-Deno.test("recall_result reads a result again, in pieces, but not what a skill says", () => {
+Deno.test("recall_result reads a result again in parts, but not the contents of a skill", () => {
   const read = `${"a".repeat(12_000)}needle`;
   const asked = (args: Record<string, number>) =>
     decide(stateOf({
@@ -167,7 +167,7 @@ Deno.test("recall_result reads a result again, in pieces, but not what a skill s
   for (const step of [1, 3, 5, 99]) assert.equal(resultOf({ step })?.state, "failed", `${step}`);
 });
 
-Deno.test("tokens are estimated by bytes, whatever the script", () => {
+Deno.test("tokens are estimated from bytes, whatever the script", () => {
   const tokens = (text: string) =>
     estimateTokens({ system: "", messages: [{ role: "user", text }], tools: [] }) - 8;
 

@@ -48,7 +48,7 @@ function decideKind<K extends Decision["kind"]>(parts: StateParts, kind: K) {
   return decision as Extract<Decision, { kind: K }>;
 }
 
-Deno.test("the input is checked beside the first call, under the numbers after it", () => {
+Deno.test("the input is checked in parallel with the first call, under the numbers after it", () => {
   const guardrails = [INPUT, { ...INPUT, tool_name: "check_length" }, OUTPUT];
 
   const { seq, checks } = decideKind({ guardrails, steps: [modelStarted(1)] }, "call_model");
@@ -61,7 +61,7 @@ Deno.test("the input is checked beside the first call, under the numbers after i
   assert.deepEqual(checks[0]?.arguments, { stage: "input", content: "Write a poem" });
 });
 
-Deno.test("a check that was begun is made again under its number, one that ended is not", () => {
+Deno.test("a started check is repeated under its number, a finished one is not", () => {
   const guardrails = [INPUT, { ...INPUT, tool_name: "check_length" }];
   const begun: Step = {
     ...verdict(3, "input", { index: 1, name: "check_length" }),
@@ -86,7 +86,7 @@ Deno.test("a refusal of the input ends the task with its reason", () => {
   assert.match(error.message, /check_input.*It names a person/);
 });
 
-Deno.test("a replacement is what the model reads", () => {
+Deno.test("the model reads a replacement instead of the input", () => {
   const steps = [modelStarted(1), verdict(2, "input", { replacement: "Write [redacted]" })];
 
   const { seq, checks, prompt } = decideKind({ guardrails: [INPUT], steps }, "call_model");
@@ -95,7 +95,7 @@ Deno.test("a replacement is what the model reads", () => {
   assert.deepEqual(prompt.messages, [{ role: "user", text: "Write [redacted]" }]);
 });
 
-Deno.test("the calls of the first turn have the numbers after the checks", () => {
+Deno.test("the calls of the first turn get the numbers after the checks", () => {
   const steps = [modelDone(1, [call("read"), call("write")]), verdict(2, "input")];
   const read = callStep(3, "read");
 
@@ -109,7 +109,7 @@ Deno.test("the calls of the first turn have the numbers after the checks", () =>
   assert.equal(seq, 5);
 });
 
-Deno.test("each message that continues a task is checked anew", () => {
+Deno.test("each message that continues a task is checked", () => {
   const steps: Step[] = [
     modelDone(1, [], "Roses"),
     verdict(2, "input"),
@@ -122,7 +122,7 @@ Deno.test("each message that continues a task is checked anew", () => {
   assert.equal(checks[0]?.arguments.content, "And violets?");
 });
 
-Deno.test("the result is checked before the task ends with it, plain or completed", () => {
+Deno.test("the result is checked before the task ends with it, whether plain or completed", () => {
   const plain = [modelDone(1, [], "Roses")];
   const completed = [modelDone(1, [call("complete_task", { output: { n: 1 } })])];
 
@@ -144,7 +144,7 @@ Deno.test("the result is checked before the task ends with it, plain or complete
   }
 });
 
-Deno.test("a replacement of the result has to fit the output schema", () => {
+Deno.test("a replacement of the result must match the output schema", () => {
   const outputSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const steps = [
     modelDone(1, [call("complete_task", { output: { n: 1 } })]),
@@ -156,7 +156,7 @@ Deno.test("a replacement of the result has to fit the output schema", () => {
   assert.equal(error.code, "OUTPUT_SCHEMA_MISMATCH");
 });
 
-Deno.test("a verdict of a guardrail that the agent no longer has counts for no other one", () => {
+Deno.test("a verdict of a removed guardrail does not count for another one", () => {
   const refused = verdict(2, "input", { name: "check_old", allowed: false });
   const steps = [modelStarted(1), refused];
 
@@ -176,7 +176,7 @@ for (
     ["was never judged to the end", { ...verdict(2, "input"), state: "failed", output: null }],
   ] as const
 ) {
-  Deno.test(`a message that ${what} is not shown to the model on a later turn`, () => {
+  Deno.test(`a message that ${what} is not shown to the model in a later turn`, () => {
     const steps: Step[] = [
       check,
       { kind: "user", seq: 3, state: "done", input: "Go on" },
@@ -195,7 +195,7 @@ for (
   });
 }
 
-Deno.test("a replaced message stays replaced on later turns, in summaries, and for what files it names", () => {
+Deno.test("a replaced message stays replaced in later turns, in summaries, and for the files that it names", () => {
   const input = { text: "The bad one", files: ["u/secret.pdf"] };
   const steps: Step[] = [
     modelDone(1, [call("read")]),

@@ -16,7 +16,7 @@ const TOOLS = [
 const read = (seq: number, name: string, flow: string) =>
   callStep(seq, name, { input: { server: "files", arguments: {}, data_flows: [flow] } });
 
-/** The task has called these tools one after the other and is now to send. */
+/** A task that has called these tools in order and is about to send. */
 function aboutToSend(
   flows: readonly (readonly [name: string, flow: string])[],
   more: Partial<StateParts> = {},
@@ -35,7 +35,7 @@ function aboutToSend(
 
 const BOTH = [["read_orders", "reads_private"], ["read_page", "reads_outside"]] as const;
 
-Deno.test("a task that has read private data and outside text asks before it sends outside", () => {
+Deno.test("a task that has read private data and outside text requests a review before it sends outside", () => {
   const { seq, state } = aboutToSend(BOTH);
 
   const decision = decide(state);
@@ -53,20 +53,20 @@ Deno.test("a task that has read private data and outside text asks before it sen
   });
 });
 
-Deno.test("a task in which one of the three is missing sends without asking", () => {
+Deno.test("a task without one of the three sends without a review", () => {
   for (const flows of [[BOTH[0]], [BOTH[1]], []]) {
     assert.equal(decide(aboutToSend(flows).state).kind, "run_calls", JSON.stringify(flows));
   }
 });
 
-Deno.test("what subtasks of the job have read counts for the task that sends", () => {
+Deno.test("data read by subtasks of the job counts for the sending task", () => {
   const { state } = aboutToSend([BOTH[0]]);
   const context = { ...state.context, job_data_flows: ["reads_outside"] };
 
   assert.equal(decide({ ...state, context }).kind, "review");
 });
 
-Deno.test("what is read in the same turn cannot have shaped what is sent", () => {
+Deno.test("data read in the same turn does not count, because it cannot have shaped the message", () => {
   const steps = [
     modelDone(1, [call("read_orders", {})]),
     read(2, "read_orders", "reads_private"),
@@ -77,7 +77,7 @@ Deno.test("what is read in the same turn cannot have shaped what is sent", () =>
   assert.equal(decide(stateOf({ steps, tools: TOOLS })).kind, "run_calls");
 });
 
-Deno.test("an approval lets the one call pass, a refusal is a result with the person's words", () => {
+Deno.test("an approval allows one call, and a refusal is a result with the person's comment", () => {
   for (const approved of [true, false]) {
     const { seq, state } = aboutToSend(BOTH);
     const review = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startApp } from "./serve_app.ts";
 
-Deno.test("startApp() keeps the text of an unforeseen error to itself", async () => {
+Deno.test("startApp() hides the text of an unexpected error", async () => {
   const logged: unknown[] = [];
   const app = startApp(() => {
     throw new TypeError("Invalid URL: 'postgresql://postgres:secret@db'");
@@ -16,7 +16,7 @@ Deno.test("startApp() keeps the text of an unforeseen error to itself", async ()
   assert.ok(JSON.stringify(logged).includes("function.not_started"));
 });
 
-Deno.test("startApp() answers a preflight of a function that has not started", async () => {
+Deno.test("startApp() answers a preflight request of a function that has not started", async () => {
   const app = startApp(() => {
     throw new TypeError();
   }, () => {});

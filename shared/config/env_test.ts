@@ -26,7 +26,7 @@ function problemOf(overrides: Record<string, string | undefined>): SwarmError {
   throw new assert.AssertionError({ message: "the configuration was accepted" });
 }
 
-Deno.test("readConfig() fills the defaults and trims the address", () => {
+Deno.test("readConfig() fills in the defaults and trims the address", () => {
   const config = read();
 
   assert.equal(config.apiKeys.url, "http://127.0.0.1:54321");
@@ -39,18 +39,18 @@ Deno.test("readConfig() fills the defaults and trims the address", () => {
   );
 });
 
-Deno.test("readConfig() names a missing variable and the wanted form", () => {
+Deno.test("readConfig() names a missing variable and its expected format", () => {
   const error = problemOf({ SUPABASE_URL: undefined });
 
   assert.match(error.message, /SUPABASE_URL is not set/);
   assert.match(error.hint ?? "", /http or https address/);
 });
 
-Deno.test("readConfig() takes an empty variable as unset", () => {
+Deno.test("readConfig() treats an empty variable as unset", () => {
   assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 8);
 });
 
-Deno.test("readConfig() reads origins and refuses what is none", () => {
+Deno.test("readConfig() reads origins and refuses invalid ones", () => {
   assert.deepEqual(read().allowedOrigins, []);
   assert.deepEqual(
     read({ SUPASWARM_ALLOWED_ORIGINS: "https://a.example.com, http://b.example:8080," })
@@ -79,13 +79,13 @@ Deno.test("readConfig() never repeats a malformed secret", () => {
   }
 });
 
-Deno.test("readConfig() refuses key JSON of the wrong shape instead of emptying it", () => {
+Deno.test("readConfig() refuses key JSON of the wrong type instead of treating it as empty", () => {
   problemOf({ SUPABASE_SECRET_KEYS: "[1]" });
   problemOf({ SUPABASE_SECRET_KEYS: '{"default": 5}' });
   problemOf({ SUPABASE_JWKS: '{"key": []}' });
 });
 
-Deno.test("readConfig() accepts a bare array of keys as key set", () => {
+Deno.test("readConfig() accepts a bare array of keys as a key set", () => {
   const config = read({ SUPABASE_JWKS: '[{"kty":"EC","kid":"a"}]' });
 
   assert.deepEqual(config.apiKeys.jwks, { keys: [{ kty: "EC", kid: "a" }] });
@@ -97,7 +97,7 @@ Deno.test("readConfig() refuses a heartbeat longer than half the lease", () => {
   assert.match(error.hint ?? "", /at most 5/);
 });
 
-Deno.test("every variable says what it is for and which form it takes", () => {
+Deno.test("every variable has a purpose and a format", () => {
   for (const [name, definition] of Object.entries(ENV_VARIABLES)) {
     assert.ok(definition.purpose.endsWith("."), name);
     assert.ok(definition.wanted.length > 0, name);
@@ -108,7 +108,7 @@ Deno.test("readConfig() exports no traces unless an endpoint is set", () => {
   assert.equal(read({ OTEL_SERVICE_NAME: "x" }).telemetry, undefined);
 });
 
-Deno.test("readConfig() reads OpenTelemetry's variables by its rules", () => {
+Deno.test("readConfig() reads the OpenTelemetry variables by their specification", () => {
   const { telemetry } = read({
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example/otlp/",
     OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b, authorization=Bearer%20c=d,",
@@ -123,7 +123,7 @@ Deno.test("readConfig() reads OpenTelemetry's variables by its rules", () => {
   });
 });
 
-Deno.test("readConfig() prefers the endpoint of traces and the service's own name", () => {
+Deno.test("readConfig() prefers the traces endpoint and the configured service name", () => {
   const { telemetry } = read({
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:4318/own",

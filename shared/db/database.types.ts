@@ -1260,6 +1260,11 @@ isOneToOne: false
               "job_count": number,"status": string
             }[]
                            },
+"list_forks":
+{ Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
+              "created_at": string,"fork_id": string,"from_seq": number
+            }[]
+                           },
 "list_jobs":
 { Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: {
               "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number

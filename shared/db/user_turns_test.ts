@@ -3,7 +3,7 @@ import { UserTurns } from "./user_turns.ts";
 
 const never = () => new AbortController().signal;
 
-Deno.test("UserTurns lets users take turns, however many calls one of them makes", async () => {
+Deno.test("UserTurns rotates between users, however many calls one of them makes", async () => {
   const turns = new UserTurns(["one"]);
   const order: string[] = [];
   const use = async (userId: string) => {
@@ -18,7 +18,7 @@ Deno.test("UserTurns lets users take turns, however many calls one of them makes
   assert.deepEqual(order, ["a", "b", "c", "a", "a"]);
 });
 
-Deno.test("UserTurns keeps a resource for others while one user's call is slow", async () => {
+Deno.test("UserTurns leaves a resource for others while one user's call is slow", async () => {
   const turns = new UserTurns(["one", "two"]);
   const slow = await turns.take("a", never());
   const second = turns.take("a", never());
@@ -30,7 +30,7 @@ Deno.test("UserTurns keeps a resource for others while one user's call is slow",
   assert.equal(await second, slow);
 });
 
-Deno.test("UserTurns forgets who went away while waiting", async () => {
+Deno.test("UserTurns removes a user who disconnected while waiting", async () => {
   const turns = new UserTurns(["one"]);
   const held = await turns.take("a", never());
   const leaving = new AbortController();

@@ -220,7 +220,7 @@ export const ERROR_CODES = {
   SPENDING_CAP_REACHED: error(
     429,
     "rate_limited",
-    "Wait for the next period of the cap, store a key of your own, or ask the operator to raise it.",
+    "Wait for the next period of the cap, store your own key, or ask the operator to raise it.",
     { retryable: false },
   ),
 

@@ -5,14 +5,14 @@ import { SwarmError } from "./swarm_error.ts";
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 
-Deno.test("the types of errors are those that the ledger can record", () => {
+Deno.test("the error types equal those that the ledger can record", () => {
   assert.deepEqual(
     Object.keys(ERROR_TYPES).sort(),
     [...CLOSED_SETS.mcp_failures.error_type].sort(),
   );
 });
 
-Deno.test("every code says what to do next, in one sentence, whoever raises it", () => {
+Deno.test("every code has a one-sentence hint, whoever raises it", () => {
   for (const code of CODES) {
     assert.match(ERROR_CODES[code].hint, /^[A-Z].*[^.]\.$/, code);
     assert.equal(new SwarmError(code, "Cannot do it").toBody().hint, ERROR_CODES[code].hint);
@@ -20,7 +20,7 @@ Deno.test("every code says what to do next, in one sentence, whoever raises it",
   assert.equal(new SwarmError("INTERNAL", "x", { hint: "Do this." }).hint, "Do this.");
 });
 
-Deno.test("what says something of the caller counts as no failure of a tool", () => {
+Deno.test("errors about the caller do not count as failures of a tool", () => {
   for (const code of CODES) {
     const { status, type, countsAsFailure } = ERROR_CODES[code];
     const isOfCaller = status === 401 || status === 403 || status === 429;
@@ -35,7 +35,7 @@ Deno.test("an error without a code is one that a tool reports in its own words",
   assert.equal(traitsOf(undefined), ERROR_CODES.TOOL_FAILED);
 });
 
-Deno.test("other arguments mend what a tool reports of them, and nothing else", () => {
+Deno.test("only errors that a tool reports about its arguments can be fixed with other arguments", () => {
   assert.deepEqual(
     CODES.filter((code) => ERROR_CODES[code].isMendable),
     [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { modelOptionsOf } from "./model_options.ts";
 
-Deno.test("modelOptionsOf() reads what a tool offers and takes by default", () => {
+Deno.test("modelOptionsOf() reads a tool's choices and defaults", () => {
   const options = modelOptionsOf({
     type: "object",
     properties: {
@@ -19,13 +19,13 @@ Deno.test("modelOptionsOf() reads what a tool offers and takes by default", () =
   });
 });
 
-Deno.test("modelOptionsOf() is null for a tool that offers no choice, whatever its schema", () => {
+Deno.test("modelOptionsOf() returns null for a tool without a choice, whatever its schema", () => {
   for (const schema of [{}, { properties: { prompt: {} } }, { properties: null }]) {
     assert.equal(modelOptionsOf(schema, null), null);
   }
 });
 
-Deno.test("modelOptionsOf() takes nothing that is no name", () => {
+Deno.test("modelOptionsOf() ignores values that are not names", () => {
   const options = modelOptionsOf(
     { properties: { llm_model: { enum: [1, "big"], default: 7 } } },
     null,
@@ -39,7 +39,7 @@ Deno.test("modelOptionsOf() takes nothing that is no name", () => {
   });
 });
 
-Deno.test("modelOptionsOf() takes the tool's row, whatever its schema says", () => {
+Deno.test("modelOptionsOf() uses the tool's row, whatever its schema", () => {
   const row = {
     providers: ["b", "a"],
     default_provider: "b",

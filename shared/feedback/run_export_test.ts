@@ -4,7 +4,7 @@ import { type ExportFile, runExport } from "./run_export.ts";
 
 const DAY = { kind: "failures", day: "2026-11-22" } as const;
 
-/** A day of so many rows, each of about as many characters. */
+/** A day with the given number of rows of about the given length. */
 function storeOf(rowCount: number, rowCharacters: number): ExportStore {
   const rows = Array.from({ length: rowCount }, (_, n): ExportRow => ({
     at: String(n),
@@ -27,7 +27,7 @@ async function exported(store: ExportStore): Promise<ExportFile[]> {
   return files;
 }
 
-Deno.test("runExport() writes a day of 100,000 rows, none left out, none twice", async () => {
+Deno.test("runExport() writes each of a day's 100,000 rows exactly once", async () => {
   const files = await exported(storeOf(100_000, 0));
 
   const ids = files.flatMap(({ text }) => text.match(/^"\d+"/gm) ?? []);
@@ -35,7 +35,7 @@ Deno.test("runExport() writes a day of 100,000 rows, none left out, none twice",
   assert.equal(new Set(ids).size, 100_000);
 });
 
-Deno.test("runExport() divides a large day into parts that each have a header", async () => {
+Deno.test("runExport() splits a large day into parts that each have a header", async () => {
   const files = await exported(storeOf(6, 4 * 1024 * 1024));
 
   assert.deepEqual(files.map(({ path, rowCount }) => [path, rowCount]), [
@@ -46,7 +46,7 @@ Deno.test("runExport() divides a large day into parts that each have a header", 
   assert.ok(files.every(({ text }) => text.startsWith('"failure_id",')));
 });
 
-Deno.test("runExport() writes the header alone for a day without rows", async () => {
+Deno.test("runExport() writes only the header for a day without rows", async () => {
   const [file, ...others] = await exported(storeOf(0, 0));
 
   assert.deepEqual([file?.rowCount, file?.text.split("\r\n").length, others], [0, 2, []]);

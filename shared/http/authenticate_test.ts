@@ -9,7 +9,7 @@ const KEYS = {
   jwks: { keys: [] },
 };
 
-/** How a token with this header is refused. */
+/** How authenticate() refuses a token with this header. */
 async function refusalOf(header: object): Promise<SwarmError> {
   const encode = (value: object) => btoa(JSON.stringify(value)).replace(/=+$/, "");
   const token = `${encode(header)}.${encode({ sub: crypto.randomUUID(), exp: 9e9 })}.c2ln`;
@@ -22,7 +22,7 @@ async function refusalOf(header: object): Promise<SwarmError> {
   );
 }
 
-Deno.test("authenticate() refuses a token of a legacy JWT secret by naming what to switch on", async () => {
+Deno.test("authenticate() refuses a token of a legacy JWT secret and names the setting to enable", async () => {
   for (const header of [{ alg: "HS256", typ: "JWT" }, { alg: "HS256", kid: "old" }]) {
     const { code, hint } = await refusalOf(header);
 

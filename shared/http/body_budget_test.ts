@@ -3,7 +3,7 @@ import { BodyBudget } from "./body_budget.ts";
 
 const MIB = 1_048_576;
 
-Deno.test("BodyBudget refuses what all bodies together have no room for", () => {
+Deno.test("BodyBudget refuses bodies that together exceed the budget", () => {
   const budget = new BodyBudget(3 * MIB);
   using first = budget.open();
   first.add(2 * MIB);
@@ -19,7 +19,7 @@ Deno.test("BodyBudget refuses what all bodies together have no room for", () => 
   assert.throws(() => third.add(MIB), { code: "ENDPOINT_BUSY" });
 });
 
-Deno.test("BodyBudget always has room for small bodies", () => {
+Deno.test("BodyBudget always admits small bodies", () => {
   const budget = new BodyBudget(MIB);
   using large = budget.open();
   large.add(MIB);

@@ -19,7 +19,7 @@ function post(body: BodyInit, headers: Record<string, string> = {}): Request {
 const schema = z.strictObject({ agent: z.string(), input: z.string() });
 const echo: HttpHandler = async (request) => Response.json(await parseBody(request, schema));
 
-Deno.test("every answer carries the request's id and lets any origin read it", async () => {
+Deno.test("every response has the request's id and allows every origin to read it", async () => {
   const { serve } = endpoint(echo);
 
   const ok = await serve(post('{"agent":"a","input":"b"}', { "x-request-id": "req-12345" }));
@@ -30,7 +30,7 @@ Deno.test("every answer carries the request's id and lets any origin read it", a
   assert.equal(refused.headers.get("access-control-allow-origin"), "*");
 });
 
-Deno.test("a preflight is answered without asking the handler", async () => {
+Deno.test("a preflight request is answered without calling the handler", async () => {
   const { serve } = endpoint(() => Promise.reject(new Error("asked")));
 
   const answer = await serve(new Request("http://localhost/", { method: "OPTIONS" }));
@@ -39,7 +39,7 @@ Deno.test("a preflight is answered without asking the handler", async () => {
   assert.match(answer.headers.get("access-control-allow-headers") ?? "", /apikey/);
 });
 
-Deno.test("a preflight lets the MCP headers pass, arguments by their own names", async () => {
+Deno.test("a preflight response allows the MCP headers and each argument header by name", async () => {
   const { serve } = endpoint(echo);
 
   const answer = await serve(
@@ -57,7 +57,7 @@ Deno.test("a preflight lets the MCP headers pass, arguments by their own names",
   assert.match(answer.headers.get("access-control-expose-headers") ?? "", /www-authenticate/);
 });
 
-Deno.test("another method is refused with those that serve", async () => {
+Deno.test("another method is refused with a list of the allowed ones", async () => {
   const { serve } = endpoint(echo);
 
   const answer = await serve(new Request("http://localhost/"));
@@ -67,7 +67,7 @@ Deno.test("another method is refused with those that serve", async () => {
   assert.deepEqual((await answer.json()).error.details, { allowed: ["POST"] });
 });
 
-Deno.test("a body that is empty, not JSON, unfit or too large is BODY_INVALID", async () => {
+Deno.test("an empty, non-JSON, invalid or oversized body is BODY_INVALID", async () => {
   const { serve } = endpoint(echo);
   const bodies = ["", "{", "[]", '{"agent":1}', '{"agent":"a","input":"b","x":1}'];
 
@@ -79,7 +79,7 @@ Deno.test("a body that is empty, not JSON, unfit or too large is BODY_INVALID", 
   }
 });
 
-Deno.test("each unfit field of a body is named by its path", async () => {
+Deno.test("each invalid field of a body is named by its path", async () => {
   const { serve } = endpoint(echo);
 
   const answer = await serve(post('{"agent":1,"input":null}'));
@@ -88,7 +88,7 @@ Deno.test("each unfit field of a body is named by its path", async () => {
   assert.deepEqual(issues.map((issue: string) => issue.split(":")[0]), ["agent", "input"]);
 });
 
-Deno.test("a refusal answers with its status, hint and Retry-After", async () => {
+Deno.test("a refusal responds with its status, hint and Retry-After", async () => {
   const { serve } = endpoint(() => {
     throw new SwarmError("MODEL_RATE_LIMITED", "Slow down", {
       hint: "Wait",
@@ -105,7 +105,7 @@ Deno.test("a refusal answers with its status, hint and Retry-After", async () =>
   });
 });
 
-Deno.test("an unexpected error tells nothing of itself, neither in the answer nor in the log", async () => {
+Deno.test("an unexpected error reveals no details in the response or the log", async () => {
   const { serve, lines } = endpoint(() => {
     throw new Error("password hunter2 rejected");
   });

@@ -11,7 +11,7 @@ Deno.test("traceparentOf() returns a well-formed header", () => {
   assert.equal(traceparentOf(request(VALID)), VALID);
 });
 
-Deno.test("traceparentOf() ignores a missing, malformed or all-zero one", () => {
+Deno.test("traceparentOf() ignores a missing, malformed or all-zero header", () => {
   assert.equal(traceparentOf(new Request("http://localhost/")), null);
   for (
     const bad of [
@@ -34,20 +34,20 @@ Deno.test("tracestateOf() returns a well-formed list without its spaces", () => 
   assert.equal(tracestateOf(stated("a=1, t1@b=x y ,,")), "a=1,t1@b=x y");
 });
 
-Deno.test("tracestateOf() ignores a malformed list, and any without a traceparent", () => {
+Deno.test("tracestateOf() ignores a malformed list, and any list without a traceparent", () => {
   for (const bad of ["", "a", "A=1", "a=1,=2", "a=b=c"]) {
     assert.equal(tracestateOf(stated(bad)), null, bad);
   }
   assert.equal(tracestateOf(stated("a=1", "nonsense")), null);
 });
 
-Deno.test("tracestateOf() leaves out the oldest members of a list that is too long", () => {
+Deno.test("tracestateOf() drops the oldest members of a list that is too long", () => {
   const members = ["a", "b", "c"].map((key) => `${key}=${"x".repeat(200)}`);
 
   assert.equal(tracestateOf(stated(members.join(","))), members.slice(0, 2).join(","));
 });
 
-Deno.test("toTraceHeaders() has both headers inside a trace and none outside", () => {
+Deno.test("toTraceHeaders() returns both headers inside a trace and none outside", () => {
   assert.deepEqual(toTraceHeaders({ traceparent: VALID, tracestate: "a=1" }), {
     traceparent: VALID,
     tracestate: "a=1",

@@ -4,7 +4,7 @@ import { VerifiedTokens } from "./verified_tokens.ts";
 const NOW_MS = 1_800_000_000_000;
 const NOW_SECONDS = NOW_MS / 1_000;
 
-Deno.test("a verified token is known until it ends", () => {
+Deno.test("a verified token stays cached until it expires", () => {
   const tokens = new VerifiedTokens<string>();
   tokens.add("Bearer a", "ada", NOW_SECONDS + 60, NOW_MS);
 
@@ -13,7 +13,7 @@ Deno.test("a verified token is known until it ends", () => {
   assert.equal(tokens.find("Bearer b", NOW_MS), null);
 });
 
-Deno.test("a verified token is verified again after five minutes, or when it never ends", () => {
+Deno.test("a verified token is verified again after five minutes, or if it never expires", () => {
   const tokens = new VerifiedTokens<string>();
   tokens.add("Bearer a", "ada", NOW_SECONDS + 86_400, NOW_MS);
   tokens.add("Bearer b", "bob", undefined, NOW_MS);
@@ -23,7 +23,7 @@ Deno.test("a verified token is verified again after five minutes, or when it nev
   assert.equal(tokens.find("Bearer b", NOW_MS), null);
 });
 
-Deno.test("of very many tokens the last thousand are known", () => {
+Deno.test("the cache keeps the last thousand tokens", () => {
   const tokens = new VerifiedTokens<number>();
   for (let n = 0; n <= 1_000; n++) tokens.add(`Bearer ${n}`, n, NOW_SECONDS + 60, NOW_MS);
 

@@ -20,14 +20,14 @@ Deno.test("a worker claims only in the first part of its isolate's life", () => 
   );
 });
 
-Deno.test("a wake is passed on only after the platform has retired the isolate", () => {
+Deno.test("a wake-up is passed on only after the platform has retired the isolate", () => {
   const lifetime = createLifetime(100);
 
   assert.ok(lifetime.retiredInMs(45_000) + 45_000 > 50_000);
   assert.equal(lifetime.retiredInMs(60_000), 0);
 });
 
-Deno.test("polling stays hot for more than twice the debounce of wakes, then slows down", () => {
+Deno.test("polling stays fast for more than twice the debounce of wake-ups, then slows down", () => {
   assert.ok(pollingPauseMs(300) <= 50);
   assert.ok(pollingPauseMs(1_000) > pollingPauseMs(0));
   assert.equal(pollingPauseMs(3_600_000), 1_000);

@@ -11,7 +11,7 @@ function exceeded(text: string): JsonLimit | null {
   return measureJson(text, LIMITS)?.limit ?? null;
 }
 
-Deno.test("parseJson() refuses what exceeds a limit before it parses it", () => {
+Deno.test("parseJson() refuses input above a limit before it parses it", () => {
   const worst: readonly (readonly [string, JsonLimit])[] = [
     ["[".repeat(11), "depth"],
     ['{"a":'.repeat(11), "depth"],
@@ -32,7 +32,7 @@ Deno.test("parseJson() refuses what exceeds a limit before it parses it", () => 
   }
 });
 
-Deno.test("parseJson() reads everything that keeps the limits as JSON.parse() does", () => {
+Deno.test("parseJson() parses everything within the limits like JSON.parse()", () => {
   const texts = [
     "[".repeat(10) + "]".repeat(10),
     `[${"1,".repeat(49)}1]`,
@@ -48,7 +48,7 @@ Deno.test("parseJson() reads everything that keeps the limits as JSON.parse() do
   assert.equal(parseJsonOrUndefined("nonsense", LIMITS), undefined);
 });
 
-Deno.test("JsonMeter counts what a document has, in whatever pieces it arrives", () => {
+Deno.test("JsonMeter counts a document's contents, in whatever pieces it arrives", () => {
   const document: JsonValue = {
     "a\\": ['"', "\\", "[,]", { 'k"': [] }],
     b: [[1, 2], [], [[{}]]],
@@ -74,7 +74,7 @@ Deno.test("JsonMeter counts what a document has, in whatever pieces it arrives",
   }
 });
 
-Deno.test("an excess says the limit and what was counted", () => {
+Deno.test("an excess names the limit and the count", () => {
   const excess = measureJson("[".repeat(1_000), LIMITS);
 
   assert.deepEqual(excess, { limit: "depth", allowed: 10, found: 11 });

@@ -4,7 +4,7 @@ import { SseMeter } from "./sse_meter.ts";
 
 const LIMITS: JsonLimits = { bytes: 1_000, depth: 3, members: 4, items: 4 };
 
-/** What a stream exceeds, in whatever pieces it arrives. */
+/** The limit that a stream exceeds, in whatever pieces it arrives. */
 function exceeded(text: string): string | null {
   const bytes = new TextEncoder().encode(text);
   const found = [1, 2, 3, 7, bytes.byteLength].map((size) => {
@@ -19,7 +19,7 @@ function exceeded(text: string): string | null {
   return found[0] ?? null;
 }
 
-Deno.test("SseMeter measures each event by itself, whatever ends its lines", () => {
+Deno.test("SseMeter measures each event separately, whatever ends its lines", () => {
   for (const end of ["\n", "\r\n", "\r"]) {
     const event = `event: message${end}data: {"a":[1,2],"b":{}}${end}${end}`;
     assert.equal(exceeded(`\uFEFF: hello${end}${event.repeat(20)}`), null, JSON.stringify(end));
@@ -28,7 +28,7 @@ Deno.test("SseMeter measures each event by itself, whatever ends its lines", () 
   }
 });
 
-Deno.test("SseMeter is not misled by quotes and brackets outside the data", () => {
+Deno.test("SseMeter ignores quotes and brackets outside the data", () => {
   assert.equal(exceeded(`: a comment with a "\ndata: [[[[1]]]]\n\n`), "depth");
   assert.equal(exceeded(`data: ["[[[[", 1]\n\n`), null);
   assert.equal(exceeded(`data: [\n[[[\n[[[\n\n`), "depth");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ArgumentTextDecoder } from "./argument_text_decoder.ts";
 
-/** The pieces that come out when the JSON comes in pieces of `size` characters. */
+/** The output for JSON that arrives in pieces of `size` characters. */
 function decode(json: string, size: number, argument = "output"): string[] {
   const decoder = new ArgumentTextDecoder(argument);
   const pieces = json.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
@@ -16,7 +16,7 @@ const TEXTS = [
   "",
 ];
 
-Deno.test("the text of the argument comes out whole, however the JSON is cut", () => {
+Deno.test("the decoder returns the complete text of the argument, however the JSON is split", () => {
   for (const text of TEXTS) {
     const json = JSON.stringify({ note: { output: "inner" }, output: text, after: [text] });
     const ascii = json.replace(
@@ -34,25 +34,25 @@ Deno.test("the text of the argument comes out whole, however the JSON is cut", (
   }
 });
 
-Deno.test("text comes out before the call is complete", () => {
+Deno.test("the decoder returns text before the call is complete", () => {
   assert.deepEqual(decode('{"output":"Hel', 100), ["Hel"]);
 });
 
-Deno.test("an argument that is no text gives nothing", () => {
+Deno.test("the decoder returns nothing for an argument that is not text", () => {
   for (const output of [{ text: "inner", output: "inner" }, ["a"], 12, null, true]) {
     assert.equal(decode(JSON.stringify({ output, other: "text" }), 3).join(""), "");
   }
 });
 
-Deno.test("another argument, or a key deeper down, gives nothing", () => {
+Deno.test("the decoder returns nothing for another argument or a nested key", () => {
   assert.equal(decode('{"outputs":"a","in":{"output":"b"},"x":["output","c"]}', 2).join(""), "");
 });
 
-Deno.test("a key may be written with escapes", () => {
+Deno.test("the decoder accepts a key with escapes", () => {
   assert.equal(decode('{"\\u006futput":"x"}', 1).join(""), "x");
 });
 
-Deno.test("malformed JSON never throws", () => {
+Deno.test("the decoder never throws on malformed JSON", () => {
   for (const json of ['{"output":"\\uZZZZ"}', "]]}}", '{"output":"\\ud800x"}', '"output":"x"']) {
     assert.ok(decode(json, 1).every((piece) => piece.isWellFormed()));
   }

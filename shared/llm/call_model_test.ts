@@ -35,7 +35,7 @@ function response(changes: Partial<ModelResponse> = {}): ModelResponse {
   };
 }
 
-/** Ports that note what they were asked, around a model that streams `deltas` and answers. */
+/** Ports that record their calls, around a model that streams `deltas` and then answers. */
 function fakePorts(answer: ModelResponse, deltas: readonly string[] = [], key = KEY) {
   const queries: ModelKeyQuery[] = [];
   const endpoints: ModelEndpoint[] = [];
@@ -59,7 +59,7 @@ function fakePorts(answer: ModelResponse, deltas: readonly string[] = [], key = 
   return { ports, queries, endpoints, requests };
 }
 
-Deno.test("the model caller resolves the key at call time and reports the usage", async () => {
+Deno.test("callModel() resolves the key at call time and reports the usage", async () => {
   const { ports, queries, endpoints, requests } = fakePorts(response());
 
   const { answer, usage } = await createModelCaller(ports)(call());
@@ -81,7 +81,7 @@ Deno.test("the model caller resolves the key at call time and reports the usage"
   });
 });
 
-Deno.test("a reservation is settled with the usage, given back after a failure, kept after an abort", async () => {
+Deno.test("callModel() settles a reservation with the usage, releases it after a failure, and keeps it after an abort", async () => {
   const released: string[] = [];
   const portsOf = (generate: ModelAdapter["generate"]): ModelCallPorts => ({
     resolveKey: () =>
@@ -109,7 +109,7 @@ Deno.test("a reservation is settled with the usage, given back after a failure, 
   assert.deepEqual(released, ["r1"]);
 });
 
-Deno.test("the agent's model and settings go before the provider's default", async () => {
+Deno.test("callModel() prefers the agent's model and settings to the provider's default", async () => {
   const { ports, requests } = fakePorts(response());
   const settings = { model: "acme-small", temperature: 0, max_tokens: 100 };
 
@@ -120,7 +120,7 @@ Deno.test("the agent's model and settings go before the provider's default", asy
   assert.equal(requests[0]?.maxOutputTokens, 100);
 });
 
-Deno.test("a server that refuses strict tools is asked again with basic ones, once", async () => {
+Deno.test("callModel() retries once with basic tools when a server refuses strict ones", async () => {
   const { ports, requests } = fakePorts(response());
   const refusing: ModelCallPorts = {
     ...ports,
@@ -149,7 +149,7 @@ Deno.test("a server that refuses strict tools is asked again with basic ones, on
   assert.equal(requests.length, 4);
 });
 
-Deno.test("a model that refuses the temperature is asked again without it", async () => {
+Deno.test("callModel() retries without the temperature when a model refuses it", async () => {
   const { ports, requests } = fakePorts(response());
   const refusing: ModelCallPorts = {
     ...ports,
@@ -173,7 +173,7 @@ Deno.test("a model that refuses the temperature is asked again without it", asyn
   assert.deepEqual(requests.map(({ temperature }) => temperature), [0.7, undefined]);
 });
 
-Deno.test("a model that refuses the form of its answer is asked again in any form", async () => {
+Deno.test("callModel() retries without a response format when a model refuses it", async () => {
   const { ports, requests } = fakePorts(response());
   const refusing: ModelCallPorts = {
     ...ports,
@@ -238,7 +238,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`a provider that ${why} is passed over, and the usage says who answered`, async () => {
+  Deno.test(`callModel() skips a provider that ${why}, and the usage names the one that answered`, async () => {
     const { ports, asked } = failingPorts({ acme: failure });
 
     const { usage } = await createModelCaller(ports)(call({ fallbacks: FALLBACKS }));
@@ -251,7 +251,7 @@ for (
   });
 }
 
-Deno.test("a request that is wrong by itself goes to no other provider", async () => {
+Deno.test("callModel() sends an invalid request to no other provider", async () => {
   for (const code of ["MODEL_REQUEST_INVALID", "MODEL_AUTH_FAILED"] as const) {
     const { ports, asked } = failingPorts({ acme: new SwarmError(code, "no") });
 
@@ -260,7 +260,7 @@ Deno.test("a request that is wrong by itself goes to no other provider", async (
   }
 });
 
-Deno.test("when no provider answers, the first one's failure counts", async () => {
+Deno.test("callModel() reports the first provider's failure when none answers", async () => {
   const { ports, asked } = failingPorts({
     acme: new SwarmError("MODEL_UNAVAILABLE", "the first", { retryAfterSeconds: 7 }),
     spare: new SwarmError("MODEL_REQUEST_INVALID", "no such model"),
@@ -273,7 +273,7 @@ Deno.test("when no provider answers, the first one's failure counts", async () =
   assert.deepEqual([error.code, error.retryAfterSeconds], ["MODEL_UNAVAILABLE", 7]);
 });
 
-Deno.test("a fallback whose window is too small for the prompt is skipped", async () => {
+Deno.test("callModel() skips a fallback whose context window is too small for the prompt", async () => {
   const { ports, asked } = failingPorts({
     acme: new SwarmError("MODEL_UNAVAILABLE", "HTTP 503"),
     spare: new SwarmError("MODEL_CONTEXT_EXCEEDED", "the prompt is too long"),
@@ -288,7 +288,7 @@ Deno.test("a fallback whose window is too small for the prompt is skipped", asyn
   ]);
 });
 
-Deno.test("an agent whose own provider is not active is answered by its fallbacks", async () => {
+Deno.test("callModel() uses the fallbacks of an agent whose own provider is inactive", async () => {
   const { ports, asked } = failingPorts({});
 
   await createModelCaller(ports)(call({ provider: null, fallbacks: FALLBACKS }));
@@ -296,7 +296,7 @@ Deno.test("an agent whose own provider is not active is answered by its fallback
   assert.deepEqual(asked, ["spare/spare-small"]);
 });
 
-Deno.test("what a failed provider has streamed is said to be void", async () => {
+Deno.test("callModel() reports the streamed text of a failed provider as void", async () => {
   const failure = new SwarmError("MODEL_UNAVAILABLE", "its answer broke off");
   const { ports } = failingPorts({ acme: failure }, ["Hi"]);
   const heard: string[] = [];
@@ -310,7 +310,7 @@ Deno.test("what a failed provider has streamed is said to be void", async () => 
   assert.deepEqual(heard, ["Hi", "void", "Hi"]);
 });
 
-Deno.test("a provider's own data goes back to it alone", async () => {
+Deno.test("callModel() returns a provider's own data only to that provider", async () => {
   const signed = response({ provider_data: { api: "openai", signature: "s" } });
   const { ports: first } = fakePorts(signed);
   const { answer } = await createModelCaller(first)(call());
@@ -327,7 +327,7 @@ Deno.test("a provider's own data goes back to it alone", async () => {
   assert.ok(!sent[1]?.includes("signature"));
 });
 
-Deno.test("an agent without an active provider gets an error that says so", async () => {
+Deno.test("callModel() reports an agent without an active provider", async () => {
   const { ports, queries } = fakePorts(response());
 
   const error = await createModelCaller(ports)(call({ provider: null })).catch((thrown) => thrown);
@@ -337,7 +337,7 @@ Deno.test("an agent without an active provider gets an error that says so", asyn
   assert.equal(queries.length, 0);
 });
 
-Deno.test("an aborted call asks no model", async () => {
+Deno.test("callModel() calls no model after an abort", async () => {
   const { ports, endpoints } = fakePorts(response());
 
   const error = await createModelCaller(ports)(call({ signal: AbortSignal.abort("enough") }))
@@ -347,7 +347,7 @@ Deno.test("an aborted call asks no model", async () => {
   assert.equal(endpoints.length, 0);
 });
 
-Deno.test("a server that echoes the key does not get it stored", async () => {
+Deno.test("callModel() removes a key that a server echoes before it is stored", async () => {
   const { ports } = fakePorts(response({
     text: `Bearer ${KEY}`,
     tool_calls: [
@@ -365,7 +365,7 @@ Deno.test("a server that echoes the key does not get it stored", async () => {
   assert.equal(result.answer.tool_calls.length, 3);
 });
 
-Deno.test("streamed text never holds the key, however it is cut", async () => {
+Deno.test("streamed text never contains the key, however it is split", async () => {
   const text = `Before ${KEY} sk-sec and after sk-s`;
   for (const size of [1, 2, 5, 7, 100]) {
     const pieces = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
@@ -378,7 +378,7 @@ Deno.test("streamed text never holds the key, however it is cut", async () => {
   }
 });
 
-Deno.test("streamed text never holds the key in another form, however it is cut", async () => {
+Deno.test("streamed text never contains the key in another form, however it is split", async () => {
   const key = "sk/live+0123456789=abcdefgh";
   const forms = [
     encodeURIComponent(key),
@@ -401,7 +401,7 @@ Deno.test("streamed text never holds the key in another form, however it is cut"
   }
 });
 
-Deno.test("streamed text that begins no key is passed on at once", async () => {
+Deno.test("streamed text that cannot start a key is passed on immediately", async () => {
   const { ports } = fakePorts(response(), ["One ", "two,", " three."]);
   const received: string[] = [];
 

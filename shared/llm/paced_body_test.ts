@@ -4,7 +4,7 @@ import { pacedBody } from "./paced_body.ts";
 
 const encoder = new TextEncoder();
 
-/** A stream whose pieces the test hands out. */
+/** A stream whose pieces the test controls. */
 function scripted() {
   let controller: ReadableStreamDefaultController<Bytes> | undefined;
   const body = new ReadableStream<Bytes>({
@@ -33,7 +33,7 @@ function paced(
   return { reader: stream.pipeThrough(new TextDecoderStream()).getReader(), received };
 }
 
-Deno.test("pieces that come between two looks are passed on as one", async () => {
+Deno.test("pieces that arrive between two reads are passed on as one", async () => {
   const { body, send, end } = scripted();
   const { reader } = paced(body, 40);
   send("a");
@@ -58,7 +58,7 @@ Deno.test("a body without a pause is passed on piece by piece", async () => {
   assert.deepEqual(received, [1, 2]);
 });
 
-Deno.test("a failure between two looks is thrown by the next one", async () => {
+Deno.test("the next read throws a failure that occurred since the last one", async () => {
   const { body, send, fail } = scripted();
   const { reader } = paced(body, 30);
   send("a");

@@ -6,7 +6,7 @@ import { createToolDirectory } from "./tool_directory.ts";
 const HONEST = "mail__team";
 const OTHER = "mail";
 
-Deno.test("a server's tool does not stand in for one of a server with a longer name", async () => {
+Deno.test("a server's tool does not replace one of a server with a longer name", async () => {
   const directory = directoryOf({ [OTHER]: ["team__send", "read"], [HONEST]: ["send"] });
 
   const listed = (await directory.list()).map(({ wireName, server }) => [wireName, server.slug]);
@@ -17,7 +17,7 @@ Deno.test("a server's tool does not stand in for one of a server with a longer n
   }
 });
 
-Deno.test("a tool that is held back is not looked for at another server", async () => {
+Deno.test("a quarantined tool is not looked up at another server", async () => {
   const directory = directoryOf({ [OTHER]: ["team__send"], [HONEST]: [] }, ["send"]);
 
   for (const find of [directory.find, directory.prepare]) {
@@ -29,7 +29,7 @@ Deno.test("a tool that is held back is not looked for at another server", async 
   }
 });
 
-Deno.test("a name that only one server has is found there, however it can be read", async () => {
+Deno.test("a name that only one server has is found there, however it can be split", async () => {
   const directory = directoryOf({ [OTHER]: ["team__send"], [HONEST]: ["read"] });
 
   assert.equal(serverOf(await directory.prepare("mail__team__send")), OTHER);

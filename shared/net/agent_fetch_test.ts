@@ -27,7 +27,7 @@ function agentFetch(answer: (url: string) => Response = () => new Response("ok")
   return { send, sent };
 }
 
-Deno.test("an agent's fetch marks every request, whatever its headers say", async () => {
+Deno.test("an agent's fetch marks every request, whatever its headers", async () => {
   const { send, sent } = agentFetch();
 
   await send("https://alias.example/rest/v1/rpc/x", {
@@ -52,7 +52,7 @@ Deno.test("an agent's fetch keeps the mark on redirects to other origins", async
   assert.deepEqual(sent.map(({ headers }) => headers.get("x-supaswarm-actor")), ["agent", "agent"]);
 });
 
-Deno.test("an agent's fetch sends no secret key of the project, in whichever form", async () => {
+Deno.test("an agent's fetch sends no secret key of the project in any form", async () => {
   const { send, sent } = agentFetch();
   const attempts: [string, RequestInit][] = [
     [PROJECT, { headers: { apikey: SECRET } }],
@@ -67,7 +67,7 @@ Deno.test("an agent's fetch sends no secret key of the project, in whichever for
   assert.equal(sent.length, 0);
 });
 
-Deno.test("an agent's fetch reaches all of the project but its Auth", async () => {
+Deno.test("an agent's fetch reaches every service of the project except Auth", async () => {
   const { send, sent } = agentFetch();
 
   for (

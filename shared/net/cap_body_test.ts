@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { capBody } from "./cap_body.ts";
 
-Deno.test("capBody() hands on as it is what declares that it is short", () => {
+Deno.test("capBody() passes on a body with a short declared length unchanged", () => {
   const short = new Response("12345", { headers: { "content-length": "5" } });
 
   assert.equal(capBody(short, 5), short);
 });
 
 for (const header of ["transfer-encoding", "content-encoding"]) {
-  Deno.test(`capBody() takes no declared length for true beside ${header}`, async () => {
+  Deno.test(`capBody() does not trust a declared length next to ${header}`, async () => {
     const long = new Response("123456", { headers: { "content-length": "5", [header]: "x" } });
 
     await assert.rejects(capBody(long, 5).text(), { code: "OUTPUT_TOO_LARGE" });
   });
 }
 
-Deno.test("capBody() stops where nothing is declared, and tells it", async () => {
+Deno.test("capBody() stops a body without a declared length, and reports it", async () => {
   const reported: string[] = [];
   const capped = capBody(new Response("123456"), 5, ({ code }) => reported.push(code));
 

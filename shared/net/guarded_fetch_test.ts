@@ -18,13 +18,13 @@ async function isAllowed(url: string, given: UrlPolicy): Promise<boolean> {
   }
 }
 
-Deno.test("assertUrlAllowed() lets https through to public addresses", async () => {
+Deno.test("assertUrlAllowed() allows https to public addresses", async () => {
   for (const url of ["https://example.com/a?b", "https://8.8.8.8", "https://[2606:4700::1111]/"]) {
     assert.ok(await isAllowed(url, policy()), url);
   }
 });
 
-Deno.test("assertUrlAllowed() refuses every way of writing an inner address", async () => {
+Deno.test("assertUrlAllowed() refuses every notation of an internal address", async () => {
   const hosts = [
     ...["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "localhost", "localhost."],
     ...["a.localhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]"],
@@ -37,7 +37,7 @@ Deno.test("assertUrlAllowed() refuses every way of writing an inner address", as
   }
 });
 
-Deno.test("assertUrlAllowed() refuses other schemes, plain http and credentials in the URL", async () => {
+Deno.test("assertUrlAllowed() refuses other schemes, unencrypted http and credentials in the URL", async () => {
   for (const url of ["http://example.com", "ftp://example.com", "file:///etc/passwd", "nonsense"]) {
     assert.equal(await isAllowed(url, policy()), false, url);
   }
@@ -54,7 +54,7 @@ Deno.test("assertUrlAllowed() checks every address of a name", async () => {
   );
 });
 
-Deno.test("assertUrlAllowed() lets loopback and private networks through where allowed", async () => {
+Deno.test("assertUrlAllowed() allows loopback and private networks where configured", async () => {
   const inner = policy({ allowLoopback: true });
   for (
     const url of ["http://127.0.0.1:1", "http://localhost:1", "http://[::1]", "http://10.0.0.1"]
@@ -66,7 +66,7 @@ Deno.test("assertUrlAllowed() lets loopback and private networks through where a
   }
 });
 
-Deno.test("assertUrlAllowed() calls a name without addresses unavailable", async () => {
+Deno.test("assertUrlAllowed() treats a name without addresses as unavailable", async () => {
   const resolveHost = () => Promise.reject(new Error("ENOTFOUND"));
 
   await assert.rejects(assertUrlAllowed("https://gone.example", policy({ resolveHost })), {
@@ -74,7 +74,7 @@ Deno.test("assertUrlAllowed() calls a name without addresses unavailable", async
   });
 });
 
-/** A fetch that answers by URL and keeps what it was asked. */
+/** A fetch that answers by URL and records its requests. */
 function fakeFetch(answers: Record<string, () => Response>) {
   const requests: Request[] = [];
   const send: typeof fetch = (input, init) => {
@@ -101,7 +101,7 @@ Deno.test("guarded fetch() checks each hop of a redirect", async () => {
   assert.equal(requests.length, 2);
 });
 
-Deno.test("guarded fetch() drops credentials of any name on the way to another origin", async () => {
+Deno.test("guarded fetch() drops credentials in any header on a redirect to another origin", async () => {
   const { send, requests } = fakeFetch({
     "https://a.example/": redirectTo("https://a.example/y"),
     "https://a.example/y": redirectTo("https://b.example/"),
@@ -114,7 +114,7 @@ Deno.test("guarded fetch() drops credentials of any name on the way to another o
   assert.deepEqual([...requests[2]?.headers ?? []], [["accept", "text/plain"]]);
 });
 
-Deno.test("guarded fetch() carries no body to another origin", async () => {
+Deno.test("guarded fetch() sends no body to another origin", async () => {
   const { send, requests } = fakeFetch({
     "https://a.example/": redirectTo("https://b.example/", 307),
   });
@@ -129,7 +129,7 @@ Deno.test("guarded fetch() carries no body to another origin", async () => {
   assert.equal(requests.length, 1);
 });
 
-Deno.test("guarded fetch() gives up on endless redirects", async () => {
+Deno.test("guarded fetch() stops endless redirects", async () => {
   const { send } = fakeFetch({ "https://a.example/": redirectTo("https://a.example/") });
 
   await assert.rejects(createGuardedFetch(policy({ fetch: send }))("https://a.example/"), {
@@ -137,7 +137,7 @@ Deno.test("guarded fetch() gives up on endless redirects", async () => {
   });
 });
 
-Deno.test("guarded fetch() stops reading a body at its cap", async () => {
+Deno.test("guarded fetch() stops reading a body at its limit", async () => {
   const { send } = fakeFetch({ "https://a.example/": () => new Response("x".repeat(100)) });
   const response = await createGuardedFetch(policy({ fetch: send, maxBodyBytes: 99 }))(
     "https://a.example/",

@@ -12,7 +12,7 @@ Deno.test("parseRetryAfter() reads seconds, milliseconds and dates", () => {
   assert.equal(read({ "retry-after": "Sat, 21 Nov 2026 12:00:30 GMT" }), 30);
 });
 
-Deno.test("parseRetryAfter() never waits for the past, for ever, or for nonsense", () => {
+Deno.test("parseRetryAfter() never returns past, infinite or invalid times", () => {
   const read = (text: string) => parseRetryAfter(new Headers({ "retry-after": text }), NOW_MS);
 
   assert.equal(read("Sat, 21 Nov 2026 11:00:00 GMT"), 0);

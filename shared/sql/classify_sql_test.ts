@@ -27,7 +27,7 @@ Deno.test("claims that a CTE sets for the rest of its statement are refused", as
   ]);
 });
 
-Deno.test("a statement cannot leave the role it runs as", async () => {
+Deno.test("a statement cannot change the role that it runs as", async () => {
   await assertClasses("forbidden", [
     "RESET ROLE",
     "SET ROLE service_role",
@@ -38,7 +38,7 @@ Deno.test("a statement cannot leave the role it runs as", async () => {
   ]);
 });
 
-Deno.test("calls and constants that the planner computes itself are refused in EXPLAIN as well", async () => {
+Deno.test("calls and constants that the planner evaluates are refused in EXPLAIN as well", async () => {
   await assertClasses("forbidden", [
     "EXPLAIN SELECT imm_sleep(1)",
     "EXPLAIN SELECT repeat(repeat('x',10000),20000)",
@@ -54,7 +54,7 @@ Deno.test("calls and constants that the planner computes itself are refused in E
   ]);
 });
 
-Deno.test("nesting and length beyond the bounds are invalid, and the next statement is judged", async () => {
+Deno.test("nesting and length above the limits are invalid, and the next statement is still classified", async () => {
   await assertClasses("invalid", [
     `SELECT ${"1+".repeat(9_000)}1`,
     `SELECT ${"(SELECT ".repeat(1_500)}1${")".repeat(1_500)}`,
@@ -66,7 +66,7 @@ Deno.test("nesting and length beyond the bounds are invalid, and the next statem
   await assertClasses("read", [`SELECT ${"(SELECT ".repeat(40)}1${")".repeat(40)}`, "SELECT 1"]);
 });
 
-Deno.test("statements with other constants have other canonical trees", async () => {
+Deno.test("statements with different constants have different canonical trees", async () => {
   const statements = [
     "DELETE FROM products WHERE id = 1",
     "DELETE FROM products WHERE id = 2",
@@ -88,7 +88,7 @@ Deno.test("statements with other constants have other canonical trees", async ()
   );
 });
 
-Deno.test("the text that may run is the one statement, without what surrounds it", async () => {
+Deno.test("the executable text is exactly one statement, without the surrounding text", async () => {
   const { statement } = await classifySql(
     "/* é */ ; SELECT 'é; DROP' ; -- end",
     DEFAULT_SQL_POLICY,
@@ -105,7 +105,7 @@ Deno.test("comments between words that the grammar reads as one change nothing",
   ]);
 });
 
-Deno.test("parts of definitions and writes are held against the same lists", async () => {
+Deno.test("parts of definitions and writes are checked against the same lists", async () => {
   await assertClasses("forbidden", [
     "ALTER TABLE todos DISABLE ROW LEVEL SECURITY",
     "ALTER TABLE products OWNER TO anon",
@@ -129,7 +129,7 @@ Deno.test("parts of definitions and writes are held against the same lists", asy
   ]);
 });
 
-Deno.test("EXPLAIN of a write is a read as long as no option may run it", async () => {
+Deno.test("EXPLAIN of a write is a read unless an option may run the write", async () => {
   await assertClasses("read", [
     "EXPLAIN DELETE FROM products",
     "EXPLAIN (ANALYZE off, ANALYZE false, ANALYZE 0) DELETE FROM products",
@@ -141,7 +141,7 @@ Deno.test("EXPLAIN of a write is a read as long as no option may run it", async 
   ]);
 });
 
-Deno.test("the policy opens schemas and functions, and nothing else", async () => {
+Deno.test("the policy allows schemas and functions, and nothing else", async () => {
   const policy = {
     exposedSchemas: ["public", "shop"],
     readFunctions: ["public.find_products"],
@@ -156,7 +156,7 @@ Deno.test("the policy opens schemas and functions, and nothing else", async () =
   assert.equal(await classOf("SELECT auth.users() FROM auth.users", policy), "forbidden");
 });
 
-Deno.test("a finding says where and why", async () => {
+Deno.test("a finding contains its position and reason", async () => {
   const sql = "SELECT 'é', pg_sleep(1)";
   const { findings: [finding] } = await classifySql(sql, DEFAULT_SQL_POLICY);
   const { findings: [syntax] } = await classifySql("SELECT 'é' FROM FROM", DEFAULT_SQL_POLICY);

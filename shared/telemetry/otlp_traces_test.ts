@@ -17,7 +17,7 @@ function spanOf(value: ReturnType<typeof toOtlpTraces>) {
   return JSON.parse(JSON.stringify(value)).resourceSpans[0].scopeSpans[0].spans[0];
 }
 
-Deno.test("toOtlpTraces() maps a span as OTLP's JSON form has it", () => {
+Deno.test("toOtlpTraces() converts a span to the OTLP JSON format", () => {
   assert.deepEqual(spanOf(toOtlpTraces([span], {}, (text) => text)), {
     traceId: "a".repeat(32),
     spanId: "b".repeat(16),
@@ -40,7 +40,7 @@ Deno.test("toOtlpTraces() maps a span as OTLP's JSON form has it", () => {
   });
 });
 
-Deno.test("toOtlpTraces() leaves out what a root without error and state does not have", () => {
+Deno.test("toOtlpTraces() omits missing fields of a root span without error and state", () => {
   const root = {
     ...span,
     context: { ...span.context, tracestate: null },
@@ -53,7 +53,7 @@ Deno.test("toOtlpTraces() leaves out what a root without error and state does no
   assert.deepEqual(mapped.status, {});
 });
 
-Deno.test("toOtlpTraces() redacts names, values and the resource before it cuts them", () => {
+Deno.test("toOtlpTraces() redacts names, values and the resource before it truncates them", () => {
   const long = { ...span, name: `${"n".repeat(250)}secret`, attributes: { key: ["secret"] } };
   const text = JSON.stringify(
     toOtlpTraces([long], { "service.name": "secret" }, (value) => value.replace("secret", "[x]")),

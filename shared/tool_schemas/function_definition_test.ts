@@ -21,7 +21,7 @@ function property(definition: FunctionDefinition, name: string): JsonObject {
   return asJsonObject(asJsonObject(definition.parameters.properties)[name]);
 }
 
-Deno.test("an empty schema takes any arguments, and without properties none", () => {
+Deno.test("an empty schema accepts any arguments, and a schema without properties accepts none", () => {
   const any = convert({});
   const none = convert({ type: "object", properties: {} });
 
@@ -34,7 +34,7 @@ Deno.test("an empty schema takes any arguments, and without properties none", ()
   }]);
 });
 
-Deno.test("the report says why a tool is not strict, and where", () => {
+Deno.test("the report explains why and where a tool is not strict", () => {
   const { isStrict, losses, parameters } = convert({
     type: "object",
     properties: { labels: { type: "object", additionalProperties: { type: "string" } } },
@@ -50,7 +50,7 @@ Deno.test("the report says why a tool is not strict, and where", () => {
   });
 });
 
-Deno.test("what strict mode cannot enforce stands in the description and in the report", () => {
+Deno.test("rules that strict mode cannot enforce are in the description and in the report", () => {
   const definition = convert({
     type: "object",
     properties: {
@@ -75,7 +75,7 @@ Deno.test("what strict mode cannot enforce stands in the description and in the 
   ]);
 });
 
-Deno.test("a null that the tool takes stays, one that means absent goes", () => {
+Deno.test("a null that the tool accepts is kept, one that means absent is removed", () => {
   const { toOriginal } = convert({
     type: "object",
     properties: {
@@ -91,7 +91,7 @@ Deno.test("a null that the tool takes stays, one that means absent goes", () => 
   assert.deepEqual(toOriginal(args), { assignee: null, any: null, nested: {}, items: [null, 1] });
 });
 
-Deno.test("a null in place of a required argument stays for validation to refuse", () => {
+Deno.test("a null in place of a required argument is kept for validation to refuse", () => {
   const { toOriginal } = convert({
     type: "object",
     properties: { title: { type: "string" } },
@@ -101,7 +101,7 @@ Deno.test("a null in place of a required argument stays for validation to refuse
   assert.deepEqual(toOriginal({ title: null }), { title: null });
 });
 
-Deno.test("nulls are distinguished by the option of a union that the value matches", () => {
+Deno.test("nulls are resolved by the union option that the value matches", () => {
   const definition = convert({
     type: "object",
     properties: {
@@ -131,7 +131,7 @@ Deno.test("nulls are distinguished by the option of a union that the value match
   assert.deepEqual(bot, { by: { kind: "bot", name: null } });
 });
 
-Deno.test("names that would fall together stay apart", () => {
+Deno.test("names that would collide stay distinct", () => {
   const definition = convert({
     type: "object",
     properties: {
@@ -150,7 +150,7 @@ Deno.test("names that would fall together stay apart", () => {
   assert.deepEqual(definition.toProvided(original), provided);
 });
 
-Deno.test("more than strict mode takes at once is sent without it", () => {
+Deno.test("a schema above the limits of strict mode is sent without it", () => {
   const values = Array.from({ length: 1_001 }, (_, number) => `v${number}`);
   const deep = Array.from({ length: 12 }).reduce<JsonObject>(
     (inner) => ({ type: "object", properties: { a: inner } }),
@@ -161,7 +161,7 @@ Deno.test("more than strict mode takes at once is sent without it", () => {
   assert.equal(convert(deep).isStrict, false);
 });
 
-Deno.test("a list of values that is too long to send is described by its first ones", () => {
+Deno.test("a list of values that is too long is described by its first values", () => {
   const values = Array.from({ length: 5_000 }, (_, number) => `value ${number}`);
   const definition = convert({ type: "object", properties: { e: { enum: values } } }, "anthropic");
 
@@ -191,7 +191,7 @@ const REFUSED: Record<string, { schema: JsonObject; reason: RegExp }> = {
     schema: { properties: { a: { $ref: "#/$defs/none" } } },
     reason: /does not exist/,
   },
-  "a reference to what every object has": {
+  "a reference to an inherited property": {
     schema: { properties: { a: { $ref: "#/constructor" } } },
     reason: /does not exist/,
   },
@@ -202,11 +202,11 @@ const REFUSED: Record<string, { schema: JsonObject; reason: RegExp }> = {
     ),
     reason: /nested deeper/,
   },
-  "references that double with each level": {
+  "references that double at each level": {
     schema: { $ref: "#/$defs/d0", $defs: { ...bomb, d30: { type: "string" } } },
     reason: /more than 10000 schemas|nested deeper/,
   },
-  "a root that is no object": {
+  "a root that is not an object": {
     schema: { type: "array", items: {} },
     reason: /array instead of an object/,
   },

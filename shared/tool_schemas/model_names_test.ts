@@ -7,7 +7,7 @@ Deno.test("modelNames() joins server and tool", () => {
   assert.deepEqual(modelNames([{ server: "files", toolName: "read_file" }]), ["files__read_file"]);
 });
 
-Deno.test("modelNames() makes every name legal", () => {
+Deno.test("modelNames() converts every name to a legal one", () => {
   const names = modelNames([
     { server: "9to5", toolName: "enhance_prompt@1" },
     { server: "s", toolName: "ünïcode.tool/with spaces" },
@@ -17,7 +17,7 @@ Deno.test("modelNames() makes every name legal", () => {
   for (const name of names) assert.match(name, LEGAL);
 });
 
-Deno.test("modelNames() keeps names apart that would fall together, in any order", () => {
+Deno.test("modelNames() keeps colliding names distinct, in any order", () => {
   const tools = [
     { server: "s", toolName: "a.b" },
     { server: "s", toolName: "a_b" },

@@ -8,7 +8,7 @@ function sent(schema: JsonObject, args: JsonObject): JsonObject {
 
 const A = { type: "string" };
 
-Deno.test("onlyDeclared() leaves out what no schema declares, at every level", () => {
+Deno.test("onlyDeclared() removes undeclared members at every level", () => {
   const schema: JsonObject = {
     type: "object",
     properties: {
@@ -32,7 +32,7 @@ Deno.test("onlyDeclared() leaves out what no schema declares, at every level", (
   });
 });
 
-Deno.test("onlyDeclared() keeps what a schema lets in", () => {
+Deno.test("onlyDeclared() keeps everything that a schema allows", () => {
   const args = { a: "x", "x-b": { c: 1 } };
   const open: JsonObject[] = [
     {},
@@ -51,7 +51,7 @@ Deno.test("onlyDeclared() keeps what a schema lets in", () => {
   for (const schema of open) assert.deepEqual(sent(schema, args), args, JSON.stringify(schema));
 });
 
-Deno.test("onlyDeclared() drops `__proto__` like any other name, and needs no end of a schema", () => {
+Deno.test("onlyDeclared() drops `__proto__` like any other name, and terminates for recursive schemas", () => {
   const schema: JsonObject = {
     properties: { next: { $ref: "#" }, a: A },
     anyOf: [{ $ref: "#" }, { $ref: "#" }],
@@ -61,7 +61,7 @@ Deno.test("onlyDeclared() drops `__proto__` like any other name, and needs no en
   assert.deepEqual(sent(schema, args), { a: "x", next: { next: { a: "y" } } });
 });
 
-Deno.test("onlyDeclared() names a few of very many in a bounded text", () => {
+Deno.test("onlyDeclared() names a few of many members in a bounded text", () => {
   const args = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, number) => [`${"n".repeat(500)}${number}`, 1]),
   );

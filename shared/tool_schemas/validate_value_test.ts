@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { fitsSchema } from "./fits_schema.ts";
 import { validateValue } from "./validate_value.ts";
 
-/** In CPU time, so that a busy machine changes nothing. */
+/** In CPU time, so that a busy machine does not change the result. */
 const MAX_CPU_MS = 500;
 
 const many = (count: number, value: JsonValue) => Array.from({ length: count }, () => value);
@@ -13,7 +13,7 @@ const wide = (count: number, value: JsonValue): JsonObject =>
 const at = (schema: JsonObject): JsonObject => ({ properties: { x: schema } });
 const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
 
-Deno.test("whatever the validator cannot decide is no pass, and takes bounded time", () => {
+Deno.test("an undecidable value does not pass, and takes bounded time", () => {
   const bomb: JsonObject = {
     $ref: "#/$defs/a",
     $defs: {
@@ -49,7 +49,7 @@ Deno.test("whatever the validator cannot decide is no pass, and takes bounded ti
   }
 });
 
-Deno.test("formats take time in proportion to the text", () => {
+Deno.test("format checks take linear time", () => {
   const texts = ["http://" + "a".repeat(60) + "!", "a@".repeat(50_000), "{".repeat(100_000)];
   for (const format of ["url", "uri", "email", "uri-template", "hostname", "regex", "ipv6"]) {
     for (const text of texts) {
@@ -61,7 +61,7 @@ Deno.test("formats take time in proportion to the text", () => {
   }
 });
 
-Deno.test("large values that are honest are validated to the end", () => {
+Deno.test("large valid values are validated completely", () => {
   const row = { id: 1, name: "Ada", day: "2026-01-31", tags: ["a", "b"] };
   const rows = {
     type: "array",
@@ -94,7 +94,7 @@ Deno.test("large values that are honest are validated to the end", () => {
   assert.equal(validateValue(1, { not: true }).kind, "invalid");
 });
 
-Deno.test("a format is named as the schema names it", () => {
+Deno.test("a format error names the schema's format", () => {
   const checked = validateValue("none", { format: "uuid", pattern: '^"[0-9a-f]+"$' });
 
   assert.ok(checked.kind === "invalid");

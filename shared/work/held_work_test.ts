@@ -32,7 +32,7 @@ Deno.test("apply() stops work whose lease is lost", async () => {
   assert.deepEqual(held.leases, []);
 });
 
-Deno.test("apply() lets work go on whose earlier lease is answered for, late", async () => {
+Deno.test("apply() keeps work running when a late answer concerns an earlier lease", async () => {
   for (const state of ["lost", "cancelled"] as const) {
     const { held, apply, reasons } = heldLeases(["2"]);
 
@@ -43,7 +43,7 @@ Deno.test("apply() lets work go on whose earlier lease is answered for, late", a
   }
 });
 
-Deno.test("hold() stops what still runs under an earlier lease", async () => {
+Deno.test("hold() stops work that still runs under an earlier lease", async () => {
   const { reasons } = heldLeases(["1", "2"]);
 
   assert.deepEqual(await reasons(), ["lost", undefined]);

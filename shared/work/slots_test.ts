@@ -3,7 +3,7 @@ import { type Slot, Slots } from "./slots.ts";
 
 const never = new AbortController().signal;
 
-/** Slots with a clock that the test moves. */
+/** Slots with a clock that the test controls. */
 function testSlots(count: number) {
   let nowMs = 0;
   let freed = 0;
@@ -13,7 +13,7 @@ function testSlots(count: number) {
     assert.ok(slot !== null);
     return slot;
   };
-  /** One piece of work of that length. */
+  /** One piece of work of the given length. */
   const work = async (durationMs: number) => {
     const slot = await take();
     nowMs += durationMs;
@@ -47,7 +47,7 @@ Deno.test("free() frees a slot once, however often it is called", async () => {
   assert.deepEqual([slots.freeCount, freedCount()], [2, 1]);
 });
 
-Deno.test("work that is stopped while it waits gets no slot and blocks no other", async () => {
+Deno.test("work that is stopped while it waits gets no slot and blocks no other work", async () => {
   const { slots, take } = testSlots(1);
   const running = await take();
   const stop = new AbortController();
@@ -62,9 +62,9 @@ Deno.test("work that is stopped while it waits gets no slot and blocks no other"
   assert.equal(slots.freeCount, 1);
 });
 
-Deno.test("aheadCount is positive only while work is quick", async () => {
+Deno.test("aheadCount is positive only while work is fast", async () => {
   const { slots, work } = testSlots(4);
-  assert.equal(slots.aheadCount, 0, "nothing is known yet");
+  assert.equal(slots.aheadCount, 0, "no work has been measured yet");
 
   await work(2);
   assert.equal(slots.aheadCount, 32);
@@ -76,7 +76,7 @@ Deno.test("aheadCount is positive only while work is quick", async () => {
   assert.equal(slots.aheadCount, 32);
 });
 
-Deno.test("aheadCount leaves out what waits already, and is 0 for a few places", async () => {
+Deno.test("aheadCount subtracts waiting work, and is 0 for a few slots", async () => {
   const { slots, take, work } = testSlots(1);
   await work(2);
   const running = await take();
@@ -90,7 +90,7 @@ Deno.test("aheadCount leaves out what waits already, and is 0 for a few places",
   for (const slot of waiting) (await slot).free();
 });
 
-Deno.test("refuse() answers those who have waited too long, and no others", async () => {
+Deno.test("refuse() answers only work that has waited too long", async () => {
   const { slots, take, pass } = testSlots(1);
   const running = await take();
   const early = slots.take(never);

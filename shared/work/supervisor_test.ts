@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSupervisor, type Worker } from "./supervisor.ts";
 
-/** A worker whose end is in the test's hand. */
+/** A worker that the test can end. */
 class ScriptedWorker implements Worker {
   readonly id: string;
   wakeCount = 0;
@@ -43,7 +43,7 @@ function supervised(isOpen = () => true) {
   return { supervisor, workers, background };
 }
 
-Deno.test("the first wake starts a worker, the next only nudges it", () => {
+Deno.test("the first wake-up starts a worker, the next one only notifies it", () => {
   const { supervisor, workers } = supervised();
 
   assert.equal(supervisor.wake(), "worker-1");
@@ -52,7 +52,7 @@ Deno.test("the first wake starts a worker, the next only nudges it", () => {
   assert.deepEqual(workers.map(({ wakeCount }) => wakeCount), [1]);
 });
 
-Deno.test("a wake after the worker has ended starts another", async () => {
+Deno.test("a wake-up after the worker has ended starts another one", async () => {
   const { supervisor, workers, background } = supervised();
   supervisor.wake();
   workers[0]?.end();
@@ -61,7 +61,7 @@ Deno.test("a wake after the worker has ended starts another", async () => {
   assert.equal(supervisor.wake(), "worker-2");
 });
 
-Deno.test("a wake that comes to a worker about to end is not lost", async () => {
+Deno.test("a wake-up for a worker that is about to end is not lost", async () => {
   const { supervisor, workers, background } = supervised();
   supervisor.wake();
   for (const worker of workers) worker.isClaiming = false;
@@ -73,7 +73,7 @@ Deno.test("a wake that comes to a worker about to end is not lost", async () => 
   assert.equal(workers.length, 2);
 });
 
-Deno.test("no worker is started when the isolate's time is up", async () => {
+Deno.test("no worker is started after the isolate's time limit", async () => {
   const { supervisor, workers, background } = supervised(() => false);
   supervisor.wake();
   for (const worker of workers) worker.isClaiming = false;

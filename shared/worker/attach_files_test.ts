@@ -32,7 +32,7 @@ Deno.test("attachFiles() fences text files, so that they cannot end the fence", 
   });
 });
 
-Deno.test("attachFiles() reads an image as it is, beside a text file", async () => {
+Deno.test("attachFiles() attaches an image unchanged next to a text file", async () => {
   const [message] = await attach([naming("u/notes.md", "u/photo.png")]);
 
   assert.ok(message?.role === "user");
@@ -42,7 +42,7 @@ Deno.test("attachFiles() reads an image as it is, beside a text file", async () 
   assert.ok(message.text.includes("u/notes.md"));
 });
 
-Deno.test("attachFiles() asks nobody about messages without files", async () => {
+Deno.test("attachFiles() makes no request for messages without files", async () => {
   const messages: ModelMessage[] = [{ role: "user", text: "Look" }];
   const describeFiles = () => Promise.reject(new Error("asked"));
 
@@ -65,7 +65,7 @@ const returning = (path: string, mediaType: string): ModelMessage => ({
   files: [{ path, facts: { mediaType, bytes: 1 }, content: null }],
 });
 
-Deno.test("attachFiles() reads a tool's file without asking who may read it", async () => {
+Deno.test("attachFiles() reads a tool's file without a permission check", async () => {
   const describeFiles = () => Promise.reject(new Error("asked"));
 
   const [message] = await attachFiles(
@@ -79,7 +79,7 @@ Deno.test("attachFiles() reads a tool's file without asking who may read it", as
   assert.deepEqual([message.text, message.files?.[0]?.content?.mediaType], ["Drawn", "image/png"]);
 });
 
-Deno.test("attachFiles() goes on without a tool's file that has been deleted", async () => {
+Deno.test("attachFiles() continues without a tool's file that was deleted", async () => {
   const get = () => Promise.reject(new SwarmError("FILE_NOT_FOUND", "It is gone"));
 
   const [message] = await attachFiles(
@@ -98,7 +98,7 @@ Deno.test("attachFiles() goes on without a tool's file that has been deleted", a
   });
 });
 
-Deno.test("attachFiles() waits for Storage where it is only away", async () => {
+Deno.test("attachFiles() waits for Storage while it is unavailable", async () => {
   const get = () => Promise.reject(new SwarmError("STORAGE_UNAVAILABLE", "It is away"));
 
   await assert.rejects(

@@ -9,7 +9,7 @@ interface SentDelta extends Delta {
   readonly atMs: number;
 }
 
-/** A stream whose messages are kept, and refused while `isRefused` says so. */
+/** A stream that records its messages, and refuses them while `isRefused` is true. */
 function stream(options: { pace?: DeltaPace; clock?: FakeClock; isWatched?: boolean } = {}) {
   const { clock = new FakeClock(), isWatched = true } = options;
   const pace = options.pace ?? new DeltaPace(clock);
@@ -33,7 +33,7 @@ function stream(options: { pace?: DeltaPace; clock?: FakeClock; isWatched?: bool
   return { clock, pace, watch, sent, asked, refusal, deltas };
 }
 
-/** Pushes one word each 10 ms. */
+/** Pushes one word every 10 ms. */
 async function push({ clock, deltas }: ReturnType<typeof stream>, durationMs: number) {
   let text = "";
   for (let atMs = 0; atMs < durationMs; atMs += 10) {
@@ -45,7 +45,7 @@ async function push({ clock, deltas }: ReturnType<typeof stream>, durationMs: nu
   return text;
 }
 
-Deno.test("a text that begins anew has the offset 0, and nothing of the old one", async () => {
+Deno.test("a restarted text has the offset 0 and nothing of the old one", async () => {
   const started = stream();
   started.deltas.push("The first answ");
   await started.clock.advance(1);
@@ -62,7 +62,7 @@ Deno.test("a text that begins anew has the offset 0, and nothing of the old one"
   );
 });
 
-Deno.test("a message that is under way when a text begins anew moves no offset", async () => {
+Deno.test("a message in flight when a text restarts changes no offset", async () => {
   const started = stream();
   const sending = Promise.withResolvers<boolean>();
   started.refusal.answer = () => sending.promise;
@@ -91,7 +91,7 @@ function isWithoutGaps(sent: readonly Delta[]): boolean {
   });
 }
 
-Deno.test("createDeltaStream() sends the first text at once and gathers the rest", async () => {
+Deno.test("createDeltaStream() sends the first text immediately and batches the rest", async () => {
   const { clock, sent, deltas } = stream();
 
   deltas.push("Ro");
@@ -110,7 +110,7 @@ Deno.test("createDeltaStream() sends the first text at once and gathers the rest
   ]);
 });
 
-Deno.test("a task never sends more than two messages in a second, over all its calls", async () => {
+Deno.test("a task never sends more than two messages per second over all its calls", async () => {
   const clock = new FakeClock();
   const pace = new DeltaPace(clock);
   const sent: SentDelta[] = [];
@@ -130,7 +130,7 @@ Deno.test("a task never sends more than two messages in a second, over all its c
   }
 });
 
-Deno.test("end() sends what is left without waiting, when the second has room for it", async () => {
+Deno.test("end() sends the rest without waiting if the limit allows it", async () => {
   const { clock, sent, deltas } = stream();
 
   deltas.push("Ro");
@@ -141,7 +141,7 @@ Deno.test("end() sends what is left without waiting, when the second has room fo
   assert.deepEqual(sent.map(({ text }) => text), ["Ro", "ses"]);
 });
 
-Deno.test("text that was refused goes with the next message, and is asked about ever less", async () => {
+Deno.test("refused text is sent with the next message, and retried at growing intervals", async () => {
   const call = stream();
   const answers = [Promise.resolve(false), Promise.reject(new Error("no database"))];
   call.refusal.answer = () => answers.shift() ?? null;
@@ -154,7 +154,7 @@ Deno.test("text that was refused goes with the next message, and is asked about 
   assert.ok(text.startsWith(call.sent.map((delta) => delta.text).join("")));
 });
 
-Deno.test("while nobody watches nothing is asked; the first message after it has all since", async () => {
+Deno.test("nothing is sent while nobody watches, and the next message has everything since", async () => {
   const call = stream();
   call.watch.note(1);
   await push(call, 2_500);
@@ -169,7 +169,7 @@ Deno.test("while nobody watches nothing is asked; the first message after it has
   assert.ok(isWithoutGaps(call.sent));
 });
 
-Deno.test("a long text goes in messages that a broadcast can carry, with no emoji cut", async () => {
+Deno.test("a long text is split into messages that fit a broadcast, without cutting an emoji", async () => {
   const { clock, sent, deltas } = stream();
   const text = "x".repeat(7_999) + "🌹".repeat(5_000);
 

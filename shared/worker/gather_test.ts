@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gather } from "./gather.ts";
 
-/** A run that is ended by hand, and what it was given. */
+/** A run that the test ends, and its items. */
 function heldRuns() {
   const batches: (readonly number[])[] = [];
   const ends: (() => void)[] = [];
@@ -14,10 +14,10 @@ function heldRuns() {
   return { batches, ends, run };
 }
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Runs everything that waits only for its turn. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-Deno.test("gather() runs the first call at once and those that come meanwhile together", async () => {
+Deno.test("gather() runs the first call immediately and batches those that arrive meanwhile", async () => {
   const { batches, ends, run } = heldRuns();
   const call = gather(run, 10);
 
@@ -32,7 +32,7 @@ Deno.test("gather() runs the first call at once and those that come meanwhile to
   assert.deepEqual(batches, [[1], [2, 3]]);
 });
 
-Deno.test("gather() runs no more at once than it may", async () => {
+Deno.test("gather() limits the number of concurrent runs", async () => {
   const { batches, ends, run } = heldRuns();
   const call = gather(run, 2);
 
@@ -46,7 +46,7 @@ Deno.test("gather() runs no more at once than it may", async () => {
   assert.deepEqual(batches, [[1, 2], [3]]);
 });
 
-Deno.test("gather() goes on after a run that failed", async () => {
+Deno.test("gather() continues after a failed run", async () => {
   let runs = 0;
   const call = gather((items: readonly number[]) => {
     return runs++ === 0 ? Promise.reject(new Error("down")) : Promise.resolve(items);

@@ -19,20 +19,20 @@ function listOf(count: number, fails = false) {
   return { files, listed, removed };
 }
 
-Deno.test("removeDeletedFiles() removes every listed file and takes it off the list", async () => {
+Deno.test("removeDeletedFiles() removes every listed file from Storage and from the list", async () => {
   const { files, listed, removed } = listOf(250);
   assert.equal(await removeDeletedFiles(files), 250);
   assert.equal(removed.length, 250);
   assert.equal(listed.size, 0);
 });
 
-Deno.test("removeDeletedFiles() keeps on the list what could not be removed", async () => {
+Deno.test("removeDeletedFiles() keeps files that could not be removed on the list", async () => {
   const { files, listed } = listOf(3, true);
   await assert.rejects(removeDeletedFiles(files), /Storage is down/);
   assert.equal(listed.size, 3);
 });
 
-Deno.test("removeDeletedFiles() ends after a bounded number of files", async () => {
+Deno.test("removeDeletedFiles() stops after a bounded number of files", async () => {
   const { files, listed } = listOf(1_200);
   assert.equal(await removeDeletedFiles(files), 1_000);
   assert.equal(listed.size, 200);

@@ -24,7 +24,7 @@ const blob = (uri: string, content: string, mimeType?: string): ContentBlock => 
   resource: { uri, blob: btoa(content), ...(mimeType === undefined ? {} : { mimeType }) },
 });
 
-Deno.test("resultPiece() goes by what an image is, not by what its tool calls it", () => {
+Deno.test("resultPiece() detects an image's type instead of trusting the tool", () => {
   const jpeg = fileOf(image(btoa("\xff\xd8\xffrest"), "image/png"));
   const svg = fileOf(image(btoa("<svg/>"), "image/svg+xml"));
 
@@ -32,7 +32,7 @@ Deno.test("resultPiece() goes by what an image is, not by what its tool calls it
   assert.deepEqual([svg.mediaType, svg.extension], ["application/octet-stream", "bin"]);
 });
 
-Deno.test("resultPiece() takes base64 with line breaks and in the alphabet of URLs", () => {
+Deno.test("resultPiece() accepts base64 with line breaks and in the URL alphabet", () => {
   const wrapped = fileOf(image(btoa(PNG).replace(/.{4}/g, "$&\r\n")));
   const bytes = new Uint8Array([0xfb, 0xff, 0xbf]);
   const forUrls = fileOf(image("-_-_"));
@@ -42,7 +42,7 @@ Deno.test("resultPiece() takes base64 with line breaks and in the alphabet of UR
 });
 
 for (const data of ["", "  \n", "not base64!", "====", "data:image/png;base64,AAAA"]) {
-  Deno.test(`resultPiece() says that an image with the data ${JSON.stringify(data)} is unreadable`, () => {
+  Deno.test(`resultPiece() reports an image with the data ${JSON.stringify(data)} as unreadable`, () => {
     const piece = pieceOf(image(data));
 
     assert.ok(piece.kind === "text");
@@ -50,7 +50,7 @@ for (const data of ["", "  \n", "not base64!", "====", "data:image/png;base64,AA
   });
 }
 
-Deno.test("resultPiece() shows a text resource and keeps it as a file of its kind", () => {
+Deno.test("resultPiece() shows a text resource and stores it as a file of its type", () => {
   const resource = { uri: "repo://docs/guide.md?ref=main#top", text: "# Guide" };
 
   const piece = pieceOf({ type: "resource", resource });
@@ -60,7 +60,7 @@ Deno.test("resultPiece() shows a text resource and keeps it as a file of its kin
   assert.deepEqual([piece.file.body, piece.file.extension], ["# Guide", "md"]);
 });
 
-Deno.test("resultPiece() shows bytes that are declared and readable as text", () => {
+Deno.test("resultPiece() shows bytes that are declared as text and readable", () => {
   const json = pieceOf(blob("mem://a.json", '{"a":1}', "application/json"));
   const broken = pieceOf(blob("mem://a.txt", "\xff\xfe\xfd", "text/plain"));
 
@@ -70,7 +70,7 @@ Deno.test("resultPiece() shows bytes that are declared and readable as text", ()
   assert.equal(broken.file.mediaType, "application/octet-stream");
 });
 
-Deno.test("resultPiece() gives no unknown bytes the ending of an image or a document", () => {
+Deno.test("resultPiece() gives unknown bytes no image or document extension", () => {
   const names = ["x://a.png", "x://a.PDF", "x://archive.zip", "x://none", "x://a.verylongending"];
 
   const extensions = names.map((name) => fileOf(blob(name, "bytes")).extension);
@@ -97,7 +97,7 @@ for (
   });
 }
 
-Deno.test("resultPiece() names the address of a resource link", () => {
+Deno.test("resultPiece() shows the address of a resource link", () => {
   const piece = pieceOf({ type: "resource_link", uri: "file:///a.png", name: "a.png" });
 
   assert.deepEqual(piece, { kind: "text", text: "(resource a.png: file:///a.png)" });

@@ -7,7 +7,7 @@ function lostConnectionError(): TypeError {
   return error;
 }
 
-Deno.test("protectProcess() swallows the error of a lost connection and reports it", () => {
+Deno.test("protectProcess() suppresses and reports the error of a lost connection", () => {
   const swallowed: Error[] = [];
   const unprotect = protectProcess((error) => swallowed.push(error));
   const event = new ErrorEvent("error", { error: lostConnectionError(), cancelable: true });

@@ -63,7 +63,7 @@ Deno.test("FrameSplitter removes notifications from a stream and passes on the r
   assert.deepEqual(split([serverBytes]), expected);
 });
 
-Deno.test("FrameSplitter gives the same result however the stream is cut into three chunks", () => {
+Deno.test("FrameSplitter gives the same result however the stream is split into three chunks", () => {
   for (let first = 0; first < serverBytes.length; first++) {
     for (let second = first; second < serverBytes.length; second += 3) {
       const chunks = [

@@ -71,7 +71,7 @@ Deno.test("CpuWatch checks again at the earliest time the next limit can be reac
   assert.deepEqual(pauses, [1_000, 1_000, 300, 10]);
 });
 
-Deno.test("CpuWatch does nothing where CPU time cannot be read, and nothing after stop()", () => {
+Deno.test("CpuWatch does nothing if CPU time cannot be read, and nothing after stop()", () => {
   const unreadable = watched();
   unreadable.use(null);
   unreadable.watch.start();

@@ -3,7 +3,7 @@ import { objectPath, readObjectFile, statObjectFile, writeObjectFile } from "./o
 
 const HEAD = { mimetype: "text/plain", cacheControl: "max-age=60" };
 
-Deno.test("objectPath() stays inside the root for any bucket and key", async () => {
+Deno.test("objectPath() stays in the root for any bucket and key", async () => {
   const hostile = [["..", "../../etc/passwd"], ["a", "/etc/passwd"], ["a/b", "c"], ["a", "b/c\\0"]];
   const paths = await Promise.all(
     hostile.map(([bucket = "", key = ""]) => objectPath("/root", bucket, key)),
@@ -13,7 +13,7 @@ Deno.test("objectPath() stays inside the root for any bucket and key", async () 
   assert.notEqual(await objectPath("/root", "a/b", "c"), await objectPath("/root", "a", "b/c"));
 });
 
-Deno.test("an object's file returns its bytes, size and head", async () => {
+Deno.test("an object's file returns bytes, size and head", async () => {
   const root = await Deno.makeTempDir();
   try {
     const path = await objectPath(root, "bucket", "key");
@@ -28,7 +28,7 @@ Deno.test("an object's file returns its bytes, size and head", async () => {
   }
 });
 
-Deno.test("the body of a large request is stored after the head", async () => {
+Deno.test("the body of a large request follows the head", async () => {
   const root = await Deno.makeTempDir();
   const path = await objectPath(root, "bucket", "key");
   const server = Deno.serve(

@@ -12,7 +12,7 @@ function fakeDatabase() {
   };
 }
 
-Deno.test("a restart discards a lost answer, but not the answer of a later request", async () => {
+Deno.test("a response that a restart lost is given up, a later one is not", async () => {
   const database = fakeDatabase();
   const guard = createRestartGuard(database, 1);
   const lost = guard.answerOf(new Promise<string>(() => {}));
@@ -27,7 +27,7 @@ Deno.test("a restart discards a lost answer, but not the answer of a later reque
   guard.stop();
 });
 
-Deno.test("an answer that arrives within the grace period is returned", async () => {
+Deno.test("a response within the grace period is returned", async () => {
   const database = fakeDatabase();
   const guard = createRestartGuard(database, 60_000);
   const slow = Promise.withResolvers<string>();

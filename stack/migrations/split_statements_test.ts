@@ -3,7 +3,7 @@ import { splitStatements } from "./split_statements.ts";
 
 const texts = (sql: string) => splitStatements(sql).map((statement) => statement.text);
 
-Deno.test("splitStatements() splits at semicolons and drops blanks and comment-only text", () => {
+Deno.test("splitStatements() splits at semicolons and drops blank and comment-only text", () => {
   assert.deepEqual(texts("select 1;\n\n select 2 ;; -- the end\n/* ; */\n"), [
     "select 1",
     "select 2",

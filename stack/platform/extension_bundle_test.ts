@@ -11,7 +11,7 @@ async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Reads an archive back as a tar program does, checking each header's sum. */
+/** Reads an archive like a tar program, checking the checksum of each header. */
 function readTar(archive: Uint8Array): Record<string, string> {
   const entries: Record<string, string> = {};
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\0[\s\S]*$/, "");
@@ -39,11 +39,11 @@ Deno.test("bundleExtension() puts files where Postgres looks for extensions", as
   });
 });
 
-Deno.test("bundleExtension() makes the same bytes from the same files", async () => {
+Deno.test("bundleExtension() is deterministic", async () => {
   assert.deepEqual(await bundleExtension("x", FILES), await bundleExtension("x", FILES));
 });
 
-Deno.test("bundleExtension() refuses nothing at all and a name too long for tar", async () => {
+Deno.test("bundleExtension() refuses an empty bundle and a name too long for tar", async () => {
   await assert.rejects(bundleExtension("x", []), RangeError);
   await assert.rejects(
     bundleExtension("x", [{ name: "n".repeat(100), content: "" }]),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { platformExtensions, platformHash, platformSql } from "./platform_files.ts";
 
-Deno.test("platformSql() gives the files in the order of their numbers", async () => {
+Deno.test("platformSql() returns the files in the order of their numbers", async () => {
   const numbers = (await platformSql()).map(({ name }) => Number.parseInt(name, 10));
 
   assert.deepEqual(numbers, numbers.map((_, index) => index + 1));

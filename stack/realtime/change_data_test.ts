@@ -28,7 +28,7 @@ const UPDATE: TableChange = {
   oldRecord: { id: 1, title: "old", secret: "hush" },
 };
 
-Deno.test("the data has no column that the role cannot select", () => {
+Deno.test("columns that the role may not select are absent from all parts of the data", () => {
   deepEqual(changeData(TABLE, UPDATE, null), {
     schema: "public",
     table: "notes",
@@ -41,13 +41,13 @@ Deno.test("the data has no column that the role cannot select", () => {
   });
 });
 
-Deno.test("a selection always includes the key", () => {
+Deno.test("a selection includes the key", () => {
   const { record, columns } = changeData(TABLE, UPDATE, []);
 
   deepEqual([record, columns], [{ id: 1 }, [{ name: "id", type: "int8" }]]);
 });
 
-Deno.test("a delete has only the key under row security, and the old row without it", () => {
+Deno.test("a delete with row level security contains only the key, and the old row without it", () => {
   const deletion: TableChange = { ...UPDATE, type: "DELETE", record: null };
 
   deepEqual(changeData(TABLE, deletion, null).old_record, { id: 1 });
@@ -57,7 +57,7 @@ Deno.test("a delete has only the key under row security, and the old row without
   });
 });
 
-Deno.test("a change of more than a megabyte loses its long values and has an error", () => {
+Deno.test("a change above one megabyte omits its long values and reports it", () => {
   const large = { ...UPDATE, record: { id: 1, title: "x".repeat(1024 * 1024) } };
 
   const { record, errors } = changeData(TABLE, large, null);
@@ -65,7 +65,7 @@ Deno.test("a change of more than a megabyte loses its long values and has an err
   deepEqual([record, errors], [{ id: 1 }, ["Error 413: Payload Too Large"]]);
 });
 
-Deno.test("an error has no data of the row", () => {
+Deno.test("an error reveals nothing about the row", () => {
   deepEqual(changeError(UPDATE, "Error 401: Unauthorized"), {
     schema: "public",
     table: "notes",

@@ -17,7 +17,7 @@ Deno.test("a missing, empty or blank filter has no conditions", () => {
   ]);
 });
 
-Deno.test("conditions are joined by commas and negated by not.", () => {
+Deno.test("conditions are joined by commas and negated with not.", () => {
   deepEqual(read("id=gt.5, title=not.like.a%,at=is.null"), [
     ["id", false, "gt", "5"],
     ["title", true, "like", "a%"],
@@ -41,7 +41,7 @@ Deno.test("a quote inside a value is a character", () => {
   deepEqual(read('a=eq.5" disk,b=eq.1'), [["a", false, "eq", '5" disk'], ["b", false, "eq", "1"]]);
 });
 
-Deno.test("an invalid filter returns the reason", () => {
+Deno.test("a malformed filter is refused with the reason", () => {
   deepEqual(["id=near.1", "undefined", "id=in.1", "a=eq.1,"].map(read), [
     'Error parsing `filter` params: ["near","1"]',
     'Error parsing `filter` params: ["undefined"]',

@@ -9,7 +9,7 @@ const FRAME = {
   payload: { a: 1 },
 };
 
-Deno.test("frames are arrays in 2.0.0 and objects in 1.0.0, and decode to the same frame", () => {
+Deno.test("frames are arrays in 2.0.0 and objects in 1.0.0, and survive a round trip", () => {
   const [array, object] = [encodeFrame(FRAME, "2.0.0"), encodeFrame(FRAME, "1.0.0")];
 
   equal(array, '["1","2","realtime:é","phx_reply",{"a":1}]');
@@ -24,7 +24,7 @@ Deno.test("frames are arrays in 2.0.0 and objects in 1.0.0, and decode to the sa
   deepEqual(decodeFrame(object, "1.0.0"), { ...FRAME, bytes: object.length });
 });
 
-Deno.test("a binary push decodes to the broadcast frame of 1.0.0", () => {
+Deno.test("a binary push is read as the broadcast frame of 1.0.0", () => {
   const push = pushBytes(["1", "2", "realtime:é", "evt", '{"k":1}'], 1, '{"n":"ü"}');
 
   deepEqual(decodeFrame(push.buffer, "2.0.0"), {
@@ -48,7 +48,7 @@ Deno.test("a binary push with a binary payload keeps its bytes", () => {
   ]);
 });
 
-Deno.test("decodeFrame() returns null for malformed data", () => {
+Deno.test("decodeFrame() returns null for invalid frames", () => {
   const cut = pushBytes(["1", "2", "realtime:x", "evt", ""], 1, "{}").slice(0, 12);
   const texts = ["", "null", "[]", '["1","2",3,"e",{}]', '{"topic":"t"}'];
 
@@ -59,7 +59,7 @@ Deno.test("decodeFrame() returns null for malformed data", () => {
   equal(decodeFrame('["1","2","t","e",{}]', "1.0.0"), null);
 });
 
-Deno.test("a broadcast is text and includes its meta", () => {
+Deno.test("a broadcast is text, with its meta if it has one", () => {
   const broadcast = { topic: "realtime:x", event: "e", payload: { n: 1 }, meta: { id: "m" } };
 
   equal(
@@ -68,7 +68,7 @@ Deno.test("a broadcast is text and includes its meta", () => {
   );
 });
 
-Deno.test("a binary broadcast is kind 4 in 2.0.0 and null in 1.0.0", () => {
+Deno.test("a binary broadcast has kind 4 in 2.0.0, and is not sent in 1.0.0", () => {
   const broadcast = { topic: "t", event: "ev", payload: new Uint8Array([9, 8]) };
 
   deepEqual(

@@ -20,7 +20,7 @@ Deno.test("presence is off only when the client disables it", () => {
   deepEqual(enabled, [false, true, true]);
 });
 
-Deno.test("an empty presence key is replaced by a generated one", () => {
+Deno.test("an empty presence key is replaced with a generated one", () => {
   const keys = ["", "ada"].map((key) =>
     parseJoinRequest({ config: { presence: { key } } })?.presenceKey
   );
@@ -38,7 +38,7 @@ Deno.test("change bindings keep all fields for the reply", () => {
   );
 });
 
-Deno.test("a malformed join, broadcast or presence push parses to null", () => {
+Deno.test("a malformed join, broadcast or presence push is read as null", () => {
   equal(parseJoinRequest({ config: "x" }), null);
   equal(parseBroadcastPush({ payload: {} }), null);
   equal(parsePresencePush({ event: "track", payload: "x" }), null);

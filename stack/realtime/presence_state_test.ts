@@ -16,7 +16,7 @@ Deno.test("track() adds a member under its key", () => {
   deepEqual(state.list(), { ada: { metas } });
 });
 
-Deno.test("a second track() replaces the payload and returns the replaced one", () => {
+Deno.test("track() replaces the member's payload when repeated, and returns the old one", () => {
   const state = makeState();
   const member = { name: "a" };
   state.track(member, "ada", { mood: "calm" });
@@ -37,7 +37,7 @@ Deno.test("track() with the same payload changes nothing", () => {
   equal(state.track(member, "ada", { mood: "calm" }), null);
 });
 
-Deno.test("members can share a key and leave it one by one", () => {
+Deno.test("members can share a key, and leave it one by one", () => {
   const state = makeState();
   const [phone, laptop] = [{ name: "phone" }, { name: "laptop" }];
   state.track(phone, "ada", { on: "phone" });

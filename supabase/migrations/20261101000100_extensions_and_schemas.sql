@@ -1,5 +1,5 @@
--- What the platform brings: queues, outgoing HTTP, schedules, secrets, vectors.
--- Not "if not exists": in a project whose queues are in use already, the platform's own script
+-- The platform's extensions: queues, outgoing HTTP, schedules, secrets, vectors.
+-- pgmq has no "if not exists": in a project that already has queues, the script that the platform runs
 -- before `create extension pgmq` fails.
 do $$
 begin
@@ -15,13 +15,13 @@ create extension if not exists vector with schema extensions;
 
 create schema private;
 comment on schema private is
-  'Everything that is not an API: PostgREST never exposes this schema. Workers call its functions over the database connection.';
--- Policies and the public wrappers call functions in here as the caller.
+  'Everything that is not a public API: PostgREST never exposes this schema. Workers call its functions over the database connection.';
+-- Policies and the public wrappers call functions in this schema with the caller's rights.
 grant usage on schema private to authenticated, service_role;
 
--- What these migrations create is accessible to nobody until they grant it: neither PUBLIC executes a function,
--- as Postgres has it, nor do API roles get what the platform gives them in public. Only a default for
--- all schemas takes PUBLIC's right away. The last migration gives the project its own defaults back.
+-- No role may use what these migrations create until they grant it. This overrides two defaults: Postgres lets
+-- PUBLIC execute every function, and the platform grants objects in public to the API roles. Only a default
+-- without a schema can revoke the right of PUBLIC. The last migration restores the project's own defaults.
 create table private.default_privileges as
   select defaults.scope, defaults.objects, acl.privilege_type, acl.grantee
   from (

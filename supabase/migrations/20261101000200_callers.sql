@@ -1,4 +1,4 @@
--- Who is calling and in which capacity: asked by every function that changes something, and by policies.
+-- Who is calling and in which capacity. Used by policies and by every function that changes data.
 
 create function private.is_service_caller()
 returns boolean
@@ -6,11 +6,11 @@ language sql
 stable
 set search_path = ''
 as $$
-  -- Not by what it is called: a project may have roles of its own for its users.
+  -- Checks membership and not the name, because a project may have its own roles for its users.
   select pg_has_role(coalesce(nullif(current_setting('role', true), 'none'), session_user), 'service_role', 'member');
 $$;
 comment on function private.is_service_caller() is
-  'True for the service role and for direct database sessions of who may take it on, false for anon, authenticated and every other role. Reads the role setting, which a definer function leaves as the caller set it.';
+  'True for the service role and for direct database sessions of roles that are members of it; false for anon, authenticated and every other role. Reads the role setting, which a definer function does not change.';
 
 create function private.request_claims()
 returns jsonb
@@ -33,7 +33,7 @@ set search_path = ''
 as $$
 begin
   return
-    -- A request that an agent's tool sends to this project, whatever credential it carries.
+    -- A request that an agent's tool sends to this project, with any credential.
     coalesce(nullif(current_setting('request.headers', true), '')::jsonb ->> 'x-supaswarm-actor' = 'agent', false)
     or coalesce(private.request_claims() ->> 'supaswarm_actor' = 'agent', false)
     -- A called function could replace the claims; it cannot release a lock of its transaction.
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 comment on function private.is_agent_call() is
-  'True when an agent acts on its owner''s behalf: a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or a request that its tool sent here (header x-supaswarm-actor). All three only remove rights, so forging them gains nothing.';
+  'True when an agent acts on its owner''s behalf: in a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or in a request that its tool sent here (header x-supaswarm-actor). Each of these only removes rights, so forging one gains nothing.';
 grant execute on function private.is_agent_call() to service_role;
 
 create function private.calling_task_id()
@@ -64,7 +64,7 @@ begin
 end;
 $$;
 comment on function private.calling_task_id() is
-  'The task of the agent that acts, as its call names it, or null. Compare it with what the caller owns: a header can be made up.';
+  'The task of the calling agent, as named in its call, or null. Compare it with what the caller owns, because a header can be forged.';
 
 create function private.calling_actor()
 returns text
@@ -87,7 +87,7 @@ begin
 end;
 $$;
 comment on function private.calling_actor() is
-  'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for nobody. The only place that decides this in SQL.';
+  'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for an anonymous caller. SQL decides this only here.';
 
 create function private.calling_way()
 returns text
@@ -106,7 +106,7 @@ begin
 end;
 $$;
 comment on function private.calling_way() is
-  'By which way a call came: tool (the gateway, over MCP, mcp-execute or in a task), rest (the REST API) or database (a direct session).';
+  'How a call arrived: tool (the gateway, over MCP, mcp-execute or in a task), rest (the REST API) or database (a direct session).';
 
 create function private.has_scope(p_scope text)
 returns boolean
@@ -122,13 +122,13 @@ begin
     or private.is_service_caller()
     or (
       private.granted_scopes(auth.uid(), v_client_id) && array[p_scope, 'admin:*']
-      -- In a job that several clients spoke to, the token's client is only one of them.
+      -- Several clients may have contributed to the job; the token's client is only one of them.
       and private.scopes_of_clients(private.calling_task_id(), auth.uid()) && array[p_scope, 'admin:*']
     );
 end;
 $$;
 comment on function private.has_scope(text) is
-  'Whether the caller may do what a scope names: an OAuth client needs it in its grant, and in a task each client that spoke to its job; all others have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not ask for other users'' grants; it asks for the caller''s own.';
+  'True when the caller may do what the scope allows. An OAuth client needs the scope in its grant, and in a task every client that contributed to its job needs it; all other callers have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not read the grants of other users; this function reads only the caller''s own.';
 grant execute on function private.has_scope(text) to authenticated;
 grant execute on function private.has_scope(text) to service_role;
 
@@ -145,7 +145,7 @@ begin
     hint = format('Ask an operator to add %s to the client''s row of mcp_grants.', p_scope);
 end;
 $$;
-comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming what was attempted and the scope.';
+comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming the attempted action and the scope.';
 
 create function private.assert_client_has_scope(p_user_id uuid, p_client_id text, p_attempt text, p_scope text)
 returns void
@@ -160,7 +160,7 @@ begin
 end;
 $$;
 comment on function private.assert_client_has_scope(uuid, text, text, text) is
-  'Raises INSUFFICIENT_SCOPE unless the grant of a user''s OAuth client has the scope. Called by the endpoints, which have verified the token.';
+  'Raises INSUFFICIENT_SCOPE unless the grant of a user''s OAuth client has the scope. Called by the edge functions, which have verified the token.';
 
 create function private.assert_has_scope(p_attempt text, p_scope text)
 returns void
@@ -192,7 +192,7 @@ begin
 end;
 $$;
 comment on function private.assert_not_agent(text) is
-  'Raises AGENT_NOT_ALLOWED, naming what was attempted, when an agent acts.';
+  'Raises AGENT_NOT_ALLOWED, naming the attempted action, when the caller is an agent.';
 grant execute on function private.assert_not_agent(text) to service_role;
 
 create function private.assert_person_may(p_attempt text, p_scope text)
@@ -207,7 +207,7 @@ begin
 end;
 $$;
 comment on function private.assert_person_may(text, text) is
-  'Lets people, their OAuth clients with that scope and the service pass. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
+  'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 
 create function private.is_operator()
 returns boolean
@@ -222,8 +222,8 @@ declare
 begin
   return not private.is_agent_call() and (
     private.is_service_caller()
-    -- The default grant makes nobody an operator, whatever it says, nor does a grant of the user an
-    -- OAuth client: each needs a row of its own.
+    -- The default grant never makes a user an operator, and a user's grant never makes an OAuth client one:
+    -- each needs its own row.
     or not exists (
       select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
       where not exists (
@@ -237,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.is_operator() is
-  'True for the service and for a user whose own grant has the scope swarm:operate; for an OAuth client that user''s grant for the client needs it as well. Never for an agent. Read at each call, so that a grant that is withdrawn counts no longer. Definer: it is asked in policies, and reads the caller''s own grants alone.';
+  'True for the service and for a user whose own grant has the scope swarm:operate; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
 grant execute on function private.is_operator() to authenticated;
 grant execute on function private.is_operator() to service_role;
 
@@ -258,7 +258,7 @@ begin
 end;
 $$;
 comment on function private.assert_operator(text) is
-  'Lets operators and the service pass. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of what is an operator''s alone.';
+  'Allows operators and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions for operators only.';
 
 create function private.touch_updated_at()
 returns trigger

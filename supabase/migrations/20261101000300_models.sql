@@ -1,4 +1,4 @@
--- Providers of models, what they cost, and who may call them.
+-- Model providers, the prices of their models, and who may call them.
 
 create table public.llm_providers (
   id uuid primary key default gen_random_uuid(),
@@ -12,11 +12,11 @@ create table public.llm_providers (
   is_active boolean not null default true,
   check (not requires_api_key or api_key_secret_name is not null)
 );
-comment on table public.llm_providers is 'Model providers. Written by the service role, readable to signed-in users without address and secret name.';
-comment on column public.llm_providers.name is 'Stable key that agents and tools name.';
-comment on column public.llm_providers.api is 'The wire format the provider speaks.';
-comment on column public.llm_providers.base_url is 'Null for the address of the wire format''s own vendor.';
-comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault; by default the provider''s name with _API_KEY. Never readable to users.';
+comment on table public.llm_providers is 'Model providers. Written by the service role; signed-in users may read all columns except the address and the secret''s name.';
+comment on column public.llm_providers.name is 'Stable key by which agents and tools refer to the provider.';
+comment on column public.llm_providers.api is 'The wire format of the provider''s API.';
+comment on column public.llm_providers.base_url is 'Null: the address of the vendor that defines the wire format.';
+comment on column public.llm_providers.api_key_secret_name is 'Name of the organization''s key in Vault; by default the provider''s name followed by _API_KEY. Not readable by users.';
 
 create function private.name_provider_key()
 returns trigger
@@ -29,7 +29,7 @@ begin
 end;
 $$;
 comment on function private.name_provider_key() is
-  'Row trigger: a provider whose key has no name gets the usual one, such as OPENAI_API_KEY.';
+  'Row trigger: names the key of a provider by default, such as OPENAI_API_KEY.';
 create trigger llm_providers_name_key before insert or update on public.llm_providers
   for each row when (new.requires_api_key and new.api_key_secret_name is null)
   execute function private.name_provider_key();
@@ -38,7 +38,7 @@ alter table public.llm_providers enable row level security;
 create policy "signed-in users read providers" on public.llm_providers
   for select to authenticated using (true);
 comment on policy "signed-in users read providers" on public.llm_providers is
-  'For choosing a model. The address and the key''s name are not granted.';
+  'Users choose a model from this table. The address and the name of the key are not granted.';
 grant select (id, name, display_name, api, default_model, requires_api_key, is_active)
   on public.llm_providers to authenticated;
 grant select, insert, update, delete on public.llm_providers to service_role;
@@ -52,7 +52,7 @@ create table public.user_provider_keys (
 );
 create index user_provider_keys_provider_id_idx on public.user_provider_keys (provider_id);
 comment on table public.user_provider_keys is 'A user''s own provider keys; written only by set_provider_key().';
-comment on column public.user_provider_keys.vault_secret_name is 'Name of the key in Vault. Never readable to users.';
+comment on column public.user_provider_keys.vault_secret_name is 'Name of the key in Vault. Not readable by users.';
 
 alter table public.user_provider_keys enable row level security;
 create policy "users see for which providers they have a key" on public.user_provider_keys
@@ -60,7 +60,7 @@ create policy "users see for which providers they have a key" on public.user_pro
     user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
   );
 comment on policy "users see for which providers they have a key" on public.user_provider_keys is
-  'That there is one, never what it is.';
+  'Users see that they have a key, never its value.';
 grant select (user_id, provider_id, updated_at) on public.user_provider_keys to authenticated;
 grant select, insert, update, delete on public.user_provider_keys to service_role;
 
@@ -77,19 +77,19 @@ create table public.model_prices (
   primary key (provider_id, model, valid_from)
 );
 comment on table public.model_prices is
-  'What a million tokens cost, in millionths of a US dollar. A model without a row costs null, never 0.';
+  'Prices per million tokens, in millionths of a US dollar. A call of a model without a row has the cost null, never 0.';
 
 comment on column public.model_prices.web_search_micro_usd_per_call is
-  'Of a search that the provider made itself; null: unknown, so a model call with one costs null.';
+  'Price of one search that the provider runs. Null: unknown, so the cost of a model call with a search is null.';
 comment on column public.model_prices.code_execution_micro_usd_per_call is
-  'Of a program that the provider ran itself; null: unknown, so a model call with one costs null.';
+  'Price of one program that the provider runs. Null: unknown, so the cost of a model call with a program is null.';
 comment on column public.model_prices.cache_write_input_micro_usd_per_mtok is
-  'Of input that the provider writes to its cache; null: as other input.';
+  'Price of input that the provider writes to its cache. Null: the price of other input.';
 alter table public.model_prices enable row level security;
 create policy "signed-in users read prices" on public.model_prices
   for select to authenticated using (true);
 comment on policy "signed-in users read prices" on public.model_prices is
-  'Public knowledge, by which usage is priced.';
+  'Prices are public; usage is priced with them.';
 grant select on public.model_prices to authenticated;
 grant select, insert, update, delete on public.model_prices to service_role;
 
@@ -107,18 +107,18 @@ create table public.model_policies (
 );
 create index model_policies_provider_id_idx on public.model_policies (provider_id);
 comment on table public.model_policies is
-  'Who may call which model with whose key. The most specific row counts: user before everyone, model before the whole provider. Without a row everything is allowed.';
+  'Which models a user may call, and with whose key. The most specific row applies: a row for the user before a row for all users, and a row for the model before a row for the whole provider. Without a row everything is allowed.';
 comment on column public.model_policies.user_id is 'Null: every user.';
 comment on column public.model_policies.model is 'Null: every model of the provider.';
 comment on column public.model_policies.spending_cap_micro_usd is
-  'What all calls that fall under this row may cost together in a period, with the organisation''s key, in millionths of a US dollar; null: no cap. Calls with a user''s own key are not counted.';
+  'Most that all calls covered by this row may cost together in one period with the organization''s key, in millionths of a US dollar; null: no cap. Calls with a user''s own key are not counted.';
 comment on column public.model_policies.cap_period is 'A calendar day or month in UTC.';
 
 alter table public.model_policies enable row level security;
 create policy "users read the policies that concern them" on public.model_policies
   for select to authenticated using (user_id is null or user_id = (select auth.uid()));
 comment on policy "users read the policies that concern them" on public.model_policies is
-  'So that a client offers no model that would be refused.';
+  'Lets a client offer only models that the user may call.';
 grant select on public.model_policies to authenticated;
 grant select, insert, update, delete on public.model_policies to service_role;
 
@@ -129,16 +129,16 @@ create table public.model_windows (
   unique nulls not distinct (provider_id, model_prefix)
 );
 comment on table public.model_windows is
-  'How many tokens models take, prompt and answer together. Of the rows whose prefix a model''s name begins with, those of its provider go first, then the longest prefix.';
+  'Context windows of models: tokens of prompt and answer together. Of the rows whose prefix matches a model''s name, rows of its provider come first, then the longest prefix.';
 comment on column public.model_windows.provider_id is 'Null: every provider that serves the model.';
 comment on column public.model_windows.model_prefix is
-  'What the model''s name begins with, without the vendor that some providers put before it (vendor/model); empty: every model.';
+  'How the model''s name begins, without the vendor that some providers put before it (vendor/model); empty: every model.';
 
 alter table public.model_windows enable row level security;
 create policy "signed-in users read windows" on public.model_windows
   for select to authenticated using (true);
 comment on policy "signed-in users read windows" on public.model_windows is
-  'Public knowledge, which says when a transcript is summed up.';
+  'Window sizes are public; they decide when a transcript is summarized.';
 grant select on public.model_windows to authenticated;
 grant select, insert, update, delete on public.model_windows to service_role;
 
@@ -166,7 +166,7 @@ insert into public.model_windows (provider_id, model_prefix, window_tokens) valu
 
 create function private.model_window(p_provider_id uuid, p_model text)
 returns int
--- Not "language sql", which would be planned again at every call.
+-- Not "language sql", which Postgres would plan again at every call.
 language plpgsql
 stable
 set search_path = ''
@@ -183,4 +183,4 @@ begin
 end;
 $$;
 comment on function private.model_window(uuid, text) is
-  'How many tokens a model takes, by model_windows; null when no row says.';
+  'The context window of a model in tokens, from model_windows; null when no row matches.';

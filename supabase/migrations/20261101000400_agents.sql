@@ -23,15 +23,15 @@ create table public.agents (
 );
 create index idx_agents_slug on public.agents (slug);
 create index agents_provider_id_idx on public.agents (provider_id);
-comment on table public.agents is 'Reusable agents. Written by the service role; users see those that they may use, without their prompts.';
-comment on column public.agents.system_prompt is 'Not readable to users.';
-comment on column public.agents.audience is 'everyone: every user may give it tasks and be handed to it; named: those of agent_audience alone.';
+comment on table public.agents is 'Reusable agents. Written by the service role; users see the agents that they may use, without their prompts.';
+comment on column public.agents.system_prompt is 'Not readable by users.';
+comment on column public.agents.audience is 'everyone: every user may create tasks for the agent, and every job may hand off to it. named: only the users in agent_audience and their jobs.';
 comment on column public.agents.model is 'Null: the provider''s default model.';
-comment on column public.agents.output_schema is 'JSON Schema that the results of its tasks fit; a task may have its own. Null: any text or value.';
-comment on column public.agents.must_complete is 'Its tasks end with complete_task alone: an answer without a tool call gets a reminder first.';
-comment on column public.agents.reasoning_effort is 'How much the model reasons before it answers, in its provider''s own way; such a call has no temperature. Null leaves it to the provider.';
-comment on column public.agents.provider_tools is 'Tools that the model''s provider runs itself. They cost what model_prices says.';
-comment on column public.agents.max_tokens is 'Most output tokens of one model call; null leaves it to the provider.';
+comment on column public.agents.output_schema is 'JSON Schema for the results of the agent''s tasks; a task may have its own. Null: any text or value.';
+comment on column public.agents.must_complete is 'When true, only complete_task ends a task: an answer without a tool call first gets a reminder.';
+comment on column public.agents.reasoning_effort is 'How much the model reasons before it answers, as the provider defines it. A call with a reasoning effort has no temperature. Null: the provider''s default.';
+comment on column public.agents.provider_tools is 'Tools that the model''s provider runs. model_prices has their prices.';
+comment on column public.agents.max_tokens is 'Most output tokens of one model call. Null: the provider''s default.';
 
 create trigger agents_touch_updated_at before update on public.agents
   for each row execute function private.touch_updated_at();
@@ -50,7 +50,7 @@ alter table public.agent_audience enable row level security;
 create policy "users see which agents name them" on public.agent_audience
   for select to authenticated using (user_id = (select auth.uid()));
 comment on policy "users see which agents name them" on public.agent_audience is
-  'Their own rows; the policy of agents reads them with the user''s rights.';
+  'Users read their own rows, because the policy of agents reads this table with the user''s rights.';
 grant select on public.agent_audience to authenticated;
 grant select, insert, update, delete on public.agent_audience to service_role;
 
@@ -64,7 +64,7 @@ create policy "users read the agents that they may use" on public.agents
     )
   );
 comment on policy "users read the agents that they may use" on public.agents is
-  'Every user who may create tasks can choose an agent. Its prompt is not granted.';
+  'Users choose an agent for a task from this table. The prompt is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
   reasoning_effort, provider_tools, must_complete, is_active, audience,
@@ -87,7 +87,7 @@ begin
 end;
 $$;
 comment on function private.may_use_agent(uuid, uuid) is
-  'Whether an agent''s audience has that user in it; tasks without an owner (null) may use every agent.';
+  'True when the user is in the agent''s audience. Tasks without an owner (null) may use every agent.';
 
 create table public.agent_fallbacks (
   agent_id uuid not null references public.agents (id) on delete cascade,
@@ -98,8 +98,8 @@ create table public.agent_fallbacks (
 );
 create index agent_fallbacks_provider_id_idx on public.agent_fallbacks (provider_id);
 comment on table public.agent_fallbacks is
-  'Models that answer for an agent when its provider is overloaded, out of quota or down. Written by the service role.';
-comment on column public.agent_fallbacks.priority is 'Lower first.';
+  'Models that an agent uses when its provider is overloaded, out of quota or down. Written by the service role.';
+comment on column public.agent_fallbacks.priority is 'Lower values first.';
 comment on column public.agent_fallbacks.model is 'Null: the provider''s default model.';
 
 alter table public.agent_fallbacks enable row level security;
@@ -108,7 +108,7 @@ create policy "users read the fallbacks of agents that they may use" on public.a
     exists (select from public.agents as agent where agent.id = agent_id)
   );
 comment on policy "users read the fallbacks of agents that they may use" on public.agent_fallbacks is
-  'Which models may answer a task; the policy of agents says who may use them.';
+  'Users read which models may answer a task, for the agents that they may use.';
 grant select on public.agent_fallbacks to authenticated;
 grant select, insert, update, delete on public.agent_fallbacks to service_role;
 
@@ -119,7 +119,7 @@ create table public.agent_handoffs (
 );
 create index agent_handoffs_target_agent_id_idx on public.agent_handoffs (target_agent_id);
 comment on table public.agent_handoffs is
-  'Restricts handoffs: an agent without rows may hand off to any active agent, with rows only to these.';
+  'Restricts handoffs: an agent with rows may hand off only to these agents, an agent without rows to any active agent.';
 
 alter table public.agent_handoffs enable row level security;
 create policy "users read handoffs between agents that they may use" on public.agent_handoffs
@@ -128,6 +128,6 @@ create policy "users read handoffs between agents that they may use" on public.a
     and exists (select from public.agents as taking where taking.id = target_agent_id)
   );
 comment on policy "users read handoffs between agents that they may use" on public.agent_handoffs is
-  'The agents that a job may reach; the policy of agents decides who may use them.';
+  'Users read which handoffs a job may make, between the agents that they may use.';
 grant select on public.agent_handoffs to authenticated;
 grant select, insert, update, delete on public.agent_handoffs to service_role;

@@ -1,4 +1,4 @@
--- The one registry of tools, which agent may use them, and users' own credentials.
+-- The registry of all tools, which agents may use them, and users' own credentials.
 
 create table public.tools (
   id uuid primary key default gen_random_uuid(),
@@ -16,27 +16,28 @@ create table public.tools (
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
   created_at timestamptz not null default now(),
-  -- A refresh token belongs to a user who connected an account; the gateway sends none as it is.
+  -- A refresh token belongs to a user who connected an account. The gateway never sends a refresh token to
+  -- a tool.
   constraint tools_refresh_tokens_are_users_own
     check (credential_type is distinct from 'oauth_refresh_token' or credential_secret_name is null)
 );
 create index idx_tools_slug on public.tools (slug);
 comment on table public.tools is
-  'Every tool an agent can be given: internal servers, MCP servers, HTTP APIs, database functions and edge functions. Written by the service role.';
-comment on column public.tools.config is 'Its shape depends on the type; never holds a secret.';
-comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
+  'Every tool that an agent can have: internal servers, MCP servers, HTTP APIs, database functions and edge functions. Written by the service role.';
+comment on column public.tools.config is 'Settings of the tool; the fields depend on the type. Never contains a secret.';
+comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Not readable by users.';
 comment on column public.tools.credential_audience is
-  'Which calls use the tool''s own credential: everyone''s, those of agents (for any user), or only those of the users in tool_credential_audience, who may use it in any case. Other users need their own credential.';
+  'Which calls may use the tool''s shared credential. everyone: all calls. agents: calls by agents, for any user. named: calls of the users in tool_credential_audience, who may use it in every case. Other users need their own credential.';
 comment on column public.tools.data_flows is
-  'What its tools let flow, {tool name or *: [reads_private, reads_outside, sends_outside]}; null: by its kind. A task that has read private data and outside text asks a person before it sends outside.';
+  'The data flows of the server''s tools: {tool name or *: [reads_private, reads_outside, sends_outside]}. Null: derived from the tool''s type. A task that has read private data and text from outside asks a person before it sends data outside.';
 comment on column public.tools.source is
-  'yaml: created, changed and removed by mcps:sync from external-mcps.yaml; manual: maintained by its author.';
+  'yaml: created, changed and removed by mcps:sync from external-mcps.yaml. manual: maintained by whoever inserted it.';
 
 alter table public.tools enable row level security;
 create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
-  'What agents may be given. Addresses and names of secrets are not granted.';
+  'Users read which tools exist. Addresses and names of secrets are not granted.';
 grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
@@ -49,12 +50,12 @@ create table public.tool_credential_audience (
 );
 create index tool_credential_audience_user_id_idx on public.tool_credential_audience (user_id);
 comment on table public.tool_credential_audience is
-  'Users whose calls a tool''s own credential serves where it does not serve everyone. Written by the service role.';
+  'Users whose calls may use a tool''s shared credential when it is not for everyone. Written by the service role.';
 alter table public.tool_credential_audience enable row level security;
 create policy "users see which shared credentials serve them" on public.tool_credential_audience
   for select to authenticated using (user_id = (select auth.uid()));
 comment on policy "users see which shared credentials serve them" on public.tool_credential_audience is
-  'Their own rows.';
+  'Users read their own rows.';
 grant select on public.tool_credential_audience to authenticated;
 grant select, insert, update, delete on public.tool_credential_audience to service_role;
 
@@ -65,14 +66,14 @@ create table public.agent_tools (
   primary key (agent_id, tool_id)
 );
 create index agent_tools_tool_id_idx on public.agent_tools (tool_id);
-comment on table public.agent_tools is 'Which agent may use which tool. Inside a task this row and the scopes of the task''s owner both have to allow a call.';
-comment on column public.agent_tools.allowed_tools is 'Names of the server''s tools the agent may use; null means all.';
+comment on table public.agent_tools is 'Which agent may use which tool. A call inside a task needs both this row and the scopes of the task''s owner.';
+comment on column public.agent_tools.allowed_tools is 'Names of the server''s tools that the agent may use; null: all.';
 
 alter table public.agent_tools enable row level security;
 create policy "users read the tools of agents that they may use" on public.agent_tools
   for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
 comment on policy "users read the tools of agents that they may use" on public.agent_tools is
-  'Which tools an agent has; the policy of agents says who may use it.';
+  'Users read the tools of the agents that they may use.';
 grant select on public.agent_tools to authenticated;
 grant select, insert, update, delete on public.agent_tools to service_role;
 
@@ -86,15 +87,15 @@ create table public.agent_guardrails (
 );
 create index agent_guardrails_tool_id_idx on public.agent_guardrails (tool_id);
 comment on table public.agent_guardrails is
-  'Tools that check what an agent is asked (input) and what it answers (output). They are called with {stage, content} and answer {allowed, reason, replacement}. Written by the service role.';
-comment on column public.agent_guardrails.priority is 'Lower first; of several replacements, the last one applies.';
-comment on column public.agent_guardrails.tool_name is 'As the tool''s server calls it.';
+  'Tools that check an agent''s input and output. They are called with {stage, content} and answer {allowed, reason, replacement}. Written by the service role.';
+comment on column public.agent_guardrails.priority is 'Lower values first. When several guardrails replace the content, the last replacement applies.';
+comment on column public.agent_guardrails.tool_name is 'The tool''s name at its server.';
 
 alter table public.agent_guardrails enable row level security;
 create policy "users read the guardrails of agents that they may use" on public.agent_guardrails
   for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
 comment on policy "users read the guardrails of agents that they may use" on public.agent_guardrails is
-  'What checks their tasks; the policy of agents says who may use them.';
+  'Users read which guardrails check their tasks, for the agents that they may use.';
 grant select on public.agent_guardrails to authenticated;
 grant select, insert, update, delete on public.agent_guardrails to service_role;
 
@@ -110,12 +111,12 @@ create table public.user_tool_credentials (
 );
 create index user_tool_credentials_tool_id_idx on public.user_tool_credentials (tool_id);
 comment on table public.user_tool_credentials is
-  'A user''s own credential for a tool, used instead of the tool''s; written by set_tool_credential() and the function mcp-oauth.';
-comment on column public.user_tool_credentials.vault_secret_name is 'Name of the credential in Vault. Never readable to users.';
+  'A user''s own credential for a tool, used instead of the tool''s shared credential. Written by set_tool_credential() and the edge function mcp-oauth.';
+comment on column public.user_tool_credentials.vault_secret_name is 'Name of the credential in Vault. Not readable by users.';
 comment on column public.user_tool_credentials.type is
-  'secret: a value that the user gave; oauth: an access token of a connection that the user authorised, which the gateway renews.';
+  'secret: a value that the user stored. oauth: an access token of a connection that the user authorized, which the gateway renews.';
 comment on column public.user_tool_credentials.needs_authorization is
-  'The authorisation of an oauth connection has ended: the user has to connect again, and nothing else is used meanwhile.';
+  'True when the authorization of an oauth connection has ended. The user must connect again; until then calls use no other credential.';
 
 alter table public.user_tool_credentials enable row level security;
 create policy "users see for which tools they have a credential" on public.user_tool_credentials
@@ -123,6 +124,6 @@ create policy "users see for which tools they have a credential" on public.user_
     user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
   );
 comment on policy "users see for which tools they have a credential" on public.user_tool_credentials is
-  'That there is one, never what it is.';
+  'Users see that they have a credential, never its value.';
 grant select (id, user_id, tool_id, type, needs_authorization, overridden_at) on public.user_tool_credentials to authenticated;
 grant select, insert, update, delete on public.user_tool_credentials to service_role;

@@ -1,5 +1,5 @@
--- Ids that grow with time. A random id lands on any page of an index, so each one writes a whole page
--- to the WAL after every checkpoint of the server; ids of the same moment share their pages.
+-- Time-ordered ids. Random ids are spread over all pages of an index, so after each checkpoint of the
+-- server almost every insert writes a whole page to the WAL. Ids of the same time share pages.
 
 create function private.new_id()
 returns uuid
@@ -14,7 +14,7 @@ begin
 end;
 $$;
 comment on function private.new_id() is
-  'A UUID of version 7: 48 bits of milliseconds since 1970, then 74 random bits. For rows that are created in large numbers; a token must be unguessable and is fully random instead.';
+  'A version 7 UUID: 48 bits of milliseconds since 1970, then 74 random bits. For rows that are created in large numbers. Do not use it for tokens, which must be fully random.';
 
 create function private.first_id_of(p_at timestamptz)
 returns uuid
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 comment on function private.first_id_of(timestamptz) is
-  'The smallest id that new_id() can make at that time or later.';
+  'The smallest id that new_id() can return at this time or later.';
 
 create function private.time_of_id(p_id uuid)
 returns timestamptz
@@ -39,4 +39,4 @@ begin
   return to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
 end;
 $$;
-comment on function private.time_of_id(uuid) is 'When new_id() made the id, to the millisecond.';
+comment on function private.time_of_id(uuid) is 'When new_id() created the id, to the millisecond.';

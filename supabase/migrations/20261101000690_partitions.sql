@@ -1,11 +1,11 @@
--- Tables that only grow are partitioned by the time at which their task was created, which its id
--- holds: a look-up by task_id reads one partition, and forgetting drops whole ones.
+-- Append-only tables are partitioned by the creation time of the task, which is part of its id: a lookup
+-- by task_id reads one partition, and retention drops whole partitions.
 
 create function private.make_partition(p_table text, p_unit text, p_at timestamptz)
 returns boolean
 language plpgsql
 set search_path = ''
--- Waiting for the lock blocks all writers, so the next call tries again.
+-- Waiting for the lock blocks all writers, so give up early; the next call tries again.
 set lock_timeout = '1s'
 as $$
 declare
@@ -18,7 +18,7 @@ begin
   if to_regclass(format('private.%I', v_name)) is not null then
     return false;
   end if;
-  -- What came while there was no partition stays where it is, and so does what follows it.
+  -- If the default partition already has rows of this range, all rows of the range stay there.
   execute format('select exists (select from private.%I where task_id >= $1 and task_id < $2)', p_table || '_other')
   into v_is_in_use
   using v_first_id, v_next_id;
@@ -34,12 +34,12 @@ begin
   execute format('alter table private.%I enable row level security', v_name);
   execute format('revoke all on private.%I from anon, authenticated, service_role', v_name);
   execute format('comment on table private.%I is %L', v_name,
-    format('Rows of public.%s of the tasks that were created in the %s from %s, UTC.', p_table, p_unit, v_from::date));
+    format('Rows of public.%s for tasks created in the %s from %s, UTC.', p_table, p_unit, v_from::date));
   return true;
 end;
 $$;
 comment on function private.make_partition(text, text, timestamptz) is
-  'Creates the partition of a table for the week or month of a time; false when it exists or the partition for all other rows holds some of its rows.';
+  'Creates the partition of a table for the week or month of a time. Returns false when it exists, or when the default partition already has rows of that range.';
 
 create function private.make_partitions()
 returns int
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 comment on function private.make_partitions() is
-  'Creates the missing partitions of now and the next weeks and months, and returns how many. Called by cron; should it not run for as long, rows go to the partition for all others.';
+  'Creates missing partitions for the current period and the next weeks and months, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
 
 create function private.partitions_before(p_table text, p_before timestamptz)
 returns table (partition regclass, first_id uuid, next_id uuid)
@@ -87,4 +87,4 @@ begin
 end;
 $$;
 comment on function private.partitions_before(text, timestamptz) is
-  'The partitions whose tasks were all created before a time, oldest first, with the first id of each and the first after it.';
+  'The partitions whose tasks were all created before a time, oldest first, each with its first id and the first id after it.';

@@ -67,7 +67,7 @@ create table public.tasks (
   constraint tasks_running_has_lease
     check ((status = 'running') = (lease_expires_at is not null and worker_id is not null)),
   constraint tasks_message_while_queued check (status = 'pending' or message_id is null),
-  -- A parent that is being cancelled outlasts its children for a moment.
+  -- While a parent is being cancelled, its children end before it does.
   constraint tasks_parked_waits_for_children
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
   constraint tasks_failed_has_error check (status <> 'failed' or error is not null)
@@ -77,8 +77,8 @@ create index idx_tasks_master_task_id on public.tasks (master_task_id);
 create index idx_tasks_status on public.tasks (status);
 create index tasks_agent_id_idx on public.tasks (agent_id);
 create index tasks_created_by_idx on public.tasks (created_by);
--- Lists of jobs, newest first: an owner's and everybody's. Status and agent are counted and filtered
--- in the index.
+-- Job lists, newest first, of one owner and of all owners. The included columns let an index-only scan
+-- filter and count by status and agent.
 create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at desc, id desc)
   include (status, agent_slug) where parent_id is null;
 create index tasks_jobs_idx on public.tasks (created_at desc, id desc)
@@ -97,25 +97,25 @@ comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
-comment on column public.tasks.created_by is 'Owner; null for tasks of the service itself. A subtask has its master''s.';
-comment on column public.tasks.owner_key is 'created_by as a key that is never null: the nil uuid, which sorts first, means the service.';
-comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
-comment on column public.tasks.run_after is 'Not claimed before this time.';
-comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';
-comment on column public.tasks.output_schema is 'JSON Schema that this task''s output fits; null: the agent''s.';
-comment on column public.tasks.traceparent is 'W3C Trace Context: the span that asked for the task, the parent of its runs.';
-comment on column public.tasks.tracestate is 'W3C Trace Context: what other systems of the trace carry along, as it came with the job''s request.';
-comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
-comment on column public.tasks.epoch is 'Fencing token: each claim adds one, and a write that names an older one is refused.';
-comment on column public.tasks.attempts is 'Errors of the step at hand, counted against max_attempts; the next step begins with none.';
-comment on column public.tasks.max_attempts is 'Errors of one step after which the task is buried. Null: five, and while the model''s provider is down for as long as ten minutes have not passed.';
-comment on column public.tasks.failing_since is 'When the step at hand first failed; null when it has not.';
-comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died, or handed the task back before a step had ended.';
-comment on column public.tasks.ahead_epoch is 'The epoch of the one claim that was not counted in deliveries, because the task was to wait in its worker for a free slot; null: there was none.';
-comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
-comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
-comment on column public.tasks.message_id is 'The task''s message in the queue, set while pending: a claim replaces the message with a lease.';
-comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null while no priced model was called.';
+comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
+comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
+comment on column public.tasks.idempotency_key is 'Set on master tasks: a second request of the same owner with the same key returns the existing task.';
+comment on column public.tasks.run_after is 'The task is not claimed before this time.';
+comment on column public.tasks.budget is 'Caps of the job, set on the master task. A key with a null value removes the default cap.';
+comment on column public.tasks.output_schema is 'JSON Schema of this task''s output. Null: the agent''s schema applies.';
+comment on column public.tasks.traceparent is 'W3C Trace Context: the span that requested the task, which is the parent of its runs.';
+comment on column public.tasks.tracestate is 'W3C Trace Context: data of other systems in the trace, as received with the job''s request.';
+comment on column public.tasks.pending_children is 'Number of subtasks that have not ended.';
+comment on column public.tasks.epoch is 'Fencing token. Each claim increments it, and a write with an older epoch is refused.';
+comment on column public.tasks.attempts is 'Errors of the current step, counted against max_attempts. Reset to 0 when the next step begins.';
+comment on column public.tasks.max_attempts is 'Errors of one step after which the task fails with a dead letter. Null: five, and at least ten minutes of retries while the model''s provider is down.';
+comment on column public.tasks.failing_since is 'When the current step first failed; null when it has not failed.';
+comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
+comment on column public.tasks.ahead_epoch is 'Epoch of the one claim that deliveries does not count, because the task was claimed before its worker had a free slot. Null when there was no such claim.';
+comment on column public.tasks.works_alone is 'True after a model call was cut off because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
+comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
+comment on column public.tasks.message_id is 'The task''s message in the queue. Set only while the task is pending: a claim replaces the message with a lease.';
+comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
 create trigger tasks_touch_updated_at before update on public.tasks
   for each row execute function private.touch_updated_at();
@@ -126,7 +126,7 @@ create policy "owners read their tasks" on public.tasks
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
 comment on policy "owners read their tasks" on public.tasks is
-  'For clients and for postgres_changes. Clients do not write: only functions change statuses.';
+  'Clients read tasks directly and through postgres_changes. They cannot write: only functions change a status.';
 grant select on public.tasks to authenticated;
 grant select on public.tasks to service_role;
 
@@ -151,44 +151,44 @@ create table public.task_steps (
 ) partition by range (task_id);
 create table private.task_steps_other partition of public.task_steps default;
 comment on table private.task_steps_other is
-  'Rows of public.task_steps for whose task no partition was made in time.';
+  'Default partition of public.task_steps: rows of tasks whose partition did not exist yet.';
 alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
-  'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
-comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input. guardrail: a check of the input or the output through the gateway.';
-comment on column public.task_steps.input is 'The arguments of a call. Of a model call what its prompt left out of the transcript (left_out), or up to which step it is a summary (summarizes_through); null: neither.';
-comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
+  'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
+comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
+comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
-comment on column public.task_steps.interruptions is 'How often a worker ended while this model call was under way; each of them is in usage_events as an estimate.';
+comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';
 comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
 create policy "owners read the steps of their tasks" on public.task_steps
   for select to authenticated using (exists (
-    -- "offset 0" keeps this a look-up by key for each row. Postgres would else read all tasks of the
-    -- reader first: 340 ms for the steps of one job, for an owner of 100,000 tasks.
+    -- "offset 0" keeps this a lookup by key for each row. Without it, Postgres reads all tasks of the caller
+    -- first: for an owner of 100,000 tasks, reading the steps of one job took 340 ms.
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
 comment on policy "owners read the steps of their tasks" on public.task_steps is
-  'The transcript, for the task''s owner, who also chooses the step for fork_task() from it.';
+  'Owners read the transcript and find in it the step to pass to fork_task().';
 grant select on public.task_steps to authenticated;
 grant select on public.task_steps to service_role;
 
 create table private.hidden_step_outputs (
-  -- Not of the step: a partition that something refers to could not be dropped.
+  -- References the task and not the step, because a referenced partition cannot be dropped.
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null,
   output jsonb not null,
   primary key (task_id, seq)
 );
 comment on table private.hidden_step_outputs is
-  'Whole results of steps whose owner may not read all of them: the text of a skill. Workers alone read them.';
+  'Full results of steps whose owner may read only a part of them, such as the text of a skill. Only workers read this table.';
 alter table private.hidden_step_outputs enable row level security;
 
 create table public.task_events (
   id bigint generated always as identity,
   task_id uuid not null references public.tasks (id) on delete cascade,
-  -- No reference: it is the master of its task, and is gone with it.
+  -- No foreign key: the reference of task_id already deletes the event with its job.
   master_task_id uuid not null,
   type text not null check (type in (
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
@@ -204,14 +204,14 @@ create table public.task_events (
   primary key (task_id, id)
 ) partition by range (task_id);
 create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
--- For retention: one entry for many pages costs a write nothing.
+-- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
 create index task_events_at_idx on public.task_events using brin (at);
 create table private.task_events_other partition of public.task_events default;
 comment on table private.task_events_other is
-  'Rows of public.task_events for whose task no partition was made in time.';
+  'Default partition of public.task_events: rows of tasks whose partition did not exist yet.';
 alter table private.task_events_other enable row level security;
 select private.make_partitions();
-comment on table public.task_events is 'Append-only trace; each row is broadcast to the task''s and its master''s channel.';
+comment on table public.task_events is 'Append-only trace. Each row is broadcast to the channel of its task and the channel of its job.';
 
 alter table public.task_events enable row level security;
 create policy "owners read the events of their tasks" on public.task_events
@@ -220,7 +220,7 @@ create policy "owners read the events of their tasks" on public.task_events
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
 comment on policy "owners read the events of their tasks" on public.task_events is
-  'For clients that join late: what the channels have broadcast before.';
+  'Clients that join late read the events that were broadcast before.';
 grant select on public.task_events to authenticated;
 grant select on public.task_events to service_role;
 
@@ -245,13 +245,13 @@ create table public.human_reviews (
 create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
 comment on table public.human_reviews is
-  'Questions to a person. Open while answered_at is null; answered only through respond_to_review().';
-comment on column public.human_reviews.seq is 'The step that asked.';
-comment on column public.human_reviews.approved is 'Null on an answered review: the task ended before an answer came.';
-comment on column public.human_reviews.created_by is 'Who answered; null for the service.';
-comment on column public.human_reviews.answered_as is 'user: in a session of their own. client: through an OAuth client, which client_id names. service: a secret key, also on behalf of the user in created_by. Null while open and when the task ended first.';
-comment on column public.human_reviews.answered_through is 'rest: the function was called over the REST API. tool: the swarm server''s answer_review, over MCP or mcp-execute. database: a direct database session.';
-comment on column public.human_reviews.client_id is 'OAuth client of the token that answered.';
+  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it.';
+comment on column public.human_reviews.seq is 'The step that asked the question.';
+comment on column public.human_reviews.approved is 'Null while the review is open. Null on a closed review: the task ended before anyone answered.';
+comment on column public.human_reviews.created_by is 'The user who answered; null for the service.';
+comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';
+comment on column public.human_reviews.answered_through is 'rest: an RPC over the REST API. tool: the tool answer_review of the server swarm, over MCP or mcp-execute. database: a direct database session.';
+comment on column public.human_reviews.client_id is 'The OAuth client whose token answered.';
 
 alter table public.human_reviews enable row level security;
 create policy "owners read the reviews of their tasks" on public.human_reviews
@@ -260,7 +260,7 @@ create policy "owners read the reviews of their tasks" on public.human_reviews
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
 comment on policy "owners read the reviews of their tasks" on public.human_reviews is
-  'Open questions, answered by respond_to_review().';
+  'Owners read the questions of their tasks and answer them with respond_to_review().';
 grant select on public.human_reviews to authenticated;
 grant select on public.human_reviews to service_role;
 
@@ -290,17 +290,17 @@ create table public.usage_events (
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
-comment on table public.usage_events is 'One row for each model call, whether of a task or of a tool.';
-comment on column public.usage_events.step_seq is 'Of the task''s transcript: the model call, or the tool call inside which a model was called.';
-comment on column public.usage_events.execution_id is 'The tool call inside which the model was called; null for the agent''s own calls. Stays when the call is forgotten.';
-comment on column public.usage_events.mcp_name is 'Slug of the tool server inside whose tool the model was called; null for the agent''s own calls. Stays when the call is forgotten, as do tool_name and tool_version.';
-comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
-comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
+comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
+comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
+comment on column public.usage_events.execution_id is 'The tool call that called the model; null for the agent''s own calls. Kept after retention deletes the tool call.';
+comment on column public.usage_events.mcp_name is 'Slug of the tool server that called the model; null for the agent''s own calls. Kept after retention deletes the tool call, like tool_name and tool_version.';
+comment on column public.usage_events.agent_slug is 'The agent that made the call. Kept after the task is deleted.';
+comment on column public.usage_events.key_source is 'user: the user''s own API key paid. organisation: the organization''s key paid. none: the provider needs no key.';
 comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';
-comment on column public.usage_events.web_search_calls is 'Searches that the provider made itself during the call.';
-comment on column public.usage_events.code_execution_calls is 'Programs that the provider ran itself during the call.';
-comment on column public.usage_events.cache_write_input_tokens is 'The part of input_tokens that the provider wrote to its cache, where it charges for that.';
-comment on column public.usage_events.is_estimate is 'The call''s answer was lost, so its tokens are estimated: from the length of what it was sent, and from how long it ran or how much of it had come.';
+comment on column public.usage_events.web_search_calls is 'Web searches that the provider ran during the call.';
+comment on column public.usage_events.code_execution_calls is 'Programs that the provider ran during the call.';
+comment on column public.usage_events.cache_write_input_tokens is 'The part of input_tokens that the provider wrote to its cache, for providers that charge for it.';
+comment on column public.usage_events.is_estimate is 'True when the answer of the call was lost. Its tokens are estimated from the length of the request, and from the duration of the call or the part of the answer that had arrived.';
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';
 
 alter table public.usage_events enable row level security;
@@ -309,6 +309,6 @@ create policy "users read their usage" on public.usage_events
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
 comment on policy "users read their usage" on public.usage_events is
-  'What models have cost a user; agent_usage reads it with the reader''s rights.';
+  'Users read what their model calls cost. The view agent_usage reads this table with the caller''s rights.';
 grant select on public.usage_events to authenticated;
 grant select on public.usage_events to service_role;

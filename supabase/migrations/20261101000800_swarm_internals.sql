@@ -1,4 +1,4 @@
--- What the swarm keeps for itself.
+-- Internal state: settings, workers, job totals, dead letters and the gates that limit wakes.
 
 create table private.settings (
   key text primary key,
@@ -36,7 +36,7 @@ begin
 end;
 $$;
 comment on function private.check_setting() is
-  'Row trigger: refuses unknown settings and values that their readers could not use. Raises CONFIG_INVALID.';
+  'Row trigger: refuses unknown settings and values that the setting''s readers cannot use. Raises CONFIG_INVALID.';
 create trigger settings_check before insert or update on private.settings
   for each row execute function private.check_setting();
 
@@ -46,7 +46,7 @@ create table private.workers (
   seen_at timestamptz not null default clock_timestamp(),
   stopped_at timestamptz
 );
-comment on table private.workers is 'Workers by their heartbeat, for operators; nothing relies on a worker being alive.';
+comment on table private.workers is 'Workers with their last heartbeat, for operators to read. Nothing relies on a worker being alive.';
 
 create table private.job_totals (
   master_task_id uuid primary key references public.tasks (id) on delete cascade,
@@ -56,8 +56,8 @@ create table private.job_totals (
   cost_micro_usd bigint,
   data_flows text[] not null default '{}'
 );
-comment on table private.job_totals is 'What a whole job has spent; the caps of its budget are checked against it.';
-comment on column private.job_totals.data_flows is 'What the tools that the job has called let flow; see tools.data_flows.';
+comment on table private.job_totals is 'What a whole job has spent. The caps of its budget are checked against these totals.';
+comment on column private.job_totals.data_flows is 'The data flows of all tools that the job has called; see tools.data_flows.';
 
 create table private.dead_letters (
   id bigint generated always as identity primary key,
@@ -68,7 +68,7 @@ create table private.dead_letters (
   retried_at timestamptz
 );
 create index dead_letters_task_id_idx on private.dead_letters (task_id);
-comment on table private.dead_letters is 'Tasks that failed by running out of attempts or deliveries.';
+comment on table private.dead_letters is 'One row for each time a task failed because it ran out of attempts or deliveries.';
 comment on column private.dead_letters.retried_at is 'When the task was retried.';
 
 create table private.wake_gate (
@@ -76,7 +76,7 @@ create table private.wake_gate (
   last_wake_at timestamptz not null default '-infinity'
 );
 comment on table private.wake_gate is
-  'Debounces wakes: at most one each 150 ms passes a gate. A gate has the name of an edge function, for requests to it, or of a channel, for notifications; the latter a worker that has nothing to do opens again.';
+  'Debounces wakes: at most one passes a gate every 150 ms. A gate has the name of an edge function, for requests to it, or of a channel, for notifications. A claim that leaves a worker without work opens the channel''s gate early.';
 
 alter table private.settings enable row level security;
 alter table private.workers enable row level security;

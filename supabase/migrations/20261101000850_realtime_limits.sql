@@ -1,5 +1,5 @@
--- What may be sent through Realtime: only to channels with possible receivers, and within the project's
--- messages a second.
+-- Limits on what is sent through Realtime: only to channels that may have receivers, and within the
+-- project's message rate.
 
 create function private.setting_number(p_key text, p_default numeric)
 returns numeric
@@ -15,7 +15,7 @@ begin
 end;
 $$;
 comment on function private.setting_number(text, numeric) is
-  'The whole number that a setting holds, or the default.';
+  'Returns the whole number that a setting holds, or the default.';
 
 create function private.takes_rows_now(p_table regclass)
 returns boolean
@@ -36,7 +36,7 @@ begin
       and (
         bound.text = 'DEFAULT'
         or (
-          -- MINVALUE and MAXVALUE are no times, and bound nothing.
+          -- MINVALUE and MAXVALUE do not match: they are open bounds.
           coalesce(substring(bound.text from $re$FROM \('([^']+)'\)$re$)::timestamp <= localtimestamp, true)
           and coalesce(substring(bound.text from $re$TO \('([^']+)'\)$re$)::timestamp > localtimestamp, true)
         )
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 comment on function private.takes_rows_now(regclass) is
-  'True when the table has no partitions, or one for a row of this moment, by a timestamp without time zone that is the start of the transaction.';
+  'True when the table has no partitions, or has a partition for the current time. Compares with localtimestamp, the start of the transaction, because the partitions use timestamps without time zone.';
 
 create function private.can_broadcast()
 returns boolean
@@ -54,20 +54,20 @@ stable
 set search_path = ''
 as $$
 begin
-  -- The usual name of a day's partition, for the price of one look into a cache. Names are the
-  -- platform's to change; bounds say what a row needs.
+  -- Try the usual name of today's partition first: this only reads a cache. The platform may change its
+  -- names, so otherwise look at the bounds of the partitions.
   return to_regclass('realtime.messages_' || to_char(localtimestamp, 'YYYY_MM_DD')) is not null
     or private.takes_rows_now('realtime.messages');
 end;
 $$;
 comment on function private.can_broadcast() is
-  'True when realtime.messages takes a row now. Realtime makes its partitions while clients of the project connect and drops them after three days, so without a partition there are no listeners.';
+  'True when realtime.messages accepts a row now. Realtime creates its partitions while clients of the project are connected and drops them after three days, so without a partition there are no listeners.';
 
--- Counted outside transactions, so that no commit waits for another. Unlogged: after a crash the
--- budget begins anew.
+-- A sequence counts outside transactions, so that no commit waits for another. It is unlogged: after a crash
+-- the count starts again.
 create unlogged sequence private.realtime_messages;
 comment on sequence private.realtime_messages is
-  'Messages sent through Realtime, on the scale of what the budget has allowed since 1970: budget times seconds.';
+  'Messages sent through Realtime, counted on the scale of what the budget has allowed since 1970: messages per second times seconds.';
 
 create function private.has_message_budget()
 returns boolean
@@ -76,7 +76,7 @@ set search_path = ''
 as $$
 declare
   v_per_second constant numeric := private.setting_number('realtime_messages_per_second', 80);
-  -- A quarter of a second at once, so that no second has more than five quarters of the budget.
+  -- A burst of a quarter of a second: no second then gets more than five quarters of the budget.
   v_burst constant bigint := greatest(1, floor(v_per_second / 4));
   v_allowed constant bigint := floor(v_per_second * extract(epoch from clock_timestamp()));
   v_sent bigint := (select last_value from private.realtime_messages);
@@ -84,25 +84,25 @@ begin
   if v_per_second = 0 then
     return false;
   end if;
-  -- What was not sent in time is not saved up. A debt of over a minute, which is as far as Realtime
-  -- looks back, means that the budget was made smaller, which moves its scale.
+  -- Unused budget does not accumulate. Realtime looks back one minute at most, so a larger debt means
+  -- that an operator lowered the budget, which changes the scale of the count.
   if v_sent < v_allowed - v_burst or v_sent > v_allowed + 60 * v_per_second then
     v_sent := setval('private.realtime_messages', v_allowed - v_burst);
   end if;
-  -- Two who ask at once may both be let through. They are counted, so others wait the longer.
+  -- Two concurrent callers may both pass. Both are counted, so later callers wait longer.
   return v_sent < v_allowed;
 end;
 $$;
 comment on function private.has_message_budget() is
-  'True when the project may send one more message now. Its budget is the setting realtime_messages_per_second, 80 by default; 0 lets no streamed text through. Events do not ask.';
+  'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default; 0 turns streamed text off. Events are sent without this check.';
 
--- A join is undone once Realtime has its answer; what a sequence was set to stays.
+-- Realtime rolls back the transaction in which it checks a join. A sequence keeps its value.
 create sequence private.task_channels_until;
 comment on sequence private.task_channels_until is
-  'Seconds since 1970 until which some client may be on a task''s own channel: the end of the latest token that joined one.';
+  'Unix time in seconds until which a client may be on the channel of a task: the latest expiry of a token that joined one.';
 create sequence private.user_channels_until;
 comment on sequence private.user_channels_until is
-  'Seconds since 1970 until which some client may be on a user''s own channel, as task_channels_until.';
+  'Unix time in seconds until which a client may be on the channel of a user; set like task_channels_until.';
 
 create function private.are_served(p_channels_until regclass)
 returns boolean
@@ -114,7 +114,7 @@ begin
 end;
 $$;
 comment on function private.are_served(regclass) is
-  'True while some client may be on a channel of the kind of the sequence: task_channels_until or user_channels_until.';
+  'True while a client may be on a channel of this kind. The sequence is task_channels_until or user_channels_until.';
 
 create function private.expect_channels(p_channels_until regclass)
 returns void
@@ -124,7 +124,7 @@ as $$
 declare
   v_now constant numeric := extract(epoch from clock_timestamp());
   v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  -- A channel is closed up to five minutes after its token has expired; a new token joins again.
+  -- Realtime closes a channel up to five minutes after its token expired; a new token joins again.
   v_until constant bigint := ceil(coalesce((v_claims ->> 'exp')::numeric, v_now + 3600) + 600);
 begin
   if v_until <= coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0)
@@ -132,10 +132,10 @@ begin
   then
     return;
   end if;
-  -- Of two who join at once the earlier end may not be what remains.
+  -- Of two concurrent joins, the later expiry must win.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:task_channels', 0));
   perform setval(p_channels_until, greatest(v_until, pg_catalog.pg_sequence_last_value(p_channels_until)));
 end;
 $$;
 comment on function private.expect_channels(regclass) is
-  'Notes that a client joins a channel of the kind of the sequence, for as long as its token lives.';
+  'Records that a client joins a channel of this kind, until its token expires.';

@@ -1,14 +1,14 @@
--- The trace: one row an event, broadcast in the same transaction.
+-- The trace: one row per event, broadcast in the same transaction.
 
 create function private.without_nulls(p_payload jsonb)
 returns jsonb
--- Not "language sql", which would be planned again at every call.
+-- Not "language sql", which Postgres would plan again at every call.
 language plpgsql
 immutable
 set search_path = ''
 as $$
 begin
-  -- Most events lack nothing.
+  -- Most payloads have no null.
   if not jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
     return p_payload;
   end if;
@@ -16,7 +16,7 @@ begin
 end;
 $$;
 comment on function private.without_nulls(jsonb) is
-  'An event''s payload without the particulars that are absent; nulls inside a value are the value''s own.';
+  'Removes the top-level fields of an event''s payload that are null. Nulls inside a value are kept.';
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -32,7 +32,7 @@ comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an e
 
 create type private.task_event as (type text, payload jsonb);
 comment on type private.task_event is
-  'An event that is yet to be written: a transaction writes its events of one task all at once.';
+  'An event that is not written yet. A transaction collects its events of one task and writes them together.';
 
 create function private.emit_events(p_task_id uuid, p_master_task_id uuid, p_events private.task_event[])
 returns void
@@ -49,7 +49,7 @@ begin
 end;
 $$;
 comment on function private.emit_events(uuid, uuid, private.task_event[]) is
-  'Appends events to a task''s trace, in the order of the array, in one statement, which is one broadcast.';
+  'Appends events to a task''s trace in the order of the array. One statement, so that one broadcast sends them all.';
 
 create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
@@ -57,10 +57,10 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
+  -- Writes what realtime.send() writes, which handles one message at a time, each in its own savepoint.
   with message as materialized (
     select private.new_id() as id, sent.topic, sent.event, sent.payload,
-      -- Charged to the budget, into debt if need be.
+      -- Events are charged to the budget even when it is used up.
       nextval('private.realtime_messages') as place_in_budget
     from unnest(p_topics, p_events, p_payloads) with ordinality as sent (topic, event, payload, place)
     order by sent.place
@@ -70,13 +70,13 @@ begin
     message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
   from message;
 exception when others then
-  -- Realtime's table is the platform's to change. Its function knows how, and at worst warns.
+  -- The platform may change this table. realtime.send() follows such changes, and only warns on failure.
   perform realtime.send(sent.payload, sent.event, sent.topic, true)
   from unnest(p_topics, p_events, p_payloads) as sent (topic, event, payload);
 end;
 $$;
 comment on function private.send_messages(text[], text[], jsonb[]) is
-  'Sends to private channels, in the order of the arrays. Never fails: a broadcast is no reason to lose a change. The caller has asked can_broadcast().';
+  'Sends messages to private channels, in the order of the arrays. Never raises: a failed broadcast must not roll back a change. The caller has checked can_broadcast().';
 
 create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
 returns void
@@ -109,7 +109,7 @@ begin
 end;
 $$;
 comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the channels of jobs and, while some client may be on one, to those of tasks, in the order of the arrays; with null for its task, a message goes to its job alone. The caller has asked can_broadcast().';
+  'Sends messages to the channels of jobs and, while a client may be on one, to the channels of tasks, in the order of the arrays. A message with a null task goes only to its job. The caller has checked can_broadcast().';
 
 create function private.status_after(p_type text, p_data jsonb)
 returns text
@@ -121,7 +121,7 @@ begin
   return case p_type
     when 'task.created' then 'pending'
     when 'task.started' then 'running'
-    -- A message of its user queues a task that had ended; all else that resumes one is a claim.
+    -- A message from the user puts an ended task back in the queue; every other resume is a claim.
     when 'task.resumed' then case when p_data ->> 'reason' = 'continued' then 'pending' else 'running' end
     when 'task.parked' then p_data ->> 'status'
     when 'task.retried' then 'pending'
@@ -132,7 +132,7 @@ begin
 end;
 $$;
 comment on function private.status_after(text, jsonb) is
-  'The status that a task has after an event of its trace, or null where the event changes none.';
+  'The status of a task after an event of its trace, or null when the event does not change the status.';
 
 create function private.broadcast_to_owners(
   p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[]
@@ -148,7 +148,7 @@ declare
 begin
   with sent as (
     select event.*, private.status_after(event.type, event.payload -> 'data') as status,
-      -- Of a job that changes more than once only the last state is of interest.
+      -- When a job changes more than once, only its last state is sent.
       lead(event.place) over (
         partition by event.master_task_id, event.type like 'task.%' and event.task_id = event.master_task_id
         order by event.place
@@ -176,7 +176,7 @@ begin
 end;
 $$;
 comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the owners'' own channels what a list of jobs and an inbox need: job.changed when a job''s status changes, once a statement, and the reviews of all its tasks. The caller has asked can_broadcast().';
+  'Sends to the owners'' own channels what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The caller has checked can_broadcast().';
 
 create function private.broadcast_task_events()
 returns trigger
@@ -185,7 +185,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  -- Realtime refuses large messages; a longer payload is named, not sent.
+  -- Realtime refuses large messages: instead of a longer payload, a reference to its row is sent.
   v_max_payload_bytes constant int := 32768;
   v_task_ids uuid[];
   v_master_task_ids uuid[];
@@ -222,7 +222,7 @@ begin
 end;
 $$;
 comment on function private.broadcast_task_events() is
-  'Statement trigger: broadcasts what was written. Definer, since clients may not write to realtime.messages.';
+  'Statement trigger: broadcasts the new events. Definer, because clients may not write to realtime.messages.';
 
 create trigger task_events_broadcast after insert on public.task_events
   referencing new table as written
@@ -241,7 +241,7 @@ begin
 end;
 $$;
 comment on function private.task_id_of_channel(text) is
-  'The task whose channel, or whose job''s channel, has that topic; null for any other topic.';
+  'The task whose channel, or whose job''s channel, has this topic; null for any other topic.';
 grant execute on function private.task_id_of_channel(text) to authenticated;
 
 create function private.is_own_channel(p_topic text)
@@ -259,7 +259,7 @@ as $$
   and private.has_scope('swarm:run');
 $$;
 comment on function private.is_own_channel(text) is
-  'True when the topic is the caller''s own channel, or that of a task or a master task that the caller owns; an OAuth client needs the scope swarm:run.';
+  'True when the topic is the caller''s own channel, or the channel of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.expect_channel(p_topic text)
@@ -276,7 +276,7 @@ begin
 end;
 $$;
 comment on function private.expect_channel(text) is
-  'Notes that a client joins the channel, if it is of a kind that is only sent to while clients are on one.';
+  'Records that a client joins the channel, for the kinds of channel that receive messages only while clients are on one.';
 
 create function private.join_channel(p_topic text)
 returns boolean
@@ -293,7 +293,7 @@ begin
 end;
 $$;
 comment on function private.join_channel(text) is
-  'True when the caller may join the channel. For the channel of a task or user it records that a client has joined, so that messages are sent to it. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
+  'True when the caller may join the channel. For the channel of a task or a user, it also records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages

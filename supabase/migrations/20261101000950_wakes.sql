@@ -1,7 +1,8 @@
--- Wakes: an edge function is asked to look for its work. A wake is only a hint, sent once for many.
+-- Wakes: a request that makes an edge function look for work. A wake is only a hint, and one wake serves
+-- many tasks.
 
--- Good for nothing but a wake: headers queued in net.http_request_queue are readable by every
--- database role, so no secret key may stand there.
+-- This token authorizes nothing but a wake. Every database role can read the headers in
+-- net.http_request_queue, so they must not contain a secret key.
 select vault.create_secret(
   replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''),
   'supaswarm_wake_token',
@@ -22,7 +23,7 @@ as $$
       and sha256(convert_to(decrypted_secret, 'utf8')) = sha256(convert_to(is_wake_token.p_token, 'utf8'))
   );
 $$;
-comment on function private.is_wake_token(text) is 'Called by the functions that the database wakes, to authenticate a wake.';
+comment on function private.is_wake_token(text) is 'True for the wake token. Called by the edge functions that the database wakes, to authenticate a wake.';
 
 create function private.configure_project_url(p_url text)
 returns void
@@ -35,7 +36,7 @@ as $$
   where setting.value <> excluded.value;
 $$;
 comment on function private.configure_project_url(text) is
-  'Stores the address of the project''s edge functions. The functions call it with SUPABASE_URL when they start; call it manually in a project whose first task does not come through a function.';
+  'Stores the address of the project''s edge functions. The functions call it with SUPABASE_URL when they start. Call it manually in a project whose first task is not created through a function.';
 
 create function private.wake_function(p_name text)
 returns void
@@ -55,16 +56,17 @@ begin
       'x-supaswarm-wake-token',
       (select decrypted_secret from vault.decrypted_secrets where name = 'supaswarm_wake_token')
     ),
-    -- As long as a cold start may take. pg_net waits for a whole batch, so more would delay others.
+    -- As long as a cold start may take. pg_net waits for a whole batch, so a longer timeout would delay
+    -- other requests.
     timeout_milliseconds := 5000
   );
 exception when others then
-  -- A wake is only a hint: without pg_net a task must still be created, and its queue kept.
+  -- A wake is only a hint: tasks must still be created and queued when pg_net fails.
   raise warning 'Cannot wake %: %', wake_function.p_name, sqlerrm;
 end;
 $$;
 comment on function private.wake_function(text) is
-  'Asks an edge function to look for its work, after commit. Without a project URL nothing is sent.';
+  'Asks an edge function to look for work, after the transaction commits. Sends nothing while no project URL is set.';
 
 create function private.pass_wake_gates(p_names text[])
 returns text[]
@@ -73,7 +75,7 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- The session that holds a gate is about to wake a worker: do not wait for it.
+  -- A session that holds a gate is about to wake a worker itself, so skip that gate.
   v_passed constant text[] := array(
     select name
     from private.wake_gate
@@ -88,7 +90,7 @@ begin
 end;
 $$;
 comment on function private.pass_wake_gates(text[]) is
-  'The gates of that name that this caller has passed, which at most one does each 150 ms, and who then wakes.';
+  'Returns the gates of these names that the caller has passed and for which it must now send a wake. A gate lets one caller pass every 150 ms.';
 
 create function private.open_wake_gate(p_name text)
 returns void
@@ -96,7 +98,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- The session that holds the gate is about to notify, which leads here again.
+  -- A session that holds the gate is about to notify; the worker that wakes then comes here again.
   perform from private.wake_gate
   where name = p_name and last_wake_at > '-infinity'
   for update skip locked;
@@ -106,7 +108,7 @@ begin
 end;
 $$;
 comment on function private.open_wake_gate(text) is
-  'Lets the next wake pass, however recently the last one did: called by a claim that leaves a worker with nothing to do, at the end of its transaction.';
+  'Lets the next wake pass, however recent the last one was. Called at the end of a claim that leaves a worker without work.';
 
 create function private.wake_at_commit()
 returns trigger
@@ -115,7 +117,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  -- The edge function, and the channel of those workers that listen, where there is one.
+  -- The edge function, and the channel on which its running workers listen, if any.
   v_function_name constant text := tg_argv[0];
   v_channel constant text := tg_argv[1];
   v_passed constant text[] := private.pass_wake_gates(array[v_function_name, v_channel]);
@@ -130,4 +132,4 @@ begin
 end;
 $$;
 comment on function private.wake_at_commit() is
-  'Deferred row trigger of a kind of work (function[, channel]): debounced wakes for work that can be claimed, a notification for workers that listen and a request for one that may have to start. A worker looks again for longer than the debounce. Definer: it runs at commit as the committing role.';
+  'Deferred row trigger of a kind of work, with the arguments function[, channel]. When work can be claimed, it sends debounced wakes: a notification to listening workers, and a request that starts a worker if none runs. After a wake, a worker keeps looking for work for longer than the debounce interval. Definer: it runs at commit as the role that commits.';

@@ -1,11 +1,11 @@
--- Kinds of work: what workers claim, hold by a lease and let go. A kind is a table; the statements
--- that move a lease are written once, here, and made for each table.
+-- Kinds of work: what workers claim, hold with a lease and release. Each kind is a table; the functions
+-- that manage its leases are created from the templates in this file.
 --
 -- The table of a kind has the columns
 --   id uuid, status text ('pending', 'running' and how it may end), epoch bigint, deliveries int,
 --   worker_id text, lease_expires_at timestamptz, run_after timestamptz, started_at timestamptz
--- and a CHECK that a running row, and no other, has a lease and a worker. Which rows may run next is
--- for the kind's own claim to say, and what becomes of a row when it ends for the kind's settling.
+-- and a CHECK that exactly the running rows have a lease and a worker. The kind's claim function decides
+-- which rows run next, and the functions that end its work decide what happens to a row afterwards.
 
 create table private.work_kinds (
   noun text primary key check (noun ~ '^[a-z_]+$'),
@@ -13,7 +13,7 @@ create table private.work_kinds (
   function_name text not null
 );
 comment on table private.work_kinds is
-  'The kinds of work: the noun in the names of the functions made for each, its table, and the edge function whose workers do it.';
+  'The kinds of work: the noun in the names of the functions created for the kind, its table, and the edge function whose workers do the work.';
 alter table private.work_kinds enable row level security;
 
 create function private.create_work_kind(
@@ -51,7 +51,7 @@ begin
     end;
     $$;
     comment on function private.start_%1$ss is
-      'Gives a worker the lease of rows, each with a new epoch, and returns them. The caller has locked them and knows that they may run.';
+      'Gives a worker the leases of rows, each with a new epoch, and returns the rows. The caller has locked them and has checked that they may run.';
 
     create function private.hold_%1$s(p_%1$s_id uuid, p_epoch bigint, p_lease_seconds int)
     returns %2$s
@@ -69,7 +69,7 @@ begin
           detail = 'LEASE_LOST',
           hint = 'Stop working on the %1$s: another worker has it, or it has ended.';
       end if;
-      -- A renewal rewrites the row and its index entries, so a young lease is left as it is.
+      -- A renewal rewrites the row and its index entries, so a recently renewed lease is kept as it is.
       if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then
         v_work.lease_expires_at := v_now + make_interval(secs => p_lease_seconds);
         update %2$s set lease_expires_at = v_work.lease_expires_at where id = p_%1$s_id;
@@ -78,7 +78,7 @@ begin
     end;
     $$;
     comment on function private.hold_%1$s(uuid, bigint, int) is
-      'The fence that every write of a worker passes: locks the row and returns it with a lease of which at least five sixths are left, or raises LEASE_LOST. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
+      'The fence for every write of a worker: locks the row and returns it with a lease of which at least five sixths remain, or raises LEASE_LOST. With a null p_lease_seconds it does not renew the lease, because the caller ends it.';
 
     create function private.renew_%1$ss(p_leases jsonb, p_lease_seconds int)
     returns table (id uuid, epoch bigint, is_held boolean)
@@ -92,8 +92,8 @@ begin
           select entry.id, entry.epoch from jsonb_to_recordset(p_leases) as entry (id uuid, epoch bigint)
         ),
         free as materialized (
-          -- A row that another transaction holds is left to the next heartbeat: waiting could
-          -- deadlock. Who only refers to the row, as a new event does to its task, does not count.
+          -- A row that another transaction has locked waits for the next heartbeat: waiting here could
+          -- deadlock. A foreign key lock, as a new event takes on its task, does not conflict.
           select work.id
           from %2$s as work
           join lease on lease.id = work.id and lease.epoch = work.epoch
@@ -114,7 +114,7 @@ begin
     end;
     $$;
     comment on function private.renew_%1$ss(jsonb, int) is
-      'Renews the leases [{id, epoch}] of a worker in one statement, and says of each whether it is still held.';
+      'Renews the leases [{id, epoch}] of a worker in one statement and returns for each whether the worker still holds it.';
 
     create function private.release_%1$s(p_%1$s_id uuid, p_run_after timestamptz)
     returns void
@@ -128,12 +128,12 @@ begin
     end;
     $$;
     comment on function private.release_%1$s(uuid, timestamptz) is
-      'Ends a lease and lets the row wait, not to be claimed before p_run_after (null: now). The caller holds it.';
+      'Ends a lease and sets the row to pending, not to be claimed before p_run_after (null: now). The caller holds the lease.';
   $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''), p_delivery, coalesce(', ' || p_parameter, ''));
 end;
 $create$;
 comment on function private.create_work_kind(text, regclass, text, text, text, text, text) is
-  'Declares a kind of work and makes its fence: start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: where workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, in which "work" is the row. p_delivery: by how much a claim raises the row''s deliveries. p_parameter: one more parameter of start_<noun>s(), for these two. Called by migrations.';
+  'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. p_delivery: an expression for how much a claim adds to the row''s deliveries. p_parameter: an extra parameter of start_<noun>s() that these two may use. Called by migrations.';
 
 create function private.wake_for_due_work()
 returns void
@@ -147,8 +147,8 @@ begin
   for v_kind in select * from private.work_kinds order by noun loop
     execute format(
       'select exists (select from %1$s where status = ''pending'' and (run_after is null or run_after <= clock_timestamp()))
-        -- A lease that ends before the next tick: its worker has missed a heartbeat and may be dead.
-        -- The one woken now looks for work until then.
+        -- A lease that ends before the next tick: its worker missed a heartbeat and may be dead.
+        -- The worker that wakes now keeps looking for work until then.
         or exists (select from %1$s where status = ''running'' and lease_expires_at <= clock_timestamp() + interval ''15 seconds'')',
       v_kind.table_name::regclass
     ) into v_is_due;
@@ -159,4 +159,4 @@ begin
 end;
 $$;
 comment on function private.wake_for_due_work() is
-  'Wakes the function of each kind of work of which some is due, or will be before the next tick because a worker seems to have died. Called by cron, through tick().';
+  'Wakes the edge function of each kind that has due work, or whose leases will expire before the next tick because a worker seems to have died. Called by cron, through tick().';

@@ -1,4 +1,4 @@
--- The queue of tasks: one message for each task that waits. Whose turn it is, the tasks themselves say.
+-- The queue of tasks: one message per waiting task. Columns of the tasks decide which task runs next.
 
 select pgmq.create('agent_tasks');
 alter table pgmq.q_agent_tasks enable row level security;
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 comment on function private.send_message(uuid, timestamptz) is
-  'Puts the message of a task in the queue and returns the message''s id. pgmq.send() without planning its statement at every call, which takes longer than running it.';
+  'Puts the message of a task in the queue and returns the message''s id. Replaces pgmq.send(), which plans its statement at every call; planning takes longer than running it.';
 
 create function private.delete_messages(p_message_ids bigint[])
 returns void
@@ -30,7 +30,7 @@ begin
   delete from pgmq.q_agent_tasks where msg_id = any (p_message_ids);
 end;
 $$;
-comment on function private.delete_messages(bigint[]) is 'Deletes messages of tasks: pgmq.delete() without planning at every call.';
+comment on function private.delete_messages(bigint[]) is 'Deletes messages of tasks. Replaces pgmq.delete(), which plans its statement at every call.';
 
 create function private.message_time(p_run_after timestamptz)
 returns timestamptz
@@ -45,10 +45,11 @@ begin
 end;
 $$;
 comment on function private.message_time(timestamptz) is
-  'When a task''s message becomes visible; null when that is more than a minute away, and the task gets its message from the reconciler: far ones stay out of the queue.';
+  'When a task''s message becomes visible. Null when that is more than a minute away: the reconciler then adds the message later, so that the queue stays short.';
 
--- Once a transaction: of its thousand tasks the first is queued for the commit, and decides for
--- all. The mark is as local as the queue is: a savepoint that is rolled back takes both along.
+-- Fires once per transaction: only the first of its new tasks queues the trigger. The setting that marks
+-- this is local to the transaction, and a rollback to a savepoint undoes both the setting and the queued
+-- trigger.
 create constraint trigger tasks_wake_on_insert after insert on public.tasks
   deferrable initially deferred for each row
   when (case

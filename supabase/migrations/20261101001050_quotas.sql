@@ -1,4 +1,5 @@
--- What one user may take of what all share. Tasks of the service, which have no owner, have no quota.
+-- Quotas: how much of the shared resources one user may use. Tasks of the service, which have no owner,
+-- have no quota.
 
 create table private.quotas (
   name text not null check (name in (
@@ -13,16 +14,16 @@ create table private.quotas (
 );
 create index quotas_user_id_idx on private.quotas (user_id);
 comment on table private.quotas is
-  'What a user may use. A user''s own row is used instead of the row for everyone. Written by the operator.';
+  'How much a user may use. A user''s own row overrides the row for all users. Written by the operator.';
 comment on column private.quotas.name is
-  'running_tasks and waiting_tasks count tasks and subtasks; stored_bytes counts files and saved data of tasks, active_schedules and active_webhooks count rows; a name that starts with max_ is the ceiling of that cap of a budget, for each job.';
-comment on column private.quotas.user_id is 'Null: every user without a row of that name.';
+  'running_tasks and waiting_tasks count tasks and subtasks. stored_bytes counts files and saved data of tasks. active_schedules and active_webhooks count rows. A name that starts with max_ is the ceiling of that budget cap, for each job.';
+comment on column private.quotas.user_id is 'Null: applies to every user without their own row of this name.';
 comment on column private.quotas.amount is 'Null: no limit.';
 alter table private.quotas enable row level security;
 grant select on private.quotas to service_role;
 
 insert into private.quotas (name, amount) values
-  -- Fewer than the eight slots of a worker, so that one user never takes all of them.
+  -- Fewer than the eight slots of a worker, so that one user cannot take all of them.
   ('running_tasks', 6),
   ('waiting_tasks', 10000),
   ('task_creations_per_minute', 600),
@@ -51,7 +52,7 @@ begin
 end;
 $$;
 comment on function private.quota(text, uuid) is
-  'How much of something a user may use; null where there is no limit, as for the service (a null user).';
+  'How much a user may use of a quota; null when there is no limit, as for the service (a null user).';
 
 create function private.raise_quota_exceeded(
   p_action text, p_name text, p_amount bigint, p_retry_after_seconds int, p_advice text
@@ -73,7 +74,7 @@ $$;
 comment on function private.raise_quota_exceeded(text, text, bigint, int, text) is
   'Raises QUOTA_EXCEEDED with the quota''s name, its size, and when to try again.';
 
--- What counts by the minute ---------------------------------------------------------------------
+-- Quotas per minute -----------------------------------------------------------------------------
 
 create table private.quota_minutes (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -83,7 +84,7 @@ create table private.quota_minutes (
   primary key (user_id, name)
 );
 comment on table private.quota_minutes is
-  'How much a user has used of a quota that counts by the minute, since its minute began.';
+  'How much a user has used of a quota per minute since the user''s current minute began.';
 alter table private.quota_minutes enable row level security;
 
 create function private.take_from_minute(p_name text, p_user_id uuid, p_action text)
@@ -115,11 +116,11 @@ begin
 end;
 $$;
 comment on function private.take_from_minute(text, uuid, text) is
-  'Counts one use of a quota that counts by the minute. p_action completes the sentence "Cannot …". Raises QUOTA_EXCEEDED.';
+  'Counts one use of a quota per minute. p_action completes the sentence "Cannot …". Raises QUOTA_EXCEEDED.';
 
 -- Tasks -----------------------------------------------------------------------------------------
 
--- Delayed tasks are not in a queue's line, where the others are counted.
+-- Delayed tasks have no message in the queue, so they are counted with this index.
 create index tasks_delayed_idx on public.tasks (created_by)
   where status = 'pending' and message_id is null and created_by is not null;
 
@@ -150,7 +151,7 @@ begin
 end;
 $$;
 comment on function private.waiting_count(uuid, bigint) is
-  'How many tasks of a user wait to be run; counting ends at p_max of each kind.';
+  'How many tasks of a user wait to run. Counts queued and delayed tasks separately, each up to p_max.';
 
 create function private.assert_may_wait(p_user_id uuid, p_count int, p_action text)
 returns void
@@ -167,7 +168,7 @@ begin
 end;
 $$;
 comment on function private.assert_may_wait(uuid, int, text) is
-  'Raises QUOTA_EXCEEDED when so many more tasks of a user may not wait.';
+  'Raises QUOTA_EXCEEDED when p_count more tasks of the user would exceed the quota waiting_tasks.';
 
 create function private.take_task_creation(p_user_id uuid, p_action text)
 returns void
@@ -175,13 +176,13 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Also lets the user's requests pass one after the other, so that the count below is exact.
+  -- This also serializes the user's requests, so that the count below is exact.
   perform private.take_from_minute('task_creations_per_minute', p_user_id, p_action);
   perform private.assert_may_wait(p_user_id, 1, p_action);
 end;
 $$;
 comment on function private.take_task_creation(uuid, text) is
-  'Counts the creation of a master task by a user, or that an ended one goes on. Raises QUOTA_EXCEEDED.';
+  'Counts the creation of a master task by a user, or the continuation of one that ended. Raises QUOTA_EXCEEDED.';
 
 -- Budgets ---------------------------------------------------------------------------------------
 
@@ -210,7 +211,7 @@ begin
 end;
 $$;
 comment on function private.assert_budget_within_ceilings(jsonb, uuid) is
-  'Raises TASK_BUDGET_INVALID for a cap above the operator''s ceiling for that user.';
+  'Raises TASK_BUDGET_INVALID for a cap above the operator''s ceiling for the user.';
 
 create function private.capped_budget(p_budget jsonb, p_user_id uuid)
 returns jsonb
@@ -236,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.capped_budget(jsonb, uuid) is
-  'A budget with the operator''s ceilings for that user: a cap that is absent, lifted with null or above its ceiling becomes the lower of its default and the ceiling.';
+  'Applies the operator''s ceilings for the user to a budget: a cap that is absent, null or above its ceiling becomes the lower of its default and the ceiling.';
 
 -- Stored bytes ----------------------------------------------------------------------------------
 
@@ -248,8 +249,8 @@ create table private.stored_values (
   primary key (task_id, name)
 );
 create index stored_values_user_id_idx on private.stored_values (user_id);
-comment on table private.stored_values is 'Sizes of what tasks of users have stored, for the quota stored_bytes.';
-comment on column private.stored_values.name is 'Path of a file, or data: and the key of saved data.';
+comment on table private.stored_values is 'Sizes of the values that tasks of users have stored, for the quota stored_bytes.';
+comment on column private.stored_values.name is 'The path of a file, or "data:" and the key of saved data.';
 alter table private.stored_values enable row level security;
 
 create table private.stored_totals (
@@ -262,7 +263,7 @@ alter table private.stored_totals enable row level security;
 create function private.sum_stored_values()
 returns trigger
 language plpgsql
--- Deleting a task or an account deletes its values, whichever role does it.
+-- Any role that may delete a task or an account also deletes its stored values.
 security definer
 set search_path = ''
 as $$
@@ -281,7 +282,7 @@ begin
 end;
 $$;
 comment on function private.sum_stored_values() is
-  'Statement trigger: keeps stored_totals. Definer: the role that deletes a task or an account has no rights on the totals.';
+  'Statement trigger: keeps stored_totals up to date. Definer: the role that deletes a task or an account has no rights on the totals.';
 create trigger stored_values_sum_new after insert on private.stored_values
   referencing new table as new_rows for each statement execute function private.sum_stored_values();
 create trigger stored_values_sum_old after delete on private.stored_values
@@ -296,7 +297,7 @@ begin
   if p_task.created_by is null or p_byte_count is null then
     return;
   end if;
-  -- A value that is stored again takes the place of the earlier one.
+  -- A value that is stored again replaces the earlier one.
   delete from private.stored_values where task_id = p_task.id and name = p_name;
   insert into private.stored_values (task_id, name, user_id, byte_count)
   values (p_task.id, p_name, p_task.created_by, p_byte_count);
@@ -333,4 +334,4 @@ begin
 end;
 $$;
 comment on function private.assert_may_store(uuid, bigint) is
-  'Raises QUOTA_EXCEEDED when a task''s owner may not store so many bytes more. Called by workers before they store a file.';
+  'Raises QUOTA_EXCEEDED when the task''s owner may not store p_byte_count more bytes. Called by workers before they store a file.';

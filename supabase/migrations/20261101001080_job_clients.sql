@@ -1,4 +1,4 @@
--- Jobs that an OAuth client has given its words to: what their agents do is held to its scopes.
+-- Jobs whose text came from an OAuth client: their agents are limited to the scopes of that client.
 
 create table private.job_clients (
   job_id uuid not null references public.tasks (id) on delete cascade,
@@ -8,8 +8,8 @@ create table private.job_clients (
   primary key (job_id, client_id)
 );
 comment on table private.job_clients is
-  'OAuth clients that created a job, continued it or answered its reviews in words. To a job without a row only the person or the service has spoken.';
-comment on column private.job_clients.scopes is 'What the client''s grant had when it first spoke.';
+  'OAuth clients that created a job, continued it or answered its reviews with text. A job without a row received text only from its user or the service.';
+comment on column private.job_clients.scopes is 'The scopes of the client''s grant when it first contributed to the job.';
 alter table private.job_clients enable row level security;
 
 create function private.common_scopes(p_some text[], p_others text[])
@@ -40,7 +40,7 @@ begin
 end;
 $$;
 comment on function private.note_job_client(uuid, text, uuid) is
-  'Stores that an OAuth client (null: none) of a user has given a job its words, with the scopes it has now.';
+  'Records that an OAuth client of a user has contributed text to a job, with the scopes it has now. Does nothing for a null client.';
 
 create function private.note_calling_client(p_job_id uuid, p_user_id uuid)
 returns void
@@ -54,7 +54,7 @@ begin
 end;
 $$;
 comment on function private.note_calling_client(uuid, uuid) is
-  'note_job_client() for a caller that is an OAuth client; nothing for all others.';
+  'Calls note_job_client() when the caller is an OAuth client; does nothing for other callers.';
 
 create function private.client_of_task(p_task_id uuid)
 returns private.job_clients
@@ -70,7 +70,7 @@ as $$
   limit 1;
 $$;
 comment on function private.client_of_task(uuid) is
-  'The OAuth client that was the first to speak to the job of a task; null where none did.';
+  'The first OAuth client that contributed to the job of a task; null when there is none.';
 
 create function private.scopes_of_clients(p_task_id uuid, p_user_id uuid)
 returns text[]
@@ -88,7 +88,7 @@ begin
     join private.job_clients as client on client.job_id = task.master_task_id
     where task.id = p_task_id
   loop
-    -- A scope that the operator has taken from the client since then is gone for its jobs as well.
+    -- A scope that the operator has revoked since then no longer applies to the client's jobs either.
     v_scopes := private.common_scopes(v_scopes, private.common_scopes(
       v_client.scopes, private.granted_scopes(p_user_id, v_client.client_id)));
   end loop;
@@ -96,7 +96,7 @@ begin
 end;
 $$;
 comment on function private.scopes_of_clients(uuid, uuid) is
-  'The scopes that each OAuth client that spoke to the job of a task had then and still has; admin:* where none did.';
+  'The scopes that each OAuth client that contributed to the task''s job had then and still has; admin:* when there is no such client.';
 
 create function private.scopes_of_task(p_task_id uuid, p_user_id uuid)
 returns text[]
@@ -110,4 +110,4 @@ begin
 end;
 $$;
 comment on function private.scopes_of_task(uuid, uuid) is
-  'The scopes of a task''s tool calls: its owner''s, and of a job that OAuth clients spoke to only those that each of them had then and still has.';
+  'The scopes of a task''s tool calls: the scopes of its owner, limited to those of every OAuth client that contributed to the job.';

@@ -1,4 +1,4 @@
--- Creating a master task: row, event and message in one transaction.
+-- Creating a master task: row, event and message (or the hand-over to a worker) in one transaction.
 
 create function private.assert_budget_is_valid(p_budget jsonb)
 returns void
@@ -30,7 +30,7 @@ begin
   end loop;
 end;
 $$;
-comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or a value that is no cap.';
+comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or an invalid value of a cap.';
 
 create function private.is_within_limits(p_value jsonb)
 returns boolean
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 comment on function private.is_within_limits(jsonb) is
-  'Whether a value keeps to 1 MiB, 200 levels and 70,000 values, as the functions'' endpoints have it (REQUEST_LIMITS). Asked where callers send values over the REST API, which has no such limits.';
+  'True when a value has at most 1 MiB, 200 levels and 70,000 values, the limits of the edge functions'' endpoints (REQUEST_LIMITS). Used for values that callers send over the REST API, which does not check these limits.';
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
@@ -62,7 +62,7 @@ begin
   return case when p_budget ? p_name then (p_budget ->> p_name)::numeric else p_default end;
 end;
 $$;
-comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
+comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the value in its budget, null when the budget removes the cap, else the default.';
 
 create function private.nearest_agents(p_slug text, p_user_id uuid)
 returns text
@@ -83,7 +83,7 @@ as $$
   from (select * from near where likeness >= 0.3 order by likeness desc, slug limit 3) as nearest;
 $$;
 comment on function private.nearest_agents(text, uuid) is
-  'Up to three slugs that look like a mistyped one, best first, of the agents that the user may use; null when none does. Compares pairs of letters.';
+  'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar. Compares pairs of letters.';
 
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
@@ -96,7 +96,7 @@ declare
   v_nearest text;
 begin
   select * into v_agent from public.agents where slug = p_slug;
-  -- An agent that a user may not use is none to them: the table agents does not show it either.
+  -- An agent that the user may not use is reported as missing, as the table agents hides it too.
   if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     v_nearest := private.nearest_agents(p_slug, p_user_id);
     raise sqlstate 'PT404' using
@@ -115,7 +115,7 @@ begin
 end;
 $$;
 comment on function private.active_agent(text, uuid, text) is
-  'The agent of that slug, for a user (null: the service) of its audience. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+  'The active agent with this slug that the user (null: the service) may use. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
 
 create function private.log_line(p_text text)
 returns text
@@ -126,7 +126,7 @@ begin
   return to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || p_text;
 end;
 $$;
-comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
+comment on function private.log_line(text) is 'A line for tasks.logs: the time and the text.';
 
 create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
 returns void
@@ -169,7 +169,8 @@ create function private.create_task(
   p_traceparent text default null,
   p_tracestate text default null,
   p_output_schema jsonb default null,
-  p_max_attempts int default null
+  p_max_attempts int default null,
+  p_is_own_transaction boolean default false
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -180,8 +181,11 @@ declare
   v_agent public.agents;
   v_id uuid := private.new_id();
   v_visible_at timestamptz := private.message_time(p_run_after);
+  v_worker private.idle_workers;
+  v_task public.tasks;
 begin
-  -- The key before the checks: a repeated request gets its task even when the agent has gone since.
+  -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
+  -- exists.
   if p_idempotency_key is not null then
     return query
       select task.id, task.master_task_id, task.status, false
@@ -209,24 +213,34 @@ begin
   v_agent := private.active_agent(p_agent, p_created_by);
   perform private.assert_answers_own_conversation(p_metadata, p_created_by);
   perform private.take_task_creation(p_created_by, 'create the task');
+  if p_run_after is null then
+    v_worker := private.pick_idle_worker(p_created_by, p_concurrency_key, p_is_own_transaction);
+  end if;
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, message_id, logs
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, message_id, logs,
+    status, epoch, deliveries, worker_id, lease_expires_at, started_at
   )
-  values (
+  select
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
-    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
+    case when not claim.is_made and v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
-  )
+      || case when claim.is_made then array[private.log_line('started by worker ' || v_worker.worker_id)] end,
+    case when claim.is_made then 'running' else 'pending' end,
+    claim.is_made::int, claim.is_made::int, v_worker.worker_id,
+    clock_timestamp() + make_interval(secs => v_worker.lease_seconds),
+    case when claim.is_made then clock_timestamp() end
+  from (select v_worker.worker_id is not null as is_made) as claim
   on conflict (created_by, idempotency_key) where parent_id is null and idempotency_key is not null
-  do nothing;
+  do nothing
+  returning * into v_task;
 
   if not found then
-    -- Another request with the same key won between our look and our insert. The message that
-    -- this call sent names a task that does not exist; the next claim drops it.
+    -- A concurrent request with the same key inserted its task first. The message that this call sent
+    -- names a task that does not exist; the next claim deletes it.
     return query
       select task.id, task.master_task_id, task.status, false
       from public.tasks as task
@@ -237,9 +251,14 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  if v_task.status = 'running' then
+    perform private.trace_claims(array[v_task], v_task.worker_id, p_begins_first_steps => true, p_are_new => true);
+    perform private.hand_over(v_task);
+  else
+    perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  end if;
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, boolean) is
+  'Creates a master task, and hands it to an idle worker if nothing stands before it; its status is pending to the caller in any case. A repeated idempotency key of the same owner returns the existing task. p_is_own_transaction: the transaction ends with this call, so that a lock may be taken for which claims wait. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';

@@ -1,23 +1,23 @@
--- Whose turn it is: owners share the workers, and no more tasks of a user or of a key run than may.
+-- Turns: owners share the workers fairly, within the limits for each user and each concurrency key.
 --
--- A claim asks here before it reads the queue, so a tenant with ten thousand waiting tasks does
--- not stand in front of one with ten, however urgent it calls them: priority orders the line of one
--- owner. Every look is a probe of an index: its cost depends on how many owners wait, up to a bound,
--- and not on how many tasks.
+-- A claim calls these functions to choose the next tasks, so that an owner with ten thousand waiting tasks
+-- does not delay an owner with ten, whatever their priorities: priority only orders the tasks of one owner.
+-- Every read is an index probe. Its cost depends on how many owners wait, up to a bound, and not on how
+-- many tasks wait.
 
 create table private.concurrency_limits (
   concurrency_key text primary key,
   max_running int not null check (max_running >= 0)
 );
 comment on table private.concurrency_limits is
-  'How many tasks with one concurrency_key of one owner may run at the same time. No row, no limit. Written by the operator; for limits by user see quotas.';
-comment on column private.concurrency_limits.concurrency_key is '* is every key without a row of its own.';
-comment on column private.concurrency_limits.max_running is 'Zero holds them back altogether.';
+  'How many tasks of one owner with the same concurrency_key may run at the same time. A key without a row has no limit. Written by the operator; for limits per user see quotas.';
+comment on column private.concurrency_limits.concurrency_key is '* stands for every key without its own row.';
+comment on column private.concurrency_limits.max_running is 'Zero stops tasks with this key from starting.';
 alter table private.concurrency_limits enable row level security;
 grant select on private.concurrency_limits to service_role;
 
--- The line of each owner, and in it of each key, by priority and then in the order of the queue.
--- Tasks of the service stand in a line of their own.
+-- The waiting tasks of each owner, and of each key of an owner, by priority and then in queue order.
+-- The service counts as an owner.
 create index tasks_line_idx on public.tasks (
   owner_key,
   array_position(array['high', 'normal', 'low'], priority), message_id
@@ -27,7 +27,7 @@ create index tasks_key_line_idx on public.tasks (
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 
--- Of whom how much runs: claims count it owner by owner, and not all that runs.
+-- Claims count the running tasks of one owner at a time.
 create index tasks_running_idx on public.tasks (owner_key) where status = 'running';
 
 create function private.running_count(p_user_id uuid)
@@ -46,14 +46,14 @@ begin
   );
 end;
 $$;
-comment on function private.running_count(uuid) is 'How many tasks of a user run.';
+comment on function private.running_count(uuid) is 'How many tasks of an owner (by owner_key) are running.';
 
 create function private.owners_waiting(p_limit int)
 returns table (owner_key uuid, created_by uuid)
 language plpgsql
 set search_path = ''
--- The order of the index is the point: no estimate of a growing table may talk the planner out of
--- it, and what it must not do it prices so high that the query would be compiled.
+-- The query must follow the order of the index, whatever the planner estimates for a growing table.
+-- The disabled plan types raise the cost estimate so much that Postgres would use JIT compilation.
 set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
@@ -63,7 +63,7 @@ as $$
 #variable_conflict use_column
 declare
   v_least constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
-  -- Where to start, so that with more owners than are looked at each has its chance.
+  -- A random start, so that every owner has a chance when more owners wait than are read.
   v_start constant uuid := gen_random_uuid();
 begin
   return query
@@ -96,7 +96,7 @@ begin
 end;
 $$;
 comment on function private.owners_waiting(int) is
-  'Owners with tasks in line, from a random one on and around; created_by is null for the service.';
+  'Owners with waiting tasks, starting at a random owner and wrapping around; created_by is null for the service.';
 
 create function private.key_lines_of(p_owner_key uuid, p_limit int)
 returns table (line text)
@@ -143,7 +143,7 @@ begin
 end;
 $$;
 comment on function private.key_lines_of(uuid, int) is
-  'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
+  'Digests of the concurrency keys of an owner''s waiting tasks (an empty string for no key), starting at a random key and wrapping around.';
 
 create function private.first_of_owner(p_owner_key uuid, p_limit int)
 returns table (task_id uuid, rank int)
@@ -168,7 +168,7 @@ begin
 end;
 $$;
 comment on function private.first_of_owner(uuid, int) is
-  'The first due tasks in an owner''s line, each with the rank of its priority.';
+  'The first due tasks of an owner, each with the rank of its priority.';
 
 create function private.first_of_keys(p_owner_key uuid, p_limit int)
 returns table (task_id uuid, rank int)
@@ -218,7 +218,7 @@ begin
 end;
 $$;
 comment on function private.first_of_keys(uuid, int) is
-  'The first due tasks in an owner''s line whose concurrency keys have room, each with the rank of its priority.';
+  'The first due tasks of an owner whose concurrency keys are below their limits, each with the rank of its priority.';
 
 create function private.next_in_turn(p_limit int)
 returns table (task_id uuid, place bigint)
@@ -232,7 +232,7 @@ as $$
 #variable_conflict use_column
 declare
   v_max_owners constant int := 200;
-  -- Of whom more runs, and may, the turns are alike.
+  -- Owners with more running tasks than this get equal turns.
   v_max_counted constant int := 200;
   v_has_key_limits boolean := exists (select from private.concurrency_limits);
 begin
@@ -242,7 +242,7 @@ begin
       from private.owners_waiting(v_max_owners) as waiting
     ),
     owner as materialized (
-      -- As many owners as tasks are enough: each of them has one that stands before any other's second.
+      -- p_limit owners are enough: the first task of each comes before the second task of any other.
       select allowed.owner_key, busy.running_count, allowed.max_running
       from allowed
       cross join lateral (
@@ -257,8 +257,8 @@ begin
       order by busy.running_count, random()
       limit p_limit
     )
-    -- The owner of whom least runs comes first. Between equals chance decides, in favour of the more
-    -- urgent task; were it to decide alone, who calls everything urgent would win each time.
+    -- The owner with the fewest running tasks comes first. Ties are random, weighted by priority. If priority
+    -- decided ties, an owner that marks everything urgent would always win.
     select
       candidate.task_id,
       row_number() over (order by owner.running_count + candidate.place, random() * candidate.rank)
@@ -281,4 +281,4 @@ begin
 end;
 $$;
 comment on function private.next_in_turn(int) is
-  'The tasks whose turn it is, within the limits, and their places in the line of all.';
+  'The tasks that run next within the limits, and their places in the order over all owners.';

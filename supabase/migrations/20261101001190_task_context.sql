@@ -28,7 +28,7 @@ begin
 end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
-  'The agents that an agent may hand off to: active, with the job''s owner in their audience (null: the service), and in its handoff rows where it has any.';
+  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), and they are in the agent''s rows of agent_handoffs if it has any.';
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean
@@ -43,7 +43,7 @@ begin
 end;
 $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
-  'True when an agent may hand off to the target for that owner of the job.';
+  'True when an agent may hand off to the target in a job of this owner.';
 
 create function private.checked_input(p_master public.tasks)
 returns jsonb
@@ -60,7 +60,7 @@ begin
       and step.input ->> 'stage' = 'input'
       and step.input ->> 'message_seq' = '0'
       and step.output ? 'replacement'
-      -- The checks of the input follow the first model call.
+      -- The guardrails check the input right after the first model call.
       and step.seq <= 50
     order by step.seq desc
     limit 1
@@ -68,15 +68,15 @@ begin
 end;
 $$;
 comment on function private.checked_input(public.tasks) is
-  'The input of a master task as its guardrails let it through, which is all that its subtasks get to read of it.';
+  'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
--- Not jsonb, which takes three times as long to put together a transcript of a thousand steps.
+-- Not jsonb, which takes three times as long to build a transcript of a thousand steps.
 language plpgsql
 stable
 set search_path = ''
--- Planning it takes ten times as long as running it.
+-- Planning the statement takes ten times as long as running it.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
@@ -200,4 +200,4 @@ begin
 end;
 $$;
 comment on function private.task_contexts(public.tasks[]) is
-  'Everything a worker needs to go on with each task, in the order of the array: the task, its agent, the transcript and the reviews.';
+  'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript and its reviews.';

@@ -1,5 +1,5 @@
--- Claims: whose turn it is gets a lease and a new epoch. The claim takes the task's message out of the
--- queue, and from then on the lease is the only clock.
+-- Claims: the next tasks get a lease and a new epoch. The claim deletes the task's message from the queue;
+-- after that, only the lease decides when the task can be claimed again.
 
 create function private.pick_expired(p_limit int)
 returns setof uuid
@@ -26,20 +26,20 @@ begin
 end;
 $$;
 comment on function private.pick_expired(int) is
-  'Locks up to p_limit tasks whose workers died, those first that have waited longest. They count as running already, so no limit holds them back.';
+  'Locks up to p_limit tasks whose workers died, those with the oldest leases first. No limit applies to them, because they already count as running.';
 
 create function private.pick_in_turn(p_limit int)
 returns setof uuid
 language plpgsql
 set search_path = ''
--- A handful of tasks by their ids, whatever the planner makes of how many are pending.
+-- A few tasks by id: the plan must not depend on estimates of how many tasks are pending.
 set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- More than are wanted: claims at the same moment look at the same tasks.
+  -- More than needed, because concurrent claims look at the same tasks.
   v_turn constant uuid[] := array(
     select turn.task_id from private.next_in_turn(4 * p_limit) as turn order by turn.place
   );
@@ -57,7 +57,7 @@ begin
     for no key update skip locked;
 end;
 $$;
-comment on function private.pick_in_turn(int) is 'Locks up to p_limit tasks whose turn it is.';
+comment on function private.pick_in_turn(int) is 'Locks up to p_limit tasks that run next.';
 
 create function private.pick_of_only_owner(p_limit int)
 returns setof uuid
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 comment on function private.pick_of_only_owner(int) is
-  'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits, turns need no counting. Picks nothing in any other case. The caller knows that no concurrency key has a limit.';
+  'A faster pick_in_turn(), in a quarter of its time, for the usual case that only one owner has waiting tasks. Returns nothing in any other case. The caller has checked that no concurrency key has a limit.';
 
 create function private.has_room_for_one(p_created_by uuid, p_concurrency_key text)
 returns boolean
@@ -138,7 +138,7 @@ begin
 end;
 $$;
 comment on function private.has_room_for_one(uuid, text) is
-  'True when quotas and concurrency_limits let one more task of that owner and key run.';
+  'True when quotas and concurrency_limits allow one more running task of this owner and key.';
 
 create function private.pick_lone()
 returns setof uuid
@@ -165,7 +165,7 @@ begin
 end;
 $$;
 comment on function private.pick_lone() is
-  'Locks the task that has waited longest for a worker of its own.';
+  'Locks the task with works_alone that has waited longest.';
 
 create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
 returns setof uuid
@@ -182,7 +182,7 @@ begin
   return query select private.pick_in_turn(p_limit);
 end;
 $$;
-comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks that wait, to be claimed.';
+comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit waiting tasks for a claim.';
 
 create function private.take_tasks(p_task_ids uuid[], p_worker_id text, p_lease_seconds int, p_is_ahead boolean)
 returns public.tasks[]
@@ -204,9 +204,11 @@ begin
 end;
 $$;
 comment on function private.take_tasks(uuid[], text, int, boolean) is
-  'Gives locked tasks to a worker, takes their messages out of the queue and returns the tasks as they are now.';
+  'Gives locked tasks to a worker, deletes their messages from the queue and returns the updated tasks.';
 
-create function private.trace_claims(p_tasks public.tasks[], p_worker_id text, p_begins_first_steps boolean)
+create function private.trace_claims(
+  p_tasks public.tasks[], p_worker_id text, p_begins_first_steps boolean, p_are_new boolean default false
+)
 returns void
 language plpgsql
 set search_path = ''
@@ -225,7 +227,7 @@ begin
       join public.agents as agent on agent.id = task.agent_id
       join public.llm_providers as provider on provider.id = agent.provider_id
       where provider.is_active
-        -- What the job may spend is for the worker to ask, who can tell the task of a refusal.
+        -- A job with a budget is left to the worker, which can report a refusal to the task.
         and case
           when task.parent_id is null then task.budget
           else (select master.budget from public.tasks as master where master.id = task.master_task_id)
@@ -240,6 +242,7 @@ begin
   from unnest(p_tasks) with ordinality as task
   cross join lateral (
     values
+      (0, 'task.created', jsonb_build_object('agent', task.agent_slug)),
       (
         1,
         case when task.epoch = 1 then 'task.started' else 'task.resumed' end,
@@ -247,12 +250,12 @@ begin
       ),
       (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', v_begun -> task.id::text)))
   ) as event (place, type, payload)
-  where event.place = 1 or v_begun ? task.id::text
+  where case event.place when 0 then p_are_new when 1 then true else v_begun ? task.id::text end
   order by task.ordinality, event.place;
 end;
 $$;
-comment on function private.trace_claims(public.tasks[], text, boolean) is
-  'The events of claimed tasks. With p_begins_first_steps it writes the first step of those that have none, which always is a call of the model, and so saves each of them a round trip. The caller has just claimed the tasks.';
+comment on function private.trace_claims(public.tasks[], text, boolean, boolean) is
+  'Writes the events of claimed tasks. With p_begins_first_steps it also writes the first step of tasks that have none, which is always a model call; this saves each of them a round trip. With p_are_new it begins with the events of their creation. The caller has just claimed the tasks.';
 
 create function private.is_user_waiting()
 returns boolean
@@ -265,7 +268,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
-    -- The service stands first in the order of owner_key.
+    -- The service sorts first by owner_key.
     select task.created_by is not null
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
@@ -275,11 +278,11 @@ begin
 end;
 $$;
 comment on function private.is_user_waiting() is
-  'True when a task of a user is in line, to which quotas apply; tasks of the service have none. Null when nothing waits.';
+  'True when a task of a user is waiting; only tasks of users have quotas. Null when nothing waits.';
 
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
-  p_lone text default 'any', p_is_ahead boolean default false
+  p_lone text default 'any', p_is_ahead boolean default false, p_free_slot_count int default null
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
@@ -294,9 +297,19 @@ declare
   v_has_expired boolean := false;
   v_is_alone boolean := false;
 begin
+  if p_free_slot_count is not null then
+    v_claimed := private.fetch_handed(p_worker_id);
+    if cardinality(v_claimed) > 0 then
+      return query select * from private.task_contexts(v_claimed);
+      return;
+    end if;
+  end if;
+  if p_limit <= 0 then
+    return;
+  end if;
   if v_has_key_limits or private.is_user_waiting() then
-    -- One claim at a time, before it locks anything else: two that count at once would both start
-    -- the last task allowed.
+    -- One claim at a time, locked before anything else: two claims that count concurrently would both
+    -- start the last task that a limit allows.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
   end if;
   if exists (select from public.tasks where status = 'running' and lease_expires_at <= clock_timestamp()) then
@@ -322,10 +335,13 @@ begin
   end if;
   if cardinality(v_claimed) < p_limit then
     if cardinality(v_claimed) = 0 then
-      -- Nobody may wait for the disk on account of a hint.
+      -- Opening the gate is only a hint, so the commit need not wait for the disk.
       perform set_config('synchronous_commit', 'off', true);
     end if;
     perform private.open_wake_gate('supaswarm_tasks');
+  end if;
+  if p_free_slot_count is not null then
+    perform private.offer_slots(p_worker_id, greatest(p_free_slot_count - cardinality(v_claimed), 0), p_lease_seconds);
   end if;
   if cardinality(v_claimed) = 0 then
     return;
@@ -335,5 +351,5 @@ begin
   return query select * from private.task_contexts(v_claimed);
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean, text, boolean) is
-  'Claims up to p_limit tasks, those of dead workers first and then in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. p_is_ahead: more are asked for than there are free slots, so the tasks may wait in the worker; a first such claim of a task does not count as a delivery. Called by workers.';
+comment on function private.claim_tasks(text, int, int, boolean, text, boolean, int) is
+  'Claims up to p_limit tasks, each with a lease of p_lease_seconds and a new epoch: first the tasks of dead workers, then waiting tasks in turn among owners, within quotas and concurrency_limits. Priority orders the tasks of one owner. p_lone is for tasks with works_alone: skip claims none of them, first claims one of them and then nothing else, any claims one before the others. p_is_ahead: the worker claims more tasks than it has free slots; the first such claim of a task does not count as a delivery. p_free_slot_count, given by a worker that listens: how many new tasks create_task() may hand to it; if it was handed some since its last claim, this claim returns those and claims no others. Called by workers.';

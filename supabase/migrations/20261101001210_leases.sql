@@ -1,7 +1,7 @@
--- Holding on to a task: its fence, made as that of every kind of work, and the heartbeat.
+-- Leases of tasks: the functions that every kind of work has, and the heartbeat.
 
--- A claim ahead of a free slot is no delivery, once for each task: its worker may have died before it
--- began the task. The next claim counts, so a task that kills its workers is buried one death later.
+-- The first claim of a task ahead of a free slot does not count as a delivery, because its worker may die
+-- before it begins the task. Later claims count, so a task that kills its workers fails one death later.
 select private.create_work_kind(
   'task', 'public.tasks', 'supaswarm-worker', 'supaswarm_tasks',
   $$message_id = null,
@@ -36,7 +36,7 @@ begin
 end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
-  'Renews the leases [{id, epoch}] of a worker in one statement, and says that it lives; each is held, lost or cancelled. Called by workers.';
+  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Returns held, lost or cancelled for each lease. Called by workers.';
 
 create function private.stop_worker(p_worker_id text)
 returns void
@@ -45,4 +45,4 @@ set search_path = ''
 as $$
   update private.workers set stopped_at = clock_timestamp() where id = stop_worker.p_worker_id;
 $$;
-comment on function private.stop_worker(text) is 'Notes that a worker has ended. Called by workers.';
+comment on function private.stop_worker(text) is 'Records that a worker has ended. Called by workers.';

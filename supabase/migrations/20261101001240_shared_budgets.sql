@@ -1,13 +1,13 @@
--- A job and its forks spend one budget.
+-- A job and its forks share one budget.
 
 create table private.budget_shares (
   job_id uuid primary key references public.tasks (id) on delete cascade,
-  -- No foreign key: a fork outlives the job that it came from.
+  -- No foreign key: a fork can outlive its original job.
   budget_job_id uuid not null
 );
 create index budget_shares_budget_job_id_idx on private.budget_shares (budget_job_id);
-comment on table private.budget_shares is 'Forks, and the job whose budget each of them spends.';
-comment on column private.budget_shares.budget_job_id is 'Never a fork itself: a fork of a fork spends the budget of the first job.';
+comment on table private.budget_shares is 'Forks, and the job whose budget each fork spends.';
+comment on column private.budget_shares.budget_job_id is 'Never a fork: a fork of a fork spends the budget of the original job.';
 alter table private.budget_shares enable row level security;
 
 create function private.budget_job_of(p_job_id uuid)
@@ -18,7 +18,7 @@ set search_path = ''
 as $$
   select coalesce((select share.budget_job_id from private.budget_shares as share where share.job_id = p_job_id), p_job_id);
 $$;
-comment on function private.budget_job_of(uuid) is 'The job whose budget a job spends: that of which it is a fork, else itself.';
+comment on function private.budget_job_of(uuid) is 'The job whose budget a job spends: the original job of a fork, else the job itself.';
 
 create function private.shared_spending(p_budget_job_id uuid)
 returns private.job_totals
@@ -30,7 +30,7 @@ declare
   v_spent private.job_totals;
 begin
   select p_budget_job_id,
-    -- A fork takes the place of the task that it came from.
+    -- The master task of a fork replaces the task that it was forked from, so it is not counted twice.
     coalesce(sum(totals.task_count), 0) - count(*) filter (where totals.master_task_id <> p_budget_job_id),
     coalesce(sum(totals.input_tokens), 0), coalesce(sum(totals.output_tokens), 0), coalesce(sum(totals.cost_micro_usd), 0)
   into v_spent.master_task_id, v_spent.task_count, v_spent.input_tokens, v_spent.output_tokens, v_spent.cost_micro_usd
@@ -58,7 +58,7 @@ as $$
   end;
 $$;
 comment on function private.spent_cap(jsonb, private.job_totals) is
-  'The cap on tokens or cost that a budget has no more of, or null.';
+  'The cap on tokens or cost that is used up, or null.';
 
 create function private.lock_shared_budget(p_budget_job_id uuid)
 returns void
@@ -72,4 +72,4 @@ begin
 end;
 $$;
 comment on function private.lock_shared_budget(uuid) is
-  'Serialises what a job with forks and its forks take of max_tasks. Taken after the lock of a job, never before one.';
+  'Serializes how a job and its forks use max_tasks; does nothing for a job without forks. To avoid deadlocks, call it after locking a job, never before.';

@@ -1,8 +1,8 @@
--- What model calls cost, and whether a job may afford the next one.
+-- The cost of model calls, and the check that a job's budget allows the next one.
 
 create function private.price_at(p_provider_id uuid, p_model text)
 returns public.model_prices
--- Not "language sql", which would be planned again at every call.
+-- Not "language sql", which Postgres would plan again at every call.
 language plpgsql
 stable
 set search_path = ''
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 comment on function private.is_priced(uuid, uuid, text) is
-  'Whether it is known what this model costs the agent, with the provider''s tools that it may use.';
+  'True when the price of this model is known, including the prices of the provider''s tools that the agent may use.';
 
 create function private.assert_budget_left(p_task public.tasks)
 returns jsonb
@@ -68,7 +68,7 @@ begin
   v_budget := v_master.budget;
   v_exceeded := private.spent_cap(v_budget, v_totals);
   if v_exceeded is null then
-    -- What forks of one job may spend together.
+    -- Forks of one job spend its budget together.
     v_budget_job_id := private.budget_job_of(v_master.id);
     v_budget := coalesce((select budget from public.tasks where id = v_budget_job_id), '{}');
     v_exceeded := private.spent_cap(v_budget, private.shared_spending(v_budget_job_id));
@@ -90,7 +90,7 @@ begin
 end;
 $$;
 comment on function private.assert_budget_left(public.tasks) is
-  'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; else gives the job''s budget, or null.';
+  'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; otherwise returns the job''s budget, or null.';
 
 create function private.assert_price_known(p_is_priced boolean)
 returns void
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 comment on function private.assert_price_known(boolean) is
-  'Raises PRICE_UNKNOWN for a model without a price; asked where the job has a cost cap.';
+  'Raises PRICE_UNKNOWN for a model without a price. Called for jobs with a cost cap.';
 
 create function private.assert_budget_allows_model_call(p_task public.tasks)
 returns void
@@ -128,7 +128,7 @@ begin
 end;
 $$;
 comment on function private.assert_budget_allows_model_call(public.tasks) is
-  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN before a model call that the job''s budget does not allow.';
+  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call.';
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -154,7 +154,7 @@ begin
     + v_used.cached_input_tokens * v_price.cached_input_micro_usd_per_mtok
     + v_used.output_tokens * v_price.output_micro_usd_per_mtok
   ) / 1000000)
-    -- Null for a tool that was used and has no price: a part of the cost would pass for the whole.
+    -- Null when a tool was used that has no price, so that a partial cost is not taken for the total.
     + case v_used.web_search_calls when 0 then 0
       else v_used.web_search_calls * v_price.web_search_micro_usd_per_call end
     + case v_used.code_execution_calls when 0 then 0
@@ -197,4 +197,4 @@ begin
 end;
 $$;
 comment on function private.record_usage(jsonb) is
-  'Books a model call (columns of usage_events by name, and the reservation_id of resolve_provider_secret() where it has one) at the price that is valid now; one inside a task also on the task and its job.';
+  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';

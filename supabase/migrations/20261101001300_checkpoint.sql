@@ -1,4 +1,4 @@
--- The transcript is the checkpoint: a step is written as started before it runs and as ended after.
+-- The transcript is the checkpoint: a step is written as started before it runs, and as ended afterwards.
 
 create function private.note_data_flows(p_master_task_id uuid, p_data_flows jsonb)
 returns void
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 comment on function private.note_data_flows(uuid, jsonb) is
-  'Remembers for the whole job what a tool lets flow: the result of a subtask carries what it has read.';
+  'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
@@ -70,7 +70,7 @@ begin
 end;
 $$;
 comment on function private.start_steps(public.tasks, jsonb) is
-  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(); rows that exist stay as they are. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 comment on function private.step_ended_event(text, text, text) is
-  'The event that an ended step emits, or null where another function emits it.';
+  'The event for a step that ended, or null when another function emits it.';
 
 create function private.stored_by_step(p_kind text, p_output jsonb, p_storage_path text)
 returns table (path text, byte_count bigint)
@@ -100,12 +100,12 @@ as $$
   select p_storage_path, (p_output ->> 'bytes')::bigint
   where p_storage_path is not null
   union all
-  -- Other steps may repeat what a tool has returned.
+  -- Only tool steps: other steps may repeat the files that a tool returned.
   select file ->> 'path', (file ->> 'bytes')::bigint
   from jsonb_array_elements(case when p_kind = 'tool' then p_output -> 'files' end) as file;
 $$;
 comment on function private.stored_by_step(text, jsonb, text) is
-  'The objects that a step has stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
+  'The objects that a step stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
 
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
@@ -133,7 +133,7 @@ begin
     )
     values (
       p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
-      -- What a skill says is for those who write it, not for the owners of tasks.
+      -- The text of a skill is visible to its authors, not to the owners of tasks.
       case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
       v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
       clock_timestamp()
@@ -144,7 +144,7 @@ begin
         usage = excluded.usage,
         epoch = excluded.epoch,
         ended_at = excluded.ended_at,
-        -- A call whose prompt proved too long may have become a summary, or have left out more.
+        -- A call whose prompt was too long may have become a summary, or may have omitted more.
         input = case stored.kind when 'model' then excluded.input else stored.input end
     where stored.state = 'started';
     -- A step that has ended keeps its first result.
@@ -198,7 +198,7 @@ begin
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}] with what follows from them, and returns their events for emit_events().';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], records their usage, data and files, and returns their events for emit_events().';
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
@@ -219,7 +219,7 @@ begin
 end;
 $$;
 comment on function private.begin_steps(uuid, bigint, int, jsonb) is
-  'Writes intents and returns the steps as they are stored. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
+  'Writes intents and returns the stored steps. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
 
 create function private.begin_again(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_seqs jsonb)
 returns void
@@ -237,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
-  'Notes that started steps [seq] run again with an approval, which is used up by it: should this worker die too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
+  'Records that started steps [seq] run again with an approval. This uses the approval up: if this worker dies too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void
@@ -262,7 +262,7 @@ begin
 end;
 $$;
 comment on function private.note_progress(public.tasks, boolean) is
-  'A step has ended: the deliveries so far were no crash loop. When the next step begins (p_goes_on), it begins with all its attempts; a step that ended is never run again, so this cannot go on for ever.';
+  'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
 
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
@@ -286,4 +286,4 @@ begin
 end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
-  'The checkpoint: stores results and the next intents in one transaction; true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
+  'The checkpoint: stores results and the next intents in one transaction. Returns true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';

@@ -1,11 +1,11 @@
--- Text streams only while a client watches its job.
+-- Model text is streamed only while a client watches the job.
 
--- Unlogged: a watching client renews its row within a minute.
+-- Unlogged: after a crash, a watching client renews its row within a minute.
 create unlogged table private.watched_jobs (
   master_task_id uuid primary key references public.tasks (id) on delete cascade,
   watched_until timestamptz not null
 );
-comment on table private.watched_jobs is 'Jobs that clients watch, each until its time.';
+comment on table private.watched_jobs is 'Jobs that clients watch, and until when.';
 alter table private.watched_jobs enable row level security;
 
 create function private.watched_seconds(p_task_id uuid)
@@ -15,7 +15,7 @@ stable
 set search_path = ''
 as $$
 begin
-  -- Most of the time nobody watches anything.
+  -- Most of the time no job is watched.
   if not exists (select from private.watched_jobs) then
     return 0;
   end if;
@@ -28,7 +28,7 @@ begin
 end;
 $$;
 comment on function private.watched_seconds(uuid) is
-  'For how many more seconds the task''s job is watched; 0 when it is not. Workers read it with every answer that they receive.';
+  'For how many more seconds the task''s job is watched; 0 when it is not. Workers receive it with every answer of the database.';
 
 create function private.watch_job(p_master_task_id uuid)
 returns timestamptz
@@ -38,7 +38,7 @@ as $$
 declare
   v_until timestamptz := clock_timestamp() + make_interval(secs => private.setting_number('watch_seconds', 60)::int);
 begin
-  -- No other job runs often enough; a row that is being renewed is kept.
+  -- Clean up here, because no scheduled cleanup runs often enough. Skips rows that are being renewed.
   delete from private.watched_jobs
   where master_task_id in (
     select master_task_id from private.watched_jobs
@@ -55,7 +55,7 @@ begin
 end;
 $$;
 comment on function private.watch_job(uuid) is
-  'Marks a job as watched for as long as the setting watch_seconds says, 60 by default, and returns until when.';
+  'Marks a job as watched for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
 
 create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
 returns boolean
@@ -91,7 +91,7 @@ begin
 end;
 $$;
 comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
-  'Sends streamed model text to the channel of its job, never stored; p_offset is how many UTF-16 units of the answer come before it. False when it was not sent, because nobody watches or the message budget is used up: the caller keeps the text for its next attempt. Called by workers.';
+  'Sends streamed model text to the channel of its job without storing it. p_offset is the number of UTF-16 code units of the answer before this text. Returns false when the text was not sent because no client watches or the message budget is used up: the caller then sends it with the next piece. Called by workers.';
 
 create function private.streamed_text(p_task_id uuid, p_seconds double precision)
 returns table (id uuid, step_seq int, text_offset int, text text)
@@ -113,4 +113,4 @@ begin
 end;
 $$;
 comment on function private.streamed_text(uuid, double precision) is
-  'Pieces of model text that a task has streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';
+  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';

@@ -1,4 +1,5 @@
--- Model calls that were cut off: what they cost is booked, and the next one is made alone.
+-- Model calls that were cut off: an estimate of their cost is recorded, and the next call runs in a worker
+-- that does nothing else.
 
 create function private.is_calling_model(p_task_id uuid)
 returns boolean
@@ -10,10 +11,12 @@ as $$
 begin
   return exists (
     select from public.task_steps where task_id = p_task_id and kind = 'model' and state = 'started'
-  );
+  )
+  -- A worker that has not fetched the task has called nothing.
+  and not exists (select from private.handed_tasks where task_id = p_task_id);
 end;
 $$;
-comment on function private.is_calling_model(uuid) is 'True when a model call of the task has begun and not ended.';
+comment on function private.is_calling_model(uuid) is 'True while a model call of the task is running.';
 
 create function private.key_source_of(p_user_id uuid, p_provider_id uuid)
 returns text
@@ -31,7 +34,7 @@ begin
   end;
 end;
 $$;
-comment on function private.key_source_of(uuid, uuid) is 'Whose key most likely paid for a call of which nothing else is known.';
+comment on function private.key_source_of(uuid, uuid) is 'Whose API key most likely paid for a call, when the call itself did not report it.';
 
 create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -67,7 +70,7 @@ begin
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Books what a model call has probably cost whose answer is lost {seq, input_tokens, output_tokens}, on the task and its job too, and says so in the trace. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. The caller holds the task.';
 
 create function private.note_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -83,7 +86,7 @@ begin
 end;
 $$;
 comment on function private.note_cut_call(uuid, jsonb) is
-  'Books a model call that ended with its worker, and sees to it that the next one is made alone. The caller holds the task.';
+  'Records a model call that ended with its worker, and marks the task so that its next model call runs alone in a worker. The caller holds the task.';
 
 create function private.lose_call(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_cut_call jsonb)
 returns void
@@ -96,7 +99,7 @@ begin
 end;
 $$;
 comment on function private.lose_call(uuid, bigint, int, jsonb) is
-  'Books a model call that its worker gave up: cancelled, timed out, or answered unreadably. Raises LEASE_LOST. Called by workers.';
+  'Records a model call that its worker gave up because it was cancelled, timed out or returned an unreadable answer. Raises LEASE_LOST. Called by workers.';
 
 create function private.estimated_cut_call(p_task public.tasks, p_ended_at timestamptz)
 returns jsonb
@@ -105,13 +108,13 @@ stable
 set search_path = ''
 as $$
 declare
-  -- As models count English and write it.
+  -- Typical values for English text.
   v_chars_per_token constant int := 4;
   v_tokens_per_second constant int := 50;
   v_agent public.agents;
   v_step public.task_steps;
   v_chars bigint;
-  -- The step may have begun under an earlier claim, whose call is booked.
+  -- The step may have begun under an earlier claim, whose call is already recorded.
   v_claimed_at constant timestamptz := (
     select max(at) from public.task_events
     where task_id = p_task.id and type in ('task.started', 'task.resumed')
@@ -138,7 +141,7 @@ begin
 end;
 $$;
 comment on function private.estimated_cut_call(public.tasks, timestamptz) is
-  'What the model call that a task has under way had probably used by p_ended_at, the last heartbeat of its worker.';
+  'Estimates what the running model call of a task had used by p_ended_at, the last heartbeat of its worker.';
 
 create function private.release_cut_calls(p_lease_seconds int)
 returns void
@@ -167,4 +170,4 @@ begin
 end;
 $$;
 comment on function private.release_cut_calls(int) is
-  'Puts tasks back whose worker died in the middle of a model call: the call is booked, and the next one is made alone. Part of a claim.';
+  'Returns tasks to the queue whose worker died during a model call. The call is recorded, and the next one runs alone in a worker. Part of a claim.';

@@ -1,8 +1,8 @@
--- Terminal states: entered once, reported to the parent once.
+-- Terminal states: a task enters one once and reports it to its parent once.
 --
 -- Lock order everywhere: the job's lock, then the task, then its parent, then the job's totals.
--- Tasks are locked "for no key update", never "for update": each new event refers to its task, and
--- would wait for the stronger lock, against that order.
+-- Tasks are locked "for no key update", never "for update": the foreign key of each new event would wait
+-- for the stronger lock, against this order.
 
 create function private.lock_job(p_master_task_id uuid)
 returns void
@@ -14,7 +14,7 @@ begin
 end;
 $$;
 comment on function private.lock_job(uuid) is
-  'Serialises what changes the shape of a job, or needs it whole, until the transaction ends: spawn, park, finish, cancel, review, retry, fork, retention.';
+  'Serializes operations that change the structure of a job or read all of it, until the transaction ends: spawn, park, finish, cancel, review, retry, fork, retention.';
 
 create function private.try_lock_job(p_master_task_id uuid)
 returns boolean
@@ -36,7 +36,7 @@ begin
   perform private.lock_job(task.master_task_id) from public.tasks as task where task.id = p_task_id;
 end;
 $$;
-comment on function private.lock_job_of(uuid) is 'Takes the lock of the job that a task belongs to.';
+comment on function private.lock_job_of(uuid) is 'Locks the job that a task belongs to.';
 
 create function private.hand_result_to_parent(p_child public.tasks, p_output_reference jsonb)
 returns void
@@ -58,7 +58,7 @@ begin
       ended_at = clock_timestamp()
   where task_id = p_child.parent_id and seq = p_child.parent_step_seq and state = 'started';
 
-  -- Count down and wake in one statement: of two children that end together, one sees zero.
+  -- Count down and wake in one statement: when two children end together, exactly one of them sees zero.
   update public.tasks as parent
   set pending_children = parent.pending_children - 1,
       status = case when woken.is_due then 'pending' else parent.status end,
@@ -85,7 +85,7 @@ begin
 end;
 $$;
 comment on function private.hand_result_to_parent(public.tasks, jsonb) is
-  'Writes an ended child''s result into its parent''s step, counts it off and wakes the parent at zero. The caller holds the job''s lock.';
+  'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero. The caller holds the job''s lock.';
 
 create function private.cancelled_error()
 returns jsonb
@@ -111,7 +111,7 @@ declare
   v_task public.tasks;
   v_message_id bigint;
 begin
-  -- Nothing may go on under a task that has ended.
+  -- No descendant may keep running after its task ends.
   perform private.cancel_descendants(p_task_id);
 
   select message_id into v_message_id
@@ -150,7 +150,7 @@ begin
 end;
 $$;
 comment on function private.end_task(uuid, text, jsonb, jsonb, jsonb) is
-  'Enters a terminal state; false when the task had ended before. The caller holds the job''s lock.';
+  'Enters a terminal state; returns false when the task had already ended. The caller holds the job''s lock.';
 
 create function private.end_waiting_as_cancelled(p_task_ids uuid[])
 returns void
@@ -204,12 +204,12 @@ begin
       ))
   ) as event (place, task_id, type, payload)
   where child.id = any (p_task_ids) and event.task_id is not null
-  -- Deepest first, as if each had ended before its parent.
+  -- Deepest first, as if each child had ended before its parent.
   order by child.depth desc, child.id, event.place;
 end;
 $$;
 comment on function private.end_waiting_as_cancelled(uuid[]) is
-  'end_task() for many tasks that wait, with one statement for each part of it. No parent needs to be woken: each is among them, marked as cancelled, or about to end. The caller holds the job''s lock and the tasks.';
+  'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or is about to end. The caller holds the job''s lock and the tasks.';
 
 create function private.cancel_tasks(p_task_ids uuid[])
 returns int
@@ -220,7 +220,7 @@ declare
   v_waiting uuid[];
   v_count int;
 begin
-  -- The mark comes first: from here on no other session changes them, and marked tasks are not woken.
+  -- Mark the tasks first: from then on no other session changes them, and marked tasks are not queued.
   with marked as (
     update public.tasks
     set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
@@ -236,7 +236,7 @@ begin
 end;
 $$;
 comment on function private.cancel_tasks(uuid[]) is
-  'Ends those of the tasks that wait, marks those that run, and returns how many of both. With a task come all that wait under it. The caller holds the job''s lock.';
+  'Ends those of the tasks that wait, marks those that run, and returns how many of both. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void
@@ -260,7 +260,7 @@ begin
 end;
 $$;
 comment on function private.cancel_descendants(uuid) is
-  'Cancels everything under a task that is about to end. The caller holds the job''s lock.';
+  'Cancels all descendants of a task that is about to end. The caller holds the job''s lock.';
 
 create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
 returns public.tasks
@@ -280,4 +280,4 @@ begin
 end;
 $$;
 comment on function private.hold_or_cancel(uuid, bigint) is
-  'How a worker lets go of a task: takes the job''s lock and returns the task, or null when it was to be cancelled and now is. Raises LEASE_LOST.';
+  'The first step of every function that ends a worker''s hold on a task: locks the job and returns the task. When the task was to be cancelled, cancels it and returns null. Raises LEASE_LOST.';

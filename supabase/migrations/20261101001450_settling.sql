@@ -1,4 +1,4 @@
--- How a worker lets go of a task: finished, failed, to be tried again, or handed back.
+-- How a worker ends its hold on a task: it completes, fails, retries or returns the task.
 
 create function private.finish_task(
   p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null
@@ -22,7 +22,7 @@ begin
     and p_output_reference is not null
     and not p_output_reference ->> 'storage_path' = any (storage_paths);
   if v_task.pending_children > 0 then
-    -- Tasks that it created through a tool still run: its end would cancel them.
+    -- Tasks that it created through a tool still run, and its end would cancel them.
     perform private.park(v_task, 'pending_subtask');
     return 'parked';
   end if;
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
-  'Completes a task, or cancels it when that was asked for, or parks it (parked) while subtasks of it run, after which its worker finishes it again. A parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
+  'Completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
 
 create function private.finish_undisturbed(p_finishes jsonb)
 returns jsonb
@@ -54,7 +54,7 @@ declare
       and task.parent_id is null
       and task.pending_children = 0
       and nullif(finish.reference, 'null') is null
-      -- The jobs' locks before any task's: rows are locked after the order is made.
+      -- Locks the jobs before any task: Postgres locks the rows after it has sorted them.
       and private.try_lock_job(task.master_task_id)
     order by task.master_task_id
     for no key update of task
@@ -88,7 +88,7 @@ begin
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
-  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be notified or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
+  'Does what finish_task() does for many tasks, with one statement for each part. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
 
 create function private.finish_tasks(p_finishes jsonb)
 returns table (task_id uuid, epoch bigint, status text)
@@ -118,7 +118,7 @@ begin
   loop
     task_id := v_finish.id;
     epoch := v_finish.held_epoch;
-    -- Holding several jobs and waiting for another could deadlock: what is busy is left out.
+    -- Waiting for a job's lock while holding others could deadlock, so skip busy jobs.
     continue when v_finish.master_task_id is not null and not private.try_lock_job(v_finish.master_task_id);
     begin
       status := private.finish_task(
@@ -132,7 +132,7 @@ begin
 end;
 $$;
 comment on function private.finish_tasks(jsonb) is
-  'finish_task() for tasks [{id, held_epoch, output, reference}] that end together, in one transaction; a task whose lease is gone is lost and keeps no other from ending. Tasks of busy jobs are left out of the answer: finish them one by one. Called by workers.';
+  'Finishes tasks [{id, held_epoch, output, reference}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
 
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
 returns void
@@ -145,7 +145,7 @@ begin
 end;
 $$;
 comment on function private.bury_task(public.tasks, text, jsonb) is
-  'Fails a task that ran out of attempts or deliveries and keeps a dead letter. The caller holds the job''s lock.';
+  'Fails a task that ran out of attempts or deliveries, and writes a dead letter. The caller holds the job''s lock.';
 
 create function private.requeue_task(p_task public.tasks, p_visible_at timestamptz, p_log text)
 returns void
@@ -163,14 +163,14 @@ begin
 end;
 $$;
 comment on function private.requeue_task(public.tasks, timestamptz, text) is
-  'Puts a running task back to pending, not to be claimed before p_visible_at (null: now).';
+  'Sets a running task back to pending, not to be claimed before p_visible_at (null: now).';
 
 create function private.retry_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
 returns numeric
 language sql
 set search_path = ''
 as $$
-  -- Exponential with full jitter, up to five minutes; what the other side asked for comes on top.
+  -- Exponential backoff with full jitter, up to five minutes, added to the delay that the provider requested.
   select coalesce(p_retry_after_seconds, 0)
     + (random() * least(300, power(2, least(p_attempts, 16))))::numeric;
 $$;
@@ -181,14 +181,14 @@ returns numeric
 language sql
 set search_path = ''
 as $$
-  -- With half of the jitter, each pause below the longest is longer than the one before.
+  -- With half the jitter, each delay is longer than the one before until the maximum is reached.
   select greatest(
     coalesce(p_retry_after_seconds, 0),
     ((0.5 + random() / 2) * least(300, power(2, least(p_attempts, 16))))::numeric
   );
 $$;
 comment on function private.outage_delay_seconds(int, numeric) is
-  'Seconds to wait before a provider that is down is asked again.';
+  'Seconds to wait before calling a provider that is down again.';
 
 create function private.has_spent_attempts(p_task public.tasks, p_retry text)
 returns boolean
@@ -206,7 +206,7 @@ begin
 end;
 $$;
 comment on function private.has_spent_attempts(public.tasks, text) is
-  'Whether a task that has failed once more has to be buried. Without max_attempts of its own a task waits at least ten minutes for a provider that is down.';
+  'True when a task that failed once more must become a dead letter. A task with null max_attempts waits at least ten minutes for a provider that is down.';
 
 create function private.fail_task(
   p_task_id uuid, p_epoch bigint, p_error jsonb, p_retry text, p_retry_after_seconds numeric default null
@@ -256,7 +256,7 @@ begin
 end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
-  'Ends a task with an error (p_retry never), or puts it back: backoff and outage count an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
+  'Fails a task (p_retry never) or returns it to the queue for a retry: backoff and outage count as an attempt, rate_limited only after 100 waits. Each delay is longer than the last, on average. After the last attempt the task becomes a dead letter. Raises LEASE_LOST. Called by workers.';
 
 create function private.hand_back_error(p_task public.tasks, p_cut_call jsonb)
 returns jsonb
@@ -285,7 +285,7 @@ begin
 end;
 $$;
 comment on function private.hand_back_error(public.tasks, jsonb) is
-  'Why a task that is handed back before any step has ended must not be tried again, or null.';
+  'Why a task that is returned before any step ended must not be retried, or null.';
 
 create function private.yield_task(
   p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null,
@@ -316,7 +316,7 @@ begin
     and epoch = p_epoch
     and p_untried @> to_jsonb(seq);
   if not p_has_begun then
-    -- As if it had not been claimed, so that it may wait in a worker again without being charged.
+    -- Undo the effects of the claim, so that a later claim ahead of a free slot is again not counted.
     update public.tasks
     set deliveries = greatest(deliveries - case when ahead_epoch = p_epoch then 0 else 1 end, 0),
         ahead_epoch = nullif(ahead_epoch, p_epoch)
@@ -335,4 +335,4 @@ begin
 end;
 $$;
 comment on function private.yield_task(uuid, bigint, jsonb, jsonb, boolean) is
-  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they count as not started, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Without p_has_begun the task waited for a slot of its worker until now, and is as it was before the claim. Raises LEASE_LOST. Called by workers.';
+  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This does not count as an attempt, and not as a delivery when a step has ended since the claim. A task that is returned too often without an ended step becomes a dead letter. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Without p_has_begun the task never got a slot in the worker, and the claim is undone. Raises LEASE_LOST. Called by workers.';

@@ -1,4 +1,4 @@
--- Handoffs: subtasks of a named agent, in parallel, and the parent that waits for them; and the
+-- Handoffs: a task creates subtasks for named agents, which run in parallel, and waits for them. Also
 -- tasks that agents create through tools, which belong to the same job.
 
 create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
@@ -12,7 +12,7 @@ declare
   v_budget_job_id constant uuid := private.budget_job_of(p_task.master_task_id);
   v_max_depth numeric := private.cap(v_budget, 'max_depth', 32);
   v_max_tasks numeric := private.cap(v_budget, 'max_tasks', 10000);
-  -- What forks of one job may create together.
+  -- Forks of one job share this cap.
   v_max_shared_tasks constant numeric := private.cap(
     (select budget from public.tasks where id = v_budget_job_id), 'max_tasks', null);
 begin
@@ -80,7 +80,7 @@ begin
 end;
 $$;
 comment on function private.handoff_error(uuid, text, uuid) is
-  'Why an agent that works for a user (null: the service) may not hand off to a slug, or null.';
+  'Why an agent that works for a user (null: the service) may not hand off to this slug; null when it may.';
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -126,7 +126,7 @@ begin
 end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
-  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema, max_attempts}. The caller holds the job''s lock.';
+  'Creates the subtask of a create_subtask step. With a null step it creates the task that a tool requested, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema, max_attempts}. The caller holds the job''s lock.';
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -187,7 +187,7 @@ begin
 end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
-  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is not reported. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
+  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -201,7 +201,7 @@ declare
   v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
   v_created record;
 begin
-  -- A client's token has its scopes also where an agent's tool sends it.
+  -- The token of a client is limited to its scopes, also when a tool of an agent sends it.
   if v_client_id is not null then
     perform private.assert_client_has_scope(v_user_id, v_client_id, 'create the task', 'swarm:run');
     if p_request -> 'metadata' ? 'conversation_id' then
@@ -231,7 +231,8 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
     p_output_schema => p_request -> 'output_schema',
-    p_max_attempts => (p_request ->> 'max_attempts')::int
+    p_max_attempts => (p_request ->> 'max_attempts')::int,
+    p_is_own_transaction => true
   );
   if v_created.is_new then
     perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);
@@ -240,7 +241,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than it. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
@@ -309,7 +310,7 @@ begin
 end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
-  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
+  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call returns the existing ones. A handoff that is not allowed ends its step with an error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
 
 create function private.park(p_task public.tasks, p_status text)
 returns void
@@ -329,7 +330,7 @@ begin
 end;
 $$;
 comment on function private.park(public.tasks, text) is
-  'Lets a running task wait without lease, message or slot. The caller holds the job''s lock.';
+  'Makes a running task wait without a lease, message or slot. The caller holds the job''s lock.';
 
 create function private.park_task(p_task_id uuid, p_epoch bigint)
 returns text
@@ -342,7 +343,7 @@ begin
   if v_task.id is null then
     return 'cancelled';
   end if;
-  -- Read under the lock: the last child may have ended since the worker looked.
+  -- Read under the lock: the last child may have ended since the worker read it.
   if v_task.pending_children = 0 then
     return 'continue';
   end if;
@@ -351,4 +352,4 @@ begin
 end;
 $$;
 comment on function private.park_task(uuid, bigint) is
-  'Waits for the subtasks: parked, continue (none is left to wait for) or cancelled. Raises LEASE_LOST. Called by workers.';
+  'Parks a task until its subtasks end. Returns parked, continue (all of them have ended) or cancelled. Raises LEASE_LOST. Called by workers.';

@@ -1,4 +1,4 @@
--- Questions to a person: the task parks until one answers.
+-- Questions to a person: the task is parked until someone answers.
 
 create function private.request_review(
   p_task_id uuid, p_epoch bigint, p_seq int, p_question text,
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.request_review(uuid, bigint, int, text, jsonb, jsonb) is
-  'Asks a person and parks the task in one transaction: parked, continue (this step''s review is answered) or cancelled. Raises LEASE_LOST. Called by workers.';
+  'Requests a review and parks the task in one transaction. Returns parked, continue (the review of this step is already answered) or cancelled. Raises LEASE_LOST. Called by workers.';
 
 create function private.raise_task_not_found(p_task_id uuid)
 returns void
@@ -65,7 +65,7 @@ begin
 end;
 $$;
 comment on function private.any_task(uuid) is
-  'The task, without a check of its owner. Raises TASK_NOT_FOUND. The caller has checked the permissions.';
+  'Returns the task without checking its owner; the caller has checked the permissions. Raises TASK_NOT_FOUND.';
 
 create function private.own_task(p_task_id uuid)
 returns public.tasks
@@ -88,7 +88,7 @@ begin
 end;
 $$;
 comment on function private.own_task(uuid) is
-  'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none. Raises INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
+  'Returns the task if the caller owns it or is the service. Raises TASK_NOT_FOUND, also for a task of another user, and INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
 
 create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
 returns text
@@ -129,12 +129,12 @@ begin
   if not found then
     perform private.raise_no_open_review(p_task_id);
   end if;
-  -- The agent reads these words; yes or no are none.
+  -- The agent reads this text, so it limits the job to the client's scopes. Approval alone is not text.
   if coalesce(p_response, '{}') <> '{}' or p_comments is not null then
     perform private.note_calling_client(v_task.master_task_id, v_task.created_by);
   end if;
 
-  -- The answer is the result of the step that asked; a tool's step waits for its worker's verdict.
+  -- The answer is the result of the step that asked. A tool's step stays open: its worker acts on the answer.
   update public.task_steps
   set state = 'done',
       output = jsonb_build_object(
@@ -152,7 +152,7 @@ begin
 end;
 $$;
 comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task and lets it go on. Definer: users may not write tasks or queues; it checks the caller itself.';
+  'Answers the open review of a task and queues the task again. Definer: users may not write tasks or queues; the function checks the caller itself.';
 grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
 grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to service_role;
 
@@ -187,6 +187,6 @@ as $$
   select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Words of a client hold the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to service_role;

@@ -23,7 +23,7 @@ begin
   ));
 
   if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
-    -- A worker that is woken, or notified, sends a heartbeat immediately and learns which tasks.
+    -- A worker that gets a wake sends a heartbeat immediately, whose answer names the cancelled tasks.
     perform private.wake_function('supaswarm-worker');
     perform pg_notify('supaswarm_tasks', 'cancel');
   end if;
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.cancel_job(public.tasks) is
-  'Cancels a job and returns how many tasks that ends; 0 when it had ended. The caller has asked who calls. Raises TASK_NOT_MASTER.';
+  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
 
 create function private.cancel_task(p_master_task_id uuid)
 returns int
@@ -52,7 +52,7 @@ begin
 end;
 $$;
 comment on function private.cancel_task(uuid) is
-  'Cancels a job and returns how many tasks that ends. Definer: users may not write tasks or queues; it checks the caller itself.';
+  'Cancels a job and returns how many tasks that ends. Definer: users may not write tasks or queues; the function checks the caller itself.';
 grant execute on function private.cancel_task(uuid) to authenticated;
 grant execute on function private.cancel_task(uuid) to service_role;
 
@@ -64,6 +64,6 @@ as $$
   select private.cancel_task(p_master_task_id);
 $$;
 comment on function public.cancel_task(uuid) is
-  'Cancels a job: waiting tasks end at once, running ones within a heartbeat. Returns the number of tasks ended; 0 when the job had ended. For the owner, the owner''s OAuth clients with the scope swarm:run and the service; an agent may cancel the job that it is part of. Raises TASK_NOT_FOUND, TASK_NOT_MASTER, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Cancels a job: waiting tasks end immediately, running ones within a heartbeat. Returns the number of tasks that this ends; 0 when the job had already ended. For the owner, the owner''s OAuth clients with the scope swarm:run and the service; an agent may cancel the job that it is part of. Raises TASK_NOT_FOUND, TASK_NOT_MASTER, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.cancel_task(uuid) to authenticated;
 grant execute on function public.cancel_task(uuid) to service_role;

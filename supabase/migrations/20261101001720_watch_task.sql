@@ -1,4 +1,4 @@
--- Watching a job: its owner or an operator asks for streamed text, for a while.
+-- Watching a job: its owner or an operator requests streamed text for a limited time.
 
 create function private.watch_task(p_task_id uuid)
 returns timestamptz
@@ -20,7 +20,7 @@ begin
 end;
 $$;
 comment on function private.watch_task(uuid) is
-  'Marks the job of a task as watched. Definer: users may not write to schema private; it checks the caller itself.';
+  'Marks the job of a task as watched. Definer: users may not write to schema private; the function checks the caller itself.';
 grant execute on function private.watch_task(uuid) to authenticated;
 grant execute on function private.watch_task(uuid) to service_role;
 
@@ -32,6 +32,6 @@ as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
-  'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began unwatched does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. An operator who watches another''s job is in operator_acts. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. When an operator watches another user''s job, operator_acts records it. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.watch_task(uuid) to authenticated;
 grant execute on function public.watch_task(uuid) to service_role;

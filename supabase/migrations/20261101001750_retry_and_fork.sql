@@ -1,4 +1,4 @@
--- Second chances: a task that goes on after its end, and a new job that goes on from an old step.
+-- Retries and forks: a task that continues after it ended, and a new job that continues from an earlier step.
 
 create function private.raise_not_retryable(p_task_id uuid, p_reason text, p_hint text)
 returns void
@@ -23,13 +23,13 @@ as $$
 declare
   v_parent public.tasks;
 begin
-  -- Locked, so that no worker claims the parent and reads the result while it is taken back.
+  -- Lock the parent, so that no worker claims it and reads the result at the same time.
   select * into v_parent from public.tasks where id = p_child.parent_id for no key update;
   if v_parent.finished_at is not null or v_parent.cancel_requested_at is not null then
     perform private.raise_not_retryable(p_child.id, 'its parent has ended',
       format('Retry the parent %s, or the master task %s.', v_parent.id, v_parent.master_task_id));
   end if;
-  -- Nothing of a subtask without a step is handed to its parent, so nothing has to be taken back.
+  -- A subtask without a step reports no result to its parent, so there is nothing to take back.
   if p_child.parent_step_seq is not null and (
     v_parent.status not in ('pending', 'pending_subtask') or exists (
       select from public.task_steps
@@ -47,7 +47,7 @@ begin
 end;
 $$;
 comment on function private.take_result_back(public.tasks) is
-  'Lets a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
+  'Makes a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
 
 create function private.assert_transcript_is_kept(p_master_task_id uuid)
 returns void
@@ -55,7 +55,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Shared with others who ask, and held until the task is open again: nothing is dropped meanwhile.
+  -- A shared lock, held until the task is open again: retention drops nothing while it is held.
   perform pg_advisory_xact_lock_shared(hashtextextended('supaswarm:transcripts', 0));
   if (select finished_at from public.tasks where id = p_master_task_id) < (
     select value::timestamptz from private.settings where key = 'transcripts_kept_since'
@@ -68,7 +68,7 @@ begin
 end;
 $$;
 comment on function private.assert_transcript_is_kept(uuid) is
-  'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript a task would repeat its effects.';
+  'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript, a task would repeat its effects.';
 
 create function private.requeue_ended(p_task_id uuid, p_why text)
 returns void
@@ -96,7 +96,7 @@ begin
 end;
 $$;
 comment on function private.requeue_ended(uuid, text) is
-  'Puts an ended task back into the queue, as if it had not ended. The caller holds the job''s lock and says so in the trace.';
+  'Puts an ended task back into the queue and clears what its end set. The caller holds the job''s lock and emits the event.';
 
 create function private.forget_verdicts(p_task_id uuid)
 returns void
@@ -112,12 +112,12 @@ as $$
   delete from public.task_steps as step
   using run
   where step.task_id = p_task_id and step.kind = 'guardrail'
-    -- Once the model has answered, the verdict on the input has been acted on.
+    -- Once the model has answered, the verdict on the input has been used.
     and step.seq > greatest(run.begun_by, case when step.input ->> 'stage' = 'input' and run.last_answer > run.begun_by
       then 2147483647 else run.last_answer end);
 $$;
 comment on function private.forget_verdicts(uuid) is
-  'Lets the guardrails of an ended task check again what has not been used yet: they, or the data they use, may have changed. The trace keeps the old verdicts.';
+  'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
 
 create function private.reopen_task(p_task_id uuid)
 returns text
@@ -138,7 +138,7 @@ begin
     perform private.take_result_back(v_task);
   end if;
 
-  -- The end closed the question that the task waited with; its step still has no answer.
+  -- The end of the task closed its open review, whose step still has no answer.
   update public.human_reviews as review
   set answered_at = null, comments = null
   from public.task_steps as step
@@ -155,7 +155,7 @@ begin
 end;
 $$;
 comment on function private.reopen_task(uuid) is
-  'Lets an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
+  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -170,14 +170,14 @@ begin
   v_task := private.own_task(p_task_id);
   -- The audience may have become smaller since the task was created.
   perform private.active_agent(v_task.agent_slug, v_task.created_by, 'retry the task');
-  -- Before the quota's row, as in fork_task(): two requests take their locks in one order.
+  -- Lock the job before the quota's row, as fork_task() does, so that all requests take locks in the same order.
   perform private.lock_job(v_task.master_task_id);
   perform private.take_task_creation(v_task.created_by, 'retry the task');
   return private.reopen_task(p_task_id);
 end;
 $$;
 comment on function private.retry_task(uuid) is
-  'Lets a failed or cancelled task go on. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
+  'Retries a failed or cancelled task. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
 grant execute on function private.retry_task(uuid) to authenticated;
 grant execute on function private.retry_task(uuid) to service_role;
 
@@ -189,7 +189,7 @@ as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
-  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as a creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Retries a task that failed or was cancelled: it continues from its checkpoint. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as the creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.retry_task(uuid) to authenticated;
 grant execute on function public.retry_task(uuid) to service_role;
 
@@ -216,7 +216,7 @@ begin
 end;
 $$;
 comment on function private.redrive(bigint) is
-  'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute it.';
+  'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute this function.';
 grant execute on function private.redrive(bigint) to service_role;
 
 create function public.redrive(p_dead_letter_id bigint)
@@ -236,7 +236,7 @@ create view public.dead_letters with (security_invoker = true) as
   from private.dead_letters as letter
   join public.tasks as task on task.id = letter.task_id;
 comment on view public.dead_letters is
-  'Tasks that ran out of attempts or deliveries, for operators; redrive() takes their ids. For the service.';
+  'Tasks that ran out of attempts or deliveries. Operators pass their ids to redrive(). For the service.';
 grant select on public.dead_letters to service_role;
 
 -- Forks ---------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ stable
 set search_path = ''
 as $$
 declare
-  -- The steps that can be taken over: all before the first one without a result.
+  -- A fork can copy all steps before the first one without a result.
   v_last_point int := coalesce(
     (select min(seq) from public.task_steps where task_id = p_task_id and state = 'started'),
     (select max(seq) + 1 from public.task_steps where task_id = p_task_id),
@@ -280,7 +280,7 @@ as $$
     and step.seq < p_from_seq
     and step.name = 'save_intermediate_data'
     and step.state = 'done'
-    -- What was too large to be kept with the task is a file.
+    -- Data that was too large to keep with the task is in a file.
     and p_task.intermediate_data ? (step.input #>> '{arguments,key}');
 $$;
 comment on function private.saved_data_before(public.tasks, int) is
@@ -299,7 +299,7 @@ declare
     'max_input_tokens', v_totals.input_tokens,
     'max_output_tokens', v_totals.output_tokens,
     'max_cost_micro_usd', v_totals.cost_micro_usd,
-    -- The fork takes the place of one of the job's tasks.
+    -- The fork replaces one of the job's tasks.
     'max_tasks', greatest(v_totals.task_count - 1, 0)
   );
   v_cap text;
@@ -312,7 +312,7 @@ begin
       raise sqlstate 'PT422' using
         message = format('Cannot fork the task: its job has used up its %s of %s', v_cap, v_budget ->> v_cap),
         detail = 'BUDGET_EXCEEDED',
-        hint = 'Create a new task with a budget of its own.';
+        hint = 'Create a new task with its own budget.';
     end if;
     v_budget := v_budget || jsonb_build_object(v_cap, v_left);
   end loop;
@@ -320,7 +320,7 @@ begin
 end;
 $$;
 comment on function private.budget_left(public.tasks) is
-  'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count separately for each job. Raises BUDGET_EXCEEDED when a cap is used up.';
+  'What remains of the budget that a job and its forks share, for one more fork: tokens, cost and tasks minus what they have spent. Steps, depth and wall time count separately for each job. Raises BUDGET_EXCEEDED when a cap is used up.';
 
 create function private.assert_task_input(p_attempt text, p_input jsonb)
 returns void
@@ -343,7 +343,7 @@ begin
 end;
 $$;
 comment on function private.assert_task_input(text, jsonb) is
-  'Raises TASK_INPUT_INVALID unless it is an object or a text, within the limits of JSON from outside.';
+  'Raises TASK_INPUT_INVALID unless the input is an object or a non-empty text within the size limits of is_within_limits().';
 
 create function private.raise_fork_changes_invalid(p_problem text, p_hint text)
 returns void
@@ -366,7 +366,7 @@ language sql
 stable
 set search_path = ''
 as $$
-  -- The calls of a model's answer have the numbers that follow it.
+  -- The calls of a model's answer have the numbers after it.
   select answer.seq
   from (
     select seq, jsonb_array_length(output -> 'tool_calls') as call_count
@@ -378,7 +378,7 @@ as $$
   where p_seq <= answer.seq + answer.call_count;
 $$;
 comment on function private.turn_of_call(uuid, int) is
-  'The number of the model''s answer that asked for the call p_seq; null where that is not a call.';
+  'The number of the model''s answer that requested the call p_seq; null when that step is not a call.';
 
 create function private.assert_fork_changes(p_task_id uuid, p_from_seq int, p_changes jsonb)
 returns void
@@ -397,7 +397,7 @@ begin
   end if;
   if p_changes ? 'input' then
     perform private.assert_task_input('fork the task', p_changes -> 'input');
-    -- Nothing checks an input that the model has answered to.
+    -- Guardrails do not check an input that the model has already answered.
     if p_from_seq > 1 and (
       exists (select from public.task_steps where task_id = p_task_id and kind = 'guardrail' and input ->> 'stage' = 'input')
       or exists (
@@ -436,7 +436,7 @@ begin
 end;
 $$;
 comment on function private.assert_fork_changes(uuid, int, jsonb) is
-  'Raises FORK_CHANGES_INVALID or TASK_INPUT_INVALID unless a fork from that step can have the changes.';
+  'Raises FORK_CHANGES_INVALID or TASK_INPUT_INVALID unless a fork from that step can have these changes.';
 
 create function private.given_answer(p_step public.task_steps, p_answer jsonb)
 returns jsonb
@@ -449,7 +449,7 @@ begin
     when p_step.kind = 'tool' then jsonb_build_object(
       'text', case jsonb_typeof(p_answer) when 'string' then p_answer #>> '{}' else jsonb_pretty(p_answer) end,
       'is_error', false,
-      -- As a tool's result it reaches the model fenced as data.
+      -- As the result of a tool, it reaches the model fenced as data.
       'execution_id', null
     )
     when p_step.name = 'create_subtask' then jsonb_build_object(
@@ -464,20 +464,20 @@ begin
 end;
 $$;
 comment on function private.given_answer(public.task_steps, jsonb) is
-  'An answer that a person gives in place of a tool, a subtask or a reviewer, as the step stores it.';
+  'The output of a step for an answer that a person gives instead of a tool, a subtask or a reviewer.';
 
 create function private.copy_steps(p_task_id uuid, p_from_seq int, p_changes jsonb, p_fork_id uuid)
 returns void
 language sql
 set search_path = ''
 as $$
-  -- Without their usage: the first job has paid for them.
+  -- Without their usage, which the original job has paid.
   insert into public.task_steps (
     task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
     case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
-      -- What the provider wants back unchanged repeats the arguments.
+      -- Drop the provider's own data, because it repeats the arguments.
       then jsonb_set(
         step.output - 'provider_data',
         array['tool_calls', (p_from_seq - step.seq - 1)::text],
@@ -509,7 +509,7 @@ as $$
   where hidden.task_id = p_task_id and hidden.seq < p_from_seq;
 $$;
 comment on function private.copy_steps(uuid, int, jsonb, uuid) is
-  'Gives a fork the steps before p_from_seq, with the changes {arguments, answer} of that step.';
+  'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer} of that step.';
 
 create function private.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid
@@ -524,7 +524,8 @@ declare
   v_changes constant jsonb := coalesce(nullif(p_changes, 'null'), '{}');
 begin
   perform private.assert_person_may('fork the task', 'swarm:run');
-  -- Retention lists the files of a job that nobody else refers to: not while they are taken over.
+  -- Retention deletes the files of a job that no other job refers to. The lock keeps it from running while
+  -- the fork takes them over.
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
@@ -545,11 +546,12 @@ begin
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]
   from public.tasks as master
   where master.id = v_source.master_task_id;
-  -- Its steps hold results of the first job's subtasks, too.
+  -- Its steps also contain results of the original job's subtasks.
   insert into private.job_totals (master_task_id, task_count, data_flows)
   select v_id, 1, data_flows from private.job_totals where master_task_id = v_source.master_task_id;
   insert into private.budget_shares (job_id, budget_job_id)
   values (v_id, private.budget_job_of(v_source.master_task_id));
+  insert into private.task_forks (fork_id, source_task_id, from_seq) values (v_id, p_task_id, p_from_seq);
   insert into private.job_clients (job_id, client_id, scopes, noted_at)
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
   perform private.note_calling_client(v_id, v_source.created_by);
@@ -576,6 +578,6 @@ as $$
   select private.fork_task(p_task_id, p_from_seq, p_changes);
 $$;
 comment on function public.fork_task(uuid, int, jsonb) is
-  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent and owner, or with the changes {input: another input of the task, arguments: others of the call p_from_seq, answer: another result of that call, which is then not made}, spending what is left of its job''s budget together with the job and its other forks, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer} replaces the input of the task, the arguments of the call p_from_seq, or the result of that call, which then does not run. The fork shares what remains of the job''s budget with the job and its other forks. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.fork_task(uuid, int, jsonb) to authenticated;
 grant execute on function public.fork_task(uuid, int, jsonb) to service_role;

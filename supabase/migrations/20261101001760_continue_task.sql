@@ -1,4 +1,4 @@
--- Follow-ups: a finished task takes another message of its user and goes on with its transcript.
+-- Follow-ups: an ended task receives another message of its user and continues with its transcript.
 
 create function private.assert_continuable(p_task_id uuid, p_task public.tasks, p_input jsonb)
 returns void
@@ -30,7 +30,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- A model call without an answer has nothing to say about what comes next.
+  -- A model call without an answer is irrelevant for the rest of the transcript.
   delete from public.task_steps where task_id = p_task_id and kind = 'model' and state = 'started';
   update public.task_steps
   set state = 'failed',
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 comment on function private.close_open_steps(uuid) is
-  'Gives every call of an ended task a result, so that nothing of an earlier run begins again.';
+  'Ends every open step of an ended task, so that no call of an earlier run starts again.';
 
 create function private.next_free_step(p_task_id uuid)
 returns int
@@ -52,10 +52,10 @@ language sql
 stable
 set search_path = ''
 as $$
-  -- The calls of the last answer have their numbers, whether they were begun or not.
+  -- The calls of the last answer use up their numbers, whether they began or not.
   select coalesce(max(step.seq + case step.kind
     when 'model' then coalesce(jsonb_array_length(step.output -> 'tool_calls'), 0) + (
-      -- Checks of the input stand between a model call and its calls.
+      -- Guardrail checks of the input come between a model call and its tool calls.
       select count(*)
       from public.task_steps as guardrail
       where guardrail.task_id = p_task_id and guardrail.kind = 'guardrail'
@@ -64,7 +64,7 @@ as $$
   from public.task_steps as step
   where step.task_id = p_task_id;
 $$;
-comment on function private.next_free_step(uuid) is 'The number of the step after all that a transcript holds or has promised.';
+comment on function private.next_free_step(uuid) is 'The first step number that the transcript neither uses nor reserves for the calls of its last answer.';
 
 create function private.add_message(p_task public.tasks, p_input jsonb)
 returns int
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 comment on function private.add_message(public.tasks, jsonb) is
-  'Writes a message of the user at the end of a transcript and returns its step. Raises STEPS_EXCEEDED.';
+  'Appends a message of the user to a transcript and returns its step. Raises STEPS_EXCEEDED.';
 
 create function private.continue_task(p_task_id uuid, p_input jsonb)
 returns text
@@ -108,7 +108,7 @@ begin
   v_task := private.own_task(p_task_id);
   -- The audience may have become smaller since the task was created.
   perform private.active_agent(v_task.agent_slug, v_task.created_by, 'continue the task');
-  -- Of two at once, the second finds a task that has not ended.
+  -- Of two concurrent calls, the second finds a task that has not ended.
   perform private.lock_job(v_task.master_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
@@ -137,6 +137,6 @@ as $$
   select private.continue_task(p_task_id, p_input);
 $$;
 comment on function public.continue_task(uuid, jsonb) is
-  'Adds another message of the user to a master task that completed, failed or was cancelled, lets it go on with its whole transcript, and returns its status; of two at once one wins. What it spent counts on, and the message counts as a creation of a task. A client''s message holds the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Adds another message of the user to a master task that completed, failed or was cancelled, which then continues with its whole transcript, and returns its status. Of two concurrent calls, one succeeds. Earlier usage still counts toward the budget, and the message counts as the creation of a task. A message of an OAuth client limits the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.continue_task(uuid, jsonb) to authenticated;
 grant execute on function public.continue_task(uuid, jsonb) to service_role;

@@ -1,4 +1,4 @@
--- The safety net: nothing relies on a worker, a wake or a message having survived.
+-- Recovery: tasks make progress even when workers, wakes or messages are lost.
 
 create function private.end_expired_tasks()
 returns int
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 comment on function private.end_expired_tasks() is
-  'Ends tasks whose lease has run out and that may not be claimed again.';
+  'Ends tasks with an expired lease that may not be claimed again.';
 
 create index tasks_wall_time_idx on public.tasks (started_at)
   where parent_id is null and finished_at is null and budget ->> 'max_wall_seconds' is not null;
@@ -65,13 +65,13 @@ begin
       and finished_at is null
       and budget ->> 'max_wall_seconds' is not null
       and extract(epoch from clock_timestamp() - started_at) >= (budget ->> 'max_wall_seconds')::numeric
-      -- A worker that runs it asks before the next model call.
+      -- A worker that runs the task checks its budget before the next model call.
       and status <> 'running'
       and cancel_requested_at is null
     order by started_at
     limit 200
   loop
-    -- A job that is busy goes on; the next call looks again.
+    -- Skip a busy job; the next call checks it again.
     continue when not private.try_lock_job(v_job.id);
     -- Read again under the lock: a worker may have claimed it.
     perform from public.tasks
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 comment on function private.end_overdue_jobs() is
-  'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are stopped like cancelled ones.';
+  'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are cancelled.';
 
 create function private.send_missing_messages()
 returns int
@@ -122,7 +122,7 @@ begin
 end;
 $$;
 comment on function private.send_missing_messages() is
-  'Sends the message of each pending task that has none: those now due, and those whose message was lost.';
+  'Sends a message for each pending task that has none: tasks that are due now, and tasks whose message was lost.';
 
 create function private.delete_stray_messages()
 returns int
@@ -142,7 +142,7 @@ begin
         and stray.message ->> 'task_id' = task.id::text
     )
     limit 1000
-    -- Who takes or deletes it now knows best.
+    -- Another session is claiming or deleting it.
     for update skip locked
   );
   get diagnostics v_count = row_count;
@@ -150,7 +150,7 @@ begin
 end;
 $$;
 comment on function private.delete_stray_messages() is
-  'Deletes messages that belong to no task: sent twice, malformed, or for a deleted task. They are never read, because claims look at tasks.';
+  'Deletes messages that belong to no task: sent twice, malformed, or for a deleted task. Claims never read them, because they select tasks, not messages.';
 
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
@@ -179,7 +179,7 @@ as $$
     );
 $$;
 comment on function private.stranded_tasks(uuid) is
-  'Parked tasks that have nothing left to wait for: all of them, or the given one if it is so.';
+  'Parked tasks that no longer wait for anything: all of them, or only the given one.';
 
 create function private.wake_stranded_tasks()
 returns int
@@ -200,7 +200,7 @@ begin
         ),
         message_id = private.send_message(task.id),
         logs = task.logs || private.log_line('woken by the reconciler')
-    -- Read again under the lock: its previous holder may have woken the task.
+    -- Read again under the lock: its previous holder may have queued the task.
     where task.id in (select task_id from private.stranded_tasks(v_stranded.task_id))
       and task.status in ('pending_subtask', 'needs_human_review');
     if found then
@@ -211,7 +211,7 @@ begin
 end;
 $$;
 comment on function private.wake_stranded_tasks() is
-  'Wakes parked tasks that have nothing left to wait for.';
+  'Queues parked tasks that no longer wait for anything.';
 
 create function private.reconcile()
 returns jsonb
@@ -223,12 +223,16 @@ declare
   v_woken int := 0;
   v_resent int := 0;
 begin
-  -- One at a time: what another one is repairing would look broken to this one.
+  -- One call at a time: the unfinished repairs of another would look broken to this one.
   if pg_try_advisory_xact_lock(hashtextextended('supaswarm:reconcile', 0)) then
     delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
+    delete from private.idle_workers where worker_id in (
+      select worker_id from private.idle_workers where seen_at < clock_timestamp() - interval '1 minute' for update skip locked
+    );
+    perform private.take_back_handed();
     v_ended := private.end_expired_tasks() + private.end_overdue_jobs();
     v_woken := private.wake_stranded_tasks();
-    -- Last: it locks tasks without their jobs' locks, and the two above wait for those.
+    -- Last, because it locks tasks without locking their jobs, and the steps above wait for the jobs' locks.
     v_resent := private.send_missing_messages();
     perform private.delete_stray_messages();
   end if;
@@ -236,7 +240,7 @@ begin
 end;
 $$;
 comment on function private.reconcile() is
-  'Repairs what crashes leave behind, ends jobs whose time is up, and returns how much of each; nothing while another call is at it. Called by cron, through tick().';
+  'Repairs the state that crashes leave behind, ends jobs whose time is up, and returns how many of each. Does nothing while another call runs. Called by cron, through tick().';
 
 create function private.tick()
 returns void
@@ -248,4 +252,4 @@ begin
   perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes the workers of whatever work is due.';
+comment on function private.tick() is 'Runs every 15 seconds: reconciles, and wakes the workers of every kind of work that is due.';

@@ -1,4 +1,4 @@
--- Secrets live in Vault alone and are resolved at the moment of the call.
+-- Secrets are stored only in Vault and are read when a call needs them.
 
 create function private.secret_value(p_name text)
 returns text
@@ -10,7 +10,7 @@ begin
   return (select decrypted_secret from vault.decrypted_secrets where name = secret_value.p_name);
 end;
 $$;
-comment on function private.secret_value(text) is 'A secret of Vault by name, or null.';
+comment on function private.secret_value(text) is 'A secret from Vault by name, or null.';
 
 create function private.resolve_named_secrets(p_names jsonb)
 returns jsonb
@@ -37,7 +37,7 @@ begin
 end;
 $$;
 comment on function private.resolve_named_secrets(jsonb) is
-  'The secrets that a tool''s headers and query name beside its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
+  'The secrets that a tool''s headers and query parameters name in addition to its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
 
 create function private.assert_shared_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean)
 returns void
@@ -59,12 +59,12 @@ begin
   raise sqlstate 'PT403' using
     message = format('Cannot call the tool %L: its shared credential may not be used for this call', v_tool.slug),
     detail = 'CREDENTIAL_REQUIRED',
-    hint = format('Store a credential of your own with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
+    hint = format('Store your own credential with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
       v_tool.slug, case when v_tool.type = 'mcp_server' then ' or connect your account with mcp-oauth' else '' end);
 end;
 $$;
 comment on function private.assert_shared_credential(uuid, uuid, boolean) is
-  'Raises CREDENTIAL_REQUIRED where a tool''s own secrets do not serve a user''s call, which an agent makes or not; they always serve the service (null).';
+  'Raises CREDENTIAL_REQUIRED when a tool''s shared secrets may not be used for a user''s call; p_is_agent is true when an agent makes the call. The service (null user) may always use them.';
 
 create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns text
@@ -99,7 +99,7 @@ begin
 end;
 $$;
 comment on function private.resolve_tool_secret(uuid, uuid, boolean) is
-  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED where the tool''s does not serve that user. Called by the tool gateway.';
+  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED when that user may not use the tool''s. Called by the tool gateway.';
 
 create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
 returns public.model_policies
@@ -116,7 +116,7 @@ as $$
   limit 1;
 $$;
 comment on function private.model_policy(uuid, uuid, text) is
-  'The policy that counts for a user, provider and model, or null: everything is allowed.';
+  'The policy that applies to a user, provider and model. Null: everything is allowed.';
 
 create function private.resolve_provider_secret(
   p_provider_id uuid, p_user_id uuid, p_model text default null,
@@ -176,9 +176,9 @@ begin
 end;
 $$;
 comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint) is
-  'The key for a model call and whose it is: the user''s own where a policy allows it, else the organisation''s. Under a spending cap the call, of probably so many tokens, is reserved in the same statement; record_usage() takes the reservation_id. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by the model port.';
+  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap, the same statement reserves the cost of the call, estimated from the given numbers of tokens; pass the reservation_id to record_usage(). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by the model port.';
 
--- Users' own secrets: they give a value, never a name -------------------------------------------
+-- Users' own secrets: users set a value, never the name of a secret -----------------------------
 
 create function private.put_secret(p_name text, p_secret text, p_description text)
 returns void
@@ -215,7 +215,7 @@ begin
   return auth.uid();
 end;
 $$;
-comment on function private.calling_user() is 'The signed-in user; raises CALLER_REQUIRED.';
+comment on function private.calling_user() is 'The signed-in user. Raises CALLER_REQUIRED.';
 
 create function private.assert_secret_is_valid(p_secret text)
 returns void
@@ -226,13 +226,13 @@ as $$
 begin
   if p_secret is not null and (p_secret = '' or length(p_secret) > 8192 or p_secret ~ '[[:cntrl:]]') then
     raise sqlstate 'PT400' using
-      message = 'Cannot store the secret: it is empty, longer than 8,192 characters or holds control characters',
+      message = 'Cannot store the secret: it is empty, longer than 8,192 characters or contains control characters',
       detail = 'SECRET_INVALID',
       hint = 'Send the credential itself, without line breaks, or null to delete it.';
   end if;
 end;
 $$;
-comment on function private.assert_secret_is_valid(text) is 'Raises SECRET_INVALID for what could not be sent as a header.';
+comment on function private.assert_secret_is_valid(text) is 'Raises SECRET_INVALID for a value that cannot be sent in a header.';
 
 create function private.set_tool_credential(p_tool_slug text, p_secret text)
 returns void
@@ -267,7 +267,7 @@ begin
 end;
 $$;
 comment on function private.set_tool_credential(text, text) is
-  'Stores the caller''s own credential for a tool. Definer: users may not write Vault.';
+  'Stores the caller''s own credential for a tool. Definer: users may not write to Vault.';
 grant execute on function private.set_tool_credential(text, text) to authenticated;
 
 create function public.set_tool_credential(p_tool_slug text, p_secret text)
@@ -278,7 +278,7 @@ as $$
   select private.set_tool_credential(p_tool_slug, p_secret);
 $$;
 comment on function public.set_tool_credential(text, text) is
-  'Stores your own credential for a tool in Vault, used instead of the tool''s; null deletes it. An OAuth client needs the scope credentials:write. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Stores the caller''s own credential for a tool in Vault, which is used instead of the tool''s shared credential; null deletes it. An OAuth client needs the scope credentials:write. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.set_tool_credential(text, text) to authenticated;
 
 create function private.set_provider_key(p_provider text, p_secret text)
@@ -312,7 +312,7 @@ begin
 end;
 $$;
 comment on function private.set_provider_key(text, text) is
-  'Stores the caller''s own key for a provider. Definer: users may not write Vault.';
+  'Stores the caller''s own key for a provider. Definer: users may not write to Vault.';
 grant execute on function private.set_provider_key(text, text) to authenticated;
 
 create function public.set_provider_key(p_provider text, p_secret text)
@@ -323,5 +323,5 @@ as $$
   select private.set_provider_key(p_provider, p_secret);
 $$;
 comment on function public.set_provider_key(text, text) is
-  'Stores your own key for a model provider in Vault, used instead of the organisation''s where a policy allows it; null deletes it. An OAuth client needs the scope credentials:write. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Stores the caller''s own key for a model provider in Vault, which is used instead of the organization''s key if a policy allows it; null deletes it. An OAuth client needs the scope credentials:write. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.set_provider_key(text, text) to authenticated;

@@ -1,4 +1,4 @@
--- What callers of tools may do: scopes, limits, and the sessions that group their calls.
+-- Permissions of tool callers: scopes, limits, and the sessions that group their calls.
 
 create table public.sessions (
   id uuid primary key default gen_random_uuid(),
@@ -11,9 +11,9 @@ create table public.sessions (
 create index sessions_user_id_idx on public.sessions (user_id, last_seen_at desc);
 create index sessions_agent_id_idx on public.sessions (agent_id);
 comment on table public.sessions is
-  'Groups tool calls that belong together, such as one conversation of an MCP client. Made by the gateway; not auth.sessions.';
-comment on column public.sessions.user_id is 'Owner; null when the service itself calls.';
-comment on column public.sessions.client_name is 'What the calling program says it is.';
+  'Groups tool calls that belong together, such as one conversation of an MCP client. Created by the gateway. Unrelated to auth.sessions.';
+comment on column public.sessions.user_id is 'The owner; null when the service calls.';
+comment on column public.sessions.client_name is 'The name that the calling program reports.';
 
 alter table public.sessions enable row level security;
 create policy "users read their own sessions" on public.sessions
@@ -21,7 +21,7 @@ create policy "users read their own sessions" on public.sessions
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
 comment on policy "users read their own sessions" on public.sessions is
-  'What a user''s clients have called in one conversation.';
+  'Users read which conversations their clients had.';
 grant select on public.sessions to authenticated;
 grant select, insert, update, delete on public.sessions to service_role;
 
@@ -34,10 +34,10 @@ create table public.mcp_grants (
   unique nulls not distinct (user_id, client_id)
 );
 comment on table public.mcp_grants is
-  'Scopes of a user, optionally for one client program; inside a task its owner''s count. Written by the service role.';
-comment on column public.mcp_grants.user_id is 'Null: the default set, for signed-in users without a row.';
-comment on column public.mcp_grants.client_id is 'OAuth client of the token; null means any.';
-comment on column public.mcp_grants.scopes is 'Such as sql:read; a server that is not part of the product needs mcp:<its slug>; admin:* covers every scope.';
+  'Scopes of a user, optionally for one client program. A call inside a task uses the scopes of the task''s owner. Written by the service role.';
+comment on column public.mcp_grants.user_id is 'Null: the default scopes, for signed-in users without their own row.';
+comment on column public.mcp_grants.client_id is 'OAuth client of the token; null: any client.';
+comment on column public.mcp_grants.scopes is 'For example sql:read. A server that is not part of the product needs mcp:<its slug>. admin:* covers every scope.';
 
 insert into public.mcp_grants (scopes) values (array[
   'chat:read', 'chat:write', 'conv:write', 'ruleset:read', 'ruleset:write',
@@ -67,14 +67,14 @@ create table public.mcp_policies (
 );
 create index mcp_policies_user_id_idx on public.mcp_policies (user_id);
 comment on table public.mcp_policies is
-  'Limits on tool calls; of the rows that fit a call the most specific one holds. Written by the service role.';
-comment on column public.mcp_policies.mcp_name is 'Slug of the registry row (tools.slug).';
-comment on column public.mcp_policies.tool_name is 'Name as its server calls it; null means every tool of the server.';
-comment on column public.mcp_policies.user_id is 'Null means every user.';
-comment on column public.mcp_policies.timeout_ms is 'Overrides the timeout of the tool''s own config.';
-comment on column public.mcp_policies.calls_per_minute is 'Calls a minute that each user may make in the long run.';
+  'Limits on tool calls. Of the rows that match a call, the most specific one applies. Written by the service role.';
+comment on column public.mcp_policies.mcp_name is 'Slug of the server (tools.slug).';
+comment on column public.mcp_policies.tool_name is 'The tool''s name at its server; null: every tool of the server.';
+comment on column public.mcp_policies.user_id is 'Null: every user.';
+comment on column public.mcp_policies.timeout_ms is 'Overrides the timeout in the tool''s config.';
+comment on column public.mcp_policies.calls_per_minute is 'Sustained rate: calls per minute for each user.';
 comment on column public.mcp_policies.burst_calls is 'Calls that each user may make at once.';
-comment on column public.mcp_policies.max_input_bytes is 'Of a call''s arguments as JSON; null: as much as a request may have.';
+comment on column public.mcp_policies.max_input_bytes is 'Most bytes of a call''s arguments as JSON. Null: the limit of a request.';
 
 alter table public.mcp_policies enable row level security;
 create policy "users read the policies that apply to them" on public.mcp_policies
@@ -104,7 +104,7 @@ begin
 end;
 $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
-  'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. All null: the defaults of the table''s columns.';
+  'The policy that applies to a call: a row for the user before a row for all users, then a row for the tool before a row for its server. All null when no row matches: the defaults of the table''s columns apply.';
 grant execute on function private.find_mcp_policy(text, text, uuid) to service_role;
 
 create function private.granted_scopes(p_user_id uuid, p_client_id text)
@@ -125,7 +125,7 @@ begin
 end;
 $$;
 comment on function private.granted_scopes(uuid, text) is
-  'The scopes of a user: of the row for that client, else the user''s own, else the default. Called by the gateway.';
+  'The scopes of a user: of the row for this client, else of the user''s own row, else the default. Called by the gateway.';
 grant execute on function private.granted_scopes(uuid, text) to service_role;
 
 create function public.grant_scopes(p_user_id uuid, p_scopes text[], p_client_id text default null)
@@ -150,7 +150,7 @@ begin
 end;
 $$;
 comment on function public.grant_scopes(uuid, text[], text) is
-  'Adds scopes to those that a user has, optionally for one client program, and returns them all. A user without a row keeps the default ones; without a user the default itself grows. Called by operators. Raises AGENT_NOT_ALLOWED.';
+  'Adds scopes to those of a user, optionally for one client program, and returns all of them. A user without a row keeps the default scopes. A null user adds to the default itself. Called by operators. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
 create table private.tool_call_allowances (
@@ -164,8 +164,8 @@ create table private.tool_call_allowances (
 create index tool_call_allowances_user_id_idx on private.tool_call_allowances (user_id);
 comment on table private.tool_call_allowances is
   'Token buckets: how many calls of a tool each user may still make at once. A missing row is a full bucket.';
-comment on column private.tool_call_allowances.user_id is 'Null: the service, which is limited only where a policy says so.';
-comment on column private.tool_call_allowances.calls_left is 'As of refilled_at; it grows with time up to the policy''s burst.';
+comment on column private.tool_call_allowances.user_id is 'Null: the service, which has a limit only if a policy sets one.';
+comment on column private.tool_call_allowances.calls_left is 'Calls left at refilled_at. The number grows with time up to the policy''s burst_calls.';
 alter table private.tool_call_allowances enable row level security;
 
 create function private.take_tool_call(
@@ -201,7 +201,7 @@ begin
 end;
 $$;
 comment on function private.take_tool_call(uuid, text, uuid, int, int) is
-  'Takes one call out of a user''s bucket of a tool, in one statement: 0 when there was one, else the milliseconds until there is. Called by the gateway.';
+  'Takes one call out of a user''s bucket for a tool, in one statement. Returns 0 on success, else the milliseconds until a call is available. Called by the gateway.';
 
 create function private.touch_session(p_session_id uuid, p_user_id uuid, p_agent_id uuid, p_client_name text)
 returns void
@@ -222,7 +222,7 @@ begin
 end;
 $$;
 comment on function private.touch_session(uuid, uuid, uuid, text) is
-  'Makes a session of the caller on its first call, and notes when it was last used. Called by the gateway.';
+  'Creates a session of the caller on its first call, and records when it was last used. Called by the gateway.';
 
 create function private.session_of_call(p_caller jsonb, p_user_id uuid)
 returns uuid
@@ -230,7 +230,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- What a session last saw is noted once a minute: calls come faster than anybody reads it.
+  -- The time of last use is written at most once a minute, to save writes.
   c_noted_every constant interval := interval '1 minute';
   -- Calls of one program further apart than this are separate conversations.
   c_pause constant interval := interval '30 minutes';
@@ -273,4 +273,4 @@ begin
 end;
 $$;
 comment on function private.session_of_call(jsonb, uuid) is
-  'The session of a call of a user: the one that the caller {session_id, task_id, agent_id, client_name, joins_session} names, inside a task that of its job (under the job''s id), for a caller that joins one the user''s last with the same program. Made on first use; null for any other caller. Called by the gateway.';
+  'The session of a user''s call: the one that the caller {session_id, task_id, agent_id, client_name, joins_session} names; inside a task the session of its job (with the job''s id); for a caller with joins_session the user''s last session with the same program. Created on first use; null for any other caller. Called by the gateway.';

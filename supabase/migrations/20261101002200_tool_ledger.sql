@@ -1,4 +1,4 @@
--- The ledger: one row for each call through the gateway, and why it failed.
+-- The ledger: one row for each call through the gateway, and the reasons of failures.
 
 create table public.mcp_executions (
   id uuid primary key default gen_random_uuid(),
@@ -34,16 +34,16 @@ create index mcp_executions_streak_idx on public.mcp_executions (user_id, tool_i
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
-  'Every tool call, whatever the tool''s type, with secrets redacted. Written by the gateway alone.';
-comment on column public.mcp_executions.mcp_name is 'Slug of the row of tools that was called, whatever its type; for an unknown one, the name that the caller gave.';
-comment on column public.mcp_executions.user_id is 'Who the call acted as; null: the service.';
+  'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
+comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
+comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.taught_sets is
-  'As of private.taught_sets(), where request_data does not hold the whole arguments; by it a bad grade finds what to forget.';
-comment on column public.mcp_executions.response_data is 'What the model was given, at most 32 KB.';
-comment on column public.mcp_executions.llm_provider is 'The model the tool itself used, if any.';
-comment on column public.mcp_executions.feedback_token is 'Random; its holder may grade the call.';
+  'The result of private.taught_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB.';
+comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
+comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
 alter table public.mcp_executions enable row level security;
 create policy "users read their own tool calls" on public.mcp_executions
@@ -51,7 +51,7 @@ create policy "users read their own tool calls" on public.mcp_executions
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
 comment on policy "users read their own tool calls" on public.mcp_executions is
-  'The ledger, as far as it is theirs; tool_usage reads it with the reader''s rights.';
+  'Users read their own calls. The view tool_usage reads this table with the caller''s rights.';
 grant select on public.mcp_executions to authenticated;
 grant select, insert, update, delete on public.mcp_executions to service_role;
 
@@ -68,9 +68,9 @@ create table public.mcp_failures (
   created_at timestamptz not null default now()
 );
 create index mcp_failures_execution_id_idx on public.mcp_failures (execution_id);
-comment on table public.mcp_failures is 'Why a tool call failed, by kind; what suggestions for improvement are made from.';
-comment on column public.mcp_failures.error_code is 'Stable code of the product, or the tool''s own.';
-comment on column public.mcp_failures.retry_attempt is 'The call''s place among the calls of this tool in a row.';
+comment on table public.mcp_failures is 'Why a tool call failed, by kind. Suggestions for improvement are made from these rows.';
+comment on column public.mcp_failures.error_code is 'A stable error code of the product, or an error code of the tool.';
+comment on column public.mcp_failures.retry_attempt is 'The call''s position among consecutive calls of this tool.';
 
 alter table public.mcp_failures enable row level security;
 create policy "users read the failures of their own tool calls" on public.mcp_failures
@@ -81,6 +81,6 @@ create policy "users read the failures of their own tool calls" on public.mcp_fa
     )
   );
 comment on policy "users read the failures of their own tool calls" on public.mcp_failures is
-  'As mcp_executions.';
+  'Users read the failures of their own calls.';
 grant select on public.mcp_failures to authenticated;
 grant select, insert, update, delete on public.mcp_failures to service_role;

@@ -1,7 +1,7 @@
--- How connections are made and what is remembered of them.
+-- Functions that create connections and keep their state.
 --
--- What every tool call runs is in plpgsql, whose plans a session keeps: a function in SQL that sets
--- its search_path is never inlined, and is parsed and planned again in each transaction.
+-- Functions that every tool call runs are in plpgsql, whose plans a session keeps. A SQL function that sets
+-- search_path is never inlined, and is parsed and planned again in each transaction.
 
 create function private.tool_config_hash(p_tool public.tools)
 returns text
@@ -19,10 +19,10 @@ begin
         || jsonb_path_query_array(p_tool.config, '$.query.*.secret')));
   end if;
   if v_names <> '{}' then
-    -- As they are encrypted: whatever replaces a value changes that.
+    -- The encrypted form is enough: replacing a value changes it.
     select array_agg(secret.secret order by secret.name) into v_secrets
     from vault.secrets as secret
-    -- The second condition names what Vault's partial index holds.
+    -- The second condition matches Vault's partial index.
     where secret.name = any (v_names) and secret.name is not null;
   end if;
   return encode(sha256(convert_to(jsonb_build_array(
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
-  'Fingerprint of all that a connection depends on: the registry row and the secrets that it names, because a replaced secret may belong to another account.';
+  'Fingerprint of everything that a connection depends on: the row of tools and the secrets that it names, because a replaced secret may belong to another account.';
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
 create function private.connection_of(p_tool_id uuid, p_user_id uuid)
@@ -43,7 +43,7 @@ as $$
 declare
   v_connection public.agent_mcp_connections;
 begin
-  -- Two statements: no index is searched for `is not distinct from`.
+  -- Two statements, because `is not distinct from` cannot use an index.
   if p_user_id is null then
     select connection.* into v_connection
     from public.agent_mcp_connections connection
@@ -57,7 +57,7 @@ begin
 end;
 $$;
 comment on function private.connection_of(uuid, uuid) is
-  'The connection of a tool server and user (null: the service), all null when there is none.';
+  'The connection of a tool server and user (null: the service); all null when there is none.';
 grant execute on function private.connection_of(uuid, uuid) to service_role;
 
 create function private.ensure_connection(p_tool_id uuid, p_user_id uuid)
@@ -87,12 +87,12 @@ begin
       listing_started_at = null, listing_failed_at = null, listing_error = null
   where connection.config_hash <> v_hash
   returning connection.id into v_id;
-  -- Another session may have created it in the meantime.
+  -- A concurrent session may have created it.
   return coalesce(v_id, (private.connection_of(p_tool_id, p_user_id)).id);
 end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is
-  'The connection of a tool server and user (null: the service), made when there is none, reset when the registry row or a secret that it names changed. Called by the gateway.';
+  'Returns the connection of a tool server and user (null: the service). Creates a missing one, and resets one whose row of tools, or a secret that the row names, has changed. Called by the gateway.';
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
 
 create function private.forget_listing(p_tool_id uuid, p_user_id uuid)
@@ -105,7 +105,7 @@ as $$
   where connection.tool_id = forget_listing.p_tool_id and connection.user_id = forget_listing.p_user_id;
 $$;
 comment on function private.forget_listing(uuid, uuid) is
-  'A user with a different account at a server may be offered different tools, so the list is requested again.';
+  'Requests a new tool list for a user''s connection, because a server may offer other tools to another account.';
 
 create function private.begin_listing(p_connection_id uuid)
 returns boolean
@@ -113,7 +113,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- The listing caller renews this each second.
+  -- The caller that is listing renews the time every second.
   c_abandoned_after constant interval := '4 seconds'::interval;
 begin
   update public.agent_mcp_connections connection
@@ -124,7 +124,7 @@ begin
 end;
 $$;
 comment on function private.begin_listing(uuid) is
-  'True for the one who may ask the server for its tools now, and says by continue_listing() that it is at it; store_tools() and fail_listing() end it. Called by the gateway.';
+  'Returns true to the one caller that may now list the server''s tools. That caller calls continue_listing() while it works; store_tools(), fail_listing() or end_listing() ends it. Called by the gateway.';
 
 create function private.continue_listing(p_connection_id uuid)
 returns void
@@ -136,7 +136,7 @@ as $$
   where connection.id = p_connection_id and connection.listing_started_at is not null;
 $$;
 comment on function private.continue_listing(uuid) is
-  'Keeps what begin_listing() took, each second: an asker that dies is known by its silence, and no agent goes without its tools for long. Called by the gateway.';
+  'Renews the caller''s right to list, every second. When a caller dies, another may soon list instead, so that agents do not wait long for their tools. Called by the gateway.';
 
 create function private.end_listing(p_connection_id uuid)
 returns void
@@ -148,7 +148,7 @@ as $$
   where connection.id = p_connection_id;
 $$;
 comment on function private.end_listing(uuid) is
-  'Releases what begin_listing() took if another caller has listed in the meantime. Called by the gateway.';
+  'Ends the caller''s right to list when another caller has listed in the meantime. Called by the gateway.';
 
 create function private.record_connection_failure(p_connection_id uuid)
 returns void
@@ -166,7 +166,7 @@ as $$
   where connection.id = p_connection_id;
 $$;
 comment on function private.record_connection_failure(uuid) is
-  'Counts a failure to reach a server: the third in a row marks the connection failing, the fifth opens its breaker for 30 seconds, each further one for twice as long, at most ten minutes.';
+  'Counts a failure to reach a server. The third in a row sets health to failing. The fifth opens the circuit breaker for 30 seconds, and each further one for twice as long, at most ten minutes.';
 
 create function private.record_connection_answer(p_connection_id uuid)
 returns void
@@ -180,7 +180,7 @@ as $$
       is distinct from (0, null::timestamptz, 'healthy');
 $$;
 comment on function private.record_connection_answer(uuid) is
-  'Closes the breaker: the server answered, if only with an error of its tool.';
+  'Closes the circuit breaker: the server answered, even if with an error of its tool.';
 
 create function private.begin_probe(p_connection_id uuid)
 returns boolean
@@ -188,7 +188,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- The caller that moves the time forward tries; if it dies, the next may try after the same time.
+  -- The caller that moves the time forward tries the server. If it dies, another may try after 30 seconds.
   update public.agent_mcp_connections connection
   set retry_at = clock_timestamp() + interval '30 seconds'
   where connection.id = p_connection_id and connection.retry_at <= clock_timestamp();
@@ -196,7 +196,7 @@ begin
 end;
 $$;
 comment on function private.begin_probe(uuid) is
-  'True for the one call that may try a server whose breaker is half open. Called by the gateway.';
+  'True for the one call that may try a server whose circuit breaker is half open. Called by the gateway.';
 
 create function private.fail_listing(p_connection_id uuid, p_error jsonb, p_is_unreachable boolean)
 returns void
@@ -215,9 +215,9 @@ begin
 end;
 $$;
 comment on function private.fail_listing(uuid, jsonb, boolean) is
-  'Notes that a server could not be asked for its tools; one that was waited for in vain is left alone for a while. Called by the gateway.';
+  'Records that listing a server''s tools failed. A server that could not be reached also counts a connection failure. Called by the gateway.';
 
--- Approvals: fingerprints of what a server says of itself, so that it cannot change it unseen --------
+-- Approvals: fingerprints of definitions and instructions, so that a server cannot change them unnoticed ---
 
 create function private.approved_tool_hashes(p_tool_id uuid)
 returns jsonb
@@ -232,7 +232,7 @@ as $$
   ), '{}');
 $$;
 comment on function private.approved_tool_hashes(uuid) is
-  'Fingerprints of a server''s definitions that are approved for everyone: {tool name: [hash, …]}; the empty name means its instructions.';
+  'Fingerprints of a server''s definitions that are approved for all users: {tool name: [hash, …]}; the empty name stands for the server''s instructions.';
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
@@ -253,7 +253,7 @@ as $$
   ) as pinned;
 $$;
 comment on function private.approved_hashes(public.agent_mcp_connections) is
-  'Fingerprints that are approved for a connection: those for everyone, and those that its user''s own account was shown first.';
+  'Fingerprints that are approved for a connection: those for all users, and the first that its user''s own account received.';
 
 create function private.is_own_account(p_connection public.agent_mcp_connections)
 returns boolean
@@ -281,7 +281,7 @@ declare
   v_new jsonb;
 begin
   select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
-  -- What one user's account was shown approves nothing for others.
+  -- Definitions that one user's own account received are not approved for other users.
   v_pinned_id := case
     when private.is_own_account(v_connection) then p_connection_id
     else private.ensure_connection(v_connection.tool_id, null)
@@ -292,8 +292,8 @@ begin
   for no key update;
   select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
 
-  -- What a server offers when it is first met is what the operator registered it for. Its
-  -- instructions, under the empty name, come before its tools.
+  -- The operator registered the server for the tools of its first list, so these are approved. The
+  -- instructions, under the empty name, arrive before the tools.
   if v_pin - '' = '{}' or not p_holds_new then
     v_pin := private.approved_hashes(v_connection) || v_pin;
     select jsonb_object_agg(seen.key, case when seen.value = 'null' then '[]' else jsonb_build_array(seen.value) end)
@@ -311,7 +311,7 @@ begin
 end;
 $$;
 comment on function private.pin_definitions(uuid, jsonb, boolean) is
-  'Approves definitions {name: hash, or null where there is none} that are new, when the server is listed for the first time or new ones are not held back, and returns the fingerprints that are approved for the connection. Two first sights at once take turns.';
+  'Approves new definitions {name: hash, or null when there is none} when the server is listed for the first time or when new ones need no approval, and returns the fingerprints that are approved for the connection. Concurrent first lists are serialized.';
 
 create function private.holds_new_definitions(p_config jsonb)
 returns boolean
@@ -323,7 +323,7 @@ as $$
     and coalesce(p_config ->> 'new_tools', 'hold') = 'hold';
 $$;
 comment on function private.holds_new_definitions(jsonb) is
-  'Whether what a server shows after it was first met waits for an approval: always, unless its row says that it is trusted or that new tools are approved.';
+  'True when definitions that a server adds after its first list need an approval: always, unless its row says that the server is trusted or that new tools are approved.';
 
 create function private.instructions_of(p_connection public.agent_mcp_connections)
 returns text
@@ -333,7 +333,7 @@ set search_path = ''
 as $$
   select coalesce((p_connection).discovery ->> 'instructions', (p_connection).session ->> 'instructions');
 $$;
-comment on function private.instructions_of(public.agent_mcp_connections) is 'What a server says that models should do with it.';
+comment on function private.instructions_of(public.agent_mcp_connections) is 'The instructions that a server gives for models.';
 
 create function private.instructions_hash(p_connection public.agent_mcp_connections)
 returns text
@@ -357,7 +357,7 @@ as $$
   where tool.id = (p_connection).tool_id;
 $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
-  'Whether a server''s instructions may be passed on to models.';
+  'True when a server''s instructions may be passed on to models.';
 
 create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
@@ -386,7 +386,7 @@ begin
 end;
 $$;
 comment on function private.save_connection_state(uuid, jsonb) is
-  'Remembers what was negotiated with a server: {protocol, discovery, session}, and approves the instructions with which it is first met. Called by the gateway.';
+  'Stores what was negotiated with a server: {protocol, discovery, session}. Approves the first instructions of a server. Called by the gateway.';
 
 create function private.newest_versions(p_tools jsonb)
 returns jsonb
@@ -404,7 +404,7 @@ as $$
   ) as newest;
 $$;
 comment on function private.newest_versions(jsonb) is
-  'Of tools [{name, version}] with one name the newest version: the others stay in the code of their server.';
+  'The newest version of each tool in [{name, version}]. Older versions are not listed; the server still implements them.';
 
 create function private.store_tools(p_connection_id uuid, p_listing jsonb)
 returns int
@@ -417,7 +417,7 @@ declare
   v_pin jsonb;
   v_changed int;
 begin
-  -- Two listings at once take turns, so that the later one's list stands whole.
+  -- Serialize concurrent listings, so that the later list is stored as a whole.
   perform from public.agent_mcp_connections connection
   where connection.id = p_connection_id
   for no key update;
@@ -449,7 +449,7 @@ begin
   set state = excluded.state,
       held_definition = excluded.held_definition,
       scopes = excluded.scopes,
-      -- What is not approved is held beside what was.
+      -- A definition that is not approved is stored next to the approved one.
       tool_version = case when excluded.state = 'approved' then excluded.tool_version else cached.tool_version end,
       tool_schema = case when excluded.state = 'approved' then excluded.tool_schema else cached.tool_schema end,
       openai_schema = case when excluded.state = 'approved' then excluded.openai_schema else cached.openai_schema end,
@@ -479,7 +479,7 @@ begin
 end;
 $$;
 comment on function private.store_tools(uuid, jsonb) is
-  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: of several versions of a tool the newest; writes only rows that differ, holds back unapproved definitions of remote servers, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
+  'Stores the complete list of a server {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}. Keeps the newest of several versions of a tool, writes only rows that differ, removes tools that are missing from the list, and holds back unapproved definitions of remote servers unless the operator trusts the server. Returns how many rows were written. Called by the gateway.';
 
 create function private.forget_outdated_parameters()
 returns trigger
@@ -493,7 +493,7 @@ begin
 end;
 $$;
 comment on function private.forget_outdated_parameters() is
-  'Row trigger: what worked with another schema of arguments is no example for this one.';
+  'Row trigger: deletes learned arguments when the schema of the arguments changes, because they are no example for the new schema.';
 
 create trigger forget_outdated_parameters before update of tool_schema on public.mcp_tools_cache
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
@@ -512,7 +512,7 @@ declare
   v_service_id uuid;
 begin
   perform private.assert_operator(format('approve the definition of ''%s''', p_tool_name));
-  -- Connection before connection without a user, as store_tools() locks them.
+  -- Lock the user's connection before the shared one, as store_tools() does.
   select connection.tool_id into v_tool_id
   from public.agent_mcp_connections connection
   where connection.id = p_connection_id
@@ -574,7 +574,7 @@ begin
 end;
 $$;
 comment on function private.approve_tool_definition(uuid, text, text) is
-  'Approves a tool''s definition. Definer: operators may not write the cache of tools; assert_operator() is its check.';
+  'Approves a tool''s definition. Definer: operators may not write the cache of tools; assert_operator() checks the caller.';
 grant execute on function private.approve_tool_definition(uuid, text, text) to authenticated, service_role;
 
 create function public.approve_tool_definition(
@@ -587,7 +587,7 @@ as $$
   select private.approve_tool_definition(p_connection_id, p_tool_name, p_definition_hash);
 $$;
 comment on function public.approve_tool_definition(uuid, text, text) is
-  'Approves the definition with that hash, which a server gives a tool now (or, with an empty name, its instructions), for every user, and returns the tool''s state. Without a hash only while exactly one definition of the tool waits. The act is in operator_acts. For operators and the service. Raises TOOL_NOT_FOUND, TOOL_DEFINITION_CHANGED where the server gives another one by now, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED.';
+  'Approves for every user the definition with that hash, which is the current definition of the tool at its server (an empty name: the server''s instructions), and returns the tool''s state. The hash may be omitted only while exactly one definition of the tool waits. operator_acts records the approval. For operators and the service. Raises TOOL_NOT_FOUND, TOOL_DEFINITION_CHANGED when the server has sent another definition since, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED.';
 grant execute on function public.approve_tool_definition(uuid, text, text) to authenticated, service_role;
 
 create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
@@ -601,7 +601,7 @@ as $$
   from public.tasks as task
   cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
   where task.id = report_absent_tools.p_task_id
-    -- Reported once per task, not at each of its claims.
+    -- Report once per task, not at each claim.
     and not exists (
       select from public.task_events as event
       where event.task_id = task.id
@@ -612,4 +612,4 @@ as $$
     );
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
-  'Records in a task''s trace which servers [{server, code, message}] could not list their tools. Called by the gateway.';
+  'Writes an event to a task''s trace for each server [{server, code, message}] that could not list its tools. Called by the gateway.';

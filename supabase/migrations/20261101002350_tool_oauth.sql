@@ -1,4 +1,4 @@
--- Users' own connections to tool servers by OAuth: who we are there, what is under way, what was granted.
+-- Users' OAuth connections to tool servers: registered clients, pending authorizations, and granted tokens.
 
 create table private.oauth_clients (
   issuer text not null,
@@ -10,8 +10,8 @@ create table private.oauth_clients (
   primary key (issuer, redirect_url)
 );
 comment on table private.oauth_clients is
-  'This project as a client of authorization servers with which it registered itself. Its secrets stand in Vault.';
-comment on column private.oauth_clients.expires_at is 'When the client''s secret expires, after which it registers again; null: never.';
+  'OAuth clients that this project registered with authorization servers. Their secrets are in Vault.';
+comment on column private.oauth_clients.expires_at is 'When the client secret expires and the project must register again; null: never.';
 alter table private.oauth_clients enable row level security;
 
 create table private.oauth_issuers (
@@ -21,7 +21,7 @@ create table private.oauth_issuers (
   pinned_at timestamptz not null default now()
 );
 comment on table private.oauth_issuers is
-  'With which issuer a client that an operator registered was first used: its secret goes to no other one that the tool server may name later.';
+  'The issuer with which a client that an operator registered was first used. Its secret is never sent to another issuer that the tool server may name later.';
 alter table private.oauth_issuers enable row level security;
 
 create table private.oauth_requests (
@@ -44,11 +44,11 @@ create index oauth_requests_user_id_idx on private.oauth_requests (user_id);
 create index oauth_requests_tool_id_idx on private.oauth_requests (tool_id);
 create index oauth_requests_expires_at_idx on private.oauth_requests (expires_at);
 comment on table private.oauth_requests is
-  'Authorisations that a user has begun. Each is taken once, by that user, before it expires.';
-comment on column private.oauth_requests.state_hash is 'SHA-256 of the state, which itself is stored nowhere.';
+  'Pending authorizations. Each can be used once, by the user who began it, before it expires.';
+comment on column private.oauth_requests.state_hash is 'SHA-256 of the state parameter, which is not stored.';
 comment on column private.oauth_requests.verifier_secret_name is 'Name of the PKCE code verifier in Vault.';
-comment on column private.oauth_requests.authorization_server is 'What is needed of the metadata of the server that was asked, as it was then.';
-comment on column private.oauth_requests.return_to is 'Page that the browser goes to afterwards; null: a plain page of the function.';
+comment on column private.oauth_requests.authorization_server is 'The needed part of the authorization server''s metadata, as it was when the authorization began.';
+comment on column private.oauth_requests.return_to is 'Page to which the browser is redirected afterwards; null: a plain page of the edge function.';
 alter table private.oauth_requests enable row level security;
 
 create table private.oauth_connections (
@@ -67,15 +67,15 @@ create table private.oauth_connections (
   connected_at timestamptz not null default now()
 );
 comment on table private.oauth_connections is
-  'How the access token of a user''s connection is renewed. The tokens stand in Vault; the refresh token leaves it for the request that renews, and for nothing else.';
+  'How the access token of a user''s connection is renewed. The tokens are in Vault; the refresh token is read only for the request that renews.';
 comment on column private.oauth_connections.server_url is
-  'The mcp_url that the user authorised: at another address the token is not sent.';
-comment on column private.oauth_connections.stale_at is 'When the access token is renewed before it is used; null: it names no end.';
-comment on column private.oauth_connections.generation is 'Counts the renewals: one who holds an older token takes the newer one instead of renewing again.';
+  'The mcp_url that the user authorized. The token is not sent to any other address.';
+comment on column private.oauth_connections.stale_at is 'From this time on, the access token is renewed before it is used; null: it has no expiry.';
+comment on column private.oauth_connections.generation is 'Number of renewals. A caller with an older token uses the newer one instead of renewing again.';
 comment on column private.oauth_connections.refresh_started_at is 'Set during a renewal, so that no other worker uses the same refresh token.';
 alter table private.oauth_connections enable row level security;
 
--- What is gone leaves no secret behind, whatever deleted it ------------------------------------
+-- Triggers that delete secrets together with their rows -----------------------------------------
 
 create function private.forget_credential_secret()
 returns trigger
@@ -84,7 +84,7 @@ security definer
 set search_path = ''
 as $$
 begin
-  -- A row that an operator wrote may name a secret that serves others too.
+  -- A row that an operator wrote may name a secret that is also used elsewhere.
   if old.vault_secret_name like 'supaswarm/user/%' then
     perform private.put_secret(old.vault_secret_name, null, null);
   end if;
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 comment on function private.forget_credential_secret() is
-  'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: the role that deletes a user, a tool or a provider may not write Vault.';
+  'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: the role that deletes a user, a tool or a provider may not write to Vault.';
 create trigger forget_credential_secret after delete on public.user_tool_credentials
   for each row execute function private.forget_credential_secret();
 create trigger forget_credential_secret after delete on public.user_provider_keys
@@ -110,7 +110,7 @@ begin
 end;
 $$;
 comment on function private.forget_oauth_connection() is
-  'Row trigger: a secret that the user stores ends the connection that it replaces. Definer: the service may not write oauth_connections.';
+  'Row trigger: deletes an OAuth connection when the user replaces it with a secret. Definer: the service may not write oauth_connections.';
 create trigger forget_oauth_connection after update on public.user_tool_credentials
   for each row when (old.type = 'oauth' and new.type = 'secret')
   execute function private.forget_oauth_connection();
@@ -127,7 +127,7 @@ begin
 end;
 $$;
 comment on function private.forget_refresh_secret() is
-  'Row trigger: deletes a connection''s refresh token from Vault. Definer: the role that deletes a user or a tool may not write Vault.';
+  'Row trigger: deletes a connection''s refresh token from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
 create trigger forget_refresh_secret after delete on private.oauth_connections
   for each row when (old.refresh_secret_name is not null)
   execute function private.forget_refresh_secret();
@@ -144,6 +144,6 @@ begin
 end;
 $$;
 comment on function private.forget_oauth_verifier() is
-  'Row trigger: deletes a request''s code verifier from Vault. Definer: the role that deletes a user or a tool may not write Vault.';
+  'Row trigger: deletes a request''s code verifier from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
 create trigger forget_oauth_verifier after delete on private.oauth_requests
   for each row execute function private.forget_oauth_verifier();

@@ -1,4 +1,4 @@
--- How the tokens of users' connections are kept, used and renewed.
+-- Storing, reading and renewing the tokens of users' OAuth connections.
 
 create function private.store_oauth_tokens(p_credential_id uuid, p_tokens jsonb)
 returns void
@@ -18,7 +18,7 @@ begin
   perform private.put_secret(v_refresh_name, p_tokens ->> 'refresh_token', 'Refresh token of a user''s own connection');
   update private.oauth_connections as connection
   set refresh_secret_name = case when p_tokens ->> 'refresh_token' is not null then v_refresh_name end,
-      -- Half a minute before its end; a token that lives shorter has half its life.
+      -- 30 seconds before it expires, or at half its lifetime if that is shorter.
       stale_at = clock_timestamp() + make_interval(secs => greatest(v_expires_in - 30, v_expires_in / 2)),
       scope = coalesce(p_tokens ->> 'scope', connection.scope),
       generation = connection.generation + 1,
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 comment on function private.store_oauth_tokens(uuid, jsonb) is
-  'Puts tokens {access_token, refresh_token, expires_in (seconds), scope} into Vault in the place of the earlier ones. Raises SECRET_INVALID.';
+  'Replaces a connection''s tokens in Vault with {access_token, refresh_token, expires_in (seconds), scope}. Raises SECRET_INVALID.';
 
 create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns jsonb
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 comment on function private.resolve_tool_credential(uuid, uuid, boolean) is
-  'The credential for a tool call: {secret, is_own, connection}. connection {credential_id, generation, is_stale, needs_authorization} of a user''s own by OAuth, which nothing else stands in for; else the secret of resolve_tool_secret(). Raises SECRET_NOT_FOUND, CREDENTIAL_REQUIRED. Called by the tool gateway.';
+  'The credential for a tool call: {secret, is_own, connection}. For a user''s own OAuth connection, connection is {credential_id, generation, is_stale, needs_authorization}, and no other credential replaces it; otherwise secret is that of resolve_tool_secret(). Raises SECRET_NOT_FOUND, CREDENTIAL_REQUIRED. Called by the tool gateway.';
 
 create function private.end_authorization(p_credential_id uuid)
 returns void
@@ -83,7 +83,7 @@ begin
 end;
 $$;
 comment on function private.end_authorization(uuid) is
-  'Deletes the tokens of a connection that can be renewed no more; its user has to connect again.';
+  'Deletes the tokens of a connection that can no longer be renewed. Its user must connect again.';
 
 create function private.begin_token_refresh(p_credential_id uuid, p_generation int)
 returns jsonb
@@ -91,7 +91,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- Longer than any renewal takes: the worker that began it has died.
+  -- No renewal takes this long, so the worker that began it has died.
   c_abandoned_after constant interval := '30 seconds'::interval;
   v_connection private.oauth_connections;
   v_own public.user_tool_credentials;
@@ -121,7 +121,7 @@ begin
 end;
 $$;
 comment on function private.begin_token_refresh(uuid, int) is
-  'What one who holds the token of a generation does: begun, with all that renews it, for one alone; busy while that one does; renewed, with the newer token; ended when the user has to connect again. Called by the gateway.';
+  'Decides what a caller with the token of a generation does next: begun (this caller alone renews; the result has all it needs), busy (another caller renews), renewed (with the newer token) or ended (the user must connect again). Called by the gateway.';
 
 create function private.end_token_refresh(p_credential_id uuid, p_generation int, p_tokens jsonb)
 returns boolean
@@ -141,7 +141,7 @@ begin
 end;
 $$;
 comment on function private.end_token_refresh(uuid, int, jsonb) is
-  'Stores renewed tokens of that generation; false when the connection has ended or been replaced meanwhile. Called by the gateway.';
+  'Stores renewed tokens of that generation; false when the connection was ended or replaced in the meantime. Called by the gateway.';
 
 create function private.fail_token_refresh(p_credential_id uuid, p_generation int, p_is_refused boolean)
 returns void
@@ -158,4 +158,4 @@ begin
 end;
 $$;
 comment on function private.fail_token_refresh(uuid, int, boolean) is
-  'Lets the next one renew; a refusal ends the authorisation of that generation. Called by the gateway.';
+  'Ends a renewal that failed, so that another caller may renew. A refusal by the server ends the authorization of that generation. Called by the gateway.';

@@ -1,4 +1,4 @@
--- How a user connects to a tool server by OAuth, and ends it.
+-- Connecting a user's account to a tool server by OAuth, and disconnecting it.
 
 create function private.oauth_client(p_issuer text, p_redirect_url text)
 returns jsonb
@@ -13,7 +13,7 @@ as $$
     and (client.expires_at is null or client.expires_at > now() + interval '1 hour');
 $$;
 comment on function private.oauth_client(text, text) is
-  'The client {client_id, client_secret_name} that was registered with an authorization server, or null. Called by mcp-oauth.';
+  'The client {client_id, client_secret_name} that is registered with an authorization server, or null. Called by mcp-oauth.';
 
 create function private.save_oauth_client(p_client jsonb)
 returns void
@@ -26,7 +26,7 @@ declare
 begin
   if v_secret is not null then
     perform private.assert_secret_is_valid(v_secret);
-    -- Connections of an earlier client go on with its own secret.
+    -- Each client has its own secret, so connections of an earlier client keep working.
     v_secret_name := 'supaswarm/oauth/client/' || encode(sha256(convert_to(
       jsonb_build_array(p_client ->> 'issuer', p_client ->> 'client_id')::text, 'UTF8')), 'hex');
     perform private.put_secret(v_secret_name, v_secret, 'Client secret of this project at ' || (p_client ->> 'issuer'));
@@ -40,7 +40,7 @@ begin
 end;
 $$;
 comment on function private.save_oauth_client(jsonb) is
-  'Keeps a client {issuer, redirect_url, client_id, client_secret, expires_at_seconds} for everybody who connects later. Called by mcp-oauth.';
+  'Stores a registered client {issuer, redirect_url, client_id, client_secret, expires_at_seconds} for all users who connect later. Called by mcp-oauth.';
 
 create function private.forget_oauth_client(p_issuer text, p_client_id text)
 returns void
@@ -51,7 +51,7 @@ as $$
   where client.issuer = forget_oauth_client.p_issuer and client.client_id = forget_oauth_client.p_client_id;
 $$;
 comment on function private.forget_oauth_client(text, text) is
-  'Forgets a registered client that its authorization server no longer knows. Called by the gateway.';
+  'Deletes a registered client that its authorization server no longer accepts. Called by the gateway.';
 
 create function private.pin_oauth_issuer(p_tool_id uuid, p_client_id text, p_issuer text)
 returns boolean
@@ -70,9 +70,9 @@ begin
 end;
 $$;
 comment on function private.pin_oauth_issuer(uuid, text, text) is
-  'Whether a tool''s client, which an operator registered, belongs to that issuer: the first one that it is used with, until the operator names another client. Called by mcp-oauth.';
+  'True when a tool''s client, which an operator registered, may be used with this issuer: the first issuer it was used with, until the operator registers another client. Called by mcp-oauth.';
 
--- From the beginning to the end --------------------------------------------------------------------
+-- The authorization flow ---------------------------------------------------------------------------
 
 create function private.begin_oauth(p_request jsonb)
 returns timestamptz
@@ -106,7 +106,7 @@ begin
 end;
 $$;
 comment on function private.begin_oauth(jsonb) is
-  'Remembers an authorisation {state_hash, user_id, tool_id, code_verifier, server_url, authorization_server, client_id, client_secret_name, redirect_url, resource, scope, return_to} for ten minutes, at most ten a user, and returns when it expires. Called by mcp-oauth.';
+  'Stores a pending authorization {state_hash, user_id, tool_id, code_verifier, server_url, authorization_server, client_id, client_secret_name, redirect_url, resource, scope, return_to} for ten minutes, at most ten per user, and returns when it expires. Called by mcp-oauth.';
 
 create function private.find_oauth_request(p_state_hash text)
 returns jsonb
@@ -119,7 +119,7 @@ as $$
   where request.state_hash = find_oauth_request.p_state_hash and request.expires_at > clock_timestamp();
 $$;
 comment on function private.find_oauth_request(text) is
-  'Where a browser comes back and goes on to: {redirect_url, return_to}; null when no such authorisation is under way. Called by mcp-oauth.';
+  'The addresses {redirect_url, return_to} of a pending authorization; null when there is none with this state. Called by mcp-oauth.';
 
 create function private.take_oauth_request(p_state_hash text, p_user_id uuid)
 returns jsonb
@@ -135,7 +135,7 @@ begin
     return null;
   end if;
   v_verifier := private.secret_value(v_request.verifier_secret_name);
-  -- Used up by any caller: a state that a stranger has is no longer secret.
+  -- Any caller uses the request up: when another user has the state, it is no longer secret.
   delete from private.oauth_requests where state_hash = p_state_hash;
   if v_request.user_id <> p_user_id or v_request.expires_at <= clock_timestamp() then
     return null;
@@ -157,7 +157,7 @@ begin
 end;
 $$;
 comment on function private.take_oauth_request(text, uuid) is
-  'Takes an authorisation that this user began, once, with its code verifier; null for any other. Called by mcp-oauth.';
+  'Deletes and returns a pending authorization of this user, with its code verifier; null for any other. Called by mcp-oauth.';
 
 create function private.save_oauth_connection(p_connection jsonb, p_tokens jsonb)
 returns void
@@ -190,7 +190,7 @@ begin
 end;
 $$;
 comment on function private.save_oauth_connection(jsonb, jsonb) is
-  'Makes or replaces a user''s connection with what take_oauth_request() gave and the tokens that were granted. Called by mcp-oauth.';
+  'Creates or replaces a user''s connection from the result of take_oauth_request() and the granted tokens. Called by mcp-oauth.';
 
 create function private.end_oauth_connection(p_tool_slug text, p_user_id uuid)
 returns jsonb
@@ -225,4 +225,4 @@ begin
 end;
 $$;
 comment on function private.end_oauth_connection(text, uuid) is
-  'Deletes a user''s connection with its tokens and returns, a last time, what revokes them; null when there is none. Called by mcp-oauth.';
+  'Deletes a user''s connection with its tokens and returns what is needed to revoke them; null when there is none. Called by mcp-oauth.';

@@ -1,4 +1,5 @@
--- What is learned from calls that worked: arguments for the user who made them, their shape for all.
+-- Learning from successful calls: their arguments for the same user, and the shape of the arguments for
+-- all users.
 
 create function private.parameter_shape(p_value jsonb, p_schema jsonb, p_max_depth int default 32)
 returns jsonb
@@ -47,7 +48,7 @@ begin
 end;
 $$;
 comment on function private.parameter_shape(jsonb, jsonb, int) is
-  'The keys, types, formats and enum values of arguments, without any other value; below p_max_depth levels the type alone. Keys that the schema does not declare are left out: they may be data.';
+  'The keys, types, formats and enum values of arguments, without other values; below p_max_depth levels only the type. Keys that the schema does not declare are omitted, because they may be data.';
 grant execute on function private.parameter_shape(jsonb, jsonb, int) to service_role;
 
 create function private.storable_parameters(
@@ -64,7 +65,7 @@ declare
   c_secret_value constant text :=
     '(\meyJ[\w-]{8,}\.[\w-]{8,}\.|\m(sk|pk|rk|sb|gh[opusr]|github_pat|xox[abposr]|glpat|AKIA|AIza)[_-]?[A-Za-z0-9_-]{16,}|-----BEGIN|://[^/\s:@]+:[^/\s@]+@|\m(Bearer|Basic) +[A-Za-z0-9._~+/-]{8,})';
 begin
-  -- Each level is a call within a call, and the stack has an end.
+  -- Limits the recursion, because the database's stack is limited.
   if p_max_depth = 0 and jsonb_typeof(p_value) in ('object', 'array') then
     return '"<left out>"'::jsonb;
   end if;
@@ -98,7 +99,7 @@ begin
 end;
 $$;
 comment on function private.storable_parameters(jsonb, int, int, int) is
-  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that, of each list the first of so many items (null: all), and nothing below p_max_depth levels.';
+  'Arguments in the form that may be stored: without values under keys that name a secret, without text that looks like a key or token, with texts and lists cut to the given lengths (null items: whole lists), and without values below p_max_depth levels.';
 grant execute on function private.storable_parameters(jsonb, int, int, int) to service_role;
 
 create function private.example_parameters(p_parameters jsonb)
@@ -127,7 +128,7 @@ begin
 end;
 $$;
 comment on function private.example_parameters(jsonb) is
-  'Arguments as an example for the next call: storable_parameters() of at most 4,096 characters, for which ever more of long texts and lists is left out. The items of a list that stay still fit the tool''s schema.';
+  'Arguments as an example for the next call: storable_parameters() with at most 4,096 characters. To fit, long texts and lists are cut more and more. The remaining items of a list still match the tool''s schema.';
 grant execute on function private.example_parameters(jsonb) to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
@@ -154,7 +155,7 @@ begin
 end;
 $$;
 comment on function private.append_parameters(jsonb, jsonb) is
-  'The ten most recent distinct sets, newest last; a repeated set moves to the newest place.';
+  'The ten most recent distinct sets, newest last. A repeated set moves to the end.';
 grant execute on function private.append_parameters(jsonb, jsonb) to service_role;
 
 create function private.without_parameters(p_sets jsonb, p_set jsonb)
@@ -167,7 +168,7 @@ as $$
   from jsonb_array_elements(p_sets) with ordinality as item (value, place)
   where item.value <> p_set;
 $$;
-comment on function private.without_parameters(jsonb, jsonb) is 'The sets without that one.';
+comment on function private.without_parameters(jsonb, jsonb) is 'The sets without the given one.';
 
 create function private.renew_shared_definition(p_service_id uuid, p_cached_id uuid)
 returns boolean
@@ -190,13 +191,13 @@ begin
     and service.id = renew_shared_definition.p_service_id
     and shared.connection_id = service.id
     and shared.tool_name = own.tool_name
-    -- The newer one counts: users who get different ones do not take turns.
+    -- Only a newer definition: users with different definitions must not keep replacing each other's.
     and own.last_updated > greatest(shared.last_updated, service.tools_listed_at);
   return found;
 end;
 $$;
 comment on function private.renew_shared_definition(uuid, uuid) is
-  'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service got; true if it was. What was learned with another schema of arguments is forgotten.';
+  'Copies the definition of a user''s row to the connection without a user if it is newer than that connection''s own, and returns true if it did. Learned arguments of another argument schema are deleted.';
 grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
 
 create function private.learn_parameters(
@@ -216,8 +217,7 @@ begin
   if jsonb_typeof(p_parameters) is distinct from 'object' then
     return;
   end if;
-  -- One statement, so that a concurrent success waits for the row and then appends to the
-  -- list as it has become.
+  -- One statement, so that a concurrent success waits for the row and then appends to the updated list.
   update public.mcp_tools_cache cached
   set successful_parameters = private.append_parameters(
         cached.successful_parameters,
@@ -255,7 +255,7 @@ begin
         cached.successful_parameters, excluded.successful_parameters -> 0),
       last_successful_call = excluded.last_successful_call,
       success_count = cached.success_count + 1
-  -- A server may describe a tool differently to each user; shapes of other schemas do not mix.
+  -- A server may define a tool differently for each user; do not mix shapes of different schemas.
   where cached.tool_schema -> 'inputSchema' = excluded.tool_schema -> 'inputSchema';
   if not found and private.renew_shared_definition(v_service_id, v_tool.id) then
     update public.mcp_tools_cache as shared
@@ -265,7 +265,7 @@ begin
 end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
-  'Remembers the arguments of a call that worked on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
+  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
 create function public.record_mcp_tool_execution(
@@ -286,7 +286,7 @@ begin
 end;
 $$;
 comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) is
-  'Remembers the arguments of a call that worked; a failed call changes nothing. Called by the service. Raises AGENT_NOT_ALLOWED.';
+  'Stores the arguments of a successful call; does nothing for a failed call. Called by the service. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
 
 create function private.learned_parameters(p_connection_id uuid, p_tool_name text default null)
@@ -317,7 +317,7 @@ as $$
     and (p_tool_name is null or cached.tool_name = p_tool_name);
 $$;
 comment on function private.learned_parameters(uuid, text) is
-  'What worked before with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shape of anyone''s. Called by the gateway after a call that failed outside tasks, and for lists of tools.';
+  'Arguments of earlier successful calls with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shapes from all users. Called by the gateway after a failed call outside tasks, and for lists of tools.';
 grant execute on function private.learned_parameters(uuid, text) to service_role;
 
 create function private.taught_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
@@ -337,7 +337,7 @@ begin
 end;
 $$;
 comment on function private.taught_sets(uuid, text, jsonb) is
-  'What a call with these arguments teaches: [the set that its user is shown, the shape that all are].';
+  'What a successful call with these arguments adds: [the set that its user sees, the shape that all users see].';
 
 create function private.forget_parameters(p_execution_id uuid)
 returns int
@@ -358,7 +358,7 @@ begin
   end if;
   v_own := coalesce(v_call.taught_sets -> 0, private.example_parameters(v_call.request_data));
 
-  -- The user's row before the row of all, as record_mcp_tool_execution() takes them.
+  -- Lock the user's row before the shared row, as record_mcp_tool_execution() does.
   update public.mcp_tools_cache cached
   set successful_parameters = private.without_parameters(cached.successful_parameters, v_own)
   from public.agent_mcp_connections connection
@@ -382,7 +382,7 @@ begin
 end;
 $$;
 comment on function private.forget_parameters(uuid) is
-  'Forgets the arguments that a call taught, for its user and as a shape for all, because they were rated badly; returns how many sets of the user''s own were removed. The next call that works with them teaches them again.';
+  'Deletes the arguments that a call added, for its user and as a shape for all, because the call got a bad grade. Returns how many of the user''s own sets were removed. The next successful call with the same arguments adds them again.';
 
 create function private.note_connection_success(p_connection_id uuid)
 returns void
@@ -390,7 +390,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- A busy connection would leave dead rows faster than they are vacuumed.
+  -- At most once a second: a busy connection would create dead rows faster than vacuum removes them.
   update public.agent_mcp_connections connection
   set health = 'healthy', last_success_at = clock_timestamp(), failure_count = 0, retry_at = null
   where connection.id = p_connection_id
@@ -401,7 +401,7 @@ begin
 end;
 $$;
 comment on function private.note_connection_success(uuid) is
-  'Marks a connection healthy: its server answered. The time is written once a second at most. Called by the gateway.';
+  'Marks a connection healthy because its server answered. Writes at most once a second. Called by the gateway.';
 grant execute on function private.note_connection_success(uuid) to service_role;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)
@@ -415,5 +415,5 @@ begin
 end;
 $$;
 comment on function public.record_mcp_tool_success(uuid) is
-  'Marks a connection healthy: its server answered. Called by the service. Raises AGENT_NOT_ALLOWED.';
+  'Marks a connection healthy because its server answered. Called by the service. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.record_mcp_tool_success(uuid) to service_role;

@@ -1,4 +1,4 @@
--- What an agent may use, and all that one call needs to know.
+-- The tools that an agent may use, and the data that one call needs.
 
 create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null)
 returns table (
@@ -53,7 +53,7 @@ as $$
   order by tool.slug, cached.tool_name;
 $$;
 comment on function public.get_agent_mcp_tools(uuid, uuid) is
-  'The cached tools of an agent acting for a user (null: the service), those that a policy forbids left out, with what worked before: the user''s own arguments, or else (is_shape) the shape of anyone''s. Called by the gateway.';
+  'The cached tools of an agent that acts for a user (null: the service), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
 grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
 
 create function private.breaker_state(p_connection public.agent_mcp_connections)
@@ -70,7 +70,7 @@ begin
 end;
 $$;
 comment on function private.breaker_state(public.agent_mcp_connections) is
-  'closed: calls go through; open: they fail at once until retry_at; half_open: one of them may try.';
+  'State of the circuit breaker. closed: calls run. open: calls fail immediately until retry_at. half_open: one call may try.';
 
 create function private.connect_tool_server(p_tool_id uuid, p_user_id uuid)
 returns jsonb
@@ -78,7 +78,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- In a statement of its own: the one that makes the connection does not see it yet.
+  -- A separate statement, because the statement that creates the connection cannot see it yet.
   v_connection_id uuid := private.ensure_connection(p_tool_id, p_user_id);
 begin
   return (
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 comment on function private.connect_tool_server(uuid, uuid) is
-  'Makes a user''s connection to a server (null: the service''s) where there is none, and answers it with the registry row, as the gateway reads them: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
+  'Creates a user''s connection to a server (null: the service''s) if there is none, and returns it with the row of tools in the form that the gateway reads: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
 
 create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
 returns boolean
@@ -123,7 +123,7 @@ begin
 end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
-  'Whether a server (as of connect_tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
+  'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_due boolean)
@@ -138,7 +138,7 @@ as $$
   order by tool.slug;
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int) is
-  'The active tool servers of an agent, and which of them should be asked for their tools (again). Called by the gateway.';
+  'The active tool servers of an agent, and which of them should list their tools. Called by the gateway.';
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
@@ -173,7 +173,7 @@ begin
 end;
 $$;
 comment on function private.tool_call_user(jsonb) is
-  'The user as whom a caller {user_id, task_id, agent_id} acts: inside a task, always its owner. Called by the gateway.';
+  'The user on whose behalf a caller {user_id, task_id, agent_id} acts: inside a task, always the task''s owner. Called by the gateway.';
 
 create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
 returns text[]
@@ -184,7 +184,8 @@ as $$
 begin
   return case
     when p_user_id is null then null
-    -- A task has its own scopes; an OAuth client whose token a tool of the task sent, no more than its grant.
+    -- A task has the scopes of scopes_of_task(). When one of its tools sends the token of an OAuth client, the
+    -- client's grant limits them further.
     when p_caller ->> 'task_id' is not null then private.common_scopes(
       private.scopes_of_task((p_caller ->> 'task_id')::uuid, p_user_id),
       case when p_caller ->> 'client_id' is null then '{admin:*}'
@@ -195,7 +196,7 @@ begin
 end;
 $$;
 comment on function private.caller_scopes(jsonb, uuid) is
-  'The scopes of a caller {task_id, client_id, is_service} who acts as that user; null means every scope. Called by the gateway.';
+  'The scopes of a caller {task_id, client_id, is_service} who acts for that user; null: every scope. Called by the gateway.';
 
 create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
@@ -219,7 +220,7 @@ exception when sqlstate 'PT422' or sqlstate 'PT403' then
 end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
-  'All that a call of a tool needs of Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when something is missing, or not for that users call (by an agent or not), which those functions name.';
+  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when a secret is missing or may not be used for this call; the two functions then raise the error.';
 
 create function private.begin_tool_call(p_call jsonb)
 returns jsonb
@@ -240,7 +241,8 @@ declare
   v_is_guardrail boolean;
   v_retry_after_ms int := 0;
 begin
-  -- All that is written here may be lost with the server; the ledger's commit is waited for.
+  -- A server crash may lose these writes, so their commit need not wait for the disk. The commit of the
+  -- ledger does.
   perform set_config('synchronous_commit', 'off', true);
   select tool.* into v_tool
   from public.tools tool
@@ -256,7 +258,7 @@ begin
   from public.mcp_tools_cache cached
   where cached.connection_id = (v_server #>> '{connection,id}')::uuid and cached.tool_name = v_name;
   if not found then
-    -- A catalogue key (name@version) or name_vVersion is the same tool under another name.
+    -- A catalog key (name@version) or name_vVersion is another name of the same tool.
     select cached.* into v_cached
     from public.mcp_tools_cache cached
     where cached.connection_id = (v_server #>> '{connection,id}')::uuid
@@ -264,7 +266,7 @@ begin
     limit 1;
   end if;
   if not found and v_tool.type = 'internal' then
-    -- An older version has no row of its own: the limits and grants of its tool hold for it.
+    -- An older version has no row; the limits and grants of its tool apply to it.
     select cached.* into v_cached
     from public.mcp_tools_cache cached
     where cached.connection_id = (v_server #>> '{connection,id}')::uuid
@@ -283,7 +285,7 @@ begin
     where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
       and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
   );
-  -- Names that exist alone have a bucket, so that made-up ones fill no table.
+  -- Only existing names get a bucket, so that invented names cannot fill the table.
   if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due
     and coalesce(v_policy.is_allowed, true) and (v_user_id is not null or v_policy.id is not null) then
     v_retry_after_ms := private.take_tool_call(
@@ -296,7 +298,7 @@ begin
     'session_id', private.session_of_call(v_caller, v_user_id),
     'client_id', coalesce(
       v_caller ->> 'client_id', (private.client_of_task((v_caller ->> 'task_id')::uuid)).client_id),
-    -- A guardrail is the operator's: a user without the scope of its tool must not be without it.
+    -- The operator sets guardrails, so they also run for users who lack the scope of their tool.
     'scopes', case when not v_is_guardrail then private.caller_scopes(v_caller, v_user_id) end,
     'is_due', v_is_due,
     'is_granted', v_is_granted,
@@ -323,7 +325,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, session_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, max_input_bytes (null: not limited), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (of a version that is not the newest that of the newest) or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
@@ -368,7 +370,7 @@ begin
 end;
 $$;
 comment on function private.usable_servers(jsonb, text) is
-  'The active servers, those of the agent where the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
+  'The active servers, limited to those of the agent if the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
 
 create function private.begin_relay(p_tool_id uuid, p_user_id uuid)
 returns jsonb
@@ -376,7 +378,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- The name that no tool has: requests that name none share one bucket.
+  -- No tool has this name: requests that name no tool share one bucket.
   c_no_tool constant text := '';
   v_server jsonb := private.connect_tool_server(p_tool_id, p_user_id);
   v_policy public.mcp_policies := private.find_mcp_policy(v_server #>> '{tool,slug}', c_no_tool, p_user_id);
@@ -395,7 +397,7 @@ begin
 end;
 $$;
 comment on function private.begin_relay(uuid, uuid) is
-  'A server as of connect_tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
+  'A server (as returned by connect_tool_server()) for a request that names no tool, such as one for resources or prompts, with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s policy. Charges the request to that policy''s rate limit. Called by the gateway.';
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
@@ -434,7 +436,7 @@ begin
       from public.mcp_tools_cache cached
       join private.learned_parameters((v_server #>> '{connection,id}')::uuid) as learned
         on learned.cached_id = cached.id
-      -- What was approved may stand with another user, where this one never had it.
+      -- The approved definition may only be on another user's connection.
       left join lateral (
         select other.tool_schema, secrecy.is_anothers
         from public.mcp_tools_cache other
@@ -454,4 +456,4 @@ begin
 end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
-  'A server as of connect_tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
+  'A server (as returned by connect_tool_server()) with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with arguments of earlier successful calls, the user''s own or else (is_shape) the shapes from all users. A quarantined tool also has its previously approved definition; with is_approved_anothers, this user may not read it. Called by the gateway.';

@@ -1,4 +1,4 @@
--- Which model a tool calls, and what has to be known before it does.
+-- The models that tools call, and the checks before such a call.
 
 create table public.mcp_tool_models (
   mcp_name text not null,
@@ -11,23 +11,23 @@ create table public.mcp_tool_models (
   constraint mcp_tool_models_default_is_supported check (default_provider = any (supported_providers))
 );
 comment on table public.mcp_tool_models is
-  'The models that tools call: by default, and which providers a caller may name instead. Written by the service role.';
-comment on column public.mcp_tool_models.mcp_name is 'Slug of the registry row (tools.slug).';
-comment on column public.mcp_tool_models.tool_name is 'Name as its server calls it.';
+  'The models that tools call: the default, and the providers that a caller may name instead. Written by the service role.';
+comment on column public.mcp_tool_models.mcp_name is 'Slug of the server (tools.slug).';
+comment on column public.mcp_tool_models.tool_name is 'The tool''s name at its server.';
 comment on column public.mcp_tool_models.default_provider is
-  'llm_providers.name. Asked first unless the arguments name another provider.';
+  'llm_providers.name. Called first unless the arguments name another provider.';
 comment on column public.mcp_tool_models.default_model is
-  'Of default_provider; null for that provider''s own default_model.';
+  'A model of default_provider; null: that provider''s default_model.';
 comment on column public.mcp_tool_models.supported_providers is
-  'llm_providers.name, in the order in which they are asked when one of them fails. Names without an active row are passed over.';
+  'llm_providers.name, in the order in which they are called when one fails. Names without an active row are skipped.';
 comment on column public.mcp_tool_models.timeout_ms is
-  'For a whole call of the tool, several model calls included, unless mcp_policies sets a timeout. Null: the gateway''s own.';
+  'For a whole call of the tool, including several model calls, unless mcp_policies sets a timeout. Null: the gateway''s default.';
 
 alter table public.mcp_tool_models enable row level security;
 create policy "signed-in users read the models of tools" on public.mcp_tool_models
   for select to authenticated using (true);
 comment on policy "signed-in users read the models of tools" on public.mcp_tool_models is
-  'For choosing a model before a call.';
+  'Users choose a model before a call.';
 grant select on public.mcp_tool_models to authenticated;
 grant select, insert, update, delete on public.mcp_tool_models to service_role;
 
@@ -64,7 +64,7 @@ begin
 end;
 $$;
 comment on function private.named_provider(text, text, text[]) is
-  'The active provider that a tool''s caller names. Raises TOOL_ARGUMENTS_INVALID for one that is not supported (null: all are), PROVIDER_NOT_FOUND.';
+  'The active provider that a tool''s caller names. Raises TOOL_ARGUMENTS_INVALID for a provider that is not supported (null list: all are), PROVIDER_NOT_FOUND.';
 
 create function private.knows_model(p_provider public.llm_providers, p_model text)
 returns boolean
@@ -76,7 +76,7 @@ as $$
     or exists (select from public.model_prices where provider_id = p_provider.id and model = p_model);
 $$;
 comment on function private.knows_model(public.llm_providers, text) is
-  'Whether a model is a provider''s default or has a price.';
+  'True when the model is the provider''s default or has a price.';
 
 create function private.tool_model_candidates(p_models public.mcp_tool_models, p_named text, p_model text)
 returns table (provider public.llm_providers, model text)
@@ -93,7 +93,7 @@ as $$
   ), ranked as (
     select supported.*, row_number() over (
       order by (supported.provider).name = p_named desc nulls last,
-        -- A model without a provider is asked of the one that knows it.
+        -- When only a model is named, prefer the provider that has it.
         p_named is null and p_model is not null and private.knows_model(supported.provider, p_model) desc,
         supported.is_default desc, supported.place
     ) as turn
@@ -104,7 +104,7 @@ as $$
   order by ranked.turn;
 $$;
 comment on function private.tool_model_candidates(public.mcp_tool_models, text, text) is
-  'The active providers that a tool supports, in the order in which they are asked: the named one, one that knows the named model, the default, the others. A named model counts for the first alone; null is the provider''s default.';
+  'The active providers that a tool supports, in the order in which they are called: the named one, one that has the named model, the default, the others. The named model applies only to the first; null is the provider''s default.';
 
 create function private.begin_model_call(p_call jsonb)
 returns jsonb
@@ -169,7 +169,7 @@ begin
 end;
 $$;
 comment on function private.begin_model_call(jsonb) is
-  'What a model call inside a tool {mcp_name, tool_name, provider, model, task_id, agent_id} needs: {candidates: [{provider, model, is_priced}], agent_slug}, the candidates in the order in which they are asked. The provider is the named one, else that of mcp_tool_models, else the calling agent''s. Raises TOOL_ARGUMENTS_INVALID, PROVIDER_NOT_FOUND, and what the budget of the task''s job does not allow: BUDGET_EXCEEDED, PRICE_UNKNOWN (fallbacks without a price are left out). Called by the gateway.';
+  'What a model call inside a tool {mcp_name, tool_name, provider, model, task_id, agent_id} needs: {candidates: [{provider, model, is_priced}], agent_slug}, with the candidates in the order in which they are called. The provider is the named one, else that of mcp_tool_models, else the calling agent''s. Raises TOOL_ARGUMENTS_INVALID, PROVIDER_NOT_FOUND, and BUDGET_EXCEEDED or PRICE_UNKNOWN for what the budget of the task''s job does not allow (fallbacks without a price are skipped). Called by the gateway.';
 
 create function private.tool_model_options(p_mcp_name text, p_tool_name text)
 returns jsonb
@@ -203,4 +203,4 @@ as $$
   group by models.mcp_name, models.tool_name;
 $$;
 comment on function private.tool_model_options(text, text) is
-  'What a caller of a tool can choose: {providers, default_provider, default_model, models_by_provider}, of active providers, with the models that are their default or have a price; null without a row or an active provider. Called by the gateway for lists of tools.';
+  'What a caller of a tool can choose: {providers, default_provider, default_model, models_by_provider} of active providers, with their default models and the models that have a price. Null without a row or an active provider. Called by the gateway for lists of tools.';

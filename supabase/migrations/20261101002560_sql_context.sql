@@ -1,4 +1,4 @@
--- What a project has learned about writing SQL for its database: versions of supabase-sql-context.md.
+-- Versions of supabase-sql-context.md: what a project has learned about writing SQL for its database.
 
 create table private.sql_contexts (
   version int generated always as identity primary key,
@@ -8,8 +8,8 @@ create table private.sql_contexts (
 );
 comment on table private.sql_contexts is
   'Published versions of supabase-sql-context.md; the latest one is used. Written by deno task context:push and deno task start.';
-comment on column private.sql_contexts.content is 'The file as it was published, without the constants of its queries.';
-comment on column private.sql_contexts.document is 'What is read off the file: {overview, patterns, fixes, insights, modelNotes}.';
+comment on column private.sql_contexts.content is 'The file as published, without the constants in its queries.';
+comment on column private.sql_contexts.document is 'The parsed file: {overview, patterns, fixes, insights, modelNotes}.';
 alter table private.sql_contexts enable row level security;
 
 create function private.sql_context_version()
@@ -20,7 +20,7 @@ set search_path = ''
 as $$
   select max(version) from private.sql_contexts;
 $$;
-comment on function private.sql_context_version() is 'The version of the context that is used, or null. Called with the SQL policy.';
+comment on function private.sql_context_version() is 'The current version of the context, or null. Called with the SQL policy.';
 
 create function private.read_sql_context()
 returns jsonb
@@ -34,7 +34,7 @@ as $$
   limit 1;
 $$;
 comment on function private.read_sql_context() is
-  'The context that is used: {version, document, content, published_at}, or null. Called by the SQL tools when the version has changed.';
+  'The current context {version, document, content, published_at}, or null. Called by the SQL tools when the version has changed.';
 
 create function private.publish_sql_context(p_content text, p_document jsonb)
 returns int
@@ -45,7 +45,7 @@ declare
   c_kept_versions constant int := 50;
   v_version int;
 begin
-  -- Two who publish at once get two versions in the order of their commits.
+  -- Concurrent calls get two versions in the order of their commits.
   lock table private.sql_contexts in share row exclusive mode;
   select version into v_version
   from private.sql_contexts
@@ -59,4 +59,4 @@ begin
 end;
 $$;
 comment on function private.publish_sql_context(text, jsonb) is
-  'Makes a context the one that is used and returns its version; what is used already keeps its version. The last 50 are kept.';
+  'Publishes a context and returns its version; the current version is returned when its content is the same. The last 50 versions are kept.';

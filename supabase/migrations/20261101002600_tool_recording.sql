@@ -1,4 +1,4 @@
--- Writes a finished call into the ledger and learns from it.
+-- Recording a finished call in the ledger and learning from it.
 
 create function private.failures_in_a_row(p_user_id uuid, p_tool_id uuid, p_tool_name text)
 returns int
@@ -15,7 +15,7 @@ as $$
       and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
       and execution.task_id is null
       and execution.created_at > now() - interval '1 hour'
-      -- What the gateway refused says nothing of the tool; nor does it that the caller went away.
+      -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
       and known.counts_as_failure is distinct from false
     order by execution.created_at desc
     limit 20
@@ -27,7 +27,7 @@ as $$
       (select max(success.created_at) from latest success where success.status = 'success'), '-infinity');
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
-  'How often a tool failed for a user outside tasks since it last worked, at most twenty times and within an hour.';
+  'How often a tool failed in a row for a user outside tasks, at most 20, within the last hour.';
 
 create function private.record_tool_usage(p_execution public.mcp_executions, p_uses jsonb)
 returns void
@@ -49,7 +49,7 @@ as $$
   from jsonb_array_elements(record_tool_usage.p_uses) as used (value);
 $$;
 comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
-  'Books the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
+  'Records the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
 
 create function private.record_execution(p_execution jsonb)
 returns int
@@ -63,7 +63,7 @@ declare
 begin
   v_execution.created_at := clock_timestamp();
   if v_execution.task_id is null and v_execution.tool_id is not null then
-    -- In a task the agent loop counts, which reads it off the transcript.
+    -- In a task, the agent loop counts the failures in the transcript.
     v_failures := private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name);
     v_execution.attempt := v_failures + 1;
   end if;
@@ -73,7 +73,7 @@ begin
       v_execution.taught_sets := private.taught_sets(
         v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters');
     exception when others then
-      raise warning 'Could not tell what the tool call % teaches: %', v_execution.id, sqlerrm;
+      raise warning 'Cannot find out what the tool call % teaches: %', v_execution.id, sqlerrm;
     end;
   end if;
   insert into public.mcp_executions values (v_execution.*);
@@ -84,7 +84,7 @@ begin
       v_execution.id, v_failure ->> 'error_type', v_failure ->> 'error_code',
       nullif(v_failure -> 'error_details', 'null'), v_execution.attempt
     );
-    -- What says nothing of the tool adds nothing to its failures.
+    -- An error that is not the tool's does not count.
     if v_execution.task_id is not null or (
       select known.counts_as_failure from private.error_codes as known where known.code = v_failure ->> 'error_code'
     ) is distinct from false then
@@ -94,7 +94,7 @@ begin
     v_failures := 0;
   end if;
 
-  -- Whatever came of the call, its models have been paid for.
+  -- Models were paid for, even if the call failed.
   if p_execution -> 'model_uses' <> '[]' then
     perform private.record_tool_usage(v_execution, p_execution -> 'model_uses');
   end if;
@@ -102,7 +102,7 @@ begin
   if v_execution.connection_id is null then
     return v_failures;
   end if;
-  -- What cannot be learned must not lose the ledger row.
+  -- An error while learning must not lose the ledger row.
   begin
     if p_execution ->> 'contact' = 'failed' then
       perform private.record_connection_failure(v_execution.connection_id);
@@ -114,10 +114,10 @@ begin
       perform private.record_connection_answer(v_execution.connection_id);
     end if;
   exception when others then
-    raise warning 'Could not learn from the tool call %: %', v_execution.id, sqlerrm;
+    raise warning 'Cannot learn from the tool call %: %', v_execution.id, sqlerrm;
   end;
   return v_failures;
 end;
 $$;
 comment on function private.record_execution(jsonb) is
-  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the models it used under model_uses (as record_tool_usage() takes them), the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Outside tasks it counts the attempt itself. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
+  'Writes one call to mcp_executions (columns by name), its failure {error_type, error_code, error_details} if there is one, the models it used (model_uses, as for record_tool_usage()), the health of the connection by contact (answered or failed), and after a success the arguments (parameters) to the tool cache. Outside tasks it also counts the attempt. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';

@@ -1,8 +1,8 @@
--- The login of what runs as a caller, which no statement can climb out of.
+-- The database login for statements that run as a caller. No statement can gain the rights of another role.
 --
--- A role that is set over the login of the functions (postgres) is cosmetic: any select may call
--- set_config('role', ...) and go on as that login. So statements that the product did not write run
--- over a login of their own, whose one membership is authenticated.
+-- Setting a role in a session that logged in as postgres protects nothing: any select may call
+-- set_config('role', ...) and continue as postgres. So statements that the product did not write run in a
+-- session of a separate login, whose only membership is authenticated.
 
 create function private.caller_login_name()
 returns text
@@ -10,13 +10,13 @@ language sql
 stable
 set search_path = ''
 as $$
-  -- Roles belong to the server and passwords to a database's Vault: one login each.
+  -- One login per database: roles belong to the server, but passwords are in the database's Vault.
   select case current_database()
     when 'postgres' then 'supaswarm_caller'
     else 'supaswarm_caller_' || left(md5(current_database()), 8)
   end;
 $$;
-comment on function private.caller_login_name() is 'The role that logs in for what runs as a caller.';
+comment on function private.caller_login_name() is 'The role that logs in for work that runs as a caller.';
 
 create function private.renew_caller_login()
 returns void
@@ -30,7 +30,7 @@ declare
 begin
   if not exists (select from pg_catalog.pg_roles where rolname = v_name) then
     execute format('create role %I', v_name);
-    -- So that functions see and cancel what runs there.
+    -- Lets the functions see and cancel the statements of this login.
     execute format('grant %I to %I', v_name, current_user);
   end if;
   execute format('alter role %I login noinherit connection limit %s password %L', v_name, c_max_connections, v_password);
@@ -56,7 +56,7 @@ as $$
   );
 $$;
 comment on function private.caller_login() is
-  'Name and password of the login of what runs as a caller. Called by functions before their first such connection.';
+  'Name and password of the login for work that runs as a caller. Called by functions before their first such connection.';
 
 select private.renew_caller_login();
 
@@ -80,7 +80,7 @@ as $$
   where account.id = user_claims.p_user_id;
 $$;
 comment on function private.user_claims(uuid) is
-  'The claims that Auth would put into a user''s token, but what a sign-in alone proves (session, methods, assurance level). For calls on a user''s behalf that come without a token. Called by functions.';
+  'The claims that Auth would put into a user''s token, without those that only a sign-in proves (session, methods, assurance level). For calls on a user''s behalf without a token. Called by functions.';
 
 create function private.call_as_caller(p_statement text, p_arguments jsonb)
 returns setof jsonb
@@ -89,13 +89,13 @@ security definer
 set search_path = ''
 as $$
 begin
-  -- As PostgREST has it, for functions without a path of their own.
+  -- The search_path of PostgREST, for functions that do not set one.
   perform set_config('search_path', 'public, extensions', true);
   return query execute p_statement using p_arguments;
 end;
 $$;
 comment on function private.call_as_caller(text, jsonb) is
-  'Runs a statement that calls a registered database function with $1. Definer, owned by authenticated: it has no right that its caller lacks, and within it Postgres refuses to set role or session_authorization, also where the session''s login is postgres. Called by the gateway as the caller.';
+  'Runs a statement that calls a registered database function with $1. Definer, owned by authenticated: the function has no right that its caller lacks, and inside it Postgres refuses to set role or session_authorization, even when the session logged in as postgres. Called by the gateway as the caller.';
 grant create on schema private to authenticated;
 alter function private.call_as_caller(text, jsonb) owner to authenticated;
 revoke create on schema private from authenticated;

@@ -1,4 +1,4 @@
--- The database's structure as a caller sees it, for generate_schema and what builds on it.
+-- The database's structure as a caller sees it, for generate_schema and the tools that use its result.
 
 create function private.visible_relations(p_schemas jsonb)
 returns table (id oid, schema_name text, name text, kind text)
@@ -33,7 +33,7 @@ as $$
     );
 $$;
 comment on function private.visible_relations(jsonb) is
-  'Tables and views of these schemas that the calling role may use in any way, without partitions and members of extensions.';
+  'Tables and views of these schemas on which the calling role has any right, without partitions and members of extensions.';
 
 create function private.describe_columns(p_schemas jsonb)
 returns table (relation_id oid, columns json)
@@ -58,7 +58,7 @@ as $$
       'default', pg_get_expr(column_default.adbin, column_default.adrelid),
       'identity', case attribute.attidentity when 'a' then 'always' when 'd' then 'by default' end,
       'is_generated', attribute.attgenerated <> '',
-      -- Asked of each column only where the table does not answer for all of them.
+      -- Check single columns only when the role has no right on the whole table.
       'is_readable', relation.is_readable or has_column_privilege(relation.id, attribute.attnum, 'select'),
       'is_insertable', relation.is_insertable or has_column_privilege(relation.id, attribute.attnum, 'insert'),
       'is_updatable', relation.is_updatable or has_column_privilege(relation.id, attribute.attnum, 'update'),
@@ -76,7 +76,7 @@ as $$
     or has_column_privilege(relation.id, attribute.attnum, 'select, insert, update')
   group by relation.id;
 $$;
-comment on function private.describe_columns(jsonb) is 'The columns that the calling role may use, of each visible relation.';
+comment on function private.describe_columns(jsonb) is 'The columns of each visible relation that the calling role may use.';
 
 create function private.describe_constraints(p_schemas jsonb)
 returns table (relation_id oid, constraints json)
@@ -122,7 +122,7 @@ as $$
   group by relation.id;
 $$;
 comment on function private.describe_constraints(jsonb) is
-  'Keys, checks and exclusions of each visible relation. The target of a foreign key is left out where the calling role may not use it.';
+  'Keys, checks and exclusions of each visible relation. The target of a foreign key is omitted when the calling role may not use it.';
 
 create function private.describe_indexes(p_schemas jsonb)
 returns table (relation_id oid, indexes json)
@@ -198,7 +198,7 @@ as $$
   group by relation.id;
 $$;
 comment on function private.describe_row_policies(jsonb) is
-  'The policies that hold for the calling role, of each visible relation, with the relation''s columns that they name.';
+  'The policies of each visible relation that apply to the calling role, with the relation''s columns that they name.';
 
 create function private.view_definition(p_view_id oid, p_schemas jsonb)
 returns text
@@ -254,7 +254,7 @@ as $$
   left join private.describe_indexes(describe_relations.p_schemas) as indexes on indexes.relation_id = relation.id
   left join private.describe_row_policies(describe_relations.p_schemas) as policies on policies.relation_id = relation.id;
 $$;
-comment on function private.describe_relations(jsonb) is 'All that is known of the visible relations, by schema and name.';
+comment on function private.describe_relations(jsonb) is 'Everything that is known about the visible relations, by schema and name.';
 
 create function private.describe_enums(p_schemas jsonb)
 returns json
@@ -359,7 +359,7 @@ as $$
     union all
     select row(11, oid, xmin)::text from pg_catalog.pg_proc where pronamespace in (select oid from schemas)
     union all
-    -- Comments of the system's own objects never change.
+    -- Comments of system objects never change.
     select row(12, classoid, objoid, objsubid, xmin)::text from pg_catalog.pg_description where objoid >= 16384
     union all
     select row(13, roleid, member, xmin)::text from pg_catalog.pg_auth_members
@@ -370,7 +370,7 @@ as $$
   from changes;
 $$;
 comment on function private.catalog_version(jsonb) is
-  'Differs whenever something in these schemas, a comment or a membership of roles was created, changed or dropped, and by the calling role: by the transactions that wrote the catalogs'' rows. Called by the SQL tools as the caller.';
+  'A value that changes whenever anything in these schemas, a comment or a role membership is created, changed or dropped. Derived from the transactions that wrote the catalog rows, and different for each calling role. Called by the SQL tools as the caller.';
 
 grant execute on function private.visible_relations(jsonb), private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
   private.describe_row_policies(jsonb), private.view_definition(oid, jsonb), private.describe_relations(jsonb),
@@ -386,8 +386,8 @@ create table private.schema_cache (
   generated_at timestamptz not null default now()
 );
 comment on table private.schema_cache is
-  'The latest answer of private.describe_schema(), which is the same for every caller: all of them read it as the role authenticated.';
-comment on column private.schema_cache.catalog_version is 'Of private.catalog_version() when it was read; another one makes it stale.';
-comment on column private.schema_cache.schema_hash is 'SHA-256 of the structure alone, without estimates and counts.';
-comment on column private.schema_cache.analysis is 'What a model wrote of this structure, with its name; null: none was asked.';
+  'The latest result of private.describe_schema(). It is the same for every caller, because all of them read it as the role authenticated.';
+comment on column private.schema_cache.catalog_version is 'private.catalog_version() when the structure was read. The row is stale when the current value differs.';
+comment on column private.schema_cache.schema_hash is 'SHA-256 of the structure without estimates and counts.';
+comment on column private.schema_cache.analysis is 'A model''s description of this structure, with the model''s name; null: none was requested.';
 alter table private.schema_cache enable row level security;

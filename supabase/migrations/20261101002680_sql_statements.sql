@@ -1,4 +1,4 @@
--- What the SQL tools let callers do, and the writes that wait for a confirmation.
+-- The policy of the SQL tools, and the writes that wait for a confirmation.
 
 create table private.sql_policy (
   is_only_row boolean primary key default true check (is_only_row),
@@ -23,23 +23,23 @@ create table private.sql_policy (
   confirmation_seconds int not null default 300 check (confirmation_seconds between 10 and 86400)
 );
 comment on table private.sql_policy is
-  'What execute_sql lets callers do, in one row. Changed by operators; every change makes tokens of the version before invalid.';
-comment on column private.sql_policy.version is 'Counted up by every change; a confirmation holds for one version.';
+  'What execute_sql allows, in one row. Changed by operators; every change invalidates the tokens of the previous version.';
+comment on column private.sql_policy.version is 'Incremented by every change. A confirmation is valid for one version.';
 comment on column private.sql_policy.exposed_schemas is 'Schemas whose relations statements may name.';
 comment on column private.sql_policy.read_functions is
-  'The project''s own functions that reads may call, as schema.name. A function with its owner''s rights (security definer) gives every caller what it reads.';
+  'The project''s own functions that reads may call, as schema.name. A security definer function gives every caller the data that it reads.';
 comment on column private.sql_policy.write_functions is 'The project''s own functions that make a statement a write, as schema.name.';
 comment on column private.sql_policy.confirmable_definitions is
-  'Kinds of statements of the class ddl that a token can confirm, by the root of their syntax tree.';
-comment on column private.sql_policy.definitions_need_approval is 'A person has to approve ddl with approve_statement().';
+  'Kinds of statements of the class ddl that a token can confirm, named by the root of their syntax tree.';
+comment on column private.sql_policy.definitions_need_approval is 'When true, a person must approve ddl with approve_statement().';
 comment on column private.sql_policy.unfiltered_writes_need_approval is
-  'A person has to approve an UPDATE or DELETE without WHERE with approve_statement().';
-comment on column private.sql_policy.max_rows is 'Most rows that one answer holds.';
-comment on column private.sql_policy.max_bytes is 'Most bytes of rows, as JSON, that one answer holds.';
-comment on column private.sql_policy.max_export_rows is 'Most rows that one exported file holds.';
-comment on column private.sql_policy.max_export_bytes is 'Most bytes of one exported file; the bucket takes 20 MiB.';
-comment on column private.sql_policy.max_affected_rows is 'Most rows that one write may change, whatever its estimate says.';
-comment on column private.sql_policy.confirmation_seconds is 'How long a token can be used.';
+  'When true, a person must approve an UPDATE or DELETE without WHERE with approve_statement().';
+comment on column private.sql_policy.max_rows is 'Most rows in one answer.';
+comment on column private.sql_policy.max_bytes is 'Most bytes of rows in one answer, as JSON.';
+comment on column private.sql_policy.max_export_rows is 'Most rows in one exported file.';
+comment on column private.sql_policy.max_export_bytes is 'Most bytes of one exported file. The bucket accepts 20 MiB.';
+comment on column private.sql_policy.max_affected_rows is 'Most rows that one write may change, regardless of its estimate.';
+comment on column private.sql_policy.confirmation_seconds is 'How long a token is valid.';
 
 alter table private.sql_policy enable row level security;
 insert into private.sql_policy default values;
@@ -54,7 +54,7 @@ begin
   return new;
 end;
 $$;
-comment on function private.count_sql_policy_version() is 'Row trigger: gives each state of the policy its own version.';
+comment on function private.count_sql_policy_version() is 'Row trigger: increments the version with every change of the policy.';
 create trigger count_sql_policy_version before update on private.sql_policy
   for each row execute function private.count_sql_policy_version();
 
@@ -67,7 +67,7 @@ as $$
   select to_jsonb(policy) - 'is_only_row' || jsonb_build_object('context_version', private.sql_context_version())
   from private.sql_policy as policy;
 $$;
-comment on function private.read_sql_policy() is 'The policy as JSON, with context_version: which SQL context is used. Called by the SQL tools as the functions'' own role.';
+comment on function private.read_sql_policy() is 'The policy as JSON, with context_version, the current version of the SQL context. Called by the SQL tools as the functions'' own role.';
 
 create table public.sql_confirmations (
   id uuid primary key default gen_random_uuid(),
@@ -97,14 +97,14 @@ create table public.sql_confirmations (
 create index sql_confirmations_user_id_idx on public.sql_confirmations (user_id, created_at desc);
 create unique index sql_confirmations_idempotency_key_idx on public.sql_confirmations (user_id, idempotency_key);
 comment on table public.sql_confirmations is
-  'Writes that were shown by a dry run: each can be run once, by its user, with the token of which only the hash is here.';
-comment on column public.sql_confirmations.token_hash is 'SHA-256.';
-comment on column public.sql_confirmations.client_id is 'OAuth client of the user that asked; empty for none.';
-comment on column public.sql_confirmations.tree_hash is 'SHA-256 of the canonical syntax tree: other spellings of the statement are the same, other constants are not.';
+  'Writes that a dry run has shown. Each can run once, by its user, with the token whose hash is stored here.';
+comment on column public.sql_confirmations.token_hash is 'SHA-256 of the token.';
+comment on column public.sql_confirmations.client_id is 'OAuth client through which the user called; empty for none.';
+comment on column public.sql_confirmations.tree_hash is 'SHA-256 of the canonical syntax tree. Differences in spelling do not change it; different constants do.';
 comment on column public.sql_confirmations.params_hash is 'SHA-256 of the parameters as canonical JSON.';
-comment on column public.sql_confirmations.max_rows is 'More changed rows than that are rolled back.';
+comment on column public.sql_confirmations.max_rows is 'A write that changes more rows than this is rolled back.';
 comment on column public.sql_confirmations.is_approved is 'The owner''s decision by approve_statement(); null: none yet.';
-comment on column public.sql_confirmations.idempotency_key is 'Of the call that used it; the same call gets the same answer again.';
+comment on column public.sql_confirmations.idempotency_key is 'Key of the call that used the token; the same call gets the same answer again.';
 
 alter table public.sql_confirmations enable row level security;
 create policy "users read their own confirmations" on public.sql_confirmations
@@ -146,7 +146,7 @@ as $$
   returning jsonb_build_object('id', id, 'expires_at', expires_at);
 $$;
 comment on function private.offer_sql_confirmation(jsonb) is
-  'Keeps what a dry run of a write has shown, with the hash of its token. Called by the SQL tools as the functions'' own role.';
+  'Stores the result of a write''s dry run, with the hash of its token. Called by the SQL tools as the functions'' own role.';
 
 create function private.find_sql_answer(p_user_id uuid, p_idempotency_key text, p_tree_hash text, p_params_hash text)
 returns jsonb
@@ -162,7 +162,7 @@ as $$
     and params_hash = decode(p_params_hash, 'hex');
 $$;
 comment on function private.find_sql_answer(uuid, text, text, text) is
-  'The answer of a write that this very call has committed before; null: it has not. Called by the SQL tools as the functions'' own role.';
+  'The answer of a write that this same call has already committed; null: it has not. Called by the SQL tools as the functions'' own role.';
 
 create function private.spend_sql_confirmation(
   p_token_hash text, p_client_id text, p_tree_hash text, p_params_hash text, p_idempotency_key text
@@ -204,7 +204,7 @@ begin
 end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is
-  'Uses up a token in the transaction of its write, so that it is used exactly when the write commits. Definer: it runs between the caller''s statements, and callers hold no right on the hashes; it takes confirmations of auth.uid() alone. Raises CONFIRMATION_INVALID, APPROVAL_REQUIRED.';
+  'Uses a token up in the transaction of its write, so that it is used exactly when the write commits. Definer: it runs between the caller''s statements, and callers have no right on the hashes; it only accepts confirmations of auth.uid(). Raises CONFIRMATION_INVALID, APPROVAL_REQUIRED.';
 grant execute on function private.spend_sql_confirmation(text, text, text, text, text) to authenticated;
 
 create function private.keep_sql_answer(p_confirmation_id uuid, p_answer jsonb)
@@ -221,7 +221,7 @@ as $$
     and answer is null;
 $$;
 comment on function private.keep_sql_answer(uuid, jsonb) is
-  'Keeps a write''s answer with its confirmation, in the transaction of the write. Definer: as private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
+  'Stores a write''s answer with its confirmation, in the transaction of the write. Definer, like private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
 grant execute on function private.keep_sql_answer(uuid, jsonb) to authenticated;
 
 create function private.assert_asked_by_another(p_confirmation_id uuid)
@@ -244,7 +244,7 @@ begin
 end;
 $$;
 comment on function private.assert_asked_by_another(uuid) is
-  'Raises FORBIDDEN when an OAuth client would approve its own statement.';
+  'Raises FORBIDDEN when an OAuth client tries to approve its own statement.';
 
 create function private.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text
@@ -281,7 +281,7 @@ begin
 end;
 $$;
 comment on function private.approve_statement(uuid, boolean) is
-  'Approves or rejects a write that waits. Definer: users may not write confirmations; it checks the caller itself.';
+  'Approves or rejects a waiting write. Definer: users may not write confirmations; the function checks the caller itself.';
 grant execute on function private.approve_statement(uuid, boolean) to authenticated;
 grant execute on function private.approve_statement(uuid, boolean) to service_role;
 
@@ -293,7 +293,7 @@ as $$
   select private.approve_statement(p_confirmation_id, p_approved);
 $$;
 comment on function public.approve_statement(uuid, boolean) is
-  'Approves or rejects a write of execute_sql that waits for its owner; the holder of its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which cannot approve their own requests, and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Approves or rejects a write of execute_sql that waits for its owner; the holder of its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which cannot approve their own requests, and the service; never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.approve_statement(uuid, boolean) to authenticated;
 grant execute on function public.approve_statement(uuid, boolean) to service_role;
 
@@ -308,7 +308,7 @@ declare
   v_columns constant name[] := array(select jsonb_array_elements_text(p_names -> 'columns'));
   v_operators constant name[] := array(select jsonb_array_elements_text(p_names -> 'operators'));
 begin
-  -- By name first: the catalogs have an index on it, and every statement asks.
+  -- Filter by name first, because the catalogs have an index on it and every statement runs this.
   return query
     select format('function %s.%s', schema.nspname, proc.proname)
     from pg_catalog.pg_proc as proc
@@ -317,7 +317,7 @@ begin
       and p_names -> 'schemas' ? schema.nspname::text
       and (
         proc.proname = any (v_functions)
-        -- row.name calls name(row) where the row has no such column.
+        -- row.name calls name(row) when the row has no such column.
         or proc.pronargs = 1 and exists (
           select from pg_catalog.pg_type as type
           where type.oid = proc.proargtypes[0] and (type.typtype = 'c' or type.typname in ('record', 'anyelement'))
@@ -341,4 +341,4 @@ begin
 end;
 $$;
 comment on function private.stand_ins(jsonb) is
-  'Functions and operators of the project that PostgreSQL could choose for a name that a statement uses, without being opted in: the search path does not keep a better fitting signature from winning. Takes {schemas, functions, operators, columns, opted_in}. Called by the SQL tools as the functions'' own role.';
+  'Functions and operators of the project that PostgreSQL could choose for a name in a statement although the policy does not list them: a better matching signature wins, whatever the search path is. Takes {schemas, functions, operators, columns, opted_in}. Called by the SQL tools as the functions'' own role.';

@@ -1,4 +1,4 @@
--- Database functions as tools: their arguments as a schema, and the statement that calls them.
+-- Database functions as tools: the schema of their arguments, and the statement that calls them.
 
 create function private.json_schema_of_type(p_type oid)
 returns jsonb
@@ -36,7 +36,7 @@ as $$
   from pg_catalog.pg_type type
   where type.oid = p_type;
 $$;
-comment on function private.json_schema_of_type(oid) is 'The JSON Schema of values that a PostgreSQL type takes from JSON.';
+comment on function private.json_schema_of_type(oid) is 'The JSON Schema of JSON values that a PostgreSQL type accepts.';
 
 create function private.tool_function_arguments(p_function oid)
 returns table (place int, name text, type oid, has_default boolean)
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 comment on function private.find_tool_function(text) is
-  'The one plain function of that name (schema.name); raises TOOL_CONFIG_INVALID when it cannot serve as a tool.';
+  'The one plain function of that name (schema.name). Raises TOOL_CONFIG_INVALID when it cannot be a tool.';
 
 create function private.describe_tool_function(p_function text)
 returns jsonb
@@ -166,4 +166,4 @@ as $$
   from function, given;
 $$;
 comment on function private.tool_function_statement(text, jsonb, int) is
-  'The statement that calls a database function with the arguments present in the object given as $1, by name and with their types; absent ones take their defaults. The gateway runs it as the caller.';
+  'The statement that calls a database function by name with the typed arguments in the object $1; missing arguments take their defaults. The gateway runs it as the caller.';

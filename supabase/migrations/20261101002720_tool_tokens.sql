@@ -1,5 +1,5 @@
--- What an edge function gets with a tool call instead of a key: a token that is good for this call's
--- user, task and tool, and only for a short time.
+-- Tool tokens: an edge function that is called as a tool gets a short-lived token for the call's user, task
+-- and tool, instead of a key.
 
 create table private.tool_tokens (
   token_hash text primary key,
@@ -14,12 +14,12 @@ create table private.tool_tokens (
 create index tool_tokens_expires_at_idx on private.tool_tokens (expires_at);
 create index tool_tokens_task_id_idx on private.tool_tokens (task_id);
 comment on table private.tool_tokens is
-  'Tokens of tool calls that run in edge functions. Rows live for minutes, so they refer to nothing: what they name is looked up when a token comes.';
-comment on column private.tool_tokens.token_hash is 'SHA-256 in hexadecimal; the token itself is stored nowhere.';
-comment on column private.tool_tokens.user_id is 'On whose behalf the tool was called; null for the service.';
-comment on column private.tool_tokens.task_id is 'The token ends with it, also when the task goes on later; null for a call outside of tasks.';
-comment on column private.tool_tokens.client_id is 'OAuth client that called the tool, whose scopes hold for the token as well.';
-comment on column private.tool_tokens.tool is 'tools.slug of the tool that was called.';
+  'Tokens of tool calls that run in edge functions. Rows live for minutes and have no foreign keys: what they name is looked up when the token is used.';
+comment on column private.tool_tokens.token_hash is 'SHA-256 in hexadecimal. The token is not stored.';
+comment on column private.tool_tokens.user_id is 'The user on whose behalf the tool was called; null for the service.';
+comment on column private.tool_tokens.task_id is 'The token becomes invalid when this task ends, even if the task continues later; null for a call outside tasks.';
+comment on column private.tool_tokens.client_id is 'OAuth client that called the tool, whose scopes also limit the token.';
+comment on column private.tool_tokens.tool is 'tools.slug of the called tool.';
 comment on column private.tool_tokens.execution_id is 'The call in mcp_executions.';
 alter table private.tool_tokens enable row level security;
 
@@ -51,7 +51,7 @@ begin
 end;
 $$;
 comment on function private.issue_tool_token(jsonb, text, numeric) is
-  'Makes a token valid for a tool call {user_id, agent_id, task_id, client_id, tool, execution_id}, and forgets expired ones. Called by the gateway.';
+  'Stores a token for a tool call {user_id, agent_id, task_id, client_id, tool, execution_id}, and deletes expired tokens. Called by the gateway.';
 
 create function private.find_tool_token(p_token_hash text)
 returns private.tool_tokens
@@ -80,7 +80,7 @@ begin
 end;
 $$;
 comment on function private.find_tool_token(text) is
-  'The tool call of a token, by its hash; raises UNAUTHORIZED when it is unknown, expired, or its task has ended.';
+  'The tool call of a token, by its hash. Raises UNAUTHORIZED when the token is unknown or expired, or when its task has ended.';
 
 create function private.agent_of_token(p_token_hash text)
 returns jsonb
@@ -101,7 +101,7 @@ begin
 end;
 $$;
 comment on function private.agent_of_token(text) is
-  'Who acts with a token of a tool call: {user_id, agent_id, task_id, client_id, …}. Raises UNAUTHORIZED, AGENT_NOT_ALLOWED. Called by the endpoints.';
+  'The caller that acts with a tool token: {user_id, agent_id, task_id, client_id, …}. Raises UNAUTHORIZED, AGENT_NOT_ALLOWED. Called by the edge functions.';
 
 create function private.agent_of_task(p_task_id uuid, p_user_id uuid)
 returns jsonb
@@ -126,7 +126,7 @@ begin
 end;
 $$;
 comment on function private.agent_of_task(uuid, uuid) is
-  'Who acts in a task that a request names: {user_id, agent_id, task_id, client_id}; another user''s task is TASK_NOT_FOUND. Called by the endpoints.';
+  'The caller that acts in a task named by a request: {user_id, agent_id, task_id, client_id}. Raises TASK_NOT_FOUND, also for another user''s task. Called by the edge functions.';
 
 create function private.verify_tool_token(p_token text)
 returns jsonb
@@ -142,7 +142,7 @@ begin
 end;
 $$;
 comment on function private.verify_tool_token(text) is
-  'The call of a tool call''s token. Definer: the service may not read the hashes; only the service may execute it.';
+  'The tool call of a token. Definer: the service may not read the hashes; only the service may execute this function.';
 grant execute on function private.verify_tool_token(text) to service_role;
 
 create function public.verify_tool_token(p_token text)
@@ -154,5 +154,5 @@ as $$
   select private.verify_tool_token(p_token);
 $$;
 comment on function public.verify_tool_token(text) is
-  'Returns for an edge function the call of an x-supaswarm-token: {user_id, agent_id, task_id, client_id, tool, execution_id, expires_at}. For the service. Raises UNAUTHORIZED when the token is unknown, expired, or its task has ended.';
+  'Returns to an edge function the call of an x-supaswarm-token: {user_id, agent_id, task_id, client_id, tool, execution_id, expires_at}. For the service. Raises UNAUTHORIZED when the token is unknown or expired, or when its task has ended.';
 grant execute on function public.verify_tool_token(text) to service_role;

@@ -1,4 +1,4 @@
--- Registry rows of the tool servers that are part of the product.
+-- Rows of tools for the servers that are part of the product.
 
 create function private.unregistered_servers(p_slugs jsonb)
 returns jsonb
@@ -11,7 +11,7 @@ as $$
   where not exists (select from public.tools as tool where tool.slug = named.slug);
 $$;
 comment on function private.unregistered_servers(jsonb) is
-  'Those of the slugs that no row of tools has. Called by the functions mcp and mcp-execute.';
+  'The slugs that have no row in tools. Called by the functions mcp and mcp-execute.';
 
 create function private.register_servers(p_servers jsonb)
 returns void
@@ -21,7 +21,7 @@ as $$
   insert into public.tools (slug, name, type, description, config)
   select
     server ->> 'slug',
-    -- Names are unique too, and an operator may have given this one away.
+    -- Names are unique too, and an operator's tool may already have this one.
     case when exists (select from public.tools as tool where tool.name = server ->> 'name')
       then server ->> 'slug' else server ->> 'name' end,
     'internal',
@@ -31,4 +31,4 @@ as $$
   on conflict do nothing;
 $$;
 comment on function private.register_servers(jsonb) is
-  'Gives internal servers [{slug, name, description}] their rows in tools; rows that are there stay as they are. Called by the functions mcp and mcp-execute.';
+  'Inserts rows into tools for internal servers [{slug, name, description}]; existing rows are not changed. Called by the functions mcp and mcp-execute.';

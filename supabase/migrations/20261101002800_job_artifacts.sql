@@ -1,4 +1,4 @@
--- What the tasks of one job have stored, for the agents that work on it.
+-- Data and files that the tasks of one job stored, for the job's agents.
 
 create function private.list_job_artifacts(p_task_id uuid)
 returns jsonb
@@ -53,4 +53,4 @@ as $$
   );
 $$;
 comment on function private.is_job_file(uuid, text) is
-  'Whether a path in the bucket supaswarm-data was stored by a task in the same job as p_task_id. Called by the internal tool server artifacts.';
+  'True when a task in the same job as p_task_id stored this path in the bucket supaswarm-data. Called by the internal tool server artifacts.';

@@ -1,4 +1,4 @@
--- What people think of the answers they got: a grade for each tool call.
+-- Grades: how users rate the results of tool calls.
 
 create table public.mcp_feedback (
   id uuid primary key default gen_random_uuid(),
@@ -20,11 +20,11 @@ create index mcp_failures_created_at_idx on public.mcp_failures (created_at, id)
 create index mcp_executions_created_at_idx on public.mcp_executions (created_at);
 create index usage_events_execution_id_idx on public.usage_events (execution_id) where execution_id is not null;
 comment on table public.mcp_feedback is
-  'Grades of tool calls, one a call and user, in two systems: a thumb and one to five stars. Written by the function mcp-feedback alone.';
-comment on column public.mcp_feedback.feedback_token is 'As the call''s answer had it under _meta.feedback_token.';
-comment on column public.mcp_feedback.user_id is 'The user who graded, as whom the call had acted; null: the service.';
-comment on column public.mcp_feedback.created_at is 'The first grade; it can be changed for 24 hours from then.';
-comment on column public.mcp_feedback.updated_at is 'The last change; the export takes the grade into the file of this day.';
+  'Grades of tool calls, one per call and user, in two systems: a thumb, and one to five stars. Written only by the function mcp-feedback.';
+comment on column public.mcp_feedback.feedback_token is 'From _meta.feedback_token of the call''s result.';
+comment on column public.mcp_feedback.user_id is 'The user who graded, on whose behalf the call ran; null: the service.';
+comment on column public.mcp_feedback.created_at is 'Time of the first grade, which can be changed for 24 hours.';
+comment on column public.mcp_feedback.updated_at is 'Time of the last change. The export writes the grade to the file of this day.';
 
 alter table public.mcp_feedback enable row level security;
 create policy "users read their own grades" on public.mcp_feedback
@@ -32,7 +32,7 @@ create policy "users read their own grades" on public.mcp_feedback
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
 comment on policy "users read their own grades" on public.mcp_feedback is
-  'For clients that show or change a grade.';
+  'Lets a client show or change a grade.';
 grant select on public.mcp_feedback to authenticated;
 grant select on public.mcp_feedback to service_role;
 
@@ -102,4 +102,4 @@ begin
 end;
 $$;
 comment on function private.record_feedback(uuid, uuid, text, int, text) is
-  'Grades a call of that user''s own, or with null one of the service''s; what is null stays as it was. Returns the whole grade. A thumb that turns down makes the gateway forget the arguments that the call taught. Raises FEEDBACK_TOKEN_NOT_FOUND and, 24 hours after the first grade, FEEDBACK_CLOSED. Called by mcp-feedback.';
+  'Grades a call of this user, or for a null user one of the service. Null fields keep their value. Returns the whole grade. When a thumb changes to down, the arguments that the call taught are deleted. Raises FEEDBACK_TOKEN_NOT_FOUND and, 24 hours after the first grade, FEEDBACK_CLOSED. Called by mcp-feedback.';

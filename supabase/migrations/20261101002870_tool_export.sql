@@ -5,8 +5,8 @@ create table private.exports (
   exported_until date not null
 );
 comment on table private.exports is
-  'How far the export has come. A day is done once its file stands in Storage, so a run that dies is repeated from there.';
-comment on column private.exports.exported_until is 'UTC; every day before it is in Storage. Rows of later days are not forgotten.';
+  'Progress of the export. A day is done once its file is in Storage, so a run that dies is repeated from there.';
+comment on column private.exports.exported_until is 'UTC. Every day before it is in Storage. Retention keeps the rows of later days.';
 alter table private.exports enable row level security;
 
 insert into private.exports (kind, exported_until)
@@ -22,17 +22,17 @@ as $$
   from private.exports as export
   where export.kind = exported_until.p_kind;
 $$;
-comment on function private.exported_until(text) is 'Rows of the kind from before this moment are in Storage.';
+comment on function private.exported_until(text) is 'Rows of this kind from before this time are in Storage.';
 
 create function private.last_day_to_export()
 returns date
 language sql
 set search_path = ''
 as $$
-  -- A quarter of an hour, so that no transaction of the day is still under way.
+  -- After a quarter of an hour, no transaction of the day is still running.
   select ((clock_timestamp() - interval '15 minutes') at time zone 'utc')::date - 1;
 $$;
-comment on function private.last_day_to_export() is 'The last UTC day whose rows are all there.';
+comment on function private.last_day_to_export() is 'The last UTC day whose rows are complete.';
 
 create function private.days_to_export(p_from date default null, p_with_today boolean default false)
 returns jsonb
@@ -56,7 +56,7 @@ as $$
   ) as due;
 $$;
 comment on function private.days_to_export(date, boolean) is
-  'What is to be exported, [{kind, day}], oldest first and at most 62 days: what is due, or all since a day. With today, whose file is not yet whole.';
+  'The days to export, [{kind, day}], oldest first, at most 62: those that are due, or all since p_from. With today, whose file is incomplete.';
 
 create function private.mark_exported(p_kind text, p_day date)
 returns void
@@ -70,7 +70,7 @@ as $$
     and mark_exported.p_day <= private.last_day_to_export();
 $$;
 comment on function private.mark_exported(text, date) is
-  'Notes that a day''s file is in Storage. A day that is not over, or not the next one, changes nothing.';
+  'Records that a day''s file is in Storage. Does nothing for a day that is not over or not the next one.';
 
 create function private.reviewable_text(p_text text)
 returns text
@@ -81,7 +81,7 @@ as $$
   select private.storable_parameters(to_jsonb(reviewable_text.p_text), 4000) #>> '{}';
 $$;
 comment on function private.reviewable_text(text) is
-  'Free text as an export may show it: nothing when it looks as if it held a key or token.';
+  'Free text in the form that an export may contain; null when it seems to contain a key or token.';
 
 create view private.reviewed_calls with (security_invoker = true) as
   select
@@ -115,7 +115,7 @@ create view private.reviewed_calls with (security_invoker = true) as
   left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
   left join public.agents as agent on agent.id = execution.agent_id;
 comment on view private.reviewed_calls is
-  'Tool calls with what a reviewer needs of them, without secrets and without answers, which may be anybody''s data.';
+  'Tool calls with the fields that a reviewer needs, without secrets and without results, which may contain personal data.';
 
 create function private.export_page(
   p_kind text, p_day date, p_after_at text, p_after_id uuid, p_limit int
@@ -166,7 +166,7 @@ begin
 end;
 $$;
 comment on function private.export_page(text, date, text, uuid, int) is
-  'The next rows of a UTC day after the one at that place: grades by their last change, failures by when they happened; an entry has the columns of reviewed_calls. The place is text, since clients round times to milliseconds. The planner is pinned, so that a page costs the same on the first day as with statistics: the rows by index, then what belongs to them.';
+  'A page of the rows of a UTC day, after the given row: grades by their last change, failures by their time. An entry has the columns of reviewed_calls. The position is text, because clients round times to milliseconds. Planner settings are fixed, so that a page has the same plan with and without statistics: first the rows by index, then their related rows.';
 
 create function private.wake_export()
 returns void
@@ -177,4 +177,4 @@ as $$
   where private.days_to_export() <> '[]';
 $$;
 comment on function private.wake_export() is
-  'Asks for the export when a day is due. Called by cron every hour, so a night that failed is made up for.';
+  'Wakes the export when a day is due. Called by cron every hour, so that a failed night is repeated.';

@@ -1,4 +1,4 @@
--- Levels two and three of a skill: its instructions and, one at a time, its resources.
+-- Loading a skill: its instructions (level two) and its resources, one at a time (level three).
 
 create function private.load_skill(p_task_id uuid, p_skill_id text)
 returns jsonb
@@ -22,4 +22,4 @@ as $$
     and skill.is_active;
 $$;
 comment on function private.load_skill(uuid, text) is
-  'A whole skill, if the task''s agent has it and it is active; else null. Called by workers.';
+  'A complete skill if the task''s agent has it and it is active, else null. Called by workers.';

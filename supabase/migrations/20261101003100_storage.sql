@@ -1,4 +1,5 @@
--- Files of tasks. Only the service writes; the owner of a job reads its folder, and what its tasks refer to.
+-- Files of tasks. Only the service writes them; the owner of a job reads its folder and the files that its
+-- tasks refer to.
 
 insert into storage.buckets (id, name, public)
 values ('supaswarm-data', 'supaswarm-data', false), ('supaswarm-exports', 'supaswarm-exports', false)
@@ -22,7 +23,7 @@ begin
   return exists (
     select from public.tasks where id = v_job_id and parent_id is null and created_by = auth.uid()
   )
-  -- A fork refers to files of the job that it came from, which may be gone.
+  -- A fork refers to files of its original job, which may be deleted.
   or exists (
     select from public.tasks
     where storage_paths @> array[p_object_name] and storage_paths <> '{}' and created_by = auth.uid()
@@ -30,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.is_own_job_file(text) is
-  'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns, or one of the caller''s tasks refers to it. Called by policies on storage.objects. Definer: under row level security the index of paths is of no use; it asks for the caller''s own tasks.';
+  'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns, or when one of the caller''s tasks refers to it. Called by policies on storage.objects. Definer: with row level security, Postgres could not use the index of paths; the function reads only the caller''s own tasks.';
 grant execute on function private.is_own_job_file(text) to authenticated;
 
 create policy "owners read the files of their jobs" on storage.objects

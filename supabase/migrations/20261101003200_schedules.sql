@@ -1,13 +1,13 @@
--- What runs by the clock.
+-- Cron jobs.
 
 select cron.schedule('supaswarm-tick', '15 seconds', 'select private.tick()');
 
--- A day is due from a quarter past midnight, UTC; the other hours find nothing to do.
--- Weeks and months ahead, so that many calls may fail before a row finds no partition of its time.
+-- Creates partitions weeks and months ahead, so that rows have a partition even when many calls fail.
 select cron.schedule('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()');
 
+-- A day is due from a quarter past midnight UTC; in the other hours there is nothing to do.
 select cron.schedule('supaswarm-export', '20 * * * *', 'select private.wake_export()');
 
--- pg_cron keeps every run for ever; a run each 15 seconds is 5,760 rows a day.
+-- pg_cron keeps a row of every run; a run every 15 seconds adds 5,760 rows a day.
 select cron.schedule('supaswarm-prune-cron-runs', '17 3 * * *',
   'delete from cron.job_run_details where end_time < now() - interval ''1 day''');

@@ -1,4 +1,4 @@
--- Cron expressions in a time zone: when a schedule of a user runs next. Nothing here reads a table.
+-- Cron expressions in a time zone: when a user's schedule runs next. These functions read no table.
 
 create type private.cron_fields as (
   minutes int[],
@@ -10,7 +10,7 @@ create type private.cron_fields as (
   is_hourly boolean
 );
 comment on type private.cron_fields is
-  'A cron expression, field by field. is_either_day: a date matches by its day of the month or by its weekday, as cron has it where both are restricted. is_hourly: the expression names every hour.';
+  'The parsed fields of a cron expression. is_either_day: both day fields are restricted, so a date matches by either of them, as usual in cron. is_hourly: the expression names every hour.';
 
 create function private.raise_cron_invalid(p_cron text, p_problem text)
 returns void
@@ -25,7 +25,7 @@ begin
     hint = 'Write minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat), such as "30 7 * * mon-fri".';
 end;
 $$;
-comment on function private.raise_cron_invalid(text, text) is 'Raises SCHEDULE_CRON_INVALID, naming what is wrong.';
+comment on function private.raise_cron_invalid(text, text) is 'Raises SCHEDULE_CRON_INVALID with the problem.';
 
 create function private.cron_number(p_text text, p_min int, p_names text[])
 returns int
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 comment on function private.cron_number(text, int, text[]) is
-  'The number that a field of a cron expression names, by digits or by a name (the first name is p_min); null for anything else.';
+  'The number that a part of a cron field names, by digits or by a name (the first name is p_min); null for anything else.';
 
 create function private.cron_field(
   p_cron text, p_label text, p_text text, p_min int, p_max int, p_names text[] default '{}'
@@ -72,7 +72,7 @@ begin
         when v_match[3] is not null then p_max
         else v_from
       end;
-      -- Sunday is 0 and 7, and ends a range as the latter: fri-sun.
+      -- Sunday is both 0 and 7. At the end of a range such as fri-sun it is 7.
       if p_max = 7 and v_to = 0 and v_from > 0 then
         v_to := 7;
       end if;
@@ -141,7 +141,7 @@ stable
 set search_path = ''
 as $$
 begin
-  -- Postgres also takes abbreviations and POSIX rules ("FOO+3"), which know no change of their own.
+  -- Postgres also accepts abbreviations and POSIX rules ("FOO+3"), which have no daylight saving time.
   if p_time_zone ~ '^(UTC|GMT|Etc/GMT[+-]1?[0-9]|(?!posix/|right/)[A-Za-z_]+(/[A-Za-z_-]+){1,2})$' then
     perform clock_timestamp() at time zone p_time_zone;
     return;
@@ -155,7 +155,7 @@ exception when invalid_parameter_value then
 end;
 $$;
 comment on function private.assert_time_zone(text) is
-  'Raises SCHEDULE_ZONE_INVALID unless it is UTC, GMT or a name Area/Location of the time zone database.';
+  'Raises SCHEDULE_ZONE_INVALID unless the name is UTC, GMT or Area/Location in the time zone database.';
 
 create function private.offset_at(p_at timestamptz, p_time_zone text)
 returns interval
@@ -176,7 +176,7 @@ stable
 set search_path = ''
 as $$
 declare
-  -- Of two instants with this local time Postgres takes the later one.
+  -- When two instants have this local time, Postgres returns the later one.
   v_late constant timestamptz := p_local at time zone p_time_zone;
   v_offset_before constant interval := private.offset_at(v_late - interval '1 day', p_time_zone);
   v_early constant timestamptz := (p_local - v_offset_before) at time zone 'utc';
@@ -190,7 +190,7 @@ begin
   if v_late at time zone p_time_zone = p_local then
     return v_late;
   end if;
-  -- Clocks skip this time: the change lies within the day before, to the second.
+  -- Clocks skip this time. Search the day before it for the change, to the second.
   v_after := extract(epoch from v_early)::bigint;
   v_before := v_after - 86400;
   while v_after - v_before > 1 loop
@@ -205,7 +205,7 @@ begin
 end;
 $$;
 comment on function private.instant_of(timestamp, text) is
-  'When clocks of a zone show a time: the first instant of a time that they show twice, and the instant of the change for a time that they skip.';
+  'The instant at which clocks of a zone show a local time: the first of two instants for a repeated time, and the instant of the change for a skipped time.';
 
 create function private.is_cron_date(p_fields private.cron_fields, p_date date)
 returns boolean
@@ -221,7 +221,7 @@ begin
     and case when p_fields.is_either_day then v_is_day or v_is_weekday else v_is_day and v_is_weekday end;
 end;
 $$;
-comment on function private.is_cron_date(private.cron_fields, date) is 'Whether a cron expression allows a date.';
+comment on function private.is_cron_date(private.cron_fields, date) is 'True when a cron expression allows the date.';
 
 create function private.next_cron_date(p_fields private.cron_fields, p_from date)
 returns date
@@ -280,7 +280,7 @@ begin
 end;
 $$;
 comment on function private.next_elapsed_cron_time(private.cron_fields, text, timestamptz) is
-  'next_cron_time() of an expression that names every hour: it goes by the hours that pass, also those that clocks show twice.';
+  'next_cron_time() for an expression that names every hour: it follows elapsed hours, including an hour that clocks repeat.';
 
 create function private.next_named_cron_time(p_fields private.cron_fields, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -297,7 +297,7 @@ declare
 begin
   while v_date is not null loop
     foreach v_hour in array p_fields.hours loop
-      -- Long past, whatever change of the clocks lies in between.
+      -- Certainly past, even if the clocks changed in between.
       continue when v_date + make_interval(hours => v_hour + 4) < v_after_local;
       foreach v_minute in array p_fields.minutes loop
         v_at := private.instant_of(v_date + make_interval(hours => v_hour, mins => v_minute), p_time_zone);
@@ -312,7 +312,7 @@ begin
 end;
 $$;
 comment on function private.next_named_cron_time(private.cron_fields, text, timestamptz) is
-  'next_cron_time() of an expression that names hours: each local time counts once, one that clocks skip at the instant of the change.';
+  'next_cron_time() for an expression that names hours: each local time counts once, and a skipped time counts at the instant of the change.';
 
 create function private.next_cron_time(p_cron text, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -334,7 +334,7 @@ begin
 end;
 $$;
 comment on function private.next_cron_time(text, text, timestamptz) is
-  'The first time after p_after that a cron expression names in a time zone. Where clocks are put forward, a named time that they skip is the instant of the change; where they are put back, a named time that they show twice is the first of the two. An expression for every hour goes by the hours that pass. Raises SCHEDULE_CRON_INVALID. The caller has asked assert_time_zone().';
+  'The first time after p_after that a cron expression names in a time zone. A local time that clocks skip counts at the instant of the change; of a local time that clocks repeat, the first instant counts. An expression for every hour follows elapsed hours. Raises SCHEDULE_CRON_INVALID. The caller has called assert_time_zone().';
 
 create function private.next_schedule_times(p_cron text, p_time_zone text, p_count int, p_after timestamptz)
 returns setof timestamptz
@@ -360,7 +360,7 @@ begin
 end;
 $$;
 comment on function private.next_schedule_times(text, text, int, timestamptz) is
-  'See public.next_schedule_times(). Definer: users execute none of the functions that it is made of; it reads no table.';
+  'See public.next_schedule_times(). Definer: users may not execute the functions that it calls; it reads no table.';
 grant execute on function private.next_schedule_times(text, text, int, timestamptz) to authenticated;
 grant execute on function private.next_schedule_times(text, text, int, timestamptz) to service_role;
 
@@ -375,6 +375,6 @@ as $$
   select * from private.next_schedule_times(p_cron, p_time_zone, p_count, p_after);
 $$;
 comment on function public.next_schedule_times(text, text, int, timestamptz) is
-  'The next times (5; at most 100) that a cron expression names in a time zone, after p_after (null: now): to be shown before a schedule is saved. For signed-in users and the service. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, QUERY_INVALID.';
+  'The next times (5 by default, at most 100) that a cron expression names in a time zone, after p_after (null: now), for a preview before a schedule is saved. For signed-in users and the service. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, QUERY_INVALID.';
 grant execute on function public.next_schedule_times(text, text, int, timestamptz) to authenticated;
 grant execute on function public.next_schedule_times(text, text, int, timestamptz) to service_role;

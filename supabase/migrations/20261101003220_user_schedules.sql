@@ -1,4 +1,4 @@
--- Schedules: jobs that users let begin by the clock. Their owners write the rows; triggers check them.
+-- Schedules: jobs that start at times set by users. Their owners write the rows; triggers check them.
 
 create table public.schedules (
   id uuid primary key default gen_random_uuid(),
@@ -31,19 +31,19 @@ create index schedules_last_task_id_idx on public.schedules (last_task_id);
 create index schedules_next_run_at_idx on public.schedules (next_run_at) where is_active;
 create index schedules_waiting_idx on public.schedules (id) where waiting_times <> '{}';
 comment on table public.schedules is
-  'When to create jobs, by the clock. Owners insert, update and delete their own rows; the columns below metadata are the platform''s.';
-comment on column public.schedules.created_by is 'Owner of the schedule and of its jobs; null for the service.';
+  'When to create jobs. Owners insert, update and delete their own rows; the platform writes the columns after metadata.';
+comment on column public.schedules.created_by is 'The owner of the schedule and of its jobs; null for the service.';
 comment on column public.schedules.agent is 'Slug of the agent.';
-comment on column public.schedules.input is 'What the agent works on, as in create_task.';
+comment on column public.schedules.input is 'The agent''s input, as for create_task.';
 comment on column public.schedules.cron is 'Five fields (minute, hour, day of the month, month, day of the week), or @hourly, @daily, @weekly, @monthly, @yearly.';
-comment on column public.schedules.time_zone is 'In which cron is read: UTC, or a name such as Europe/Berlin.';
-comment on column public.schedules.overlap is 'When a run is due while the job of the one before has not ended. skip: it is left out. queue: it waits for that end, ten at most.';
-comment on column public.schedules.metadata is 'Given to each job, whose metadata has {schedule: {id, name, scheduled_at}} beside it.';
-comment on column public.schedules.next_run_at is 'Null while it is not active. A run that is late, after a downtime, runs once.';
-comment on column public.schedules.waiting_times is 'Runs that wait for the job before them, by the time that they were due.';
+comment on column public.schedules.time_zone is 'Time zone of cron: UTC, or a name such as Europe/Berlin.';
+comment on column public.schedules.overlap is 'What happens when a run is due while the previous job has not ended. skip: the run is skipped. queue: the run waits for the job to end; at most ten wait.';
+comment on column public.schedules.metadata is 'Metadata of each job, in addition to {schedule: {id, name, scheduled_at}}.';
+comment on column public.schedules.next_run_at is 'Null while the schedule is not active. After a downtime, missed runs are made up for by a single run.';
+comment on column public.schedules.waiting_times is 'Due times of the runs that wait for the previous job to end.';
 comment on column public.schedules.last_run_at is 'When the last job was created.';
-comment on column public.schedules.skipped_count is 'Runs left out since a job of the schedule had not ended.';
-comment on column public.schedules.last_error is 'Why the last run that was due created no job, {code, message, hint, scheduled_at}; null when it did.';
+comment on column public.schedules.skipped_count is 'Runs that were skipped because a job of the schedule had not ended.';
+comment on column public.schedules.last_error is 'Why the last due run created no job, {code, message, hint, scheduled_at}; null when it did.';
 
 create table private.schedule_clients (
   schedule_id uuid not null references public.schedules (id) on delete cascade,
@@ -53,7 +53,7 @@ create table private.schedule_clients (
   primary key (schedule_id, client_id)
 );
 comment on table private.schedule_clients is
-  'OAuth clients that wrote a schedule, with the scopes that they had: each job of it is held to them, as private.job_clients says.';
+  'OAuth clients that wrote a schedule, with the scopes that they had. Each job of the schedule is limited to them, as in private.job_clients.';
 alter table private.schedule_clients enable row level security;
 
 create function private.assert_active_rows_within_quota(p_table regclass, p_quota text, p_owner uuid, p_id uuid, p_attempt text)
@@ -68,7 +68,7 @@ begin
   if v_amount is null then
     return;
   end if;
-  -- One after the other, so that the count is exact.
+  -- Serialize the checks of one owner, so that the count is exact.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
   execute format('select count(*) from %s where created_by = $1 and is_active and id <> $2', p_table)
     into v_count using p_owner, p_id;
@@ -80,6 +80,50 @@ $$;
 comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
   'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
 
+create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_bound constant bigint := 10 * private.quota(p_quota, p_owner);
+  v_count bigint;
+begin
+  if v_bound is null then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
+  execute format('select count(*) from %s where created_by = $1', p_table) into v_count using p_owner;
+  if v_count >= v_bound then
+    raise sqlstate 'PT429' using
+      message = format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
+      detail = 'QUOTA_EXCEEDED',
+      hint = 'Delete rows that you no longer need.';
+  end if;
+end;
+$$;
+comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
+  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as a quota allows active ones. Called before a row is added.';
+
+create function private.assert_schedule_is_small(p_schedule public.schedules)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not private.is_within_limits(jsonb_build_array(p_schedule.input, p_schedule.budget, p_schedule.metadata))
+    or length(p_schedule.agent) > 200 or length(p_schedule.cron) > 1000 or length(p_schedule.time_zone) > 100
+  then
+    raise sqlstate 'PT400' using
+      message = 'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 200 levels or 70,000 values, or a name is too long',
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Write less, and store large values as files.';
+  end if;
+end;
+$$;
+comment on function private.assert_schedule_is_small(public.schedules) is
+  'Raises TASK_INPUT_INVALID for values that no job could have. Asked of inactive schedules as well: they are stored.';
+
 create function private.assert_schedule_may_run(p_schedule public.schedules)
 returns void
 language plpgsql
@@ -87,11 +131,11 @@ set search_path = ''
 as $$
 begin
   perform private.assert_task_is_valid(p_schedule.input, p_schedule.priority, null);
-  if p_schedule.input = '""' or not private.is_within_limits(p_schedule.input) then
+  if p_schedule.input = '""' then
     raise sqlstate 'PT400' using
-      message = 'Cannot save the schedule: its input is empty, or larger than 1 MiB, 200 levels or 70,000 values',
+      message = 'Cannot save the schedule: its input is empty',
       detail = 'TASK_INPUT_INVALID',
-      hint = 'Write the agent''s input as an object or as text, and store large values as files.';
+      hint = 'Write the agent''s input as an object or as text.';
   end if;
   if p_schedule.budget is not null then
     perform private.assert_budget_is_valid(p_schedule.budget);
@@ -103,7 +147,7 @@ begin
 end;
 $$;
 comment on function private.assert_schedule_may_run(public.schedules) is
-  'Raises what creating its job now would raise, and QUOTA_EXCEEDED. Asked when an active schedule is written, so that mistakes show then and not at night.';
+  'Raises QUOTA_EXCEEDED and every error that creating the job now would raise. Called when an active schedule is written, so that the owner sees mistakes immediately and not when a run is due.';
 
 create function private.check_schedule()
 returns trigger
@@ -113,8 +157,12 @@ set search_path = ''
 as $$
 begin
   perform private.assert_person_may('save the schedule', 'swarm:run');
+  perform private.assert_schedule_is_small(new);
+  if tg_op = 'INSERT' then
+    perform private.assert_rows_within_bound('public.schedules', 'active_schedules', new.created_by, 'save the schedule');
+  end if;
   new.cron := btrim(new.cron);
-  -- What cannot run any more can still be deactivated.
+  -- A schedule that can no longer run can still be deactivated.
   if tg_op = 'INSERT' or (old.cron, old.time_zone) is distinct from (new.cron, new.time_zone)
     or (new.is_active and not old.is_active)
   then
@@ -132,7 +180,7 @@ begin
 end;
 $$;
 comment on function private.check_schedule() is
-  'Row trigger of schedules, before what their owner writes: checks all of it and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read what it compares with.';
+  'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
 
 create trigger schedules_check_insert before insert on public.schedules
   for each row execute function private.check_schedule();
@@ -159,7 +207,7 @@ begin
 end;
 $$;
 comment on function private.note_schedule_client() is
-  'Row trigger of schedules: notes the OAuth client that wrote one, with its scopes. Definer: users may not write that table.';
+  'Row trigger of schedules: records the OAuth client that wrote the row, with its scopes. Definer: users may not write that table.';
 
 create trigger schedules_note_client
   after insert or update of name, agent, input, cron, time_zone, overlap, is_active, priority, budget, metadata
@@ -178,7 +226,7 @@ begin
 end;
 $$;
 comment on function private.check_person_may() is
-  'Row trigger (action) of schedules and webhooks; the action completes the sentence "Cannot …". Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute what it asks.';
+  'Row trigger (action) of schedules and webhooks; the action completes the sentence "Cannot …". Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute the functions that it calls.';
 
 create trigger schedules_check_deletion before delete on public.schedules
   for each row execute function private.check_person_may('delete the schedule');
@@ -188,23 +236,23 @@ create policy "owners read their schedules" on public.schedules
   for select to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners read their schedules" on public.schedules is 'With their next run and how the last one went.';
+comment on policy "owners read their schedules" on public.schedules is 'Owners read their schedules, with the next run and the result of the last one.';
 create policy "owners add schedules" on public.schedules
   for insert to authenticated with check (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners add schedules" on public.schedules is 'For themselves alone; check_schedule() checks what they write.';
+comment on policy "owners add schedules" on public.schedules is 'Owners add schedules only for themselves; check_schedule() checks the row.';
 create policy "owners change their schedules" on public.schedules
   for update to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   )
   with check (created_by = (select auth.uid()));
-comment on policy "owners change their schedules" on public.schedules is 'Column grants name what they may change.';
+comment on policy "owners change their schedules" on public.schedules is 'Owners change only the columns that are granted.';
 create policy "owners delete their schedules" on public.schedules
   for delete to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners delete their schedules" on public.schedules is 'Jobs that a schedule has created stay.';
+comment on policy "owners delete their schedules" on public.schedules is 'Owners delete their schedules; the jobs that a schedule created remain.';
 grant select, delete on public.schedules to authenticated;
 grant insert (created_by, name, agent, input, cron, time_zone, overlap, is_active, priority, budget, metadata)
   on public.schedules to authenticated;
@@ -243,7 +291,7 @@ begin
 end;
 $$;
 comment on function private.create_scheduled_job(public.schedules, timestamptz) is
-  'Creates the job of one run, held to the OAuth clients that wrote the schedule. Raises what create_task() raises, INSUFFICIENT_SCOPE.';
+  'Creates the job of one run, limited to the scopes of the OAuth clients that wrote the schedule. Raises what create_task() raises, INSUFFICIENT_SCOPE.';
 
 create function private.run_schedule(p_schedule public.schedules, p_scheduled_at timestamptz)
 returns void
@@ -260,7 +308,7 @@ begin
   set last_run_at = clock_timestamp(), last_task_id = v_task_id, run_count = run_count + 1, last_error = null
   where id = p_schedule.id;
 exception when others then
-  -- A schedule that cannot run must not hold up the others: its owner reads why.
+  -- A schedule that cannot run must not stop the others. Its owner reads the reason in last_error.
   get stacked diagnostics v_detail = pg_exception_detail, v_hint = pg_exception_hint;
   update public.schedules
   set last_error = jsonb_build_object(
@@ -275,7 +323,7 @@ exception when others then
 end;
 $$;
 comment on function private.run_schedule(public.schedules, timestamptz) is
-  'Creates the job of one run, or notes why it could not be created. Never fails. The caller has locked the schedule.';
+  'Creates the job of one run, or stores why it could not be created. Never raises. The caller has locked the schedule.';
 
 create function private.has_unfinished_run(p_schedule public.schedules)
 returns boolean
@@ -287,7 +335,7 @@ begin
   return exists (select from public.tasks where id = p_schedule.last_task_id and finished_at is null);
 end;
 $$;
-comment on function private.has_unfinished_run(public.schedules) is 'Whether the job that a schedule last created has not ended.';
+comment on function private.has_unfinished_run(public.schedules) is 'True when the last job of a schedule has not ended.';
 
 create function private.take_due_run(p_schedule public.schedules)
 returns void
@@ -303,7 +351,7 @@ begin
   begin
     v_next := private.next_cron_time(p_schedule.cron, p_schedule.time_zone, clock_timestamp());
   exception when others then
-    -- The time zone database has changed under it, say.
+    -- For example, the time zone database has changed.
     update public.schedules
     set is_active = false, next_run_at = null, waiting_times = '{}', last_error = jsonb_build_object(
       'code', 'SCHEDULE_CRON_INVALID',
@@ -313,7 +361,7 @@ begin
     where id = p_schedule.id;
     return;
   end;
-  -- One next time, however many have been missed.
+  -- One next run, however many were missed.
   update public.schedules
   set next_run_at = v_next,
       waiting_times = case
@@ -331,13 +379,13 @@ begin
 end;
 $$;
 comment on function private.take_due_run(public.schedules) is
-  'What becomes of a schedule whose time has come: a job, a place in its line, or nothing. The caller has locked it.';
+  'Handles a due schedule: creates the job, queues the run or skips it. The caller has locked the schedule.';
 
 create function private.run_due_schedules(p_limit int default 1000, p_max_duration interval default '5 seconds')
 returns int
 language plpgsql
 set search_path = ''
--- Most of the time nothing is due, which an index says at once, also of a table without statistics.
+-- Usually nothing is due. An index answers that fast, even before the table has statistics.
 set enable_seqscan = off
 set jit = off
 as $$
@@ -376,6 +424,6 @@ begin
 end;
 $$;
 comment on function private.run_due_schedules(int, interval) is
-  'Runs what is due, those that have waited longest first, and returns how many schedules it looked at. Bounded in number and time: many schedules that are due at midnight are several batches. Called by cron; of two at once each takes what the other has not locked.';
+  'Runs the schedules that are due, the most overdue first, and returns how many it handled. Bounded in number and time: many schedules that are due at the same time take several batches. Called by cron; concurrent calls skip each other''s locked rows.';
 
 select cron.schedule('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()');

@@ -1,4 +1,4 @@
--- Webhooks: addresses that receive events of jobs. Their owners write the rows; triggers check them.
+-- Webhooks: URLs that receive events of jobs. Their owners write the rows; triggers check them.
 
 create table public.webhooks (
   id uuid primary key default gen_random_uuid(),
@@ -20,16 +20,16 @@ create table public.webhooks (
 create index webhooks_created_by_idx on public.webhooks (created_by);
 create index webhooks_listening_idx on public.webhooks (owner_key) where is_active;
 comment on table public.webhooks is
-  'Addresses that receive events of their owner''s jobs. Owners insert, update and delete their own rows; the platform writes client_id and the columns below.';
-comment on column public.webhooks.created_by is 'Owner; null: the service, whose webhooks receive events of jobs without an owner.';
+  'URLs that receive events of their owner''s jobs. Owners insert, update and delete their own rows; the platform writes client_id and the columns after it.';
+comment on column public.webhooks.created_by is 'The owner; null: the service, whose webhooks receive events of jobs without an owner.';
 comment on column public.webhooks.owner_key is 'created_by as a key that is never null, as in tasks.';
-comment on column public.webhooks.url is 'https, on the public internet; every request checks where it leads.';
+comment on column public.webhooks.url is 'An https URL on the public internet. The address that it resolves to is checked with every request.';
 comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews.';
-comment on column public.webhooks.includes_subtasks is 'Whether task events of subtasks count; reviews do in any case.';
-comment on column public.webhooks.is_active is 'False when the owner, or the receiver''s answer 410, has stopped it.';
-comment on column public.webhooks.client_id is 'OAuth client that wrote the row; the webhook receives nothing once that client lacks swarm:run.';
-comment on column public.webhooks.previous_secret_until is 'Until then messages are signed with the secret before the present one as well.';
-comment on column public.webhooks.last_error is 'Why the last attempt failed, {code, message, hint}; null after one that was delivered.';
+comment on column public.webhooks.includes_subtasks is 'True: task events of subtasks are sent too. Review events of subtasks are always sent.';
+comment on column public.webhooks.is_active is 'False when the owner, or the receiver''s answer 410, has stopped the webhook.';
+comment on column public.webhooks.client_id is 'OAuth client that wrote the row. The webhook receives nothing once that client lacks swarm:run.';
+comment on column public.webhooks.previous_secret_until is 'Until this time, messages are also signed with the previous secret.';
+comment on column public.webhooks.last_error is 'Why the last attempt failed, {code, message, hint}; null after a successful delivery.';
 
 create function private.webhook_secret_name(p_webhook_id uuid, p_generation text default 'current')
 returns text
@@ -40,7 +40,7 @@ as $$
   select format('supaswarm/webhook/%s/%s', p_webhook_id, p_generation);
 $$;
 comment on function private.webhook_secret_name(uuid, text) is
-  'The name in Vault of a webhook''s signing secret: its current one, or the previous.';
+  'The name in Vault of a webhook''s current or previous signing secret.';
 
 create function private.new_webhook_secret()
 returns text
@@ -51,7 +51,7 @@ as $$
   select 'whsec_' || encode(
     sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'utf8')), 'base64');
 $$;
-comment on function private.new_webhook_secret() is 'A random signing secret of 32 bytes in the form of Standard Webhooks.';
+comment on function private.new_webhook_secret() is 'A random signing secret of 32 bytes, in the format of Standard Webhooks.';
 
 create function private.assert_webhook_is_valid(p_webhook public.webhooks)
 returns void
@@ -71,16 +71,16 @@ begin
       detail = 'WEBHOOK_INVALID',
       hint = 'Write an https URL that is reachable on the public internet.';
   end if;
-  if coalesce(cardinality(p_webhook.events), 0) = 0 or not p_webhook.events <@ v_known then
+  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) or not p_webhook.events <@ v_known then
     raise sqlstate 'PT400' using
-      message = format('Cannot save the webhook: its events are %s', coalesce(p_webhook.events::text, 'missing')),
+      message = format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
       detail = 'WEBHOOK_INVALID',
       hint = 'Name one or more of ' || array_to_string(v_known, ', ') || '.';
   end if;
 end;
 $$;
 comment on function private.assert_webhook_is_valid(public.webhooks) is
-  'Raises WEBHOOK_INVALID for what is no URL, and for unknown events. Where the URL leads is checked with each request.';
+  'Raises WEBHOOK_INVALID for an invalid URL and for unknown events. The address behind the URL is checked with each request.';
 
 create function private.check_webhook()
 returns trigger
@@ -91,6 +91,9 @@ as $$
 begin
   perform private.assert_person_may('save the webhook', 'swarm:run');
   perform private.assert_webhook_is_valid(new);
+  if tg_op = 'INSERT' then
+    perform private.assert_rows_within_bound('public.webhooks', 'active_webhooks', new.created_by, 'save the webhook');
+  end if;
   if new.is_active then
     perform private.assert_active_rows_within_quota(
       'public.webhooks', 'active_webhooks', new.created_by, new.id, 'activate the webhook');
@@ -103,7 +106,7 @@ begin
 end;
 $$;
 comment on function private.check_webhook() is
-  'Row trigger of webhooks, before what their owner writes. Raises WEBHOOK_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read what it compares with.';
+  'Row trigger of webhooks, before an owner''s write. Raises WEBHOOK_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
 create trigger webhooks_check_insert before insert on public.webhooks
   for each row execute function private.check_webhook();
 create trigger webhooks_check_update
@@ -130,7 +133,7 @@ begin
 end;
 $$;
 comment on function private.create_webhook_secret() is
-  'Row trigger: a webhook has a secret from its first message on; rotate_webhook_secret() shows one. Definer: users may not write Vault.';
+  'Row trigger: creates the signing secret of a new webhook; rotate_webhook_secret() returns a readable one. Definer: users may not write to Vault.';
 create trigger webhooks_create_secret after insert on public.webhooks
   for each row execute function private.create_webhook_secret();
 
@@ -146,7 +149,7 @@ begin
 end;
 $$;
 comment on function private.forget_webhook_secrets() is
-  'Row trigger: deletes a webhook''s secrets from Vault with it. Definer: users may not write Vault.';
+  'Row trigger: deletes a webhook''s secrets from Vault with its row. Definer: users may not write to Vault.';
 create trigger webhooks_forget_secrets after delete on public.webhooks
   for each row execute function private.forget_webhook_secrets();
 
@@ -169,7 +172,7 @@ begin
 end;
 $$;
 comment on function private.own_webhook(uuid, text) is
-  'Locks and returns a webhook of the caller, of the service any. Raises WEBHOOK_NOT_FOUND.';
+  'Locks and returns a webhook of the caller; the service may use any. Raises WEBHOOK_NOT_FOUND.';
 
 create function private.rotate_webhook_secret(p_webhook_id uuid, p_secret text)
 returns text
@@ -182,7 +185,7 @@ declare
 begin
   perform private.assert_person_may('rotate the secret of the webhook', 'credentials:write');
   perform private.own_webhook(p_webhook_id, 'rotate the secret of the webhook');
-  -- 24 to 64 bytes in base64, as Standard Webhooks has it.
+  -- 24 to 64 bytes in base64, the format of Standard Webhooks.
   if v_secret !~ '^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' then
     raise sqlstate 'PT400' using
       message = 'Cannot rotate the secret of the webhook: it does not have the form of Standard Webhooks',
@@ -199,7 +202,7 @@ begin
 end;
 $$;
 comment on function private.rotate_webhook_secret(uuid, text) is
-  'See public.rotate_webhook_secret(). Definer: users may not write Vault; assert_person_may() and own_webhook() check the caller.';
+  'See public.rotate_webhook_secret(). Definer: users may not write to Vault; assert_person_may() and own_webhook() check the caller.';
 grant execute on function private.rotate_webhook_secret(uuid, text) to authenticated;
 grant execute on function private.rotate_webhook_secret(uuid, text) to service_role;
 
@@ -211,7 +214,7 @@ as $$
   select private.rotate_webhook_secret(p_webhook_id, p_secret);
 $$;
 comment on function public.rotate_webhook_secret(uuid, text) is
-  'Gives a webhook a new signing secret, or the given one, and returns it: the one time that it can be read. For a day messages are signed with the secret before as well. For the owner, the owner''s OAuth clients with the scope credentials:write and the service. Raises WEBHOOK_NOT_FOUND, SECRET_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Gives a webhook a new signing secret, or the given one, and returns it. It cannot be read again later. For one day messages are also signed with the previous secret. For the owner, the owner''s OAuth clients with the scope credentials:write and the service. Raises WEBHOOK_NOT_FOUND, SECRET_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.rotate_webhook_secret(uuid, text) to authenticated;
 grant execute on function public.rotate_webhook_secret(uuid, text) to service_role;
 
@@ -220,23 +223,23 @@ create policy "owners read their webhooks" on public.webhooks
   for select to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners read their webhooks" on public.webhooks is 'No column holds a secret.';
+comment on policy "owners read their webhooks" on public.webhooks is 'Owners read their webhooks; no column contains a secret.';
 create policy "owners add webhooks" on public.webhooks
   for insert to authenticated with check (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners add webhooks" on public.webhooks is 'For themselves alone; check_webhook() checks what they write.';
+comment on policy "owners add webhooks" on public.webhooks is 'Owners add webhooks only for themselves; check_webhook() checks the row.';
 create policy "owners change their webhooks" on public.webhooks
   for update to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   )
   with check (created_by = (select auth.uid()));
-comment on policy "owners change their webhooks" on public.webhooks is 'Column grants name what they may change.';
+comment on policy "owners change their webhooks" on public.webhooks is 'Owners change only the columns that are granted.';
 create policy "owners delete their webhooks" on public.webhooks
   for delete to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners delete their webhooks" on public.webhooks is 'Their messages and secrets go with them.';
+comment on policy "owners delete their webhooks" on public.webhooks is 'Owners delete their webhooks, with messages and secrets.';
 grant select, delete on public.webhooks to authenticated;
 grant insert (created_by, name, url, events, includes_subtasks, is_active) on public.webhooks to authenticated;
 grant update (name, url, events, includes_subtasks, is_active) on public.webhooks to authenticated;

@@ -1,4 +1,4 @@
--- Messages of webhooks, a kind of work: written with their event, sent by workers.
+-- Messages of webhooks, which are a kind of work: written together with their event and sent by workers.
 
 create table public.webhook_messages (
   id uuid primary key default private.new_id(),
@@ -30,22 +30,22 @@ create index webhook_messages_open_idx on public.webhook_messages (webhook_id, c
   where finished_at is null;
 create index webhook_messages_finished_at_idx on public.webhook_messages (finished_at) where finished_at is not null;
 comment on table public.webhook_messages is
-  'What webhooks are sent, and how that went: one row for each event and webhook. A failed one is a dead letter, which resend_webhook_message() sends again. Kept for 30 days after its end.';
-comment on column public.webhook_messages.id is 'The header webhook-id, the same with each attempt: receivers know a repeated message by it.';
+  'Messages of webhooks, one row for each event and webhook, with the result of sending. A failed message is a dead letter, which resend_webhook_message() sends again. Kept for 30 days after it ends.';
+comment on column public.webhook_messages.id is 'Sent as the header webhook-id, which is the same for each attempt, so that receivers recognize a repeated message.';
 comment on column public.webhook_messages.type is 'As in task_events.';
 comment on column public.webhook_messages.payload is 'The body that is sent.';
-comment on column public.webhook_messages.attempts is 'Requests that failed, since the message was written or sent again by hand.';
-comment on column public.webhook_messages.log is 'The last 20 attempts, [{at, duration_ms, status, error}], oldest first; status is the receiver''s HTTP status, error {code, message}.';
-comment on column public.webhook_messages.error is 'Why the last attempt failed, {code, message, hint}; null once it was delivered.';
-comment on column public.webhook_messages.deliveries is 'Claims since the last attempt that ended: more than one means that workers died.';
-comment on column public.webhook_messages.run_after is 'Not sent again before this time.';
+comment on column public.webhook_messages.attempts is 'Failed requests since the message was written or last resent.';
+comment on column public.webhook_messages.log is 'The last 20 attempts, [{at, duration_ms, status, error}], oldest first. status is the receiver''s HTTP status, error is {code, message}.';
+comment on column public.webhook_messages.error is 'Why the last attempt failed, {code, message, hint}; null once the message is delivered.';
+comment on column public.webhook_messages.deliveries is 'Claims since the last attempt that ended. More than one means that workers died.';
+comment on column public.webhook_messages.run_after is 'The message is not sent again before this time.';
 alter table public.webhook_messages enable row level security;
 create policy "owners read the messages of their webhooks" on public.webhook_messages
   for select to authenticated using (
     exists (select from public.webhooks as webhook where webhook.id = webhook_id and webhook.created_by = (select auth.uid()))
     and (select private.has_scope('swarm:run'))
   );
-comment on policy "owners read the messages of their webhooks" on public.webhook_messages is 'The log of what was sent, without any secret.';
+comment on policy "owners read the messages of their webhooks" on public.webhook_messages is 'Owners read the log of their webhooks'' messages, without secrets.';
 grant select on public.webhook_messages to authenticated;
 grant select on public.webhook_messages to service_role;
 
@@ -104,12 +104,12 @@ begin
   order by event.id;
   return null;
 exception when others then
-  raise warning 'Cannot write the messages of webhooks: %', sqlerrm;
+  raise warning 'Cannot queue webhook messages: %', sqlerrm;
   return null;
 end;
 $$;
 comment on function private.queue_webhook_messages() is
-  'Statement trigger of task_events: one row for each webhook that listens, in the transaction of the event; without any it ends with one look. Never fails, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
+  'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
 create trigger task_events_webhooks after insert on public.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
@@ -145,7 +145,7 @@ begin
 end;
 $$;
 comment on function private.webhooks_with_open_messages() is
-  'Webhooks that have messages to send: a probe of an index for each, however many messages it has.';
+  'Webhooks that have messages to send. One index probe per webhook, however many messages it has.';
 
 create function private.bury_webhook_message(p_message_id uuid, p_error jsonb)
 returns void
@@ -172,7 +172,7 @@ as $$
     'message', 'The webhook was deactivated before the message was delivered',
     'hint', 'Activate the webhook, then send the message again with resend_webhook_message().');
 $$;
-comment on function private.webhook_stopped_error() is 'Why messages of a deactivated webhook are dead letters.';
+comment on function private.webhook_stopped_error() is 'The error of messages that became dead letters because their webhook was deactivated.';
 
 create function private.claim_webhook_messages(p_worker_id text, p_limit int, p_lease_seconds int)
 returns table (id uuid, epoch bigint, url text, payload text, secrets jsonb)
@@ -181,7 +181,7 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  -- A receiver that does not answer takes no more than these slots.
+  -- A receiver that does not answer blocks at most this many slots.
   c_max_at_once constant int := 4;
   c_max_deliveries constant int := 5;
   v_now constant timestamptz := clock_timestamp();
@@ -209,7 +209,7 @@ begin
       when 'running' then message.lease_expires_at <= v_now
       else message.run_after is null or message.run_after <= v_now
     end
-    -- Each webhook's first before any one's second.
+    -- The first message of each webhook comes before the second of any.
     order by turn.place, coalesce(message.run_after, message.created_at)
     limit p_limit
     for no key update of message skip locked
@@ -237,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.claim_webhook_messages(text, int, int) is
-  'Claims messages that are due, in turn between webhooks, at most four of one at a time; with what their requests need, the secrets among it. Called by supaswarm-webhooks.';
+  'Claims messages that are due, in turn among webhooks, at most four of one webhook at a time. Returns what their requests need, including the secrets. Called by supaswarm-webhooks.';
 
 create function private.webhook_pause(p_attempts int, p_retry_after_seconds numeric)
 returns interval
@@ -246,7 +246,7 @@ volatile
 set search_path = ''
 as $$
 declare
-  -- Seconds between attempts: a day in all.
+  -- Seconds between attempts, about a day in total.
   v_pauses constant int[] := array[5, 30, 120, 600, 1800, 3600, 7200, 14400, 21600, 36000];
 begin
   if p_attempts > cardinality(v_pauses) then
@@ -259,7 +259,7 @@ begin
 end;
 $$;
 comment on function private.webhook_pause(int, numeric) is
-  'How long to wait after so many failed attempts, at least as long as the receiver asked for (ten hours at most); null after the last, about a day after the first.';
+  'Seconds to wait after this many failed attempts, at least as long as the receiver requested (at most ten hours). Null after the last attempt, about a day after the first.';
 
 create function private.record_webhook_attempt(
   p_message_id uuid, p_epoch bigint, p_duration_ms int, p_status int, p_error jsonb,
@@ -305,7 +305,7 @@ begin
 end;
 $$;
 comment on function private.record_webhook_attempt(uuid, bigint, int, int, jsonb, numeric) is
-  'Writes down how an attempt went (p_error null: delivered) and what comes next: the end, another attempt later, or a dead letter. The status 410 (Gone) deactivates the webhook. Returns the message''s status. Raises LEASE_LOST. Called by supaswarm-webhooks.';
+  'Stores the result of an attempt (p_error null: delivered) and what follows: the end, another attempt later, or a dead letter. The HTTP status 410 (Gone) deactivates the webhook. Returns the message''s status. Raises LEASE_LOST. Called by supaswarm-webhooks.';
 
 create function private.bury_messages_of_stopped_webhook()
 returns trigger
@@ -321,7 +321,7 @@ begin
 end;
 $$;
 comment on function private.bury_messages_of_stopped_webhook() is
-  'Row trigger: what a deactivated webhook has not been sent becomes a dead letter. Definer: users may not write messages.';
+  'Row trigger: turns the unsent messages of a deactivated webhook into dead letters. Definer: users may not write messages.';
 create trigger webhooks_bury_messages after update of is_active on public.webhooks
   for each row when (old.is_active and not new.is_active)
   execute function private.bury_messages_of_stopped_webhook();
@@ -364,7 +364,7 @@ begin
 end;
 $$;
 comment on function private.resend_webhook_message(uuid) is
-  'See public.resend_webhook_message(). Definer: users may not write messages; it checks the caller.';
+  'See public.resend_webhook_message(). Definer: users may not write messages; the function checks the caller.';
 grant execute on function private.resend_webhook_message(uuid) to authenticated;
 grant execute on function private.resend_webhook_message(uuid) to service_role;
 
@@ -376,7 +376,7 @@ as $$
   select private.resend_webhook_message(p_message_id);
 $$;
 comment on function public.resend_webhook_message(uuid) is
-  'Sends a message of a webhook again, with the same webhook-id: a dead letter, one that was delivered, or at once one that waits for its next attempt. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Sends a message of a webhook again, with the same webhook-id: a dead letter, a delivered message, or a message that waits for its next attempt, which is then sent immediately. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.resend_webhook_message(uuid) to authenticated;
 grant execute on function public.resend_webhook_message(uuid) to service_role;
 

@@ -1,6 +1,7 @@
--- Files that users give to tasks: uploaded into their own folder of supaswarm-data, named in input.files.
+-- Files that users give to tasks: users upload them to their own folder in supaswarm-data and name them in
+-- input.files.
 
--- Storage compares it with the size of every object; tasks take less in all.
+-- Storage applies this limit to every object. The files of a task together may have fewer bytes.
 update storage.buckets set file_size_limit = 20971520 where id = 'supaswarm-data';
 
 create table private.file_types (
@@ -8,7 +9,7 @@ create table private.file_types (
   media_type text not null
 );
 comment on table private.file_types is
-  'What users upload, by the ending of its name, and as what a model reads it: images, PDF, and text (text/…). Operators may add kinds of text.';
+  'File types that users may upload, by file extension, and the media type as which a model reads them: images, PDF, and text (text/…). Operators may add text types.';
 alter table private.file_types enable row level security;
 grant select on private.file_types to service_role;
 insert into private.file_types (extension, media_type)
@@ -38,7 +39,7 @@ begin
   );
 end;
 $$;
-comment on function private.media_type_of(text) is 'As what a model reads a file, by the ending of its name; null for no kind of file that tasks take.';
+comment on function private.media_type_of(text) is 'The media type as which a model reads a file, by its file extension; null for a type that tasks do not accept.';
 
 create function private.is_own_upload(p_object_name text)
 returns boolean
@@ -52,7 +53,7 @@ begin
 end;
 $$;
 comment on function private.is_own_upload(text) is
-  'True for an object in the folder {user_id}/ of the caller; an OAuth client needs the scope swarm:run. Called by policies on storage.objects. Definer: users may not execute what it asks.';
+  'True for an object in the caller''s folder {user_id}/; an OAuth client needs the scope swarm:run. Called by policies on storage.objects. Definer: users may not execute the functions that it calls.';
 grant execute on function private.is_own_upload(text) to authenticated;
 
 create function private.upload_bytes_left(p_user_id uuid)
@@ -70,7 +71,7 @@ begin
 end;
 $$;
 comment on function private.upload_bytes_left(uuid) is
-  'Bytes that a user may still keep in the own folder, beside what tasks of theirs have stored; null where there is no limit.';
+  'Bytes that a user may still store in their own folder, after subtracting what their tasks have stored; null when there is no limit.';
 
 create function private.assert_may_keep_file(p_user_id uuid, p_byte_count bigint)
 returns void
@@ -86,7 +87,7 @@ begin
 end;
 $$;
 comment on function private.assert_may_keep_file(uuid, bigint) is
-  'Raises QUOTA_EXCEEDED when a user may not keep so many bytes more in the own folder. Called by the SQL tools before they store an export.';
+  'Raises QUOTA_EXCEEDED when a user may not store p_byte_count more bytes in their own folder. Called by the SQL tools before they store an export.';
 
 create function private.may_upload(p_object_name text)
 returns boolean
@@ -107,7 +108,7 @@ begin
 end;
 $$;
 comment on function private.may_upload(text) is
-  'True for a name in the caller''s own folder whose ending is in private.file_types, while the quota stored_bytes has room beside earlier uploads. Never for an agent. Called by policies on storage.objects. Definer: users may not read what it compares with.';
+  'True for a name in the caller''s own folder with a file extension in private.file_types, while earlier uploads leave room in the quota stored_bytes. Never for an agent. Called by policies on storage.objects. Definer: users may not read the data that the check needs.';
 grant execute on function private.may_upload(text) to authenticated;
 
 create function private.may_delete_upload(p_object_name text)
@@ -122,7 +123,7 @@ begin
 end;
 $$;
 comment on function private.may_delete_upload(text) is
-  'True for an object in the caller''s own folder; never for an agent. Called by policies on storage.objects. Definer: users may not execute what it asks.';
+  'True for an object in the caller''s own folder; never for an agent. Called by policies on storage.objects. Definer: users may not execute the functions that it calls.';
 grant execute on function private.may_delete_upload(text) to authenticated;
 
 create policy "users read what they uploaded" on storage.objects
@@ -152,7 +153,7 @@ begin
     hint = 'Name at most 20 files as paths in the bucket supaswarm-data, such as {"files": ["<your user id>/report.pdf"]}.';
 end;
 $$;
-comment on function private.raise_file_invalid(text) is 'Raises FILE_INVALID, naming what is wrong.';
+comment on function private.raise_file_invalid(text) is 'Raises FILE_INVALID with the problem.';
 
 create function private.describe_files(p_files jsonb, p_owner_id uuid)
 returns table (path text, media_type text, size_bytes bigint)
@@ -207,7 +208,7 @@ begin
 end;
 $$;
 comment on function private.describe_files(jsonb, uuid) is
-  'What a task with that owner (null: the service, which names any file) may read of the files in its input: those that the owner uploaded, and those of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, when a worker opens it, and by workers before they read the files.';
+  'Path, media type and size of the files in a task''s input that its owner (null: the service, which may use any file) may use: the owner''s uploads and the files of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, when a worker opens it, and by workers before they read the files.';
 
 create function private.assert_files_are_usable(p_input jsonb, p_owner_id uuid)
 returns void
@@ -221,7 +222,7 @@ begin
 end;
 $$;
 comment on function private.assert_files_are_usable(jsonb, uuid) is
-  'Raises what describe_files() raises, of an input that names files.';
+  'Raises what describe_files() raises for the files that an input names.';
 
 create function private.assert_message_files_are_usable(p_task public.tasks, p_input jsonb)
 returns void
@@ -233,7 +234,7 @@ begin
     return;
   end if;
   perform private.assert_files_are_usable(p_input, p_task.created_by);
-  -- A model reads those of all messages, with each call.
+  -- Each model call includes the files of all messages.
   perform private.describe_files(
     (
       select jsonb_agg(distinct named.path)
@@ -252,4 +253,4 @@ begin
 end;
 $$;
 comment on function private.assert_message_files_are_usable(public.tasks, jsonb) is
-  'Raises what describe_files() raises, of a message that names files and continues a task: its own files, and those of the whole transcript with them.';
+  'Raises what describe_files() raises for a message that continues a task, for its own files together with those of the whole transcript.';

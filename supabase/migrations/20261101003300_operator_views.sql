@@ -1,4 +1,4 @@
--- What an operator looks at. Readable over REST with the secret key, and by a dashboard.
+-- Views for operators, readable over the REST API with the secret key and by a dashboard.
 
 create view public.queue_health with (security_invoker = true) as
   select
@@ -25,7 +25,7 @@ create view public.queue_health with (security_invoker = true) as
   ) as due on true
   group by line.priority;
 comment on view public.queue_health is
-  'One row a priority: what waits, for how long, what runs, and on how many workers. For the service.';
+  'One row per priority: how many tasks wait and for how long, how many run, and on how many workers. For the service.';
 
 create view public.stuck_tasks with (security_invoker = true) as
   with suspect as (
@@ -50,7 +50,7 @@ create view public.stuck_tasks with (security_invoker = true) as
           then 'review_unanswered'
       end as reason
     from public.tasks as task
-    -- A heartbeat updates the task, but only what happens to it has an event: a claim, each step.
+    -- Use the last event, because a heartbeat also updates the task; claims and steps emit events.
     left join lateral (
       select coalesce(
         (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
@@ -70,7 +70,7 @@ create view public.stuck_tasks with (security_invoker = true) as
   from suspect
   where reason is not null;
 comment on view public.stuck_tasks is
-  'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired, no_message and nothing_to_wait_for; rows that stay name a fault. For the service.';
+  'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired, no_message and nothing_to_wait_for; rows that remain indicate a fault. For the service.';
 
 create view public.agent_usage with (security_invoker = true) as
   select
@@ -92,7 +92,7 @@ create view public.agent_usage with (security_invoker = true) as
   left join public.llm_providers as provider on provider.id = usage.provider_id
   group by 1, 2, 3, 4, 5;
 comment on view public.agent_usage is
-  'Model calls, tokens and cost by UTC day, agent, model and whose key paid: the agent''s own calls and, of these again by themselves, those inside the tools that it called. Users see their own, the service all.';
+  'Model calls, tokens and cost by UTC day, agent, model and key source: the agent''s own calls and the calls inside the tools that it called, with the latter also shown separately. Users see their own, the service all.';
 
 create view public.job_usage with (security_invoker = true) as
   select
@@ -105,7 +105,7 @@ create view public.job_usage with (security_invoker = true) as
   from public.tasks as task
   group by task.master_task_id, task.created_by;
 comment on view public.job_usage is
-  'Tasks, tokens and cost of each job, which its budget is compared with: model calls of its agents and those inside their tools. A null cost: no priced model was called. Users see their own, the service all.';
+  'Tasks, tokens and cost of each job, which its budget limits: the model calls of its agents and those inside their tools. The cost is null when no model with a price was called. Users see their own, the service all.';
 
 create view public.tool_call_costs with (security_invoker = true) as
   select
@@ -152,7 +152,7 @@ create view public.tool_call_costs with (security_invoker = true) as
       on usage.task_id = turn.task_id and usage.step_seq = turn.seq and usage.execution_id is null
   ) as asking on true;
 comment on view public.tool_call_costs is
-  'Tool calls with what each cost: the models inside the tool (cost_micro_usd), and the turn in which the agent''s own model asked for it, shared evenly by the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
+  'Tool calls with their cost: the model calls inside the tool (cost_micro_usd), and the turn in which the agent''s own model requested it, divided evenly among the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
 
 create view public.tool_usage with (security_invoker = true) as
   with called as (
@@ -199,7 +199,7 @@ create view public.tool_usage with (security_invoker = true) as
   from called
   group by day, mcp_name, tool_name, tool_version;
 comment on view public.tool_usage is
-  'Tool calls by UTC day, tool and version: how many worked, how long they took, how they were graded, and what they cost, as in tool_call_costs; success_rate is of those that their caller did not cancel. Users see their own, the service all.';
+  'Tool calls by UTC day, tool and version: how many succeeded, how long they took, their grades, and their cost, as in tool_call_costs. success_rate ignores calls that their caller cancelled. Users see their own, the service all.';
 
 create view public.agent_tool_usage with (security_invoker = true) as
   with called as (
@@ -245,7 +245,7 @@ create view public.agent_tool_usage with (security_invoker = true) as
   from called
   group by day, agent_slug, mcp_name, tool_name;
 comment on view public.agent_tool_usage is
-  'Which agents use which tools, and how well, by UTC day; and at what cost, as in tool_call_costs; agent_slug is null for calls that no agent made. All model calls of an agent are in agent_usage. Users see their own, the service all.';
+  'Tool calls by UTC day and agent, with success and cost, as in tool_call_costs; agent_slug is null for calls that no agent made. agent_usage has all model calls of an agent. Users see their own, the service all.';
 
 grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   to service_role;

@@ -1,5 +1,5 @@
--- What keeps dead row versions from being cleared away. A queue writes new versions of the same few
--- rows all the time: the longer one snapshot is held, the more of them each claim has to pass over.
+-- Snapshots that keep vacuum from removing dead row versions. A queue constantly writes new versions of the
+-- same few rows: the longer a snapshot is held, the more dead versions each claim must skip.
 
 create function private.held_snapshots()
 returns table (
@@ -29,7 +29,7 @@ as $$
   where held.xmin is not null;
 $$;
 comment on function private.held_snapshots() is
-  'See public.oldest_snapshots. Definer: only members of pg_monitor see what other sessions hold.';
+  'See public.oldest_snapshots. Definer: only members of pg_monitor can read the snapshots of other sessions.';
 grant execute on function private.held_snapshots() to service_role;
 
 create view public.oldest_snapshots with (security_invoker = true) as
@@ -37,5 +37,5 @@ create view public.oldest_snapshots with (security_invoker = true) as
   from private.held_snapshots() as held
   order by held.age_seconds desc nulls last, held.age_transactions desc;
 comment on view public.oldest_snapshots is
-  'Sessions, prepared transactions and replication slots of this database that keep old row versions from being cleared away, the oldest first; of a slot the age is known in transactions only. For the service.';
+  'Sessions, prepared transactions and replication slots of this database that keep vacuum from removing old row versions, oldest first. For a slot, only the age in transactions is known. For the service.';
 grant select on public.oldest_snapshots to service_role;

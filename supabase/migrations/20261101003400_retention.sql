@@ -1,4 +1,4 @@
--- Forgetting: jobs that ended long ago, old events and old tool calls go, a bounded batch at a time.
+-- Retention: deletes jobs that ended long ago, old events and old tool calls, in bounded batches.
 
 create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null;
 create index tasks_storage_paths_idx on public.tasks using gin (storage_paths) where storage_paths <> '{}';
@@ -8,7 +8,7 @@ create table private.deleted_files (
   listed_at timestamptz not null default now()
 );
 comment on table private.deleted_files is
-  'Objects of the bucket supaswarm-data whose jobs are gone. Workers remove them through the Storage API, which alone may: a deleted row of storage.objects would leave the file.';
+  'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
 create function private.retention_days(p_key text)
@@ -20,7 +20,7 @@ as $$
   select value::int from private.settings where key = retention_days.p_key;
 $$;
 comment on function private.retention_days(text) is
-  'How many days to keep what the setting names: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: no setting has that name.';
+  'The value of a retention setting in days: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: the setting has no row.';
 
 create function private.list_files_of_job(p_master_task_id uuid)
 returns void
@@ -31,7 +31,7 @@ as $$
   select distinct file.path
   from public.tasks as task, unnest(task.storage_paths) as file (path)
   where task.master_task_id = list_files_of_job.p_master_task_id
-    -- A fork refers to the files of the job that it came from.
+    -- A fork refers to files of its original job.
     and not exists (
       select from public.tasks as other
       where other.storage_paths @> array[file.path]
@@ -41,7 +41,7 @@ as $$
   on conflict (path) do nothing;
 $$;
 comment on function private.list_files_of_job(uuid) is
-  'Lists for removal the files that no other job refers to.';
+  'Adds the files that no other job refers to to the list of files to remove.';
 
 create function private.prune_jobs(p_limit int)
 returns int
@@ -60,13 +60,13 @@ begin
     limit p_limit
   loop
     perform private.lock_job(v_master_task_id);
-    -- Checked again under the lock: it may have been retried, or a subtask may still be ending.
+    -- Check again under the lock: the job may have been retried, or a subtask may still be ending.
     continue when exists (
       select from public.tasks where master_task_id = v_master_task_id and finished_at is null
     );
     perform private.list_files_of_job(v_master_task_id);
     delete from public.tasks where id = v_master_task_id;
-    -- That of the job's tool calls.
+    -- The session of the job's tool calls.
     delete from public.sessions where id = v_master_task_id;
     v_count := v_count + 1;
   end loop;
@@ -74,7 +74,7 @@ begin
 end;
 $$;
 comment on function private.prune_jobs(int) is
-  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with all that belongs to them but usage_events, and returns how many.';
+  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with everything that belongs to them except usage_events, and returns how many.';
 
 create function private.drop_old_events(p_before timestamptz)
 returns int
@@ -88,7 +88,7 @@ declare
   v_count int := 0;
 begin
   for v_old in select * from private.partitions_before('task_events', p_before) loop
-    -- A task may live longer than its events are kept.
+    -- A task may live longer than the retention of its events.
     execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
     continue when v_is_young;
     execute format('drop table %s', v_old.partition);
@@ -98,7 +98,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
-  'Drops the partitions of task_events in which every event is older, and returns how many. Waits a second for the lock that it needs, then fails; the next call tries again.';
+  'Drops the partitions of task_events in which every event is older than p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
 
 create function private.prune_events(p_limit int)
 returns int
@@ -113,8 +113,8 @@ begin
   if v_before is null then
     return 0;
   end if;
-  -- The week that is growing old is dropped whole when it is over. Elsewhere are the events of tasks
-  -- that live long, and those that came while there was no partition for them.
+  -- A partition is dropped as a whole once all its events are old. This deletes old events in other partitions:
+  -- those of long-lived tasks, and those in the default partition.
   delete from public.task_events as event
   using (
     select task_id, id
@@ -132,7 +132,7 @@ begin
 end;
 $$;
 comment on function private.prune_events(int) is
-  'Deletes up to p_limit events older than keep_events_days that no dropped partition takes along, and returns how many. No task needs them: its transcript is task_steps.';
+  'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped, and returns how many. Tasks do not need them: their transcript is task_steps.';
 
 create function private.drop_old_transcripts(p_before timestamptz)
 returns int
@@ -158,7 +158,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_transcripts(timestamptz) is
-  'Drops the partitions of task_steps in which every step is of a job that ended before, and returns how many. Waits a second for the lock that it needs, then fails; the next call tries again. The caller keeps others from retrying such a job.';
+  'Drops the partitions of task_steps in which every step belongs to a job that ended before p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again. The caller has made sure that no such job can be retried.';
 
 create function private.drop_old_partitions()
 returns int
@@ -176,7 +176,7 @@ begin
     v_count := private.drop_old_events(v_events_before);
   end if;
   if v_jobs_before is not null then
-    -- From here on such a job cannot be reopened, even if the setting is changed.
+    -- From now on such a job cannot be reopened, even if the setting changes.
     if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
       return v_count;
     end if;
@@ -190,7 +190,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_partitions() is
-  'Drops what retention no longer keeps of task_events and task_steps, whole partitions at a time, and returns how many. The rows of jobs whose transcripts are gone are deleted by prune_jobs(). Called by cron.';
+  'Drops whole partitions of task_events and task_steps that retention no longer keeps, and returns how many. prune_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -207,7 +207,7 @@ as $$
       and feedback.updated_at >= private.exported_until('feedback')
   );
 $$;
-comment on function private.awaits_export(uuid) is 'Whether a tool call has a failure or grade that is not yet in Storage.';
+comment on function private.awaits_export(uuid) is 'True when a tool call has a failure or grade that is not yet in Storage.';
 
 create function private.prune_executions(p_limit int)
 returns int
@@ -232,7 +232,7 @@ begin
     limit p_limit
     for update skip locked
   ) as old;
-  -- Checked again under the lock: a call may have been graded in the meantime.
+  -- Check again under the lock: a call may have been graded in the meantime.
   delete from public.mcp_executions as execution
   using unnest(v_ids) as old (id)
   where execution.id = old.id and not private.awaits_export(execution.id);
@@ -241,7 +241,7 @@ begin
 end;
 $$;
 comment on function private.prune_executions(int) is
-  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. What the export has not yet written stays.';
+  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet.';
 
 create function private.prune()
 returns jsonb
@@ -254,7 +254,7 @@ as $$
     'executions', private.prune_executions(2000)
   );
 $$;
-comment on function private.prune() is 'One batch of forgetting; says how much. Called by cron.';
+comment on function private.prune() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
 
 select cron.schedule('supaswarm-prune', '*/5 * * * *', 'select private.prune()');
 select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
@@ -269,7 +269,7 @@ as $$
   from (select path from private.deleted_files order by listed_at limit files_to_remove.p_limit) as file;
 $$;
 comment on function private.files_to_remove(int) is
-  'Paths in the bucket supaswarm-data to be removed; they stay listed until forget_removed_files(). Called by workers.';
+  'Paths to remove from the bucket supaswarm-data. They stay listed until forget_removed_files(). Called by workers.';
 
 create function private.forget_removed_files(p_paths jsonb)
 returns void
@@ -279,4 +279,4 @@ as $$
   delete from private.deleted_files where forget_removed_files.p_paths ? path;
 $$;
 comment on function private.forget_removed_files(jsonb) is
-  'Takes removed files [path] off the list. Called by workers.';
+  'Removes deleted files [path] from the list. Called by workers.';

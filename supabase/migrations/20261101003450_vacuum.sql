@@ -1,5 +1,5 @@
--- Rows of the queue live for seconds. By default a table is vacuumed when a fifth of it is dead, and a
--- queue that is empty between bursts would be vacuumed by its size of then.
+-- Rows of the queue live for seconds. By default autovacuum waits until a fifth of a table is dead; for a
+-- queue that is empty between bursts, that fifth would depend on an outdated size.
 
 alter table pgmq.q_agent_tasks set (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,

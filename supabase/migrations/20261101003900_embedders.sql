@@ -1,4 +1,4 @@
--- What turns text into vectors for Quoth: how each embedder is reached, and which one a project gets.
+-- Embedders, which turn text into vectors for Quoth: how to call each, and which one a project gets.
 
 create table public.embedders (
   name text primary key,
@@ -26,36 +26,36 @@ create table public.embedders (
   check (reserved_for_queries >= 0 and reserved_for_queries < coalesce(items_per_minute, 1))
 );
 comment on table public.embedders is
-  'Models that create vectors of documents and queries. Each name has one vector space. Written by the service role, readable to signed-in users without address and secret name.';
+  'Models that create vectors of documents and queries. Each name has one vector space. Written by the service role; signed-in users may read all columns except the address and the secret''s name.';
 comment on column public.embedders.name is
-  'Stored with every vector; vectors of different names are never compared. A change of model needs a new name.';
+  'Stored with every vector; vectors of different names are never compared. A change of model requires a new name.';
 comment on column public.embedders.api is
-  'The wire format: google, openai (any compatible server), supabase (models built into the edge runtime), hash (no model: words alone).';
-comment on column public.embedders.base_url is 'Null for the address of the wire format''s own vendor.';
+  'The wire format: google, openai (any compatible server), supabase (models built into the edge runtime), hash (no model, only a hash of the words).';
+comment on column public.embedders.base_url is 'Null: the address of the vendor that defines the wire format.';
 comment on column public.embedders.model_dimensions is
-  'Length of the model''s own vectors. What is missing to 768 is filled with a hash of the words, which weighs 0.3.';
-comment on column public.embedders.sends_dimensions is 'Whether the request may name the length wanted (openai only).';
+  'Dimensions of the model''s own vectors. The rest up to 768 is filled with a hash of the words, with a weight of 0.3.';
+comment on column public.embedders.sends_dimensions is 'True when the request may name the number of dimensions (openai only).';
 comment on column public.embedders.window_tokens is
-  'Longest chunk to make for the model, in tokens estimated at four characters each. The model may count more, and then does not see the end.';
-comment on column public.embedders.max_batch_items is 'Most texts in one request; what one failure loses.';
+  'Longest chunk for the model, in tokens estimated at four characters each. If the model counts more tokens, it ignores the end of the chunk.';
+comment on column public.embedders.max_batch_items is 'Most texts in one request. One failed request loses this many.';
 comment on column public.embedders.similarity_floor is
-  'Cosine similarity below which a hit is most likely unrelated; 0 where it was not measured.';
-comment on column public.embedders.api_key_secret_name is 'Name of the key in Vault. Never readable to users.';
+  'Cosine similarity below which a hit is probably unrelated; 0 when it was not measured.';
+comment on column public.embedders.api_key_secret_name is 'Name of the key in Vault. Not readable by users.';
 comment on column public.embedders.llm_provider is
-  'llm_providers.name, in whose name queries are booked and by whose model_prices; null: they cost nothing and are not booked.';
-comment on column public.embedders.items_per_minute is 'Texts, not requests, in any minute. Null: no limit of ours.';
-comment on column public.embedders.items_per_day is 'Texts, not requests, between two midnights of quota_time_zone. Null: no limit of ours.';
+  'llm_providers.name under which the usage of queries is recorded, with its model_prices; null: queries cost nothing and are not recorded.';
+comment on column public.embedders.items_per_minute is 'Texts, not requests, in any minute. Null: no limit on this side.';
+comment on column public.embedders.items_per_day is 'Texts, not requests, between two midnights of quota_time_zone. Null: no limit on this side.';
 comment on column public.embedders.reserved_for_queries is
   'Share of items_per_minute and items_per_day that is reserved for searches.';
-comment on column public.embedders.quota_time_zone is 'Where the provider''s day ends at midnight.';
+comment on column public.embedders.quota_time_zone is 'The time zone at whose midnight the provider''s daily quota resets.';
 comment on column public.embedders.preference is
-  'Order in which default_embedder() tries; null: used only where it is named.';
+  'Order in which default_embedder() tries the embedders; null: used only when a project names it.';
 
 alter table public.embedders enable row level security;
 create policy "signed-in users read embedders" on public.embedders
   for select to authenticated using (true);
 comment on policy "signed-in users read embedders" on public.embedders is
-  'A client needs name and dimensions to make the vector of a query. The address and the key''s name are not granted.';
+  'A client needs the name and dimensions to create the vector of a query. The address and the key''s name are not granted.';
 grant select (name, api, model, model_dimensions, dimensions, sends_dimensions, window_tokens, max_batch_items,
   similarity_floor, is_english_only, requires_api_key, llm_provider, items_per_minute, items_per_day, reserved_for_queries, quota_time_zone,
   preference, is_active) on public.embedders to authenticated;
@@ -68,12 +68,12 @@ set search_path = ''
 as $$
 begin
   raise sqlstate 'PT409' using
-    message = format('Cannot change embedder %L: its name, api, model and model_dimensions say what its stored vectors mean', old.name),
+    message = format('Cannot change embedder %L: its name, api, model and model_dimensions define its vector space', old.name),
     detail = 'EMBEDDER_FIXED',
     hint = 'Insert an embedder under a new name and switch the projects to it; they are embedded again in the background.';
 end;
 $$;
-comment on function private.keep_vector_space() is 'Refuses what would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
+comment on function private.keep_vector_space() is 'Refuses changes that would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
 
 create trigger keep_vector_space
 before update on public.embedders
@@ -81,8 +81,8 @@ for each row
 when ((old.name, old.api, old.model, old.model_dimensions) is distinct from (new.name, new.api, new.model, new.model_dimensions))
 execute function private.keep_vector_space();
 
--- 15 a minute is what the free tier of Gemini was known for; an account that may do more says so here.
--- The floors are measured on documentation: above them lie nine of ten relevant hits.
+-- 15 texts a minute was the documented free tier of Gemini; raise it for an account with a higher limit.
+-- The similarity floors were measured on documentation: nine of ten relevant hits lie above them.
 insert into public.embedders (
   name, api, base_url, model, model_dimensions, sends_dimensions, window_tokens, max_batch_items, similarity_floor,
   is_english_only, requires_api_key, api_key_secret_name, llm_provider, items_per_minute, reserved_for_queries, quota_time_zone, preference, is_active
@@ -94,10 +94,10 @@ values
     false, true, 'GOOGLE_API_KEY', 'google', 15, 3, 'America/Los_Angeles', null, true),
   ('text-embedding-3-small@768', 'openai', null, 'text-embedding-3-small', 768, true, 8192, 100, 0,
     false, true, 'OPENAI_API_KEY', 'openai', 500, 50, 'UTC', null, true),
-  -- The embedded stack serves this model on loopback, and says where at each start.
+  -- The embedded stack serves this model on loopback, and updates the address at each start.
   ('minilm-l6-v2+hash384@1', 'openai', 'http://127.0.0.1:9/v1', 'minilm-l6-v2', 384, false, 220, 16, 0.46,
     true, false, null, null, null, 0, 'UTC', 20, false),
-  -- The platform allows 2 s of CPU a request, which is spent after some ten texts.
+  -- The platform allows 2 s of CPU time per request, which is enough for about ten texts.
   ('gte-small+hash384@1', 'supabase', null, 'gte-small', 384, false, 480, 5, 0,
     true, false, null, null, null, 0, 'UTC', 30, true),
   ('hash768@1', 'hash', null, 'hash', 0, false, 480, 256, 0.2,
@@ -118,7 +118,7 @@ as $$
   limit 1;
 $$;
 comment on function private.default_embedder() is
-  'The embedder of a new project that names none: the first by preference that has what it needs.';
+  'The embedder of a new project that names none: the first by preference that is active and has the key it needs.';
 
 create function private.resolve_embedder(p_name text)
 returns table (
@@ -158,4 +158,4 @@ begin
 end;
 $$;
 comment on function private.resolve_embedder(text) is
-  'How to reach an embedder, its key included. Raises EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING. Called by sync and search.';
+  'How to call an embedder, including its key. Raises EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING. Called by sync and search.';

@@ -1,4 +1,4 @@
--- How many texts may be sent to an embedder in a minute and in a day, by all instances together.
+-- Rate limits of embedders: texts per minute and per day, for all instances together.
 
 create table private.embedding_buckets (
   embedder text primary key references public.embedders (name) on delete cascade,
@@ -14,9 +14,9 @@ create table private.embedding_buckets (
 );
 comment on table private.embedding_buckets is
   'Usage of each embedder''s limits. The row is locked while tokens are taken.';
-comment on column private.embedding_buckets.day_document_count is 'Part of day_item_count that were no queries.';
-comment on column private.embedding_buckets.paused_until is 'Until when the provider requested a wait, its quota is used up, or nothing is sent to it since it refuses all.';
-comment on column private.embedding_buckets.pause_message is 'What it refuses all with.';
+comment on column private.embedding_buckets.day_document_count is 'The part of day_item_count that was documents, not queries.';
+comment on column private.embedding_buckets.paused_until is 'Nothing is sent to the provider before this time: it requested a wait, its quota is used up, or it refuses every request.';
+comment on column private.embedding_buckets.pause_message is 'The provider''s message when it refuses every request.';
 
 create table private.embedding_grants (
   id bigint generated always as identity primary key,
@@ -26,7 +26,7 @@ create table private.embedding_grants (
   is_query boolean not null
 );
 create index embedding_grants_embedder_idx on private.embedding_grants (embedder, granted_at);
-comment on table private.embedding_grants is 'Grants of the last minute: their sum is what a limit by the minute leaves no room for.';
+comment on table private.embedding_grants is 'Grants of the last minute, whose sum counts against the limit per minute.';
 
 alter table private.embedding_buckets enable row level security;
 alter table private.embedding_grants enable row level security;
@@ -40,7 +40,7 @@ set search_path = ''
 as $$
   select greatest(0, ceil(extract(epoch from ms_between.p_to - ms_between.p_from) * 1000))::bigint;
 $$;
-comment on function private.ms_between(timestamptz, timestamptz) is 'Milliseconds from one moment to the other, rounded up; 0 when it has passed.';
+comment on function private.ms_between(timestamptz, timestamptz) is 'Milliseconds from one time to another, rounded up; 0 when p_to has passed.';
 
 create function private.embedding_wait(p_embedder text, p_excess bigint, p_documents_only boolean)
 returns timestamptz
@@ -59,7 +59,7 @@ as $$
   where embedding_wait.p_excess > 0 and freed.item_count >= embedding_wait.p_excess;
 $$;
 comment on function private.embedding_wait(text, bigint, boolean) is
-  'When the last of the grants was given that must leave the minute before p_excess items are gone from it; null when none need to.';
+  'The time of the grant with which p_excess items will have left the minute''s window; null when none need to.';
 
 create function private.take_embedding_tokens(
   p_embedder text,
@@ -72,7 +72,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- A second more than a minute, since what we send first may arrive last.
+  -- A second more than a minute, because requests may arrive in another order than they were sent.
   c_window constant interval := '61 seconds'::interval;
   v_limits public.embedders;
   v_bucket private.embedding_buckets;
@@ -98,7 +98,7 @@ begin
   end if;
   select * into v_limits from public.embedders as embedder where embedder.name = p_embedder;
 
-  -- Read under the lock; a clock that has been set back does not make room.
+  -- Read under the lock. A clock that was set back must not create room.
   v_now := greatest(coalesce(p_now, clock_timestamp()), v_bucket.last_taken_at);
   if v_bucket.paused_until > v_now then
     return query select 0, private.ms_between(v_now, v_bucket.paused_until), v_bucket.paused_until, v_bucket.pause_reason,
@@ -164,7 +164,7 @@ begin
 end;
 $$;
 comment on function private.take_embedding_tokens(text, integer, boolean, timestamptz) is
-  'Takes room for that many texts of an embedder, or for as many as there is room for; more has room after wait_ms. Never grants more than items_per_minute in any minute. paused_until says that the provider, the day''s quota or its refusal of everything forbids all of the kind until then. To be called in a transaction of its own: the embedder''s row stays locked until its end. p_now is for tests.';
+  'Reserves room for that many texts of an embedder, or for as many as there is room for; more room is available after wait_ms. Never grants more than items_per_minute in any minute. paused_until is set while the provider, the daily quota or a general refusal forbids all texts of this kind. Call it in its own transaction: the embedder''s row stays locked until the transaction ends. p_now is for tests.';
 
 create function private.pause_embedder(p_embedder text, p_until timestamptz, p_reason text, p_message text default null)
 returns timestamptz
@@ -181,4 +181,4 @@ as $$
   where bucket.embedder = pause_embedder.p_embedder;
 $$;
 comment on function private.pause_embedder(text, timestamptz, text, text) is
-  'Notes for all instances that an embedder has to be left alone; the later of two ends counts, and is returned. p_message says what it refuses all with.';
+  'Pauses an embedder for all instances. The later of two ends applies and is returned. p_message is the provider''s message when it refuses every request.';

@@ -1,4 +1,4 @@
--- Projects of Quoth: repositories and folders whose Markdown is searched by meaning, and who may read them.
+-- Projects of Quoth: repositories and folders whose Markdown can be searched, and their members.
 
 create table public.projects (
   id uuid primary key default gen_random_uuid(),
@@ -25,20 +25,20 @@ create index projects_github_repo_idx on public.projects (lower(github_repo));
 create index projects_embedder_idx on public.projects (embedder);
 create index projects_next_embedder_idx on public.projects (next_embedder) where next_embedder is not null;
 comment on table public.projects is
-  'Repositories and folders whose Markdown Quoth serves. Written by the service role, readable to members.';
+  'Repositories and folders whose Markdown Quoth serves. Written by the service role; members may read.';
 comment on column public.projects.github_repo is 'owner/name. Several projects may index one repository. Null: the files are sent directly, such as those of a local folder.';
 comment on column public.projects.language is
   'Text-search configuration of Postgres that stems documents and queries, such as english, spanish or simple.';
-comment on column public.projects.include_globs is 'Paths that are documents.';
+comment on column public.projects.include_globs is 'Glob patterns of the paths to index.';
 comment on column public.projects.embedder is
-  'Name of the vector space that searches use. Null until it is chosen; the first document that is indexed chooses it. Afterwards it changes only by a switch through next_embedder.';
+  'The vector space that searches use. Null until the first indexed document sets it; afterwards only a switch through next_embedder changes it.';
 comment on column public.projects.next_embedder is
-  'Set it to switch: documents are embedded for it in the background while embedder still serves; null again when the switch is done or given up.';
-comment on column public.projects.indexed_commit is 'The commit whose tree the documents equal.';
-comment on column public.projects.head_commit is 'The branch''s newest commit when it was last asked for.';
-comment on column public.projects.github_url is 'Where people see the repository''s GitHub, such as https://github.com; known once its branch was read.';
-comment on column public.projects.webhook_secret_name is 'Name in Vault of the secret that signs the webhook. Never readable to users.';
-comment on column public.projects.github_token_secret_name is 'Name in Vault of the token for a private repository. Never readable to users.';
+  'Set it to switch: documents are embedded for it in the background while embedder still serves. Null again when the switch is complete or abandoned.';
+comment on column public.projects.indexed_commit is 'The commit that the documents correspond to.';
+comment on column public.projects.head_commit is 'The branch''s newest commit at the last check.';
+comment on column public.projects.github_url is 'Web address of the repository''s GitHub, such as https://github.com; set once its branch has been read.';
+comment on column public.projects.webhook_secret_name is 'Name in Vault of the secret that signs the webhook. Not readable by users.';
+comment on column public.projects.github_token_secret_name is 'Name in Vault of the token for a private repository. Not readable by users.';
 
 create trigger touch_updated_at before update on public.projects
   for each row execute function private.touch_updated_at();
@@ -52,7 +52,7 @@ create table public.project_members (
 );
 create index project_members_user_id_idx on public.project_members (user_id);
 comment on table public.project_members is 'Who may read a project''s documents. Written by the service role.';
-comment on column public.project_members.role is 'For applications to use; every member may read everything of the project.';
+comment on column public.project_members.role is 'For use by applications; every member may read the whole project.';
 
 alter table public.projects enable row level security;
 alter table public.project_members enable row level security;
@@ -61,13 +61,13 @@ create policy "users read their own memberships" on public.project_members
     user_id = (select auth.uid()) and (select private.has_scope('quoth:read'))
   );
 comment on policy "users read their own memberships" on public.project_members is
-  'Lets a user see their projects; all other policies of Quoth use this table.';
+  'Users see which projects they belong to; all other policies of Quoth read this table.';
 create policy "members read their projects" on public.projects
   for select to authenticated using (
     id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
 comment on policy "members read their projects" on public.projects is
-  'For clients that list projects. Of the columns only those without secrets are granted.';
+  'Members list their projects. Only columns without names of secrets are granted.';
 grant select on public.project_members to authenticated;
 grant select (id, slug, github_repo, default_branch, language, include_globs, embedder, next_embedder, indexed_commit,
   indexed_at, head_commit, head_checked_at, github_url, created_at, updated_at) on public.projects to authenticated;
@@ -94,7 +94,7 @@ begin
 end;
 $$;
 comment on function private.assert_language_is_known() is
-  'Row trigger of projects: raises PROJECT_LANGUAGE_UNKNOWN for what is no text-search configuration.';
+  'Row trigger of projects: raises PROJECT_LANGUAGE_UNKNOWN unless the language is a text-search configuration.';
 
 create trigger assert_language_is_known before insert or update of language on public.projects
   for each row execute function private.assert_language_is_known();
@@ -125,7 +125,7 @@ begin
 end;
 $$;
 comment on function private.assert_embedder_is_known() is
-  'Row trigger of projects: raises EMBEDDER_NOT_FOUND, with the names that there are, before the foreign key refuses without them.';
+  'Row trigger of projects: raises EMBEDDER_NOT_FOUND with the existing names, before the foreign key fails without them.';
 
 create trigger assert_embedder_is_known before insert or update of embedder, next_embedder on public.projects
   for each row execute function private.assert_embedder_is_known();
@@ -152,7 +152,7 @@ begin
         where membership.project_id = project.id and membership.user_id = p_user_id
       )
     )
-  -- A slug may look like an id.
+  -- A slug may look like an id, so prefer the slug.
   order by project.slug = p_project
   limit 1;
   if not found then
@@ -165,7 +165,7 @@ begin
 end;
 $$;
 comment on function private.find_project(text, uuid) is
-  'The project of that id or slug that the user is a member of; p_user_id null means the service, which reads all projects. Raises PROJECT_NOT_FOUND.';
+  'The project with that id or slug of which the user is a member; a null p_user_id is the service, which reads all projects. Raises PROJECT_NOT_FOUND.';
 
 create function private.readable_project(p_project_id uuid)
 returns public.projects
@@ -176,7 +176,7 @@ set search_path = ''
 as $$
 begin
   perform private.assert_has_scope('read the project', 'quoth:read');
-  -- No user at all is nobody's member: the id of none stands for them.
+  -- A caller without a user must not pass as the service, so pass an id that no user has.
   return private.find_project(
     p_project_id::text,
     case when private.is_service_caller() then null
@@ -185,4 +185,4 @@ begin
 end;
 $$;
 comment on function private.readable_project(uuid) is
-  'The project, if the caller is the service or a member; else raises PROJECT_NOT_FOUND, or INSUFFICIENT_SCOPE for an OAuth client without quoth:read. Definer: called by definer functions, and reads columns that members may not.';
+  'The project, if the caller is the service or a member. Raises PROJECT_NOT_FOUND, or INSUFFICIENT_SCOPE for an OAuth client without quoth:read. Definer: it is called by definer functions and reads columns that members may not.';

@@ -1,5 +1,5 @@
--- Full text: what is stored of a chunk, and what is asked for by a query. What a trigger or an index
--- calls, the service role may execute, since it writes chunks.
+-- Full-text search: the indexed words of a chunk and the words of a query. The service role may execute the
+-- functions that triggers and indexes call, because it writes chunks.
 
 create function private.split_identifiers(p_text text)
 returns text
@@ -10,7 +10,7 @@ as $$
   select translate(p_text, '._/:#-@()[]{}<>"''`=,', repeat(' ', 21));
 $$;
 comment on function private.split_identifiers(text) is
-  'The parts of identifiers and paths as words of their own: the parser of Postgres keeps Deno.serve or runtime/security.md whole.';
+  'Splits identifiers and paths into words, because the parser of Postgres keeps Deno.serve or runtime/security.md as one word.';
 grant execute on function private.split_identifiers(text) to service_role;
 
 create function private.chunk_fts(p_language text, p_title text, p_heading_path text[], p_content text)
@@ -26,7 +26,7 @@ as $$
     || setweight(to_tsvector('simple', private.split_identifiers(p_content)), 'C');
 $$;
 comment on function private.chunk_fts(text, text, text[], text) is
-  'What full text finds a chunk by: title and headings (weight A) and text (B) stemmed in the language, and the parts of identifiers as they are (C).';
+  'The full-text vector of a chunk: title and headings (weight A) and text (B), stemmed in the language, and unstemmed parts of identifiers (C).';
 grant execute on function private.chunk_fts(text, text, text[], text) to service_role;
 
 create function private.complete_chunk()
@@ -59,12 +59,12 @@ begin
 end;
 $$;
 comment on function private.complete_chunk() is
-  'Row trigger of document_embeddings: project, place, hash, embedder and full text follow from the document, so that document_id and content_chunk are enough to insert one.';
+  'Row trigger of document_embeddings: fills in project, position, hash, embedder and full text from the document, so that an insert needs only document_id and content_chunk.';
 
 create trigger complete_chunk before insert on public.document_embeddings
   for each row execute function private.complete_chunk();
 
--- Other lines alone change no word.
+-- A change of line numbers does not change the words.
 create trigger complete_changed_chunk before update of document_id, content_chunk, heading_path
   on public.document_embeddings
   for each row
@@ -88,7 +88,7 @@ begin
 end;
 $$;
 comment on function private.stem_anew() is
-  'Row trigger of projects: a changed language stems all chunks again in the same transaction, so that documents and queries always match.';
+  'Row trigger of projects: when the language changes, stems all chunks again in the same transaction, so that documents and queries always match.';
 
 create trigger stem_anew after update of language on public.projects
   for each row when (old.language is distinct from new.language)
@@ -104,7 +104,7 @@ as $$
   from unnest(p_lexemes) as lexeme;
 $$;
 comment on function private.any_of(text[]) is
-  'A query that any of the lexemes answers; null without any.';
+  'A query that matches any of the lexemes; null for an empty list.';
 
 create function private.any_of(p_words tsquery[])
 returns tsquery
@@ -116,7 +116,7 @@ as $$
   from unnest(p_words) as words;
 $$;
 comment on function private.any_of(tsquery[]) is
-  'A query that what answers any of the queries answers, null without any. Ranking, not matching, tells the good hits: a question whose every word must match finds nothing.';
+  'A query that matches what any of the queries matches; null for an empty list. Ranking selects the good hits: requiring every word of a question would find nothing.';
 
 create function private.query_terms(p_language text, p_query text)
 returns table (term text, words tsquery)
@@ -145,7 +145,7 @@ as $$
       case when term.is_part then tsvector_to_array(to_tsvector('simple', term.text)) else '{}' end as parts
     from term
   ),
-  -- A word without a stem is a stop word, which nearly every chunk has.
+  -- A word without a stem is a stop word, which nearly every chunk contains.
   meaningful as (
     select lexed.text, lexed.place, lexed.stems || lexed.parts as lexemes
     from lexed
@@ -163,7 +163,7 @@ as $$
   order by chosen.place;
 $$;
 comment on function private.query_terms(text, text) is
-  'Words of a query (and the parts of its identifiers), in its order, with what each is found by. Stop words count only when there is nothing else. The first 2000 characters and 100 words count.';
+  'The words of a query (and the parts of its identifiers) in order, each with the lexemes to search for. Stop words count only when there are no other words. Only the first 2000 characters and 100 words count.';
 
 create function private.space_lexeme(p_project_id uuid, p_embedder text)
 returns text
@@ -174,25 +174,25 @@ as $$
   select p_project_id::text || ' ' || p_embedder;
 $$;
 comment on function private.space_lexeme(uuid, text) is
-  'A lexeme that the chunks of a project in one vector space have in the index by words, and no others.';
+  'A lexeme that marks the chunks of a project in one vector space in the words index.';
 grant execute on function private.space_lexeme(uuid, text) to service_role;
 
 create function private.words_in_space(p_project_id uuid, p_embedder text, p_fts tsvector)
 returns tsvector
 language sql
 immutable
--- Dear for the planner, so that the index answers and no row is asked.
+-- A high cost, so that the planner uses the index instead of computing this for each row.
 cost 1000
 set search_path = ''
 as $$
   select p_fts || array_to_tsvector(array[private.space_lexeme(p_project_id, p_embedder)]);
 $$;
 comment on function private.words_in_space(uuid, text, tsvector) is
-  'What the index by words holds of a chunk: its lexemes, and whose they are.';
+  'The index entry of a chunk: its lexemes and the lexeme of its project and vector space.';
 grant execute on function private.words_in_space(uuid, text, tsvector) to service_role;
 
--- One index for words and project, and the only one that can answer for both: chunks of other
--- projects are not read, and whatever the planner knows of the table, it has no worse way.
+-- One index for words and project together, so that a search never reads chunks of other projects. No other
+-- index can serve such a query, so the planner cannot choose a worse one.
 create index document_embeddings_words_idx on public.document_embeddings
   using gin (private.words_in_space(project_id, embedder, fts));
 
@@ -205,7 +205,7 @@ as $$
   select private.any_of(array[private.space_lexeme(p_project_id, p_embedder)]) && p_words;
 $$;
 comment on function private.in_space(uuid, text, tsquery) is
-  'A query for words_in_space() that only chunks of the project answer; null without words.';
+  'A query on words_in_space() that matches only chunks of this project and vector space; null without words.';
 
 create function private.is_identifier_query(p_query text)
 returns boolean
@@ -224,4 +224,4 @@ as $$
   where word ~ '[[:alnum:]]';
 $$;
 comment on function private.is_identifier_query(text) is
-  'True when at least half of the words are names of things in code, paths, flags or numbers, which exact text finds better than meaning.';
+  'True when at least half of the words are identifiers, paths, flags or numbers, which full text finds better than vectors do.';

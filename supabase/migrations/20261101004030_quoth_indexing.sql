@@ -1,4 +1,4 @@
--- Documents change in one transaction each: a reader sees the old one or the new one.
+-- Each document changes in one transaction: a reader sees either the old or the new version.
 
 create function private.assert_document_is_valid(p_document jsonb, p_chunks jsonb)
 returns void
@@ -30,7 +30,7 @@ begin
   end if;
 end;
 $$;
-comment on function private.assert_document_is_valid(jsonb, jsonb) is 'Raises DOCUMENT_INVALID for a document or chunks that lack something.';
+comment on function private.assert_document_is_valid(jsonb, jsonb) is 'Raises DOCUMENT_INVALID when the document or a chunk lacks a field.';
 
 create function private.forget_unwanted_embeddings(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
@@ -49,7 +49,7 @@ as $$
     );
 $$;
 comment on function private.forget_unwanted_embeddings(uuid, text, text[]) is
-  'Takes texts off the list of pending ones that no chunk has any more.';
+  'Deletes pending texts that no chunk has anymore.';
 
 create function private.lock_pending(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 comment on function private.lock_pending(uuid, text, text[]) is
-  'Locks pending texts, in one order for all. Whoever writes chunks calls it first: a document and the vectors of its texts, coming at once, would otherwise wait for each other.';
+  'Locks pending texts in a fixed order. Everything that writes chunks calls it first, because storing a document and storing vectors of its texts at the same time could otherwise deadlock.';
 
 create function private.pair_chunks(p_document_id uuid, p_embedder text, p_chunks jsonb)
 returns table (
@@ -98,7 +98,7 @@ as $$
   left join stored on stored.chunk_hash = wanted.chunk_hash and stored.twin = wanted.twin;
 $$;
 comment on function private.pair_chunks(uuid, text, jsonb) is
-  'The chunks that a document is to have, in order, each with the id of the stored chunk of the same hash; id null: a new one.';
+  'The new chunks of a document in order, each with the id of the stored chunk with the same hash; a null id is a new chunk.';
 
 create function private.chunk_metadata(p_heading_path text[])
 returns jsonb
@@ -112,7 +112,7 @@ as $$
   ));
 $$;
 comment on function private.chunk_metadata(text[]) is
-  'The metadata of a chunk: where it comes from, and the heading that it stands under.';
+  'The metadata of a chunk: its source and the heading that it belongs to.';
 
 create function private.store_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -184,7 +184,7 @@ begin
     from wanted
     where wanted.chunk_hash in (select made.chunk_hash from made where made.is_pending)
     order by wanted.chunk_hash
-    -- Changes nothing but takes the lock: whoever stores this vector now waits and finds our chunk.
+    -- Changes nothing but takes the row lock: a concurrent store of this vector waits and then finds this chunk.
     on conflict (project_id, embedder, chunk_hash) do update set token_count = excluded.token_count
   )
   select
@@ -205,7 +205,7 @@ begin
 end;
 $$;
 comment on function private.store_chunks(public.documents, text, jsonb) is
-  'Gives a document its chunks for one embedder: keeps those whose hash it has, copies vectors of equal hashes from anywhere in the project or from what this sync took away, leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
+  'Sets the chunks of a document for one embedder: keeps chunks with an equal hash, copies vectors of equal hashes from the project or from chunks that this sync removed, and leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
 
 create function private.hold_project(p_project_id uuid)
 returns public.projects
@@ -229,7 +229,7 @@ begin
 end;
 $$;
 comment on function private.hold_project(uuid) is
-  'Locks a project, so that its documents are written one at a time and its embedder stays. Raises PROJECT_NOT_FOUND.';
+  'Locks a project, so that its documents are written one at a time and its embedder does not change. Raises PROJECT_NOT_FOUND.';
 
 create function private.replace_document(p_project_id uuid, p_document jsonb, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -267,7 +267,7 @@ begin
       blob_sha = excluded.blob_sha,
       commit_sha = excluded.commit_sha,
       front_matter = excluded.front_matter,
-      -- Chunks for a next embedder fit what the document was: they are due again.
+      -- Chunks for the next embedder match the old content, so they must be created again.
       chunked_for = case
         when (stored.content, stored.title, stored.chunker_version)
           = (excluded.content, excluded.title, excluded.chunker_version) then stored.chunked_for
@@ -281,7 +281,7 @@ begin
 end;
 $$;
 comment on function private.replace_document(uuid, jsonb, text, jsonb) is
-  'Creates or replaces the document at its path {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}] in one transaction; a project without an embedder takes this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
+  'Creates or replaces the document {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} at its path, and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}], in one transaction; a project without an embedder gets this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
 
 create function private.delete_document(p_project_id uuid, p_file_path text, p_commit_sha text default null)
 returns boolean
@@ -324,7 +324,7 @@ begin
 end;
 $$;
 comment on function private.delete_document(uuid, text, text) is
-  'Deletes the document at a path and notes where it was last seen; false when there is none. Called by the sync.';
+  'Deletes the document at a path and records the deletion in document_moves; false when there is none. Called by the sync.';
 
 create function private.move_document(
   p_project_id uuid, p_old_path text, p_new_path text, p_commit_sha text default null
@@ -344,7 +344,7 @@ begin
     return false;
   end if;
 
-  -- As in Git, a file that is moved onto another one takes its place.
+  -- As in Git, a file that is moved to an existing path replaces that file.
   perform private.delete_document(p_project_id, p_new_path, p_commit_sha);
   update public.documents
   set file_path = p_new_path, commit_sha = coalesce(p_commit_sha, commit_sha), last_updated = clock_timestamp()
@@ -355,4 +355,4 @@ begin
 end;
 $$;
 comment on function private.move_document(uuid, text, text, text) is
-  'Moves a document with its chunks and vectors to another path, replacing what is there; false when there is none at the old path. Called by the sync.';
+  'Moves a document with its chunks and vectors to another path and replaces a document there; false when there is none at the old path. Called by the sync.';

@@ -1,4 +1,4 @@
--- Embedding: texts are claimed, embedded outside of any transaction, and their vectors stored.
+-- Embedding: texts are claimed, embedded outside a transaction, and their vectors are stored.
 
 create function private.claim_chunks(p_project_id uuid, p_embedder text, p_limit int, p_lease_seconds int)
 returns table (chunk_hash text, epoch bigint, title text, embedded_text text, token_count int)
@@ -15,7 +15,7 @@ begin
   where pending.project_id = p_project_id and pending.embedder = p_embedder
     and pending.failed_at is null and pending.deliveries >= 5 and pending.due_at <= clock_timestamp();
 
-  -- What was lost twice may be what ends its workers: it goes out alone.
+  -- A text whose claim was lost twice may kill its workers, so claim it alone.
   select pending.chunk_hash into v_suspect
   from private.pending_embeddings as pending
   where pending.project_id = p_project_id and pending.embedder = p_embedder
@@ -49,7 +49,7 @@ begin
 end;
 $$;
 comment on function private.claim_chunks(uuid, text, int, int) is
-  'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds: store_embeddings() or return_chunks() ends the claim, else it ends with the lease. What workers died of goes out alone, and fails after five deliveries. Called by the sync.';
+  'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds. store_embeddings() or return_chunks() ends the claim, else it ends with the lease. A text whose workers died is claimed alone, and fails after five deliveries. Called by the sync.';
 
 create function private.store_embeddings(p_project_id uuid, p_embedder text, p_embeddings jsonb)
 returns int
@@ -62,8 +62,8 @@ declare
   );
   v_count int;
 begin
-  -- A document that comes by such a text meanwhile waits here or is waited for, so none of its
-  -- chunks is left without a vector and without work.
+  -- Serializes with a concurrent write of a document with such a text, so that none of its chunks stays
+  -- without both a vector and pending work.
   perform private.lock_pending(p_project_id, p_embedder, v_hashes);
 
   update public.document_embeddings as chunk
@@ -81,7 +81,7 @@ begin
 end;
 $$;
 comment on function private.store_embeddings(uuid, text, jsonb) is
-  'Stores vectors [{chunk_hash, embedding: [768 numbers]}] in every chunk of the project that waits for one of them, and returns in how many. Asks for no epoch: equal texts have equal vectors, whoever brings them. Called by the sync.';
+  'Stores vectors [{chunk_hash, embedding: [768 numbers]}] in every chunk of the project that waits for one of them, and returns the number of chunks. Does not check an epoch: equal texts have equal vectors, whichever worker sends them. Called by the sync.';
 
 create function private.return_chunks(
   p_project_id uuid, p_embedder text, p_claims jsonb, p_error jsonb default null, p_retry_after_ms bigint default 0
@@ -113,7 +113,7 @@ begin
 end;
 $$;
 comment on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) is
-  'Ends claims [{chunk_hash, epoch}] without a vector; they are due again after p_retry_after_ms. With p_error {code, message, hint} that is a refusal, and the fifth one fails the text; without it, as for a rate limit or a worker that stops, it counts as nothing. Returns how many claims were still held. Called by the sync.';
+  'Ends claims [{chunk_hash, epoch}] without a vector; the texts are due again after p_retry_after_ms. With p_error {code, message, hint} it counts as a refusal, and the fifth refusal fails the text; without it, as for a rate limit or a worker that stops, nothing is counted. Returns how many claims were still held. Called by the sync.';
 
 create function private.requeue_failed_chunks(p_project_id uuid)
 returns int
@@ -131,7 +131,7 @@ begin
 end;
 $$;
 comment on function private.requeue_failed_chunks(uuid) is
-  'Lets the texts of a project that were given up try again; returns how many. For operators, and for a sync that is asked for.';
+  'Makes the failed texts of a project due again; returns how many. For operators, and for a requested sync.';
 
 create function private.embedding_backlog()
 returns table (project_id uuid, embedder text, pending_count bigint, due_count bigint, oldest_due_at timestamptz)
@@ -147,4 +147,4 @@ as $$
   order by min(pending.seq);
 $$;
 comment on function private.embedding_backlog() is
-  'Where texts wait for vectors, and how many can be claimed now; those waiting longest first.';
+  'Projects and embedders with texts that wait for vectors, and how many can be claimed now; those waiting longest first.';

@@ -1,9 +1,9 @@
--- The vectors once more, at half precision and side by side. In document_embeddings each of them lies
--- outside of its row: comparing all of a project's there costs several times as much.
+-- A copy of the vectors at half precision, stored in the rows. In document_embeddings each vector is stored
+-- out of line, so comparing all vectors of a project there costs several times as much.
 
 create table private.chunk_vectors (
   chunk_id uuid primary key references public.document_embeddings (id) on delete cascade,
-  -- No references: a chunk is gone with its document and its project.
+  -- No foreign keys: the chunk is deleted with its document and its project.
   project_id uuid not null,
   document_id uuid not null,
   embedder text not null,
@@ -12,7 +12,7 @@ create table private.chunk_vectors (
 alter table private.chunk_vectors alter column embedding set storage plain;
 create index chunk_vectors_project_id_idx on private.chunk_vectors (project_id, embedder);
 comment on table private.chunk_vectors is
-  'document_embeddings.embedding at half precision, from which a search picks the chunks whose whole vectors it compares. Kept by the trigger keep_chunk_vector.';
+  'document_embeddings.embedding at half precision, with which a search selects the chunks whose full vectors it compares. Maintained by the trigger keep_chunk_vector.';
 alter table private.chunk_vectors enable row level security;
 
 create function private.keep_chunk_vector()
@@ -37,7 +37,7 @@ begin
 end;
 $$;
 comment on function private.keep_chunk_vector() is
-  'Row trigger of document_embeddings: keeps private.chunk_vectors. Definer, since who writes chunks has no right to that table.';
+  'Row trigger of document_embeddings: maintains private.chunk_vectors. Definer: the role that writes chunks has no right to that table.';
 
 create trigger keep_chunk_vector
   after insert or update of embedding, project_id, document_id, embedder on public.document_embeddings

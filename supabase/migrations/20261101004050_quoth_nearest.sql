@@ -1,4 +1,4 @@
--- Search by vector: each chunk is compared where a project is small, the HNSW index is read where it is large.
+-- Search by vector: small projects compare every chunk, large projects use the HNSW index.
 
 create function private.nearest_by_scan(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -12,7 +12,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_query constant extensions.halfvec := p_query_embedding::extensions.halfvec(768);
-  -- Half precision moves a distance by less than a thousandth, which is the space of a few chunks.
+  -- Half precision changes a distance by less than a thousandth, so a few extra candidates are enough.
   v_spare constant int := 20;
 begin
   return query
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) is
-  'The nearest chunks by comparing every one at half precision, and those that come close by their whole vectors.';
+  'The nearest chunks, by comparing all of them at half precision and then the closest ones by their full vectors.';
 
 create function private.nearest_by_index(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -44,12 +44,12 @@ stable
 rows 200
 set search_path = ''
 set plan_cache_mode = force_custom_plan
--- Nothing but the index by vectors gives the order without a sort.
+-- Without sorting, only the vector index can return this order.
 set enable_sort = off
 as $$
 begin
   perform set_config('hnsw.ef_search', least(1000, greatest(300, p_limit))::text, true);
-  -- Known since 0.8.0: goes on until there are enough chunks of this project.
+  -- Since pgvector 0.8.0: keeps scanning until there are enough chunks of this project.
   if (
     select string_to_array(extension.extversion, '.')::int[] >= array[0, 8]
     from pg_catalog.pg_extension as extension
@@ -71,7 +71,7 @@ begin
 end;
 $$;
 comment on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) is
-  'The nearest chunks by the HNSW index: nearly exact, and possibly fewer than there are when the project is a small part of all.';
+  'The nearest chunks by the HNSW index. Approximate, and possibly too few when the project is a small part of all chunks.';
 
 create function private.nearest_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[] default null
@@ -84,8 +84,8 @@ set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
 declare
-  -- Up to here comparing every chunk takes less than the index does, which knows no projects and
-  -- reads on until it has met enough chunks of this one.
+  -- Up to this size, comparing every chunk is cheaper than the index, which covers all projects and scans until
+  -- it has found enough chunks of this one.
   v_compared_up_to constant int := 20000;
   v_ids uuid[];
   v_distances double precision[];
@@ -110,7 +110,7 @@ begin
     into v_ids, v_distances
     from private.nearest_by_index(p_project_id, p_embedder, p_query_embedding, p_limit, p_document_ids) as nearest;
   end if;
-  -- The index gives up after a number of other projects' chunks; then every chunk is compared.
+  -- The index stops after a number of chunks of other projects. Then compare every chunk.
   if cardinality(v_ids) = p_limit then
     return query select * from unnest(v_ids, v_distances);
   else
@@ -120,7 +120,7 @@ begin
 end;
 $$;
 comment on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) is
-  'The p_limit chunks nearest to a vector, nearest first, with their cosine distance: each compared among up to 20000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
+  'The p_limit chunks nearest to a vector, nearest first, with their cosine distance. Exact up to 20000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
 
 create function private.match_documents(
   query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid
@@ -135,7 +135,8 @@ security definer
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 set jit = off
--- For all that it calls: vectors lie outside of the rows, so reading every row looks cheap, and is not.
+-- Also applies to the functions that it calls: vectors are stored out of line, so the planner underestimates
+-- a sequential scan.
 set enable_seqscan = off
 as $$
 declare
@@ -162,13 +163,13 @@ begin
     ) as nearest
     join public.document_embeddings as chunk on chunk.id = nearest.id
     join public.documents as document on document.id = chunk.document_id
-    -- Asked here, of the hits: inside the search it would make the index go through everything.
+    -- Filter only the hits: inside the search, this condition would make the index scan everything.
     where match_threshold is null or 1 - nearest.distance > match_threshold
     order by nearest.distance, document.file_path, chunk.chunk_index;
 end;
 $$;
 comment on function private.match_documents(extensions.vector, double precision, int, uuid) is
-  'See public.match_documents(). Definer: policies on the rows would keep the index from being used; it asks for the membership itself.';
+  'See public.match_documents(). Definer: row policies would prevent the use of the index; the function checks the membership itself.';
 grant execute on function private.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;
 
 create function public.match_documents(
@@ -185,5 +186,5 @@ as $$
   select * from private.match_documents(query_embedding, match_threshold, match_count, filter_project_id);
 $$;
 comment on function public.match_documents(extensions.vector, double precision, int, uuid) is
-  'Chunks of a project by cosine similarity to a vector of its embedder, best first: at most match_count (1000), those above match_threshold. Empty for projects that the caller is no member of.';
+  'Chunks of a project by cosine similarity to a vector of its embedder, best first: at most match_count (1000), only those above match_threshold. Empty for projects of which the caller is not a member.';
 grant execute on function public.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;

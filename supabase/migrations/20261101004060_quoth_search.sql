@@ -1,4 +1,4 @@
--- Search by meaning and by words, and the two together.
+-- Search by vector, by words, and by both together.
 
 create function private.text_weights()
 returns real[]
@@ -9,7 +9,7 @@ as $$
   select '{0.05, 0.4, 0.6, 1}'::real[];
 $$;
 comment on function private.text_weights() is
-  'Weights for ts_rank: unused D, parts of identifiers, text, headings.';
+  'Weights for ts_rank: D (unused), parts of identifiers, text, headings.';
 
 create function private.telling_words(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_document_ids uuid[], p_most_chunks int
@@ -27,7 +27,7 @@ begin
       from public.document_embeddings as chunk
       where chunk.project_id = p_project_id
         and chunk.embedder = p_embedder
-        -- Hashes are spread evenly: one in 64 begins so.
+        -- A sample: hashes are evenly distributed, and one in 64 is in this range.
         and chunk.chunk_hash >= '00' and chunk.chunk_hash < '04'
         and (p_document_ids is null or chunk.document_id = any (p_document_ids))
     ),
@@ -36,7 +36,7 @@ begin
       from unnest(p_words) with ordinality as wanted (words, place)
       join sampled on sampled.fts @@ wanted.words
     ),
-    -- From the rarest word on, each adds the chunks that no rarer one has.
+    -- From the rarest word on, each word adds the chunks that no rarer word has.
     rarity as materialized (
       select hit.word, row_number() over (order by count(*), hit.word) as place
       from hit
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 comment on function private.telling_words(uuid, text, tsquery[], uuid[], int) is
-  'The words that decide which chunks are ranked: the rarest ones, as many as some p_most_chunks chunks have, estimated from a part of the chunks. A word that half of a large project has would make every search read half of it.';
+  'The words that decide which chunks are ranked: the rarest words that together match about p_most_chunks chunks, estimated from a sample. A word in half of a large project''s chunks would make every search read half of the project.';
 
 create function private.worded_chunks(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null,
@@ -117,7 +117,7 @@ begin
 end;
 $$;
 comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) is
-  'The p_limit chunks that answer any of the words best, pending ones included, and the p_of_each best of each document, up to p_limit of these: else a few long documents could be all that is found. Of the documents alone, when p_document_ids is given. When more than 10000 chunks have even the rarest word, 10000 of them are ranked.';
+  'The p_limit best chunks that match any of the words, including pending ones, and also the p_of_each best of each document, up to p_limit of these, so that a few long documents do not take all places. Limited to p_document_ids when given. When more than 10000 chunks match even the rarest word, only 10000 of them are ranked.';
 
 create function private.candidate_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[]
@@ -133,9 +133,9 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_worded constant int := 200;
-  -- As many as neighbours that an answer may join.
+  -- As many as the neighboring chunks that an answer may join.
   v_of_each constant int := 2;
-  -- More of them find nothing better, and in an index that other projects share they cost the most.
+  -- More do not improve the results, and cost the most in an index shared with other projects.
   v_nearest constant int := 100;
   v_weights real[] := private.text_weights();
   v_any_word tsquery := private.any_of(p_words);
@@ -164,7 +164,7 @@ begin
 end;
 $$;
 comment on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) is
-  'The chunks that a search chooses from: the nearest by vector, if there is one, and the best by words; similarity and the ranks are null for what one of them did not find.';
+  'The candidates of a search: the nearest chunks by vector, if there is one, and the best by words. similarity and the ranks are null for what one of the two did not find.';
 
 create function private.scored_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[],
@@ -208,7 +208,7 @@ begin
       select fused.*, row_number() over (order by fused.own_score desc, fused.id) as place
       from fused
     ),
-    -- A document that answers in several places is the likelier one, with each place less so.
+    -- A document with several matching places is more likely to be relevant, with decreasing effect of each place.
     document_weights as (
       select placed.document_id, ln(1 + sum(placed.own_score)) as weight
       from placed
@@ -223,7 +223,7 @@ begin
 end;
 $$;
 comment on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) is
-  'The candidates of a search with their scores from 0 to 1: p_text_share of a score is by words, the rest by vector, each scaled within the search; p_document_share says how much else of the document counts. text_part is the share of the best rank by words.';
+  'The candidates of a search with scores from 0 to 1: p_text_share of a score comes from words and the rest from the vector, each scaled within the search; p_document_share is the weight of the document''s other chunks. text_part is the ratio to the best rank by words.';
 
 create function private.search_documents(
   p_project_id uuid,
@@ -261,14 +261,14 @@ declare
   v_is_identifier constant boolean := private.is_identifier_query(p_query);
   v_text_share constant double precision := case
     when p_query_embedding is null then 1
-    -- A hash of the words knows no more than they do, and less well.
+    -- A hash vector has no more information than the words, and is less exact.
     when v_is_identifier or exists (
       select from public.embedders as embedder
       where embedder.name = v_embedder and embedder.model_dimensions = 0
     ) then 0.7
     else 0.5
   end;
-  -- The name of a thing is asked for where it stands; a question, in the document about it.
+  -- A search for an identifier looks for its exact place; a question looks for a document about its subject.
   v_document_share constant double precision := case when v_is_identifier then 0 else 0.2 end;
 begin
   if p_query_embedding is not null and p_embedder is distinct from v_embedder then
@@ -322,7 +322,7 @@ begin
 end;
 $$;
 comment on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) is
-  'See public.search_documents(). Definer: policies on the rows would keep the indexes from being used; readable_project() asks who is calling.';
+  'See public.search_documents(). Definer: row policies would prevent the use of the indexes; readable_project() checks the caller.';
 grant execute on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;
 
 create function public.search_documents(
@@ -348,5 +348,5 @@ as $$
   select * from private.search_documents(p_project_id, p_query, p_query_embedding, p_embedder, p_limit, p_path_prefix, p_per_document);
 $$;
 comment on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) is
-  'Chunks of a project by words and meaning, best first, at most p_limit (200), and at most p_per_document of a document where that is given. Without p_query_embedding by words alone; with it p_embedder names the embedder that made it. score from 0 to 1 mixes both parts, each scaled within this search, and what else of the document is found; similarity is the cosine; ranks are null for what one part did not find; matched_terms are the words of the query that the chunk has. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
+  'Chunks of a project by words and meaning, best first: at most p_limit (200), and at most p_per_document of one document when given. Without p_query_embedding, by words only; with it, p_embedder names the embedder that created it. score, from 0 to 1, combines both parts, each scaled within this search, and the document''s other hits. similarity is the cosine similarity. Ranks are null for what one part did not find. matched_terms are the words of the query that the chunk contains. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
 grant execute on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;

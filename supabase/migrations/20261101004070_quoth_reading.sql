@@ -1,4 +1,4 @@
--- Reading a document by its path, and how fresh a project is.
+-- Reading a document by its path, and the freshness of a project's index.
 
 create function public.read_document(p_project_id uuid, p_file_path text)
 returns table (
@@ -44,7 +44,7 @@ begin
   order by move.id desc
   limit 1;
   v_path := coalesce(v_deletion.old_path, v_path);
-  -- What cannot be indexed any more is no document, yet the repository has it.
+  -- A file that can no longer be indexed has no document, although the repository has it.
   select refused.error into v_refusal
   from public.quoth_file_errors as refused
   where refused.project_id = p_project_id and refused.file_path = v_path;
@@ -83,7 +83,7 @@ begin
 end;
 $$;
 comment on function public.read_document(uuid, text) is
-  'The document at a path: state found; moved, under its new path (file_path); or deleted, without content, with the commit and time at which that was seen. Raises DOCUMENT_NOT_FOUND, saying why a file of the repository cannot be indexed, else naming documents of the same file name; or PROJECT_NOT_FOUND.';
+  'The document at a path, with a state: found; moved, with its new path (file_path); or deleted, without content, with the commit and time of the deletion. Raises PROJECT_NOT_FOUND or DOCUMENT_NOT_FOUND, which explains why a file of the repository cannot be indexed, or else suggests documents with the same file name.';
 grant execute on function public.read_document(uuid, text) to authenticated, service_role;
 
 create function private.project_freshness(p_project_id uuid)
@@ -124,7 +124,7 @@ begin
 end;
 $$;
 comment on function private.project_freshness(uuid) is
-  'See public.project_freshness(). Definer: counts in tables that users do not read; readable_project() asks who is calling.';
+  'See public.project_freshness(). Definer: counts in tables that users may not read; readable_project() checks the caller.';
 grant execute on function private.project_freshness(uuid) to authenticated, service_role;
 
 create function public.project_freshness(p_project_id uuid)
@@ -139,5 +139,5 @@ as $$
   select * from private.project_freshness(p_project_id);
 $$;
 comment on function public.project_freshness(uuid) is
-  'How far a project''s index is behind its repository: commits, chunks that wait for their vector (found by words alone until then) and chunks whose text the embedder refused. Raises PROJECT_NOT_FOUND.';
+  'How far a project''s index is behind its repository: commits, chunks that wait for a vector (until then found only by words), and chunks whose text the embedder refused. Raises PROJECT_NOT_FOUND.';
 grant execute on function public.project_freshness(uuid) to authenticated, service_role;

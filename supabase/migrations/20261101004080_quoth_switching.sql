@@ -1,4 +1,4 @@
--- Switching a project to another embedder: the old one serves until the new one is complete.
+-- Switching a project to another embedder: searches use the old one until the new one is complete.
 
 create function private.is_switch_complete(p_project public.projects)
 returns boolean
@@ -18,7 +18,7 @@ as $$
     );
 $$;
 comment on function private.is_switch_complete(public.projects) is
-  'Whether every document has its chunks and vectors for the next embedder, but for texts that it refused for good.';
+  'True when every document has its chunks and vectors for the next embedder, except texts that the embedder refused.';
 
 create function private.guard_embedder()
 returns trigger
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 comment on function private.guard_embedder() is
-  'Row trigger of projects: no project with documents serves vectors that it does not have. Raises EMBEDDER_MISMATCH or SWITCH_INCOMPLETE.';
+  'Row trigger of projects: prevents that a project with documents uses an embedder whose vectors it does not have. Raises EMBEDDER_MISMATCH or SWITCH_INCOMPLETE.';
 
 create trigger guard_embedder before update of embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder)
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 comment on function private.forget_other_embedders() is
-  'Row trigger of projects: when a switch is done, given up or turned elsewhere, what is neither embedder''s goes. Definer: operators change projects through the API, and have no right on the tables of schema private.';
+  'Row trigger of projects: when a switch completes, is abandoned or changes its target, deletes chunks and pending texts of all other embedders. Definer: operators change projects through the API and have no right on the tables of schema private.';
 
 create trigger forget_other_embedders after update of embedder, next_embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder or old.next_embedder is distinct from new.next_embedder)
@@ -95,7 +95,7 @@ as $$
   limit p_limit;
 $$;
 comment on function private.documents_to_chunk(uuid, int) is
-  'Documents that lack chunks for the project''s next embedder: to be split for it and given to add_chunks(). Called by the sync.';
+  'Documents that lack chunks for the project''s next embedder. The caller splits them and calls add_chunks(). Called by the sync.';
 
 create function private.add_chunks(p_document_id uuid, p_content_hash text, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -112,7 +112,7 @@ begin
   end if;
   v_project := private.hold_project(v_document.project_id);
   select document.* into v_document from public.documents as document where document.id = p_document_id;
-  -- Changed, deleted or switched elsewhere meanwhile: it is listed again if it still matters.
+  -- The document or the switch has changed in the meantime; documents_to_chunk() lists the document again if needed.
   if not found or md5(v_document.content) <> p_content_hash or v_project.next_embedder is distinct from p_embedder then
     return null;
   end if;
@@ -121,7 +121,7 @@ begin
 end;
 $$;
 comment on function private.add_chunks(uuid, text, text, jsonb) is
-  'Gives a document its chunks for the next embedder, in the form of replace_document(); they serve nothing before the switch. Null, with nothing changed, when the document or the switch is not what documents_to_chunk() said. Called by the sync.';
+  'Stores a document''s chunks for the next embedder, in the form of replace_document(); searches do not use them before the switch. Returns null and changes nothing when the document or the switch has changed since documents_to_chunk(). Called by the sync.';
 
 create function private.switch_progress(p_project_id uuid)
 returns table (
@@ -153,7 +153,7 @@ as $$
   where project.id = p_project_id;
 $$;
 comment on function private.switch_progress(uuid) is
-  'How far a project''s switch is: documents split and chunks embedded for next_embedder. For operators.';
+  'Progress of a project''s switch: documents split and chunks embedded for next_embedder. For operators.';
 
 create function private.finish_switch(p_project_id uuid)
 returns boolean
@@ -171,7 +171,7 @@ begin
 end;
 $$;
 comment on function private.finish_switch(uuid) is
-  'Switches a project to its next embedder, at once for all searches, if every document is ready for it; says whether it did.';
+  'Switches a project to its next embedder, for all searches at the same moment, if every document is ready; returns whether it did.';
 
 create function private.finish_switches()
 returns int

@@ -1,4 +1,4 @@
--- Syncs: how the documents of a project come to equal its repository.
+-- Syncs: runs that update a project's documents from its repository.
 
 create table public.quoth_syncs (
   id uuid primary key default gen_random_uuid(),
@@ -34,25 +34,25 @@ create table public.quoth_syncs (
 create index quoth_syncs_project_id_idx on public.quoth_syncs (project_id, seq);
 create index quoth_syncs_unfinished_idx on public.quoth_syncs (project_id, seq) where finished_at is null;
 create index quoth_syncs_finished_at_idx on public.quoth_syncs (finished_at) where finished_at is not null;
--- Pushes that arrive while one waits join it: the head is resolved when it runs.
+-- Pushes that arrive while a sync waits join it, because the head is read when the sync runs.
 create unique index quoth_syncs_waiting_tree_idx on public.quoth_syncs (project_id)
   where kind = 'tree' and status = 'pending' and epoch = 0;
 create unique index quoth_syncs_unfinished_embed_idx on public.quoth_syncs (project_id)
   where kind = 'embed' and finished_at is null;
 comment on table public.quoth_syncs is
-  'Runs that bring the documents of a project up to date. Syncs of one project run one after another, in the order of seq; embedding runs beside them.';
-comment on column public.quoth_syncs.seq is 'Order of creation, which is the order of running.';
+  'Runs that bring a project''s documents up to date. Syncs of one project run one after another, in the order of seq; embedding runs in parallel to them.';
+comment on column public.quoth_syncs.seq is 'Order of creation and of execution.';
 comment on column public.quoth_syncs.kind is
-  'tree: compare with the branch''s head; files: apply what was sent directly; embed: give pending chunks their vectors.';
-comment on column public.quoth_syncs.reason is 'What asked for it.';
-comment on column public.quoth_syncs.wanted_commit is 'The newest head that a push named; a hint, since the head is asked for when the sync runs.';
-comment on column public.quoth_syncs.commit_sha is 'The commit that is being reconciled; null until its tree has been compared.';
-comment on column public.quoth_syncs.epoch is 'Grows with each claim; a write that names an older one is refused.';
-comment on column public.quoth_syncs.attempts is 'Failures that were tried again. Waiting as a rate limit asks is none.';
+  'tree: compare with the branch''s head. files: apply files that were sent directly. embed: create the vectors of pending chunks.';
+comment on column public.quoth_syncs.reason is 'What requested the sync.';
+comment on column public.quoth_syncs.wanted_commit is 'The newest head that a push named. Only a hint: the head is read when the sync runs.';
+comment on column public.quoth_syncs.commit_sha is 'The commit that is being applied; null until its tree has been compared.';
+comment on column public.quoth_syncs.epoch is 'Incremented by each claim; a write with an older epoch is refused.';
+comment on column public.quoth_syncs.attempts is 'Failures that were retried. Waiting for a rate limit does not count.';
 comment on column public.quoth_syncs.deliveries is 'Claims since the last progress.';
-comment on column public.quoth_syncs.run_after is 'Not before this time: backoff, a rate limit, a quota until its reset, or when it was handed on. Who has waited longest comes first.';
-comment on column public.quoth_syncs.error is 'Why it failed, or why it waits: {code, message, hint, details}.';
-comment on column public.quoth_syncs.refused_count is 'Files that could not be indexed; quoth_file_errors says why.';
+comment on column public.quoth_syncs.run_after is 'The sync does not run before this time: backoff, a rate limit, a quota until its reset, or the time at which a worker handed it on. The sync that has waited longest comes first.';
+comment on column public.quoth_syncs.error is 'Why it failed or waits: {code, message, hint, details}.';
+comment on column public.quoth_syncs.refused_count is 'Files that could not be indexed; quoth_file_errors has the reasons.';
 comment on column public.quoth_syncs.embedded_count is 'Texts that were sent to the embedder.';
 
 create table public.quoth_file_errors (
@@ -65,8 +65,8 @@ create table public.quoth_file_errors (
   primary key (project_id, file_path)
 );
 comment on table public.quoth_file_errors is
-  'Files of the repository that could not be indexed, and why; they have no document. A row goes when the file can be indexed, or is gone.';
-comment on column public.quoth_file_errors.blob_sha is 'The content that failed; it is tried again when the content changes or a sync is asked for, and FILE_UNAVAILABLE with each comparison of the tree.';
+  'Files of the repository that could not be indexed and therefore have no document, with the reason. A row is deleted when the file can be indexed or no longer exists.';
+comment on column public.quoth_file_errors.blob_sha is 'The content that failed. It is tried again when the content changes or a sync is requested; FILE_UNAVAILABLE is tried again at each comparison of the tree.';
 comment on column public.quoth_file_errors.error is '{code, message, hint}.';
 
 create table private.quoth_deliveries (
@@ -78,7 +78,7 @@ create table private.quoth_deliveries (
 );
 create index quoth_deliveries_sync_id_idx on private.quoth_deliveries (sync_id);
 comment on table private.quoth_deliveries is
-  'Webhook deliveries by GitHub''s id and the sync that each led to: one that comes again counts only if its sync failed.';
+  'GitHub''s ids of webhook deliveries and the sync that each led to. A repeated delivery counts only if its sync failed.';
 
 create table private.quoth_sync_files (
   sync_id uuid not null references public.quoth_syncs (id) on delete cascade,
@@ -95,9 +95,9 @@ create table private.quoth_sync_files (
   check (action = 'delete' or blob_sha is not null)
 );
 comment on table private.quoth_sync_files is
-  'What a sync still has to do, file by file: moves, writes, then deletions, so that a renamed and edited file finds its old chunks. A row goes with the transaction that applies it.';
-comment on column private.quoth_sync_files.content is 'Text that was sent directly; null: fetched by blob_sha.';
-comment on column private.quoth_sync_files.deliveries is 'How often a worker began with it: a file that kills workers is refused.';
+  'The remaining files of a sync: moves, writes, then deletions, so that a renamed and edited file finds its old chunks. A row is deleted in the transaction that applies the file.';
+comment on column private.quoth_sync_files.content is 'Text that was sent directly; null: it is fetched by blob_sha.';
+comment on column private.quoth_sync_files.deliveries is 'How often a worker began with the file. A file that kills workers is refused.';
 
 alter table public.quoth_syncs enable row level security;
 alter table public.quoth_file_errors enable row level security;
@@ -110,10 +110,10 @@ create policy "members read syncs" on public.quoth_syncs
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
 comment on policy "members read syncs" on public.quoth_syncs is
-  'How far the index is, and why a sync failed.';
+  'Members read the progress of the index and why a sync failed.';
 create policy "members read file errors" on public.quoth_file_errors
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
 comment on policy "members read file errors" on public.quoth_file_errors is
-  'Which files of the repository have no document, and why.';
+  'Members read which files of the repository have no document, and why.';

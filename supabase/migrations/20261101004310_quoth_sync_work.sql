@@ -1,4 +1,4 @@
--- Syncs as a kind of work: their fence, whose turn it is, and how a worker lets one go.
+-- Syncs as a kind of work: leases, claims, and how a worker ends its hold on a sync.
 
 select private.create_work_kind(
   'sync', 'public.quoth_syncs', 'quoth-sync', p_also_at_start => 'error = null'
@@ -45,7 +45,7 @@ begin
   perform private.hold_project(p_project_id);
   update public.quoth_syncs
   set wanted_commit = coalesce(p_wanted_commit, wanted_commit),
-      -- A check may find nothing to do; a request tries again what failed before.
+      -- Keep the stronger reason: a request also retries files that failed before, a head check does not.
       reason = case when reason = 'request' or p_reason = 'head_check' then reason else p_reason end
   where project_id = p_project_id and kind = 'tree' and status = 'pending' and epoch = 0
   returning id into v_id;
@@ -53,7 +53,7 @@ begin
 end;
 $$;
 comment on function private.queue_tree_sync(uuid, text, text) is
-  'Asks for a comparison with the branch''s head: joins the one that waits, or creates it. Returns the sync''s id.';
+  'Requests a comparison with the branch''s head: joins a waiting sync or creates one. Returns the sync''s id.';
 
 create function private.queue_embed_sync(p_project_id uuid)
 returns uuid
@@ -72,7 +72,7 @@ begin
 end;
 $$;
 comment on function private.queue_embed_sync(uuid) is
-  'Asks for the vectors of a project''s pending chunks; null when that is already under way.';
+  'Requests the vectors of a project''s pending chunks; null when that is already running.';
 
 create function private.chunk_target(p_embedder public.embedders)
 returns jsonb
@@ -87,7 +87,7 @@ as $$
   );
 $$;
 comment on function private.chunk_target(public.embedders) is
-  'What a sync needs to know of an embedder; runs_here: its work is CPU time of whoever calls it.';
+  'The properties of an embedder that a sync needs. runs_here: it uses the CPU time of the caller.';
 
 create function private.sync_context(p_sync public.quoth_syncs)
 returns jsonb
@@ -112,13 +112,13 @@ as $$
       'lacks_files', exists (
         select from public.quoth_file_errors as refused
         where refused.project_id = project.id and refused.error ->> 'code' = 'FILE_UNAVAILABLE'
-          -- By the hourly look, and not by each search: GitHub gives 60 requests an hour without a token.
+          -- Only with the hourly check and not with each search: GitHub allows 60 requests an hour without a token.
           and refused.failed_at < clock_timestamp() - interval '50 minutes'
       ),
       'embedder', (
         select private.chunk_target(target)
         from public.embedders as target
-        -- The first document chooses it for good.
+        -- The first document sets the embedder permanently.
         where target.name = coalesce(project.embedder, private.default_embedder())
       ),
       'next_embedder', (
@@ -131,7 +131,7 @@ as $$
   from public.projects as project
   where project.id = p_sync.project_id;
 $$;
-comment on function private.sync_context(public.quoth_syncs) is 'What a worker needs to know of a sync and its project. Holds no secret.';
+comment on function private.sync_context(public.quoth_syncs) is 'What a worker needs to know about a sync and its project. Contains no secret.';
 
 create function private.claim_sync(p_worker_id text, p_lease_seconds int)
 returns table (sync_id uuid, epoch bigint, context jsonb)
@@ -176,7 +176,7 @@ begin
 end;
 $$;
 comment on function private.claim_sync(text, int) is
-  'Claims the sync that has waited longest of those that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
+  'Claims the sync that has waited longest among those that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
 
 create function private.end_sync(p_sync_id uuid, p_status text, p_error jsonb default null)
 returns void
@@ -203,7 +203,7 @@ begin
 end;
 $$;
 comment on function private.end_sync(uuid, text, jsonb) is
-  'Ends a sync for good and forgets what was left of it; the project''s next one may run.';
+  'Ends a sync permanently and deletes its remaining files; the project''s next sync may run.';
 
 create function private.forgive_files(p_sync_id uuid)
 returns void
@@ -213,7 +213,7 @@ as $$
   update private.quoth_sync_files set deliveries = 0
   where sync_id = forgive_files.p_sync_id and deliveries > 0;
 $$;
-comment on function private.forgive_files(uuid) is 'The worker lives: none of the files that it began with has ended it.';
+comment on function private.forgive_files(uuid) is 'Resets the delivery counts of files that the worker began with, because the worker is alive.';
 
 create function private.fail_sync(
   p_sync_id uuid, p_epoch bigint, p_error jsonb, p_is_retryable boolean, p_retry_after_seconds numeric default null
@@ -229,7 +229,7 @@ declare
     least(30 * 2 ^ v_sync.attempts, 3600) * (0.5 + random() / 2)
   );
 begin
-  -- Waiting as long as somebody asked for is no failure.
+  -- A requested wait does not count as a failure.
   if not p_is_retryable or (p_retry_after_seconds is null and v_sync.attempts >= 6) then
     perform private.end_sync(v_sync.id, 'failed', p_error);
     return 'failed';
@@ -239,7 +239,7 @@ begin
   set error = p_error, deliveries = 0,
       attempts = attempts + case when p_retry_after_seconds is null then 1 else 0 end
   where id = v_sync.id;
-  -- What was planned may be what failed: a commit that a forced push has removed.
+  -- The plan itself may have failed, for example for a commit that a forced push removed. Plan again.
   if p_retry_after_seconds is null and v_sync.kind = 'tree' then
     delete from private.quoth_sync_files where sync_id = v_sync.id;
     update public.quoth_syncs set commit_sha = null where id = v_sync.id;
@@ -249,7 +249,7 @@ begin
 end;
 $$;
 comment on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) is
-  'A sync could not go on: it waits as long as it was asked to, or longer with each attempt, or fails after the last. Returns its status. Called by quoth-sync.';
+  'Records that a sync failed: it waits as long as requested, or longer with each attempt, or fails after the last attempt. Returns its status. Called by quoth-sync.';
 
 create function private.yield_sync(p_sync_id uuid, p_epoch bigint)
 returns void
@@ -259,14 +259,14 @@ as $$
 declare
   v_sync public.quoth_syncs := private.hold_sync(p_sync_id, p_epoch, null);
 begin
-  -- Behind whatever waits: other projects come in between.
+  -- After all waiting syncs, so that other projects get their turn.
   perform private.release_sync(v_sync.id, clock_timestamp());
   update public.quoth_syncs set deliveries = 0 where id = v_sync.id;
   perform private.forgive_files(v_sync.id);
 end;
 $$;
 comment on function private.yield_sync(uuid, bigint) is
-  'Hands a sync on to the next worker, and wakes one: an isolate''s CPU time is short. Called by quoth-sync.';
+  'Hands a sync on to the next worker and wakes one, because an isolate has little CPU time. Called by quoth-sync.';
 
 create function private.resume_embedder(p_embedder text)
 returns boolean
@@ -290,7 +290,7 @@ begin
 end;
 $$;
 comment on function private.resume_embedder(text) is
-  'Asks an embedder again that was left alone since it refused everything; says whether it was. For operators who have mended its key or account; called when its row changes and when a project is synced on request.';
+  'Ends the pause of an embedder that refused every request; returns whether it was paused. For operators who have fixed its key or account; called when its row changes and when a sync is requested.';
 
 create function private.resume_changed_embedder()
 returns trigger
@@ -304,7 +304,7 @@ begin
 end;
 $$;
 comment on function private.resume_changed_embedder() is
-  'Row trigger of embedders: what was wrong may have been mended. Definer: operators change embedders through the API, and have no right on embedding_buckets.';
+  'Row trigger of embedders: the change may have fixed the cause of a pause. Definer: operators change embedders through the API and have no right on embedding_buckets.';
 
 create trigger resume_changed_embedder after update on public.embedders
   for each row execute function private.resume_changed_embedder();

@@ -1,4 +1,4 @@
--- What comes in: pushes by webhook, files sent directly, checks of the branch's head.
+-- Requests for syncs: pushes by webhook, files sent directly, checks of the branch's head.
 
 create function private.webhook_secrets(p_github_repo text)
 returns table (project_id uuid, default_branch text, secret text)
@@ -12,7 +12,7 @@ as $$
   order by project.id;
 $$;
 comment on function private.webhook_secrets(text) is
-  'The projects of a repository with their webhook secrets: whose secret fits is whose push it is. Called by quoth-sync.';
+  'The projects of a repository with their webhook secrets. A push belongs to the projects whose secret verifies it. Called by quoth-sync.';
 
 create function private.webhook_secret(p_project text)
 returns table (project_id uuid, default_branch text, secret text)
@@ -26,12 +26,12 @@ as $$
     or project.id = substring(
       lower(webhook_secret.p_project) from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
     )::uuid
-  -- A slug may look like an id.
+  -- A slug may look like an id, so prefer the slug.
   order by project.slug = webhook_secret.p_project
   limit 1;
 $$;
 comment on function private.webhook_secret(text) is
-  'The project with that slug or id and its webhook secret; no row where there is none. Called by quoth-sync for a webhook whose URL names its project.';
+  'The project with that slug or id and its webhook secret; no row when there is none. Called by quoth-sync for a webhook whose URL names its project.';
 
 create function private.github_token(p_project_id uuid)
 returns text
@@ -44,7 +44,7 @@ as $$
   where project.id = github_token.p_project_id;
 $$;
 comment on function private.github_token(uuid) is
-  'The token that a project''s repository is read with: the one it names, else GITHUB_TOKEN of Vault, else null. Called by quoth-sync.';
+  'The token for reading a project''s repository: the one that the project names, else GITHUB_TOKEN from Vault, else null. Called by quoth-sync.';
 
 create function private.receive_push(p_project_id uuid, p_delivery_id text, p_commit text)
 returns table (sync_id uuid, queued int)
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 comment on function private.receive_push(uuid, text, text) is
-  'Queues what a verified push asks for. A delivery that comes again changes nothing, unless its sync failed. Called by quoth-sync.';
+  'Queues the sync for a verified push. A repeated delivery changes nothing unless its sync failed. Called by quoth-sync.';
 
 create function private.resume_syncs(p_project public.projects)
 returns void
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 comment on function private.resume_syncs(public.projects) is
-  'Ends the backoff of a project''s syncs, and tries again an embedder that refused everything: an explicit request means that the cause has been fixed.';
+  'Ends the backoff of a project''s syncs and the pause of an embedder that refused every request. An explicit request means that the cause has been fixed.';
 
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
@@ -110,7 +110,7 @@ begin
 end;
 $$;
 comment on function private.request_sync(text) is
-  'Asks for a comparison of a project with its branch, which also ends the backoff of its syncs and tries again the files that failed before and an embedder that refused everything. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync and quoth:add.';
+  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync and quoth:add.';
 
 create function private.receive_files(p_project text, p_files jsonb)
 returns table (sync_id uuid, queued int)
@@ -132,7 +132,7 @@ begin
 end;
 $$;
 comment on function private.receive_files(text, jsonb) is
-  'Queues files [{path, blob_sha, content}] that were sent directly; one without content is deleted. Called by quoth-sync.';
+  'Queues files [{path, blob_sha, content}] that were sent directly; a file without content is deleted. Called by quoth-sync.';
 
 create function private.is_head_unknown(p_project public.projects, p_older_than interval)
 returns boolean
@@ -140,7 +140,7 @@ language sql
 stable
 set search_path = ''
 as $$
-  -- A project whose branch nobody has ever asked for has been sent files: there may be no repository.
+  -- A project whose branch was never requested received its files directly and may have no repository.
   select (
       p_project.head_commit is not null
       or exists (
@@ -155,7 +155,7 @@ as $$
     );
 $$;
 comment on function private.is_head_unknown(public.projects, interval) is
-  'Whether nobody has looked at a project''s branch for that long, nor tried to, nor is about to.';
+  'True when a project''s branch was not checked for that long, and no check was tried or is queued.';
 
 create function private.request_head_check(p_project_id uuid, p_older_than interval default '10 minutes')
 returns boolean
@@ -163,7 +163,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Whoever holds the project is at work on it: no search waits for that.
+  -- Skip a locked project, because a search must not wait for a running sync.
   perform from public.projects as project
   where project.id = p_project_id and private.is_head_unknown(project, p_older_than)
   for no key update skip locked;
@@ -175,7 +175,7 @@ begin
 end;
 $$;
 comment on function private.request_head_check(uuid, interval) is
-  'Asks whether the branch has moved, if that was last known longer ago than p_older_than; says whether it did. GitHub never sends a lost delivery again. Called by cron and by searches.';
+  'Queues a check of the branch if its head was last read longer ago than p_older_than; returns whether it did. GitHub never resends a lost delivery automatically. Called by cron and by searches.';
 
 create function private.check_head(p_project_id uuid)
 returns boolean
@@ -188,7 +188,7 @@ begin
 end;
 $$;
 comment on function private.check_head(uuid) is
-  'See public.check_head(). Definer: members write no sync; readable_project() asks who is calling.';
+  'See public.check_head(). Definer: members may not write syncs; readable_project() checks the caller.';
 grant execute on function private.check_head(uuid) to authenticated, service_role;
 
 create function public.check_head(p_project_id uuid)
@@ -199,5 +199,5 @@ as $$
   select private.check_head(p_project_id);
 $$;
 comment on function public.check_head(uuid) is
-  'Asks whether a project''s branch has moved, if that was last looked at more than ten minutes ago; true when it now will be. Searches call it. Raises PROJECT_NOT_FOUND.';
+  'Queues a check of whether a project''s branch has moved, if the last check is more than ten minutes old; true when it did. Searches call it. Raises PROJECT_NOT_FOUND.';
 grant execute on function public.check_head(uuid) to authenticated, service_role;

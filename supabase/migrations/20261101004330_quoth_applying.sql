@@ -1,4 +1,4 @@
--- Comparing a tree with what is stored, and applying the difference file by file.
+-- Comparing a tree with the stored documents, and applying the difference file by file.
 
 create function private.file_name(p_path text)
 returns text
@@ -47,7 +47,7 @@ begin
       row_number() over (partition by tree.blob_sha order by private.file_name(tree.path), tree.path) as place
     from tree
     where not exists (select from stored where stored.path = tree.path)
-      -- What failed by its own fault will fail again: nothing moves there.
+      -- A file whose content cannot be indexed will fail again, so no document is moved there.
       and (v_sync.reason = 'request' or not exists (
         select from public.quoth_file_errors as known
         where known.project_id = v_sync.project_id and known.file_path = tree.path and known.blob_sha = tree.blob_sha
@@ -91,7 +91,7 @@ begin
 end;
 $$;
 comment on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) is
-  'Compares the files [{path, blob_sha, size_bytes}] of a commit on that GitHub with the documents and lists what has to be done: files that kept their content move, documents of another version of the splitter are written again, and deletions come last. Returns how much that is; a repeated call changes nothing. Called by quoth-sync.';
+  'Compares the files [{path, blob_sha, size_bytes}] of a commit with the documents and lists the work: files with unchanged content move, documents of another splitter version are written again, and deletions come last. Returns the number of files; a repeated call changes nothing. Called by quoth-sync.';
 
 create function private.begin_sync_files(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int, p_chunker_version int
@@ -117,7 +117,7 @@ begin
           select next.seq from private.quoth_sync_files as next
           where next.sync_id = v_sync.id
           order by next.seq
-          -- What may have ended a worker is tried alone.
+          -- A file that may have killed a worker is tried alone.
           limit case when v_first.deliveries > 0 then 1 else p_limit end
         )
       returning file.*
@@ -134,7 +134,7 @@ begin
 end;
 $$;
 comment on function private.begin_sync_files(uuid, bigint, int, int, int) is
-  'The next files of a sync, counted as begun. A file whose content the document has comes with it: a moved one, since a title may follow from the path, or one to be split anew; is_current says that there is no need to. Called by quoth-sync.';
+  'The next files of a sync, counted as begun. A file whose content is already stored is returned with it: a moved file, because its title may depend on its path, or a file to split again; is_current is true when neither is necessary. Called by quoth-sync.';
 
 create function private.find_former_path(p_sync_id uuid, p_project_id uuid, p_embedder text, p_chunks jsonb)
 returns text
@@ -157,7 +157,7 @@ as $$
   limit 1;
 $$;
 comment on function private.find_former_path(uuid, uuid, text, jsonb) is
-  'Where a new document was before, if a file that this sync is to delete shares half of its chunks; null: nowhere.';
+  'The former path of a new document: a file that this sync deletes and that shares half of its chunks; null: none.';
 
 create function private.apply_sync_file(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_seq int,
@@ -231,4 +231,4 @@ begin
 end;
 $$;
 comment on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) is
-  'Applies one file of a sync in one transaction and returns what became of it: written, moved, deleted, unchanged, refused (p_error says why; the document goes), or done when it was applied before. p_document null: nothing to store. Called by quoth-sync.';
+  'Applies one file of a sync in one transaction and returns the result: written, moved, deleted, unchanged, refused (p_error has the reason; the document is deleted), or done when it was already applied. p_document null: nothing to store. Called by quoth-sync.';

@@ -1,4 +1,4 @@
--- How syncs end, and what runs by the clock.
+-- The end of syncs, and their cron jobs.
 
 create function private.lacks_vectors(p_project_id uuid)
 returns boolean
@@ -12,7 +12,7 @@ as $$
   ) or exists (select from private.documents_to_chunk(lacks_vectors.p_project_id, 1));
 $$;
 comment on function private.lacks_vectors(uuid) is
-  'Whether there is anything to embed for a project, or to split for its next embedder.';
+  'True when a project has texts to embed, or documents to split for its next embedder.';
 
 create function private.finish_sync(
   p_sync_id uuid, p_epoch bigint, p_head_commit text default null
@@ -43,7 +43,7 @@ begin
     update public.projects set head_commit = p_head_commit, head_checked_at = clock_timestamp()
     where id = v_project_id;
   elsif v_sync.kind = 'tree' then
-    -- Sent directly before it was pushed.
+    -- Documents that were sent directly before they were pushed.
     update public.documents set commit_sha = v_sync.commit_sha
     where project_id = v_project_id and commit_sha is null;
     update public.projects set indexed_commit = v_sync.commit_sha, indexed_at = clock_timestamp()
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 comment on function private.finish_sync(uuid, bigint, text) is
-  'Ends a sync with nothing left to do and asks for the vectors that are missing; false when there is more to do. Only here does projects.indexed_commit move. p_head_commit: the branch is where it was, and no tree was compared. Called by quoth-sync.';
+  'Ends a sync that has nothing left to do and requests the missing vectors; false when there is more to do. Only this function changes projects.indexed_commit. p_head_commit: the branch has not moved, and no tree was compared. Called by quoth-sync.';
 
 create function private.count_embedded(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_count int)
 returns void
@@ -77,7 +77,7 @@ begin
 end;
 $$;
 comment on function private.count_embedded(uuid, bigint, int, int) is
-  'Notes that a sync that embeds has come further: renews its lease, and counts the texts that were sent, 0 where a document was split. Called by quoth-sync.';
+  'Records the progress of a sync that embeds: renews its lease and counts the texts that were sent (0 when a document was split). Called by quoth-sync.';
 
 create function private.quoth_tick()
 returns void
@@ -87,10 +87,10 @@ as $$
 declare
   v_project_id uuid;
 begin
-  -- GitHub never sends a lost delivery again.
+  -- GitHub never resends a lost delivery automatically.
   for v_project_id in
     select project.id from public.projects as project
-    -- Asked here as well: branches that cannot be read must not take the turns of the others.
+    -- Check this here too: branches that cannot be read must not take the places of others.
     where private.is_head_unknown(project, '1 hour')
     order by project.head_checked_at nulls first
     limit 20
@@ -103,7 +103,7 @@ begin
     select project.id from public.projects as project
     where project.next_embedder is not null and private.lacks_vectors(project.id)
     except
-    -- One that has failed is not tried again at every tick.
+    -- A failed one is not tried again at every tick.
     select sync.project_id from public.quoth_syncs as sync
     where sync.kind = 'embed' and (
       sync.finished_at is null
@@ -115,7 +115,7 @@ begin
 end;
 $$;
 comment on function private.quoth_tick() is
-  'Asks for what no event has asked for: branches that moved unheard, chunks without vectors.';
+  'Queues work that no event requested: checks of branches, and vectors of pending chunks. Called by cron.';
 
 create function private.prune_syncs()
 returns int
@@ -125,7 +125,7 @@ as $$
 declare
   v_count int;
 begin
-  -- GitHub lets a delivery be sent again for three days.
+  -- A user can resend a delivery on GitHub for three days.
   delete from public.quoth_syncs
   where finished_at < clock_timestamp() - interval '7 days'
     or (finished_at < clock_timestamp() - interval '1 day' and reason = 'head_check' and commit_sha is null);
@@ -133,7 +133,7 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_syncs() is 'Forgets ended syncs and their deliveries after seven days. Called by cron.';
+comment on function private.prune_syncs() is 'Deletes ended syncs and their deliveries after seven days. Called by cron.';
 
 select cron.schedule('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()');
 select cron.schedule('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()');

@@ -27,7 +27,7 @@ begin
   )
   on conflict (slug) do update
   set github_repo = excluded.github_repo,
-      -- What is not named stays as it is.
+      -- Null arguments keep the current value.
       default_branch = coalesce(p_branch, project.default_branch),
       include_globs = coalesce(
         (select array_agg(glob) from jsonb_array_elements_text(p_globs) as glob), project.include_globs
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
-  'Adds a project, or changes the named properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one begins a switch. p_secret signs the webhook unless there is a secret already. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add.';
+  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add.';
 
 create function private.add_project_member(p_project_id uuid, p_user text)
 returns uuid
@@ -90,7 +90,7 @@ begin
 end;
 $$;
 comment on function private.add_project_member(uuid, text) is
-  'Lets a user, by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
+  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
 
 create function private.set_github_token(p_project_id uuid, p_token text)
 returns void
@@ -109,7 +109,7 @@ begin
 end;
 $$;
 comment on function private.set_github_token(uuid, text) is
-  'Stores in Vault the token that a project''s repository is read with, or (null) the one for all projects without their own. Raises SECRET_INVALID. Called by quoth:add.';
+  'Stores in Vault the token for reading a project''s repository, or (null project) the token for all projects without their own. Raises SECRET_INVALID. Called by quoth:add.';
 
 create function private.token_in_use(p_project_id uuid)
 returns text
@@ -126,7 +126,7 @@ as $$
   where project.id = token_in_use.p_project_id;
 $$;
 comment on function private.token_in_use(uuid) is
-  'Whether a project''s repository is read with its own token, with the default one or (null) with none. Called by quoth:add.';
+  'Which token a project''s repository is read with: its own, the default one, or (null) none. Called by quoth:add.';
 
 create function private.forget_project_secrets()
 returns trigger
@@ -140,6 +140,6 @@ begin
 end;
 $$;
 comment on function private.forget_project_secrets() is
-  'Row trigger: deletes a project''s webhook secret and token from Vault with it. Definer: the role that deletes a project may not write Vault.';
+  'Row trigger: deletes a project''s webhook secret and token from Vault with the project. Definer: the role that deletes a project may not write to Vault.';
 create trigger forget_project_secrets after delete on public.projects
   for each row execute function private.forget_project_secrets();

@@ -1,4 +1,4 @@
--- Vectors of tables, by which generate_sql finds those that a question names in other words.
+-- Vectors of tables, with which generate_sql finds tables that a question describes in other words.
 
 create table private.table_vectors (
   embedder text not null references public.embedders (name) on delete cascade,
@@ -7,6 +7,6 @@ create table private.table_vectors (
   primary key (embedder, text_hash)
 );
 comment on table private.table_vectors is
-  'A vector of each line that describes a table to a model, made when a question needs it. Rows of lines that no table has any more go when others come.';
+  'Vectors of the lines that describe tables to a model, created when a question needs them. Rows of lines that no longer describe a table are deleted when new ones are added.';
 comment on column private.table_vectors.text_hash is 'SHA-256 of the line.';
 alter table private.table_vectors enable row level security;

@@ -11,9 +11,9 @@ create table public.conversations (
 create index conversations_user_id_idx on public.conversations (user_id, updated_at desc);
 comment on table public.conversations is
   'A user''s conversations. Written by private functions that the tools of the server catalog call.';
-comment on column public.conversations.user_id is 'Owner.';
-comment on column public.conversations.message_count is 'Also the seq of the newest message: whoever adds one counts it up first, so that messages are numbered in the order in which they commit.';
-comment on column public.conversations.updated_at is 'When the newest message came.';
+comment on column public.conversations.user_id is 'The owner.';
+comment on column public.conversations.message_count is 'Also the seq of the newest message. Adding a message increments it first, so that messages are numbered in the order in which they commit.';
+comment on column public.conversations.updated_at is 'When the newest message was added.';
 
 alter table public.conversations enable row level security;
 create policy "users read their own conversations" on public.conversations
@@ -21,7 +21,7 @@ create policy "users read their own conversations" on public.conversations
     user_id = (select auth.uid()) and (select private.has_scope('chat:read'))
   );
 comment on policy "users read their own conversations" on public.conversations is
-  'A chat page lists them over the REST API; an OAuth client needs chat:read.';
+  'A chat page lists the user''s conversations over the REST API; an OAuth client needs chat:read.';
 grant select on public.conversations to authenticated;
 grant select, insert, update, delete on public.conversations to service_role;
 
@@ -37,10 +37,10 @@ create table public.messages (
 );
 create unique index messages_client_message_id_idx on public.messages (conversation_id, client_message_id)
   where client_message_id is not null;
-comment on table public.messages is 'Messages of conversations. They are added and deleted with their conversation, never changed.';
-comment on column public.messages.seq is 'Place within the conversation, from 1 without gaps.';
+comment on table public.messages is 'Messages of conversations. They are added, deleted with their conversation, and never changed.';
+comment on column public.messages.seq is 'Position in the conversation, from 1 without gaps.';
 comment on column public.messages.client_message_id is
-  'Key of the client''s choice: the same key in a conversation is the same message. task:<id>:<epoch> for the output of a task.';
+  'A key that the client chooses: within a conversation, a repeated key returns the existing message. task:<id>:<epoch> for the output of a task.';
 
 alter table public.messages enable row level security;
 create policy "users read the messages of their own conversations" on public.messages
@@ -52,7 +52,7 @@ create policy "users read the messages of their own conversations" on public.mes
     and (select private.has_scope('chat:read'))
   );
 comment on policy "users read the messages of their own conversations" on public.messages is
-  'As conversations.';
+  'Users read the messages of their conversations; an OAuth client needs chat:read.';
 grant select on public.messages to authenticated;
 grant select, insert, update, delete on public.messages to service_role;
 
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 comment on function private.create_conversation(text) is
-  'Creates a conversation of the caller and returns its id. Definer: users write no table; the row is auth.uid()''s. Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
+  'Creates a conversation of the caller and returns its id. Definer: users may not write the table; the row belongs to auth.uid(). Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
 grant execute on function private.create_conversation(text) to authenticated;
 
 create function private.raise_conversation_not_found(p_attempt text, p_conversation_id text)
@@ -90,7 +90,7 @@ begin
 end;
 $$;
 comment on function private.raise_conversation_not_found(text, text) is
-  'Raises CONVERSATION_NOT_FOUND, for conversations of other users as for those that do not exist.';
+  'Raises CONVERSATION_NOT_FOUND, with the same message for another user''s conversation and for one that does not exist.';
 
 create function private.append_message(
   p_conversation_id uuid, p_user_id uuid, p_role text, p_content text, p_client_message_id text
@@ -103,7 +103,7 @@ declare
   v_seq int;
   v_id uuid;
 begin
-  -- The lock first: of two calls with one key, the second one finds the message of the first.
+  -- Lock first: of two concurrent calls with the same key, the second finds the message of the first.
   perform from public.conversations
   where id = p_conversation_id and user_id = p_user_id
   for no key update;
@@ -127,7 +127,7 @@ begin
 end;
 $$;
 comment on function private.append_message(uuid, uuid, text, text, text) is
-  'Adds a message to a conversation of that user and returns its id; the same key (null: none) in the same conversation returns the message that it has. Null when the user has no such conversation. Messages of a conversation are added one after another.';
+  'Adds a message to a conversation of this user and returns its id. A repeated key (null: no key) returns the existing message. Null when the user has no such conversation. Messages of one conversation are added one after another.';
 
 create function private.add_message(
   p_conversation_id uuid, p_role text, p_content text, p_client_message_id text
@@ -149,7 +149,7 @@ begin
 end;
 $$;
 comment on function private.add_message(uuid, text, text, text) is
-  'append_message() to a conversation of the caller. Definer: users write no table; it writes to conversations of auth.uid() alone. Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
+  'append_message() for a conversation of the caller. Definer: users may not write the table; the function writes only to conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
 grant execute on function private.add_message(uuid, text, text, text) to authenticated;
 
 create function private.delete_conversation(p_conversation_id uuid)
@@ -167,7 +167,7 @@ begin
 end;
 $$;
 comment on function private.delete_conversation(uuid) is
-  'Deletes a conversation of the caller with its messages. Definer: users write no table; it deletes conversations of auth.uid() alone. Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
+  'Deletes a conversation of the caller with its messages. Definer: users may not write the table; the function deletes only conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
 grant execute on function private.delete_conversation(uuid) to authenticated;
 
 -- Tasks that answer in a conversation -------------------------------------------------------------
@@ -184,7 +184,7 @@ begin
 end;
 $$;
 comment on function private.conversation_of_task(jsonb) is
-  'The conversation that the metadata of a task names, or null where it names none or something else.';
+  'The conversation that the metadata of a task names; null when it names none or an invalid id.';
 
 create function private.assert_answers_own_conversation(p_metadata jsonb, p_user_id uuid)
 returns void
@@ -203,7 +203,7 @@ begin
 end;
 $$;
 comment on function private.assert_answers_own_conversation(jsonb, uuid) is
-  'Raises CONVERSATION_NOT_FOUND unless metadata.conversation_id of a task, where it has one, is a conversation of the task''s owner. Called by create_task().';
+  'Raises CONVERSATION_NOT_FOUND unless metadata.conversation_id of a task, if present, is a conversation of the task''s owner. Called by create_task().';
 
 create function private.answer_conversation()
 returns trigger
@@ -213,7 +213,7 @@ as $$
 declare
   c_max_characters constant int := 1000000;
 begin
-  -- A conversation that was deleted meanwhile takes no answer; the task ends as it would without one.
+  -- If the conversation was deleted in the meantime, nothing is added and the task still completes.
   perform private.append_message(
     private.conversation_of_task(new.metadata), new.created_by, 'assistant',
     left(case jsonb_typeof(new.output)
@@ -226,7 +226,7 @@ begin
 end;
 $$;
 comment on function private.answer_conversation() is
-  'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes it. The key is the task with its epoch, so that each completion adds one message.';
+  'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job. The key is the task and its epoch, so that each completion adds one message.';
 
 create trigger answer_conversation after update of status on public.tasks
   for each row

@@ -1,4 +1,4 @@
--- Rulesets: how texts are to be written, in versions that never change.
+-- Rulesets: rules for writing texts, in immutable versions.
 
 create table public.rulesets (
   id uuid primary key default private.new_id(),
@@ -10,9 +10,9 @@ create table public.rulesets (
 );
 create index rulesets_owner_idx on public.rulesets (owner, name);
 comment on table public.rulesets is
-  'Rulesets for enhance_prompt. Written by private.save_ruleset(); their content stands in ruleset_versions.';
-comment on column public.rulesets.owner is 'Who created it; null: shared, readable to every signed-in user, and saved only with the scope admin:*.';
-comment on column public.rulesets.version is 'Of the newest row in ruleset_versions.';
+  'Rulesets for enhance_prompt. Written by private.save_ruleset(); their content is in ruleset_versions.';
+comment on column public.rulesets.owner is 'Who created the ruleset; null: shared, readable by every signed-in user, and saved only with the scope admin:*.';
+comment on column public.rulesets.version is 'The newest version in ruleset_versions.';
 
 alter table public.rulesets enable row level security;
 create policy "users read their own rulesets and the shared ones" on public.rulesets
@@ -35,10 +35,10 @@ create table public.ruleset_versions (
 );
 create index ruleset_versions_created_by_idx on public.ruleset_versions (created_by);
 comment on table public.ruleset_versions is
-  'All that each ruleset has been, from version 1 without gaps; rows never change.';
-comment on column public.ruleset_versions.name is 'The ruleset''s name as of this version.';
-comment on column public.ruleset_versions.content is 'As the JSON schema of save_ruleset has it.';
-comment on column public.ruleset_versions.created_by is 'Who saved it; null: the service, or a user who is gone.';
+  'All versions of each ruleset, from 1 without gaps; rows never change.';
+comment on column public.ruleset_versions.name is 'The ruleset''s name in this version.';
+comment on column public.ruleset_versions.content is 'The content, as defined by the JSON schema of save_ruleset.';
+comment on column public.ruleset_versions.created_by is 'Who saved the version; null: the service, or a deleted user.';
 
 alter table public.ruleset_versions enable row level security;
 create policy "users read the versions of rulesets that they read" on public.ruleset_versions
@@ -50,7 +50,7 @@ create policy "users read the versions of rulesets that they read" on public.rul
     and (select private.has_scope('ruleset:read'))
   );
 comment on policy "users read the versions of rulesets that they read" on public.ruleset_versions is
-  'As rulesets.';
+  'Users read the versions of the rulesets that they may read.';
 grant select on public.ruleset_versions to authenticated;
 grant select on public.ruleset_versions to service_role;
 
@@ -66,7 +66,7 @@ begin
     hint = 'Save a new version with save_ruleset.';
 end;
 $$;
-comment on function private.refuse_version_change() is 'Row trigger: a stored version stays as it is.';
+comment on function private.refuse_version_change() is 'Row trigger: refuses changes of stored versions.';
 
 create trigger refuse_version_change before update on public.ruleset_versions
   for each row
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 comment on function private.holds_every_scope() is
-  'Whether the caller is the service or has the scope admin:*, in a task by the scopes of the task. A person''s own session needs it too, unlike other scopes.';
+  'True when the caller is the service or has the scope admin:*; in a task, the scopes of the task count. Unlike other scopes, a person''s own session needs it too.';
 
 create function private.save_ruleset(p_id uuid, p_name text, p_content jsonb, p_if_match_version int)
 returns jsonb
@@ -110,7 +110,7 @@ begin
     end if;
     insert into public.rulesets (owner, name) values (auth.uid(), p_name) returning * into v_ruleset;
   else
-    -- The lock makes writers take turns: each sees the version of the one before.
+    -- The lock serializes writers: each sees the version of the previous one.
     select * into v_ruleset
     from public.rulesets
     where id = p_id and (owner = auth.uid() or owner is null or auth.uid() is null)
@@ -136,6 +136,6 @@ begin
 end;
 $$;
 comment on function private.save_ruleset(uuid, text, jsonb, int) is
-  'Adds a version to a ruleset, or without an id creates one of the caller''s (the service''s is shared). {outcome: saved, id, version}; {outcome: conflict, current_version} when p_if_match_version (null: any) is another one; {outcome: not_found}; {outcome: forbidden} for a shared one without admin:*. Definer: users write no table; it changes rulesets that auth.uid() may save. Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
+  'Adds a version to a ruleset, or without an id creates a ruleset of the caller (a ruleset of the service is shared). Returns {outcome: saved, id, version}; {outcome: conflict, current_version} when p_if_match_version (null: any) is not the current version; {outcome: not_found}; or {outcome: forbidden} for a shared ruleset without admin:*. Definer: users may not write the tables; the function changes only rulesets that auth.uid() may save. Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
 grant execute on function private.save_ruleset(uuid, text, jsonb, int) to authenticated;
 grant execute on function private.save_ruleset(uuid, text, jsonb, int) to service_role;

@@ -1,4 +1,4 @@
--- What clients report of sign-ins. Nothing sensitive is stored.
+-- Sign-in events that clients report. Nothing sensitive is stored.
 
 create table public.auth_events (
   id bigint generated always as identity primary key,
@@ -8,7 +8,7 @@ create table public.auth_events (
   )),
   metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
   created_at timestamptz not null default now(),
-  -- The tool keeps only fields that it knows; whoever else writes has to keep to them as well.
+  -- The tool drops unknown fields; this constraint applies the same list to other writers.
   constraint auth_events_metadata_is_whitelisted check (
     metadata - array['provider', 'method', 'platform', 'app_version', 'locale', 'time_zone'] = '{}'
     and length(metadata::text) <= 1000
@@ -17,7 +17,7 @@ create table public.auth_events (
 create index auth_events_user_id_idx on public.auth_events (user_id, created_at desc);
 create index auth_events_created_at_idx on public.auth_events (created_at);
 comment on table public.auth_events is
-  'Changes of sessions, as users'' clients report them with log_auth_event. A hint for support, no audit: auth.audit_log_entries is that.';
+  'Session changes that users'' clients report with log_auth_event. For support, not for audits: use auth.audit_log_entries for those.';
 comment on column public.auth_events.metadata is 'Any of provider, method, platform, app_version, locale and time_zone.';
 
 alter table public.auth_events enable row level security;
@@ -26,7 +26,7 @@ create policy "users read their own auth events" on public.auth_events
     user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
   );
 comment on policy "users read their own auth events" on public.auth_events is
-  'An OAuth client needs credentials:write: how a user signs in is no business of other clients.';
+  'An OAuth client needs credentials:write, because other clients do not need to know how a user signs in.';
 grant select on public.auth_events to authenticated;
 grant select, insert, update, delete on public.auth_events to service_role;
 
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 comment on function private.log_auth_event(text, jsonb) is
-  'Stores an event of the caller''s. Definer: users write no table; the row is auth.uid()''s. Called by the server catalog.';
+  'Stores an event of the caller. Definer: users may not write the table; the row belongs to auth.uid(). Called by the server catalog.';
 grant execute on function private.log_auth_event(text, jsonb) to authenticated;
 
 -- An endless loop in a page must not fill the table.
@@ -54,7 +54,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- When people come and go is personal: unlike other logs it is not kept for ever by default.
+  -- Sign-in times are personal data, so unlike other logs they are deleted by default.
   c_default_days constant int := 90;
   v_before constant timestamptz := clock_timestamp()
     - make_interval(days => coalesce(private.retention_days('keep_auth_events_days'), c_default_days));

@@ -1,4 +1,4 @@
--- Which models the tools of the server catalog call.
+-- The models that the tools of the server catalog call.
 
 insert into public.mcp_tool_models
   (mcp_name, tool_name, default_provider, default_model, supported_providers, timeout_ms)

@@ -1,4 +1,4 @@
--- What calls with the organisation's key may cost under a policy, in a day or a month.
+-- Spending caps: what calls with the organization's key may cost under a policy, per day or month.
 
 create table private.model_spending (
   policy_id uuid primary key references public.model_policies (id) on delete cascade,
@@ -6,7 +6,7 @@ create table private.model_spending (
   spent_micro_usd bigint not null check (spent_micro_usd >= 0)
 );
 comment on table private.model_spending is
-  'What the calls under a capped policy have cost in the policy''s period. Whoever reserves locks the row, so that reservations are made one after another.';
+  'What the calls under a capped policy have cost in the policy''s current period. A reservation locks the row, so that reservations are serialized.';
 alter table private.model_spending enable row level security;
 
 create table private.model_reservations (
@@ -19,8 +19,8 @@ create table private.model_reservations (
 );
 create index model_reservations_policy_id_idx on private.model_reservations (policy_id);
 comment on table private.model_reservations is
-  'Calls under a capped policy: while one runs what it will probably cost, afterwards (is_settled) what it has cost, until the next reservation adds that to model_spending. Booking writes a row of its own here and so waits for nobody.';
-comment on column private.model_reservations.expires_at is 'When a call counts as lost that was never booked.';
+  'Calls under a capped policy: the estimated cost of a running call, or (is_settled) the actual cost of a finished one, until the next reservation adds it to model_spending. Recording a cost inserts a row here and therefore waits for no lock.';
+comment on column private.model_reservations.expires_at is 'When a call whose cost was never recorded counts as lost.';
 alter table private.model_reservations enable row level security;
 
 create function private.cap_period_start(p_cap_period text)
@@ -31,7 +31,7 @@ set search_path = ''
 as $$
   select date_trunc(p_cap_period, clock_timestamp() at time zone 'utc') at time zone 'utc';
 $$;
-comment on function private.cap_period_start(text) is 'When the present day or month began, in UTC.';
+comment on function private.cap_period_start(text) is 'When the current day or month began, in UTC.';
 
 create function private.begin_spending(p_policy public.model_policies)
 returns private.model_spending
@@ -44,7 +44,7 @@ declare
 begin
   select * into v_spending from private.model_spending where policy_id = p_policy.id for no key update;
   if not found then
-    -- The cap is new: what was spent before it in this period counts.
+    -- The cap is new: earlier spending in this period counts too.
     insert into private.model_spending (policy_id, period_start, spent_micro_usd)
     select p_policy.id, v_start, coalesce(sum(usage.cost_micro_usd), 0)
     from public.usage_events as usage
@@ -79,7 +79,7 @@ begin
 end;
 $$;
 comment on function private.begin_spending(public.model_policies) is
-  'What is spent under a capped policy in its present period, brought up to date; locks the row until the transaction ends.';
+  'What was spent under a capped policy in its current period, brought up to date. Locks the row until the transaction ends.';
 
 create function private.reserve_spending(
   p_policy public.model_policies, p_provider public.llm_providers, p_model text,
@@ -105,7 +105,7 @@ begin
       message = format('Cannot call the model: a policy caps spending at provider %L, and %s has no price',
         p_provider.name, coalesce(p_model, 'the model')),
       detail = 'PRICE_UNKNOWN',
-      hint = 'Insert the model''s price into model_prices, name a model that has one, or store a key of your own.';
+      hint = 'Insert the model''s price into model_prices, name a model that has one, or store your own key.';
   end if;
   v_spending := private.begin_spending(p_policy);
   select coalesce(sum(amount_micro_usd), 0) into v_reserved
@@ -116,7 +116,7 @@ begin
       message = format('Cannot call the model: the spending cap of %s micro-USD a %s at provider %L is reached',
         p_policy.spending_cap_micro_usd, p_policy.cap_period, p_provider.name),
       detail = 'SPENDING_CAP_REACHED',
-      hint = format('Try again in %s seconds, when the next %s begins in UTC, store a key of your own with set_provider_key(), or ask the operator to raise model_policies.spending_cap_micro_usd.',
+      hint = format('Try again in %s seconds, when the next %s begins in UTC, store your own key with set_provider_key(), or ask the operator to raise model_policies.spending_cap_micro_usd.',
         ceil(extract(epoch from v_spending.period_start + ('1 ' || p_policy.cap_period)::interval - clock_timestamp()))::bigint,
         p_policy.cap_period);
   end if;
@@ -132,7 +132,7 @@ begin
 end;
 $$;
 comment on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint) is
-  'Reserves what a call with the organisation''s key will probably cost (null tokens: 1,000) and returns the reservation, null without a cap. A call is let through while what is spent and reserved is below the cap, so that only calls under way can exceed it. Raises PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by resolve_provider_secret().';
+  'Reserves the estimated cost of a call with the organization''s key (null tokens: 1,000) and returns the reservation, or null without a cap. A call is allowed while spent and reserved amounts are below the cap, so that only running calls can exceed it. Raises PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by resolve_provider_secret().';
 
 create function private.settle_spending(p_used public.usage_events, p_reservation_id uuid)
 returns void
@@ -156,17 +156,17 @@ begin
   ) then
     return;
   end if;
-  -- Estimates of lost calls, calls that outlived their reservation, and models that tools asked by themselves.
+  -- Estimates of lost calls, calls that outlived their reservation, and models that tools called directly.
   v_policy := private.model_policy(p_used.user_id, p_used.provider_id, p_used.model);
   insert into private.model_reservations (policy_id, period_start, amount_micro_usd, is_settled, expires_at)
   select v_policy.id, private.cap_period_start(v_policy.cap_period), p_used.cost_micro_usd, true, clock_timestamp()
   where v_policy.spending_cap_micro_usd is not null and p_used.cost_micro_usd is not null
-    -- The first reservation under a cap counts what was booked before it.
+    -- The first reservation under a cap counts what was recorded before it.
     and exists (select from private.model_spending where policy_id = v_policy.id);
 end;
 $$;
 comment on function private.settle_spending(public.usage_events, uuid) is
-  'Replaces what a call reserved by what it has cost; a call without a reservation that falls under a cap is added. Called by record_usage().';
+  'Replaces a call''s reservation by its actual cost. The cost of a call without a reservation that falls under a cap is added. Called by record_usage().';
 
 create function private.release_spending(p_reservation_id uuid)
 returns void
@@ -176,4 +176,4 @@ as $$
   delete from private.model_reservations where id = release_spending.p_reservation_id and not is_settled;
 $$;
 comment on function private.release_spending(uuid) is
-  'Gives back what a call reserved that its provider has not answered. Called by the model port.';
+  'Releases the reservation of a call that its provider did not answer. Called by the model port.';

@@ -1,4 +1,4 @@
--- The list of jobs and their counts: filtered in the database, page by page.
+-- Lists and counts of jobs, filtered in the database and returned in pages.
 
 create type private.job_filters as (
   owner_id uuid,
@@ -9,11 +9,12 @@ create type private.job_filters as (
   created_to timestamptz,
   first_id uuid,
   last_id uuid,
+  id_suffix text,
   min_cost_micro_usd bigint,
   max_cost_micro_usd bigint
 );
 comment on type private.job_filters is
-  'What a list of jobs is limited to; null does not limit. owner_id null stands for all owners, so whoever fills it in has asked who calls.';
+  'The filters of a list of jobs; null does not limit. A null owner_id stands for all owners, so the code that sets it must have checked the caller.';
 
 create function private.raise_query_invalid(p_attempt text, p_problem text, p_hint text)
 returns void
@@ -56,7 +57,7 @@ begin
 end;
 $$;
 comment on function private.first_id_with(text, text) is
-  'The prefix of a UUID, filled up to a whole one: with 0 the smallest, with f the largest that begins so.';
+  'The prefix of a UUID, padded to a complete UUID: with 0 the smallest, with f the largest with this prefix.';
 
 create function private.job_filters_of(p_attempt text, p_filters jsonb)
 returns private.job_filters
@@ -66,7 +67,7 @@ set search_path = ''
 as $$
 declare
   v_known constant text[] := array[
-    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix',
+    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
     'min_cost_micro_usd', 'max_cost_micro_usd'
   ];
   v_given constant jsonb := coalesce(jsonb_strip_nulls(nullif(p_filters, 'null')), '{}');
@@ -82,9 +83,12 @@ begin
     perform private.raise_query_invalid(p_attempt, format('there is no filter "%s"', left(v_unknown, 100)),
       'Filters are ' || array_to_string(v_known, ', ') || '.');
   end if;
-  if jsonb_typeof(v_given -> 'metadata') <> 'object' or v_given ->> 'id_prefix' !~* '^[0-9a-f-]{1,36}$' then
+  if jsonb_typeof(v_given -> 'metadata') <> 'object'
+    or v_given ->> 'id_prefix' !~* '^[0-9a-f-]{1,36}$'
+    or v_given ->> 'id_suffix' !~* '^[0-9a-f-]{1,36}$'
+  then
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
-      'metadata is an object of values, id_prefix the first characters of an id.');
+      'metadata is an object of values, id_prefix the first and id_suffix the last characters of an id.');
   end if;
   begin
     v_filters.statuses := private.texts_of(v_given -> 'status');
@@ -94,6 +98,7 @@ begin
     v_filters.created_to := (v_given ->> 'created_to')::timestamptz;
     v_filters.first_id := private.first_id_with(v_given ->> 'id_prefix', '0');
     v_filters.last_id := private.first_id_with(v_given ->> 'id_prefix', 'f');
+    v_filters.id_suffix := lower(v_given ->> 'id_suffix');
     v_filters.min_cost_micro_usd := (v_given ->> 'min_cost_micro_usd')::bigint;
     v_filters.max_cost_micro_usd := (v_given ->> 'max_cost_micro_usd')::bigint;
   exception when data_exception then
@@ -108,7 +113,7 @@ begin
 end;
 $$;
 comment on function private.job_filters_of(text, jsonb) is
-  'Reads the filters of a list of jobs, for all owners. Raises QUERY_INVALID for a filter that is unknown or has the wrong form.';
+  'Reads the filters of a list of jobs, for all owners. Raises QUERY_INVALID for an unknown filter or an invalid value.';
 
 create function private.own_job_filters(p_attempt text, p_filters jsonb)
 returns private.job_filters
@@ -172,7 +177,8 @@ as $function$
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
-    -- Compared as text, so that 5 is found by "5" as well.
+    and (($1).id_suffix is null or right(job.id::text, length(($1).id_suffix)) = ($1).id_suffix)
+    -- Compare as text, so that "5" also finds 5.
     and (($1).metadata is null or not exists (
       select from jsonb_each_text(($1).metadata) as wanted
       where job.metadata ->> wanted.key is distinct from wanted.value
@@ -188,7 +194,7 @@ as $function$
   $sql$;
 $function$;
 comment on function private.job_conditions() is
-  'The conditions of a list of jobs on public.tasks as job, $1 being its private.job_filters. For "execute": it plans each list anew, so a filter that is not set is not in the plan, and a list without metadata and costs reads the index alone.';
+  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without metadata and costs is an index-only scan.';
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
 returns setof private.job_summary
@@ -223,7 +229,7 @@ begin
         limit $4
       )
       select job.id, job.created_by, account.email::text, job.agent_slug, job.status,
-        -- Longer inputs are not read for the sake of their beginning.
+        -- Do not read a long input only for its beginning.
         case when pg_column_size(job.input) <= 8192 then left(job.input #>> '{}', 200) end,
         job.metadata, job.priority, job.budget, job.error,
         coalesce(total.task_count, 1), review.open_count,
@@ -246,7 +252,7 @@ begin
 end;
 $$;
 comment on function private.job_summaries(private.job_filters, jsonb, int) is
-  'A page of jobs, newest first, after the job p_before {created_at, id}; a long input has no input_head. Raises QUERY_INVALID.';
+  'A page of jobs, newest first, after the job p_before {created_at, id}. input_head is null for a long input. Raises QUERY_INVALID.';
 
 create type private.job_status_count as (
   status text,
@@ -269,7 +275,7 @@ begin
 end;
 $$;
 comment on function private.job_status_counts(private.job_filters) is
-  'How many jobs of each status there are; statuses without a job are left out.';
+  'How many jobs have each status; statuses without jobs are omitted.';
 
 create function private.list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
 returns setof private.job_summary
@@ -284,7 +290,7 @@ begin
 end;
 $$;
 comment on function private.list_jobs(jsonb, jsonb, int) is
-  'A page of the caller''s jobs. Definer: users may not read job_totals, and a list that asks once who reads is as fast with 100,000 jobs; own_job_filters() limits it to the caller.';
+  'A page of the caller''s jobs. Definer: users may not read job_totals, and checking the caller only once keeps the list fast with 100,000 jobs; own_job_filters() limits it to the caller.';
 grant execute on function private.list_jobs(jsonb, jsonb, int) to authenticated;
 
 create function public.list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
@@ -316,7 +322,7 @@ as $$
   from private.list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.list_jobs(jsonb, jsonb, int) is
-  'The caller''s jobs, newest first, with what each has cost and how many of its questions wait for a person. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the page before. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
 grant execute on function public.list_jobs(jsonb, jsonb, int) to authenticated;
 
 create function private.job_counts(p_filters jsonb)
@@ -333,7 +339,7 @@ begin
 end;
 $$;
 comment on function private.job_counts(jsonb) is
-  'Counts of the caller''s jobs. Definer, as list_jobs(); own_job_filters() limits it to the caller.';
+  'Counts of the caller''s jobs. Definer, like list_jobs(); own_job_filters() limits it to the caller.';
 grant execute on function private.job_counts(jsonb) to authenticated;
 
 create function public.job_counts(p_filters jsonb default '{}')
@@ -345,5 +351,5 @@ as $$
   select counted.status, counted.job_count from private.job_counts(p_filters) as counted;
 $$;
 comment on function public.job_counts(jsonb) is
-  'How many of the caller''s jobs have each status, of those that fit the filters, which are those of list_jobs(). Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'How many of the caller''s jobs have each status, among those that match the filters of list_jobs(). Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
 grant execute on function public.job_counts(jsonb) to authenticated;

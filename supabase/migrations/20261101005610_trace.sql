@@ -1,4 +1,4 @@
--- The trace of a job: its steps without what went in and came out, for whoever draws them.
+-- The trace of a job for display: its steps without their inputs and outputs.
 
 create type private.trace_step as (
   task_id uuid,
@@ -59,7 +59,7 @@ begin
         order by own.seq
         limit p_limit
       ) as step
-      -- By the task's own id, in whose order the tasks come: so reading ends with the page.
+      -- In the order in which the tasks are read, so that reading stops at the end of the page.
       order by task.id, step.seq
       limit p_limit
     )
@@ -76,7 +76,7 @@ begin
 end;
 $$;
 comment on function private.trace_steps(uuid, jsonb, int) is
-  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has asked who reads. Raises QUERY_INVALID.';
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof private.trace_step
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
-  'A page of the trace of a job of the caller''s. Definer: own_task() asks once who reads, where policies would ask for each step.';
+  'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
 grant execute on function private.read_trace(uuid, jsonb, int) to authenticated;
 grant execute on function private.read_trace(uuid, jsonb, int) to service_role;
 
@@ -119,6 +119,6 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens and cost, without inputs and outputs, which the table task_steps has. p_after is the last row of the page before. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 grant execute on function public.read_trace(uuid, jsonb, int) to authenticated;
 grant execute on function public.read_trace(uuid, jsonb, int) to service_role;

@@ -1,10 +1,10 @@
--- Operators: users whose grant has the scope swarm:operate. What they read has views of its own, and
--- what they do is written down.
+-- Operators: users whose grant has the scope swarm:operate. They read separate views, and their actions are
+-- recorded.
 
 create table private.operator_acts (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
-  -- No references: what was done stays known when those it concerned are gone.
+  -- No foreign keys: the record remains after the accounts and jobs are deleted.
   operator_id uuid,
   client_id text,
   act text not null check (act in (
@@ -19,12 +19,12 @@ create table private.operator_acts (
   details jsonb not null default '{}' check (jsonb_typeof(details) = 'object')
 );
 create index operator_acts_watched_idx on private.operator_acts (master_task_id, operator_id, at) where act = 'job.watched';
-comment on table private.operator_acts is 'What operators have done: who, what, and whom it concerned. Rows are only added.';
-comment on column private.operator_acts.operator_id is 'Who; null for the service.';
-comment on column private.operator_acts.client_id is 'OAuth client of the token.';
-comment on column private.operator_acts.owner_id is 'Whom it concerned: the owner of the job or of the connection; null for the service''s.';
-comment on column private.operator_acts.reason is 'In the operator''s own words.';
-comment on column private.operator_acts.details is 'What came of it, such as how many tasks ended.';
+comment on table private.operator_acts is 'The actions of operators: who, what, and for which owner. Rows are only added.';
+comment on column private.operator_acts.operator_id is 'The operator; null for the service.';
+comment on column private.operator_acts.client_id is 'OAuth client of the operator''s token.';
+comment on column private.operator_acts.owner_id is 'The owner of the affected job or connection; null for the service.';
+comment on column private.operator_acts.reason is 'The reason that the operator gave.';
+comment on column private.operator_acts.details is 'The result, such as how many tasks ended.';
 alter table private.operator_acts enable row level security;
 
 create function private.note_act(p_act private.operator_acts)
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 comment on function private.note_act(private.operator_acts) is
-  'Writes down what the calling operator does, in the transaction that does it; who and when are the call''s.';
+  'Records an action of the calling operator, in the transaction of the action. Fills in who and when.';
 
 create function private.note_watching_operator(p_task public.tasks)
 returns void
@@ -61,7 +61,7 @@ begin
   v_act.owner_id := p_task.created_by;
   v_act.master_task_id := p_task.master_task_id;
   v_act.task_id := p_task.id;
-  -- Watching is renewed every half a minute; an hour of it is one act.
+  -- A client renews watching every 30 seconds; record it once an hour.
   if not exists (
     select from private.operator_acts as noted
     where noted.act = 'job.watched' and noted.operator_id = auth.uid()
@@ -72,7 +72,7 @@ begin
 end;
 $$;
 comment on function private.note_watching_operator(public.tasks) is
-  'Writes down that an operator watches another''s job, at most once an hour.';
+  'Records that an operator watches another user''s job, at most once an hour.';
 
 create function private.note_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
@@ -93,7 +93,7 @@ begin
 end;
 $$;
 comment on function private.note_approved_definition(uuid, text, text) is
-  'Writes down that an operator approves a tool''s definition.';
+  'Records that an operator approves a tool''s definition.';
 
 create function private.email_of(p_user_id uuid)
 returns text
@@ -105,12 +105,12 @@ begin
   return (select account.email from auth.users as account where account.id = p_user_id);
 end;
 $$;
-comment on function private.email_of(uuid) is 'The address of an account, for operators; null for the service and for a deleted account.';
+comment on function private.email_of(uuid) is 'The email address of an account, for operators; null for the service and for a deleted account.';
 
--- What operators read ---------------------------------------------------------------------------
+-- Views for operators ---------------------------------------------------------------------------
 
--- Each view reads a function that asks once who reads and refuses all others. A policy would make
--- every list of the owners pay for the question.
+-- Each view reads from a function that checks the caller once. A policy on the tables would make every list
+-- of an owner pay for this check.
 
 create function private.operator_queue_health()
 returns setof public.queue_health
@@ -125,7 +125,7 @@ begin
 end;
 $$;
 comment on function private.operator_queue_health() is
-  'queue_health for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+  'queue_health for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
 
 create function private.operator_workers()
 returns table (
@@ -154,7 +154,7 @@ begin
 end;
 $$;
 comment on function private.operator_workers() is
-  'The workers of the last day for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+  'The workers of the last day, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
 
 create function private.operator_stuck_tasks()
 returns table (
@@ -176,7 +176,7 @@ begin
 end;
 $$;
 comment on function private.operator_stuck_tasks() is
-  'stuck_tasks with their owners for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+  'stuck_tasks with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
 
 create function private.operator_dead_letters()
 returns table (
@@ -198,7 +198,7 @@ begin
 end;
 $$;
 comment on function private.operator_dead_letters() is
-  'dead_letters with their owners for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+  'dead_letters with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
 
 create function private.operator_servers()
 returns table (
@@ -218,7 +218,7 @@ begin
       count(*) filter (where connection.health = 'failing'),
       (select count(*) from private.waiting_definitions() as waiting where waiting.tool_id = tool.id),
       max(connection.last_success_at), max(connection.retry_at), max(connection.listing_failed_at),
-      -- The code alone: the message may name a secret.
+      -- Only the code: the message may contain the name of a secret.
       (array_agg(connection.listing_error ->> 'code' order by connection.listing_failed_at desc nulls last)
         filter (where connection.listing_error is not null))[1]
     from public.tools as tool
@@ -228,7 +228,7 @@ begin
 end;
 $$;
 comment on function private.operator_servers() is
-  'How the registered tools fare for all users together, for operators. Definer: it reads the connections of all users; assert_operator() is its check.';
+  'The state of the registered tools over all users, for operators. Definer: it reads the connections of all users; assert_operator() checks the caller.';
 
 create function private.waiting_definitions()
 returns table (
@@ -243,7 +243,7 @@ begin
   return query
     select connection.id, connection.tool_id, connection.user_id, cached.tool_name, cached.state,
       cached.held_definition ->> 'hash',
-      -- Of a tool that is new there is no approved definition.
+      -- A new tool has no approved definition.
       case when cached.state = 'quarantined' then cached.tool_schema end,
       cached.held_definition -> 'schema'
     from public.mcp_tools_cache as cached
@@ -257,7 +257,7 @@ begin
 end;
 $$;
 comment on function private.waiting_definitions() is
-  'What waits for approve_tool_definition(), in its arguments, with what was approved before; with an empty name the instructions of a server.';
+  'The definitions that wait for approve_tool_definition(), with its arguments and the previously approved definition; an empty name stands for the instructions of a server.';
 
 create function private.operator_tool_definitions()
 returns table (
@@ -280,7 +280,7 @@ begin
 end;
 $$;
 comment on function private.operator_tool_definitions() is
-  'Tool definitions that wait for an approval, for operators. Definer: it reads the connections of all users; assert_operator() is its check.';
+  'Tool definitions that wait for an approval, for operators. Definer: it reads the connections of all users; assert_operator() checks the caller.';
 
 create function private.operator_acts()
 returns table (
@@ -303,12 +303,12 @@ begin
 end;
 $$;
 comment on function private.operator_acts() is
-  'What operators have done, newest first, for operators. Definer: nobody has a right to the table; assert_operator() is the check.';
+  'The actions of operators, newest first, for operators. Definer: no role has a right to the table; assert_operator() checks the caller.';
 
 create view public.operator_queue_health with (security_invoker = true) as
   select * from private.operator_queue_health();
 comment on view public.operator_queue_health is
-  'One row a priority: what waits, for how long, what runs, and on how many workers. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'One row per priority: how many tasks wait and for how long, how many run, and on how many workers. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_workers with (security_invoker = true) as
   select * from private.operator_workers();
 comment on view public.operator_workers is
@@ -316,23 +316,23 @@ comment on view public.operator_workers is
 create view public.operator_stuck_tasks with (security_invoker = true) as
   select * from private.operator_stuck_tasks();
 comment on view public.operator_stuck_tasks is
-  'Tasks that have waited longer than they should, why, and whose they are. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Tasks that have waited longer than they should, with the reason and the owner. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_dead_letters with (security_invoker = true) as
   select * from private.operator_dead_letters();
 comment on view public.operator_dead_letters is
-  'Tasks that ran out of attempts or deliveries, and whose they are; operator_redrive() takes their ids. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Tasks that ran out of attempts or deliveries, with their owners. Pass their ids to operator_redrive(). For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_servers with (security_invoker = true) as
   select * from private.operator_servers();
 comment on view public.operator_servers is
-  'Registered tools: health, breaker, listing and waiting definitions, over all users. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Registered tools: health, circuit breaker, listing and waiting definitions, over all users. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_tool_definitions with (security_invoker = true) as
   select * from private.operator_tool_definitions();
 comment on view public.operator_tool_definitions is
-  'Tool definitions that wait for approve_tool_definition(), beside those that were approved before. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Tool definitions that wait for approve_tool_definition(), next to the approved ones. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_acts with (security_invoker = true) as
   select * from private.operator_acts();
 comment on view public.operator_acts is
-  'What operators have done: who, what, whom it concerned. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'The actions of operators: who, what, and for which owner. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 
 grant execute on function private.operator_queue_health(), private.operator_workers(), private.operator_stuck_tasks(),
   private.operator_dead_letters(), private.operator_servers(), private.operator_tool_definitions(), private.operator_acts()
@@ -358,7 +358,7 @@ begin
   if v_owner is not null then
     v_filters.owner_id := coalesce(
       (select account.id from auth.users as account where account.id::text = lower(v_owner) or lower(account.email) = lower(v_owner) limit 1),
-      -- Nobody's: an owner who is unknown has no jobs.
+      -- An id that no account has: an unknown owner has no jobs.
       '00000000-0000-0000-0000-000000000000'
     );
   end if;
@@ -366,7 +366,7 @@ begin
 end;
 $$;
 comment on function private.operator_job_filters(text, jsonb) is
-  'The filters of a list of all jobs; owner, the id or address of an account, limits it to that owner''s. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 
 create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
 returns setof private.job_summary
@@ -381,7 +381,7 @@ begin
 end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
-  'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() is its check.';
+  'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
 grant execute on function private.operator_list_jobs(jsonb, jsonb, int) to authenticated, service_role;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
@@ -417,7 +417,7 @@ as $$
   from private.operator_list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
-  'All jobs with their owners, as list_jobs() lists one''s own; the filter owner takes the id or address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'All jobs with their owners, in the form of list_jobs(); the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 grant execute on function public.operator_list_jobs(jsonb, jsonb, int) to authenticated, service_role;
 
 create function private.operator_job_counts(p_filters jsonb)
@@ -434,7 +434,7 @@ begin
 end;
 $$;
 comment on function private.operator_job_counts(jsonb) is
-  'Counts of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() is its check.';
+  'Counts of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
 grant execute on function private.operator_job_counts(jsonb) to authenticated, service_role;
 
 create function public.operator_job_counts(p_filters jsonb default '{}')
@@ -446,7 +446,7 @@ as $$
   select counted.status, counted.job_count from private.operator_job_counts(p_filters) as counted;
 $$;
 comment on function public.operator_job_counts(jsonb) is
-  'How many jobs of all owners have each status, of those that fit the filters of operator_list_jobs(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'How many jobs of all owners have each status, among those that match the filters of operator_list_jobs(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 grant execute on function public.operator_job_counts(jsonb) to authenticated, service_role;
 
 create function private.operator_read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
@@ -465,7 +465,7 @@ begin
 end;
 $$;
 comment on function private.operator_read_trace(uuid, jsonb, int) is
-  'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() is its check.';
+  'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() checks the caller.';
 grant execute on function private.operator_read_trace(uuid, jsonb, int) to authenticated, service_role;
 
 create function public.operator_read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
@@ -491,5 +491,5 @@ as $$
   select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.operator_read_trace(uuid, jsonb, int) is
-  'The steps of any job, as read_trace() gives those of one''s own, without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
+  'The steps of any job in the form of read_trace(), without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
 grant execute on function public.operator_read_trace(uuid, jsonb, int) to authenticated, service_role;

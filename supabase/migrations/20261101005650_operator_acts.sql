@@ -1,4 +1,4 @@
--- What operators do to the jobs of others. Each act is written down in the transaction that does it.
+-- Actions of operators on other users' jobs. Each is recorded in the transaction that performs it.
 
 create function private.operator_cancel_job(p_master_task_id uuid, p_reason text)
 returns int
@@ -24,7 +24,7 @@ begin
 end;
 $$;
 comment on function private.operator_cancel_job(uuid, text) is
-  'Cancels any job. Definer: users may not write tasks or queues; assert_operator() is its check.';
+  'Cancels any job. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 grant execute on function private.operator_cancel_job(uuid, text) to authenticated, service_role;
 
 create function public.operator_cancel_job(p_master_task_id uuid, p_reason text default null)
@@ -35,7 +35,7 @@ as $$
   select private.operator_cancel_job(p_master_task_id, p_reason);
 $$;
 comment on function public.operator_cancel_job(uuid, text) is
-  'Cancels a job of any owner, as cancel_task() cancels one''s own, and returns how many tasks that ends. The act is in operator_acts. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_MASTER.';
+  'Cancels a job of any owner, as cancel_task() does for the caller''s own, and returns how many tasks that ends. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_MASTER.';
 grant execute on function public.operator_cancel_job(uuid, text) to authenticated, service_role;
 
 create function private.operator_retry_task(p_task_id uuid, p_reason text)
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 comment on function private.operator_retry_task(uuid, text) is
-  'Lets any failed or cancelled task go on. Definer: users may not write tasks or queues; assert_operator() is its check.';
+  'Retries any failed or cancelled task. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 grant execute on function private.operator_retry_task(uuid, text) to authenticated, service_role;
 
 create function public.operator_retry_task(p_task_id uuid, p_reason text default null)
@@ -74,7 +74,7 @@ as $$
   select private.operator_retry_task(p_task_id, p_reason);
 $$;
 comment on function public.operator_retry_task(uuid, text) is
-  'Lets a task of any owner that failed or was cancelled go on from its checkpoint, without counting toward the owner''s quota, and returns its status. The act is in operator_acts. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries a failed or cancelled task of any owner from its checkpoint, without counting toward the owner''s quota, and returns its status. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
 grant execute on function public.operator_retry_task(uuid, text) to authenticated, service_role;
 
 create function private.operator_redrive(p_dead_letter_id bigint, p_reason text)
@@ -102,7 +102,7 @@ begin
 end;
 $$;
 comment on function private.operator_redrive(bigint, text) is
-  'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() is its check.';
+  'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 grant execute on function private.operator_redrive(bigint, text) to authenticated, service_role;
 
 create function public.operator_redrive(p_dead_letter_id bigint, p_reason text default null)
@@ -113,7 +113,7 @@ as $$
   select private.operator_redrive(p_dead_letter_id, p_reason);
 $$;
 comment on function public.operator_redrive(bigint, text) is
-  'Retries the task of a dead letter and returns the task''s id. The act is in operator_acts. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries the task of a dead letter and returns the task''s id. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
 grant execute on function public.operator_redrive(bigint, text) to authenticated, service_role;
 
 -- Channels --------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ begin
 end;
 $$;
 comment on function private.join_channel_as_operator(text) is
-  'True when the topic is a channel of a job and the caller an operator; the own channels of users are theirs alone. Realtime asks when a client joins, and again with each new token. Definer, as join_channel().';
+  'True when the topic is the channel of a job and the caller is an operator; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
 grant execute on function private.join_channel_as_operator(text) to authenticated;
 
 create policy "operators receive the broadcasts of jobs" on realtime.messages

@@ -1,4 +1,4 @@
--- What an account has used, by day, agent, model, tool or job, with percentiles over the whole time.
+-- Usage reports of an account, by day, agent, model, tool or job, with percentiles over the whole period.
 
 create type private.usage_request as (
   owner_id uuid,
@@ -8,7 +8,7 @@ create type private.usage_request as (
   row_limit int
 );
 comment on type private.usage_request is
-  'A checked request for a report of usage; owner_id is the caller, so whoever fills it in has asked who calls.';
+  'A validated request for a usage report. owner_id is the caller, so the code that sets it must have checked the caller.';
 
 create type private.usage_line as (
   label text,
@@ -33,7 +33,7 @@ create type private.usage_line as (
   completed_count bigint,
   failed_count bigint
 );
-comment on type private.usage_line is 'A row of a report of usage.';
+comment on type private.usage_line is 'A row of a usage report.';
 
 create function private.usage_request_of(p_by text, p_from timestamptz, p_to timestamptz, p_limit int)
 returns private.usage_request
@@ -60,7 +60,7 @@ begin
   end if;
   v_request.owner_id := auth.uid();
   v_request.dimension := p_by;
-  -- What was written in this transaction counts as well.
+  -- Rows that this transaction wrote count too.
   v_request.to_at := coalesce(p_to, now() + interval '1 minute');
   v_request.from_at := coalesce(p_from, v_request.to_at - interval '30 days');
   v_request.row_limit := p_limit;
@@ -71,7 +71,7 @@ begin
 end;
 $$;
 comment on function private.usage_request_of(text, timestamptz, timestamptz, int) is
-  'Checks who asks for a report of usage, and for what. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
+  'Checks the caller and the arguments of a usage report. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
 
 create function private.utc_day(p_at timestamptz)
 returns text
@@ -81,7 +81,7 @@ set search_path = ''
 as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD');
 $$;
-comment on function private.utc_day(timestamptz) is 'The UTC day of a moment, such as 2026-11-23.';
+comment on function private.utc_day(timestamptz) is 'The UTC day of a time, such as 2026-11-23.';
 
 create function private.model_usage_lines(p_request private.usage_request)
 returns setof private.usage_line
@@ -101,7 +101,7 @@ as $$
       usage.input_tokens,
       usage.output_tokens,
       usage.cost_micro_usd,
-      -- A call inside a tool has no step of its own that would say how long it took.
+      -- A call inside a tool has no step with its duration.
       case when usage.execution_id is null and step.kind = 'model' and not usage.is_estimate
         then (extract(epoch from step.ended_at - step.started_at) * 1000)::int
       end as took_ms
@@ -264,7 +264,7 @@ begin
 end;
 $$;
 comment on function private.usage_report(text, timestamptz, timestamptz, int) is
-  'What the caller has used. Definer: a report that asks once who reads does not ask for each step; usage_request_of() limits it to the caller.';
+  'The caller''s usage. Definer: checking the caller once is faster than a policy check for each step; usage_request_of() limits the report to the caller.';
 grant execute on function private.usage_report(text, timestamptz, timestamptz, int) to authenticated;
 
 create function public.usage_report(
@@ -303,5 +303,5 @@ as $$
   select * from private.usage_report(p_by, p_from, p_to, p_limit);
 $$;
 comment on function public.usage_report(text, timestamptz, timestamptz, int) is
-  'What the caller has used between two moments (default: the last 30 days), by day, agent, model, tool or job: model calls with tokens and cost, tool calls with success and grades, tasks and how they ended, and percentiles of how long calls took. By tool, model calls are those inside the tool; by model, tool calls are those that used it inside. Days are those of UTC, newest first; everything else is ordered by cost. Raises QUERY_INVALID, INSUFFICIENT_SCOPE, FORBIDDEN.';
+  'The caller''s usage between two times (default: the last 30 days), by day, agent, model, tool or job: model calls with tokens and cost, tool calls with success and grades, tasks and how they ended, and percentiles of call durations. By tool, the model calls are those inside the tool; by model, the tool calls are those that used it inside. Days are UTC days, newest first; all other reports are ordered by cost. Raises QUERY_INVALID, INSUFFICIENT_SCOPE, FORBIDDEN.';
 grant execute on function public.usage_report(text, timestamptz, timestamptz, int) to authenticated;

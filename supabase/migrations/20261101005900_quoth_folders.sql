@@ -1,4 +1,4 @@
--- Local folders as the source of a project: what has changed since the last run of quoth:add.
+-- Local folders as the source of a project: the changes since the last run of quoth:add.
 
 create function private.folder_changes(p_project_id uuid, p_files jsonb, p_chunker_version int)
 returns table (path text, action text)
@@ -9,7 +9,7 @@ as $$
   with folder as materialized (
     select file.path, file.blob_sha from jsonb_to_recordset(p_files) as file (path text, blob_sha text)
   ),
-  -- Syncs under way apply their files first, so the last one of a path is what it will be.
+  -- Queued syncs apply their files first, so the last queued file of a path is its future content.
   queued as materialized (
     select distinct on (file.file_path) file.file_path as path, file.blob_sha
     from private.quoth_sync_files as file
@@ -40,4 +40,4 @@ as $$
   where not exists (select from folder where folder.path = known.path);
 $$;
 comment on function private.folder_changes(uuid, jsonb, int) is
-  'What has to be written and deleted so that a project''s documents equal the files [{path, blob_sha}] of a folder. Files that could not be indexed before are written again. The caller holds the project. Called by quoth:add.';
+  'The writes and deletions that make a project''s documents equal the files [{path, blob_sha}] of a folder. Files that could not be indexed before are written again. The caller holds the project. Called by quoth:add.';

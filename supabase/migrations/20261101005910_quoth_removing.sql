@@ -9,7 +9,7 @@ declare
   v_project public.projects := private.find_project(p_project);
   v_removed jsonb;
 begin
-  -- A sync that is writing finishes its file first; afterwards it finds no project and ends.
+  -- A running sync finishes its current file; after that it finds no project and ends.
   perform private.hold_project(v_project.id);
   v_removed := jsonb_build_object(
     'project_id', v_project.id,

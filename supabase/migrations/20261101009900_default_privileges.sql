@@ -1,5 +1,5 @@
--- The project's own functions, tables and sequences get what they got before the first migration.
--- A migration after this one revokes what it does not grant.
+-- Restores the default privileges that the project had before the first migration. A later migration must
+-- revoke the rights that it does not want to grant.
 do $$
 declare
   v_right record;

@@ -1,4 +1,4 @@
--- What the tests share: factories and a way to act as someone. Kept for the whole run.
+-- Shared by the tests: factories and functions that act as a given role. Installed for the whole run.
 create extension if not exists pgtap with schema extensions;
 create schema if not exists tests;
 grant usage on schema tests to anon, authenticated, service_role;
@@ -51,7 +51,7 @@ as $$
   );
 $$;
 
--- Claims whatever is due and returns the epoch of the given task.
+-- Claims every due task and returns the epoch of the given one.
 create or replace function tests.claim(p_task_id uuid, p_worker_id text default 'w1')
 returns bigint
 language sql
@@ -59,7 +59,7 @@ as $$
   select epoch from private.claim_tasks(p_worker_id, 50, 30) where task_id = p_task_id;
 $$;
 
--- A running parent with as many running children: returns the parent.
+-- Creates a running parent with as many running children and returns the parent.
 create or replace function tests.create_family(p_children int)
 returns uuid
 language plpgsql
@@ -133,7 +133,7 @@ insert into public.embedders (name, api, model, model_dimensions, window_tokens,
 select name, 'google', 'm', 768, 480, 100 from unnest(array['space', 'next', 'first', 'second']) as name
 on conflict (name) do nothing;
 
--- A project of Quoth whose member is the user of that name.
+-- Creates a Quoth project whose member is the user with that name.
 create or replace function tests.create_project(p_slug text, p_member text default 'owner', p_embedder text default 'space')
 returns uuid
 language sql
@@ -144,7 +144,7 @@ as $$
   select id from public.projects where slug = p_slug;
 $$;
 
--- Chunks as the sync hands them over, one for each text; equal texts have equal hashes.
+-- Chunks in the form that the sync passes, one per text; equal texts have equal hashes.
 create or replace function tests.chunks(variadic p_texts text[])
 returns jsonb
 language sql
@@ -165,7 +165,7 @@ as $$
     (select embedder from public.projects where id = p_project_id), tests.chunks(variadic p_texts));
 $$;
 
--- A vector of a text; the greater the share, the nearer to the first axis.
+-- Returns a vector for a text; the greater the share, the closer it is to the first axis.
 create or replace function tests.vector(p_text text, p_share double precision default 0)
 returns extensions.vector
 language sql
@@ -190,8 +190,8 @@ as $$
   where backlog.project_id = p_project_id;
 $$;
 
--- Realtime as it is when nobody has joined a task's or a user's own channel and nothing was sent for a while.
--- What sequences say outlives a rollback, so a test that counts messages says it first.
+-- Puts Realtime in the state where nobody has joined a task's or a user's channel and nothing was sent recently.
+-- Sequences are not rolled back, so a test that counts messages calls this first.
 create or replace function tests.quiet_realtime()
 returns void
 language sql
@@ -200,7 +200,7 @@ as $$
     setval('private.realtime_messages', 1);
 $$;
 
--- Joins a channel as Realtime asks for it; what the policy decides is undone with everything else.
+-- Joins a channel with the check that Realtime makes; the policy's effects are rolled back with the test.
 create or replace function tests.join_channel(p_user text, p_topic text)
 returns boolean
 language plpgsql
@@ -240,6 +240,6 @@ $$;
 begin;
 set local search_path = public, extensions;
 select plan(1);
-select has_schema('tests', 'the factories are there');
+select has_schema('tests', 'the factories are installed');
 select * from finish();
 rollback;

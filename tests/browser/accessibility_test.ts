@@ -52,7 +52,7 @@ async function openReaderWithJob(
   await reader.go("/jobs/new");
   await page.getByLabel("Agent", { exact: true }).selectOption(name);
   await page.getByLabel("Input", { exact: true }).fill("Write a draft");
-  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
   await page.locator("header .chip").getByText("Needs review").waitFor();
   await buryJob(sql, { agent: name, ownerId: userId, error: { code: "MODEL_UNAVAILABLE" } });

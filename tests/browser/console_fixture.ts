@@ -123,7 +123,7 @@ export async function openReader(
       await page.getByRole("button", { name: "Create an account" }).click();
       await page.getByLabel("Email").fill(`${name}@example.test`);
       await page.getByLabel("Password").fill(crypto.randomUUID());
-      await page.getByRole("button", { name: "Create the account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
     },
     async [Symbol.asyncDispose]() {

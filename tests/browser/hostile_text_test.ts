@@ -166,7 +166,7 @@ consoleTest(
     await page.getByRole("radio").first().check();
     await page.getByLabel("Comment").fill(HOSTILE);
     await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("heading", { name: "No open questions" }).waitFor();
+    await page.getByRole("heading", { name: "No open reviews" }).waitFor();
     await reader.go(`/jobs/${id}`);
     await untilChip(reader, "Completed");
     await sql`update public.tasks set storage_paths = array[${`${userId}/${id}/${HOSTILE}`}]
@@ -262,7 +262,7 @@ consoleTest("a secret key is refused where a password is asked for", async (fixt
   await page.getByLabel("Email").fill("somebody@example.test");
   await page.getByLabel("Password").fill(fixture.platform.stack.secretKey);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.getByText("This is a secret key, not a password").waitFor();
+  await page.getByText("this is a secret key, not a password").waitFor();
   const sent = asked.filter((body) => body.includes(fixture.platform.stack.secretKey));
   assert.deepEqual(sent, []);
   assert.deepEqual(reader.offences, []);

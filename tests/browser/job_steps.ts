@@ -9,7 +9,7 @@ export async function startJob(
   await go("/jobs/new");
   await page.getByLabel("Agent", { exact: true }).selectOption(agent);
   await page.getByLabel("Input", { exact: true }).fill(input);
-  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
   return page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
 }

@@ -26,7 +26,7 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   await untilChip(reader, "Needs review");
   await page.getByRole("link", { name: "Answer the review" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("heading", { name: "No open questions" }).waitFor();
+  await page.getByRole("heading", { name: "No open reviews" }).waitFor();
   await reader.go(`/jobs/${id}`);
   await untilChip(reader, "Completed");
   await page.getByRole("treeitem").nth(1).click();
@@ -37,7 +37,7 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   await page.getByRole("tab", { name: "Conversation" }).click();
   await page.getByText("Queues and patience").first().waitFor();
   await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
-  await page.locator("[data-job]").getByText(id.slice(0, 8)).waitFor();
+  await page.locator("[data-job]").getByText(`${id.slice(0, 8)}…${id.slice(-4)}`).waitFor();
   await picture(page, "jobs");
   assert.deepEqual(reader.offences, []);
 });
@@ -69,7 +69,7 @@ consoleTest("a review is answered on a phone, and the job goes on", async (fixtu
   await page.getByLabel("Tomorrow").check();
   await page.getByLabel("Comment").fill("After lunch");
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("heading", { name: "No open questions" }).waitFor();
+  await page.getByRole("heading", { name: "No open reviews" }).waitFor();
 
   await reader.go(`/jobs/${id}`);
   await untilChip(reader, "Completed");
@@ -111,7 +111,7 @@ consoleTest(
     await stranger.go("/jobs");
     await stranger.page.getByRole("heading", { name: "No jobs yet" }).waitFor();
     await stranger.go(`/jobs/${id}`);
-    await stranger.page.getByRole("heading", { name: "There is no such job" }).waitFor();
+    await stranger.page.getByRole("heading", { name: "Job not found" }).waitFor();
     assert.deepEqual(stranger.offences, []);
   },
 );
@@ -144,9 +144,9 @@ consoleTest(
     await page.getByRole("treeitem").nth(2).click();
     await page.getByRole("button", { name: "Fork from here" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Change the input of the task").check();
-    await dialog.getByLabel("Input of the fork").fill("The harbor at night");
-    await dialog.getByLabel("Do not run it: give its answer").check();
+    await dialog.getByLabel("Change the task's input").check();
+    await dialog.getByLabel("Input for the fork").fill("The harbor at night");
+    await dialog.getByLabel("Skip it and use this answer").check();
     await dialog.getByLabel("Response as JSON").fill("{choice:");
     await dialog.getByRole("button", { name: "Fork", exact: true }).click();
     await dialog.getByRole("alert").waitFor();

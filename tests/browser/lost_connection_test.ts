@@ -88,7 +88,7 @@ async function openJob(
   await go("/jobs/new");
   await page.getByLabel("Agent", { exact: true }).selectOption(name);
   await page.getByLabel("Input", { exact: true }).fill("Save values");
-  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
   await page.getByText("Live", { exact: true }).waitFor();
   await page.evaluate(WATCH_STEPS);
@@ -155,7 +155,7 @@ lossTest("a socket that a proxy cuts loses and doubles no event", async (fixture
 
   proxy.cut();
   agent.release(3);
-  await page.getByRole("status").filter({ hasText: "The project does not answer" }).waitFor();
+  await page.getByRole("status").filter({ hasText: "The project is not responding" }).waitFor();
   assert.ok(await page.locator("[data-trace-row]").count() >= 6, "what was there stays");
   await picture(page, "job_unreachable");
   proxy.mend();

@@ -41,7 +41,7 @@ consoleTest(
     await dialog.getByRole("button", { name: "Redrive" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByText("Retried").waitFor();
-    await page.getByRole("tab", { name: "Acts" }).click();
+    await page.getByRole("tab", { name: "Actions" }).click();
     await page.getByText("The model is back").waitFor();
     assert.deepEqual(operator.offences, []);
 

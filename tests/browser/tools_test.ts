@@ -43,7 +43,7 @@ consoleTest(
     await page.getByRole("tab", { name: "JSON" }).first().click();
     await page.getByLabel("Arguments as JSON").fill('{"limit": "many"}');
     await runButton(reader).click();
-    await page.getByRole("alert").getByText("do not fit").waitFor();
+    await page.getByRole("alert").getByText("do not match").waitFor();
     await page.getByLabel("Arguments as JSON").fill('{"limit": 5}');
     const answered = untilAnswered(reader);
     await runButton(reader).click();

@@ -5,7 +5,7 @@ import { modelOutputSteps } from "./bad_input/model_output_steps.ts";
 import { providerSteps } from "./bad_input/provider_steps.ts";
 import { toolSteps } from "./bad_input/tool_steps.ts";
 
-Deno.test("bad input ends with a stable code, and nothing hangs or is tried in vain", async (t) => {
+Deno.test("bad input ends with a stable code, without hanging or useless retries", async (t) => {
   await using platform = await bootPlatform();
 
   await modelFailureSteps(t, platform);

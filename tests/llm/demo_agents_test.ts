@@ -13,7 +13,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 const PLANNER = "You write a report over a folder of Markdown documents.\n1. Load the skill";
-const READER = "You read one Markdown file, the path of which stands in the input";
+const READER = "You read one Markdown file with the file tools. Its path is in the input.";
 
 const TOOL_NAMES = [
   "files__list_directory",

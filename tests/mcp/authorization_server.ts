@@ -2,24 +2,24 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { loadOidcProvider } from "../deps.ts";
 
-/** A certified authorization server (OpenID Connect, OAuth 2.1), on loopback. */
+/** A certified authorization server (OpenID Connect, OAuth 2.1) on loopback. */
 export interface TestAuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
-  /** Seconds that access tokens live from now on. */
+  /** Lifetime of new access tokens, in seconds. */
   accessTokenSeconds: number;
   /** Bodies of all requests to the token endpoint. */
   readonly tokenRequests: URLSearchParams[];
   /** Bodies of all requests to the revocation endpoint. */
   readonly revocations: URLSearchParams[];
-  /** Whose token this is; null for one that is not valid for the resource. */
+  /** The account of a token; null if the token is not valid for the resource. */
   accountOf(token: string, resource: string): Promise<string | null>;
-  /** Ends one access token before its time. */
+  /** Expires an access token early. */
   revokeAccessToken(token: string): Promise<void>;
-  /** Ends all that an account has granted. */
+  /** Revokes everything that an account has granted. */
   revokeGrants(account: string): Promise<void>;
 }
 
-/** Starts the server; it takes any login, registers clients and rotates refresh tokens. */
+/** Starts the server; it accepts any login, registers clients and rotates refresh tokens. */
 export async function startAuthorizationServer(): Promise<TestAuthorizationServer> {
   const { Provider } = await loadOidcProvider();
   let listener: RequestListener = () => {};
@@ -102,7 +102,7 @@ export async function startAuthorizationServer(): Promise<TestAuthorizationServe
   };
 }
 
-/** What is used of the provider's context. */
+/** The used part of the provider's context. */
 interface Context {
   readonly path: string;
   readonly oidc?: {

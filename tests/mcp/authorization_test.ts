@@ -7,7 +7,7 @@ import { type RawAnswer, rawClient } from "./raw_message.ts";
 
 const toolsSchema = z.object({ tools: z.array(z.object({ name: z.string() })) });
 
-Deno.test("who may call what at the MCP endpoint", async (t) => {
+Deno.test("the MCP endpoint checks who may call what", async (t) => {
   await using external = await startExternalServer();
   await using platform = await bootMcpPlatform();
   const { sql, project, mcpUrl } = platform;
@@ -18,7 +18,7 @@ Deno.test("who may call what at the MCP endpoint", async (t) => {
   await grantScopes(sql, bob.id, ["swarm:run", "mcp:notes"]);
   await grantScopes(sql, eve.id, ["quoth:read"]);
 
-  await t.step("without a valid credential: 401 with the way to the OAuth metadata", async () => {
+  await t.step("an invalid credential gets 401 with the OAuth metadata's address", async () => {
     const callers = [
       {},
       { apikey: project.publishableKey },
@@ -37,7 +37,7 @@ Deno.test("who may call what at the MCP endpoint", async (t) => {
     }
   });
 
-  await t.step("the OAuth metadata can be read by anybody, also from a browser", async () => {
+  await t.step("everyone can read the OAuth metadata, even from a browser", async () => {
     for (const path of ["", "/swarm"]) {
       const url = `${mcpUrl}${path}/oauth-protected-resource`;
       const answer = await fetch(url, { headers: { origin: "https://inspector.example" } });
@@ -52,7 +52,7 @@ Deno.test("who may call what at the MCP endpoint", async (t) => {
     }
   });
 
-  await t.step("each sees the tools that their scopes allow", async () => {
+  await t.step("each caller sees the tools that their scopes allow", async () => {
     const [ofAda, ofBob, ofEve, ofService] = await Promise.all(
       [ada.send, bob.send, eve.send, platform.service].map(async (send) =>
         namesOf(await send({ method: "tools/list" }))
@@ -66,7 +66,7 @@ Deno.test("who may call what at the MCP endpoint", async (t) => {
     assert.ok(ofService?.some(isOf("swarm")) && ofService.some(isOf("notes")));
   });
 
-  await t.step("a call without its scope is 403 and names all that it needs", async () => {
+  await t.step("a call without its scope gets 403 and names all required scopes", async () => {
     const refusals = [
       {
         caller: eve,
@@ -92,7 +92,7 @@ Deno.test("who may call what at the MCP endpoint", async (t) => {
     }
   });
 
-  await t.step("what counts is the body's tool, never the header's", async () => {
+  await t.step("the tool in the body counts, not the one in the header", async () => {
     const answer = await eve.send({
       path: "/swarm",
       method: "tools/call",
@@ -126,7 +126,7 @@ Deno.test("who may call what at the MCP endpoint", async (t) => {
     assert.equal(row?.tasks, 0);
   });
 
-  await t.step("a caller's own credential never reaches a foreign server", async () => {
+  await t.step("a caller's own credential never reaches an external server", async () => {
     const params = { name: "picture", arguments: { of: "cat" } };
     const called = await bob.send({ path: "/notes", method: "tools/call", params });
 

@@ -15,7 +15,7 @@ const createdSchema = z.object({
 
 const deltaSchema = z.object({ payload: z.looseObject({ data: z.unknown() }) });
 
-Deno.test("an agent works with the tools of the catalog for its task's owner", async (t) => {
+Deno.test("an agent uses the tools of the catalog on behalf of its task's owner", async (t) => {
   await using model = startStreamingModel();
   await using platform = await bootMcpPlatform();
   const { sql, stack } = platform;
@@ -63,7 +63,7 @@ Deno.test("an agent works with the tools of the catalog for its task's owner", a
   };
 
   await t.step(
-    "its calls are the owner's, their text streams, and the output is one message",
+    "its calls belong to the owner, their text is streamed, and the output is one message",
     async () => {
       const { promise: rest, resolve: sendRest } = Promise.withResolvers<string>();
       model.script = ["Better ", rest];
@@ -110,7 +110,7 @@ Deno.test("an agent works with the tools of the catalog for its task's owner", a
     ]);
   });
 
-  await t.step("a stranger's conversation is refused when the task is created", async () => {
+  await t.step("without the owner's scope the model reads which scope is missing", async () => {
     const conversationId = await converse(ada);
     const { error, response } = await bare.user.client.functions.invoke("supaswarm-create-task", {
       body: { agent: "chatter", input: "Read it", metadata: { conversation_id: conversationId } },

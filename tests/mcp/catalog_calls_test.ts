@@ -13,9 +13,9 @@ import { startStreamingModel } from "./streaming_model.ts";
 
 const ENDPOINT = "/functions/v1/mcp-execute";
 
-/** What one call came to, whichever way it was made. */
+/** The outcome of one call, over any endpoint. */
 interface Outcome {
-  /** Of HTTP; over MCP only what is refused before it is dispatched has another one than 200. */
+  /** The HTTP status; over MCP only calls refused before dispatch have a status other than 200. */
   readonly status: number;
   readonly code?: string | undefined;
   readonly message?: string | undefined;
@@ -24,20 +24,20 @@ interface Outcome {
 
 type Call = (name: string, args: JsonObject) => Promise<Outcome>;
 
-/** What the calls of the table are made with. */
+/** The values for the calls of the table. */
 interface Material {
   readonly conversationId: string;
   readonly rulesetId: string;
-  /** Conversations that nobody needs. */
+  /** Conversations that may be deleted. */
   readonly spareIds: readonly string[];
 }
 
-/** One tool of the catalog: its scope as it is documented, a call, and what the call answers. */
+/** A tool of the catalog: its documented scope, a call, and the expected answer. */
 interface CatalogCall {
   readonly scope: string | null;
   args(material: Material, place: number): JsonObject;
   readonly answer: z.ZodType;
-  /** What the model answers. */
+  /** The model's answer. */
   readonly script?: string;
 }
 
@@ -158,10 +158,10 @@ const CALLS: Readonly<Record<string, CatalogCall>> = {
 /** The plain name, the catalogue key and the name that a list gives an older version. */
 const NAMES = ["", "@1", "_v1"] as const;
 const WAYS = ["mcp", "execute"] as const;
-/** Every way to make one call. */
+/** Every way to make a call. */
 const SPELLINGS = NAMES.flatMap((suffix) => WAYS.map((way) => ({ way, suffix })));
 
-Deno.test("every tool of the catalog is called by each name, with its scope and its limits", async (t) => {
+Deno.test("every catalog tool can be called by each name, with its scope and its limits", async (t) => {
   await using model = startStreamingModel();
   await using platform = await bootMcpPlatform();
   const { sql } = platform;
@@ -174,14 +174,14 @@ Deno.test("every tool of the catalog is called by each name, with its scope and 
   await grantScopes(sql, bare.user.id, []);
   const material = await makeMaterial(ada.calls.execute);
 
-  await t.step("no tool is without a row of the table", () => {
+  await t.step("every tool has a row in the table", () => {
     const names = catalogServer.tools.map(({ definition: { name } }) => name);
     assert.deepEqual(Object.keys(CALLS).toSorted(), names.toSorted());
   });
 
   for (const [tool, { scope, args, answer, script }] of Object.entries(CALLS)) {
     await t.step(
-      `${tool} answers by each name, and is refused without ${scope ?? "a user"}`,
+      `${tool} can be called by each name, and is refused without ${scope ?? "a user"}`,
       async () => {
         model.script = [script ?? ""];
         for (const [place, { way, suffix }] of SPELLINGS.entries()) {
@@ -201,7 +201,7 @@ Deno.test("every tool of the catalog is called by each name, with its scope and 
       },
     );
 
-    await t.step(`${tool} keeps to its limits, whichever name is called`, async () => {
+    await t.step(`${tool} applies its limits under every name`, async () => {
       const largest = args(material, SPELLINGS.length);
       const calls = WAYS.length;
       await limit(sql, tool, ada.user.id, { calls, inputBytes: bytesOf(largest) });
@@ -295,10 +295,10 @@ async function callExecute(
   return { status, code: error?.code ?? error_code, message: error?.message, structuredContent };
 }
 
-/** What the SDK throws when HTTP says that a scope is missing. */
+/** The SDK's error for an HTTP response about a missing scope. */
 const scopeErrorSchema = z.object({ requiredScope: z.string(), errorDescription: z.string() });
 const errorSchema = z.looseObject({ code: z.string().optional(), message: z.string().optional() });
-/** Over MCP and as plain JSON, with the key that every page has and nobody signed in. */
+/** Over MCP and as plain JSON, with the publishable key and no user. */
 async function statusesUnsigned(
   { project }: McpPlatform,
   name: string,
@@ -339,7 +339,7 @@ async function makeMaterial(call: Call): Promise<Material> {
   return { conversationId, rulesetId, spareIds };
 }
 
-/** A policy of the user's own for a tool; the allowance refills too slowly to be noticed. */
+/** A user's own policy for a tool; the allowance refills too slowly to matter. */
 async function limit(
   sql: McpPlatform["sql"],
   tool: string,

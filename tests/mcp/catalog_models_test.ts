@@ -54,7 +54,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
     return readEvents(response);
   };
 
-  await t.step("enhance_prompt answers plain JSON whole, and books whose key paid", async () => {
+  await t.step("enhance_prompt returns complete JSON, and records whose key paid", async () => {
     model.script = ["Better ", "prompt"];
     const response = await post(ada, "enhance_prompt", { text: "make it better" });
     const { structuredContent } = resultSchema.parse(await response.json());
@@ -79,7 +79,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
   });
 
   await t.step(
-    "mcp-execute streams deltas before the answer is whole, then the result",
+    "mcp-execute streams deltas before the answer is complete, then the result",
     async () => {
       const { promise: rest, resolve: sendRest } = Promise.withResolvers<string>();
       model.script = ["Better ", rest];
@@ -97,7 +97,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
     },
   );
 
-  await t.step("a stream that is refused ends with what the JSON answer would hold", async () => {
+  await t.step("a refused stream ends with the contents of the JSON answer", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, user_id, max_input_bytes)
       values ('catalog', 'enhance_prompt', ${ada.id}, 100)`;
@@ -112,7 +112,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
     assert.equal(asJsonObject(event?.data.error).code, "TOOL_INPUT_TOO_LARGE");
   });
 
-  await t.step("an MCP client reads the text as progress", async () => {
+  await t.step("an MCP client receives the text as progress", async () => {
     const long = "0123456789".repeat(1_000);
     model.script = ["Better ", long];
     await using connected = await connectSdkClient({
@@ -132,7 +132,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
     assert.equal(enhancedSchema.parse(structuredContent).text, `Better ${long}`);
   });
 
-  await t.step("a client that goes away cancels the model's request", async () => {
+  await t.step("a client that disconnects cancels the model's request", async () => {
     model.script = ["Better ", new Promise<string>(() => {})];
     const gone = new AbortController();
     const events = await stream({ text: "make it better" }, gone.signal);
@@ -150,7 +150,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
     });
   });
 
-  await t.step("what came before the client went away is booked, under a cap as well", async () => {
+  await t.step("text before the disconnect is charged, under a cap as well", async () => {
     await sql`
       insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok,
         cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
@@ -186,7 +186,7 @@ Deno.test("the catalog's tools that call models", async (t) => {
     await sql`delete from public.model_policies`;
   });
 
-  await t.step("a ruleset of one's own is applied, a stranger's is not found", async () => {
+  await t.step("a user's own ruleset is applied, another user's is not found", async () => {
     const eve = await platform.addUser("eve");
     const saved = await post(ada, "save_ruleset", {
       name: "House style",
@@ -229,7 +229,7 @@ interface ServerEvent {
 }
 
 async function* readEvents(response: Response): AsyncGenerator<ServerEvent, void> {
-  if (response.body === null) throw new Error("There is no stream");
+  if (response.body === null) throw new Error("The response has no body");
   let text = "";
   for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
     text += piece;

@@ -50,7 +50,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
   const createConversation = async (title: string) =>
     idSchema.parse(await use(ada, "create_conversation", { title })).id;
 
-  await t.step("a user without scopes reads which one is missing", async () => {
+  await t.step("a user without scopes reads which scope is missing", async () => {
     for (const { definition: { name }, scopes } of catalogServer.tools) {
       const [needed] = scopes;
       if (needed === undefined) continue;
@@ -95,7 +95,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     ]);
   });
 
-  await t.step("an export is imported again by the tools that made it", async () => {
+  await t.step("an export can be imported by the tools that created it", async () => {
     const conversationId = await createConversation("Source");
     const add = (role: string, content: string) =>
       use(ada, "add_message", { conversationId, role, content });
@@ -117,7 +117,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.deepEqual(await readable(copyId), source);
   });
 
-  await t.step("a conversation is nobody else's, and is deleted with its messages", async () => {
+  await t.step("a conversation is private, and is deleted with its messages", async () => {
     const conversationId = await createConversation("Mine");
     await use(ada, "add_message", { conversationId, role: "user", content: "secret plan" });
     for (
@@ -141,7 +141,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(left?.count, 0);
   });
 
-  await t.step("limits and cursors that cannot be are refused", async () => {
+  await t.step("invalid limits and cursors are refused", async () => {
     const conversationId = await createConversation("Limits");
     const list = (args: JsonObject) => codeOf(ada, "list_messages", { conversationId, ...args });
 
@@ -180,7 +180,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(invalid.error_code, "TOOL_ARGUMENTS_INVALID");
   });
 
-  await t.step("a shared ruleset is read by all and saved with admin:*", async () => {
+  await t.step("a shared ruleset can be read by everyone and saved with admin:*", async () => {
     const service = { apikey: stack.secretKey };
     const shared = await post(service, "save_ruleset", { name: "Shared", content: { rules: [] } });
     const id = shared.structuredContent?.id ?? "";
@@ -196,7 +196,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(byAdmin.version, 2);
   });
 
-  await t.step("auth events keep known fields, and the ledger no others", async () => {
+  await t.step("auth events store known fields, and the ledger no others", async () => {
     const metadata = { provider: "google", platform: "web", access_token: "eyJ.secret.token" };
     const event = { event: "SIGNED_IN", metadata: { ...metadata, method: "s3cr3t-p4ssw0rd" } };
     const logged = await use(ada, "log_auth_event", event);
@@ -222,7 +222,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(found?.count, 0);
   });
 
-  await t.step("auth events need a user and keep to their rate", async () => {
+  await t.step("auth events need a user and are rate limited", async () => {
     const bob = await platform.addUser("bob");
     const answers = await Promise.all(
       Array.from(
@@ -244,7 +244,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(byService.error_code, "CALLER_REQUIRED");
   });
 
-  await t.step("a prompt is checked for whoever is signed in", async () => {
+  await t.step("every signed-in user can check a prompt", async () => {
     const text = "Summarize {text} in one sentence, etc.";
     const { issues } = z.object({ issues: z.array(jsonObject) }).parse(
       await use(bare, "validate_prompt", { text }),
@@ -256,7 +256,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     ]);
   });
 
-  await t.step("providers in use are listed to every signed-in user", async () => {
+  await t.step("active providers are listed to every signed-in user", async () => {
     await sql`update public.llm_providers set is_active = false where name = 'google'`;
     const { providers } = z.object({ providers: z.array(jsonObject) }).parse(
       await use(bare, "list_providers", {}),
@@ -269,7 +269,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.ok(!providers.some(({ key }) => key === "google"));
   });
 
-  await t.step("a real MCP client finds and calls the tools, by each of their names", async () => {
+  await t.step("a real MCP client finds and calls the tools by each of their names", async () => {
     await using connected = await connectSdkClient({
       url: `${mcpUrl}/catalog`,
       headers: ada.headers,

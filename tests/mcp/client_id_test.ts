@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { loadJose } from "../../stack/deps.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 
-Deno.test("authenticate() tells for which OAuth client a token was made", async () => {
+Deno.test("authenticate() returns the OAuth client of a token", async () => {
   const { exportJWK, generateKeyPair, SignJWT } = await loadJose();
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const key = { ...await exportJWK(publicKey), kty: "EC", kid: "one", alg: "ES256" };

@@ -29,7 +29,7 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
   assert.ok(editor && reader && other);
 
   await t.step("both act as the user, each with its own tools", async () => {
-    /** Those whose tools need a scope; some of the catalog need none. */
+    /** Servers whose tools need a scope; some of the catalog need none. */
     const servers = async ({ send }: Client) => {
       const { last } = await send({ method: "tools/list" });
       const names = toolsSchema.parse(last.result).tools.map(({ name }) => name);
@@ -38,7 +38,7 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
     };
     assert.deepEqual(await servers(editor), ["swarm"]);
     assert.deepEqual(await servers(reader), ["notes"]);
-    assert.deepEqual(await servers(other), ["notes", "swarm"], "the user's own row");
+    assert.deepEqual(await servers(other), ["notes", "swarm"], "the row without a client");
 
     await reader.send({ path: "/notes", method: "tools/call", params: PICTURE });
     await editor.send({ path: "/swarm", method: "tools/call", params: LIST_AGENTS });
@@ -56,7 +56,7 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
   ];
 
   await t.step(
-    "over MCP the other's tool is 403 insufficient_scope, naming the scope",
+    "over MCP the other client's tool gets 403 insufficient_scope, naming the scope",
     async () => {
       for (const { client, server, params, scope } of refusals) {
         const answer = await client.send({ path: `/${server}`, method: "tools/call", params });
@@ -72,7 +72,7 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
     },
   );
 
-  await t.step("over plain JSON as well, in the error's details", async () => {
+  await t.step("plain JSON reports it in the error's details", async () => {
     for (const { client, server, params, scope } of refusals) {
       const answer = await sendRequest(project, {
         endpoint: "/functions/v1/mcp-execute",
@@ -103,7 +103,7 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
 
 type Client = Awaited<ReturnType<typeof asClient>>;
 
-/** The user through a program that the project's Auth has given this token, signed by its key. */
+/** The user through a program with this Auth token, signed by the project's key. */
 async function asClient(
   { project }: McpPlatform,
   dataDir: string,

@@ -10,7 +10,7 @@ import { bootMcpPlatform, type McpPlatform, type McpUser } from "./mcp_platform.
 
 const SEARCH = { query: "How does a rollback work?", projectId: "handbook" };
 const QUERY_TOKENS = 7;
-/** Of the tests' embedding model and their agent's model: a micro-dollar a token. */
+/** Prices of the tests' embedding model and their agent's model: one micro-dollar per token. */
 const PRICE = 1_000_000;
 
 const usageSchema = z.array(z.object({
@@ -23,7 +23,7 @@ const usageSchema = z.array(z.object({
   agent_cost_micro_usd: z.number().nullable(),
 }));
 
-Deno.test("what tool calls cost is known by tool, by agent and by call", async (t) => {
+Deno.test("the cost of tool calls is reported by tool, by agent and by call", async (t) => {
   await using provider = startEmbeddingProvider();
   await using platform = await bootMcpPlatform();
   const { sql, stack } = platform;
@@ -32,7 +32,7 @@ Deno.test("what tool calls cost is known by tool, by agent and by call", async (
   await addEmbedder(sql, provider.url);
   await addHandbook(platform, ada.id);
 
-  await t.step("a model without a price is counted and costs null", async () => {
+  await t.step("a model without a price is counted with a null cost", async () => {
     await search(ada);
 
     const [row] = await readView(ada, "tool_usage");
@@ -42,7 +42,7 @@ Deno.test("what tool calls cost is known by tool, by agent and by call", async (
     );
   });
 
-  await t.step("a search costs what its embedding costs", async () => {
+  await t.step("a search costs as much as its embedding", async () => {
     await setPrice(sql, "acme", "embed-1");
     const executionId = await search(ada);
 
@@ -63,7 +63,7 @@ Deno.test("what tool calls cost is known by tool, by agent and by call", async (
     assert.deepEqual({ ...ledger }, { llm_provider: "acme", llm_model: "embed-1" });
   });
 
-  await t.step("an agent's tool costs what is inside, and the turn that asked for it", async () => {
+  await t.step("an agent's tool costs its own usage and a share of its turn", async () => {
     await setPrice(sql, "demo", "librarian");
     await addAgent(sql, { slug: "librarian", tools: [{ id: await toolId(sql, "quoth") }] });
     stack.models.addAgent(scriptTurns(
@@ -86,10 +86,10 @@ Deno.test("what tool calls cost is known by tool, by agent and by call", async (
     const [bill] = await sql`
       select sum(cost_micro_usd)::int as cost from public.usage_events
       where task_id = ${task.id}::uuid`;
-    assert.equal(task.cost, bill?.cost, "the task's bill has what its tools used");
+    assert.equal(task.cost, bill?.cost, "the task's total includes its tools' usage");
   });
 
-  await t.step("a call that fails after its model has answered is paid for", async () => {
+  await t.step("a call that fails after its model has answered is charged", async () => {
     const costOf = async () => (await readView(ada, "tool_usage"))[0]?.cost_micro_usd ?? 0;
     const before = await costOf();
     await sql`revoke execute on function public.search_documents from authenticated`;
@@ -101,13 +101,13 @@ Deno.test("what tool calls cost is known by tool, by agent and by call", async (
     assert.equal(await costOf(), before + QUERY_TOKENS);
   });
 
-  await t.step("nobody sees what others' calls cost", async () => {
+  await t.step("nobody sees the cost of others' calls", async () => {
     assert.deepEqual(await readView(eve, "tool_usage"), []);
     assert.deepEqual(await readView(eve, "agent_tool_usage"), []);
   });
 });
 
-/** An embedding model behind OpenAI's wire format that counts the tokens of a query. */
+/** An embedding model with OpenAI's API that counts the tokens of a query. */
 function startEmbeddingProvider() {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },

@@ -37,7 +37,7 @@ const serverSchema = z.looseObject({
   })),
 });
 
-Deno.test("mcp-execute keeps to its contract", async (t) => {
+Deno.test("mcp-execute follows its contract", async (t) => {
   await using external = await startExternalServer();
   await using platform = await bootMcpPlatform();
   const { sql, project, stack } = platform;
@@ -59,7 +59,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     sendRequest(project, { endpoint: `${ENDPOINT}${query}`, method: "GET", headers });
   const picture = { server: "notes", tool_name: "picture", parameters: { of: "cat" } };
 
-  await t.step("a call answers with the tool's result and the call's ids", async () => {
+  await t.step("a call returns the tool's result and the call's ids", async () => {
     const answer = await post(picture);
 
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -72,7 +72,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.deepEqual({ ...row }, { user_id: ada.id, mcp_name: "notes", status: "success" });
   });
 
-  await t.step("a connection stands for its server, for its owner alone", async () => {
+  await t.step("a connection represents its server, only for its owner", async () => {
     const listed = serverSchema.parse((await get("?server=notes")).body);
     const { id } = listed.connection;
     const { server: _, ...call } = { ...picture, connection_id: id };
@@ -85,7 +85,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.deepEqual([mixed.status, refused(mixed).code], [400, "BODY_INVALID"]);
   });
 
-  await t.step("what the tool refuses or reports itself is a result", async () => {
+  await t.step("a refusal or error that the tool reports is a result", async () => {
     const unfit = answerSchema.parse((await post({ ...picture, parameters: { of: 7 } })).body);
     const failed = answerSchema.parse(
       (await post({ ...picture, tool_name: "fail", parameters: {} })).body,
@@ -98,7 +98,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.match(JSON.stringify(failed.content), /No ink left/);
   });
 
-  await t.step("what the gateway refuses is an error with its status", async () => {
+  await t.step("a refusal by the gateway is an error with its status", async () => {
     const other = { tool_name: "picture", parameters: {} };
     const cases: readonly (readonly [unknown, Record<string, string>, number, string, RegExp])[] = [
       ["{", ada.headers, 400, "BODY_INVALID", /JSON/],
@@ -126,7 +126,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
   });
 
   await t.step(
-    "the third failure in a row says so, with the error's own code and words",
+    "the third consecutive failure reports the count, with the error's own code and text",
     async () => {
       const failing = { ...picture, tool_name: "fail", parameters: {} };
       const dead = { server: "dead", tool_name: "anything", parameters: {} };
@@ -151,7 +151,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     },
   );
 
-  await t.step("too many calls: 429 that says when to come again", async () => {
+  await t.step("too many calls get 429 with the time of the next attempt", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
       values ('notes', 'region', 1, 1)`;
@@ -164,7 +164,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.ok(Number(second.headers.get("retry-after")) > 0);
   });
 
-  await t.step("acting for somebody else takes a secret key", async () => {
+  await t.step("acting on behalf of another user requires a secret key", async () => {
     for (const name of ["agent_id", "on_behalf_of", "task_id"]) {
       const answer = await post({ ...picture, [name]: bob.id });
 
@@ -191,7 +191,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.deepEqual({ ...rows[0] }, { user_id: ada.id, calls: 2 });
   });
 
-  await t.step("the list names the servers that a caller may use, with their tools", async () => {
+  await t.step("the list has the servers that a caller may use, with their tools", async () => {
     const ofAda = serversSchema.parse((await get()).body).servers;
     const ofBob = serversSchema.parse((await get("", bob.headers)).body).servers;
 
@@ -199,12 +199,12 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.ok(slugs.includes("swarm") && slugs.includes("notes") && slugs.includes("dead"));
     const notes = ofAda.find(({ slug }) => slug === "notes");
     const listed = notes?.tools.find(({ name }) => name === "picture");
-    assert.equal(listed?.model_options, null, "it lets nobody choose a model");
+    assert.equal(listed?.model_options, null, "it offers no choice of models");
     assert.ok(ofAda.find(({ slug }) => slug === "dead")?.listing_error);
     assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "dead"));
   });
 
-  await t.step("a server for tasks alone is shown at no endpoint", async () => {
+  await t.step("a server for tasks only is not shown at any endpoint", async () => {
     const { servers } = serversSchema.parse((await get("", service)).body);
     const alone = await get("?server=artifacts", service);
     const { last } = await platform.service({ method: "tools/list" });
@@ -218,7 +218,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
   });
 
   await t.step(
-    "a server's tools come with what worked: one's own values, others' shapes",
+    "a server's tools list arguments that worked: the caller's own values, and others' shapes",
     async () => {
       const own = serverSchema.parse((await get("?server=notes")).body);
       const carol = await platform.addUser("carol");
@@ -244,7 +244,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     },
   );
 
-  await t.step("refresh asks the server now", async () => {
+  await t.step("refresh lists the server's tools immediately", async () => {
     const [before] = await sql`
       select max(tools_listed_at)::text as at from public.agent_mcp_connections
       where user_id = ${ada.id}::uuid`;
@@ -257,7 +257,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.notEqual(after?.at, before?.at);
   });
 
-  await t.step("a query that is not known is refused, an unknown server not found", async () => {
+  await t.step("an unknown parameter is refused, an unknown server not found", async () => {
     for (
       const query of [
         "?refresh=true",

@@ -31,7 +31,7 @@ Deno.test("mcps:import", async (t) => {
   );
   const address = `http://127.0.0.1:${registry.addr.port}`;
 
-  await t.step("prints the entry, and on stderr what is to be done", async () => {
+  await t.step("prints the entry, and the next steps on stderr", async () => {
     const { code, stdout, stderr } = await run(`${address}/notes`);
 
     assert.equal(code, 0);
@@ -39,7 +39,7 @@ Deno.test("mcps:import", async (t) => {
     assert.match(stderr, /NOTES_MCP_API_KEY to \.env/);
   });
 
-  await t.step("adds it to the file, once", async () => {
+  await t.step("adds the entry to the file only once", async () => {
     const first = await run(`${address}/notes`, "--write", "--json", "--file", list);
     const second = await run(`${address}/notes`, "--write", "--file", list);
 
@@ -50,14 +50,14 @@ Deno.test("mcps:import", async (t) => {
     assert.match(await Deno.readTextFile(list), /^# Ours\nmcps:\n {2}notes:\n/);
   });
 
-  await t.step("tells how to bridge a server that is only a package, and fails", async () => {
+  await t.step("explains how to bridge a package-only server, and fails", async () => {
     const { code, stdout, stderr } = await run(`${address}/local`);
 
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /mcp-proxy --host 127\.0\.0\.1 .* -- npx -y @example\/local@1\.0\.0/);
   });
 
-  await t.step("says why a description cannot be had", async () => {
+  await t.step("explains why a description is not available", async () => {
     const { code, stderr } = await run(`${address}/none`);
 
     assert.equal(code, 1);

@@ -1,12 +1,12 @@
 import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer } from "../deps.ts";
 
-/** A server of somebody else's, with all that can be passed through. */
+/** An external server that uses everything that is passed through. */
 export interface ExternalServer extends AsyncDisposable {
   readonly url: string;
   /** `authorization` and `apikey` of every request. */
   readonly credentials: readonly string[];
-  /** How many calls of `wait` run, and how many were broken off. */
+  /** The number of running and aborted calls of `wait`. */
   readonly waits: { running: number; aborted: number };
 }
 

@@ -10,7 +10,7 @@ import { connectSdkClient } from "./sdk_client.ts";
 
 const NOTES = "/notes";
 
-Deno.test("a registered server is passed through as it is", async (t) => {
+Deno.test("a registered server is passed through unchanged", async (t) => {
   await using external = await startExternalServer();
   await using platform = await bootMcpPlatform();
   const { sql, mcpUrl } = platform;
@@ -24,7 +24,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
   await grantScopes(sql, id, ["swarm:run", "mcp:notes", "mcp:dead"]);
   const url = `${mcpUrl}${NOTES}`;
 
-  await t.step("it says who it is, what it can do and that we stand before it", async () => {
+  await t.step("the server names itself, its capabilities and the gateway", async () => {
     const { last } = await send({ path: NOTES, method: "server/discover" });
 
     const { capabilities, instructions, _meta } = last.result ?? {};
@@ -38,7 +38,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.deepEqual([info.name, info.version], ["notes (Enhanced)", "3.2.1"]);
   });
 
-  await t.step("a result comes through with every block, its structure and its _meta", async () => {
+  await t.step("a result keeps every block, its structure and its _meta", async () => {
     const params = { name: "picture", arguments: { of: "cat" } };
     const { last } = await send({ path: NOTES, method: "tools/call", params });
 
@@ -54,7 +54,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.ok(meta.feedback_token && meta.execution_id);
   });
 
-  await t.step("an error of the tool's own stays its own", async () => {
+  await t.step("a tool's own error is passed on unchanged", async () => {
     const params = { name: "fail", arguments: {} };
     const { last } = await send({ path: NOTES, method: "tools/call", params });
 
@@ -79,7 +79,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.equal(meta.feedback_token, row?.token);
   });
 
-  await t.step("arguments that the server wants mirrored in headers are compared", async () => {
+  await t.step("arguments that the server requires in headers are compared", async () => {
     const params = { name: "region", arguments: { region: "eu" } };
     const message = { path: NOTES, method: "tools/call", params };
     const missing = await send(message);
@@ -92,7 +92,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
   });
 
   for (const era of ["auto", "legacy"] as const) {
-    await t.step(`resources and prompts pass through to a client of era ${era}`, async () => {
+    await t.step(`resources and prompts are passed through to a client of era ${era}`, async () => {
       await using connected = await connectSdkClient({ url, headers, era });
       const { client } = connected;
       const { resources } = await client.listResources();
@@ -114,7 +114,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     });
   }
 
-  await t.step("a dead server takes nothing from the list of all", async () => {
+  await t.step("a dead server does not affect the list of the others", async () => {
     const { status, last } = await send({ method: "tools/list" });
 
     const names = JSON.stringify(last.result?.tools);
@@ -123,7 +123,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.ok(!names.includes("dead__"));
   });
 
-  await t.step("the list of a dead server alone says why there is none", async () => {
+  await t.step("the list of a single dead server explains why it is empty", async () => {
     for (const era of ["modern", "legacy"] as const) {
       const { last } = await send({ path: "/dead", method: "tools/list", era });
 
@@ -132,7 +132,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     }
   });
 
-  await t.step("a call of a dead server is a result that says so", async () => {
+  await t.step("a call to a dead server is a result that reports the failure", async () => {
     const params = { name: "anything", arguments: {} };
     const { status, last } = await send({ path: "/dead", method: "tools/call", params });
 
@@ -142,7 +142,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.match(String(message), /dead/);
   });
 
-  await t.step("progress comes through for those who ask, and for nobody else", async () => {
+  await t.step("progress is sent only to clients that request it", async () => {
     const params = { name: "wait", arguments: { seconds: 0.01 } };
     const asked = await send({
       path: NOTES,
@@ -160,7 +160,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
   });
 
   for (const era of ["modern", "legacy"] as const) {
-    await t.step(`a ${era} client that goes away ends the call upstream`, async () => {
+    await t.step(`a ${era} client that disconnects ends the upstream call`, async () => {
       await using slow = await startExternalServer();
       const slug = `slow-${era}`;
       await addTool(sql, { slug, type: "mcp_server", config: { mcp_url: slow.url } });

@@ -28,7 +28,7 @@ function sync({ sql }: ToolFixture, text: string, input: SyncInput = {}): Promis
   return syncMcps(sql, { fileName: "mcps.yaml", entries, environment, isDryRun });
 }
 
-/** What a plan does to each server and secret. */
+/** A plan's action for each server and secret. */
 function changesOf({ servers, secrets }: SyncPlan): Record<string, string> {
   return Object.fromEntries([
     ...servers.map(({ slug, change }) => [slug, change]),
@@ -52,7 +52,7 @@ function notesFile(url: string, ...more: string[]): string {
   ].join("\n");
 }
 
-/** Everything that is stored anywhere but in Vault, as text. */
+/** Everything that is stored outside Vault, as text. */
 async function everythingStored({ sql }: ToolFixture): Promise<string> {
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -85,7 +85,7 @@ Deno.test("mcps:sync", async (t) => {
   });
 
   await t.step(
-    "a variable that is not set is named with its line, and nothing is done",
+    "an unset variable is named with its line, and nothing changes",
     async () => {
       await assert.rejects(
         sync(fixture, file, { environment: { NOTES_TOKEN: TOKEN } }),
@@ -104,7 +104,7 @@ Deno.test("mcps:sync", async (t) => {
     );
   });
 
-  await t.step("two syncs at once make one server", async () => {
+  await t.step("two concurrent syncs create one server", async () => {
     const plans = await Promise.all([sync(fixture, file), sync(fixture, file)]);
 
     const changes = plans.map((plan) => changesOf(plan).notes).sort();
@@ -130,7 +130,7 @@ Deno.test("mcps:sync", async (t) => {
     });
   });
 
-  await t.step("credentials reach the server where the file says, and nothing else", async () => {
+  await t.step("credentials are sent only where the file configures them", async () => {
     const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = 'notes'`;
     const caller = await fixture.createCaller(null, [tool?.id ?? ""]);
     const search = await fixture.findTool(caller, "search");
@@ -151,7 +151,7 @@ Deno.test("mcps:sync", async (t) => {
   });
 
   await t.step(
-    "a variable that is gone keeps what Vault has, and a new value replaces it",
+    "a removed variable keeps the value in Vault, and a new value replaces it",
     async () => {
       const kept = await sync(fixture, file, { environment: { NOTES_ORG: "org_new" } });
 
@@ -165,7 +165,7 @@ Deno.test("mcps:sync", async (t) => {
     },
   );
 
-  await t.step("what changes in the file or by hand is brought back to the file", async () => {
+  await t.step("changes in the file or by hand are reset to the file", async () => {
     await sql`update public.tools set name = 'Mine now', is_active = false where slug = 'notes'`;
     const plan = await sync(fixture, notesFile(server.url, "timeout_ms: 5000"));
 
@@ -206,7 +206,7 @@ Deno.test("mcps:sync", async (t) => {
     assert.deepEqual(rows.map(({ name }) => name), ["Two", "One"]);
   });
 
-  await t.step("a disabled entry is switched off and keeps its secrets", async () => {
+  await t.step("a disabled entry is deactivated and keeps its secrets", async () => {
     await sync(fixture, file);
     const disabled = file.replace("name: Notes", "name: Notes\n    enabled: false");
     const plan = await sync(fixture, disabled, { environment: {} });
@@ -219,7 +219,7 @@ Deno.test("mcps:sync", async (t) => {
     assert.deepEqual([row?.is_active, row?.token], [false, TOKEN]);
   });
 
-  await t.step("what is gone is removed with all its secrets, those of users too", async () => {
+  await t.step("a removed entry is deleted with all secrets, also those of users", async () => {
     await sync(fixture, file);
     const userId = await fixture.createUser();
     const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = 'notes'`;
@@ -244,7 +244,7 @@ Deno.test("mcps:sync", async (t) => {
     assert.deepEqual([...rows], []);
   });
 
-  await t.step("a row that somebody else made is a conflict, and is not touched", async () => {
+  await t.step("a row that somebody else created is a conflict and is unchanged", async () => {
     const config = sql.json({ mcp_url: "https://by-hand.example.com" });
     await sql`
       insert into public.tools (slug, name, type, config)

@@ -12,16 +12,16 @@ import { connectSdkClient } from "./sdk_client.ts";
 const TOKEN = "tok_c4n4ry_wrapped_0123456789";
 const ENDPOINT = "/functions/v1/mcp-execute";
 
-/** A misbehavior: the answer of `tools/call`, and what callers then see. */
+/** A misbehavior: the answer of `tools/call`, and the result for callers. */
 interface Misbehaviour {
   readonly slug: string;
   readonly answer: () => Response | Promise<Response>;
   readonly code: string;
-  /** Of the plain endpoint. */
+  /** The status of the plain endpoint. */
   readonly status: number;
-  /** What callers read. */
+  /** The text that callers read. */
   readonly message: RegExp;
-  /** What the server, or the way to it, said. */
+  /** The error of the server, or of the connection to it. */
   readonly original: RegExp;
 }
 
@@ -88,7 +88,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
   },
 ];
 
-Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
+Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   await using server = disposable(
     await startMcpServer({
       intercept: ({ method, url }: SeenRequest) =>
@@ -116,7 +116,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
   };
 
   await t.step(
-    "the command shows what it would do, does it, and then finds nothing to do",
+    "the command shows its plan, applies it, and then finds nothing to do",
     async () => {
       await Deno.writeTextFile(file, fileOf(server.url));
       const dry = await run("--dry-run", "--json");
@@ -133,7 +133,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     },
   );
 
-  await t.step("the command names what is wrong with its line, and fails", async () => {
+  await t.step("the command names the problem with its line, and fails", async () => {
     const bad = join(folder, "bad.yaml");
     await Deno.writeTextFile(bad, "mcps:\n  notes:\n    name: Notes\n    uri: https://x.example\n");
     const { code, stderr, stdout } = await runSync(["--file", bad, "--db", stack.dbUrl]);
@@ -143,7 +143,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
   });
 
   for (const era of ["auto", "legacy"] as const) {
-    await t.step(`discovery by a client of era ${era} tells who stands before whom`, async () => {
+    await t.step(`discovery by a ${era} client names the server and the gateway`, async () => {
       const meta: JsonObject[] = [];
       const url = `${mcpUrl}/notes`;
       await using connected = await connectSdkClient({ url, headers, era });
@@ -169,7 +169,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     });
   }
 
-  await t.step("the plain endpoint tells the same, of the external server alone", async () => {
+  await t.step("the plain endpoint reports the same, for the external server only", async () => {
     const { body } = await sendRequest(project, { endpoint: ENDPOINT, method: "GET", headers });
     const servers = jsonObject.parse(body).servers as JsonObject[];
     const bySlug = new Map(servers.map((entry) => [entry.slug, entry]));
@@ -181,7 +181,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     assert.equal(bySlug.get("swarm")?._meta, undefined);
   });
 
-  await t.step("a result says that it was enhanced, and how long it took", async () => {
+  await t.step("a result reports that it was enhanced, and how long it took", async () => {
     const { status, http, mcp } = await call("notes", "search", { searchValue: "x" });
 
     assert.equal(status, 200);
@@ -192,7 +192,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     }
   });
 
-  await t.step("the tool's own error is reported in its words, without secrets", async () => {
+  await t.step("a tool's own error is reported in its words, without secrets", async () => {
     const { http, mcp } = await call("notes", "fail", { with: TOKEN });
 
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
@@ -201,7 +201,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     }
   });
 
-  await t.step("a refusal by the gateway is no error of the server", async () => {
+  await t.step("a refusal by the gateway does not count as an error of the server", async () => {
     const { http, mcp } = await call("notes", "search", { wrong: 1 });
 
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
@@ -235,7 +235,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
   }
 
   await t.step(
-    "a server that is dead: TOOL_UNAVAILABLE, and discovery still names it",
+    "a dead server is TOOL_UNAVAILABLE, and discovery still lists it",
     async () => {
       const { status, http, mcp } = await call("dead", "search", { searchValue: "x" });
       const { last } = await service({ path: "/dead", method: "server/discover" });
@@ -251,7 +251,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     },
   );
 
-  await t.step("nothing that was logged or kept holds the credential", async () => {
+  await t.step("no log or stored row contains the credential", async () => {
     const rows = await platform.sql`
       select to_jsonb(execution) from public.mcp_executions execution
       union all select to_jsonb(failure) from public.mcp_failures failure
@@ -265,7 +265,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
   await Deno.remove(folder, { recursive: true });
 });
 
-/** A server as it should be, one for each misbehaviour, and one that is not there. */
+/** A working server, one for each misbehavior, and one that does not exist. */
 function fileOf(url: string): string {
   const entry = (slug: string, name: string, address: string, ...more: string[]) =>
     [

@@ -29,7 +29,7 @@ const exportedSchema = z.object({
   files: z.array(z.object({ path: z.string(), row_count: z.number() })),
 });
 
-Deno.test("tool calls are graded, and grades and failures exported", async (t) => {
+Deno.test("tool calls are graded, and grades and failures are exported", async (t) => {
   await using external = await startExternalServer();
   await using platform = await bootMcpPlatform();
   const { sql, project, stack } = platform;
@@ -54,7 +54,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
   const grade = (body: Record<string, unknown>, headers: Headers = ada.headers) =>
     send(FEEDBACK, body, headers);
 
-  await t.step("every answer carries a token, errors and refusals included", async () => {
+  await t.step("every answer has a token, including errors and refusals", async () => {
     const bodies = [
       picture("cat"),
       { ...picture("cat"), parameters: { of: 7 } },
@@ -84,7 +84,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.equal((await grade({ feedback_token: token, rating: "down" })).status, 200);
   });
 
-  await t.step("both rating systems and a comment, together or one after the other", async () => {
+  await t.step("a grade accepts both ratings and a comment, together or separately", async () => {
     const feedback_token = await tokenOf(picture("dog"), ada.headers);
     await grade({ feedback_token, rating: "up" });
     const answer = await grade({ feedback_token, rating_score: 4, comment: " Nice ears\n" });
@@ -99,7 +99,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.ok(hoursLeft > 23 && hoursLeft <= 24, changeable_until);
   });
 
-  await t.step("grades of one call that come at once make one row", async () => {
+  await t.step("concurrent grades of one call create one row", async () => {
     const feedback_token = await tokenOf(picture("bee"), ada.headers);
     const answers = await Promise.all(
       [1, 2, 3, 4, 5].map((rating_score) => grade({ feedback_token, rating_score })),
@@ -111,7 +111,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.equal(rows.length, 1);
   });
 
-  await t.step("someone else's token is as unknown as one that was made up", async () => {
+  await t.step("another user's token is as unknown as an invented one", async () => {
     const adas = await tokenOf(picture("ant"), ada.headers);
     const services = await tokenOf(picture("ant"), service);
     const cases = [
@@ -129,10 +129,10 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
       );
     }
     const own = await grade({ feedback_token: services, rating: "down" }, service);
-    assert.equal(own.status, 200, "the service grades its own");
+    assert.equal(own.status, 200, "the service grades its own call");
   });
 
-  await t.step("a secret key grades what it called on behalf of a user, as that user", async () => {
+  await t.step("a secret key grades a call on behalf of a user as that user", async () => {
     const called = { ...picture("owl"), on_behalf_of: ada.id };
     const feedback_token = await tokenOf(called, service);
 
@@ -148,7 +148,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.equal(row?.user_id, ada.id);
   });
 
-  await t.step("a user reads their own grades, others nothing", async () => {
+  await t.step("users read only their own grades", async () => {
     const own = await ada.user.client.from("mcp_feedback").select("user_id");
     const others = await bob.user.client.from("mcp_feedback").select("user_id");
 
@@ -157,7 +157,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.deepEqual(others.data, []);
   });
 
-  await t.step("what is no grade is refused, and who is nobody", async () => {
+  await t.step("invalid grades and unknown callers are refused", async () => {
     const feedback_token = await tokenOf(picture("elk"), ada.headers);
     const up = { feedback_token, rating: "up" };
     const cases: readonly (readonly [unknown, Headers, number, string, RegExp])[] = [
@@ -190,7 +190,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.deepEqual([read.status, read.headers.get("allow")], [405, "POST"]);
   });
 
-  await t.step("a day after the first grade it can no longer be changed", async () => {
+  await t.step("a grade cannot be changed a day after the first one", async () => {
     const feedback_token = await tokenOf(picture("owl"), ada.headers);
     await grade({ feedback_token, rating: "up" });
     await sql`
@@ -202,7 +202,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.deepEqual([answer.status, refused(answer).code], [409, "FEEDBACK_CLOSED"]);
   });
 
-  await t.step("a thumb down unteaches the arguments", async () => {
+  await t.step("a thumbs down removes the learned arguments", async () => {
     const feedback_token = await tokenOf(picture("a wrong thing"), ada.headers);
     assert.match(await learned(sql), /a wrong thing/);
 
@@ -211,7 +211,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.doesNotMatch(await learned(sql), /a wrong thing/);
   });
 
-  await t.step("on demand a secret key gets today's files", async () => {
+  await t.step("a secret key gets today's files on request", async () => {
     const secret = "sk-" + crypto.randomUUID().replaceAll("-", "");
     const comment = '=HYPERLINK("http://evil.example"),\r\n"quoted"';
     const feedback_token = await tokenOf(picture(secret), ada.headers);
@@ -238,11 +238,11 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.equal(graded?.arguments, '{"of":"<redacted>"}');
     const failed = failures.filter(({ tool_name }) => tool_name === "fail");
     assert.ok(failed.every(({ error_message }) => error_message === "No ink left"));
-    assert.ok(failed.some(({ rating }) => rating === "up"), "a failure comes with its grade");
+    assert.ok(failed.some(({ rating }) => rating === "up"), "a failure has its grade");
     assert.ok(!JSON.stringify([feedback, failures]).includes(secret));
   });
 
-  await t.step("nobody else starts an export or reads one", async () => {
+  await t.step("only a secret key starts or reads an export", async () => {
     for (const headers of [ada.headers, {}, { "x-supaswarm-wake-token": "guess" }]) {
       const answer = await send(EXPORT, {}, headers);
 
@@ -254,7 +254,7 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.deepEqual(data ?? [], []);
   });
 
-  await t.step("the database's wake gets the days written that are due", async () => {
+  await t.step("the database's wake-up writes the due days", async () => {
     const day = "2026-01-02";
     await sql`update public.mcp_failures set created_at = ${`${day}T12:00:00Z`}`;
     await sql`update private.exports set exported_until = private.last_day_to_export()`;
@@ -271,10 +271,10 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.ok(parseCsv(await download(platform, `failures/${day}.csv`)).length > 2);
     const [{ until } = { until: "" }] = await sql<{ until: string }[]>`
       select exported_until::text as until from private.exports where kind = 'failures'`;
-    assert.ok(until > day, "how far it came is known");
+    assert.ok(until > day, "the progress is stored");
   });
 
-  await t.step("a run that dies in the middle of a day is made up for by the next", async () => {
+  await t.step("a run that dies in the middle of a day is completed by the next one", async () => {
     const day = "2026-01-02";
     await sql`update private.exports set exported_until = ${day} where kind = 'failures'`;
     const store = createExportStore(sql);

@@ -12,7 +12,7 @@ const jobSchema = z.object({
   task: z.looseObject({ status: z.string(), output: z.unknown() }),
 });
 
-Deno.test("get_task passes the answer on as progress while its model writes it", async (t) => {
+Deno.test("get_task sends the answer as progress while its model writes it", async (t) => {
   await using model = startStreamingModel();
   await using platform = await bootMcpPlatform();
   const { sql, mcpUrl } = platform;
@@ -60,7 +60,7 @@ Deno.test("get_task passes the answer on as progress while its model writes it",
     return { connected, messages, task_id, watching };
   };
 
-  await t.step("in pieces, before it is whole", async () => {
+  await t.step("in pieces, before it is complete", async () => {
     const end = Promise.withResolvers<string>();
     const { connected, messages, watching } = await watchTask(end.promise);
 
@@ -78,7 +78,7 @@ Deno.test("get_task passes the answer on as progress while its model writes it",
     assert.ok(messages.every((message) => message.length <= 8_000));
   });
 
-  await t.step("and a client that goes away does not end the task", async () => {
+  await t.step("a client that disconnects does not end the task", async () => {
     const end = Promise.withResolvers<string>();
     const client = new AbortController();
     const { connected, messages, task_id, watching } = await watchTask(end.promise, client.signal);

@@ -13,11 +13,11 @@ export interface McpUser {
   readonly send: ReturnType<typeof rawClient>;
 }
 
-/** A platform and what the tests of its MCP endpoints need. */
+/** A platform with the fixtures of its MCP tests. */
 export interface McpPlatform extends Platform {
   readonly mcpUrl: string;
   addUser(name: string): Promise<McpUser>;
-  /** As the holder of a secret key. */
+  /** The holder of a secret key. */
   readonly service: ReturnType<typeof rawClient>;
 }
 
@@ -37,7 +37,7 @@ export async function bootMcpPlatform(options: PlatformOptions = {}): Promise<Mc
   });
 }
 
-/** Gives a user these scopes outside tasks, for one client of theirs or for any. */
+/** Grants a user these scopes outside tasks, for one or any of their clients. */
 export async function grantScopes(
   sql: Sql,
   userId: string,

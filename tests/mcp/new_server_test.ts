@@ -35,14 +35,18 @@ Deno.test("a new server is one folder", async () => {
   await Deno.mkdir(folder);
   await Deno.writeTextFile(join(folder, "server.ts"), SERVER);
   await copyGenerator(copy.root);
-  assert.equal((await generate(copy.root, "--check")).success, false, "the check tells it is new");
+  assert.equal(
+    (await generate(copy.root, "--check")).success,
+    false,
+    "the check reports the new server",
+  );
   const generated = await generate(copy.root);
   assert.ok(generated.success, new TextDecoder().decode(generated.stderr));
   assert.ok((await generate(copy.root, "--check")).success);
   await using platform = await bootMcpPlatform({ projectRoot: copy.root });
   const { send } = await platform.addUser("ada");
 
-  // Two at once: both register the server.
+  // Concurrent runs: both register the server.
   const [one, two] = await Promise.all(["/loud-voice", ""].map((path) =>
     send({
       path,

@@ -15,7 +15,7 @@ const APP = "http://localhost:7777/settings";
 const begunSchema = z.object({ authorization_url: z.url(), expires_at: z.iso.datetime() });
 const textSchema = z.looseObject({ content: z.array(z.looseObject({ text: z.string() })) });
 
-Deno.test("users connect their own accounts by OAuth", async (t) => {
+Deno.test("users connect their own accounts with OAuth", async (t) => {
   await using authority = await startAuthorizationServer();
   await using diary = await startProtectedServer(authority);
   await using platform = await bootMcpPlatform();
@@ -84,7 +84,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.match(hint, /mcp-oauth/);
   });
 
-  await t.step("having to connect is recorded as such, and is no failure of the tool", async () => {
+  await t.step("a missing connection does not count as a failure of the tool", async () => {
     for (const _ of Array(4).keys()) assert.equal(await call(bob), "AUTHORIZATION_REQUIRED");
     const rows = await sql`
       select distinct failure.error_type from public.mcp_failures as failure
@@ -97,7 +97,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(failures, 0);
   });
 
-  await t.step("the request carries PKCE, the resource and a state", async () => {
+  await t.step("the request contains PKCE, the resource and a state", async () => {
     const { searchParams } = new URL(await begin(ada));
 
     assert.equal(searchParams.get("code_challenge_method"), "S256");
@@ -130,7 +130,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(clients.length, 1);
   });
 
-  await t.step("a call for no user or for another user uses nobody's connection", async () => {
+  await t.step("a call for no user or for another user uses no connection", async () => {
     const body = { server: "diary", tool_name: "whoami", parameters: {} };
     const headers = { apikey: stack.secretKey };
     const endpoint = "/functions/v1/mcp-execute";
@@ -145,7 +145,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.match(JSON.stringify(forBob.body), /diary of bob@diary/);
   });
 
-  await t.step("an ending token is renewed, and the refresh token rotates", async () => {
+  await t.step("an expiring token is refreshed, and the refresh token rotates", async () => {
     const [before] = await vault(`%${ada.id}%/refresh`);
     await expire();
     const count = refreshes().length;
@@ -159,7 +159,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(refreshes().length, count + 1);
   });
 
-  await t.step("calls at once spend the refresh token once", async () => {
+  await t.step("concurrent calls use the refresh token once", async () => {
     await expire();
     const count = refreshes().length;
     const answers = await Promise.all(Array.from({ length: 5 }, () => call(ada)));
@@ -169,7 +169,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
   });
 
   await t.step(
-    "a token that the server refuses is renewed once, and the call made again",
+    "a token that the server refuses is refreshed once, and the call is repeated",
     async () => {
       await authority.revokeAccessToken(diary.tokens.at(-1) ?? "");
       const count = refreshes().length;
@@ -181,7 +181,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
   );
 
   await t.step(
-    "no answer repeats the token, not even one that was renewed on the way",
+    "no answer contains the token, not even one that was refreshed during the call",
     async () => {
       const fresh = await call(ada, "leak");
       await authority.revokeAccessToken(diary.tokens.at(-1) ?? "");
@@ -194,7 +194,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     },
   );
 
-  await t.step("no resource repeats a token that was renewed to read it", async () => {
+  await t.step("no resource contains a token that was refreshed to read it", async () => {
     const params = { uri: "diary://leak" };
     const read = () => ada.send({ path: "/diary", method: "resources/read", params });
     const fresh = await read();
@@ -209,7 +209,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     }
   });
 
-  await t.step("an authorization server that is away ends nothing", async () => {
+  await t.step("an unavailable authorization server ends no connection", async () => {
     await expire();
     const metadata = sql`
       select authorization_server ->> 'token_endpoint' as endpoint from private.oauth_connections`;
@@ -227,7 +227,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(await call(ada), "diary of ada@diary");
   });
 
-  await t.step("in a task the agent acts with the account of the task's owner", async () => {
+  await t.step("in a task the agent uses the account of the task's owner", async () => {
     const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = 'diary'`;
     await addAgent(sql, { slug: "keeper", tools: [{ id: tool?.id ?? "", allowed: ["whoami"] }] });
     stack.models.addAgent(scriptTurns(
@@ -246,7 +246,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     }
   });
 
-  await t.step("a client that an operator registered is used as it is", async () => {
+  await t.step("a client that an operator registered is used unchanged", async () => {
     await sql`select vault.create_secret('the-client-secret', 'DIARY_CLIENT_SECRET')`;
     const oauth = {
       client_id: "by-hand",
@@ -264,7 +264,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(request?.client_secret_name, "DIARY_CLIENT_SECRET");
   });
 
-  await t.step("a state is good once, for its user, in its time", async () => {
+  await t.step("a state works once, for its user, before it expires", async () => {
     const twice = await authorize(ada, "ada@diary");
     const stolen = await authorize(ada, "bob@diary");
     const late = await authorize(ada, "ada@diary");
@@ -288,7 +288,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
   });
 
   await t.step(
-    "each issuer has a callback of its own, where no other's answer counts",
+    "each issuer has its own callback, which accepts no other issuer's answer",
     async () => {
       await using otherAuthority = await startAuthorizationServer();
       await using other = await startProtectedServer(otherAuthority);
@@ -310,7 +310,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
       assert.equal(own?.href, again?.href);
       assert.notEqual(own?.href, foreign?.href);
       assert.equal(`${back.origin}${back.pathname}`, own?.href);
-      // A code that an honest server gave comes back at the address of a malicious one.
+      // The code of an honest server arrives at the callback of a malicious one.
       const mixedUp = new URL(back.search, foreign);
       const answer = await fetch(mixedUp, { redirect: "manual" });
       const text = await answer.text();
@@ -326,7 +326,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     },
   );
 
-  await t.step("the secret of an operator's client goes to no other issuer", async () => {
+  await t.step("the secret of an operator's client is sent to no other issuer", async () => {
     await using otherAuthority = await startAuthorizationServer();
     await using malicious = await startProtectedServer(otherAuthority);
     const oauth = { client_id: "by-hand", client_secret: { secret: "DIARY_CLIENT_SECRET" } };
@@ -348,7 +348,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(anew.status, 200, "a client that the operator registered with the new one");
   });
 
-  await t.step("an answer of another issuer, or of none, is refused", async () => {
+  await t.step("an answer of another issuer, or without an issuer, is refused", async () => {
     for (const iss of ["https://evil.example", undefined]) {
       const { confirmation } = await authorize(ada, "ada@diary");
       const answer = JSON.parse(atob(confirmation.replaceAll("-", "+").replaceAll("_", "/")));
@@ -361,7 +361,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     }
   });
 
-  await t.step("a code that another verifier belongs to is refused", async () => {
+  await t.step("a code of another verifier is refused", async () => {
     const { confirmation } = await authorize(ada, "mallory@diary");
     await sql`
       select vault.update_secret(id, ${"x".repeat(43)}) from vault.secrets
@@ -372,7 +372,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(await call(ada), "diary of ada@diary");
   });
 
-  await t.step("the browser's page runs nothing and keeps nothing", async () => {
+  await t.step("the browser's page runs no scripts and is not cached", async () => {
     const address = await begin(ada);
     const back = await new ScriptedBrowser().authorize(address, "ada@diary", stack.apiUrl);
     const answer = await fetch(back);
@@ -387,13 +387,13 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal((await send(ada, { confirmation }, "/confirm")).status, 200);
   });
 
-  await t.step("a page of a foreign origin is not returned to", async () => {
+  await t.step("the flow does not redirect to a foreign origin", async () => {
     const answer = await send(ada, { server: "diary", return_to: "https://evil.example/" });
 
     assert.deepEqual([answer.status, refused(answer).code], [400, "BODY_INVALID"]);
   });
 
-  await t.step("nobody but a signed-in user begins", async () => {
+  await t.step("only a signed-in user can start", async () => {
     const body = { server: "diary" };
     const anonymous = await sendRequest(project, { endpoint: ENDPOINT, body });
     const service = await sendRequest(project, {
@@ -405,7 +405,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.deepEqual([anonymous.status, service.status], [401, 401]);
   });
 
-  await t.step("the token is not sent to another address than the one authorised", async () => {
+  await t.step("the token is sent only to the authorized address", async () => {
     await using other = await startProtectedServer(authority);
     const move = (url: string) =>
       sql`
@@ -418,7 +418,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(await call(ada), "diary of ada@diary");
   });
 
-  await t.step("a revoked authorisation asks for a new one, and nothing else is used", async () => {
+  await t.step("a revoked authorization requests a new one, and nothing else is used", async () => {
     await sql`select vault.create_secret('the-shared-key', 'DIARY_KEY')`;
     await sql`update public.tools set credential_secret_name = 'DIARY_KEY' where slug = 'diary'`;
     await authority.revokeGrants("ada@diary");
@@ -445,7 +445,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.deepEqual(await vault(`supaswarm/user/${bob.id}/%`), []);
   });
 
-  await t.step("a key of the user's own takes the connection's place, tokens and all", async () => {
+  await t.step("a user's own key replaces the connection with its tokens", async () => {
     await ada.user.client.rpc("set_tool_credential", {
       p_tool_slug: "diary",
       p_secret: "my-own-key",
@@ -460,7 +460,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.deepEqual(await vault(`supaswarm/user/${ada.id}/%`), []);
   });
 
-  await t.step("no token stands anywhere but in Vault", async () => {
+  await t.step("only Vault contains tokens", async () => {
     await vault("supaswarm/%");
     const secrets = [...new Set(seen)].filter((secret) => secret.length > 20);
     assert.ok(secrets.length > 10);

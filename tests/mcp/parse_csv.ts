@@ -1,4 +1,4 @@
-/** The rows of a CSV file by RFC 4180, by the names in its header. */
+/** The rows of a CSV file (RFC 4180), keyed by the names in its header. */
 export function parseCsv(text: string): readonly Readonly<Record<string, string>>[] {
   const [header = [], ...rows] = recordsOf(text);
   return rows.map((row) => {
@@ -14,7 +14,7 @@ function recordsOf(text: string): string[][] {
   while (cell.lastIndex < text.length) {
     const at = cell.lastIndex;
     const found = cell.exec(text);
-    if (found === null) throw new Error(`There is no cell at ${at}: ${text.slice(at, at + 40)}`);
+    if (found === null) throw new Error(`No cell at ${at}: ${text.slice(at, at + 40)}`);
     const [, quoted, plain = "", end] = found;
     record.push(quoted?.replaceAll('""', '"') ?? plain);
     if (end === ",") continue;

@@ -2,16 +2,16 @@ import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer } from "../deps.ts";
 import type { TestAuthorizationServer } from "./authorization_server.ts";
 
-/** An MCP server that asks for a token of each user's own. */
+/** An MCP server that requires a token of each user. */
 export interface ProtectedServer extends AsyncDisposable {
   readonly url: string;
-  /** Access tokens of the calls that were let in, oldest first. */
+  /** Access tokens of the accepted calls, oldest first. */
   readonly tokens: readonly string[];
-  /** How often a request was refused. */
+  /** The number of refused requests. */
   refusals: number;
 }
 
-/** Starts the server on loopback; its tool `whoami` tells whose account it was called with. */
+/** Starts the server on loopback; its tool `whoami` returns the account of the call. */
 export async function startProtectedServer(
   authority: TestAuthorizationServer,
 ): Promise<ProtectedServer> {

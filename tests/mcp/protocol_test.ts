@@ -7,12 +7,12 @@ import { connectSdkClient } from "./sdk_client.ts";
 const SWARM = "/swarm";
 const NO_ARGUMENTS = { name: "list_agents", arguments: {} };
 
-Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
+Deno.test("the MCP endpoint follows the protocol", async (t) => {
   await using platform = await bootMcpPlatform();
   const { mcpUrl, stack } = platform;
   const { send, headers } = await platform.addUser("ada");
 
-  await t.step("a client of the stateless protocol needs one request for each thing", async () => {
+  await t.step("a client of the stateless protocol needs one request per action", async () => {
     const discovered = await send({ path: SWARM, method: "server/discover" });
     const listed = await send({ path: SWARM, method: "tools/list" });
     const called = await send({ path: SWARM, method: "tools/call", params: NO_ARGUMENTS });
@@ -28,7 +28,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.equal(called.headers.get("mcp-session-id"), null);
   });
 
-  await t.step("a client of the earlier protocol shakes hands and needs no session", async () => {
+  await t.step("a client of the earlier protocol does a handshake without a session", async () => {
     const params = {
       protocolVersion: "2025-06-18",
       capabilities: {},
@@ -60,7 +60,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     });
   }
 
-  await t.step("every result can be graded and found again", async () => {
+  await t.step("every result can be graded and found later", async () => {
     const { last } = await send({ path: SWARM, method: "tools/call", params: NO_ARGUMENTS });
 
     const meta = asJsonObject(last.result?._meta);
@@ -76,7 +76,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     });
   });
 
-  await t.step("all servers stand at one address, with their names before the tools'", async () => {
+  await t.step("one address serves all servers, with prefixed tool names", async () => {
     const names = toolNames(await send({ method: "tools/list" }));
     const called = await send({
       method: "tools/call",
@@ -88,7 +88,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.ok(called.last.result?.structuredContent);
   });
 
-  await t.step("a tool answers to its catalogue key as well", async () => {
+  await t.step("a tool can be called by its catalogue key as well", async () => {
     for (const name of ["list_agents@1", "list_agents_v1"]) {
       const { last } = await send({
         path: SWARM,
@@ -100,7 +100,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
-  await t.step("an unknown tool is an error of the protocol that names the nearest", async () => {
+  await t.step("an unknown tool is a protocol error that names the nearest one", async () => {
     const cases = [
       { path: SWARM, name: "list_agent", nearest: "list_agents" },
       { path: SWARM, name: "list_agents@2", nearest: "list_agents" },
@@ -115,7 +115,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
-  await t.step("a name that no tool can have is unknown at once", async () => {
+  await t.step("an impossible tool name is refused immediately", async () => {
     const names = ["a__".repeat(8_000) + "b", "a__".repeat(20) + "b", "x".repeat(2_000)];
     for (const path of ["", SWARM]) {
       for (const name of names) {
@@ -130,7 +130,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
-  await t.step("arguments that do not fit are a result that a model can act on", async () => {
+  await t.step("invalid arguments are a result that a model can act on", async () => {
     const params = { name: "get_task", arguments: { task_id: "none" } };
     const { last } = await send({ path: SWARM, method: "tools/call", params });
 
@@ -141,7 +141,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.ok(asJsonObject(last.result?._meta).execution_id);
   });
 
-  await t.step("headers that do not say what the body says are refused", async () => {
+  await t.step("headers that contradict the body are refused", async () => {
     const cases: readonly (readonly [Readonly<Record<string, string | null>>, number])[] = [
       [{ "mcp-name": "create_task" }, -32020],
       [{ "mcp-name": null }, -32020],
@@ -166,7 +166,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
-  await t.step("a version that nobody speaks is refused with those that are", async () => {
+  await t.step("an unsupported version is refused with the supported ones", async () => {
     const version = "2099-01-01";
     const answer = await send({
       path: SWARM,
@@ -184,7 +184,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.match(JSON.stringify(answer.last.error), new RegExp(MODERN));
   });
 
-  await t.step("an unknown method is 404, another content type 415, no JSON 400", async () => {
+  await t.step("an unknown method is 404, another content type 415, invalid JSON 400", async () => {
     const unknown = await send({ path: SWARM, method: "tools/dance" });
     const typed = await send({
       path: SWARM,
@@ -204,7 +204,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.ok(status === 400 || status === 406, String(status));
   });
 
-  await t.step("a page of the list that does not exist is refused", async () => {
+  await t.step("a missing page of the list is refused", async () => {
     const { last } = await send({
       path: SWARM,
       method: "tools/list",
@@ -214,7 +214,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.equal(last.error?.code, -32602);
   });
 
-  await t.step("there is no stream and no session to open or to end", async () => {
+  await t.step("no stream or session can be opened or ended", async () => {
     for (const method of ["GET", "DELETE", "PUT"]) {
       const answer = await fetch(`${mcpUrl}${SWARM}`, { method, headers });
       await answer.body?.cancel();
@@ -223,14 +223,14 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
-  await t.step("a query is refused, since a misspelt limit would be none", async () => {
+  await t.step("a query is refused, since a misspelled limit would have no effect", async () => {
     const answer = await send({ path: `${SWARM}?read_only=true`, method: "tools/list" });
 
     assert.equal(answer.status, 400);
     assert.equal(answer.last.error?.code, "QUERY_INVALID");
   });
 
-  await t.step("an unknown server is 404 with the nearest", async () => {
+  await t.step("an unknown server is 404 with the nearest name", async () => {
     for (const method of ["tools/list", "server/discover"]) {
       const answer = await send({ path: "/swrm", method });
 
@@ -240,7 +240,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     assert.equal((await send({ path: "/swarm/more", method: "tools/list" })).status, 404);
   });
 
-  await t.step("pages of foreign origins and foreign hosts may not call", async () => {
+  await t.step("pages of foreign origins and foreign hosts cannot call", async () => {
     const cases: readonly (readonly [Readonly<Record<string, string>>, number])[] = [
       [{ origin: "https://evil.example" }, 403],
       [{ origin: "null" }, 403],
@@ -256,7 +256,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
-  await t.step("a browser's preflight lets the protocol's headers pass", async () => {
+  await t.step("a browser's preflight request allows the protocol's headers", async () => {
     const answer = await fetch(`${mcpUrl}${SWARM}`, {
       method: "OPTIONS",
       headers: {

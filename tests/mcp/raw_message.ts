@@ -20,33 +20,33 @@ const rpcSchema = z.looseObject({
   params: jsonObject.optional(),
 });
 
-/** A message as it came back. */
+/** A message of the response. */
 export type RpcMessage = z.infer<typeof rpcSchema>;
 
-/** What the endpoint answered. */
+/** The endpoint's response. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** In order; one, unless the answer was a stream. */
+  /** In order; one, unless the response was a stream. */
   readonly messages: readonly RpcMessage[];
-  /** The last message; empty when there was none. */
+  /** The last message; empty if there was none. */
   readonly last: RpcMessage;
 }
 
-/** One message. */
+/** One message to send. */
 export interface RawMessage {
   /** Path below `/functions/v1/mcp`. @default "" */
   readonly path?: string;
   readonly method: string;
   readonly params?: JsonObject;
-  /** Null removes a header that would be sent. */
+  /** Null removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** `legacy` sends no envelope and no headers of the protocol. @default "modern" */
+  /** `legacy` sends no envelope and no protocol headers. @default "modern" */
   readonly era?: "modern" | "legacy";
   readonly signal?: AbortSignal;
 }
 
-/** Makes the function that sends messages to a project as one caller. */
+/** Creates the function that sends messages to a project as one caller. */
 export function rawClient(
   apiUrl: string,
   credentials: Readonly<Record<string, string>>,
@@ -96,7 +96,7 @@ function parseMessages(response: Response, text: string): RpcMessage[] {
     .map((line) => rpcSchema.parse(JSON.parse(line.slice(6))));
 }
 
-/** What the product says of a call that failed. */
+/** The error report of a failed call. */
 export function errorOf(result: JsonObject | undefined): JsonObject {
   const meta = jsonObject.safeParse(result?._meta).data ?? {};
   return jsonObject.safeParse(meta["dev.supaswarm/error"]).data ?? {};

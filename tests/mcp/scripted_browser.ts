@@ -3,7 +3,7 @@ import { definedOnly } from "../../shared/defined_only.ts";
 export class ScriptedBrowser {
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** Opens the address, signs in as that account and agrees; stops at the first address below `until`. */
+  /** Opens the address, signs in with the account and consents; stops at the first address below `until`. */
   async authorize(address: string, account: string, until: string): Promise<URL> {
     let response = await this.#send(new URL(address));
     let url = new URL(address);
@@ -30,7 +30,7 @@ export class ScriptedBrowser {
       url = new URL(action, url);
       response = await this.#send(url, fields);
     }
-    throw new Error("The authorization server leads round and round");
+    throw new Error("The authorization server redirects without end");
   }
 
   async #send(url: URL, form?: URLSearchParams): Promise<Response> {

@@ -5,17 +5,17 @@ const requestSchema = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
 });
 
-/** A request as the server got it. */
+/** A request that the server received. */
 export type ModelRequestBody = z.infer<typeof requestSchema>;
 
-/** A model behind OpenAI's wire format whose pieces come when the test says so. */
+/** A model with OpenAI's API whose chunks the test controls. */
 export interface StreamingModel extends AsyncDisposable {
-  /** With the version, as `llm_providers.base_url` has it. */
+  /** With the version, as in `llm_providers.base_url`. */
   readonly url: string;
   readonly requests: readonly ModelRequestBody[];
-  /** What the next answers are made of; a promise holds its stream back. */
+  /** The chunks of the next answers; a promise holds the stream. */
   script: readonly (string | Promise<string>)[];
-  /** Resolves when a client has gone before its answer was whole. */
+  /** Resolves when a client disconnected before its answer was complete. */
   readonly abandoned: Promise<void>;
 }
 

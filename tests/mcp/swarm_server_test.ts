@@ -37,7 +37,7 @@ const promptSchema = z.object({
   })),
 });
 
-Deno.test("the swarm is driven from an MCP client", async (t) => {
+Deno.test("an MCP client can operate the swarm", async (t) => {
   await using platform = await bootMcpPlatform();
   const { sql, stack, mcpUrl } = platform;
   for (const slug of ["scribe", "asker", "sleeper"]) await addAgent(sql, { slug });
@@ -101,7 +101,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.ok(Array.isArray(steps) && steps.length >= 4);
   });
 
-  await t.step("what the model saw at a step is rebuilt from the transcript", async () => {
+  await t.step("the model's prompt at a step is rebuilt from the transcript", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "scribe", input: "Write it down" }),
     );
@@ -129,7 +129,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.deepEqual([noModelStep.code, others.code], ["STEP_NOT_FOUND", "TASK_NOT_FOUND"]);
   });
 
-  await t.step("a fork's files are read when the job that it came from is gone", async () => {
+  await t.step("a fork's files can be read after the original job is deleted", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "scribe", input: "Write a note" }),
     );
@@ -146,7 +146,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     await use(ada, "get_task", { task_id: z.guid().parse(fork.task_id), wait_seconds: 40 });
   });
 
-  await t.step("a task that asks a person waits for the answer and reads it", async () => {
+  await t.step("a task that requests a review waits for the answer and reads it", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "asker", input: "Ask" }),
     );
@@ -163,7 +163,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.equal(again.code, "REVIEW_ALREADY_ANSWERED");
   });
 
-  await t.step("a job is cancelled while its model thinks, once", async () => {
+  await t.step("a job is cancelled once while its model runs", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "sleeper", input: "Sleep" }),
     );
@@ -179,7 +179,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.equal(ended.task.status, "cancelled");
   });
 
-  await t.step("the same idempotency key names the same task", async () => {
+  await t.step("the same idempotency key returns the same task", async () => {
     const request = { agent: "scribe", input: "Once", idempotency_key: "once" };
     const [one, two] = await Promise.all([
       use(ada, "create_task", request),
@@ -190,7 +190,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.deepEqual([one.is_new, two.is_new].sort(), [false, true]);
   });
 
-  await t.step("a watch of a task that does nothing ends with its time", async () => {
+  await t.step("a watch of an idle task ends after its timeout", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", {
         agent: "scribe",
@@ -209,7 +209,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.equal(status, "pending");
   });
 
-  await t.step("nobody sees or changes somebody else's tasks", async () => {
+  await t.step("nobody can see or change another user's tasks", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "scribe", input: "Mine" }),
     );
@@ -232,7 +232,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.ok(JSON.stringify(tasks).includes(task_id));
   });
 
-  await t.step("a list comes in pages, newest first", async () => {
+  await t.step("a list is paged, newest first", async () => {
     const first = await use(ada, "list_tasks", { limit: 2 });
     const second = await use(ada, "list_tasks", { limit: 2, before: first.next_before ?? "" });
 
@@ -241,7 +241,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.equal(new Set(ids.flat()).size, 4);
   });
 
-  await t.step("pages lose no task of those that were made at once", async () => {
+  await t.step("pages contain every task of one moment", async () => {
     const bob = await platform.addUser("bob");
     await sql.begin(async (transaction) => {
       for (let made = 0; made < 7; made++) {
@@ -258,7 +258,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
 
     assert.deepEqual(pages.map(({ length }) => length), [3, 3, 1]);
     assert.equal(new Set(pages.flat()).size, 7);
-    assert.equal(before.before, null, "the last page names no further one");
+    assert.equal(before.before, null, "the last page has no next page");
     const soon = new Date(Date.now() + 60_000).toISOString();
     assert.equal(idsOf((await use(bob, "list_tasks", { before: soon })).tasks).length, 7);
     for (const wrong of [`${soon}_no-id`, "2026-02-30T00:00:00Z"]) {
@@ -267,7 +267,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     }
   });
 
-  await t.step("an agent for named users is listed to them and works for them alone", async () => {
+  await t.step("an agent for named users is listed to them and works only for them", async () => {
     await addAgent(sql, { slug: "payroll" });
     await sql`
       with named as (
@@ -290,7 +290,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.match(JSON.stringify(await attempt(eve, "create_task", request)), /AGENT_NOT_FOUND/);
   });
 
-  await t.step("a secret key sees all, an unknown agent is reported with its code", async () => {
+  await t.step("a secret key sees all tasks, and an unknown agent has its code", async () => {
     const { last } = await platform.service({
       path: "/swarm",
       method: "tools/call",

@@ -8,7 +8,7 @@ import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
 
 const ENDPOINT = "/functions/v1/mcp-execute";
 
-Deno.test("two tenants find nothing of each other's at any endpoint", async (t) => {
+Deno.test("two tenants find none of each other's data at any endpoint", async (t) => {
   const external = await startMcpServer();
   await using servers = new AsyncDisposableStack();
   servers.defer(() => external.stop());
@@ -22,7 +22,7 @@ Deno.test("two tenants find nothing of each other's at any endpoint", async (t) 
   await addAgent(sql, { slug: "finder", tools: [{ id: toolId }] });
   const descriptions: string[] = [];
   const retryMessages: string[] = [];
-  // Its first call is always wrong; the second is made with what the retry message said.
+  // The first call is always wrong; the second follows the retry message.
   stack.models.addAgent(scriptTurns(
     "finder",
     ({ toolDescriptions }) => {
@@ -45,7 +45,7 @@ Deno.test("two tenants find nothing of each other's at any endpoint", async (t) 
     const foreign = tenants[1 - index]?.value ?? "";
 
     await t.step(
-      `the agent of ${value} reads the shape of what worked at first, and its owner's values to try again`,
+      `the agent of ${value} first reads the shape of arguments that worked, and its owner's values for the retry`,
       async () => {
         const body = { agent: "finder", input: "Find somebody" };
         const { task_id } = created(await sendRequest(project, { headers: user.headers, body }));
@@ -63,7 +63,7 @@ Deno.test("two tenants find nothing of each other's at any endpoint", async (t) 
       },
     );
 
-    await t.step(`${value} lists what worked for itself alone`, async () => {
+    await t.step(`${value} lists only arguments that worked for itself`, async () => {
       for (const query of ["", "?server=contacts", "?server=contacts&refresh=true"]) {
         const { status, body } = await sendRequest(project, {
           endpoint: `${ENDPOINT}${query}`,
@@ -79,7 +79,7 @@ Deno.test("two tenants find nothing of each other's at any endpoint", async (t) 
     });
   }
 
-  await t.step("a third is shown the shape alone", async () => {
+  await t.step("a third tenant sees only the shape", async () => {
     const carol = await platform.addUser("carol");
     await grantScopes(sql, carol.id, ["mcp:contacts"]);
     const { body } = await sendRequest(project, {

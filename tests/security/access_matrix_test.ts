@@ -20,14 +20,14 @@ import { type Cast, castOf, type Person } from "./cast.ts";
 import { readFunctions, readRelations, readRightsIn, type Relation } from "./catalogue.ts";
 import { fillEveryTable } from "./owned_rows.ts";
 
-/** Not exposed by PostgREST, whatever rights there are. */
+/** Not exposed by PostgREST, whatever the privileges are. */
 const HIDDEN_SCHEMAS = [
   ...["private", "auth", "storage", "realtime", "vault", "pgmq", "net", "cron", "extensions"],
   ...["supabase_migrations", "information_schema", "pg_catalog"],
 ];
 const NOT_EXPOSED = "PGRST106";
 
-Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
+Deno.test("each role reaches its own data and nothing else", async (t) => {
   await using folder = await temporaryFolder();
   await using platform = await bootPlatform({ dataDir: folder.path });
   await using people = await castOf(platform);
@@ -72,7 +72,7 @@ Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
     });
   }
 
-  await t.step("no schema but public is exposed, to the service neither", async () => {
+  await t.step("only the schema public is exposed, even to the service", async () => {
     for (const schema of HIDDEN_SCHEMAS) {
       for (const actor of ACTORS) {
         const { error } = await clientOf(cast, actor).schema(schema).from("anything").select();
@@ -82,7 +82,7 @@ Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
     }
   });
 
-  await t.step("users reach nothing in private but what policies and wrappers need", async () => {
+  await t.step("users can use only what policies and wrappers need in private", async () => {
     const rights = await readRightsIn(sql, "private");
     assert.deepEqual(rights.filter(({ role }) => role !== "authenticated"), []);
     assert.deepEqual(
@@ -110,10 +110,10 @@ async function assertRowsAreSound(
 ): Promise<void> {
   if (usersRead === null) return;
   const owners = await countRows(sql, { name, usersRead, userId: cast.owner.id });
-  assert.ok(owners > 0, `owned_rows.ts puts nothing into ${name} that its owner could read`);
+  assert.ok(owners > 0, `owned_rows.ts adds no row to ${name} that its owner can read`);
   if (!usersRead.includes("$1")) return;
   const strangers = await countRows(sql, { name, usersRead, userId: cast.stranger.id });
-  assert.ok(owners > strangers, `owned_rows.ts puts nothing of the owner's into ${name}`);
+  assert.ok(owners > strangers, `owned_rows.ts adds no row of the owner to ${name}`);
 }
 
 async function checkReads({ relation, rule, cast, sql }: RelationCase & { readonly sql: Sql }) {
@@ -132,7 +132,7 @@ async function checkReads({ relation, rule, cast, sql }: RelationCase & { readon
     const { data, error } = await client.from(name).select(visible);
     if (person === "operator" && isOfOperators) {
       assert.equal(error, null, `the operator reads: ${error?.message}`);
-      assert.ok((data?.length ?? 0) > 0, `owned_rows.ts puts nothing into ${name}`);
+      assert.ok((data?.length ?? 0) > 0, `owned_rows.ts adds no row to ${name}`);
       continue;
     }
     if (usersRead === null) {
@@ -161,7 +161,7 @@ async function checkReads({ relation, rule, cast, sql }: RelationCase & { readon
   return ACTORS.length;
 }
 
-/** What those who act for somebody hear where people write rows of their own. */
+/** The expected refusals of delegates where users write their own rows. */
 const DELEGATES_REFUSAL = { agent: "AGENT_NOT_ALLOWED", client: "INSUFFICIENT_SCOPE" } as const;
 
 async function checkWrites({ relation, rule, cast }: RelationCase): Promise<number> {
@@ -172,13 +172,13 @@ async function checkWrites({ relation, rule, cast }: RelationCase): Promise<numb
     const mayWrite = actor === "service" && service === "writes" ||
       isPerson && usersWrite !== undefined;
     const table = () => clientOf(cast, actor).from(relation.name);
-    // The right is asked for before the null is refused, and before no row is found.
+    // Postgres checks the privilege before it refuses the null, and before it finds no row.
     const { error: insertion } = await table().insert({ [column]: null });
     const { error: update } = await table().update({ [column]: null }).is(column, null);
     const { error: deletion } = await table().delete().is(column, null);
 
     if (usersWrite !== undefined && (actor === "agent" || actor === "client")) {
-      // Update and deletion meet no row here; supabase/tests has them with rows.
+      // Updates and deletions match no row here; supabase/tests tests them with rows.
       assert.equal(toOutcome(insertion), DELEGATES_REFUSAL[actor], `${actor} inserts`);
       continue;
     }
@@ -191,7 +191,7 @@ async function checkWrites({ relation, rule, cast }: RelationCase): Promise<numb
   return ACTORS.length * 3;
 }
 
-/** Most views cannot be written at all, which Postgres says before it asks for the right. */
+/** Most views are read-only, which Postgres reports before it checks the privilege. */
 function isRefusal(code: string, { kind }: Relation): boolean {
   return code === NO_RIGHT || kind === "view" && code === "55000";
 }
@@ -215,7 +215,7 @@ function clientOf(cast: WholeCast, actor: Actor): SupabaseClient {
   return actor === "owner" || actor === "stranger" ? cast[actor].client : cast[actor];
 }
 
-/** The people, and who acts for the owner. */
+/** The users, and the delegates of the owner. */
 interface WholeCast extends Omit<Cast, typeof Symbol.asyncDispose> {
   readonly agent: SupabaseClient;
   readonly client: SupabaseClient;

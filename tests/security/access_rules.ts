@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../shared/json.ts";
 
 /**
- * The answers of the access matrix: who may do what with each table, view and function of `public`.
- * `access_matrix_test.ts` reads the catalogue and fails for whatever has no answer here.
+ * The rules of the access matrix: who may do what with each table, view and function of `public`.
+ * `access_matrix_test.ts` reads the catalog and fails for every object without a rule.
  */
 
 /**
- * Who acts in the matrix. Each is a real client of the REST API: the agent's requests carry the
- * owner's token and say that an agent's tool sends them, the OAuth client's token has one scope, and
- * the operator is a user who owns nothing and has the scope `swarm:operate`.
+ * The actors in the matrix. Each is a real client of the REST API: the agent's requests carry the
+ * owner's token and are marked as an agent's, the OAuth client's token has one scope, and
+ * the operator is a user without rows who has the scope `swarm:operate`.
  */
 export const ACTORS = [
   "owner",
@@ -21,28 +21,28 @@ export const ACTORS = [
 ] as const;
 export type Actor = typeof ACTORS[number];
 
-/** The one scope of the matrix's OAuth client. */
+/** The only scope of the matrix's OAuth client. */
 export const CLIENT_SCOPE = "quoth:read";
 
-/** PostgREST's code for what a view of operators raises for everybody else. */
+/** PostgREST's code for the error that an operator view raises for other users. */
 export const NO_OPERATOR = "PT403";
 
-/** Postgres's code for a right that is missing, which PostgREST passes on. */
+/** Postgres's code for a missing privilege, which PostgREST passes on. */
 export const NO_RIGHT = "42501";
 
 /**
- * Access to a table or view. One thing is no choice: the publishable key alone reads and writes
+ * Access to a table or view. One rule is fixed: the publishable key by itself reads and writes
  * nothing.
  */
 export interface TableRule {
   /**
-   * A SQL condition for the rows that a signed-in user reads, `$1` being the user's id; `true` for
-   * what is everybody's, `null` for what is nobody's.
+   * A SQL condition for the rows that a signed-in user reads, with the user's id as `$1`; `true` for
+   * rows of everyone, `null` for rows of no one.
    */
   readonly usersRead: string | null;
-  /** Operators read it, and all other users are refused for the lack of their scope. @default false */
+  /** Operators read it, and other users are refused because they lack the scope. @default false */
   readonly isOfOperators?: boolean;
-  /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
+  /** The scope that an OAuth client needs to read rows of its user. @default none, for registry tables */
   readonly scope?:
     | "swarm:run"
     | "quoth:read"
@@ -55,13 +55,13 @@ export interface TableRule {
   /** What the secret key may do; it reads every row. */
   readonly service: "reads" | "writes";
   /**
-   * A column that signed-in users write, in rows of their own; agents and OAuth clients without the
-   * scope get the stable code of a refusal. @default they write nothing
+   * A column that signed-in users write in their own rows; agents, and OAuth clients without the
+   * scope, get the stable code of a refusal. @default they write nothing
    */
   readonly usersWrite?: string;
 }
 
-/** Those whose audience has the user in it. */
+/** Agents whose audience includes the user. */
 const USABLE_AGENTS = `select id from public.agents where audience = 'everyone'
   union all select agent_id from public.agent_audience where user_id = $1`;
 
@@ -73,7 +73,7 @@ const OF_OWN_TASK = {
   scope: "swarm:run",
   service: "reads",
 } as const;
-/** A project whose one member is the owner. */
+/** A project whose only member is the owner. */
 export const SYNCED_PROJECT_ID = "5c4edeed-0000-4000-8000-000000000001";
 
 const OF_OWN_PROJECT = {
@@ -82,7 +82,7 @@ const OF_OWN_PROJECT = {
   service: "reads",
 } as const;
 
-/** Sums over tool calls, of the reader's own. */
+/** Aggregates over the reader's own tool calls. */
 const OF_OWN_CALLS = {
   usersRead: "tool_name in (select tool_name from public.mcp_executions where user_id = $1)",
   scope: "swarm:run",
@@ -242,14 +242,14 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   agent_tool_usage: OF_OWN_CALLS,
 };
 
-/** What the arguments of a call are made from; each task is new and the owner's. */
+/** The values from which the arguments of a call are made; each task is new and belongs to the owner. */
 export interface CallWorld {
   readonly agentId: string;
   /** The owner's connection to the tool. */
   readonly connectionId: string;
   readonly toolSlug: string;
   readonly providerName: string;
-  /** A master task that waits for its time. */
+  /** A delayed master task. */
   waitingTask(): Promise<string>;
   /** A master task with an open review. */
   taskInReview(): Promise<string>;
@@ -258,13 +258,13 @@ export interface CallWorld {
   deadLetter(): Promise<number>;
   /** A write that waits for the owner's approval. */
   waitingStatement(): Promise<string>;
-  /** The owner's, with a message that failed. */
+  /** The owner's webhook, with a failed message. */
   readonly webhook: { readonly id: string; readonly messageId: string };
 }
 
-/** Access to a function: `runs`, or the stable code (else SQLSTATE) of the refusal. */
+/** Access to a function: `runs`, or the stable code (otherwise the SQLSTATE) of the refusal. */
 export interface FunctionRule extends Readonly<Record<Exclude<Actor, "operator">, string>> {
-  /** @default as the stranger: an operator is one more user, but where it says otherwise */
+  /** @default as for the stranger: an operator is another user, unless the rule differs */
   readonly operator?: string;
   readonly arguments: (world: CallWorld) => Promise<JsonObject> | JsonObject;
 }
@@ -283,7 +283,7 @@ const OF_MEMBERS = {
   agent: "runs",
   client: "runs",
 } as const;
-/** For each user's own affairs; they name nobody, so a stranger touches only the stranger's. */
+/** Functions for a user's own data; they take no user id, so a stranger affects only the stranger's. */
 const EACH_USER = {
   owner: "runs",
   stranger: "runs",
@@ -324,7 +324,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
   },
-  // It reads no table, so everybody who is signed in may ask.
+  // It reads no table, so every signed-in user may call it.
   "next_schedule_times(text, text, integer, timestamp with time zone)": {
     ...EACH_USER,
     service: "runs",
@@ -390,6 +390,11 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
   },
+  "list_forks(uuid, integer)": {
+    ...OWNER_AND_SERVICE,
+    agent: "runs",
+    arguments: async (world) => ({ p_task_id: await world.waitingTask() }),
+  },
   "check_head(uuid)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
@@ -402,7 +407,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_query: "install" }),
   },
-  // Row level security answers strangers with nothing rather than with an error.
+  // Row level security returns no rows to strangers instead of an error.
   "match_documents(vector, double precision, integer, uuid)": {
     ...OF_MEMBERS,
     stranger: "runs",
@@ -447,7 +452,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
       p_definition_hash: "",
     }),
   },
-  // The token is made up: that the service may ask is the right.
+  // The token is made up: the test only checks that the service may call the function.
   "verify_tool_token(text)": {
     ...SERVICE_ALONE,
     service: "UNAUTHORIZED",
@@ -505,6 +510,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel(text)",
   "join_channel_as_operator(text)",
   "keep_sql_answer(uuid, jsonb)",
+  "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",

@@ -33,7 +33,7 @@ const FUNCTIONS = `
   grant execute on function public.approve, public.approve_in_disguise, public.who to authenticated;
 `;
 
-Deno.test("an agent never acts as the person whose task it works on", async (t) => {
+Deno.test("an agent never acts as the user whose task it works on", async (t) => {
   await using platform = await bootMcpPlatform();
   const { sql, project, stack } = platform;
   const ada = await platform.addUser("ada");
@@ -53,7 +53,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     return row?.is_open;
   };
 
-  await t.step("the swarm server answers, retries and forks nothing for it", async () => {
+  await t.step("the swarm server does not answer, retry or fork anything for it", async () => {
     const asked = await review();
     const failed = await failedTask(platform, ada);
     const other = await createTask(platform, ada, "helper");
@@ -76,7 +76,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     );
   });
 
-  await t.step("a registered function answers nothing, not with other claims either", async () => {
+  await t.step("a registered function does nothing for it, even with other claims", async () => {
     for (const name of ["approve", "approve_in_disguise"]) {
       const asked = await review();
       const { text, isError } = await asAgent(name, name, { p_task: asked });
@@ -87,7 +87,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     assert.match(text, new RegExp(ada.id), "it still runs as the owner");
   });
 
-  await t.step("an HTTP tool at the project's own address answers nothing", async () => {
+  await t.step("an HTTP tool at the project's own address refuses it", async () => {
     for (const name of ["own-rest", "own-rest-as-service"]) {
       const asked = await review();
       const { text, isError } = await asAgent(name, name, { p_task_id: asked, p_approved: true });
@@ -96,10 +96,10 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
       assert.equal(await isOpen(asked), true);
     }
     const { text, isError } = await asAgent("own-registry", "own-registry", {});
-    assert.ok(!isError && text.includes("helper"), `reading goes on: ${text}`);
+    assert.ok(!isError && text.includes("helper"), `reading still works: ${text}`);
   });
 
-  await t.step("nor does a tool at the project's own Auth", async () => {
+  await t.step("a tool at the project's own Auth refuses it", async () => {
     const { text, isError } = await asAgent("own-auth", "own-auth", {
       password: "changed-by-agent",
     });
@@ -107,7 +107,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     assert.ok(isError && /own Auth/.test(text), text);
   });
 
-  await t.step("what it creates is a subtask that spends the job's budget", async () => {
+  await t.step("the task that it creates is a subtask that spends the job's budget", async () => {
     const request = { agent: "helper", input: "Help", run_after: inAnHour() };
     const first = await asAgent("swarm", "create_task", request);
     const second = await asAgent("swarm", "create_task", request);
@@ -129,7 +129,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     assert.match(capped.text, /cannot have its own budget/);
   });
 
-  await t.step("the endpoint makes subtasks of an agent's requests as well", async () => {
+  await t.step("the endpoint creates subtasks for an agent's requests as well", async () => {
     const parent = await createTask(platform, ada, "clerk");
     const { text, isError } = await asAgent("own-create", "own-create", {
       agent: "helper",
@@ -141,7 +141,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     assert.equal(child?.parent_id, parent);
   });
 
-  await t.step("a task waits for what it created, and then ends", async () => {
+  await t.step("a task waits for the subtasks that it created, and then ends", async () => {
     stack.models.addAgent(scriptTurns("boss", (request) => {
       const isAsked = JSON.stringify(request.messages).includes("is_new");
       return isAsked
@@ -159,7 +159,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     assert.deepEqual({ ...child }, { status: "completed", output: "done" });
   });
 
-  await t.step("the token of a tool call has the rights of an agent, for that call", async () => {
+  await t.step("the token of a tool call has an agent's permissions while it runs", async () => {
     const parent = await createTask(platform, ada, "clerk");
     const token = await toolToken(platform, { user: ada, taskId: parent });
     const headers = { "x-supaswarm-token": token };
@@ -206,7 +206,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     assert.deepEqual([late.status, refused(late).code], [401, "UNAUTHORIZED"]);
   });
 
-  await t.step("the header cannot lend the rights of somebody else's task", async () => {
+  await t.step("the header does not grant the permissions of another user's task", async () => {
     const eve = await platform.addUser("eve");
     const { status, body } = await sendRequest(project, {
       headers: {
@@ -221,7 +221,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
   });
 });
 
-Deno.test("a review keeps who answered it, and by which way", async () => {
+Deno.test("a review stores who answered it, and through which client", async () => {
   await using folder = await temporaryFolder();
   await using platform = await bootMcpPlatform({ dataDir: folder.path });
   const { sql, stack, project } = platform;
@@ -272,7 +272,7 @@ Deno.test("a review keeps who answered it, and by which way", async () => {
   }
 });
 
-Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
+Deno.test("an OAuth client's token is limited to its scopes everywhere", async (t) => {
   await using folder = await temporaryFolder();
   await using platform = await bootMcpPlatform({ dataDir: folder.path });
   const { sql, project } = platform;
@@ -335,7 +335,7 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
         const { status, body } = await sendRequest(project, { ...of, headers });
         assert.equal(status, 403, JSON.stringify(body));
         assert.match(JSON.stringify(body), /INSUFFICIENT_SCOPE/);
-        assert.ok(JSON.stringify(body).includes(scope), "the scope is named");
+        assert.ok(JSON.stringify(body).includes(scope), "the error names the scope");
       }
       const headers = scope === "swarm:run" ? runner : keeper;
       const { body } = await sendRequest(project, { ...of, headers });
@@ -343,7 +343,7 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
     });
   }
 
-  await t.step("rows need the scope of what they hold, sessions of the person none", async () => {
+  await t.step("rows need the scope of their contents, except in user sessions", async () => {
     const read = async (headers: Readonly<Record<string, string>>, table: string) => {
       const { body } = await sendRequest(project, {
         endpoint: `/rest/v1/${table}?select=*`,
@@ -490,7 +490,7 @@ async function failedTask(platform: McpPlatform, user: McpUser): Promise<string>
   return taskId;
 }
 
-/** The token that an edge function would get with a call in this task. */
+/** The token that an edge function would receive with a call in this task. */
 async function toolToken(
   { sql }: McpPlatform,
   { user, taskId }: { readonly user: McpUser; readonly taskId: string },

@@ -10,12 +10,12 @@ import { noAbort } from "../tools/tool_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 import { HOSTILE_VALUES } from "./hostile_json.ts";
 
-/** An answer that cannot be used is refused with an error of ours, which is as good as reading it. */
+/** A refusal with one of our errors is as good as reading the answer. */
 async function answered(generating: Promise<unknown>): Promise<void> {
   await generating.catch((error) => assert.ok(error instanceof SwarmError, String(error)));
 }
 
-Deno.test("no model stops the worker", async (t) => {
+Deno.test("no model response blocks the worker", async (t) => {
   const adapters = {
     openai: createOpenAiAdapter,
     anthropic: createAnthropicAdapter,
@@ -65,7 +65,7 @@ Deno.test("no model stops the worker", async (t) => {
           { signal: noAbort(), ...(isStream ? { onDelta: () => {} } : {}) },
         );
       };
-      // What is imported when it is first needed is imported now.
+      // Modules that are imported on first use are imported now.
       await generate(wholeOf[api]('"x"'), "application/json", false);
       for (const [kind, value] of Object.entries(HOSTILE_VALUES)) {
         await assertDoesNotBlock(
@@ -85,7 +85,7 @@ Deno.test("no model stops the worker", async (t) => {
   }
 });
 
-Deno.test("no document stops the sync", async () => {
+Deno.test("no document blocks the sync", async () => {
   const size = 1_000_000;
   const fill = (part: string) => part.repeat(Math.floor(size / part.length));
   const documents: Readonly<Record<string, string>> = {

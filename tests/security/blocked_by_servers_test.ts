@@ -5,7 +5,7 @@ import { callOf, noAbort, nobody, openToolFixture } from "../tools/tool_fixture.
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 import { ESCAPED_TEXTS, HOSTILE_VALUES } from "./hostile_json.ts";
 
-Deno.test("no tool server stops the gateway", async (t) => {
+Deno.test("no tool server blocks the gateway", async (t) => {
   const fixture = await openToolFixture();
   const secret = await fixture.storeSecret("sk-a-credential-of-this-test");
   let answer: (id: JsonValue) => Response = () => new Response(null, { status: 500 });
@@ -42,7 +42,7 @@ Deno.test("no tool server stops the gateway", async (t) => {
       }
     });
 
-    await t.step("long texts in which its secret is looked for", async () => {
+    await t.step("long texts that are searched for its secret", async () => {
       const toolId = await fixture.createTool({
         type: "http_api",
         config: { method: "GET", url: `${url}/x`, parameters: { type: "object", properties: {} } },
@@ -63,7 +63,7 @@ Deno.test("no tool server stops the gateway", async (t) => {
       }
     });
 
-    await t.step("answers of an MCP server, at once and as a stream", async () => {
+    await t.step("answers of an MCP server, complete and streamed", async () => {
       const toolId = await fixture.createTool({
         type: "mcp_server",
         config: { mcp_url: `${url}/mcp` },
@@ -153,7 +153,7 @@ Deno.test("no tool server stops the gateway", async (t) => {
             { length: kind.startsWith("one ") ? 1 : count },
             (_, number) => ({ name: `t${number}`, inputSchema }),
           );
-          // Made before: the server of this test shares the thread that is watched.
+          // Created earlier: the server of this test shares the observed thread.
           const list = JSON.stringify(tools);
           answer = (id) =>
             json(

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 
-/** The event loop may stand still for this long, in processor time of its own thread. */
+/** The longest time the event loop may block, in CPU time of its thread. */
 const MAX_BLOCKED_MS = 200;
-/** Somebody else's call in the meantime takes no longer. */
+/** The longest time another caller's call may take meanwhile. */
 const MAX_BYSTANDER_MS = 1_000;
-/** A pause of the garbage collector or of a busy machine does not come back each time. */
+/** A garbage collection or a busy machine does not delay every run. */
 const TRIES = 4;
 const BEAT_MS = 5;
 
@@ -15,8 +15,8 @@ interface Measured {
 }
 
 /**
- * Runs what may block the event loop, beside a bystander's call, and fails when one of the two takes
- * too long each time.
+ * Runs code that may block the event loop in parallel with a bystander's call, and fails if either of
+ * them takes too long in every run.
  */
 export async function assertDoesNotBlock(
   name: string,
@@ -45,15 +45,15 @@ async function measure(
   return { blockedMs: watch.longestMs, bystanderMs };
 }
 
-/** How long the event loop of this thread stood still at most. */
+/** The longest time that the event loop of this thread was blocked. */
 interface LoopWatch extends Disposable {
-  /** Milliseconds of processor time in the longest span without a turn; never more than the span. */
+  /** Milliseconds of CPU time in the longest span without a turn; never more than the span. */
   readonly longestMs: number;
 }
 
 /**
- * What counts of a span is the processor time that its thread used: on a busy machine a thread
- * stands still through no fault of its own.
+ * Only the CPU time of the thread counts: on a busy machine a thread
+ * also waits for the processor.
  */
 function watchLoop(): LoopWatch {
   let longestMs = 0;

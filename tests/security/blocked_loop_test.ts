@@ -18,12 +18,12 @@ import { HOSTILE_VALUES } from "./hostile_json.ts";
 interface Endpoint {
   readonly path: string;
   readonly app: { fetch(request: Request): Promise<Response> };
-  /** A body that holds the value where callers' values stand. */
+  /** A body that contains the value in every place of callers' values. */
   readonly bodyOf: (value: string) => string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-Deno.test("no input stops the endpoints, and a bystander's call goes on", async (t) => {
+Deno.test("no input blocks the endpoints, and a bystander's call continues", async (t) => {
   const swarm = await Swarm.open();
   const keys = await ensureKeys(null);
   const environment: Record<string, string> = {
@@ -162,7 +162,7 @@ Deno.test("no input stops the endpoints, and a bystander's call goes on", async 
   };
 
   try {
-    // What is imported when it is first needed is imported now.
+    // Modules that are imported on first use are imported now.
     await bystander();
     for (const { path, app, bodyOf, headers } of Object.values(endpoints)) {
       for (const who of [asUser, asService]) {
@@ -195,9 +195,9 @@ Deno.test("no input stops the endpoints, and a bystander's call goes on", async 
   }
 });
 
-Deno.test("no request or argument stops an agent", async () => {
+Deno.test("no request or argument blocks an agent", async () => {
   const swarm = await Swarm.open();
-  // A model that takes all of them: one with a smaller window would be spared.
+  // A model with a window for all of them: one with a smaller window would be spared.
   await swarm.sql`
     insert into public.model_windows (provider_id, model_prefix, window_tokens)
     select id, 'script', 1000000 from public.llm_providers where name = 'scripted'`;

@@ -12,7 +12,7 @@ import {
 
 const SECRET = "c4n4ry-of-the-vault";
 
-/** Functions as an operator may write them, each more careless than the one before. */
+/** Functions as an operator may write them, each more careless than the previous one. */
 const FUNCTIONS = `
   create table public.letters (owner uuid not null default auth.uid(), body text not null);
   alter table public.letters enable row level security;
@@ -52,7 +52,7 @@ const FUNCTIONS = `
     to authenticated;
 `;
 
-/** What runs as a caller, with a login of its own, held against what it could try. */
+/** Checks code that runs as a caller, with its own login, against everything that it could try. */
 export async function callerLoginSteps(
   t: Deno.TestContext,
   db: "pglite" | "native",
@@ -78,7 +78,7 @@ export async function callerLoginSteps(
       });
     }
 
-    await t.step("nor the session's login", async () => {
+    await t.step("it cannot set the session's login either", async () => {
       const user = await calls.newUser();
       for (const value of ["postgres", "default"]) {
         assertRefused(
@@ -89,7 +89,7 @@ export async function callerLoginSteps(
       assertRefused(await calls.call(user, "run", { p_statement: "reset role" }));
     });
 
-    await t.step("a function that reads and writes as its caller goes on working", async () => {
+    await t.step("a function that reads and writes as its caller still works", async () => {
       const [ann, bob] = [await calls.newUser(), await calls.newUser()];
 
       assert.equal(structured(await calls.call(ann, "write", { p_body: "ann's" })), "ann's");
@@ -103,7 +103,7 @@ export async function callerLoginSteps(
       if (db === "native") assert.equal(who.session, "supaswarm_caller");
     });
 
-    await t.step("what a call leaves behind meets no other caller", async () => {
+    await t.step("state that a call leaves behind does not reach another caller", async () => {
       const [ann, bob] = [await calls.newUser(), await calls.newUser()];
       const leavings = [
         `select set_config('request.jwt.claim.sub', '${bob.userId}', false)`,
@@ -119,14 +119,14 @@ export async function callerLoginSteps(
       const who = structured(await calls.call(bob, "who", {})) as JsonObject;
       assert.equal(who.uid, bob.userId);
       assert.equal(who.path, "public, extensions");
-      // One session for all, as PGlite has it, keeps temporary tables whoever made them.
+      // In PGlite one session for everyone keeps all temporary tables.
       if (db === "native") assert.deepEqual(who.letters, []);
       else await sql`drop table if exists pg_temp.letters`;
       const again = structured(await calls.call(ann, "who", {})) as JsonObject;
       assert.equal(again.uid, ann.userId);
     });
 
-    await t.step("all verified claims arrive, and none of ours that a token brings", async () => {
+    await t.step("all verified claims arrive, but none of our own from a token", async () => {
       const user = await calls.newUser();
       const tokenClaims = {
         sub: "someone else",
@@ -167,7 +167,7 @@ export async function callerLoginSteps(
       });
     });
 
-    await t.step("a renewed login is taken up, also by connections that were open", async () => {
+    await t.step("a renewed login takes effect, even on open connections", async () => {
       const user = await calls.newUser();
       await calls.call(user, "who", {});
       await sql`select private.renew_caller_login()`;
@@ -199,7 +199,7 @@ function assertRefused(outcome: ToolCallOutcome): void {
   assert.equal(outcome.errorCode, "TOOL_FORBIDDEN", outcome.text);
 }
 
-/** Registers the functions as tools that any user may call. */
+/** Registers the functions as tools that every user may call. */
 async function prepare({ sql, gateway, createTool, createUser }: ToolFixture) {
   const slugs = new Map<string, string>();
   for (const name of ["look_up", "run", "read_only_run", "who", "write"]) {

@@ -21,10 +21,10 @@ import { readRelations } from "./catalogue.ts";
 import { type Canary, type EchoServers, hatch, startEchoServers } from "./echo_servers.ts";
 
 const NO_ARGUMENTS = { type: "object", properties: {} } as const;
-/** A port on which nothing listens: the runtime's own error names the whole address. */
+/** A port on which nothing listens: the runtime's error contains the whole address. */
 const CLOSED = "http://127.0.0.1:9";
 
-Deno.test("no secret is stored, logged, broadcast, answered or shown to a model", async (t) => {
+Deno.test("no secret is stored, logged, broadcast, returned or shown to a model", async (t) => {
   const gate = Promise.withResolvers<void>();
   await using servers = startEchoServers(gate.promise);
   await using platform = await bootPlatform();
@@ -62,16 +62,16 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
     await waitFor(async () => isOver((await readTask(sql, id)).status));
   }
 
-  await t.step("every secret reached its server, and the run met it again", async () => {
+  await t.step("every secret reached its server, and came back in the run", async () => {
     const heard = servers.heard();
     const unsent = canaries.filter(({ core }) => !heard.includes(core)).map(({ name }) => name);
-    // Two are overridden by the user's own, and two are for servers that are not there.
+    // Two are overridden by the user's own, and two belong to servers that do not exist.
     assert.deepEqual(unsent.sort(), ["gone", "mcp-gone", "organisation", "refuses-openai"]);
     for (const id of taskIds) {
       const seen = JSON.stringify([await readTask(sql, id), await readSteps(sql, id)]);
-      assert.ok(seen.includes(REDACTED), `${id} met no secret: ${seen.slice(0, 2_000)}`);
+      assert.ok(seen.includes(REDACTED), `${id} returned no secret: ${seen.slice(0, 2_000)}`);
     }
-    assert.ok(broadcasts.length > 10, "there are broadcasts to search");
+    assert.ok(broadcasts.length > 10, "broadcasts exist");
   });
 
   await t.step("the export of failures and grades is written", async () => {
@@ -95,7 +95,7 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
     }
   });
 
-  await t.step("none is found anywhere", async () => {
+  await t.step("no secret is found anywhere", async () => {
     const texts: SearchedText[] = [
       { where: "logs", text: logLines.join("\n") },
       { where: "broadcasts", text: broadcasts.join("\n") },
@@ -115,7 +115,7 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
   });
 });
 
-/** Tools of every kind that carry a secret, all given to one agent. */
+/** Tools of every kind that use a secret, all assigned to one agent. */
 async function addLeakyTools({ sql }: Platform, { url }: EchoServers): Promise<Canary[]> {
   const canaries: Canary[] = [];
   const tools: { readonly id: string }[] = [];
@@ -150,7 +150,7 @@ async function addLeakyTools({ sql }: Platform, { url }: EchoServers): Promise<C
   return canaries;
 }
 
-/** Providers that give their key away, each with an agent of the same name. */
+/** Providers that reveal their key, each with an agent of the same name. */
 async function addLeakyProviders({ sql }: Platform, { url }: EchoServers): Promise<Canary[]> {
   const canaries: Canary[] = [];
   const apis = [
@@ -208,12 +208,12 @@ async function recordBroadcasts({ owner }: Cast, topic: string, into: string[]):
   });
 }
 
-/** Ended, or waiting to be tried again: a provider's refusal is final, a broken one is not. */
+/** Ended or waiting for a retry: a provider's refusal is final, an interrupted answer is not. */
 function isOver(status: string): boolean {
   return ["completed", "failed", "needs_human_review"].includes(status);
 }
 
-/** All that the owner and the service are answered by the REST API. */
+/** Everything that the REST API returns to the owner and the service. */
 async function readEverything({ sql }: Platform, cast: Cast): Promise<SearchedText[]> {
   const texts: SearchedText[] = [];
   for (const { name, columns } of await readRelations(sql)) {
@@ -226,7 +226,7 @@ async function readEverything({ sql }: Platform, cast: Cast): Promise<SearchedTe
   return texts;
 }
 
-/** Every file of Storage. */
+/** Every file in Storage. */
 async function readFiles({ sql }: Platform, { service }: Cast): Promise<SearchedText[]> {
   const objects = await sql<{ bucket: string; path: string }[]>`
     select bucket_id as bucket, name as path from storage.objects`;
@@ -237,7 +237,7 @@ async function readFiles({ sql }: Platform, { service }: Cast): Promise<Searched
   }));
 }
 
-/** How the text begins in base64, by where it falls into the groups of three bytes. */
+/** The beginnings of the text in base64, for each offset in the groups of three bytes. */
 function base64Of(text: string): string[] {
   return [0, 1, 2].map((skipped) => btoa(text.slice(skipped, skipped + 24)));
 }

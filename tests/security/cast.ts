@@ -7,7 +7,7 @@ export interface Person extends DemoUser {
   readonly id: string;
 }
 
-/** Everyone who may sendRequest: two users, the publishable key alone, and the secret key. */
+/** Every caller of a request: two users, the publishable key by itself, and the secret key. */
 export interface Cast extends AsyncDisposable {
   readonly owner: Person;
   readonly stranger: Person;
@@ -15,7 +15,7 @@ export interface Cast extends AsyncDisposable {
   readonly service: SupabaseClient;
 }
 
-/** Signs the users up and makes the clients; their sockets close with the cast. */
+/** Signs the users up and creates the clients; their sockets close with the cast. */
 export async function castOf({ stack, project }: Platform): Promise<Cast> {
   const [owner, stranger, anon, service] = await Promise.all([
     signUpPerson(project, "owner"),

@@ -5,11 +5,11 @@ export interface Relation {
   readonly name: string;
   readonly kind: "table" | "view";
   readonly columns: readonly string[];
-  /** One that takes a value in an insert, and of a table no null. */
+  /** A column that accepts a value in an insert, and for a table does not accept null. */
   readonly requiredColumn: string;
 }
 
-/** Every table and view of `public` that no extension brought, by name. */
+/** Every table and view of `public` that does not belong to an extension, by name. */
 export async function readRelations(sql: Sql): Promise<readonly Relation[]> {
   return [
     ...await sql<Relation[]>`
@@ -44,7 +44,7 @@ export interface PublicFunction {
   readonly signature: string;
 }
 
-/** Every function of `public` that no extension brought and that can be called. */
+/** Every callable function of `public` that does not belong to an extension. */
 export async function readFunctions(sql: Sql): Promise<readonly PublicFunction[]> {
   return [
     ...await sql<PublicFunction[]>`
@@ -57,7 +57,7 @@ export async function readFunctions(sql: Sql): Promise<readonly PublicFunction[]
   ];
 }
 
-/** A right that clients' roles hold on something in a schema. */
+/** A privilege that clients' roles hold on an object in a schema. */
 export interface Right {
   readonly role: "anon" | "authenticated";
   readonly kind: "function" | "relation" | "column";
@@ -65,8 +65,8 @@ export interface Right {
 }
 
 /**
- * What `anon` and `authenticated` may touch in a schema: functions they execute, tables, views and
- * sequences they use in whatever way, by role and name.
+ * What `anon` and `authenticated` may use in a schema: executable functions, and tables, views and
+ * sequences with any privilege, by role and name.
  */
 export async function readRightsIn(sql: Sql, schema: string): Promise<readonly Right[]> {
   return [

@@ -7,7 +7,7 @@ import { addAgent } from "../e2e/operator.ts";
 import { castOf } from "./cast.ts";
 import { listen, tryToListen } from "./ear.ts";
 
-Deno.test("a job's channels are its owner's, and nobody sends into them", async (t) => {
+Deno.test("a job's channels belong to its owner, and nobody can send into them", async (t) => {
   await using platform = await bootPlatform();
   await using cast = await castOf(platform);
   const { sql, stack } = platform;
@@ -18,7 +18,7 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     topics.map((topic) => listen(cast.owner.client, topic, { isPrivate: true })),
   );
 
-  /** Whatever was sent before has arrived when the owner hears this. */
+  /** When the owner receives this, everything sent earlier has arrived. */
   const assertOwnerHeardOnly = async (marker: string) => {
     await sql`
       select private.broadcast(
@@ -31,7 +31,7 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     }
   };
 
-  await t.step("the owner hears what the database sends", () => assertOwnerHeardOnly("first"));
+  await t.step("the owner receives what the database sends", () => assertOwnerHeardOnly("first"));
 
   await t.step("a stranger and the publishable key are refused", async () => {
     const others = [cast.stranger.client, cast.anon];
@@ -43,11 +43,11 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     }
   });
 
-  await t.step("a public channel of the same name is another channel", async () => {
+  await t.step("a public channel of the same name is a separate channel", async () => {
     const ear = await listen(cast.stranger.client, topics[0], { isPrivate: false });
     assert.equal(await ear.send("forged"), "ok");
     await assertOwnerHeardOnly("after a public channel");
-    // Whatever would have come from the private channel has come when this has.
+    // When this has arrived, every message of the private channel has arrived too.
     await broadcastOverHttp(stack.apiUrl, { apikey: stack.secretKey }, {
       topic: topics[0],
       event: "public marker",
@@ -57,12 +57,12 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     assert.deepEqual(ear.heard, ["public marker"]);
   });
 
-  await t.step("nobody sends over the socket, the owner neither", async () => {
+  await t.step("nobody can send over the socket, not even the owner", async () => {
     for (const ear of owners) await ear.send("forged");
     await assertOwnerHeardOnly("after sends over the socket");
   });
 
-  await t.step("nobody but the service sends over HTTP", async () => {
+  await t.step("only the service can send over HTTP", async () => {
     const apikey = stack.publishableKey;
     const senders: readonly Record<string, string>[] = [
       { apikey },
@@ -80,7 +80,7 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     await assertOwnerHeardOnly("after sends over HTTP");
   });
 
-  await t.step("a user's own channel carries the changes of their jobs alone", async () => {
+  await t.step("a user's own channel carries only the changes of their jobs", async () => {
     const channelOf = ({ id }: { readonly id: string }) => `supaswarm:user:${id}`;
     for (const client of [cast.stranger.client, cast.anon]) {
       const answer = await tryToListen(client, channelOf(cast.owner), { isPrivate: true });
@@ -103,7 +103,7 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     assert.deepEqual(strangersEar.heard, ["job.changed"]);
   });
 
-  await t.step("changes of rows reach the owner alone", async () => {
+  await t.step("row changes reach only the owner", async () => {
     const [ownersRows, strangersRows] = await Promise.all([
       followTasks(cast.owner.client),
       followTasks(cast.stranger.client),
@@ -151,7 +151,7 @@ async function followTasks(client: SupabaseClient): Promise<readonly string[]> {
         { event: "INSERT", schema: "public", table: "tasks" },
         ({ new: row }) => ids.push(String(row.id)),
       )
-      // Joined is not yet subscribed: that is said by a message of the system's.
+      // Joining is not subscribing: a system message reports the subscription.
       .on(
         "system",
         {},

@@ -2,9 +2,9 @@ import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
 
 /** A client that has joined a channel. */
 export interface Ear {
-  /** The events that it heard, in order. */
+  /** The events that it received, in order. */
   readonly heard: string[];
-  /** Sends an event over the socket and says what became of it, as the client has it. */
+  /** Sends an event over the socket and returns the client's result. */
   send(event: string): Promise<string>;
 }
 
@@ -13,7 +13,7 @@ export interface ChannelChoice {
   readonly isPrivate: boolean;
 }
 
-/** Joins a channel and keeps what comes. @throws Error when the join is refused. */
+/** Joins a channel and records its events. @throws Error if the join is refused. */
 export async function listen(
   client: SupabaseClient,
   topic: string,
@@ -30,7 +30,7 @@ export async function listen(
   };
 }
 
-/** Joins a channel, leaves it, and says what became of the join. */
+/** Joins a channel, leaves it, and returns the result of the join. */
 export async function tryToListen(
   client: SupabaseClient,
   topic: string,

@@ -1,20 +1,20 @@
 import { brokenAnswer, type HttpFixture, startHttpServer } from "../tools/http_fixture.ts";
 
-/** A credential that a test recognises wherever it turns up. */
+/** A credential that a test recognizes wherever it appears. */
 export interface Canary {
   readonly name: string;
   readonly value: string;
-  /** How the value begins: found also where the rest is cut off or written in another way. */
+  /** The beginning of the value: found even if the rest is cut off or encoded. */
   readonly core: string;
 }
 
-/** A new secret with characters that JSON, URLs and HTML each write in another way. */
+/** A new secret with characters that JSON, URLs and HTML each encode differently. */
 export function hatch(name: string): Canary {
   const core = `canary-${name}-${crypto.randomUUID().slice(0, 8)}`;
   return { name, core, value: `${core}/+"&=%<\\>${crypto.randomUUID()}` };
 }
 
-/** The servers that repeat whatever they receive, each at a path of one address. */
+/** Servers that repeat everything they receive, each at a path of one address. */
 export interface EchoServers extends AsyncDisposable {
   readonly url: string;
   /** Every request's address and headers, as text. */
@@ -22,12 +22,12 @@ export interface EchoServers extends AsyncDisposable {
 }
 
 /**
- * Starts servers that give secrets away: `/echo` repeats the request at length, `/php`, `/dotnet`
- * and `/html` with what PHP, .NET and templates of HTML escape, `/fail` as an error, `/break` breaks
- * off in the middle, `/mcp` is an MCP server, `/says/…` a model that answers with its key,
+ * Starts servers that reveal secrets: `/echo` repeats the request at length, `/php`, `/dotnet`
+ * and `/html` with the escapes of PHP, .NET and HTML templates, `/fail` as an error, `/break`
+ * breaks off in the middle, `/mcp` is an MCP server, `/says/…` a model that answers with its key,
  * `/refuses/…` one that reports an error with it.
  *
- * @param gate Models answer when it opens.
+ * @param gate Models answer when it resolves.
  */
 export function startEchoServers(gate: Promise<void>): EchoServers {
   const server: HttpFixture = startHttpServer(async (request) => {
@@ -109,7 +109,7 @@ function streamWords(words: readonly string[]): Response {
   });
 }
 
-/** The key stands across the place where quoted errors are cut, and again further on. */
+/** The key spans the position where quoted errors are cut, and appears again further on. */
 function refuse(key: string, echo: string): Response {
   const message = `${"x".repeat(460)}${key} ${echo}`;
   return Response.json({ error: { message, type: "authentication_error" } }, { status: 401 });
@@ -120,7 +120,7 @@ interface RpcRequest {
   readonly method?: string;
 }
 
-/** An MCP server of the earlier protocol that puts its caller's credential everywhere. */
+/** An MCP server of the earlier protocol that returns its caller's credential everywhere. */
 function answerMcp({ id, method }: RpcRequest, headers: Headers): Response {
   const echo = headers.get("authorization") ?? "nobody";
   const key = echo.replace("Bearer ", "");
@@ -145,7 +145,7 @@ function answerMcp({ id, method }: RpcRequest, headers: Headers): Response {
   const answer = result === undefined
     ? { error: { code: -32601, message: `No ${method} for ${echo}` } }
     : { result };
-  // A session's name is visible ASCII.
+  // A session id consists of visible ASCII characters.
   const session = encodeURIComponent(key);
   return Response.json({ jsonrpc: "2.0", id, ...answer }, {
     headers: { "mcp-session-id": session },

@@ -17,7 +17,7 @@ import {
 } from "../tools/tool_fixture.ts";
 import { readSqlCorpus } from "./sql_corpus.ts";
 
-/** A shop whose rows belong to their users, and what a careless operator may have left there. */
+/** A shop whose rows belong to their users, and objects that a careless operator may have left in it. */
 const SHOP = `
   create table public.products (id int primary key, name text not null, price numeric);
   create table public.customers (id int primary key, name text);
@@ -41,13 +41,13 @@ const SHOP = `
   analyze public.products;
 `;
 
-/** What one call came to. */
+/** The outcome of one call. */
 interface Called {
   readonly outcome: AnsweredCall;
   readonly answer: StatementAnswer;
 }
 
-/** `execute_sql` through the gateway, on a database with or without enforced logins. */
+/** Tests `execute_sql` through the gateway, on a database with or without enforced logins. */
 export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "native"): Promise<void> {
   const fixture = await openToolFixture({ db });
   try {
@@ -69,7 +69,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       return answer.next_call as JsonObject;
     };
 
-    await t.step("a read answers rows of the caller alone, with columns and types", async () => {
+    await t.step("a read returns only the caller's rows, with columns and types", async () => {
       const { answer, outcome } = await call(alice, {
         sql: "select title, done, now()::date as today, 2::bigint as two from todos",
         dry_run: false,
@@ -110,7 +110,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     });
 
     await t.step(
-      "a document is bound as JSON, and as its text where a text is wanted",
+      "a document is bound as JSON, or as text where a text is expected",
       async () => {
         const { answer } = await call(alice, {
           sql: "select $1::jsonb -> 'a', jsonb_typeof($2::jsonb), $3::text, $4::jsonb",
@@ -122,7 +122,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       },
     );
 
-    await t.step("lists are bound as arrays, and texts are read by the server alone", async () => {
+    await t.step("lists are bound as arrays, and only the server parses texts", async () => {
       const { answer } = await call(alice, {
         sql: "select (select count(*) from products where id = any($1)), $2::text[], " +
           "$3::int[][], $4::timestamp, $5::date, $6::boolean, $7::bytea",
@@ -149,7 +149,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       ]]);
     });
 
-    await t.step("another number of parameters than the statement's is refused", async () => {
+    await t.step("a wrong number of parameters is refused", async () => {
       for (const params of [[], [1, 2]]) {
         const { answer } = await call(alice, { sql: "select $1::int", params, dry_run: false });
         assert.equal(answer.error?.code, "TOOL_ARGUMENTS_INVALID");
@@ -158,7 +158,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     });
 
     await t.step(
-      "the driver sends one statement: what is stacked behind it never runs",
+      "the driver sends one statement: stacked statements never run",
       async () => {
         for (
           const stacked of ["select 1; commit; drop table public.products", "select 1; select 2"]
@@ -173,14 +173,14 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       },
     );
 
-    await t.step("more rows than the cap are left out, and the answer says so", async () => {
+    await t.step("rows above the limit are omitted, and the answer reports it", async () => {
       const { answer } = await call(alice, { sql: "select * from products", dry_run: false });
 
       assert.equal(answer.row_count, 1_000);
       assert.equal(answer.is_truncated, true);
     });
 
-    await t.step("an error names SQLSTATE, place, fragment and the nearest column", async () => {
+    await t.step("an error names SQLSTATE, position, fragment and the nearest column", async () => {
       const statement = "select prise from products";
       const { answer } = await call(alice, { sql: statement, dry_run: false });
 
@@ -192,7 +192,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.deepEqual(answer.error?.nearest_names?.slice(0, 1), ["price"]);
     });
 
-    await t.step("a write asks for what it lacks, by name", async () => {
+    await t.step("a write names the permissions that it lacks", async () => {
       const statement = "update products set price = 0 where id = 1";
       const { answer, outcome } = await call(alice, { sql: statement, dry_run: false });
 
@@ -221,7 +221,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     );
 
     await t.step(
-      "a token is no good for another statement, parameter, user or client",
+      "a token is invalid for another statement, parameter, user or client",
       async () => {
         const next = await dryRun(alice, "update products set price = $1 where id = 2", {
           params: [7],
@@ -247,7 +247,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       },
     );
 
-    await t.step("an expired token and one of an older policy are refused", async () => {
+    await t.step("an expired token and a token of an older policy are refused", async () => {
       const expired = await dryRun(alice, "update products set price = 9 where id = 4");
       await sql`update public.sql_confirmations set expires_at = now() - interval '1 second'
         where used_at is null`;
@@ -260,7 +260,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.equal(await price(fixture, 4), "4");
     });
 
-    await t.step("of nine calls with one token at once, one writes", async () => {
+    await t.step("of nine concurrent calls with one token, one writes", async () => {
       const next = await dryRun(alice, "update products set price = price + 100 where id = 6");
       const outcomes = await Promise.all(Array.from({ length: 9 }, () => call(alice, next)));
 
@@ -277,7 +277,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.equal(await price(fixture, 8), "108");
     });
 
-    await t.step("a token is found in no table and no log but as its hash", async () => {
+    await t.step("tables and logs contain only the hash of a token", async () => {
       const next = await dryRun(alice, "update products set price = 1 where id = 9");
       const token = String(next.confirmation_token);
       await call(alice, next);
@@ -298,7 +298,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.ok(kept);
     });
 
-    await t.step("a write beyond its dry run's bound rolls back", async () => {
+    await t.step("a write beyond the limit of its dry run rolls back", async () => {
       const next = await dryRun(alice, "update products set price = 3 where id < 3 and id > 0");
       await sql`update public.sql_confirmations set max_rows = 1 where used_at is null`;
       const { answer } = await call(alice, next);
@@ -307,7 +307,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.equal(await price(fixture, 1), "5");
     });
 
-    await t.step("sql:read alone reads and cannot write", async () => {
+    await t.step("sql:read by itself allows reads and no writes", async () => {
       const { answer } = await call(reader, { sql: "delete from products" });
       const read = await call(reader, { sql: "select count(*) from products", dry_run: false });
 
@@ -317,14 +317,14 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.deepEqual(read.answer.rows, [[1500]]);
     });
 
-    await t.step("without a user nothing runs, and the answer still has its class", async () => {
+    await t.step("without a user nothing runs, but the answer has the class", async () => {
       const { answer, outcome } = await call(nobody(), { sql: "select 1", dry_run: false });
 
       assert.equal(outcome.errorCode, "CALLER_REQUIRED");
       assert.equal(answer.statement_class, "read");
     });
 
-    await t.step("a client that can be asked confirms in a form", async () => {
+    await t.step("a client with elicitation confirms in a form", async () => {
       const write = {
         server: "supabase",
         toolName: "execute_sql",
@@ -377,7 +377,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.equal(rejected.answer.error?.code, "CONFIRMATION_INVALID");
     });
 
-    await t.step("a function of the project cannot stand in for a built-in one", async () => {
+    await t.step("a function of the project cannot replace a built-in one", async () => {
       await sql.unsafe(
         "create function public.lower(varchar) returns text language sql as 'select 1::text'",
       );
@@ -391,13 +391,13 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.match(answer.error?.message ?? "", /function public\.lower/);
     });
 
-    await t.step("a text that is no statement is called so", async () => {
+    await t.step("a text that is not a statement is reported as such", async () => {
       const { answer } = await call(alice, { sql: "selec 1 fro products", dry_run: false });
 
       assert.equal(answer.error?.code, "SQL_INVALID");
     });
 
-    await t.step("functional notation does not reach functions of the project", async () => {
+    await t.step("functional notation does not call functions of the project", async () => {
       await sql.unsafe(`create function public.everything(products) returns text
         language sql security definer as 'select string_agg(title, '','') from public.todos'`);
       const { answer } = await call(alice, {
@@ -420,8 +420,8 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
 }
 
 /**
- * Every statement is sent as a run, with the permission to write and a token that is none. The corpus
- * is longer than the burst that the default rate limit lets through.
+ * Every statement is sent as a run, with permission to write and an invalid token. The corpus
+ * is longer than the burst that the default rate limit allows.
  */
 async function corpusHasNoEffect(fixture: ToolFixture, caller: ToolCaller): Promise<void> {
   await fixture.sql`

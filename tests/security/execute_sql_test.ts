@@ -1,4 +1,3 @@
 import { executeSqlSteps } from "./execute_sql_steps.ts";
 
-Deno.test("execute_sql runs what its caller may run, and nothing else", (t) =>
-  executeSqlSteps(t, "pglite"));
+Deno.test("execute_sql runs only what its caller may run", (t) => executeSqlSteps(t, "pglite"));

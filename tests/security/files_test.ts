@@ -33,7 +33,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
     assert.equal(await (await fetch(data?.signedUrl ?? "")).text(), TEXT);
   });
 
-  await t.step("nobody else reads anything of them", async () => {
+  await t.step("nobody else can read them", async () => {
     const spellings = [path, path.toUpperCase(), `${strangersFolder}/../../${path}`, `/${path}`];
     for (const client of [cast.stranger.client, cast.anon]) {
       const files = filesOf(client);
@@ -51,7 +51,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
     }
   });
 
-  await t.step("exports are the service's alone", async () => {
+  await t.step("only the service can access exports", async () => {
     for (const client of [cast.owner.client, cast.stranger.client, cast.anon]) {
       const exports = client.storage.from("supaswarm-exports");
       assert.notEqual((await exports.download("all.csv")).error, null);
@@ -59,7 +59,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
     }
   });
 
-  await t.step("no client writes, into its own folder neither", async () => {
+  await t.step("no client can write, not even into its own folder", async () => {
     for (const client of [cast.owner.client, cast.stranger.client, cast.anon]) {
       const files = filesOf(client);
       for (const folder of [ownFolder, strangersFolder]) {
@@ -67,7 +67,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
         assert.notEqual((await files.copy(path, `${folder}/copy.md`)).error, null, "copy");
         assert.notEqual((await files.move(path, `${folder}/moved.md`)).error, null, "move");
         const order = await files.createSignedUploadUrl(`${folder}/signed.md`);
-        assert.notEqual(order.error, null, "sign an upload");
+        assert.notEqual(order.error, null, "the signature of an upload is refused");
       }
       assert.notEqual((await files.update(path, "x")).error, null, "update");
       assert.notEqual((await files.upload(path, "x", { upsert: true })).error, null, "upsert");
@@ -84,7 +84,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
     assert.equal(await (await filesOf(cast.service).download(path)).data?.text(), TEXT);
   });
 
-  await t.step("a token for one file opens no other", async () => {
+  await t.step("a token for one file does not open another file", async () => {
     const other = `${strangersFolder}/other.md`;
     await filesOf(cast.service).upload(other, "another's");
     const { data } = await filesOf(cast.owner.client).createSignedUrl(path, 60);

@@ -5,14 +5,14 @@ import { classifySql } from "../../shared/sql/classify_sql.ts";
 import { parseCsv } from "../../shared/sql/results/parse_csv.ts";
 import { DEFAULT_SQL_POLICY } from "../../shared/sql/sql_policy.ts";
 
-/** One of the reference databases has a schema of its own. */
+/** One of the reference databases has its own schema. */
 const POLICY = { ...DEFAULT_SQL_POLICY, exposedSchemas: ["public", "consumer_div"] };
 
 const bytes = await readReferenceData("defog/questions.csv");
 if (bytes === null) writeLine("skipped: there is no ../shared/data beside the checkout");
 
 Deno.test({
-  name: "classifySql() takes every gold query of the reference questions for a read",
+  name: "classifySql() classifies every gold query of the reference questions as a read",
   ignore: bytes === null,
   async fn() {
     const queries = goldQueries(new TextDecoder().decode(bytes ?? new Uint8Array()));

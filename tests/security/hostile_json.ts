@@ -4,7 +4,7 @@ const repeated = (count: number, item: string) => Array.from({ length: count }, 
 const numbered = (count: number, value: string) =>
   Array.from({ length: count }, (_, number) => `"k${number}":${value}`).join();
 
-/** Texts of 4 MB in which secrets are looked for in every form; none of them holds one. */
+/** Texts of 4 MB that are searched for secrets in every encoding; none of them contains one. */
 export const ESCAPED_TEXTS: Readonly<Record<string, string>> = {
   "percent escapes": "%61".repeat(1_300_000),
   "percent escapes of percent escapes": "%252561".repeat(570_000),
@@ -18,7 +18,7 @@ export const ESCAPED_TEXTS: Readonly<Record<string, string>> = {
   "secrets": "sk-a-credential-of-this-test,".repeat(137_000),
 };
 
-/** JSON texts that are made to be slow, as the value of something; most of them are even valid. */
+/** JSON texts that are designed to be slow, as values; most of them are valid. */
 export const HOSTILE_VALUES: Readonly<Record<string, string>> = {
   "brackets without end": "[".repeat(4 * MIB),
   "objects without end": '{"a":'.repeat(800_000),
@@ -35,7 +35,7 @@ export const HOSTILE_VALUES: Readonly<Record<string, string>> = {
   "escaped letters": `"${"\\u0061".repeat(150_000)}"`,
   "halves of surrogate pairs": `"${"\\ud800".repeat(150_000)}"`,
   "half a pair as a name": '{"\\ud800":1}',
-  "one name again and again": `{${repeated(200_000, '"a":1')}}`,
+  "one name repeated": `{${repeated(200_000, '"a":1')}}`,
   "prototypes": `{${repeated(10_000, '"__proto__":{"x":1},"constructor":1')}}`,
   "a name of a megabyte": `{"${"n".repeat(900_000)}":1}`,
   "percent signs": `"${"%25".repeat(300_000)}"`,

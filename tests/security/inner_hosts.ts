@@ -3,9 +3,9 @@ import type { ResolveHost } from "../../shared/net/url_policy.ts";
 /** An address of the public internet; nothing is ever sent to it. */
 export const PUBLIC_ADDRESS = "93.184.215.14";
 
-/** Ways to write loopback and private addresses, as a URL's host. */
+/** Notations of loopback and private addresses, as a URL's host. */
 export const PRIVATE_HOSTS = [
-  // Loopback, in every form that URL parsers and resolvers understand.
+  // Loopback, in every notation that URL parsers and resolvers understand.
   ...["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.8.8.8"],
   ...["localhost", "localhost.", "LOCALHOST", "a.localhost", "１２７.0.0.1", "127。0。0。1"],
   ...["[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::7f00:1]"],
@@ -25,7 +25,7 @@ export const PRIVATE_HOSTS = [
   ...["inside.example", "six.example", "half.example"],
 ];
 
-/** Link-local addresses and the metadata services of clouds: closed to everyone, always. */
+/** Link-local addresses and cloud metadata services: always blocked for everyone. */
 export const FORBIDDEN_HOSTS = [
   ...["169.254.169.254", "169.254.1.1", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376"],
   ...["[fe80::1]", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]"],
@@ -40,7 +40,7 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   "metadata.google.internal": ["169.254.169.254"],
 };
 
-/** A resolver that knows the names above; every other one is out on the internet. */
+/** A resolver that knows the names above; every other name resolves to a public address. */
 export function resolveHost(host: string): ReturnType<ResolveHost> {
   return Promise.resolve(ADDRESSES[host] ?? [PUBLIC_ADDRESS]);
 }

@@ -10,7 +10,7 @@ import { oauthClientOf } from "./oauth_client.ts";
 
 const SCOPES = { reader: ["quoth:read"], runner: ["swarm:run"], mailer: ["swarm:run", "mcp:mail"] };
 
-Deno.test("an OAuth client gets no further than its scopes", async (t) => {
+Deno.test("an OAuth client is limited to its scopes", async (t) => {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-oauth-client-" });
   const platform = await bootMcpPlatform({ dataDir });
   const { sql, project, stack } = platform;
@@ -65,7 +65,7 @@ Deno.test("an OAuth client gets no further than its scopes", async (t) => {
         assert.match(refused.output, /lacks the scope mcp:mail/, agent);
         assert.equal(refused.count, 0);
         assert.equal((await sentBy(mailer.headers, agent)).count, 1, "with the scope it is sent");
-        assert.equal((await sentBy(ada.headers, agent)).count, 1, "the person's job sends it");
+        assert.equal((await sentBy(ada.headers, agent)).count, 1, "the user's own job sends it");
       }
     });
 

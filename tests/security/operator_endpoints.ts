@@ -1,6 +1,6 @@
 import type { Project } from "../../scripts/demo/user_client.ts";
 
-/** Every view of operators. */
+/** Every operator view. */
 export const OPERATOR_VIEWS = [
   "operator_acts",
   "operator_dead_letters",
@@ -11,7 +11,7 @@ export const OPERATOR_VIEWS = [
   "operator_workers",
 ];
 const NOTHING = "00000000-0000-4000-8000-000000000000";
-/** Every function of operators, with arguments that nothing has. */
+/** Every operator function, with arguments that match nothing. */
 const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   operator_cancel_job: { p_master_task_id: NOTHING },
   operator_retry_task: { p_task_id: NOTHING },
@@ -22,13 +22,13 @@ const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   approve_tool_definition: { p_connection_id: NOTHING, p_tool_name: "" },
 };
 
-/** Paths of all endpoints of operators, with 403 for each: what anybody else gets. */
+/** Paths of all operator endpoints, with 403 for each: the result for other users. */
 export const REFUSED_EVERYWHERE: Readonly<Record<string, number>> = Object.fromEntries(
   [...OPERATOR_VIEWS, ...Object.keys(FUNCTIONS).map((name) => `rpc/${name}`)]
     .map((path) => [path, 403]),
 );
 
-/** What each endpoint of operators answers to the holder of a token, by path. */
+/** The status of each operator endpoint for the holder of a token, by path. */
 export async function operatorStatuses(
   project: Project,
   accessToken: string,

@@ -6,11 +6,11 @@ import { castOf, type Person } from "./cast.ts";
 import { listen, tryToListen } from "./ear.ts";
 import { OPERATOR_VIEWS, operatorStatuses, REFUSED_EVERYWHERE } from "./operator_endpoints.ts";
 
-Deno.test("operators look after the jobs of all, and nobody else does", async (t) => {
+Deno.test("only operators manage the jobs of all users", async (t) => {
   await using platform = await bootPlatform();
   await using cast = await castOf(platform);
   const { sql } = platform;
-  // The stranger is the operator here: nothing is theirs.
+  // The stranger is the operator here: it owns nothing.
   const { owner, stranger: operator } = cast;
   await addAgent(sql, { slug: "quiet" });
   const [job] = await sql<{ task_id: string }[]>`
@@ -19,18 +19,18 @@ Deno.test("operators look after the jobs of all, and nobody else does", async (t
 
   const statusesFor = ({ accessToken }: Person) => operatorStatuses(platform.project, accessToken);
 
-  await t.step("a user gets 403 at each endpoint of operators", async () => {
+  await t.step("a user gets 403 at each operator endpoint", async () => {
     assert.deepEqual(await statusesFor(owner), REFUSED_EVERYWHERE);
   });
 
-  await t.step("a user whose grant has swarm:operate passes each of them", async () => {
+  await t.step("a user whose grant has swarm:operate can use each of them", async () => {
     await sql`select public.grant_scopes(${operator.id}, '{swarm:operate}')`;
     const statuses = await statusesFor(operator);
     assert.deepEqual(Object.entries(statuses).filter(([, status]) => status === 403), []);
     assert.deepEqual(OPERATOR_VIEWS.map((view) => statuses[view]), OPERATOR_VIEWS.map(() => 200));
   });
 
-  await t.step("an operator joins the channels of a job, but nobody's own", async () => {
+  await t.step("an operator can join the channels of a job, but no user channel", async () => {
     const ear = await listen(operator.client, `supaswarm:master:${jobId}`, { isPrivate: true });
     const { error, data } = await operator.client.rpc("operator_cancel_job", {
       p_master_task_id: jobId,
@@ -42,7 +42,7 @@ Deno.test("operators look after the jobs of all, and nobody else does", async (t
     assert.equal(await tryToListen(operator.client, theirs, { isPrivate: true }), "CHANNEL_ERROR");
   });
 
-  await t.step("the act says who did what to whom, and why", async () => {
+  await t.step("the record names operator, action, target and reason", async () => {
     const { data: acts } = await operator.client.from("operator_acts")
       .select("operator_id,act,owner_id,master_task_id,reason");
     assert.deepEqual(acts, [{
@@ -54,7 +54,7 @@ Deno.test("operators look after the jobs of all, and nobody else does", async (t
     }]);
   });
 
-  await t.step("a grant that is withdrawn counts no longer with the next request", async () => {
+  await t.step("a withdrawn grant no longer counts from the next request", async () => {
     await sql`
       update public.mcp_grants set scopes = array_remove(scopes, 'swarm:operate')
       where user_id = ${operator.id}`;

@@ -6,7 +6,7 @@ const AGENT = "matrix";
 const TOOL = "matrix-tool";
 const PROVIDER = "openai";
 
-/** Puts at least one row of the owner's, or of the registry, into every table of `public`. */
+/** Adds at least one row of the owner, or of the registry, to every table of `public`. */
 export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWorld> {
   const toolId = await addTool(sql, {
     slug: TOOL,
@@ -35,7 +35,7 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, webhook, ...tasks };
 }
 
-/** An agent for the owner alone, which the other one may hand off to. */
+/** An agent for the owner only, to which the other agent may hand off. */
 async function addNamedAgent(
   sql: Sql,
   { ownerId, toolId }: { readonly ownerId: string; readonly toolId: string },
@@ -106,13 +106,13 @@ function taskFactories(sql: Sql, ownerId: string) {
         'delete from public.notes', '{public.notes}', 1, 1, true, now() + interval '1 day'
       )
       returning id`;
-    if (row === undefined) throw new Error("No statement was made to wait");
+    if (row === undefined) throw new Error("No statement waits for approval");
     return row.id;
   };
   return { waitingTask, taskInReview, failedTask, deadLetter, waitingStatement };
 }
 
-/** No task of the fixture emits its event, so there is the one message. */
+/** No task of the fixture emits its event, so this is the only message. */
 async function addWebhook(
   sql: Sql,
   { ownerId, taskId }: { readonly ownerId: string; readonly taskId: string },
@@ -131,7 +131,7 @@ async function addWebhook(
 
 async function idOf(sql: Sql, slug: string): Promise<string> {
   const [agent] = await sql<{ id: string }[]>`select id from public.agents where slug = ${slug}`;
-  if (agent === undefined) throw new Error(`There is no agent ${slug}`);
+  if (agent === undefined) throw new Error(`Agent ${slug} not found`);
   return agent.id;
 }
 
@@ -178,7 +178,7 @@ async function addSyncRows(sql: Sql, ownerId: string): Promise<void> {
     select id, 'binary.md', '{"code": "FILE_NOT_TEXT"}' from project`;
 }
 
-/** Rulesets are there twice: the owner's, and a shared one. */
+/** Adds two rulesets: the owner's and a shared one. */
 async function addCatalogRows(sql: Sql, ownerId: string): Promise<void> {
   await sql`
     with conversation as (
@@ -225,11 +225,11 @@ async function addToolRows(
     )
     insert into public.mcp_feedback (execution_id, feedback_token, user_id, rating)
     select id, feedback_token, user_id, 'down' from execution`;
-  if (connection === undefined) throw new Error("No connection was made");
+  if (connection === undefined) throw new Error("No connection was created");
   return connection.id;
 }
 
-/** A worker, a task without progress, a definition that waits, and an operator's act. */
+/** A worker, a task without progress, a definition awaiting approval, and an operator's action. */
 async function addOperatorRows(
   sql: Sql,
   { ownerId, connectionId, taskId }: {
@@ -256,7 +256,7 @@ async function addOperatorRows(
     values ('job.cancelled', ${ownerId}, ${taskId})`;
 }
 
-/** The rules that name a user are there twice: the owner's, and everybody's. */
+/** Rules that name a user exist twice: for the owner and for everyone. */
 async function addRegistryRows(
   sql: Sql,
   { ownerId, toolId }: { readonly ownerId: string; readonly toolId: string },

@@ -1,4 +1,4 @@
-/** One token of SQL, as far as respelling needs to know it. */
+/** A token of SQL, with the detail that respelling needs. */
 interface Token {
   readonly kind: "word" | "space" | "fixed";
   readonly text: string;
@@ -8,7 +8,7 @@ interface Token {
 const TOKENS =
   /(?<fixed>(?:[eEbBxXnN]|[uU]&)?'(?:[^']|'')*'(?:\s*\n\s*'(?:[^']|'')*')*|(?:[uU]&)?"(?:[^"]|"")*"|(?<tag>\$[A-Za-z_]*\$)[\s\S]*?\k<tag>|--[^\n]*\n?|\/\*[\s\S]*?\*\/|\$?\d[\w.]*|[^\w\s"'$]+)|(?<space>\s+)|(?<word>[A-Za-z_][\w$]*)/g;
 
-/** Names of the corpus that are no keywords, which quotes leave as they are. */
+/** Names in the corpus that are not keywords, so that quotes do not change them. */
 const QUOTABLE = new Set([
   "products",
   "customers",
@@ -32,8 +32,8 @@ const FILLERS = [
 ];
 
 /**
- * The same statement in another spelling: letters of unquoted words in random case, names in
- * quotes, comments and white space where there is white space.
+ * The same statement in another spelling: unquoted words in random case, names in
+ * quotes, and comments and white space between tokens.
  */
 export function respellSql(sql: string, random: () => number): string {
   const tokens = tokensOf(sql);
@@ -50,7 +50,7 @@ function tokensOf(sql: string): Token[] {
   }));
 }
 
-/** Between two strings only a line break continues the string, so that space stays. */
+/** Only a line break between two strings joins them, so that space is kept. */
 function respellSpace(tokens: readonly Token[], index: number, random: () => number): string {
   const around = [tokens[index - 1], tokens[index + 1]];
   if (around.some((token) => token?.text.endsWith("'"))) return tokens[index]?.text ?? "";

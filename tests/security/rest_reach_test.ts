@@ -11,7 +11,7 @@ const resultSchema = z.looseObject({
   content: z.array(z.looseObject({ text: z.string().optional() })).default([]),
 });
 
-/** Database functions with the rights of their caller, as an operator might register them. */
+/** Database functions with the permissions of their caller, as an operator might register them. */
 const FUNCTIONS = `
   create function public.count_partition(p_name text) returns bigint language plpgsql stable as $$
   declare
@@ -35,7 +35,7 @@ const FUNCTIONS = `
 `;
 const TOOLS = ["count_partition", "count_steps", "go_on", "fork", "decide", "start"] as const;
 
-Deno.test("the REST API and registered functions reach what is the caller's own", async (t) => {
+Deno.test("the REST API and registered functions reach only the caller's own data", async (t) => {
   await using platform = await bootMcpPlatform();
   const { sql, project } = platform;
   const [ada, eve] = [await platform.addUser("ada"), await platform.addUser("eve")];
@@ -53,7 +53,7 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
   const get = (path: string, headers: Readonly<Record<string, string>>) =>
     sendRequest(project, { endpoint: `/rest/v1/${path}`, method: "GET", headers });
 
-  await t.step("a partition is no table of the API", async () => {
+  await t.step("a partition is not a table of the API", async () => {
     for (const name of partitions) {
       const asTable = await get(`${name}?select=*`, eve.headers);
       assert.equal(asTable.status, 404, name);
@@ -65,7 +65,7 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
     }
   });
 
-  await t.step("the table that they make up shows each user their own rows", async () => {
+  await t.step("the partitioned table shows each user their own rows", async () => {
     for (const path of ["task_steps", "task_events", "tasks?select=id,task_steps(*)"]) {
       assert.deepEqual((await get(path, eve.headers)).body, [], path);
       assert.notDeepEqual((await get(path, ada.headers)).body, [], path);
@@ -73,7 +73,7 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
   });
 
   await t.step(
-    "a registered function reads no partition, and of the table its caller's rows",
+    "a registered function reads no partition, and only its caller's rows of the table",
     async () => {
       for (const name of partitions) {
         const { text } = await execute(platform, eve, "count_partition", { p_name: name });
@@ -84,15 +84,19 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
     },
   );
 
-  await t.step("a person does by a registered function what they may do themselves", async () => {
+  await t.step("a user can do with a registered function what they may do directly", async () => {
     const { text, isError } = await execute(platform, ada, "go_on", { p_task: ended });
     assert.ok(!isError && text.includes("pending"), text);
     await endTask(platform, ended);
     const direct = await execute(platform, ada, "start", { p_agent: "helper" });
-    assert.match(direct.text, /permission denied/, "what creates tasks is no function for users");
+    assert.match(
+      direct.text,
+      /permission denied/,
+      "users cannot call the function that creates tasks",
+    );
   });
 
-  await t.step("an agent continues, forks and approves nothing by one", async () => {
+  await t.step("an agent cannot continue, fork or approve anything with one", async () => {
     const open = await createTask(platform, ada);
     const waiting = await waitingStatement(platform, ada);
     const attempts = [
@@ -110,7 +114,7 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
     assert.deepEqual({ ...row }, { tasks: 2, is_approved: null });
   });
 
-  await t.step("the token of a tool call is no credential of the REST API", async () => {
+  await t.step("the token of a tool call is not a credential of the REST API", async () => {
     const { taskId } = await createTask(platform, ada);
     const token = `swt_${crypto.randomUUID()}`;
     await sql`
@@ -136,7 +140,7 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
     }
   });
 
-  await t.step("odd headers and queries are refused or read as what they are", async () => {
+  await t.step("unusual headers and queries are refused or read literally", async () => {
     const body = { p_task_id: ended, p_input: "Go on" };
     const asActor = (headers: Readonly<Record<string, string>>) =>
       sendRequest(project, {
@@ -230,7 +234,7 @@ async function endTask({ sql }: McpPlatform, taskId: string): Promise<void> {
     where id = ${taskId} and finished_at is null`;
 }
 
-/** A statement of the user's that an agent was shown and that waits for the user. */
+/** A statement of the user that an agent requested and that waits for the user. */
 async function waitingStatement({ sql }: McpPlatform, { id }: McpUser): Promise<string> {
   const [row] = await sql`
     select private.offer_sql_confirmation(jsonb_build_object(
@@ -245,6 +249,6 @@ async function partitionsOf({ sql }: McpPlatform): Promise<readonly string[]> {
     select part.relname as name
     from pg_inherits as child join pg_class as part on part.oid = child.inhrelid
     where child.inhparent in ('public.task_steps'::regclass, 'public.task_events'::regclass)`;
-  assert.ok(rows.length > 4, "there are partitions to try");
+  assert.ok(rows.length > 4, "partitions exist");
   return rows.map(({ name }) => name);
 }

@@ -1,7 +1,7 @@
 import type { StatementClass } from "../../shared/sql/verdict.ts";
 import { readReferenceData } from "../../scripts/bench/reference_files.ts";
 
-/** A labelled statement of the reference corpus. */
+/** A labeled statement of the reference corpus. */
 export interface CorpusEntry {
   readonly id: string;
   readonly category: string;
@@ -10,7 +10,7 @@ export interface CorpusEntry {
   readonly why: string;
 }
 
-/** The labelled statements beside the checkout; null where there are none. */
+/** The labeled statements next to the checkout; null if there are none. */
 export async function readSqlCorpus(): Promise<readonly CorpusEntry[] | null> {
   const bytes = await readReferenceData("sql_corpus.json");
   return bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes));

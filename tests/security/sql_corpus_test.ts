@@ -12,7 +12,7 @@ const corpus = await readSqlCorpus();
 if (corpus === null) writeLine("skipped: there is no ../shared/data beside the checkout");
 
 Deno.test({
-  name: "classifySql() gives every statement of the corpus its label",
+  name: "classifySql() classifies every statement of the corpus as labeled",
   ignore: corpus === null,
   async fn() {
     const wrong: string[] = [];

@@ -1,6 +1,6 @@
-// Statements that no reference corpus has, by the class that any policy with the schema public gives.
+// Statements that the reference corpus lacks, by their class under any policy with the schema public.
 
-/** Nothing that PostgreSQL 17 lets a reader write is refused. */
+/** Everything that PostgreSQL 17 lets a reader run is allowed. */
 export const READS: readonly string[] = [
   String.raw`select 1`,
   String.raw`table products`,
@@ -349,7 +349,7 @@ export const DEFINITIONS: readonly string[] = [
   String.raw`alter table products set (autovacuum_enabled = off)`,
 ];
 
-/** Sessions, locks, files, roles, code, catalogs and schemas of others. */
+/** Sessions, locks, files, roles, code, catalogs and foreign schemas. */
 export const FORBIDDEN: readonly string[] = [
   String.raw`begin`,
   String.raw`begin isolation level serializable read write`,
@@ -591,7 +591,7 @@ export const FORBIDDEN: readonly string[] = [
   String.raw`select * from pg_temp_1.x`,
 ];
 
-/** More than one statement, whatever hides the semicolon. */
+/** More than one statement, however the semicolon is hidden. */
 export const SEVERAL: readonly string[] = [
   String.raw`select 1; select 2`,
   String.raw`select 1;select 2;`,
@@ -613,7 +613,7 @@ drop table products`,
   String.raw`select '\'; drop table products; --'`,
 ];
 
-/** What the grammar refuses, or what is no statement. */
+/** Text that the grammar refuses, or that is not a statement. */
 export const INVALID: readonly string[] = [
   String.raw`select from where`,
   String.raw`selec 1`,
@@ -665,7 +665,7 @@ export const INVALID: readonly string[] = [
   String.raw`select 'a' || from products`,
 ];
 
-/** Calls that no statement may make, or of functions that nobody opted in. */
+/** Calls that no statement may make, or of functions that nobody allowed. */
 export const CALLS: readonly string[] = [
   String.raw`pg_sleep(1)`,
   String.raw`pg_sleep_for('1 s')`,
@@ -786,7 +786,7 @@ export const CALLS: readonly string[] = [
   String.raw`regexp_exec('a')`,
 ];
 
-/** Where a call, written `{}`, can stand. */
+/** The positions of a call, written `{}`. */
 export const PLACES: readonly string[] = [
   String.raw`select {}`,
   String.raw`select 1 + ({})::text::int`,

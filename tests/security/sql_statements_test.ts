@@ -23,7 +23,7 @@ const LABELLED: readonly (readonly [StatementClass, readonly string[]])[] = [
 ];
 
 for (const [kind, statements] of LABELLED) {
-  Deno.test(`${statements.length} further statements of the class ${kind} are judged so`, async () => {
+  Deno.test(`${statements.length} further statements are classified as ${kind}`, async () => {
     const wrong: string[] = [];
     for (const sql of statements) {
       const { statementClass, findings } = await classifySql(sql, DEFAULT_SQL_POLICY);
@@ -34,10 +34,10 @@ for (const [kind, statements] of LABELLED) {
   });
 }
 
-/** Of all calls in all places every so many is tried: each call and each place many times. */
+/** A sample of all calls in all positions: each call and each position many times. */
 const STRIDE = 23;
 
-Deno.test("a call that is not allowed is found in every place and spelling", async () => {
+Deno.test("a forbidden call is found in every position and spelling", async () => {
   const wrong: string[] = [];
   let tried = 0;
   for (const [row, call] of CALLS.entries()) {
@@ -64,7 +64,7 @@ const SPELLINGS: readonly ((call: string) => string)[] = [
   (call) => call.replace(NAME, (_, name: string) => `U&"${name.replace("_", "\\005f")}"(`),
 ];
 
-Deno.test("the operators that BETWEEN, CASE, IN and joins stand for are named", async () => {
+Deno.test("the operators that BETWEEN, CASE, IN and joins imply are named", async () => {
   const named: readonly (readonly [string, readonly string[]])[] = [
     ["select 1 between 0 and 2", ["<=", ">="]],
     ["select 1 not between symmetric 0 and 2", ["<", ">"]],

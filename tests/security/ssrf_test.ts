@@ -17,7 +17,7 @@ import { FORBIDDEN_HOSTS, PRIVATE_HOSTS, PUBLIC_ADDRESS, resolveHost } from "./i
 const REFUSED = "TOOL_ADDRESS_FORBIDDEN";
 const INNER_HOSTS = [...PRIVATE_HOSTS, ...FORBIDDEN_HOSTS];
 
-Deno.test("no registered address leads inside", async (t) => {
+Deno.test("no registered address reaches an internal host", async (t) => {
   await using platform = await bootPlatform({ env: { SUPASWARM_ALLOW_LOOPBACK: "false" } });
   using trap = openTrap();
   const strict = gatewayOf(platform, false);
@@ -38,7 +38,7 @@ Deno.test("no registered address leads inside", async (t) => {
   });
 
   for (const api of ["openai", "anthropic", "google"] as const) {
-    await t.step(`base_url of a provider that speaks ${api}`, async () => {
+    await t.step(`base_url of a provider with the API ${api}`, async () => {
       for (const host of INNER_HOSTS) {
         const url = `https://${host}:${trap.port}/v1`;
         assert.equal(await callModel(api, url), REFUSED, url);
@@ -47,7 +47,7 @@ Deno.test("no registered address leads inside", async (t) => {
   }
 
   await t.step(
-    "a task whose provider stands on loopback fails before anything is sent",
+    "a task whose provider is on loopback fails before anything is sent",
     async () => {
       await addAgent(platform.sql, { slug: "inside" });
       const task = created(
@@ -62,7 +62,7 @@ Deno.test("no registered address leads inside", async (t) => {
     },
   );
 
-  await t.step("leave for loopback opens neither link-local nor metadata addresses", async () => {
+  await t.step("permission for loopback excludes link-local and metadata addresses", async () => {
     for (const host of FORBIDDEN_HOSTS) {
       for (const url of [`http://${host}/`, `https://${host}/`]) {
         assert.equal(await callHttpApi(platform, local, url), REFUSED, url);
@@ -70,7 +70,7 @@ Deno.test("no registered address leads inside", async (t) => {
     }
   });
 
-  await t.step("a redirect of a permitted server leads there neither", async () => {
+  await t.step("a redirect from an allowed server does not reach them either", async () => {
     let location = "";
     const server = startHttpServer(() =>
       new Response(null, { status: 302, headers: { location } })
@@ -79,7 +79,7 @@ Deno.test("no registered address leads inside", async (t) => {
       for (const host of FORBIDDEN_HOSTS) {
         location = `http://${host}/latest/meta-data/`;
         assert.equal(await callHttpApi(platform, local, server.url), REFUSED, location);
-        // Of an MCP server no redirect is followed at all.
+        // An MCP server's redirects are never followed.
         const listed = await listMcpServer(platform, local, `${server.url}/mcp`);
         assert.equal(listed, REFUSED, location);
       }
@@ -91,7 +91,7 @@ Deno.test("no registered address leads inside", async (t) => {
   await t.step("no packet was sent", () => assert.equal(trap.connections(), 0));
 });
 
-Deno.test("a redirect out of the internet is refused at its first hop", async () => {
+Deno.test("a redirect from the internet to an internal host is refused at its first hop", async () => {
   const writtenInHeaders = INNER_HOSTS.filter((host) => /^[ -~]+$/.test(host));
   for (const host of writtenInHeaders) {
     const sent: string[] = [];
@@ -110,7 +110,7 @@ Deno.test("a redirect out of the internet is refused at its first hop", async ()
   }
 });
 
-Deno.test("a name that moves inside between two hops is refused at the second", async () => {
+Deno.test("a name that resolves to an internal address between two hops is refused at the second", async () => {
   const answers = [[PUBLIC_ADDRESS], ["127.0.0.1"]];
   let sent = 0;
   const guarded = createGuardedFetch({
@@ -126,12 +126,12 @@ Deno.test("a name that moves inside between two hops is refused at the second", 
   assert.equal(sent, 1);
 });
 
-Deno.test("a name that moves inside after the check meets a server that cannot prove the name", async () => {
+Deno.test("a name that changes after the check reaches a server that cannot prove the name", async () => {
   const inner = startHttpServer(() => new Response("the instance's credentials"));
   const guarded = createGuardedFetch({
     allowLoopback: false,
     resolveHost: () => Promise.resolve([PUBLIC_ADDRESS]),
-    // Where the connection finds the name now.
+    // The address that the connection now gets for the name.
     fetch: (input, init) => {
       const moved = new URL(String(input));
       moved.host = new URL(inner.url).host;
@@ -147,7 +147,7 @@ Deno.test("a name that moves inside after the check meets a server that cannot p
   }
 });
 
-/** A port on loopback that counts who connects. */
+/** A port on loopback that counts connections. */
 function openTrap() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let count = 0;
@@ -190,7 +190,7 @@ async function callerFor({ sql }: Platform, type: "http_api" | "mcp_server", con
 
 type ToolConfig = Readonly<Record<string, string | { readonly type: "object" }>>;
 
-/** The code that the call of an HTTP API ends with. */
+/** The error code of a call to an HTTP API. */
 async function callHttpApi(platform: Platform, gateway: ToolGateway, url: string) {
   const config = { method: "GET", url, parameters: { type: "object" } } as const;
   const caller = await callerFor(platform, "http_api", config);
@@ -200,14 +200,14 @@ async function callHttpApi(platform: Platform, gateway: ToolGateway, url: string
   return outcome.kind === "answered" ? outcome.errorCode : outcome.kind;
 }
 
-/** The code that listing an MCP server's tools ends with. */
+/** The error code of listing an MCP server's tools. */
 async function listMcpServer(platform: Platform, gateway: ToolGateway, url: string) {
   const caller = await callerFor(platform, "mcp_server", { mcp_url: url });
   const { unavailable } = await gateway.listAgentTools(caller, noAbort());
   return unavailable[0]?.code;
 }
 
-/** The code that a model call ends with, made as the worker makes it. */
+/** The error code of a model call made like the worker's. */
 async function callModel(api: ModelApi, baseUrl: string): Promise<string> {
   const guarded = createGuardedFetch({ allowLoopback: false, resolveHost });
   const call = createModelCaller({

@@ -6,10 +6,10 @@ import { REPO, sign, SyncFixture } from "../quoth/sync_fixture.ts";
 const MIB = 1_048_576;
 const BODY_BYTES = 25 * MIB;
 const COUNT = 40;
-/** What all of them may take at once: 50 MB, a copy of a whole body, and what runs beside them. */
+/** The memory for all of them at once: 50 MB, a copy of a whole body, and concurrent work. */
 const MAX_GROWTH_BYTES = 160 * MIB;
 
-Deno.test("large bodies that nobody has signed share a bounded part of the memory", async () => {
+Deno.test("large unsigned bodies share a bounded part of the memory", async () => {
   await using fixture = await SyncFixture.open();
   const project = await fixture.addProject();
   const environment: Record<string, string> = {
@@ -44,7 +44,7 @@ Deno.test("large bodies that nobody has signed share a bounded part of the memor
   const open = Promise.withResolvers<void>();
   let arrived = 0;
   let mostBytes = 0;
-  /** Stands still before its end until all have sent most of theirs. */
+  /** Pauses before its end until all have sent most of theirs. */
   const largeBody = () => {
     let sentBytes = 0;
     return new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -73,8 +73,8 @@ Deno.test("large bodies that nobody has signed share a bounded part of the memor
     open.resolve();
     const statuses = (await Promise.all(answers)).map(({ status }) => status);
 
-    assert.equal(honest.status, 202, "a push of ordinary size goes on meanwhile");
-    assert.ok(arrived <= 2, `${arrived} bodies were held whole`);
+    assert.equal(honest.status, 202, "a push of ordinary size succeeds meanwhile");
+    assert.ok(arrived <= 2, `${arrived} complete bodies were held`);
     for (const answer of refused) {
       assert.equal(answer.status, 503);
       assert.equal(answer.headers.get("retry-after"), "10");
@@ -85,14 +85,14 @@ Deno.test("large bodies that nobody has signed share a bounded part of the memor
     assert.ok(growthBytes < MAX_GROWTH_BYTES, `${Math.round(growthBytes / MIB)} MB more`);
 
     const later = await post(new Uint8Array(BODY_BYTES), `sha256=${"0".repeat(64)}`);
-    assert.equal(later.status, 401, "what was held is free again");
+    assert.equal(later.status, 401, "the memory is free again");
     await later.body?.cancel();
   } finally {
     await app.close();
   }
 });
 
-/** The first so many answers, in the order in which they come. */
+/** The first answers, in the order in which they arrive. */
 async function firstOf(
   answers: readonly Promise<Response>[],
   count: number,

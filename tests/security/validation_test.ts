@@ -4,7 +4,7 @@ import { noAbort, nobody, openToolFixture } from "../tools/tool_fixture.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 
-Deno.test("the gateway passes on only what it has checked", async (t) => {
+Deno.test("the gateway passes on only checked values", async (t) => {
   const fixture = await openToolFixture();
   const { sql, gateway } = fixture;
   const userId = await fixture.createUser();
@@ -41,7 +41,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
     const mail = await addTool("http_api", { method: "POST", url: `${api.url}/mail`, parameters });
     await textOf(call(mail, mail, { to: "ada@example.org" }));
 
-    await t.step("a long text beside a missing argument is answered at once", async () => {
+    await t.step("a long text next to a missing argument is answered immediately", async () => {
       for (const part of ["a", "a.", "a@", "@", "a@a.", "-", "é", " ", "http://", "1-"]) {
         const text = part.repeat(200_000 / part.length);
         await assertDoesNotBlock(`"${part}…"`, async () => {
@@ -52,7 +52,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
       }
     });
 
-    await t.step("what a tool does not declare is left out, and the answer says so", async () => {
+    await t.step("undeclared arguments are removed, and the answer reports it", async () => {
       api.seen.length = 0;
       const answer = await textOf(
         call(mail, mail, { to: "ada@example.org", bcc: "eve@example.org", "x-role": "admin" }),
@@ -66,7 +66,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
       assert.doesNotMatch(answer.text.split("(not sent")[0] ?? "", /eve@|admin/);
     });
 
-    await t.step("arguments that cannot be checked are refused, not passed", async () => {
+    await t.step("arguments that cannot be checked are refused", async () => {
       const list = await addTool("http_api", {
         method: "POST",
         url: `${api.url}/list`,
@@ -92,7 +92,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
       assert.deepEqual(api.seen, []);
     });
 
-    await t.step("a tool whose schema cannot be checked is left out of the list", async () => {
+    await t.step("a tool whose schema cannot be checked is not listed", async () => {
       const schemas: Readonly<Record<string, JsonValue>> = {
         fine: { type: "object", properties: { a: { type: "string" } } },
         endless: {
@@ -140,7 +140,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
       }
     });
 
-    await t.step("what a database function returns is measured before it is parsed", async () => {
+    await t.step("the result of a database function is measured before it is parsed", async () => {
       await sql.unsafe(`
         create function public.wide(p_count int) returns jsonb language sql stable as $$
           select jsonb_object_agg('k' || n, n) from generate_series(1, p_count) as n $$;
@@ -172,7 +172,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
         await assertDoesNotBlock(`${name} rows`, async () => {
           const { isError, structured, text } = await ask(name, { p_count: count });
           assert.equal(isError, false, text.slice(0, 200));
-          if (name !== "long") assert.equal(structured, undefined, "it is text alone");
+          if (name !== "long") assert.equal(structured, undefined, "it is only text");
         });
       }
       await assertDoesNotBlock("many rows", async () => {
@@ -181,7 +181,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
       });
       assert.equal((await ask("make_much", {})).errorCode, "OUTPUT_TOO_LARGE");
       const [row] = await sql`select count(*)::int as count from public.made`;
-      assert.equal(row?.count, 0, "nothing was changed");
+      assert.equal(row?.count, 0, "nothing has changed");
     });
   } finally {
     await api.stop();
@@ -189,7 +189,7 @@ Deno.test("the gateway passes on only what it has checked", async (t) => {
   }
 });
 
-/** Definitions of which each refers to the next one twenty times. */
+/** Definitions that each refer to the next one twenty times. */
 function doubling(names: string): JsonObject {
   return Object.fromEntries(
     [...names].map((name) => [name, {

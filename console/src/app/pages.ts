@@ -11,18 +11,18 @@ import {
 } from "@lucide/vue";
 import type { Component } from "vue";
 
-/** An entry of the navigation. */
+/** An entry in the navigation. */
 export interface NavigationPage {
   readonly path: string;
   readonly title: string;
   readonly icon: Component;
   /** Second key after `g`. */
   readonly key: string;
-  /** What must hold for the page to be shown. @default nothing */
+  /** The condition for showing the page. @default always shown */
   readonly needs?: "supabase_server" | "operator";
 }
 
-/** The pages that exist, in the order of the navigation. */
+/** All pages, in the order of the navigation. */
 export const PAGES: readonly NavigationPage[] = [
   { path: "/jobs", title: "Jobs", icon: ListTree, key: "j" },
   { path: "/reviews", title: "Reviews", icon: Inbox, key: "r" },

@@ -6,10 +6,10 @@ const SCHEME_KEY = "supaswarm.scheme";
 const SHORTCUTS_KEY = "supaswarm.single_key_shortcuts";
 
 export const scheme = ref<Scheme>(readScheme());
-/** Single keys get in the way of speech input and screen readers, so they can be switched off. */
+/** Single-key shortcuts interfere with speech input and screen readers, so users can turn them off. */
 export const hasSingleKeys = ref(localStorage.getItem(SHORTCUTS_KEY) !== "off");
 
-/** Sets the color scheme of the page and keeps both preferences on this device. */
+/** Sets the color scheme of the page and saves both preferences on this device. */
 export function applyScheme(): void {
   watch(scheme, (value) => {
     if (value === "system") delete document.documentElement.dataset.scheme;

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/vue-query";
 import { RequestError } from "../project/request_error.ts";
 
-/** The store of what the project answered. Nothing is asked while the page is hidden. */
+/** The cache of the project's responses. No requests are sent while the page is hidden. */
 export function createQueries(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -15,7 +15,7 @@ export function createQueries(): QueryClient {
   });
 }
 
-/** What a second try may mend: nothing that the project refused for a reason. */
+/** Errors that a retry may fix: the project did not refuse the request with a reason. */
 function mayPass(error: Error): boolean {
   return !(error instanceof RequestError) || error.status === 0 || error.status >= 500;
 }

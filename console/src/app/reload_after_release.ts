@@ -1,10 +1,10 @@
 const RELOADED_KEY = "supaswarm.reloaded_at";
-/** A file that is still missing so soon after a reload is not there at all. */
+/** A file that is still missing this soon after a reload does not exist. */
 const RELOAD_INTERVAL_MS = 10_000;
 
 /**
- * Loads the page anew when one of its files is gone. A page that stays open while another release
- * of the console is put in its place asks for files that only the release before had.
+ * Reloads the page when one of its files is missing. A page that stays open while another release
+ * of the console is deployed requests files that only the previous release had.
  */
 export function reloadAfterRelease(): void {
   addEventListener("vite:preloadError", (event) => {

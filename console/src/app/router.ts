@@ -5,13 +5,13 @@ import JobsPage from "../pages/jobs/JobsPage.vue";
 
 declare module "vue-router" {
   interface RouteMeta {
-    /** The page's name, for the document's title. */
+    /** The name of the page, for the document title. */
     title: string;
     isPublic?: boolean;
   }
 }
 
-/** Hash routes, so that the built files work in any folder of any static host. */
+/** Hash routes, so that the built files work in any folder of a static host. */
 export function createConsoleRouter(): Router {
   const router = createRouter({
     history: createWebHashHistory(),
@@ -86,7 +86,7 @@ export function createConsoleRouter(): Router {
     if (to.meta.isPublic || isSignedIn.value || !isSessionRead.value) return true;
     return { path: "/sign-in", query: { next: to.fullPath } };
   });
-  // A session that ends by itself (signed out elsewhere, refresh refused) leads to the sign-in page.
+  // A session that ends without the user (signed out elsewhere, refresh refused) leads to the sign-in page.
   watch(isSignedIn, (signedIn) => {
     const route = router.currentRoute.value;
     if (!signedIn && !route.meta.isPublic) {

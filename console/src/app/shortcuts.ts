@@ -1,7 +1,7 @@
 import { onScopeDispose } from "vue";
 import { hasSingleKeys } from "./preferences.ts";
 
-/** A key, or keys one after another, and what they do. */
+/** A key or a sequence of keys, and its action. */
 export interface Shortcut {
   /** `mod+k`, `/`, or a sequence such as `g j`. */
   readonly keys: string;
@@ -13,18 +13,18 @@ const SEQUENCE_MS = 1_200;
 const groups: (readonly Shortcut[])[] = [];
 let pending: { readonly key: string; readonly at: number } | undefined;
 
-/** Everything that keys do now, for the list that `?` opens. */
+/** All current shortcuts, for the list that `?` opens. */
 export function activeShortcuts(): readonly Shortcut[] {
   return groups.flat();
 }
 
-/** Adds keys for as long as the component lives; later ones win. */
+/** Adds shortcuts for the lifetime of the component; later ones take precedence. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   groups.push(shortcuts);
   onScopeDispose(() => groups.splice(groups.indexOf(shortcuts), 1));
 }
 
-/** Listens to the keyboard. */
+/** Starts listening to the keyboard. */
 export function watchKeyboard(): void {
   addEventListener("keydown", (event) => {
     const keys = pressedKeys(event);

@@ -1,7 +1,7 @@
 import { readonly, ref } from "vue";
 import { toRequestError } from "../project/request_error.ts";
 
-/** A short message about something that has happened. */
+/** A short message about an event. */
 export interface Toast {
   readonly id: number;
   readonly text: string;
@@ -15,12 +15,12 @@ let lastId = 0;
 
 export const toasts = readonly(list);
 
-/** Says that something worked. */
+/** Reports a success. */
 export function tellSuccess(text: string): void {
   show({ text, tone: "good" });
 }
 
-/** Says what failed; it stays until it is dismissed. */
+/** Reports a failure; the message stays until the user dismisses it. */
 export function tellFailure(error: unknown): void {
   const { message, hint, code } = toRequestError(error);
   show({ text: hint === null ? message : `${message}. ${hint}`, tone: "bad", code });

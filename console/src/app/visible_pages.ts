@@ -3,7 +3,7 @@ import { useServers } from "../queries/servers.ts";
 import { useIsOperator } from "../queries/operator.ts";
 import { type NavigationPage, PAGES } from "./pages.ts";
 
-/** The pages that this user has something to do on. */
+/** The pages that are useful to this user. */
 export function useVisiblePages(): ComputedRef<readonly NavigationPage[]> {
   const { data: servers } = useServers();
   const { data: isOperator } = useIsOperator();

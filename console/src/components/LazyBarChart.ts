@@ -1,4 +1,4 @@
 import { defineAsyncComponent } from "vue";
 
-/** The chart and its library come when something is drawn. */
+/** Loads the chart and its library when there is something to draw. */
 export const LazyBarChart = defineAsyncComponent(() => import("./BarChart.vue"));

@@ -5,7 +5,7 @@ import { sanitizeHtml } from "./sanitize_html.ts";
 const markdown = new MarkdownIt({ html: false, linkify: false, breaks: true });
 markdown.disable("image");
 
-/** Markdown that somebody else wrote, as HTML that is safe to show. */
+/** Renders Markdown from untrusted authors as safe HTML. */
 export function renderMarkdown(text: string): string {
   return sanitizeHtml(markdown.render(withoutFences(text)));
 }

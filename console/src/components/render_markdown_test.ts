@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// DOMPurify is made for real DOMs; happy-dom is not near enough to one.
+// DOMPurify needs a real DOM; happy-dom is not close enough.
 import { describe, expect, test } from "vitest";
 import { renderMarkdown } from "./render_markdown.ts";
 import { sanitizeHtml } from "./sanitize_html.ts";
@@ -28,7 +28,7 @@ const HOSTILE = [
 
 describe("renderMarkdown()", () => {
   for (const text of HOSTILE) {
-    test(`leaves nothing that runs, loads or leads away in ${text.slice(0, 40)}`, () => {
+    test(`removes everything that runs, loads or redirects from ${text.slice(0, 40)}`, () => {
       const host = shown(renderMarkdown(text));
       expect(host.querySelector("script, img, iframe, svg, style, form, input, base, meta"))
         .toBeNull();
@@ -39,13 +39,13 @@ describe("renderMarkdown()", () => {
     });
   }
 
-  test("opens links elsewhere, without telling them where from", () => {
+  test("opens links elsewhere without a referrer", () => {
     const link = shown(renderMarkdown("[docs](https://example.com)")).querySelector("a");
     expect(link?.getAttribute("rel")).toBe("noopener noreferrer nofollow");
     expect(link?.getAttribute("target")).toBe("_blank");
   });
 
-  test("shows the text between fences without their tags", () => {
+  test("shows the text between fences without the fence tags", () => {
     const host = shown(renderMarkdown('<untrusted_data id="7">\nhello\n</untrusted_data id="7">'));
     expect(host.textContent?.trim()).toBe("hello");
   });
@@ -58,12 +58,12 @@ describe("renderMarkdown()", () => {
   });
 });
 
-test("sanitizeHtml() keeps no attribute that could run or style", () => {
+test("sanitizeHtml() removes attributes that can run or style", () => {
   const html = sanitizeHtml('<p id="a" class="b" style="color:red" onclick="x()">text</p>');
   expect(html).toBe("<p>text</p>");
 });
 
-test("no component but Prose.vue renders HTML", () => {
+test("only Prose.vue renders HTML", () => {
   const sources = import.meta.glob("../**/*.{vue,ts}", {
     query: "?raw",
     import: "default",

@@ -33,7 +33,7 @@ const ALLOWED_TAGS = [
   "ul",
 ];
 const ALLOWED_ATTRIBUTES = ["href", "title", "start", "align"];
-/** Nothing but pages that a reader opens: no script, no data, no address of this origin's code. */
+/** Only pages that a reader opens: no scripts, no data URLs, no URLs of this origin's code. */
 const ALLOWED_ADDRESS = /^(?:https?:|mailto:)/i;
 
 const purifier = DOMPurify(window);
@@ -44,9 +44,9 @@ purifier.addHook("afterSanitizeAttributes", (element) => {
 });
 
 /**
- * HTML that holds text and links alone: nothing that runs, loads or leads away by itself. Images
- * are left out, because loading one tells its server who reads. Where the browser has Trusted Types
- * the result is a `TrustedHTML`, which Vue hands on as it is.
+ * HTML that contains only text and links: nothing runs, loads or redirects without the reader. Images
+ * are removed, because loading an image reveals the reader to its server. In browsers with Trusted
+ * Types the result is a `TrustedHTML`, which Vue passes on unchanged.
  */
 export function sanitizeHtml(html: string): string {
   return purifier.sanitize(html, {

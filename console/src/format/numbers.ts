@@ -4,27 +4,27 @@ const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 const MICRO = 1_000_000;
 
-/** A whole number with separators; nothing known is a dash. */
+/** Formats a whole number with separators; an unknown value is a dash. */
 export function formatCount(count: number | null | undefined): string {
   return count === null || count === undefined ? "–" : COUNT.format(count);
 }
 
-/** Any number with separators, and with as many digits as it has, up to six. */
+/** Formats a number with separators and up to six digits after the point. */
 export function formatNumber(amount: number | null | undefined): string {
   return amount === null || amount === undefined ? "–" : NUMBER.format(amount);
 }
 
-/** A large number in a narrow column, such as `12.3K`. */
+/** Formats a large number for a narrow column, such as `12.3K`. */
 export function formatCompact(count: number | null | undefined): string {
   return count === null || count === undefined ? "–" : COMPACT.format(count);
 }
 
-/** A share between 0 and 1. */
+/** Formats a share between 0 and 1. */
 export function formatShare(share: number | null | undefined): string {
   return share === null || share === undefined ? "–" : PERCENT.format(share);
 }
 
-/** Millionths of a US dollar, with as many digits as small sums need. */
+/** Formats millionths of a US dollar, with enough digits for small amounts. */
 export function formatCost(microUsd: number | null | undefined): string {
   if (microUsd === null || microUsd === undefined) return "–";
   const usd = microUsd / MICRO;
@@ -37,7 +37,7 @@ export function formatCost(microUsd: number | null | undefined): string {
   }).format(usd);
 }
 
-/** A span of time, in at most two units. */
+/** Formats a duration in at most two units. */
 export function formatDuration(durationMs: number | null | undefined): string {
   if (durationMs === null || durationMs === undefined || Number.isNaN(durationMs)) return "–";
   if (durationMs < 1_000) return `${Math.max(0, Math.round(durationMs))} ms`;
@@ -50,7 +50,7 @@ export function formatDuration(durationMs: number | null | undefined): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A size in bytes, in binary units. */
+/** Formats a size in bytes with binary units. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`;
   const units = ["KiB", "MiB", "GiB"];
@@ -63,7 +63,15 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** The first part of an id, which tells rows apart. */
+/**
+ * The two ends of an ID. The beginning is the time, which jobs of one minute share; the end
+ * distinguishes them. The job list finds IDs in this form.
+ */
 export function shortId(id: string | null | undefined): string {
-  return id?.slice(0, 8) ?? "–";
+  return id ? `${id.slice(0, 8)}…${id.slice(-4)}` : "–";
+}
+
+/** The beginning of a commit's hash, as Git shows it. */
+export function shortCommit(hash: string | null | undefined): string {
+  return hash?.slice(0, 8) ?? "–";
 }

@@ -10,10 +10,10 @@ setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, TICK_MS);
 
-/** The present time in milliseconds; it moves once a second while the page is looked at. */
+/** The current time in milliseconds; it updates once a second while the page is visible. */
 export const currentTime = readonly(now);
 
-/** Date and time where the reader is. */
+/** Date and time in the user's time zone. */
 export function formatLocal(at: string | number): string {
   return LOCAL.format(new Date(at));
 }
@@ -23,12 +23,12 @@ export function formatUtc(at: string | number): string {
   return `${new Date(at).toISOString().replace("T", " ").replace(/\.\d+Z$/, "")} UTC`;
 }
 
-/** A day of the usage views, which is one of UTC. */
+/** A day of the usage views, which is a UTC day. */
 export function formatDay(day: string): string {
   return DAY.format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
 }
 
-/** How long ago, or in how long. */
+/** How long ago, or how long from now. */
 export function formatRelative(at: string | number, nowMs: number): string {
   const seconds = (new Date(at).getTime() - nowMs) / 1_000;
   const distance = Math.abs(seconds);

@@ -1,7 +1,7 @@
 import { onlineManager } from "@tanstack/vue-query";
 import { computed, ref } from "vue";
 
-/** How often an unreachable project is asked again. */
+/** How often the console retries an unreachable project. */
 const RECHECK_MS = 2_000;
 
 const hasNetwork = ref(navigator.onLine);
@@ -9,16 +9,16 @@ const doesAnswer = ref(true);
 let healthUrl: string | undefined;
 let recheck: ReturnType<typeof setTimeout> | undefined;
 
-/** Whether the project can be reached, and what stands in the way. */
+/** Whether the project can be reached, and the reason if not. */
 export const connection = computed<"online" | "offline" | "unreachable">(() => {
   if (!hasNetwork.value) return "offline";
   return doesAnswer.value ? "online" : "unreachable";
 });
 
-/** True while requests and actions make sense. */
+/** True while requests and actions can succeed. */
 export const isOnline = computed(() => connection.value === "online");
 
-/** Follows the browser's network and the project's answers; queries pause while it is away. */
+/** Follows the browser's network state and the project's answers; queries pause while it is unreachable. */
 export function watchConnection(url: string): void {
   healthUrl = url;
   addEventListener("online", () => {
@@ -32,7 +32,7 @@ export function watchConnection(url: string): void {
   tellQueries();
 }
 
-/** The browser's `fetch`, which notices when the project stops to answer, and keeps request ids. */
+/** The browser's `fetch`; it detects when the project stops responding, and keeps request ids. */
 export async function watchedFetch(
   input: RequestInfo | URL,
   init?: RequestInit,
@@ -48,7 +48,7 @@ export async function watchedFetch(
   return answer.ok ? answer : await withRequestId(answer);
 }
 
-/** PostgREST's errors are bodies without their headers; the id travels in the body. */
+/** PostgREST errors lose their headers, so the id is added to the body. */
 async function withRequestId(answer: Response): Promise<Response> {
   const requestId = answer.headers.get("x-request-id") ?? answer.headers.get("sb-request-id");
   const isJson = answer.headers.get("content-type")?.includes("json") ?? false;
@@ -58,7 +58,7 @@ async function withRequestId(answer: Response): Promise<Response> {
   try {
     body = JSON.stringify({ ...JSON.parse(text), request_id: requestId });
   } catch {
-    // Whatever it is, it is passed on as it came.
+    // Any other body is passed on unchanged.
   }
   return new Response(body, answer);
 }
@@ -91,7 +91,7 @@ async function askAgain(): Promise<void> {
   if (healthUrl === undefined) return;
   try {
     const answer = await fetch(healthUrl, { cache: "no-store" });
-    // A gateway that answers 5xx has no project behind it yet.
+    // A gateway that answers 5xx has no running project behind it yet.
     if (answer.status >= 500) throw new Error(`The project answered ${answer.status}`);
     doesAnswer.value = true;
     tellQueries();

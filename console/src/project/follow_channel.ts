@@ -1,17 +1,17 @@
 import { projectClient } from "./project_client.ts";
 
-/** A channel that its server closed is joined anew after this time. */
+/** The time after which a channel that its server closed is joined again. */
 const REJOIN_MS = 1_000;
 
-/** What becomes of a channel that is followed. */
+/** The callbacks for the events of a followed channel. */
 export interface ChannelFollower {
   readonly onMessage: (message: { readonly event: string; readonly payload: unknown }) => void;
-  /** True when messages arrive from now on; what came before has to be read. */
+  /** True when messages arrive from now on; earlier ones have to be read. */
   readonly onJoined: (isJoined: boolean) => void;
 }
 
 /**
- * Follows a private channel until the returned function is called. The client rejoins by itself
+ * Follows a private channel until the returned function is called. The client rejoins automatically
  * after lost sockets, but not after the server closed the channel, as it does when a token expires.
  */
 export function followChannel(topic: string, { onMessage, onJoined }: ChannelFollower): () => void {
@@ -32,7 +32,7 @@ export function followChannel(topic: string, { onMessage, onJoined }: ChannelFol
   }
 
   async function rejoin(): Promise<void> {
-    // Renews a session whose token has expired; the channel is joined with the new one.
+    // Refreshes a session whose token has expired; the channel is joined with the new token.
     await client.auth.getSession();
     rejoining = undefined;
     if (!hasEnded) channel = join();

@@ -3,7 +3,7 @@ import type { Database } from "../../../shared/db/database.types.ts";
 import { watchedFetch } from "./connection.ts";
 import type { ProjectConfig } from "./project_config.ts";
 
-/** The client of the project, typed by its database. */
+/** The project's client, typed by its database. */
 export type ProjectClient = SupabaseClient<Database>;
 
 let opened: { readonly client: ProjectClient; readonly config: ProjectConfig } | undefined;
@@ -24,7 +24,7 @@ export function projectClient(): ProjectClient {
   return open().client;
 }
 
-/** What the open project's `config.json` says. */
+/** The contents of the open project's `config.json`. */
 export function projectConfig(): ProjectConfig {
   return open().config;
 }

@@ -1,6 +1,6 @@
-/** The project that the console shows, as `config.json` beside the page names it. */
+/** The project that the console shows, as configured in `config.json` next to the page. */
 export interface ProjectConfig {
-  /** Such as `https://abc.supabase.co`, without a slash at the end. */
+  /** Such as `https://abc.supabase.co`, without a trailing slash. */
   readonly apiUrl: string;
   readonly publishableKey: string;
 }
@@ -8,19 +8,19 @@ export interface ProjectConfig {
 /**
  * Reads `config.json`.
  *
- * @throws Error when the file is missing or malformed, or when it holds a secret key.
+ * @throws Error if the file is missing or malformed, or if it contains a secret key.
  */
 export async function readProjectConfig(): Promise<ProjectConfig> {
   const answer = await fetch("./config.json", { cache: "no-store" });
   if (!answer.ok) {
     throw new Error(
-      `Cannot read config.json beside this page: the server answered ${answer.status}`,
+      `Cannot read config.json next to this page: the server answered ${answer.status}`,
     );
   }
   return parseProjectConfig(await answer.json());
 }
 
-/** @throws Error that says what is wrong with the configuration. */
+/** @throws Error that names the problem in the configuration. */
 export function parseProjectConfig(value: unknown): ProjectConfig {
   const config = value as { api_url?: unknown; publishable_key?: unknown } | null;
   const { api_url: apiUrl, publishable_key: publishableKey } = config ?? {};
@@ -32,14 +32,14 @@ export function parseProjectConfig(value: unknown): ProjectConfig {
   }
   if (isSecretKey(publishableKey)) {
     throw new Error(
-      "Cannot use config.json: it holds a secret key. Everybody who opens this page can read it. " +
+      "Cannot use config.json: it holds a secret key. Everyone who opens this page can read it. " +
         "Put the publishable key there, and replace the secret key in the project's settings",
     );
   }
   return { apiUrl: apiUrl.replace(/\/+$/, ""), publishableKey };
 }
 
-/** True for a secret key of the new kind and for a legacy service role token. */
+/** True for a secret key in the new format and for a legacy service role token. */
 export function isSecretKey(key: string): boolean {
   if (key.startsWith("sb_secret_")) return true;
   const claims = key.split(".")[1];

@@ -1,4 +1,4 @@
-/** A request that the project refused or did not answer, in the form in which pages show it. */
+/** A request that the project refused or did not answer, in the form that pages show. */
 export class RequestError extends Error {
   override name = "RequestError";
   readonly code: string;
@@ -25,7 +25,7 @@ export class RequestError extends Error {
   }
 }
 
-/** What PostgREST says of a failure, with the id that {@linkcode watchedFetch} adds. */
+/** A PostgREST error, with the id that {@linkcode watchedFetch} adds. */
 interface RestFailure {
   readonly message: string;
   readonly code?: string;
@@ -33,10 +33,10 @@ interface RestFailure {
   readonly hint?: string | null;
 }
 
-/** A stable code as the project's SQL functions raise it in `details`. */
+/** A stable code that the project's SQL functions raise in `details`. */
 const STABLE_CODE = /^[A-Z][A-Z0-9_]{2,}$/;
 
-/** The answer's data. @throws RequestError */
+/** Returns the data of an answer. @throws RequestError */
 export function dataOf<Data>(
   { data, error, status }: { data: Data; error: RestFailure | null; status?: number },
 ): NonNullable<Data> {
@@ -59,14 +59,14 @@ function restError(failure: RestFailure, status: number): RequestError {
   });
 }
 
-/** Any thrown value as an error that a page can show. */
+/** Converts any thrown value to an error that a page can show. */
 export function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof TypeError && /fetch|network/i.test(error.message)) return unreachable(error);
   const { message, code, status } = error as { message?: string; code?: string; status?: number };
   return new RequestError({
     code: code || "UNEXPECTED",
-    message: message || "Something unexpected happened",
+    message: message || "An unexpected error occurred",
     status: status ?? 0,
     cause: error,
   });
@@ -76,7 +76,8 @@ function unreachable(cause: unknown): RequestError {
   return new RequestError({
     code: "UNREACHABLE",
     message: "Cannot reach the project",
-    hint: "Check that it runs and that this machine is online. The page tries again by itself.",
+    hint:
+      "Check that it is running and that this device is online. The page retries automatically.",
     cause,
   });
 }

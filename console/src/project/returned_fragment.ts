@@ -1,4 +1,4 @@
-/** What an authorization server's answer left in the fragment of the address. */
+/** The answer of an authorization server in the fragment of the address. */
 export interface ReturnedFragment {
   readonly confirmation: string | null;
   readonly error: string | null;
@@ -8,7 +8,7 @@ export interface ReturnedFragment {
 let returned: ReturnedFragment | null = null;
 
 /**
- * Takes `#confirmation=…` and `#error=…` out of the address before the router reads it, so that
+ * Removes `#confirmation=…` and `#error=…` from the address before the router reads it, so that
  * neither stays in the history.
  */
 export function takeReturnedFragment(): void {
@@ -22,7 +22,7 @@ export function takeReturnedFragment(): void {
   history.replaceState(null, "", `${location.pathname}${location.search}#/tools`);
 }
 
-/** Gives what came back once. */
+/** Returns the answer once. */
 export function claimReturnedFragment(): ReturnedFragment | null {
   const taken = returned;
   returned = null;

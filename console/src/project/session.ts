@@ -11,7 +11,7 @@ export const isSessionRead = computed(() => session.value !== undefined);
 export const userId = computed(() => session.value?.user.id ?? "");
 export const userEmail = computed(() => session.value?.user.email ?? "");
 
-/** Follows who is signed in; what one user was shown is dropped before another one comes. */
+/** Follows the signed-in user; the data of one user is removed before another one signs in. */
 export async function watchSession(queries: QueryClient): Promise<void> {
   const { auth, realtime } = projectClient();
   auth.onAuthStateChange((_event, next) => {

@@ -1,6 +1,6 @@
 import type { LocationQuery } from "vue-router";
 
-/** The one text of a parameter of the address; empty where there is none, or several. */
+/** The value of a query parameter; empty if it is missing or repeated. */
 export function text(value: LocationQuery[string] | undefined): string {
   return typeof value === "string" ? value : "";
 }

@@ -19,7 +19,7 @@ async function readAgents() {
   ) as unknown as Agent[];
 }
 
-/** An agent that the user may give work to. */
+/** An agent that the user may run. */
 export interface Agent {
   readonly id: string;
   readonly slug: string;
@@ -48,7 +48,7 @@ export interface Agent {
   }[];
 }
 
-/** The agents that the user may use, with what each of them has. */
+/** The agents that the user may run, with their tools, skills and handoffs. */
 export function useAgents() {
   return useQuery({
     queryKey: ["agents"],

@@ -9,7 +9,7 @@ const PAGE_SIZE = 50;
 const COLUMNS = "id,mcp_name,tool_name,tool_version,status,error_message,execution_time_ms," +
   "created_at,task_id,step_seq,feedback_token,llm_model";
 
-/** A line of the ledger of calls. */
+/** A row of the call ledger. */
 export interface Call {
   readonly id: string;
   readonly mcp_name: string;
@@ -25,7 +25,7 @@ export interface Call {
   readonly llm_model: string | null;
 }
 
-/** What the ledger is limited to. */
+/** The filters of the ledger. */
 export interface CallFilters {
   readonly server: string;
   readonly tool: string;

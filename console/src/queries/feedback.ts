@@ -12,14 +12,14 @@ export interface Grade {
   readonly comment: string | null;
 }
 
-/** What of a grade changes; the rest stays. */
+/** The part of a grade that changes; the rest is kept. */
 export interface GradeChange {
   readonly rating?: "up" | "down";
   readonly rating_score?: number;
   readonly comment?: string;
 }
 
-/** The grade that a call has. */
+/** The grade of a call. */
 export function useGrade(feedbackToken: Ref<string | null>) {
   return useQuery({
     queryKey: computed(() => ["grade", feedbackToken.value]),

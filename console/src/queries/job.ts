@@ -9,10 +9,10 @@ import { withoutFences } from "../format/untrusted_text.ts";
 /** Steps of one request when their inputs and outputs are read as well. */
 const CONVERSATION_PAGE = 200;
 const EVENT_PAGE = 200;
-/** Earlier versions of what changes all the time are soon forgotten. */
+/** Versions of frequently changing data are removed from the cache early. */
 const KEPT_MS = 10_000;
 
-/** While a new version is read the one before stays; that of another task or step does not. */
+/** While a new version loads the previous one stays; data of another task or step does not. */
 function earlierVersion(key: Ref<readonly unknown[]>) {
   return <Data>(
     before: Data | undefined,
@@ -23,7 +23,7 @@ function earlierVersion(key: Ref<readonly unknown[]>) {
   };
 }
 
-/** A job's own row and sums, without input and output; `version` changes when it is to be read again. */
+/** A job's row and totals, without input and output; a new `version` reads it again. */
 export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
   const queryKey = computed(() => ["job", jobId.value, "head", version.value]);
   return useQuery({
@@ -74,7 +74,7 @@ export interface JobHead {
 
 /** A step of another task at which a fork begins. */
 export interface ForkPoint {
-  /** Its id leads to its job. */
+  /** The id of its task, which leads to the job. */
   readonly taskId: string;
   readonly seq: number | null;
 }
@@ -98,16 +98,14 @@ export function useForksOf(taskId: Ref<string>) {
     queryKey: computed(() => ["job", taskId.value, "forks"]),
     queryFn: async () => {
       const rows = dataOf(
-        await projectClient().from("task_events").select("task_id,payload")
-          .eq("type", "task.created").eq("payload->forked_from->>task_id", taskId.value)
-          .order("id").limit(FORK_LIMIT),
+        await projectClient().rpc("list_forks", { p_task_id: taskId.value, p_limit: FORK_LIMIT }),
       );
-      return rows.map(({ task_id: id, payload }) => ({ id, seq: forkOriginOf(payload)?.seq }));
+      return rows.map(({ fork_id: id, from_seq: seq }) => ({ id, seq }));
     },
   });
 }
 
-/** What a task was given and what it answered. */
+/** The input and output of a task. */
 export function useTaskPayload(
   taskId: Ref<string>,
   version: Ref<unknown>,
@@ -130,7 +128,7 @@ export function useTaskPayload(
   });
 }
 
-/** One step with its input and output, read when it is opened. */
+/** One step with its input and output, read when the user opens it. */
 export function useStepPayload(
   taskId: Ref<string>,
   seq: Ref<number>,
@@ -154,7 +152,7 @@ export function useStepPayload(
   });
 }
 
-/** The call of the ledger that a step made, with its grade. */
+/** The ledger row of the call that a step made, with its grade. */
 export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref<boolean>) {
   return useQuery({
     queryKey: computed(() => ["job", taskId.value, "call", seq.value]),
@@ -169,7 +167,7 @@ export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref
   });
 }
 
-/** The transcript of a task, whole, for reading. */
+/** The complete transcript of a task. */
 export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
   const queryKey = computed(() => ["job", taskId.value, "conversation", version.value]);
   return useQuery({
@@ -192,7 +190,7 @@ export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
   });
 }
 
-/** The newest events of a job as they are stored. */
+/** The latest stored events of a job. */
 export function useJobEvents(jobId: Ref<string>, version: Ref<unknown>) {
   const queryKey = computed(() => ["job", jobId.value, "events", version.value]);
   return useQuery({
@@ -207,7 +205,7 @@ export function useJobEvents(jobId: Ref<string>, version: Ref<unknown>) {
   });
 }
 
-/** What the tasks of a job saved. */
+/** The data that the tasks of a job saved. */
 export function useJobData(jobId: Ref<string>, version: Ref<unknown>) {
   const queryKey = computed(() => ["job", jobId.value, "data", version.value]);
   return useQuery({
@@ -225,7 +223,7 @@ export function useJobData(jobId: Ref<string>, version: Ref<unknown>) {
 const LAST_STEPS = 5;
 const STEP_TEXT_CHARACTERS = 600;
 
-/** What a task did just before a step, with the beginning of each text. */
+/** The work of a task before a step, with the beginning of each text. */
 export function useLastSteps(taskId: Ref<string>, beforeSeq: Ref<number>) {
   return useQuery({
     queryKey: computed(() => ["job", taskId.value, "before", beforeSeq.value]),

@@ -5,7 +5,7 @@ import { callFunction } from "../project/call_function.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 
-/** What `supaswarm-create-task` takes. */
+/** The request of `supaswarm-create-task`. */
 export interface NewJob {
   readonly agent: string;
   readonly input: Json;
@@ -17,40 +17,40 @@ export interface NewJob {
   readonly watch: boolean;
 }
 
-/** What `supaswarm-create-task` answers. */
+/** The answer of `supaswarm-create-task`. */
 export interface CreatedJob {
   readonly task_id: string;
   readonly master_task_id: string;
 }
 
-/** Creates a job. The same key again names the same job, so a repeated click makes no second one. */
+/** Creates a job. The same key returns the same job, so a repeated click creates no second one. */
 export function useCreateJob() {
   return useJobMutation((job: NewJob) =>
     callFunction<CreatedJob>("supaswarm-create-task", { body: job })
   );
 }
 
-/** Ends a job with everything under it. */
+/** Cancels a job and everything below it. */
 export function useCancelJob() {
   return useJobMutation(cancelJob);
 }
 
-/** As {@linkcode useCancelJob}, for many jobs: nothing is read again after each. @throws RequestError */
+/** Like {@linkcode useCancelJob}, for many jobs: nothing is reloaded after each. @throws RequestError */
 export async function cancelJob(jobId: string): Promise<number> {
   return dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }));
 }
 
-/** Lets a task that failed or was cancelled go on. */
+/** Resumes a task that failed or was cancelled. */
 export function useRetryTask() {
   return useJobMutation(retryTask);
 }
 
-/** As {@linkcode useRetryTask}, for many tasks. @throws RequestError */
+/** Like {@linkcode useRetryTask}, for many tasks. @throws RequestError */
 export async function retryTask(taskId: string): Promise<string> {
   return dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }));
 }
 
-/** Where a fork begins, and what is different in it. */
+/** Where a fork begins, and its changes. */
 export interface ForkRequest {
   readonly taskId: string;
   readonly seq: number;
@@ -58,7 +58,7 @@ export interface ForkRequest {
   readonly changes: Readonly<Record<string, Json>> | null;
 }
 
-/** Makes a new job of the steps before one; answers its id. */
+/** Creates a job from the steps before a step, and returns its id. */
 export function useForkTask() {
   return useJobMutation(async ({ taskId, seq, changes }: ForkRequest) =>
     dataOf(
@@ -71,7 +71,7 @@ export function useForkTask() {
   );
 }
 
-/** Adds a message of the user to a job that has ended. */
+/** Adds a message from the user to a job that has ended. */
 export function useContinueTask() {
   return useJobMutation(async ({ taskId, input }: { taskId: string; input: Json }) =>
     dataOf(await projectClient().rpc("continue_task", { p_task_id: taskId, p_input: input }))

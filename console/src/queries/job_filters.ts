@@ -1,33 +1,34 @@
 import type { LocationQuery, LocationQueryRaw } from "vue-router";
 import { text } from "./address.ts";
 
-/** What a list of jobs is limited to. */
+/** The filters of a list of jobs. */
 export interface JobFilters {
   readonly status: readonly string[];
   readonly agent: string;
   /** `key=value`, several separated by commas. */
   readonly metadata: string;
-  /** The beginning of an id. */
+  /** The beginning of an id, its end after `…`, or both, as lists show ids. */
   readonly id: string;
   /** A local day, such as `2026-11-22`. */
   readonly from: string;
   readonly to: string;
-  /** In US dollars, as a person writes it. */
+  /** In US dollars, as the user enters it. */
   readonly minCost: string;
   readonly maxCost: string;
 }
 
-const ID_PREFIX = /^[0-9a-f-]{1,36}$/i;
+const ID_PART = /^(?=.)([0-9a-f-]{0,36})(?:…([0-9a-f]{0,12}))?$/;
 const MICRO = 1_000_000;
 
-/** Reads the filters of an address; what is malformed limits nothing. */
+/** Reads the filters from an address; a malformed filter is ignored. */
 export function filtersOf(query: LocationQuery): JobFilters {
-  const id = text(query.id).toLowerCase();
+  // Three dots are easier to type than an ellipsis.
+  const id = text(query.id).toLowerCase().replace("...", "…");
   return {
     status: text(query.status).split(",").filter(Boolean),
     agent: text(query.agent),
     metadata: text(query.metadata),
-    id: ID_PREFIX.test(id) ? id : "",
+    id: ID_PART.test(id) ? id : "",
     from: dayOf(query.from),
     to: dayOf(query.to),
     minCost: amountOf(query.minCost),
@@ -35,7 +36,7 @@ export function filtersOf(query: LocationQuery): JobFilters {
   };
 }
 
-/** The filters as the query of an address, without those that are not set. */
+/** The filters as the query of an address, without unset ones. */
 export function queryOf(filters: JobFilters): LocationQueryRaw {
   const { status, ...others } = filters;
   const query = Object.entries(others).filter(([, value]) => value !== "");
@@ -45,7 +46,13 @@ export function queryOf(filters: JobFilters): LocationQueryRaw {
   };
 }
 
-/** The pairs of `key=value, key=value`; what is not of this form is left out. */
+/** The beginning and the end of the ID in the filter; empty for any. */
+export function idEnds(filter: string): { readonly prefix: string; readonly suffix: string } {
+  const [, prefix = "", suffix = ""] = ID_PART.exec(filter) ?? [];
+  return { prefix, suffix };
+}
+
+/** The pairs of `key=value, key=value`; malformed pairs are omitted. */
 export function metadataPairs(filter: string): Record<string, string> {
   const pairs = filter.split(",").flatMap((part): [string, string][] => {
     const at = part.indexOf("=");
@@ -55,19 +62,19 @@ export function metadataPairs(filter: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** An amount in US dollars in millionths. */
+/** Converts an amount in US dollars to millionths. */
 export function microUsdOf(amount: string): number {
   return Math.round(Number(amount) * MICRO);
 }
 
-/** Midnight where the reader is, as a moment; `addDays` moves it. */
+/** Midnight in the user's time zone as a moment; `addDays` moves it. */
 export function localDayStart(localDay: string, addDays = 0): string {
   const date = new Date(`${localDay}T00:00:00`);
   date.setDate(date.getDate() + addDays);
   return date.toISOString();
 }
 
-/** A day of an address; empty for anything else. */
+/** A day from an address; empty for anything else. */
 export function dayOf(value: LocationQuery[string] | undefined): string {
   const given = text(value);
   return /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { filtersOf, metadataPairs, queryOf } from "./job_filters.ts";
+import { shortId } from "../format/numbers.ts";
 import { requestOf } from "./jobs.ts";
 
 describe("the filters of a list of jobs", () => {
@@ -13,12 +14,12 @@ describe("the filters of a list of jobs", () => {
     maxCost: "2",
   };
 
-  test("live in the address, and come back from it", () => {
+  test("survive a round trip through the address", () => {
     const filters = filtersOf(query);
     expect(filtersOf(queryOf(filters) as never)).toEqual(filters);
   });
 
-  test("reach the database in its own units", () => {
+  test("are sent to the database in its units", () => {
     expect(requestOf(filtersOf(query))).toMatchObject({
       status: ["failed", "cancelled"],
       agent: "writer",
@@ -30,7 +31,21 @@ describe("the filters of a list of jobs", () => {
     });
   });
 
-  test("limit nothing where they are malformed", () => {
+  test.each([
+    ["019aac3e…9c3f", { id_prefix: "019aac3e", id_suffix: "9c3f" }],
+    ["019AAC3E...9C3F", { id_prefix: "019aac3e", id_suffix: "9c3f" }],
+    ["…9c3f", { id_suffix: "9c3f" }],
+    ["019aac3e…", { id_prefix: "019aac3e" }],
+    ["…", {}],
+    ["9c3f…zz", {}],
+  ])("find an ID by its ends in the form that lists show: %s", (id, request) => {
+    expect(requestOf(filtersOf({ id }))).toEqual(request);
+    expect(requestOf(filtersOf({ id: shortId("019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f") }))).toEqual(
+      { id_prefix: "019aac3e", id_suffix: "9c3f" },
+    );
+  });
+
+  test("are ignored if they are malformed", () => {
     const wrong = { id: "zz", from: "soon", minCost: "much", maxCost: "-1", metadata: "=x,plain" };
     expect(requestOf(filtersOf(wrong))).toEqual({});
     expect(metadataPairs("a=b=c")).toEqual({ a: "b=c" });

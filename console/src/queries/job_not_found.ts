@@ -1,11 +1,11 @@
 import { RequestError } from "../project/request_error.ts";
 
-/** What is said of a job that row level security does not show, or that does not exist. */
+/** The error for a job that row level security hides or that does not exist. */
 export function jobNotFound(jobId: string): RequestError {
   return new RequestError({
     code: "TASK_NOT_FOUND",
-    message: `There is no job ${jobId}`,
-    hint: "It may be another user's, or it was deleted.",
+    message: `Job ${jobId} not found`,
+    hint: "It may belong to another user, or it may have been deleted.",
     status: 404,
   });
 }

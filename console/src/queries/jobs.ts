@@ -4,13 +4,19 @@ import { computed, type Ref } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
-import { type JobFilters, localDayStart, metadataPairs, microUsdOf } from "./job_filters.ts";
+import {
+  idEnds,
+  type JobFilters,
+  localDayStart,
+  metadataPairs,
+  microUsdOf,
+} from "./job_filters.ts";
 import { listPollMs } from "./user_events.ts";
 
-/** Jobs of one request. */
+/** The number of jobs per request. */
 const PAGE_SIZE = 50;
 
-/** A line of the list of jobs. */
+/** A row of the list of jobs. */
 export interface JobSummary {
   readonly id: string;
   readonly agent_slug: string | null;
@@ -29,13 +35,13 @@ export interface JobSummary {
   readonly finished_at: string | null;
 }
 
-/** Where a page ended. */
+/** The end of a page. */
 interface Cursor {
   readonly created_at: string;
   readonly id: string;
 }
 
-/** The jobs that fit, newest first, page by page. */
+/** The matching jobs, newest first, page by page. */
 export function useJobs(filters: Ref<JobFilters>) {
   return useInfiniteQuery({
     queryKey: computed(() => ["jobs", "list", filters.value]),
@@ -50,7 +56,7 @@ export function useJobs(filters: Ref<JobFilters>) {
   });
 }
 
-/** How many jobs there are of each status, whatever status is filtered for. */
+/** The number of jobs by status, ignoring the status filter. */
 export function useJobCounts(filters: Ref<JobFilters>) {
   const others = computed<JobFilters>(() => ({ ...filters.value, status: [] }));
   return useQuery({
@@ -77,10 +83,10 @@ async function readJobs(filters: JobFilters, before: Cursor | null): Promise<Job
   );
 }
 
-/** At most this many jobs are acted on at once; it is the longest page of `list_jobs`. */
+/** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */
 export const BATCH_LIMIT = 1_000;
 
-/** The newest jobs of any of these statuses that fit the filters, at most `BATCH_LIMIT`. */
+/** The newest jobs in any of these statuses that match the filters, at most `BATCH_LIMIT`. */
 export async function readMatchingJobs(
   filters: JobFilters,
   statuses: readonly string[],
@@ -97,14 +103,16 @@ export async function readMatchingJobs(
   );
 }
 
-/** The filters as `list_jobs` and `job_counts` take them. */
+/** The filters in the form of `list_jobs` and `job_counts`. */
 export function requestOf(filters: JobFilters): Record<string, Json> {
   const metadata = metadataPairs(filters.metadata);
+  const { prefix, suffix } = idEnds(filters.id);
   return {
     ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
     ...(filters.agent === "" ? {} : { agent: filters.agent }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(filters.id === "" ? {} : { id_prefix: filters.id }),
+    ...(prefix === "" ? {} : { id_prefix: prefix }),
+    ...(suffix === "" ? {} : { id_suffix: suffix }),
     ...(filters.from === "" ? {} : { created_from: localDayStart(filters.from) }),
     ...(filters.to === "" ? {} : { created_to: localDayStart(filters.to, 1) }),
     ...(filters.minCost === "" ? {} : { min_cost_micro_usd: microUsdOf(filters.minCost) }),

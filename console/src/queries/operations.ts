@@ -5,11 +5,11 @@ import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 
 const PAGE_SIZE = 50;
-/** Hidden pages do not ask: the query client pauses their intervals. */
+/** Hidden pages send no requests: the query client pauses their intervals. */
 const POLL_MS = 10_000;
 const MAX_ROWS = 200;
 
-/** What waits and runs of one priority. */
+/** Waiting and running tasks of one priority. */
 export interface QueueLine {
   readonly priority: string;
   readonly waiting_count: number;
@@ -22,7 +22,7 @@ export interface QueueLine {
   readonly live_worker_count: number;
 }
 
-/** A worker of the last day. */
+/** A worker that ran in the last 24 hours. */
 export interface WorkerLine {
   readonly id: string;
   readonly started_at: string;
@@ -57,7 +57,7 @@ export interface DeadLetter {
   readonly retried_at: string | null;
 }
 
-/** How a registered tool fares for all users. */
+/** The state of a registered tool for all users. */
 export interface ServerLine {
   readonly tool_id: string;
   readonly slug: string;
@@ -84,7 +84,7 @@ export interface WaitingDefinition {
   readonly waiting_definition: unknown;
 }
 
-/** What an operator has done. */
+/** An action of an operator. */
 export interface OperatorAct {
   readonly id: number;
   readonly at: string;
@@ -118,12 +118,12 @@ interface OperatorRows {
   operator_acts: OperatorAct;
 }
 
-/** The rows of one of the views of operators; anybody else's request is refused. */
+/** The rows of one of the operator views; other users' requests are refused. */
 export function useOperatorRows<View extends keyof OperatorRows>(view: View) {
   return useQuery({
     queryKey: ["operations", view],
     queryFn: async () =>
-      // The generated types of views let every column be null.
+      // In the generated types of views every column is nullable.
       dataOf(
         await projectClient().from(view).select("*").limit(MAX_ROWS),
       ) as unknown as readonly OperatorRows[View][],
@@ -131,7 +131,7 @@ export function useOperatorRows<View extends keyof OperatorRows>(view: View) {
   });
 }
 
-/** All jobs, newest first, page by page; `owner` is an account's id or address. */
+/** All jobs, newest first, page by page; `owner` is an account's id or email. */
 export function useAllJobs(filters: Ref<{ readonly owner: string; readonly status: string }>) {
   return useInfiniteQuery({
     queryKey: computed(() => ["operations", "jobs", filters.value]),
@@ -155,14 +155,14 @@ export function useAllJobs(filters: Ref<{ readonly owner: string; readonly statu
   });
 }
 
-/** What an operator can do; the database writes each of them down. */
+/** The actions of an operator; the database records each of them. */
 export type Act =
   | { readonly kind: "cancel"; readonly jobId: string }
   | { readonly kind: "retry"; readonly taskId: string }
   | { readonly kind: "redrive"; readonly deadLetterId: number }
   | { readonly kind: "approve"; readonly definition: WaitingDefinition };
 
-/** Does it, for the reason given. */
+/** Performs the action, with the given reason. */
 export function useOperatorAct() {
   const queries = useQueryClient();
   return useMutation({

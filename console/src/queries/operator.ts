@@ -8,7 +8,7 @@ import { isSignedIn, userId } from "../project/session.ts";
 const OPERATOR_SCOPES = ["swarm:operate", "admin:*"];
 const MINUTE_MS = 60_000;
 
-/** Whether the user's grant makes an operator of them. The database asks again at every request. */
+/** Whether the user's grant makes the user an operator. The database checks it at every request. */
 export function useIsOperator() {
   return useQuery({
     queryKey: computed(() => ["is_operator", userId.value]),

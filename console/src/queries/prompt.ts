@@ -6,15 +6,15 @@ import { RequestError } from "../project/request_error.ts";
 import { factsOf, textIn, type ToolResult } from "../results/tool_result.ts";
 
 const PAGE_SIZE = 20;
-/** Of each text; the whole of a long one is asked for by itself. */
+/** The limit for each text; the complete text is requested separately. */
 const TEXT_CHARACTERS = 8_192;
 const WHOLE_TEXT_CHARACTERS = 100_000;
 
-/** A message of what a model was sent. */
+/** A message that was sent to a model. */
 export interface PromptMessage {
   readonly role: "user" | "assistant" | "tool";
   readonly text: string;
-  /** Of the whole text. */
+  /** The length of the complete text. */
   readonly characters: number;
   readonly name?: string;
   readonly is_error?: boolean;
@@ -25,10 +25,10 @@ export interface PromptMessage {
   }[];
 }
 
-/** What a model was sent at one step, or a page of it. */
+/** The prompt of a model at one step, or a page of it. */
 export interface Prompt {
   readonly agent: string;
-  /** Null for everybody but operators of the project. */
+  /** Null for everyone except operators of the project. */
   readonly system: string | null;
   readonly message_count: number;
   readonly messages: readonly PromptMessage[];
@@ -36,7 +36,7 @@ export interface Prompt {
   readonly servers: readonly string[];
 }
 
-/** What the model of a step was sent, message by message, read when somebody asks for it. */
+/** The prompt of a step's model, message by message, read when the user opens it. */
 export function usePrompt(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref<boolean>) {
   return useInfiniteQuery({
     queryKey: computed(() => ["job", taskId.value, "prompt", seq.value]),

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 
-/** The providers of models, and for which of them the user has a key. */
+/** The model providers, and for which of them the user has a key. */
 export function useProviderKeys() {
   return useQuery({
     queryKey: ["provider_keys"],
@@ -21,7 +21,7 @@ export function useProviderKeys() {
   });
 }
 
-/** Keeps the user's own key of a provider in Vault; null deletes it. */
+/** Stores the user's own key for a provider in Vault; null deletes it. */
 export function useSetProviderKey() {
   const queries = useQueryClient();
   return useMutation({

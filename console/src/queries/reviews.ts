@@ -33,7 +33,7 @@ export interface Review {
   };
 }
 
-/** How a person answers. */
+/** A person's answer. */
 export interface ReviewAnswer {
   readonly taskId: string;
   readonly isApproved: boolean;
@@ -41,7 +41,7 @@ export interface ReviewAnswer {
   readonly comments: string | null;
 }
 
-/** At most this many open questions are listed at once. */
+/** The maximum number of open questions in the list. */
 export const REVIEW_LIMIT = 200;
 const ANSWERED_LIMIT = 20;
 
@@ -58,7 +58,7 @@ export function useOpenReviews() {
   });
 }
 
-/** The newest answers. */
+/** The latest answers. */
 export function useAnsweredReviews() {
   return useQuery({
     queryKey: ["reviews", "answered"],
@@ -71,7 +71,7 @@ export function useAnsweredReviews() {
   });
 }
 
-/** How many questions wait, for the navigation. */
+/** The number of open questions, for the navigation. */
 export function useOpenReviewCount() {
   return useQuery({
     queryKey: ["reviews", "open_count"],

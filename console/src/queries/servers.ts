@@ -6,7 +6,7 @@ import { isSignedIn } from "../project/session.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Providers and models that a tool lets its caller choose from. */
+/** Providers and models from which the caller of a tool can choose. */
 export interface ModelOptions {
   readonly providers: readonly string[] | null;
   readonly default_provider: string | null;
@@ -14,7 +14,7 @@ export interface ModelOptions {
   readonly default_model: string | null;
 }
 
-/** A tool as the list of all servers has it. */
+/** A tool in the list of all servers. */
 export interface BriefTool {
   readonly name: string;
   readonly version?: string;
@@ -23,7 +23,7 @@ export interface BriefTool {
   readonly model_options: ModelOptions | null;
 }
 
-/** A tool server that the user may use something of. */
+/** A tool server with tools that the user may use. */
 export interface Server {
   readonly slug: string;
   readonly name: string;
@@ -34,10 +34,10 @@ export interface Server {
   readonly listing_error?: { readonly code: string; readonly message: string };
 }
 
-/** A JSON Schema, of which nothing is known beforehand. */
+/** A JSON Schema of unknown form. */
 export type Schema = boolean | { readonly [keyword: string]: unknown };
 
-/** A tool with all that a call needs. */
+/** A tool with everything that a call needs. */
 export interface Tool extends BriefTool {
   readonly inputSchema: Schema;
   readonly outputSchema?: Schema;
@@ -50,9 +50,9 @@ export interface Tool extends BriefTool {
   };
   readonly scopes: readonly string[];
   readonly missing_scopes: readonly string[];
-  /** What worked before, newest last. */
+  /** Arguments that worked before, newest last. */
   readonly successful_parameters: readonly unknown[];
-  /** The parameters are only the shape of what worked for others. */
+  /** True if the parameters are only the shape of what worked for other users. */
   readonly is_shape: boolean;
   readonly success_count: number;
   readonly last_successful_call: string | null;
@@ -69,7 +69,7 @@ export interface QuarantinedTool {
   >;
 }
 
-/** One server with its tools and how it fares. */
+/** One server with its tools and its state. */
 export interface ServerDetail {
   readonly server: Omit<Server, "tools">;
   readonly instructions: string | null;
@@ -87,7 +87,7 @@ export interface ServerDetail {
   readonly listing_error?: { readonly code: string; readonly message: string };
 }
 
-/** The tool servers of which the user may use something. */
+/** The tool servers with tools that the user may use. */
 export function useServers() {
   return useQuery({
     queryKey: ["servers"],
@@ -98,7 +98,7 @@ export function useServers() {
   });
 }
 
-/** One server, asked for while it is looked at. */
+/** One server, reloaded while it is visible. */
 export function useServer(slug: Ref<string | null>) {
   return useQuery({
     queryKey: computed(() => ["server", slug.value]),
@@ -108,7 +108,7 @@ export function useServer(slug: Ref<string | null>) {
   });
 }
 
-/** Reads one server's tools; `refresh` asks the server itself. */
+/** Reads one server's tools; `refresh` asks the server again. */
 export async function readServer(
   slug: string,
   signal?: AbortSignal,

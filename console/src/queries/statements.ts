@@ -16,7 +16,7 @@ export interface PastStatement {
   readonly created_at: string;
 }
 
-/** The user's newest calls of `execute_sql`, from the ledger. */
+/** The user's latest calls of `execute_sql`, from the ledger. */
 export function useStatementHistory() {
   return useQuery({
     queryKey: ["calls", "statements"],
@@ -32,7 +32,7 @@ export function useStatementHistory() {
   });
 }
 
-/** Lets a statement that waits for its owner's approval run. @throws RequestError */
+/** Approves a statement that waits for its owner, so that it can run. @throws RequestError */
 export async function approveStatement(confirmationId: string): Promise<void> {
   const answer = await projectClient().rpc("approve_statement", {
     p_confirmation_id: confirmationId,

@@ -6,7 +6,7 @@ import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { isSignedIn } from "../project/session.ts";
 
-/** The registered servers with the kind of credential that they take, and what the user has. */
+/** The registered servers with the kind of credential that they accept, and what the user has set. */
 export function useToolAccounts() {
   return useQuery({
     queryKey: ["tool_accounts"],
@@ -24,7 +24,7 @@ export function useToolAccounts() {
   });
 }
 
-/** Keeps the user's own credential of a server in Vault; null deletes it. */
+/** Stores the user's own credential for a server in Vault; null deletes it. */
 export function useSetToolCredential() {
   const queries = useQueryClient();
   return useMutation({
@@ -39,17 +39,19 @@ export function useSetToolCredential() {
   });
 }
 
-/** Leads to where the user allows the connection; the answer comes back to this page. */
+/** Opens the page where the user allows the connection; the answer returns to this page. */
 export async function connectAccount(slug: string): Promise<void> {
   const { authorization_url: url } = await callFunction<{ authorization_url: string }>(
     "mcp-oauth",
     { body: { server: slug, return_to: `${location.origin}${location.pathname}` } },
   );
-  if (!/^https?:\/\//.test(url)) throw new Error("The server named no page to sign in at");
+  if (!/^https?:\/\//.test(url)) {
+    throw new Error("Cannot connect the account: the server returned no sign-in page");
+  }
   location.assign(url);
 }
 
-/** Completes a connection with what the authorization server sent back. */
+/** Completes a connection with the authorization server's answer. */
 export async function confirmAccount(confirmation: string): Promise<string> {
   const { server } = await callFunction<{ server: string }>("mcp-oauth/confirm", {
     body: { confirmation },
@@ -57,7 +59,7 @@ export async function confirmAccount(confirmation: string): Promise<string> {
   return server;
 }
 
-/** Ends the connection of the user's account. */
+/** Disconnects the user's account. */
 export async function disconnectAccount(slug: string): Promise<void> {
   await callFunction("mcp-oauth", { method: "DELETE", body: { server: slug } });
 }

@@ -18,12 +18,12 @@ import { applyEvent, type JobEvent, type LiveTrace } from "../pages/job/trace/ap
 import { stepKey, type TraceStep, type TraceTask } from "../pages/job/trace/trace_model.ts";
 
 const PAGE_SIZE = 1_000;
-/** After events the rows that changed are read again, at most this often. */
+/** The minimum time between two reads of changed rows. */
 const RECONCILE_MS = 500;
 const WATCH_RENEWAL_MS = 30_000;
-/** Stands for the steps after those that are known. */
+/** Represents the steps after the known ones. */
 const NEW_STEPS = Infinity;
-/** Beyond this many changed tasks everything is read at once. */
+/** If more tasks than this have changed, everything is read again. */
 const MAX_SINGLE_TASKS = 6;
 const POLL_MS = 3_000;
 
@@ -32,7 +32,7 @@ const TASK_COLUMNS =
 
 /**
  * A job's tasks and steps, read once and then kept up to date by its channel: events change the
- * next frame, and the rows that they are about are read shortly after.
+ * next frame, and the changed rows are read shortly after.
  */
 export function useTrace(jobId: Ref<string>) {
   const trace = shallowRef<LiveTrace>(emptyTrace());
@@ -41,26 +41,31 @@ export function useTrace(jobId: Ref<string>) {
   const updatedAtMs = ref(0);
   const isJoined = ref(false);
   const eventCount = ref(0);
-  /** Lowest step number that changed, by task. */
+  /** Lowest changed step number, by task. */
   let changed = new Map<string, number>();
   let queued: JobEvent[] = [];
   let frame = 0;
   let reconciling: ReturnType<typeof setTimeout> | undefined;
   let reading: AbortController | undefined;
+  /** Ends with the reading of the whole job that is under way. */
+  let whole: Promise<void> = Promise.resolve();
 
   const isActive = computed(() =>
     [...trace.value.tasks.values()].some(({ finished_at: at }) => at === null)
   );
 
-  async function readAll(): Promise<void> {
+  function readAll(): Promise<void> {
     reading?.abort();
-    const mine = reading = new AbortController();
-    const id = jobId.value;
+    reading = new AbortController();
+    return whole = readWhole(jobId.value, reading);
+  }
+
+  async function readWhole(id: string, mine: AbortController): Promise<void> {
     try {
       const tasks = await readTasks(id, mine.signal, (page) => show(page, []));
       const steps = await readSteps(id, mine.signal, (page) => show(tasks, page));
       if (mine.signal.aborted) return;
-      // Texts that are being written are in no row.
+      // Text that is being written is not stored in any row.
       trace.value = {
         tasks: new Map(tasks.map((task) => [task.id, task])),
         steps: new Map(steps.map((step) => [stepKey(step), step])),
@@ -75,13 +80,46 @@ export function useTrace(jobId: Ref<string>) {
     }
   }
 
-  /** The first pages are shown while the next ones are on their way. */
+  /** Waits for the current read of the whole job, including one that replaces it. */
+  async function untilRead(): Promise<void> {
+    let ended: Promise<void>;
+    do {
+      ended = whole;
+      await ended;
+    } while (ended !== whole);
+  }
+
+  /**
+   * Reads what may have changed between the first read and the channel. The steps of tasks that
+   * had already ended, and still have, are unchanged.
+   */
+  async function catchUp(): Promise<void> {
+    const id = jobId.value;
+    await untilRead();
+    const mine = reading;
+    if (mine === undefined || mine.signal.aborted || error.value !== null) return;
+    try {
+      const known = trace.value.tasks;
+      const tasks = await readTasks(id, mine.signal, () => {});
+      const moved = tasks.filter((task) => hasMoved(known.get(task.id), task));
+      const wasReopened = moved.some((task) => known.get(task.id)?.finished_at);
+      if (wasReopened || moved.length > MAX_SINGLE_TASKS) return await readAll();
+      const pages = await Promise.all(
+        moved.map((task) => readStepsFrom(task.id, firstOpenStepOf(trace.value, task.id))),
+      );
+      if (!mine.signal.aborted) show(tasks, pages.flat());
+    } catch (failure) {
+      if (!mine.signal.aborted) error.value = failure;
+    }
+  }
+
+  /** The first pages are shown while the next ones load. */
   function show(tasks: readonly TraceTask[], steps: readonly TraceStep[]): void {
     for (const task of tasks) trace.value.tasks.set(task.id, task);
     for (const step of steps) {
       const key = stepKey(step);
       const before = trace.value.steps.get(key);
-      // A step that is read by itself comes without what the whole trace has of it.
+      // A step that is read separately lacks the fields of the whole trace.
       const server = step.server ?? before?.server ?? null;
       const cost = step.cost_micro_usd ?? before?.cost_micro_usd ?? null;
       trace.value.steps.set(key, { ...step, server, cost_micro_usd: cost });
@@ -95,7 +133,7 @@ export function useTrace(jobId: Ref<string>) {
     if (frame === 0) frame = requestAnimationFrame(flush);
   }
 
-  /** However many events came since the last frame, they are drawn together. */
+  /** All events since the last frame are rendered together. */
   function flush(): void {
     frame = 0;
     const events = queued;
@@ -115,6 +153,8 @@ export function useTrace(jobId: Ref<string>) {
   }
 
   async function reconcile(): Promise<void> {
+    // Rows of that reading may be older than the events.
+    await untilRead();
     reconciling = undefined;
     const tasks = changed;
     changed = new Map();
@@ -138,12 +178,14 @@ export function useTrace(jobId: Ref<string>) {
     trace.value = emptyTrace();
     isPending.value = true;
     error.value = null;
+    let wasJoined = false;
     void readAll();
     const unfollow = followChannel(`supaswarm:master:${id}`, {
       onMessage: ({ event, payload }) => receive({ type: event, ...payload as object } as JobEvent),
       onJoined: (joins) => {
-        // Whatever happened before the channel was joined, or while it was away, is read.
-        if (joins && !isJoined.value) void readAll();
+        // Reads what happened before the channel was joined, or while it was disconnected.
+        if (joins && !isJoined.value) void (wasJoined ? readAll() : catchUp());
+        wasJoined ||= joins;
         isJoined.value = joins;
       },
     });
@@ -160,7 +202,7 @@ export function useTrace(jobId: Ref<string>) {
     });
   }, { immediate: true });
 
-  // Models stream only while somebody looks.
+  // Models stream only while a user watches.
   const watching = setInterval(() => void renewWatch(), WATCH_RENEWAL_MS);
   const polling = setInterval(() => {
     if (!isJoined.value && isActive.value && isOnline.value && !document.hidden) void readAll();
@@ -192,6 +234,23 @@ export function useTrace(jobId: Ref<string>) {
 
 function emptyTrace(): LiveTrace {
   return { tasks: new Map(), steps: new Map(), texts: new Map() };
+}
+
+function hasMoved(before: TraceTask | undefined, now: TraceTask): boolean {
+  return before === undefined || now.finished_at === null ||
+    before.finished_at !== now.finished_at || before.status !== now.status;
+}
+
+/** The lowest step that may still change: one that has not ended, else the last one. */
+function firstOpenStepOf({ steps }: LiveTrace, taskId: string): number {
+  let last = 0;
+  let open = Infinity;
+  for (const step of steps.values()) {
+    if (step.task_id !== taskId) continue;
+    last = Math.max(last, step.seq);
+    if (step.ended_at === null) open = Math.min(open, step.seq);
+  }
+  return Math.min(open, last);
 }
 
 function lastStepOf({ steps }: LiveTrace, taskId: string): number {

@@ -4,10 +4,10 @@ import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 
-/** What usage is summed up by. */
+/** The dimensions of a usage report. */
 export type UsageDimension = "day" | "agent" | "model" | "tool" | "job";
 
-/** What one day, agent, model, tool or job used. */
+/** The usage of one day, agent, model, tool or job. */
 export interface UsageLine {
   readonly label: string;
   readonly name: string | null;
@@ -32,11 +32,11 @@ export interface UsageLine {
   readonly failed_count: number;
 }
 
-/** At most this many days, agents, models, tools or jobs are shown. */
+/** The maximum number of days, agents, models, tools or jobs in a table. */
 export const USAGE_LIMIT = 400;
 const DAY_MS = 86_400_000;
 
-/** What the user has used in the last days, summed up by a dimension. */
+/** The user's usage in the last days, by one dimension. */
 export function useUsage(dimension: Ref<UsageDimension>, days: Ref<number>) {
   return useQuery({
     queryKey: computed(() => ["usage", dimension.value, days.value]),
@@ -51,7 +51,7 @@ export function useUsage(dimension: Ref<UsageDimension>, days: Ref<number>) {
   });
 }
 
-/** Midnight in UTC, so that the first of the days is whole. */
+/** Midnight in UTC, so that the first day is complete. */
 function firstDay(days: number): string {
   const day = new Date(Date.now() - (days - 1) * DAY_MS);
   return `${day.toISOString().slice(0, 10)}T00:00:00Z`;

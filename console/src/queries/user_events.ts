@@ -6,18 +6,18 @@ import { userId } from "../project/session.ts";
 /** Changes within this time cause one request. */
 const GATHER_MS = 250;
 const POLL_MS = 5_000;
-/** With a channel, polling only mends what a lost message left out. */
+/** With a channel, polling only repairs the effect of a lost message. */
 const SLOW_POLL_MS = 60_000;
 
 const joined = ref(false);
 
-/** True while the user's channel says what changes. */
+/** True while the user's channel reports changes. */
 export const isFollowingUser = readonly(joined);
 
-/** How often lists ask by themselves; they do not while the page is hidden. */
+/** The polling interval of lists; they do not poll while the page is hidden. */
 export const listPollMs = computed(() => (joined.value ? SLOW_POLL_MS : POLL_MS));
 
-/** Follows the user's channel, and has lists read again when jobs or reviews change. */
+/** Follows the user's channel, and reloads lists when jobs or reviews change. */
 export function useUserEvents(): void {
   const queries = useQueryClient();
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +50,7 @@ export function useUserEvents(): void {
     const unfollow = followChannel(`supaswarm:user:${id}`, {
       onMessage: noteChange,
       onJoined: (isJoined) => {
-        // What happened while nobody listened is read once.
+        // Reads what happened while the channel was disconnected.
         if (isJoined && !joined.value) noteChange();
         joined.value = isJoined;
       },

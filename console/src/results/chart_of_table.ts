@@ -1,6 +1,6 @@
 import { cellText, type ResultTable } from "./find_table.ts";
 
-/** A column of numbers, drawn against the column that names its rows. */
+/** A numeric column, charted against the column that names its rows. */
 export interface TableChart {
   readonly name: string;
   readonly labels: readonly string[];
@@ -10,13 +10,13 @@ export interface TableChart {
 /** More bars than this cannot be distinguished. */
 const MOST_BARS = 200;
 
-/** Places of the columns of a table that can be drawn; none where there is nothing to compare. */
+/** Indexes of the columns of a table that can be charted; empty if there is nothing to compare. */
 export function drawableColumns({ columns, rows }: ResultTable): number[] {
   if (rows.length < 2 || rows.length > MOST_BARS) return [];
   return columns.flatMap(({ kind }, index) => (kind === "number" ? [index] : []));
 }
 
-/** The chart of one column; its rows are named by the first column that has no numbers. */
+/** The chart of one column; the first column without numbers names its rows. */
 export function chartOfTable({ columns, rows }: ResultTable, column: number): TableChart {
   const naming = columns.findIndex(({ kind }) => kind !== "number" && kind !== "json");
   return {

@@ -1,11 +1,11 @@
 import { cellText, type ResultTable } from "./find_table.ts";
 
-/** Spreadsheets run a cell that begins so as a formula. */
+/** Spreadsheets run a cell that begins with one of these as a formula. */
 const FORMULA_START = /^[=+\-@\t\r]/;
-/** A plain negative number is no formula. */
+/** A plain negative number is not a formula. */
 const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The table as CSV (RFC 4180), in which nothing runs when a spreadsheet opens it. */
+/** The table as CSV (RFC 4180), in which a spreadsheet runs nothing. */
 export function tableToCsv({ columns, rows }: ResultTable): string {
   const lines = [columns.map(({ name }) => name), ...rows.map((row) => row.map(cellText))];
   return lines.map((line) => line.map(csvCell).join(",")).join("\r\n") + "\r\n";
@@ -25,7 +25,7 @@ export function tableToJson({ columns, rows }: ResultTable): string {
   return JSON.stringify(objects, null, 2);
 }
 
-/** The table as a table of Markdown. */
+/** The table as a Markdown table. */
 export function tableToMarkdown({ columns, rows }: ResultTable): string {
   const line = (cells: readonly string[]) => `| ${cells.map(markdownCell).join(" | ")} |`;
   const marks = columns.map(({ kind }) => (kind === "number" ? "---:" : "---"));

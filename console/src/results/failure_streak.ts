@@ -1,8 +1,8 @@
-/** Decides when the feedback modal opens by itself: once for each streak of failures of a tool. */
+/** Decides when the feedback dialog opens automatically: once per failure streak of a tool. */
 export class FailureStreaks {
   readonly #asked = new Set<string>();
 
-  /** Notes how a call of a tool, `server.tool`, ended; true when its user is to be asked now. */
+  /** Records the outcome of a call of a tool, `server.tool`; true if the user should be asked now. */
   note(tool: string, { isError, errorCode }: {
     readonly isError: boolean;
     readonly errorCode: string | null;
@@ -17,5 +17,5 @@ export class FailureStreaks {
   }
 }
 
-/** The streaks of whoever is signed in: another panel for the same tool does not ask again. */
+/** The streaks of the signed-in user: another panel for the same tool does not ask again. */
 export const failureStreaks = new FailureStreaks();

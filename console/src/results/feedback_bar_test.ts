@@ -2,7 +2,7 @@ import { mount } from "@vue/test-utils";
 import { expect, test } from "vitest";
 import FeedbackBar from "./FeedbackBar.vue";
 
-test("FeedbackBar sends a thumb, stars and words, each by itself", async () => {
+test("FeedbackBar sends a thumb, stars and a comment separately", async () => {
   const bar = mount(FeedbackBar, { props: { grade: null } });
   await bar.find('[aria-label="Bad"]').trigger("click");
   await bar.find('[aria-label="4 stars"]').trigger("click");
@@ -15,7 +15,7 @@ test("FeedbackBar sends a thumb, stars and words, each by itself", async () => {
   ]);
 });
 
-test("FeedbackBar shows what was graded before", () => {
+test("FeedbackBar shows an earlier grade", () => {
   const grade = { rating: "up", rating_score: 3, comment: "fine" };
   const bar = mount(FeedbackBar, { props: { grade } });
   expect(bar.find('[aria-label="Good"]').attributes("aria-pressed")).toBe("true");

@@ -1,4 +1,4 @@
-/** A column of a table, with what its values are. */
+/** A column of a table and the type of its values. */
 export interface TableColumn {
   readonly name: string;
   readonly kind: "number" | "boolean" | "time" | "text" | "json";
@@ -11,8 +11,8 @@ export interface ResultTable {
 }
 
 /**
- * The table in an answer: `{columns, rows}` as `execute_sql` has it, or the first list of objects.
- * Null where there is none.
+ * The table in an answer: `{columns, rows}` as in `execute_sql`, or the first list of objects.
+ * Null if there is none.
  */
 export function findTable(value: unknown): ResultTable | null {
   if (Array.isArray(value)) return tableOfObjects(value);
@@ -53,7 +53,7 @@ function tableOfObjects(list: readonly unknown[]): ResultTable | null {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 
-/** What the values of a column have in common; nothing said counts for nothing. */
+/** The common type of a column's values; missing values are ignored. */
 function kindOf(values: readonly unknown[]): TableColumn["kind"] {
   const given = values.filter((value) => value !== null && value !== undefined);
   if (given.length === 0) return "text";
@@ -63,7 +63,7 @@ function kindOf(values: readonly unknown[]): TableColumn["kind"] {
   return given.some((value) => typeof value === "object") ? "json" : "text";
 }
 
-/** A value as a cell shows it. */
+/** A value as the text of a cell. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

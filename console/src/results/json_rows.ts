@@ -1,28 +1,28 @@
 import { pointerTo } from "../format/json_pointer.ts";
 
-/** A line of a tree of JSON. */
+/** A row of a JSON tree. */
 export interface JsonRow {
-  /** JSON pointer, empty for the whole value; what is open is remembered by it. */
+  /** JSON pointer, empty for the whole value; it identifies open rows. */
   readonly path: string;
-  /** Name or place in its parent; empty for the whole value. */
+  /** Name or index in its parent; empty for the whole value. */
   readonly name: string;
   readonly value: unknown;
   /** 1 for the whole value. */
   readonly level: number;
   readonly kind: "object" | "array" | "string" | "number" | "boolean" | "null";
-  /** Members or items. */
+  /** The number of members or items. */
   readonly childCount: number;
   readonly isExpanded: boolean;
   readonly position: number;
   readonly siblingCount: number;
 }
 
-/** Parts of at most this many members or items are open at first. */
+/** Parts with at most this many members or items are open at first. */
 const OPEN_AT_FIRST = 30;
-/** So deep are they open. */
+/** The depth to which they are open. */
 const LEVELS_AT_FIRST = 3;
 
-/** The parts of a value that are open at first, so that a small answer is read at a glance. */
+/** The parts of a value that are open at first, so that a small answer is readable at once. */
 export function pathsOpenAtFirst(value: unknown): Set<string> {
   const open = new Set<string>();
   function visit(part: unknown, path: string, level: number): void {
@@ -38,10 +38,10 @@ export function pathsOpenAtFirst(value: unknown): Set<string> {
   return open;
 }
 
-/** The lines of a value, from top to bottom, without those inside closed parts. */
+/** The rows of a value, from top to bottom, without those inside closed parts. */
 export function jsonRows(value: unknown, open: ReadonlySet<string>): JsonRow[] {
   const rows: JsonRow[] = [];
-  // A stack instead of recursion: values may nest deeper than calls can.
+  // Uses a stack instead of recursion, because values may nest deeper than calls can.
   type Pending = Pick<JsonRow, "path" | "name" | "value" | "level" | "position" | "siblingCount">;
   const pending: Pending[] = [
     { path: "", name: "", value, level: 1, position: 1, siblingCount: 1 },
@@ -72,7 +72,7 @@ export function jsonRows(value: unknown, open: ReadonlySet<string>): JsonRow[] {
   return rows;
 }
 
-/** What a line says beside its name: the value, or how much there is in it. */
+/** The text of a row after its name: the value, or its size. */
 export function previewOf({ value, kind, childCount }: JsonRow, maxCharacters: number): string {
   if (kind === "object") return `{ ${childCount} ${childCount === 1 ? "member" : "members"} }`;
   if (kind === "array") return `[ ${childCount} ${childCount === 1 ? "item" : "items"} ]`;

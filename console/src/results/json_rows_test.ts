@@ -4,7 +4,7 @@ import { jsonRows, pathsOpenAtFirst, previewOf } from "./json_rows.ts";
 describe("jsonRows()", () => {
   const value = { name: "Ada", tags: ["a", "b"], "a/b~c": { deep: null }, empty: {} };
 
-  test("lists what is open, from top to bottom, with JSON pointers", () => {
+  test("lists the open rows from top to bottom with JSON pointers", () => {
     const rows = jsonRows(value, new Set(["", "/tags", "/a~1b~0c"]));
     expect(rows.map(({ path, level }) => [path, level])).toEqual([
       ["", 1],
@@ -18,7 +18,7 @@ describe("jsonRows()", () => {
     ]);
   });
 
-  test("leaves out what is inside closed parts", () => {
+  test("omits the contents of closed parts", () => {
     expect(jsonRows(value, new Set([""])).map(({ name }) => name)).toEqual([
       "",
       "name",
@@ -29,7 +29,7 @@ describe("jsonRows()", () => {
     expect(jsonRows(value, new Set())).toHaveLength(1);
   });
 
-  test("says what each line is, and how much is in it", () => {
+  test("describes each row and its size", () => {
     const rows = jsonRows(value, new Set([""]));
     expect(rows.map((row) => previewOf(row, 20))).toEqual([
       "{ 4 members }",
@@ -42,7 +42,7 @@ describe("jsonRows()", () => {
     expect(shortened).toEqual([`"${"x".repeat(9)}…`]);
   });
 
-  test("survives values that are deeper than calls can be, and large ones", () => {
+  test("handles large values and values nested deeper than calls can be", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 20_000; level++) deep = [deep];
     expect(jsonRows(deep, new Set([""]))).toHaveLength(2);
@@ -50,7 +50,7 @@ describe("jsonRows()", () => {
     expect(jsonRows(large, new Set([""]))).toHaveLength(50_001);
   });
 
-  test("opens small parts at first, and leaves large ones closed", () => {
+  test("opens small parts at first, and keeps large ones closed", () => {
     const open = pathsOpenAtFirst({ few: [1, 2], many: Array.from({ length: 100 }, () => ({})) });
     expect(open.has("")).toBe(true);
     expect(open.has("/few")).toBe(true);

@@ -20,7 +20,7 @@ describe("findTable()", () => {
     expect(table?.columns[1]?.kind).toBe("json");
   });
 
-  test("makes no table of anything else", () => {
+  test("finds no table in anything else", () => {
     for (const value of [null, "text", { a: 1 }, [1, 2], { list: [] }]) {
       expect(findTable(value)).toBeNull();
     }
@@ -32,9 +32,9 @@ describe("exports", () => {
     { name: '=HYPERLINK("http://x")', note: 'said "hi", then left', n: -5 },
     { name: "+cmd|' /C calc'!A0", note: "two\nlines | and a bar", n: 1.5 },
   ]);
-  if (table === null) throw new Error("There is no table");
+  if (table === null) throw new Error("No table found");
 
-  test("no cell of a CSV is run by a spreadsheet", () => {
+  test("a spreadsheet runs no cell of a CSV file", () => {
     const csv = tableToCsv(table);
     expect(csv).toContain(`"'=HYPERLINK(""http://x"")"`);
     expect(csv).toContain(`"'+cmd|' /C calc'!A0"`);
@@ -42,11 +42,11 @@ describe("exports", () => {
     expect(csv).toContain(",-5\r\n");
   });
 
-  test("JSON holds the values as they are", () => {
+  test("JSON contains the values unchanged", () => {
     expect(JSON.parse(tableToJson(table))[0]).toMatchObject({ n: -5 });
   });
 
-  test("a bar or a line break does not end a cell of Markdown", () => {
+  test("a pipe or a line break does not end a Markdown cell", () => {
     const lines = tableToMarkdown(table).trimEnd().split("\n");
     expect(lines).toHaveLength(4);
     expect(lines[3]).toContain("two<br>lines \\| and a bar");
@@ -55,9 +55,9 @@ describe("exports", () => {
 
 describe("the chart of a table", () => {
   const table = findTable([{ id: 1, agent: "a", cost: 5 }, { id: 2, agent: "b", cost: null }]);
-  if (table === null) throw new Error("There is no table");
+  if (table === null) throw new Error("No table found");
 
-  test("draws numbers against the column that names the rows", () => {
+  test("charts numbers against the column that names the rows", () => {
     expect(drawableColumns(table)).toEqual([0, 2]);
     expect(chartOfTable(table, 2)).toEqual({
       name: "cost",
@@ -66,7 +66,7 @@ describe("the chart of a table", () => {
     });
   });
 
-  test("is not offered where there is nothing to compare", () => {
+  test("is not offered if there is nothing to compare", () => {
     expect(drawableColumns({ ...table, rows: table.rows.slice(0, 1) })).toEqual([]);
     const many = Array.from({ length: 500 }, () => table.rows[0] ?? []);
     expect(drawableColumns({ ...table, rows: many })).toEqual([]);
@@ -76,7 +76,7 @@ describe("the chart of a table", () => {
 describe("FailureStreaks", () => {
   const failed = { isError: true, errorCode: "EXCEEDED_RETRIES" };
 
-  test("asks once for a streak, and again after a success", () => {
+  test("asks once per streak, and again after a success", () => {
     const streaks = new FailureStreaks();
     expect(streaks.note("a", { isError: true, errorCode: "SQL_ERROR" })).toBe(false);
     expect(streaks.note("a", failed)).toBe(true);
@@ -86,7 +86,7 @@ describe("FailureStreaks", () => {
     expect(streaks.note("a", failed)).toBe(true);
   });
 
-  test("is one for the whole page, whatever panel runs the tool", () => {
+  test("is shared by all panels of the page", () => {
     expect(failureStreaks.note("notes.search", failed)).toBe(true);
     expect(failureStreaks.note("notes.search", failed)).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { RequestError } from "../project/request_error.ts";
 
-/** A part of what a tool answered. */
+/** A part of a tool's answer. */
 export interface ContentBlock {
   readonly type: string;
   readonly text?: string;
@@ -10,7 +10,7 @@ export interface ContentBlock {
   readonly name?: string;
 }
 
-/** What a call of a tool answered, also when the gateway refused it. */
+/** The answer of a tool call, including a refusal by the gateway. */
 export interface ToolResult {
   readonly content: readonly ContentBlock[];
   readonly structuredContent?: unknown;
@@ -27,7 +27,7 @@ export interface ResultFacts {
   readonly consecutiveFailures: number;
 }
 
-/** A refusal of the gateway as a result, so that it can be graded like one. */
+/** A refusal by the gateway as a result, so that it can be graded too. */
 export function resultOfError(error: RequestError): ToolResult {
   const details = (error.details ?? {}) as Record<string, unknown>;
   const text = error.hint === null ? error.message : `${error.message}\n\n${error.hint}`;
@@ -53,7 +53,7 @@ export function factsOf({ _meta: meta = {} }: ToolResult): ResultFacts {
   };
 }
 
-/** All text of a result, block after block. */
+/** The text of all blocks of a result. */
 export function textIn({ content }: ToolResult): string {
   return content.flatMap(({ type, text }) => type === "text" && text ? [text] : []).join("\n\n");
 }

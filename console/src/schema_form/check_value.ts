@@ -3,20 +3,20 @@ import type { JsonObject, JsonValue } from "../../../shared/json.ts";
 import { validateValue } from "../../../shared/tool_schemas/validate_value.ts";
 import type { Schema } from "../queries/servers.ts";
 
-/** A part of a value that does not fit its schema. */
+/** A part of a value that does not match its schema. */
 export interface ValueProblem {
-  /** JSON pointer to the part, empty for the whole. */
+  /** JSON pointer to the part, empty for the whole value. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Sums up what others say in detail. */
+/** Keywords whose problem the problems of their parts describe in more detail. */
 const SUMMARIES = new Set(["properties", "items", "allOf", "$ref", "additionalProperties"]);
 const MAX_PROBLEMS = 20;
 
 /**
- * What of a value does not fit, as the gateway will say: in a bounded number of steps, whatever the
- * patterns of a foreign schema are. What cannot be decided is left to the tool.
+ * The problems of a value, as the gateway will report them, in a bounded number of steps for any
+ * pattern in a foreign schema. Undecidable parts are left to the tool.
  */
 export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
   if (schema === true) return [];
@@ -33,7 +33,7 @@ export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
   );
 }
 
-/** The first variant that a value fits; null where none does. */
+/** The first variant that a value matches; null if it matches none. */
 export function fittingVariant(
   variants: readonly Schema[],
   root: Schema,

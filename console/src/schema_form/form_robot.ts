@@ -6,7 +6,7 @@ import { initialValue } from "./initial_value.ts";
 import { pointerTo } from "../format/json_pointer.ts";
 import SchemaForm from "./SchemaForm.vue";
 
-/** For tests: a form, and the value that it has made. */
+/** For tests: a form and the value that it produced. */
 export function openForm(schema: Schema, start?: Json): { form: VueWrapper; value: () => Json } {
   const value = shallowRef<Json>(start ?? initialValue(schema, schema) ?? {});
   const form = mount(SchemaForm, {
@@ -23,13 +23,13 @@ export function openForm(schema: Schema, start?: Json): { form: VueWrapper; valu
   return { form, value: () => value.value };
 }
 
-/** What no control of the form takes: it is written in the JSON tab. */
+/** A value that no control of the form accepts: it is entered in the JSON tab. */
 export class Unsayable extends Error {}
 
 /**
- * For tests: enters a value through the controls of the form alone, as a user does.
+ * For tests: enters a value only through the controls of the form, as a user does.
  *
- * @throws Unsayable when there is no control for a part of it.
+ * @throws Unsayable if a part of the value has no control.
  */
 export async function enterValue(form: VueWrapper, value: Json, path = ""): Promise<void> {
   const own = ownControls(form, path);
@@ -42,7 +42,7 @@ export async function enterValue(form: VueWrapper, value: Json, path = ""): Prom
   await enterPlain(form, value, path);
 }
 
-/** Tries one variant after the other, as somebody does who looks for the one that fits. */
+/** Tries one variant after the other, like a user who looks for the matching one. */
 async function enterVariant(
   form: VueWrapper,
   { kinds, value, path }: { kinds: DOMWrapper<Element>; value: Json; path: string },
@@ -60,7 +60,7 @@ async function enterVariant(
     const made = valueAt(form, path);
     if (made !== undefined && same(made, value)) return;
   }
-  throw new Unsayable(`No variant at ${path || "the root"} takes ${JSON.stringify(value)}`);
+  throw new Unsayable(`No variant at ${path || "the root"} accepts ${JSON.stringify(value)}`);
 }
 
 async function enterPlain(form: VueWrapper, value: Json, path: string): Promise<void> {
@@ -94,7 +94,7 @@ async function enterPlain(form: VueWrapper, value: Json, path: string): Promise<
   }
   const box = own('input[type="checkbox"]')[0];
   if (box !== undefined && typeof value === "boolean") {
-    // A box that is not set looks unchecked, and has to be touched to say so.
+    // An unset checkbox looks unchecked, and must be clicked to set false.
     (box.element as HTMLInputElement).checked = value;
     return await box.trigger("change");
   }
@@ -133,7 +133,7 @@ function valueAt(form: VueWrapper, path: string): Json | undefined {
   return at;
 }
 
-/** Whether two values are the same JSON, in whatever order their members stand. */
+/** Whether two values are the same JSON, regardless of the order of members. */
 export function same(one: unknown, other: unknown): boolean {
   return sorted(one) === sorted(other);
 }

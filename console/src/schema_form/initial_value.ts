@@ -2,15 +2,15 @@ import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
 import { defaultOf, fieldKind, resolveSchema } from "./read_schema.ts";
 
-/** Required parts of required parts; a schema that requires itself has no value at all. */
+/** Depth of required parts; a schema that requires itself has no value. */
 const MAX_DEPTH = 8;
-/** Parts that are looked at: two that require themselves would be millions. */
+/** Maximum number of visited parts: two schemas that require themselves would create millions. */
 const MAX_PARTS = 200;
 const MAX_ITEMS = 20;
 
 /**
- * What a form begins with: whatever the schema leaves no choice about. Texts and numbers stay
- * absent until somebody writes them, because an invented value would be sent unseen.
+ * The initial value of a form: everything that the schema determines. Text and numbers stay
+ * absent until the user enters them, because an invented value could be sent unnoticed.
  */
 export function initialValue(schema: Schema, root: Schema): Json | undefined {
   return initialPart(schema, { root, depth: 0, budget: { parts: MAX_PARTS } });
@@ -68,12 +68,12 @@ function initialItems(schema: Schema, items: Schema, place: Place): Json {
   return values;
 }
 
-/** An item or a named member is there at once: it begins as something that can be changed. */
+/** A new item or named member starts with a value that can be edited. */
 export function emptyValue(schema: Schema, root: Schema, depth = 0): Json {
   const kind = fieldKind(schema, root);
   if (kind.kind === "number") return 0;
   if (kind.kind === "enum") return kind.values[0] ?? null;
-  // A union begins as its first alternative.
+  // A union starts with its first alternative.
   if (kind.kind === "variants" && depth < MAX_DEPTH) {
     return emptyValue(kind.variants[0] ?? true, root, depth + 1);
   }

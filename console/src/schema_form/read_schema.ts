@@ -3,7 +3,7 @@ import type { Schema } from "../queries/servers.ts";
 
 type SchemaObject = { readonly [keyword: string]: unknown };
 
-/** What a form shows for a schema. */
+/** How a form shows a schema. */
 export type FieldKind =
   | { readonly kind: "const"; readonly value: Json }
   | { readonly kind: "enum"; readonly values: readonly Json[] }
@@ -16,19 +16,19 @@ export type FieldKind =
     readonly kind: "object";
     readonly properties: Readonly<Record<string, Schema>>;
     readonly required: readonly string[];
-    /** The schema of names that are not declared; false where there may be none. */
+    /** The schema for undeclared names; false if they are not allowed. */
     readonly others: Schema;
   }
   | { readonly kind: "variants"; readonly variants: readonly Schema[] }
-  /** What no field can say: it is written as JSON. */
+  /** A schema without a field: it is edited as JSON. */
   | { readonly kind: "json" };
 
-/** References and parts of parts beyond this depth go round. */
+/** References and parts nested deeper than this are circular. */
 const MAX_DEPTH = 32;
-/** Texts above this length, or without a limit and described at length, get several lines. */
+/** Text fields longer than this, or with a long description and no limit, get several lines. */
 const LONG_TEXT = 200;
 
-/** The schema that is meant: references followed, `allOf` put together. */
+/** The resolved schema: references followed, `allOf` merged. */
 export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
   if (!isObject(schema)) return schema;
   if (depth > MAX_DEPTH) return {};
@@ -47,7 +47,7 @@ export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
   return resolveSchema(merged([...parts, siblings]), root, depth + 1);
 }
 
-/** What the form shows for a schema. */
+/** The kind of field for a schema. */
 export function fieldKind(given: Schema, root: Schema): FieldKind {
   const schema = resolveSchema(given, root);
   if (!isObject(schema)) return { kind: "json" };
@@ -75,7 +75,7 @@ export function fieldKind(given: Schema, root: Schema): FieldKind {
   }
 }
 
-/** The alternatives of a schema, each with what stands beside them; null where there are none. */
+/** The alternatives of a schema, each with the keywords beside them; null if there are none. */
 function variantsOf(schema: SchemaObject): readonly Schema[] | null {
   for (const keyword of ["anyOf", "oneOf"] as const) {
     const list = schema[keyword];
@@ -109,7 +109,7 @@ function textKind({ maxLength, format, contentMediaType }: SchemaObject): FieldK
 }
 
 function arrayKind({ items, prefixItems }: SchemaObject): FieldKind {
-  // Lists whose places differ are rare enough to be written as JSON.
+  // Lists with a different schema per index are rare enough to be edited as JSON.
   if (Array.isArray(prefixItems) || Array.isArray(items)) return { kind: "json" };
   return { kind: "array", items: (items ?? true) as Schema };
 }
@@ -149,7 +149,7 @@ function merged(parts: readonly Schema[]): SchemaObject {
   return result;
 }
 
-/** A member that several parts describe has to fit all of them. */
+/** A member that several parts describe must match all of them. */
 function mergedMembers(before: unknown, next: unknown): Readonly<Record<string, Schema>> {
   const all = new Map(Object.entries((before ?? {}) as Record<string, Schema>));
   for (const [name, member] of Object.entries((next ?? {}) as Record<string, Schema>)) {
@@ -163,7 +163,7 @@ function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The title or description of a schema, where it has one. */
+/** The title or description of a schema, if it has one. */
 export function textOf(schema: Schema, root: Schema, keyword: "title" | "description"): string {
   const own = isObject(schema) ? schema[keyword] : undefined;
   if (typeof own === "string") return own;
@@ -172,13 +172,13 @@ export function textOf(schema: Schema, root: Schema, keyword: "title" | "descrip
   return typeof text === "string" ? text : "";
 }
 
-/** What the tool uses where nothing is given. */
+/** The default that the tool uses. */
 export function defaultOf(schema: Schema, root: Schema): Json | undefined {
   const resolved = resolveSchema(schema, root);
   return isObject(resolved) ? resolved.default as Json | undefined : undefined;
 }
 
-/** True when a field of this kind can show the value; any other value is written as JSON. */
+/** True if a field of this kind can show the value; any other value is edited as JSON. */
 export function isShownBy({ kind }: FieldKind, value: Json): boolean {
   switch (kind) {
     case "text":
@@ -201,7 +201,7 @@ export function isShownBy({ kind }: FieldKind, value: Json): boolean {
   }
 }
 
-/** What an alternative is called: its title, its constant, the constant that tells it apart. */
+/** The label of an alternative: its title, its constant, or the constant that distinguishes it. */
 export function variantName(variant: Schema, index: number, root: Schema): string {
   const title = textOf(variant, root, "title");
   if (title !== "") return title;

@@ -12,10 +12,10 @@ import { valueProblems } from "./check_value.ts";
 import { enterValue, openForm, same, Unsayable } from "./form_robot.ts";
 
 const SAMPLES = 2;
-/** The test's DOM takes minutes for thousands of options, which browsers show at once. */
+/** The test DOM takes minutes for thousands of options, which browsers show immediately. */
 const MAX_SCHEMA_CHARACTERS = 20_000;
 
-/** Another validator than the form's own; null for a schema that it cannot compile. */
+/** A validator other than the form's; null for a schema that it cannot compile. */
 function ajvOf(schema: Schema): ((value: Json) => boolean) | null {
   const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false });
   addFormats.default(ajv);
@@ -35,7 +35,7 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
   uri: "https://example.com/a",
 };
 
-/** The schema with one text for each format, because random texts have none. */
+/** The schema with one text per format, because random text matches none. */
 function withFormats<Part>(part: Part): Part {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map(withFormats) as Part;
@@ -56,7 +56,7 @@ function samplesOf(schema: Schema, isValid: (value: Json) => boolean): Json[] {
   return samples;
 }
 
-/** A value that the form began with, or that was put in, is the same after a look at both tabs. */
+/** Switching between both tabs does not change a value. */
 async function assertSurvives(schema: Schema, value: Json): Promise<void> {
   const { form, value: now } = openForm(schema, value);
   expect(now()).toEqual(value);
@@ -73,7 +73,7 @@ async function assertSurvives(schema: Schema, value: Json): Promise<void> {
   form.unmount();
 }
 
-/** Enters the value by the form, else by JSON; either way it is made, and found valid. */
+/** Enters the value with the form, otherwise as JSON; in both cases it must be valid. */
 async function assertCanBeMade(schema: Schema, value: Json): Promise<"form" | "json"> {
   const { form, value: now } = openForm(schema);
   try {
@@ -89,7 +89,7 @@ async function assertCanBeMade(schema: Schema, value: Json): Promise<"form" | "j
   return "json";
 }
 
-/** The form may hold more: what the schema requires or leaves no choice about. */
+/** The form may contain more: required values and values without a choice. */
 function containsAll(whole: Json, part: Json): boolean {
   if (typeof part !== "object" || part === null || typeof whole !== "object" || whole === null) {
     return whole === part;
@@ -109,11 +109,11 @@ describe("every tool of this project", async () => {
   for (const [slug, load] of Object.entries(INTERNAL_SERVERS)) {
     for (const { definition } of (await load()).tools) {
       const schema = definition.inputSchema as Schema;
-      test(`${slug}.${definition.name} can be run by its form`, { timeout: 60_000 }, async () => {
+      test(`${slug}.${definition.name} can be run with its form`, { timeout: 60_000 }, async () => {
         const isValid = ajvOf(schema);
         expect(isValid, "Ajv compiles the schema").not.toBeNull();
         const samples = samplesOf(schema, (value) => isValid?.(value) ?? false);
-        expect(samples.length, "there are valid arguments").toBeGreaterThan(0);
+        expect(samples.length, "valid arguments exist").toBeGreaterThan(0);
         for (const sample of samples) {
           expect(valueProblems(schema, sample)).toEqual([]);
           await assertSurvives(schema, sample);
@@ -124,9 +124,9 @@ describe("every tool of this project", async () => {
   }
 });
 
-describe("schemas of other people's servers", () => {
+describe("schemas of external servers", () => {
   for (const { what, schema, valid, invalid = [] } of NASTY_SCHEMAS) {
-    test(`${what}: valid arguments can be made, and survive`, { timeout: 60_000 }, async () => {
+    test(`${what}: valid arguments can be entered and are kept`, { timeout: 60_000 }, async () => {
       if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) {
         for (const value of valid as readonly Json[]) {
           expect(valueProblems(schema as Schema, value)).toEqual([]);
@@ -138,7 +138,7 @@ describe("schemas of other people's servers", () => {
         await assertSurvives(schema as Schema, value);
         await assertCanBeMade(schema as Schema, value);
       }
-      // What Ajv cannot compile is for its server to apply.
+      // The server validates schemas that Ajv cannot compile.
       if (ajvOf(schema as Schema) === null) return;
       for (const value of valid as readonly Json[]) {
         expect(valueProblems(schema as Schema, value), JSON.stringify(value)).toEqual([]);
@@ -249,13 +249,13 @@ const CONSTRUCTS: Readonly<Record<string, Schema>> = {
 
 describe("constructs", () => {
   for (const [what, schema] of Object.entries(CONSTRUCTS)) {
-    test(`${what}: the form opens at once, and valid values can be made and survive`, {
+    test(`${what}: the form opens immediately, and valid values can be entered and are kept`, {
       timeout: 60_000,
     }, async () => {
       openForm(schema).form.unmount();
       const isValid = ajvOf(schema);
       if (isValid === null || schema === false) return;
-      // Arguments are objects; a form of nothing begins with an empty one.
+      // Arguments are objects; a form without fields starts with an empty one.
       for (const sample of samplesOf(schema, isValid).filter((one) => one !== null)) {
         await assertSurvives(schema, sample);
         await assertCanBeMade(schema, sample);
@@ -286,7 +286,7 @@ describe("constructs", () => {
       },
     })
   ) {
-    test(`${what} ends, and takes JSON`, async () => {
+    test(`${what} terminates and accepts JSON`, async () => {
       const { form, value } = openForm(schema);
       await form.findAll('[role="tab"]')[1]?.trigger("click");
       await form.find("textarea").setValue('{"x": [1]}');
@@ -295,7 +295,7 @@ describe("constructs", () => {
   }
 });
 
-test("any schema: the form opens, and what it finds valid is valid", async () => {
+test("any schema: the form opens, and values that it finds valid are valid", async () => {
   await fc.assert(
     fc.asyncProperty(randomSchema(fc as never) as never, fc.integer(), async (given, seed) => {
       const schema = given as Schema;
@@ -303,7 +303,7 @@ test("any schema: the form opens, and what it finds valid is valid", async () =>
       fc.pre(isValid !== null);
       const value = sampleValue(schema as never, schema as never, createRandom(seed)) as Json;
       await assertSurvives(schema, value);
-      // Ajv and the form's own validator agree on what may be sent.
+      // Ajv and the form's validator agree on valid arguments.
       expect(valueProblems(schema, value).length === 0).toBe(isValid?.(value));
     }),
     { numRuns: 40, seed: 17 },

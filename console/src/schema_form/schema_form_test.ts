@@ -11,7 +11,7 @@ function inputAt(form: VueWrapper, path: string, selector = ":is(input, textarea
   return form.find(`[data-path="${path}"] ${selector}`);
 }
 
-/** Constructs of JSON Schema, each with what a reader fills in and what comes of it. */
+/** JSON Schema constructs, each with the user's input and the resulting value. */
 const CONSTRUCTS: Record<string, { schema: Schema; fill: [string, string][]; made: Json }> = {
   "texts and numbers": {
     schema: {
@@ -90,7 +90,7 @@ const CONSTRUCTS: Record<string, { schema: Schema; fill: [string, string][]; mad
 
 describe("SchemaForm", () => {
   for (const [name, { schema, fill, made }] of Object.entries(CONSTRUCTS)) {
-    test(`makes a value of ${name}`, async () => {
+    test(`produces a value for ${name}`, async () => {
       const { form, value } = openForm(schema);
       for (const [path, text] of fill) await inputAt(form, path).setValue(text);
       expect(value()).toEqual(made);
@@ -100,7 +100,7 @@ describe("SchemaForm", () => {
     });
   }
 
-  test("offers the alternatives of a union at the root, and makes a value of the chosen one", async () => {
+  test("offers the alternatives of a union at the root, and produces a value of the chosen one", async () => {
     const schema: Schema = {
       oneOf: [
         {
@@ -140,7 +140,7 @@ describe("SchemaForm", () => {
     expect(value()).toEqual({ tags: [] });
   });
 
-  test("adds members of a free map", async () => {
+  test("adds members to an open map", async () => {
     const schema: Schema = { type: "object", additionalProperties: { type: "number" } };
     const { form, value } = openForm(schema);
     await form.find(".new-name").setValue("weight");
@@ -149,7 +149,7 @@ describe("SchemaForm", () => {
     expect(value()).toEqual({ weight: 2 });
   });
 
-  test("ends with a schema that refers to itself", async () => {
+  test("terminates for a schema that refers to itself", async () => {
     const schema: Schema = {
       $ref: "#/$defs/node",
       $defs: {
@@ -168,7 +168,7 @@ describe("SchemaForm", () => {
     expect(fieldKind({ $ref: "#" }, { $ref: "#" }).kind).toBe("json");
   });
 
-  test("shows what does not fit beside its field, whatever the field is called", () => {
+  test("shows a problem beside its field, whatever the field's name", () => {
     const schema: Schema = {
       type: "object",
       properties: { "a/b c": { type: "integer", minimum: 5 } },
@@ -181,26 +181,26 @@ describe("SchemaForm", () => {
     expect(field.find(".problem").exists()).toBe(true);
   });
 
-  test("keeps what it cannot say while other fields change", async () => {
+  test("keeps values that it cannot show while other fields change", async () => {
     const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
     const { form, value } = openForm(schema, { name: "a", extra: { deep: [1, { x: null }] } });
     await inputAt(form, "/name").setValue("b");
     expect(value()).toEqual({ name: "b", extra: { deep: [1, { x: null }] } });
   });
 
-  test("shows a value of another type as JSON instead of dropping it", () => {
+  test("shows a value of another type as JSON instead of removing it", () => {
     const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
     const { form } = openForm(schema, { name: { first: "Ada" } });
     expect((inputAt(form, "/name").element as HTMLTextAreaElement).value).toContain('"first"');
   });
 
-  test("takes what the JSON tab says, and says what is wrong with it", async () => {
+  test("accepts valid JSON from the JSON tab, and reports what is wrong", async () => {
     const { form, value } = openForm({ type: "object", properties: { n: { type: "number" } } });
     await form.findAll('[role="tab"]')[1]?.trigger("click");
     await form.find("textarea").setValue('{"n": 1, "other": [true]}');
     expect(value()).toEqual({ n: 1, other: [true] });
     await form.find("textarea").setValue('{"n": ');
-    expect(form.text()).toContain("This is not JSON");
+    expect(form.text()).toContain("This is not valid JSON");
     expect(value()).toEqual({ n: 1, other: [true] });
   });
 });

@@ -1,12 +1,12 @@
 import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
 
-/** Deeper parts of an example are written as JSON. */
+/** Nested parts of an example are edited as JSON. */
 const MAX_DEPTH = 6;
 
 /**
- * A schema that values like these fit, so that a form can be made of them. Nothing in it is
- * required and more may be added: examples say what has been sent, not what may be.
+ * A schema that matches the given values, so that a form can be derived from them. Nothing in it is
+ * required and more fields may be added: examples show what was sent, not what is allowed.
  */
 export function schemaOfExamples(examples: readonly Json[], depth = 0): Schema {
   const given = examples.filter((example) => example !== null);
@@ -19,7 +19,7 @@ export function schemaOfExamples(examples: readonly Json[], depth = 0): Schema {
     case "array":
       return { type: "array", items: schemaOfExamples((given as Json[][]).flat(), depth + 1) };
     case "string":
-      // Whatever was long once may be long again.
+      // A text that was long once may be long again.
       return { type: "string", ...(given.some(isLong) ? { maxLength: 1_000_000 } : {}) };
     case "number":
       return { type: "number" };
@@ -40,7 +40,7 @@ function objectSchema(examples: readonly { [key: string]: Json }[], depth: numbe
   return {
     type: "object",
     properties: Object.fromEntries(properties),
-    // Any kind of value, chosen where it is added.
+    // Any type of value, chosen when it is added.
     additionalProperties: {
       anyOf: [
         { title: "Text", type: "string" },

@@ -10,14 +10,14 @@ const EXAMPLES: Json[] = [
   { topic: "a\nlong one", words: null },
 ];
 
-test("schemaOfExamples() fits every example, and whatever leaves fields out or adds some", () => {
+test("schemaOfExamples() matches every example, and values that omit or add fields", () => {
   const schema = schemaOfExamples(EXAMPLES);
   for (const example of [{}, { other: [1] }, ...EXAMPLES.slice(0, 2)]) {
     expect(valueProblems(schema, example)).toEqual([]);
   }
 });
 
-test("schemaOfExamples() gives each field the kind that its values have in common", () => {
+test("schemaOfExamples() gives each field the common type of its values", () => {
   const schema = schemaOfExamples(EXAMPLES) as { properties: Record<string, never> };
   const kinds = Object.entries(schema.properties).map((
     [name, part],

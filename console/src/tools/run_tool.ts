@@ -3,7 +3,7 @@ import { callFunction } from "../project/call_function.ts";
 import { toRequestError } from "../project/request_error.ts";
 import { resultOfError, type ToolResult } from "../results/tool_result.ts";
 
-/** A call of a tool by the signed-in user. */
+/** A tool call by the signed-in user. */
 export interface ToolCall {
   readonly server: string;
   readonly toolName: string;
@@ -11,7 +11,7 @@ export interface ToolCall {
   readonly signal?: AbortSignal;
 }
 
-/** Runs a tool; what the gateway refuses is a result as well. @throws when it is cancelled */
+/** Runs a tool; a refusal by the gateway is also a result. @throws if it is cancelled */
 export async function runTool(
   { server, toolName, parameters, signal }: ToolCall,
 ): Promise<{ readonly result: ToolResult; readonly tookMs: number }> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openEmbeddingCache } from "./embedding_cache.ts";
 
-Deno.test("only texts that were never embedded reach the model, even in a later run", async () => {
+Deno.test("embeddings are cached across runs, so only new texts reach the model", async () => {
   const asked: string[][] = [];
   await using upstream = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },

@@ -3,7 +3,7 @@ import { scoreRanking } from "./score_ranking.ts";
 
 const hit = (file: string, startLine = 1, endLine = 9) => ({ file, startLine, endLine });
 
-Deno.test("a ranking is scored by files without the excluded ones", () => {
+Deno.test("a ranking is scored by file without the excluded files", () => {
   const score = scoreRanking([hit("asker"), hit("x"), hit("x", 10, 19), hit("a")], {
     files: new Set(["a"]),
     excluded: new Set(["asker"]),
@@ -16,7 +16,7 @@ Deno.test("a ranking is scored by files without the excluded ones", () => {
   assert.equal(score.sectionHitAt5, null);
 });
 
-Deno.test("the right file with other lines is not a section hit", () => {
+Deno.test("the right file with other lines does not count as a section hit", () => {
   const judgement = {
     files: new Set(["a"]),
     excluded: new Set<string>(),

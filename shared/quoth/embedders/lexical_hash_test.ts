@@ -6,8 +6,8 @@ const cosine = (a: string, b: string, dimensions = 768) => {
   return one.reduce((sum, value, index) => sum + value * (two[index] ?? NaN), 0);
 };
 
-Deno.test("hashWords() gives the same unit vector on every machine and in every version", () => {
-  // Stored vectors are compared with those of later versions: a change here needs a new name.
+Deno.test("hashWords() returns the same unit vector on every machine and in every version", () => {
+  // Stored vectors are compared with those of later versions: a change here requires a new name.
   const vector = hashWords("Deno.serve() starts the server", 8).map((value) => value.toFixed(4));
 
   assert.deepEqual(vector, [
@@ -16,7 +16,7 @@ Deno.test("hashWords() gives the same unit vector on every machine and in every 
   ]);
 });
 
-Deno.test("hashWords() has length 1, whatever the text", () => {
+Deno.test("hashWords() returns length 1 for any text", () => {
   for (
     const text of ["a", "the", "", "\n\t", "!?", "日本語の文書", "x".repeat(100_000), "\ud800"]
   ) {
@@ -28,7 +28,7 @@ Deno.test("hashWords() has length 1, whatever the text", () => {
   }
 });
 
-Deno.test("hashWords() sees shared names, forms of a word and order, not case or form of letters", () => {
+Deno.test("hashWords() reflects shared names, word forms and order, but not case or Unicode form", () => {
   assert.ok(Math.abs(cosine("Row Level SECURITY", "row level security") - 1) < 1e-9);
   assert.ok(Math.abs(cosine("ﬁle", "file") - 1) < 1e-9);
   assert.ok(cosine("configure the server", "configuration of servers") > 0.25);
@@ -37,7 +37,7 @@ Deno.test("hashWords() sees shared names, forms of a word and order, not case or
   assert.ok(Math.abs(cosine("bake a cake", "row level security")) < 0.15);
 });
 
-Deno.test("hashWords() hardly counts the commonest words", () => {
+Deno.test("hashWords() gives little weight to the most common words", () => {
   assert.ok(Math.abs(cosine("how do I bake", "how do I deploy")) < 0.15);
   assert.ok(cosine("what is this", "what is that") > 0.5);
 });

@@ -3,7 +3,7 @@ import { splitMarkdown } from "./split_markdown.ts";
 
 const OPTIONS = { filePath: "docs/long.md", maxTokens: 200 };
 
-/** More lines than are parsed by the whole grammar. */
+/** More lines than the full grammar parses. */
 function longDocument(): string {
   const sections = Array.from({ length: 1_400 }, (_, number) =>
     [
@@ -22,7 +22,7 @@ function longDocument(): string {
   return `# The whole\n\n${sections.join("\n")}`;
 }
 
-Deno.test("a document of very many lines is split by its headings and fences", async () => {
+Deno.test("a very long document is split by its headings and fences", async () => {
   const source = longDocument();
   const { title, chunks } = await splitMarkdown(source, OPTIONS);
 
@@ -35,7 +35,7 @@ Deno.test("a document of very many lines is split by its headings and fences", a
   assert.ok(!chunks.some(({ headingPath }) => headingPath.join().includes("not a heading")));
 });
 
-Deno.test("no text of a document of very many lines is lost", async () => {
+Deno.test("no text of a very long document is lost", async () => {
   const source = longDocument();
   const { chunks } = await splitMarkdown(source, OPTIONS);
 

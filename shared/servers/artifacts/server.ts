@@ -79,7 +79,7 @@ export const artifactsServer: InternalServer = {
   name: "artifacts",
   title: "Artifacts",
   description:
-    "Reads what the tasks of the agent's own job have stored: intermediate data and files.",
+    "Reads the intermediate data and files that the tasks of the agent's job have stored.",
   tools: [listArtifacts, readData, readFile],
   isForTasksOnly: true,
 };

@@ -14,7 +14,7 @@ const CONTENTS = [
   "[link]: http://example.test",
 ];
 
-/** Newest first, as they are read. */
+/** Newest first, in the order in which they are read. */
 const CONVERSATION: StoredConversation = {
   id: "c1",
   title: "# *Plans*\n## for <b>today</b>",
@@ -29,7 +29,7 @@ const CONVERSATION: StoredConversation = {
   })).reverse(),
 };
 
-Deno.test("no message breaks out of its block in a Markdown export", () => {
+Deno.test("no message ends its block in a Markdown export", () => {
   const tokens = new MarkdownIt({ html: true }).parse(toMarkdownDocument(CONVERSATION), {});
   const headings = tokens.filter(({ type }) => type === "heading_open");
   const fences = tokens.filter(({ type }) => type === "fence");

@@ -16,7 +16,7 @@ Deno.test("parseVariants() reads JSON, fenced or not, and lists", () => {
   }
 });
 
-Deno.test("addDistinct() keeps what differs in its words, up to the limit", () => {
+Deno.test("addDistinct() keeps variants with different words, up to the limit", () => {
   assert.deepEqual(
     addDistinct(["Hello there!"], ["hello  there", " ", "Hi there.", "Good day", "Hey"], 3),
     ["Hello there!", "Hi there.", "Good day"],

@@ -42,7 +42,7 @@ const refusalOf = async (wanted: string, content = GUIDE) => {
   return `${error.message}. ${error.hint}`;
 };
 
-Deno.test("findSection() goes by the parents of a heading, with or without the title", async () => {
+Deno.test("findSection() resolves a heading by its parents, with or without the title", async () => {
   for (
     const path of ["Windows > Install", "Guide > Windows > Install", "## windows > ### install"]
   ) {
@@ -52,13 +52,13 @@ Deno.test("findSection() goes by the parents of a heading, with or without the t
   assert.match(await linesOf("Guide > Linux"), /^## Linux[^]*### Remove$/);
 });
 
-Deno.test("findSection() takes a heading alone where there is one of it, and its arrows as they are", async () => {
+Deno.test("findSection() accepts a unique heading by itself, and headings with arrows", async () => {
   assert.equal(await linesOf("Remove"), "### Remove");
   assert.match(await linesOf("File > Open"), /Menus have arrows/);
   assert.match(await linesOf("Guide > File > Open"), /Menus have arrows/);
 });
 
-Deno.test("findSection() asks back which of several headings is meant", async () => {
+Deno.test("findSection() asks which of several headings is meant", async () => {
   assert.equal(
     await refusalOf("Install"),
     "Cannot read the section 'Install': the document has 2 such headings. " +
@@ -79,18 +79,18 @@ Deno.test("findSection() finds no heading under parents that it does not have", 
   }
 });
 
-Deno.test("findSection() takes a whole path first, though another ends with it", async () => {
+Deno.test("findSection() prefers a complete path to a longer one that ends with it", async () => {
   const nested = "# Guide\n\n## Old\n\n### Guide\n\nNo more.\n\n## New\n\nNow.\n";
 
   assert.match(await linesOf("Guide", nested), /Now\.$/);
   assert.match(await linesOf("Old > Guide", nested), /No more\.$/);
 });
 
-Deno.test("findSection() reads the whole document under a title that no heading repeats", async () => {
+Deno.test("findSection() returns the whole document for a title that no heading repeats", async () => {
   assert.equal(await linesOf("Guide"), GUIDE.trim());
 });
 
-Deno.test("sectionAt() names the innermost section that holds all of the lines", async () => {
+Deno.test("sectionAt() returns the innermost section that contains all lines", async () => {
   const sections = await sectionsOf(GUIDE);
   const pathAt = (startLine: number, endLine: number) =>
     sectionAt(sections, { startLine, endLine }).headingPath;

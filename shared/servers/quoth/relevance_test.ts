@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { relevancesOf } from "./relevance.ts";
 
-Deno.test("relevancesOf() gives similarities, not in the order of the hits", () => {
+Deno.test("relevancesOf() returns similarities regardless of the order of the hits", () => {
   const hits = [{ similarity: 0.25, text_score: 1 }, { similarity: 0.831, text_score: 0 }];
 
   assert.deepEqual(relevancesOf(hits), ["25%", "83%"]);
@@ -18,7 +18,7 @@ Deno.test("relevancesOf() places no hit without a vector above the nearest one",
   assert.deepEqual(relevancesOf(hits), ["25%", "40%", "20%", "40%"]);
 });
 
-Deno.test("relevancesOf() goes by words alone where no hit has a vector", () => {
+Deno.test("relevancesOf() uses only full-text scores if no hit has a vector", () => {
   const hits = [{ similarity: null, text_score: 1 }, { similarity: null, text_score: 0.3 }];
 
   assert.deepEqual(relevancesOf(hits), ["100%", "30%"]);

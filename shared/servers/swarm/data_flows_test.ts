@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { dataFlowsOf } from "../../agent/data_flow.ts";
 import { swarmServer } from "./server.ts";
 
-Deno.test("what other jobs hold counts as private and as text from outside", () => {
+Deno.test("the contents of other jobs count as private and as text from outside", () => {
   const flowing = swarmServer.tools.map(({ definition }) => ({
     name: definition.name,
     flows: dataFlowsOf({

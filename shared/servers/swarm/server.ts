@@ -13,7 +13,8 @@ import { readStepsTool } from "./read_steps.ts";
 export const swarmServer: InternalServer = {
   name: "swarm",
   title: "Swarm",
-  description: "Creates tasks for agents, follows them, answers their questions and reads results.",
+  description:
+    "Creates tasks for agents, follows their progress, answers their reviews and reads their results.",
   instructions: "Start with list_agents and create_task. Follow a task with get_task and " +
     "wait_seconds until has_ended. When it lists open_reviews, ask the user, then answer_review. " +
     "A result that names a file is read with read_file, saved data with read_data.",

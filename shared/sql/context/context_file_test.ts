@@ -62,7 +62,7 @@ Deno.test("readContextFile() reads all five sections", () => {
   assert.match(modelNotes[0]?.text ?? "", /Complex joins/);
 });
 
-Deno.test("readContextFile() leaves out what people have not accepted yet", () => {
+Deno.test("readContextFile() skips entries that nobody has accepted yet", () => {
   const proposal = "<!-- Proposed\n### New\n```sql\nselect 2\n```\n-->\n### Agent";
 
   const { patterns } = readContextFile(FILE.replace("### Agent", proposal));

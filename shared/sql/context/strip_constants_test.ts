@@ -23,13 +23,13 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
 ];
 
-Deno.test("stripConstants() leaves no text and no number that says something", async () => {
+Deno.test("stripConstants() removes every text and number that could reveal data", async () => {
   for (const [sql, stripped] of CASES) {
     assert.equal(await stripConstants(sql), stripped);
   }
 });
 
-Deno.test("stripConstants() gives nothing for what is not one statement", async () => {
+Deno.test("stripConstants() returns nothing for input that is not one statement", async () => {
   for (const sql of ["", "select 1; select 2", "select from where 'x", "-- nothing"]) {
     assert.equal(await stripConstants(sql), null);
   }

@@ -5,14 +5,14 @@ const byWords = [2, 0, 1, 3].map((index, place) => ({ index, score: [3, 2, 0, 0]
 const orderOf = (byMeaning: readonly number[]) =>
   fuseRanks(byWords, byMeaning).map(({ index }) => index);
 
-Deno.test("without meaning the order by words stays", () => {
+Deno.test("without vector ranks the full-text order is kept", () => {
   assert.deepEqual(orderOf([]).slice(0, 2), [2, 0]);
 });
 
-Deno.test("a table that only meaning finds comes before those that nothing finds", () => {
+Deno.test("a table found only by vectors comes before tables that nothing finds", () => {
   assert.deepEqual(orderOf([3]), [2, 0, 3, 1]);
 });
 
-Deno.test("of two tables that words find, the one that meaning finds too comes first", () => {
+Deno.test("of two tables found by full text, the one that vectors find too comes first", () => {
   assert.equal(orderOf([0])[0], 0);
 });

@@ -22,7 +22,7 @@ function chosenNames(question: string, tables: readonly LinkableTable[], count: 
   );
 }
 
-Deno.test("of tables that are alike, the one of the schema that knows the whole question is first", () => {
+Deno.test("of similar tables, the one whose schema matches the whole question comes first", () => {
   const tables = ["crm", "shop", "farm"].flatMap((schema) => [
     table(schema, "orders", "id name amount"),
     table(schema, schema === "farm" ? "harvests" : "visits", "id name crop_kind"),
@@ -33,7 +33,7 @@ Deno.test("of tables that are alike, the one of the schema that knows the whole 
   assert.deepEqual(chosen.slice(0, 2).sort(), ["farm.harvests", "farm.orders"]);
 });
 
-Deno.test("a schema's own words do not change the order within one schema", () => {
+Deno.test("words that a whole schema shares do not change the order within it", () => {
   const tables = [
     table("public", "users", "id email"),
     table("public", "invoices", "id total user_id"),
@@ -45,7 +45,7 @@ Deno.test("a schema's own words do not change the order within one schema", () =
   ]);
 });
 
-Deno.test("keys are found in names that have lost their case and have a prefix", () => {
+Deno.test("keys are found in lowercase names with a prefix", () => {
   const tables = withInferredKeys([
     table("broker", "sbcustomer", "sbcustid sbcustname"),
     table("broker", "sbticker", "sbtickerid sbtickersymbol"),

@@ -8,7 +8,7 @@ import { resultsCsv, resultsJson, resultsTable } from "./results_text.ts";
 
 const ORDERS = { columns: ["city", "total"], rows: [["Bonn", 3], ["Köln", -1.5]] };
 
-Deno.test("readResults() takes rows in every form they come in", () => {
+Deno.test("readResults() reads rows in every supported form", () => {
   const answer = JSON.stringify({
     statement_class: "read",
     columns: [{ name: "city", type: "text" }, { name: "total", type: "numeric" }],
@@ -28,7 +28,7 @@ Deno.test("readResults() takes rows in every form they come in", () => {
   });
 });
 
-Deno.test("readResults() refuses what holds no rows", () => {
+Deno.test("readResults() refuses input without rows", () => {
   for (const text of ["", "   ", '[{"a":1}', "[".repeat(5_000)]) {
     assert.throws(() => readResults(text), ResultsUnreadable, text.slice(0, 20));
   }
@@ -46,7 +46,7 @@ Deno.test("resultsTable() keeps every value in its cell", () => {
   );
 });
 
-Deno.test("resultsCsv() defuses formulas and keeps exact numbers", () => {
+Deno.test("resultsCsv() escapes formulas and keeps exact numbers", () => {
   const text = resultsCsv({
     columns: ["=name", "amount"],
     rows: [['=HYPERLINK("x")', "-12.50"], ["@a", -3]],
@@ -55,13 +55,13 @@ Deno.test("resultsCsv() defuses formulas and keeps exact numbers", () => {
   assert.equal(text, `"'=name","amount"\r\n"'=HYPERLINK(""x"")","-12.50"\r\n"'@a",-3\r\n`);
 });
 
-Deno.test("resultsJson() tells columns of one name apart", () => {
+Deno.test("resultsJson() renames duplicate columns", () => {
   const text = resultsJson({ columns: ["id", "id"], rows: [[1, 2]] });
 
   assert.deepEqual(JSON.parse(text), [{ id: 1, id_2: 2 }]);
 });
 
-Deno.test("resultsChart() draws bars over texts, lines over time and points over numbers", () => {
+Deno.test("resultsChart() draws bars for texts, lines for times and points for numbers", () => {
   const markOf = (columns: string[], rows: (string | number | null)[][]) =>
     (resultsChart({ columns, rows })?.vegaLite.mark as JsonObject | undefined)?.type;
 
@@ -75,7 +75,7 @@ Deno.test("resultsChart() draws bars over texts, lines over time and points over
   assert.equal(markOf(["city"], [["Bonn"]]), undefined);
 });
 
-Deno.test("resultsChart() gives data, whatever the rows hold", () => {
+Deno.test("resultsChart() returns data for any rows", () => {
   const hostile = `</text><script>alert(1)</script>" onload="x`;
   const chart = resultsChart({
     columns: [`a.b[0]${hostile}`, "datum['x']"],
@@ -92,7 +92,7 @@ Deno.test("resultsChart() gives data, whatever the rows hold", () => {
   assert.deepEqual([x?.field, y?.field], ["x", "y"]);
 });
 
-Deno.test("a bar's length is its value, below zero too", () => {
+Deno.test("the length of a bar is its value, even below zero", () => {
   const chart = resultsChart(ORDERS);
   const bars = [...chart?.svg.matchAll(/<rect [^>]*y="([\d.]+)"[^>]*height="([\d.]+)"/g) ?? []]
     .map(([, top, height]) => [Number(top), Number(height)] as const)
@@ -101,10 +101,10 @@ Deno.test("a bar's length is its value, below zero too", () => {
   const [bonn, cologne] = bars;
   assert.ok(bonn && cologne);
   assert.ok(Math.abs(bonn[1] / cologne[1] - 2) < 0.01, JSON.stringify(bars));
-  assert.ok(Math.abs(bonn[0] + bonn[1] - cologne[0]) < 0.2, "both begin at zero");
+  assert.ok(Math.abs(bonn[0] + bonn[1] - cologne[0]) < 0.2, "both start at zero");
 });
 
-Deno.test("describeResults() counts what can be counted", () => {
+Deno.test("describeResults() counts countable values", () => {
   const text = describeResults({
     columns: ["city", "total", "day"],
     rows: [["Bonn", 1, "2026-01-02"], ["Bonn", 3, "2026-01-01"], ["Köln", null, null]],

@@ -15,13 +15,13 @@ const SCHEMA = {
   $defs: { tag: { enum: ["a", "b"] } },
 };
 
-Deno.test("findArgumentProblems() finds nothing wrong with arguments that fit", () => {
+Deno.test("findArgumentProblems() finds no problem in valid arguments", () => {
   const args = { path: "x", lines: 2, filter: { from: "2026-01-01" }, tags: ["a"] };
 
   assert.deepEqual(findArgumentProblems(SCHEMA, args), []);
 });
 
-Deno.test("findArgumentProblems() names the place of every problem", () => {
+Deno.test("findArgumentProblems() returns the path of every problem", () => {
   const problems = findArgumentProblems(SCHEMA, {
     lines: 0,
     filter: { from: "yesterday" },
@@ -36,13 +36,13 @@ Deno.test("findArgumentProblems() names the place of every problem", () => {
   ]);
 });
 
-Deno.test("findArgumentProblems() offers the nearest name for an unknown one", () => {
+Deno.test("findArgumentProblems() suggests the nearest name for an unknown one", () => {
   const text = describeProblems(findArgumentProblems(SCHEMA, { path: "x", line: 3 }));
 
   assert.equal(text, "$.line: the argument 'line' does not exist; did you mean 'lines'?");
 });
 
-Deno.test("findArgumentProblems() says what is no id once, without the pattern of ids", () => {
+Deno.test("findArgumentProblems() reports an invalid id once, without the pattern of ids", () => {
   const id = { type: "string", format: "uuid", pattern: "^[0-9a-f-]{36}$" };
   const schema = { type: "object", properties: { id } };
 
@@ -50,7 +50,7 @@ Deno.test("findArgumentProblems() says what is no id once, without the pattern o
   assert.equal(describeProblems(problems), '$.id: String does not match format "uuid"');
 });
 
-Deno.test("nearestNames() looks through case, separators and typing errors", () => {
+Deno.test("nearestNames() ignores case, separators and typing errors", () => {
   const known = ["searchValue", "read_file", "write_file", "limit"];
 
   assert.deepEqual(nearestNames("search_value", known), ["searchValue"]);

@@ -7,7 +7,7 @@ function infer(name: string, property: JsonObject, request: string): JsonValue |
   return inferMissingValue(schema, {}, request)?.value;
 }
 
-Deno.test("inferMissingValue() takes the one value that fits the argument", () => {
+Deno.test("inferMissingValue() uses the only value that matches the argument", () => {
   assert.equal(infer("to", { type: "string", format: "email" }, "Write to a@b.co, now"), "a@b.co");
   assert.equal(
     infer("url", { type: "string" }, "Read https://x.example/y?z=1."),
@@ -22,7 +22,7 @@ Deno.test("inferMissingValue() takes the one value that fits the argument", () =
   assert.equal(infer("title", { type: "string" }, 'Call it "My plan"'), "My plan");
 });
 
-Deno.test("inferMissingValue() guesses nothing where two values fit or none", () => {
+Deno.test("inferMissingValue() guesses nothing if two values match or none", () => {
   assert.equal(infer("to", { type: "string", format: "email" }, "a@b.co or c@d.co"), undefined);
   assert.equal(infer("n", { type: "integer" }, "3 or 4"), undefined);
   assert.equal(infer("unit", { enum: ["metric", "imperial"] }, "metric or imperial"), undefined);
@@ -30,7 +30,7 @@ Deno.test("inferMissingValue() guesses nothing where two values fit or none", ()
   assert.equal(infer("flag", { type: "boolean" }, "yes"), undefined);
 });
 
-Deno.test("inferMissingValue() leaves arguments that are there", () => {
+Deno.test("inferMissingValue() keeps existing arguments", () => {
   const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 
   assert.equal(inferMissingValue(schema, { a: "x" }, '"y"'), undefined);

@@ -37,7 +37,7 @@ const CALL: FailedCall = {
   request: "Find contact information for john@example.com",
 };
 
-Deno.test("toolErrorMessage() of a wrong argument is the whole retry message", () => {
+Deno.test("toolErrorMessage() for a wrong argument is the complete retry message", () => {
   assert.equal(
     toolErrorMessage(CALL),
     `🔄 MCP TOOL RETRY - Attempt 1/3
@@ -75,7 +75,7 @@ These parameters have worked before. Use them as a reference for the correct for
   );
 });
 
-Deno.test("toolErrorMessage() answers a tool's own error with the arguments it names", () => {
+Deno.test("toolErrorMessage() answers a tool's own error with the arguments that it names", () => {
   const { knownGood: _, ...tool } = TOOL;
   const message = toolErrorMessage({
     ...CALL,
@@ -91,7 +91,7 @@ Deno.test("toolErrorMessage() answers a tool's own error with the arguments it n
   assert.doesNotMatch(message, /INFERRED|PREVIOUSLY/);
 });
 
-Deno.test("toolErrorMessage() gives up after the third failure in a row", () => {
+Deno.test("toolErrorMessage() gives up after the third consecutive failure", () => {
   const third = { ...CALL, attempt: 3 };
 
   assert.ok(hasExceededRetries(third));
@@ -99,7 +99,7 @@ Deno.test("toolErrorMessage() gives up after the third failure in a row", () => 
   assert.match(toolErrorMessage(third), /request_human_review/);
 });
 
-Deno.test("toolErrorMessage() leaves transport and credential errors as they are, twice", () => {
+Deno.test("toolErrorMessage() keeps transport and credential errors unchanged, twice", () => {
   for (const errorCode of ["TOOL_UNAVAILABLE", "TOOL_TIMEOUT", "TOOL_AUTH_FAILED"] as const) {
     const call = { ...CALL, errorCode, error: "No connection", attempt: 2 };
 

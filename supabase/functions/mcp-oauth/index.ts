@@ -1,5 +1,5 @@
 import { createMcpOAuthApp } from "../../../shared/app/mcp_oauth_app.ts";
 import { serveApp } from "../../../shared/app/serve_app.ts";
 
-// `POST {server}` begins to connect a user's own account, `DELETE {server}` disconnects it.
+// `POST {server}` starts connecting a user's own account, `DELETE {server}` disconnects it.
 serveApp("mcp-oauth", createMcpOAuthApp);

@@ -4,7 +4,7 @@ select plan(4);
 
 select is(
   private.add_project('notes', null, null, null, null, null, 'unused') ->> 'webhook_secret', null,
-  'a folder has no webhook, so no secret'
+  'a folder has no webhook, so it has no secret'
 );
 select private.add_project('wiki', 'acme/wiki', null, null, null, null, 'secret');
 select throws_ok(
@@ -13,7 +13,7 @@ select throws_ok(
 );
 select is(
   private.add_project('notes', 'acme/notes', null, null, null, null, 'fresh') ->> 'webhook_secret', 'fresh',
-  'a folder''s project may come to follow a repository'
+  'a folder project can later follow a repository'
 );
 select is((select github_repo from public.projects where slug = 'notes'), 'acme/notes');
 

@@ -7,15 +7,15 @@ select tests.create_user('reader');
 
 select is(
   tests.code_of($$select private.add_project_member((select id from made), 'nobody@example.test')$$),
-  'USER_NOT_FOUND', 'no user has the email'
+  'USER_NOT_FOUND', 'the email matches no user'
 );
 select is(
   tests.code_of($$select private.add_project_member((select id from made), gen_random_uuid()::text)$$),
-  'USER_NOT_FOUND', 'nor the id'
+  'USER_NOT_FOUND', 'the id matches no user'
 );
 select is(
   private.add_project_member((select id from made), 'READER@example.test'), tests.user_id('reader'),
-  'a user is found by email, in any case'
+  'a user is found by email regardless of case'
 );
 
 select * from finish();

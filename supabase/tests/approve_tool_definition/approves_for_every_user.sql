@@ -18,27 +18,27 @@ create function pg_temp.state(p_name text) returns text language sql as $$
 $$;
 
 select pg_temp.list('owner', 'first');
-select is(pg_temp.state('owner'), 'approved', 'what is seen first is approved');
+select is(pg_temp.state('owner'), 'approved', 'the first definition seen is approved');
 select pg_temp.list('other', 'changed');
-select is(pg_temp.state('other'), 'quarantined', 'another definition is not, whoever sees it');
+select is(pg_temp.state('other'), 'quarantined', 'a different definition is quarantined for every user');
 select pg_temp.list('owner', 'changed');
-select is(pg_temp.state('owner'), 'quarantined', 'nor for who saw the first');
+select is(pg_temp.state('owner'), 'quarantined', 'it is also quarantined for the user who saw the first one');
 select is((select tool_schema ->> 'description' from public.mcp_tools_cache
-  where connection_id = (select id from connection where name = 'owner')), 'first', 'who keeps what was approved');
+  where connection_id = (select id from connection where name = 'owner')), 'first', 'that user keeps the approved definition');
 
 select pg_temp.list('other', 'changed again');
 select is(tests.code_of($$select public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed')$$),
-  'TOOL_DEFINITION_CHANGED', 'what the server has changed since it was read is not approved');
-select is(pg_temp.state('other'), 'quarantined', 'and stays held');
+  'TOOL_DEFINITION_CHANGED', 'a definition that changed since it was read is not approved');
+select is(pg_temp.state('other'), 'quarantined', 'it stays quarantined');
 select pg_temp.list('other', 'changed');
-select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed'), 'approved', 'the new state');
-select is(pg_temp.state('owner'), 'approved', 'approved for everybody');
+select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed'), 'approved', 'the call returns the new state');
+select is(pg_temp.state('owner'), 'approved', 'the definition is approved for everyone');
 select is((select tool_schema ->> 'description' from public.mcp_tools_cache
-  where connection_id = (select id from connection where name = 'owner')), 'changed', 'with the new definition');
-select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed'), 'approved', 'twice changes nothing');
+  where connection_id = (select id from connection where name = 'owner')), 'changed', 'that user gets the new definition');
+select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed'), 'approved', 'a repeated approval changes nothing');
 select is(tests.code_of($$select public.approve_tool_definition((select id from connection where name = 'other'), 'read', null)$$),
-  'TOOL_DEFINITION_CHANGED', 'no hash approves nothing');
-select is(tests.code_of($$select public.approve_tool_definition(gen_random_uuid(), 'read', 'changed')$$), 'TOOL_NOT_FOUND', 'there must be such a tool');
+  'TOOL_DEFINITION_CHANGED', 'a call without a hash approves nothing');
+select is(tests.code_of($$select public.approve_tool_definition(gen_random_uuid(), 'read', 'changed')$$), 'TOOL_NOT_FOUND', 'the tool must exist');
 
 select * from finish();
 rollback;

@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(8);
 
--- A parked master, its running child, and under that two waiting grandchildren and one that asks.
+-- A parked master, its running child, and below that two waiting grandchildren and one that awaits a review.
 create temp table made on commit drop as select tests.create_family(1) as id;
 grant select on made to authenticated;
 select private.park_task((select id from made), 1);
@@ -22,16 +22,16 @@ select tests.act_as_user('owner');
 select is(public.cancel_task((select id from made)), 5, 'five tasks end or are marked');
 select tests.act_as_nobody();
 
-select is((select count(*) from public.tasks where status = 'cancelled')::int, 4, 'what waits ends at once');
+select is((select count(*) from public.tasks where status = 'cancelled')::int, 4, 'waiting tasks end immediately');
 select results_eq(
   $$select pending_children from public.tasks where depth < 2 order by depth$$,
   array[1, 0], 'each parent counts the children that have not ended'
 );
 select is(
   (select count(*) from public.task_steps where state = 'failed' and output ->> 'status' = 'cancelled')::int, 3,
-  'the steps that wait for them hear of it'
+  'the steps that wait for them get their result'
 );
-select is((select count(*) from public.human_reviews where answered_at is null)::int, 0, 'nobody is asked any more');
+select is((select count(*) from public.human_reviews where answered_at is null)::int, 0, 'pending reviews are closed');
 select results_eq(
   $$
     select task.depth, event.type from public.task_events as event
@@ -44,15 +44,15 @@ select results_eq(
     (2, 'task.cancelled'), (1, 'subtask.finished'),
     (2, 'task.cancelled'), (1, 'subtask.finished'),
     (0, 'task.cancelled')$$,
-  'each end is reported once, and to its parent once, from the bottom up'
+  'each end is reported once, and once to its parent, from the bottom up'
 );
 
 select private.finish_task(id, epoch, '{}') from child;
 select is(
   (select array_agg(distinct status || ' ' || pending_children) from public.tasks), array['cancelled 0'],
-  'the running one ends with its next word'
+  'the running task ends with its next report'
 );
-select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is left');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'the queue is empty');
 
 select * from finish();
 rollback;

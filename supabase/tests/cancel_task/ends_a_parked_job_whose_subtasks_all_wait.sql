@@ -10,12 +10,12 @@ select tests.act_as_user('owner');
 select is(public.cancel_task((select id from made)), 3, 'three tasks end');
 select tests.act_as_nobody();
 
-select is((select count(*) from public.tasks where status = 'cancelled')::int, 3, 'all at once');
-select is((select pending_children from public.tasks where id = (select id from made)), 0, 'the parent counts no child');
-select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is left');
+select is((select count(*) from public.tasks where status = 'cancelled')::int, 3, 'all end immediately');
+select is((select pending_children from public.tasks where id = (select id from made)), 0, 'the parent has no pending children');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'the queue is empty');
 select is(
   (select count(*) from public.task_events where type = 'task.resumed')::int, 0,
-  'and the parent did not wake in between'
+  'the parent did not wake in between'
 );
 
 select * from finish();

@@ -8,13 +8,13 @@ create function pg_temp.write(p_key text, p_value text) returns text language sq
     p_key, p_value));
 $$;
 
-select is(pg_temp.write('keep_jobs_days', '30'), 'none', 'a number of days is taken');
-select is(pg_temp.write('keep_jobs_days', 'a month'), 'CONFIG_INVALID', 'what is no number is not');
-select is(pg_temp.write('keep_jobs_days', '-1'), 'CONFIG_INVALID', 'nor one below zero');
-select is((select value from private.settings where key = 'keep_jobs_days'), '30', 'the setting stays');
-select is(pg_temp.write('keep_job_days', '30'), 'CONFIG_INVALID', 'a mistyped name is refused');
-select is(pg_temp.write('project_url', 'example.com'), 'CONFIG_INVALID', 'an address needs its scheme');
-select is(pg_temp.write('realtime_messages_per_second', '400'), 'none', 'the others have their own forms');
+select is(pg_temp.write('keep_jobs_days', '30'), 'none', 'a number of days is accepted');
+select is(pg_temp.write('keep_jobs_days', 'a month'), 'CONFIG_INVALID', 'text that is not a number is refused');
+select is(pg_temp.write('keep_jobs_days', '-1'), 'CONFIG_INVALID', 'a negative number is refused');
+select is((select value from private.settings where key = 'keep_jobs_days'), '30', 'the setting is unchanged');
+select is(pg_temp.write('keep_job_days', '30'), 'CONFIG_INVALID', 'a misspelled name is refused');
+select is(pg_temp.write('project_url', 'example.com'), 'CONFIG_INVALID', 'an address without a scheme is refused');
+select is(pg_temp.write('realtime_messages_per_second', '400'), 'none', 'other settings are checked by their own rules');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ create temp table made on commit drop as
 insert into made select 'second', sync_id from private.receive_files('one', '[{"path": "a.md", "content": "b", "blob_sha": "2"}]');
 create function pg_temp.id_of(p_name text) returns uuid language sql as $$ select sync_id from made where name = p_name $$;
 
--- Even while that has to wait.
+-- Even while the first has to wait.
 update public.quoth_syncs set run_after = clock_timestamp() + interval '1 hour' where id = pg_temp.id_of('first');
 select is_empty($$ select * from private.claim_sync('w1', 60) $$, 'the second waits for the first');
 update public.quoth_syncs set run_after = null;
@@ -17,10 +17,10 @@ select is_empty($$ select * from private.claim_sync('w2', 60) $$, 'the second st
 
 delete from private.quoth_sync_files where sync_id = pg_temp.id_of('first');
 select ok(private.finish_sync(pg_temp.id_of('first'), 1), 'the first ends');
-select is((select sync_id from private.claim_sync('w2', 60)), pg_temp.id_of('second'), 'and lets the second run');
+select is((select sync_id from private.claim_sync('w2', 60)), pg_temp.id_of('second'), 'the second sync runs');
 select is(
   (select array[status, worker_id] from public.quoth_syncs where id = pg_temp.id_of('second')),
-  array['running', 'w2'], 'by whoever claimed it'
+  array['running', 'w2'], 'the second runs under the worker that claimed it'
 );
 
 select * from finish();

@@ -8,7 +8,7 @@ select results_eq(
   $$select task.priority from private.claim_tasks('w1', 3, 30) with ordinality as claim (task_id, epoch, context, n)
     join public.tasks as task on task.id = claim.task_id order by n$$,
   array['high', 'normal', 'low'],
-  'high before normal before low'
+  'high comes before normal, normal before low'
 );
 
 select * from finish();

@@ -19,12 +19,12 @@ create function pg_temp.continue_with(p_input jsonb) returns text language sql a
 $$;
 
 select pg_temp.end_task();
-select is(pg_temp.continue_with(pg_temp.naming('second.pdf')), 'FILES_TOO_LARGE', 'too many bytes with those of the input');
+select is(pg_temp.continue_with(pg_temp.naming('second.pdf')), 'FILES_TOO_LARGE', 'the input and the message together exceed the bytes');
 select is(pg_temp.continue_with(pg_temp.naming('first.pdf')), 'none', 'a file that is named again counts once');
 select pg_temp.end_task();
-select is(pg_temp.continue_with(pg_temp.naming('small.pdf')), 'none', 'what has room');
+select is(pg_temp.continue_with(pg_temp.naming('small.pdf')), 'none', 'a file within the limit is accepted');
 select pg_temp.end_task();
-select is(pg_temp.continue_with('"And now?"'), 'none', 'a message without files');
+select is(pg_temp.continue_with('"And now?"'), 'none', 'a message without files is accepted');
 
 select * from finish();
 rollback;

@@ -18,22 +18,22 @@ select is(
   (select (task_id, is_new)::text from private.create_child_task(
     (select id from job), '{"agent": "worker-agent", "input": {}, "idempotency_key": "k"}', null)),
   (select (task_id, false)::text from first),
-  'the same key in the same job names the same task'
+  'the same key in the same job returns the same task'
 );
 select throws_ok(
   format('select private.create_child_task(%L, ''{"agent": "worker-agent", "input": {}}'', null)', (select id from job)),
-  'PT422', null, 'a third task is more than the job may have'
+  'PT422', null, 'a third task exceeds the job''s limit'
 );
 select throws_ok(
   format('select private.create_child_task(%L, ''{"agent": "worker-agent", "input": {}, "budget": {"max_tasks": 9}}'', null)', (select id from job)),
-  'PT400', null, 'it brings no budget of its own'
+  'PT400', null, 'a subtask cannot bring a budget'
 );
 
--- The parent ends only after it.
+-- The parent ends only after the subtask.
 create temp table lease on commit drop as select tests.claim((select id from job)) as epoch;
 select is(
   private.finish_task((select id from job), (select epoch from lease), '"done"'), 'parked',
-  'a parent that finishes waits for it'
+  'a parent that finishes waits for the subtask'
 );
 create temp table child_lease on commit drop as select coalesce(
   (select epoch from private.claim_tasks('w2', 50, 30) where task_id = (select task_id from first)),
@@ -41,11 +41,11 @@ create temp table child_lease on commit drop as select coalesce(
 select private.finish_task((select task_id from first), (select epoch from child_lease), '"helped"');
 select is(
   (select (status, pending_children)::text from public.tasks where id = (select id from job)), '(pending,0)',
-  'and wakes when it has ended'
+  'it wakes when the subtask has ended'
 );
 select throws_ok(
   format('select private.create_child_task(%L, ''{"agent": "worker-agent", "input": {}}'', null)', (select task_id from first)),
-  'PT409', null, 'a task that has ended creates none'
+  'PT409', null, 'a task that has ended cannot create subtasks'
 );
 select * from finish();
 rollback;

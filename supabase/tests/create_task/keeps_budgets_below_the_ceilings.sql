@@ -12,19 +12,19 @@ begin
 end;
 $$;
 
-select is(pg_temp.budget_of(null), '{"max_cost_micro_usd": 500, "max_depth": 32, "max_tasks": 20}', 'a job without a budget has the ceilings and the defaults below them');
+select is(pg_temp.budget_of(null), '{"max_cost_micro_usd": 500, "max_depth": 32, "max_tasks": 20}', 'a job without a budget gets the ceilings, and the defaults that are below them');
 select is(
   pg_temp.budget_of('{"max_cost_micro_usd": null, "max_depth": null, "max_tasks": null}'),
-  '{"max_cost_micro_usd": 500, "max_depth": 40, "max_tasks": 20}', 'null lifts no ceiling'
+  '{"max_cost_micro_usd": 500, "max_depth": 40, "max_tasks": 20}', 'null does not remove a ceiling'
 );
-select is(pg_temp.budget_of('{"max_cost_micro_usd": 100, "max_steps": 7}') -> 'max_cost_micro_usd', '100', 'a smaller cap stays');
-select is(pg_temp.budget_of('{"max_steps": 7}') -> 'max_steps', '7', 'as does one without a ceiling');
+select is(pg_temp.budget_of('{"max_cost_micro_usd": 100, "max_steps": 7}') -> 'max_cost_micro_usd', '100', 'a smaller cap is kept');
+select is(pg_temp.budget_of('{"max_steps": 7}') -> 'max_steps', '7', 'a cap without a ceiling is kept');
 select is(
   tests.code_of($$select pg_temp.budget_of('{"max_cost_micro_usd": 501}')$$), 'TASK_BUDGET_INVALID', 'a larger cap is refused'
 );
 select is(pg_temp.budget_of(null, null), null, 'the service has no ceilings');
 delete from private.quotas where name like 'max%';
-select is(pg_temp.budget_of(null), null, 'without ceilings a budget stays as it is');
+select is(pg_temp.budget_of(null), null, 'without ceilings a budget is unchanged');
 
 select * from finish();
 rollback;

@@ -9,12 +9,12 @@ create function pg_temp.create_another() returns text language sql as $$
   select tests.code_of($call$select private.create_task('worker-agent', '{}', tests.user_id('owner'))$call$)
 $$;
 
-select is(pg_temp.create_another(), 'QUOTA_EXCEEDED', 'delayed tasks wait, too');
+select is(pg_temp.create_another(), 'QUOTA_EXCEEDED', 'delayed tasks count as waiting');
 select count(*) from private.claim_tasks('w1', 1, 30);
-select is(pg_temp.create_another(), 'none', 'a task that runs makes room');
-select is(pg_temp.create_another(), 'QUOTA_EXCEEDED', 'for one');
+select is(pg_temp.create_another(), 'none', 'a running task frees a place');
+select is(pg_temp.create_another(), 'QUOTA_EXCEEDED', 'only one place is free');
 insert into private.quotas values ('waiting_tasks', tests.user_id('owner'), null);
-select is(pg_temp.create_another(), 'none', 'a row of the user''s own lifts the quota');
+select is(pg_temp.create_another(), 'none', 'a user''s own row raises the quota');
 
 select * from finish();
 rollback;

@@ -17,16 +17,16 @@ create function pg_temp.waits() returns numeric language sql as $$
   select extract(epoch from run_after - clock_timestamp()) from public.quoth_syncs
 $$;
 
-select is(pg_temp.fail(true, 600), 'pending', 'asked to wait, it waits');
-select ok(pg_temp.waits() between 590 and 600, 'as long as requested');
-select is((select attempts from public.quoth_syncs), 0, 'which is no attempt');
-select is(pg_temp.fail(true), 'pending', 'a failure is tried again');
-select ok(pg_temp.waits() between 10 and 30, 'soon at first');
+select is(pg_temp.fail(true, 600), 'pending', 'a sync asked to wait is pending');
+select ok(pg_temp.waits() between 590 and 600, 'it waits as long as requested');
+select is((select attempts from public.quoth_syncs), 0, 'a requested wait does not count as an attempt');
+select is(pg_temp.fail(true), 'pending', 'a failed sync is retried');
+select ok(pg_temp.waits() between 10 and 30, 'the first retry is soon');
 select is(
   array[pg_temp.fail(true), pg_temp.fail(true), pg_temp.fail(true), pg_temp.fail(true), pg_temp.fail(true), pg_temp.fail(true)],
-  array['pending', 'pending', 'pending', 'pending', 'pending', 'failed'], 'and after six attempts no more'
+  array['pending', 'pending', 'pending', 'pending', 'pending', 'failed'], 'after six attempts the sync fails'
 );
-select is((select error ->> 'code' from public.quoth_syncs), 'X', 'the reason stays');
+select is((select error ->> 'code' from public.quoth_syncs), 'X', 'the reason is stored');
 
 select * from finish();
 rollback;

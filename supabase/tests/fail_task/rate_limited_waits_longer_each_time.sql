@@ -15,8 +15,8 @@ create temp table pause on commit drop as
   ) as failed;
 
 select ok((select max(seconds) <= 2 from pause where not is_late), 'the first pause is short');
-select ok((select max(seconds) between 60 and 300 from pause where is_late), 'the hundredth takes minutes, five at most');
-select is((select sum(attempts) from public.tasks)::int, 0, 'none counts as an attempt');
+select ok((select max(seconds) between 60 and 300 from pause where is_late), 'the hundredth pause takes minutes, at most five');
+select is((select sum(attempts) from public.tasks)::int, 0, 'no pause counts as an attempt');
 
 update public.tasks set run_after = null where id = (select id from made where n = 40);
 select private.send_missing_messages();
@@ -24,7 +24,7 @@ select tests.claim((select id from made where n = 40));
 select private.fail_task(
   (select id from made where n = 40), 2, '{"code": "MODEL_RATE_LIMITED", "message": "slow"}', 'rate_limited'
 );
-select is((select attempts from public.tasks where id = (select id from made where n = 40)), 1, 'the next one does');
+select is((select attempts from public.tasks where id = (select id from made where n = 40)), 1, 'the next failure counts');
 
 select * from finish();
 rollback;

@@ -6,7 +6,7 @@ create temp table made on commit drop as select tests.create_task() as id;
 create temp table pauses (attempt int, seconds numeric) on commit drop;
 create temp table ends (claims int, status text, minutes numeric) on commit drop;
 
--- Time passes by moving the first failure back instead of waiting; what the test itself takes counts too.
+-- The test moves the first failure back instead of waiting; its own running time counts too.
 do $$
 declare
   v_id uuid := (select id from made);
@@ -35,21 +35,21 @@ begin
 end;
 $$;
 
-select is((select status from ends), 'failed', 'the task is buried at last');
-select cmp_ok((select minutes from ends), '>=', 10.0, 'after ten minutes');
-select cmp_ok((select minutes from ends), '<', 20.0, 'and not much later');
+select is((select status from ends), 'failed', 'the task fails in the end');
+select cmp_ok((select minutes from ends), '>=', 10.0, 'it fails after ten minutes');
+select cmp_ok((select minutes from ends), '<', 20.0, 'it fails within twenty minutes');
 select ok(
   (select bool_and(seconds >= before - 0.5) from (
     select seconds, attempt, lag(seconds) over (order by attempt) as before from pauses
   ) as paused where attempt between 2 and 8),
-  'each pause is longer than the one before, up to the longest'
+  'each pause is longer than the previous one, up to the maximum'
 );
-select is((select count(*) from private.dead_letters), 1::bigint, 'with a dead letter');
+select is((select count(*) from private.dead_letters), 1::bigint, 'a dead letter is written');
 
 select is(
   (select count(*) from public.tasks where private.has_spent_attempts(
     jsonb_populate_record(tasks, '{"attempts": 1, "max_attempts": 2, "failing_since": null}'), 'outage')),
-  1::bigint, 'a task with max_attempts of its own has no more than these'
+  1::bigint, 'a task with its own max_attempts gets no more than those'
 );
 
 select * from finish();

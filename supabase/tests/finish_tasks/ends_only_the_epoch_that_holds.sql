@@ -19,7 +19,7 @@ select results_eq(
   $$values (1::bigint, 'lost'), (2::bigint, 'completed')$$,
   'of two ends of a task in one call, the one with an older epoch is lost'
 );
-select is((select output from public.tasks join made using (id)), '2', 'the output is that of the lease that holds');
+select is((select output from public.tasks join made using (id)), '2', 'the output comes from the current lease');
 select is(
   (select count(*) from public.task_events where type = 'task.completed')::int, 1, 'the end is reported once'
 );

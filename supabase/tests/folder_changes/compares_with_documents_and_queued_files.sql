@@ -22,7 +22,7 @@ select results_eq(
   $$,
   $$ values ('changed.md', 'write'), ('gone.md', 'delete'), ('new.md', 'write'), ('old.md', 'write'),
     ('refused-and-gone.md', 'delete') $$,
-  'written: what is new, has changed or was split by another version; deleted: what the folder has no more'
+  'new, changed or outdated files are written; files missing from the folder are deleted'
 );
 
 select * from finish();

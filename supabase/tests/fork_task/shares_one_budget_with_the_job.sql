@@ -19,24 +19,24 @@ insert into fork select private.fork_task((select id from fork where number = 1)
 
 select is(
   (select array_agg(distinct budget ->> 'max_input_tokens') from public.tasks where id in (select id from fork)),
-  '{60}', 'each fork may have what is left'
+  '{60}', 'each fork may spend the remainder'
 );
 select pg_temp.spend((select id from fork where number = 1), 59);
-select lives_ok(pg_temp.attempt_call((select id from fork where number = 2)), 'the others go on while some of it is left');
+select lives_ok(pg_temp.attempt_call((select id from fork where number = 2)), 'the other forks continue while part of it is left');
 select pg_temp.spend((select id from fork where number = 2), 1);
 select throws_ok(
   pg_temp.attempt_call((select id from fork where number = 2)), 'PT422',
-  'Cannot call the model: the job has used up its max_input_tokens of 100', 'and end when all together have spent the budget'
+  'Cannot call the model: the job has used up its max_input_tokens of 100', 'they end when together they have spent the budget'
 );
-select throws_ok(pg_temp.attempt_call((select id from fork where number = 3)), 'PT422', null, 'a fork of a fork as well');
-select throws_ok(pg_temp.attempt_call((select id from source)), 'PT422', null, 'and the first job');
+select throws_ok(pg_temp.attempt_call((select id from fork where number = 3)), 'PT422', null, 'a fork of a fork shares it too');
+select throws_ok(pg_temp.attempt_call((select id from source)), 'PT422', null, 'the first job shares it too');
 select throws_ok(
   format('select private.fork_task(%L, 1)', (select id from fork where number = 3)), 'PT422', null,
-  'nothing is left for one more fork'
+  'nothing is left for another fork'
 );
 
 update private.job_totals set task_count = 2 where master_task_id = (select id from fork where number = 1);
-select lives_ok(pg_temp.attempt_subtask((select id from fork where number = 2)), 'a third task of all of them is within max_tasks');
+select lives_ok(pg_temp.attempt_subtask((select id from fork where number = 2)), 'the third task of all of them is within max_tasks');
 update private.job_totals set task_count = 2 where master_task_id = (select id from fork where number = 2);
 select throws_ok(
   pg_temp.attempt_subtask((select id from fork where number = 3)),

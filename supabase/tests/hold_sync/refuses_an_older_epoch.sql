@@ -6,15 +6,15 @@ insert into public.projects (id, slug, github_repo) values (md5('project')::uuid
 create temp table made on commit drop as select sync_id from private.request_sync('one');
 select is((select epoch from private.claim_sync('w1', 60)), 1::bigint, 'a worker claims it');
 update public.quoth_syncs set lease_expires_at = clock_timestamp() - interval '1 second';
-select is((select epoch from private.claim_sync('w2', 300)), 2::bigint, 'its lease ends, and another has it');
+select is((select epoch from private.claim_sync('w2', 300)), 2::bigint, 'its lease expires, and another worker claims it');
 
 select throws_ok(
   $$ select private.plan_sync((select sync_id from made), 1, 60, 'c1', '[]', 1) $$, 'PT409', null,
-  'the first can no longer write'
+  'the first worker can no longer write'
 );
-select is((select commit_sha from public.quoth_syncs), null, 'and has changed nothing');
+select is((select commit_sha from public.quoth_syncs), null, 'the first worker has changed nothing');
 select ok(
-  (select lease_expires_at > clock_timestamp() + interval '290 seconds' from public.quoth_syncs), 'nor shortened the lease'
+  (select lease_expires_at > clock_timestamp() + interval '290 seconds' from public.quoth_syncs), 'the first worker did not shorten the lease'
 );
 
 select * from finish();

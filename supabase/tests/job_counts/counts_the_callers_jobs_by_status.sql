@@ -11,20 +11,20 @@ select tests.act_as_user('owner');
 select results_eq(
   'select status, job_count from public.job_counts()',
   $$values ('failed', 1::bigint), ('running', 3)$$,
-  'jobs, not tasks, and the caller''s alone'
+  'only the caller''s jobs are counted, without subtasks'
 );
 select results_eq(
   $$select status, job_count from public.job_counts('{"status": ["failed", "cancelled"]}')$$,
   $$values ('failed', 1::bigint)$$,
-  'of those that fit the filters'
+  'the filters apply'
 );
-select is(tests.code_of('select * from public.job_counts(''{"colour": 1}'')'), 'QUERY_INVALID', 'the filters of list_jobs()');
+select is(tests.code_of('select * from public.job_counts(''{"colour": 1}'')'), 'QUERY_INVALID', 'the filters are those of list_jobs()');
 select is(
   (select sum(job_count) from public.job_counts()), (select count(*)::numeric from public.list_jobs()),
-  'as many as the list has'
+  'the count equals the length of the list'
 );
 select tests.act_as_anon();
-select is(tests.code_of('select * from public.job_counts()'), '42501', 'the publishable key alone counts nothing');
+select is(tests.code_of('select * from public.job_counts()'), '42501', 'the publishable key by itself counts nothing');
 select tests.act_as_nobody();
 select * from finish();
 rollback;

@@ -17,16 +17,16 @@ select tests.act_as_user('owner');
 select results_eq(
   'select task_count, input_tokens, output_tokens, cost_micro_usd from public.job_usage',
   $$values (3::bigint, 16::bigint, 12::bigint, 10::bigint)$$,
-  'an owner sees what each of their jobs has used, subtasks included'
+  'an owner sees the usage of each of their jobs, subtasks included'
 );
 select tests.act_as_service();
 select results_eq(
   'select task_count, cost_micro_usd from public.job_usage order by task_count',
   $$values (1::bigint, null::bigint), (3, 10)$$,
-  'the service sees all; null where no priced model was called'
+  'the service sees all jobs; the cost is null without a priced model call'
 );
 select tests.act_as_anon();
-select is(tests.code_of('select * from public.job_usage'), '42501', 'nobody else looks');
+select is(tests.code_of('select * from public.job_usage'), '42501', 'no other role may read it');
 select tests.act_as_nobody();
 
 select * from finish();

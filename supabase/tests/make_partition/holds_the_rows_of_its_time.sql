@@ -2,17 +2,17 @@ begin;
 set local search_path = public, extensions;
 select plan(9);
 
-select is(private.make_partitions(), 0, 'those of the next weeks and months are there');
+select is(private.make_partitions(), 0, 'the partitions of the next weeks and months exist');
 select is(
   (select count(*)::int from pg_inherits where inhparent in ('public.task_events'::regclass, 'public.task_steps'::regclass)),
-  10, 'five weeks, three months, and one each for all other rows'
+  10, 'there are five weeks, three months, and one default partition for each table'
 );
 
 create temp table made on commit drop as select tests.create_task() as id;
 select is(
   (select tableoid::regclass::text from public.task_events where task_id = (select id from made)),
   'private.task_events_' || to_char(now() at time zone 'utc', 'IYYY"w"IW'),
-  'an event lies in the week in which its task was created'
+  'an event is stored in the week in which its task was created'
 );
 
 select private.make_partition('task_events', 'week', '2030-01-02T03:04:05Z');
@@ -25,9 +25,9 @@ select ok(
   (select relrowsecurity from pg_class where oid = 'private.task_events_2030w01'::regclass)
     and not has_table_privilege('authenticated', 'private.task_events_2030w01', 'select, insert, update, delete')
     and not has_table_privilege('service_role', 'private.task_events_2030w01', 'select, insert, update, delete'),
-  'nobody gets round the policies through a partition'
+  'a partition cannot be used to bypass the policies'
 );
-select is(private.make_partition('task_events', 'week', '2030-01-06T23:59:59Z'), false, 'it is made once');
+select is(private.make_partition('task_events', 'week', '2030-01-06T23:59:59Z'), false, 'a partition is created once');
 
 insert into public.tasks (id, master_task_id, agent_id, input)
 select future.id, future.id, agent.id, '{}'
@@ -37,10 +37,10 @@ insert into public.task_events (task_id, master_task_id, type)
 select id, id, 'task.created' from public.tasks where id = private.first_id_of('2031-05-05T00:00:00Z');
 select is(
   (select tableoid::regclass::text from public.task_events where task_id = private.first_id_of('2031-05-05T00:00:00Z')),
-  'private.task_events_other', 'a row without a partition is written all the same'
+  'private.task_events_other', 'a row without a partition is still written'
 );
-select is(private.make_partition('task_events', 'week', '2031-05-06T00:00:00Z'), false, 'its week is left as it is');
-select is(private.make_partition('task_events', 'week', '2031-05-13T00:00:00Z'), true, 'the next one is not');
+select is(private.make_partition('task_events', 'week', '2031-05-06T00:00:00Z'), false, 'a week with rows in the default partition is skipped');
+select is(private.make_partition('task_events', 'week', '2031-05-13T00:00:00Z'), true, 'the next week is created');
 
 select * from finish();
 rollback;

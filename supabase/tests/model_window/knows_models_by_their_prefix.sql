@@ -6,13 +6,13 @@ select tests.create_provider('test');
 insert into public.model_windows (provider_id, model_prefix, window_tokens) values
   (null, 'tiny', 2000), (null, 'tiny-long', 9000), (tests.create_provider('test'), 'tiny', 3000);
 
-select is(private.model_window(null, 'tiny-long-1'), 9000, 'the longest prefix counts');
-select is(private.model_window(null, 'acme/tiny-1'), 2000, 'the vendor before the name does not');
+select is(private.model_window(null, 'tiny-long-1'), 9000, 'the longest prefix wins');
+select is(private.model_window(null, 'acme/tiny-1'), 2000, 'the vendor before the name is ignored');
 select is(
   private.model_window(tests.create_provider('test'), 'tiny-long-1'), 3000,
-  'what is known of the provider goes first'
+  'an entry for the provider takes precedence'
 );
-select is(private.model_window(null, 'unheard-of'), 128000, 'other models have the usual window');
+select is(private.model_window(null, 'unheard-of'), 128000, 'other models have the default window');
 
 select * from finish();
 rollback;

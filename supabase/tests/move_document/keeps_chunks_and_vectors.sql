@@ -11,15 +11,15 @@ create temp view chunk_at as
   join public.documents as document on document.id = chunk.document_id;
 create temp table before on commit drop as select id, embedding from chunk_at where file_path = 'old.md';
 
-select ok((select private.move_document(id, 'old.md', 'new/place.md', 'beef') from project), 'it moves');
+select ok((select private.move_document(id, 'old.md', 'new/place.md', 'beef') from project), 'the document moves');
 select bag_eq(
-  $$select id, embedding from chunk_at where file_path = 'new/place.md'$$, 'select * from before', 'with its chunks and vectors'
+  $$select id, embedding from chunk_at where file_path = 'new/place.md'$$, 'select * from before', 'its chunks and vectors move with it'
 );
 select is((select commit_sha from public.documents where file_path = 'new/place.md'), 'beef', 'its commit is one that has the new path');
-select ok(not (select private.move_document(id, 'old.md', 'new/place.md') from project), 'a repeated call says that it changed nothing');
-select ok((select private.move_document(id, 'new/place.md', 'other.md') from project), 'a move onto another document');
-select results_eq('select file_path from public.documents', $$values ('other.md')$$, 'takes its place');
-select is((select count(*) from public.document_embeddings), 2::bigint, 'and the chunks of the other one are gone');
+select ok(not (select private.move_document(id, 'old.md', 'new/place.md') from project), 'a repeated call reports that it changed nothing');
+select ok((select private.move_document(id, 'new/place.md', 'other.md') from project), 'a document can move onto another one');
+select results_eq('select file_path from public.documents', $$values ('other.md')$$, 'it replaces that document');
+select is((select count(*) from public.document_embeddings), 2::bigint, 'the chunks of the replaced document are deleted');
 
 select * from finish();
 rollback;

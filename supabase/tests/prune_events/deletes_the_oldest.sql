@@ -8,9 +8,9 @@ where id in (select id from public.task_events order by id limit 2);
 
 select is(private.prune_events(10), 0, 'without a setting everything is kept');
 insert into private.settings (key, value) values ('keep_events_days', '30');
-select is(private.prune_events(1), 1, 'at most as many as are asked for');
-select is(private.prune() ->> 'events', '1', 'then the rest');
-select is((select count(*) from public.task_events)::int, 1, 'the young one stays');
+select is(private.prune_events(1), 1, 'no more than the requested number is deleted');
+select is(private.prune() ->> 'events', '1', 'then the rest is deleted');
+select is((select count(*) from public.task_events)::int, 1, 'the recent event is kept');
 
 select * from finish();
 rollback;

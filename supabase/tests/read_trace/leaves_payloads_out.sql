@@ -20,20 +20,20 @@ select results_eq(
   $$values (1, 'model', 'done', 'm', null, null, null),
     (2, 'tool', 'failed', 'search', 'web', 'c1', 'TOOL_TIMEOUT'),
     (3, 'model', 'started', 'm', null, null, null)$$,
-  'each step says what it is and how it ended'
+  'each step has its kind and outcome'
 );
 select is(
   (select cost_micro_usd from public.read_trace((select id from job)) where seq = 2), 40::bigint,
-  'and what the models of it and inside it have cost'
+  'each step has the cost of its own model call and of those inside it'
 );
 select ok(
   (select bool_and((ended_at is null) = (state = 'started') and started_at is not null)
     from public.read_trace((select id from job))),
-  'and when it began and ended'
+  'each step has its start and end'
 );
 select unalike(
   (select string_agg(to_jsonb(step)::text, '') from public.read_trace((select id from job)) as step), '%secret%',
-  'but neither what went in nor what came out'
+  'neither input nor output is included'
 );
 select tests.act_as_user('stranger');
 select is(tests.code_of(format('select * from public.read_trace(%L)', (select id from job))), 'TASK_NOT_FOUND', 'a stranger reads nothing');

@@ -36,21 +36,21 @@ select results_eq(
   'select task_id, seq from walked order by place',
   'select step.task_id, step.seq from public.task_steps as step join public.tasks as task on task.id = step.task_id
     where task.master_task_id = (select id from family) order by step.task_id, step.seq',
-  'which have each step of each task once'
+  'the pages contain each step of each task once'
 );
 select pg_temp.walk(1);
 select is(
   (select count(*) from walked),
   (select count(*) from public.read_trace((select id from family))),
-  'pages of one row, too'
+  'pages of one row work too'
 );
 select is(
   tests.code_of(format('select * from public.read_trace(%L, ''{"seq": 1}'')', (select id from family))),
-  'QUERY_INVALID', 'a page begins after a step, or at the first'
+  'QUERY_INVALID', 'a page starts after a step, or at the first'
 );
 select is(
   tests.code_of(format('select * from public.read_trace(%L, null, 0)', (select id from family))),
-  'QUERY_INVALID', 'and has at least one row'
+  'QUERY_INVALID', 'a page has at least one row'
 );
 select tests.act_as_nobody();
 select * from finish();

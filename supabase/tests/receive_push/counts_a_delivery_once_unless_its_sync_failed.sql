@@ -10,25 +10,25 @@ create temp table answer on commit drop as
 select is((select queued from answer), 1, 'a delivery queues a sync');
 select is(
   (select array[sync_id::text, queued::text] from private.receive_push(md5('project')::uuid, 'delivery-1', 'c1')),
-  (select array[sync_id::text, '0'] from answer), 'again, it queues nothing and names that sync'
+  (select array[sync_id::text, '0'] from answer), 'a repeated delivery queues nothing and returns that sync'
 );
 select is(
   (select sync_id from private.receive_push(md5('project')::uuid, 'delivery-2', 'c2')),
-  (select sync_id from answer), 'a later push joins the sync that waits'
+  (select sync_id from answer), 'a later push joins the waiting sync'
 );
 select is(
-  (select wanted_commit from public.quoth_syncs), 'c2', 'which then knows the newest head'
+  (select wanted_commit from public.quoth_syncs), 'c2', 'the waiting sync gets the newest head'
 );
-select is((select count(*)::int from public.quoth_syncs), 1, 'one sync for all');
+select is((select count(*)::int from public.quoth_syncs), 1, 'there is one sync for all pushes');
 select is(
   (select queued from private.receive_push(md5('other')::uuid, 'delivery-1', 'c1')), 1,
-  'the id of another project''s delivery is another delivery'
+  'delivery ids are separate for each project'
 );
 
 select private.end_sync((select sync_id from answer), 'failed', '{}');
 select isnt(
   (select sync_id from private.receive_push(md5('project')::uuid, 'delivery-1', 'c1') where queued = 1),
-  (select sync_id from answer), 'after a failure the delivery counts anew'
+  (select sync_id from answer), 'after a failure the delivery counts again'
 );
 
 select * from finish();

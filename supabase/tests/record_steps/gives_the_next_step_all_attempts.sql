@@ -14,17 +14,17 @@ $$;
 update public.tasks set attempts = 2, rate_limit_waits = 7, deliveries = 3;
 
 select private.begin_steps((select id from made), 1, 30, '[{"seq": 1, "kind": "model"}]');
-select is(pg_temp.counts(), array[2, 7, 3], 'a step that begins has failed as often as before');
+select is(pg_temp.counts(), array[2, 7, 3], 'a step that begins keeps the failures so far');
 select private.record_steps((select id from made), 1, 30, '[]', '[]');
-select is(pg_temp.counts(), array[2, 7, 3], 'nothing that ended is no progress');
+select is(pg_temp.counts(), array[2, 7, 3], 'a step without an end is not progress');
 select pg_temp.record(1, '[{"seq": 2, "kind": "model"}]');
-select is(pg_temp.counts(), array[0, 0, 1], 'the failures of a step that ended are not those of the next');
+select is(pg_temp.counts(), array[0, 0, 1], 'the next step does not inherit the failures of a completed one');
 
 update public.tasks set attempts = 2, deliveries = 3;
 select pg_temp.record(2, '[]');
-select is(pg_temp.counts(), array[2, 0, 1], 'the last step keeps its count for whoever looks at the task later');
+select is(pg_temp.counts(), array[2, 0, 1], 'the last step keeps its count for later readers');
 select private.finish_task((select id from made), 1, '{}');
-select is(pg_temp.counts(), array[2, 0, 1], 'also when the task has ended');
+select is(pg_temp.counts(), array[2, 0, 1], 'the count remains after the task has ended');
 
 select * from finish();
 rollback;

@@ -14,16 +14,16 @@ $$;
 
 select pg_temp.record(1, 'tool', '{"text": "", "files": [{"path": "j/t/1.png", "media_type": "image/png", "bytes": 10}, {"path": "j/t/2.pdf", "media_type": "application/pdf", "bytes": 20}]}');
 select is(pg_temp.paths(), array['j/t/1.png', 'j/t/2.pdf'], 'both are files of the task');
-select is((select byte_count from private.stored_totals), 30::bigint, 'and count as stored');
+select is((select byte_count from private.stored_totals), 30::bigint, 'the files count as stored');
 select is(
-  (select payload -> 'files' -> 1 ->> 'path' from public.task_events where type = 'tool.completed'), 'j/t/2.pdf', 'the trace names them'
+  (select payload -> 'files' -> 1 ->> 'path' from public.task_events where type = 'tool.completed'), 'j/t/2.pdf', 'the trace names the files'
 );
 select pg_temp.record(2, 'tool', '{"text": "", "files": [{"path": "j/t/1.png", "media_type": "image/png", "bytes": 10}]}');
-select is(pg_temp.paths(), array['j/t/1.png', 'j/t/2.pdf'], 'a path stands once');
+select is(pg_temp.paths(), array['j/t/1.png', 'j/t/2.pdf'], 'each path is stored once');
 select pg_temp.record(3, 'system', '{"text": "", "files": [{"path": "another/job/3.png", "media_type": "image/png", "bytes": 10}]}');
 select is(pg_temp.paths(), array['j/t/1.png', 'j/t/2.pdf'], 'a result that is read again stores nothing');
 select pg_temp.record(4, 'tool', '{"text": "plain"}');
-select is(pg_temp.paths(), array['j/t/1.png', 'j/t/2.pdf'], 'nor does one without files');
+select is(pg_temp.paths(), array['j/t/1.png', 'j/t/2.pdf'], 'a result without files stores nothing');
 
 select * from finish();
 rollback;

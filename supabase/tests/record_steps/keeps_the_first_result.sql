@@ -12,7 +12,7 @@ $$;
 select pg_temp.record('first'), pg_temp.record('second');
 
 select is((select output ->> 'text' from public.task_steps), 'first', 'a second result changes nothing');
-select is((select count(*) from public.task_events where type = 'tool.completed')::int, 1, 'and is not reported');
+select is((select count(*) from public.task_events where type = 'tool.completed')::int, 1, 'the second result is not reported');
 select is(
   tests.code_of($$select private.record_steps((select id from made), 0, 30, '[]')$$),
   'LEASE_LOST', 'a stale epoch is refused'

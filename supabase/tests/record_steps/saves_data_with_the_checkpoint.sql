@@ -10,8 +10,8 @@ select private.record_steps((select id from made), 1, 30, '[
   {"seq": 2, "kind": "system", "state": "done", "name": "save_intermediate_data", "output": {}, "data": {"b": null}, "storage_path": "x/y/z"}
 ]');
 
-select is((select intermediate_data from public.tasks), '{"a": 1, "b": null}'::jsonb, 'values by key');
-select is((select storage_paths from public.tasks), array['x/y/z'], 'paths once each');
+select is((select intermediate_data from public.tasks), '{"a": 1, "b": null}'::jsonb, 'values are stored by key');
+select is((select storage_paths from public.tasks), array['x/y/z'], 'each path is stored once');
 
 select * from finish();
 rollback;

@@ -9,12 +9,12 @@ select id, 'a.md', 'A', '', '' from public.projects;
 
 select is(
   private.remove_project('one') - 'project_id',
-  '{"slug": "one", "document_count": 1, "chunk_count": 0, "member_count": 0}', 'says what it deleted'
+  '{"slug": "one", "document_count": 1, "chunk_count": 0, "member_count": 0}', 'the answer contains the deleted counts'
 );
 select results_eq('select slug from public.projects', array['two']);
 select is((select count(*)::int from public.documents), 1, 'the other project keeps its documents');
 select is(
-  (select count(*)::int from vault.secrets where name like 'supaswarm/project/%'), 1, 'and its secret'
+  (select count(*)::int from vault.secrets where name like 'supaswarm/project/%'), 1, 'its secret is deleted'
 );
 
 select * from finish();

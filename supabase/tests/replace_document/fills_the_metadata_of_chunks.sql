@@ -11,7 +11,7 @@ select private.replace_document((select id from made),
 select results_eq(
   'select content_chunk, metadata from public.document_embeddings order by chunk_index',
   $$ values ('a', '{"source": "markdown-split", "section": "Install"}'::jsonb), ('b', '{"source": "markdown-split"}') $$,
-  'where the chunk comes from, and the innermost heading above it'
+  'metadata contains the source of the chunk and the innermost heading above it'
 );
 
 select * from finish();

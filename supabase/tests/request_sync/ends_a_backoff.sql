@@ -12,7 +12,7 @@ select is(
   (select count(*)::int from public.quoth_syncs where project_id = md5('project')::uuid and run_after is not null),
   0, 'nothing of the project waits any longer'
 );
-select is((select count(*)::int from public.quoth_syncs where project_id = md5('project')::uuid), 2, 'and the request has its sync');
+select is((select count(*)::int from public.quoth_syncs where project_id = md5('project')::uuid), 2, 'the request has its own sync');
 
 select * from finish();
 rollback;

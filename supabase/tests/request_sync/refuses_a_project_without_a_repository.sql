@@ -8,7 +8,7 @@ select throws_ok(
   $$ select private.request_sync('one') $$,
   'PT409', 'Cannot compare project ''one'' with its branch: it has no repository'
 );
-select is((select count(*)::int from public.quoth_syncs), 0, 'and queues nothing');
+select is((select count(*)::int from public.quoth_syncs), 0, 'nothing is queued');
 
 select * from finish();
 rollback;

@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(3);
 select tests.create_task();
--- Were reading all tasks of the owner a choice, it would be the cheaper one now.
+-- If the planner could read all tasks of the owner, that would be the cheaper plan here.
 set local enable_indexscan = off;
 set local enable_bitmapscan = off;
 set local enable_indexonlyscan = off;
@@ -18,9 +18,9 @@ begin
   return v_plan;
 end $$;
 select tests.act_as_user('owner');
-select unalike(pg_temp.plan_of('task_steps'), '%hashed%', 'reading steps does not begin with all tasks of the reader');
-select unalike(pg_temp.plan_of('task_events'), '%hashed%', 'nor does reading events');
-select unalike(pg_temp.plan_of('human_reviews'), '%hashed%', 'nor does reading reviews');
+select unalike(pg_temp.plan_of('task_steps'), '%hashed%', 'reading steps does not start with all tasks of the reader');
+select unalike(pg_temp.plan_of('task_events'), '%hashed%', 'reading events does not start with all tasks of the reader');
+select unalike(pg_temp.plan_of('human_reviews'), '%hashed%', 'reading reviews does not start with all tasks of the reader');
 select tests.act_as_nobody();
 select * from finish();
 rollback;

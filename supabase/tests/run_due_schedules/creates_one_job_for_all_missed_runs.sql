@@ -7,24 +7,24 @@ insert into public.schedules (created_by, name, agent, input, cron, metadata, bu
 values (tests.user_id('owner'), 'Every five', 'worker-agent', '{"question": "?"}', '*/5 * * * *', '{"team": "a"}', '{"max_steps": 5}', 'low');
 
 select is(private.run_due_schedules(), 0, 'nothing runs before its time');
--- An hour of downtime.
+-- Simulates an hour of downtime.
 update public.schedules set next_run_at = date_trunc('hour', now()) - interval '1 hour';
-select is(private.run_due_schedules(), 1, 'what is late runs');
-select is(private.run_due_schedules(), 0, 'once, however many runs were missed');
+select is(private.run_due_schedules(), 1, 'an overdue schedule runs');
+select is(private.run_due_schedules(), 0, 'it runs once, however many runs were missed');
 select results_eq(
   $$select created_by, agent_slug, input, budget ->> 'max_steps', priority, metadata from public.tasks$$,
   $$select tests.user_id('owner'), 'worker-agent', '{"question": "?"}'::jsonb, '5', 'low', jsonb_build_object('team', 'a',
       'schedule', jsonb_build_object('id', id, 'name', 'Every five', 'scheduled_at', date_trunc('hour', now()) - interval '1 hour'))
     from public.schedules$$,
-  'as an ordinary job of its owner, with its schedule in the metadata'
+  'it creates an ordinary job of its owner, with the schedule in the metadata'
 );
 select results_eq(
   $$select run_count, last_error, next_run_at > clock_timestamp(), next_run_at <= clock_timestamp() + interval '5 minutes' from public.schedules$$,
   $$values (1::bigint, null::jsonb, true, true)$$, 'the next run is the next time from now'
 );
-select is((select count(*) from pgmq.q_agent_tasks)::int, 1, 'it is queued');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 1, 'the job is queued');
 delete from public.schedules;
-select is((select count(*) from public.tasks)::int, 1, 'the job outlives its schedule');
+select is((select count(*) from public.tasks)::int, 1, 'the job remains after its schedule is deleted');
 
 select * from finish();
 rollback;

@@ -11,18 +11,18 @@ select tests.act_as_service();
 insert into made select (private.save_ruleset(null, 'Shared', '{"tone": "calm"}', null) ->> 'id')::uuid;
 
 select tests.act_as_user('reader');
-select is((select name from rulesets), 'Shared', 'everybody reads a shared ruleset');
+select is((select name from rulesets), 'Shared', 'everyone can read a shared ruleset');
 select is(
   private.save_ruleset((select id from made), null, '{}', null) ->> 'outcome', 'forbidden',
-  'the scopes that everybody has do not save it');
+  'the default scopes do not allow saving it');
 select tests.act_as_user('admin');
-select is(private.save_ruleset((select id from made), null, '{}', null) ->> 'version', '2', 'admin:* does');
+select is(private.save_ruleset((select id from made), null, '{}', null) ->> 'version', '2', 'admin:* allows saving it');
 select is((select owner from rulesets), null, 'it stays shared');
 select set_config('request.jwt.claims', jsonb_build_object(
   'sub', tests.user_id('admin'), 'role', 'authenticated', 'client_id', 'editor')::text, true);
 select is(
   private.save_ruleset((select id from made), null, '{}', null) ->> 'outcome', 'forbidden',
-  'an OAuth client needs it itself');
+  'an OAuth client needs the scope itself');
 
 select * from finish();
 rollback;

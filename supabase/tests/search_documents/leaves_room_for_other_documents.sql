@@ -20,7 +20,7 @@ $$;
 
 select results_eq(
   $$select count(*), count(distinct file_path) from pg_temp.search(46, 2)$$, $$values (46::bigint, 23::bigint)$$,
-  'two chunks of each document that has the word'
+  'two chunks of each matching document'
 );
 select is(
   (select max(count) from (select count(*) from pg_temp.search(200, 1) group by file_path) as file), 1::bigint,
@@ -28,11 +28,11 @@ select is(
 );
 select is(
   (select count(distinct content_chunk) from pg_temp.search(200, 1) where file_path like 'note-%'), 1::bigint,
-  'the better of both'
+  'the better of both matches'
 );
-select is((select count(*) from pg_temp.search(10)), 10::bigint, 'as many as are asked for');
+select is((select count(*) from pg_temp.search(10)), 10::bigint, 'the limit is respected');
 select results_eq(
-  $$select score from pg_temp.search(1)$$, $$select score from pg_temp.search(1, 2)$$, 'the best is as good with and without'
+  $$select score from pg_temp.search(1)$$, $$select score from pg_temp.search(1, 2)$$, 'the best score does not depend on the limit'
 );
 
 select * from finish();

@@ -23,19 +23,19 @@ select pg_temp.connect('owner'), pg_temp.connect('other');
 select tests.act_as_user('owner');
 select public.set_tool_credential('files', 'mine');
 select tests.act_as_nobody();
-select is(pg_temp.knows('owner'), null, 'a session that was opened with another credential is not gone on with');
-select is(pg_temp.knows('other'), '{"id": "theirs"}true', 'others keep theirs');
+select is(pg_temp.knows('owner'), null, 'a session that was opened with another credential is discarded');
+select is(pg_temp.knows('other'), '{"id": "theirs"}true', 'other users keep their sessions');
 select pg_temp.connect('owner');
-select is(private.resolve_tool_secret((select id from tool), tests.user_id('owner')), 'mine', 'the owner''s own');
-select is(private.resolve_tool_secret((select id from tool), tests.user_id('other')), 'shared', 'another''s is the tool''s');
+select is(private.resolve_tool_secret((select id from tool), tests.user_id('owner')), 'mine', 'the owner''s own credential is used');
+select is(private.resolve_tool_secret((select id from tool), tests.user_id('other')), 'shared', 'another user gets the tool''s credential');
 
 select tests.act_as_user('owner');
 select public.set_tool_credential('files', null);
-select is(tests.code_of($$select public.set_tool_credential('files', E'a\nb')$$), 'SECRET_INVALID', 'no line breaks');
+select is(tests.code_of($$select public.set_tool_credential('files', E'a\nb')$$), 'SECRET_INVALID', 'line breaks are refused');
 select tests.act_as_nobody();
-select is(pg_temp.knows('owner'), null, 'nor with a deleted one');
-select is(private.resolve_tool_secret((select id from tool), tests.user_id('owner')), 'shared', 'deleted: the tool''s again');
-select is((select count(*) from vault.secrets where name like 'supaswarm/user/%')::int, 0, 'and gone from Vault');
+select is(pg_temp.knows('owner'), null, 'deleting the credential discards the session too');
+select is(private.resolve_tool_secret((select id from tool), tests.user_id('owner')), 'shared', 'after the deletion the tool''s credential is used again');
+select is((select count(*) from vault.secrets where name like 'supaswarm/user/%')::int, 0, 'the secret is deleted from Vault');
 
 select * from finish();
 rollback;

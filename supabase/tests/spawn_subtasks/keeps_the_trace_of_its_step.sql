@@ -12,9 +12,9 @@ select private.spawn_subtasks((select id from made), 1, 30, '[
 select results_eq(
   $$select parent_step_seq, traceparent from public.tasks where parent_id = (select id from made) order by 1$$,
   $$values (2, 'of the step'), (3, 'of the parent')$$,
-  'the span of the step, or else what the parent has');
+  'the span of the step is used, or else that of the parent');
 select is(
-  (select count(*) from public.tasks where tracestate = 'vendor=1')::int, 3, 'the state of the trace goes along');
+  (select count(*) from public.tasks where tracestate = 'vendor=1')::int, 3, 'the trace state is passed on');
 
 select * from finish();
 rollback;

@@ -19,12 +19,12 @@ create function pg_temp.offered() returns boolean language sql as $$
   select (context -> 'handoffs')::text like '%payroll%' from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from parent)))
 $$;
 
-select ok(not pg_temp.offered(), 'the agent is not offered it');
-select is(pg_temp.hand_off(2) ->> 'code', 'AGENT_HANDOFF_FORBIDDEN', 'an agent does not reach what its owner may not use');
-select is((select count(*)::int from public.tasks where parent_id = (select id from parent)), 0, 'and no subtask is made');
+select ok(not pg_temp.offered(), 'the agent is not offered');
+select is(pg_temp.hand_off(2) ->> 'code', 'AGENT_HANDOFF_FORBIDDEN', 'an agent cannot hand off to an agent that its owner may not use');
+select is((select count(*)::int from public.tasks where parent_id = (select id from parent)), 0, 'no subtask is created');
 insert into public.agent_audience (agent_id, user_id) select id, tests.user_id('owner') from public.agents where slug = 'payroll';
-select ok(pg_temp.offered(), 'an owner who is named has it offered');
-select is(pg_temp.hand_off(3), null, 'and may be worked for by it');
+select ok(pg_temp.offered(), 'the agent is offered to an owner who is named');
+select is(pg_temp.hand_off(3), null, 'the agent can hand off to it');
 
 select * from finish();
 rollback;

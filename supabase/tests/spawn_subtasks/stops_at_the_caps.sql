@@ -11,12 +11,12 @@ create function pg_temp.spawn(p_count int default 1) returns text language sql a
   )))
 $$;
 
-select is(pg_temp.spawn(), 'DEPTH_EXCEEDED', 'no depth left');
+select is(pg_temp.spawn(), 'DEPTH_EXCEEDED', 'the depth is exceeded');
 update public.tasks set budget = '{"max_tasks": 1, "max_depth": null}';
-select is(pg_temp.spawn(), 'TASKS_EXCEEDED', 'no tasks left');
+select is(pg_temp.spawn(), 'TASKS_EXCEEDED', 'the number of tasks is exceeded');
 update public.tasks set budget = '{"max_tasks": null, "max_depth": null}';
-select is(pg_temp.spawn(1001), 'CHILDREN_EXCEEDED', 'no room for so many children');
-select is((select count(*)::int from public.tasks), 1, 'and none is created');
+select is(pg_temp.spawn(1001), 'CHILDREN_EXCEEDED', 'the number of children is exceeded');
+select is((select count(*)::int from public.tasks), 1, 'no subtask is created');
 
 select * from finish();
 rollback;

@@ -15,7 +15,7 @@ select is(private.store_tools((select id from connection), jsonb_build_object('i
   2, 'several versions of a tool are one row');
 select results_eq(
   'select tool_name, tool_version from mcp_tools_cache order by tool_name',
-  $$values ('ask', '10'), ('tell', null)$$, 'which is the newest version''s, by its number');
+  $$values ('ask', '10'), ('tell', null)$$, 'the row is that of the newest version, by number');
 
 create function pg_temp.begin_call(p_name text) returns jsonb language sql as $$
   select private.begin_tool_call(jsonb_build_object('server', 'many', 'tool_name', p_name, 'is_charged', false,
@@ -25,8 +25,8 @@ insert into mcp_policies (mcp_name, tool_name, is_allowed) values ('many', 'ask'
 select results_eq(
   $$select name, pg_temp.begin_call(name) -> 'is_allowed' from unnest(array['ask', 'ask@10', 'ask_v10', 'ask@9', 'ask_v9']) as name$$,
   $$select name, 'false'::jsonb from unnest(array['ask', 'ask@10', 'ask_v10', 'ask@9', 'ask_v9']) as name$$,
-  'a policy of the tool holds under each of its names');
-select is(pg_temp.begin_call('tell_v1') -> 'cached', 'null'::jsonb, 'what has no version has no other name');
+  'a policy for the tool applies under each of its names');
+select is(pg_temp.begin_call('tell_v1') -> 'cached', 'null'::jsonb, 'a tool without a version has no other name');
 
 select * from finish();
 rollback;

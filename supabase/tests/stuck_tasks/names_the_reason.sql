@@ -12,9 +12,9 @@ select private.park_task(pg_temp.task('stranded'), 1);
 update public.tasks set status = 'completed', finished_at = clock_timestamp(), message_id = null
 where parent_id = pg_temp.task('stranded');
 insert into made select name, tests.create_task() from unnest(array['later', 'unclaimed', 'unsent']) as name;
-select is_empty($$select * from public.stuck_tasks where reason <> 'nothing_to_wait_for'$$, 'nothing is stuck that has just begun');
+select is_empty($$select * from public.stuck_tasks where reason <> 'nothing_to_wait_for'$$, 'a task that has just begun is not stuck');
 
--- A day passes, in which nothing happens but what follows.
+-- A day passes in which only the following happens.
 set constraints all immediate;
 alter table public.tasks disable trigger tasks_touch_updated_at;
 update public.tasks
@@ -32,11 +32,11 @@ select bag_eq(
   'select made.name, stuck.reason from public.stuck_tasks as stuck join made on made.id = stuck.task_id',
   $$values ('asking', 'review_unanswered'), ('dead', 'lease_expired'), ('hanging', 'no_progress'),
     ('stranded', 'nothing_to_wait_for'), ('unclaimed', 'not_claimed'), ('unsent', 'no_message')$$,
-  'each says why'
+  'each row has its reason'
 );
 select ok(
   (select since < now() - interval '1 day' from public.stuck_tasks where reason = 'no_progress'),
-  'a task hangs from its last event on, whatever its worker''s heart does'
+  'a task without new events is stuck, whatever its worker''s heartbeats are'
 );
 
 select * from finish();

@@ -9,21 +9,21 @@ begin
 end;
 $$;
 
-select ok(not private.takes_rows_now('tests.messages'), 'not without a partition');
+select ok(not private.takes_rows_now('tests.messages'), 'a table without a partition is refused');
 select pg_temp.add_partition('ended', quote_literal(current_date - 1), quote_literal(localtimestamp));
-select ok(private.takes_rows_now('tests.messages') is false, 'not with one that has just ended');
+select ok(private.takes_rows_now('tests.messages') is false, 'a partition that has just ended does not count');
 select pg_temp.add_partition('later', quote_literal(current_date + 1), quote_literal(current_date + 2));
-select ok(not private.takes_rows_now('tests.messages'), 'nor with one of tomorrow');
+select ok(not private.takes_rows_now('tests.messages'), 'a partition of tomorrow does not count');
 
 select pg_temp.add_partition('today', quote_literal(localtimestamp), quote_literal(current_date + 1));
-select ok(private.takes_rows_now('tests.messages'), 'with one of this moment');
+select ok(private.takes_rows_now('tests.messages'), 'a current partition counts');
 insert into tests.messages default values;
 drop table tests.today;
 select pg_temp.add_partition('rest', quote_literal(current_date + 2), 'MAXVALUE');
-select ok(not private.takes_rows_now('tests.messages'), 'not with one of all that is later');
+select ok(not private.takes_rows_now('tests.messages'), 'a partition for all later rows does not count');
 create table tests.others partition of tests.messages default;
-select ok(private.takes_rows_now('tests.messages'), 'with one for whatever has no other');
-select ok(private.takes_rows_now('public.tasks'), 'and where a table has no partitions');
+select ok(private.takes_rows_now('tests.messages'), 'the default partition counts');
+select ok(private.takes_rows_now('public.tasks'), 'a table without partitions accepts rows');
 
 select * from finish();
 rollback;

@@ -9,13 +9,13 @@ set constraints all immediate;
 delete from net.http_request_queue;
 
 select private.tick();
-select is((select count(*) from net.http_request_queue)::int, 0, 'a fresh lease needs nobody');
+select is((select count(*) from net.http_request_queue)::int, 0, 'a recent lease wakes nobody');
 
--- Two heartbeats of the usual ten seconds have not come.
+-- Two heartbeats of the usual ten seconds are missing.
 update public.tasks set lease_expires_at = clock_timestamp() + interval '10 seconds';
 select private.tick();
-select is((select count(*) from net.http_request_queue)::int, 1, 'somebody is to be there when it ends');
-select is((select status from public.tasks), 'running', 'until then the task is its worker''s');
+select is((select count(*) from net.http_request_queue)::int, 1, 'a worker is woken for the end of the lease');
+select is((select status from public.tasks), 'running', 'until then the task belongs to its worker');
 
 select * from finish();
 rollback;

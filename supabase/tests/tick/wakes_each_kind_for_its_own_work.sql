@@ -16,16 +16,16 @@ begin
 end
 $$;
 
-select is(pg_temp.woken(), null, 'without work nobody is woken');
+select is(pg_temp.woken(), null, 'without work nothing is woken');
 create temp table made on commit drop as select sync_id from private.request_sync('one');
-select is(pg_temp.woken(), array['quoth-sync'], 'a sync whose wake was lost is found');
+select is(pg_temp.woken(), array['quoth-sync'], 'a sync whose wake-up was lost is found');
 select private.claim_sync('w1', 60);
-select is(pg_temp.woken(), null, 'one that runs needs nobody');
+select is(pg_temp.woken(), null, 'a running sync wakes nothing');
 select private.fail_sync((select sync_id from made), 1, '{"code": "X"}', true, 600);
-select is(pg_temp.woken(), null, 'nor does one that waits for its time');
+select is(pg_temp.woken(), null, 'a sync that waits for its time wakes nothing');
 update public.quoth_syncs set run_after = clock_timestamp();
 select tests.create_task();
-select is(pg_temp.woken(), array['quoth-sync', 'supaswarm-worker'], 'each kind has workers of its own');
+select is(pg_temp.woken(), array['quoth-sync', 'supaswarm-worker'], 'each kind wakes its own workers');
 
 select * from finish();
 rollback;

@@ -24,26 +24,26 @@ select results_eq(
     from public.tool_usage where mcp_name = 'notes'$$,
   $$values ('2026-01-02', 100::bigint, 86::bigint, 10::bigint, 4::bigint, 0.86::numeric, 50, 95, 99,
     1::bigint, 1::bigint, 3.50::numeric, 3::bigint, 42::bigint, 1::bigint)$$,
-  'a user''s own calls, each counted once whatever hangs on it'
+  'a user''s calls are counted once, whatever refers to them'
 );
 select results_eq(
   $$select agent_slug, call_count, success_count, p50_ms, cost_micro_usd, unpriced_model_call_count
     from public.agent_tool_usage where mcp_name = 'notes' order by agent_slug$$,
   $$values ('searcher', 50::bigint, 43::bigint, 25, 42::bigint, 0::bigint), (null, 50::bigint, 43::bigint, 75, null::bigint, 1::bigint)$$,
-  'by agent, and those that no agent made; what is unknown costs null'
+  'rows are grouped by agent, and calls without an agent are included; an unknown cost is null'
 );
 select tests.act_as_user('stranger');
-select is((select call_count::int from public.tool_usage where mcp_name = 'notes'), 10, 'others see theirs');
-select is((select cost_micro_usd from public.tool_usage where mcp_name = 'notes'), null, 'without a model call there is no cost');
+select is((select call_count::int from public.tool_usage where mcp_name = 'notes'), 10, 'other users see their own calls');
+select is((select cost_micro_usd from public.tool_usage where mcp_name = 'notes'), null, 'without a model call the cost is null');
 select tests.act_as_nobody();
 insert into public.mcp_failures (execution_id, error_type, error_code)
 values (md5('call 110')::uuid, 'outcome_unknown', 'TOOL_CANCELLED'), (md5('call 101')::uuid, 'timeout', 'TOOL_TIMEOUT');
 select tests.act_as_user('stranger');
 select results_eq(
   $$select success_count, error_count, success_rate from public.tool_usage where mcp_name = 'notes'$$,
-  $$values (8::bigint, 1::bigint, 0.8889::numeric)$$, 'what was cancelled lowers no rate');
+  $$values (8::bigint, 1::bigint, 0.8889::numeric)$$, 'cancelled calls do not lower the success rate');
 select tests.act_as_service();
-select is((select sum(call_count)::int from public.tool_usage where mcp_name = 'notes'), 110, 'the service sees all');
+select is((select sum(call_count)::int from public.tool_usage where mcp_name = 'notes'), 110, 'the service sees all calls');
 select tests.act_as_nobody();
 
 select * from finish();

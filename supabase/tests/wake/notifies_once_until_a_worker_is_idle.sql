@@ -4,7 +4,7 @@ select plan(3);
 
 update private.wake_gate set last_wake_at = '-infinity';
 select ok(cardinality(private.pass_wake_gates(array['supaswarm_tasks'])) = 1, 'the first task passes the gate');
-select ok(cardinality(private.pass_wake_gates(array['supaswarm_tasks'])) = 0, 'the next one finds it closed');
+select ok(cardinality(private.pass_wake_gates(array['supaswarm_tasks'])) = 0, 'the next task finds it closed');
 select count(*) from private.claim_tasks('w1', 1, 30);
 select ok(cardinality(private.pass_wake_gates(array['supaswarm_tasks'])) = 1, 'a claim that leaves the worker idle opens it again');
 

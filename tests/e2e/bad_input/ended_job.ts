@@ -15,17 +15,17 @@ import {
   type TaskView,
 } from "../task_view.ts";
 
-/** Attempts of a task in these tests: what can be mended is tried twice. */
+/** Maximum attempts of a task in these tests: recoverable errors are retried once. */
 export const MAX_ATTEMPTS = 2;
 
-/** How a task ended, with its whole trace. */
+/** The end of a task, with its whole trace. */
 export interface End {
   readonly task: TaskView;
   readonly steps: readonly StepView[];
   readonly events: readonly EventView[];
 }
 
-/** A new agent and the one task it gets. */
+/** A new agent and its only task. */
 export interface Job extends AgentRow {
   readonly turns?: readonly Turn[];
   /** Played before the turns. */
@@ -57,23 +57,23 @@ export async function runToEnd(platform: Platform, job: Job): Promise<End> {
   return { task, steps: await readSteps(sql, task_id), events: await readEvents(sql, task_id) };
 }
 
-/** The task failed with this code, in its row and at the end of its trace. */
+/** Asserts that the task failed with this code, in its row and at the end of its trace. */
 export function assertFailed({ task, events }: End, code: string, says: RegExp): void {
   assert.deepEqual([task.status, task.error?.code], ["failed", code]);
   assert.match(task.error?.message ?? "", says);
-  assert.ok(task.error?.hint, "an error says what to do next");
+  assert.ok(task.error?.hint, "the error has a hint");
   const last = events.at(-1);
   assert.equal(last?.type, "task.failed");
   assert.deepEqual(last?.payload.error, task.error);
 }
 
-/** The codes of the errors after which the task was tried again. */
+/** The codes of the errors after which the task was retried. */
 export function retriedCodes({ events }: End): unknown[] {
   return events.filter(({ type }) => type === "task.retried")
     .map(({ payload }) => codeOf(payload.error));
 }
 
-/** The codes of the results that were errors, as the transcript has them. */
+/** The codes of error results in the transcript. */
 export function errorCodes({ steps }: End): unknown[] {
   return steps.filter(({ state }) => state === "failed")
     .map(({ output }) => output.error_code ?? codeOf(output.error));

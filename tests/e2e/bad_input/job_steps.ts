@@ -4,11 +4,11 @@ import type { Platform } from "../platform.ts";
 import { call, completeWithResults } from "../script.ts";
 import { assertFailed, errorCodes, runToEnd } from "./ended_job.ts";
 
-/** Jobs that ask for what is not there, or for too much. */
+/** Jobs that request missing objects, or too much. */
 export async function jobSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
   const { sql } = platform;
 
-  await t.step("a handoff to nobody, or to an agent that is off, is an error result", async () => {
+  await t.step("a handoff to a missing or inactive agent is an error result", async () => {
     await addAgent(sql, { slug: "off" });
     await sql`update public.agents set is_active = false where slug = 'off'`;
     const handOff = (agent: string) => ({
@@ -27,7 +27,7 @@ export async function jobSteps(t: Deno.TestContext, platform: Platform): Promise
     assert.deepEqual(errorCodes(end), ["AGENT_NOT_FOUND", "AGENT_INACTIVE"]);
   });
 
-  await t.step("a subtask's failure comes back to its parent, which goes on", async () => {
+  await t.step("a subtask's failure returns to its parent, which continues", async () => {
     await addAgent(sql, { slug: "broke", provider: "openai" });
 
     const end = await runToEnd(platform, {

@@ -6,7 +6,7 @@ import { complete } from "../script.ts";
 import { assertFailed, MAX_ATTEMPTS, runToEnd } from "./ended_job.ts";
 import { startRawServer, streamed } from "./raw_server.ts";
 
-/** Answers that are none. */
+/** Invalid answers. */
 export async function modelOutputSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
   const cases: readonly (readonly [string, string, () => Response, RegExp, number])[] = [
     ["a web page", "web-page", page, /web page/, MAX_ATTEMPTS],
@@ -15,7 +15,7 @@ export async function modelOutputSteps(t: Deno.TestContext, platform: Platform):
     ["without end", "endless-words", tooMuch, /longer than 5000000 characters/, MAX_ATTEMPTS],
   ];
   for (const [name, slug, answer, says, requestCount] of cases) {
-    await t.step(`a model that answers ${name} is given up`, async () => {
+    await t.step(`a model that answers ${name} fails the task`, async () => {
       await using model = startRawServer(answer);
       await addProvider(platform.sql, { name: slug, baseUrl: `${model.url}/v1` });
 
@@ -26,7 +26,7 @@ export async function modelOutputSteps(t: Deno.TestContext, platform: Platform):
     });
   }
 
-  await t.step("a large output goes to Storage, and its head stands in the row", async () => {
+  await t.step("a large output goes to Storage, and the row has its beginning", async () => {
     const end = await runToEnd(platform, {
       slug: "verbose",
       turns: [complete("x".repeat(100_000))],

@@ -4,12 +4,12 @@ import type { Platform } from "../platform.ts";
 import { assertFailed, MAX_ATTEMPTS, retriedCodes, runToEnd } from "./ended_job.ts";
 import { startRawServer, streamed } from "./raw_server.ts";
 
-/** Rows of `llm_providers` as an operator may write them, right and wrong. */
+/** Rows of `llm_providers` as an operator may write them, valid and invalid. */
 export async function providerSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
   const { sql } = platform;
 
   await t.step(
-    "an operator's provider row needs no code, and its key comes from Vault",
+    "a provider row works without code changes, and its key comes from Vault",
     async () => {
       await using model = startRawServer(() =>
         streamed({
@@ -50,7 +50,7 @@ export async function providerSteps(t: Deno.TestContext, platform: Platform): Pr
     assert.ok(!JSON.stringify(end).includes("c4n4ry"));
   });
 
-  await t.step("a model without a key fails at once and names the secret", async () => {
+  await t.step("a model without a key fails immediately and names the secret", async () => {
     const end = await runToEnd(platform, { slug: "keyless", provider: "openai" });
 
     assertFailed(end, "MODEL_KEY_MISSING", /OPENAI_API_KEY/);
@@ -58,13 +58,13 @@ export async function providerSteps(t: Deno.TestContext, platform: Platform): Pr
     assert.match(end.task.error?.hint ?? "", /vault\.create_secret.*set_provider_key/s);
   });
 
-  await t.step("an agent without a provider fails at once", async () => {
+  await t.step("an agent without a provider fails immediately", async () => {
     const end = await runToEnd(platform, { slug: "orphan", provider: "no such provider" });
 
     assertFailed(end, "PROVIDER_NOT_FOUND", /provider/);
   });
 
-  await t.step("a provider that nobody answers for is given up", async () => {
+  await t.step("a provider that does not respond fails the task", async () => {
     const closed = startRawServer(() => new Response("never"));
     await closed.stop();
     await addProvider(sql, { name: "gone", baseUrl: `${closed.url}/v1` });

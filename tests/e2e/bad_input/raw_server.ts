@@ -5,7 +5,7 @@ import {
 } from "../../tools/http_fixture.ts";
 import { WIRE_FORMATS, type WireAnswer } from "../../llm/wire_format.ts";
 
-/** A server that says exactly what a test wants, in the place of a provider or an API. */
+/** A server with exactly the responses of a test, in place of a provider or an API. */
 export function startRawServer(
   answer: (request: SeenHttpRequest) => Response,
 ): HttpFixture & AsyncDisposable {
@@ -13,7 +13,7 @@ export function startRawServer(
   return { ...server, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-/** A streamed answer in the form of chat completions. */
+/** A streamed answer in the chat completions format. */
 export function streamed(answer: WireAnswer): Response {
   const format = WIRE_FORMATS.find(({ api }) => api === "openai");
   return new Response(format?.events(answer).join(""), {

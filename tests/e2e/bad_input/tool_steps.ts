@@ -5,7 +5,7 @@ import { call, complete, completeWithResults, newestResults } from "../script.ts
 import { assertFailed, errorCodes, runToEnd } from "./ended_job.ts";
 import { startRawServer } from "./raw_server.ts";
 
-/** Calls that cannot be made, and tools that cannot be used. */
+/** Impossible calls, and unusable tools. */
 export async function toolSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
   const { sql } = platform;
   await using api = startRawServer(({ url }) => {
@@ -16,7 +16,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
   const config = { method: "GET", url: `${api.url}/items`, parameters };
   const items = await addTool(sql, { slug: "items", type: "http_api", config });
 
-  await t.step("a tool that does not exist is an error result; three in a row end it", async () => {
+  await t.step("a missing tool is an error result, and three in a row end the task", async () => {
     const end = await runToEnd(platform, { slug: "dreamer", turns: [call("no_such_tool")] });
 
     assertFailed(end, "MODEL_OUTPUT_INVALID", /3 turns in a row/);
@@ -25,7 +25,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
   });
 
   await t.step(
-    "arguments that do not fit are sent back with advice, and never sent on",
+    "invalid arguments are returned with advice, and never passed on",
     async () => {
       const wrong = call("items__items", { id: 7 });
       const agent = { slug: "sloppy", tools: [{ id: items }] };
@@ -44,7 +44,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
     },
   );
 
-  await t.step("arguments of a system tool that do not fit are sent back", async () => {
+  await t.step("invalid arguments of a system tool are returned", async () => {
     const end = await runToEnd(platform, {
       slug: "vague",
       turns: [
@@ -57,7 +57,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
     assert.match(JSON.stringify(end.task.output), /agent/);
   });
 
-  await t.step("an oversized tool result is kept in Storage; what is more is cut", async () => {
+  await t.step("an oversized tool result is kept in Storage up to its limit", async () => {
     const agent = { slug: "greedy", tools: [{ id: items }] };
     const results: string[] = [];
     const end = await runToEnd(platform, {
@@ -74,13 +74,13 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
 
     assert.equal(end.task.status, "completed");
     assert.match(results[0] ?? "", /cut here: all 1000000 bytes are stored at/);
-    // What is over 4 MiB is cut by the gateway; what is left is kept whole.
+    // The gateway cuts results above 4 MiB; the rest is kept completely.
     assert.match(JSON.stringify(end.task.output), /cut here: all 4194\d{3} bytes are stored at/);
     assert.equal(end.task.storage_paths.length, 2);
     assert.deepEqual(errorCodes(end), []);
   });
 
-  await t.step("a secret that Vault lacks is named, whichever type asks for it", async () => {
+  await t.step("a secret that is missing in Vault is named for every tool type", async () => {
     const secret = { name: "NEVER_STORED" };
     const tools = [
       await addTool(sql, { slug: "lacking", type: "http_api", config, secret }),

@@ -1,6 +1,6 @@
 import { formatCost, formatCount, formatDuration } from "../../format/numbers.ts";
 
-/** What a job has spent so far. */
+/** The spending of a job so far. */
 export interface JobSpending {
   readonly costMicroUsd: number;
   readonly inputTokens: number;
@@ -9,14 +9,14 @@ export interface JobSpending {
   readonly wallMs: number;
 }
 
-/** A cap of a job's budget, and how much of it is used. */
+/** A cap in a job's budget, and how much of it is used. */
 export interface BudgetUse {
   readonly label: string;
   /** Such as `$0.10 of $1.00`. */
   readonly text: string;
-  /** Null for a cap of each task, of which the job as a whole has no use. */
+  /** Null for a per-task cap, which has no total for the job. */
   readonly used: number | null;
-  /** Between 0 and 1, more when the cap was overrun. */
+  /** Between 0 and 1; higher when the cap was exceeded. */
   readonly share: number;
 }
 
@@ -51,11 +51,11 @@ const CAPS: readonly {
     format: (seconds) => formatDuration(seconds * 1_000),
     usedOf: ({ wallMs }) => wallMs / 1_000,
   },
-  { cap: "max_steps", label: "Steps of each task", format: formatCount, usedOf: () => null },
-  { cap: "max_depth", label: "Depth of subtasks", format: formatCount, usedOf: () => null },
+  { cap: "max_steps", label: "Steps per task", format: formatCount, usedOf: () => null },
+  { cap: "max_depth", label: "Subtask depth", format: formatCount, usedOf: () => null },
 ];
 
-/** The caps that a budget sets, in a fixed order. */
+/** The caps of a budget, in a fixed order. */
 export function budgetUses(
   budget: Readonly<Record<string, unknown>> | null,
   spending: JobSpending,

@@ -1,26 +1,26 @@
 import type { Json } from "../../../../shared/db/database.types.ts";
 import { prettyJson, readJsonText } from "../../format/json_text.ts";
 
-/** What a fork does with the call that it begins with. */
+/** How a fork changes the call at which it begins. */
 export type CallChange = "none" | "arguments" | "answer";
 
-/** What the dialog of a fork holds. */
+/** The contents of the fork dialog. */
 export interface ForkDraft {
   changesInput: boolean;
-  /** Plain text where the task's input is text, otherwise JSON. */
+  /** Plain text if the task's input is text, otherwise JSON. */
   input: string;
   callChange: CallChange;
   /** JSON of an object. */
   arguments: string;
-  /** A tool's or subtask's answer: JSON where it is JSON, otherwise text. */
+  /** The answer of a tool or subtask: JSON if it parses as JSON, otherwise text. */
   answer: string;
   isApproved: boolean;
-  /** What a reviewer answers beside the decision, as JSON. */
+  /** The reviewer's answer in addition to the decision, as JSON. */
   response: string;
   comments: string;
 }
 
-/** What the changes start from. */
+/** The values that the changes start from. */
 export interface ForkOrigin {
   readonly input: Json;
   readonly step: {
@@ -32,12 +32,12 @@ export interface ForkOrigin {
   } | null;
 }
 
-/** The `p_changes` of `fork_task`, null for a fork without changes; or what is wrong. */
+/** The `p_changes` of `fork_task`, null for a fork without changes, or a problem to fix. */
 export type ForkReading =
   | { readonly kind: "changes"; readonly changes: Record<string, Json> | null }
   | { readonly kind: "problem"; readonly message: string };
 
-/** A draft that changes nothing yet, filled with what the task had. */
+/** A draft without changes, filled with the task's values. */
 export function forkDraft({ input, step }: ForkOrigin): ForkDraft {
   const { arguments: given } = objectOf(step?.input);
   const { text } = objectOf(step?.output);
@@ -53,19 +53,19 @@ export function forkDraft({ input, step }: ForkOrigin): ForkDraft {
   };
 }
 
-/** What a fork from this step may change of its call. */
+/** The changes that a fork from this step can make to its call. */
 export function callChangesOf({ step }: ForkOrigin): readonly CallChange[] {
   if (step === null || step.call_id === null) return ["none"];
   const takesAnswer = step.kind === "tool" || isReview(step) || step.name === "create_subtask";
   return takesAnswer ? ["none", "arguments", "answer"] : ["none", "arguments"];
 }
 
-/** True where the answer is a reviewer's decision. */
+/** True if the answer is a reviewer's decision. */
 export function isReview(step: ForkOrigin["step"]): boolean {
   return step?.kind === "system" && step.name === "request_human_review";
 }
 
-/** The changes that the draft asks for. */
+/** The changes that the draft requests. */
 export function readForkDraft(draft: ForkDraft, origin: ForkOrigin): ForkReading {
   const changes: Record<string, Json> = {};
   if (draft.changesInput) {

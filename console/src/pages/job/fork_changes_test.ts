@@ -23,14 +23,14 @@ const review: ForkOrigin = {
 };
 
 describe("readForkDraft()", () => {
-  test("changes nothing until something is chosen", () => {
+  test("makes no changes by default", () => {
     expect(readForkDraft(forkDraft(toolStep), toolStep)).toEqual({
       kind: "changes",
       changes: null,
     });
   });
 
-  test("sends another input in the form that the task had", () => {
+  test("sends the changed input in the form of the task's input", () => {
     const object = { ...forkDraft(toolStep), changesInput: true, input: '{"topic": "locks"}' };
     expect(readForkDraft(object, toolStep)).toMatchObject({
       changes: { input: { topic: "locks" } },
@@ -39,7 +39,7 @@ describe("readForkDraft()", () => {
     expect(readForkDraft(text, review)).toMatchObject({ changes: { input: "123" } });
   });
 
-  test("sends other arguments, which must be an object", () => {
+  test("sends changed arguments, which must be an object", () => {
     const draft = { ...forkDraft(toolStep), callChange: "arguments" as const };
     expect(JSON.parse(draft.arguments)).toEqual({ query: "old" });
     expect(readForkDraft({ ...draft, arguments: '{"query": "new"}' }, toolStep)).toMatchObject({
@@ -50,7 +50,7 @@ describe("readForkDraft()", () => {
     }
   });
 
-  test("gives an answer in place of the tool, as JSON or as text", () => {
+  test("sends an answer in place of the tool, as JSON or as text", () => {
     const draft = { ...forkDraft(toolStep), callChange: "answer" as const };
     expect(readForkDraft({ ...draft, answer: '{"hits": 0}' }, toolStep)).toMatchObject({
       changes: { answer: { hits: 0 } },
@@ -61,7 +61,7 @@ describe("readForkDraft()", () => {
     expect(readForkDraft({ ...draft, answer: " " }, toolStep).kind).toBe("problem");
   });
 
-  test("gives a decision in place of a reviewer", () => {
+  test("sends a decision in place of a reviewer", () => {
     const draft = {
       ...forkDraft(review),
       callChange: "answer" as const,
@@ -75,7 +75,7 @@ describe("readForkDraft()", () => {
   });
 });
 
-test("callChangesOf() offers only what the platform takes at the step", () => {
+test("callChangesOf() offers only changes that the platform accepts at the step", () => {
   expect(callChangesOf(toolStep)).toEqual(["none", "arguments", "answer"]);
   expect(callChangesOf(review)).toEqual(["none", "arguments", "answer"]);
   expect(callChangesOf({ input: "x", step: null })).toEqual(["none"]);

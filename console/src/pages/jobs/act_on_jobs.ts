@@ -1,16 +1,16 @@
-/** How far acting on many jobs has come. */
+/** The progress of an action on many jobs. */
 export interface BatchProgress {
   readonly total: number;
   readonly done: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
-/** Requests at a time: enough to be quick, few enough to leave the project responsive. */
+/** Concurrent requests: enough to be fast, few enough to keep the project responsive. */
 const CONCURRENCY = 4;
 
 /**
- * Acts on one job after the other, a few at a time. One that fails does not keep the others from
- * being acted on; after an abort those under way end, and no other is begun.
+ * Acts on the jobs, a few at a time. A failure does not stop the others; after an abort the requests
+ * in flight finish, and no new ones start.
  */
 export async function actOnJobs(
   ids: readonly string[],

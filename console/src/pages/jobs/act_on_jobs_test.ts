@@ -4,7 +4,7 @@ import { actOnJobs, type BatchProgress } from "./act_on_jobs.ts";
 const IDS = Array.from({ length: 10 }, (_one, index) => `job-${index}`);
 
 describe("actOnJobs()", () => {
-  test("acts once on each job, a few at a time, and says how far it is", async () => {
+  test("acts once on each job, a few at a time, and reports its progress", async () => {
     const seen: string[] = [];
     const steps: BatchProgress[] = [];
     let running = 0;
@@ -21,7 +21,7 @@ describe("actOnJobs()", () => {
     expect(end).toEqual({ total: 10, done: 10, failures: [] });
   });
 
-  test("goes on after a failure, and names those that failed", async () => {
+  test("continues after a failure, and names the jobs that failed", async () => {
     const end = await actOnJobs(
       IDS,
       (id) => id === "job-3" ? Promise.reject(new Error("ended")) : Promise.resolve(),
@@ -31,7 +31,7 @@ describe("actOnJobs()", () => {
     expect(end.failures.map(({ id }) => id)).toEqual(["job-3"]);
   });
 
-  test("begins no other job after it was stopped", async () => {
+  test("starts no other job after it was stopped", async () => {
     const abort = new AbortController();
     const end = await actOnJobs(IDS, () => {
       abort.abort();

@@ -2,18 +2,18 @@ import type { Json } from "../../../../shared/db/database.types.ts";
 import { readJsonText } from "../../format/json_text.ts";
 import type { NewJob } from "../../queries/job_actions.ts";
 
-/** A label of a job: a name, and its value as text. */
+/** A metadata entry of a job: a name and its value as text. */
 export interface Pair {
   name: string;
   value: string;
 }
 
-/** What the page of a new job holds. */
+/** The contents of the page for a new job. */
 export interface JobDraft {
   agent: string;
   mode: string;
   text: string;
-  /** The input as an object, which the form fills in. */
+  /** The input as an object, which the form edits. */
   form: { [name: string]: Json };
   json: string;
   priority: string;
@@ -26,7 +26,7 @@ export interface JobDraft {
   maxMinutes: string;
 }
 
-/** A draft that became a request, or what has to change before it can. */
+/** A request made from a draft, or the change that the draft needs first. */
 export type DraftReading =
   | { readonly kind: "job"; readonly job: NewJob }
   | { readonly kind: "problem"; readonly message: string };
@@ -47,7 +47,7 @@ export function emptyDraft(): JobDraft {
   };
 }
 
-/** Puts an input that a job had into the draft, in the form that shows all of it. */
+/** Puts an earlier job's input into the draft, in the format that can show all of it. */
 export function fillInput(draft: JobDraft, input: Json): void {
   draft.json = JSON.stringify(input, null, 2);
   if (typeof input === "string") {
@@ -60,11 +60,11 @@ export function fillInput(draft: JobDraft, input: Json): void {
     return;
   }
   draft.mode = "form";
-  // The form replaces what it changes, so that the earlier job keeps what it had.
+  // The form replaces the values that it changes, so that the earlier job's data is not modified.
   draft.form = input;
 }
 
-/** Puts the labels that a job had into the draft, as far as they are texts. */
+/** Puts an earlier job's metadata into the draft, as far as the values are text. */
 export function fillMetadata(draft: JobDraft, metadata: Json): void {
   const entries = isObject(metadata) ? Object.entries(metadata) : [];
   draft.metadata = entries.flatMap(([name, value]) =>
@@ -72,9 +72,9 @@ export function fillMetadata(draft: JobDraft, metadata: Json): void {
   );
 }
 
-/** The request that the draft stands for. */
+/** The request that the draft describes. */
 export function readDraft(draft: JobDraft, idempotencyKey: string): DraftReading {
-  if (draft.agent === "") return problem("Choose an agent");
+  if (draft.agent === "") return problem("Select an agent");
   const input = readInput(draft);
   if (input.kind === "problem") return input;
   const budget = readBudget(draft);
@@ -105,18 +105,20 @@ type InputReading =
 function readInput(draft: JobDraft): InputReading {
   if (draft.mode === "text") {
     const text = draft.text.trim();
-    return text === "" ? problem("Write what the agent is to do") : { kind: "value", value: text };
+    return text === ""
+      ? problem("Describe what the agent should do")
+      : { kind: "value", value: text };
   }
   if (draft.mode === "form") {
     return Object.keys(draft.form).length === 0
-      ? problem("Give the input at least one field")
+      ? problem("Add at least one field to the input")
       : { kind: "value", value: draft.form };
   }
   const reading = readJsonText(draft.json);
   if (reading.kind === "problem") return reading;
   const { value } = reading;
   const isUsable = typeof value === "string" ? value.trim() !== "" : isObject(value);
-  return isUsable ? reading : problem("The input must be an object, or text that is not empty");
+  return isUsable ? reading : problem("The input must be an object or non-empty text");
 }
 
 const CAPS = [
@@ -135,7 +137,9 @@ function readBudget(draft: JobDraft): BudgetReading {
     const text = String(draft[field]).trim();
     if (text === "") continue;
     const amount = Math.round(Number(text) * factor);
-    if (!Number.isFinite(amount) || amount < 1) return problem(`The ${label} must be above 0`);
+    if (!Number.isFinite(amount) || amount < 1) {
+      return problem(`The ${label} must be greater than 0`);
+    }
     caps[cap] = amount;
   }
   return { kind: "caps", caps };

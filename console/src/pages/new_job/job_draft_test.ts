@@ -6,7 +6,7 @@ function draftWith(change: Partial<JobDraft>): JobDraft {
 }
 
 describe("readDraft()", () => {
-  test("makes a request of text, form or JSON", () => {
+  test("makes a request from text, form or JSON", () => {
     expect(readDraft(draftWith({}), "k")).toMatchObject({
       job: { agent: "writer", input: "Write" },
     });
@@ -34,7 +34,7 @@ describe("readDraft()", () => {
     });
   });
 
-  test("says what has to change before the job can start", () => {
+  test("names the change that a draft needs before the job can start", () => {
     for (
       const wrong of [
         { agent: "" },
@@ -47,7 +47,7 @@ describe("readDraft()", () => {
   });
 });
 
-test("an earlier job's payload opens in the form that shows all of it", () => {
+test("an earlier job's input opens in the format that can show all of it", () => {
   const draft = emptyDraft();
   fillInput(draft, { topic: "queues", nested: { list: [1] } });
   fillMetadata(draft, { team: "docs", tries: 5 });

@@ -1,12 +1,12 @@
 import type { Json } from "../../../../shared/db/database.types.ts";
 import type { Review, ReviewAnswer } from "../../queries/reviews.ts";
 
-/** The answers that a question offers, as texts. */
+/** The answers that a question offers, as text. */
 export function optionsOf({ options }: Pick<Review, "options">): string[] {
   return Array.isArray(options) ? options.map(optionText).filter((text) => text !== "") : [];
 }
 
-/** An answer as the agent reads it: the chosen option as `choice`. */
+/** An answer in the form that the agent reads: the chosen option is `choice`. */
 export function reviewAnswer(
   review: Pick<Review, "task_id">,
   { isApproved, choice, comment }: {

@@ -1,25 +1,25 @@
 import type { ProjectConfig } from "../../project/project_config.ts";
 
-/** Something to paste elsewhere. */
+/** A snippet for another app. */
 export interface Snippet {
   readonly title: string;
   readonly text: string;
   readonly hint?: string;
 }
 
-/** How editors and programs reach the project. */
+/** How editors and programs connect to the project. */
 export function editorSnippets({ apiUrl, publishableKey }: ProjectConfig): Snippet[] {
   const url = `${apiUrl}/functions/v1/mcp`;
   return [
     {
       title: "Claude Code",
       text: `claude mcp add --transport http supaswarm ${url}`,
-      hint: "It opens a page to sign in with the first use.",
+      hint: "The first use opens a sign-in page.",
     },
     {
       title: "Cursor and VS Code (mcp.json)",
       text: JSON.stringify({ mcpServers: { supaswarm: { type: "http", url } } }, null, 2),
-      hint: "VS Code calls the first key servers.",
+      hint: "In VS Code the first key is servers.",
     },
     {
       title: "supabase-js",
@@ -28,7 +28,7 @@ export function editorSnippets({ apiUrl, publishableKey }: ProjectConfig): Snipp
 const project = createClient("${apiUrl}", "${publishableKey}");
 await project.auth.signInWithPassword({ email, password });
 const { data, error } = await project.functions.invoke("supaswarm-create-task", {
-  body: { agent: "<slug>", input: "What is to be done" },
+  body: { agent: "<slug>", input: "What the agent should do" },
 });`,
     },
   ];

@@ -1,11 +1,11 @@
-/** What `/auth/v1/settings` answers, as far as it matters here. */
+/** The relevant part of the response of `/auth/v1/settings`. */
 export interface AuthSettings {
   readonly external?: Readonly<Record<string, boolean>>;
   readonly disable_signup?: boolean;
   readonly mailer_autoconfirm?: boolean;
 }
 
-/** How one can sign in. */
+/** The available sign-in methods. */
 export interface SignInWays {
   readonly password: boolean;
   readonly magicLink: boolean;
@@ -14,12 +14,12 @@ export interface SignInWays {
   readonly providers: readonly string[];
 }
 
-/** Kinds of `external` that are no OAuth providers. */
+/** Kinds of `external` that are not OAuth providers. */
 const NOT_OAUTH = new Set(["email", "phone", "anonymous_users", "saml", "web3"]);
 
 /**
- * The ways that the project has switched on. Where addresses are confirmed without a mail no mail
- * is ever sent, so no link is offered.
+ * The sign-in methods that the project enables. Where email addresses are confirmed automatically,
+ * no email is ever sent, so no link is offered.
  */
 export function signInWays(settings: AuthSettings): SignInWays {
   const { external = {}, disable_signup: isClosed = false } = settings;

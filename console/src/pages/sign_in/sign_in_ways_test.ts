@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { isSecretKey, parseProjectConfig } from "../../project/project_config.ts";
 import { signInWays } from "./sign_in_ways.ts";
 
-test("where no mail is sent only the password is offered", () => {
+test("signInWays() offers only the password where no email is sent", () => {
   const ways = signInWays({ external: { email: true }, mailer_autoconfirm: true });
   expect(ways).toMatchObject({ password: true, magicLink: false, signUp: true, providers: [] });
 });
 
-test("a hosted project offers links and its providers", () => {
+test("signInWays() offers links and the providers of a hosted project", () => {
   const ways = signInWays({
     external: { email: true, phone: true, github: true, google: false },
     disable_signup: true,
@@ -16,7 +16,7 @@ test("a hosted project offers links and its providers", () => {
   expect(ways).toMatchObject({ magicLink: true, signUp: false, providers: ["github"] });
 });
 
-test("a secret key is refused in both of its forms", () => {
+test("isSecretKey() recognizes both forms of a secret key", () => {
   const serviceRole = `x.${btoa(JSON.stringify({ role: "service_role" }))}.y`;
   for (const key of ["sb_secret_abc", serviceRole]) {
     expect(isSecretKey(key)).toBe(true);

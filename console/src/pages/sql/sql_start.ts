@@ -1,6 +1,6 @@
 import type { Attempt } from "./statement_answer.ts";
 
-/** A statement that the editor begins with, and what was tried before it. */
+/** A statement with which the editor opens, and the earlier attempts. */
 export interface SqlStart {
   readonly sql: string;
   readonly attempts: readonly Attempt[];
@@ -8,12 +8,12 @@ export interface SqlStart {
 
 let start: SqlStart | null = null;
 
-/** Keeps the statement with which the SQL page is to begin. */
+/** Stores the statement with which the SQL page opens. */
 export function keepSqlStart(kept: SqlStart): void {
   start = kept;
 }
 
-/** Gives the kept statement once. */
+/** Returns the stored statement once. */
 export function claimSqlStart(): SqlStart | null {
   const kept = start;
   start = null;

@@ -1,7 +1,7 @@
 import type { Json } from "../../../../shared/db/database.types.ts";
 import type { ToolResult } from "../../results/tool_result.ts";
 
-/** What `execute_sql` says of a statement, as far as the page shows it. */
+/** The parts of an `execute_sql` answer that the page shows. */
 export interface StatementAnswer {
   readonly statement_class?: string;
   readonly dry_run?: boolean;
@@ -16,7 +16,7 @@ export interface StatementAnswer {
   readonly rows?: readonly (readonly Json[])[];
   /** For `approve_statement()`. */
   readonly confirmation_id?: string;
-  /** Where an export stands. */
+  /** The state of an export. */
   readonly file?: { readonly path: string; readonly format: string; readonly size_bytes: number };
   readonly row_count?: number;
   readonly is_truncated?: boolean;
@@ -24,7 +24,7 @@ export interface StatementAnswer {
   readonly next_call?: Readonly<Record<string, Json>>;
 }
 
-/** The structured answer of a result; empty where it has none. */
+/** The structured answer of a result; empty if it has none. */
 export function statementAnswer({ structuredContent }: ToolResult): StatementAnswer {
   const isObject = typeof structuredContent === "object" && structuredContent !== null;
   return isObject ? structuredContent as StatementAnswer : {};
@@ -38,13 +38,13 @@ export function tableNames({ tables = [] }: StatementAnswer): string {
   }).join(", ");
 }
 
-/** The highest number of the parameters `$1`, `$2` … of a statement. */
+/** The highest number among the parameters `$1`, `$2` … of a statement. */
 export function parameterCount(sql: string): number {
   const numbers = [...sql.matchAll(/\$(\d{1,3})(?![\w$])/g)].map(([, digits]) => Number(digits));
   return Math.max(0, ...numbers);
 }
 
-/** Tables and columns out of `generate_schema`, for the editor's completion. */
+/** Tables and columns from `generate_schema`, for the editor's completion. */
 export function completionsOf({ structuredContent }: ToolResult): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   collectTables(structuredContent, found, 0);
@@ -70,7 +70,7 @@ function collectTables(value: unknown, found: Record<string, string[]>, depth: n
   for (const member of Object.values(value)) collectTables(member, found, depth + 1);
 }
 
-/** The statement in an answer of `generate_sql`: its field, else its block of code. */
+/** The statement in a `generate_sql` answer: its field, otherwise its code block. */
 export function generatedSql({ structuredContent, content }: ToolResult): string | null {
   const { sql } = (structuredContent ?? {}) as { sql?: unknown };
   if (typeof sql === "string" && sql !== "") return sql;
@@ -78,13 +78,13 @@ export function generatedSql({ structuredContent, content }: ToolResult): string
   return /```sql\s*\n([\s\S]*?)```/.exec(text)?.[1]?.trim() ?? null;
 }
 
-/** A try of `generate_sql` that did not work. */
+/** A failed attempt of `generate_sql`. */
 export interface Attempt {
   readonly sql: string;
   readonly error: string;
 }
 
-/** The tries that an answer lists. */
+/** The attempts that an answer lists. */
 export function attemptsOf({ structuredContent, _meta: meta }: ToolResult): Attempt[] {
   const { attempts: own, error } = (structuredContent ?? {}) as {
     attempts?: unknown;

@@ -12,13 +12,13 @@ function resultOf(structuredContent: Json, text = "") {
   return { content: [{ type: "text", text }], structuredContent };
 }
 
-test("generatedSql() takes the field, else the block of code", () => {
+test("generatedSql() reads the field, otherwise the code block", () => {
   expect(generatedSql(resultOf({ sql: "select 1" }))).toBe("select 1");
   expect(generatedSql(resultOf(null, "Here:\n```sql\nselect 2\n```"))).toBe("select 2");
   expect(generatedSql(resultOf(null, "no statement"))).toBeNull();
 });
 
-test("attemptsOf() finds what was tried, wherever the refusal says it", () => {
+test("attemptsOf() finds the attempts anywhere in a refusal", () => {
   const attempts = [{ attempt: 1, sql: "selec", error: "syntax error" }];
   for (
     const where of [{ attempts }, { error: { attempts } }, { error: { details: { attempts } } }]
@@ -35,7 +35,7 @@ test("completionsOf() lists tables with their columns", () => {
   expect(completionsOf(resultOf(schema))).toEqual({ tasks: ["id", "status"] });
 });
 
-test("tableNames() reads names and objects", () => {
+test("tableNames() reads both names and objects", () => {
   expect(tableNames({ tables: ["public.tasks", { schema: "shop", name: "orders" }] })).toBe(
     "public.tasks, shop.orders",
   );

@@ -1,12 +1,12 @@
 import { formatCost, formatCount, formatDuration, formatShare } from "../../format/numbers.ts";
 import type { UsageDimension, UsageLine } from "../../queries/usage.ts";
 
-/** Something of a line of usage that is shown in a column and can be drawn. */
+/** A measure of a usage line that has a column and can be charted. */
 export interface UsageMeasure {
-  /** Of the column of an exported file, and of the address. */
+  /** Name of the column in an exported file and in the address. */
   readonly key: string;
   readonly name: string;
-  /** Null where nothing is known. */
+  /** Null if unknown. */
   of(line: UsageLine): number | null;
   format(amount: number | null): string;
 }
@@ -93,18 +93,18 @@ const ALL_MEASURES:
     },
   ];
 
-/** What is shown of each day, agent, model, tool or job. */
+/** The measures of each day, agent, model, tool or job. */
 export function measuresOf(dimension: UsageDimension): readonly UsageMeasure[] {
   return ALL_MEASURES.filter(({ dimensions }) => dimensions?.includes(dimension) ?? true);
 }
 
-/** The share of tool calls that worked, of those that nobody cancelled. */
+/** The share of tool calls that succeeded, without cancelled ones. */
 function toolSuccess(line: UsageLine): number | null {
   const counted = line.tool_call_count - line.tool_cancelled_count;
   return counted > 0 ? line.tool_success_count / counted : null;
 }
 
-/** The share of tasks that were completed, of those that ended by themselves. */
+/** The share of tasks that completed, without cancelled ones. */
 function taskSuccess(line: UsageLine): number | null {
   const ended = line.completed_count + line.failed_count;
   return ended > 0 ? line.completed_count / ended : null;

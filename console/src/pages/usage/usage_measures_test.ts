@@ -46,12 +46,12 @@ test("measuresOf() shows cost, tokens, calls, success, percentiles and grades", 
   });
 });
 
-test("what was never tried has no share of successes", () => {
+test("a measure without attempts has no success rate", () => {
   const idle = { ...LINE, tool_call_count: 2, completed_count: 0, failed_count: 0 };
   expect(shown("agent", idle)).toMatchObject({ tool_success: "–", task_success: "–" });
 });
 
-test("models and tools have no tasks", () => {
+test("models and tools have no task counts", () => {
   expect(measuresOf("tool").map(({ key }) => key)).not.toContain("tasks");
   expect(measuresOf("day").map(({ key }) => key)).toContain("tasks");
 });

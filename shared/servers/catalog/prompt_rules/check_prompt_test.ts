@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkPrompt } from "./check_prompt.ts";
 
-/** The codes that a prompt gets, each with the text that it is about. */
+/** The issue codes of a prompt, each with the text that it refers to. */
 function found(text: string): string[] {
   return checkPrompt(text).issues.map(({ code, start, end }) =>
     start === undefined ? code : `${code}: ${text.slice(start, end)}`
@@ -10,7 +10,7 @@ function found(text: string): string[] {
 
 const CLEAR = "Summarize the text between the tags in three bullet points.";
 
-Deno.test("a clear prompt has no issue", () => {
+Deno.test("checkPrompt() finds no issue in a clear prompt", () => {
   for (
     const text of [
       CLEAR,
@@ -22,15 +22,15 @@ Deno.test("a clear prompt has no issue", () => {
   ) assert.deepEqual(checkPrompt(text), { issues: [], suggestions: [] }, text);
 });
 
-Deno.test("good prompts of many kinds have no issue", () => {
+Deno.test("checkPrompt() finds no issue in good prompts of many kinds", () => {
   for (const text of GOOD) assert.deepEqual(found(text), [], text);
 });
 
-Deno.test("each issue stands where it is", () => {
+Deno.test("checkPrompt() reports the position of each issue", () => {
   for (const [text, ...issues] of FLAWED) assert.deepEqual(found(text), issues, text);
 });
 
-Deno.test("vague words, biased terms and empty phrases are found where they stand", () => {
+Deno.test("checkPrompt() finds vague words, biased terms and empty phrases at their position", () => {
   assert.deepEqual(found(`${CLEAR} Add something nice, etc.`), [
     "VAGUE_WORD: something",
     "VAGUE_WORD: nice",
@@ -43,18 +43,18 @@ Deno.test("vague words, biased terms and empty phrases are found where they stan
   assert.deepEqual(found(`${CLEAR} Do it in order\nto help.`), ["VERBOSE_PHRASE: in order\nto"]);
 });
 
-Deno.test("words inside other words and inside code are none of them", () => {
+Deno.test("checkPrompt() ignores words inside other words and inside code", () => {
   assert.deepEqual(found(`${CLEAR} Nicely done, Etcetera, every, very-fast, overthings.`), []);
   assert.deepEqual(found(`${CLEAR} Keep \`blacklist\`.\n\`\`\`\nstuff = something\n\`\`\``), []);
 });
 
-Deno.test("a place counts UTF-16 code units", () => {
+Deno.test("checkPrompt() counts positions in UTF-16 code units", () => {
   const text = `🙂 ${CLEAR} Avoid stuff.`;
   const [issue] = checkPrompt(text).issues;
   assert.deepEqual([issue?.start, issue?.end], [text.indexOf("stuff"), text.indexOf("stuff") + 5]);
 });
 
-Deno.test("instructions that exclude each other are found at the later one", () => {
+Deno.test("checkPrompt() reports contradictory instructions at the later one", () => {
   assert.deepEqual(found("Write a brief report. Make it comprehensive."), [
     "CONTRADICTION: comprehensive",
   ]);
@@ -66,7 +66,7 @@ Deno.test("instructions that exclude each other are found at the later one", () 
   ]);
 });
 
-Deno.test("what is negated contradicts nothing", () => {
+Deno.test("checkPrompt() finds no contradiction in negated text", () => {
   for (
     const text of [
       "Write a brief report, not a comprehensive one.",
@@ -77,7 +77,7 @@ Deno.test("what is negated contradicts nothing", () => {
   ) assert.deepEqual(found(text), [], text);
 });
 
-Deno.test("a request without a format or a length lacks it, a question does not", () => {
+Deno.test("checkPrompt() reports a missing format or length for a request, but not for a question", () => {
   assert.deepEqual(found("Explain photosynthesis."), [
     "MISSING_OUTPUT_FORMAT",
     "UNBOUNDED_LENGTH",
@@ -90,7 +90,7 @@ Deno.test("a request without a format or a length lacks it, a question does not"
   assert.deepEqual(found("Why is the sky blue?"), []);
 });
 
-Deno.test("placeholders need delimiters", () => {
+Deno.test("checkPrompt() requires delimiters around placeholders", () => {
   for (const name of ["{{ text }}", "{text}", "${text}", "%(text)s", "[USER INPUT]", "<TEXT>"]) {
     assert.deepEqual(found(`Summarize in one sentence: ${name}`), [
       `INJECTION_PRONE_PLACEHOLDER: ${name}`,
@@ -106,7 +106,7 @@ Deno.test("placeholders need delimiters", () => {
   ) assert.deepEqual(found(text), [], text);
 });
 
-Deno.test("sentences are said once and not at length", () => {
+Deno.test("checkPrompt() reports repeated and long sentences", () => {
   const said = "Keep to the facts of the text.";
   assert.deepEqual(found(`${CLEAR} ${said} ${said}`), [
     "REPEATED_SENTENCE: Keep to the facts of the text",
@@ -116,13 +116,13 @@ Deno.test("sentences are said once and not at length", () => {
   assert.deepEqual(found(`${CLEAR} ${long.split(" ").slice(0, 40).join(" ")}.`), []);
 });
 
-Deno.test("each kind of issue has one suggestion", () => {
+Deno.test("checkPrompt() gives one suggestion per kind of issue", () => {
   const { issues, suggestions } = checkPrompt(`${CLEAR} Add stuff and things, basically.`);
   assert.equal(issues.length, 3);
   assert.equal(suggestions.length, 2);
 });
 
-Deno.test("checking takes time in proportion to the text, whatever it holds", () => {
+Deno.test("checkPrompt() takes linear time, whatever the text", () => {
   const pieces = ["a very nice {x} ", "never ", "{{", "`", "<a>", "not ", "\n", "in order ", '"""'];
   for (const piece of pieces) {
     const timeOf = (characters: number) => {
@@ -236,7 +236,7 @@ const GOOD = [
   "Write one paragraph on women who are better known in Asia.",
 ];
 
-/** Prompts with a flaw of each kind, then the issues with the text that each is about. */
+/** Prompts with one kind of flaw each, then the issues with the text that they refer to. */
 const FLAWED: readonly (readonly [string, ...string[]])[] = [
   ["Keep it short. Explain it as a story in great detail.", "CONTRADICTION: in great detail"],
   ["Write a concise but very detailed note.", "VERBOSE_PHRASE: very", "CONTRADICTION: detailed"],

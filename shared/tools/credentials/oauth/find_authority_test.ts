@@ -15,7 +15,7 @@ const METADATA = {
   code_challenge_methods_supported: ["S256"],
 };
 
-/** A web of that tool server and that authorization server. */
+/** The web pages of a tool server and an authorization server. */
 function webOf(resource: object | null, metadata: object): typeof fetch {
   return (input) => {
     const { href } = new URL(String(input));
@@ -34,7 +34,7 @@ Deno.test("findAuthority() follows the resource's metadata to its authorization 
   assert.deepEqual([server.issuer, resource], [ISSUER, TOOL]);
 });
 
-Deno.test("findAuthority() uses no authorization server without PKCE, of another name or resource", async () => {
+Deno.test("findAuthority() refuses an authorization server without PKCE, or with another name or resource", async () => {
   const { code_challenge_methods_supported: _, ...withoutPkce } = METADATA;
   const webs = [
     webOf(RESOURCE, withoutPkce),
@@ -48,7 +48,7 @@ Deno.test("findAuthority() uses no authorization server without PKCE, of another
   }
 });
 
-Deno.test("findAuthority() is not led to an inner address", async () => {
+Deno.test("findAuthority() cannot be redirected to an internal address", async () => {
   const inner = "http://169.254.169.254";
   const asked: string[] = [];
   const web = webOf({ ...RESOURCE, authorization_servers: [inner] }, METADATA);
@@ -67,7 +67,7 @@ Deno.test("findAuthority() is not led to an inner address", async () => {
   assert.deepEqual(new Set(asked), new Set(["https://tool.example"]));
 });
 
-Deno.test("chooseClient() presents the metadata document where that is read and can be reached", async () => {
+Deno.test("chooseClient() uses the metadata document if the server supports it and can reach it", async () => {
   const saved: unknown[] = [];
   const choose = (publicUrl: string, metadata: object) =>
     chooseClient({

@@ -12,14 +12,14 @@ async function answerOf(response: Response) {
 const typed = (body: BodyInit, type: string, status = 200) =>
   new Response(body, { status, headers: { "content-type": type } });
 
-Deno.test("readHttpAnswer() gives an image as a block, not as text", async () => {
+Deno.test("readHttpAnswer() returns an image as a block, not as text", async () => {
   const { text, content } = await answerOf(typed(new Uint8Array([1, 2, 3]), "image/png"));
 
   assert.deepEqual(content, [{ type: "image", data: "AQID", mimeType: "image/png" }]);
   assert.match(text, /image of type image\/png/);
 });
 
-Deno.test("readHttpAnswer() gives other bytes as a resource that says nothing of the address", async () => {
+Deno.test("readHttpAnswer() returns other bytes as a resource that hides the address", async () => {
   const pdf = typed("%PDF-", "application/pdf; name=a.pdf");
 
   const { content } = await answerOf(pdf);
@@ -30,7 +30,7 @@ Deno.test("readHttpAnswer() gives other bytes as a resource that says nothing of
   }]);
 });
 
-Deno.test("readHttpAnswer() reads no file that is too large, and none of an error", async () => {
+Deno.test("readHttpAnswer() reads no file that is too large, and no file of an error", async () => {
   const large = await answerOf(typed(new Uint8Array(4_000_000), "image/png"));
   const failed = await answerOf(typed(new Uint8Array([1]), "image/png", 500));
 
@@ -39,7 +39,7 @@ Deno.test("readHttpAnswer() reads no file that is too large, and none of an erro
   assert.match(failed.text, /HTTP 500 from 'charts': \(a body of type image\/png, not shown\)/);
 });
 
-Deno.test("readHttpAnswer() takes an empty body of any type for no file", async () => {
+Deno.test("readHttpAnswer() does not treat an empty body of any type as a file", async () => {
   const { text, content } = await answerOf(typed("", "application/octet-stream"));
 
   assert.deepEqual([text, content], ["", undefined]);

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { fillJson, fillText, fillUrl } from "./template.ts";
 
-Deno.test("fillUrl() encodes each value as one piece", () => {
+Deno.test("fillUrl() encodes each value as one path segment", () => {
   const url = fillUrl("https://x.example/{a}/b?q={q}", { a: "1/2?#", q: "a&b=c" });
 
   assert.equal(url.href, "https://x.example/1%2F2%3F%23/b?q=a%26b%3Dc");
 });
 
-Deno.test("fillUrl() refuses what is missing or would climb", () => {
+Deno.test("fillUrl() refuses missing values and path traversal", () => {
   for (const args of [{}, { a: ".." }, { a: "." }, { a: "" }, { a: null }]) {
     assert.throws(() => fillUrl("https://x.example/{a}", args), { code: "TOOL_ARGUMENTS_INVALID" });
   }
 });
 
-Deno.test("fillUrl() takes plain names in a host, and refuses what would end the host there", () => {
+Deno.test("fillUrl() accepts plain names in a host, and refuses values that would end it", () => {
   const template = "https://{region}.api.example/v1";
 
   assert.equal(fillUrl(template, { region: "EU" }).host, "eu.api.example");
@@ -24,13 +24,13 @@ Deno.test("fillUrl() takes plain names in a host, and refuses what would end the
   }
 });
 
-Deno.test("fillText() is undefined when an argument is absent", () => {
+Deno.test("fillText() returns undefined if an argument is absent", () => {
   assert.equal(fillText("a {b} c", { b: 1 }), "a 1 c");
   assert.equal(fillText("a {b} c", {}), undefined);
   assert.equal(fillText("a {constructor}", {}), undefined);
 });
 
-Deno.test("fillJson() keeps types and leaves out what is absent", () => {
+Deno.test("fillJson() keeps types and omits absent values", () => {
   const template = {
     n: "{n}",
     list: ["{n}", "{none}"],
@@ -42,6 +42,6 @@ Deno.test("fillJson() keeps types and leaves out what is absent", () => {
   assert.deepEqual(fillJson(template, { n: 3 }), { n: 3, list: [3], text: "n=3", fixed: true });
 });
 
-Deno.test("fillText() does not fill what an argument brings along", () => {
+Deno.test("fillText() does not fill placeholders inside an argument's value", () => {
   assert.equal(fillText("{a}{b}", { a: "{b}", b: "x" }), "{b}x");
 });

@@ -5,14 +5,14 @@ import { headerAnnotationProblem } from "./header_annotations.ts";
 const problemOf = (properties: JsonObject, more: JsonObject = {}) =>
   headerAnnotationProblem({ type: "object", properties, ...more });
 
-Deno.test("arguments of simple types may be mirrored into headers, nested ones too", () => {
+Deno.test("arguments of simple types can be mirrored into headers, nested ones too", () => {
   assert.equal(problemOf({ region: { type: "string", "x-mcp-header": "Region" } }), null);
   const inner = { type: "object", properties: { n: { type: "integer", "x-mcp-header": "N" } } };
   assert.equal(problemOf({ inner }), null);
   assert.equal(problemOf({}, { default: { "x-mcp-header": "data" } }), null);
 });
 
-Deno.test("a header that no client could send condemns the tool", () => {
+Deno.test("a tool with an impossible header is dropped", () => {
   for (const header of ["", "My Region", "Region:1", "Région", "Region\t1", 7, null]) {
     const region = { type: "string", "x-mcp-header": header };
     assert.match(problemOf({ region }) ?? "", /^region: x-mcp-header is not a valid header name/);

@@ -14,11 +14,11 @@ function errorCodeOf(given: McpFailure): string | undefined {
   return answer.kind === "answered" ? answer.errorCode : answer.kind;
 }
 
-Deno.test("invalid parameters of a call that carries a state mean that the state is refused", () => {
+Deno.test("invalid parameters of a call with a state mean that the state was refused", () => {
   assert.equal(errorCodeOf(failure("Unknown state", true)), "TOOL_STATE_INVALID");
 });
 
-Deno.test("invalid parameters of a first call are the arguments', or an unknown tool's", () => {
+Deno.test("invalid parameters of a first call refer to the arguments or to an unknown tool", () => {
   assert.equal(errorCodeOf(failure("path is missing", false)), "TOOL_ARGUMENTS_INVALID");
   assert.equal(errorCodeOf(failure("Unknown tool: read", false)), "TOOL_NOT_FOUND");
 });

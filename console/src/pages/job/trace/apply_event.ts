@@ -27,8 +27,8 @@ const STATUS_AFTER: Readonly<Record<string, string>> = {
 };
 
 /**
- * Changes the trace as an event says, so that it is on the screen with the next frame; the rows of
- * the database follow and are what counts.
+ * Updates the trace from an event, so that the change is visible in the next frame. The database
+ * rows follow and are authoritative.
  */
 export function applyEvent(trace: LiveTrace, event: JobEvent): void {
   const { type, data } = event;
@@ -69,7 +69,7 @@ export function applyEvent(trace: LiveTrace, event: JobEvent): void {
   }
 }
 
-/** Each delta says how many UTF-16 units of the answer stand before it. */
+/** Each delta contains the number of UTF-16 units before it in the answer. */
 function withDelta(before: string, { offset, text }: Readonly<Record<string, unknown>>): string {
   const at = typeof offset === "number" ? offset : before.length;
   return before.slice(0, at) + (typeof text === "string" ? text : "");

@@ -21,7 +21,7 @@ function event(type: string, data: Record<string, unknown> = {}): JobEvent {
   return { type, task_id: "job", seq: 1, at: AT, data };
 }
 
-test("a delta that comes twice is written once", () => {
+test("applyEvent() writes a repeated delta once", () => {
   const trace = emptyJob();
   const second = event("model.delta", { step_seq: 1, offset: 5, text: " world" });
   applyEvent(trace, event("model.delta", { step_seq: 1, offset: 0, text: "hello" }));
@@ -30,14 +30,14 @@ test("a delta that comes twice is written once", () => {
   expect(trace.texts.get("job:1")).toBe("hello world");
 });
 
-test("an answer that begins again replaces what was written", () => {
+test("applyEvent() replaces the text when an answer starts again", () => {
   const trace = emptyJob();
   applyEvent(trace, event("model.delta", { step_seq: 1, offset: 0, text: "half an ans" }));
   applyEvent(trace, event("model.delta", { step_seq: 1, offset: 0, text: "anew" }));
   expect(trace.texts.get("job:1")).toBe("anew");
 });
 
-test("a step that has ended does not start again with a late event", () => {
+test("applyEvent() does not restart a finished step after a late event", () => {
   const trace = emptyJob();
   applyEvent(trace, event("tool.started", { step_seq: 2, name: "read", server: "files" }));
   applyEvent(trace, event("tool.failed", { step_seq: 2, error_code: "TOOL_FAILED" }));
@@ -45,7 +45,7 @@ test("a step that has ended does not start again with a late event", () => {
   expect(trace.steps.get("job:2")).toMatchObject({ state: "failed", error_code: "TOOL_FAILED" });
 });
 
-test("parking and ending change the task's status", () => {
+test("applyEvent() changes the task's status when it is parked or ends", () => {
   const trace = emptyJob();
   applyEvent(trace, event("task.started"));
   applyEvent(trace, event("task.parked", { status: "needs_human_review" }));

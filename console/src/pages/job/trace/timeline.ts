@@ -1,24 +1,24 @@
 import { momentsOf, type TraceStep } from "./trace_model.ts";
 
-/** Times on a scale from 0 to 1, in which long idle times take little room. */
+/** Times on a scale from 0 to 1, on which long idle times take little space. */
 export interface Timeline {
   readonly startMs: number;
   readonly endMs: number;
-  /** Where a moment lies; outside of the scale it is at its end. */
+  /** The position of a moment; outside the scale it is at the nearest end. */
   positionOf(atMs: number): number;
   /** The idle times that were shortened. */
   readonly gaps: readonly { readonly position: number; readonly durationMs: number }[];
 }
 
-/** An idle time is shortened when it is at least this long, and this part of all. */
+/** An idle time is shortened if it is at least this long and at least this share of the whole. */
 const MIN_GAP_MS = 2_000;
 const MIN_GAP_SHARE = 0.08;
-/** What is left of it, as a part of the time in which something went on. */
+/** The length of a shortened idle time, as a share of the busy time. */
 const LEFT_SHARE = 0.03;
 
 /**
  * The scale of a job. Time in which no step ran, such as a night until a review was answered,
- * would leave nothing of the rest to be seen.
+ * would otherwise hide everything else.
  */
 export function buildTimeline(
   steps: readonly TraceStep[],
@@ -33,7 +33,7 @@ export function buildTimeline(
   const idleMs = gaps.reduce((sum, gap) => sum + gap.toMs - gap.fromMs, 0);
   const leftMs = Math.max(1, (end - startMs - idleMs) * LEFT_SHARE);
   const shownMs = end - startMs - idleMs + gaps.length * leftMs;
-  // How much time was taken out before the end of each gap, to find a moment by bisection.
+  // The time removed before the end of each gap, so that bisection can find a moment.
   let removedMs = 0;
   const cuts = gaps.map((gap) => {
     const before = removedMs;
@@ -68,7 +68,7 @@ export function buildTimeline(
   };
 }
 
-/** Steps that only wait do not make a time a busy one. */
+/** Steps that only wait do not count as busy time. */
 const IDLE_STEPS = new Set(["request_human_review", "create_subtask"]);
 
 function idleTimes(steps: readonly TraceStep[], startMs: number, endMs: number) {
@@ -76,7 +76,7 @@ function idleTimes(steps: readonly TraceStep[], startMs: number, endMs: number) 
     .filter(({ name }) => !IDLE_STEPS.has(name ?? ""))
     .map(momentsOf)
     .sort((a, b) => a.startMs - b.startMs);
-  // A job in which nothing has run yet has no idle time: it only waits to begin.
+  // A job in which nothing has run yet has no idle time: it has not started.
   if (busy.length === 0) return [];
   const longest = Math.max(MIN_GAP_MS, (endMs - startMs) * MIN_GAP_SHARE);
   const gaps: { fromMs: number; toMs: number }[] = [];

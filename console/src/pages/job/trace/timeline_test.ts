@@ -23,7 +23,7 @@ function step(fromMs: number, toMs: number, name = "read"): TraceStep {
 
 const NIGHT_MS = 8 * 3_600_000;
 
-test("a night of waiting leaves most of the scale to the work", () => {
+test("a night of waiting leaves most of the scale to the busy time", () => {
   const steps = [
     step(0, 1_000),
     step(1_000, NIGHT_MS, "request_human_review"),
@@ -41,7 +41,7 @@ test("a night of waiting leaves most of the scale to the work", () => {
   expect(timeline.positionOf(AT_MS + NIGHT_MS + 1_000)).toBeCloseTo(1);
 });
 
-test("positions never go back", () => {
+test("positions never decrease", () => {
   const steps = [step(0, 10), step(9_000, 9_010), step(20_000, 20_010)];
   const timeline = buildTimeline(steps, {
     startMs: AT_MS,
@@ -56,7 +56,7 @@ test("positions never go back", () => {
   }
 });
 
-test("the scale is true to time when idle time is not shortened", () => {
+test("the scale is linear when idle time is not shortened", () => {
   const timeline = buildTimeline([step(0, 10)], {
     startMs: AT_MS,
     endMs: AT_MS + 10_000,

@@ -26,7 +26,7 @@ export interface TraceStep {
   readonly ended_at: string | null;
 }
 
-/** What a model call used. */
+/** The usage of a model call. */
 export interface StepUsage {
   readonly model?: string;
   readonly input_tokens?: number;
@@ -34,9 +34,9 @@ export interface StepUsage {
   readonly output_tokens?: number;
 }
 
-/** A line of the trace. */
+/** A row of the trace. */
 export interface TraceRow {
-  /** The task's id, for a step followed by its number. */
+  /** The task's ID, followed by its number for a step. */
   readonly key: string;
   readonly kind: "task" | "step";
   readonly task: TraceTask;
@@ -46,14 +46,14 @@ export interface TraceRow {
   readonly childCount: number;
   readonly isExpanded: boolean;
   readonly isFailed: boolean;
-  /** It waits for a person or for subtasks, and works on nothing meanwhile. */
+  /** It waits for a person or for subtasks and does no work meanwhile. */
   readonly isWaiting: boolean;
   readonly startMs: number;
-  /** Null while it goes on. */
+  /** Null while it runs. */
   readonly endMs: number | null;
 }
 
-/** What of a trace is shown. */
+/** Which rows of a trace are visible. */
 export interface TraceView {
   /** Keys of rows whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
@@ -64,17 +64,17 @@ export interface TraceView {
 /** Steps during which a task only waits. */
 const WAITING_STEPS = new Set(["request_human_review", "create_subtask"]);
 
-/** What names a step and when it ran. */
+/** The name and times of a step. */
 export interface StepMoments {
   readonly key: string;
   readonly startMs: number;
-  /** Null while it goes on. */
+  /** Null while it runs. */
   readonly endMs: number | null;
 }
 
 /**
- * Of steps, which never change: a change is another object. A live job is drawn anew with each
- * frame, and reading the times of thousands of steps would take longer than a frame may.
+ * Cached by step object, because a change creates a new object. A live job is rendered every
+ * frame, and reading the times of thousands of steps would take longer than a frame.
  */
 const momentsOfSteps = new WeakMap<TraceStep, StepMoments>();
 
@@ -95,7 +95,7 @@ export function stepKey({ task_id: taskId, seq }: { task_id: string; seq: number
   return `${taskId}:${seq}`;
 }
 
-/** The job's tasks and steps as lines, from top to bottom. Linear in what it is given. */
+/** The job's tasks and steps as rows, from top to bottom, in linear time. */
 export function traceRows(
   tasks: readonly TraceTask[],
   steps: readonly TraceStep[],
@@ -113,7 +113,7 @@ export function traceRows(
   const isWanted = isLimited ? wantedRows(tasks, steps, view) : null;
   const rows: TraceRow[] = [];
 
-  // A stack instead of recursion: subtasks may nest deeper than calls can.
+  // Uses a stack instead of recursion, because subtasks may nest deeper than calls can.
   type Pending = { readonly task: TraceTask; readonly level: number } | TraceRow;
   const pending: Pending[] = roots.map((task) => ({ task, level: 1 })).reverse();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -127,7 +127,7 @@ export function traceRows(
       isWanted === null || isWanted.has(momentsOf(step).key)
     );
     const unplaced = childrenOf.get(`${task.id}:`) ?? [];
-    // What is searched for is shown, whatever was closed before.
+    // Search results are shown even below closed rows.
     const isExpanded = isLimited || !view.collapsed.has(task.id);
     rows.push(taskRow(task, { level, childCount: own.length + unplaced.length, isExpanded }));
     if (!isExpanded) continue;
@@ -150,7 +150,7 @@ export function traceRows(
   return rows;
 }
 
-/** Keys of what the view asks for, and of all that stands above it. */
+/** Keys of the matching rows and of all rows above them. */
 function wantedRows(
   tasks: readonly TraceTask[],
   steps: readonly TraceStep[],
@@ -183,7 +183,7 @@ function wantedRows(
   return wanted;
 }
 
-/** Keys of all rows under which the row of a task or step stands. */
+/** Keys of all rows above the row of a task or step. */
 export function keysAbove(
   key: string,
   tasks: ReadonlyMap<string, TraceTask>,
@@ -200,7 +200,7 @@ export function keysAbove(
   return above;
 }
 
-/** What a step is called. */
+/** The display name of a step. */
 export function stepLabel({ kind, name, usage, server, error_code: code }: TraceStep): string {
   const what = kind === "model"
     ? usage?.model ?? "Model"
@@ -259,7 +259,7 @@ function stepRow(
     isFailed: step.state === "failed",
     isWaiting: WAITING_STEPS.has(step.name ?? ""),
     startMs,
-    // A step that its task left behind did not go on after it.
+    // A step that its task abandoned ends no later than the task.
     endMs: endMs ?? endOf(task.finished_at),
   };
 }

@@ -48,34 +48,34 @@ const steps = [
 ];
 
 describe("traceRows()", () => {
-  test("puts a subtask below the step that created it, and steps in their order", () => {
+  test("puts a subtask below the step that created it, and sorts steps", () => {
     const keys = traceRows(tasks, steps, EVERYTHING).map(({ key }) => key);
     expect(keys).toEqual(["job", "job:1", "job:2", "child", "child:1", "job:3"]);
   });
 
-  test("hides what is below a closed row", () => {
+  test("hides the rows below a closed row", () => {
     const view = { ...EVERYTHING, collapsed: new Set(["job:2"]) };
     expect(traceRows(tasks, steps, view).map(({ key }) => key))
       .toEqual(["job", "job:1", "job:2", "job:3"]);
   });
 
-  test("shows failures alone with all that stands above them", () => {
+  test("shows only failures and the rows above them", () => {
     const view = { ...EVERYTHING, isFailedOnly: true };
     expect(traceRows(tasks, steps, view).map(({ key }) => key))
       .toEqual(["job", "job:2", "child", "child:1"]);
   });
 
-  test("finds a step by its name, also below a closed row", () => {
+  test("finds a step by its name, even below a closed row", () => {
     const view = { collapsed: new Set(["job"]), isFailedOnly: false, search: "TOOL_3" };
     expect(traceRows(tasks, steps, view).map(({ key }) => key)).toEqual(["job", "job:3"]);
   });
 
-  test("lets a step that its task left behind end with the task", () => {
+  test("ends an abandoned step with its task", () => {
     const left = step("job", 1, { state: "started", ended_at: null });
     expect(traceRows([task("job")], [left], EVERYTHING).at(-1)?.endMs).toBe(Date.parse(START));
   });
 
-  test("nests thousands of subtasks without running out of stack", () => {
+  test("nests thousands of subtasks without overflowing the stack", () => {
     const deep = Array.from(
       { length: 5_000 },
       (_, index) =>
@@ -85,7 +85,7 @@ describe("traceRows()", () => {
     expect(traceRows(deep, own, EVERYTHING)).toHaveLength(10_000);
   });
 
-  test("reads the times of a step once, and again only when it has changed", () => {
+  test("reads the times of a step once, and again only after a change", () => {
     const job = task("job", { status: "running", finished_at: null });
     const steps = Array.from({ length: 100 }, (_, index) => step("job", index + 1));
     traceRows([job], steps, EVERYTHING);
@@ -96,20 +96,20 @@ describe("traceRows()", () => {
     const rows = traceRows([job], changed, EVERYTHING);
 
     expect(rows[42]?.endMs).toBe(new Date(end).getTime());
-    // Those of the job and of the one step that changed.
+    // One read for the job and one for the step that changed.
     expect(parse.mock.calls.length).toBeLessThanOrEqual(4);
   });
 
-  test("takes time in proportion to the steps", () => {
+  test("takes linear time in the number of steps", () => {
     const many = Array.from({ length: 50_000 }, (_, index) => step("job", index + 1));
     const startedAt = performance.now();
     expect(traceRows([task("job")], many, EVERYTHING)).toHaveLength(50_001);
-    // Anything quadratic takes minutes.
+    // A quadratic algorithm would take minutes.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });
 
-test("keysAbove() names every row that must be open for a step to be seen", () => {
+test("keysAbove() returns every row that must be open to show a step", () => {
   const family = new Map([
     task("job"),
     task("child", { parent_id: "job", parent_step_seq: 3 }),

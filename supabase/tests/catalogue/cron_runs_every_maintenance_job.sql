@@ -1,0 +1,25 @@
+begin;
+set local search_path = public, extensions;
+select plan(1);
+
+select set_eq(
+  $$select jobname, schedule, command from cron.job where active$$,
+  $$values
+    ('supaswarm-tick', '15 seconds', 'select private.tick()'),
+    ('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()'),
+    ('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()'),
+    ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),
+    ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
+    ('supaswarm-prune-webhooks', '27 * * * *', 'select private.prune_webhook_messages()'),
+    ('supaswarm-prune', '*/5 * * * *', 'select private.prune()'),
+    ('supaswarm-prune-auth-events', '47 * * * *', 'select private.prune_auth_events(10000)'),
+    ('supaswarm-prune-cron-runs', '17 3 * * *',
+      'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),
+    ('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()'),
+    ('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()'),
+    ('quoth-finish-switches', '* * * * *', 'select private.finish_switches()')$$,
+  'cron runs every maintenance job, including retention'
+);
+
+select * from finish();
+rollback;

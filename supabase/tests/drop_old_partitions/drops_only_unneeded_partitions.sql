@@ -1,0 +1,67 @@
+begin;
+set local search_path = public, extensions;
+select plan(12);
+
+-- One job in each of three months: two ended long ago, one of which is retried, and one still runs.
+create function tests.old_task(p_at timestamptz, p_status text, p_finished_at timestamptz) returns uuid
+language plpgsql as $$
+declare
+  v_id constant uuid := tests.create_task();
+  v_old_id constant uuid := overlay(v_id::text placing left(private.first_id_of(p_at)::text, 13) from 1 for 13)::uuid;
+begin
+  insert into public.tasks (id, master_task_id, agent_id, agent_slug, input, status, error, finished_at)
+  select v_old_id, v_old_id, agent_id, agent_slug, input, p_status,
+    case when p_status = 'failed' then '{}'::jsonb end, p_finished_at
+  from public.tasks where id = v_id;
+  perform private.make_partition('task_events', 'week', p_at), private.make_partition('task_steps', 'month', p_at);
+  insert into public.task_events (task_id, master_task_id, type, at) values (v_old_id, v_old_id, 'task.created', p_at);
+  insert into public.task_steps (task_id, seq, kind, state, idempotency_key, epoch) values (v_old_id, 1, 'model', 'started', 'k', 1);
+  perform private.cancel_task(v_id);
+  return v_old_id;
+end;
+$$;
+create temp table made on commit drop as
+  select 'first' as name, tests.old_task('2024-01-10T00:00:00Z', 'failed', '2024-01-11T00:00:00Z') as id
+  union all select 'second', tests.old_task('2024-02-14T00:00:00Z', 'failed', '2024-02-15T00:00:00Z')
+  union all select 'third', tests.old_task('2024-03-13T00:00:00Z', 'needs_human_review', null);
+create view tests.old_partition as
+  select child.inhrelid::regclass::text as name from pg_inherits as child
+  where inhparent in ('public.task_events'::regclass, 'public.task_steps'::regclass)
+    and child.inhrelid::regclass::text ~ '_2024';
+
+select is(private.drop_old_partitions(), 0, 'without a setting everything is kept');
+insert into private.settings (key, value) values ('keep_events_days', '30');
+-- Its task still runs and had a recent event.
+insert into public.task_events (task_id, master_task_id, type) select id, id, 'review.requested' from made where name = 'third';
+select is(private.drop_old_partitions(), 2, 'the two weeks in which every event is old are dropped');
+select set_eq(
+  'select name from tests.old_partition where name ~ ''events''', array['private.task_events_2024w11'],
+  'a week with a recent event is kept'
+);
+select is(private.prune_events(10), 1, 'the old events of that week are deleted');
+select is(
+  (select count(*)::int from public.task_events where task_id in (select id from made)), 1, 'the recent event is kept');
+select is((select count(*)::int from public.task_steps where task_id in (select id from made)), 3, 'transcripts are kept');
+
+select lives_ok(format('select private.reopen_task(%L)', (select id from made where name = 'second')), 'a failed job is retried');
+insert into private.settings (key, value) values ('keep_jobs_days', '90');
+select is(private.drop_old_partitions(), 1, 'the month in which every job ended long ago is dropped');
+select set_eq(
+  'select name from tests.old_partition where name ~ ''steps''',
+  array['private.task_steps_2024m02', 'private.task_steps_2024m03'], 'jobs that still run keep their transcripts'
+);
+select is(
+  tests.code_of(format('select private.reopen_task(%L)', (select id from made where name = 'first'))), 'TASK_NOT_RETRYABLE',
+  'a task without its transcript cannot be retried, since it would repeat its effects'
+);
+update private.settings set value = '36500' where key = 'keep_jobs_days';
+select private.drop_old_partitions();
+select is(
+  tests.code_of(format('select private.reopen_task(%L)', (select id from made where name = 'first'))), 'TASK_NOT_RETRYABLE',
+  'a longer setting does not restore the partition'
+);
+update private.settings set value = '90' where key = 'keep_jobs_days';
+select is(private.prune_jobs(10), 1, 'the job itself is deleted');
+
+select * from finish();
+rollback;

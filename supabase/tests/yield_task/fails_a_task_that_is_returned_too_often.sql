@@ -1,0 +1,27 @@
+begin;
+set local search_path = public, extensions;
+select plan(5);
+
+create temp table made on commit drop as select tests.create_task() as id;
+update public.tasks set max_deliveries = 2;
+select private.yield_task((select id from made), tests.claim((select id from made)));
+select is((select status from public.tasks), 'pending', 'one delivery does not fail the task');
+select private.yield_task((select id from made), tests.claim((select id from made)));
+select is(
+  (select array[status, error ->> 'code'] from public.tasks), array['failed', 'TASK_DELIVERIES_EXCEEDED'],
+  'a task without progress finally fails'
+);
+select is((select reason from private.dead_letters), 'deliveries_exhausted', 'a dead letter is written');
+
+create temp table slow on commit drop as select tests.create_task() as id;
+select tests.claim((select id from slow));
+select private.begin_steps((select id from slow), 1, 30, '[{"seq": 1, "kind": "model"}]');
+select private.yield_task((select id from slow), 1, '[]', '{"seq": 1, "input_tokens": 9, "output_tokens": 5, "is_final": true}');
+select is(
+  (select error ->> 'code' from public.tasks where id = (select id from slow)), 'MODEL_CALL_UNFINISHED',
+  'a call that had a worker to itself is not made a third time'
+);
+select is((select output_tokens from public.tasks where id = (select id from slow)), 5::bigint, 'its usage is recorded anyway');
+
+select * from finish();
+rollback;
