@@ -26,7 +26,7 @@ Deno.test("a user's slow function leaves a connection of the worker for another 
     clock: { ...isolateClock, sleep: (_ms, signal) => isolateClock.sleep(300, signal) },
     log: () => {},
     lent,
-  })(() => hints++, stop.signal);
+  })({ workerId: "w", onHint: () => hints++ }, stop.signal);
   const connections = async () => {
     const rows = await admin<{ name: string }[]>`
       select application_name as name from pg_stat_activity

@@ -21,7 +21,7 @@ Deno.test("a listener is notified of created tasks and of its reconnection", asy
     sql,
     clock: isolateClock,
     log: (_level, event) => void events.push(event),
-  })(() => heardCount++, stop.signal);
+  })({ workerId: "w", onHint: () => heardCount++ }, stop.signal);
   await waitFor(() => events.includes("worker.listening"));
 
   const [itself] = await sql`
@@ -74,7 +74,7 @@ Deno.test("a listener without notifications gives up and reports it", async () =
     sql: mute,
     clock: { ...isolateClock, sleep: () => Promise.resolve() },
     log: (_level, event) => void events.push(event),
-  })(() => {}, new AbortController().signal);
+  })({ workerId: "w", onHint: () => {} }, new AbortController().signal);
   await mute.end({ timeout: 1 });
 
   assert.deepEqual(events, ["worker.not_listening"]);
