@@ -152,7 +152,10 @@ begin
       return;
     end if;
   end if;
-  if p_used.key_source <> 'organisation' or not exists (
+  if p_used.key_source <> 'organisation' then
+    return;
+  end if;
+  if not exists (
     select from public.model_policies
     where provider_id = p_used.provider_id and spending_cap_micro_usd is not null
   ) then

@@ -39,7 +39,7 @@ begin
   values (
     auth.uid(), private.request_claims() ->> 'client_id', p_act.act, p_act.owner_id, p_act.master_task_id,
     p_act.task_id, p_act.tool_slug, p_act.tool_name, left(nullif(btrim(p_act.reason), ''), 2000),
-    coalesce(private.without_nulls(p_act.details), '{}')
+    coalesce(jsonb_strip_nulls(p_act.details), '{}')
   );
 end;
 $$;
