@@ -46,7 +46,7 @@ export function useTrace(jobId: Ref<string>) {
   let frame = 0;
   let reconciling: ReturnType<typeof setTimeout> | undefined;
   let reading: AbortController | undefined;
-  /** Ends with the reading of the whole job that is under way. */
+  /** Resolves when the current read of the whole job ends. */
   let whole: Promise<void> = Promise.resolve();
 
   const isActive = computed(() =>
