@@ -311,14 +311,14 @@ claim("a file that kills its workers is refused, and the others are indexed", as
     try {
       await fixture.drain({
         ports: (ports) => {
-          const mortal = killedPorts(ports, { atCall: 1, isAfter: false });
+          const killed = killedPorts(ports, { atCall: 1, isAfter: false });
           const live = { ...ports, split: ports.split };
           let isDead = false;
           return {
             ...live,
             store: new Proxy(ports.store, {
               get: (store, name) =>
-                isDead ? Reflect.get(mortal.store, name) : Reflect.get(store, name),
+                isDead ? Reflect.get(killed.store, name) : Reflect.get(store, name),
             }),
             split: (source, options) => {
               if (options.filePath !== "b.md") return ports.split(source, options);
