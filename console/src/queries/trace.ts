@@ -217,7 +217,7 @@ export function useTrace(jobId: Ref<string>) {
 
   return {
     trace: trace as Readonly<Ref<LiveTrace>>,
-    /** As a page shows it: there is something as soon as a first page has come. */
+    /** The state for the page: data exists as soon as the first page has arrived. */
     data: computed(() => (trace.value.tasks.size > 0 ? trace.value : undefined)),
     error: readonly(error),
     dataUpdatedAt: readonly(updatedAtMs),
