@@ -11,8 +11,8 @@ const RUNNING = 50;
 const LARGE_TREE = 1_000;
 
 /**
- * Cancel: a parent with a hundred children, half of them in the middle of a model call. From the
- * call of `cancel_task()` until every task has ended, those of live workers included.
+ * Cancel: a parent with a hundred children, half of them during a model call. Measures the time
+ * from the call of `cancel_task()` until every task has ended, including those that a worker runs.
  *
  * @param db `pglite`, `native` or a URL.
  */
@@ -50,7 +50,7 @@ export async function benchCancel(db: string): Promise<BenchResult> {
       spreads,
       versions: await serverVersion(measured.sql),
       notes: [
-        `One worker with ${RUNNING} slots. \`call_ms\` is \`cancel_task()\` itself, which ends what waits; the rest is the worker hearing of it, aborting its requests and ending what ran. \`_of_1000_\`: the same with ${LARGE_TREE} children, ${RUNNING} of them running, once.`,
+        `One worker with ${RUNNING} slots. \`call_ms\` is \`cancel_task()\` itself, which ends the waiting tasks; in the rest of the time, the worker is notified, aborts its requests and ends the running tasks. \`_of_1000_\`: the same with ${LARGE_TREE} children, ${RUNNING} of them running, once.`,
       ],
     },
   );

@@ -9,15 +9,15 @@ const SINGLE_MS = 2_000;
 const BATCH_TASKS = 250;
 
 const NOTES = [
-  `${WRITERS} connections create tasks side by side, each in a transaction of its own (single, for ` +
+  `${WRITERS} connections create tasks concurrently, each in a separate transaction (single, for ` +
   `${
     SINGLE_MS / 1_000
-  } s) or ${BATCH_TASKS} in one statement (batch, one a connection). Without a ` +
-  "wake the two triggers are off that notify workers and request one; all else is the same.",
+  } s) or ${BATCH_TASKS} in one statement (batch, one per connection). Without a wake, the two triggers ` +
+  "that notify and request workers are disabled; everything else is the same.",
 ];
 
 /**
- * Enqueue: how fast tasks are created, and what their wakes cost.
+ * Enqueue: how fast tasks are created, and the cost of their wake-ups.
  *
  * @param db `native` or a URL.
  */
@@ -55,7 +55,7 @@ async function switchWakes({ sql }: QueueDatabase, isWoken: boolean): Promise<vo
     alter table public.tasks ${state} trigger tasks_wake_on_update`).simple();
 }
 
-/** Tasks a second. */
+/** Returns tasks per second. */
 async function createSingly({ sql }: QueueDatabase): Promise<number> {
   const beganAtMs = performance.now();
   let count = 0;
@@ -68,7 +68,7 @@ async function createSingly({ sql }: QueueDatabase): Promise<number> {
   return count / (performance.now() - beganAtMs) * 1_000;
 }
 
-/** Tasks a second. */
+/** Returns tasks per second. */
 async function createInBatches({ sql }: QueueDatabase): Promise<number> {
   const beganAtMs = performance.now();
   await Promise.all(Array.from({ length: WRITERS }, () =>

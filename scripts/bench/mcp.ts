@@ -11,13 +11,13 @@ const SERIAL_CALLS = 40;
 const CALLERS = 50;
 const CALLS_PER_CALLER = 6;
 const WARM_UP_CALLS = 100;
-/** What a tool of somebody else's that asks a database or an API takes. */
+/** Typical time of an external tool that calls a database or an API. */
 const WORK_MS = 100;
 const LIMIT_PER_MINUTE = 1_000_000;
 const SLUG = "timed";
 
 /**
- * MCP: the same `tools/call` straight to a server and through `/functions/v1/mcp/<server>`, which
+ * MCP: the same `tools/call` directly to a server and through `/functions/v1/mcp/<server>`, which
  * authenticates, checks scope, limit and arguments, calls, redacts and writes the ledger.
  *
  * @param db `native`, a URL, or `pglite`.
@@ -81,12 +81,12 @@ export async function benchMcp(db: string): Promise<BenchResult> {
     spreads,
     versions: await serverVersion(measured.sql),
     notes: [
-      "`proxied_`: the function alone in a Deno process, as an isolate of a hosted project runs it. " +
+      "`proxied_`: only the function, in a Deno process, as in an isolate of a hosted project. " +
       "`stack_`: through the embedded stack, whose gateway hands each request to another process.",
       `One caller, a signed-in user, and a tool that takes ${WORK_MS} ms; \`idle_\`: a tool that ` +
-      "answers at once, so that the difference is the proxy alone.",
-      `\`calls_per_second\`: ${CALLERS} callers at once, of a tool that answers at once; ` +
-      "`cpu_ms_a_call`: the function's share of that, by the clock of its process.",
+      "answers immediately, so that the difference is only the proxy.",
+      `\`calls_per_second\`: ${CALLERS} concurrent callers of a tool that answers immediately; ` +
+      "`cpu_ms_a_call`: the function's processor time for each of these calls.",
       "`cold_start_ms`: from the start of the function's process to its first answer of a call.",
     ],
   });
@@ -118,7 +118,7 @@ async function register({ sql, stack }: MeasuredStack, url: string): Promise<Reg
   };
 }
 
-/** With the variables that the platform sets. */
+/** Starts the function with the variables that the platform sets. */
 function startFunction({ stack }: MeasuredStack, jwks: string) {
   return startReportingProcess<{ url: string; cpu_ms: number }>("mcp_function.ts", {
     SUPABASE_URL: stack.apiUrl,

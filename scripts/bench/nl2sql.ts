@@ -17,7 +17,7 @@ import { serverVersion } from "./server_version.ts";
 const LARGE_TABLE_COUNT = 876;
 const SEED = 7;
 
-/** A question with the tables that its query reads, as indexes into the tables of an index. */
+/** A question with the tables that its query reads, as positions in an index. */
 interface LinkedQuestion {
   readonly schema: string;
   readonly question: string;
@@ -26,14 +26,16 @@ interface LinkedQuestion {
 }
 
 /**
- * What `generate_sql` does without a model, on defog's questions: whether the tables that a question
- * needs are in its context, what that costs in tokens, and what its validation catches.
+ * `generate_sql` without a model, on defog's questions: whether the context has the tables that a
+ * question needs, the cost in tokens, and what its validation catches.
  *
  * @param db `native` or a URL.
  */
 export async function benchNl2sql(db: string): Promise<BenchResult> {
   const data = await readDefogData();
-  if (data === null) throw new Error("There is no ../shared/data/defog to measure on");
+  if (data === null) {
+    throw new Error("Cannot run the benchmark nl2sql: the folder ../shared/data/defog is missing");
+  }
   await using database = await openQueueDatabase(db);
   const { sql } = database;
   await loadDefog(sql, data);
@@ -62,8 +64,8 @@ export async function benchNl2sql(db: string): Promise<BenchResult> {
     large_k20_tokens: rounded(meanTokens(questions, large, 20)),
     ...await validate(sql, questions, schemas),
   };
-  // The first three and the caught share are what BM25 with declared keys reached on all of defog's
-  // databases, the large one what it reached on 876 tables of many small ones with their keys.
+  // The first three targets and the caught share are the results of BM25 with declared keys on all
+  // of defog's databases. The large one is its result on 876 tables of many small databases.
   const targets = {
     k3_share: { min: 0.939 },
     k5_share: { min: 0.981 },
@@ -75,9 +77,9 @@ export async function benchNl2sql(db: string): Promise<BenchResult> {
   return judge("nl2sql", figures, targets, {
     versions: await serverVersion(sql),
     notes: [
-      "Of the questions of six of defog's databases: the share whose query reads only tables that are in the context, with k tables chosen by words and those that keys join to them. The databases declare next to no keys, so these are inferred from names; remarks of their DDL are comments of the columns.",
-      `The large schema has the six databases and renamed copies of them, ${LARGE_TABLE_COUNT} tables: in each copy every word of a name but the most common ones is replaced by a random one of the six schemas or of other businesses (seed ${SEED}). PostgreSQL folds names to lower case, so words of a name such as sbdailyprice cannot be distinguished.`,
-      "Tokens are characters divided by four, of one line a table. Mutated queries are the gold queries with one of twelve mistakes each; caught is what the grammar, the policy or EXPLAIN refuses. What is not caught is still a valid query.",
+      "The share of questions about six of defog's databases whose query reads only tables in the context, which has k tables chosen by words and the tables that keys join to them. The databases declare hardly any keys, so keys are inferred from names; remarks in their DDL become column comments.",
+      `The large schema has the six databases and renamed copies of them, ${LARGE_TABLE_COUNT} tables: in each copy, every word of a name except the most common ones is replaced by a random word of the six schemas or of other businesses (seed ${SEED}). PostgreSQL folds names to lower case, so words of a name such as sbdailyprice cannot be distinguished.`,
+      "Tokens are estimated at four characters each, with one line per table. Mutated queries are the gold queries with one of twelve mistakes each; a mistake is caught if the grammar, the policy or EXPLAIN refuses the query. Queries that are not caught are still valid.",
     ],
   });
 }
@@ -108,7 +110,7 @@ function judgeSql(sql: string) {
   });
 }
 
-/** Where each schema's tables begin in the list of all. */
+/** Returns the start of each schema's tables in the list of all tables. */
 function startsOf(schemas: ReadonlyMap<string, readonly LinkableTable[]>): Map<string, number> {
   const starts = new Map<string, number>();
   let next = 0;
@@ -159,7 +161,7 @@ function tokensOf({ tables }: TableIndex, chosen: readonly number[]): number {
   return estimateTokens(lines.join("\n"));
 }
 
-/** What the validation of `generate_sql` says to gold queries and to mutated ones. */
+/** Runs the validation of `generate_sql` on gold queries and on mutated ones. */
 async function validate(
   sql: Sql,
   questions: readonly LinkedQuestion[],

@@ -14,9 +14,7 @@ const POOL_SIZE = 10;
 const HANDLER_TIMEOUT_MS = 30_000;
 
 const NOTES = [
-  "From before the statement that creates a task is sent to the moment its worker begins it: the " +
-  "call of the model here, which comes after the first step is written as started, and the entry " +
-  "of the handler in the peers. Every worker is a process of its own, warm, and alone.",
+  "From just before the statement that creates a task is sent until its worker begins it: for the product the model call, after the first step is recorded as started; for the peers the entry of the handler. Every worker is a separate, warm process and runs alone.",
   "`stack_…`: the same through the whole embedded platform, to the first step's row.",
 ];
 
@@ -47,7 +45,7 @@ export async function benchPickup(db: string): Promise<BenchResult> {
   }, { spreads, versions, notes: NOTES });
 }
 
-/** PGlite is one session: no peer can listen or poll beside the product's worker. */
+/** PGlite has one session, so no peer can listen or poll beside the product's worker. */
 async function benchStackAlone(): Promise<BenchResult> {
   const rounds = await runRounds({ stack: measureStack("pglite") }, { bench: "pickup", count: 1 });
   const figures = { tasks: SERIAL_TASKS, ...mediansOf(latenciesOf(rounds, "stack", "")) };
@@ -80,7 +78,7 @@ async function besidePeers(db: string, peers: Peers) {
   return { rounds, versions: { ...await serverVersion(sql), "graphile-worker": graphile } };
 }
 
-/** Through gateway, isolates and scripted model, as `deno task start` runs them. */
+/** Measures gateway, isolates and scripted model together, as `deno task start` runs them. */
 function measureStack(db: string) {
   return async () => {
     await using measured = await startMeasuredStack(db);

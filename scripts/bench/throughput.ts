@@ -5,23 +5,21 @@ import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
 import { requireSessions, serverVersion } from "./server_version.ts";
 import { startWorkerProcess, type WorkerOrder, type WorkerProcess } from "./worker_process.ts";
 
-/** Together 20,000 tasks of each system at each concurrency. */
+/** In total 20,000 tasks of each system at each concurrency. */
 const ROUNDS = 5;
 const TASKS = 4_000;
 const WARM_UP_TASKS = 400;
 const CONCURRENCIES = [10, 50];
-/** At least so many times the rate of a peer, by concurrency. */
+/** Minimum ratio to the rate of a peer, by concurrency. */
 const TARGETS = { c10: { graphile: 1.8, pgboss: 1.3 }, c50: { graphile: 1.8, pgboss: 0.6 } };
 const POOL_SIZE = 10;
 const TIMEOUT_MS = 180_000;
 
 const NOTES = [
-  "A no-op task is claimed and finished through the worker's own SQL by one process; no model is " +
-  "called, so no step is written. That includes what the platform always does: fencing, the turn " +
-  "of each owner, the whole context for the worker, two events in the trace and their " +
-  "broadcasts. The peers keep no trace and tell nobody. All queues are full before the drain; the " +
+  "One process claims and finishes no-op tasks through the worker's SQL; no model is called, so no step is written. This includes everything that the platform always does: fencing, turns of owners, the whole context for the worker, two events in the trace and their " +
+  "broadcasts. The peers keep no trace and send no broadcasts. All queues are full before the drain; the " +
   `first ${WARM_UP_TASKS} tasks of each are not counted.`,
-  "pg-boss takes batches as large as the concurrency; graphile-worker runs as it comes.",
+  "pg-boss takes batches as large as the concurrency; graphile-worker runs with its defaults.",
 ];
 
 /**

@@ -7,14 +7,14 @@ export interface TestBatch {
 /** Milliseconds that a file took when it last ran, by its path. */
 export type FileDurations = Readonly<Record<string, number>>;
 
-/** Tests beside their source need no platform: starting a process takes longer than they do. */
+/** Tests beside their source need no platform, so starting a process takes longer than they do. */
 const FILES_PER_SHARED_PROCESS = 16;
 const UNKNOWN_UNIT_MS = 300;
 const UNKNOWN_INTEGRATION_MS = 10_000;
 
 /**
- * Divides files into batches, the longest first, so that no long one is left for the end. A file
- * under `tests/` has a process of its own; files beside their source share one.
+ * Divides files into batches, the longest first, so that no long one runs last. Each file under
+ * `tests/` gets a separate process. Files beside their source share processes.
  */
 export function planBatches(files: readonly string[], durations: FileDurations): TestBatch[] {
   const expectedMs = (file: string) => durations[file] ?? unknownMs(file);
@@ -30,7 +30,7 @@ export function planBatches(files: readonly string[], durations: FileDurations):
   return batches.sort((a, b) => b.expectedMs - a.expectedMs);
 }
 
-/** Every file that many times, each time in a process of its own. */
+/** Repeats every file the given number of times, each in a separate process. */
 export function planRepetitions(files: readonly string[], times: number): TestBatch[] {
   return Array.from(
     { length: times },

@@ -2,28 +2,28 @@ import { join } from "node:path";
 import type { TestBatch } from "./plan_batches.ts";
 import { isOwnFailure, readTestReport, type TestCase } from "./test_report.ts";
 
-/** How a batch is run. */
+/** Options of {@linkcode runBatch}. */
 export interface BatchOptions {
   readonly projectRoot: string;
-  /** Only tests whose name has this text. */
+  /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
-  /** The process is ended after this long. */
+  /** The process is killed after this time. */
   readonly timeoutMs: number;
-  /** Takes the output as it comes. */
+  /** Receives the output as it arrives. */
   readonly onOutput?: (text: string) => void;
 }
 
-/** How a batch went. */
+/** The result of a batch. */
 export interface BatchReport {
   readonly batch: TestBatch;
   readonly durationMs: number;
-  /** Tests and steps; a file that failed outside of any test counts as one. */
+  /** Tests and steps. A file that failed outside of any test counts as one. */
   readonly cases: readonly TestCase[];
-  /** All that the process wrote. */
+  /** The complete output of the process. */
   readonly output: string;
 }
 
-/** Runs the files of a batch with `deno test` in a process of its own. */
+/** Runs the files of a batch with `deno test` in a separate process. */
 export async function runBatch(batch: TestBatch, options: BatchOptions): Promise<BatchReport> {
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-tests-" });
   const reportPath = join(folder, "junit.xml");
@@ -66,7 +66,9 @@ export async function runBatch(batch: TestBatch, options: BatchOptions): Promise
   }
 }
 
-/** A run that failed though each of its tests passed: an error on import, a process that died. */
+/**
+ * Returns the failure of a run whose tests all passed: an error on import, or a process that died.
+ */
 function failureOutside(
   success: boolean,
   cases: readonly TestCase[],
@@ -77,7 +79,7 @@ function failureOutside(
   return success || cases.some(isOwnFailure) ? null : "The run failed outside of any test";
 }
 
-/** Blames the files that reported nothing, or the whole batch when all of them did. */
+/** Assigns the failure to the files without a report, or to the whole batch if all have one. */
 function failuresOf(
   { files }: TestBatch,
   cases: readonly TestCase[],

@@ -108,7 +108,7 @@ Deno.test("without its packages the offline embedder names what is missing", asy
   await withServer(pool, async ({ embedder }) => {
     await assert.rejects(embedder.embedQuery("how?", NEVER), {
       code: "EMBEDDER_UNAVAILABLE",
-      message: /MiniLM does not run: .*engine\.js.*\(HTTP 503\)/,
+      message: /Cannot run MiniLM: .*engine\.js.*\(HTTP 503\)/,
     });
   });
 });

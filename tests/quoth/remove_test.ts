@@ -19,7 +19,7 @@ Deno.test("quoth:remove removes a project", async (t) => {
     const { code, stderr } = await remove("handbook");
 
     assert.equal(code, 1);
-    assert.match(stderr, /Give --yes to remove handbook/);
+    assert.match(stderr, /Cannot remove handbook: pass --yes/);
     assert.deepEqual(await fixture.paths(project), ["a.md"]);
   });
 
@@ -35,7 +35,7 @@ Deno.test("quoth:remove removes a project", async (t) => {
       const { code, stderr } = await remove(...args);
 
       assert.equal(code, 1);
-      assert.match(stderr, /Name one project/);
+      assert.match(stderr, /pass one project/);
     }
   });
 

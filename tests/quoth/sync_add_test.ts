@@ -88,15 +88,15 @@ Deno.test("quoth:add adds a repository", async (t) => {
     const { code, stderr } = await add(...required, "--token-env", "ghp_c4n4ry");
 
     assert.equal(code, 1);
-    assert.match(stderr, /Set the variable that --token-env names/);
+    assert.match(stderr, /set the variable of --token-env/);
     assert.doesNotMatch(stderr, /c4n4ry/);
   });
 
   await t.step("reports errors in one line", async () => {
     const cases: readonly [readonly string[], RegExp][] = [
-      [["--slug", "No Slug", "--repo", REPO], /Name the project with --slug/],
-      [["--slug", "x", "--repo", "https://github.com/a/b"], /as OWNER\/NAME/],
-      [["--slug", "x", "--repo", "../secrets"], /as OWNER\/NAME/],
+      [["--slug", "No Slug", "--repo", REPO], /pass --slug/],
+      [["--slug", "x", "--repo", "https://github.com/a/b"], /--repo OWNER\/NAME/],
+      [["--slug", "x", "--repo", "../secrets"], /--repo OWNER\/NAME/],
       [["--slug", "x"], /either --repo .* or --folder/],
       [["--slug", "x", "--repo", REPO, "--folder", "docs"], /either --repo .* or --folder/],
       [["--slug", "x", "--folder", "no/such/folder"], /no\/such\/folder is not a folder/],
