@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import type { FileGroups, TestGroup } from "./plan_batches.ts";
+
+/** Files beside their source, which take less time than the start of a process. */
+const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
+
+/** Files under `tests/` that share a fixture say so by importing its module. */
+const SHARED_FIXTURES: readonly { readonly module: RegExp; readonly group: TestGroup }[] = [
+  {
+    module: /^import .*"[./\w]*\/shared_platform\.ts";$/m,
+    group: { name: "shared platform", filesPerProcess: 7 },
+  },
+];
+
+/** Which of the files may run in one process. */
+export async function readFileGroups(
+  projectRoot: string,
+  files: readonly string[],
+): Promise<FileGroups> {
+  const entries = await Promise.all(files.map(async (file) => {
+    const group = file.startsWith("tests/") ? await sharedBy(join(projectRoot, file)) : UNITS;
+    return group === undefined ? [] : [[file, group] as const];
+  }));
+  return Object.fromEntries(entries.flat());
+}
+
+async function sharedBy(path: string): Promise<TestGroup | undefined> {
+  const source = await Deno.readTextFile(path);
+  return SHARED_FIXTURES.find(({ module }) => module.test(source))?.group;
+}
