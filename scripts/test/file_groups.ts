@@ -10,6 +10,10 @@ const SHARED_FIXTURES: readonly { readonly module: RegExp; readonly group: TestG
     module: /^import .*"[./\w]*\/shared_platform\.ts";$/m,
     group: { name: "shared platform", filesPerProcess: 7 },
   },
+  {
+    module: /^import .*"[./\w]*\/shared_database\.ts";$/m,
+    group: { name: "shared database", filesPerProcess: 9 },
+  },
 ];
 
 /** Which of the files may run in one process. */
