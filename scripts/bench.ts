@@ -31,7 +31,7 @@ import { benchThroughput } from "./bench/throughput.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { writeLine } from "./terminal.ts";
 
-/** Each takes the kind of database, or its URL; `quoth` the embedder, too. */
+/** The benchmarks. Each takes the kind of database or its URL; `quoth` also takes the embedder. */
 const BENCHES: Readonly<
   Record<string, (db: string, embedder: string | undefined) => Promise<BenchResult>>
 > = {
@@ -73,9 +73,9 @@ await runCommand(
         placeholder: "minilm|hash",
         help: "The embedder for quoth. Default: minilm.",
       },
-      json: { type: "boolean", help: "Prints one line of JSON for each benchmark." },
-      save: { type: "boolean", help: "Writes docs/benchmarks.json and the page of figures." },
-      gate: { type: "boolean", help: "Fails if a target is missed." },
+      json: { type: "boolean", help: "Print one line of JSON for each benchmark." },
+      save: { type: "boolean", help: "Write docs/benchmarks.json and the page of figures." },
+      gate: { type: "boolean", help: "Fail if a target is missed." },
     },
     positionals: "<name>…",
   },
@@ -103,14 +103,14 @@ await runCommand(
   },
 );
 
-/** A wrong name is rejected before anything runs. */
+/** Rejects an unknown name before anything runs. */
 function namesIn(positionals: readonly string[]): readonly string[] {
   const known = Object.keys(BENCHES);
   if (positionals.length === 1 && positionals[0] === "all") return known;
   const unknown = positionals.find((name) => !known.includes(name));
   if (positionals.length === 0 || unknown !== undefined) {
-    const what = unknown === undefined ? "No benchmark was named" : `There is no '${unknown}'`;
-    throw new Error(`${what}; there is ${known.join(", ")}, and all`);
+    const problem = unknown === undefined ? "pass a name" : `'${unknown}' does not exist`;
+    throw new Error(`Cannot run benchmarks: ${problem}. Use all, or some of ${known.join(", ")}`);
   }
   return positionals;
 }

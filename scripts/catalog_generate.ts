@@ -1,6 +1,6 @@
 /**
- * Writes `docs/reference/catalog.md`, the page of the tool catalog, from the tools' definitions. With
- * `--check` it writes nothing and fails when the page is out of date.
+ * Writes `docs/reference/catalog.md`, the page of the tool catalog, from the tools' definitions.
+ * With `--check`, it writes nothing and fails if the page is out of date.
  */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
@@ -16,7 +16,7 @@ await runCommand(
     name: "deno task catalog:generate",
     summary: "Writes docs/reference/catalog.md from the definitions of the catalog's tools.",
     options: {
-      check: { type: "boolean", help: "Writes nothing; fails when the page is out of date." },
+      check: { type: "boolean", help: "Write nothing; fail if the page is out of date." },
     },
   },
   async ({ values: { check } }) => {

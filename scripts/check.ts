@@ -1,4 +1,4 @@
-/** `deno task check`: all static checks. */
+/** `deno task check`: runs all static checks. */
 import { join } from "node:path";
 import { createTaskRequest } from "../shared/tasks/create_task_request.ts";
 import { executeRequest } from "../shared/execute/execute_request.ts";
@@ -20,7 +20,7 @@ import { PROJECT_ROOT } from "./project_root.ts";
 import { findFunctions } from "../stack/functions/find_functions.ts";
 import { green, red, writeLine } from "./terminal.ts";
 
-/** Modules of the embedded Supabase that reach all others; the rest run as processes of their own. */
+/** Modules of the embedded Supabase that import all others, and those that run as processes. */
 const STACK_ENTRIES = [
   "stack/stack.ts",
   "stack/database/pglite_child.ts",
@@ -28,7 +28,7 @@ const STACK_ENTRIES = [
   "stack/functions/isolate_worker.ts",
 ];
 
-/** Where people read text that this project wrote. */
+/** Folders with text that this project wrote. */
 const WORD_ROOTS = ["docs", "scripts", "shared", "stack", "supabase", "tests", "console"];
 const WORD_PAGES = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md"];
 const WRITTEN_BY_OTHERS =
@@ -61,7 +61,7 @@ await runCommand(
   },
 );
 
-/** Runs Deno; what it says is shown when it fails. */
+/** Runs Deno and shows its output if it fails. */
 async function deno(name: string, ...args: string[]): Promise<boolean> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args,

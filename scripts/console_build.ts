@@ -1,4 +1,4 @@
-/** `deno task console:build`: the console as files for any static host. */
+/** `deno task console:build`: builds the console as files for any static host. */
 import { resolve } from "node:path";
 import { buildConsole, CONSOLE_DIST } from "./console/build_console.ts";
 import { writeHostedConsole } from "./console/hosted_console.ts";
@@ -19,7 +19,7 @@ await runCommand(
       out: {
         type: "string",
         placeholder: "FOLDER",
-        help: "Where the files go. Default: console/dist, without a project.",
+        help: "Target folder. Default: console/dist, without a project.",
       },
     },
   },

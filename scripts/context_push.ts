@@ -11,7 +11,7 @@ import { writeLine } from "./terminal.ts";
 
 await runCommand({
   name: "deno task context:push",
-  summary: "Publishes what generate_sql has learned to a project; safe to repeat.",
+  summary: "Publishes what generate_sql has learned to a project. Safe to repeat.",
   options: {
     file: {
       type: "string",
@@ -23,13 +23,13 @@ await runCommand({
       placeholder: "URL",
       help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
     },
-    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+    json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
 }, async ({ values }) => {
   const path = values.file ?? join(PROJECT_ROOT, CONTEXT_FILE);
   const shown = values.file ?? relative(PROJECT_ROOT, path);
   const text = await Deno.readTextFile(path).catch((cause) => {
-    throw new CommandError(`Cannot read ${shown}: it does not exist or may not be read`, { cause });
+    throw new CommandError(`Cannot read ${shown}: it does not exist or is not readable`, { cause });
   });
   const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
   if (!url) throw new CommandError("Pass the database with --db, as printed by `deno task start`");

@@ -29,14 +29,14 @@ await runCommand({
     },
     write: {
       type: "boolean",
-      help: "Writes the schema's overview and the proposals, as remarks, into the file.",
+      help: "Write the schema's overview and the proposals, as comments, into the file.",
     },
     db: {
       type: "string",
       placeholder: "URL",
       help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
     },
-    json: { type: "boolean", help: "Prints the proposals as one line of JSON." },
+    json: { type: "boolean", help: "Print the proposals as one line of JSON." },
   },
 }, async ({ values }) => {
   const days = Number(values.days ?? DEFAULT_DAYS);
@@ -63,7 +63,7 @@ await runCommand({
       writeLine([...patterns.map(patternText), ...fixes.map(fixText)].join("\n\n"));
     }
     const count = `${patterns.length} query patterns and ${fixes.length} error fixes`;
-    writeLine(values.write ? `${shown} has ${count} more to decide about` : `${count} proposed`);
+    writeLine(values.write ? `${shown} has ${count} more to review` : `${count} proposed`);
   } finally {
     await sql.end({ timeout: 1 });
   }

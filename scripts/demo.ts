@@ -1,7 +1,7 @@
 /**
- * `deno task demo`: the main job, end to end, on a stack of its own: a signed-in user's agents read
- * a folder through an MCP server behind a key, hand off, ask a person, report; a second job is
- * cancelled. Its final claims are computed from evidence.
+ * `deno task demo`: runs the main job end to end on a separate stack. The agents of a signed-in
+ * user read a folder through an MCP server that requires a key, hand off, ask a person and write a
+ * report. A second job is cancelled. The demo computes its final claims from evidence.
  */
 import { resolve } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
@@ -16,7 +16,7 @@ await runCommand(
     summary: "Runs a multi-agent job over a folder of Markdown files, end to end.",
     options: {
       db: { type: "string", placeholder: "pglite|native|URL", help: "Database. Default: pglite." },
-      json: { type: "boolean", help: "Prints one line of JSON instead of the trace." },
+      json: { type: "boolean", help: "Print one line of JSON instead of the trace." },
     },
     positionals: "[folder]",
   },

@@ -1,7 +1,7 @@
 /**
- * `deno task deploy:check`: tries a deployment to a hosted project with the real CLI: the functions
- * against a stand-in of the Management API, the migrations against native Postgres as the role that
- * a hosted project gives, and what each function's bundle and start cost.
+ * `deno task deploy:check`: tests a deployment to a hosted project with the real CLI. It deploys
+ * the functions to a fake Management API, applies the migrations to native Postgres with the role
+ * of a hosted project, and measures each function's bundle and start.
  */
 import { runCommand } from "./cli/run_command.ts";
 import { bundleProblems, describeCosts, measureFunctions } from "./deploy/check_bundles.ts";
@@ -18,7 +18,7 @@ await runCommand(
   {
     name: "deno task deploy:check",
     summary: "Checks with the real Supabase CLI that the project deploys.",
-    options: { json: { type: "boolean", help: "Prints one line {ok, problems, functions}." } },
+    options: { json: { type: "boolean", help: "Print one line {ok, problems, functions}." } },
   },
   async ({ values }) => {
     const names = [...(await findFunctions(PROJECT_ROOT)).keys()];

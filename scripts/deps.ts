@@ -1,7 +1,7 @@
-// deno-lint-ignore-file explicit-module-boundary-types -- the type of a loader is that of its package
+// deno-lint-ignore-file explicit-module-boundary-types -- a loader has the type of its package
 /**
- * Every third-party package that scripts use, named once and pinned. Each loader imports its
- * package when it is called, so a script downloads only what it runs.
+ * Pins every third-party package that scripts use, in one place. Each loader imports its package
+ * when it is called, so a script downloads only what it runs.
  */
 
 import { fileURLToPath } from "node:url";
@@ -10,12 +10,12 @@ export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
 export const loadEsbuild = () => import("npm:esbuild@0.28.2");
 export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
 export const loadFflate = () => import("npm:fflate@0.8.2");
-/** A browser's remote control; the browser itself is the machine's own. */
+/** Controls a browser. The browser itself must be installed on the machine. */
 export const loadPlaywright = () => import("npm:playwright-core@1.65.1");
 export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
-/** The same as one script that a page can run; it defines `supabase`. */
+/** Reads supabase-js as one script for a page. The script defines `supabase`. */
 export async function readSupabaseJsScript(): Promise<string> {
-  // Fetches the package, if it is not there yet.
+  // Downloads the package if needed.
   await loadSupabaseJs();
   const script = import.meta.resolve("npm:@supabase/supabase-js@2.119.1/dist/umd/supabase.js");
   return await Deno.readTextFile(fileURLToPath(script));
@@ -30,20 +30,20 @@ export type {
 export type { Browser, Page } from "npm:playwright-core@1.65.1";
 export type { Plugin as EsbuildPlugin } from "npm:esbuild@0.28.2";
 export type { Document as YamlDocument } from "npm:yaml@2.9.1";
-/** What {@linkcode loadYaml} gives. */
+/** The module that {@linkcode loadYaml} imports. */
 export type YamlModule = Awaited<ReturnType<typeof loadYaml>>;
 
 export type { RealtimeChannel, SupabaseClient } from "npm:@supabase/supabase-js@2.119.1";
 
-/** Programs of the demo, run by Deno as processes of their own. */
+/** Programs of the demo, which Deno runs as separate processes. */
 export const DEMO_FILE_SERVER = {
   proxy: "npm:mcp-proxy@6.7.19",
   server: "npm:@modelcontextprotocol/server-filesystem@2026.8.31",
 } as const;
 
 /**
- * The engine and the weights of the offline embedder (46 MB), loaded by its process alone when the
- * first text comes. Their contents are fixed by `scripts/embedding/minilm_packages.lock`.
+ * The engine and the weights of the offline embedder (46 MB). Only its process loads them, with the
+ * first text. `scripts/embedding/minilm_packages.lock` pins their contents.
  */
 export const MINILM_PACKAGES = {
   engine: "npm:@lat.md/embed@0.2.0",

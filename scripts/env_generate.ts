@@ -14,7 +14,7 @@ await runCommand({
   name: "deno task env:generate",
   summary: `Writes ${EXAMPLE} and the tables of ${PAGE} from the declared variables.`,
   options: {
-    check: { type: "boolean", help: "Writes nothing; fails when a file is not up to date." },
+    check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
   },
 }, async ({ values }) => {
   const page = await Deno.readTextFile(join(PROJECT_ROOT, PAGE));
@@ -22,7 +22,7 @@ await runCommand({
   for (const [name, text] of Object.entries(wanted)) {
     const path = join(PROJECT_ROOT, name);
     if (await Deno.readTextFile(path).catch(() => "") === text) continue;
-    if (values.check) throw new Error(`${name} is out of date; run deno task env:generate`);
+    if (values.check) throw new Error(`${name} is out of date. Run deno task env:generate`);
     await Deno.writeTextFile(path, text);
     writeLine(`Wrote ${name}`);
   }

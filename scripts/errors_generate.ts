@@ -1,4 +1,4 @@
-/** `deno task errors:generate`: writes what SQL and the documentation have from the error codes. */
+/** `deno task errors:generate`: writes the error codes into SQL and the documentation. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { errorCodesMigration, errorsPage, unexplainedCodes } from "./errors/error_tables.ts";
@@ -13,7 +13,7 @@ await runCommand(
     name: "deno task errors:generate",
     summary: `Writes ${MIGRATION} and the table of ${PAGE} from shared/errors/codes.ts.`,
     options: {
-      check: { type: "boolean", help: "Writes nothing; fails when a file is not up to date." },
+      check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
   },
   async ({ values }) => {
@@ -23,7 +23,7 @@ await runCommand(
       const path = join(PROJECT_ROOT, name);
       const current = await Deno.readTextFile(path).catch(() => "");
       if (current === text) continue;
-      if (values.check) throw new Error(`${name} is out of date; run deno task errors:generate`);
+      if (values.check) throw new Error(`${name} is out of date. Run deno task errors:generate`);
       await Deno.writeTextFile(path, text);
       writeLine(`Wrote ${name}`);
     }

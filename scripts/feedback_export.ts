@@ -14,12 +14,12 @@ const MS_PER_DAY = 86_400_000;
 
 await runCommand({
   name: "deno task feedback:export",
-  summary: "Writes grades and failures of tool calls to a folder, a CSV file a day and kind.",
+  summary: "Writes grades and failures of tool calls to a folder, one CSV file per day and kind.",
   options: {
     out: {
       type: "string",
       placeholder: "folder",
-      help: "The folder for the files. Created if missing.",
+      help: "Target folder. It is created if missing.",
     },
     from: {
       type: "string",
@@ -27,7 +27,7 @@ await runCommand({
       help: `First day, UTC; at most 62 days are written. Default ${DEFAULT_DAYS} days ago.`,
     },
     db: DATABASE_OPTION,
-    json: { type: "boolean", help: "Prints the files as one line of JSON." },
+    json: { type: "boolean", help: "Print the files as one line of JSON." },
   },
 }, async ({ values }) => {
   const { out } = values;
@@ -40,7 +40,7 @@ await runCommand({
   try {
     const store = createExportStore(sql);
     const written = await runExport(await store.listDays({ from, withToday: true }), {
-      // What a person takes home says nothing of what is in Storage.
+      // A downloaded file does not prove what is in Storage.
       store: { ...store, markExported: () => Promise.resolve() },
       writeFile: ({ path, text, rowCount }) =>
         rowCount === 0 ? Promise.resolve() : writeFile(join(out, path), text),

@@ -1,13 +1,13 @@
 /**
- * Writes `shared/app/internal_servers.ts`, the list of internal tool servers by folder: an edge
- * function's bundle cannot scan a disk. With `--check` it writes nothing and fails when the file
- * is out of date.
+ * Writes `shared/app/internal_servers.ts`, the list of internal tool servers by folder, because an
+ * edge function cannot scan folders. With `--check`, it writes nothing and fails if the file is out
+ * of date.
  */
 
 const SERVERS_FOLDER = new URL("../shared/servers/", import.meta.url);
 const INDEX_FILE = new URL("../shared/app/internal_servers.ts", import.meta.url);
 
-/** The index's source for these folders. */
+/** Generates the source of the index for these folders. */
 export function internalServersIndex(folders: readonly string[]): string {
   const entries = [...folders].sort().map((folder) => {
     const key = /^[a-z_]\w*$/.test(folder) ? folder : JSON.stringify(folder);

@@ -1,5 +1,5 @@
 /**
- * `deno task mcps:import`: creates an entry of `external-mcps.yaml` from a registry's description.
+ * `deno task mcps:import`: creates an entry of `external-mcps.yaml` from a registry description.
  */
 import { join } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
@@ -23,13 +23,13 @@ await runCommand({
       placeholder: "a=1,b=2",
       help: "Values of variables that the description does not define.",
     },
-    write: { type: "boolean", help: "Adds the entry to the file instead of printing it." },
+    write: { type: "boolean", help: "Add the entry to the file instead of printing it." },
     file: {
       type: "string",
       placeholder: "path",
       help: "The list of servers. Default external-mcps.yaml of the project.",
     },
-    json: { type: "boolean", help: "Prints the entry as one line of JSON." },
+    json: { type: "boolean", help: "Print the entry as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
   const [source, ...others] = positionals;
@@ -48,7 +48,7 @@ await runCommand({
   const path = values.file ?? join(PROJECT_ROOT, "external-mcps.yaml");
   if (values.write) {
     const before = await Deno.readTextFile(path).catch((cause) => {
-      throw new CommandError(`Cannot read ${path}: it does not exist or may not be read`, {
+      throw new CommandError(`Cannot read ${path}: it does not exist or is not readable`, {
         cause,
       });
     });
@@ -65,13 +65,13 @@ function readVariables(text = ""): Record<string, string> {
   return Object.fromEntries(
     text.split(",").filter((pair) => pair !== "").map((pair) => {
       const at = pair.indexOf("=");
-      if (at < 1) throw new CommandError(`Cannot read --set ${pair}: write name=value`);
+      if (at < 1) throw new CommandError(`Cannot read --set ${pair}: use name=value`);
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
 }
 
-/** Whoever is interrupted leaves the old file or the new one. */
+/** Replaces the file atomically. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`;
   await Deno.writeTextFile(temporary, text);

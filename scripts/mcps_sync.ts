@@ -13,22 +13,22 @@ import { writeLine, writeProgress } from "./terminal.ts";
 
 await runCommand({
   name: "deno task mcps:sync",
-  summary: "Synchronizes the registry and Vault with external-mcps.yaml; safe to repeat.",
+  summary: "Synchronizes the registry and Vault with external-mcps.yaml. Safe to repeat.",
   options: {
-    "dry-run": { type: "boolean", help: "Shows the difference and changes nothing." },
+    "dry-run": { type: "boolean", help: "Show the difference and change nothing." },
     file: {
       type: "string",
       placeholder: "path",
       help: "The list of servers. Default external-mcps.yaml of the project.",
     },
     db: DATABASE_OPTION,
-    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+    json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
 }, async ({ values }) => {
   const path = values.file ?? join(PROJECT_ROOT, "external-mcps.yaml");
   const fileName = values.file ?? basename(path);
   const text = await Deno.readTextFile(path).catch((cause) => {
-    throw new CommandError(`Cannot read ${path}: it does not exist or may not be read`, { cause });
+    throw new CommandError(`Cannot read ${path}: it does not exist or is not readable`, { cause });
   });
   const entries = readMcpsFile(text, fileName, await loadYaml());
   const environment = await readEnvironment(PROJECT_ROOT);

@@ -45,7 +45,7 @@ async function install(path: string): Promise<PostgresInstallation> {
   return installation;
 }
 
-/** Installs what apt can give, unless the prefix stands already. */
+/** Installs the apt packages unless the prefix is already up to date. */
 async function installWithApt(path: string): Promise<PostgresInstallation> {
   const installed = await installedMajor();
   if (installed !== null) {
@@ -67,7 +67,7 @@ async function installWithApt(path: string): Promise<PostgresInstallation> {
   return await readInstallation(debianPgConfig(major));
 }
 
-/** The newest major version of which Debian's server packages are installed, or null. */
+/** Returns the newest major version with an installed Debian server package, or null. */
 async function installedMajor(): Promise<number | null> {
   const folder = "/usr/lib/postgresql";
   if (!await exists(folder)) return null;
@@ -88,7 +88,7 @@ async function findWithPgvector(): Promise<PostgresInstallation> {
   const installation = await readInstallation("pg_config");
   if (await hasPgvector(installation)) return installation;
   throw new SwarmError("CONFIG_INVALID", `Cannot use ${installation.version}: it has no pgvector`, {
-    hint: "Install pgvector for it with the system's package manager.",
+    hint: "Install pgvector with the system's package manager.",
   });
 }
 
@@ -103,7 +103,7 @@ if (import.meta.main) {
         placeholder: "FOLDER",
         help: "Where to put it (default: SUPASWARM_NATIVE_PREFIX or .supaswarm/native/prefix).",
       },
-      json: { type: "boolean", help: "Prints the result as one line of JSON." },
+      json: { type: "boolean", help: "Print the result as one line of JSON." },
     },
   }, async ({ values }) => {
     const path = resolve(values.prefix ?? defaultPrefixPath());

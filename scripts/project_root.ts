@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** The project's folder, without a slash at its end. */
+/** The project's folder, without a trailing slash. */
 export const PROJECT_ROOT: string = fileURLToPath(new URL("../", import.meta.url)).replace(
   /\/$/,
   "",

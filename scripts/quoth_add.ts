@@ -14,7 +14,7 @@ import { writeLine } from "./terminal.ts";
 const REPO = /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const TOKENS = {
-  own: "its own, in Vault",
+  own: "the project's, in Vault",
   default: "GITHUB_TOKEN of Vault",
   none: "none, which public repositories do not need",
 };
@@ -22,7 +22,7 @@ const TOKENS = {
 await runCommand({
   name: "deno task quoth:add",
   summary:
-    "Adds a repository or a folder whose Markdown Quoth serves, or changes one; safe to repeat.",
+    "Adds or changes a project: a repository or a folder with Markdown files. Safe to repeat.",
   options: {
     slug: {
       type: "string",
@@ -33,13 +33,13 @@ await runCommand({
     folder: {
       type: "string",
       placeholder: "PATH",
-      help: "A local folder instead; run it again to index what has changed since.",
+      help: "A local folder instead. Run the command again to index changes.",
     },
     branch: { type: "string", placeholder: "NAME", help: "The branch to follow. Default main." },
     globs: {
       type: "string",
       placeholder: "LIST",
-      help: "Paths that are documents, with commas; !… excludes. Default **/*.md,**/*.mdx.",
+      help: "Globs of documents, separated by commas; !… excludes. Default **/*.md,**/*.mdx.",
     },
     language: {
       type: "string",
@@ -49,37 +49,42 @@ await runCommand({
     embedder: {
       type: "string",
       placeholder: "NAME",
-      help: "A name of the table embedders; a different one than before begins a switch.",
+      help: "A name from the table embedders. A different one than before starts a switch.",
     },
     member: {
       type: "string",
       placeholder: "LIST",
-      help: "Emails or ids of users who may read it, with commas.",
+      help: "Emails or ids of users who may read it, separated by commas.",
     },
     "token-env": {
       type: "string",
       placeholder: "VARIABLE",
-      help: "Variable of the environment or .env with a token for this repository; kept in Vault.",
+      help:
+        "Variable in the environment or .env with a token for this repository; stored in Vault.",
     },
-    "no-sync": { type: "boolean", help: "Adds or changes the project without a sync." },
+    "no-sync": { type: "boolean", help: "Add or change the project without a sync." },
     url: {
       type: "string",
       placeholder: "URL",
       help: "Address of the Supabase project. Default: the one stored in the database.",
     },
     db: DATABASE_OPTION,
-    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+    json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
 }, async ({ values }) => {
   const { slug, repo, folder } = values;
   if (slug === undefined || !SLUG.test(slug)) {
-    throw new CommandError("Name the project with --slug: lower-case letters, digits, - and _");
+    throw new CommandError(
+      "Cannot add the project: pass --slug with lowercase letters, digits, - and _",
+    );
   }
   if ((repo === undefined) === (folder === undefined)) {
-    throw new CommandError("Give either --repo with OWNER/NAME or --folder with a path");
+    throw new CommandError(
+      "Cannot add the project: pass either --repo OWNER/NAME or --folder PATH",
+    );
   }
   if (repo !== undefined && !REPO.test(repo)) {
-    throw new CommandError("Name the repository with --repo, as OWNER/NAME");
+    throw new CommandError("Cannot add the project: pass the repository with --repo OWNER/NAME");
   }
   if (folder !== undefined) await assertIsFolder(folder);
   const globs = values.globs === undefined ? null : globsOf(values.globs);
@@ -119,7 +124,7 @@ async function assertIsFolder(path: string): Promise<void> {
   if (!info?.isDirectory) throw new CommandError(`Cannot read --folder: ${path} is not a folder`);
 }
 
-/** Sends what has changed in the folder, and says so in the form that was asked for. */
+/** Sends the changes of the folder and prints the result. */
 async function indexFolder(sql: Sql, { project, folder, isSynced, asJson }: {
   readonly project: AddedProject;
   readonly folder: string;
@@ -142,7 +147,7 @@ async function indexFolder(sql: Sql, { project, folder, isSynced, asJson }: {
     ...describeFolder(project, path),
     `Files    ${sync.writtenCount} to index, ${sync.deletedCount} to delete, ` +
     `${sync.unchangedCount} unchanged`,
-    `Sync     ${sync.syncId ?? "none: nothing has changed"}`,
+    `Sync     ${sync.syncId ?? "none, because nothing has changed"}`,
     ...skipped.map(({ path, reason }) => `Skipped  ${path}: ${reason}`),
   ].join("\n");
 }
@@ -166,17 +171,19 @@ function listOf(text: string, separator: RegExp | "," = ","): string[] {
   return text.split(separator).map((item) => item.trim()).filter((item) => item !== "");
 }
 
-/** Commas within braces belong to a pattern. */
+/** Splits globs at commas, but not inside braces. */
 function globsOf(text: string): string[] {
   return listOf(text, /,(?![^{]*\})/);
 }
 
-/** Never names the variable: somebody may have given the token itself. */
+/** Reads the token. The error does not quote the option, which may be the token itself. */
 function tokenOf(variable: string | undefined, environment: Environment): string | null {
   if (variable === undefined) return null;
   const token = environment[variable];
   if (token) return token;
-  throw new CommandError("Set the variable that --token-env names, here or in .env: it is not set");
+  throw new CommandError(
+    "Cannot read the token: set the variable of --token-env in the environment or in .env",
+  );
 }
 
 function webhookUrlOf(
@@ -200,9 +207,9 @@ function toText(project: AddedProject, webhookUrl: string, githubUrl: string): s
     `${project.is_new ? "Added" : "Kept"}    ${slug}: ${github_repo}, branch ${default_branch}`,
     ...describeProject(project),
     `Token    ${TOKENS[project.token ?? "none"]}`,
-    `Sync     ${project.sync_id ?? "none asked for"}`,
+    `Sync     ${project.sync_id ?? "not requested"}`,
     "",
-    `At ${githubUrl}/${github_repo}/settings/hooks/new give`,
+    `At ${githubUrl}/${github_repo}/settings/hooks/new set`,
     `  Payload URL   ${webhookUrl}`,
     "  Content type  application/json",
     `  Secret        ${project.webhook_secret}`,

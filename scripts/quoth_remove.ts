@@ -22,14 +22,16 @@ await runCommand({
   summary: "Removes a Quoth project: its documents, chunks, members, syncs and secrets.",
   positionals: "SLUG",
   options: {
-    yes: { type: "boolean", help: "Removes it without asking." },
+    yes: { type: "boolean", help: "Remove it without confirmation." },
     db: DATABASE_OPTION,
-    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+    json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
   const [slug, ...others] = positionals;
   if (slug === undefined || others.length > 0) {
-    throw new CommandError("Name one project by its slug or id: deno task quoth:remove my-docs");
+    throw new CommandError(
+      "Cannot remove: pass one project by its slug or id, as in deno task quoth:remove my-docs",
+    );
   }
   if (!values.yes) confirmRemoval(slug);
   const dbUrl = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
@@ -54,9 +56,11 @@ await runCommand({
 /** @throws CommandError unless a person confirms it. */
 function confirmRemoval(slug: string): void {
   if (!Deno.stdin.isTerminal()) {
-    throw new CommandError(`Give --yes to remove ${slug}: there is no terminal to ask on`);
+    throw new CommandError(
+      `Cannot remove ${slug}: pass --yes, because there is no terminal for a confirmation`,
+    );
   }
   if (!confirm(`Remove the project ${slug} with all of its documents?`)) {
-    throw new CommandError(`Kept ${slug}: the removal was not confirmed`);
+    throw new CommandError(`Did not remove ${slug}: the removal was not confirmed`);
   }
 }

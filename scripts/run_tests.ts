@@ -1,6 +1,6 @@
 /**
- * `deno task test` and `deno task test:postgres`: all tests that need nothing but this checkout,
- * or those on native Postgres, as many processes at a time as the machine has cores. Ends with the
+ * `deno task test` and `deno task test:postgres`: runs all tests that need only this checkout, or
+ * those on native Postgres, in as many processes at a time as the machine has cores. Prints the
  * slowest files, every failure, and the line `N passed, N failed`.
  */
 import { CommandError, runCommand } from "./cli/run_command.ts";
@@ -11,9 +11,9 @@ import { runSuite } from "./test/run_suite.ts";
 import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
 
 const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
-/** They need programs of other people, which only runs that name them fetch. */
+/** These tests download third-party programs, so they run only when they are named. */
 const FLEET_TESTS = "tests/fleet";
-/** They need a browser, which only `deno task test:browser` asks for. */
+/** These tests need a browser. Only `deno task test:browser` runs them. */
 const BROWSER_TESTS = "tests/browser";
 
 await runCommand(
@@ -21,8 +21,12 @@ await runCommand(
     name: "deno task test",
     summary: "Runs the tests on the embedded database, or those on native Postgres.",
     options: {
-      postgres: { type: "boolean", help: "Runs the tests on native Postgres." },
-      filter: { type: "string", placeholder: "TEXT", help: "Only tests whose name has this text." },
+      postgres: { type: "boolean", help: "Run the tests on native Postgres." },
+      filter: {
+        type: "string",
+        placeholder: "TEXT",
+        help: "Run only tests whose name contains this text.",
+      },
       jobs: {
         type: "string",
         placeholder: "N",
@@ -31,13 +35,13 @@ await runCommand(
       repeat: {
         type: "string",
         placeholder: "N",
-        help: "Runs each file N times, to find tests that fail now and then.",
+        help: "Run each file N times to find flaky tests.",
       },
     },
     positionals: "[file or folder …]",
   },
   async ({ values, positionals }) => {
-    // Said before the tests start, rather than once by each of them.
+    // Report this before the tests start, so that each test does not repeat it.
     if (values.postgres) await findNativePrefix();
     const paths = values.postgres
       ? NATIVE_TESTS
@@ -70,7 +74,7 @@ function readCount(name: string, value: string | undefined): number | undefined 
   const count = Number(value);
   if (Number.isInteger(count) && count > 0) return count;
   throw new CommandError(
-    `Cannot run the tests: --${name} is "${value}", give a whole number above 0`,
+    `Cannot run the tests: --${name} must be a whole number above 0, but is "${value}"`,
   );
 }
 

@@ -12,16 +12,16 @@ const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 await runCommand({
   name: "deno task skills:import",
-  summary: "Imports skills (folders with a SKILL.md) into the registry; safe to repeat.",
+  summary: "Imports skills (folders with a SKILL.md) into the registry. Safe to repeat.",
   positionals: "<folder or archive>",
   options: {
     db: DATABASE_OPTION,
-    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+    json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
   const [source, ...others] = positionals;
   if (source === undefined || others.length > 0) {
-    throw new CommandError("Name one folder or archive to import");
+    throw new CommandError("Cannot import: pass one folder or archive");
   }
   const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
 

@@ -1,4 +1,4 @@
-/** `deno task sql`: statements, or a prompt, on the database of the running stack. */
+/** `deno task sql`: runs statements or a prompt on the database of the running stack. */
 import { createSql, type Sql } from "../shared/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
@@ -10,11 +10,11 @@ import { red, writeError, writeLine, writeText } from "./terminal.ts";
 
 await runCommand({
   name: "deno task sql",
-  summary: "Runs SQL as role postgres: the given statements, or those that are typed at a prompt.",
+  summary: "Runs SQL as role postgres: the given statements, or a prompt.",
   positionals: '["select …"]',
   options: {
     db: DATABASE_OPTION,
-    json: { type: "boolean", help: "Prints each result as one line of JSON." },
+    json: { type: "boolean", help: "Print each result as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
   const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
@@ -51,7 +51,7 @@ function printJson(result: Result): void {
   writeLine(JSON.stringify({ command: result.command, count: result.count, rows: [...result] }));
 }
 
-/** @returns false when there is no psql on this machine. */
+/** Runs psql. @returns false when this machine has no psql. */
 async function runPsql(url: string): Promise<boolean> {
   try {
     const { success } = await new Deno.Command("psql", { args: [url] }).spawn().status;
@@ -63,7 +63,9 @@ async function runPsql(url: string): Promise<boolean> {
   }
 }
 
-/** A line that ends with a semicolon runs what was typed; `\q` or the end of input ends the prompt. */
+/**
+ * Runs the typed statement at a line that ends with a semicolon. `\q` or the end of input exits.
+ */
 async function prompt(sql: Sql, print: (result: Result) => void): Promise<void> {
   writeLine('End a statement with ";". Type \\q to leave.');
   let text = "";

@@ -8,8 +8,8 @@ import { writeLine } from "./terminal.ts";
 const TARGET = "shared/sql/built_in_functions.ts";
 
 /**
- * Names of which no overload is volatile, works on the server's internals, or reads a query, a
- * setting or a file from its arguments. `pg_*` is listed by hand in `allowed_functions.ts`.
+ * Names without any overload that is volatile, accesses the server's internals, or reads a query, a
+ * setting or a file from its arguments. `allowed_functions.ts` lists `pg_*` by hand.
  */
 const QUERY = `
   with internal(types) as (
@@ -36,7 +36,7 @@ await runCommand(
     name: "deno task sql:functions",
     summary: `Writes ${TARGET} from the catalog of the embedded PostgreSQL.`,
     options: {
-      check: { type: "boolean", help: "Writes nothing; fails when the file is not up to date." },
+      check: { type: "boolean", help: "Write nothing; fail if the file is not up to date." },
     },
   },
   async ({ values }) => {
@@ -50,7 +50,7 @@ await runCommand(
       return writeLine(`${TARGET} is up to date`);
     }
     if (values.check) {
-      throw new Error(`${TARGET} is not what the catalog gives; run deno task sql:functions`);
+      throw new Error(`${TARGET} does not match the catalog. Run deno task sql:functions`);
     }
     await Deno.writeTextFile(path, wanted);
     writeLine(`Wrote ${TARGET}`);

@@ -26,12 +26,12 @@ await runCommand({
     port: {
       type: "string",
       placeholder: "N",
-      help: "Port of the API; the database takes the next one. 0: any free ones. Default 54321.",
+      help: "Port of the API; the database uses the next one. 0: any free ports. Default 54321.",
     },
-    ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
-    "no-console": { type: "boolean", help: "Serves no console." },
-    reset: { type: "boolean", help: "Deletes the data of earlier starts first; keys stay." },
-    json: { type: "boolean", help: "Prints one line of JSON when it serves." },
+    ephemeral: { type: "boolean", help: "Keep no data after the end." },
+    "no-console": { type: "boolean", help: "Do not serve the console." },
+    reset: { type: "boolean", help: "First delete the data of earlier starts; keys stay." },
+    json: { type: "boolean", help: "Print one line of JSON when it is ready." },
   },
 }, async ({ values }) => {
   const end = endOfRun();
@@ -78,7 +78,7 @@ async function filesFolder(environment: Environment): Promise<string> {
   throw new CommandError(`Cannot serve SUPASWARM_FILES_DIR: ${folder} is not a folder`);
 }
 
-/** The console, unless its port is taken: the platform does not depend on it. */
+/** Serves the console unless its port is in use. The platform does not depend on it. */
 function openConsole(
   stack: LocalPlatform,
   { isForProgram }: { readonly isForProgram: boolean },
@@ -137,19 +137,19 @@ function readyText(
   return [
     bold(`SupaSwarm is ready in ${(stack.bootMs / 1_000).toFixed(1)} s.`),
     ...rows.map(([label, value]) => `  ${label.padEnd(16)}${value}`),
-    dim("Ctrl-C ends it."),
+    dim("Press Ctrl-C to stop."),
   ].join("\n");
 }
 
-/** What one instance of a function may use, as a sentence. */
+/** Describes the limits of one instance of a function. */
 function describeLimits(
   { cpu, isCpuEnforced, wallClockMs }: LocalPlatform["functionLimits"],
 ): string {
   const wallClock = `${wallClockMs / 1_000} s of wall clock`;
-  if (cpu === null) return `${wallClock} an isolate; CPU time is unlimited`;
+  if (cpu === null) return `${wallClock} per isolate; CPU time is unlimited`;
   const { softMs, hardMs } = cpu;
-  const limits = `${wallClock} and ${hardMs} ms of CPU an isolate, no new requests ` +
-    `after half of the one or ${softMs} ms of the other`;
+  const limits = `${wallClock} and ${hardMs} ms of CPU per isolate, no new requests ` +
+    `after half of the wall clock or ${softMs} ms of CPU`;
   if (isCpuEnforced) return limits;
   return `${limits}; CPU time is not enforced: this system does not report it per thread`;
 }

@@ -1,4 +1,4 @@
-/** The one place in scripts that writes to the terminal. Results go to stdout, all else to stderr. */
+/** All terminal output of scripts. Results go to stdout, everything else to stderr. */
 
 const encoder = new TextEncoder();
 
@@ -9,7 +9,7 @@ export function writeLine(text = ""): void {
   writeAll(Deno.stdout, `${text}\n`);
 }
 
-/** Writes text to stdout as it is, such as the output of another program. */
+/** Writes text to stdout unchanged, such as the output of another program. */
 export function writeText(text: string): void {
   writeAll(Deno.stdout, text);
 }
@@ -19,49 +19,49 @@ export function writeError(text: string): void {
   writeAll(Deno.stderr, `${text}\n`);
 }
 
-/** Writes one line of progress to stderr when a person watches; a pipe gets nothing. */
+/** Writes one line of progress to stderr if it is a terminal. */
 export function writeProgress(text: string): void {
   if (Deno.stderr.isTerminal()) writeAll(Deno.stderr, `${dim(text, Deno.stderr)}\n`);
 }
 
-/** Emphasised text; plain when `stream` is no terminal or `NO_COLOR` is set. */
+/** Bold text, or plain text if `stream` is not a terminal or `NO_COLOR` is set. */
 export function bold(text: string, stream: Stream = Deno.stdout): string {
   return styled(text, "1;22", stream);
 }
 
-/** Faint text, under the rules of {@linkcode bold}. */
+/** Dim text, with the rules of {@linkcode bold}. */
 export function dim(text: string, stream: Stream = Deno.stdout): string {
   return styled(text, "2;22", stream);
 }
 
-/** Red text, under the rules of {@linkcode bold}. */
+/** Red text, with the rules of {@linkcode bold}. */
 export function red(text: string, stream: Stream = Deno.stdout): string {
   return styled(text, "31;39", stream);
 }
 
-/** Green text, under the rules of {@linkcode bold}. */
+/** Green text, with the rules of {@linkcode bold}. */
 export function green(text: string, stream: Stream = Deno.stdout): string {
   return styled(text, "32;39", stream);
 }
 
-/** Yellow text, under the rules of {@linkcode bold}. */
+/** Yellow text, with the rules of {@linkcode bold}. */
 export function yellow(text: string, stream: Stream = Deno.stdout): string {
   return styled(text, "33;39", stream);
 }
 
-/** Cyan text, under the rules of {@linkcode bold}. */
+/** Cyan text, with the rules of {@linkcode bold}. */
 export function cyan(text: string, stream: Stream = Deno.stdout): string {
   return styled(text, "36;39", stream);
 }
 
-/** `codes` are the SGR numbers that switch the style on and off. */
+/** Styles a text. `codes` are the SGR numbers that turn the style on and off. */
 function styled(text: string, codes: `${string};${string}`, stream: Stream): string {
   if (Deno.noColor || !stream.isTerminal()) return text;
   const [on, off] = codes.split(";");
   return `\x1b[${on}m${text}\x1b[${off}m`;
 }
 
-/** Writes everything, since one write may be partial; a reader that left is no error of ours. */
+/** Writes everything, because one write may be partial. Ignores a reader that closed the pipe. */
 function writeAll(stream: Stream, text: string): void {
   let bytes = encoder.encode(text);
   try {

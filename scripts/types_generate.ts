@@ -1,4 +1,4 @@
-/** `deno task types:generate`: writes the types and the reference that the database decides. */
+/** `deno task types:generate`: writes the database's types and its reference page. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -13,7 +13,7 @@ await runCommand(
     name: "deno task types:generate",
     summary: `Writes ${TYPES} and ${PAGE} from an embedded database with all migrations.`,
     options: {
-      check: { type: "boolean", help: "Writes nothing; fails when a file is not up to date." },
+      check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
   },
   async ({ values }) => {
@@ -27,7 +27,7 @@ await runCommand(
         continue;
       }
       if (values.check) {
-        throw new Error(`${name} is not what the migrations make; run deno task types:generate`);
+        throw new Error(`${name} does not match the migrations. Run deno task types:generate`);
       }
       await Deno.writeTextFile(path, text);
       writeLine(`Wrote ${name}`);

@@ -12,7 +12,7 @@ await runCommand(
       "change its version in scripts/vendor/vendored_modules.ts and run this command; to use " +
       "another export of a package, add its name there.",
     options: {
-      check: { type: "boolean", help: "Writes nothing; fails when a file is not up to date." },
+      check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
   },
   async ({ values }) => {
@@ -25,8 +25,8 @@ await runCommand(
     if (stale.length === 0) return writeLine(`${VENDOR_FOLDER} is up to date`);
     if (values.check) {
       throw new Error(
-        `${stale.map((name) => `${VENDOR_FOLDER}/${name}`).join(", ")}: not what the pinned ` +
-          "packages give; run deno task vendor",
+        `${stale.map((name) => `${VENDOR_FOLDER}/${name}`).join(", ")} does not match the ` +
+          "pinned packages. Run deno task vendor",
       );
     }
     for (const name of stale) {
@@ -38,7 +38,7 @@ await runCommand(
   },
 );
 
-/** Adds what the declarations import to `deno.lock`, from which the packages are installed. */
+/** Adds the imports of the declarations to `deno.lock`, which decides the installed versions. */
 async function lockPackages(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   const declarations = declarationFiles();

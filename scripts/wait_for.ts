@@ -1,18 +1,18 @@
-/** How long {@linkcode waitFor} tries. */
+/** Options of {@linkcode waitFor}. */
 export interface WaitOptions {
-  /** Long, since only a failure ever waits for so long, however busy the machine. @default 60_000 */
+  /** Long, because only a failure waits this long, even on a busy machine. @default 60_000 */
   readonly timeoutMs?: number;
   /** @default 25 */
   readonly intervalMs?: number;
-  /** What was awaited, for the error. */
+  /** The name of the condition, for the error. */
   readonly what?: string;
 }
 
 /**
- * Polls `condition` until it answers something other than `undefined`, `null` or `false`,
- * and returns that.
+ * Polls `condition` until it returns something other than `undefined`, `null` or `false`, and
+ * returns that.
  *
- * @throws Error after `timeoutMs`, naming what was awaited.
+ * @throws Error after `timeoutMs`, with the name of the condition.
  */
 export async function waitFor<T>(
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
@@ -23,7 +23,9 @@ export async function waitFor<T>(
   while (true) {
     const value = await condition();
     if (value !== undefined && value !== null && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms for ${what} in vain`);
+    if (performance.now() > deadline) {
+      throw new Error(`Timed out after ${timeoutMs} ms waiting for ${what}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
 }

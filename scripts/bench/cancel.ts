@@ -11,8 +11,8 @@ const RUNNING = 50;
 const LARGE_TREE = 1_000;
 
 /**
- * Cancel: a parent with a hundred children, half of them in the middle of a model call. From the
- * call of `cancel_task()` until every task has ended, those of live workers included.
+ * Cancel: a parent with a hundred children, half of them during a model call. Measures the time
+ * from the call of `cancel_task()` until every task has ended, including those that a worker runs.
  *
  * @param db `pglite`, `native` or a URL.
  */

@@ -13,24 +13,24 @@ const CANCELLATIONS = 5;
 const WARM_UP_CALLS = 5;
 const ARGUMENTS = { text: "Write about the sea." };
 
-/** One way to have a text streamed. */
+/** One way to stream a text. */
 interface Streaming {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What stands in the stream once a piece of text has come. */
+  /** Text in the stream that shows that a piece has arrived. */
   readonly marker: string;
 }
 
 interface ProviderReport {
   readonly url: string;
-  /** Unix time; null: all clients have stayed. */
+  /** Unix time; null: no client has disconnected. */
   readonly abandoned_at_ms: number | null;
 }
 
 /**
- * The catalog: `enhance_prompt` as it streams, over MCP and over `mcp-execute`, against the same
- * request straight to the provider.
+ * The catalog: streams `enhance_prompt` over MCP and over `mcp-execute`, and compares it with the
+ * same request sent directly to the provider.
  *
  * @param db `native`, a URL, or `pglite`.
  */
@@ -85,7 +85,7 @@ export async function benchCatalog(db: string): Promise<BenchResult> {
   });
 }
 
-/** The same text asked for in each way; the provider is the one that the tool's row names. */
+/** Opens all ways for the same text. The provider is that of the tool's row. */
 async function openWays(
   { sql, stack }: MeasuredStack,
   providerUrl: string,

@@ -8,9 +8,9 @@ import { type MeasuredStack, startMeasuredStack } from "./measured_stack.ts";
 import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
 import { serverVersion } from "./server_version.ts";
 
-/** Jobs of the reader, and as many of others. */
+/** Jobs of the user, and the same number of jobs of others. */
 const JOBS = 100_000;
-/** Of one job, read in pages of 1,000. */
+/** Steps of one job, read in pages of 1,000. */
 const STEPS = 10_000;
 const PAGE_STEPS = 1_000;
 const ROUNDS = 3;
@@ -26,7 +26,7 @@ const REST_NOTE =
   "10,000 steps of one job, and the counts of all jobs by status. Before: the rows of `tasks` and " +
   "of `job_usage`, and policies that begin with all tasks of the reader.";
 
-/** A user with many jobs on a platform of their own, beside others with as many. */
+/** A platform with a user who has many jobs, and others who have as many. */
 interface Measured extends Pick<MeasuredStack, "stack" | "sql"> {
   readonly user: DemoUser;
   readonly userId: string;
@@ -35,19 +35,19 @@ interface Measured extends Pick<MeasuredStack, "stack" | "sql"> {
 type Spreads = Readonly<Record<string, Spread>>;
 
 /**
- * The console of an owner of 100,000 jobs beside 100,000 of others: what its pages wait for over
- * REST, and how the page of a job with 10,000 steps behaves in a real browser.
+ * The console of an owner of 100,000 jobs beside 100,000 jobs of others: the REST requests of its
+ * pages, and the page of a job with 10,000 steps in a real browser.
  *
- * @param db Only `native`: a database of one session tells nothing of a server's plans.
+ * @param db Only `native`: a database with one session does not show a server's plans.
  * @throws Error when there is no Chromium.
  */
 export async function benchConsole(db: string): Promise<BenchResult> {
-  if (db !== "native") throw new Error("The benchmark 'console' runs on --db native only");
+  if (db !== "native") throw new Error("Cannot run the benchmark console: use --db native");
   await using platform = await startMeasuredStack(db);
   const { stack, sql } = platform;
   const user = await signUp(stack, "ada");
   const { data } = await user.client.auth.getUser(user.accessToken);
-  if (data.user === null) throw new Error("The user who signed up is not there");
+  if (data.user === null) throw new Error("Cannot find the user who signed up");
   const measured = { stack, sql, user, userId: data.user.id };
   const traced = await fillDatabase(sql, measured.userId);
 
@@ -71,12 +71,12 @@ export async function benchConsole(db: string): Promise<BenchResult> {
   );
 }
 
-/** How the console behaves in a browser. */
+/** Measures the console in a browser. */
 async function benchPage({ stack, sql, user, userId }: Measured) {
   await using pages = await openPages(stack, user);
   const firstPageKb = rounded(await weighFirstPage(pages.page));
   const measureOnce = () => measurePage({ sql, pages, ownerId: userId, steps: STEPS });
-  // The first job that a browser shows compiles the page's code.
+  // The first job in a browser also compiles the page's code.
   await measureOnce();
   const rounds = await runRounds({ page: measureOnce }, { bench: "console, page", count: ROUNDS });
   const names = Object.keys(rounds.values.page?.[0] ?? {});
@@ -85,8 +85,8 @@ async function benchPage({ stack, sql, user, userId }: Measured) {
 }
 
 /**
- * What the pages wait for: with the lists, indexes and policies as they are, and as a page had to
- * read before there were `list_jobs`, `job_counts` and `read_trace`.
+ * Measures the requests of the pages: with the current lists, indexes and policies, and as they
+ * were before `list_jobs`, `job_counts` and `read_trace` existed.
  */
 async function benchRequests({ stack, sql, user }: Measured, traced: string): Promise<Spreads> {
   const send = rest(stack.apiUrl, {
@@ -140,9 +140,9 @@ async function benchRequests({ stack, sql, user }: Measured, traced: string): Pr
   };
 }
 
-/** Jobs that ended, one in fifty failed, and one job with many steps, whose id is returned. */
+/** Creates ended jobs, of which 2 % failed, and one job with many steps. Returns its id. */
 async function fillDatabase(sql: Sql, ownerId: string): Promise<string> {
-  // A trigger notifies the embedded Realtime of each row; hosted projects do not have it.
+  // This trigger notifies the embedded Realtime of each row. Hosted projects do not have it.
   await sql`alter table public.tasks disable trigger supaswarm_change_feed`;
   await sql`
     insert into auth.users (id, email, aud, role)
@@ -174,7 +174,7 @@ async function fillDatabase(sql: Sql, ownerId: string): Promise<string> {
     from public.tasks`;
   const [traced] = await sql<{ id: string }[]>`
     select id from public.tasks where created_by = ${ownerId}::uuid order by id limit 1`;
-  if (traced === undefined) throw new Error("No job was made");
+  if (traced === undefined) throw new Error("Cannot find the created job");
   await sql`
     insert into public.task_steps (
       task_id, seq, kind, state, name, input, output, idempotency_key, epoch, ended_at
@@ -186,7 +186,7 @@ async function fillDatabase(sql: Sql, ownerId: string): Promise<string> {
   return traced.id;
 }
 
-/** Alters the policy of steps to what it is, or to what it was. */
+/** Changes the policy of steps to the current one, or to the earlier one. */
 async function applyPolicies(
   sql: Sql,
   way: "by key" | "by all tasks of the reader",
@@ -201,7 +201,7 @@ async function applyPolicies(
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Sends requests to the REST API; with a body they are calls of functions. */
+/** Sends requests to the REST API. A request with a body calls a function. */
 function rest(apiUrl: string, headers: Readonly<Record<string, string>>) {
   return async (path: string, body?: Readonly<Record<string, unknown>>): Promise<Rows> => {
     const response = await fetch(`${apiUrl}/rest/v1/${path}`, {

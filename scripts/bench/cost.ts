@@ -10,12 +10,12 @@ import { serverVersion } from "./server_version.ts";
 import { SessionCost } from "./session_cost.ts";
 
 const ROUNDS = 5;
-/** Tasks of a round, after as many that are not counted. */
+/** Tasks of a round. The same number of tasks runs before as warm-up. */
 const TASKS = 60;
 const OLD_TASKS = 400_000;
 const WAL_TASKS = 1_000;
 const OWNERS = 1_000;
-/** Of each owner. */
+/** Tasks of each owner. */
 const RUNNING = 5;
 const WAITING = 4;
 const CLAIMS = 60;
@@ -30,12 +30,12 @@ const NOTES = [
 ];
 
 /**
- * Cost: processor time and WAL of what the queue does for one task, and how they grow.
+ * Cost: processor time and WAL of the queue for one task, and how they grow.
  *
- * @param db Only `native`: the server's processes are measured.
+ * @param db Only `native`, because it measures the server's processes.
  */
 export async function benchCost(db: string): Promise<BenchResult> {
-  if (db !== "native") throw new Error("The benchmark 'cost' runs on --db native only");
+  if (db !== "native") throw new Error("Cannot run the benchmark cost: use --db native");
   await using quiet = await openQueueDatabase(db);
   await using busy = await openQueueDatabase(db);
   const walKib = await walBesideOldTasks(quiet);
@@ -68,7 +68,7 @@ export async function benchCost(db: string): Promise<BenchResult> {
 const PARTS = ["create", "claim", "model_step", "tool_step", "end"] as const;
 type Part = typeof PARTS[number];
 
-/** One session, as a worker has it, and what its calls cost. */
+/** Opens one session like a worker's, and measures the cost of its calls. */
 async function openSession(url: string) {
   const sql = createSql(url, { maxConnections: 1, applicationName: "bench" });
   prepareStatements(sql);
@@ -94,7 +94,7 @@ async function callCosts(database: QueueDatabase) {
       let task: ClaimedTask | undefined;
       await measure("create", () => createTask(sql));
       await measure("claim", async () => task = await claimOne(store, true));
-      if (task === undefined) throw new Error("There is no task to claim");
+      if (task === undefined) throw new Error("Cannot claim a task: there is none");
       const lease = task;
       for (const seq of [1, 2, 3, 4]) {
         const part = seq % 2 === 1 ? "model_step" : "tool_step";
@@ -108,7 +108,7 @@ async function callCosts(database: QueueDatabase) {
   };
 }
 
-/** KiB of a task that does nothing, create to end. */
+/** KiB of WAL of a no-op task, from its creation to its end. */
 async function walBesideOldTasks({ sql, checkpoint }: QueueDatabase): Promise<number> {
   await sql`
     with old as (
@@ -138,7 +138,10 @@ async function walBytes(sql: Sql): Promise<number> {
   return row?.bytes ?? Number.NaN;
 }
 
-/** Owners of whom half have tasks that wait, and of each of whom so many run: fewer than a quota allows. */
+/**
+ * Adds owners. Half of them have waiting tasks, and each has `runningCount` running ones, below the
+ * quota.
+ */
 async function addOwners(sql: Sql, runningCount: number): Promise<void> {
   await sql`
     insert into auth.users (id, email)
@@ -179,6 +182,6 @@ function createTask(sql: Sql): PromiseLike<unknown> {
 
 async function claimOne(store: TaskStore, beginsFirstSteps = false): Promise<ClaimedTask> {
   const [task] = await store.claim("bench", 1, { beginsFirstSteps });
-  if (task === undefined) throw new Error("There is no task to claim");
+  if (task === undefined) throw new Error("Cannot claim a task: there is none");
   return task;
 }

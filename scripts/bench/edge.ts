@@ -6,12 +6,12 @@ import { waitFor } from "../wait_for.ts";
 const FUNCTION = "supaswarm-worker";
 const AGENT = "paced";
 const TIMEOUT_MS = 300_000;
-/** The worker writes its last statements of a task after the task's end can be seen. */
+/** The worker still writes some statements after the end of a task is visible. */
 const SETTLE_MS = 500;
-/** Well below the time for which deltas flow. */
+/** Well below the time for which deltas are sent. */
 const WATCH_EACH_MS = 5_000;
 
-/** Tasks that differ in one thing only, so that the difference in CPU time is that thing's cost. */
+/** Batches that differ in only one parameter, so that the CPU time difference is its cost. */
 const WARM_UP = { tasks: 4, answer: { pieces: 0, gapMs: 0, turns: 8 } };
 const SHORT = { tasks: 30, answer: { pieces: 0, gapMs: 0, turns: 1 } };
 const LONG = { tasks: 15, answer: { pieces: 0, gapMs: 0, turns: 8 } };
@@ -27,25 +27,28 @@ const NOTES = [
   "while somebody watches, beside the same ones unwatched, which do not stream.",
 ];
 
-/** What one batch of tasks has used. */
+/** The usage of one batch of tasks. */
 interface Batch {
   readonly cpuMs: number;
   readonly modelCallCount: number;
 }
 
-/** CPU time of the worker under the hosted limits: a turn, a chunk, a claim; tasks an isolate. */
+/**
+ * Measures the worker's CPU time under the hosted limits: per turn, chunk and claim; tasks per
+ * isolate.
+ */
 export async function benchEdge(db: string): Promise<BenchResult> {
   await using model = startPacedModel(SHORT.answer);
   await using stack = await startMeasuredStack(db);
   if (!stack.stack.functionLimits.isCpuEnforced) {
-    throw new Error("Cannot measure CPU time: this system does not tell it for each thread");
+    throw new Error("Cannot measure CPU time: this system does not report it per thread");
   }
   await addPacedAgent(stack, model);
   const run = (
     batch: { readonly tasks: number; readonly answer: PacedAnswer },
     isWatched = false,
   ) => runBatch(stack, model, { ...batch, isWatched });
-  // The first tasks of a process also pay for compilation that later isolates share.
+  // The first tasks of a process include the compilation, which later isolates share.
   await run(WARM_UP);
 
   const short = await run(SHORT);
@@ -75,7 +78,7 @@ export async function benchEdge(db: string): Promise<BenchResult> {
   }, { notes: NOTES });
 }
 
-/** Registers the model as a provider of its own, and an agent that uses it. */
+/** Registers the model as a separate provider, and an agent that uses it. */
 async function addPacedAgent({ sql }: MeasuredStack, { baseUrl }: PacedModel): Promise<void> {
   await sql`
     insert into public.llm_providers
@@ -118,7 +121,7 @@ async function runBatch(
         max(error::text) filter (where status in ('failed', 'cancelled')) as lost
       from public.tasks
       where id in (select value::uuid from jsonb_array_elements_text(${sql.json(ids)}))`;
-    if (row?.lost) throw new Error(`A task has failed: ${row.lost}`);
+    if (row?.lost) throw new Error(`A task failed: ${row.lost}`);
     return row?.open === 0;
   }, { timeoutMs: TIMEOUT_MS, what: `${tasks} tasks` });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));

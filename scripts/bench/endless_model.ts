@@ -1,8 +1,8 @@
-/** A model behind the Chat Completions wire format whose answers stream and never end. */
+/** A model with the Chat Completions wire format whose answers stream and never end. */
 export interface EndlessModel extends AsyncDisposable {
   /** For `llm_providers.base_url`. */
   readonly baseUrl: string;
-  /** Answers that stream now. */
+  /** The number of answers that are streaming. */
   readonly openCount: number;
 }
 
@@ -15,7 +15,7 @@ const CHUNK = {
   choices: [{ index: 0, delta: { content: "one more line of an answer\n" }, finish_reason: null }],
 };
 
-/** Serves one on 127.0.0.1. */
+/** Serves an endless model on 127.0.0.1. */
 export function startEndlessModel(): EndlessModel {
   const open = new Set<ReturnType<typeof setInterval>>();
   const bytes = new TextEncoder().encode(`data: ${JSON.stringify(CHUNK)}\n\n`);

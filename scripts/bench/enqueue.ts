@@ -17,7 +17,7 @@ const NOTES = [
 ];
 
 /**
- * Enqueue: how fast tasks are created, and what their wakes cost.
+ * Enqueue: how fast tasks are created, and the cost of their wake-ups.
  *
  * @param db `native` or a URL.
  */
@@ -55,7 +55,7 @@ async function switchWakes({ sql }: QueueDatabase, isWoken: boolean): Promise<vo
     alter table public.tasks ${state} trigger tasks_wake_on_update`).simple();
 }
 
-/** Tasks a second. */
+/** Returns tasks per second. */
 async function createSingly({ sql }: QueueDatabase): Promise<number> {
   const beganAtMs = performance.now();
   let count = 0;
@@ -68,7 +68,7 @@ async function createSingly({ sql }: QueueDatabase): Promise<number> {
   return count / (performance.now() - beganAtMs) * 1_000;
 }
 
-/** Tasks a second. */
+/** Returns tasks per second. */
 async function createInBatches({ sql }: QueueDatabase): Promise<number> {
   const beganAtMs = performance.now();
   await Promise.all(Array.from({ length: WRITERS }, () =>

@@ -9,12 +9,13 @@ const FLOOD = 10_000;
 const DROP = 10;
 const ROUNDS = 10;
 const SLOW_TASKS = 150;
-/** Longer than all rounds beside them take, so that no slot of the slow user frees meanwhile. */
+/** Longer than all rounds, so that no slot of the slow user becomes free. */
 const SLOW_TURN_MS = 60_000;
 
 /**
- * Fairness: ten tasks of one user beside ten thousand of another, and beside 150 slow ones, against
- * ten tasks on an idle platform. A wait lasts from the creation of a task to its claim.
+ * Fairness: ten tasks of one user beside ten thousand of another, and beside 150 slow ones,
+ * compared with ten tasks on an idle platform. A wait is the time from a task's creation to its
+ * claim.
  *
  * @param db `pglite`, `native` or a URL.
  */
@@ -84,7 +85,7 @@ export async function benchFairness(db: string): Promise<BenchResult> {
   );
 }
 
-/** An answer that outlasts the measurement, as of a slow model. */
+/** Returns an answer like a slow model, which takes longer than the measurement. */
 async function slowly() {
   await new Promise((resolve) => setTimeout(resolve, SLOW_TURN_MS));
   return complete();
@@ -112,6 +113,6 @@ async function addUser(sql: Sql, name: string): Promise<string> {
     insert into auth.users (id, email, aud, role)
     values (gen_random_uuid(), ${`${name}@example.test`}, 'authenticated', 'authenticated')
     returning id`;
-  if (row === undefined) throw new Error("No user was created");
+  if (row === undefined) throw new Error("Cannot find the created user");
   return row.id;
 }

@@ -8,9 +8,9 @@ const ROUNDS = 3;
 const CHILDREN = 1_000;
 
 /**
- * Fan-out: one parent, a thousand children on a worker with the usual eight slots. From the end of
- * the last child to the start of the parent's next step: the wake, the claim, and a transcript of a
- * thousand results read and checked.
+ * Fan-out: one parent and a thousand children on a worker with the default eight slots. Measures
+ * the time from the end of the last child to the start of the parent's next step: the wake-up, the
+ * claim, and reading and checking a transcript of a thousand results.
  *
  * @param db `pglite`, `native` or a URL.
  */
@@ -40,7 +40,7 @@ export async function benchFanout(db: string): Promise<BenchResult> {
 type FanoutRow = Readonly<Record<"join_ms" | "spawn_ms" | "total_s", number>>;
 
 async function fanOut({ sql, createTask, untilCompleted }: MeasuredStack): Promise<FanoutRow> {
-  // The thousand handoffs are steps of the parent; the usual cap is a thousand steps.
+  // The thousand handoffs are steps of the parent, and the default limit is a thousand steps.
   const parentId = await createTask("boss", { budget: { max_steps: 2 * CHILDREN } });
   await untilCompleted(parentId, 300_000);
   const [row] = await sql<FanoutRow[]>`
@@ -62,6 +62,8 @@ async function fanOut({ sql, createTask, untilCompleted }: MeasuredStack): Promi
     cross join child
     cross join event
     where parent.id = ${parentId}::uuid and child.ended = ${CHILDREN}::int`;
-  if (row === undefined) throw new Error("Not every child has completed");
+  if (row === undefined) {
+    throw new Error("Cannot measure the fan-out: some children did not complete");
+  }
   return { ...row };
 }

@@ -1,7 +1,7 @@
 /**
- * The worker's whole function in a process of its own, as an edge isolate holds it: gateway,
- * model port and adapters, tool servers. Wakes itself once, then reports its memory on each line
- * of stdin.
+ * The worker's complete function in a separate process, like in an edge isolate: gateway, model
+ * port and adapters, tool servers. It wakes itself once, then reports its memory for each line of
+ * stdin.
  */
 import { createWorkerApp } from "../../shared/app/worker_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
@@ -14,7 +14,7 @@ const answer = await app.fetch(
     headers: { "x-supaswarm-wake-token": Deno.env.get("SUPASWARM_BENCH_WAKE_TOKEN") ?? "" },
   }),
 );
-if (answer.status !== 202) throw new Error(`The worker answered ${answer.status}`);
+if (answer.status !== 202) throw new Error(`Cannot wake the worker: it returned ${answer.status}`);
 await answer.body?.cancel();
 for await (const _line of Deno.stdin.readable) {
   const { rss, heapUsed } = Deno.memoryUsage();

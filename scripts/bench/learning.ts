@@ -9,20 +9,20 @@ const AGENT = "bench-learning";
 const ROUNDS = 8;
 const TASK_TIMEOUT_MS = 120_000;
 
-/** What became of one task. */
+/** The calls of one task. */
 interface TaskCalls {
   readonly calls: number;
   readonly is_success: boolean;
 }
 
 /**
- * What the learned parameters are worth to a model that guesses parameter names: the share of tasks
- * whose first call works, and the calls that a success takes. The same tasks run three times on the
+ * Learned parameters: how much they help a model that guesses parameter names. Measures the share
+ * of tasks whose first call works, and the calls per success. The same tasks run three times on the
  * real worker and gateway:
  *
- * - `without`: everything learned is forgotten before each task;
- * - `with`: one user, whose calls teach the next ones, the learning included;
- * - `new_user`: each task by a user who never called a tool, and is shown the shapes of others'.
+ * - `without`: everything learned is deleted before each task.
+ * - `with`: one user, who learns from each call.
+ * - `new_user`: each task by a user who never called a tool and gets the shapes of others' calls.
  *
  * @param db `pglite`, `native` or a URL.
  */
@@ -86,13 +86,13 @@ function firstTryShare(tasks: readonly TaskCalls[]): number {
   return rounded(tasks.filter((task) => task.is_success && task.calls === 1).length / tasks.length);
 }
 
-/** All calls, those of tasks that never succeeded too. */
+/** Counts all calls, including those of tasks that never succeeded. */
 function callsPerSuccess(tasks: readonly TaskCalls[]): number {
   const calls = tasks.reduce((sum, task) => sum + task.calls, 0);
   return rounded(calls / tasks.filter((task) => task.is_success).length);
 }
 
-/** In each round one task for each API, side by side: none can learn from another of its round. */
+/** Each round runs one task per API concurrently, so none can learn from another in its round. */
 async function runRounds(
   measured: MeasuredStack,
   userOfRound: () => Promise<string>,
@@ -117,7 +117,7 @@ async function callsOf(sql: Sql, taskId: string): Promise<TaskCalls> {
   const [row] = await sql<TaskCalls[]>`
     select count(*)::int as calls, coalesce(bool_or(status = 'success'), false) as is_success
     from public.mcp_executions where task_id = ${taskId}::uuid`;
-  if (row === undefined) throw new Error("A task has no calls");
+  if (row === undefined) throw new Error("Cannot read the calls: a task has none");
   return row;
 }
 

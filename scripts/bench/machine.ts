@@ -1,17 +1,17 @@
 import { cpus, loadavg, totalmem } from "node:os";
 
-/** What the figures were measured on. */
+/** The machine that the figures were measured on. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memory_gib: number;
-  /** Of the last minute, when it was asked. */
+  /** Load average of the last minute. */
   readonly load: number;
   readonly os: string;
   readonly deno: string;
 }
 
-/** Describes this machine as it is now. */
+/** Reads the facts of this machine. */
 export function readMachine(): Machine {
   const [cpu] = cpus();
   return {
@@ -24,7 +24,7 @@ export function readMachine(): Machine {
   };
 }
 
-/** One line for the head of a table. */
+/** Describes the machine in one line. */
 export function describeMachine({ cpu, cores, memory_gib, load, os, deno }: Machine): string {
   return `${cores} cores (${cpu}), ${memory_gib} GiB, ${os}, Deno ${deno}, load ${load}`;
 }

@@ -11,13 +11,13 @@ const SERIAL_CALLS = 40;
 const CALLERS = 50;
 const CALLS_PER_CALLER = 6;
 const WARM_UP_CALLS = 100;
-/** What a tool of somebody else's that asks a database or an API takes. */
+/** Typical time of an external tool that calls a database or an API. */
 const WORK_MS = 100;
 const LIMIT_PER_MINUTE = 1_000_000;
 const SLUG = "timed";
 
 /**
- * MCP: the same `tools/call` straight to a server and through `/functions/v1/mcp/<server>`, which
+ * MCP: the same `tools/call` directly to a server and through `/functions/v1/mcp/<server>`, which
  * authenticates, checks scope, limit and arguments, calls, redacts and writes the ledger.
  *
  * @param db `native`, a URL, or `pglite`.
@@ -118,7 +118,7 @@ async function register({ sql, stack }: MeasuredStack, url: string): Promise<Reg
   };
 }
 
-/** With the variables that the platform sets. */
+/** Starts the function with the variables that the platform sets. */
 function startFunction({ stack }: MeasuredStack, jwks: string) {
   return startReportingProcess<{ url: string; cpu_ms: number }>("mcp_function.ts", {
     SUPABASE_URL: stack.apiUrl,

@@ -1,23 +1,23 @@
-/** An endpoint of the Model Context Protocol with the tool that is timed. */
+/** An MCP endpoint with the measured tool. */
 export interface McpEndpoint {
-  /** Calls the tool, which takes that long. @throws Error when it does not answer with a result. */
+  /** Calls the tool, which works for that time. @throws Error when it does not return a result. */
   call(workMs: number): Promise<void>;
 }
 
-/** Its tool: works for `ms` milliseconds. */
+/** The measured tool, which works for `ms` milliseconds. */
 export const TOOL = "work";
 
 const METHOD = "tools/call";
-/** The version of the protocol that is spoken. */
+/** The protocol version in use. */
 export const PROTOCOL = "2026-07-28";
-/** What every request has in `_meta`. */
+/** `_meta` of every request. */
 export const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": PROTOCOL,
   "io.modelcontextprotocol/clientCapabilities": {},
   "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
 };
 
-/** The endpoint at an address, for a caller with these headers. */
+/** Creates an endpoint for an address and the caller's headers. */
 export function toEndpoint(
   url: string,
   credentials: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /**
- * The function `mcp` in a process of its own, as an edge isolate holds it. Answers each line of
- * stdin with its URL and the processor time that the process has used.
+ * The function `mcp` in a separate process, like in an edge isolate. Answers each line of stdin
+ * with its URL and the used processor time of the process.
  */
 import process from "node:process";
 import { createMcpApp } from "../../shared/app/mcp_app.ts";

@@ -1,4 +1,4 @@
-/** The tool server that is timed, in a process of its own; answers each line of stdin with its URL. */
+/** The measured tool server in a separate process. Answers each line of stdin with its URL. */
 import { createMcpHandler, McpServer } from "../../shared/vendor/mcp_server.js";
 import { z } from "../../shared/vendor/zod.js";
 import { sleep } from "../../shared/sleep.ts";

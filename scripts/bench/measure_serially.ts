@@ -1,15 +1,15 @@
 import { percentile } from "./bench_result.ts";
 
-/** Enough that every connection of a pool has its plans. */
+/** Enough for every connection of a pool to have cached plans. */
 const WARM_UP_TASKS = 50;
 
-/** How many tasks {@linkcode measureSerially} times. */
+/** The number of tasks that {@linkcode measureSerially} measures. */
 export const SERIAL_TASKS = 60;
 
 /**
  * Measures one task at a time on a warm worker, with random pauses of 20 to 50 ms between them.
  *
- * @param pickUp Milliseconds from before a task is created until its worker begins it.
+ * @param pickUp Returns the milliseconds from before a task's creation until its worker starts it.
  */
 export async function measureSerially(
   pickUp: () => Promise<number>,
@@ -27,7 +27,7 @@ export async function measureSerially(
   };
 }
 
-/** By the machine's clock, which the database and every worker share. */
+/** Reads the machine's clock, which the database and every worker share. */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }

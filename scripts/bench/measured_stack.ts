@@ -6,20 +6,20 @@ import { type LocalPlatform, startPlatform } from "../platform/start_platform.ts
 import { readEnvironment } from "../../stack/stack_environment.ts";
 import { waitFor } from "../wait_for.ts";
 
-/** A whole platform with nothing in it, gone at the end of its scope. */
+/** A complete, empty platform that is removed at the end of its scope. */
 export interface MeasuredStack extends AsyncDisposable {
   readonly stack: LocalPlatform;
-  /** As role `postgres`. */
+  /** A connection as role `postgres`. */
   readonly sql: Sql;
-  /** Makes an agent whose model is a script. */
+  /** Creates an agent with a scripted model. */
   addAgent(slug: string, answer: ScriptedAgent["answer"]): Promise<void>;
   /** Creates a task and returns its id. */
   createTask(agent: string, options?: TaskOptions): Promise<string>;
-  /** Waits until the task has ended; an end other than `completed` is an error. */
+  /** Waits until the task has ended. Any status other than `completed` is an error. */
   untilCompleted(taskId: string, timeoutMs: number): Promise<void>;
 }
 
-/** What a task is created with. */
+/** Options of a task. */
 export interface TaskOptions {
   readonly input?: JsonValue;
   readonly ownerId?: string;
@@ -27,10 +27,10 @@ export interface TaskOptions {
 }
 
 /**
- * Starts the platform as `deno task start` does, with a worker that really runs.
+ * Starts the platform like `deno task start`, with a real worker.
  *
  * @param db `pglite`, `native` or a URL.
- * @param env Settings of the product, before those of the machine.
+ * @param env Settings of the product, which override those of the machine.
  */
 export async function startMeasuredStack(
   db: string,
@@ -64,7 +64,7 @@ export async function startMeasuredStack(
         select task_id as id from private.create_task(
           ${agent}, ${sql.json(input)}, ${ownerId ?? null}::uuid,
           p_budget => ${budget === undefined ? null : sql.json(budget)}::jsonb)`;
-      if (row === undefined) throw new Error("No task was created");
+      if (row === undefined) throw new Error("Cannot find the created task");
       return row.id;
     },
 
@@ -73,7 +73,9 @@ export async function startMeasuredStack(
         const [row] = await sql<{ status: string; error: JsonValue }[]>`
           select status, error from public.tasks where id = ${taskId}::uuid`;
         if (row?.status === "failed" || row?.status === "cancelled") {
-          throw new Error(`The task has ${row.status}: ${JSON.stringify(row.error)}`);
+          throw new Error(
+            `The task ended with the status ${row.status}: ${JSON.stringify(row.error)}`,
+          );
         }
         return row?.status === "completed";
       }, { timeoutMs, what: "the end of a task" });

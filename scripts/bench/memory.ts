@@ -8,7 +8,7 @@ import { serverVersion } from "./server_version.ts";
 
 const ROUNDS = 3;
 const TASKS = 50;
-/** How long all of them stream while the memory is watched. */
+/** How long all tasks stream while the memory is measured. */
 const WATCH_MS = 5_000;
 const SAMPLE_EACH_MS = 250;
 
@@ -18,7 +18,7 @@ const NOTES = [
   `${WATCH_MS / 1_000} s. The resident set holds the whole runtime, which an edge isolate shares.`,
 ];
 
-/** Memory of a worker with many tasks in flight. */
+/** Measures the memory of a worker with many tasks in flight. */
 export async function benchMemory(db: string): Promise<BenchResult> {
   await using database = await openQueueDatabase(db);
   await using model = startEndlessModel();

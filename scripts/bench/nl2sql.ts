@@ -17,7 +17,7 @@ import { serverVersion } from "./server_version.ts";
 const LARGE_TABLE_COUNT = 876;
 const SEED = 7;
 
-/** A question with the tables that its query reads, as indexes into the tables of an index. */
+/** A question with the tables that its query reads, as positions in an index. */
 interface LinkedQuestion {
   readonly schema: string;
   readonly question: string;
@@ -26,14 +26,16 @@ interface LinkedQuestion {
 }
 
 /**
- * What `generate_sql` does without a model, on defog's questions: whether the tables that a question
- * needs are in its context, what that costs in tokens, and what its validation catches.
+ * `generate_sql` without a model, on defog's questions: whether the context has the tables that a
+ * question needs, the cost in tokens, and what its validation catches.
  *
  * @param db `native` or a URL.
  */
 export async function benchNl2sql(db: string): Promise<BenchResult> {
   const data = await readDefogData();
-  if (data === null) throw new Error("There is no ../shared/data/defog to measure on");
+  if (data === null) {
+    throw new Error("Cannot run the benchmark nl2sql: the folder ../shared/data/defog is missing");
+  }
   await using database = await openQueueDatabase(db);
   const { sql } = database;
   await loadDefog(sql, data);
@@ -62,8 +64,8 @@ export async function benchNl2sql(db: string): Promise<BenchResult> {
     large_k20_tokens: rounded(meanTokens(questions, large, 20)),
     ...await validate(sql, questions, schemas),
   };
-  // The first three and the caught share are what BM25 with declared keys reached on all of defog's
-  // databases, the large one what it reached on 876 tables of many small ones with their keys.
+  // The first three targets and the caught share are the results of BM25 with declared keys on all
+  // of defog's databases. The large one is its result on 876 tables of many small databases.
   const targets = {
     k3_share: { min: 0.939 },
     k5_share: { min: 0.981 },
@@ -108,7 +110,7 @@ function judgeSql(sql: string) {
   });
 }
 
-/** Where each schema's tables begin in the list of all. */
+/** Returns the start of each schema's tables in the list of all tables. */
 function startsOf(schemas: ReadonlyMap<string, readonly LinkableTable[]>): Map<string, number> {
   const starts = new Map<string, number>();
   let next = 0;
@@ -159,7 +161,7 @@ function tokensOf({ tables }: TableIndex, chosen: readonly number[]): number {
   return estimateTokens(lines.join("\n"));
 }
 
-/** What the validation of `generate_sql` says to gold queries and to mutated ones. */
+/** Runs the validation of `generate_sql` on gold queries and on mutated ones. */
 async function validate(
   sql: Sql,
   questions: readonly LinkedQuestion[],

@@ -11,13 +11,13 @@ const PARKED = 50_000;
 const HANDLER_TIMEOUT_MS = 30_000;
 
 /**
- * Parked load: how fast a task is picked up on a database where 50,000 tasks wait for a person,
- * against an empty one. Two servers, measured in turn, each with a worker of its own.
+ * Parked load: how fast a worker picks up a task on a database where 50,000 tasks wait for a
+ * person, compared with an empty one. Measures two servers in turn, each with its own worker.
  *
- * @param db Only `native`: two databases are needed, and workers that listen.
+ * @param db Only `native`, because it needs two databases and workers that listen.
  */
 export async function benchParked(db: string): Promise<BenchResult> {
-  if (db !== "native") throw new Error("The benchmark 'parked' runs on --db native only");
+  if (db !== "native") throw new Error("Cannot run the benchmark parked: use --db native");
   await using empty = await openQueueDatabase(db);
   await using parked = await openQueueDatabase(db);
   await park(parked.sql);
@@ -61,7 +61,7 @@ function startWorker({ url }: QueueDatabase) {
   );
 }
 
-/** Tasks in the state in which `private.request_review()` leaves them. */
+/** Creates tasks in the state after `private.request_review()`. */
 async function park(sql: Sql): Promise<void> {
   await sql`
     with parked as (

@@ -10,7 +10,7 @@ const ROUNDS = 3;
 const CONCURRENCY = 10;
 const POOL_SIZE = 10;
 const TIMEOUT_MS = 180_000;
-/** Tasks of a drain; DBOS dispatches too few a second for more. */
+/** Tasks of a drain. DBOS dispatches too few per second for more. */
 const TASKS: Readonly<Record<PeerSystem | "supaswarm", number>> = {
   supaswarm: 2_000,
   graphile: 2_000,

@@ -1,18 +1,18 @@
-/** The usual loop over pgmq: reads with a long poll, does nothing, archives each message. */
+/** A typical pgmq consumer: reads with a long poll, does nothing, archives each message. */
 import { createSql } from "../../shared/db/sql_client.ts";
-import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";
+import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
 
 const order = readOrder();
 const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "pgmq_poll" });
 const begin = createMomentReporter(order);
 let isDismissed = false;
-const dismissed = untilDismissed().then(() => {
+const stopped = untilStdinEnds().then(() => {
   isDismissed = true;
 });
 await sql`select 1`;
 reportReady();
 while (!isDismissed) {
-  // Up to 2 s, with a look each 100 ms.
+  // Polls for up to 2 s, every 100 ms.
   const messages = await sql`
     select msg_id from pgmq.read_with_poll('bench_poll', 30, ${order.concurrency}::int, 2, 100)`;
   await Promise.all(messages.map(async ({ msg_id }) => {
@@ -20,5 +20,5 @@ while (!isDismissed) {
     await sql`select pgmq.archive('bench_poll', ${msg_id}::bigint)`;
   }));
 }
-await dismissed;
+await stopped;
 await sql.end({ timeout: 1 });

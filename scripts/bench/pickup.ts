@@ -47,7 +47,7 @@ export async function benchPickup(db: string): Promise<BenchResult> {
   }, { spreads, versions, notes: NOTES });
 }
 
-/** PGlite is one session: no peer can listen or poll beside the product's worker. */
+/** PGlite has one session, so no peer can listen or poll beside the product's worker. */
 async function benchStackAlone(): Promise<BenchResult> {
   const rounds = await runRounds({ stack: measureStack("pglite") }, { bench: "pickup", count: 1 });
   const figures = { tasks: SERIAL_TASKS, ...mediansOf(latenciesOf(rounds, "stack", "")) };
@@ -80,7 +80,7 @@ async function besidePeers(db: string, peers: Peers) {
   return { rounds, versions: { ...await serverVersion(sql), "graphile-worker": graphile } };
 }
 
-/** Through gateway, isolates and scripted model, as `deno task start` runs them. */
+/** Measures gateway, isolates and scripted model together, as `deno task start` runs them. */
 function measureStack(db: string) {
   return async () => {
     await using measured = await startMeasuredStack(db);

@@ -1,7 +1,7 @@
 import { bold, dim, green, red, writeLine } from "../terminal.ts";
 import { type BenchResult, meets, type Target } from "./bench_result.ts";
 
-/** Prints a result as a table: figures, what they have to reach, and how far the rounds lie apart. */
+/** Prints a result as a table: figures, targets, and the range of the rounds. */
 export function printResult({ bench, figures, targets, met, details = {} }: BenchResult): void {
   const { spreads = {}, versions = {}, notes = [] } = details;
   const names = Object.keys({ ...figures, ...targets });
@@ -22,7 +22,7 @@ export function printResult({ bench, figures, targets, met, details = {} }: Benc
   for (const note of notes) writeLine(`  ${note}`);
 }
 
-/** A target as people write it. */
+/** Describes a target as text. */
 export function describeTarget(target: Target): string {
   return "min" in target ? `at least ${target.min}` : `at most ${target.max}`;
 }

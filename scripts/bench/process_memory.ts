@@ -1,6 +1,6 @@
 /**
- * Resident memory of this process and all its descendants in MiB, from `/proc`; null where there is
- * none. Shared pages count once for each process.
+ * Returns the resident memory of this process and all its descendants in MiB, from `/proc`, or null
+ * without `/proc`. Shared pages count once per process.
  */
 export async function treeMemoryMib(): Promise<number | null> {
   const pids = await processTree();
@@ -14,8 +14,8 @@ export async function treeMemoryMib(): Promise<number | null> {
 }
 
 /**
- * Memory in MiB that a process of this machine shares with no other, from `/proc`; null where there
- * is none, or no such process.
+ * Returns the private memory of a process in MiB, from `/proc`, or null without `/proc` or without
+ * the process.
  */
 export async function privateMemoryMib(pid: number): Promise<number | null> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
@@ -23,14 +23,14 @@ export async function privateMemoryMib(pid: number): Promise<number | null> {
   return kib === undefined ? null : Math.round(Number(kib) / 1024);
 }
 
-/** This process and all its descendants, from `/proc`; null where there is none. */
+/** Returns this process and all its descendants, from `/proc`, or null without `/proc`. */
 export async function processTree(): Promise<readonly number[] | null> {
   const parents = new Map<number, number>();
   try {
     for await (const { name } of Deno.readDir("/proc")) {
       if (!/^\d+$/.test(name)) continue;
       const stat = await Deno.readTextFile(`/proc/${name}/stat`).catch(() => "");
-      // The command's name may hold blanks; the parent is the second field after it.
+      // The command's name may contain blanks. The parent is the second field after it.
       const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
       if (parent !== undefined) parents.set(Number(name), Number(parent));
     }

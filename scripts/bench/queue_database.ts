@@ -3,26 +3,25 @@ import { PROJECT_ROOT } from "../project_root.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 
-/** A database with the product's migrations and nothing of the platform running beside it. */
+/** A database with the product's migrations but without the running platform. */
 export interface QueueDatabase extends AsyncDisposable {
-  /** As role `postgres`. */
+  /** A connection as role `postgres`. */
   readonly url: string;
   readonly sql: Sql;
-  /** Empties what the last measurement left, and lets the planner see it. */
+  /** Deletes the data of the last measurement and updates the statistics. */
   reset(): Promise<void>;
-  /** After it the server writes each page that changes to the WAL as a whole, once. */
+  /** After a checkpoint, the server writes each changed page once completely to the WAL. */
   checkpoint(): Promise<void>;
 }
 
-/** The agent of every task here. */
+/** The agent of every task. */
 export const AGENT = "bench";
 
 /**
- * Opens one for benchmarks of the queue itself.
+ * Opens a database for benchmarks of the queue itself.
  *
- * The embedded Realtime server is notified of each message by NOTIFY, and of each change of a
- * published table by a trigger; a hosted one reads the WAL. Those triggers are disabled here,
- * because hosted projects do not have them.
+ * The embedded Realtime server gets a NOTIFY for each message, and uses a trigger for each change
+ * of a published table. A hosted one reads the WAL. So those triggers are disabled here.
  *
  * @param db `native` or a URL of an empty server.
  */
@@ -44,7 +43,7 @@ export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
     await applyMigrations(database, PROJECT_ROOT);
     await addRealtimePartitions(admin);
     await admin`alter table public.tasks disable trigger supaswarm_change_feed`;
-    // Wakes are sent as in production; nobody reads the requests.
+    // Wake-ups are sent as in production, but nothing receives the requests.
     await sql`select private.configure_project_url('http://127.0.0.1:9')`;
     await sql`
       with provider as (
@@ -75,8 +74,9 @@ export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
 }
 
 /**
- * The partitions of today and tomorrow, which Realtime makes on a hosted project while clients connect;
- * the embedded stack has one for all days. Without the trigger that tells its Realtime server.
+ * Adds the partitions of today and tomorrow, which Realtime creates on a hosted project while
+ * clients connect. The embedded stack has one for all days. Disables the trigger for its Realtime
+ * server.
  */
 async function addRealtimePartitions(admin: Sql): Promise<void> {
   await admin.unsafe(`

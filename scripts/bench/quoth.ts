@@ -14,7 +14,7 @@ import { bootstrap } from "./quoth/bootstrap.ts";
 import { mean, type RankedHit, type RankingScore, scoreRanking } from "./quoth/score_ranking.ts";
 import type { ReferenceFile } from "./reference_files.ts";
 
-/** Enough hits for ten files when some hold two and some are excluded. */
+/** Enough hits for ten files when some have two hits and some are excluded. */
 const HITS = 25;
 const SLUG = "reference";
 const INDEXING_TIMEOUT_MS = 3_600_000;
@@ -44,16 +44,20 @@ const toolAnswer = z.object({
 });
 
 /**
- * Measures what Quoth finds: the reference documents go in through `quoth-sync`, each labelled
- * query is asked of `quoth_search_index`, of full text alone and of vectors alone.
+ * Measures Quoth's search quality. Indexes the reference documents through `quoth-sync` and runs
+ * each labeled query with `quoth_search_index`, with only full text, and with only vectors.
  *
  * @param embedder `minilm` or `hash`.
  */
 export async function benchQuoth(db: string, embedder = "minilm"): Promise<BenchResult> {
   const chosen = EMBEDDERS[embedder];
-  if (chosen === undefined) throw new Error(`There is no '${embedder}'; there is minilm, and hash`);
+  if (chosen === undefined) {
+    throw new Error(`Cannot run quoth: embedder '${embedder}' is unknown. Use minilm or hash`);
+  }
   const reference = await readReferenceQueries();
-  if (reference === null) throw new Error("There is no ../shared/data/quoth beside the checkout");
+  if (reference === null) {
+    throw new Error("Cannot run the benchmark: the folder ../shared/data/quoth is missing");
+  }
   const { files, queries } = reference;
   await using measured = await startMeasuredStack(db);
   await using cache = await cacheModel(measured, chosen.name);
@@ -84,7 +88,7 @@ export async function benchQuoth(db: string, embedder = "minilm"): Promise<Bench
   return judge("quoth", figures, chosen.targets, { notes });
 }
 
-/** Remembers the local model's vectors between runs; null for an embedder without a server. */
+/** Caches the local model's vectors between runs. Returns null for an embedder without a server. */
 async function cacheModel({ sql }: MeasuredStack, embedder: string) {
   const [row] = await sql`select base_url from public.embedders where name = ${embedder}`;
   if (typeof row?.base_url !== "string") return null;

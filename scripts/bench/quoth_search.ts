@@ -10,29 +10,29 @@ import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
 import { privateMemoryMib } from "./process_memory.ts";
 import { requireSessions, serverVersion } from "./server_version.ts";
 
-/** Chunks of the projects that are searched. */
+/** Numbers of chunks of the searched projects. */
 const SMALL = 1_000;
 const MIDDLE = 10_000;
 const LARGE = 50_000;
 const SIZES = [SMALL, MIDDLE, LARGE];
-/** Chunks of a project in the same table that nobody searches. */
+/** Chunks of a project in the same table that is not searched. */
 const BYSTANDERS = 50_000;
 const EMBEDDER = "hash768@1";
 const ROUNDS = 3;
-/** One in so many of the reference queries is asked. */
+/** Uses every n-th reference query. */
 const QUERY_STEP = 8;
-/** Hits of which it is judged how many an index misses. */
+/** The recall of an index is measured on this many hits. */
 const TOP = 10;
 
 interface Query {
   readonly text: string;
-  /** As Postgres reads it. */
+  /** The vector in Postgres syntax. */
   readonly vector: string;
 }
 
 type Search = (sql: Sql, projectId: string, query: Query) => Promise<readonly { id?: unknown }[]>;
 
-/** The searches that are timed. */
+/** The measured searches. */
 const SEARCHES = {
   hybrid: (sql, projectId, { text, vector }) =>
     sql`
@@ -47,7 +47,9 @@ const SEARCHES = {
       ${vector}::text::extensions.vector, null, ${TOP}::int, ${projectId}::uuid)`,
 } satisfies Record<string, Search>;
 
-/** What the indexes find: of words, the candidates before the documents around them count. */
+/**
+ * Searches that use only the indexes. For words: the candidates before documents are considered.
+ */
 const INDEX_SEARCHES = {
   words: (sql, projectId, { text }) =>
     sql`
@@ -62,7 +64,7 @@ const INDEX_SEARCHES = {
   vectors: SEARCHES.vectors,
 } satisfies Record<string, Search>;
 
-/** What that is judged by: the same, with every chunk compared. */
+/** The same searches without the indexes, which compare every chunk. */
 const EXACT_SEARCHES: Readonly<Record<keyof typeof INDEX_SEARCHES, Search>> = {
   words: (sql, projectId, { text }) =>
     sql`
@@ -85,15 +87,17 @@ const EXACT_SEARCHES: Readonly<Record<keyof typeof INDEX_SEARCHES, Search>> = {
 };
 
 /**
- * Search at size: how long one takes in projects of 1,000, 10,000 and 50,000 chunks that share a
- * table with 50,000 of another, and how much the indexes miss of what comparing every chunk finds.
+ * Search at scale: the time of a search in projects of 1,000, 10,000 and 50,000 chunks that share a
+ * table with 50,000 chunks of another, and the recall of the indexes.
  *
  * @param db `native` or a URL of an empty server.
  */
 export async function benchQuothSearch(db: string): Promise<BenchResult> {
   requireSessions("quoth_search", db);
   const reference = await readReferenceQueries();
-  if (reference === null) throw new Error("There is no ../shared/data/quoth beside the checkout");
+  if (reference === null) {
+    throw new Error("Cannot run the benchmark: the folder ../shared/data/quoth is missing");
+  }
   const queries = reference.queries.filter((_, place) => place % QUERY_STEP === 0)
     .map(({ query }): Query => ({ text: query, vector: `[${hashWords(query, 768).join(",")}]` }));
   await using database = await openQueueDatabase(db);
@@ -157,7 +161,7 @@ export async function benchQuothSearch(db: string): Promise<BenchResult> {
   );
 }
 
-/** Milliseconds of a search, each kind asked every query, after a warm-up with some. */
+/** Measures the milliseconds of each kind of search for every query, after a warm-up. */
 async function timeSearches(sql: Sql, projectId: string, queries: readonly Query[]) {
   const figures: Record<string, number> = {};
   for (const [name, search] of Object.entries(SEARCHES)) {
@@ -191,7 +195,7 @@ async function measureRecall(
   return rounded(mean(recalls));
 }
 
-/** Of the sessions that searched, the largest; none where the server is another machine. */
+/** Returns the largest memory of the sessions, or nothing if the server is on another machine. */
 async function sessionMemory(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql`select pid from pg_stat_activity where application_name = 'bench'`;
   const sessions = await Promise.all(rows.map(({ pid }) => privateMemoryMib(Number(pid))));
@@ -199,7 +203,7 @@ async function sessionMemory(sql: Sql): Promise<Record<string, number>> {
   return known.length === 0 ? {} : { session_mib: Math.max(...known) };
 }
 
-/** Megabytes on disk. */
+/** Returns the sizes on disk in megabytes. */
 async function sizes(sql: Sql): Promise<Record<string, number>> {
   const [row] = await sql`
     select pg_table_size('public.document_embeddings')::float8 / 1048576 as table_mib,

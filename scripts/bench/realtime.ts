@@ -23,7 +23,7 @@ const NOTES = [
   "`both_channels`: while some client is on the channel of a single task.",
 ];
 
-/** How a round is run. */
+/** The settings of a round. */
 interface Mode {
   readonly isWatched: boolean;
   readonly budget: number;
@@ -37,7 +37,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   both_channels: { isWatched: true, budget: BUDGET, hasTaskChannels: true },
 };
 
-/** Messages a second through Realtime beside streaming answers. */
+/** Measures messages per second through Realtime with streaming answers. */
 export async function benchRealtime(db: string): Promise<BenchResult> {
   await using database = await openQueueDatabase(db);
   await using model = startSlowModel(ANSWER);
@@ -111,7 +111,7 @@ async function countMessages({ sql }: QueueDatabase): Promise<Record<string, num
       (select count(*) from public.task_events as event
         where not exists (select from message as sent where sent.seq = event.id))::int as unsent
     from message, run where message.at >= run.began`;
-  if (row === undefined) throw new Error("Nothing was measured");
+  if (row === undefined) throw new Error("Cannot count the messages: the query returned no row");
   return {
     per_second: row.per_second,
     most_in_a_second: row.most,

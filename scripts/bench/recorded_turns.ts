@@ -1,4 +1,4 @@
-/** The steps that benchmarks of checkpoints write: turns of a model call and a tool call. */
+/** The steps that checkpoint benchmarks write: turns of a model call and a tool call. */
 import type { StepIntent } from "../../shared/agent/planned_call.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -8,7 +8,7 @@ import { AGENT } from "./queue_database.ts";
 /** Size of a tool call's result. */
 export const RESULT_BYTES = 4_096;
 
-/** What each model call reports. */
+/** Returns the usage of each model call. */
 export async function usageOfACall(sql: Sql): Promise<JsonObject> {
   const [agent] = await sql<{ provider_id: string }[]>`
     select provider_id from public.agents where slug = ${AGENT}`;
@@ -22,14 +22,14 @@ export async function usageOfACall(sql: Sql): Promise<JsonObject> {
   };
 }
 
-/** Odd steps are model calls, even ones the tool calls that they ask for. */
+/** Odd steps are model calls. Even steps are their tool calls. */
 export function intentOf(seq: number): StepIntent {
   return seq % 2 === 1
     ? { seq, kind: "model", name: "bench", call_id: null, input: null }
     : { seq, kind: "tool", name: "look", call_id: `call_${seq}`, input: { server: "desk" } };
 }
 
-/** What the step ends with; a model call with its usage. */
+/** Returns the result of a step. A model call includes its usage. */
 export function resultOf(seq: number, usage: JsonObject): StepRecord {
   const intent = intentOf(seq);
   if (intent.kind !== "model") {

@@ -12,9 +12,9 @@ const LEASE_SECONDS = 30;
 const HEARTBEAT_SECONDS = 10;
 
 /**
- * Recovery: the only worker process is killed with 20 tasks in the middle of a model call. Until
- * all of them run again, with nobody's help: the clock starts another worker, and it claims what
- * the dead one held when the leases have run out.
+ * Recovery: kills the only worker process while 20 tasks are in a model call. Measures the time
+ * until all of them run again without help: cron starts another worker, which claims the tasks of
+ * the dead one when their leases expire.
  *
  * @param db `pglite`, `native` or a URL.
  */
@@ -57,7 +57,7 @@ export async function benchRecovery(db: string): Promise<BenchResult> {
   });
 }
 
-/** Two turns: the first is answered at once, the second when the worker is dead. */
+/** Answers the first turn immediately and the second after the worker is dead. */
 class HeldScript {
   readonly #asked = new Map<string, number>();
   #gate = Promise.withResolvers<void>();
@@ -70,18 +70,18 @@ class HeldScript {
     return complete();
   }
 
-  /** Answers what is held, and what is asked from now on. */
+  /** Answers held and new requests from now on. */
   open(): void {
     this.#gate.resolve();
   }
 
-  /** Forgets everything, and holds again. */
+  /** Clears everything and holds requests again. */
   reset(): void {
     this.#asked.clear();
     this.#gate = Promise.withResolvers();
   }
 
-  /** How often a turn was asked for beyond the first time, at most of any task. */
+  /** The maximum number of repeated requests for one turn of a task. */
   repeats(turn: number): number {
     const counts = [...this.#asked].filter(([key]) => key.endsWith(` ${turn}`));
     return Math.max(...counts.map(([, count]) => count - 1));
@@ -128,7 +128,7 @@ async function killAndRecover(
   };
 }
 
-/** Those of our own processes in which edge functions run. */
+/** Finds the child processes that run edge functions. */
 async function functionProcesses(): Promise<number[]> {
   const pids: number[] = [];
   for (const pid of await processTree() ?? []) {

@@ -7,10 +7,10 @@ export interface ReferenceFile {
   readonly content: string;
 }
 
-/** The folder beside the checkout, or beside the folder of checkouts. */
+/** Possible locations of the folder, relative to the checkout. */
 const PLACES = ["../shared/data", "../../shared/data"];
 
-/** A file's bytes from the reference folder; null when this machine has none. */
+/** Reads a file of the reference folder. Returns null if this machine does not have it. */
 export async function readReferenceData(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
   for (const place of PLACES) {
     try {
@@ -22,7 +22,7 @@ export async function readReferenceData(name: string): Promise<Uint8Array<ArrayB
   return null;
 }
 
-/** The 460 Markdown files that Quoth is measured on; null when this machine has none. */
+/** Reads the 460 Markdown files for Quoth's benchmarks, or null if this machine has none. */
 export async function readReferenceFiles(): Promise<readonly ReferenceFile[] | null> {
   const packed = await readReferenceData("quoth/files.jsonl.gz");
   if (packed === null) return null;

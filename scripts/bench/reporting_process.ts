@@ -1,16 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT } from "../project_root.ts";
 
-/** A program of this folder in a process of its own, which answers a line with a line of JSON. */
+/** A program of this folder in a separate process. It answers each line with a line of JSON. */
 export interface ReportingProcess<Report> extends AsyncDisposable {
-  /** What the program reports now; the first time, once it serves. */
+  /** Returns a report of the program. The first call waits until it serves. */
   ask(): Promise<Report>;
 }
 
 /**
  * Starts a program.
  *
- * @param program Its file's name.
+ * @param program File name of the program.
  * @param env Added to the environment.
  */
 export function startReportingProcess<Report>(
@@ -31,12 +31,14 @@ export function startReportingProcess<Report>(
     async ask() {
       await input.write(new TextEncoder().encode("\n"));
       const { value } = await output.read();
-      if (value === undefined) throw new Error(`The process of ${program} has ended`);
-      // One line for one line, written by the programs of this folder.
+      if (value === undefined) {
+        throw new Error(`Cannot read a report: the process of ${program} has ended`);
+      }
+      // No validation: programs of this folder write one line per request.
       return JSON.parse(value) as Report;
     },
     async [Symbol.asyncDispose]() {
-      // What it does may never end, so it is not asked to.
+      // Kill it, because its work may never end.
       child.kill("SIGKILL");
       await output.cancel().catch(() => {});
       await input.abort().catch(() => {});

@@ -4,7 +4,7 @@ import { type BenchResult, meets } from "./bench_result.ts";
 import type { Machine } from "./machine.ts";
 import { describeTarget } from "./print_result.ts";
 
-/** A result with when and on what it was measured. */
+/** A result with the time and machine of its measurement. */
 export interface SavedResult extends BenchResult {
   readonly at: string;
   readonly db: string;
@@ -15,7 +15,7 @@ const JSON_FILE = join(PROJECT_ROOT, "docs", "benchmarks.json");
 const PAGE = join(PROJECT_ROOT, "docs", "benchmarks.md");
 const [BEGIN, END] = ["<!-- figures: begin -->", "<!-- figures: end -->"];
 
-/** Puts a result into the committed file, in place of the last of its name, and onto the page. */
+/** Writes a result to the committed file and to the page. Replaces the last one of its name. */
 export async function saveResult(result: SavedResult): Promise<void> {
   const { [result.bench]: _, ...others } = await readResults();
   const results = Object.fromEntries(
@@ -28,12 +28,12 @@ export async function saveResult(result: SavedResult): Promise<void> {
     args: ["fmt", "--quiet", PAGE, JSON_FILE],
     cwd: PROJECT_ROOT,
   }).output();
-  if (!success) throw new Error(`Cannot lay out ${PAGE}: deno fmt refuses it`);
+  if (!success) throw new Error(`Cannot format ${PAGE}: deno fmt failed`);
 }
 
 async function readResults(): Promise<Record<string, SavedResult>> {
   try {
-    // Written by this file alone.
+    // No validation: only this module writes the file.
     return JSON.parse(await Deno.readTextFile(JSON_FILE)) as Record<string, SavedResult>;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return {};
@@ -41,7 +41,7 @@ async function readResults(): Promise<Record<string, SavedResult>> {
   }
 }
 
-/** The page with new figures between its marks. */
+/** Replaces the figures between the markers of the page. */
 export function withFigures(page: string, results: readonly SavedResult[]): string {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`docs/benchmarks.md has no ${BEGIN} … ${END}`);

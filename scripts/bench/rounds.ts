@@ -1,25 +1,25 @@
 import { writeProgress } from "../terminal.ts";
 import { rounded, type Spread, spreadOf } from "./bench_result.ts";
 
-/** Measures one thing once; answers one number for each name, in the names' units. */
+/** Measures once and returns one number for each name, in the unit of the name. */
 export type Measure = (round: number) => Promise<Readonly<Record<string, number>>>;
 
-/** What each system gave in each round: `values[system][round][name]`. */
+/** The values of each system in each round: `values[system][round][name]`. */
 export interface Rounds {
   readonly values: Readonly<Record<string, readonly Readonly<Record<string, number>>[]>>;
 }
 
-/** How rounds are run. */
+/** Options of {@linkcode runRounds}. */
 export interface RoundOptions {
   readonly bench: string;
   readonly count: number;
-  /** Runs before each measurement: empties, vacuums. */
+  /** Runs before each measurement, for example to delete data and vacuum. */
   readonly before?: () => Promise<unknown>;
 }
 
 /**
- * Measures all systems in turn, and that again: A B C, B C A, C A B. What disturbs the machine for
- * a while then disturbs all of them, and none always runs first.
+ * Measures all systems in turn, in several rounds: A B C, B C A, C A B. A temporary disturbance of
+ * the machine then affects all of them, and no system always runs first.
  */
 export async function runRounds(
   systems: Readonly<Record<string, Measure>>,
@@ -39,21 +39,25 @@ export async function runRounds(
   return { values };
 }
 
-/** What a system gave for a name in each round. */
+/** Returns the values of a system for a name, one per round. */
 export function seriesOf({ values }: Rounds, system: string, name: string): number[] {
   return (values[system] ?? []).map((measured) => {
     const value = measured[name];
-    if (value === undefined) throw new RangeError(`${system} has not measured ${name}`);
+    if (value === undefined) {
+      throw new RangeError(`Cannot read ${name}: ${system} did not measure it`);
+    }
     return value;
   });
 }
 
-/** Median and range of a system's values. */
+/** Returns median and range of a system's values. */
 export function spreadIn(rounds: Rounds, system: string, name: string): Spread {
   return roundedSpread(spreadOf(seriesOf(rounds, system, name)));
 }
 
-/** Median and range of the ratios within each round: both sides of one saw the same machine. */
+/**
+ * Returns median and range of the ratios within rounds, so that both sides had the same machine.
+ */
 export function ratioIn(rounds: Rounds, name: string, system: string, peer: string): Spread {
   const peers = seriesOf(rounds, peer, name);
   const ratios = seriesOf(rounds, system, name).map((value, round) =>
@@ -66,7 +70,7 @@ function roundedSpread({ median, low, high }: Spread): Spread {
   return { median: rounded(median), low: rounded(low), high: rounded(high) };
 }
 
-/** The medians of spreads, as figures. */
+/** Returns the medians of spreads as figures. */
 export function mediansOf(spreads: Readonly<Record<string, Spread>>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(spreads).map(([name, { median }]) => [name, median]),

@@ -7,10 +7,10 @@ export interface Fence {
 const OPENING = /^(?:[\s>]|(?:[-*+]|\d{1,9}[.)])\s)*(`{3,}(?!.*`)|~{3,})/;
 
 /**
- * Finds fences line by line, at any indent and in quotes and list items. It shares nothing with
- * the parser of the splitter, which it judges.
+ * Finds fences line by line, at any indent and in quotes and list items. It shares no code with the
+ * parser of the splitter, which it checks.
  *
- * @returns The closed ones, and whether the last one stays open.
+ * @returns The closed fences, and whether the last one is not closed.
  */
 export function scanFences(text: string): { readonly fences: Fence[]; readonly isOpen: boolean } {
   const fences: Fence[] = [];

@@ -1,12 +1,12 @@
 import type { JsonValue } from "../../shared/json.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../models/scripted_agent.ts";
 
-/** The answer that ends a task. */
+/** Returns the answer that completes a task. */
 export function complete(output: JsonValue = "done"): ScriptedAnswer {
   return { toolCalls: [{ name: "complete_task", arguments: { output } }] };
 }
 
-/** The answer that hands that many parts to an agent. */
+/** Returns the answer that hands off `count` subtasks to an agent. */
 export function delegate(agent: string, count: number): ScriptedAnswer {
   return {
     toolCalls: Array.from({ length: count }, (_, part) => ({
@@ -16,7 +16,7 @@ export function delegate(agent: string, count: number): ScriptedAnswer {
   };
 }
 
-/** How many answers the model has given before. */
+/** Returns the number of earlier answers of the model. */
 export function turnOf({ messages }: ScriptedRequest): number {
   return messages.filter(({ role }) => role === "assistant").length;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
-/** The server's version and the setting that decides what a commit costs. */
+/** Reads the server's version and the setting that decides the cost of a commit. */
 export async function serverVersion(sql: Sql): Promise<Record<string, string>> {
   const [row] = await sql<{ version: string; synchronous_commit: string }[]>`
     select split_part(current_setting('server_version'), ' ', 1) as version,
@@ -8,8 +8,8 @@ export async function serverVersion(sql: Sql): Promise<Record<string, string>> {
   return { postgres: `${row?.version} (synchronous_commit=${row?.synchronous_commit})` };
 }
 
-/** @throws Error for PGlite, which is one session: what a benchmark compares cannot run on it. */
+/** @throws Error for PGlite, because it has one session and cannot run the compared systems. */
 export function requireSessions(bench: string, db: string): void {
   if (db !== "pglite") return;
-  throw new Error(`The benchmark ${bench} needs many sessions; run it with --db native`);
+  throw new Error(`Cannot run the benchmark ${bench} on one session: use --db native`);
 }

@@ -1,8 +1,8 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
 /**
- * The processor time that one session of the server spends on a call, by the scheduler's clock of its
- * process: what else the machine does hardly counts. Linux only.
+ * Measures the processor time of one server session for a call, by the scheduler's clock of its
+ * process, so that other work of the machine has little effect. Linux only.
  */
 export class SessionCost {
   readonly #schedstat: string;
@@ -14,15 +14,15 @@ export class SessionCost {
   /** @param sql A pool of one connection, on a server of this machine. */
   static async of(sql: Sql): Promise<SessionCost> {
     const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
-    if (row === undefined) throw new Error("The session has no process");
+    if (row === undefined) throw new Error("Cannot find the process of the session");
     return new SessionCost(row.pid);
   }
 
-  /** Microseconds that the session spends on the call. */
+  /** Returns the microseconds of the session for the call. */
   async cpuUs(call: () => PromiseLike<unknown>): Promise<number> {
     const beforeNs = await this.#cpuNs();
     await call();
-    // The process is counted when it has gone to sleep.
+    // The scheduler updates the time when the process sleeps.
     await new Promise((resolve) => setTimeout(resolve, 1));
     return (await this.#cpuNs() - beforeNs) / 1_000;
   }

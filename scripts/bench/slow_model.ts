@@ -1,14 +1,14 @@
 import { z } from "../../shared/vendor/zod.js";
 
-/** A model behind the Chat Completions wire format that takes its time for each answer. */
+/** A model with the Chat Completions wire format that answers slowly. */
 export interface SlowModel extends AsyncDisposable {
   /** For `llm_providers.base_url`. */
   readonly baseUrl: string;
-  /** How many answers streamed, and how many were whole. */
+  /** The numbers of streamed and of complete answers. */
   readonly counts: { readonly streamed: number; readonly whole: number };
 }
 
-/** How long an answer takes, and in how many pieces it streams. */
+/** The duration and the number of pieces of an answer. */
 export interface SlowAnswer {
   readonly pieces: number;
   readonly pieceEachMs: number;
@@ -19,7 +19,7 @@ const BASE = { id: "slow", created: 0, model: "slow" };
 const USAGE = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
 const PIECE = "one more line of an answer\n";
 
-/** Serves one on 127.0.0.1. */
+/** Serves a slow model on 127.0.0.1. */
 export function startSlowModel({ pieces, pieceEachMs }: SlowAnswer): SlowModel {
   const counts = { streamed: 0, whole: 0 };
   const server = Deno.serve(
@@ -49,7 +49,7 @@ async function* streamAnswer(pieces: number, pieceEachMs: number): AsyncGenerato
   const beganAtMs = performance.now();
   for (let n = 1; n <= pieces; n++) {
     yield chunk({ content: PIECE }, null);
-    // By the clock, so that slow timers do not stretch the answer.
+    // Use the clock, so that slow timers do not delay the answer.
     await pause(Math.max(0, beganAtMs + n * pieceEachMs - performance.now()));
   }
   yield chunk({}, "stop");

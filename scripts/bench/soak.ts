@@ -10,7 +10,7 @@ import { startWorkerProcess, type WorkerOrder, type WorkerProcess } from "./work
 const ROUNDS = 2;
 const CONCURRENCY = 10;
 const POOL_SIZE = 10;
-/** Tasks that are put into the queue at once, and how many of them wait at most. */
+/** The number of tasks per batch, and the maximum number of waiting tasks. */
 const BATCH = 500;
 const MOST_WAITING = 2_000;
 const REPORT_EACH = 50;
@@ -43,7 +43,7 @@ const ENQUEUE = {
 } satisfies Record<string, Enqueue>;
 
 /**
- * Soak: what is left of a queue's rate while a session of the database holds an old snapshot.
+ * Soak: how much of a queue's rate remains while a session of the database holds an old snapshot.
  *
  * @param db `native` or a URL.
  */
@@ -86,7 +86,7 @@ async function measureSoak(database: QueueDatabase, worker: WorkerProcess, enque
     const before = await load.pass(MEASURED_MS);
     const held = await database.sql.begin("isolation level repeatable read", async (tx) => {
       await takeSnapshot(tx);
-      writeProgress(`soak: a snapshot is held for ${HELD_MS / 1_000} s`);
+      writeProgress(`soak: holding a snapshot for ${HELD_MS / 1_000} s`);
       await load.pass(HELD_MS);
       return await load.pass(MEASURED_MS);
     });
@@ -96,12 +96,12 @@ async function measureSoak(database: QueueDatabase, worker: WorkerProcess, enque
   }
 }
 
-/** Without a look at a table there is no snapshot. */
+/** Takes a snapshot, which requires a query of a table. */
 async function takeSnapshot(tx: TransactionSql): Promise<void> {
   await tx`select count(*) from private.settings`;
 }
 
-/** Keeps a queue filled, and counts what its worker does. */
+/** Keeps a queue filled and counts the tasks of its worker. */
 function startLoad(database: QueueDatabase, worker: WorkerProcess, enqueue: Enqueue) {
   let isOver = false;
   let doneCount = 0;
@@ -120,17 +120,17 @@ function startLoad(database: QueueDatabase, worker: WorkerProcess, enqueue: Enqu
     }
   })();
   const whenBroken = Promise.all([done, created]).then(() => {
-    throw new Error("The load has ended");
+    throw new Error("Cannot measure the rate: the load has ended");
   });
   whenBroken.catch(() => {});
   return {
-    /** Waits, and returns how many tasks a second were begun meanwhile. */
+    /** Waits and returns the number of started tasks per second. */
     async pass(ms: number): Promise<number> {
       const [startedAtMs, startedCount] = [performance.now(), doneCount];
       await Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), whenBroken]);
       return (doneCount - startedCount) / (performance.now() - startedAtMs) * 1_000;
     },
-    /** Resolves when nothing more is created or read. */
+    /** Stops the load. Resolves when no more tasks are created or read. */
     async stop(): Promise<void> {
       isOver = true;
       await Promise.allSettled([done, created]);

@@ -4,10 +4,10 @@ import { type BenchResult, judge, percentile } from "./bench_result.ts";
 import { readReferenceFiles, type ReferenceFile } from "./reference_files.ts";
 import { scanFences } from "./scan_fences.ts";
 
-/** Longer code examples are not expected to stay whole in any chunk. */
+/** Longer code examples need not stay whole in a chunk. */
 const MAX_FENCE_TOKENS = 430;
 
-/** The windows of a large embedder and of MiniLM, with the shares of fences that may be cut. */
+/** The windows of a large embedder and of MiniLM, with the maximum share of cut fences. */
 const WINDOWS = [
   { maxTokens: 480, maxCutShare: 0.001 },
   { maxTokens: 220, maxCutShare: 0.02 },
@@ -16,7 +16,9 @@ const WINDOWS = [
 /** Measures the splitter on the reference corpus: chunk sizes, cut fences, speed. */
 export async function benchSplitter(): Promise<BenchResult> {
   const files = await readReferenceFiles();
-  if (files === null) throw new Error("There is no ../shared/data/quoth beside the checkout");
+  if (files === null) {
+    throw new Error("Cannot run the benchmark: the folder ../shared/data/quoth is missing");
+  }
   const figures: Record<string, number> = { files: files.length };
   const targets: Record<string, { readonly max: number }> = {};
   for (const { maxTokens, maxCutShare } of WINDOWS) {
@@ -32,7 +34,7 @@ export async function benchSplitter(): Promise<BenchResult> {
   return judge("splitter", figures, targets);
 }
 
-/** How long one file of a million characters takes. */
+/** Measures one file with a million characters. */
 async function measureMegabyte(files: readonly ReferenceFile[]): Promise<number> {
   const text = files.map(({ content }) => content).join("\n\n").slice(0, 1_000_000);
   const startedAt = performance.now();

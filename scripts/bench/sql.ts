@@ -44,8 +44,8 @@ const COLD_STARTS = 7;
 const READ = "select id, name from public.products where id <= 10 order by id";
 
 /**
- * What SQL costs before and around the database: parsing and judging a statement, the first of them
- * in a new process, and a guarded read as a ratio to the bare query on the same connection pool.
+ * The overhead of SQL tools: parsing and classifying a statement, the first one in a new process,
+ * and a guarded read as a ratio to the plain query on the same connection pool.
  *
  * @param db `native` or a URL.
  */
@@ -87,7 +87,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** In a process of its own, without permissions, as a function that starts. */
+/** Measures the first parse in a separate process without permissions, like a starting function. */
 async function firstParseMs(): Promise<number> {
   const source = `
     const startedAt = performance.now();
@@ -125,12 +125,12 @@ async function measureReads(sql: Sql): Promise<{ bare: number[]; guarded: number
   return { bare, guarded };
 }
 
-/** A judged read of a user, with as much of a tool's context as a read asks for. */
+/** Creates a classified read of a user, with the tool context that a read needs. */
 async function admittedCall(sql: Sql): Promise<AdmittedCall> {
   const userId = crypto.randomUUID();
   await sql`insert into auth.users (id, email) values (${userId}, 'reader@example.com')`;
   const verdict = await classifySql(READ, DEFAULT_SQL_POLICY);
-  if (verdict.statement === null) throw new Error("The read is no statement");
+  if (verdict.statement === null) throw new Error("Cannot parse the read");
   const { signal } = new AbortController();
   const tokenClaims = { sub: userId, role: "authenticated" };
   const context: Pick<ToolContext, "sql" | "runAsCaller"> = {

@@ -9,7 +9,7 @@ import { type BenchResult, judge, rounded } from "./bench_result.ts";
 import { openQueueDatabase } from "./queue_database.ts";
 import { serverVersion } from "./server_version.ts";
 
-/** What the model believes a column is called, and what it is called. */
+/** The name of a column that the model assumes, and the real name. */
 const COLUMNS = [
   ["created_date", "created_at"],
   ["customer_name", "full_name"],
@@ -32,8 +32,8 @@ ${
 }`;
 
 /**
- * What the SQL context saves a model that uses wrong names until an error or the context shows the
- * right one: attempts of `generate_sql` without and with learned context.
+ * SQL context: how many attempts of `generate_sql` it saves a model that uses wrong names until an
+ * error or the context shows the right one.
  *
  * @param db `native` or a URL.
  */
@@ -63,7 +63,7 @@ export async function benchSqlContext(db: string): Promise<BenchResult> {
   }
 }
 
-/** The right name once a fix or an error contains it; otherwise the wrong one. */
+/** Uses the right name if a fix or an error contains it, otherwise the wrong one. */
 function answerByBelief({ messages }: ScriptedRequest) {
   const texts = messages.map(({ text }) => text);
   const question = texts[0]?.split("# User Request").at(-1) ?? "";

@@ -12,14 +12,14 @@ import { serverVersion } from "./server_version.ts";
 
 const ROUNDS = 5;
 const STEPS = 500;
-/** Numbers of the first and the last checkpoint of each part that is compared. */
+/** The first and the last checkpoint of each compared part. */
 const EARLY = [11, 60] as const;
 const LATE = [451, 500] as const;
 
 /**
- * Steps: what a checkpoint costs early and late in one task, and what it takes to go on with a task
- * of 500 steps. A worker's own store on the SQL functions, turns of a model call with its usage and
- * a tool call with a result of 4 KB, each written with the intent of the next.
+ * Steps: the cost of a checkpoint early and late in one task, and of resuming a task with 500
+ * steps. Uses the worker's store with turns of a model call with its usage and a tool call with a
+ * result of 4 KB. Each is written with the intent of the next.
  *
  * @param db `pglite`, `native` or a URL.
  */
@@ -29,7 +29,7 @@ export async function benchSteps(db: string): Promise<BenchResult> {
   const store = createSqlTaskStore(sql, { leaseSeconds: 60, clock: isolateClock });
   const usage = await usageOfACall(sql);
 
-  // One task first, so that the functions' plans and this program are warm.
+  // Run one task first, to warm up the functions' plans and this program.
   await takeSteps(sql, store, usage);
   const rounds = await runRounds(
     { supaswarm: () => takeSteps(sql, store, usage) },
@@ -70,18 +70,22 @@ async function takeSteps(sql: Sql, store: TaskStore, usage: JsonObject) {
   const resumed = await claimOne(store);
   const { steps } = taskContext.parse(resumed.context);
   const resumeMs = performance.now() - startMs;
-  if (steps.length !== STEPS) throw new Error(`The claim brought ${steps.length} steps`);
+  if (steps.length !== STEPS) {
+    throw new Error(`Cannot resume: the claim returned ${steps.length} steps`);
+  }
   await store.finish(resumed, "done", null);
 
   const [early, late] = [EARLY, LATE].map(([first, last]) =>
     median(timesMs.slice(first - 1, last))
   );
-  if (early === undefined || late === undefined) throw new Error("Nothing was measured");
+  if (early === undefined || late === undefined) {
+    throw new Error("Cannot measure the steps: no checkpoint was measured");
+  }
   return { early_ms: early, late_ms: late, late_to_early: late / early, resume_ms: resumeMs };
 }
 
 async function claimOne(store: TaskStore): Promise<ClaimedTask> {
   const [task] = await store.claim("bench", 1);
-  if (task === undefined) throw new Error("There is no task to claim");
+  if (task === undefined) throw new Error("Cannot claim a task: there is none");
   return task;
 }

@@ -1,11 +1,11 @@
 /**
- * A model provider in a process of its own: a while until its first token, then one after another.
- * Answers each line of stdin with its URL and when its last client went away before the end.
+ * A model provider in a separate process. It waits before its first token, then streams the others.
+ * Answers each line of stdin with its URL and the time when a client last disconnected early.
  */
 import { sleep } from "../../shared/sleep.ts";
 import { writeLine } from "../terminal.ts";
 
-/** What a hosted model takes for its first token, and for each one after it. */
+/** Typical times of a hosted model for its first token, and for each later one. */
 const FIRST_TOKEN_MS = 400;
 const TOKEN_EACH_MS = 20;
 const TOKENS = 60;
@@ -33,7 +33,7 @@ function streamAnswer(): ReadableStream<Uint8Array> {
       const beganAtMs = performance.now();
       try {
         for (let token = 0; token < TOKENS; token++) {
-          // By the clock, so that slow timers do not stretch the answer.
+          // Use the clock, so that slow timers do not delay the answer.
           const dueAtMs = beganAtMs + FIRST_TOKEN_MS + token * TOKEN_EACH_MS;
           await sleep(Math.max(0, dueAtMs - performance.now()), gone.signal);
           controller.enqueue(chunk({ delta: { content: "word " }, finish_reason: null }));

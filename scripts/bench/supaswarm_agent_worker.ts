@@ -1,4 +1,6 @@
-/** The product's worker as an isolate runs it, with a model that answers at once and no tools. */
+/**
+ * The product's worker as an isolate runs it, with a model that answers immediately and no tools.
+ */
 import { createSql } from "../../shared/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
@@ -6,7 +8,7 @@ import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { createTaskWorker } from "../../shared/worker/task_worker.ts";
-import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";
+import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
 
 const LEASE_SECONDS = 30;
 const LIFE_SECONDS = 3_600;
@@ -64,7 +66,7 @@ const worker = createTaskWorker({
 const ended = worker.run();
 await listening.promise;
 reportReady();
-await untilDismissed();
+await untilStdinEnds();
 await worker.unload();
 await ended;
 await sql.end({ timeout: 1 });

@@ -1,17 +1,17 @@
-/** The queue's own path: the product's runner, whose tasks end without a model. */
+/** Measures only the queue: the product's runner, whose tasks end without a model. */
 import { createSql, prepareStatements } from "../../shared/db/sql_client.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { WorkRunner } from "../../shared/work/work_runner.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
-import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";
+import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
 
 const LEASE_SECONDS = 30;
 const LIFE_SECONDS = 3_600;
 
 const order = readOrder();
 const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "supaswarm" });
-// As the worker does once it listens.
+// Like the worker when it listens.
 prepareStatements(sql);
 const store = createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock });
 const begin = createMomentReporter(order);
@@ -50,7 +50,7 @@ const runner = new WorkRunner({
 await sql`select 1`;
 reportReady();
 const ended = runner.run();
-await untilDismissed();
+await untilStdinEnds();
 await runner.unload();
 await ended;
 await sql.end({ timeout: 1 });

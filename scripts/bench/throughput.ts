@@ -5,12 +5,12 @@ import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
 import { requireSessions, serverVersion } from "./server_version.ts";
 import { startWorkerProcess, type WorkerOrder, type WorkerProcess } from "./worker_process.ts";
 
-/** Together 20,000 tasks of each system at each concurrency. */
+/** In total 20,000 tasks of each system at each concurrency. */
 const ROUNDS = 5;
 const TASKS = 4_000;
 const WARM_UP_TASKS = 400;
 const CONCURRENCIES = [10, 50];
-/** At least so many times the rate of a peer, by concurrency. */
+/** Minimum ratio to the rate of a peer, by concurrency. */
 const TARGETS = { c10: { graphile: 1.8, pgboss: 1.3 }, c50: { graphile: 1.8, pgboss: 0.6 } };
 const POOL_SIZE = 10;
 const TIMEOUT_MS = 180_000;

@@ -1,13 +1,13 @@
 import type { QueueDatabase } from "./queue_database.ts";
 import { type ReportingProcess, startReportingProcess } from "./reporting_process.ts";
 
-/** What the worker's process holds, in bytes. */
+/** Memory of the worker's process, in bytes. */
 export interface Memory {
   readonly rss: number;
   readonly heap_used: number;
 }
 
-/** Starts the worker's whole function in a process of its own, woken once. */
+/** Starts the worker's complete function in a separate process and wakes it once. */
 export async function startFunctionWorker(
   { sql, url }: QueueDatabase,
   { slots }: { readonly slots: number },

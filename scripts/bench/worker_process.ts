@@ -3,38 +3,38 @@ import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT } from "../project_root.ts";
 import type { Peers } from "./peers/install_peers.ts";
 
-/** Other systems, which run on Node. */
+/** The compared systems, which run on Node. */
 export const PEER_SYSTEMS = ["graphile", "pgboss", "openworkflow", "dbos"] as const;
 
 export type PeerSystem = (typeof PEER_SYSTEMS)[number];
 
-/** The order for a worker of a benchmark. */
+/** The settings of a benchmark worker. */
 export interface WorkerOrder {
   readonly system: PeerSystem | "supaswarm" | "supaswarm_agent" | "pgmq_poll";
   readonly url: string;
   readonly concurrency: number;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly poolSize: number;
-  /** Reports the moments of these tasks, counted from 1, or of every n-th; null: of each. */
+  /** Reports the start times of these tasks, counted from 1, or of every n-th. Null: of all. */
   readonly marks: readonly number[] | number | null;
-  /** Peers only: tasks that they put into their own queue before they begin. @default 0 */
+  /** Peers only: tasks to add to their queue before they start. @default 0 */
   readonly enqueueCount?: number;
 }
 
-/** The moment at which a worker began its n-th task. */
+/** The time at which a worker started its n-th task. */
 export interface TaskMoment {
   readonly count: number;
   /** Milliseconds since 1970. */
   readonly at_ms: number;
-  /** For the newest task that the worker was asked to create. */
+  /** Creation time of the newest task that the worker had to create. */
   readonly created_at_ms?: number;
 }
 
-/** A worker that runs in a process of its own. */
+/** A worker in a separate process. */
 export interface WorkerProcess extends AsyncDisposable {
-  /** The next moment that it reports. */
+  /** Returns the next reported time. */
   next(timeoutMs: number): Promise<TaskMoment>;
-  /** Asks a peer to create one more task. */
+  /** Makes a peer create one more task. */
   createTask(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function startWorkerProcess(
     isOver = true;
     await stdin.close().catch(() => {});
     const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
-    // Nobody wants to hear the rest, but a closed pipe would be an error of the worker's.
+    // Read and ignore the rest, because a closed pipe would be an error in the worker.
     while (!(await lines.next()).done);
     await child.status;
     clearTimeout(timer);
@@ -81,7 +81,7 @@ export async function startWorkerProcess(
     throw error;
   }
   return {
-    // Written by the workers of this folder alone.
+    // No validation: only the workers of this folder write it.
     next: async (timeoutMs) => JSON.parse(await read(timeoutMs)) as TaskMoment,
     createTask: () => stdin.write(new TextEncoder().encode("create\n")),
     [Symbol.asyncDispose]: stop,

@@ -1,18 +1,18 @@
 import { writeLine } from "../terminal.ts";
 import type { WorkerOrder } from "./worker_process.ts";
 
-/** Reads the worker process's order from its only argument. */
+/** Reads the worker's settings from the only argument of the process. */
 export function readOrder(): WorkerOrder {
-  // Written by worker_process.ts alone.
+  // No validation: only worker_process.ts writes it.
   return JSON.parse(Deno.args[0] ?? "") as WorkerOrder;
 }
 
-/** Says that the worker serves. */
+/** Reports that the worker serves. */
 export function reportReady(): void {
   writeLine(JSON.stringify({ ready: true }));
 }
 
-/** Counts tasks and reports the moments that were asked for. */
+/** Counts tasks and reports the requested start times. */
 export function createMomentReporter({ marks }: WorkerOrder): () => void {
   let count = 0;
   return () => {
@@ -24,10 +24,10 @@ export function createMomentReporter({ marks }: WorkerOrder): () => void {
   };
 }
 
-/** Resolves when whoever started this process closes its stdin. */
-export async function untilDismissed(): Promise<void> {
+/** Resolves when the parent process closes stdin. */
+export async function untilStdinEnds(): Promise<void> {
   for await (const _chunk of Deno.stdin.readable) {
-    // What is written to it means nothing.
+    // Ignore the content.
   }
 }
 

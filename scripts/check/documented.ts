@@ -1,10 +1,10 @@
-/** A list in the code and the page that must name all of it. */
+/** A list in the code, and the page that must document all of its names. */
 export interface DocumentedList {
   readonly page: string;
   readonly names: readonly string[];
 }
 
-/** Every name that its page does not have in backticks. */
+/** Returns the names that their page does not have in backticks. */
 export function undocumented(
   lists: readonly DocumentedList[],
   textOf: (page: string) => string,

@@ -2,7 +2,7 @@ import { ERROR_CODES, isErrorCode } from "../../shared/errors/codes.ts";
 
 const RAISED = /raise sqlstate 'PT(\d{3})' using([\s\S]*?);\n/g;
 
-/** Every code that SQL raises but that is not in the list, or has another HTTP status there. */
+/** Returns codes that SQL raises but that are not in the list, or have another status there. */
 export function unknownErrorCodes(name: string, sql: string): string[] {
   return [...sql.matchAll(RAISED)].flatMap(([, status, options = ""]) => {
     const code = options.match(/detail = '([A-Z_]+)'/)?.[1];

@@ -3,12 +3,12 @@ import { VENDORED_MODULES, VENDORED_PACKAGES } from "../vendor/vendored_modules.
 import { VENDOR_FOLDER } from "../vendor/vendor_files.ts";
 
 /**
- * Problems in how a function loads npm packages: a vendored package that is imported from npm, so
- * that its whole folder is embedded, or a vendored module that is loaded at the start although it
- * should be loaded on first use.
+ * Finds problems in how a function loads npm packages: a vendored package that is imported from
+ * npm, which embeds its whole folder, or a vendored module that is loaded at the start but should
+ * be loaded on first use.
  *
  * @param entry Path of the function's `index.ts`.
- * @param modules Everything that the function reaches.
+ * @param modules All modules that the function imports, directly or not.
  */
 export function functionPackageProblems(
   entry: string,
@@ -46,7 +46,7 @@ function eagerModules(entry: string, modules: readonly ProjectModule[]): string[
     });
 }
 
-/** `@scope/name` of `npm:@scope/name@1.2.3/entry`; null for what is no npm package. */
+/** `npm:@scope/name@1.2.3/entry` → `@scope/name`; null for other specifiers. */
 function packageOf(specifier: string): string | null {
   return /^npm:\/?((?:@[^/]+\/)?[^@/]+)/.exec(specifier)?.[1] ?? null;
 }

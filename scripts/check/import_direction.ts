@@ -29,15 +29,15 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   },
 ];
 
-/** Ports are what the core is written against, so they count as its own wherever they stand. */
+/** The core depends on ports, so they belong to the core in any folder. */
 const PORTS: readonly RegExp[] = [/_port\.ts$/];
 
-/** The database's closed sets, generated: names without code, for everybody to use. */
+/** The generated closed sets of the database. They are only names, so every layer may use them. */
 const GENERATED_NAMES = "shared/db/database.types.ts";
 
 const STACK_FOLDER = "stack/";
 
-/** Of the adapters: how anything connects to Postgres. */
+/** The adapter modules that connect to Postgres. */
 const STACK_MAY_IMPORT: ReadonlySet<string> = new Set([
   "shared/db/sql_client.ts",
   "shared/db/tls_socket.ts",
@@ -53,7 +53,7 @@ const EFFECTS: readonly RegExp[] = [
 ];
 
 /**
- * Every upward import, every cycle between modules or between folders, every unknown folder.
+ * Finds upward imports, cycles between modules or folders, and unknown folders.
  */
 export function misdirectedImports(modules: readonly ImportingModule[]): string[] {
   const problems: string[] = [];
@@ -71,8 +71,8 @@ export function misdirectedImports(modules: readonly ImportingModule[]): string[
 }
 
 /**
- * Forbidden imports of the embedded Supabase: it is a separate product that may only import itself
- * and the foundation. With its cycles.
+ * Finds forbidden imports and cycles in the embedded Supabase. It is a separate product that may
+ * import only itself and the foundation.
  */
 export function misdirectedStackImports(modules: readonly ImportingModule[]): string[] {
   const own = modules.filter(({ path }) => path.startsWith(STACK_FOLDER));
@@ -88,7 +88,7 @@ function isOpenToStack(target: string): boolean {
     STACK_MAY_IMPORT.has(target);
 }
 
-/** The effects in the source of a core module. */
+/** Finds effects in the source of a core module. */
 export function effectsInCore(path: string, source: string): string[] {
   if (layerOf(path) !== layerNamed("core")) return [];
   const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
@@ -115,11 +115,11 @@ function cyclesIn(modules: readonly ImportingModule[]): string[] {
   const graphs = [modules, foldersOf(modules)];
   return graphs.flatMap((graph) => {
     const cycle = findCycle(graph);
-    return cycle === null ? [] : [`Imports go round: ${cycle.join(" → ")}`];
+    return cycle === null ? [] : [`Import cycle: ${cycle.join(" → ")}`];
   });
 }
 
-/** The folders that import each other. A file at the root of a product stands for itself. */
+/** Merges modules by folder. A file at the root of a product counts as a folder. */
 function foldersOf(modules: readonly ImportingModule[]): ImportingModule[] {
   const importsOf = new Map<string, Set<string>>();
   for (const { path, imports } of modules) {

@@ -29,7 +29,7 @@ Deno.test("misdirectedImports() reports a cycle", () => {
   ]);
 
   assert.deepEqual(problems, [
-    "Imports go round: shared/db/a.ts → shared/db/b.ts → shared/db/a.ts",
+    "Import cycle: shared/db/a.ts → shared/db/b.ts → shared/db/a.ts",
   ]);
 });
 
@@ -53,7 +53,7 @@ Deno.test("misdirectedImports() reports two folders that import each other", () 
     { path: "shared/db/d.ts", imports: [] },
   ]);
 
-  assert.deepEqual(problems, ["Imports go round: shared/db → shared/http → shared/db"]);
+  assert.deepEqual(problems, ["Import cycle: shared/db → shared/http → shared/db"]);
 });
 
 Deno.test("misdirectedImports() prevents tools from importing the code that serves them", () => {
@@ -91,5 +91,5 @@ Deno.test("misdirectedStackImports() reports a cycle between its folders", () =>
     { path: "stack/keys/c.ts", imports: [] },
   ]);
 
-  assert.deepEqual(problems, ["Imports go round: stack/keys → stack/gateway → stack/keys"]);
+  assert.deepEqual(problems, ["Import cycle: stack/keys → stack/gateway → stack/keys"]);
 });

@@ -1,4 +1,4 @@
-/** A word that readers do not find when they search for the standard term, and that term. */
+/** A nonstandard word, and the standard term to use instead. */
 interface RetiredWord {
   /** Source of a regular expression; a plural `s` also matches. */
   readonly pattern: string;
@@ -20,7 +20,7 @@ const MATCHERS = RETIRED_WORDS.map(({ pattern, instead }) => ({
   instead,
 }));
 
-/** The retired words in a text file, each with its line and what to write instead. */
+/** Finds the retired words in a text file, each with its line and the term to use instead. */
 export function retiredWords(path: string, text: string): string[] {
   return text.split("\n").flatMap((line, index) =>
     MATCHERS.flatMap(({ matcher, instead }) =>

@@ -4,7 +4,9 @@ const MAY_PARSE: ReadonlySet<string> = new Set([
   "shared/config/env_variables.ts",
 ]);
 
-/** `JSON.parse` of anything but a value that was just written, and bodies parsed by the runtime. */
+/**
+ * `JSON.parse` of anything except a value that was just encoded, and bodies parsed by the runtime.
+ */
 const UNMEASURED = /\bJSON\.parse\((?!JSON\.stringify\()|(?<!\bz)\.json\(\)/g;
 
 /** Finds places where a module parses JSON without limits. */

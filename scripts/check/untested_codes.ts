@@ -1,16 +1,16 @@
 import { ERROR_CODES } from "../../shared/errors/codes.ts";
 
-/** Codes in these files are only listed or invented, not reached. */
+/** Codes in these files are only listed or invented, so they prove nothing. */
 const NO_PROOF =
   /^(shared\/errors\/codes_test\.ts|tests\/conformance\/fixture\/|tests\/fixtures\/)/;
 const IS_TEST = /^(tests\/.*\.ts|supabase\/tests\/.*\.sql|.*_test\.ts)$/;
 
-/** Whether a file can show that an error code is reached. */
+/** Whether a file can prove that an error code is reached. */
 export function isCodeProof(path: string): boolean {
   return IS_TEST.test(path) && !NO_PROOF.test(path);
 }
 
-/** The error codes that none of the tests' texts expects, one problem each. */
+/** Returns one problem for each error code that no test expects. */
 export function untestedCodes(
   tests: Iterable<string>,
   codes: readonly string[] = Object.keys(ERROR_CODES),

@@ -78,7 +78,7 @@ function helpText(spec: CommandSpec<Record<string, CommandOption>>): string {
     flag: `--${name}${option.type === "string" ? ` ${option.placeholder ?? "VALUE"}` : ""}`,
     help: option.help,
   }));
-  flags.push({ flag: "--help", help: "Shows this text." });
+  flags.push({ flag: "--help", help: "Show this help." });
   const width = Math.max(...flags.map(({ flag }) => flag.length));
   return [
     `${spec.name} [options]${spec.positionals === undefined ? "" : ` ${spec.positionals}`}`,

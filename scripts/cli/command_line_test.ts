@@ -6,7 +6,7 @@ const SPEC = {
   summary: "Boots the stack.",
   options: {
     port: { type: "string", placeholder: "N", help: "Port of the API." },
-    json: { type: "boolean", help: "Prints one line of JSON." },
+    json: { type: "boolean", help: "Print one line of JSON." },
   },
 } as const;
 

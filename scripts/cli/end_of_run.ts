@@ -1,12 +1,13 @@
 import { fstatSync } from "node:fs";
 
-/** Exit code of a process that Ctrl-C has ended. */
+/** Exit code of a process that was ended by Ctrl-C. */
 const INTERRUPTED_EXIT_CODE = 130;
 
 /** When a serving command must end. */
 export interface EndOfRun {
   /**
-   * Resolves on SIGINT, SIGTERM or the end of a piped stdin; rejects after {@linkcode EndOfRun.fail}.
+   * Resolves on SIGINT, SIGTERM or the end of a piped stdin; rejects after {@linkcode
+   * EndOfRun.fail}.
    */
   readonly reached: Promise<void>;
   /** Ends the run with an error. */
@@ -21,7 +22,7 @@ export interface EndOfRun {
  */
 export function endOfRun(): EndOfRun {
   const { promise: reached, resolve, reject } = Promise.withResolvers<void>();
-  reached.catch(() => {}); // Whoever awaits it sees the failure.
+  reached.catch(() => {}); // Callers that await it get the error.
   let isInterrupted = false;
   Deno.addSignalListener("SIGINT", () => {
     if (isInterrupted) Deno.exit(INTERRUPTED_EXIT_CODE);
@@ -38,13 +39,13 @@ function isStdinPiped(): boolean {
     const stdin = fstatSync(0);
     return stdin.isFIFO() || stdin.isSocket();
   } catch {
-    // There is no stdin at all.
+    // The process has no stdin.
     return false;
   }
 }
 
 async function readToEnd(stream: ReadableStream<Uint8Array>): Promise<void> {
   for await (const _chunk of stream) {
-    // What is written to it means nothing.
+    // Ignore the content.
   }
 }

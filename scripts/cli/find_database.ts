@@ -14,7 +14,7 @@ export const DATABASE_OPTION = {
 } as const;
 
 /**
- * The database that a command works on: its `--db`, `SUPABASE_DB_URL`, or that of the stack that
+ * Finds the database of a command: `--db`, `SUPABASE_DB_URL`, or the database of the stack that
  * `deno task start` serves from this checkout.
  *
  * @throws CommandError when there is none.
@@ -40,7 +40,7 @@ async function urlOfRunningStack(environment: Environment): Promise<string | und
   return parseEnv(text)["SUPABASE_DB_URL"];
 }
 
-/** Where `deno task start` keeps data, keys and files. */
+/** Returns the folder of data, keys and files of `deno task start`. */
 export function dataFolder(environment: Environment): string {
   return environment["SUPASWARM_DATA_DIR"] || join(PROJECT_ROOT, ".supaswarm");
 }

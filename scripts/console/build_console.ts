@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { PROJECT_ROOT } from "../project_root.ts";
 
 const CONSOLE_FOLDER = join(PROJECT_ROOT, "console");
-/** Where the built files lie. */
+/** Folder of the built files. */
 export const CONSOLE_DIST = join(CONSOLE_FOLDER, "dist");
 
-/** Held while somebody builds: two builds at a time would take each other's files away. */
+/** Lock file of a build. Two concurrent builds would delete each other's files. */
 const BUILD_LOCK = join(CONSOLE_FOLDER, ".build.lock");
 const SOURCES = ["src", "public", "index.html", "vite.config.ts", "deno.json", "deno.lock"];
 const SHARED_SOURCES = ["shared/db/database.types.ts"];
@@ -22,14 +22,14 @@ export async function buildConsole(): Promise<void> {
   throw new Error(`Cannot build the console:\n${output.trim()}`);
 }
 
-/** Builds the console unless what is built is up to date, one process at a time. */
+/** Builds the console if it is out of date, one process at a time. */
 export async function buildStaleConsole(): Promise<void> {
   using lock = await Deno.open(BUILD_LOCK, { create: true, write: true });
   await lock.lock(true);
   if (await isConsoleStale()) await buildConsole();
 }
 
-/** True when nothing is built, or when a source is newer than what is. */
+/** Whether the console is not built, or a source is newer than the build. */
 export async function isConsoleStale(): Promise<boolean> {
   const builtAt = await modifiedAt(join(CONSOLE_DIST, "index.html"));
   if (builtAt === null) return true;

@@ -1,16 +1,16 @@
-/** Headers beside the policy that every file of the console is served with. */
+/** Headers of every file of the console, in addition to the policy. */
 export const CONSOLE_HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin-allow-popups",
 } as const;
 
-/** What only a header can say; a `<meta>` element ignores it. */
+/** A rule that works only in a header; a `<meta>` element ignores it. */
 const FRAME_RULE = "frame-ancestors 'none'";
 
 /**
- * What the console's page may load and where it may connect: its own files and the project, no
- * inline script or style, no string that becomes code.
+ * Returns the console's policy: it may load and connect to only its own files and the project, and
+ * allows no inline script or style and no code from strings.
  */
 export function contentSecurityPolicy(
   apiUrl: string,
@@ -21,7 +21,7 @@ export function contentSecurityPolicy(
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Files of jobs are shown as blobs.
+    // The page shows files of jobs as blobs.
     "img-src 'self' blob: data:",
     "font-src 'self'",
     `connect-src 'self' ${origin} ${origin.replace(/^http/, "ws")}`,

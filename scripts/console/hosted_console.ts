@@ -3,11 +3,11 @@ import { parseProjectConfig } from "../../console/src/project/project_config.ts"
 import { CONSOLE_DIST } from "./build_console.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
-/** What a hosted console is made of. */
+/** Options of {@linkcode writeHostedConsole}. */
 export interface HostedConsole {
   readonly apiUrl: string;
   readonly publishableKey: string;
-  /** Takes the files; what lies there under other names stays. */
+  /** Target folder. Other files in it stay. */
   readonly folder: string;
 }
 
@@ -15,7 +15,7 @@ export interface HostedConsole {
  * Writes the built console with the project's `config.json`, the policy as a `<meta>` element and,
  * for hosts that read it, `_headers`.
  *
- * @throws Error when the key is a secret key or the URL is none.
+ * @throws Error when the key is a secret key or the URL is invalid.
  */
 export async function writeHostedConsole(hosted: HostedConsole): Promise<void> {
   const { apiUrl, publishableKey } = parseProjectConfig({
@@ -31,7 +31,7 @@ export async function writeHostedConsole(hosted: HostedConsole): Promise<void> {
   await Deno.writeTextFile(page, withPolicy(await Deno.readTextFile(page), apiUrl));
 }
 
-/** The page with the policy, before anything that it is to govern. */
+/** Inserts the policy into the page, before everything that it controls. */
 export function withPolicy(html: string, apiUrl: string): string {
   const policy = contentSecurityPolicy(apiUrl, { as: "meta" }).replaceAll('"', "&quot;");
   return html.replace(
@@ -40,7 +40,7 @@ export function withPolicy(html: string, apiUrl: string): string {
   );
 }
 
-/** `_headers` as Netlify and Cloudflare Pages read it. */
+/** Writes `_headers` for Netlify and Cloudflare Pages. */
 export function headersFile(apiUrl: string): string {
   const headers = {
     "content-security-policy": contentSecurityPolicy(apiUrl, { as: "header" }),

@@ -2,18 +2,18 @@ import { extname, join, normalize } from "node:path";
 import { buildStaleConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
-/** Where the console connects to, and how it is served. */
+/** Options of {@linkcode serveConsole}. */
 export interface ConsoleOptions {
-  /** Port on 127.0.0.1; 0 takes any free one. */
+  /** Port on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
   readonly apiUrl: string;
   readonly publishableKey: string;
-  /** Builds what is stale at once; else with the first request, so that programs pay nothing. */
+  /** Build a stale console immediately. Otherwise the first request builds it. */
   readonly buildsAtOnce: boolean;
   readonly onBuildFailure: (error: Error) => void;
 }
 
-/** A console that is served. */
+/** A running console server. */
 export interface ServedConsole {
   readonly url: string;
   stop(): Promise<void>;
@@ -29,10 +29,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the built console on loopback, on an origin of its own: files of agents come from the
- * API's origin, and a script among them would run in the console's.
+ * Serves the built console on loopback. It has a separate origin, so that a script in an agent's
+ * file, which comes from the API's origin, cannot run in the console's origin.
  *
- * @throws Deno.errors.AddrInUse when the port is taken.
+ * @throws Deno.errors.AddrInUse when the port is in use.
  */
 export function serveConsole(options: ConsoleOptions): ServedConsole {
   const policy = contentSecurityPolicy(options.apiUrl, { as: "header" });
@@ -56,7 +56,7 @@ export function serveConsole(options: ConsoleOptions): ServedConsole {
 
   async function answerTo(request: Request): Promise<Response> {
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return new Response("Only GET is answered here", { status: 405 });
+      return new Response("Only GET is supported", { status: 405 });
     }
     const path = new URL(request.url).pathname;
     if (path === "/config.json") {
@@ -68,7 +68,7 @@ export function serveConsole(options: ConsoleOptions): ServedConsole {
       return new Response(WAIT_SCRIPT, { headers: { "content-type": "text/javascript" } });
     }
     const state = await build.state();
-    if (state.kind === "building") return waitPage("The console is being built …");
+    if (state.kind === "building") return waitPage("Building the console …");
     if (state.kind === "failed") return waitPage(state.message, 500);
     return await fileAnswer(path === "/" ? "/index.html" : path);
   }
@@ -83,7 +83,7 @@ type BuildState =
   | { readonly kind: "built" | "building" }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Builds once, if a source has changed since the last time. */
+/** Builds once, if a source has changed since the last build. */
 function buildOnce(onFailure: (error: Error) => void) {
   let state: BuildState = { kind: "built" };
   let checked: Promise<void> | undefined;
@@ -100,7 +100,7 @@ function buildOnce(onFailure: (error: Error) => void) {
     }
   }
 
-  /** Resolves as soon as it is known whether there is something to build. */
+  /** Resolves when it is known whether a build is needed. */
   const ensure = () =>
     checked ??= isConsoleStale().then((isStale) => {
       if (isStale) void build();
@@ -114,10 +114,10 @@ function buildOnce(onFailure: (error: Error) => void) {
   };
 }
 
-/** Loads the page again, with the fragment that names what was to be shown. */
+/** Reloads the page and keeps the fragment, which selects the view. */
 const WAIT_SCRIPT = "setTimeout(() => location.reload(), 2_000);";
 
-/** Loads itself again until the console is there. */
+/** Returns a page that reloads itself until the console is built. */
 function waitPage(message: string, status = 503): Response {
   const text = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const page = `<!doctype html><html lang="en"><meta charset="utf-8">` +
@@ -137,7 +137,7 @@ async function fileAnswer(path: string): Promise<Response> {
     return new Response(body, {
       headers: {
         "content-type": CONTENT_TYPES[extname(file)] ?? "application/octet-stream",
-        // Names of assets change with their content.
+        // Assets can be cached because their names change with their content.
         "cache-control": file.startsWith("/assets/")
           ? "public, max-age=31536000, immutable"
           : "no-cache",
@@ -151,7 +151,7 @@ async function fileAnswer(path: string): Promise<Response> {
   }
 }
 
-/** The path below the built files; null for one that names none, such as `/%E0`. */
+/** Returns the path relative to the built files; null for an invalid one, such as `/%E0`. */
 function filePath(path: string): string | null {
   try {
     const file = normalize(decodeURIComponent(path));
@@ -162,5 +162,5 @@ function filePath(path: string): string | null {
 }
 
 function notFound(): Response {
-  return new Response("There is no such file", { status: 404 });
+  return new Response("File not found", { status: 404 });
 }

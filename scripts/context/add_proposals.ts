@@ -2,20 +2,20 @@ import { GENERATED_BEGIN, GENERATED_END, SECTIONS } from "../../shared/sql/conte
 import type { ErrorFix, QueryPattern } from "../../shared/sql/context/sql_context.ts";
 import type { Proposals } from "./read_proposals.ts";
 
-/** The proposals as the file has patterns and fixes. */
+/** Writes a proposed pattern in the format of the file. */
 export function patternText({ title, text, sql }: QueryPattern): string {
   const remark = text === "" ? "" : `${text}\n\n`;
   return `### ${title}\n\n${remark}\`\`\`sql\n${sql}\n\`\`\``;
 }
 
-/** See {@linkcode patternText}. */
+/** Writes a proposed fix in the format of the file. */
 export function fixText({ title, error, fix }: ErrorFix): string {
   return `### ${title}\n\n**Error**: \`${error}\`\n\n**Fix**: ${fix}`;
 }
 
 /**
- * The file with the schema's overview written anew, and with the proposals at the end of their
- * sections. They stand in remarks, which nothing reads, until a person takes the remark away.
+ * Returns the file with a new schema overview, and with the proposals at the end of their sections.
+ * A proposal is an HTML comment, which is ignored, until a person removes the comment markers.
  */
 export function addProposals(
   file: string,

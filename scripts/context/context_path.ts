@@ -1,2 +1,2 @@
-/** Where a project keeps what `generate_sql` has learned, from its root. */
+/** Path of the file with what `generate_sql` has learned, relative to the project's root. */
 export const CONTEXT_FILE = "supabase/supabase-sql-context.md";

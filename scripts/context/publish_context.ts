@@ -9,7 +9,7 @@ import { stripConstants } from "../../shared/sql/context/strip_constants.ts";
 import type { SqlContext } from "../../shared/sql/context/sql_context.ts";
 import { parseSql, SqlSyntaxError } from "../../shared/sql/parse_sql.ts";
 
-/** What publishing came to. */
+/** The result of {@linkcode publishContext}. */
 export interface PublishedContext {
   readonly version: number;
   readonly patterns: number;
@@ -17,10 +17,10 @@ export interface PublishedContext {
 }
 
 /**
- * Makes a text of `supabase-sql-context.md` the context that `generate_sql` uses, its queries without
- * their constants. A text that is used already keeps its version.
+ * Publishes a text of `supabase-sql-context.md` as the context of `generate_sql`, without the
+ * constants in its queries. An unchanged text keeps its version.
  *
- * @throws ContextFileError for a text that does not have the format; what is used stays in use.
+ * @throws ContextFileError when the text is malformed. Then the current context stays in use.
  */
 export async function publishContext(sql: Sql, text: string): Promise<PublishedContext> {
   const file = readContextFile(text);
@@ -30,7 +30,9 @@ export async function publishContext(sql: Sql, text: string): Promise<PublishedC
     select private.publish_sql_context(
       ${withQueries(text, file.patterns, patterns)}, ${sql.json(document as unknown as never)}
     ) as version`;
-  if (row === undefined) throw new Error("Publishing the context gave no version");
+  if (row === undefined) {
+    throw new Error("Cannot publish the context: the database returned no version");
+  }
   return { version: row.version, patterns: patterns.length, fixes: file.fixes.length };
 }
 
@@ -67,7 +69,7 @@ function toDocument(
   };
 }
 
-/** The file with the queries as they are stored. */
+/** Returns the file with the queries as they are stored. */
 function withQueries(
   text: string,
   before: readonly LocatedPattern[],

@@ -4,7 +4,7 @@ import { proposeFix } from "../../shared/sql/context/propose_fix.ts";
 import type { ErrorFix, QueryPattern } from "../../shared/sql/context/sql_context.ts";
 import { stripConstants } from "../../shared/sql/context/strip_constants.ts";
 
-/** What calls have taught that the file does not say yet. */
+/** Patterns and fixes from calls that the file does not have yet. */
 export interface Proposals {
   readonly patterns: readonly QueryPattern[];
   readonly fixes: readonly ErrorFix[];
@@ -23,13 +23,13 @@ interface MendedCall {
 
 const MAX_TITLE_CHARACTERS = 80;
 
-/** How far apart a failure and what mended it may lie. */
+/** Maximum time between a failure and its fix. */
 const MENDED_WITHIN = "1 hour";
 
 /**
- * Reads what the calls of the last days teach: the statements of calls that were graded up, or with
- * at least 4 and not down, and the failures that the same user's next successful call mended. What
- * the file has already is left out, and so is every constant.
+ * Reads proposals from the calls of the last days: the statements of calls that were graded up or
+ * with at least 4, and not down, and the failures that the same user's next successful call fixed.
+ * Omits what the file already has, and every constant.
  */
 export async function readProposals(
   sql: Sql,
@@ -60,7 +60,7 @@ async function readGraded(sql: Sql, days: number): Promise<readonly GradedCall[]
     order by execution.created_at`;
 }
 
-/** Of single calls, and of the attempts within one call of generate_sql. */
+/** Reads fixed failures of single calls, and of the attempts within one call of generate_sql. */
 async function readMended(sql: Sql, days: number): Promise<readonly MendedCall[]> {
   return await sql<MendedCall[]>`
     with calls as (

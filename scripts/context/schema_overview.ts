@@ -3,7 +3,7 @@ import { describeTable } from "../../shared/sql/linking/compact_schema.ts";
 import { toLinkable } from "../../shared/sql/linking/to_linkable.ts";
 import type { DatabaseSchema } from "../../shared/sql/schema/database_schema.ts";
 
-/** The tables of the exposed schemas as signed-in users see them, one a line. */
+/** Lists the tables of the exposed schemas as signed-in users see them, one per line. */
 export async function schemaOverview(sql: Sql): Promise<string> {
   const [row] = await sql.begin("read only", async (transaction) => {
     const [policy] = await transaction`

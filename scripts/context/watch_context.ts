@@ -8,7 +8,7 @@ import { publishContext } from "./publish_context.ts";
 /** Editors write a file in several steps. */
 const SETTLE_MS = 200;
 
-/** Where the context is watched, and for which database. */
+/** Options of {@linkcode watchContext}. */
 export interface ContextWatchOptions {
   readonly projectRoot: string;
   readonly sql: Sql;
@@ -16,9 +16,8 @@ export interface ContextWatchOptions {
 }
 
 /**
- * Publishes the project's context now and whenever its file is saved. A file that does not have the
- * format is logged with the line, and what was published before stays in use. Without a file nothing
- * is published until there is one.
+ * Publishes the project's context now and whenever its file is saved. Logs a malformed file with
+ * the line, and the earlier context stays in use. Publishes nothing while there is no file.
  */
 export async function watchContext(
   { projectRoot, sql, log }: ContextWatchOptions,

@@ -4,7 +4,7 @@ export interface DemoModel {
   readonly provider: "demo" | "openai" | "anthropic" | "google" | "ollama";
   /** The variable that chose it; null for the scripted model. */
   readonly variable: string | null;
-  /** Whether the variable holds a key, which must not turn up anywhere. */
+  /** Whether the variable holds a key, which must not be exposed anywhere. */
   readonly isKeyed: boolean;
 }
 
@@ -15,13 +15,13 @@ const CHOICES: readonly DemoModel[] = [
   { provider: "ollama", variable: "OLLAMA_HOST", isKeyed: false },
 ];
 
-/** The first provider whose variable is set; without any, the scripted model. */
+/** Returns the first provider whose variable is set, otherwise the scripted model. */
 export function chooseModel(environment: Readonly<Record<string, string>>): DemoModel {
   return CHOICES.find(({ variable }) => variable !== null && environment[variable]) ??
     { provider: "demo", variable: null, isKeyed: false };
 }
 
-/** The real keys that the model is called with. */
+/** Returns the real keys for calls of the model. */
 export function modelKeys(
   { variable, isKeyed }: DemoModel,
   environment: Readonly<Record<string, string>>,

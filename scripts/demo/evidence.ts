@@ -1,7 +1,7 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { TraceEvent } from "./trace_event.ts";
 
-/** What the demo claims, each from evidence. */
+/** The claims of the demo. Each is computed from evidence. */
 export interface DemoCriteria {
   readonly handoff: boolean;
   readonly authenticated_mcp: boolean;
@@ -12,7 +12,7 @@ export interface DemoCriteria {
   readonly zero_credential_exposure: boolean;
 }
 
-/** How much the demo did. */
+/** Figures of the demo. */
 export interface DemoFigures {
   readonly tasks: number;
   readonly steps: number;
@@ -21,7 +21,7 @@ export interface DemoFigures {
   readonly pickup_ms_p50: number;
 }
 
-/** The planner handed files to readers, and their own outputs came back into its steps. */
+/** Whether the planner handed files to readers and got their outputs in its steps. */
 export async function provesHandoff(sql: Sql, jobId: string): Promise<boolean> {
   const [row] = await sql<{ is_proven: boolean }[]>`
     select count(*) > 0 and bool_and(
@@ -35,7 +35,9 @@ export async function provesHandoff(sql: Sql, jobId: string): Promise<boolean> {
   return row?.is_proven ?? false;
 }
 
-/** Each reader read its file through the MCP server, which refuses whoever has no key. */
+/**
+ * Whether each reader read its file through the MCP server, which refuses requests without a key.
+ */
 export async function provesAuthenticatedMcp(
   sql: Sql,
   { jobId, refusesWithoutKey }: { readonly jobId: string; readonly refusesWithoutKey: boolean },
@@ -51,7 +53,7 @@ export async function provesAuthenticatedMcp(
   return refusesWithoutKey && (row?.is_proven ?? false);
 }
 
-/** The agent read the skill's instructions when it asked for them; its owner reads only that it did. */
+/** Whether the agent loaded the skill. Its owner can see that it did, but not the instructions. */
 export async function provesSkillLoading(sql: Sql, jobId: string): Promise<boolean> {
   const [row] = await sql<{ is_proven: boolean }[]>`
     select exists (
@@ -65,7 +67,7 @@ export async function provesSkillLoading(sql: Sql, jobId: string): Promise<boole
   return row?.is_proven ?? false;
 }
 
-/** A signed-in person approved, and their words came back to the agent. */
+/** Whether a signed-in user approved and the agent received the comment. */
 export async function provesHumanReview(
   sql: Sql,
   { jobId, userId, words }: {
@@ -85,7 +87,9 @@ export async function provesHumanReview(
   return row?.is_proven ?? false;
 }
 
-/** The second job ended as cancelled with everything under it, and no message is left of it. */
+/**
+ * Whether the second job and all its subtasks were cancelled, and the queue has no message of it.
+ */
 export async function provesCancellation(sql: Sql, jobId: string): Promise<boolean> {
   const [row] = await sql<{ is_proven: boolean }[]>`
     select count(*) > 1
@@ -100,9 +104,9 @@ export async function provesCancellation(sql: Sql, jobId: string): Promise<boole
 }
 
 /**
- * Everything that was stored of the trace since the subscription came over Realtime once, the
- * agents' own words included; and a stranger was refused. Events of tasks that run side by side
- * come in the order of their commits, which need not be that of their ids.
+ * Whether every event stored since the subscription arrived once over Realtime, including the
+ * agents' text, and another user was refused. Events of concurrent tasks arrive in the order of
+ * their commits, which can differ from the order of their ids.
  */
 export async function provesRealtimeTrace(
   sql: Sql,
@@ -128,7 +132,7 @@ export async function provesRealtimeTrace(
 
 const EXPECTED_TYPES = ["tool.completed", "review.requested", "subtask.finished", "task.completed"];
 
-/** Counts over both jobs. */
+/** Reads the figures of both jobs. */
 export async function readFigures(sql: Sql): Promise<DemoFigures> {
   const [row] = await sql<DemoFigures[]>`
     select
@@ -142,6 +146,6 @@ export async function readFigures(sql: Sql): Promise<DemoFigures> {
         from public.tasks as task
         join public.task_steps as step on step.task_id = task.id and step.seq = 1
       ) as pickup_ms_p50`;
-  if (row === undefined) throw new Error("The counts came back without a row");
+  if (row === undefined) throw new Error("Cannot read the figures: the query returned no row");
   return { ...row };
 }

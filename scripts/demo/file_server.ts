@@ -3,7 +3,7 @@ import { DEMO_FILE_SERVER } from "../deps.ts";
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 5_000;
 
-/** A real MCP server over a folder of files, behind an API key. */
+/** A real MCP server for a folder of files that requires an API key. */
 export interface FileServer {
   readonly url: string;
   /** The header that must hold the key. */
@@ -13,16 +13,16 @@ export interface FileServer {
 }
 
 /**
- * Serves a folder with the MCP project's own filesystem server over HTTP on 127.0.0.1. Both
- * programs come from npm and run under Deno.
+ * Serves a folder with the MCP project's filesystem server over HTTP on 127.0.0.1. Both programs
+ * come from npm and run in Deno.
  *
- * @param folder An absolute path; nothing outside of it can be read.
- * @throws Error when the server does not answer in time, with what it printed.
+ * @param folder An absolute path. The server can read nothing outside of it.
+ * @throws Error with the server's output when it does not respond in time.
  */
 export async function startFileServer(folder: string): Promise<FileServer> {
   const apiKey = `demo-files-${crypto.randomUUID()}`;
   const port = freePort();
-  // Away from the project, whose deno.lock would otherwise gain the packages of this program.
+  // Outside of the project, whose deno.lock would otherwise get the packages of this program.
   const cwd = await Deno.makeTempDir({ prefix: "supaswarm-demo-" });
   const deno = [Deno.execPath(), "run", "-A", "--no-lock"];
   const process = new Deno.Command(Deno.execPath(), {
@@ -50,13 +50,13 @@ export async function startFileServer(folder: string): Promise<FileServer> {
     return server;
   } catch (error) {
     await server.stop();
-    throw new Error(`The MCP file server did not start:\n${(await printed).trim()}`, {
+    throw new Error(`Cannot start the MCP file server:\n${(await printed).trim()}`, {
       cause: error,
     });
   }
 }
 
-/** Without the key the server must refuse; that also tells that it serves. */
+/** Whether the server refuses a request without the key. This also shows that it serves. */
 export async function refusesWithoutKey(url: string): Promise<boolean> {
   const answer = await fetch(url, { method: "POST", body: "{}" });
   await answer.body?.cancel();
@@ -68,19 +68,19 @@ async function untilServing(server: FileServer, process: Deno.ChildProcess): Pro
   process.status.then(() => hasEnded = true);
   const deadline = performance.now() + START_LIMIT_MS;
   while (!await refusesWithoutKey(server.url).catch(() => false)) {
-    if (hasEnded) throw new Error("It ended at once");
+    if (hasEnded) throw new Error("It ended immediately");
     if (performance.now() > deadline) throw new Error(`It did not serve in ${START_LIMIT_MS} ms`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-/** Asks first: on SIGTERM the proxy takes the server behind it along. */
+/** Ends the process with SIGTERM, so that the proxy also ends its server, then with SIGKILL. */
 async function end(process: Deno.ChildProcess): Promise<void> {
   const kill = (signal: Deno.Signal) => {
     try {
       process.kill(signal);
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // It has ended already.
+      if (!(error instanceof TypeError)) throw error; // The process has already ended.
     }
   };
   kill("SIGTERM");

@@ -1,23 +1,26 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
-/** Text that was kept or sent somewhere, by where it was. */
+/** Text that was stored or sent, with its place. */
 export interface SearchedText {
   readonly where: string;
   readonly text: string;
 }
 
 /**
- * Searches every table of the database, Vault's ciphertext included, and every given text for
- * secrets, and returns where one was found. An empty list of secrets is a mistake and throws.
+ * Searches every table of the database, including Vault's ciphertext, and every given text for
+ * secrets. Returns the places with a secret.
  *
- * @param sql As a role that reads all tables.
+ * @param sql A connection as a role that can read all tables.
+ * @throws RangeError for an empty list of secrets, which must be a mistake.
  */
 export async function findExposures(
   sql: Sql,
   secrets: readonly string[],
   texts: readonly SearchedText[],
 ): Promise<string[]> {
-  if (secrets.length === 0) throw new RangeError("There is no secret to search for");
+  if (secrets.length === 0) {
+    throw new RangeError("Cannot search for exposures: no secret was given");
+  }
   const found = texts
     .filter(({ text }) => secrets.some((secret) => text.includes(secret)))
     .map(({ where }) => where);

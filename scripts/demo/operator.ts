@@ -6,7 +6,7 @@ const FILES_SECRET = "DEMO_FILES_KEY";
 /** The name of the scripted model's key in Vault; real providers have their own. */
 const MODEL_SECRET = "DEMO_MODEL_KEY";
 
-/** Registers the MCP server as the tool `files` of planner and reader, its key in Vault alone. */
+/** Registers the MCP server as the tool `files` of planner and reader. Only Vault has its key. */
 export async function registerFileServer(sql: Sql, server: FileServer): Promise<void> {
   await sql`select vault.create_secret(${server.apiKey}, ${FILES_SECRET})`;
   await sql`
@@ -23,11 +23,11 @@ export async function registerFileServer(sql: Sql, server: FileServer): Promise<
     from public.agents as agent
     cross join public.tools as tool
     where agent.slug in ('planner', 'reader') and tool.slug = 'files'`;
-  // The agents act for users, who need the server's scope as well.
+  // The agents act for users, who also need the server's scope.
   await sql`select public.grant_scopes(null, '{mcp:files}')`;
 }
 
-/** Gives the scripted model a key, so that one passes through the system as a real one would. */
+/** Gives the scripted model a key, so that the system handles it like a real one. */
 export async function giveModelKey(sql: Sql): Promise<string> {
   const key = `demo-model-${crypto.randomUUID()}`;
   await sql`select vault.create_secret(${key}, ${MODEL_SECRET})`;
@@ -35,7 +35,7 @@ export async function giveModelKey(sql: Sql): Promise<string> {
   return key;
 }
 
-/** Lets planner and reader ask another provider than the scripted one. */
+/** Switches planner and reader from the scripted provider to another one. */
 export async function useProvider(sql: Sql, provider: string): Promise<void> {
   await sql`
     update public.agents as agent

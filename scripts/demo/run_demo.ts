@@ -11,23 +11,23 @@ import { REVIEW_WORDS, runCancelledJob, runReportJob } from "./run_jobs.ts";
 import type { TraceView } from "./trace_view.ts";
 import { type DemoUser, type FollowedJob, isRefused, signUp } from "./user_client.ts";
 
-/** What the demo runs on. */
+/** Options of {@linkcode runDemo}. */
 export interface DemoOptions {
   /** `pglite`, `native` or a URL. */
   readonly db: string;
   /** Absolute path of the folder of Markdown files. */
   readonly folder: string;
-  /** Null: nobody watches. */
+  /** Prints the trace; null prints nothing. */
   readonly view: TraceView | null;
   /**
    * Chooses the model and sets up the stack.
    *
-   * @default the process's variables, and those of the project's `.env`
+   * @default the variables of the process and of the project's `.env`
    */
   readonly environment?: Environment;
 }
 
-/** The demo's result, as its last line of JSON. */
+/** The demo's result. With `--json`, its last line. */
 export interface DemoResult extends evidence.DemoFigures {
   readonly ok: boolean;
   readonly criteria: evidence.DemoCriteria;
@@ -38,7 +38,7 @@ export interface DemoResult extends evidence.DemoFigures {
   readonly model: string;
 }
 
-/** What both jobs leave behind for the evidence. */
+/** The results of both jobs, for the evidence. */
 interface DemoRun {
   readonly stack: LocalPlatform;
   readonly sql: Sql;
@@ -53,9 +53,9 @@ interface DemoRun {
 }
 
 /**
- * Runs both jobs on an ephemeral stack and judges the evidence.
+ * Runs both jobs on an ephemeral stack and evaluates the evidence.
  *
- * @throws Error when a part does not start or a job comes to nothing.
+ * @throws Error when a part does not start or a job does not finish.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { db, folder, view } = options;
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     onLog: (line) => logLines.push(JSON.stringify(line)),
   });
   const serving = startFileServer(folder);
-  // Whichever comes up is taken down, also when the other does not.
+  // If one part starts and the other fails, the started one is stopped.
   cleanUp.defer(() => starting.then((started) => started.stop(), () => {}));
   cleanUp.defer(() => serving.then((started) => started.stop(), () => {}));
   const [stack, files] = await Promise.all([starting, serving]);
@@ -131,7 +131,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   };
 }
 
-/** What an operator does before the first job. Returns the keys that it made up. */
+/** Sets up the project like an operator before the first job. Returns the generated keys. */
 async function setUp(
   sql: Sql,
   { files, model }: { readonly files: FileServer; readonly model: DemoModel },
@@ -178,17 +178,17 @@ async function hasNoExposure(run: DemoRun): Promise<boolean> {
       text: stack.models.journal.entries().map(({ body }) => body).join("\n"),
     },
   ]);
-  for (const place of found) view?.say(`A secret stands in: ${place}`);
+  for (const place of found) view?.say(`A secret was found in: ${place}`);
   return found.length === 0;
 }
 
-/** As the user, through the Storage API. @throws Error when there is none. */
+/** Downloads the report as the user, through the Storage API. @throws Error when there is none. */
 async function downloadReport({ user, reportJob }: DemoRun): Promise<string> {
   const { data: task, error } = await user.client.from("tasks").select("storage_paths")
     .eq("id", reportJob.taskId).single();
-  if (error !== null) throw new Error(`Reading the job failed: ${error.message}`);
+  if (error !== null) throw new Error(`Cannot read the job: ${error.message}`);
   const path = (task.storage_paths as string[]).find((name) => name.endsWith(".md"));
-  if (path === undefined) throw new Error("The job stored no report");
+  if (path === undefined) throw new Error("Cannot download the report: the job stored none");
   const download = await user.client.storage.from("supaswarm-data").download(path);
   if (download.error !== null) throw new Error(`Downloading ${path}: ${download.error.message}`);
   return await download.data.text();

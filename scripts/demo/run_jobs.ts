@@ -2,22 +2,22 @@ import { waitFor } from "../wait_for.ts";
 import type { TraceView } from "./trace_view.ts";
 import { createJob, type DemoUser, type FollowedJob, type Project } from "./user_client.ts";
 
-/** What the reviewer of the demo says. */
+/** The comment of the demo's reviewer. */
 export const REVIEW_WORDS = "Looks right, go ahead.";
 
-/** Where the jobs run, for whom, and who watches. */
+/** The project, the user and the trace view of the jobs. */
 export interface JobContext {
   readonly project: Project;
   readonly user: DemoUser;
   readonly folder: string;
-  /** Null: nobody watches. */
+  /** Prints the trace; null prints nothing. */
   readonly view: TraceView | null;
 }
 
 /**
- * Runs the report job to its end; the user approves when asked.
+ * Runs the report job to its end. The user approves the review.
  *
- * @throws Error when the job fails, or comes to nothing in time.
+ * @throws Error when the job fails or does not finish in time.
  */
 export async function runReportJob(context: JobContext): Promise<FollowedJob> {
   const job = await startJob(context);
@@ -32,7 +32,7 @@ export async function runReportJob(context: JobContext): Promise<FollowedJob> {
     p_response: { choice: "Write it" },
     p_comments: REVIEW_WORDS,
   });
-  if (error !== null) throw new Error(`Answering the review failed: ${error.message}`);
+  if (error !== null) throw new Error(`Cannot answer the review: ${error.message}`);
   const ended = await job.until(
     ({ type, task_id }) =>
       task_id === job.taskId && /^task\.(completed|failed|cancelled)$/.test(type),
@@ -42,12 +42,12 @@ export async function runReportJob(context: JobContext): Promise<FollowedJob> {
   return job;
 }
 
-/** Starts the same job again and cancels it as soon as it has handed off. */
+/** Starts the same job again and cancels it after the first handoff. */
 export async function runCancelledJob(context: JobContext): Promise<FollowedJob> {
   const job = await startJob(context);
   await job.until(({ type }) => type === "subtask.created", "the first handoff");
   const { error } = await context.user.client.rpc("cancel_task", { p_master_task_id: job.taskId });
-  if (error !== null) throw new Error(`Cancelling failed: ${error.message}`);
+  if (error !== null) throw new Error(`Cannot cancel the job: ${error.message}`);
   await waitFor(() => hasEnded(context.user, job.taskId), {
     timeoutMs: 30_000,
     what: "the end of every task of the cancelled job",
@@ -62,11 +62,11 @@ async function startJob({ project, user, folder, view }: JobContext): Promise<Fo
   });
 }
 
-/** Asked as the user, through the API. */
+/** Checks as the user, through the API, whether all tasks of the job have ended. */
 async function hasEnded({ client }: DemoUser, jobId: string): Promise<boolean> {
   const { data, error } = await client.from("tasks").select("finished_at")
     .eq("master_task_id", jobId);
-  if (error !== null) throw new Error(`Reading the tasks failed: ${error.message}`);
+  if (error !== null) throw new Error(`Cannot read the tasks: ${error.message}`);
   return data.length > 0 && data.every(({ finished_at }) => finished_at !== null);
 }
 

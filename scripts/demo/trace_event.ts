@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
 
-/** An event of the trace, as a broadcast carries it; design of the payload: docs/reference/events.md. */
+/** An event of the trace in a broadcast. docs/reference/events.md describes the payload. */
 export const traceEventSchema = z.object({
   task_id: z.string(),
   master_task_id: z.string(),

@@ -3,7 +3,7 @@ import type { TraceEvent } from "./trace_event.ts";
 
 const MAX_TEXT_LENGTH = 100;
 
-/** Prints the trace of a job as a person reads it: when, who, what. */
+/** Prints the trace of a job as text: time, agent, event. */
 export class TraceView {
   #startedAtMs = performance.now();
   readonly #names = new Map<string, string>();
@@ -22,13 +22,15 @@ export class TraceView {
     writeLine(bold(text));
   }
 
-  /** Prints a heading; times count from here. */
+  /** Prints a heading. Times count from here. */
   begin(title: string): void {
     this.say(`\n${title}`);
     this.#startedAtMs = performance.now();
   }
 
-  /** The master's first event comes before anybody can have subscribed to its channel. */
+  /**
+   * Prints the master's first event, which is sent before a client can subscribe to its channel.
+   */
   #nameOf({ task_id, master_task_id }: TraceEvent): string {
     return this.#names.get(task_id) ?? (task_id === master_task_id ? "planner" : "task");
   }

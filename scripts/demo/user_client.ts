@@ -7,7 +7,7 @@ const createdSchema = z.object({
   channels: z.object({ task: z.string(), master: z.string() }),
 });
 
-/** Where the platform is, as a client knows it. */
+/** The platform's addresses and key for a client. */
 export interface Project {
   readonly apiUrl: string;
   readonly publishableKey: string;
@@ -30,14 +30,14 @@ export async function signUp(project: Project, name: string): Promise<DemoUser> 
     password: crypto.randomUUID(),
   });
   if (error !== null) throw error;
-  if (data.session === null) throw new Error("Signing up gave no session");
+  if (data.session === null) throw new Error("Cannot sign up: the response has no session");
   return { client, accessToken: data.session.access_token };
 }
 
-/** A job as its owner follows it. */
+/** A job with its events, for its owner. */
 export interface FollowedJob {
   readonly taskId: string;
-  /** What came over Realtime, in order of arrival. */
+  /** Events received over Realtime, in order of arrival. */
   readonly received: readonly TraceEvent[];
   /** Resolves with the first event that satisfies `isWanted`, received before or after the call. */
   until(isWanted: (event: TraceEvent) => boolean, what: string): Promise<TraceEvent>;
@@ -62,7 +62,7 @@ export async function createJob(
     },
     body: JSON.stringify({ agent: "planner", input }),
   });
-  if (answer.status !== 201) throw new Error(`Creating the task answered ${await answer.text()}`);
+  if (answer.status !== 201) throw new Error(`Cannot create the task: ${await answer.text()}`);
   const { task_id, channels } = createdSchema.parse(await answer.json());
   return await follow(user.client, { taskId: task_id, topic: channels.master, onEvent });
 }
@@ -100,7 +100,10 @@ async function follow(
           if (found !== undefined) end(() => resolve(found));
         };
         const timer = setTimeout(
-          () => end(() => reject(new Error(`Waited ${EVENT_LIMIT_MS} ms for ${what} in vain`))),
+          () =>
+            end(() =>
+              reject(new Error(`Timed out after ${EVENT_LIMIT_MS} ms waiting for ${what}`))
+            ),
           EVENT_LIMIT_MS,
         );
         waiting.add(check);
@@ -110,7 +113,7 @@ async function follow(
   };
 }
 
-/** Long enough for a real model that thinks. */
+/** Long enough for a real reasoning model. */
 const EVENT_LIMIT_MS = 300_000;
 
 async function subscribed(channel: RealtimeChannel): Promise<void> {
@@ -122,7 +125,7 @@ async function subscribed(channel: RealtimeChannel): Promise<void> {
   });
 }
 
-/** True when Realtime refuses the user the channel of somebody else's job. */
+/** Whether Realtime refuses the user the channel of another user's job. */
 export async function isRefused(user: DemoUser, taskId: string): Promise<boolean> {
   const channel = user.client.channel(`supaswarm:master:${taskId}`, { config: { private: true } });
   try {

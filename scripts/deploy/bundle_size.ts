@@ -5,10 +5,10 @@ import { loadEsbuild } from "../deps.ts";
 import { EDGE_DENO, runEdgeDeno } from "./edge_deno.ts";
 import { moduleGraph, reachedFrom } from "./module_graph.ts";
 
-/** What the edge runtime would embed for one function. */
+/** The size of one function's bundle. */
 export interface BundleSize {
   readonly bytes: number;
-  /** As the CLI uploads it and the platform counts it. */
+  /** Compressed size, as the CLI uploads it and the platform counts it. */
   readonly compressedBytes: number;
 }
 
@@ -18,17 +18,17 @@ interface BundledFile {
   readonly content: Uint8Array;
 }
 
-/** The level that the CLI compresses bundles with. */
+/** The CLI's compression level for bundles. */
 const BROTLI_QUALITY = 6;
 const compress = promisify(brotliCompress);
 const encoder = new TextEncoder();
 
 /**
- * Builds what the edge runtime embeds for a function and compresses it as the CLI does: every
- * module that its code may load, transpiled with its source map inline, and the whole folder of
- * every npm package among them, dependencies included. Imports of types embed nothing.
+ * Builds the bundle that the edge runtime embeds for a function, and compresses it like the CLI.
+ * The bundle has every module that the code may load, transpiled with an inline source map, and the
+ * whole folder of every npm package and its dependencies. Type imports embed nothing.
  *
- * @param entry Path of the function's `index.ts` from the project's root.
+ * @param entry Path of the function's `index.ts`, relative to the project's root.
  * @throws Error when a module or a package cannot be loaded.
  */
 export async function measureBundle(projectRoot: string, entry: string): Promise<BundleSize> {
@@ -41,7 +41,7 @@ export async function measureBundle(projectRoot: string, entry: string): Promise
   ]);
 }
 
-/** The runtime embeds TypeScript as JavaScript that holds its own source, and JavaScript as it is. */
+/** The runtime embeds TypeScript as JavaScript with its source, and JavaScript unchanged. */
 async function readModule(projectRoot: string, path: string): Promise<BundledFile> {
   const source = await Deno.readTextFile(join(projectRoot, path));
   if (!path.endsWith(".ts")) return { name: path, content: encoder.encode(source) };
@@ -56,7 +56,7 @@ async function readModule(projectRoot: string, path: string): Promise<BundledFil
   return { name: path, content: encoder.encode(code) };
 }
 
-/** The folders that the runtime's own Deno lays out for these packages in an empty cache. */
+/** Reads the folders that the runtime's Deno creates for these packages in an empty cache. */
 async function fetchPackages(specifiers: readonly string[]): Promise<BundledFile[]> {
   if (specifiers.length === 0) return [];
   const cache = await Deno.makeTempDir({ prefix: "supaswarm-bundle-" });
@@ -78,7 +78,7 @@ async function readPackages(folder: string): Promise<BundledFile[]> {
     for await (const { name, isDirectory } of Deno.readDir(path)) {
       const inside = join(path, name);
       if (isDirectory) await visit(inside);
-      // What the registry says of a package's versions, beside the folders of the packages.
+      // The registry's metadata of a package, beside the folders of its versions.
       else if (name !== "registry.json") {
         files.push({ name: relative(folder, inside), content: await Deno.readFile(inside) });
       }

@@ -1,7 +1,7 @@
 import { measureBundle } from "./bundle_size.ts";
 import { costOf, measureColdImport } from "./cold_import.ts";
 
-/** What one function costs to deploy and to start. */
+/** The bundle size and the cold import time of one function. */
 export interface FunctionCost {
   readonly name: string;
   readonly bundleBytes: number;
@@ -10,10 +10,10 @@ export interface FunctionCost {
   readonly importCpuMs: number | null;
 }
 
-/** Half of what the platform takes when it makes the bundle itself, which is 5 MB. */
+/** Half of the platform's limit of 5 MB for bundles that it builds itself. */
 const MAX_COMPRESSED_BYTES = 2_500_000;
 
-/** A part of the second of CPU time after which an isolate gets no further requests. */
+/** Part of the one second of CPU time after which an isolate gets no more requests. */
 const MAX_IMPORT_MS = 300;
 
 /** Measures each function's bundle and cold import, one after the other. */
@@ -37,25 +37,25 @@ export async function measureFunctions(
   return costs;
 }
 
-/** The functions that are too large to deploy without Docker, or too slow to start. */
+/** Reports functions that are too large to deploy without Docker, or too slow to start. */
 export function bundleProblems(costs: readonly FunctionCost[]): string[] {
   return costs.flatMap((cost) => {
     const { name, compressedBytes, importWallMs: wallMs, importCpuMs: cpuMs } = cost;
     const importMs = costOf({ wallMs, cpuMs });
     return [
       ...compressedBytes < MAX_COMPRESSED_BYTES ? [] : [
-        `${name}: the bundle has ${megabytes(compressedBytes)} MB compressed, the limit is ` +
+        `${name}: the compressed bundle has ${megabytes(compressedBytes)} MB, the limit is ` +
         `${megabytes(MAX_COMPRESSED_BYTES)} MB; see scripts/vendor/vendored_modules.ts`,
       ],
       ...importMs < MAX_IMPORT_MS ? [] : [
         `${name}: the import takes ${importMs} ms of CPU time, the limit is ${MAX_IMPORT_MS} ms; ` +
-        "load what the first request does not need with import()",
+        "load modules that the first request does not need with import()",
       ],
     ];
   });
 }
 
-/** One line for each function. */
+/** Returns one line for each function. */
 export function describeCosts(costs: readonly FunctionCost[]): string[] {
   return costs.map(({ name, compressedBytes, importCpuMs, importWallMs }) =>
     `${name}: ${megabytes(compressedBytes)} MB compressed, cold import ` +

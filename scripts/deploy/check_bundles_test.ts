@@ -17,7 +17,7 @@ Deno.test("bundleProblems() reports a bundle that is too large", () => {
   const [problem, ...others] = bundleProblems([{ ...SMALL, compressedBytes: 2_500_000 }]);
 
   assert.deepEqual(others, []);
-  assert.match(problem ?? "", /^mcp: the bundle has 2\.50 MB compressed, the limit is 2\.50 MB/);
+  assert.match(problem ?? "", /^mcp: the compressed bundle has 2\.50 MB, the limit is 2\.50 MB/);
 });
 
 Deno.test("bundleProblems() reports an import that takes too long", () => {

@@ -6,16 +6,16 @@ const ADVICE = z.array(
 );
 
 /**
- * Advice of the CLI's linter that the project answers for, by lint name.
- * Each needs a reason here; everything else is a problem.
+ * Advice of the CLI's linter that the project accepts, by lint name, each with a reason. All other
+ * advice is a problem.
  */
 const EXPLAINED: Readonly<Record<string, string>> = {};
 
 /**
- * Pushes the migrations to an empty database with the real CLI, as role `postgres`, and asks its
- * advisors and its linter; returns what is wrong.
+ * Pushes the migrations to an empty database with the real CLI as role `postgres`, and runs its
+ * advisors and its linter. Returns the problems.
  *
- * @param url Of a server that has the platform's SQL and none of our migrations.
+ * @param url URL of a server that has the platform's SQL and no migrations.
  */
 export async function checkDatabase(projectRoot: string, url: string): Promise<string[]> {
   const remote = remoteFlag(url);

@@ -7,7 +7,7 @@ import type { Deployment } from "./management_api.ts";
 const FUNCTION = "mcp";
 const CLASSIFIER = "shared/sql/classify_sql.ts";
 
-/** Statements with the class that the deployed code has to give them. */
+/** Statements with the class that the deployed code must return. */
 const STATEMENTS: Readonly<Record<string, string>> = {
   "select count(*) from products where price > 10": "read",
   "with gone as (delete from products returning id) select * from gone": "write",
@@ -18,12 +18,12 @@ const STATEMENTS: Readonly<Record<string, string>> = {
 const judgedSchema = z.record(z.string(), z.string());
 
 /**
- * Runs the SQL classifier out of the very files that the CLI uploaded, in the edge runtime's Deno
- * and without any permission: its parser may read no file and send no request.
+ * Runs the SQL classifier from the files that the CLI uploaded, in the edge runtime's Deno and
+ * without permissions: its parser must not read files or send requests.
  */
 export async function checkDeployedSql(deployments: readonly Deployment[]): Promise<string[]> {
   const deployment = deployments.find(({ slug }) => slug === FUNCTION);
-  if (deployment === undefined) return [`${FUNCTION} was not deployed, which parses SQL`];
+  if (deployment === undefined) return [`${FUNCTION}, which parses SQL, was not deployed`];
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-deployed-" });
   try {
     for (const [path, content] of deployment.contents) {
@@ -32,10 +32,14 @@ export async function checkDeployedSql(deployments: readonly Deployment[]): Prom
     }
     await Deno.writeTextFile(join(folder, "judge.ts"), judgeSource());
     const run = await runEdgeDeno(folder, ["run", "--no-lock", "--no-config", "judge.ts"]);
-    if (!run.succeeded) return [`${EDGE_DENO} cannot parse SQL with what was sent:\n${run.stderr}`];
+    if (!run.succeeded) {
+      return [`${EDGE_DENO} cannot parse SQL with the uploaded files:\n${run.stderr}`];
+    }
     const judged = judgedSchema.parse(JSON.parse(run.stdout));
     return Object.entries(STATEMENTS).flatMap(([sql, kind]) =>
-      judged[sql] === kind ? [] : [`what was sent takes '${sql}' for ${judged[sql]}, not ${kind}`]
+      judged[sql] === kind
+        ? []
+        : [`the uploaded code classifies '${sql}' as ${judged[sql]}, not ${kind}`]
     );
   } finally {
     await Deno.remove(folder, { recursive: true });

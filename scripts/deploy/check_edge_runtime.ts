@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { EDGE_DENO, runEdgeDeno } from "./edge_deno.ts";
 import { moduleGraph } from "./module_graph.ts";
 
-/** What the edge runtime lacks or blocks, beside what its older Deno does not know. */
+/** APIs that the edge runtime lacks or blocks, in addition to those its older Deno lacks. */
 const BLOCKED: readonly RegExp[] = [
   /\bDeno\.(Command|exit|kill|addSignalListener|dlopen|run)\b/,
   /\bDeno\.\w+Sync\b/,

@@ -6,9 +6,9 @@ import { moduleGraph, reachedFrom } from "./module_graph.ts";
 import { runSupabaseCli } from "./supabase_cli.ts";
 
 /**
- * Deploys all functions with the real CLI to a stand-in API and returns what is wrong: a warning,
- * a function that did not arrive, a file that its code needs and that was not sent, or one that
- * was sent and that its code does not need; SQL that what arrived does not judge.
+ * Deploys all functions with the real CLI to a fake API. Returns the problems: warnings, functions
+ * that were not uploaded, missing files, unneeded files, and SQL that the uploaded code classifies
+ * wrongly.
  */
 export async function checkFunctions(
   projectRoot: string,
@@ -41,7 +41,7 @@ export async function checkFunctions(
   }
 }
 
-/** The CLI exits with 0 after "WARN: failed to read file", so its words count. */
+/** The CLI exits with 0 after "WARN: failed to read file", so its output must be checked. */
 function warnings(output: string): string[] {
   return output.split("\n").map((line) => line.trim())
     .filter((line) => /WARN/.test(line) && !/Docker is not running/.test(line));
@@ -58,7 +58,7 @@ async function checkDeployment(
   const graph = await moduleGraph(projectRoot, entry);
   const needed = [...reachedFrom(entry, graph, { includeDynamic: true }), "deno.json"]
     .filter((path) => !/^(npm|node):/.test(path));
-  // The CLI sends modules that are imported for their types as well, and need not.
+  // The CLI also uploads modules that are imported only for types, which is allowed.
   const allowed = new Set([...needed, ...graph.map(({ path }) => path)]);
   const sent = new Set(deployment.files);
   return [

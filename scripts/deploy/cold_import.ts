@@ -5,19 +5,19 @@ import { EDGE_DENO, runEdgeDeno } from "./edge_deno.ts";
 
 const MEASURED = z.object({ wallMs: z.number(), cpuMs: z.number().nullable() });
 
-/** What it takes to import a function in a new process, all its files being in the disk's cache. */
+/** The time to import a function in a new process, with all its files in the disk cache. */
 export interface ColdImport {
   readonly wallMs: number;
-  /** Null where the operating system does not tell. */
+  /** Null where the operating system does not report it. */
   readonly cpuMs: number | null;
 }
 
 /** The first run transpiles. */
 const MIN_RUNS = 6;
-/** CPU time grows as well while other programs compete for caches and cores. */
+/** CPU time also grows while other programs compete for caches and cores. */
 const MAX_RUNS = 40;
 
-/** Names that a function must find in its environment, with values of the right form. */
+/** Required environment variables of a function, with valid values. */
 const ENVIRONMENT = {
   SUPABASE_URL: "http://127.0.0.1:1",
   SUPABASE_DB_URL: "postgres://nobody:nothing@127.0.0.1:1/nothing",
@@ -27,11 +27,11 @@ const ENVIRONMENT = {
 };
 
 /**
- * Imports a function's entry several times, each in a new process of the edge runtime's Deno, with
- * no compiled code to go by, and returns the quickest run, which is the one that other programs of
- * the machine disturbed least.
+ * Imports a function's entry several times, each in a new process of the edge runtime's Deno
+ * without compiled code. Returns the fastest run, which other programs of the machine disturbed
+ * least.
  *
- * @param enoughMs A function that is slower is measured again, in case the machine was busy.
+ * @param enoughMs A slower function is measured again, in case the machine was busy.
  * @throws Error when the function cannot be imported.
  */
 export async function measureColdImport(
@@ -58,11 +58,11 @@ export async function measureColdImport(
     if (best === null || costOf(measured) < costOf(best)) best = measured;
     if (run >= MIN_RUNS && costOf(best) < enoughMs) break;
   }
-  if (best === null) throw new Error("No run was measured");
+  if (best === null) throw new Error("Cannot measure the import: there was no run");
   return best;
 }
 
-/** CPU time, which other work on the machine does not add to; else time on the clock. */
+/** Returns the CPU time, which excludes other programs, or the wall-clock time if it is unknown. */
 export function costOf({ cpuMs, wallMs }: ColdImport): number {
   return cpuMs ?? wallMs;
 }

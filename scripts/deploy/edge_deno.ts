@@ -3,7 +3,7 @@ import { lazily } from "../../shared/lazily.ts";
 /** Supabase's edge runtime is compatible with this version of Deno. */
 export const EDGE_DENO = "deno@2.1.4";
 
-/** How a run of the edge runtime's Deno ended. */
+/** The result of a run of the edge runtime's Deno. */
 export interface EdgeDenoRun {
   readonly succeeded: boolean;
   readonly stdout: string;
@@ -19,7 +19,7 @@ export async function runEdgeDeno(
   return await run(await findExecutable(), args, cwd, env);
 }
 
-/** Where npm put it; found once, since starting it by npx takes longer than most of its runs. */
+/** Finds the program that npm installed. Cached, because npx takes longer than most runs. */
 const findExecutable = lazily(async (): Promise<string> => {
   const { succeeded, stdout, stderr } = await run(
     "npx",

@@ -1,5 +1,5 @@
-// Imports a function's entry as a new isolate does, without serving it, and prints what that took.
-// The edge runtime's Deno runs it: `import_function.ts <url of index.ts>`.
+// Imports a function's entry like a new isolate, without serving it, and prints the time. Run it
+// with the edge runtime's Deno: `import_function.ts <url of index.ts>`.
 
 Object.defineProperty(Deno, "serve", { value: () => ({}) });
 
@@ -15,7 +15,7 @@ const measured = {
 await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(measured)));
 Deno.exit(0);
 
-/** CPU time of all threads of this process; null where the operating system does not list them. */
+/** Reads the CPU time of all threads of this process; null where they are not listed. */
 function readCpuMs(): number | null {
   try {
     let nanoseconds = 0;

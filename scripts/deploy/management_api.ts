@@ -1,21 +1,21 @@
 import { z } from "../../shared/vendor/zod.js";
 
-/** What the CLI uploaded for one function. */
+/** The CLI's upload of one function. */
 export interface Deployment {
   readonly slug: string;
   /** Paths relative to the project's root. */
   readonly files: readonly string[];
-  /** What was uploaded, by path. */
+  /** The uploaded files, by path. */
   readonly contents: ReadonlyMap<string, Blob>;
 }
 
-/** A stand-in for Supabase's Management API that takes deployments and keeps what it got. */
+/** A fake of Supabase's Management API that stores deployments. */
 export interface ManagementApi {
   readonly url: string;
-  /** The project that it knows: twenty lower-case letters, as the CLI demands. */
+  /** The reference of its project: twenty lowercase letters, as the CLI requires. */
   readonly projectRef: string;
   readonly deployments: readonly Deployment[];
-  /** Secrets that were set, by name. */
+  /** The stored secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const SECRETS = z.array(z.object({ name: z.string(), value: z.string() }));
 
 const PROJECT_REF = "abcdefghijklmnopqrst";
 
-/** Starts the stand-in on a free port of 127.0.0.1. */
+/** Starts the fake API on a free port of 127.0.0.1. */
 export function startManagementApi(): ManagementApi {
   const deployments: Deployment[] = [];
   const secrets = new Map<string, string>();

@@ -21,26 +21,27 @@ type Dependency = NonNullable<
   z.infer<typeof DENO_INFO>["modules"][number]["dependencies"]
 >[number];
 
-/** An import that is carried out when its module runs, not one of types alone. */
+/** An import at runtime, not of types only. */
 export interface RuntimeImport {
-  /** A path from the root, or a specifier such as `npm:yaml@2.9.1` or `node:crypto`. */
+  /** A path relative to the root, or a specifier such as `npm:yaml@2.9.1` or `node:crypto`. */
   readonly target: string;
-  /** By `import()`: loaded when the code gets there, and not with the module. */
+  /** Whether it is an `import()`, which loads when the code runs it, not with the module. */
   readonly isDynamic: boolean;
 }
 
-/** A module of the project and what it imports; paths from the root. */
+/** A module of the project and its imports, with paths relative to the root. */
 export interface ProjectModule {
   readonly path: string;
-  /** The project's modules that it imports, for their code or for their types. */
+  /** The project's modules that it imports, for code or types. */
   readonly imports: readonly string[];
   readonly runtimeImports: readonly RuntimeImport[];
 }
 
 /**
- * The project's own modules that a module reaches, itself included, as Deno resolves them.
+ * Returns the module and all project modules that it imports, directly or not, as Deno resolves
+ * them.
  *
- * @throws Error when Deno cannot resolve one.
+ * @throws Error when Deno cannot resolve a module.
  */
 export async function moduleGraph(projectRoot: string, entry: string): Promise<ProjectModule[]> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -72,8 +73,8 @@ function resolved({ specifier, code, type }: Dependency): string {
 }
 
 /**
- * Paths and specifiers that run when `entry` does: with `includeDynamic` also what `import()` may
- * load later, which is what a bundler embeds.
+ * Returns paths and specifiers that load with `entry`. With `includeDynamic`, also those that
+ * `import()` may load later, which a bundler embeds.
  */
 export function reachedFrom(
   entry: string,

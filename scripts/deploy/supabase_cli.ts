@@ -1,15 +1,15 @@
-/** The version of the Supabase CLI that the project is checked with. */
+/** The version of the Supabase CLI for all checks. */
 const CLI = "supabase@3.1.0";
 
-/** What a run of the CLI printed, and how it ended. */
+/** The result of a run of the CLI. */
 export interface CliRun {
   readonly succeeded: boolean;
-  /** Stdout and stderr, one after the other. */
+  /** Stdout, then stderr. */
   readonly output: string;
   readonly stdout: string;
 }
 
-/** Runs the real Supabase CLI from npm; it may answer no question and send no telemetry. */
+/** Runs the real Supabase CLI from npm, without prompts and telemetry. */
 export async function runSupabaseCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -26,7 +26,7 @@ export async function runSupabaseCli(
   return { succeeded: success, stdout: text, output: text + decoder.decode(stderr) };
 }
 
-/** The CLI's flag for a database on this machine, which speaks no TLS. */
+/** Returns the CLI's flag for a database on this machine, which has no TLS. */
 export function remoteFlag(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set("sslmode", "disable");

@@ -3,7 +3,7 @@ import { capBody } from "../../shared/net/cap_body.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { MinilmPool } from "./minilm_pool.ts";
 
-/** The one model that is served; `embedders.model` names it. */
+/** The only served model. `embedders.model` has this name. */
 const MODEL = "minilm-l6-v2";
 const MAX_TEXTS = 64;
 const MAX_BODY_BYTES = 4_194_304;
@@ -13,7 +13,7 @@ const requestSchema = z.object({
   input: z.union([z.string(), z.array(z.string()).min(1).max(MAX_TEXTS)]),
 });
 
-/** A server of embeddings without a key or a network. */
+/** An embedding server that needs neither a key nor a network. */
 export interface EmbeddingServer {
   /** Origin, without a path. An embedder's base URL is `${url}/v1`. */
   readonly url: string;
@@ -21,8 +21,8 @@ export interface EmbeddingServer {
 }
 
 /**
- * Serves MiniLM on 127.0.0.1 as `POST /v1/embeddings` in OpenAI's wire format. The model is loaded
- * with the first request (once downloaded, from Deno's cache) and given up after a while without.
+ * Serves MiniLM on 127.0.0.1 as `POST /v1/embeddings` in OpenAI's wire format. Loads the model with
+ * the first request (from Deno's cache after the first download), and unloads it after idle time.
  */
 export function startEmbeddingServer(pool: MinilmPool = new MinilmPool()): EmbeddingServer {
   const server = Deno.serve(
@@ -41,9 +41,9 @@ export function startEmbeddingServer(pool: MinilmPool = new MinilmPool()): Embed
 async function answer(request: Request, pool: MinilmPool): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname !== "/v1/embeddings" || request.method !== "POST") {
-    return refuse(404, "not_found", "Only POST /v1/embeddings is served here");
+    return refuse(404, "not_found", "Only POST /v1/embeddings is supported");
   }
-  // Other types of content can be sent by any web page that is open on this machine.
+  // Any web page that is open on this machine can send other content types.
   if (!request.headers.get("content-type")?.startsWith("application/json")) {
     return refuse(415, "invalid_request_error", "Send application/json");
   }
@@ -53,14 +53,14 @@ async function answer(request: Request, pool: MinilmPool): Promise<Response> {
   }
   const { model, input } = parsed.data;
   if (model !== MODEL) {
-    return refuse(404, "model_not_found", `The only model here is ${MODEL}`);
+    return refuse(404, "model_not_found", `Unknown model. Use ${MODEL}`);
   }
   try {
     const vectors = await pool.embed(typeof input === "string" ? [input] : input, request.signal);
     return Response.json({ object: "list", model, data: vectors.map(toItem) });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    return refuse(503, "model_unavailable", `MiniLM does not run: ${words}`);
+    return refuse(503, "model_unavailable", `Cannot run MiniLM: ${words}`);
   }
 }
 
@@ -72,7 +72,7 @@ function refuse(status: number, code: string, message: string): Response {
   return Response.json({ error: { message, code, type: code } }, { status });
 }
 
-/** Undefined when the body is too long or no JSON. */
+/** Reads a JSON body. Returns undefined when it is too large or not JSON. */
 async function readJson(request: Request): Promise<unknown> {
   try {
     return await capBody(new Response(request.body), MAX_BODY_BYTES).json();

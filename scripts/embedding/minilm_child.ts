@@ -1,8 +1,9 @@
 /**
- * The process that runs MiniLM: one line of JSON a text on stdin, one line with its vector on
- * stdout, in order. The model blocks its process while it works. It ends with its stdin.
+ * The process that runs MiniLM. It reads one JSON line per text on stdin and writes one line with
+ * the vector to stdout, in order. The model blocks its process while it works. The process exits
+ * when its stdin ends.
  *
- * Arguments: the packages of the engine and of the model. They are no imports in the source, so
+ * Arguments: the packages of the engine and of the model. They are not imports in the source, so
  * that checking or caching the project does not download them.
  */
 import { readLines } from "../../stack/functions/read_lines.ts";
@@ -15,7 +16,7 @@ interface Engine {
 const encoder = new TextEncoder();
 const [enginePackage = "", modelPackage = ""] = Deno.args;
 
-// Signals often reach the whole process group; the stack ends this process when it is ready to.
+// Signals often reach the whole process group, but the stack decides when this process stops.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   if (Deno.build.os !== "windows") Deno.addSignalListener(signal, () => {});
 }
@@ -35,7 +36,7 @@ async function loadEngine(): Promise<Engine> {
 async function answer({ text }: MinilmRequest): Promise<MinilmAnswer> {
   try {
     const [vector] = await engine.embed([text]);
-    return vector === undefined ? { error: "the engine gave no vector" } : { vector };
+    return vector === undefined ? { error: "the engine returned no vector" } : { vector };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }

@@ -1,14 +1,14 @@
 import { type MinilmProcess, startMinilmProcess } from "./minilm_process.ts";
 
-/** A process has some 270 MB. */
+/** A process needs about 270 MB. */
 const MAX_PROCESSES = 2;
-/** The first process finishes fewer waiting texts before a second one has started. */
+/** With fewer waiting texts, the first process finishes before a second one has started. */
 const TEXTS_FOR_A_SECOND_PROCESS = 4;
 const DEFAULT_IDLE_MS = 300_000;
 
-/** How a pool behaves. */
+/** Options of {@linkcode MinilmPool}. */
 export interface MinilmPoolOptions {
-  /** How long the processes are kept without work. @default 300_000 */
+  /** How long processes stay without work. @default 300_000 */
   readonly idleMs?: number;
   readonly startProcess?: () => MinilmProcess;
 }
@@ -26,8 +26,9 @@ interface Lane {
 }
 
 /**
- * The model's processes: none before the first text, none after a while without any. A single text
- * is a search and goes before the texts of documents, which wait one by one.
+ * Manages the model's processes. It has none before the first text and none after idle time. A
+ * single text is a search and has priority over the texts of documents, which are queued
+ * separately.
  */
 export class MinilmPool {
   readonly #idleMs: number;
@@ -43,7 +44,9 @@ export class MinilmPool {
     this.#startProcess = options.startProcess ?? startMinilmProcess;
   }
 
-  /** The vectors of the texts in their order; rejects with the first text's that fails. */
+  /**
+   * Returns the vectors of the texts in order. Rejects with the error of the first text that fails.
+   */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<(readonly number[])[]> {
     signal.throwIfAborted();
     const failed = new AbortController();
@@ -60,24 +63,24 @@ export class MinilmPool {
     try {
       return await Promise.all(jobs.map(({ promise }) => promise));
     } catch (error) {
-      // Nobody reads the rest any more.
+      // The rest of the results is not needed.
       failed.abort(error);
       await Promise.allSettled(jobs.map(({ promise }) => promise));
       throw error;
     }
   }
 
-  /** How many processes run. */
+  /** The number of processes. */
   get processCount(): number {
     return this.#lanes.size;
   }
 
-  /** How many processes are at a text. */
+  /** The number of busy processes. */
   get busyCount(): number {
     return [...this.#lanes].filter(({ isBusy }) => isBusy).length;
   }
 
-  /** Ends the processes; pending requests are rejected. */
+  /** Ends the processes and rejects pending requests. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const waiting = this.#waiting;
@@ -86,7 +89,7 @@ export class MinilmPool {
     await this.#stopLanes();
   }
 
-  /** Gives waiting texts to processes that are free, and starts one where it is worth it. */
+  /** Assigns waiting texts to free processes, and starts a process if it saves time. */
   #assign(): void {
     clearTimeout(this.#idleTimer);
     this.#waiting = this.#waiting.filter(({ signal, reject }) => {
@@ -125,7 +128,7 @@ export class MinilmPool {
       resolve(await lane.process.embed(text));
       lane.isBusy = false;
     } catch (error) {
-      // Its state is unknown now; the next text gets a new process.
+      // Its state is unknown, so the next text gets a new process.
       this.#lanes.delete(lane);
       await lane.process.stop();
       reject(error);

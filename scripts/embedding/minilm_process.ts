@@ -6,32 +6,32 @@ import { runtimeEnvironment } from "../../stack/functions/spawn_isolate_process.
 const CHILD_SCRIPT = fileURLToPath(new URL("./minilm_child.ts", import.meta.url));
 const LOCK_FILE = fileURLToPath(new URL("./minilm_packages.lock", import.meta.url));
 
-/** A text takes half a second; the first one may have to wait for a download of 46 MB. */
+/** A text takes half a second, but the first one may wait for a download of 46 MB. */
 const ANSWER_LIMIT_MS = 180_000;
 const MAX_ERROR_LINES = 100;
 const MAX_REASON_CHARS = 300;
 
-/** What the process is asked. */
+/** A request to the process. */
 export interface MinilmRequest {
   readonly text: string;
 }
 
-/** What it answers. */
+/** The process's answer. */
 export type MinilmAnswer = { readonly vector: readonly number[] } | { readonly error: string };
 
-/** A process with the model in it. */
+/** A process with the loaded model. */
 export interface MinilmProcess {
   readonly pid: number;
-  /** One text at a time; rejects with the reason when the process ends or takes too long. */
+  /** Embeds one text at a time. Rejects with the reason when the process ends or is too slow. */
   embed(text: string): Promise<readonly number[]>;
-  /** Ends it immediately: it has nothing to save. */
+  /** Kills the process, which has nothing to save. */
   stop(): Promise<void>;
 }
 
-/** Which packages are loaded; a test may name ones that do not exist. */
+/** The packages to load. Tests may pass ones that do not exist. */
 export type MinilmPackages = Readonly<Record<keyof typeof MINILM_PACKAGES, string>>;
 
-/** Starts one; the model is loaded with the first text. */
+/** Starts a process. It loads the model with the first text. */
 export function startMinilmProcess(packages: MinilmPackages = MINILM_PACKAGES): MinilmProcess {
   const child = new Deno.Command(Deno.execPath(), {
     args: denoArguments(packages),
@@ -52,7 +52,7 @@ export function startMinilmProcess(packages: MinilmPackages = MINILM_PACKAGES): 
 
   const ask = async (text: string) => {
     const request: MinilmRequest = { text };
-    // A process that is gone takes no more, as the missing answer tells.
+    // Ignore a write error: the process has ended, and the missing answer reports that.
     writer.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`)).catch(() => {});
     const { value } = await answers.next();
     if (value !== undefined) return readAnswer(value);
@@ -70,7 +70,7 @@ export function startMinilmProcess(packages: MinilmPackages = MINILM_PACKAGES): 
   };
 }
 
-/** Unlike the functions' process it downloads packages, perhaps through a company's proxy. */
+/** The process downloads packages, perhaps through a proxy with its own certificates. */
 function certificateVariables(): Record<string, string> {
   const names = ["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"];
   const found = names.map((name) => [name, Deno.env.get(name)] as const);
@@ -85,7 +85,7 @@ function denoArguments({ engine, model }: MinilmPackages): string[] {
     "--no-config",
     `--lock=${LOCK_FILE}`,
     "--frozen",
-    // No network and no writing: the code is not ours and sees every document.
+    // No network and no writes: this is third-party code that reads every document.
     "--allow-read",
     "--allow-env",
     "--allow-sys",
@@ -101,7 +101,7 @@ function readAnswer(line: string): readonly number[] {
   throw new Error(`The model failed: ${answer.error}`);
 }
 
-/** Reads to the end, so that the process never waits for a reader. */
+/** Reads the stream to the end, so that the process never blocks on a full pipe. */
 async function keepLines(stream: ReadableStream<Uint8Array>, kept: string[]): Promise<void> {
   for await (const line of readLines(stream)) {
     if (kept.length < MAX_ERROR_LINES) kept.push(line.trim());
@@ -128,6 +128,6 @@ function kill(child: Deno.ChildProcess): void {
   try {
     child.kill("SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }

@@ -7,7 +7,7 @@ type Declared = Readonly<
   Record<string, { purpose: string; defaultText: string | null; wanted?: string }>
 >;
 
-/** The reference of the environment with its tables written from the declarations. */
+/** Writes the tables of the environment reference from the declarations. */
 export function environmentPage(page: string): string {
   const functions: Declared = ENV_VARIABLES;
   const tables: Readonly<Record<string, string>> = {

@@ -38,7 +38,7 @@ export const STACK_VARIABLES = {
     defaultText: ".supaswarm/native/prefix",
   },
   SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: {
-    purpose: "Seconds that the stack lets a function instance live.",
+    purpose: "Maximum lifetime of a function instance in the stack, in seconds.",
     defaultText: "400",
   },
   SUPASWARM_DEBUG: {

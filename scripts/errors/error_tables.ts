@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorTraits } from "../../shared/errors/codes.ts";
 
-/** The migration that gives SQL the codes which TypeScript declares. */
+/** Writes the migration with the error codes that TypeScript declares. */
 export function errorCodesMigration(): string {
   const rows = Object.entries<ErrorTraits>(ERROR_CODES).map(([code, traits]) =>
     `  ('${code}', ${traits.status}, '${traits.type}', ${traits.retryable}, ${traits.countsAsFailure})`
@@ -32,8 +32,8 @@ const HEADINGS = ["code", "status", "when", "`error_type`", "again", "counts", "
 const WHEN_COLUMN = HEADINGS.indexOf("when");
 
 /**
- * The page with its table of codes written anew. When a code is used is the page's own text and is
- * kept; a code that the page does not have gets an empty cell.
+ * Updates the table of codes in the page. Keeps the column `when`, which is written by hand. A new
+ * code gets an empty cell.
  */
 export function errorsPage(page: string): string {
   const lines = page.split("\n");
@@ -59,18 +59,18 @@ export function errorsPage(page: string): string {
     .join("\n");
 }
 
-/** Codes of which the page does not say when they are used. */
+/** Reports codes for which the page does not explain when they are used. */
 export function unexplainedCodes(page: string): string[] {
   return page.split("\n").map(cellsOf)
     .filter((cells) => /^`[A-Z_]+`$/.test(cells[0] ?? "") && cells[WHEN_COLUMN] === "")
-    .map(([code]) => `docs/errors.md does not say when ${code} is used`);
+    .map(([code]) => `docs/errors.md does not explain when ${code} is used`);
 }
 
 function cellsOf(line: string): string[] {
   return line.split("|").slice(1, -1).map((cell) => cell.trim());
 }
 
-/** Padded, as `deno fmt` leaves it. */
+/** Writes a padded table, in the format of `deno fmt`. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = HEADINGS.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0))

@@ -36,7 +36,7 @@ Deno.test("unexplainedCodes() reports each code whose use the page does not expl
   const unexplained = unexplainedCodes(errorsPage(PAGE));
 
   assert.equal(unexplained.length, Object.keys(ERROR_CODES).length - 1);
-  assert.ok(unexplained.includes("docs/errors.md does not say when `INTERNAL` is used"));
+  assert.ok(unexplained.includes("docs/errors.md does not explain when `INTERNAL` is used"));
 });
 
 Deno.test("errorCodesMigration() writes each code to SQL once", () => {

@@ -7,7 +7,7 @@ export const FILE_SERVER_KEY_HEADER = "X-API-Key";
 const MAX_FILE_BYTES = 1_048_576;
 const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const;
 
-/** An MCP server over one folder, behind an API key. */
+/** An MCP server for one folder that requires an API key. */
 export interface LocalFileServer {
   readonly url: string;
   readonly apiKey: string;
@@ -15,9 +15,9 @@ export interface LocalFileServer {
 }
 
 /**
- * Serves the text files of a folder on 127.0.0.1 as the MCP tools `list_directory` and
- * `read_text_file`. Paths are relative to the folder or absolute; symbolic links that lead out of
- * the folder are refused.
+ * Serves the text files of a folder on 127.0.0.1 with the MCP tools `list_directory` and
+ * `read_text_file`. Paths are relative to the folder or absolute. Symbolic links to files outside
+ * of the folder are refused.
  */
 export function startLocalFileServer(folder: string): LocalFileServer {
   const apiKey = `local-files-${crypto.randomUUID()}`;
@@ -73,13 +73,13 @@ async function readTextFile(folder: string, path: string): Promise<string> {
   if (!isFile) throw new Error(`Cannot read ${path}: it is not a file`);
   if (size > MAX_FILE_BYTES) {
     throw new Error(
-      `Cannot read ${path}: it has ${size} bytes, at most ${MAX_FILE_BYTES} are read`,
+      `Cannot read ${path}: it has ${size} bytes, more than the limit of ${MAX_FILE_BYTES}`,
     );
   }
   return await Deno.readTextFile(file);
 }
 
-/** The real path. @throws Error when it does not exist or lies outside of the folder. */
+/** Returns the real path. @throws Error when it does not exist or is outside of the folder. */
 async function resolveInside(folder: string, path: string): Promise<string> {
   const root = await Deno.realPath(folder);
   const isHidden = path.split(/[\\/]/).some((part) => /^\.[^.]/.test(part));
@@ -88,7 +88,7 @@ async function resolveInside(folder: string, path: string): Promise<string> {
   if (
     real === null || isHidden || inside.split(/[\\/]/)[0] === ".." || join(root, inside) !== real
   ) {
-    throw new Error(`Cannot find ${path}: no such file or folder in the folder that is served`);
+    throw new Error(`Cannot find ${path}: the served folder has no such file or folder`);
   }
   return real;
 }

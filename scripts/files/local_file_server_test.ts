@@ -96,7 +96,7 @@ Deno.test("the local file server refuses paths and links outside its folder, and
   }
 });
 
-Deno.test("the local file server answers 401 without its key", async () => {
+Deno.test("the local file server returns 401 without its key", async () => {
   const folder = await makeFolder();
   const server = startLocalFileServer(folder);
   try {

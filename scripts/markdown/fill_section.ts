@@ -1,6 +1,6 @@
 /**
- * A page with the text of one generated section replaced. The section stands between
- * `<!-- begin NAME -->` and `<!-- end NAME -->`; everything else of the page is written by hand.
+ * Replaces the text of one generated section in a page. The section is between `<!-- begin NAME
+ * -->` and `<!-- end NAME -->`. The rest of the page is written by hand.
  *
  * @throws Error when the page has no such section.
  */

@@ -1,6 +1,6 @@
 import { PROJECT_ROOT } from "../project_root.ts";
 
-/** Markdown as `deno fmt` writes it, so that a generated page passes the format check. */
+/** Formats Markdown like `deno fmt`, so that a generated page passes the format check. */
 export async function formatMarkdown(markdown: string): Promise<string> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["fmt", "--ext", "md", "-"],

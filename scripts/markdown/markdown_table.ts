@@ -1,4 +1,4 @@
-/** A table in Markdown, unpadded: `formatMarkdown()` pads it. */
+/** Writes an unpadded Markdown table. `formatMarkdown()` pads it. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

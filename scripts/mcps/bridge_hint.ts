@@ -1,9 +1,9 @@
 import type { RegistryPackage } from "./registry_document.ts";
 
-/** Where a bridge of the hints listens. */
+/** Port of the bridge in the hints. */
 const BRIDGE_PORT = 8808;
 
-/** How to run a package behind a bridge that speaks Streamable HTTP on loopback. */
+/** Explains how to run a package behind a bridge that serves Streamable HTTP on loopback. */
 export function bridgeHint(server: RegistryPackage): string {
   const command = commandOf(server);
   if (command === null) {
@@ -19,10 +19,10 @@ export function bridgeHint(server: RegistryPackage): string {
     `${needs}\n    then url: http://127.0.0.1:${BRIDGE_PORT}/mcp`;
 }
 
-/** A name or version that is more than one word of a command line is nobody's. */
+/** A valid name or version is one word of a command line. */
 const WORD = /^[A-Za-z0-9@._:/+-]+$/;
 
-/** The command that starts a package; null for a kind that has none. */
+/** Returns the command that starts a package; null for an unsupported kind. */
 function commandOf({ registryType, identifier, version }: RegistryPackage): string | null {
   if (!WORD.test(identifier) || !WORD.test(version ?? "0")) return null;
   switch (registryType) {

@@ -2,11 +2,11 @@ import { CommandError } from "../cli/run_command.ts";
 import { bridgeHint } from "./bridge_hint.ts";
 import type { RegistryInput, RegistryRemote, RegistryServer } from "./registry_document.ts";
 
-/** An entry of `external-mcps.yaml`, made from somebody else's description. */
+/** An entry of `external-mcps.yaml` from a registry description. */
 export interface ImportedEntry {
   readonly slug: string;
   readonly entry: Readonly<Record<string, unknown>>;
-  /** What a person should know or do, a sentence each. */
+  /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface ImportOptions {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What is collected on the way through a remote's headers and query. */
+/** The values collected from a remote's headers and query. */
 interface Collected {
   readonly slug: string;
   readonly credentials: Record<string, string>;
@@ -29,11 +29,11 @@ interface Collected {
 }
 
 /**
- * Makes an entry from a server's description: of its remotes the first that speaks Streamable HTTP.
- * Everything secret becomes the name of an environment variable.
+ * Creates an entry from a server's description, for its first remote with Streamable HTTP. Replaces
+ * every secret with the name of an environment variable.
  *
- * @throws CommandError for a server that runs on one's own machine alone, saying how to bridge it;
- * for a variable of the URL without a value.
+ * @throws CommandError for a server that only runs locally, with instructions for a bridge, and for
+ * a variable of the URL without a value.
  */
 export function entryOfRegistry(server: RegistryServer, options: ImportOptions): ImportedEntry {
   const remote = server.remotes?.find(({ type }) => type === "streamable-http");
@@ -78,7 +78,7 @@ function slugOf(name: string): string {
   throw new CommandError(`Cannot derive a key from '${name}': pass one with --slug`);
 }
 
-/** The address without what is secret in its query. */
+/** Returns the address without secrets in its query. */
 function takeUrl(
   { url, variables = {} }: RegistryRemote,
   given: Readonly<Record<string, string>>,
@@ -108,12 +108,12 @@ function fill(
     const choices = variables[name]?.choices;
     const among = choices === undefined ? "" : `, one of ${choices.join(", ")}`;
     throw new CommandError(
-      `The server's address names {${name}}: give it with --set ${name}=VALUE${among}`,
+      `Cannot import: the address needs {${name}}. Pass --set ${name}=VALUE${among}`,
     );
   });
 }
 
-/** A header's value with its variables: what is fixed becomes text, what is secret its prefix. */
+/** Fills the variables of a header's value. A secret at its end becomes a credential. */
 function withVariables(
   header: NonNullable<RegistryRemote["headers"]>[number],
   given: Readonly<Record<string, string>>,
@@ -126,11 +126,11 @@ function withVariables(
   if (value === undefined) return header;
   if (open.length === 0) return { ...header, value: fill(value, variables, given) };
   const [, prefix = "", last] = /^([^{}]*)\{([^{}]+)\}$/.exec(value) ?? [];
-  // What is no text with one variable at its end is a secret as a whole.
+  // Unless the value is text with one variable at its end, the whole value is the secret.
   return { ...header, isSecret: true, value: last === undefined ? "" : prefix };
 }
 
-/** Puts one header or query entry where an entry has it. Of a secret, `value` is what precedes it. */
+/** Adds one header or query entry. For a secret, `value` is the text before it. */
 function takeValue(
   place: "header" | "query",
   name: string,
@@ -144,7 +144,7 @@ function takeValue(
     return;
   }
   if (isSecret !== true && isRequired !== true) {
-    collected.notes.push(`Left out is the optional ${place} ${name}${about(description)}.`);
+    collected.notes.push(`Omitted the optional ${place} ${name}${about(description)}.`);
     return;
   }
   const isBearer = place === "header" && name.toLowerCase() === "authorization";
@@ -159,10 +159,10 @@ function takeValue(
   values[name] = `${prefix}{{${addCredential(what, collected)}}}`;
 }
 
-/** The names of what `auth` places, which no header or query entry can. */
+/** Credential keys for `auth`, which headers and query entries cannot use. */
 const AUTH_KEYS: ReadonlySet<string> = new Set(["api_key_env", "token_env"]);
 
-/** Names a secret after what it is, with a number where the name is another's. */
+/** Adds a credential, with a number in its name if the name is already used. */
 function addCredential(what: string, { slug, credentials }: Collected): string {
   for (let number = 1;; number++) {
     const numbered = number === 1 ? what : `${what}_${number}`;
@@ -198,7 +198,7 @@ function notRemote({ name, remotes = [], packages = [] }: RegistryServer): strin
       `(Node 22 or newer), and register the bridge's URL:\n${bridges.join("\n")}`;
   }
   return remotes.length > 0
-    ? `'${name}' speaks ${remotes.map(({ type }) => type).join(" and ")} only, which is no ` +
-      "longer part of the protocol; ask its provider for Streamable HTTP"
+    ? `'${name}' only supports ${remotes.map(({ type }) => type).join(" and ")}, which is no ` +
+      "longer part of the protocol. Ask its provider for Streamable HTTP"
     : `'${name}' has neither remotes nor packages`;
 }

@@ -62,7 +62,7 @@ Deno.test("entryOfRegistry() creates an entry with names in place of secrets", (
     query: { region: "eu" },
   });
   assert.deepEqual(imported.notes, [
-    "Left out is the optional header X-Trace (For support).",
+    "Omitted the optional header X-Trace (For support).",
     "Add ACME_ANALYTICS_MCP_API_KEY to .env before you sync.",
     "Add ACME_ANALYTICS_MCP_AUTHORIZATION to .env before you sync.",
     "Add ACME_ANALYTICS_MCP_ORG to .env before you sync.",
@@ -116,7 +116,7 @@ Deno.test("entryOfRegistry() derives the credential's name from auth", () => {
 });
 
 Deno.test("entryOfRegistry() requests a value for each variable of the address", () => {
-  assert.throws(() => importOf(ANALYTICS), /names \{tenant\}: give it with --set tenant=VALUE/);
+  assert.throws(() => importOf(ANALYTICS), /needs \{tenant\}\. Pass --set tenant=VALUE/);
 });
 
 for (
@@ -163,7 +163,7 @@ Deno.test("readRegistryDocument() reads a registry's answers, and the latest of 
 });
 
 Deno.test("readRegistryDocument() refuses a document that is not a description", () => {
-  assert.throws(() => readRegistryDocument("<html>", undefined), /it is no JSON/);
+  assert.throws(() => readRegistryDocument("<html>", undefined), /it is not valid JSON/);
   assert.throws(
     () => readRegistryDocument('{"name":"a","remotes":[{"transport_type":"sse"}]}', undefined),
     /server 1 .*2025-09 or later \(remotes\.0\.type/,
@@ -181,5 +181,8 @@ Deno.test("addEntry() keeps comments and existing entries, and refuses a duplica
   assert.deepEqual(slugs(after), ["notes", "acme-analytics"]);
   assert.deepEqual(slugs(addEntry("mcps:\n", "x.yaml", imported, yaml)), ["acme-analytics"]);
   assert.deepEqual(slugs(addEntry("mcps: {}\n", "x.yaml", imported, yaml)), ["acme-analytics"]);
-  assert.throws(() => addEntry(after, "x.yaml", imported, yaml), /'acme-analytics' already/);
+  assert.throws(
+    () => addEntry(after, "x.yaml", imported, yaml),
+    /'acme-analytics': .* already has this entry/,
+  );
 });

@@ -2,33 +2,33 @@ import { z } from "../../shared/vendor/zod.js";
 import { mcpServerSchema } from "../../shared/tool_contracts/tool_config.ts";
 import { placeholderIn } from "./placeholder.ts";
 
-/** An entry of `external-mcps.yaml`: somebody else's MCP server. */
+/** An entry of `external-mcps.yaml`: an external MCP server. */
 export type McpEntry = z.infer<typeof entrySchema>;
 
-/** A slug, as the registry has it. */
+/** The format of a slug in the registry. */
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-/** Capitals only: a pasted secret should not pass for a name. */
+/** Uppercase only, so that a pasted secret is not accepted as a name. */
 const VARIABLE = /^[A-Z_][A-Z0-9_]*$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What the protocol and the transport set themselves. */
+/** Headers that the protocol and the transport set. */
 const RESERVED_HEADER =
   /^(accept|connection|content-.*|host|mcp-.*|te|trailer|transfer-encoding|upgrade)$/i;
-/** Names under which secrets travel. */
+/** Names of headers and parameters that hold secrets. */
 const SECRET_NAME = /(^|[-_.])(api-?_?key|authorization|cookie|key|password|secret|token)$/i;
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
-/** Where people read about servers; nothing there speaks the protocol. */
+/** Hosts with documentation, which serve no MCP endpoint. */
 const DOCUMENTATION_HOST = /^(www\.)?(github|gitlab|npmjs)\.com$/;
 
 const { shape } = mcpServerSchema;
 
 const valueSchema = z.string().superRefine((value, context) => {
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
-  if (/[\x00-\x1f\x7f]/.test(value)) context.addIssue("holds control characters");
+  // deno-lint-ignore no-control-regex -- the pattern searches for control characters
+  if (/[\x00-\x1f\x7f]/.test(value)) context.addIssue("contains control characters");
   if (/\$\{/.test(value)) {
-    context.addIssue("variables are not read here: name them in credentials, and write {{…_env}}");
+    context.addIssue("does not support variables: name them in credentials and write {{…_env}}");
   }
   if (placeholderIn(value) === "malformed") {
-    context.addIssue("a {{…_env}} must be the only one and stand at the end");
+    context.addIssue("must have only one {{…_env}}, at the end");
   }
 });
 
@@ -77,7 +77,7 @@ export const mcpsFileSchema = z.strictObject({
   mcps: z.preprocess(
     (value) => value ?? {},
     z.record(
-      z.string().regex(SLUG, "a server's key has small letters, digits, - and _, at most 63"),
+      z.string().regex(SLUG, "a server's key has at most 63 lowercase letters, digits, - and _"),
       entrySchema,
     ),
   ),
@@ -86,14 +86,14 @@ export const mcpsFileSchema = z.strictObject({
   for (const [slug, { name }] of Object.entries(mcps)) {
     const other = seen.get(name);
     if (other !== undefined) {
-      const message = `'${other}' has this name already`;
+      const message = `'${other}' already has this name`;
       context.addIssue({ code: "custom", path: ["mcps", slug, "name"], message });
     }
     seen.set(name, slug);
   }
 });
 
-/** The keys that may stand where a path leads; for the nearest to a mistaken one. */
+/** Returns the valid keys at a path, to suggest the nearest to an unknown one. */
 export function knownKeysAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return ["mcps"];
   if (path.length === 2) return Object.keys(entrySchema.shape);
@@ -101,7 +101,7 @@ export function knownKeysAt(path: readonly PropertyKey[]): readonly string[] {
   return path[2] === "auth" ? ["in", "name", "prefix"] : [];
 }
 
-/** The key of the credential that the server gets as such: the first of the two. */
+/** Returns the key of the server's main credential. */
 export function credentialKeyOf({ credentials }: McpEntry): string | undefined {
   return Object.keys(credentials).find((key) => key === "api_key_env" || key === "token_env");
 }
@@ -111,19 +111,19 @@ type Problem = readonly [path: string[], message: string];
 function* entryProblems(entry: McpEntry): Generator<Problem> {
   if (entry.url !== undefined) yield* urlProblems(entry, entry.url);
   else if (entry.enabled) {
-    yield [[], "has no url; give the address of its MCP endpoint, or enabled: false"];
+    yield [[], "has no url; set the address of its MCP endpoint, or enabled: false"];
   }
   if (entry.auth !== undefined && credentialKeyOf(entry) === undefined) {
     yield [
       ["auth"],
-      "says where a credential goes, and credentials has no api_key_env or token_env",
+      "places a credential, but credentials has no api_key_env or token_env",
     ];
   }
   if (entry.oauth?.client_secret !== undefined) {
     yield* clientSecretProblems(entry, entry.oauth.client_secret);
   }
   for (const [name, value] of Object.entries(entry.headers)) {
-    if (!HEADER_NAME.test(name)) yield [["headers", name], "is no header's name"];
+    if (!HEADER_NAME.test(name)) yield [["headers", name], "is not a valid header name"];
     else if (RESERVED_HEADER.test(name)) {
       yield [["headers", name], "is set by the protocol itself"];
     } else yield* valueProblems(entry, ["headers", name], value);
@@ -139,7 +139,7 @@ function* clientSecretProblems(entry: McpEntry, value: string): Generator<Proble
   if (
     placeholder !== "malformed" && placeholder?.prefix !== undefined && placeholder.prefix !== ""
   ) {
-    yield [path, "must be a {{…_env}} and nothing else"];
+    yield [path, "must be only a {{…_env}}"];
   }
   if (entry.oauth?.client_id === undefined) yield [path, "needs a client_id"];
   yield* valueProblems(entry, path, value);
@@ -151,14 +151,14 @@ function* valueProblems(entry: McpEntry, path: string[], value: string): Generat
   if (placeholder === "malformed") return;
   if (placeholder === null) {
     if (SECRET_NAME.test(name)) {
-      yield [path, "would keep a secret in the file; name its variable in credentials instead"];
+      yield [path, "would store a secret in the file; name its variable in credentials instead"];
     }
     return;
   }
   if (!Object.hasOwn(entry.credentials, placeholder.key)) {
     yield [path, `names {{${placeholder.key}}}, which credentials does not have`];
   } else if (placeholder.key === credentialKeyOf(entry)) {
-    yield [path, `{{${placeholder.key}}} is the credential; auth says where that goes`];
+    yield [path, `{{${placeholder.key}}} is the credential; set its place in auth`];
   }
 }
 

@@ -78,36 +78,36 @@ Deno.test("wantedServer() names a client's secret as a Vault secret", () => {
   assert.equal(row?.credential_secret_name, null);
 });
 
-const BAD: readonly { claim: string; text: string; says: RegExp }[] = [
+const BAD: readonly { claim: string; text: string; message: RegExp }[] = [
   {
     claim: "an empty file, which would remove every server",
     text: "# nothing\n",
-    says: /^mcps\.yaml:1: the file: /,
+    message: /^mcps\.yaml:1: the file: /,
   },
   {
     claim: "broken YAML",
     text: "mcps:\n  notes: [\n",
-    says: /^mcps\.yaml:[23]: /,
+    message: /^mcps\.yaml:[23]: /,
   },
   {
     claim: "a duplicate key",
     text: entry(...GOOD, "name: Other"),
-    says: /^mcps\.yaml:5: .*unique/,
+    message: /^mcps\.yaml:5: .*unique/,
   },
   {
     claim: "an unknown tag",
     text: entry(...GOOD, "description: !env NAME"),
-    says: /^mcps\.yaml:5: .*tag/i,
+    message: /^mcps\.yaml:5: .*tag/i,
   },
   {
     claim: "an unknown top-level key",
     text: "servers: {}\nmcps: {}\n",
-    says: /^mcps\.yaml:1: servers: unknown key; there are: mcps$/,
+    message: /^mcps\.yaml:1: servers: unknown key; there are: mcps$/,
   },
   {
     claim: "an unknown key in an entry, and offers the nearest",
     text: entry(...GOOD, "timeout: 5"),
-    says: /^mcps\.yaml:5: mcps\.notes\.timeout: unknown key; did you mean timeout_ms\?$/,
+    message: /^mcps\.yaml:5: mcps\.notes\.timeout: unknown key; did you mean timeout_ms\?$/,
   },
   {
     claim: "an unknown key in auth",
@@ -116,93 +116,95 @@ const BAD: readonly { claim: string; text: string; says: RegExp }[] = [
       "credentials: {token_env: T}",
       "auth: {in: header, name: X, prefx: y}",
     ),
-    says: /^mcps\.yaml:6: mcps\.notes\.auth\.prefx: unknown key; did you mean prefix\?$/,
+    message: /^mcps\.yaml:6: mcps\.notes\.auth\.prefx: unknown key; did you mean prefix\?$/,
   },
   {
     claim: "a slug that no address can contain",
     text: "mcps:\n  My Notes: {name: N, url: 'https://n.example.com'}\n",
-    says: /^mcps\.yaml:2: mcps\.My Notes: a server's key has small letters/,
+    message: /^mcps\.yaml:2: mcps\.My Notes: a server's key has at most 63 lowercase/,
   },
-  { claim: "no name", text: entry("url: https://n.example.com"), says: /^mcps\.yaml:2: .*name/ },
+  { claim: "no name", text: entry("url: https://n.example.com"), message: /^mcps\.yaml:2: .*name/ },
   {
     claim: "no url",
     text: entry("name: Notes"),
-    says: /^mcps\.yaml:2: mcps\.notes: has no url; .*enabled: false$/,
+    message: /^mcps\.yaml:2: mcps\.notes: has no url; .*enabled: false$/,
   },
   {
     claim: "an invalid url",
     text: entry("name: Notes", "url: notes.example.com"),
-    says: /^mcps\.yaml:4: mcps\.notes\.url: must be an http\(s\) URL$/,
+    message: /^mcps\.yaml:4: mcps\.notes\.url: must be an http\(s\) URL$/,
   },
   {
     claim: "a documentation page in place of an endpoint",
     text: entry("name: Notes", "url: https://github.com/example/notes"),
-    says: /^mcps\.yaml:4: .*keep it as docs_url$/,
+    message: /^mcps\.yaml:4: .*keep it as docs_url$/,
   },
   {
     claim: "a password in the url, without repeating it",
     text: entry("name: Notes", "url: https://me:hunter2@notes.example.com"),
-    says: /^mcps\.yaml:4: mcps\.notes\.url: carries a user name or password((?!hunter2).)*$/,
+    message: /^mcps\.yaml:4: mcps\.notes\.url: carries a user name or password((?!hunter2).)*$/,
   },
   {
     claim: "a secret in the url's query",
     text: entry("name: Notes", "url: https://notes.example.com/mcp?api_key=hunter2"),
-    says: /^mcps\.yaml:4: mcps\.notes\.url: carries a secret((?!hunter2).)*$/,
+    message: /^mcps\.yaml:4: mcps\.notes\.url: carries a secret((?!hunter2).)*$/,
   },
   {
     claim: "credentials over unencrypted http",
     text: entry("name: N", "url: http://n.example.com", "credentials: {token_env: T}"),
-    says: /^mcps\.yaml:4: .*unencrypted/,
+    message: /^mcps\.yaml:4: .*unencrypted/,
   },
   {
     claim: "a server that uses stdio",
     text: entry(...GOOD, "transport: stdio"),
-    says: /^mcps\.yaml:5: mcps\.notes\.transport: .*bridge/,
+    message: /^mcps\.yaml:5: mcps\.notes\.transport: .*bridge/,
   },
   {
     claim: "a secret in place of its variable's name, without repeating it",
     text: entry(...GOOD, "credentials:", "  token_env: ghp_hunter2"),
-    says: /^mcps\.yaml:6: .*never the secret itself((?!hunter2).)*$/,
+    message: /^mcps\.yaml:6: .*never the secret itself((?!hunter2).)*$/,
   },
   {
     claim: "a credential whose key does not end in _env",
     text: entry(...GOOD, "credentials:", "  token: T"),
-    says: /^mcps\.yaml:6: mcps\.notes\.credentials\.token: a credential's key ends in _env$/,
+    message: /^mcps\.yaml:6: mcps\.notes\.credentials\.token: a credential's key ends in _env$/,
   },
   {
     claim: "auth without a credential",
     text: entry(...GOOD, "auth: {in: header, name: X}"),
-    says: /^mcps\.yaml:5: mcps\.notes\.auth: .*no api_key_env or token_env$/,
+    message: /^mcps\.yaml:5: mcps\.notes\.auth: .*no api_key_env or token_env$/,
   },
   {
     claim: "a secret's header with a value in the file",
     text: entry(...GOOD, "headers:", "  Authorization: Bearer hunter2"),
-    says: /^mcps\.yaml:6: mcps\.notes\.headers\.Authorization: would keep a secret((?!hunter2).)*$/,
+    message:
+      /^mcps\.yaml:6: mcps\.notes\.headers\.Authorization: would store a secret((?!hunter2).)*$/,
   },
   {
     claim: "a client's secret in the file",
     text: entry(...GOOD, "oauth:", "  client_id: us", "  client_secret: hunter2"),
-    says: /^mcps\.yaml:7: mcps\.notes\.oauth\.client_secret: would keep a secret((?!hunter2).)*$/,
+    message:
+      /^mcps\.yaml:7: mcps\.notes\.oauth\.client_secret: would store a secret((?!hunter2).)*$/,
   },
   {
     claim: "a client's secret without a client",
     text: entry(...GOOD, "credentials: {us_env: U}", "oauth: {client_secret: '{{us_env}}'}"),
-    says: /^mcps\.yaml:6: .*needs a client_id$/,
+    message: /^mcps\.yaml:6: .*needs a client_id$/,
   },
   {
     claim: "a protocol header",
     text: entry(...GOOD, "headers: {Mcp-Session-Id: '1'}"),
-    says: /^mcps\.yaml:5: .*set by the protocol/,
+    message: /^mcps\.yaml:5: .*set by the protocol/,
   },
   {
     claim: "a placeholder that names no credential",
     text: entry(...GOOD, "headers:", "  X-Org: '{{org_env}}'"),
-    says: /^mcps\.yaml:6: mcps\.notes\.headers\.X-Org: names \{\{org_env\}\}, which credentials/,
+    message: /^mcps\.yaml:6: mcps\.notes\.headers\.X-Org: names \{\{org_env\}\}, which credentials/,
   },
   {
     claim: "a placeholder for the credential itself",
     text: entry(...GOOD, "credentials: {token_env: T}", "query: {t: '{{token_env}}'}"),
-    says: /^mcps\.yaml:6: .*auth says where that goes$/,
+    message: /^mcps\.yaml:6: .*set its place in auth$/,
   },
   {
     claim: "two placeholders in one value",
@@ -211,28 +213,28 @@ const BAD: readonly { claim: string; text: string; says: RegExp }[] = [
       "credentials: {a_env: A, b_env: B}",
       "headers: {X-Both: '{{a_env}}{{b_env}}'}",
     ),
-    says: /^mcps\.yaml:6: .*must be the only one and stand at the end$/,
+    message: /^mcps\.yaml:6: .*must have only one .*at the end$/,
   },
   {
     claim: "a shell variable",
     text: entry(...GOOD, "headers: {X-Org: '${ORG}'}"),
-    says: /^mcps\.yaml:5: .*name them in credentials/,
+    message: /^mcps\.yaml:5: .*name them in credentials/,
   },
   {
     claim: "a timeout that is not a number",
     text: entry(...GOOD, "timeout_ms: soon"),
-    says: /^mcps\.yaml:5: mcps\.notes\.timeout_ms: .*number/,
+    message: /^mcps\.yaml:5: mcps\.notes\.timeout_ms: .*number/,
   },
   {
     claim: "a duplicate name",
     text: entry(...GOOD) + "  other:\n    name: Notes\n    url: https://o.example.com\n",
-    says: /^mcps\.yaml:6: mcps\.other\.name: 'notes' has this name already$/,
+    message: /^mcps\.yaml:6: mcps\.other\.name: 'notes' already has this name$/,
   },
 ];
 
-for (const { claim, text, says } of BAD) {
+for (const { claim, text, message } of BAD) {
   Deno.test(`readMcpsFile() refuses ${claim}`, () => {
-    assert.match(problemsOf(text), says);
+    assert.match(problemsOf(text), message);
   });
 }
 

@@ -6,7 +6,7 @@ const inputSchema = z.looseObject({
   description: z.string().optional(),
   isRequired: z.boolean().optional(),
   isSecret: z.boolean().optional(),
-  /** May name variables: `Bearer {token}`. */
+  /** May contain variables: `Bearer {token}`. */
   value: z.string().optional(),
   default: z.string().optional(),
   choices: z.array(z.string()).optional(),
@@ -46,7 +46,7 @@ const itemSchema = z.looseObject({
   }).optional(),
 });
 
-/** A server as the public MCP registry describes it (`server.json`). */
+/** A server description of the public MCP registry (`server.json`). */
 export type RegistryServer = z.infer<typeof serverSchema>;
 /** See {@linkcode RegistryServer}. */
 export type RegistryRemote = z.infer<typeof remoteSchema>;
@@ -55,19 +55,19 @@ export type RegistryPackage = z.infer<typeof packageSchema>;
 /** See {@linkcode RegistryServer}. */
 export type RegistryInput = z.infer<typeof inputSchema>;
 
-/** A server of a document, with what its registry says of it. */
+/** A server of a document, with its status in the registry. */
 export interface RegistryEntry {
   readonly server: RegistryServer;
-  /** `active`, `deprecated` or `deleted`; null when no registry said so. */
+  /** `active`, `deprecated` or `deleted`; null when the document has no status. */
   readonly status: string | null;
 }
 
 /**
- * Reads a `server.json`, or the answer of a registry's API for one server, for its versions or for
- * a search.
+ * Parses a `server.json`, or a response of a registry's API for one server, its versions or a
+ * search.
  *
- * @param name Which server is meant, where the document holds several.
- * @throws CommandError saying what is wrong, or which servers there are.
+ * @param name The server, if the document has several.
+ * @throws CommandError with the problem, or with the servers of the document.
  */
 export function readRegistryDocument(text: string, name: string | undefined): RegistryEntry {
   const entries = entriesOf(parseJson(text));
@@ -77,25 +77,27 @@ export function readRegistryDocument(text: string, name: string | undefined): Re
   if (only === undefined) {
     const all = [...new Set(entries.map(({ server }) => server.name))].join(", ");
     throw new CommandError(
-      `The document holds no server '${name ?? ""}'; it has: ${all || "none"}`,
+      `The document has no server '${name ?? ""}'; it has: ${all || "none"}`,
     );
   }
   if (names.length > 1) {
-    throw new CommandError(`Name one of its servers with --server: ${names.join(", ")}`);
+    throw new CommandError(
+      `Cannot import: pass one of its servers with --server: ${names.join(", ")}`,
+    );
   }
   const latest = meant.find(({ isLatest }) => isLatest) ?? meant.at(-1) ?? meant[0];
-  if (latest === undefined) throw new CommandError("The document holds no server");
+  if (latest === undefined) throw new CommandError("Cannot import: the document has no server");
   return latest;
 }
 
 function parseJson(text: string): unknown {
   try {
-    // Strangers' words go to a terminal; control characters would let them draw there.
+    // Remove control characters, because untrusted text is written to a terminal.
     return JSON.parse(text, (_key, value) =>
-      // deno-lint-ignore no-control-regex -- control characters are what is looked for
+      // deno-lint-ignore no-control-regex -- the pattern searches for control characters
       typeof value === "string" ? value.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ") : value);
   } catch (cause) {
-    throw new CommandError("Cannot read the description: it is no JSON", { cause });
+    throw new CommandError("Cannot read the description: it is not valid JSON", { cause });
   }
 }
 

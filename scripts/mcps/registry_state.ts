@@ -12,7 +12,7 @@ const toolSchema = z.object({
   name: z.string(),
   type: z.string(),
   description: z.string().nullable(),
-  // What a person changed by hand may have any form; it is compared, not used.
+  // An operator may have changed it to any form. It is only compared.
   config: z.custom<RegistryState["tools"][number]["config"]>(),
   credential_secret_name: z.string().nullable(),
   credential_type: z.enum(["api_key", "bearer_token"]).nullable().catch(null),
@@ -23,8 +23,8 @@ const toolSchema = z.object({
 });
 
 /**
- * Reads what a file with these servers can touch. Secrets are compared in the database: no value
- * leaves it.
+ * Reads the rows that a file with these servers can change. Compares secrets in the database, so
+ * that no value leaves it.
  */
 export async function readRegistry(
   sql: Transaction,

@@ -1,6 +1,6 @@
 import { isEmptyPlan, type SyncPlan } from "./plan_sync.ts";
 
-/** A sync's result as one line of JSON. */
+/** Formats a sync's result as one line of JSON. */
 export function syncToJson(plan: SyncPlan, isDryRun: boolean): string {
   return JSON.stringify({
     dry_run: isDryRun,
@@ -15,7 +15,7 @@ export function syncToJson(plan: SyncPlan, isDryRun: boolean): string {
   });
 }
 
-/** A sync's result for a person. */
+/** Formats a sync's result as text. */
 export function syncToText(plan: SyncPlan, isDryRun: boolean): string {
   const servers = plan.servers.map(({ slug, change, fields, agentCount }) => {
     const notes = [
@@ -32,14 +32,14 @@ export function syncToText(plan: SyncPlan, isDryRun: boolean): string {
       : [variable];
     return line(change, name, note);
   });
-  return [...servers, ...secrets, verdict(plan, isDryRun)].join("\n");
+  return [...servers, ...secrets, summary(plan, isDryRun)].join("\n");
 }
 
 function line(change: string, what: string, notes: readonly string[]): string {
   return `${change.padEnd(12)}  ${what}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
 }
 
-function verdict(plan: SyncPlan, isDryRun: boolean): string {
+function summary(plan: SyncPlan, isDryRun: boolean): string {
   if (isEmptyPlan(plan)) return "The registry matches the file.";
-  return isDryRun ? "A dry run: nothing was changed." : "The registry now matches the file.";
+  return isDryRun ? "Dry run: nothing was changed." : "The registry now matches the file.";
 }

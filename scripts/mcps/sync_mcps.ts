@@ -6,25 +6,25 @@ import { type FileProblem, McpsFileError, type ReadEntry } from "./read_mcps_fil
 import { readRegistry, type Transaction } from "./registry_state.ts";
 import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
 
-/** What a sync goes by. */
+/** Options of {@linkcode syncMcps}. */
 export interface SyncOptions {
-  /** For problems of its entries. */
+  /** Name of the file in error messages. */
   readonly fileName: string;
   readonly entries: readonly ReadEntry[];
-  /** Holds the credentials. */
+  /** Variables with the credentials. */
   readonly environment: Environment;
-  /** Only find out what would change. */
+  /** Only report changes. */
   readonly isDryRun: boolean;
 }
 
-/** The longest secret that Vault is given; as for those that users set. */
+/** Maximum length of a secret in Vault, the same as for users' secrets. */
 const MAX_SECRET_CHARACTERS = 8_192;
 
 /**
- * Brings the registry and Vault to what the file says, all in one transaction: a second sync waits
- * for the first and finds nothing to do. Rows that the file did not make are never touched.
+ * Updates the registry and Vault to match the file, in one transaction. A concurrent sync waits for
+ * the first and then has nothing to do. Never changes rows that the file did not create.
  *
- * @returns What was changed, or would be.
+ * @returns The changes that were made, or would be.
  * @throws McpsFileError for a conflict with the registry or a missing variable, with its line;
  * DATABASE_UNAVAILABLE.
  */
@@ -48,7 +48,7 @@ export async function syncMcps(sql: Sql, options: SyncOptions): Promise<SyncPlan
   }
 }
 
-/** The values of the variables that are set, by their names. */
+/** Returns the values of the set variables, by name. */
 function credentialsOf(
   wanted: readonly WantedServer[],
   environment: Environment,
@@ -60,8 +60,9 @@ function credentialsOf(
     const value = environment[variable]?.trim() ?? "";
     // deno-lint-ignore no-control-regex -- no header can carry control characters
     if (value.length > MAX_SECRET_CHARACTERS || /[\x00-\x1f\x7f]/.test(value)) {
-      const message = `${variable} holds line breaks, other control characters or more than ` +
-        `${MAX_SECRET_CHARACTERS} characters, which no header can carry`;
+      const message =
+        `${variable} cannot be used in a header: it has control characters, such as ` +
+        `line breaks, or more than ${MAX_SECRET_CHARACTERS} characters`;
       problems.push({ line, message });
     } else if (value !== "") values.set(variable, value);
   }
@@ -87,7 +88,7 @@ async function applyPlan(
   }
   for (const { slug, change } of servers) {
     if (change === "removed") {
-      // What users gave for it goes with it, from Vault too.
+      // This also deletes the users' credentials for it, including those in Vault.
       await sql`delete from public.tools where slug = ${slug} and source = 'yaml'`;
     }
   }
@@ -100,7 +101,7 @@ async function applyPlan(
   }
 }
 
-/** Two entries may have swapped their names, which are unique at every moment. */
+/** Two entries may swap their names, which are always unique. */
 async function clearNames(sql: Transaction, servers: readonly ServerChange[]): Promise<void> {
   for (const { slug, fields } of servers) {
     if (fields.includes("name")) {

@@ -3,10 +3,10 @@ import { credentialKeyOf, type McpEntry } from "./mcps_file_schema.ts";
 import { placeholderIn } from "./placeholder.ts";
 import type { ReadEntry } from "./read_mcps_file.ts";
 
-/** Prefix of the names of all secrets in Vault that the file makes, and removes. */
+/** Prefix of the names of all secrets in Vault that the file creates and removes. */
 export const SECRET_PREFIX = "supaswarm/mcp/";
 
-/** The columns of `tools` that an entry decides. */
+/** The columns of `tools` that an entry sets. */
 export interface ServerRow {
   readonly name: string;
   readonly description: string | null;
@@ -17,24 +17,24 @@ export interface ServerRow {
   readonly is_active: boolean;
 }
 
-/** A secret that an entry takes from the environment to Vault. */
+/** A secret that an entry copies from the environment to Vault. */
 export interface WantedSecret {
   readonly name: string;
   readonly variable: string;
-  /** Where the entry names it. */
+  /** Line of the variable in the file. */
   readonly line: number;
 }
 
-/** What an entry asks for. */
+/** The row and the secrets of an entry. */
 export interface WantedServer {
   readonly slug: string;
   readonly line: number;
-  /** Null for a disabled entry: what is there is switched off, and otherwise left alone. */
+  /** Null for a disabled entry: an existing row is only set inactive. */
   readonly row: ServerRow | null;
   readonly secrets: readonly WantedSecret[];
 }
 
-/** Reads an entry as the row and the secrets that it asks for. */
+/** Converts an entry to its row and secrets. */
 export function wantedServer({ slug, entry, line, credentialLine }: ReadEntry): WantedServer {
   if (!entry.enabled || entry.url === undefined) return { slug, line, row: null, secrets: [] };
   const secrets = Object.entries(entry.credentials).map(([key, variable]) => ({
@@ -75,7 +75,7 @@ function configOf(slug: string, entry: McpEntry, url: string): McpServerConfig {
     trusted: entry.trusted,
     timeout_ms: entry.timeout_ms,
   };
-  // As the database keeps it, so that it can be compared.
+  // Same order as in the database, so that it can be compared.
   return JSON.parse(JSON.stringify(config));
 }
 

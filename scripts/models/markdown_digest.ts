@@ -1,18 +1,18 @@
-/** What can be said about a Markdown document without understanding it. */
+/** Facts about a Markdown document that need no understanding of its content. */
 export interface MarkdownDigest {
-  /** The first heading; the file's name when there is none. */
+  /** The first heading, or the file name if there is none. */
   readonly title: string;
   /** All headings below the title, in order. */
   readonly headings: readonly string[];
-  /** Words of the whole text, code included. */
+  /** The number of words of the whole text, including code. */
   readonly words: number;
-  /** The first sentence of running text; empty when there is none. */
+  /** The first sentence of prose, or empty if there is none. */
   readonly first_sentence: string;
 }
 
 const MAX_SENTENCE_CHARS = 300;
 
-/** Computes a document's digest from its text. */
+/** Computes the digest of a document. */
 export function digestMarkdown(path: string, text: string): MarkdownDigest {
   const prose = withoutFrontMatter(text).replace(/^(```|~~~)[\s\S]*?^\1.*$/gm, "");
   const headings = [...prose.matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)].map(([, title = ""]) =>
@@ -31,7 +31,7 @@ function withoutFrontMatter(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(/^---\n[\s\S]*?\n---\n/, "");
 }
 
-/** Headings, tables, images and HTML are not running text; lists and quotes are. */
+/** Returns the first sentence outside of headings, tables, images and HTML. */
 function firstSentence(prose: string): string {
   const paragraph = prose.split(/\n\s*\n/).map((block) => block.trim())
     .find((block) => /^[^#|<!\s]/.test(block) && !/^([-*_]\s*){3,}$/.test(block)) ?? "";
@@ -40,7 +40,7 @@ function firstSentence(prose: string): string {
   return sentence.slice(0, MAX_SENTENCE_CHARS);
 }
 
-/** Text without the signs for links and emphasis. */
+/** Removes the markup of links and emphasis. */
 function plain(markdown: string): string {
   return markdown.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*`]/g, "").trim();
 }

@@ -1,24 +1,24 @@
-/** One request that reached the model server. */
+/** One request to the model server. */
 export interface JournalEntry {
-  /** When it came, in milliseconds since the epoch. */
+  /** Arrival time in milliseconds since 1970. */
   readonly atMs: number;
-  /** Who answered; null when no scripted agent plays the request. */
+  /** The agent that answered; null when no scripted agent plays the request. */
   readonly agent: string | null;
   readonly model: string;
-  /** The whole request as JSON text, in the chat-completions form. */
+  /** The complete request as JSON text, in the chat-completions format. */
   readonly body: string;
 }
 
-/** Default number of kept requests. */
+/** Default number of stored requests. */
 const DEFAULT_CAPACITY = 500;
 
-/** The newest requests of a model server, and how many each agent ever got. */
+/** Stores the newest requests of a model server, and counts all requests of each agent. */
 export class ModelJournal {
   readonly #capacity: number;
   readonly #counts = new Map<string, number>();
   #entries: JournalEntry[] = [];
 
-  /** @param capacity The number of entries kept. @default 500 */
+  /** @param capacity Maximum number of stored entries. @default 500 */
   constructor(capacity = DEFAULT_CAPACITY) {
     this.#capacity = capacity;
   }
@@ -29,19 +29,19 @@ export class ModelJournal {
     this.#entries = [...this.#entries, entry].slice(-this.#capacity);
   }
 
-  /** The requests kept, oldest first. */
+  /** The stored requests, oldest first. */
   entries(): readonly JournalEntry[] {
     return this.#entries;
   }
 
-  /** Requests to this agent since the start, those no longer kept included; "" for nobody's. */
+  /** Returns the number of all requests to this agent. "" counts requests that no agent plays. */
   count(agent: string): number {
     return this.#counts.get(agent) ?? 0;
   }
 
-  /** The kept requests that contain a text, for example a secret that must not be in any. */
+  /** Returns the stored requests that contain a text, for example a secret that must be in none. */
   search(text: string): readonly JournalEntry[] {
-    // A text with quotes or line breaks stands in the body in its escaped form.
+    // The body contains a text with quotes or line breaks in its escaped form.
     const escaped = JSON.stringify(text).slice(1, -1);
     return this.#entries.filter(({ body }) => body.includes(text) || body.includes(escaped));
   }

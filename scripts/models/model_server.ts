@@ -6,21 +6,21 @@ import { parseWireRequest } from "./wire_request.ts";
 
 type FixtureResponse = Exclude<AimockFixture["response"], (...given: never[]) => unknown>;
 
-/** How a model server starts. */
+/** Options of {@linkcode startModelServer}. */
 export interface ModelServerOptions {
   /** 0 takes any free port. @default 0 */
   readonly port?: number;
   readonly agents?: readonly ScriptedAgent[];
 }
 
-/** A model provider without a model: scripted agents behind the providers' real wire formats. */
+/** A model provider that serves scripted agents in the real wire formats of providers. */
 export interface ModelServer {
   /** Origin, without a path. An `openai` provider's base URL is `${url}/v1`. */
   readonly url: string;
   readonly journal: ModelJournal;
-  /** Adds an agent, before those there are. */
+  /** Adds an agent that takes precedence over the existing ones. */
   addAgent(agent: ScriptedAgent): void;
-  /** Makes this agent's next request fail; several failures are played in order. */
+  /** Makes this agent's next request fail. Several failures happen in order. */
   failNext(agentName: string, failure: ScriptedFailure): void;
   stop(): Promise<void>;
 }
@@ -29,8 +29,8 @@ export interface ModelServer {
  * Starts a model server on 127.0.0.1 that speaks chat completions (`/v1/chat/completions`),
  * Anthropic messages (`/v1/messages`) and Gemini (`/v1beta/models/…`), streamed or not.
  *
- * It plays only the agents it was given. Any other request, embeddings included, gets the
- * provider's error for an unknown model: nothing here ever returns canned text.
+ * It plays only the given agents. Any other request, including one for embeddings, gets the
+ * provider's error for an unknown model. The server never returns canned text.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { createServer } = await loadAimock();
@@ -60,7 +60,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     host: "127.0.0.1",
     port: options.port ?? 0,
     logLevel: "silent",
-    // Our own journal keeps what is needed; theirs would grow and hold the callers' keys.
+    // Use only the journal of this module: the library's would grow and store the callers' keys.
     journalMaxEntries: 1,
   });
   return {
@@ -70,12 +70,12 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     failNext: (agentName, failure) => {
       const isFor = (request: AimockRequest) => findAgent(request)?.name === agentName;
       const onPlayed = (request: AimockRequest) => record(request, findAgent(request));
-      // The server reads this very array and takes the first fixture that matches.
+      // The server reads this array and uses the first fixture that matches.
       fixtures.splice(-1, 0, createFailureFixture(failure, isFor, onPlayed));
     },
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
-      // Clients keep idle connections for minutes, and closing alone waits for them.
+      // Clients keep idle connections for minutes, and `close()` would wait for them.
       server.closeAllConnections();
       await closed;
     },
@@ -86,7 +86,7 @@ async function play(request: AimockRequest, agent: ScriptedAgent): Promise<Fixtu
   try {
     return toFixtureResponse(request, await agent.answer(parseWireRequest(request)));
   } catch (error) {
-    // A script that cannot go on is like a request that the model refuses: repeating is useless.
+    // A script that cannot continue is like a request that the model refuses: a retry fails too.
     const message = error instanceof Error ? error.message : String(error);
     return { error: { message, type: "invalid_request_error" }, status: 400 };
   }
@@ -94,8 +94,9 @@ async function play(request: AimockRequest, agent: ScriptedAgent): Promise<Fixtu
 
 function unknownModel(model: string, agents: readonly ScriptedAgent[]): FixtureResponse {
   const names = agents.map((agent) => agent.name).join(", ") || "none";
-  const message = `The scripted model '${model}' only plays the agents of demo and tests ` +
-    `(${names}), and this request is for none of them. Give the agent a real provider.`;
+  const message =
+    `Cannot answer with the scripted model '${model}': it only plays the agents of demo and ` +
+    `tests (${names}), and this request is for another agent. Give the agent a real provider.`;
   return { error: { message, type: "not_found_error", code: "model_not_found" }, status: 404 };
 }
 
@@ -109,7 +110,7 @@ function toFixtureResponse(request: AimockRequest, scripted: ScriptedAnswer): Fi
   return calls.length === 0 ? { content: text, usage } : { content: text, toolCalls: calls, usage };
 }
 
-/** Four characters a token, under the name that each of the three APIs has for the counts. */
+/** Estimates four characters per token, and returns the counts with the names of all three APIs. */
 function estimateUsage(request: AimockRequest, output: string) {
   const input = Math.ceil(JSON.stringify(request.messages).length / 4);
   const written = Math.ceil(output.length / 4);

@@ -1,10 +1,12 @@
-/** What a {@linkcode PacedModel} answers. */
+/** The answers of a {@linkcode PacedModel}. */
 export interface PacedAnswer {
   /** Pieces of text before each turn's tool call. */
   readonly pieces: number;
-  /** Time between two pieces; an answer that does not stream comes after all of it. */
+  /** Time between two pieces. An answer without streaming is sent after the total time. */
   readonly gapMs: number;
-  /** Model calls of one task: all but the last save a value, the last one completes the task. */
+  /**
+   * Number of model calls per task. Each saves a value, except the last, which completes the task.
+   */
   readonly turns: number;
 }
 
@@ -12,9 +14,9 @@ export interface PacedAnswer {
 export interface PacedModel extends AsyncDisposable {
   /** For `llm_providers.base_url`. */
   readonly baseUrl: string;
-  /** Changes what the next requests are answered with. */
+  /** Changes the answers to the next requests. */
   play(answer: PacedAnswer): void;
-  /** How often each turn was asked for: by the task's input and the number of its turn. */
+  /** Number of requests per turn, by the task's input and the number of the turn. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
@@ -27,7 +29,7 @@ interface ChatRequest {
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
 }
 
-/** Serves one on 127.0.0.1. Tasks are identified by a word such as `task-7` in their input. */
+/** Serves a paced model on 127.0.0.1. A word such as `task-7` in its input identifies a task. */
 export function startPacedModel(first: PacedAnswer): PacedModel {
   const calls = new Map<string, number>();
   let playing = first;
@@ -92,7 +94,7 @@ function streamed({ pieces, gapMs }: PacedAnswer, toolCall: object): Response {
         controller.enqueue(encoder.encode(`data: ${lastChunk()}\n\ndata: [DONE]\n\n`));
         controller.close();
       } catch {
-        // The caller has gone: its isolate was ended.
+        // The caller disconnected because its isolate was ended.
       }
     },
   });

@@ -11,10 +11,10 @@ import {
   type ToolOutcome,
 } from "./scripted_agent.ts";
 
-/** A planner hands off at most this many files; it names the number of those left out. */
+/** Maximum number of files that a planner hands off. It reports how many more there are. */
 const MAX_FILES = 12;
 
-/** Plays the seeded agent `planner`: a report over a folder of Markdown files. */
+/** Plays the seeded agent `planner`, which writes a report on a folder of Markdown files. */
 export const plannerAgent: ScriptedAgent = {
   name: "planner",
   plays: ({ system }) => system.startsWith("You write a report over a folder"),
@@ -119,13 +119,13 @@ function complete(output: JsonObject): ScriptedAnswer {
   return { toolCalls: [{ name: "complete_task", arguments: { output } }] };
 }
 
-/** Lines such as `[FILE] notes.md`, as the filesystem server writes them. */
+/** Reads lines such as `[FILE] notes.md` from the output of the filesystem server. */
 function listMarkdownFiles(folder: string, listing: ToolOutcome): string[] {
   return [...listing.text.matchAll(/^\[FILE\] (.+\.md)$/gm)]
     .map(([, name]) => `${folder.replace(/\/$/, "")}/${name}`);
 }
 
-/** @throws Error when the input names no folder. */
+/** @throws Error when the input has no folder. */
 function readFolder(request: ScriptedRequest): string {
   const input: JsonValue = readInput(request);
   const folder = isObject(input) ? input.folder : /\/[^\s"']+/.exec(String(input))?.[0];

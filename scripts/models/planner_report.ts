@@ -13,14 +13,14 @@ const problemSchema = z.object({ problem: z.string() });
 const subtaskSchema = z.object({ status: z.string(), output: z.unknown(), error: z.unknown() })
   .partial({ output: true, error: true });
 
-/** What came back about one file: a digest, or what went wrong. */
+/** The result for one file: a digest, or the problem. */
 export interface FileReading {
   readonly path: string;
   readonly digest: z.infer<typeof digestSchema> | null;
   readonly problem: string;
 }
 
-/** Reads a reader's answer from the result of its handoff. */
+/** Parses a reader's answer from the result of its handoff. */
 export function toReading({ call, text, json }: ToolOutcome): FileReading {
   const path = String(JSON.parse(call.argumentsText).input?.path);
   const subtask = subtaskSchema.safeParse(json).data;
@@ -31,7 +31,7 @@ export function toReading({ call, text, json }: ToolOutcome): FileReading {
   return { path, digest: null, problem: problem.slice(0, 500) };
 }
 
-/** One line a document. */
+/** Writes one line per document. */
 export function writeOutline(readings: readonly FileReading[]): string[] {
   return readings.map(({ path, digest }) =>
     digest === null
@@ -40,7 +40,7 @@ export function writeOutline(readings: readonly FileReading[]): string[] {
   );
 }
 
-/** The report as Markdown, in the shape that the skill `report-writing` asks for. */
+/** Writes the report as Markdown, in the format of the skill `report-writing`. */
 export function writeReport(
   { folder, readings, comments }: {
     readonly folder: string;

@@ -10,7 +10,9 @@ import {
   type ScriptedRequest,
 } from "./scripted_agent.ts";
 
-/** Plays the seeded agent `reader`: reads one Markdown file and answers with its digest, or why not. */
+/**
+ * Plays the seeded agent `reader`, which returns the digest of one Markdown file, or the problem.
+ */
 export const readerAgent: ScriptedAgent = {
   name: "reader",
   plays: ({ system }) => system.startsWith("You read one Markdown file"),
@@ -46,7 +48,7 @@ function complete(output: JsonObject): ScriptedAnswer {
   return { toolCalls: [{ name: "complete_task", arguments: { output } }] };
 }
 
-/** @throws Error when the input names no file. */
+/** @throws Error when the input has no path. */
 function readPath(request: ScriptedRequest): string {
   const input = readInput(request);
   const path = isObject(input) ? input.path : input;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 
-/** One entry of the conversation as a script sees it, whatever the wire format was. */
+/** One entry of the conversation, independent of the wire format. */
 export type ScriptedMessage =
   | { readonly role: "user"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ScriptedCall[] }
@@ -11,7 +11,7 @@ export type ScriptedMessage =
     readonly text: string;
   };
 
-/** A tool call that the script asked for earlier. */
+/** An earlier tool call of the script. */
 export interface ScriptedCall {
   readonly callId: string;
   readonly name: string;
@@ -19,35 +19,35 @@ export interface ScriptedCall {
   readonly argumentsText: string;
 }
 
-/** What a model is asked, free of any provider's format. */
+/** A request to a model, independent of the provider's format. */
 export interface ScriptedRequest {
   readonly model: string;
   readonly system: string;
   readonly messages: readonly ScriptedMessage[];
   readonly toolNames: readonly string[];
-  /** What each tool says of itself, by its name. */
+  /** The description of each tool, by its name. */
   readonly toolDescriptions: ReadonlyMap<string, string>;
 }
 
-/** What a scripted model answers: text, tool calls, or both. */
+/** The answer of a scripted model: text, tool calls, or both. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: JsonObject }[];
 }
 
 /**
- * A model that plays one role. It computes each answer from the conversation alone, tool results
- * included, and remembers nothing, so that a resumed task gets the same answers.
+ * A model that plays one role. It computes each answer only from the conversation, including tool
+ * results, and keeps no state, so that a resumed task gets the same answers.
  */
 export interface ScriptedAgent {
-  /** Under which the server counts its requests. */
+  /** The name under which the server counts its requests. */
   readonly name: string;
-  /** Whether a request is for this role; the first agent that says so answers. */
+  /** Whether a request is for this role. The first agent that returns true answers. */
   plays(request: ScriptedRequest): boolean;
   answer(request: ScriptedRequest): ScriptedAnswer | Promise<ScriptedAnswer>;
 }
 
-/** An agent that answers to one model name. */
+/** Creates an agent that answers the requests for one model name. */
 export function scriptModel(model: string, answer: ScriptedAgent["answer"]): ScriptedAgent {
   return { name: model, plays: (request) => request.model === model, answer };
 }
@@ -55,15 +55,17 @@ export function scriptModel(model: string, answer: ScriptedAgent["answer"]): Scr
 /** A tool call with its result. */
 export interface ToolOutcome {
   readonly call: ScriptedCall;
-  /** Without the fence that marks text from outside, and without our advice on an error. */
+  /**
+   * The text without the tags around untrusted text, and without the platform's advice on an error.
+   */
   readonly text: string;
-  /** Whether the tool answered with an error. */
+  /** Whether the tool returned an error. */
   readonly isError: boolean;
-  /** The text as JSON; undefined when it is none. */
+  /** The text as JSON; undefined when it is not JSON. */
   readonly json: JsonValue | undefined;
 }
 
-/** The calls of tools whose name ends with `toolName` that have a result, in call order. */
+/** Finds calls with a result, in call order, of tools whose name ends with `toolName`. */
 export function findOutcomes(request: ScriptedRequest, toolName: string): ToolOutcome[] {
   const results = new Map<string, string>();
   const calls: ScriptedCall[] = [];
@@ -79,21 +81,21 @@ export function findOutcomes(request: ScriptedRequest, toolName: string): ToolOu
   });
 }
 
-/** What the task was given: the first message, as JSON where it is some. */
+/** Reads the task's input from the first message, as JSON if possible. */
 export function readInput(request: ScriptedRequest): JsonValue {
   const text = request.messages.find((message) => message.role === "user")?.text ?? "";
   return parseJson(text) ?? text;
 }
 
-/** True for a JSON object. */
+/** Whether a value is a JSON object. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * The name under which the request offers a tool: `read_text_file` may be `files__read_text_file`.
+ * Returns the tool's name in the request: `read_text_file` may be `files__read_text_file`.
  *
- * @throws Error when the request offers no such tool.
+ * @throws Error when the request does not offer the tool.
  */
 export function findTool(request: ScriptedRequest, toolName: string): string {
   const found = request.toolNames.find((name) => isTool(name, toolName));
@@ -109,8 +111,8 @@ function isTool(name: string, toolName: string): boolean {
 }
 
 /**
- * Text from outside reaches a model between tags; a scripted agent needs no such protection. Words
- * around the tags are advice on an error that the tool gave.
+ * Removes the tags around untrusted text, which a scripted agent does not need. Text outside of the
+ * tags is the platform's advice on an error of the tool.
  */
 function readResult(result: string): Pick<ToolOutcome, "text" | "isError"> {
   const fenced = /^([\s\S]*)<untrusted_data[^>]*>\n([\s\S]*)\n<\/untrusted_data>([\s\S]*)$/

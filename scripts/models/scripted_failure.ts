@@ -1,15 +1,15 @@
 import type { AimockFixture, AimockRequest } from "../deps.ts";
 
-/** A failure that a model server plays once. */
+/** A failure that a model server returns once. */
 export type ScriptedFailure =
   | { readonly kind: "status"; readonly status: number; readonly message?: string }
   /** 429 with `Retry-After`. */
   | { readonly kind: "rate_limit"; readonly retryAfterSeconds: number }
-  /** The connection ends after so many chunks of a streamed answer. */
+  /** The connection ends after this many chunks of a streamed answer. */
   | { readonly kind: "cut"; readonly afterChunks: number };
 
 /**
- * The fixture that plays a failure for the first request that `isFor` accepts.
+ * Creates a fixture that fails the first request that `isFor` accepts.
  *
  * @param onPlayed Called with that request.
  */
@@ -46,7 +46,7 @@ function toFixture(failure: ScriptedFailure) {
       return {
         response: { content: "This answer breaks off. ".repeat(50) },
         truncateAfterChunks: failure.afterChunks,
-        // Without a pause the connection would be gone before its first byte has left.
+        // Without a pause, the connection would close before the first byte is sent.
         latency: 5,
       };
   }

@@ -3,31 +3,31 @@ import { ollamaUrl } from "./ollama_url.ts";
 import { storeSecret } from "./store_secret.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
 
-/** The provider whose models are scripts, as the seed names it. */
+/** The seeded provider whose models are scripts. */
 const SCRIPTED_PROVIDER = "demo";
 
-/** The embedder that this machine serves by itself, as its migration names it. */
+/** The embedder that this machine serves. Its migration sets the name. */
 const LOCAL_EMBEDDER = "minilm-l6-v2+hash384@1";
 
 /** The settings written to the database at each start. */
 export interface ProjectConfiguration {
   readonly dbUrl: string;
-  /** Where the project can be reached from outside. */
+  /** The public URL of the project. */
   readonly apiUrl: string;
   /** Origin of the server that plays the seeded demo agents. */
   readonly scriptedModelUrl: string;
-  /** Origin of the server that embeds without a key. */
+  /** Origin of the embedding server, which needs no key. */
   readonly embeddingUrl: string;
   readonly environment: Environment;
 }
 
 /**
- * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and
- * copies to Vault each secret that a model provider, an embedder, a tool or a project names and that
- * `environment` has, under the same name; so it does the token for GitHub. A secret that the
- * environment lacks stays as it is. Then wakes a worker if there is work. Safe to repeat.
+ * Stores the addresses of this start in the database, including that of `OLLAMA_HOST`. Copies each
+ * secret in `environment` that a model provider, an embedder, a tool or a project uses to Vault
+ * under the same name, and also the token for GitHub. Does not change secrets that the environment
+ * lacks. Then wakes a worker if there is work. Safe to repeat.
  *
- * @returns the names of the copied secrets.
+ * @returns The names of the copied secrets.
  */
 export async function configureProject(
   { dbUrl, apiUrl, scriptedModelUrl, embeddingUrl, environment }: ProjectConfiguration,
@@ -54,9 +54,9 @@ export async function configureProject(
       return value ? [{ name, value }] : [];
     });
     for (const secret of found) await storeSecret(sql, secret);
-    // What an embedder refused with the last start's key it may take with this one's.
+    // An embedder that refused the key of the last start may accept the new one.
     await sql`select private.resume_embedder(name) from public.embedders`;
-    // What waited while the stack was down need not wait for the first tick of cron as well.
+    // Start pending work immediately instead of at the first tick of cron.
     await sql`select private.tick()`;
     return found.map(({ name }) => name);
   } finally {

@@ -3,7 +3,7 @@ import type { Stack } from "../../stack/stack.ts";
 
 const FILE_NAME = "project.env";
 
-/** Where a stack with this data folder writes how it is reached. */
+/** Returns the path of the connection file of a stack with this data folder. */
 export function connectionFilePath(dataDir: string): string {
   return join(dataDir, FILE_NAME);
 }
@@ -29,7 +29,7 @@ export async function writeConnectionFile(
   await Deno.rename(draft, path);
 }
 
-/** Forgets a stack that ends, so that no command waits for it in vain. */
+/** Removes the file when a stack stops, so that no command tries to connect to it. */
 export async function removeConnectionFile(dataDir: string): Promise<void> {
   await Deno.remove(connectionFilePath(dataDir)).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;

@@ -11,8 +11,8 @@ import {
 const SETTING_PREFIX = "SUPASWARM_";
 
 /**
- * The settings of the product that functions see. Keys of model providers and tools are not among
- * them; code reads those from Vault.
+ * Returns the product's settings for functions. They do not include keys of model providers and
+ * tools, which code reads from Vault.
  */
 export function functionSettings(
   environment: Environment,
@@ -22,7 +22,7 @@ export function functionSettings(
   return {
     SUPASWARM_ALLOW_LOOPBACK: "true",
     ...Object.fromEntries(settings),
-    // The worker paces itself by the life that its isolate really has.
+    // The worker plans its runs by the real lifetime of its isolate.
     SUPASWARM_WALL_CLOCK_SECONDS: String(Math.max(1, Math.floor(wallClockMs / 1_000))),
     SUPASWARM_CPU_SOFT_MS: String(cpu?.softMs ?? 0),
     SUPASWARM_CPU_HARD_MS: String(cpu?.hardMs ?? 0),
@@ -32,14 +32,14 @@ export function functionSettings(
 /**
  * Refuses values that the functions would refuse, before anything is started.
  *
- * @throws SwarmError CONFIG_INVALID naming the variable.
+ * @throws SwarmError CONFIG_INVALID with the name of the variable.
  */
 export function checkSettings(environment: Environment): void {
   const settings = functionSettings(environment, functionLimits(environment));
   readConfig((name) => ({ ...settings, ...PLATFORM_VARIABLES })[name]);
 }
 
-/** In place of those that the stack decides, which are always well formed. */
+/** Placeholders for the variables that the stack sets, which are always valid. */
 const PLATFORM_VARIABLES: Environment = {
   SUPABASE_URL: "http://127.0.0.1",
   SUPABASE_DB_URL: "postgresql://127.0.0.1/postgres",

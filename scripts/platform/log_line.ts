@@ -3,7 +3,7 @@ import { dim, red, writeError, yellow } from "../terminal.ts";
 
 type LogLine = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Shown by their place in the line, so not repeated as `name=value`. */
+/** Fields at the start of a line, which are not repeated as `name=value`. */
 const PLACED = new Set(["at", "level", "source", "function", "event"]);
 
 /** Writes a log line to stderr: text on a terminal, one line of JSON in a pipe. */
@@ -11,7 +11,7 @@ export function writeLogLine(line: LogLine): void {
   writeError(formatLogLine(line, { isTerminal: Deno.stderr.isTerminal() }));
 }
 
-/** A log line for whoever reads it: text for a person at a terminal, JSON for a program. */
+/** Formats a log line: text for a terminal, JSON for a pipe. */
 export function formatLogLine(
   line: LogLine,
   { isTerminal }: { readonly isTerminal: boolean },
@@ -19,7 +19,7 @@ export function formatLogLine(
   return isTerminal ? toText(line) : JSON.stringify(line);
 }
 
-/** A log line as a person reads it: time, level, where, event, then its other fields. */
+/** Formats a log line as text: time, level, source, event, then the other fields. */
 function toText(line: LogLine): string {
   const { at, level, source, function: name, event } = line;
   const time = typeof at === "string" ? at.slice(11, 23) : "";

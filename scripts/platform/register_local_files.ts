@@ -2,13 +2,14 @@ import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { FILE_SERVER_KEY_HEADER, type LocalFileServer } from "../files/local_file_server.ts";
 import { storeSecret } from "./store_secret.ts";
 
-/** The name of the file server's key in Vault; it also marks the row of `tools` as ours. */
+/** The name of the file server's key in Vault. It also marks the row of `tools` as created here. */
 const KEY_SECRET = "LOCAL_FILES_KEY";
 
 /**
- * Registers the file server as the tool `files`, its key in Vault alone. The first time, `planner`
- * and `reader` get the tool and signed-in users its scope; later starts only update the address, so
- * that an operator's changes stay. A tool `files` that somebody else registered is left as it is.
+ * Registers the file server as the tool `files` and stores its key only in Vault. The first call
+ * gives the tool to `planner` and `reader`, and its scope to signed-in users. Later starts update
+ * only the address, so that an operator's changes stay. Does not change a tool `files` that an
+ * operator registered.
  */
 export async function registerLocalFiles(
   dbUrl: string,
@@ -46,7 +47,7 @@ async function addFiles(sql: Sql, config: ReturnType<Sql["json"]>): Promise<void
       from public.agents as agent
       cross join public.tools as tool
       where agent.slug in ('planner', 'reader') and tool.slug = 'files'`;
-    // The agents act for users, who need the server's scope as well.
+    // The agents act for users, who also need the server's scope.
     await transaction`select public.grant_scopes(null, '{mcp:files}')`;
   });
 }

@@ -12,23 +12,24 @@ import { checkSettings, functionSettings } from "./function_settings.ts";
 import { ollamaUrl } from "./ollama_url.ts";
 import { registerLocalFiles } from "./register_local_files.ts";
 
-/** A stack with the product on it. */
+/** A running stack with the platform. */
 export interface LocalPlatform extends Stack {
-  /** Plays the seeded demo agents; its journal tells what a model was shown. */
+  /** Plays the seeded demo agents. Its journal has the requests to models. */
   readonly models: ModelServer;
 }
 
-/** What the platform is started with; the rest is the platform's own. */
+/** Options of {@linkcode startPlatform}. */
 export interface PlatformOptions extends Omit<StackOptions, "functionSettings" | "startCompanion"> {
-  /** Folder that the seeded agents planner and reader may read. @default they get no file tool */
+  /** Folder that the seeded agents planner and reader may read. @default no file tool */
   readonly filesFolder?: string;
 }
 
 /**
- * Starts the whole platform: the embedded Supabase, scripted models, an embedder that needs no
- * key, and the product's settings in the database. Ends all of it with the stack.
+ * Starts the whole platform: the embedded Supabase, scripted models, and an embedder that needs no
+ * key. Writes the product's settings to the database. `stop()` of the stack stops all of it.
  *
- * @throws SwarmError CONFIG_INVALID for a bad setting, else as {@linkcode startStack} does. Nothing is left running then.
+ * @throws SwarmError CONFIG_INVALID for a bad setting, or an error of {@linkcode startStack}.
+ * Everything already started is stopped first.
  */
 export async function startPlatform(options: PlatformOptions): Promise<LocalPlatform> {
   const env = options.env ?? await readEnvironment(options.projectRoot);
@@ -46,7 +47,7 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
         prepare: async (stack) => {
           await prepareProject({ ...stack, models: server, env, stops });
           await serveFiles(options.filesFolder, { ...stack, stops });
-          await keepContext(options, { ...stack, stops });
+          await publishContext(options, { ...stack, stops });
         },
       };
     },
@@ -78,8 +79,8 @@ async function prepareProject({ dbUrl, apiUrl, models, env, stops }: {
   });
 }
 
-/** What `generate_sql` learned is published, and anew whenever its file is saved. */
-async function keepContext(
+/** Publishes what `generate_sql` has learned, now and whenever its file is saved. */
+async function publishContext(
   { projectRoot, watch, onLog }: PlatformOptions,
   { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
-/** Puts a value into Vault under a name, in place of the value that the name has now. */
+/** Stores a value in Vault under a name, and replaces the name's current value. */
 export async function storeSecret(
   sql: Sql,
   { name, value }: { readonly name: string; readonly value: string },

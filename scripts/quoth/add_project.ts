@@ -2,10 +2,10 @@ import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
 
-/** The named properties of a project; null keeps the current value, or takes the default. */
+/** The properties of a project. Null keeps the current value, or uses the default. */
 export interface ProjectToAdd {
   readonly slug: string;
-  /** `owner/name`; null for a project whose files are sent directly. */
+  /** `owner/name`; null for a project that uploads its files. */
   readonly repo: string | null;
   readonly branch: string | null;
   readonly globs: readonly string[] | null;
@@ -14,9 +14,9 @@ export interface ProjectToAdd {
   /** Emails or ids of users. */
   readonly members: readonly string[];
   readonly isSynced: boolean;
-  /** For this repository alone; null leaves its token as it is. */
+  /** Token for this repository only; null keeps its current token. */
   readonly token?: string | null;
-  /** For all projects without a token of their own; null leaves it as it is. */
+  /** Token for all projects without their own token; null keeps the current one. */
   readonly defaultToken?: string | null;
 }
 
@@ -37,16 +37,17 @@ const addedRow = z.tuple([z.object({
 const tokenRow = z.tuple([z.object({ token: z.enum(["own", "default"]).nullable() })]);
 const syncRow = z.tuple([z.object({ sync_id: z.string() })]);
 
-/** A project as it is after adding, with what its webhook needs. */
+/** An added project, with the settings of its webhook. */
 export type AddedProject = z.infer<typeof addedRow>[0]["project"] & {
-  /** Which token reads its repository; null: none, which public repositories do not need. */
+  /** The token that reads its repository; null: none, which is enough for a public repository. */
   readonly token: "own" | "default" | null;
   readonly sync_id: string | null;
 };
 
 /**
- * Adds a project or changes the one of that slug, in one transaction with its members and tokens,
- * and asks for its first sync. Safe to repeat: the webhook's secret stays. A project without a repository is not synced here.
+ * Adds a project or changes the one with that slug, in one transaction with its members and tokens,
+ * and requests its first sync. Safe to repeat: the webhook's secret stays the same. Does not sync a
+ * project without a repository.
  *
  * @throws SwarmError PROJECT_LANGUAGE_UNKNOWN, EMBEDDER_NOT_FOUND, USER_NOT_FOUND,
  * PROJECT_SOURCE_MISMATCH, …

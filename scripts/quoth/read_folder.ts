@@ -3,11 +3,11 @@ import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
 import { isDocumentPath } from "../../shared/quoth/sync/document_path.ts";
 import { MAX_FILE_BYTES, readDocument } from "../../shared/quoth/sync/read_document.ts";
 
-/** A document of a folder. */
+/** A document in a folder. */
 export interface FolderFile {
-  /** Relative to the folder, with `/` between its parts. */
+  /** Path relative to the folder, with `/` between its parts. */
   readonly path: string;
-  /** Git's id of the content. */
+  /** Git's object id of the content. */
   readonly blobSha: string;
   readonly content: string;
 }
@@ -18,12 +18,12 @@ export interface FolderListing {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Folders that hold no documents of the project, whatever its globs say. */
+/** Folders that are skipped even if the globs include them. */
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 /**
- * Reads the files of a folder that the filter includes, with Git's ids of their contents. Symbolic
- * links are not followed. Files that are too large or not UTF-8 text are skipped.
+ * Reads the files of a folder that the filter includes, with Git's object ids of their contents.
+ * Does not follow symbolic links. Skips files that are too large or not UTF-8 text.
  */
 export async function readFolder(
   folder: string,

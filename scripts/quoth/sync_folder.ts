@@ -4,7 +4,7 @@ import { CHUNKER_VERSION } from "../../shared/quoth/markdown/split_markdown.ts";
 import { z } from "../../shared/vendor/zod.js";
 import type { FolderFile } from "./read_folder.ts";
 
-/** What a folder's sync has to do. */
+/** The changes of a folder's sync. */
 export interface FolderSync {
   /** Null when nothing has changed. */
   readonly syncId: string | null;
@@ -17,8 +17,8 @@ const changeRow = z.object({ path: z.string(), action: z.enum(["write", "delete"
 const syncRow = z.tuple([z.object({ sync_id: z.string() })]);
 
 /**
- * Queues what makes a project's documents equal the files of a folder: only files that have changed
- * since the last run are sent. Also ends a backoff of the project's syncs.
+ * Queues the changes that make a project's documents equal to the files of a folder. Sends only
+ * files that have changed since the last run. Also ends a backoff of the project's syncs.
  *
  * @throws SwarmError PROJECT_NOT_FOUND, DATABASE_UNAVAILABLE, …
  */

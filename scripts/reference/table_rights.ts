@@ -1,14 +1,14 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
-/** What signed-in users and the secret key may do. */
+/** A right of signed-in users or of the secret key. */
 export type Right = "select" | "insert" | "update" | "delete";
 
-/** A column of a table or view, and what a signed-in user may do with it. */
+/** A column of a table or view, with the rights of signed-in users. */
 export interface DocumentedColumn {
   readonly name: string;
   readonly type: string;
   readonly comment: string | null;
-  /** Of `select`, `insert` and `update`. */
+  /** A subset of `select`, `insert` and `update`. */
   readonly userRights: readonly Right[];
 }
 
@@ -24,7 +24,7 @@ export interface DocumentedTable {
   readonly policies: readonly { readonly name: string; readonly comment: string }[];
 }
 
-/** Reads every table and view of `public` that no extension brought, by name. */
+/** Reads every table and view of `public` that does not belong to an extension, by name. */
 export async function readTableRights(sql: Sql): Promise<readonly DocumentedTable[]> {
   return [
     ...await sql<DocumentedTable[]>`

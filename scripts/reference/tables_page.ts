@@ -19,7 +19,7 @@ sees; the policies stand above each table. Without a signed-in user, the publish
 writes nothing. The secret key (\`service_role\`) bypasses row level security. An OAuth client also
 needs the [scope](tools.md#scopes) of the table.`;
 
-/** The reference of all tables and views, as Markdown. */
+/** Writes the reference of all tables and views, as Markdown. */
 export function tablesPage(tables: readonly DocumentedTable[]): string {
   return [HEAD, ...tables.map(section)].join("\n\n") + "\n";
 }
@@ -60,7 +60,7 @@ function verbs(rights: readonly Right[]): string {
   return rights.map((right) => VERBS[right]).join(", ");
 }
 
-/** Comments are plain text: what Markdown would read as markup is escaped. */
+/** Escapes Markdown in a comment, which is plain text. */
 function inline(text: string): string {
   return text.replace(/[\\`*[\]<>]/g, "\\$&").replaceAll("\n", " ");
 }

@@ -1,6 +1,6 @@
-/** Most files of one import. */
+/** Maximum number of files of one import. */
 export const MAX_FILE_COUNT = 2_000;
-/** Largest file that is read at all. */
+/** Maximum size of a file. */
 export const MAX_FILE_BYTES = 20 * 1024 * 1024;
-/** Largest sum of all files, unpacked. */
+/** Maximum total size of all unpacked files. */
 export const MAX_TOTAL_BYTES = 100 * 1024 * 1024;

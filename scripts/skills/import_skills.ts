@@ -6,16 +6,16 @@ import { parseSkill, type ParseYaml } from "../../shared/skills/parse_skill.ts";
 import type { ParsedSkill, SkillFile } from "../../shared/skills/skill.ts";
 import { toStorableJson, toStorableText } from "../../shared/storable_json.ts";
 
-/** What an import did to one skill. */
+/** The result of an import for one skill. */
 export interface ImportedSkill {
   readonly skillId: string;
   readonly name: string;
   readonly version: string;
   readonly change: "created" | "updated" | "unchanged";
-  /** Columns that are different now. */
+  /** Columns that the import changed. */
   readonly changedFields: readonly string[];
   readonly resourceCount: number;
-  /** Files that were left out, such as images. */
+  /** Files that were not imported, such as images. */
   readonly notImported: readonly string[];
 }
 
@@ -29,8 +29,8 @@ const storedRow = z.object({
 });
 
 /**
- * Brings all skills of a tree of files into the registry. All are read before the first is
- * written, and all are written in one transaction; a repeated import changes nothing.
+ * Imports all skills of a tree of files into the registry. Reads all of them before it writes the
+ * first, and writes them in one transaction. A repeated import changes nothing.
  *
  * @throws SKILL_INVALID, DATABASE_UNAVAILABLE
  */
@@ -98,7 +98,7 @@ function changedFieldsOf(
     .map(([field]) => field);
 }
 
-/** JSON with sorted keys: the database does not keep their order. */
+/** Encodes JSON with sorted keys, because the database does not keep their order. */
 function canonical(value: unknown): string {
   return JSON.stringify(
     value,

@@ -8,13 +8,13 @@ import { readZip } from "./read_zip.ts";
 /**
  * Reads all files of a folder, or of a `.zip`, `.skill`, `.tar.gz` or `.tgz` archive.
  *
- * Links are not followed: they could lead anywhere.
+ * Does not follow links, because they can point outside of the folder.
  *
  * @throws SKILL_INVALID when there is nothing to read, or too much.
  */
 export async function readSkillFiles(path: string): Promise<readonly SkillFile[]> {
   const info = await Deno.lstat(path).catch((cause) => {
-    throw invalid(`Cannot read ${path}: it does not exist or may not be read`, cause);
+    throw invalid(`Cannot read ${path}: it does not exist or is not readable`, cause);
   });
   if (info.isDirectory) return await readFolder(path);
   if (!info.isFile) throw invalid(`Cannot read ${path}: it is neither a folder nor a file`);
@@ -25,7 +25,7 @@ export async function readSkillFiles(path: string): Promise<readonly SkillFile[]
   const name = basename(path).toLowerCase();
   if (/\.(zip|skill)$/.test(name)) return await readZip(bytes);
   if (/\.(tar\.gz|tgz)$/.test(name)) return await readTarGz(bytes);
-  throw invalid(`Cannot read ${path}: it is no .zip, .skill, .tar.gz or .tgz archive`);
+  throw invalid(`Cannot read ${path}: it is not a .zip, .skill, .tar.gz or .tgz archive`);
 }
 
 async function readFolder(root: string): Promise<readonly SkillFile[]> {
@@ -42,7 +42,7 @@ async function readFolder(root: string): Promise<readonly SkillFile[]> {
       const { size } = await Deno.lstat(join(root, path));
       totalBytes += size;
       if (files.length >= MAX_FILE_COUNT || size > MAX_FILE_BYTES || totalBytes > MAX_TOTAL_BYTES) {
-        throw invalid(`Cannot read ${root}: it holds more, or larger, files than a skill may`);
+        throw invalid(`Cannot read ${root}: it has more or larger files than a skill may have`);
       }
       files.push({ path, bytes: await Deno.readFile(join(root, path)) });
     }
@@ -55,6 +55,6 @@ async function readFolder(root: string): Promise<readonly SkillFile[]> {
 function invalid(message: string, cause?: unknown): SwarmError {
   return new SwarmError("SKILL_INVALID", message, {
     cause,
-    hint: "Name a skill's folder, a folder of such folders, or an archive of either.",
+    hint: "Pass a skill's folder, a folder of such folders, or an archive of either.",
   });
 }

@@ -4,16 +4,16 @@ import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limit
 
 const BLOCK_BYTES = 512;
 
-/** Entry types of the tar format that matter here. */
+/** Supported entry types of the tar format. */
 const REGULAR_FILE = ["0", "\0", "7"];
 const GNU_LONG_NAME = "L";
 const PAX_HEADER = "x";
 
 /**
- * Unpacks a gzipped tar archive into memory; nothing is written to disk. Reads the ustar format
- * with GNU's and PAX's long names. Links and devices are passed over.
+ * Unpacks a gzipped tar archive into memory and writes nothing to disk. Supports the ustar format
+ * with the long names of GNU and PAX. Skips links and devices.
  *
- * @throws SKILL_INVALID when it is damaged or unpacks to more than an import may hold.
+ * @throws SKILL_INVALID when it is damaged or larger than the limits of an import.
  */
 export async function readTarGz(archive: Uint8Array): Promise<readonly SkillFile[]> {
   const tar = await gunzip(archive);
@@ -64,7 +64,7 @@ function isUstar(header: Uint8Array): boolean {
   return textOf(header.subarray(257, 262)) === "ustar";
 }
 
-/** The header's checksum counts its own field as spaces. */
+/** Checks the header's checksum, for which its own field counts as spaces. */
 function assertChecksum(header: Uint8Array): void {
   const sum = header.reduce(
     (total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte),
@@ -75,7 +75,7 @@ function assertChecksum(header: Uint8Array): void {
 
 function octal(field: Uint8Array): number {
   const digits = textOf(field).trim();
-  if (!/^[0-7]+$/.test(digits)) throw damaged("a header holds no number where one belongs");
+  if (!/^[0-7]+$/.test(digits)) throw damaged("a header has an invalid number");
   return parseInt(digits, 8);
 }
 
@@ -84,7 +84,7 @@ function paxPath(bytes: Uint8Array): string | null {
   return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(textOf(bytes))?.[1] ?? null;
 }
 
-/** Text up to the first NUL. */
+/** Returns the text up to the first NUL. */
 function textOf(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
@@ -103,7 +103,7 @@ async function gunzip(archive: Uint8Array): Promise<Uint8Array> {
     }
   } catch (cause) {
     if (cause instanceof SwarmError) throw cause;
-    throw damaged("it is no intact gzip file", cause);
+    throw damaged("it is not a valid gzip file", cause);
   }
   return new Uint8Array(await new Blob(chunks.map((chunk) => chunk.slice())).arrayBuffer());
 }
@@ -111,12 +111,16 @@ async function gunzip(archive: Uint8Array): Promise<Uint8Array> {
 function damaged(problem: string, cause?: unknown): SwarmError {
   return new SwarmError("SKILL_INVALID", `Cannot read the archive: ${problem}`, {
     cause,
-    hint: "Fetch or pack it again.",
+    hint: "Download or create the archive again.",
   });
 }
 
 function tooMuch(): SwarmError {
-  return new SwarmError("SKILL_INVALID", "Cannot read the archive: it unpacks to too much", {
-    hint: `Keep to ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
-  });
+  return new SwarmError(
+    "SKILL_INVALID",
+    "Cannot read the archive: its unpacked content is too large",
+    {
+      hint: `Reduce it to at most ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
+    },
+  );
 }

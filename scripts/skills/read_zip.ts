@@ -4,9 +4,9 @@ import { loadFflate } from "../deps.ts";
 import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
 
 /**
- * Unpacks a zip archive into memory; nothing is written to disk.
+ * Unpacks a zip archive into memory and writes nothing to disk.
  *
- * @throws SKILL_INVALID when it is damaged or unpacks to more than an import may hold.
+ * @throws SKILL_INVALID when it is damaged or larger than the limits of an import.
  */
 export async function readZip(archive: Uint8Array): Promise<readonly SkillFile[]> {
   const { unzipSync } = await loadFflate();
@@ -14,7 +14,7 @@ export async function readZip(archive: Uint8Array): Promise<readonly SkillFile[]
   let totalBytes = 0;
   try {
     const entries = unzipSync(archive, {
-      // Asked before an entry is unpacked: a small archive may claim to hold very much.
+      // Check before unpacking, because a small archive can have a huge content.
       filter: ({ name, originalSize }) => {
         if (name.endsWith("/")) return false;
         fileCount++;
@@ -29,15 +29,19 @@ export async function readZip(archive: Uint8Array): Promise<readonly SkillFile[]
     return Object.entries(entries).map(([path, bytes]) => ({ path, bytes }));
   } catch (cause) {
     if (cause instanceof SwarmError) throw cause;
-    throw new SwarmError("SKILL_INVALID", "Cannot read the archive: it is no intact zip file", {
+    throw new SwarmError("SKILL_INVALID", "Cannot read the archive: it is not a valid zip file", {
       cause,
-      hint: "Fetch or pack it again.",
+      hint: "Download or create the archive again.",
     });
   }
 }
 
 function tooMuch(): SwarmError {
-  return new SwarmError("SKILL_INVALID", "Cannot read the archive: it unpacks to too much", {
-    hint: `Keep to ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
-  });
+  return new SwarmError(
+    "SKILL_INVALID",
+    "Cannot read the archive: its unpacked content is too large",
+    {
+      hint: `Reduce it to at most ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
+    },
+  );
 }

@@ -1,6 +1,6 @@
 const MAX_CELL_LENGTH = 80;
 
-/** Rows as an aligned text table; long values are cut. The first row names the columns. */
+/** Formats rows as an aligned text table. Cuts long values. The first row defines the columns. */
 export function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => toCell(row[name])))];

@@ -4,17 +4,17 @@ import type { BatchReport } from "./run_batch.ts";
 
 const PATH = ".supaswarm/cache/test_durations.json";
 
-/** How long files took when they last ran here; empty on a new checkout. */
+/** Reads how long each file took in its last run. Returns an empty object on a new checkout. */
 export async function readFileDurations(projectRoot: string): Promise<FileDurations> {
   try {
     return JSON.parse(await Deno.readTextFile(join(projectRoot, PATH))) as FileDurations;
   } catch {
-    // Only the order of the tests depends on it.
+    // Ignore a failure, because only the order of the tests depends on the durations.
     return {};
   }
 }
 
-/** Adds what was measured to what is known. */
+/** Adds new durations to the stored ones. */
 export async function writeFileDurations(
   projectRoot: string,
   durations: FileDurations,
@@ -25,7 +25,7 @@ export async function writeFileDurations(
   await Deno.writeTextFile(path, JSON.stringify(all, null, 2));
 }
 
-/** Milliseconds by file: of the process where it had one to itself, else of its tests. */
+/** Milliseconds by file: of its process if it ran in a separate one, otherwise of its tests. */
 export function fileDurations(reports: readonly BatchReport[]): FileDurations {
   const durations: Record<string, number> = {};
   for (const { batch: { files }, durationMs, cases } of reports) {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { FileGroups, TestGroup } from "./plan_batches.ts";
 
-/** Files beside their source, which take less time than the start of a process. */
+/** Tests beside their source need no platform, so starting a process takes longer than they do. */
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
 
-/** Files under `tests/` that share a fixture say so by importing its module. */
+/** A file under `tests/` joins a group by importing the module of the shared fixture. */
 const SHARED_FIXTURES: readonly { readonly module: RegExp; readonly group: TestGroup }[] = [
   {
     module: /^import .*"[./\w]*\/shared_platform\.ts";$/m,
@@ -16,7 +16,7 @@ const SHARED_FIXTURES: readonly { readonly module: RegExp; readonly group: TestG
   },
 ];
 
-/** Which of the files may run in one process. */
+/** Reads which of the files may run in one process. */
 export async function readFileGroups(
   projectRoot: string,
   files: readonly string[],

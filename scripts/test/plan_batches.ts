@@ -8,12 +8,12 @@ export interface TestBatch {
 export type FileDurations = Readonly<Record<string, number>>;
 
 /**
- * What a file shares with others, by its path: the files of one group may run in one process.
- * A file that is not listed has a process of its own.
+ * Groups by the path of the file. The files of a group may run in one process; a file without a
+ * group gets a separate process.
  */
 export type FileGroups = Readonly<Record<string, TestGroup>>;
 
-/** Files that may run in one process, and how many of them do. */
+/** Files that may run in one process, and how many of them run there. */
 export interface TestGroup {
   readonly name: string;
   readonly filesPerProcess: number;
@@ -22,7 +22,7 @@ export interface TestGroup {
 const UNKNOWN_UNIT_MS = 300;
 const UNKNOWN_INTEGRATION_MS = 10_000;
 
-/** Divides files into batches, the longest first, so that no long one is left for the end. */
+/** Divides files into batches, the longest first, so that no long one runs last. */
 export function planBatches(
   files: readonly string[],
   durations: FileDurations,
@@ -37,7 +37,7 @@ export function planBatches(
     .sort((a, b) => b.expectedMs - a.expectedMs);
 }
 
-/** Every file that many times, each time in a process of its own. */
+/** Repeats every file the given number of times, each in a separate process. */
 export function planRepetitions(files: readonly string[], times: number): TestBatch[] {
   return Array.from(
     { length: times },

@@ -4,39 +4,39 @@ import type { TestBatch } from "./plan_batches.ts";
 import { isOwnFailure, readTestReport, type TestCase } from "./test_report.ts";
 
 /**
- * Tests call most functions of the embedded database a few times: optimizing its WebAssembly costs
- * more than it saves, a third of the CPU time of a short test.
+ * Tests call most functions of the embedded database only a few times, so optimizing its
+ * WebAssembly takes more CPU time than it saves: a third of a short test.
  */
 const V8_FLAGS = "--liftoff-only";
 
-/** The name of a failure that no test reported. */
+/** The name of a failure outside of any test. */
 const OUTSIDE = "(outside of its tests)";
 
-/** How a batch is run. */
+/** Options of {@linkcode runBatch}. */
 export interface BatchOptions {
   readonly projectRoot: string;
-  /** Only tests whose name has this text. */
+  /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
-  /** The process is ended after this long. */
+  /** The process is killed after this time. */
   readonly timeoutMs: number;
-  /** Takes the output as it comes. */
+  /** Receives the output as it arrives. */
   readonly onOutput?: (text: string) => void;
 }
 
-/** How a batch went. */
+/** The result of a batch. */
 export interface BatchReport {
   readonly batch: TestBatch;
   readonly durationMs: number;
-  /** Tests and steps; a file that failed outside of any test counts as one. */
+  /** Tests and steps. A file that failed outside of any test counts as one. */
   readonly cases: readonly TestCase[];
-  /** All that the process wrote. */
+  /** The complete output of the process. */
   readonly output: string;
 }
 
 /**
- * Runs the files of a batch with `deno test` in a process of its own. When several files fail
- * outside of any test, each runs again alone, because one of them may have kept the others from
- * running.
+ * Runs the files of a batch with `deno test` in a separate process. If a batch of several files
+ * fails outside of any test, each file runs again alone, because one of them may have kept the
+ * others from running.
  */
 export async function runBatch(batch: TestBatch, options: BatchOptions): Promise<BatchReport> {
   const report = await runProcess(batch, options);
@@ -83,7 +83,7 @@ async function runProcess(batch: TestBatch, options: BatchOptions): Promise<Batc
     clearTimeout(timer);
     const durationMs = performance.now() - startedAt;
     const report = await readTestReport(await Deno.readTextFile(reportPath).catch(() => ""));
-    const cases = report.map((test) => inItsFile(test, batch));
+    const cases = report.map((test) => withOwnFile(test, batch));
     const outside = isLate
       ? `The run was ended after ${options.timeoutMs / 1_000} s`
       : failureOutside(success, cases, output);
@@ -99,9 +99,9 @@ async function runProcess(batch: TestBatch, options: BatchOptions): Promise<Batc
 }
 
 /**
- * What `deno test` is given: the file, or a module that imports the files of the batch. With one
- * module each import is loaded once and the files share what they boot; as separate arguments
- * each file would be an isolate of its own.
+ * Returns the argument of `deno test`: the only file, or a new module that imports all files of
+ * the batch. As separate arguments, each file would get its own isolate: it would load all imports
+ * again and could not share what another file booted.
  */
 async function entryOf(
   { files }: TestBatch,
@@ -116,13 +116,15 @@ async function entryOf(
   return entry;
 }
 
-/** A test that a fixture registered for a file is reported under the fixture's name. */
-function inItsFile(test: TestCase, { files }: TestBatch): TestCase {
+/** `deno test` reports a test that a fixture registered under the fixture's file. */
+function withOwnFile(test: TestCase, { files }: TestBatch): TestCase {
   const [only] = files;
   return files.length === 1 && only !== undefined ? { ...test, file: only } : test;
 }
 
-/** A run that failed though each of its tests passed: an error on import, a process that died. */
+/**
+ * Returns the failure of a run whose tests all passed: an error on import, or a process that died.
+ */
 function failureOutside(
   success: boolean,
   cases: readonly TestCase[],
@@ -133,7 +135,7 @@ function failureOutside(
   return success || cases.some(isOwnFailure) ? null : "The run failed outside of any test";
 }
 
-/** Blames the files that reported nothing, or the whole batch when all of them did. */
+/** Assigns the failure to the files without a report, or to the whole batch if all have one. */
 function failuresOf(
   { files }: TestBatch,
   cases: readonly TestCase[],

@@ -5,26 +5,26 @@ import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts"
 import { type BatchReport, runBatch } from "./run_batch.ts";
 import { batchLine } from "./summarize.ts";
 
-/** Beyond it a file is taken to hang; the longest one takes a minute on a busy machine. */
+/** After this time, a file is considered to hang. The longest takes a minute on a busy machine. */
 const BATCH_TIMEOUT_MS = 900_000;
 
-/** What to run. */
+/** The tests to run. */
 export interface TestSuite {
   readonly projectRoot: string;
-  /** Files and folders, from the root. */
+  /** Files and folders, relative to the root. */
   readonly paths: readonly string[];
-  /** Only tests whose name has this text. */
+  /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
   /** How many processes run at a time. */
   readonly jobs: number;
-  /** How often each file runs; undefined: once. */
+  /** How many times each file runs. Undefined: once. */
   readonly repetitions: number | undefined;
   readonly write: (text: string) => void;
 }
 
 /**
- * Runs a suite, the files that take longest first. A file alone shows its output as it comes; of
- * several, only the output of those that fail is shown, each in one piece.
+ * Runs a suite, the longest files first. Streams the output of a single file. With several files,
+ * shows only the output of those that fail, each as one block.
  */
 export async function runSuite(suite: TestSuite): Promise<readonly BatchReport[]> {
   const { projectRoot, jobs, repetitions } = suite;
@@ -62,7 +62,7 @@ async function runShown(
   return report;
 }
 
-/** The test files in `paths`, files and folders from the root: each once, sorted by name. */
+/** Finds the test files in `paths`, each once, sorted by name. */
 async function findTestFiles(
   projectRoot: string,
   paths: readonly string[],

@@ -18,7 +18,7 @@ export function countTests(reports: readonly BatchReport[]): TestCounts {
   return { passed: cases.length - failed, failed };
 }
 
-/** One line for a batch that has ended. */
+/** Returns one line for a finished batch. */
 export function batchLine({ batch, durationMs, cases }: BatchReport): string {
   const failed = cases.filter(isOwnFailure).length;
   const [first = "", ...rest] = batch.files;
@@ -29,7 +29,7 @@ export function batchLine({ batch, durationMs, cases }: BatchReport): string {
   })`;
 }
 
-/** The files that took longest. */
+/** Returns the slowest files. */
 export function slowestFiles(reports: readonly BatchReport[]): string[] {
   return Object.entries(fileDurations(reports))
     .sort(([, a], [, b]) => b - a)
@@ -37,7 +37,7 @@ export function slowestFiles(reports: readonly BatchReport[]): string[] {
     .map(([file, durationMs]) => `${seconds(durationMs)}  ${file}`);
 }
 
-/** Every failure with the first line of its error; one that came back is listed once. */
+/** Returns every failure with the first line of its error. Lists a repeated failure once. */
 export function failureLines(reports: readonly BatchReport[]): string[] {
   const failures = new Map<string, { error: string; count: number }>();
   for (const test of reports.flatMap((report) => report.cases).filter(isOwnFailure)) {

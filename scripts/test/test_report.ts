@@ -1,13 +1,13 @@
 import { loadFastXmlParser } from "../deps.ts";
 
-/** A test or a step as the runner reported it. */
+/** A test or a step in the report. */
 export interface TestCase {
-  /** From the root, without `./`. */
+  /** Path from the root, without `./`. */
   readonly file: string;
-  /** The names of a step and of what it is in, separated by ` > `. */
+  /** The name of a test, or of a step after its parents, separated by ` > `. */
   readonly name: string;
   readonly durationMs: number;
-  /** What it threw; null when it passed. */
+  /** The error; null when it passed. */
   readonly failure: string | null;
 }
 
@@ -27,7 +27,7 @@ interface Case {
   readonly failure?: { readonly "#text"?: string } | string;
 }
 
-/** Reads the JUnit report of `deno test`, without what was skipped. An empty text has no cases. */
+/** Parses the JUnit report of `deno test` without skipped tests. An empty text has no cases. */
 export async function readTestReport(report: string): Promise<TestCase[]> {
   const { XMLParser } = await loadFastXmlParser();
   const parser = new XMLParser({
@@ -36,7 +36,7 @@ export async function readTestReport(report: string): Promise<TestCase[]> {
     parseTagValue: false,
     isArray: (name) => name === "testsuite" || name === "testcase",
   });
-  // The form is that of Deno's own reporter.
+  // The format is that of Deno's reporter.
   const { testsuites } = parser.parse(report) as Suites;
   return (testsuites?.testsuite ?? []).flatMap(({ testcase = [] }) => testcase)
     .filter(({ skipped }) => skipped === undefined)
@@ -53,7 +53,7 @@ function textOf(failure: Case["failure"]): string | null {
   return typeof failure === "string" ? failure : failure["#text"] ?? "";
 }
 
-/** Whether a test failed by itself, rather than by one of its steps. */
+/** Whether a test itself failed, rather than one of its steps. */
 export function isOwnFailure({ failure }: TestCase): boolean {
   return failure !== null && !/^\d+ test steps? failed\.?$/.test(failure);
 }

@@ -6,7 +6,7 @@ export interface ClosedSetRow {
   readonly definition: string;
 }
 
-/** Lists the constraints that close a text column of schema `public` to some labels. */
+/** Lists the constraints that limit a text column of schema `public` to a set of labels. */
 export const CLOSED_SET_QUERY = `
   select relation.relname as table_name, attribute.attname as column_name,
     pg_get_constraintdef(con.oid) as definition
@@ -18,7 +18,7 @@ export const CLOSED_SET_QUERY = `
     and pg_get_constraintdef(con.oid) ~ '(= ANY \\(+|<@ )ARRAY\\['
   order by 1, 2`;
 
-/** The sets as TypeScript source: `CLOSED_SETS.tasks.status` is a tuple of the column's labels. */
+/** Writes the sets as TypeScript: `CLOSED_SETS.tasks.status` is a tuple of the column's labels. */
 export function closedSetsSource(rows: readonly ClosedSetRow[]): string {
   const tables = new Map<string, string[]>();
   for (const { table_name, column_name, definition } of rows) {

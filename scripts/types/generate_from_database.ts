@@ -6,15 +6,17 @@ import { tablesPage } from "../reference/tables_page.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { CLOSED_SET_QUERY, type ClosedSetRow, closedSetsSource } from "./closed_sets.ts";
 
-/** What is generated from the database. */
+/** The files that are generated from the database. */
 export interface GeneratedFromDatabase {
-  /** The source of `shared/db/database.types.ts`: row types by the Supabase CLI, closed sets by us. */
+  /**
+   * The source of `shared/db/database.types.ts`: row types from the Supabase CLI, and closed sets.
+   */
   readonly types: string;
   /** The reference of tables, columns and rights. */
   readonly tablesPage: string;
 }
 
-/** Reads an embedded database with all migrations and writes out what follows from it. */
+/** Generates the files from an embedded database with all migrations. */
 export async function generateFromDatabase(projectRoot: string): Promise<GeneratedFromDatabase> {
   const database = await openDatabase({
     db: "pglite",

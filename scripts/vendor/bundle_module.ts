@@ -3,18 +3,18 @@ import { isBuiltin } from "node:module";
 import { type EsbuildPlugin, loadEsbuild } from "../deps.ts";
 import type { Patch, VendoredModule } from "./vendored_modules.ts";
 
-/** A module as one file of JavaScript. */
+/** A module as one JavaScript file. */
 export interface BundledModule {
   readonly code: string;
-  /** Folders of the packages whose code is in it, below the folder of the installation. */
+  /** Folders of the packages whose code it contains, relative to the installation. */
   readonly packageFolders: readonly string[];
 }
 
 const TARGET = "es2022";
-/** Where lines may end: long enough for readable code, short enough for readable differences. */
+/** Maximum line length: long enough for readable code, short enough for readable diffs. */
 const LINE_LENGTH = 120;
 
-/** Globals that npm packages find in Deno, and that modules of a project must import. */
+/** Globals that npm packages have in Deno, but that modules of a project must import. */
 const NODE_GLOBALS = `
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -28,13 +28,13 @@ export {
 `;
 
 /**
- * Bundles a module's entry points without what its exports do not need. The code is the package's
- * own: whitespace is removed, names stay as they are, so that stacks can be read.
+ * Bundles a module's entry points without code that its exports do not need. Removes whitespace but
+ * keeps names, so that stack traces are readable.
  *
- * Packages resolve as in Deno. `zod` alone stays outside, as the module beside this one: schemas
- * are shared between the SDKs and the project, and there must be one copy of it.
+ * Packages resolve as in Deno. Only `zod` is not bundled but imported from its vendored module: the
+ * SDKs and the project share schemas, so there must be only one copy.
  *
- * @param installFolder Where the packages are installed.
+ * @param installFolder Folder in which the packages are installed.
  */
 export async function bundleModule(
   module: VendoredModule,
@@ -65,7 +65,9 @@ export async function bundleModule(
     logLevel: "silent",
   });
   const [output] = outputFiles;
-  if (output === undefined) throw new Error(`esbuild made no output for ${module.name}`);
+  if (output === undefined) {
+    throw new Error(`Cannot bundle ${module.name}: esbuild wrote no output`);
+  }
   const { code } = await transform(withoutStorePaths(output.text), {
     format: "esm",
     target: TARGET,
@@ -81,7 +83,7 @@ export async function bundleModule(
   };
 }
 
-/** Re-exports of everything that the module offers. */
+/** Writes the re-exports of the module. */
 function sourceOf({ entries }: VendoredModule): string {
   return entries.map(({ package: name, path = "", values }) => {
     const names = values === "*" ? "*" : `{ ${values.join(", ")} }`;
@@ -89,7 +91,7 @@ function sourceOf({ entries }: VendoredModule): string {
   }).join("");
 }
 
-/** Node's own modules come from the runtime; the edge runtime knows them with `node:` only. */
+/** Resolves Node's built-in modules with the prefix `node:`, which the edge runtime requires. */
 function nodeBuiltins(): EsbuildPlugin {
   return {
     name: "node builtins",
@@ -101,7 +103,7 @@ function nodeBuiltins(): EsbuildPlugin {
           ? { path: name, namespace: "required-builtin" }
           : { path: name, external: true, sideEffects: false };
       });
-      // ES modules have no require(): such a call gets what an import of the builtin gives.
+      // ES modules have no require(), so such a call returns the import of the builtin.
       build.onLoad({ filter: /.*/, namespace: "required-builtin" }, ({ path }) => ({
         contents: `export * from "${path}"; export { default } from "${path}";`,
       }));
@@ -117,7 +119,7 @@ function patched({ file, from, to }: Patch): EsbuildPlugin {
       build.onLoad({ filter: end }, async ({ path }) => {
         const parts = (await Deno.readTextFile(path)).split(from);
         if (parts.length !== 2) {
-          throw new Error(`${file} no longer has the place to patch: ${from}`);
+          throw new Error(`Cannot patch ${file}: it no longer contains ${from}`);
         }
         return { contents: parts.join(to), loader: "js" };
       });
@@ -134,7 +136,7 @@ function sharedZod(): EsbuildPlugin {
   };
 }
 
-/** Names of folders that depend on who laid out `node_modules`, and that say nothing. */
+/** Removes store paths, which depend on the installer of `node_modules`. */
 function withoutStorePaths(code: string): string {
   return code.replaceAll(/node_modules\/\.deno\/[^/"]+\/(?=node_modules\/)/g, "");
 }

@@ -3,10 +3,10 @@ import { lockedClosure } from "./locked_closure.ts";
 import { VENDORED_PACKAGES } from "./vendored_modules.ts";
 
 /**
- * Lays the pinned packages and their dependencies out as `node_modules` in an empty folder, in the
- * versions that `deno.lock` fixes; no install script runs.
+ * Installs the pinned packages and their dependencies as `node_modules` in an empty folder, in the
+ * versions of `deno.lock`. Runs no install scripts.
  *
- * @throws Error when `deno.lock` does not know a package, or the installation fails.
+ * @throws Error when `deno.lock` lacks a package, or the installation fails.
  */
 export async function installPackages(projectRoot: string, folder: string): Promise<void> {
   const specifiers = Object.entries(VENDORED_PACKAGES)

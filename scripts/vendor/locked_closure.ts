@@ -1,4 +1,4 @@
-/** What is read of a lock file. Deno writes it; zod itself is among what it helps to generate. */
+/** The used parts of a lock file. Not a zod schema, because this code helps to generate zod. */
 interface LockFile {
   readonly version: string;
   readonly specifiers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ interface LockedPackage {
 }
 
 /**
- * The part of a `deno.lock` that these packages need: they and what they depend on, each with its
+ * Returns the part of a `deno.lock` with these packages and their dependencies, each with its
  * version and checksum.
  *
  * @param specifiers For example `npm:zod@4.6.7`.
@@ -39,21 +39,21 @@ export function lockedClosure(lockText: string, specifiers: readonly string[]): 
 function rootOf(lock: LockFile, specifier: string): string {
   const version = lock.specifiers[specifier];
   if (version === undefined) {
-    throw new Error(`deno.lock has no entry for ${specifier}; run deno task vendor`);
+    throw new Error(`deno.lock has no entry for ${specifier}. Run deno task vendor`);
   }
   return `${nameOf(specifier.slice("npm:".length))}@${version}`;
 }
 
-/** Dependencies are listed by name alone when only one version of the package is locked. */
+/** The lock file lists a dependency only by name if only one version of the package is locked. */
 function keyOf(lock: LockFile, dependency: string): string {
   if (lock.npm[dependency] !== undefined) return dependency;
   const prefix = `${dependency}@`;
   const key = Object.keys(lock.npm).find((candidate) => candidate.startsWith(prefix));
-  if (key === undefined) throw new Error(`deno.lock lists no version of ${dependency}`);
+  if (key === undefined) throw new Error(`deno.lock has no version of ${dependency}`);
   return key;
 }
 
-/** `@scope/name` of `@scope/name@1.2.3`. */
+/** `@scope/name@1.2.3` → `@scope/name`. */
 function nameOf(packageWithVersion: string): string {
   return packageWithVersion.slice(0, packageWithVersion.lastIndexOf("@"));
 }

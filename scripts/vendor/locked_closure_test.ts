@@ -28,6 +28,6 @@ Deno.test("lockedClosure() keeps only a package and its dependencies", () => {
 Deno.test("lockedClosure() refuses a version that is not in the lock file", () => {
   assert.throws(
     () => lockedClosure(LOCK, ["npm:@a/sdk@1.1.0"]),
-    /no entry for npm:@a\/sdk@1\.1\.0; run deno task vendor/,
+    /no entry for npm:@a\/sdk@1\.1\.0\. Run deno task vendor/,
   );
 });

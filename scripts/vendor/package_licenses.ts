@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
-/** An installed package, and under which terms its code may be passed on. */
+/** An installed package and its license. */
 export interface PackageLicense {
   /** `name@version`. */
   readonly name: string;
-  /** As its `package.json` says, for example `MIT`. */
+  /** The license in its `package.json`, for example `MIT`. */
   readonly license: string;
-  /** Its license and notice files; empty when it has none. */
+  /** The text of its license and notice files; empty when it has none. */
   readonly text: string;
 }
 
@@ -31,7 +31,7 @@ export async function readPackageLicense(folder: string): Promise<PackageLicense
   };
 }
 
-/** All licenses as one file; packages with the same text share it. */
+/** Writes all licenses as one file. Packages with the same text share it. */
 export function renderLicenses(licenses: readonly PackageLicense[]): string {
   const sorted = [...licenses].sort((a, b) => a.name < b.name ? -1 : 1);
   const headingsOf = new Map<string, Set<string>>();

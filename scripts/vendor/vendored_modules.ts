@@ -1,4 +1,4 @@
-/** The npm packages that functions use, each pinned once. */
+/** The pinned npm packages that functions use. */
 export const VENDORED_PACKAGES = {
   "@anthropic-ai/sdk": "1.12.0",
   "@cfworker/json-schema": "4.1.6",
@@ -17,34 +17,39 @@ export const VENDORED_PACKAGES = {
   zod: "4.6.7",
 } as const;
 
-/** One entry point of a package, and what is exported from it. */
+/** One entry point of a package and its exports. */
 export interface VendoredEntry {
   readonly package: keyof typeof VENDORED_PACKAGES;
-  /** The entry point within the package, for example `/web`. @default the package's main one */
+  /** The path of the entry point in the package, for example `/web`. @default the main one */
   readonly path?: string;
-  /** Names of values; the code that none of them needs is left out. `*` exports all of them. */
+  /** Names of exported values. Code that they do not need is removed. `*` exports all. */
   readonly values: readonly string[] | "*";
-  /** Names of types. @default `*`, which not every package's declarations allow */
+  /** Names of types. @default `*`, which some packages' declarations do not allow */
   readonly types?: readonly string[] | "*";
 }
 
-/** A correction that the package itself lacks. */
+/** A fix that the package itself does not have. */
 export interface Patch {
-  /** How the file's path ends. */
+  /** The end of the file's path. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** A file `shared/vendor/<name>.js` and the entry points that it bundles. */
+/** A file `shared/vendor/<name>.js` and its bundled entry points. */
 export interface VendoredModule {
-  /** Corrections of the package's code, each at one place; the build fails where the place is gone. */
+  /** Fixes of the package's code. The build fails if a fix does not match. */
   readonly patches?: readonly Patch[];
   readonly name: string;
   readonly entries: readonly VendoredEntry[];
-  /** A WebAssembly module of the package, exported as `wasmGzipBase64`: functions have no files. */
+  /**
+   * A WebAssembly module of the package, exported as `wasmGzipBase64` because functions have no
+   * files.
+   */
   readonly wasm?: string;
-  /** Every start of a function may load it; the others are for `import()` when they are needed. */
+  /**
+   * Whether functions may load it at every start. Other modules must be imported with `import()`.
+   */
   readonly isLoadedAtStart?: true;
 }
 
@@ -53,7 +58,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "anthropic",
     entries: [
-      // The base client has no resources: only the one that is used is bundled.
+      // The base client has no resources, so that only the used one is bundled.
       { package: "@anthropic-ai/sdk", values: ["BaseAnthropic"] },
       {
         package: "@anthropic-ai/sdk",
@@ -131,7 +136,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "libpg_query",
-    // The glue asks Node's file system for the WebAssembly module, which is in the bundle instead.
+    // The glue code reads the WebAssembly module from Node's file system; here it is in the bundle.
     patches: [{
       file: "libpg-query/wasm/libpg-query.js",
       from: 'globalThis.process?.versions?.node&&globalThis.process?.type!="renderer"',
@@ -152,8 +157,8 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "postgres",
     isLoadedAtStart: true,
-    // A statement of a transaction whose connection has closed must be an error of that statement;
-    // the driver writes to a socket that is gone instead, a turn later, where nobody can catch it.
+    // A statement must fail if the connection of its transaction has closed. Instead, the driver
+    // writes to the closed socket one turn later, where no caller can catch the error.
     patches: [{
       file: "postgres/src/connection.js",
       from: "if (terminated)\n      return queryError",
@@ -189,7 +194,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
 ];
 
-/** The npm specifier of an entry point, with the pinned version. */
+/** Returns the npm specifier of an entry point, with the pinned version. */
 export function specifierOf({ package: name, path = "" }: VendoredEntry): string {
   return `npm:${name}@${VENDORED_PACKAGES[name]}${path}`;
 }

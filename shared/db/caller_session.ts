@@ -1,10 +1,13 @@
 import { z } from "../vendor/zod.js";
+import type { SwarmError } from "../errors/swarm_error.ts";
 import type { LentConnection } from "./lent_connection.ts";
 import { closeWith, createSqlAs, type Sql } from "./sql_client.ts";
 import { UserTurns } from "./user_turns.ts";
 
 /** Seconds after which an unused connection is closed. */
 const IDLE_SECONDS = 5;
+/** More than the largest first batch of rows that an answer could show. */
+const MAX_ANSWER_BYTES = 32 * 1_048_576;
 /** Codes of a wrong password or missing role: the login was renewed in the meantime. */
 const LOGIN_REFUSED: ReadonlySet<unknown> = new Set(["28P01", "28000"]);
 
@@ -84,6 +87,8 @@ function openLazily(main: Sql, { count, lent }: CallerConnections): CallerSessio
 class LazyConnection {
   readonly #main: Sql;
   #opened: Sql | null = null;
+  /** Why the opened connection has ended. */
+  #excess: SwarmError | null = null;
 
   constructor(main: Sql) {
     this.#main = main;
@@ -91,18 +96,42 @@ class LazyConnection {
 
   async run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
-      return await work(this.#opened ??= await open(this.#main));
+      return await work(this.#opened ??= await this.#open());
     } catch (error) {
+      if (this.#excess !== null) {
+        const excess = this.#excess;
+        // The driver does not open a connection again that ended within a transaction.
+        await this.close();
+        throw excess;
+      }
       if (!isLoginRefused(error)) throw error;
       await this.close();
-      return await work(this.#opened = await open(this.#main));
+      return await work(this.#opened = await this.#open());
     }
   }
 
   async close(): Promise<void> {
     const closing = this.#opened;
+    const isLost = this.#excess !== null;
     this.#opened = null;
-    await closing?.end({ timeout: 1 });
+    this.#excess = null;
+    await closing?.end({ timeout: isLost ? 0 : 1 });
+  }
+
+  async #open(): Promise<Sql> {
+    const [row] = await this.#main`select private.caller_login() as login`;
+    const { name, password } = loginSchema.parse(row?.login);
+    return createSqlAs(this.#main, { name, password }, {
+      maxConnections: 1,
+      idleSeconds: IDLE_SECONDS,
+      applicationName: "supaswarm caller",
+      answerCap: {
+        maxBytes: MAX_ANSWER_BYTES,
+        onExcess: (error) => {
+          this.#excess = error;
+        },
+      },
+    });
   }
 }
 
@@ -129,16 +158,6 @@ class BorrowedConnection {
   async close(): Promise<void> {
     await this.#connection.close();
   }
-}
-
-async function open(main: Sql): Promise<Sql> {
-  const [row] = await main`select private.caller_login() as login`;
-  const { name, password } = loginSchema.parse(row?.login);
-  return createSqlAs(main, { name, password }, {
-    maxConnections: 1,
-    idleSeconds: IDLE_SECONDS,
-    applicationName: "supaswarm caller",
-  });
 }
 
 function isLoginRefused(error: unknown): boolean {

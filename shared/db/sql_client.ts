@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import postgres from "../vendor/postgres.js";
-import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
+import { type AnswerCap, capAnswers } from "./cap_answers.ts";
+import { createSocketOpener, type SocketOpener, tlsModeOf } from "./tls_socket.ts";
 
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
@@ -21,18 +22,27 @@ export interface SqlOptions {
  * Statements are not prepared by name, because connections through a transaction pooler or to the
  * embedded database (one shared session) have no state of their own; see {@linkcode
  * prepareStatements}.
+ *
+ * The pool uses TLS if the server offers it, unless the URL's `sslmode` is set: a project may require
+ * TLS, and a local server may not support it. As with libpq's `prefer`, the certificate is not
+ * verified; `sslmode=verify-full` in the URL enables that.
  */
 export function createSql(url: string, options: SqlOptions): Sql {
   const handlers = new Set<NotificationHandler>();
+  const openSocket = createSocketOpener(tlsModeOf(url));
   const sql = postgres(url, {
-    ...tlsOf(url),
+    ...connectingBy(openSocket),
     ...settingsOf(options, (channel, payload) => {
       for (const handle of handlers) handle(channel, payload);
     }),
   });
   notificationHandlers.set(sql, handlers);
+  openers.set(sql, openSocket);
   return sql;
 }
+
+/** Kept for further pools to the same server, because the driver hides its own. */
+const openers = new WeakMap<Sql, SocketOpener>();
 
 type NotificationHandler = (channel: string, payload: string) => void;
 
@@ -48,14 +58,9 @@ export function onNotification(sql: Sql, handle: NotificationHandler): () => voi
   return () => void handlers?.delete(handle);
 }
 
-/**
- * Uses TLS if the server offers it, unless the URL's `sslmode` is set: a project may require TLS,
- * and a local server may not support it. As with libpq's `prefer`, the certificate is not verified;
- * `sslmode=verify-full` in the URL enables that.
- */
-function tlsOf(url: string) {
-  const mode = tlsModeOf(url);
-  return { ssl: false, ...(mode === "off" ? {} : { socket: createSocketOpener(mode) }) };
+/** The driver's types do not know the option. */
+function connectingBy(socket: SocketOpener) {
+  return { ssl: false, socket };
 }
 
 function settingsOf(options: SqlOptions, onNotify: NotificationHandler = () => {}) {
@@ -105,18 +110,23 @@ export interface Login {
   readonly password: string;
 }
 
+/** Options of a pool for statements of others. */
+export interface CallerSqlOptions extends SqlOptions {
+  readonly answerCap: AnswerCap;
+}
+
 /** Like {@linkcode createSql}, but to the database of another pool with another login. */
-export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOptions): Sql {
+export function createSqlAs(sql: Sql, { name, password }: Login, options: CallerSqlOptions): Sql {
   const { host, port, path, database, user } = sql.options;
   // A pooler identifies projects by the suffix of the role.
   const project = /\.[a-z0-9]+$/.exec(user)?.[0] ?? "";
   const handlers = new Set<NotificationHandler>();
+  const openSocket = openers.get(sql) ?? createSocketOpener("off");
   const opened = postgres({
     host: host.map((name, index) => `${name}:${port[index]}`).join(","),
     ...(path ? { path } : {}),
     database,
-    ssl: false,
-    ...("socket" in sql.options ? { socket: sql.options.socket } : {}),
+    ...connectingBy(async (target) => capAnswers(await openSocket(target), options.answerCap)),
     user: `${name}${project}`,
     password,
     ...settingsOf(options, (channel, payload) => {

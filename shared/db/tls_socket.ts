@@ -40,6 +40,9 @@ export function tlsModeOf(url: string): TlsMode {
   }
 }
 
+/** Opens a socket for the driver. */
+export type SocketOpener = (target: Target) => Promise<Duplex>;
+
 /**
  * Creates the function that opens sockets for postgres.js. The driver's own TLS upgrade waits one
  * turn of the event loop between the server's answer and the handshake; in the edge runtime's Deno
@@ -47,8 +50,8 @@ export function tlsModeOf(url: string): TlsMode {
  *
  * The function never throws: the driver expects a socket that emits an error.
  */
-export function createSocketOpener(mode: TlsMode): (target: Target) => Promise<Duplex> {
-  const probe = canSkipVerification() ? null : createProbe();
+export function createSocketOpener(mode: TlsMode): SocketOpener {
+  const probe = mode === "off" || canSkipVerification() ? null : createProbe();
   return async (target) => {
     try {
       return readAfterWrite(await openFirst(target, mode, probe));

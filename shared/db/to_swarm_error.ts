@@ -1,6 +1,7 @@
 import { definedOnly } from "../defined_only.ts";
 import { isErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { errorField } from "./error_field.ts";
 
 /**
  * SQLSTATE classes and client codes for an unreachable or stopping server, or a transaction aborted
@@ -20,9 +21,11 @@ const UNAVAILABLE =
  */
 export function toSwarmError(error: unknown, action: string): SwarmError {
   if (error instanceof SwarmError) return error;
-  const { code, detail, hint, message } = fieldsOf(error);
+  const code = errorField(error, "code") ?? "";
+  const detail = errorField(error, "detail");
+  const hint = errorField(error, "hint");
   if (code.startsWith("PT") && isErrorCode(detail)) {
-    return new SwarmError(detail, message, {
+    return new SwarmError(detail, errorField(error, "message") ?? String(error), {
       cause: error,
       ...definedOnly({ hint }),
       ...retryAfter(code, hint),
@@ -49,25 +52,4 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
 function retryAfter(code: string, hint = ""): { retryAfterSeconds?: number } {
   const seconds = code === "PT429" ? /^Try again in (\d{1,9}) seconds/.exec(hint)?.[1] : undefined;
   return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };
-}
-
-interface ErrorFields {
-  readonly code: string;
-  readonly detail: string | undefined;
-  readonly hint: string | undefined;
-  readonly message: string;
-}
-
-function fieldsOf(error: unknown): ErrorFields {
-  const fields = typeof error === "object" && error !== null ? error : {};
-  const text = (name: string): string | undefined => {
-    const value: unknown = Reflect.get(fields, name);
-    return typeof value === "string" && value !== "" ? value : undefined;
-  };
-  return {
-    code: text("code") ?? "",
-    detail: text("detail"),
-    hint: text("hint"),
-    message: text("message") ?? String(error),
-  };
 }

@@ -28,7 +28,7 @@ export function findSkills(files: readonly SkillFile[]): readonly SkillFolder[] 
     .sort();
   if (roots.length === 0) {
     throw new SwarmError("SKILL_INVALID", "Cannot find a skill: no folder has a SKILL.md", {
-      hint: "Name a skill's folder, a folder of such folders, or an archive of either.",
+      hint: "Pass a skill's folder, a folder of such folders, or an archive of either.",
     });
   }
   return roots.map((root) => ({

@@ -33,6 +33,11 @@ export interface ClaimRequest {
   readonly lone: LoneWork;
   /** Whether some of it may wait in the worker until a slot is free. */
   readonly isAhead: boolean;
+  /**
+   * Slots for which new work may be handed to the worker without a claim; null if it would not hear
+   * of it. The claim returns what has been handed over since the last one.
+   */
+  readonly offeredSlots: number | null;
 }
 
 /** How a worker controls running work. */
@@ -72,20 +77,30 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
    * free slots while its work is quick. @default nothing is claimed ahead
    */
   letGo?(work: Work, reason: StopReason): Promise<string>;
+  /** Ends the hand-over of new work to the worker, and returns what it has not fetched. */
+  withdraw?(workerId: string): Promise<void>;
   /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;
   /** Records that a worker has ended. */
   stopWorker?(workerId: string): Promise<void>;
 }
 
-/** A notification of the database to a running worker: new work, or a cancellation. */
-export type WorkHint = "work" | "cancel";
+/**
+ * A notification of the database to a running worker: new work, new work that has been handed to
+ * this worker, or a cancellation.
+ */
+export type WorkHint = "work" | "handed" | "cancel";
+
+/** A worker that listens. */
+export interface WorkListener {
+  readonly workerId: string;
+  readonly onHint: (hint: WorkHint) => void;
+  /** Called when notifications begin to be delivered, and when they end. */
+  readonly onListening?: (isListening: boolean) => void;
+}
 
 /**
  * Calls `onHint` for each notification of the database until `signal` aborts. It is only a hint: a
  * missed one delays work but never loses it. Never throws.
  */
-export type ListenForWork = (
-  onHint: (hint: WorkHint) => void,
-  signal: AbortSignal,
-) => Promise<void>;
+export type ListenForWork = (listener: WorkListener, signal: AbortSignal) => Promise<void>;

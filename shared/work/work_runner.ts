@@ -64,6 +64,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #isEnding = false;
   /** True while it runs work that must run alone. */
   #isAlone = false;
+  #isListening = false;
+  /** New work has been handed to this worker, which a claim fetches. */
+  #isHanded = false;
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
@@ -107,6 +110,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     switch (hint) {
       case "work":
         return this.#look();
+      case "handed":
+        this.#isHanded = true;
+        return this.#look();
       case "cancel":
         if (this.#held.count > 0) this.#heartbeat.beatNow();
     }
@@ -128,12 +134,17 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     log("info", "worker.started", { worker_id: this.id });
     const beating = this.#heartbeat.run();
     const closed = new AbortController();
-    const listening = listen?.((hint) => this.#hear(hint), closed.signal);
+    const listening = listen?.({
+      workerId: this.id,
+      onHint: (hint) => this.#hear(hint),
+      onListening: (isListening) => this.#noteListening(isListening),
+    }, closed.signal);
     await this.#claimWhileOpen();
+    const withdrawing = this.#withdraw();
     // Running work may be cancelled.
     await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
     this.#heartbeat.stop();
-    await Promise.all([beating, listening]);
+    await Promise.all([beating, listening, withdrawing]);
     await kind.stopWorker?.(this.id).catch(() => {});
     log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
   }
@@ -169,11 +180,17 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   /** Claims as much as there is room for; null when the database does not answer. */
   async #claim(): Promise<number | null> {
     const { kind, log } = this.#options;
-    const room = this.#room();
-    if (room <= 0) return 0;
+    // What was handed over is fetched even if something else has taken its slot.
+    const room = Math.max(0, this.#room());
+    if (room === 0 && !this.#isHanded) return 0;
+    this.#isHanded = false;
     try {
-      const isAhead = room > this.#slots.freeCount;
-      const claimed = await kind.claim(this.id, { limit: room, lone: this.#loneWork(), isAhead });
+      const claimed = await kind.claim(this.id, {
+        limit: room,
+        lone: this.#loneWork(),
+        isAhead: room > this.#slots.freeCount,
+        offeredSlots: this.#offeredSlots,
+      });
       this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       for (const work of claimed) void this.#start(work);
@@ -276,6 +293,23 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind, lifetime } = this.#options;
     await lifetime.cpu?.retire(this.#held.load);
     await kind.wakeSuccessor().catch(() => {});
+  }
+
+  #noteListening(isListening: boolean): void {
+    this.#isListening = isListening;
+    // A claim offers the free slots.
+    if (isListening) this.#signal.send();
+  }
+
+  /** With a CPU limit the worker decides itself how much it starts. */
+  get #offeredSlots(): number | null {
+    return this.#isListening && !this.#isLimited ? this.#slots.freeCount : null;
+  }
+
+  /** What cannot be withdrawn now is taken back by the database after a few seconds. */
+  async #withdraw(): Promise<void> {
+    if (!this.#isListening || this.#isLimited) return;
+    await this.#options.kind.withdraw?.(this.id).catch(() => {});
   }
 
   get #isLimited(): boolean {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../isolate/clock.ts";
 import { createLifetime } from "../isolate/lifetime.ts";
-import type { ClaimedWork, ClaimRequest, WorkKind } from "./work_kind.ts";
+import type { ClaimedWork, ClaimRequest, WorkKind, WorkListener } from "./work_kind.ts";
 import { WorkRunner } from "./work_runner.ts";
 
 /** A clock that stands still until the test moves it. */
@@ -46,6 +46,7 @@ function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
   const requests: ClaimRequest[] = [];
   const ended: string[] = [];
   const slow = Promise.withResolvers<void>();
+  let listener: WorkListener | undefined;
   const kind: WorkKind = {
     noun: "piece",
     claim: (_workerId, request) => {
@@ -77,10 +78,23 @@ function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
     lifetime: createLifetime(36_000),
     clock,
     log: () => {},
+    listen: async (heard, signal) => {
+      listener = heard;
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
   });
   const running = runner.run();
   return {
     clock,
+    async listens(isListening: boolean) {
+      listener?.onListening?.(isListening);
+      await settle();
+    },
+    async hand(...ids: readonly string[]) {
+      waiting.push(...ids);
+      listener?.onHint("handed");
+      await settle();
+    },
     requests,
     ended,
     slow,
@@ -142,4 +156,58 @@ Deno.test("a worker that unloads returns waiting work without starting it", asyn
   await stop();
 
   assert.deepEqual(ended.toSorted(), ["quick done", "second yield", "slow done"]);
+});
+
+Deno.test("free slots are offered while the worker listens", async () => {
+  const { add, listens, requests, stop } = testRunner(2);
+  await settle();
+
+  await listens(true);
+  await add("slow");
+  await add();
+  await listens(false);
+  await add();
+
+  assert.deepEqual(requests.map(({ offeredSlots }) => offeredSlots), [null, 2, 2, 1, null]);
+  await stop();
+});
+
+Deno.test("work that was handed over is fetched though something else has taken its slot", async () => {
+  const { add, ended, hand, listens, requests, slow, stop } = testRunner(1, {
+    claim: (_workerId, request) => {
+      requests.push(request);
+      // Handed work comes beside what is asked for.
+      const id = ["slow", "handed"][requests.length - 2];
+      return Promise.resolve(id === undefined ? [] : [{ id, epoch: "1" }]);
+    },
+  });
+  await settle();
+  await listens(true);
+
+  await add();
+  const countBefore = requests.length;
+  await hand();
+
+  assert.deepEqual(requests.slice(countBefore).map(({ limit }) => limit), [0]);
+  slow.resolve();
+  await settle();
+  assert.deepEqual(ended, ["slow done", "handed done"]);
+  await stop();
+});
+
+Deno.test("a worker withdraws when it stops claiming, before its work has ended", async () => {
+  const withdrawn: string[] = [];
+  const { add, ended, listens, stop } = testRunner(1, {
+    withdraw: (workerId) => {
+      withdrawn.push(`${workerId} after ${ended.length}`);
+      return Promise.resolve();
+    },
+  });
+  await settle();
+  await listens(true);
+  await add("slow");
+
+  await stop();
+
+  assert.deepEqual(withdrawn, ["runner after 0"]);
 });

@@ -74,7 +74,8 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
 
   return {
     async claim(workerId, limit, options = {}) {
-      const { beginsFirstSteps = false, lone = "any", isAhead = false } = options;
+      const { beginsFirstSteps = false, lone = "any", isAhead = false, offeredSlots = null } =
+        options;
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
         select claim.task_id, claim.epoch, claim.context,
@@ -82,7 +83,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
           private.watched_seconds(claim.task_id)::float8 as watched_seconds
         from private.claim_tasks(
           ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
-          ${lone}, ${isAhead}::boolean) as claim`);
+          ${lone}, ${isAhead}::boolean, ${offeredSlots}::int) as claim`);
       return rows.map(({ task_id, epoch, context, works_alone, watched_seconds }) => ({
         taskId: task_id,
         epoch,
@@ -231,6 +232,14 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         resources: skill.resources ?? {},
         scripts: skill.metadata?.scripts.map(({ path }) => path) ?? [],
       };
+    },
+
+    async withdrawWorker(workerId) {
+      await once(
+        "withdraw the worker",
+        anyRow,
+        () => sql`select private.withdraw_worker(${workerId})`,
+      );
     },
 
     async stopWorker(workerId) {

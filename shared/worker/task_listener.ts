@@ -1,7 +1,7 @@
 import { LentConnection } from "../db/lent_connection.ts";
 import { createSql, prepareStatements, type Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
-import type { ListenForWork, WorkHint } from "../work/work_kind.ts";
+import type { ListenForWork, WorkListener } from "../work/work_kind.ts";
 import type { Clock } from "../isolate/clock.ts";
 
 /** The dependencies of a listener. */
@@ -20,7 +20,8 @@ export interface TaskListenerOptions {
 }
 
 /**
- * On which `private.wake_at_commit()` notifies, and `private.cancel_task()` with its own payload.
+ * On which `private.wake_at_commit()` notifies, `private.cancel_task()` and `private.hand_over()` with
+ * payloads of their own.
  */
 const CHANNEL = "supaswarm_tasks";
 /** A notification that takes longer counts as not delivered. */
@@ -37,31 +38,32 @@ const RESUME_AFTER_MS = 5_000;
  */
 export function createTaskListener(options: TaskListenerOptions): ListenForWork {
   const { clock, lent = new LentConnection() } = options;
-  return async (onHint, signal) => {
-    let onListening = () => {};
+  return async (listener, signal) => {
+    let hasMissedHints = false;
     while (!signal.aborted) {
       const held = await lent.hold(signal).catch(() => null);
       if (held === null) return;
       const ended = AbortSignal.any([signal, held.asked]);
-      await listen(options, { onHint, onListening }, ended);
+      await listen(options, {
+        ...listener,
+        onListening(isListening) {
+          listener.onListening?.(isListening);
+          if (isListening && hasMissedHints) listener.onHint("work");
+        },
+      }, ended);
       held.release();
       if (!held.asked.aborted) return;
       // Notifications during the loan were missed.
-      onListening = () => onHint("work");
+      hasMissedHints = true;
       await clock.sleep(RESUME_AFTER_MS, signal);
     }
   };
 }
 
-interface ListenerEvents {
-  readonly onHint: (hint: WorkHint) => void;
-  readonly onListening: () => void;
-}
-
 /** Listens until the signal aborts, or not at all if notifications are not delivered. */
 async function listen(
   options: TaskListenerOptions,
-  { onHint, onListening }: ListenerEvents,
+  listener: Required<WorkListener>,
   signal: AbortSignal,
 ): Promise<void> {
   const { databaseUrl, log } = options;
@@ -70,10 +72,10 @@ async function listen(
     applicationName: "supaswarm-worker listener",
   });
   try {
-    if (await canHear(listening, onHint, signal, options)) {
+    if (await canHear(listening, listener, signal, options)) {
       prepareStatements(options.sql);
       log("info", "worker.listening");
-      onListening();
+      listener.onListening(true);
       await aborted(signal);
     } else if (!signal.aborted) {
       log("info", "worker.not_listening", { reason: "A test notification was not delivered" });
@@ -82,6 +84,7 @@ async function listen(
     const reason = error instanceof Error ? error.name : "unknown";
     log("info", "worker.not_listening", { reason });
   } finally {
+    listener.onListening(false);
     await listening.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
   }
 }
@@ -89,7 +92,7 @@ async function listen(
 /** Subscribes `onHint`, then waits until its own test notification arrives. */
 async function canHear(
   listening: Sql,
-  onHint: (hint: WorkHint) => void,
+  { workerId, onHint }: WorkListener,
   signal: AbortSignal,
   { sql, clock }: TaskListenerOptions,
 ): Promise<boolean> {
@@ -100,8 +103,9 @@ async function canHear(
   signal.addEventListener("abort", end);
   try {
     const subscribed = listening.listen(CHANNEL, (payload) => {
-      // Test notifications of other workers are ignored.
+      // What is meant for other workers is ignored.
       if (payload === "") return onHint("work");
+      if (payload === `handed:${workerId}`) return onHint("handed");
       if (payload === "cancel") return onHint("cancel");
       if (payload !== test) return;
       isHeard = true;

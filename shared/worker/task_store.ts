@@ -128,6 +128,11 @@ export interface ClaimOptions {
   readonly lone?: LoneWork;
   /** The tasks may wait in the worker for a free slot. @default false */
   readonly isAhead?: boolean;
+  /**
+   * How many new tasks may be handed to this worker, which listens; those that it was handed since
+   * its last claim are returned instead of others. @default null, none
+   */
+  readonly offeredSlots?: number | null;
 }
 
 /** What is known of a task that is handed back. */
@@ -210,6 +215,8 @@ export interface TaskStore {
    * @throws QUOTA_EXCEEDED
    */
   assertMayStore(taskId: string, byteCount: number): Promise<void>;
+  /** Ends the hand-over of new tasks to the worker, and returns those that it has not fetched. */
+  withdrawWorker(workerId: string): Promise<void>;
   stopWorker(workerId: string): Promise<void>;
   /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;

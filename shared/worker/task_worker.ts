@@ -24,12 +24,13 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
   const { store } = ports;
   return {
     noun: "task",
-    async claim(workerId, { limit, lone, isAhead }) {
+    async claim(workerId, { limit, lone, isAhead, offeredSlots }) {
       // A first model call is written as started only where it starts at once.
       const tasks = await store.claim(workerId, limit, {
         beginsFirstSteps: !isAhead,
         lone,
         isAhead,
+        offeredSlots,
       });
       return tasks.map((task) => ({
         id: task.taskId,
@@ -58,6 +59,7 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
           return "yielded";
       }
     },
+    withdraw: (workerId) => store.withdrawWorker(workerId),
     wakeSuccessor: () => store.wakeSuccessor(),
     stopWorker: (workerId) => store.stopWorker(workerId),
   };

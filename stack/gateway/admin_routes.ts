@@ -15,7 +15,7 @@ const deletionSchema = z.object({ should_soft_delete: z.boolean().default(false)
   should_soft_delete: false,
 });
 
-/** Answers `/auth/v1/admin/users*` (supabase-js `auth.admin`); for the secret key alone. */
+/** Handles `/auth/v1/admin/users*` (supabase-js `auth.admin`). Requires the secret key. */
 export async function handleAdminUsers(
   request: Request,
   caller: Caller,

@@ -11,15 +11,15 @@ import {
   UserBannedError,
 } from "./session_tokens.ts";
 
-/** What the Auth routes work with. */
+/** Dependencies of the Auth routes. */
 export interface AuthRouteDeps extends ServiceRouteDeps, SessionTokenDeps {}
 
 const PREFIX = "/auth/v1";
 
-/** Links that a browser follows without an API key. */
+/** Paths that a browser opens without an API key. */
 const OPEN_PATHS = new Set(["/verify", "/callback", "/authorize"]);
 
-/** Answers `/auth/v1/*` as Supabase Auth does. */
+/** Handles `/auth/v1/*` like Supabase Auth. */
 export async function handleAuth(request: Request, deps: AuthRouteDeps): Promise<Response> {
   const path = new URL(request.url).pathname.slice(PREFIX.length);
   if (path === "/.well-known/jwks.json") {

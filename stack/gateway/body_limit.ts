@@ -1,6 +1,6 @@
 import { gatewayError } from "./answers.ts";
 
-/** Most bytes a request may send, by the route's prefix; a hosted project's sizes. */
+/** Maximum size of a request body by service, as on a hosted project. */
 export const MAX_BODY_BYTES = {
   auth: 1024 * 1024,
   rest: 20 * 1024 * 1024,
@@ -8,20 +8,20 @@ export const MAX_BODY_BYTES = {
   functions: 20 * 1024 * 1024,
 } as const;
 
-/** The refusal of a body whose declared length is over the limit, otherwise `null`. */
+/** Returns an error response if the declared length is over the limit, otherwise `null`. */
 export function refuseLargeBody(request: Request, maxBytes: number): Response | null {
   const length = Number(request.headers.get("content-length") ?? 0);
   return length > maxBytes ? tooLarge(maxBytes) : null;
 }
 
-/** A request whose body ends with an error when it grows too large. */
+/** A request whose body fails when it is larger than the limit. */
 export interface LimitedRequest {
   readonly request: Request;
-  /** Whether the body went over the limit, whatever its reader made of the error. */
+  /** Whether the body was over the limit, even if its reader ignored the error. */
   isExceeded(): boolean;
 }
 
-/** Counts a body that does not declare its length. */
+/** Limits a body that does not declare its length. */
 export function limitBody(request: Request, maxBytes: number): LimitedRequest {
   if (request.body === null || request.headers.has("content-length")) {
     return { request, isExceeded: () => false };
@@ -42,12 +42,12 @@ export function limitBody(request: Request, maxBytes: number): LimitedRequest {
   };
 }
 
-/** The answer to a body over the limit. */
+/** Returns the response to a body over the limit. */
 export function tooLarge(maxBytes: number): Response {
   return gatewayError(
     413,
     "BODY_TOO_LARGE",
-    `Cannot take the request: its body is larger than ${maxBytes} bytes`,
-    "Send less, or in parts.",
+    `Cannot accept the request: its body is larger than ${maxBytes} bytes`,
+    "Send a smaller body, or split it into several requests.",
   );
 }

@@ -1,6 +1,6 @@
 import type { StackKeys, UserClaims } from "../keys/keys.ts";
 
-/** On whose behalf a request runs. */
+/** The caller of a request. */
 export type Caller =
   | { readonly kind: "anon" }
   | { readonly kind: "user"; readonly claims: UserClaims }
@@ -9,7 +9,7 @@ export type Caller =
 /** Why a request has no caller. */
 export type CallerRefusal = "key_missing" | "key_invalid" | "key_in_browser" | "token_invalid";
 
-/** A caller, or why there is none. */
+/** A caller, or the reason of the refusal. */
 export type Identification = Caller | { readonly kind: "refused"; readonly reason: CallerRefusal };
 
 /** Whether a request without an API key is refused or runs as `anon`. */
@@ -18,8 +18,8 @@ export type KeyRule = "key_required" | "key_optional";
 const BROWSER_AGENT = /^\s*Mozilla\s*\/\s*5\s*\.\s*0/i;
 
 /**
- * Says who calls: the API key (header or query parameter `apikey`) admits, and a user's token in
- * `Authorization` then takes the place of the key's role, as on a hosted project.
+ * Identifies the caller. The API key (header or query parameter `apikey`) grants access. A user's
+ * token in `Authorization` then replaces the key's role, as on a hosted project.
  */
 export async function identifyCaller(
   request: Request,
@@ -46,7 +46,7 @@ export async function identifyCaller(
   return claims === null ? { kind: "refused", reason: "token_invalid" } : { kind: "user", claims };
 }
 
-/** The database role and the JWT claims that the caller's statements run with. */
+/** Returns the database role and the JWT claims for the caller's statements. */
 export function databaseIdentity(
   caller: Caller,
 ): { role: string; claims: UserClaims | { role: string } } {

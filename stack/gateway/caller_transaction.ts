@@ -6,9 +6,9 @@ export type Transaction = Parameters<Parameters<Sql["begin"]>[1]>[0];
 
 /**
  * Runs `work` in a transaction with the caller's role and claims, so that grants and policies
- * hold for its statements.
+ * apply to its statements.
  *
- * @param operation What Storage is doing, for policies that ask `storage.operation()`.
+ * @param operation Storage's operation, for policies that call `storage.operation()`.
  */
 export async function runAsCaller<T>(
   sql: Sql,
@@ -22,7 +22,7 @@ export async function runAsCaller<T>(
       select set_config('role', ${role}, true),
              set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
              set_config('storage.operation', ${operation}, true)`;
-    // Boxed, since postgres.js would unpack an array of promises.
+    // Wrapped in an object because postgres.js would resolve an array of promises.
     return { value: await work(tx) };
   });
   return result.value;

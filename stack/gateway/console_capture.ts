@@ -1,23 +1,23 @@
-// deno-lint-ignore-file no-console -- this file is about the console
+// deno-lint-ignore-file no-console -- this file replaces console methods
 import { AsyncLocalStorage } from "node:async_hooks";
 import { inspect } from "node:util";
 
 type ConsoleMethod = "log" | "info" | "warn" | "error";
 const METHODS: readonly ConsoleMethod[] = ["log", "info", "warn", "error"];
 
-/** Collects what a library prints while it works for us. */
+/** Captures the console output of a library. */
 export interface ConsoleCapture {
-  /** Runs `work`; what it prints goes to `onText` instead of the console. */
+  /** Runs `work` and passes its console output to `onText` instead of the console. */
   run<T>(onText: (text: string) => void, work: () => Promise<T>): Promise<T>;
-  /** Gives the console back its own methods. */
+  /** Restores the console's methods. */
   restore(): void;
 }
 
 /**
- * Takes over the console for work that is run through the capture, and only for that.
+ * Captures the console, but only for work that runs through the capture.
  *
- * `@supabase/lite` prints every refused statement with its stack trace and has no setting
- * against it; the stack logs one line for what fails and nothing for what is refused.
+ * `@supabase/lite` prints every refused statement with its stack trace and has no setting to turn
+ * this off. The stack logs one line for a failure and nothing for a refused statement.
  */
 export function captureConsole(): ConsoleCapture {
   const listeners = new AsyncLocalStorage<(text: string) => void>();

@@ -4,7 +4,7 @@ const REQUEST_HEADERS =
 const EXPOSED_HEADERS = "Content-Range, Content-Location, Preference-Applied, X-Total-Count, Link";
 const MAX_AGE_SECONDS = "86400";
 
-/** Answers a browser's preflight of an API route; the API allows every origin. */
+/** Returns the response to a browser's preflight request. The API allows every origin. */
 export function preflightAnswer(request: Request): Response {
   return new Response(null, {
     status: 204,
@@ -18,7 +18,7 @@ export function preflightAnswer(request: Request): Response {
   });
 }
 
-/** The same answer, readable to pages of every origin. */
+/** Adds CORS headers, so that pages of every origin can read the response. */
 export function withCors(answer: Response): Response {
   const headers = new Headers(answer.headers);
   headers.set("access-control-allow-origin", "*");

@@ -14,7 +14,7 @@ import { openUserDirectory } from "./user_directory.ts";
 const ADMIN_CONNECTIONS = 2;
 const CLOSE_SECONDS = 2;
 
-/** What the gateway puts behind one address. */
+/** Options of {@linkcode startGateway}. */
 export interface GatewayOptions {
   readonly database: StackDatabase;
   /** 0 takes any free port. */
@@ -22,25 +22,25 @@ export interface GatewayOptions {
   readonly keys: StackKeys;
   readonly functions: FunctionPort;
   readonly realtime: RealtimePort;
-  /** Objects are kept in its folder `storage`; `null` uses a temporary folder. */
+  /** Objects are stored in its folder `storage`. `null` uses a temporary folder. */
   readonly dataDir: string | null;
   readonly log: Logger;
 }
 
 /** A running gateway. */
 export interface Gateway {
-  /** Such as `http://127.0.0.1:54321`; what clients call the project's URL. */
+  /** The project URL that clients use, such as `http://127.0.0.1:54321`. */
   readonly url: string;
-  /** Starts REST, Auth and Storage, which otherwise start with the first request to them. */
+  /** Starts REST, Auth and Storage, which otherwise start with their first request. */
   warm(): Promise<void>;
-  /** Ends open requests and frees the port. Safe to call twice. */
+  /** Ends open requests and releases the port. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
  * Serves a project's API: `/rest/v1`, `/auth/v1`, `/storage/v1`, `/functions/v1`, `/realtime/v1`.
  *
- * @throws SwarmError CONFIG_INVALID when the port is taken.
+ * @throws SwarmError CONFIG_INVALID when the port is in use.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { database, keys, log } = options;
@@ -78,14 +78,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { url: server.url, warm: () => lite.warm(), stop: () => opened.disposeAsync() };
 }
 
-/** Has the REST service read the schema again after each change of it. */
+/** Reloads the schema of the REST service after each schema change. */
 async function followSchema(database: StackDatabase, lite: LiteServer): Promise<() => void> {
   const unsubscribe = await database.onNotification("pgrst", (payload) => {
     if (payload === "" || payload === "reload schema") lite.reloadSchema();
   });
-  const forget = database.onRestart(() => lite.startAnew());
+  const unsubscribeRestart = database.onRestart(() => lite.restart());
   return () => {
     unsubscribe();
-    forget();
+    unsubscribeRestart();
   };
 }

@@ -1,11 +1,11 @@
-/** What the gateway needs of the edge function host. */
+/** The gateway's interface to the edge function host. */
 export interface FunctionPort {
-  /** Calls a function; the path still carries `/functions/v1`. An unknown name is its refusal. */
+  /** Calls a function. The path still has `/functions/v1`. The host refuses an unknown name. */
   fetch(name: string, request: Request): Promise<Response>;
 }
 
-/** What the gateway needs of the Realtime server. */
+/** The gateway's interface to the Realtime server. */
 export interface RealtimePort {
-  /** Answers a request under `/realtime/v1/`, websocket upgrades included. */
+  /** Handles a request under `/realtime/v1/`, including websocket upgrades. */
   fetch(request: Request): Promise<Response>;
 }

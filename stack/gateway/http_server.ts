@@ -2,10 +2,10 @@ import { SwarmError } from "../../shared/errors/swarm_error.ts";
 
 const HOST = "127.0.0.1";
 
-/** How long requests may take to end when the server stops; then they are cut off. */
+/** How long requests may run after the server is stopped. Then they are aborted. */
 const STOP_GRACE_MS = 2_000;
 
-/** A listening server; requests wait until they can be handled. */
+/** A listening server. Requests wait until a handler is set. */
 export interface GatewayHttpServer {
   readonly url: string;
   handle(handler: (request: Request) => Promise<Response>): void;
@@ -16,11 +16,11 @@ export interface GatewayHttpServer {
  * Listens on loopback.
  *
  * @param port 0 takes any free port.
- * @throws SwarmError CONFIG_INVALID when the port is taken.
+ * @throws SwarmError CONFIG_INVALID when the port is in use.
  */
 export function openHttpServer(port: number): GatewayHttpServer {
   const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
-  const cutOff = new AbortController();
+  const aborting = new AbortController();
   const active = new Set<Promise<void>>();
   let isStopping = false;
 
@@ -31,7 +31,7 @@ export function openHttpServer(port: number): GatewayHttpServer {
     return (await handler.promise)(request);
   }
 
-  const server = serve(port, cutOff.signal, answer);
+  const server = serve(port, aborting.signal, answer);
   return {
     url: `http://${HOST}:${server.addr.port}`,
     handle: handler.resolve,
@@ -41,8 +41,8 @@ export function openHttpServer(port: number): GatewayHttpServer {
       const timer = setTimeout(grace.resolve, STOP_GRACE_MS);
       await Promise.race([Promise.all(active), grace.promise]);
       clearTimeout(timer);
-      // Not `shutdown()`, which waits for open connections and cannot be aborted any more.
-      cutOff.abort();
+      // Not `shutdown()`, which waits for open connections and cannot be aborted.
+      aborting.abort();
       await server.finished;
     },
   };
@@ -58,7 +58,7 @@ function serve(
   } catch (cause) {
     if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
     throw new SwarmError("CONFIG_INVALID", `Cannot serve on port ${port}: it is already in use`, {
-      hint: "Choose another port with --port, or --port 0 for any free one.",
+      hint: "Choose another port with --port, or --port 0 for any free port.",
       cause,
     });
   }

@@ -4,12 +4,12 @@ import { parseUserClaims } from "../keys/user_claims.ts";
 
 const ALGORITHM = "HS256";
 
-/** Tokens as the service behind the gateway knows them; they never leave the process. */
+/** Signs and reads the tokens of the service behind the gateway. They never leave the process. */
 export interface InternalTokens {
   sign(claims: UserClaims): Promise<string>;
-  /** The claims of a token that the service issued, otherwise `null`. */
+  /** Returns the claims of a token that the service issued, otherwise `null`. */
   read(token: string): Promise<UserClaims | null>;
-  /** Whether the service signed the token, of whatever kind, and it has not expired. */
+  /** Whether the service signed the token, of any kind, and it has not expired. */
   isValid(token: string): Promise<boolean>;
 }
 

@@ -2,7 +2,7 @@ import type { LiteSchema, RestPlan } from "./lite_contract.ts";
 
 const JSON_TYPES = new Set(["json", "jsonb"]);
 
-/** A JSON value that the service passes on untouched, since it is no string to it. */
+/** A JSON value that the service passes on unchanged, because it is not a string. */
 class BoxedJson {
   readonly #value: unknown;
 
@@ -10,17 +10,17 @@ class BoxedJson {
     this.#value = value;
   }
 
-  /** Read by `JSON.stringify`, which is how the value reaches the database. */
+  /** `JSON.stringify` calls this when the value is sent to the database. */
   toJSON(): unknown {
     return this.#value;
   }
 }
 
 /**
- * Boxes all values of a REST request that are meant for `json` and `jsonb`.
+ * Boxes all values of a REST request for `json` and `jsonb` columns and arguments.
  *
- * Left alone, the service reads strings in rows as JSON, sends booleans as booleans, and hands
- * the arguments of functions on as JSON text, which the driver stores as a JSON string.
+ * Without the box, the service parses strings in rows as JSON, sends booleans as booleans, and
+ * passes function arguments on as JSON text, which the driver stores as a JSON string.
  */
 export function boxJsonValues(plan: RestPlan, schema: LiteSchema): RestPlan {
   if (plan.values !== undefined && plan.from !== undefined) {
@@ -30,7 +30,7 @@ export function boxJsonValues(plan: RestPlan, schema: LiteSchema): RestPlan {
       : boxMembers(plan.values, names);
     return { ...plan, values };
   }
-  // Arguments in a URL are JSON text as they come.
+  // Arguments in a URL are already JSON text.
   if (plan.function !== undefined && plan.args !== undefined && isPost(plan)) {
     return Array.isArray(plan.args)
       ? plan

@@ -8,7 +8,7 @@ import { keepToOneKeys } from "./to_one_keys.ts";
 
 type Kysely = Awaited<ReturnType<typeof loadKysely>>;
 
-/** What the service tells its connection about a request. */
+/** What the service passes to its connection for a request. */
 interface RequestVars {
   readonly auth?: { readonly uid?: unknown; readonly role?: string; readonly jwt?: unknown };
   readonly storage?: { readonly operation?: string | null };
@@ -28,10 +28,10 @@ const TYPE_ID = {
 } as const;
 
 /**
- * Opens the connection that the REST, Auth and Storage service works on and bends it to a hosted
- * project's ways: no grants handed out, PostgREST's HTTP statuses, relationships and JSON values.
+ * Opens the connection of the REST, Auth and Storage service and makes it behave like a hosted
+ * project: it grants nothing, and uses PostgREST's HTTP statuses, relationships and JSON values.
  *
- * @param url Of a role that may become every other (the platform's superuser).
+ * @param url Connection string of a role that can switch to any other (the platform's superuser).
  */
 export async function openLiteConnection(url: string): Promise<LiteConnection> {
   const [{ createPostgresConnection }, kysely] = await Promise.all([
@@ -53,7 +53,7 @@ export async function openLiteConnection(url: string): Promise<LiteConnection> {
   const onPostgrestAST = connection.onPostgrestAST.bind(connection);
   const introspect = connection.introspect.bind(connection);
   Object.assign(connection, {
-    // Left "unknown", the first request grants all rights on every schema to every API role.
+    // With "unknown", the first request would grant all rights on every schema to every API role.
     rlsState: "active",
     applyJwtSessionContext: sessionContextSetter(kysely),
     onPostgrestAST: async (...request: Parameters<typeof onPostgrestAST>) =>
@@ -68,7 +68,7 @@ export async function openLiteConnection(url: string): Promise<LiteConnection> {
   return connection;
 }
 
-/** Sets role, claims and search path in one round trip; the service's own way takes six. */
+/** Sets role, claims and search path in one round trip. The service itself needs six. */
 function sessionContextSetter({ CompiledQuery }: Kysely) {
   return async (
     db: { executeQuery(query: ReturnType<Kysely["CompiledQuery"]["raw"]>): Promise<unknown> },
@@ -95,7 +95,7 @@ function sessionContextSetter({ CompiledQuery }: Kysely) {
   };
 }
 
-/** How values read from Postgres look in JSON answers: as PostgREST writes them. */
+/** Returns type parsers that write values to JSON responses like PostgREST. */
 function restValueTypes() {
   return {
     json: restType(TYPE_ID.json, JSON.parse, toJsonText),
@@ -118,12 +118,12 @@ function restType(
   return { to: id, from: [id], serialize, parse };
 }
 
-/** Strings are JSON text: those of requests come boxed (`json_values.ts`). */
+/** A string is already JSON text, because strings of requests are boxed (`json_values.ts`). */
 function toJsonText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** `2026-01-31 10:00:00+00` as `2026-01-31T10:00:00+00:00`. */
+/** `2026-01-31 10:00:00+00` → `2026-01-31T10:00:00+00:00`. */
 function toIsoTime(text: string): string {
   return text.replace(/^(\d{4,}-\d\d-\d\d) /, "$1T").replace(/(T.*[+-]\d\d)$/, "$1:00");
 }

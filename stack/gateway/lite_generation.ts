@@ -10,22 +10,22 @@ type LiteApp = InstanceType<Lite["App"]>;
 /** How long connections may take to close. */
 const CLOSE_SECONDS = 2;
 
-/** Where objects are kept; the service's own interface, which it does not export. */
+/** The service's interface for object storage, which it does not export. */
 export type StorageAdapter = NonNullable<LiteApp["_storageAdapter"]>;
 
-/** What a service instance is made of. */
+/** Options of a service instance. */
 export interface LiteOptions {
   readonly databaseUrl: string;
   readonly keys: StackKeys;
   readonly storage: StorageAdapter;
-  /** Gets the text of a mail that Auth would send: the stack delivers none. */
+  /** Receives the text of each mail of Auth. The stack delivers no mail. */
   readonly onMail: (text: string) => void;
 }
 
-/** One instance of the service with the schema as it stood when it was opened. */
+/** One instance of the service, with the schema at the time it was opened. */
 export interface LiteGeneration {
   fetch(request: Request): Promise<Response>;
-  /** Lets running requests end, then closes the connections. */
+  /** Waits for running requests, then closes the connections. */
   retire(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function openLiteGeneration(options: LiteOptions): Promise<LiteGene
   try {
     const app = await openApp(connection, options);
     const schema = await connection.introspect({ useCache: false });
-    // A failed reading comes back as an empty schema; Auth's tables are always there.
+    // The service returns an empty schema when it cannot read it. Auth's tables always exist.
     if (schema.tables.length === 0) throw new Error("Cannot read the schema of the database");
     return trackRequests(
       (request) => app.fetch(withUrl(request, quoteTextFilters(new URL(request.url), schema))),
@@ -73,7 +73,7 @@ async function openApp(connection: LiteConnection, options: LiteOptions): Promis
   });
   app._storageAdapter = options.storage;
   await app.init();
-  // After init, which would print a warning about it.
+  // Set after init, which would print a warning.
   lite.setExperimental("storage", true);
   return app;
 }

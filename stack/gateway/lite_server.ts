@@ -1,27 +1,29 @@
 import type { Logger } from "../../shared/log/logger.ts";
 import { databaseUnavailable } from "./answers.ts";
-import { tellsOfConnectionLoss } from "./connection_loss.ts";
+import { mentionsConnectionLoss } from "./connection_loss.ts";
 import { captureConsole } from "./console_capture.ts";
 import { type LiteGeneration, type LiteOptions, openLiteGeneration } from "./lite_generation.ts";
 
-/** Notifications of one migration come in a burst; one reading of the schema serves them all. */
+/** One migration sends many notifications at once. One reload of the schema covers them all. */
 const RELOAD_DELAY_MS = 50;
 const MAX_REASON_LENGTH = 2_000;
 
-/** The REST, Auth and Storage service, started when it is first needed. */
+/** The REST, Auth and Storage service. It starts with the first request. */
 export interface LiteServer {
-  /** Answers 503 while the database cannot be reached. */
+  /** Handles a request. Responds with 503 while the database cannot be reached. */
   fetch(request: Request): Promise<Response>;
-  /** Starts the service ahead of the first request; failing is left to that request. */
+  /**
+   * Starts the service before the first request. Ignores a failure: that request will report it.
+   */
   warm(): Promise<void>;
-  /** Reads the schema anew soon; requests are served from the old one until then. */
+  /** Schedules a reload of the schema. Requests use the old schema until then. */
   reloadSchema(): void;
-  /** Leaves the service as it is to itself and starts another with the next request. */
-  startAnew(): void;
+  /** Discards the current service. The next request starts a new one. */
+  restart(): void;
   stop(): Promise<void>;
 }
 
-/** Makes the service; nothing is loaded or connected before {@linkcode LiteServer.fetch}. */
+/** Creates the service. It loads and connects only at the first {@linkcode LiteServer.fetch}. */
 export function createLiteServer(options: LiteOptions & { readonly log: Logger }): LiteServer {
   const { log } = options;
   const capture = captureConsole();
@@ -35,7 +37,7 @@ export function createLiteServer(options: LiteOptions & { readonly log: Logger }
     if (current === null) {
       const opening = open();
       current = opening;
-      // A service that failed to start is started again by the next request.
+      // If the service fails to start, the next request starts it again.
       opening.catch(() => {
         if (current === opening) current = null;
       });
@@ -69,7 +71,7 @@ export function createLiteServer(options: LiteOptions & { readonly log: Logger }
       if (answer.status < 500) return answer;
       const reason = printed.join("\n").slice(0, MAX_REASON_LENGTH);
       logFailure(log, request, { status: answer.status, reason });
-      return tellsOfConnectionLoss(reason) ? databaseUnavailable() : answer;
+      return mentionsConnectionLoss(reason) ? databaseUnavailable() : answer;
     },
     warm: async () => {
       await start().catch(() => {});
@@ -81,10 +83,10 @@ export function createLiteServer(options: LiteOptions & { readonly log: Logger }
         reloads = reloads.then(reload);
       }, RELOAD_DELAY_MS);
     },
-    startAnew: () => {
+    restart: () => {
       const old = current;
       current = null;
-      // What waits for the old server may wait for ever: nothing here waits for it.
+      // A request to the old server may never settle, so do not wait for the pending reloads.
       reloads = Promise.resolve();
       old?.then((generation) => generation.retire()).catch(() => {});
     },

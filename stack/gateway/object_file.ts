@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
 
-/** What a file knows of its object beside the bytes. */
+/** The metadata in front of an object's bytes. */
 const headSchema = z.object({ mimetype: z.string(), cacheControl: z.string() });
 
 /** Content type and cache rule of an object. */
@@ -13,12 +13,12 @@ export interface ObjectStat {
   readonly modifiedAt: Date;
 }
 
-/** The head is JSON padded to this length, and the object's bytes follow. */
+/** The head is JSON, padded to this length. The object's bytes follow it. */
 const HEAD_BYTES = 1024;
 
 /**
- * The file of an object: named by a hash, so that no bucket or key, whatever it contains, leads
- * anywhere else.
+ * Returns the path of an object's file. The name is a hash, so no bucket or key can point outside
+ * of `root`.
  */
 export async function objectPath(root: string, bucket: string, key: string): Promise<string> {
   const name = new TextEncoder().encode(JSON.stringify([bucket, key]));
@@ -27,7 +27,7 @@ export async function objectPath(root: string, bucket: string, key: string): Pro
 }
 
 /**
- * Writes an object's file whole or not at all.
+ * Writes an object's file atomically.
  *
  * @throws RangeError when content type and cache rule do not fit the head.
  */
@@ -53,18 +53,18 @@ export async function writeObjectFile(
   });
 }
 
-/** Copies an object's file whole or not at all. */
+/** Copies an object's file atomically. */
 export async function copyObjectFile(from: string, to: string): Promise<void> {
   await replaceFile(to, (draft) => Deno.copyFile(from, draft));
 }
 
-/** Reads head and size. */
+/** Reads head and size of an object's file. */
 export async function statObjectFile(path: string): Promise<ObjectStat> {
   using file = await Deno.open(path);
   return await readStat(file);
 }
 
-/** Opens an object for reading; the caller reads `body` to its end or cancels it. */
+/** Opens an object for reading. The caller must read `body` to its end or cancel it. */
 export async function readObjectFile(
   path: string,
 ): Promise<ObjectStat & { readonly body: ReadableStream<Uint8Array<ArrayBuffer>> }> {
@@ -79,7 +79,7 @@ export async function readObjectFile(
 
 async function readStat(file: Deno.FsFile): Promise<ObjectStat> {
   const head = new Uint8Array(HEAD_BYTES);
-  // A regular file gives a block of this size in one read.
+  // A read of a regular file returns a block of this size at once.
   await file.read(head);
   const { size, mtime } = await file.stat();
   return {

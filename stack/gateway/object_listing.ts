@@ -16,12 +16,12 @@ export const listingSchema = z.object({
   }).prefault({}),
 });
 
-/** What of a bucket is listed and in which order. */
+/** Which objects of a bucket to list, and in which order. */
 export type Listing = z.infer<typeof listingSchema>;
 
 /**
- * Lists one folder of a bucket as its caller sees it: folders, which have no id, then objects,
- * both named relative to the folder.
+ * Lists one folder of a bucket with the caller's permissions: folders, which have no id, then
+ * objects. Names are relative to the folder.
  */
 export async function listObjects(
   sql: Sql,

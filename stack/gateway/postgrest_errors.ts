@@ -1,4 +1,4 @@
-/** An error as postgres.js throws it, as far as it matters here. */
+/** The fields of a postgres.js error that are used here. */
 interface DatabaseError {
   readonly code: string;
   readonly message: string;
@@ -6,10 +6,12 @@ interface DatabaseError {
   readonly hint?: string;
 }
 
-/** Error codes and classes that the REST service itself answers as PostgREST does. */
+/** Error codes and classes for which the REST service already responds like PostgREST. */
 const HANDLED = /^(PT|PGRST|42|22|21|55|23502|23503|23505|25006)/;
 
-/** HTTP status by error code or class, longest match first (PostgREST's documentation, "Errors"). */
+/**
+ * HTTP status by error code or class, longest match first (PostgREST's documentation, "Errors").
+ */
 const STATUS_BY_CODE: readonly (readonly [prefix: string, status: number])[] = [
   ["P0001", 400],
   ["53400", 500],
@@ -36,11 +38,11 @@ const STATUS_BY_CODE: readonly (readonly [prefix: string, status: number])[] = [
 ];
 
 /**
- * Gives a database error the HTTP status that PostgREST gives it.
+ * Converts a database error so that it gets PostgREST's HTTP status.
  *
- * The REST service answers 500 and loses code, detail and hint for whole classes of errors (a
- * failed check, a plain `raise`). It responds as requested when a function raises `PGRST` with
- * status and body as JSON, so such an error is put into that form. Others pass unchanged.
+ * For whole classes of errors (a failed check, a plain `raise`), the REST service responds with 500
+ * and drops code, detail and hint. It honors an error `PGRST` that has status and body as JSON, so
+ * such errors are converted to that form. Other errors are returned unchanged.
  */
 export function withPostgrestStatus(error: unknown): unknown {
   if (!isDatabaseError(error) || HANDLED.test(error.code)) return error;

@@ -2,7 +2,7 @@ import { boxJsonValues } from "./json_values.ts";
 import type { LiteSchema, RestPlan } from "./lite_contract.ts";
 
 /**
- * Bends the service's plan of a REST request to a hosted project's ways before it is run.
+ * Changes the service's plan of a REST request to match a hosted project.
  *
  * @throws Error with SQLSTATE 21000 for an update or delete of a whole table, which hosted
  * projects refuse (extension `safeupdate`).

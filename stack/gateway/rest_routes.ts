@@ -6,14 +6,14 @@ import type { LiteServer } from "./lite_server.ts";
 import { withRequestHeaders } from "./request_headers.ts";
 import { toServiceRequest } from "./service_request.ts";
 
-/** What the REST, Auth and Storage routes work with. */
+/** Dependencies of the REST, Auth and Storage routes. */
 export interface ServiceRouteDeps {
   readonly keys: StackKeys;
   readonly tokens: InternalTokens;
   readonly lite: LiteServer;
 }
 
-/** Answers `/rest/v1/*` as PostgREST does. */
+/** Handles `/rest/v1/*` like PostgREST. */
 export async function handleRest(request: Request, deps: ServiceRouteDeps): Promise<Response> {
   const caller = await identifyCaller(request, deps.keys, "key_required");
   if (caller.kind === "refused") return refuseRest(caller.reason);
@@ -27,7 +27,7 @@ function refuseRest(reason: CallerRefusal): Response {
     : refuseKey(reason);
 }
 
-/** The answer to a missing or wrong API key, the same for all services. */
+/** Returns the response to a missing or wrong API key. It is the same for all services. */
 export function refuseKey(reason: Exclude<CallerRefusal, "token_invalid">): Response {
   switch (reason) {
     case "key_missing":

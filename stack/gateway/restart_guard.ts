@@ -1,13 +1,14 @@
 import type { StackDatabase } from "../database/database_port.ts";
 
-/** How long requests that were under way may still take once the database is back. */
+/** How long running requests may still take after the database has restarted. */
 const GRACE_MS = 2_000;
 
-/** Keeps requests from waiting for a database that has forgotten them. */
+/** Keeps requests from waiting for queries that a restart of the database has lost. */
 export interface RestartGuard {
   /**
-   * The answer; null when the database has restarted while it was being made and it still is not
-   * there. The driver can lose a query with its connection and never settle it.
+   * Resolves with the answer, or with null when the database restarted and the answer does not
+   * arrive within the grace period. The driver can lose a query with its connection and then never
+   * settles it.
    */
   answerOf<T>(answer: Promise<T>): Promise<T | null>;
   stop(): void;
@@ -21,8 +22,8 @@ export function createRestartGuard(
   let restarted = Promise.withResolvers<null>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
 
-  const forget = database.onRestart(() => {
-    // Requests that come from now on meet the new server and wait for the next restart.
+  const unsubscribe = database.onRestart(() => {
+    // Later requests use the new server and wait for the next restart.
     const { resolve } = restarted;
     restarted = Promise.withResolvers();
     const timer = setTimeout(() => {
@@ -34,7 +35,7 @@ export function createRestartGuard(
   return {
     answerOf: (answer) => Promise.race([answer, restarted.promise]),
     stop: () => {
-      forget();
+      unsubscribe();
       for (const timer of timers) clearTimeout(timer);
     },
   };

@@ -10,11 +10,11 @@ import type { RestartGuard } from "./restart_guard.ts";
 import { handleRest } from "./rest_routes.ts";
 import { handleStorage } from "./storage_routes.ts";
 
-/** All that the routes work with. */
+/** Dependencies of all routes. */
 export interface RouterDeps extends AuthRouteDeps {
   readonly functions: FunctionPort;
   readonly realtime: RealtimePort;
-  /** As the platform's superuser. */
+  /** Connection as the platform's superuser. */
   readonly sql: Sql;
   readonly restarts: RestartGuard;
   readonly log: Logger;
@@ -24,7 +24,7 @@ type Service = "rest" | "auth" | "storage";
 
 const HANDLERS = { rest: handleRest, auth: handleAuth, storage: handleStorage } as const;
 
-/** Makes the gateway's one request handler; it answers every request and never throws. */
+/** Creates the gateway's request handler. It responds to every request and never throws. */
 export function createRouter(deps: RouterDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const { pathname } = new URL(request.url);
@@ -47,12 +47,17 @@ export function createRouter(deps: RouterDeps): (request: Request) => Promise<Re
         path: pathname,
         reason: String(error),
       });
-      return gatewayError(500, "INTERNAL", "Cannot answer the request", "See the stack's log.");
+      return gatewayError(
+        500,
+        "INTERNAL",
+        "Cannot respond to the request",
+        "Read the stack's log.",
+      );
     }
   };
 }
 
-/** Serves REST, Auth or Storage with what they have in common: origins, sizes, a database. */
+/** Serves REST, Auth or Storage with CORS, body limits and a check of the database. */
 async function serve(service: Service, request: Request, deps: RouterDeps): Promise<Response> {
   if (request.method === "OPTIONS") return preflightAnswer(request);
   return withCors(
@@ -99,7 +104,7 @@ function unknownPath(pathname: string): Response {
   return gatewayError(
     404,
     "ROUTE_NOT_FOUND",
-    `There is nothing at ${pathname}`,
-    "The API is under /rest/v1, /auth/v1, /storage/v1, /functions/v1 and /realtime/v1.",
+    `Path ${pathname} not found`,
+    "Use a path under /rest/v1, /auth/v1, /storage/v1, /functions/v1 or /realtime/v1.",
   );
 }

@@ -1,7 +1,7 @@
 import type { Caller } from "./caller.ts";
 import type { InternalTokens } from "./internal_tokens.ts";
 
-/** What of a request may be replaced before the service gets it. */
+/** Parts of a request that the gateway replaces. */
 export interface RequestChanges {
   readonly url?: URL;
   readonly method?: string;
@@ -10,8 +10,8 @@ export interface RequestChanges {
 }
 
 /**
- * The request as the service behind the gateway takes it: a user's token re-signed with the
- * internal key, and no other credentials in `Authorization`.
+ * Creates the request for the service behind the gateway. It signs a user's token again with the
+ * internal key, and removes all other credentials from `Authorization`.
  */
 export async function toServiceRequest(
   request: Request,

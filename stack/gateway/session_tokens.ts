@@ -3,10 +3,10 @@ import type { StackKeys, UserClaims } from "../keys/keys.ts";
 import type { InternalTokens } from "./internal_tokens.ts";
 import type { AuthUser, UserDirectory } from "./user_directory.ts";
 
-/** How a session began, for the token's `amr` claim. */
+/** How the user signed in, for the token's `amr` claim. */
 export type SignInMethod = "password" | "otp" | "oauth";
 
-/** What is needed to exchange the service's tokens for the project's. */
+/** Dependencies of the token exchange. */
 export interface SessionTokenDeps {
   readonly keys: StackKeys;
   readonly tokens: InternalTokens;
@@ -15,7 +15,7 @@ export interface SessionTokenDeps {
   readonly issuer: string;
 }
 
-/** A user who may not sign in now. */
+/** The user is banned and cannot sign in. */
 export class UserBannedError extends Error {
   override readonly name = "UserBannedError";
 }
@@ -23,10 +23,11 @@ export class UserBannedError extends Error {
 const sessionSchema = z.looseObject({ access_token: z.string() });
 
 /**
- * Exchanges the service's HS256 access token in an Auth answer for one signed with the project's
- * key and with all the claims of a hosted project's token. Answers without a session pass.
+ * Replaces the service's HS256 access token in a response of Auth with a token that is signed with
+ * the project's key and has all claims of a hosted project's token. Returns other responses
+ * unchanged.
  *
- * @throws UserBannedError for a banned user, whom the service lets in.
+ * @throws UserBannedError for a banned user, because the service does not check this.
  */
 export async function exchangeSessionToken(
   body: unknown,
@@ -40,7 +41,7 @@ export async function exchangeSessionToken(
 }
 
 /**
- * Exchanges the token in the fragment of a redirect, as links in mails end.
+ * Replaces the token in the fragment of a redirect, such as that of a link in a mail.
  *
  * @throws UserBannedError for a banned user.
  */
@@ -64,7 +65,9 @@ async function exchangeToken(
 ): Promise<string> {
   const claims = await deps.tokens.read(token);
   const user = claims === null ? null : await deps.users.find(claims.sub);
-  if (claims === null || user === null) throw new Error("Cannot sign a session of no known user");
+  if (claims === null || user === null) {
+    throw new Error("Cannot sign a session: the user is unknown");
+  }
   if (isBanned(user)) throw new UserBannedError(`User ${user.id} is banned`);
   return await deps.keys.signUserToken(hostedClaims(claims, user, method, deps.issuer));
 }

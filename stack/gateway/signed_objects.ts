@@ -15,12 +15,12 @@ const NOT_SIGNED = "Either the object does not exist or you do not have access t
 const orderSchema = z.object({ expiresIn: z.number(), paths: z.array(z.string()).max(1000) });
 const signedSchema = z.object({ signedURL: z.string() });
 
-/** Whether a request uses a signed URL; making one is a `POST`. */
+/** Whether a request uses a signed URL. A `POST` creates one. */
 export function usesSignedUrl({ request, path }: StorageCall): boolean {
   return request.method !== "POST" && SIGNED_PATH.test(path);
 }
 
-/** Whether the URL's token is one of this project's and still valid. */
+/** Whether the URL has a valid token of this project. */
 export async function hasValidToken(
   { request }: StorageCall,
   { tokens }: StorageRouteDeps,
@@ -28,12 +28,12 @@ export async function hasValidToken(
   return await tokens.isValid(new URL(request.url).searchParams.get("token") ?? "");
 }
 
-/** The bucket of a request to sign several objects, otherwise `undefined`. */
+/** Returns the bucket of a request to sign several objects, otherwise `undefined`. */
 export function bucketOfSignMany({ request, path }: StorageCall): string | undefined {
   return request.method === "POST" ? SIGN_MANY_PATH.exec(path)?.[1] : undefined;
 }
 
-/** Signs several objects of a bucket; the service does one at a time. */
+/** Signs several objects of a bucket. The service signs only one at a time. */
 export async function signMany(
   call: StorageCall,
   bucket: string,

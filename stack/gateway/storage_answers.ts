@@ -2,7 +2,7 @@ import { z } from "../../shared/vendor/zod.js";
 
 const PREFIX = "/storage/v1";
 
-/** Supabase Storage's error codes by what the service answers instead. */
+/** Supabase Storage's error codes by the error of the service. */
 const ERROR_CODES: Readonly<Record<string, string>> = {
   not_found: "NoSuchKey",
   "Bucket not found": "NoSuchBucket",
@@ -34,7 +34,7 @@ const infoSchema = z.looseObject({
   }),
 });
 
-/** Puts a JSON answer of the service into the form of Supabase Storage that storage-js reads. */
+/** Converts a JSON response of the service to the format of Supabase Storage. */
 export function toStorageAnswer(path: string, isOk: boolean, body: unknown): unknown {
   if (!isOk) {
     const failure = errorSchema.safeParse(body);
@@ -49,7 +49,7 @@ export function toStorageAnswer(path: string, isOk: boolean, body: unknown): unk
   return body;
 }
 
-/** The answer to a copy names the bucket. */
+/** Adds the bucket to the response to a copy. */
 export function toCopyAnswer(bucket: string, body: unknown): unknown {
   const copied = copiedSchema.safeParse(body);
   return copied.success ? { Key: `${bucket}/${copied.data.key}` } : body;

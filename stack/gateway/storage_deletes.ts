@@ -9,8 +9,8 @@ const TRANSACTION_END = /^(commit|rollback)$/i;
 const ALLOW = "select set_config('storage.allow_delete_query', 'true', true)";
 
 /**
- * Sets `storage.allow_delete_query` for each row of a bucket or an object that the service deletes,
- * as a hosted project's Storage server does: without it the tables refuse deletions.
+ * Sets `storage.allow_delete_query` whenever the service deletes rows of buckets or objects, like
+ * the Storage server of a hosted project. Without it, the tables refuse deletions.
  */
 export function allowStorageDeletes(driver: Driver): void {
   const reserve = driver.reserve.bind(driver);

@@ -8,10 +8,10 @@ import {
 import type { ObjectStat } from "./object_file.ts";
 import type { StorageAdapter } from "./lite_generation.ts";
 
-/** The folder that holds the bytes of objects. */
+/** The folder of the objects' bytes. */
 export interface StorageFolder {
   readonly adapter: StorageAdapter;
-  /** Removes a temporary folder; a kept one stays. */
+  /** Removes the folder if it is temporary. */
   close(): Promise<void>;
 }
 
@@ -29,13 +29,13 @@ export async function openStorageFolder(dataDir: string | null): Promise<Storage
   };
 }
 
-/** The service's storage port on files. Versions are not kept: an object is its newest bytes. */
+/** Implements the service's storage interface with files. Keeps only the newest version. */
 function createAdapter(root: string): StorageAdapter {
   const remove = async (bucket: string, key: string) => {
     try {
       await Deno.remove(await objectPath(root, bucket, key));
     } catch (error) {
-      // A row without bytes can still be deleted.
+      // Deleting an object must also work when its file is missing.
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   };

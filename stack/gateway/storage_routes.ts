@@ -17,14 +17,14 @@ import {
 
 const copySchema = z.object({ bucketId: z.string(), destinationBucket: z.string().optional() });
 
-/** Answers `/storage/v1/*` as Supabase Storage does. */
+/** Handles `/storage/v1/*` like Supabase Storage. */
 export async function handleStorage(request: Request, deps: StorageRouteDeps): Promise<Response> {
   const caller = await identifyCaller(request, deps.keys, "key_optional");
   if (caller.kind === "refused") {
     return caller.reason === "token_invalid" ? invalidToken() : refuseKey(caller.reason);
   }
   const path = new URL(request.url).pathname.slice(STORAGE_PREFIX.length);
-  // Postgres keeps no NUL in a text.
+  // PostgreSQL text cannot contain a zero character.
   if (path.includes("%00")) return storageError(400, "InvalidKey", "Invalid object key");
   const call = { request, caller, path };
   if (usesSignedUrl(call) && !await hasValidToken(call, deps)) return invalidToken();
@@ -69,7 +69,7 @@ function isDownload({ request, path }: StorageCall): boolean {
     !path.startsWith("/object/info/");
 }
 
-/** `?download=name` asks the browser to save the object. */
+/** Adds the header for `?download=name`, with which the browser saves the object. */
 function namedDownload(answer: Response, url: URL): Response {
   const name = url.searchParams.get("download");
   if (name === null) return answer;

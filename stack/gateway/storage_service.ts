@@ -4,24 +4,24 @@ import type { Caller } from "./caller.ts";
 import type { ServiceRouteDeps } from "./rest_routes.ts";
 import { type RequestChanges, toServiceRequest } from "./service_request.ts";
 
-/** What the Storage routes work with. */
+/** Dependencies of the Storage routes. */
 export interface StorageRouteDeps extends ServiceRouteDeps {
-  /** As the platform's superuser. */
+  /** Connection as the platform's superuser. */
   readonly sql: Sql;
 }
 
-/** A request to Storage and who makes it. */
+/** A request to Storage and its caller. */
 export interface StorageCall {
   readonly request: Request;
   readonly caller: Caller;
-  /** Below `/storage/v1`, percent-encoded as it came. */
+  /** Path below `/storage/v1`, percent-encoded. */
   readonly path: string;
 }
 
-/** The path under which Storage is served. */
+/** The path prefix of Storage. */
 export const STORAGE_PREFIX = "/storage/v1";
 
-/** Has the service answer, with `changes` to the request. */
+/** Calls the service with `changes` to the request. */
 export async function callStorage(
   { request, caller }: StorageCall,
   deps: StorageRouteDeps,
@@ -30,7 +30,7 @@ export async function callStorage(
   return await deps.lite.fetch(await toServiceRequest(request, caller, deps.tokens, changes));
 }
 
-/** The answer with another JSON body; answers that are no JSON pass. */
+/** Replaces the JSON body of a response. Returns other responses unchanged. */
 export async function rewriteJson(
   answer: Response,
   change: (body: unknown) => unknown,
@@ -42,7 +42,7 @@ export async function rewriteJson(
   return new Response(JSON.stringify(body), { status: answer.status, headers });
 }
 
-/** The answer to a token that is not one of this project, or no longer. */
+/** Returns the response to a token that is expired or not of this project. */
 export function invalidToken(): Response {
   return jsonAnswer(400, {
     statusCode: "403",

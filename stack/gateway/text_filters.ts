@@ -4,17 +4,18 @@ const TEXT_TYPES = new Set(["text", "varchar", "bpchar", "citext", "name"]);
 const COMPARISON = /^((?:not\.)?(?:eq|neq|gt|gte|lt|lte)\.)(.*)$/s;
 const MEMBERSHIP = /^((?:not\.)?in\.\()(.*)\)$/s;
 
-/** An item of a list, quoted or not. */
+/** An item of a list, with or without quotes. */
 const LIST_ITEM = /"(?:[^"\\]|\\.)*"|[^,]+/g;
 
-/** What the service reads as a boolean, a null or a number, losing how it was written. */
+/** Values that the service parses as a boolean, a null or a number, which loses their spelling. */
 const MISREAD = /^(true|false|null|[+-]?(0x[0-9a-f]+|[\d.]+(e[+-]?\d+)?))$/i;
 
 /**
- * Quotes filter values of text columns that the service would take for something else, so that
- * `version=eq.1.0` finds `1.0` and `flag=eq.true` is no type error. Filters inside `or=(…)` stay.
+ * Quotes filter values of text columns that the service would parse as another type, so that
+ * `version=eq.1.0` finds `1.0` and `flag=eq.true` is not a type error. Does not change filters
+ * inside `or=(…)`.
  *
- * @returns the same URL when nothing has to change.
+ * @returns The same URL if nothing needs to change.
  */
 export function quoteTextFilters(url: URL, { columns }: LiteSchema): URL {
   const table = /^\/rest\/v1\/([^/]+)$/.exec(url.pathname)?.[1];

@@ -1,11 +1,11 @@
 import type { LiteSchema } from "./lite_contract.ts";
 
 /**
- * The database's schema with only those keys that make a relationship to-one for PostgREST: primary
- * keys and unique constraints whose columns are those of the foreign key.
+ * Returns the schema with only the keys that make a relationship to-one in PostgREST: primary keys
+ * and unique constraints with the same columns as the foreign key.
  *
- * The service also takes a unique index for such a key, even a partial one, and a unique column of
- * a foreign key of several columns; related rows would come as one object, or as an error.
+ * The service also accepts any unique index, even a partial one, and a unique column of a foreign
+ * key with several columns. It would then return related rows as one object, or fail.
  */
 export function keepToOneKeys(schema: LiteSchema): LiteSchema {
   const constraints = (schema.unique_constraints ?? []).filter(({ table, columns }) =>
@@ -22,7 +22,7 @@ export function keepToOneKeys(schema: LiteSchema): LiteSchema {
   };
 }
 
-/** Whether foreign keys use the column, and all of them together with others. */
+/** Whether the column is part of foreign keys, and all of them have other columns too. */
 function isPartOfLongerKey({ foreign_keys }: LiteSchema, table: string, column: string): boolean {
   const keys = foreign_keys.filter((key) => key.table === table);
   const own = keys.filter((key) => key.column === column);

@@ -8,16 +8,16 @@ const NAMED_FILE = 'form-data; name="file"; filename=';
 
 const userMetadataSchema = z.record(z.string(), z.json());
 
-/** An upload in the one form that the service takes. */
+/** An upload in the form that the service accepts. */
 export interface UploadBody {
   readonly changes: RequestChanges;
-  /** What the uploader wants kept with the object. */
+  /** The uploader's metadata of the object. */
   readonly userMetadata: JsonObject | null;
 }
 
 /**
- * Turns a form upload (supabase-js sends Blobs and Files so) into a plain body with headers; the
- * service looks for a field `file`, which the client does not send.
+ * Converts a form upload, which supabase-js sends for Blobs and Files, to a plain body with
+ * headers. The service expects a form field `file`, which the client does not send.
  *
  * @returns `null` for a form without a file.
  */
@@ -46,7 +46,7 @@ export async function readUpload(request: Request): Promise<UploadBody | null> {
   };
 }
 
-/** Reads a form whose file has the empty name, which Deno's parser would skip. */
+/** Reads a form whose file has an empty field name, which Deno's parser would skip. */
 async function readForm(request: Request): Promise<FormData> {
   const body = Buffer.from(await request.arrayBuffer());
   const at = body.indexOf(UNNAMED_FILE);
@@ -61,7 +61,7 @@ function parseMetadata(text: string | null): JsonObject | null {
   try {
     return userMetadataSchema.parse(JSON.parse(text));
   } catch {
-    // As hosted: metadata that is no JSON object is dropped, the upload goes on.
+    // Like the hosted platform, ignore metadata that is not a JSON object.
     return null;
   }
 }

@@ -4,17 +4,17 @@ const SECONDS_BY_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1
 
 const metadataSchema = z.record(z.string(), z.json());
 
-/** Seconds of a Go duration such as `1h30m`; `none` lifts a ban. */
+/** Parses a Go duration such as `1h30m` to seconds. `none` lifts a ban. */
 const banSchema = z.string().regex(/^(none|(\d+(\.\d+)?(h|m|s))+)$/).transform((text) =>
   text === "none" ? null : goDurationSeconds(text)
 );
 
-/** What an administrator may set of a user (`auth.admin.createUser`, `updateUserById`). */
+/** User attributes that an administrator may set (`auth.admin.createUser`, `updateUserById`). */
 export const userAttributesSchema = z.object({
   id: z.uuid().optional(),
   email: z.email().toLowerCase().optional(),
   phone: z.string().min(1).optional(),
-  // Bcrypt reads no more than 72 bytes.
+  // Bcrypt uses at most 72 bytes.
   password: z.string().min(6).max(72).optional(),
   password_hash: z.string().startsWith("$2").optional(),
   email_confirm: z.boolean().optional(),
@@ -29,7 +29,7 @@ export const userAttributesSchema = z.object({
   ban_seconds: ban_duration,
 }));
 
-/** Checked attributes; what is undefined stays as it is. */
+/** Validated attributes. Undefined ones stay unchanged. */
 export type UserAttributes = z.infer<typeof userAttributesSchema>;
 
 function goDurationSeconds(text: string): number {

@@ -3,30 +3,32 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Transaction } from "./caller_transaction.ts";
 import type { UserAttributes } from "./user_attributes.ts";
 
-/** A user as Supabase Auth shows it: `id`, `email`, `app_metadata`, `identities` and so on. */
+/** A user in the format of Supabase Auth: `id`, `email`, `app_metadata`, `identities` and so on. */
 export type AuthUser = JsonObject & { readonly id: string };
 
 /** One page of users. */
 export interface UserPage {
   readonly users: readonly AuthUser[];
-  /** Of all pages. */
+  /** The number of users on all pages. */
   readonly userCount: number;
 }
 
-/** The users of the project, read and written past Auth's own checks. */
+/** Reads and writes the users of the project without Auth's checks. */
 export interface UserDirectory {
   find(id: string): Promise<AuthUser | null>;
-  /** @param page From 1, oldest users last. */
+  /** Lists users, the newest first. @param page From 1. */
   list(page: number, pageSize: number): Promise<UserPage>;
   isEmailTaken(email: string, exceptId: string | null): Promise<boolean>;
   create(attributes: UserAttributes): Promise<AuthUser>;
-  /** Changes what `attributes` name; `null` when there is no such user. */
+  /** Changes the given attributes. Returns `null` when the user does not exist. */
   update(id: string, attributes: UserAttributes): Promise<AuthUser | null>;
-  /** Removes the user with everything of theirs in schema `auth`; false when there is none. */
+  /**
+   * Removes the user and their rows in schema `auth`. Returns false when the user does not exist.
+   */
   remove(id: string): Promise<boolean>;
 }
 
-/** Opens the directory on a connection that may write schema `auth`. */
+/** Opens the directory on a connection that can write schema `auth`. */
 export function openUserDirectory(sql: Sql): UserDirectory {
   return {
     find: (id) => findUser(sql, id),
@@ -96,7 +98,7 @@ async function updateUser(
   return await findUser(sql, id);
 }
 
-/** Sets what is given and keeps the rest; metadata is merged, and a key set to null removed. */
+/** Sets the given attributes. Merges metadata, and removes keys that are set to null. */
 async function writeAttributes(
   tx: Transaction,
   id: string,
@@ -170,7 +172,7 @@ function userJson(sql: Sql) {
   )`;
 }
 
-/** Auth leaves out what is not set. */
+/** Removes unset fields, like Auth. */
 function dropNulls(user: AuthUser): AuthUser {
   const entries = Object.entries(user).filter(([, value]) => value !== null);
   return { ...Object.fromEntries(entries), id: user.id };

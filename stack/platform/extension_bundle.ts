@@ -19,7 +19,7 @@ export async function bundleExtension(
   const blocks = files.flatMap((file) =>
     tarEntry(`${EXTENSION_FOLDER}/${file.name}`, new TextEncoder().encode(file.content))
   );
-  // Two empty blocks end an archive.
+  // An archive ends with two empty blocks.
   const archive = new Blob([...blocks, new Uint8Array(2 * BLOCK_BYTES)]);
   const gzipped = archive.stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(gzipped).arrayBuffer());

@@ -1,16 +1,16 @@
-/** One file of platform SQL; `name` is its file name and decides the order. */
+/** One file of platform SQL. Files run in the order of `name`, the file name. */
 export interface PlatformSql {
   readonly name: string;
   readonly sql: string;
 }
 
-/** One file of an extension, as it is placed in `share/postgresql/extension/`. */
+/** One file of an extension in `share/postgresql/extension/`. */
 export interface ExtensionFile {
   readonly name: string;
   readonly content: string;
 }
 
-/** An extension of ours: its control file and its SQL scripts. */
+/** An extension of the stack: its control file and its SQL scripts. */
 export interface PlatformExtension {
   readonly name: string;
   readonly files: readonly ExtensionFile[];
@@ -20,8 +20,8 @@ const SQL_FOLDER = new URL("./sql/", import.meta.url);
 const EXTENSIONS_FOLDER = new URL("./extensions/", import.meta.url);
 
 /**
- * The SQL that turns a fresh server into a Supabase database, in the order in which it is run:
- * by the bootstrap superuser, before any migration.
+ * Reads the SQL that turns a new server into a Supabase database, in the order in which the
+ * bootstrap superuser runs it before any migration.
  */
 export async function platformSql(): Promise<PlatformSql[]> {
   const names = await entryNames(
@@ -34,7 +34,7 @@ export async function platformSql(): Promise<PlatformSql[]> {
   })));
 }
 
-/** The extensions that we provide in place of Supabase's, sorted by name. */
+/** Reads the extensions that the stack provides instead of Supabase's, sorted by name. */
 export async function platformExtensions(): Promise<PlatformExtension[]> {
   const names = await entryNames(EXTENSIONS_FOLDER, (entry) => entry.isDirectory);
   return await Promise.all(
@@ -43,8 +43,8 @@ export async function platformExtensions(): Promise<PlatformExtension[]> {
 }
 
 /**
- * A hash (SHA-256, hex) over names and contents of all platform SQL and extensions: the key of
- * whatever is derived from them, such as a snapshot of a prepared server.
+ * Returns a hash (SHA-256, hex) over names and contents of all platform SQL and extensions. It is
+ * the cache key of what is derived from them, such as a snapshot of a prepared server.
  */
 export async function platformHash(): Promise<string> {
   const [sql, extensions] = await Promise.all([platformSql(), platformExtensions()]);

@@ -1,30 +1,30 @@
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import type { TableShape } from "./table_shape.ts";
 
-/** What happened to a row of a published table. */
+/** A change of a row of a published table. */
 export interface TableChange {
   readonly schema: string;
   readonly table: string;
   readonly type: "INSERT" | "UPDATE" | "DELETE";
-  /** In the form in which clients get it: `2026-11-21T20:00:00.000Z`. */
+  /** In the format for clients: `2026-11-21T20:00:00.000Z`. */
   readonly committedAt: string;
   /** The published columns, with the names of their types in `pg_type`. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** The row as it is now; `null` for a delete. */
+  /** The new row; `null` for a delete. */
   readonly record: JsonObject | null;
-  /** What the replica identity keeps of the row as it was; `null` for an insert. */
+  /** The columns of the old row in the replica identity; `null` for an insert. */
   readonly oldRecord: JsonObject | null;
 }
 
-/** Changes beyond this size lose their long values, as on a hosted project. */
+/** Larger changes are sent without their long values, as on a hosted project. */
 const MAX_CHANGE_CHARS = 1024 * 1024;
 const LONG_VALUE_CHARS = 64;
 
 /**
- * The `data` of a `postgres_changes` message for one role and column selection.
+ * Creates the `data` of a `postgres_changes` message for one role and column selection.
  *
  * @param table The table as that role sees it.
- * @param selected Names of columns; `null` for all. Key columns are always among them.
+ * @param selected Names of columns; `null` for all. Key columns are always included.
  */
 export function changeData(
   table: TableShape,
@@ -49,18 +49,18 @@ export function changeData(
     ...outline(change),
     columns: change.columns.filter(({ name }) => shown.has(name)).map((column) => ({ ...column })),
     ...(change.record === null ? {} : { record: pick(change.record) }),
-    ...(change.oldRecord === null ? {} : { old_record: pick(tellableOldRecord(table, change)) }),
+    ...(change.oldRecord === null ? {} : { old_record: pick(visibleOldRecord(table, change)) }),
     errors: isTooLarge ? ["Error 413: Payload Too Large"] : null,
   };
 }
 
-/** The `data` of a change that cannot be shown: the reason, and nothing of the row. */
+/** Creates the `data` of a change that cannot be shown: only the reason, without the row. */
 export function changeError(change: TableChange, error: string): JsonObject {
   return { ...outline(change), errors: [error] };
 }
 
-/** Policies cannot be evaluated for a deleted row, so with policies only its key may be sent. */
-function tellableOldRecord(table: TableShape, change: TableChange): JsonObject {
+/** Policies cannot be evaluated for a deleted row, so with row security only its key is sent. */
+function visibleOldRecord(table: TableShape, change: TableChange): JsonObject {
   const old = change.oldRecord ?? {};
   if (change.type !== "DELETE" || !table.hasRowSecurity) return old;
   const keys = table.columns.filter(({ isKey }) => isKey).map(({ name }) => name);

@@ -3,11 +3,11 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Logger } from "../../shared/log/logger.ts";
 import type { TableChange } from "./change_data.ts";
 import type { ChangeHub, ChangeSubscriber } from "./change_hub.ts";
-import { type Verdict, verdictsOf } from "./change_verdicts.ts";
+import { authorizeChanges, type Deliveries } from "./authorize_changes.ts";
 import { encodeFrame } from "./frames.ts";
 import { wireTopic } from "./topic_hub.ts";
 
-/** What the feed reads from and whom it serves. */
+/** Dependencies of {@linkcode ChangeFeed}. */
 export interface ChangeFeedOptions {
   readonly sql: Sql;
   readonly hub: ChangeHub;
@@ -29,12 +29,12 @@ const BATCH = 200;
 const RETRY_MS = 250;
 
 /**
- * Sends recorded changes of published tables to their followers, in the order of the changes, and
- * deletes them. A notification carries no data: whatever rows exist are taken, batch by batch.
+ * Sends recorded changes of published tables to their subscribers in order, and deletes them. A
+ * notification carries no data, so the feed reads all existing rows, batch by batch.
  */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
-  #isRung = false;
+  #isWoken = false;
   #isStopped = false;
   #working: Promise<void> | null = null;
 
@@ -42,28 +42,28 @@ export class ChangeFeed {
     this.#options = options;
   }
 
-  /** There may be changes. */
-  ring(): void {
-    this.#isRung = true;
+  /** Starts to deliver changes, if there are any. */
+  wake(): void {
+    this.#isWoken = true;
     this.#working ??= this.#work();
   }
 
-  /** Sends nothing more; resolves when the batch in progress is done. */
+  /** Stops sending. Resolves when the current batch is done. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#working;
   }
 
   async #work(): Promise<void> {
-    while (this.#isRung && !this.#isStopped) {
-      this.#isRung = false;
+    while (this.#isWoken && !this.#isStopped) {
+      this.#isWoken = false;
       try {
         await this.#deliverBatch();
       } catch (error) {
-        // The database is away: the changes are still there.
+        // The database is unreachable. The changes stay in the table.
         const message = error instanceof Error ? error.message : String(error);
         this.#options.log("warn", "realtime.changes_unreadable", { message });
-        this.#isRung = true;
+        this.#isWoken = true;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
@@ -81,22 +81,22 @@ export class ChangeFeed {
       order by id
       limit ${BATCH}`;
     if (rows.length === 0) return;
-    const verdicts = await verdictsOf(sql, hub, rows.map(toChange));
-    // Deleted before they are sent: at worst a change is lost with the process, never sent twice.
+    const deliveries = await authorizeChanges(sql, hub, rows.map(toChange));
+    // Delete before sending: a crash can then lose a change, but never send it twice.
     const ids = JSON.stringify(rows.map(({ id }) => id));
     await sql`
       delete from realtime.stack_changes
       where id in (
         select value::bigint from jsonb_array_elements_text(${ids}::text::jsonb))`;
-    this.#isRung ||= rows.length === BATCH;
-    for (const verdict of verdicts) send(verdict);
+    this.#isWoken ||= rows.length === BATCH;
+    for (const each of deliveries) send(each);
   }
 }
 
-/** One message for each channel and form of the data, naming all bindings that it is for. */
-function send(verdict: Verdict): void {
+/** Sends one message per channel and data, with the ids of all its bindings. */
+function send(deliveries: Deliveries): void {
   const messages = new Map<ChangeSubscriber, Map<JsonObject, number[]>>();
-  for (const { subscription: { id, subscriber }, data } of verdict) {
+  for (const { subscription: { id, subscriber }, data } of deliveries) {
     const byData = messages.get(subscriber) ?? new Map<JsonObject, number[]>();
     byData.set(data, [...byData.get(data) ?? [], id]);
     messages.set(subscriber, byData);

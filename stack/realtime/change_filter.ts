@@ -1,4 +1,4 @@
-/** What a subscriber may compare a column with. */
+/** The operators of filters. */
 const OPERATORS = [
   "eq",
   "neq",
@@ -22,21 +22,21 @@ export type ChangeOperator = typeof OPERATORS[number];
 export interface ChangeCondition {
   readonly column: string;
   readonly operator: ChangeOperator;
-  /** As text; for `in` a Postgres array literal. */
+  /** The value as text. For `in`, a Postgres array literal. */
   readonly value: string;
   readonly isNegated: boolean;
 }
 
-/** A filter that was understood, or why it was not. */
+/** A parsed filter, or the reason why it is invalid. */
 export type ParsedFilter =
   | { readonly kind: "filter"; readonly conditions: readonly ChangeCondition[] }
   | { readonly kind: "invalid"; readonly reason: string };
 
 /**
- * Reads a `postgres_changes` filter: `column=[not.]operator.value`, joined by commas. Values with
- * commas, quotes or parentheses stand in double quotes with backslash escapes.
+ * Parses a `postgres_changes` filter: `column=[not.]operator.value`, joined by commas. Values with
+ * commas, quotes or parentheses must be in double quotes with backslash escapes.
  *
- * It only reads; Postgres evaluates the conditions with the columns' own types.
+ * It only parses. Postgres evaluates the conditions with the columns' types.
  */
 export function parseChangeFilter(filter: string | null | undefined): ParsedFilter {
   const text = (filter ?? "").trim();
@@ -52,7 +52,7 @@ export function parseChangeFilter(filter: string | null | undefined): ParsedFilt
   return { kind: "filter", conditions };
 }
 
-/** Splits at commas that stand neither in parentheses nor in a quoted value. */
+/** Splits at commas outside of parentheses and quoted values. */
 function splitTopLevel(text: string): string[] {
   const segments: string[] = [];
   let depth = 0;
@@ -65,7 +65,7 @@ function splitTopLevel(text: string): string[] {
       else if (char === '"') isQuoted = false;
       continue;
     }
-    // A quote opens a quoted value only where a value can begin; elsewhere it is a character.
+    // A quote starts a quoted value only where a value can start. Elsewhere it is a character.
     if (char === '"') isQuoted = index > start && ".(,".includes(text.charAt(index - 1));
     else if (char === "(") depth++;
     else if (char === ")") depth = Math.max(0, depth - 1);
@@ -97,7 +97,7 @@ function isOperator(text: string): text is ChangeOperator {
   return OPERATORS.some((operator) => operator === text);
 }
 
-/** `"a\"b"` → `a"b`; text that is not one quoted whole stays as it is. */
+/** `"a\"b"` → `a"b`. Other text stays unchanged. */
 function unquote(value: string): string {
   const inner = /^"((?:[^"\\]|\\.)*)"$/s.exec(value)?.[1];
   return inner === undefined ? value : inner.replace(/\\(.)/gs, "$1");

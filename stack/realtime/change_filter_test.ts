@@ -37,7 +37,7 @@ Deno.test("quoted values can contain commas, quotes and parentheses", () => {
   ]);
 });
 
-Deno.test("a quote in the middle of a value is a character", () => {
+Deno.test("a quote inside a value is a character", () => {
   deepEqual(read('a=eq.5" disk,b=eq.1'), [["a", false, "eq", '5" disk'], ["b", false, "eq", "1"]]);
 });
 

@@ -1,25 +1,25 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { TableChange } from "./change_data.ts";
 import { parseChangeFilter } from "./change_filter.ts";
-import { type Conditions, refusalOfFilter } from "./change_questions.ts";
+import { type Conditions, filterError } from "./check_rows.ts";
 import type { Identity } from "./identity.ts";
 import type { ChangeRequest } from "./join_request.ts";
 import { publishedTables, type TableShape } from "./table_shape.ts";
 import type { Subscriber } from "./topic_hub.ts";
 
-/** A client's binding with the number that its messages carry. */
+/** A client's binding, with the id in its messages. */
 export interface ChangeBinding {
   readonly id: number;
   readonly request: ChangeRequest;
 }
 
-/** Who receives changes: a subscriber that knows its topic. */
+/** A subscriber to changes, with its topic. */
 export interface ChangeSubscriber extends Subscriber {
-  /** Without `realtime:`. */
+  /** The topic without `realtime:`. */
   readonly topic: string;
 }
 
-/** A binding that is being served. */
+/** An active binding. */
 export interface ChangeSubscription {
   readonly id: number;
   readonly subscriber: ChangeSubscriber;
@@ -34,7 +34,7 @@ export interface ChangeSubscription {
   readonly selected: readonly string[] | null;
 }
 
-/** Whether the bindings are served now, and if not, why. */
+/** The result of a subscription. */
 export type SubscribeOutcome =
   | { readonly kind: "subscribed" }
   | { readonly kind: "refused"; readonly message: string };
@@ -43,29 +43,29 @@ const EVENTS = ["INSERT", "UPDATE", "DELETE"] as const;
 const NOT_PUBLISHED = "Please check Realtime is enabled for the given connect parameters";
 
 /**
- * Who follows which tables. What is served is also written to `realtime.subscription`, where the
- * tables' triggers look whether anybody follows them.
+ * Manages subscriptions to tables. It also writes them to `realtime.subscription`, where the
+ * tables' triggers check whether there are subscribers.
  */
 export class ChangeHub {
   readonly #sql: Sql;
-  readonly #served = new Map<ChangeSubscriber, Served>();
+  readonly #active = new Map<ChangeSubscriber, ActiveSubscriptions>();
   #lastId = 0;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Forgets what a former server process left in the database. */
+  /** Deletes the subscriptions of an earlier server process from the database. */
   async reset(): Promise<void> {
     await this.#sql`delete from realtime.subscription`;
   }
 
-  /** Gives each binding its number, in the order of the requests. */
+  /** Assigns an id to each binding, in the order of the requests. */
   bind(requests: readonly ChangeRequest[]): ChangeBinding[] {
     return requests.map((request) => ({ id: ++this.#lastId, request }));
   }
 
-  /** Serves these bindings for the subscriber, in place of whatever it had; all or none. */
+  /** Replaces the subscriber's bindings. Activates all of them or none. */
   async subscribe(
     subscriber: ChangeSubscriber,
     bindings: readonly ChangeBinding[],
@@ -85,25 +85,25 @@ export class ChangeHub {
       insert into realtime.subscription (subscription_id, entity, claims)
       select ${key}, value::regclass, ${this.#sql.json(identity.claims)}
       from jsonb_array_elements_text(${JSON.stringify([...tables])}::text::jsonb)`;
-    // Only now: the tables are followed without a gap when a new token replaces the old one.
+    // Unsubscribe only now, so that there is no gap when a new token replaces the old one.
     this.unsubscribe(subscriber);
-    this.#served.set(subscriber, { key, subscriptions });
+    this.#active.set(subscriber, { key, subscriptions });
     return { kind: "subscribed" };
   }
 
-  /** Serves the subscriber no longer. */
+  /** Removes the subscriber's bindings. */
   unsubscribe(subscriber: ChangeSubscriber): void {
-    const served = this.#served.get(subscriber);
-    if (served === undefined) return;
-    this.#served.delete(subscriber);
-    // If that fails, a trigger records changes in vain until the next start: no harm done.
-    this.#sql`delete from realtime.subscription where subscription_id = ${served.key}`
+    const active = this.#active.get(subscriber);
+    if (active === undefined) return;
+    this.#active.delete(subscriber);
+    // Ignore a failure: then a trigger only records unneeded changes until the next start.
+    this.#sql`delete from realtime.subscription where subscription_id = ${active.key}`
       .catch(() => {});
   }
 
-  /** The subscriptions that ask for such a change. */
-  followers(change: Pick<TableChange, "schema" | "table" | "type">): ChangeSubscription[] {
-    return [...this.#served.values()].flatMap(({ subscriptions }) =>
+  /** Returns the subscriptions to such a change. */
+  subscriptionsTo(change: Pick<TableChange, "schema" | "table" | "type">): ChangeSubscription[] {
+    return [...this.#active.values()].flatMap(({ subscriptions }) =>
       subscriptions.filter(({ schema, table, event }) =>
         ["*", change.schema].includes(schema) && ["*", change.table].includes(table) &&
         ["*", change.type].includes(event)
@@ -130,8 +130,8 @@ export class ChangeHub {
       `[event: ${event}, schema: ${schema}, table: ${table}, filters: ${request.filter ?? "[]"}]`;
     if (tables.length === 0) return refuse(NOT_PUBLISHED);
     for (const shape of tables) {
-      const refusal = refusalOfSelection(shape, selected) ??
-        await refusalOfFilter(this.#sql, { table: shape, identity, conditions });
+      const refusal = selectionError(shape, selected) ??
+        await filterError(this.#sql, { table: shape, identity, conditions });
       if (refusal !== null) return refuse(`An exception happened: ${refusal}`);
     }
     const subscription = { id, subscriber, identity, schema, table, event, conditions, selected };
@@ -139,13 +139,13 @@ export class ChangeHub {
   }
 }
 
-interface Served {
-  /** Names the subscriber's rows in `realtime.subscription`. */
+interface ActiveSubscriptions {
+  /** The `subscription_id` of the subscriber's rows in `realtime.subscription`. */
   readonly key: string;
   readonly subscriptions: readonly ChangeSubscription[];
 }
 
-function refusalOfSelection(table: TableShape, selected: readonly string[] | null): string | null {
+function selectionError(table: TableShape, selected: readonly string[] | null): string | null {
   const unknown = selected?.find((name) =>
     !table.columns.some((column) => column.name === name && column.isSelectable)
   );

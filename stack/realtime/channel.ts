@@ -12,20 +12,20 @@ import {
 import { replayMessages } from "./stored_messages.ts";
 import { type Stream, type Subscriber, type TopicHub, wireTopic } from "./topic_hub.ts";
 
-/** What channels share. */
+/** Services that all channels share. */
 export interface ChannelServices extends AccessServices {
   readonly hub: TopicHub;
   readonly changes: ChangeHub;
 }
 
-/** What a channel needs of the connection that it belongs to. */
+/** A channel's interface to its connection. */
 export interface ChannelLink {
   readonly version: ProtocolVersion;
-  /** Who the client is without a token, by its key. */
+  /** The client's identity by its key, without a token. */
   readonly keyIdentity: Identity;
   readonly headers: Readonly<Record<string, string>>;
   send(data: string | Uint8Array<ArrayBuffer>): void;
-  /** The channel is closed and takes no frames any more. */
+  /** Removes a closed channel, which accepts no more frames. */
   forget(channel: Channel): void;
 }
 
@@ -37,15 +37,15 @@ export interface ChannelOptions {
   readonly request: JoinRequest;
 }
 
-/** A token is verified again at the latest after this time. */
+/** Maximum time between two checks of a token. */
 const RECHECK_MS = 5 * 60_000;
-/** The largest broadcast, as on a hosted project. */
+/** Maximum size of a broadcast, as on a hosted project. */
 const MAX_BROADCAST_BYTES = 3_000_000;
 const NO_DATABASE = "Realtime was unable to connect to the project database";
 
 /**
- * One channel that a client joined: it answers the client's frames one after the other, in the
- * order in which they came, and passes on what the client may hear.
+ * One channel that a client joined. It handles the client's frames one after the other, in order,
+ * and passes on the messages that the client may receive.
  */
 export class Channel implements Subscriber {
   readonly joinedAtMs = Date.now();
@@ -78,12 +78,12 @@ export class Channel implements Subscriber {
     this.#services = services;
   }
 
-  /** Takes the next frame of the client; the join comes first. */
+  /** Queues the next frame of the client. The first frame is the join. */
   receive(frame: ReceivedFrame): void {
     this.#next(() => this.#handle(frame), (error) => this.#crash(frame, error));
   }
 
-  hears(extension: ChannelExtension): boolean {
+  receives(extension: ChannelExtension): boolean {
     return this.#access.mayRead(extension) &&
       (extension === "broadcast" || this.#isPresenceEnabled);
   }
@@ -92,7 +92,7 @@ export class Channel implements Subscriber {
     this.#link.send(data);
   }
 
-  /** Ends the channel; with an event the client is notified. */
+  /** Closes the channel. With an event, it also notifies the client. */
   close(event?: "phx_close" | "phx_error"): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -103,7 +103,7 @@ export class Channel implements Subscriber {
     if (event !== undefined) this.#push(event, {}, this.joinRef);
   }
 
-  /** Runs `work` after all that came before it, unless the channel is closed by then. */
+  /** Runs `work` after all earlier work, unless the channel is closed by then. */
   #next(work: () => Promise<void> | void, onError: (error: unknown) => void): void {
     this.#tail = this.#tail.then(() => this.#isClosed ? undefined : work()).catch(onError);
   }
@@ -122,7 +122,7 @@ export class Channel implements Subscriber {
       case "access_token":
         return await this.#renewToken(parseTokenPush(frame.payload));
       default:
-        // The real server, too, has nothing to say to events that it does not know.
+        // Like the real server, ignore unknown events.
         return;
     }
   }
@@ -140,14 +140,14 @@ export class Channel implements Subscriber {
     const replayed = replay === null ? [] : await replayMessages(sql, this.topic, replay);
     if (this.#isClosed) return;
 
-    // From here to the hub nothing waits: what is committed after the reply is heard.
+    // Do not await between the reply and hub.join, so that no message after the reply is missed.
     this.#reply(ref, "ok", {
       postgres_changes: this.#bindings.map(({ id, request }) => ({ ...request, id })),
     });
     this.#isJoined = true;
     hub.join(this.#stream, this);
     this.#scheduleRecheck();
-    if (this.hears("presence")) this.#pushPresenceState();
+    if (this.receives("presence")) this.#pushPresenceState();
     for (const message of replayed) this.#push("broadcast", { type: "broadcast", ...message });
     if (wantsReplicationReady) {
       this.#pushSystem("system", "ok", "Replication connection established");
@@ -199,8 +199,8 @@ export class Channel implements Subscriber {
     const isFirst = !this.#isPresenceEnabled;
     this.#isPresenceEnabled = true;
     this.#services.hub.track(this.#stream, this, this.#request.presenceKey, push.payload);
-    // Who tracks without having asked for presence hears of it from here on, and needs the start.
-    if (isFirst && this.hears("presence")) this.#pushPresenceState();
+    // A client that tracks without enabled presence receives it from now on, so send the state.
+    if (isFirst && this.receives("presence")) this.#pushPresenceState();
   }
 
   async #renewToken(token: string | null): Promise<void> {
@@ -211,7 +211,9 @@ export class Channel implements Subscriber {
     this.#announceChanges(await this.#subscribeChanges());
   }
 
-  /** Verifies the token again when it ends, and every few minutes in case its key was withdrawn. */
+  /**
+   * Verifies the token again when it expires, and every few minutes in case its key was revoked.
+   */
   #scheduleRecheck(): void {
     clearTimeout(this.#recheckTimer);
     if (this.#isClosed || this.#access.token === null) return;
@@ -229,7 +231,7 @@ export class Channel implements Subscriber {
     else this.#shutDown(refusal);
   }
 
-  /** Tells the client why and closes; it may join again with a better token. */
+  /** Sends the reason to the client and closes. The client may join again with a valid token. */
   #shutDown({ message }: Refusal): void {
     this.#pushSystem("system", "error", message);
     this.close("phx_close");

@@ -8,30 +8,30 @@ import {
 import type { ClientSetting } from "./client_setting.ts";
 import { identify, type Identity, type VerifyToken } from "./identity.ts";
 
-/** Why a client may not be on a channel, in the real server's words. */
+/** Why a client may not join a channel. Code and message are those of the real server. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
 }
 
-/** Who wants to be on which channel. */
+/** The client and the channel. */
 export interface AccessOptions {
   /** The topic without `realtime:`. */
   readonly topic: string;
   readonly isPrivate: boolean;
-  /** Who the client is as long as it brings no token. */
+  /** The client's identity without a token. */
   readonly keyIdentity: Identity;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What finding out about access needs. */
+/** Dependencies of {@linkcode ChannelAccess}. */
 export interface AccessServices extends RightsServices {
   readonly verifyToken: VerifyToken;
 }
 
 const ALL_RIGHTS: ChannelRights = { broadcast: true, presence: true };
 
-/** A client's identity on one channel and the rights that go with it, kept until a new token. */
+/** A client's identity and rights on one channel, cached until a new token. */
 export class ChannelAccess {
   readonly #options: AccessOptions;
   readonly #services: AccessServices;
@@ -50,7 +50,7 @@ export class ChannelAccess {
     return this.#identity;
   }
 
-  /** The token in use; `null` when the client is known by its key alone. */
+  /** The current token; `null` when the client has only a key. */
   get token(): string | null {
     return this.#token;
   }
@@ -59,7 +59,7 @@ export class ChannelAccess {
     return this.#reads[extension];
   }
 
-  /** Asks the policies at the first send and remembers the answer. */
+  /** Evaluates the policies at the first send and caches the result. */
   async mayWrite(extension: ChannelExtension): Promise<boolean> {
     if (!this.#options.isPrivate) return true;
     const known = this.#writes[extension];
@@ -69,7 +69,7 @@ export class ChannelAccess {
     return answer;
   }
 
-  /** Takes the token of the join (keys and no token mean the key's role) and reads the rights. */
+  /** Sets the token of the join and reads the rights. A key or no token means the key's role. */
   async open(token: string | null): Promise<Refusal | null> {
     return isUserToken(token)
       ? await this.#identify(token) ?? await this.#read()
@@ -77,9 +77,9 @@ export class ChannelAccess {
   }
 
   /**
-   * Takes a newer token; a key, no token or the same again changes nothing.
+   * Replaces the token. A key, no token or the same token changes nothing.
    *
-   * @returns What became of it; a refusal means that the channel has to be closed.
+   * @returns The outcome. After a refusal, the caller must close the channel.
    */
   async renew(token: string | null): Promise<Refusal | "unchanged" | "renewed"> {
     if (!isUserToken(token) || token === this.#token) return "unchanged";
@@ -91,7 +91,7 @@ export class ChannelAccess {
     return isRevoked ? this.#unauthorized("You no longer have permission to read") : "renewed";
   }
 
-  /** Verifies the token in use again, for it may have ended meanwhile. */
+  /** Verifies the current token again, because it may have expired. */
   async recheck(): Promise<Refusal | null> {
     return this.#token === null ? null : await this.#identify(this.#token);
   }
@@ -125,7 +125,7 @@ export class ChannelAccess {
   }
 }
 
-/** Clients without a session send their key where a token belongs. */
+/** Clients without a session send their key instead of a token. */
 function isUserToken(token: string | null): token is string {
   return token !== null && !token.startsWith("sb_");
 }

@@ -3,20 +3,20 @@ import type { Logger } from "../../shared/log/logger.ts";
 import { type ClientSetting, toClientJson } from "./client_setting.ts";
 import { isStatementError } from "./statement_error.ts";
 
-/** What `realtime.messages` policies tell apart. */
+/** The values of `extension` in policies on `realtime.messages`. */
 export type ChannelExtension = "broadcast" | "presence";
 
-/** One answer for each extension. */
+/** Whether each extension is allowed. */
 export type ChannelRights = Readonly<Record<ChannelExtension, boolean>>;
 
-/** Where rights are asked for, and where a policy that raises is reported. */
+/** Dependencies of the rights checks. */
 export interface RightsServices {
   readonly sql: Sql;
   readonly log: Logger;
 }
 
 /**
- * Asks the policies on `realtime.messages` what the client may read on the private channel.
+ * Returns what the client may read on the private channel by the policies on `realtime.messages`.
  * A policy that raises, or a role that does not exist, grants nothing.
  */
 export async function readRights(
@@ -35,7 +35,7 @@ export async function readRights(
 }
 
 /**
- * Asks the policies whether the client may send on the private channel. A policy that raises
+ * Whether the policies allow the client to send on the private channel. A policy that raises
  * grants nothing.
  */
 export async function mayWrite(
@@ -53,7 +53,7 @@ export async function mayWrite(
   }
 }
 
-/** A policy's own error is reported; trouble with the database passes on. */
+/** Logs an error of a policy. Throws errors of the database connection. */
 function reportPolicy(error: unknown, log: Logger): void {
   if (!isStatementError(error)) throw error;
   log("warn", "realtime.policy_failed", { code: error.code, message: error.message });

@@ -1,15 +1,15 @@
 import type { Identity } from "./identity.ts";
 
-/** As whom, and in which setting, the database answers a question. */
+/** The identity and settings with which the database runs a check. */
 export interface ClientSetting {
   readonly identity: Identity;
-  /** The topic that `realtime.topic()` answers, without `realtime:`. */
+  /** The topic that `realtime.topic()` returns, without `realtime:`. */
   readonly topic?: string;
   /** Headers of the client's handshake that policies may read. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The setting as the platform's functions take it, in JSON. */
+/** Encodes the setting as JSON for the platform's SQL functions. */
 export function toClientJson({ identity, topic, headers }: ClientSetting): string {
   const { role, claims } = identity;
   return JSON.stringify({ role, claims, topic, headers });

@@ -6,14 +6,14 @@ import type { Identity } from "./identity.ts";
 import { parseJoinRequest } from "./join_request.ts";
 import { wireTopic } from "./topic_hub.ts";
 
-/** Channels that one connection may have joined at a time, as on a hosted project. */
+/** Maximum number of joined channels per connection, as on a hosted project. */
 const MAX_CHANNELS = 100;
-/** What may wait for a slow client before its connection is given up. */
+/** Maximum number of buffered bytes for a slow client before its connection is closed. */
 const MAX_BUFFERED_BYTES = 16_000_000;
 const TRY_AGAIN_LATER = 1013;
 const UNSUPPORTED_DATA = 1003;
 
-/** One websocket: reads frames, hands them to its channels, and writes what they have to say. */
+/** One websocket: passes received frames to its channels, and sends their frames. */
 export class Connection implements ChannelLink {
   readonly version: ProtocolVersion;
   readonly keyIdentity: Identity;
@@ -42,7 +42,7 @@ export class Connection implements ChannelLink {
     });
   }
 
-  /** Writes to the client; one that reads too slowly is cut off, so that it costs nobody else. */
+  /** Sends to the client. Closes a client that reads too slowly, to protect the server's memory. */
   send(data: string | Uint8Array<ArrayBuffer>): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
@@ -67,7 +67,7 @@ export class Connection implements ChannelLink {
 
   #receive(data: unknown): void {
     const frame = decodeFrame(data, this.version);
-    if (frame === null) return this.end(UNSUPPORTED_DATA, "The frame could not be read");
+    if (frame === null) return this.end(UNSUPPORTED_DATA, "Cannot read the frame");
     if (frame.topic === "phoenix") {
       if (frame.event === "heartbeat") this.#reply(frame, "ok");
       return;
@@ -75,7 +75,7 @@ export class Connection implements ChannelLink {
     if (frame.event === "phx_join") return this.#join(frame);
     const channel = this.#channels.get(frame.topic);
     if (channel !== undefined && isForJoin(frame, channel)) return channel.receive(frame);
-    // A channel that is closed already can be left again; anything else has no addressee.
+    // A client may leave a closed channel again. Any other frame has no channel.
     if (frame.event === "phx_leave") this.#reply(frame, "ok");
     else this.#reply(frame, "error", "unmatched topic");
   }
@@ -89,7 +89,7 @@ export class Connection implements ChannelLink {
     if (topic === "") {
       return this.#reply(frame, "error", "TopicNameRequired: You must provide a topic name");
     }
-    // Joining again, as after a lost answer, replaces the former join.
+    // A repeated join, for example after a lost reply, replaces the earlier one.
     this.#channels.get(frame.topic)?.close("phx_close");
     if (this.#channels.size >= MAX_CHANNELS) {
       return this.#reply(frame, "error", "ChannelRateLimitReached: Too many channels");
@@ -113,7 +113,7 @@ export class Connection implements ChannelLink {
   }
 }
 
-/** Whether the frame speaks of this join and not of a former one of the same topic. */
+/** Whether the frame is for this join and not for an earlier one of the same topic. */
 function isForJoin(frame: ReceivedFrame, channel: Channel): boolean {
   return frame.joinRef === null || frame.joinRef === channel.joinRef;
 }

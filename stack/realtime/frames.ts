@@ -2,10 +2,10 @@ import { z } from "../../shared/vendor/zod.js";
 import { definedOnly } from "../../shared/defined_only.ts";
 import type { JsonValue } from "../../shared/json.ts";
 
-/** The protocol's versions: 1.0.0 speaks JSON objects, 2.0.0 JSON arrays and binary broadcasts. */
+/** The protocol's versions: 1.0.0 has JSON objects, 2.0.0 has JSON arrays and binary broadcasts. */
 export type ProtocolVersion = "1.0.0" | "2.0.0";
 
-/** One message of the protocol, whatever its wire form. */
+/** One message of the protocol, independent of its wire format. */
 export interface Frame {
   readonly joinRef: string | null;
   readonly ref: string | null;
@@ -14,13 +14,13 @@ export interface Frame {
   readonly payload: unknown;
 }
 
-/** A frame as it came from a client. */
+/** A frame that a client sent. */
 export interface ReceivedFrame extends Frame {
   /** The size on the wire. */
   readonly bytes: number;
 }
 
-/** A broadcast on its way to subscribers. A `Uint8Array` payload is passed on as it came. */
+/** A broadcast to subscribers. A `Uint8Array` payload is passed on unchanged. */
 export interface Broadcast {
   /** The wire topic, with its `realtime:` prefix. */
   readonly topic: string;
@@ -49,10 +49,10 @@ const objectFrame = z.object({
 });
 
 /**
- * Reads what a client sent. A binary push becomes the frame that protocol 1.0.0 would have sent:
+ * Decodes a client's message. Converts a binary push to the equivalent frame of protocol 1.0.0:
  * event `broadcast`, payload `{type, event, payload}`.
  *
- * @returns `null` when the data is no frame of that version.
+ * @returns `null` when the data is not a frame of that version.
  */
 export function decodeFrame(data: unknown, version: ProtocolVersion): ReceivedFrame | null {
   try {
@@ -63,12 +63,12 @@ export function decodeFrame(data: unknown, version: ProtocolVersion): ReceivedFr
     const frame = version === "2.0.0" ? decodeArray(data) : decodeObject(data);
     return { ...frame, bytes: data.length };
   } catch {
-    // Malformed JSON, UTF-8 or lengths: whoever sent it does not speak the protocol.
+    // The JSON, UTF-8 or lengths are malformed.
     return null;
   }
 }
 
-/** Writes a frame for a client of that version. */
+/** Encodes a frame for a client of that version. */
 export function encodeFrame(frame: Frame, version: ProtocolVersion): string {
   const { joinRef, ref, topic, event, payload } = frame;
   return version === "2.0.0"
@@ -77,9 +77,9 @@ export function encodeFrame(frame: Frame, version: ProtocolVersion): string {
 }
 
 /**
- * Writes a broadcast for subscribers of that version.
+ * Encodes a broadcast for subscribers of that version.
  *
- * @returns `null` when the version cannot carry it: binary payloads need 2.0.0.
+ * @returns `null` for a binary payload in version 1.0.0, which does not support it.
  */
 export function encodeBroadcast(
   broadcast: Broadcast,

@@ -1,10 +1,10 @@
 import { type Identity, keyIdentity } from "./identity.ts";
 import type { ProtocolVersion } from "./frames.ts";
 
-/** How a client introduced itself when it opened its websocket. */
+/** The client's settings from its websocket request. */
 export interface Handshake {
   readonly version: ProtocolVersion;
-  /** Who the client is without a token, by its key. */
+  /** The client's identity by its key, without a token. */
   readonly keyIdentity: Identity;
   /** Headers that policies may read as `request.headers`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Keys {
   readonly secretKey: string;
 }
 
-/** Reads the request that asks for a websocket, or answers why there will be none. */
+/** Reads a websocket request, or returns an error response. */
 export function readHandshake(request: Request, keys: Keys): Handshake | Response {
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
     return Response.json({ error: "Expected a websocket upgrade" }, { status: 426 });
@@ -27,7 +27,7 @@ export function readHandshake(request: Request, keys: Keys): Handshake | Respons
   return { version, keyIdentity: identity, headers: readableHeaders(request.headers) };
 }
 
-/** The identity that the request's key stands for; `null` for any other key and for none. */
+/** Returns the identity of the request's key; `null` for an unknown key or no key. */
 export function identityByKey(request: Request, keys: Keys): Identity | null {
   const key = new URL(request.url).searchParams.get("apikey") ??
     request.headers.get("apikey") ?? request.headers.get("x-api-key");
@@ -36,7 +36,7 @@ export function identityByKey(request: Request, keys: Keys): Identity | null {
   return null;
 }
 
-/** The answer to a request without a valid key. */
+/** Returns the response to a request without a valid key. */
 export function unknownKey(): Response {
   return Response.json(
     { error: "Unauthorized: apikey is neither the publishable nor the secret key" },
@@ -44,7 +44,7 @@ export function unknownKey(): Response {
   );
 }
 
-/** The client's own headers; those of the transport and the credentials are not for policies. */
+/** Returns the `x-` headers. Policies must not see transport headers and credentials. */
 export function readableHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith("x-")));
 }

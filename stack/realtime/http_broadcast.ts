@@ -5,7 +5,7 @@ import { mayWrite } from "./channel_rights.ts";
 import { identityByKey, type Keys, readableHeaders, unknownKey } from "./handshake.ts";
 import { identify, type Identity } from "./identity.ts";
 
-/** What answering needs. */
+/** Options of {@linkcode answerBroadcast}. */
 export interface HttpBroadcastOptions extends Keys {
   readonly services: ChannelServices;
 }
@@ -18,14 +18,14 @@ const message = z.object({
 });
 const batch = z.object({ messages: z.array(message) });
 
-/** A message that came over HTTP. */
+/** A message received over HTTP. */
 type HttpMessage = z.infer<typeof message>;
 
 /**
- * Answers `POST /api/broadcast` with `{"messages": [{topic, event, payload, private?}]}`, and
- * `POST /api/broadcast/<topic>/events/<event>[?private=true]` with the payload as the body.
+ * Handles `POST /api/broadcast` with the body `{"messages": [{topic, event, payload, private?}]}`,
+ * and `POST /api/broadcast/<topic>/events/<event>[?private=true]` with the payload as body.
  *
- * Always 202: a private message that the caller may not send is dropped without a word.
+ * Responds with 202 even for a private message that the caller may not send; it drops that message.
  */
 export async function answerBroadcast(
   request: Request,
@@ -38,7 +38,9 @@ export async function answerBroadcast(
   const caller = await identifyCaller(request, keyIdentity, options.services);
   if (typeof caller === "string") return refuse(401, caller);
   const messages = await readMessages(request, path);
-  if (messages === null) return refuse(422, "The body or the path is not that of a broadcast");
+  if (messages === null) {
+    return refuse(422, "Cannot send the broadcast: its path or body is invalid");
+  }
   await send(messages, { identity: caller, headers: readableHeaders(request.headers) }, options);
   return new Response(null, { status: 202 });
 }
@@ -68,7 +70,7 @@ async function readMessages(request: Request, path: string): Promise<HttpMessage
       private: new URLSearchParams(search).get("private") === "true",
     })];
   } catch {
-    // Not JSON, not the fields of a message, or not a URL encoding.
+    // The JSON, the fields of a message or the URL encoding are invalid.
     return null;
   }
 }

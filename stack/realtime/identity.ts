@@ -1,18 +1,18 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 
-/** Who a client is to the database: a role and the claims that its policies read. */
+/** A client's identity in the database: a role, and the claims that policies read. */
 export interface Identity {
   readonly role: string;
   readonly claims: JsonObject;
-  /** When the token ends, in milliseconds since 1970; `null` for one that does not. */
+  /** When the token expires, in milliseconds since 1970; `null` if it does not. */
   readonly expiresAtMs: number | null;
 }
 
-/** Answers a token's claims, or `null` when its signature, issuer or time does not hold. */
+/** Returns a token's claims, or `null` when its signature, issuer or expiry is invalid. */
 export type VerifyToken = (token: string) => Promise<Readonly<Record<string, unknown>> | null>;
 
-/** Who a token belongs to, or why it is refused, in the real server's words. */
+/** The identity of a token, or the refusal with the real server's code and message. */
 export type Identification =
   | { readonly kind: "identified"; readonly identity: Identity }
   | { readonly kind: "refused"; readonly code: string; readonly message: string };
@@ -22,12 +22,12 @@ const claimsSchema = z.record(z.string(), z.custom<JsonValue>()).and(
 );
 const expirySchema = z.object({ exp: z.number() });
 
-/** The identity of a client that brought nothing but the publishable or the secret key. */
+/** Returns the identity of a client that has only the publishable or the secret key. */
 export function keyIdentity(role: "anon" | "service_role"): Identity {
   return { role, claims: { role }, expiresAtMs: null };
 }
 
-/** Finds out whose token it is. Any failure of `verifyToken` passes through. */
+/** Identifies the client of a token. Throws the errors of `verifyToken`. */
 export async function identify(token: string, verifyToken: VerifyToken): Promise<Identification> {
   const claims = await verifyToken(token);
   if (claims === null) return refuseUnverified(token);
@@ -41,7 +41,7 @@ export async function identify(token: string, verifyToken: VerifyToken): Promise
   return { kind: "identified", identity: { role, claims: parsed.data, expiresAtMs } };
 }
 
-/** Tells a token that is too old from a forged one and from text that is no token at all. */
+/** Distinguishes an expired token, a forged one, and text that is not a token. */
 function refuseUnverified(token: string): Identification {
   const payload = readUnverified(token);
   if (payload === null) return refused("MalformedJWT", "The token provided is not a valid JWT");

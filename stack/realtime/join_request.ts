@@ -9,7 +9,7 @@ const changeRequest = z.looseObject({
   select: z.array(z.string()).nullish(),
 });
 
-/** One `postgres_changes` binding as the client wrote it; it is echoed whole in the join's reply. */
+/** One `postgres_changes` binding of the client. The reply to the join returns it unchanged. */
 export type ChangeRequest = z.infer<typeof changeRequest>;
 
 /** Clients in other languages send booleans as text. */
@@ -28,7 +28,7 @@ const config = z.looseObject({
   }).nullish(),
   presence: z.looseObject({
     key: z.union([z.string(), z.number(), z.boolean()]).nullish(),
-    // Older clients do not say, and rely on it.
+    // Older clients do not send this field, and expect presence.
     enabled: z.unknown().optional().transform((value) => value !== false && value !== "false"),
   }).nullish(),
   postgres_changes: z.array(changeRequest.nullable()).nullish(),
@@ -41,7 +41,7 @@ const joinPayload = z.looseObject({
   user_token: z.string().nullish(),
 });
 
-/** What a client asks for when it joins a channel. */
+/** The settings of a client's join. */
 export interface JoinRequest {
   readonly isPrivate: boolean;
   /** Whether a broadcast of this client is acknowledged. */
@@ -49,17 +49,17 @@ export interface JoinRequest {
   /** Whether this client receives its own broadcasts. */
   readonly isSelfReceiver: boolean;
   readonly wantsReplicationReady: boolean;
-  /** Ask for stored broadcasts since then (milliseconds since 1970), at most `limit`. */
+  /** Requests at most `limit` stored broadcasts since then (milliseconds since 1970). */
   readonly replay: { readonly sinceMs: number; readonly limit: number } | null;
   readonly presenceKey: string;
   readonly isPresenceEnabled: boolean;
   readonly changes: readonly ChangeRequest[];
-  /** Whether the reply waits until the change subscriptions stand. */
+  /** Whether the reply waits until the change subscriptions are active. */
   readonly isChangesWait: boolean;
   readonly token: string | null;
 }
 
-/** Reads the payload of `phx_join`; `null` when it is malformed. */
+/** Parses the payload of `phx_join`. Returns `null` when it is malformed. */
 export function parseJoinRequest(payload: unknown): JoinRequest | null {
   const parsed = joinPayload.safeParse(payload ?? {});
   if (!parsed.success) return null;
@@ -84,7 +84,7 @@ const broadcastPush = z.looseObject({
   payload: z.custom<JsonValue | Uint8Array>().optional(),
 });
 
-/** Reads the payload of a `broadcast` push; `null` when it is malformed. */
+/** Parses the payload of a `broadcast` push. Returns `null` when it is malformed. */
 export function parseBroadcastPush(
   payload: unknown,
 ): { event: string; payload: JsonValue | Uint8Array } | null {
@@ -97,14 +97,14 @@ const presencePush = z.looseObject({
   payload: z.record(z.string(), z.custom<JsonValue>()).default({}),
 });
 
-/** Reads the payload of a `presence` push; `null` when it is malformed. */
+/** Parses the payload of a `presence` push. Returns `null` when it is malformed. */
 export function parsePresencePush(payload: unknown): z.infer<typeof presencePush> | null {
   return presencePush.safeParse(payload).data ?? null;
 }
 
 const tokenPush = z.looseObject({ access_token: z.string() });
 
-/** Reads the payload of an `access_token` push; `null` when it holds no token. */
+/** Parses the payload of an `access_token` push. Returns `null` when it has no token. */
 export function parseTokenPush(payload: unknown): string | null {
   return tokenPush.safeParse(payload).data?.access_token ?? null;
 }

@@ -12,7 +12,7 @@ Deno.test("a join without a config is public, without acknowledgements and with 
   deepEqual([request.changes, request.replay, request.token], [[], null, null]);
 });
 
-Deno.test("presence is off only when the client says so", () => {
+Deno.test("presence is off only when the client disables it", () => {
   const enabled = [{ enabled: false }, { enabled: true }, { key: "k" }].map((presence) =>
     parseJoinRequest({ config: { presence } })?.isPresenceEnabled
   );
@@ -29,7 +29,7 @@ Deno.test("an empty presence key is replaced with a generated one", () => {
   equal(keys[1], "ada");
 });
 
-Deno.test("change bindings keep the fields that the reply must echo", () => {
+Deno.test("change bindings keep all fields for the reply", () => {
   const binding = { event: "*", schema: "public", table: "t", filter: "id=eq.1", extra: 1 };
 
   deepEqual(

@@ -5,20 +5,20 @@ import type { Logger } from "../../shared/log/logger.ts";
 import { listRecentMessages, readMessages, type StoredMessage } from "./stored_messages.ts";
 import type { TopicHub } from "./topic_hub.ts";
 
-/** What the feed reads from and sends to. */
+/** Dependencies of {@linkcode MessageFeed}. */
 export interface MessageFeedOptions {
   readonly sql: Sql;
   readonly hub: TopicHub;
   readonly log: Logger;
 }
 
-/** A message on its way; `sentAtMs` is set when its notification was missed. */
-interface Announced {
+/** A message to send. `sentAtMs` is set when its notification was missed. */
+interface PendingMessage {
   readonly id: string;
   readonly sentAtMs?: number;
 }
 
-/** What the trigger on `realtime.messages` says. The topic is null when it is too long to say. */
+/** The payload of a notification. The topic is null when it is too long for the payload. */
 const announcement = z.string().transform(parseJson).pipe(z.object({
   id: z.guid(),
   private: z.boolean().nullable(),
@@ -27,19 +27,19 @@ const announcement = z.string().transform(parseJson).pipe(z.object({
 
 const BATCH = 200;
 const RETRY_MS = 250;
-/** How far a look at missed messages goes back: longer than any transaction may last. */
+/** How far back to look for missed messages. It is longer than any transaction may last. */
 const CATCH_UP_SECONDS = 60;
-/** Ids are remembered longer than that, so that nothing is sent twice. */
+/** Ids are remembered longer than that, so that no message is sent twice. */
 const REMEMBER_MS = 3 * CATCH_UP_SECONDS * 1000;
 
 /**
- * Sends what is committed to `realtime.messages` to its subscribers: each message once, in the
- * order of the notifications, which is that of the commits.
+ * Sends messages that are committed to `realtime.messages` to their subscribers, each once, in the
+ * order of the notifications, which is the order of the commits.
  */
 export class MessageFeed {
   readonly #options: MessageFeedOptions;
   readonly #seenAtMs = new Map<string, number>();
-  readonly #queue: Announced[] = [];
+  readonly #queue: PendingMessage[] = [];
   #reading: Promise<void> | null = null;
   #isStopped = false;
 
@@ -47,11 +47,11 @@ export class MessageFeed {
     this.#options = options;
   }
 
-  /** Takes a notification. A message that nobody listens to is never read. */
+  /** Handles a notification. Does not read a message without subscribers. */
   announce(payload: string): void {
     const { hub, log } = this.#options;
     const parsed = announcement.safeParse(payload);
-    // Anybody may notify; what does not come from the trigger means nothing.
+    // Any session can notify this channel, so ignore payloads that are not the trigger's.
     if (!parsed.success) return log("warn", "realtime.notification_unreadable");
     const { id, private: isPrivate, topic } = parsed.data;
     const isWanted = topic === null || hub.has({ topic, isPrivate: isPrivate ?? false });
@@ -59,10 +59,10 @@ export class MessageFeed {
   }
 
   /**
-   * Looks for messages whose notification was lost with a connection, and sends them to those who
-   * listened at that time.
+   * Finds messages whose notification was lost with a connection, and sends them to clients that
+   * were subscribed at that time.
    *
-   * @param graceMs How long notifications that are still on their way are waited for.
+   * @param graceMs How long to wait for notifications that are still in transit.
    */
   async catchUp(graceMs: number): Promise<void> {
     this.#forgetOld();
@@ -77,7 +77,7 @@ export class MessageFeed {
     }
   }
 
-  /** Sends nothing more; resolves when the read in progress is done. */
+  /** Stops sending. Resolves when the current read is done. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#reading;
@@ -92,14 +92,14 @@ export class MessageFeed {
   #forgetOld(): void {
     const before = Date.now() - REMEMBER_MS;
     for (const [id, seenAtMs] of this.#seenAtMs) {
-      // A map keeps the order of insertion: the first young one ends the old ones.
+      // A map keeps the order of insertion, so all later entries are newer.
       if (seenAtMs > before) break;
       this.#seenAtMs.delete(id);
     }
   }
 
-  #enqueue(announced: Announced): void {
-    this.#queue.push(announced);
+  #enqueue(message: PendingMessage): void {
+    this.#queue.push(message);
     this.#reading ??= this.#readAll();
   }
 
@@ -111,12 +111,14 @@ export class MessageFeed {
       this.#queue.splice(0, batch.length);
       for (const { id, sentAtMs } of batch) this.#send(messages.get(id), sentAtMs);
     }
-    // In the same turn as the last look at the queue, so that no message falls between.
+    // Reset in the same turn as the last check of the queue, so that no message is missed.
     this.#reading = null;
   }
 
-  /** @returns `null` after a pause when the database is away; the batch is to be tried again. */
-  async #read(batch: readonly Announced[]): Promise<Map<string, StoredMessage> | null> {
+  /**
+   * @returns `null` after a pause when the database is unreachable. The caller retries the batch.
+   */
+  async #read(batch: readonly PendingMessage[]): Promise<Map<string, StoredMessage> | null> {
     try {
       const messages = await readMessages(this.#options.sql, batch.map(({ id }) => id));
       return new Map(messages.map((message) => [message.id, message]));

@@ -1,33 +1,33 @@
 import type { JsonObject } from "../../shared/json.ts";
 
-/** What one member shows: its payload and a reference that is new at each change. */
+/** A member's payload, with a reference that is new after each change. */
 export type PresenceMeta = JsonObject & { readonly phx_ref: string };
 
-/** Members by key, as `presence_state` sends them. */
+/** Members by key, in the format of `presence_state`. */
 export interface PresenceList {
   readonly [key: string]: { readonly metas: readonly PresenceMeta[] };
 }
 
-/** What a change adds and removes, as `presence_diff` sends it. */
+/** What a change adds and removes, in the format of `presence_diff`. */
 export type PresenceDiff = {
   readonly joins: PresenceList;
   readonly leaves: PresenceList;
 };
 
-/** The members present on one topic. Members are distinguished by identity; keys may be shared. */
+/** The members present on one topic. Several members may share a key. */
 export class PresenceState<Member extends object> {
   readonly #entries = new Map<Member, { readonly key: string; readonly meta: PresenceMeta }>();
   readonly #newRef: () => string;
 
-  /** @param newRef Makes a reference that was never used before. */
+  /** @param newRef Creates a reference that was never used before. */
   constructor(newRef: () => string) {
     this.#newRef = newRef;
   }
 
   /**
-   * Shows `payload` under `key`, in place of what the member showed before.
+   * Sets the member's `payload` under `key` and replaces its earlier one.
    *
-   * @returns The difference, or `null` when the member showed the same already.
+   * @returns The difference, or `null` when the payload is unchanged.
    */
   track(member: Member, key: string, payload: JsonObject): PresenceDiff | null {
     const previous = this.#entries.get(member);
@@ -46,7 +46,7 @@ export class PresenceState<Member extends object> {
     };
   }
 
-  /** Shows nothing of the member any more; `null` when it showed nothing before. */
+  /** Removes the member. Returns `null` when the member was not present. */
   untrack(member: Member): PresenceDiff | null {
     const previous = this.#entries.get(member);
     if (previous === undefined) return null;
@@ -54,7 +54,7 @@ export class PresenceState<Member extends object> {
     return { joins: {}, leaves: { [previous.key]: { metas: [previous.meta] } } };
   }
 
-  /** Everyone who is present, grouped by key. */
+  /** Lists all members, grouped by key. */
   list(): PresenceList {
     const groups = new Map<string, PresenceMeta[]>();
     for (const { key, meta } of this.#entries.values()) {

@@ -6,7 +6,7 @@ function makeState() {
   return new PresenceState<{ name: string }>(() => `r${++count}`);
 }
 
-Deno.test("track() shows a member under its key", () => {
+Deno.test("track() adds a member under its key", () => {
   const state = makeState();
 
   const diff = state.track({ name: "a" }, "ada", { mood: "calm" });

@@ -12,7 +12,7 @@ import { MessageFeed } from "./message_feed.ts";
 import { TopicHub } from "./topic_hub.ts";
 import { pruneMessages } from "./stored_messages.ts";
 
-/** What a Realtime server needs. */
+/** Options of {@linkcode startRealtime}. */
 export interface RealtimeOptions extends Keys {
   readonly database: StackDatabase;
   readonly verifyToken: VerifyToken;
@@ -21,23 +21,23 @@ export interface RealtimeOptions extends Keys {
 
 /** A running Realtime server. */
 export interface RealtimeServer {
-  /** Answers everything below `/realtime/v1`. */
+  /** Handles every request below `/realtime/v1`. */
   fetch(request: Request): Promise<Response>;
   /** Closes all connections. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** The few queries of one moment; more connections would only queue up in the embedded server. */
+/** More connections would only wait for each other in the embedded server. */
 const MAX_DATABASE_CONNECTIONS = 3;
 const CATCH_UP_INTERVAL_MS = 10_000;
-/** A notification may be as much slower than a query's answer. */
+/** How much later than a query's result a notification may arrive. */
 const NOTIFICATION_GRACE_MS = 500;
 const MAINTENANCE_INTERVAL_MS = 10 * 60_000;
 const SERVICE_RESTART = 1012;
 
 /**
- * Starts the Realtime server of the embedded stack: broadcast, presence, `postgres_changes` and
- * the HTTP broadcast endpoint, as `supabase-js` expects them.
+ * Starts the stack's Realtime server: broadcast, presence, `postgres_changes` and the HTTP
+ * broadcast endpoint, compatible with `supabase-js`.
  */
 export async function startRealtime(options: RealtimeOptions): Promise<RealtimeServer> {
   const { database, log, verifyToken } = options;
@@ -85,7 +85,7 @@ async function answer(
   return response;
 }
 
-/** Follows what is committed; answers how to end that. */
+/** Starts the feeds and returns a function that stops them. */
 async function startFeeds(
   database: StackDatabase,
   { sql, hub, changes, log }: ChannelServices,
@@ -96,13 +96,13 @@ async function startFeeds(
     log("warn", event, { message: error instanceof Error ? error.message : String(error) });
   };
   const catchUp = (graceMs: number) => {
-    changeFeed.ring();
+    changeFeed.wake();
     messageFeed.catchUp(graceMs).catch(report("realtime.catch_up_failed"));
   };
   const undo = [
     await database.onNotification("supaswarm_realtime", (payload) => messageFeed.announce(payload)),
-    await database.onNotification("supaswarm_cdc", () => changeFeed.ring()),
-    // Nothing is on its way from a database that has just started.
+    await database.onNotification("supaswarm_cdc", () => changeFeed.wake()),
+    // A database that has just started has no notifications in transit.
     database.onRestart(() => catchUp(0)),
     every(CATCH_UP_INTERVAL_MS, () => catchUp(NOTIFICATION_GRACE_MS)),
     every(
@@ -122,8 +122,8 @@ function every(intervalMs: number, work: () => void): () => void {
 }
 
 /**
- * Deletes old messages and reclaims the space of what was delivered: the embedded server has no
- * autovacuum, and these tables are written and emptied all the time.
+ * Deletes old messages and vacuums these tables, which are written and emptied all the time. The
+ * embedded server has no autovacuum.
  */
 async function maintainTables(sql: Sql): Promise<void> {
   await pruneMessages(sql);

@@ -1,17 +1,17 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonValue } from "../../shared/json.ts";
 
-/** A broadcast that was sent from the database. */
+/** A broadcast from the database. */
 export interface StoredMessage {
   readonly id: string;
-  /** Without `realtime:`. */
+  /** The topic without `realtime:`. */
   readonly topic: string;
   readonly isPrivate: boolean;
   readonly event: string;
   readonly payload: JsonValue | Uint8Array;
 }
 
-/** A message that exists, and when it was written (milliseconds since 1970). */
+/** The id of a message and when it was written (milliseconds since 1970). */
 export interface WrittenMessage {
   readonly id: string;
   readonly writtenAtMs: number;
@@ -47,8 +47,8 @@ export async function readMessages(sql: Sql, ids: readonly string[]): Promise<St
 }
 
 /**
- * Lists what was written in the last `windowSeconds`, oldest first. Messages of one transaction
- * share a time and come in the order in which they lie in the table.
+ * Lists the messages of the last `windowSeconds`, oldest first. Messages of one transaction have
+ * the same time and are sorted by their position in the table.
  */
 export async function listRecentMessages(
   sql: Sql,
@@ -64,7 +64,9 @@ export async function listRecentMessages(
   return rows.map(({ id, age_ms }) => ({ id, writtenAtMs: now - age_ms }));
 }
 
-/** A private channel's newest messages since then, oldest first, in the form that is sent. */
+/**
+ * Reads a private channel's newest messages since then, oldest first, in the format for clients.
+ */
 export async function replayMessages(
   sql: Sql,
   topic: string,
@@ -87,7 +89,7 @@ export async function replayMessages(
   }));
 }
 
-/** Deletes messages that are older than the retention. */
+/** Deletes messages that are older than the retention period. */
 export async function pruneMessages(sql: Sql): Promise<void> {
   await sql`
     delete from realtime.messages

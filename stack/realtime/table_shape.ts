@@ -1,21 +1,21 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
-/** A column as subscribers of one role see it. */
+/** A column, as one role sees it. */
 export interface ColumnShape {
   readonly name: string;
-  /** Quoted for SQL by the server. */
+  /** The name, quoted by the server for SQL. */
   readonly quoted: string;
-  /** The type as SQL writes it, for casts. */
+  /** The type in SQL syntax, for casts. */
   readonly type: string;
   readonly isKey: boolean;
   readonly isSelectable: boolean;
 }
 
-/** A published table as one role sees it. */
+/** A published table, as one role sees it. */
 export interface TableShape {
   readonly schema: string;
   readonly name: string;
-  /** Schema and name, quoted for SQL by the server. */
+  /** Schema and name, quoted by the server for SQL. */
   readonly quoted: string;
   readonly hasRowSecurity: boolean;
   readonly columns: readonly ColumnShape[];
@@ -30,7 +30,7 @@ interface ShapeRow {
 }
 
 /**
- * Describes the tables of the publication that a subscription names, as `role` sees them.
+ * Describes the published tables that match a subscription, as `role` sees them.
  *
  * @param schema A name or `*`.
  * @param table A name or `*`.

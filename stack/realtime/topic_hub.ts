@@ -15,19 +15,19 @@ export interface Stream {
   readonly isPrivate: boolean;
 }
 
-/** A joined channel, as the hub sees it. */
+/** A channel that a client joined. */
 export interface Subscriber {
   readonly version: ProtocolVersion;
   /** When it joined, in milliseconds since 1970. */
   readonly joinedAtMs: number;
-  hears(extension: "broadcast" | "presence"): boolean;
+  receives(extension: "broadcast" | "presence"): boolean;
   send(data: string | Uint8Array<ArrayBuffer>): void;
 }
 
-/** Who of a stream's subscribers is left out. */
+/** Which subscribers of a stream to exclude. */
 export interface Exclusion {
   readonly sender?: Subscriber;
-  /** Leaves out those who joined after the message was sent (milliseconds since 1970). */
+  /** Excludes subscribers that joined after the message was sent (milliseconds since 1970). */
   readonly sentAtMs?: number;
 }
 
@@ -38,17 +38,17 @@ interface Topic {
   readonly presence: PresenceState<Subscriber>;
 }
 
-/** Who listens to what, and who is present where. It knows no sockets and no database. */
+/** The subscribers and presence of all streams. It uses neither sockets nor the database. */
 export class TopicHub {
   readonly #topics = new Map<string, Topic>();
   #lastPresenceRef = 0;
 
-  /** Whether anybody listens. */
+  /** Whether the stream has subscribers. */
   has(stream: Stream): boolean {
     return this.#topics.has(keyOf(stream));
   }
 
-  /** The number of streams that somebody listens to. */
+  /** The number of streams with subscribers. */
   get size(): number {
     return this.#topics.size;
   }
@@ -63,7 +63,7 @@ export class TopicHub {
     this.#topics.set(key, topic);
   }
 
-  /** Removes a subscriber and tells the others that it is no longer present. */
+  /** Removes a subscriber and notifies the others that it is no longer present. */
   leave(stream: Stream, subscriber: Subscriber): void {
     const key = keyOf(stream);
     const topic = this.#topics.get(key);
@@ -72,7 +72,7 @@ export class TopicHub {
     if (topic.subscribers.size === 0) this.#topics.delete(key);
   }
 
-  /** Sends a message to all who may hear it; each wire form is written once. */
+  /** Sends a message to all subscribers that may receive it. Encodes it once per version. */
   broadcast(
     stream: Stream,
     message: Omit<Broadcast, "topic">,
@@ -85,7 +85,7 @@ export class TopicHub {
     const encode = encodedOnce((version) => encodeBroadcast(whole, version));
     for (const subscriber of topic.subscribers) {
       const isExcluded = subscriber === sender || subscriber.joinedAtMs > sentAtMs;
-      if (!isExcluded && subscriber.hears("broadcast")) deliver(subscriber, encode);
+      if (!isExcluded && subscriber.receives("broadcast")) deliver(subscriber, encode);
     }
   }
 
@@ -116,12 +116,12 @@ export class TopicHub {
     };
     const encode = encodedOnce((version) => encodeFrame(frame, version));
     for (const subscriber of topic.subscribers) {
-      if (subscriber.hears("presence")) deliver(subscriber, encode);
+      if (subscriber.receives("presence")) deliver(subscriber, encode);
     }
   }
 }
 
-/** The topic as it stands in frames. */
+/** Returns the topic as it is written in frames. */
 export function wireTopic(topic: string): string {
   return `realtime:${topic}`;
 }

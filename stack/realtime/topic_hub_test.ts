@@ -2,17 +2,17 @@ import { deepEqual, equal } from "node:assert/strict";
 import { type Subscriber, TopicHub } from "./topic_hub.ts";
 
 interface Listener extends Subscriber {
-  readonly heard: string[];
+  readonly received: string[];
 }
 
 function listener(options: Partial<Subscriber> = {}): Listener {
-  const heard: string[] = [];
+  const received: string[] = [];
   return {
     version: "2.0.0",
     joinedAtMs: 0,
-    hears: () => true,
-    send: (data) => heard.push(JSON.parse(String(data))[4].payload.n),
-    heard,
+    receives: () => true,
+    send: (data) => received.push(JSON.parse(String(data))[4].payload.n),
+    received,
     ...options,
   };
 }
@@ -30,22 +30,22 @@ Deno.test("private and public streams of one topic are separate", () => {
   hub.broadcast(PRIVATE, message(1));
   hub.broadcast(PUBLIC, message(2));
 
-  deepEqual([inside.heard, outside.heard], [[1], [2]]);
+  deepEqual([inside.received, outside.received], [[1], [2]]);
 });
 
-Deno.test("a broadcast skips its sender, subscribers without broadcasts, and those who joined after it was sent", () => {
+Deno.test("a broadcast excludes its sender, channels that receive none, and channels that joined later", () => {
   const hub = new TopicHub();
-  const [sender, late, deaf, other] = [
+  const [sender, late, silent, other] = [
     listener(),
     listener({ joinedAtMs: 2_000 }),
-    listener({ hears: () => false }),
+    listener({ receives: () => false }),
     listener({ joinedAtMs: 500 }),
   ];
-  for (const each of [sender, late, deaf, other]) hub.join(PUBLIC, each);
+  for (const each of [sender, late, silent, other]) hub.join(PUBLIC, each);
 
   hub.broadcast(PUBLIC, message(1), { sender, sentAtMs: 1_000 });
 
-  deepEqual([sender, late, deaf, other].map(({ heard }) => heard.length), [0, 0, 0, 1]);
+  deepEqual([sender, late, silent, other].map(({ received }) => received.length), [0, 0, 0, 1]);
 });
 
 Deno.test("a topic is removed when its last subscriber leaves", () => {

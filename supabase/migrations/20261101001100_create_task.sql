@@ -1,4 +1,4 @@
--- Creating a master task: row, event and message in one transaction.
+-- Creating a master task: row, event and message (or the hand-over to a worker) in one transaction.
 
 create function private.assert_budget_is_valid(p_budget jsonb)
 returns void
@@ -169,7 +169,8 @@ create function private.create_task(
   p_traceparent text default null,
   p_tracestate text default null,
   p_output_schema jsonb default null,
-  p_max_attempts int default null
+  p_max_attempts int default null,
+  p_is_own_transaction boolean default false
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -180,6 +181,8 @@ declare
   v_agent public.agents;
   v_id uuid := private.new_id();
   v_visible_at timestamptz := private.message_time(p_run_after);
+  v_worker private.idle_workers;
+  v_task public.tasks;
 begin
   -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
   -- exists.
@@ -210,20 +213,30 @@ begin
   v_agent := private.active_agent(p_agent, p_created_by);
   perform private.assert_answers_own_conversation(p_metadata, p_created_by);
   perform private.take_task_creation(p_created_by, 'create the task');
+  if p_run_after is null then
+    v_worker := private.pick_idle_worker(p_created_by, p_concurrency_key, p_is_own_transaction);
+  end if;
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, message_id, logs
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, message_id, logs,
+    status, epoch, deliveries, worker_id, lease_expires_at, started_at
   )
-  values (
+  select
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
-    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
+    case when not claim.is_made and v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
-  )
+      || case when claim.is_made then array[private.log_line('started by worker ' || v_worker.worker_id)] end,
+    case when claim.is_made then 'running' else 'pending' end,
+    claim.is_made::int, claim.is_made::int, v_worker.worker_id,
+    clock_timestamp() + make_interval(secs => v_worker.lease_seconds),
+    case when claim.is_made then clock_timestamp() end
+  from (select v_worker.worker_id is not null as is_made) as claim
   on conflict (created_by, idempotency_key) where parent_id is null and idempotency_key is not null
-  do nothing;
+  do nothing
+  returning * into v_task;
 
   if not found then
     -- A concurrent request with the same key inserted its task first. The message that this call sent
@@ -238,9 +251,14 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  if v_task.status = 'running' then
+    perform private.trace_claims(array[v_task], v_task.worker_id, p_begins_first_steps => true, p_are_new => true);
+    perform private.hand_over(v_task);
+  else
+    perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  end if;
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, boolean) is
+  'Creates a master task, and hands it to an idle worker if nothing stands before it; its status is pending to the caller in any case. A repeated idempotency key of the same owner returns the existing task. p_is_own_transaction: the transaction ends with this call, so that a lock may be taken for which claims wait. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';

@@ -206,7 +206,9 @@ $$;
 comment on function private.take_tasks(uuid[], text, int, boolean) is
   'Gives locked tasks to a worker, deletes their messages from the queue and returns the updated tasks.';
 
-create function private.trace_claims(p_tasks public.tasks[], p_worker_id text, p_begins_first_steps boolean)
+create function private.trace_claims(
+  p_tasks public.tasks[], p_worker_id text, p_begins_first_steps boolean, p_are_new boolean default false
+)
 returns void
 language plpgsql
 set search_path = ''
@@ -240,6 +242,7 @@ begin
   from unnest(p_tasks) with ordinality as task
   cross join lateral (
     values
+      (0, 'task.created', jsonb_build_object('agent', task.agent_slug)),
       (
         1,
         case when task.epoch = 1 then 'task.started' else 'task.resumed' end,
@@ -247,12 +250,12 @@ begin
       ),
       (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', v_begun -> task.id::text)))
   ) as event (place, type, payload)
-  where event.place = 1 or v_begun ? task.id::text
+  where case event.place when 0 then p_are_new when 1 then true else v_begun ? task.id::text end
   order by task.ordinality, event.place;
 end;
 $$;
-comment on function private.trace_claims(public.tasks[], text, boolean) is
-  'Writes the events of claimed tasks. With p_begins_first_steps it also writes the first step of tasks that have none, which is always a model call; this saves each of them a round trip. The caller has just claimed the tasks.';
+comment on function private.trace_claims(public.tasks[], text, boolean, boolean) is
+  'Writes the events of claimed tasks. With p_begins_first_steps it also writes the first step of tasks that have none, which is always a model call; this saves each of them a round trip. With p_are_new it begins with the events of their creation. The caller has just claimed the tasks.';
 
 create function private.is_user_waiting()
 returns boolean
@@ -279,7 +282,7 @@ comment on function private.is_user_waiting() is
 
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
-  p_lone text default 'any', p_is_ahead boolean default false
+  p_lone text default 'any', p_is_ahead boolean default false, p_free_slot_count int default null
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
@@ -294,6 +297,16 @@ declare
   v_has_expired boolean := false;
   v_is_alone boolean := false;
 begin
+  if p_free_slot_count is not null then
+    v_claimed := private.fetch_handed(p_worker_id);
+    if cardinality(v_claimed) > 0 then
+      return query select * from private.task_contexts(v_claimed);
+      return;
+    end if;
+  end if;
+  if p_limit <= 0 then
+    return;
+  end if;
   if v_has_key_limits or private.is_user_waiting() then
     -- One claim at a time, locked before anything else: two claims that count concurrently would both
     -- start the last task that a limit allows.
@@ -327,6 +340,9 @@ begin
     end if;
     perform private.open_wake_gate('supaswarm_tasks');
   end if;
+  if p_free_slot_count is not null then
+    perform private.offer_slots(p_worker_id, greatest(p_free_slot_count - cardinality(v_claimed), 0), p_lease_seconds);
+  end if;
   if cardinality(v_claimed) = 0 then
     return;
   end if;
@@ -335,5 +351,5 @@ begin
   return query select * from private.task_contexts(v_claimed);
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean, text, boolean) is
-  'Claims up to p_limit tasks, each with a lease of p_lease_seconds and a new epoch: first the tasks of dead workers, then waiting tasks in turn among owners, within quotas and concurrency_limits. Priority orders the tasks of one owner. p_lone is for tasks with works_alone: skip claims none of them, first claims one of them and then nothing else, any claims one before the others. p_is_ahead: the worker claims more tasks than it has free slots; the first such claim of a task does not count as a delivery. Called by workers.';
+comment on function private.claim_tasks(text, int, int, boolean, text, boolean, int) is
+  'Claims up to p_limit tasks, each with a lease of p_lease_seconds and a new epoch: first the tasks of dead workers, then waiting tasks in turn among owners, within quotas and concurrency_limits. Priority orders the tasks of one owner. p_lone is for tasks with works_alone: skip claims none of them, first claims one of them and then nothing else, any claims one before the others. p_is_ahead: the worker claims more tasks than it has free slots; the first such claim of a task does not count as a delivery. p_free_slot_count, given by a worker that listens: how many new tasks create_task() may hand to it; if it was handed some since its last claim, this claim returns those and claims no others. Called by workers.';

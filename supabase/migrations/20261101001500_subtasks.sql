@@ -231,7 +231,8 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
     p_output_schema => p_request -> 'output_schema',
-    p_max_attempts => (p_request ->> 'max_attempts')::int
+    p_max_attempts => (p_request ->> 'max_attempts')::int,
+    p_is_own_transaction => true
   );
   if v_created.is_new then
     perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);

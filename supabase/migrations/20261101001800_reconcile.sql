@@ -226,6 +226,10 @@ begin
   -- One call at a time: the unfinished repairs of another would look broken to this one.
   if pg_try_advisory_xact_lock(hashtextextended('supaswarm:reconcile', 0)) then
     delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
+    delete from private.idle_workers where worker_id in (
+      select worker_id from private.idle_workers where seen_at < clock_timestamp() - interval '1 minute' for update skip locked
+    );
+    perform private.take_back_handed();
     v_ended := private.end_expired_tasks() + private.end_overdue_jobs();
     v_woken := private.wake_stranded_tasks();
     -- Last, because it locks tasks without locking their jobs, and the steps above wait for the jobs' locks.

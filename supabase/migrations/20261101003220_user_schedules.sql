@@ -80,6 +80,50 @@ $$;
 comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
   'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
 
+create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_bound constant bigint := 10 * private.quota(p_quota, p_owner);
+  v_count bigint;
+begin
+  if v_bound is null then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
+  execute format('select count(*) from %s where created_by = $1', p_table) into v_count using p_owner;
+  if v_count >= v_bound then
+    raise sqlstate 'PT429' using
+      message = format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
+      detail = 'QUOTA_EXCEEDED',
+      hint = 'Delete rows that you no longer need.';
+  end if;
+end;
+$$;
+comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
+  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as a quota allows active ones. Called before a row is added.';
+
+create function private.assert_schedule_is_small(p_schedule public.schedules)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not private.is_within_limits(jsonb_build_array(p_schedule.input, p_schedule.budget, p_schedule.metadata))
+    or length(p_schedule.agent) > 200 or length(p_schedule.cron) > 1000 or length(p_schedule.time_zone) > 100
+  then
+    raise sqlstate 'PT400' using
+      message = 'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 200 levels or 70,000 values, or a name is too long',
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Write less, and store large values as files.';
+  end if;
+end;
+$$;
+comment on function private.assert_schedule_is_small(public.schedules) is
+  'Raises TASK_INPUT_INVALID for values that no job could have. Asked of inactive schedules as well: they are stored.';
+
 create function private.assert_schedule_may_run(p_schedule public.schedules)
 returns void
 language plpgsql
@@ -87,11 +131,11 @@ set search_path = ''
 as $$
 begin
   perform private.assert_task_is_valid(p_schedule.input, p_schedule.priority, null);
-  if p_schedule.input = '""' or not private.is_within_limits(p_schedule.input) then
+  if p_schedule.input = '""' then
     raise sqlstate 'PT400' using
-      message = 'Cannot save the schedule: its input is empty, or larger than 1 MiB, 200 levels or 70,000 values',
+      message = 'Cannot save the schedule: its input is empty',
       detail = 'TASK_INPUT_INVALID',
-      hint = 'Write the agent''s input as an object or as text, and store large values as files.';
+      hint = 'Write the agent''s input as an object or as text.';
   end if;
   if p_schedule.budget is not null then
     perform private.assert_budget_is_valid(p_schedule.budget);
@@ -113,6 +157,10 @@ set search_path = ''
 as $$
 begin
   perform private.assert_person_may('save the schedule', 'swarm:run');
+  perform private.assert_schedule_is_small(new);
+  if tg_op = 'INSERT' then
+    perform private.assert_rows_within_bound('public.schedules', 'active_schedules', new.created_by, 'save the schedule');
+  end if;
   new.cron := btrim(new.cron);
   -- A schedule that can no longer run can still be deactivated.
   if tg_op = 'INSERT' or (old.cron, old.time_zone) is distinct from (new.cron, new.time_zone)

@@ -71,9 +71,9 @@ begin
       detail = 'WEBHOOK_INVALID',
       hint = 'Write an https URL that is reachable on the public internet.';
   end if;
-  if coalesce(cardinality(p_webhook.events), 0) = 0 or not p_webhook.events <@ v_known then
+  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) or not p_webhook.events <@ v_known then
     raise sqlstate 'PT400' using
-      message = format('Cannot save the webhook: its events are %s', coalesce(p_webhook.events::text, 'missing')),
+      message = format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
       detail = 'WEBHOOK_INVALID',
       hint = 'Name one or more of ' || array_to_string(v_known, ', ') || '.';
   end if;
@@ -91,6 +91,9 @@ as $$
 begin
   perform private.assert_person_may('save the webhook', 'swarm:run');
   perform private.assert_webhook_is_valid(new);
+  if tg_op = 'INSERT' then
+    perform private.assert_rows_within_bound('public.webhooks', 'active_webhooks', new.created_by, 'save the webhook');
+  end if;
   if new.is_active then
     perform private.assert_active_rows_within_quota(
       'public.webhooks', 'active_webhooks', new.created_by, new.id, 'activate the webhook');

@@ -15,18 +15,18 @@ import {
 } from "./console_fixture.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
-/** What 1280 px become at 200 % zoom, and at 400 % nearly: a phone. */
+/** 1280 px at 200 % zoom, and almost at 400 %: a phone. */
 const WIDTHS = [1280, 640, 360];
 
-/** A state of the console that somebody can look at. */
+/** A state of the console. */
 interface View {
   readonly name: string;
   readonly path: string;
-  /** Leads from the page to the state. */
+  /** Navigates from the page to the state. */
   readonly open?: (reader: Reader) => Promise<void>;
 }
 
-/** An operator with a job that waits for them, and with every kind of row. */
+/** An operator with a job that waits for a review, and with every kind of row. */
 async function openReaderWithJob(
   { platform: { sql, stack }, open }: ConsoleFixture,
   { name, scheme, serverUrl }: {
@@ -143,7 +143,7 @@ function views(jobId: string, server: string): readonly View[] {
 
 for (const scheme of ["light", "dark"] as const) {
   consoleTest(
-    `every page breaks no rule of WCAG and fits at 1280, 640 and 360 px, ${scheme}`,
+    `every page follows WCAG and fits at 1280, 640 and 360 px, ${scheme}`,
     async (fixture) => {
       await using server = await startExternalServer();
       const name = `reader-${scheme}`;
@@ -166,7 +166,7 @@ for (const scheme of ["light", "dark"] as const) {
           const what = `${view} at ${width} px, ${scheme}`;
           try {
             await assertFits(page, what);
-            // Between a phone and a desk only the arrangement changes.
+            // Between phone and desktop only the layout changes.
             if (width !== 640) await assertAccessible(page, what);
           } catch (error) {
             problems.push(error instanceof Error ? error.message : String(error));
@@ -180,7 +180,7 @@ for (const scheme of ["light", "dark"] as const) {
     },
   );
 
-  consoleTest(`the sign-in page breaks no rule of WCAG and fits, ${scheme}`, async (fixture) => {
+  consoleTest(`the sign-in page follows WCAG and fits, ${scheme}`, async (fixture) => {
     await using reader = await fixture.open({ scheme });
     const { page } = reader;
     await reader.go("/sign-in");
@@ -195,7 +195,7 @@ for (const scheme of ["light", "dark"] as const) {
   });
 }
 
-consoleTest("who wants less motion sees nothing move", async (fixture) => {
+consoleTest("nothing moves for users who prefer reduced motion", async (fixture) => {
   await using server = await startExternalServer();
   const { reader, jobId } = await openReaderWithJob(fixture, {
     name: "calm",
@@ -216,7 +216,7 @@ consoleTest("who wants less motion sees nothing move", async (fixture) => {
   }
 });
 
-consoleTest("a dialog keeps the focus, and gives it back where it was", async (fixture) => {
+consoleTest("a dialog keeps the focus, and returns it when it closes", async (fixture) => {
   await using reader = await fixture.open();
   const { page } = reader;
   await reader.signUp("keyboard");

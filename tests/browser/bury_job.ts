@@ -1,7 +1,7 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
-/** Makes a job of somebody's that ran out of attempts, and returns its id. */
+/** Creates a user's job that ran out of attempts, and returns its id. */
 export async function buryJob(
   sql: Sql,
   { agent, ownerId, error, reason = "attempts_exhausted" }: {

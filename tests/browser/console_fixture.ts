@@ -8,7 +8,7 @@ import { sessionKey } from "../../scripts/console/session_key.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 
-/** A folder for pictures of the pages; without one none are taken. */
+/** A folder for screenshots; without one none are taken. */
 const SCREENSHOTS = Deno.env.get("CONSOLE_SCREENSHOTS");
 const STEP_LIMIT_MS = 30_000;
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
@@ -21,30 +21,30 @@ const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =
 export interface ConsoleFixture extends AsyncDisposable {
   readonly platform: Platform;
   readonly console: ServedConsole;
-  /** A reader of their own, with nothing kept from others. */
+  /** A reader with a separate browser context. */
   open(options?: ReaderOptions): Promise<Reader>;
 }
 
-/** How a reader looks at the console. */
+/** How a reader opens the console. */
 export interface ReaderOptions {
   /** @default 1280 */
   readonly width?: number;
   readonly scheme?: "light" | "dark";
   readonly reducedMotion?: "reduce" | "no-preference";
-  /** Origins that the page may also ask, and lead to. @default none */
+  /** Origins that the page may also call and open. @default none */
   readonly origins?: readonly string[];
 }
 
-/** A console that is served, and the project that it shows. */
+/** A served console, and the project that it shows. */
 export interface ConsoleAddress {
   readonly consoleUrl: string;
   readonly project: Project;
 }
 
-/** Somebody with a browser window. */
+/** A user with a browser window. */
 export interface Reader extends AsyncDisposable {
   readonly page: Page;
-  /** What the page must not do: violations of the policy, dialogs, errors, foreign requests. */
+  /** Violations by the page: of the policy, dialogs, errors, foreign requests. */
   readonly offences: readonly string[];
   /** Signs up over the API, and returns the user's id. */
   signUp(name: string): Promise<string>;
@@ -53,7 +53,7 @@ export interface Reader extends AsyncDisposable {
   go(path: string): Promise<void>;
 }
 
-/** Boots all of it. @throws Error that names what to install when there is no Chromium. */
+/** Boots everything. @throws Error that names what to install if Chromium is missing. */
 export async function openConsoleFixture(): Promise<ConsoleFixture> {
   const browser = await launchChromium();
   await buildStaleConsole();
@@ -132,14 +132,14 @@ export async function openReader(
   };
 }
 
-/** Notes whatever a page must not do, whoever wrote what it shows. */
+/** Records everything that a page must not do, whatever content it shows. */
 function watchPage(page: Page, offences: string[], allowed: readonly string[]): void {
   const isForeign = (url: string) => {
     const { origin, protocol } = new URL(url);
     return protocol.startsWith("http") && !allowed.includes(origin);
   };
   page.on("console", (message) => {
-    // The network's own words about 4xx answers are what some tests ask for.
+    // Some tests cause the browser's own messages about 4xx answers.
     const isOffence = message.type() === "error" && !message.text().startsWith("Failed to load");
     if (isOffence) offences.push(message.text());
   });
@@ -167,14 +167,14 @@ async function createSession(project: Project, name: string) {
     password: crypto.randomUUID(),
   });
   if (error !== null) throw error;
-  assert.ok(data.session, "signing up gives a session");
+  assert.ok(data.session, "signing up returns a session");
   return data.session;
 }
 
-/** Asserts that the page as it stands breaks no rule of WCAG 2.2 AA that axe can see. */
+/** Asserts that axe finds no violation of WCAG 2.2 AA in the current page. */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
   const source = await loadAxeSource();
-  // Run through the debugger, which the page's policy does not bind.
+  // Runs through the debugger, to which the page's policy does not apply.
   const violations = await page.evaluate(
     `(async () => { if (!window.axe) { ${source}; window.axe = axe; } ` +
       `const { violations } = await window.axe.run(document, ` +
@@ -184,7 +184,7 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
   assert.deepEqual(violations, [], what);
 }
 
-/** Asserts that nothing has to be scrolled sideways to be read. */
+/** Asserts that nothing requires horizontal scrolling. */
 export async function assertFits(page: Page, what: string): Promise<void> {
   const [content, window] = await page.evaluate<[number, number]>(
     "[document.documentElement.scrollWidth, innerWidth]",
@@ -192,7 +192,7 @@ export async function assertFits(page: Page, what: string): Promise<void> {
   assert.ok(content <= window, `${what} is ${content} px wide in a window of ${window}`);
 }
 
-/** Takes a picture where pictures are wanted. */
+/** Takes a screenshot if they are enabled. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS === undefined) return;
   await Deno.mkdir(SCREENSHOTS, { recursive: true });

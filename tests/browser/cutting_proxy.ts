@@ -17,7 +17,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     const target = connect(targetPort, "127.0.0.1");
     for (const [socket, other] of [[client, target], [target, client]] as const) {
       open.add(socket);
-      // Either side that ends takes the other one with it.
+      // Each side that ends closes the other one.
       socket.on("close", () => {
         open.delete(socket);
         other.destroy();

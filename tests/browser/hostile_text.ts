@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer, type Page } from "../deps.ts";
 
-/** Where hostile text wants to lead, and what it wants loaded. */
+/** The address to which hostile text links, and from which it loads. */
 export const HOST = "evil.example";
 
-/** What somebody may write who wants the page to run, load, lead away, or look like something else. */
+/** Text from an attacker who wants the page to run, load, redirect, or look like something else. */
 const HOSTILE_PARTS = [
   '<img src="https://evil.example/a.png" onerror="alert(1)">',
   "<script>alert(2)</script>",
@@ -24,9 +24,9 @@ const HOSTILE_PARTS = [
   "color:red;background:url(https://evil.example/d.png)",
   "\u202Egnp.exe\u2066 \u0007\u001b[31m\uFEFF\uD800",
 ];
-/** All of it in one text. A lone surrogate is left out: no JSON column keeps it. */
+/** All of it in one text, without a lone surrogate, which no JSON column accepts. */
 export const HOSTILE = HOSTILE_PARTS.join(" ").replaceAll("\uD800", "");
-/** Long enough to be cut where texts are shown in lists. */
+/** Long enough to be cut in lists. */
 export const HUGE = `${HOSTILE} ${"W".repeat(150_000)}`;
 
 /** A value whose keys try to change what all objects inherit. */
@@ -35,7 +35,7 @@ export const POLLUTING: unknown = JSON.parse(
     '"toString": "text", "hasOwnProperty": 1}',
 );
 
-/** An MCP server in whose every text is something hostile. */
+/** An MCP server whose every text is hostile. */
 export async function startHostileServer(): Promise<AsyncDisposable & { readonly url: string }> {
   const { createMcpHandler, McpServer } = await loadMcpServer();
   const drawing = btoa(
@@ -75,7 +75,7 @@ export async function startHostileServer(): Promise<AsyncDisposable & { readonly
       isError: true,
       content: [{ type: "text" as const, text: HOSTILE }],
     }));
-    // Its form alone is looked at: this server's own validator reads what objects inherit.
+    // Only its form is checked: this server's own validator reads inherited properties.
     server.registerTool("inherit", {
       ...described,
       inputSchema: z.object({ constructor: z.string().optional(), toString: z.string() }),
@@ -95,7 +95,7 @@ export async function startHostileServer(): Promise<AsyncDisposable & { readonly
   };
 }
 
-/** Asserts that nothing of what a page shows could run, load or lead away by itself. */
+/** Asserts that no part of a page can run, load or redirect without the user. */
 export async function assertInert(page: Page, where: string): Promise<void> {
   const found = await page.evaluate<string[]>(`(() => {
     const offences = [];

@@ -14,7 +14,7 @@ import { assertInert, HOST, HOSTILE, HUGE, POLLUTING, startHostileServer } from 
 const consoleTest = testsSharing(openConsoleFixture);
 const POLLUTING_JSON = POLLUTING as JsonValue;
 
-/** Rows that users, tools, documents and operators can cause, with hostile texts in all fields. */
+/** Rows that users, tools, documents and operators can cause, with hostile text in all fields. */
 async function plantRows(sql: Sql, userId: string): Promise<void> {
   const error = { code: HOSTILE, message: HOSTILE, hint: HOSTILE };
   await sql`update public.agents set name = ${HOSTILE}, description = ${HOSTILE}
@@ -59,7 +59,7 @@ async function plantProject(sql: Sql, userId: string, error: JsonObject): Promis
     values (${id}, 'tree', 'request', 'failed', ${sql.json(error)}, now())`;
 }
 
-/** Makes the definitions of the hostile server wait for an approval, as if it had changed them. */
+/** Makes the definitions of the hostile server wait for approval, as if it had changed them. */
 async function holdDefinitions(sql: Sql): Promise<void> {
   const held = { version: HOSTILE, schema: { description: HOSTILE, [HOSTILE]: HOSTILE } };
   const changed = await sql`
@@ -72,10 +72,10 @@ async function holdDefinitions(sql: Sql): Promise<void> {
   assert.ok(changed.count > 0, "the hostile server's tools were listed");
 }
 
-/** Frames without a request under way after which a page shows all it was going to. */
+/** Frames without a request in flight after which a page is complete. */
 const QUIET_FRAMES = 3;
 
-/** Waits until a page has shown what it asked for. Playwright's own wait takes half a second more. */
+/** Waits until a page has shown its data. Playwright's own wait takes half a second longer. */
 function quietAwaiter(page: Page): () => Promise<void> {
   const underWay = new Set<unknown>();
   page.on("request", (request) => underWay.add(request));
@@ -88,7 +88,7 @@ function quietAwaiter(page: Page): () => Promise<void> {
   };
 }
 
-/** What asserts of a reader's pages that the hostile text on them does nothing. */
+/** Asserts for a reader's pages that hostile text on them has no effect. */
 function hostileTextWatch(reader: Reader) {
   const { page } = reader;
   const untilQuiet = quietAwaiter(page);
@@ -98,7 +98,7 @@ function hostileTextWatch(reader: Reader) {
     await assertInert(page, where);
     assert.deepEqual(reader.offences, [], where);
   };
-  /** Loads a page anew, so that nothing of the one before is left on it. */
+  /** Reloads a page, so that nothing of the previous one is left. */
   const visit = async (path: string) => {
     await page.goto("about:blank");
     await reader.go(path);
@@ -110,7 +110,7 @@ function hostileTextWatch(reader: Reader) {
       await visit(path);
       await assertInertAt(path);
     },
-    /** Of a page on which the text is to be read. */
+    /** For a page that must show the text. */
     async assertInertText(path: string) {
       await visit(path);
       const text = page.getByText(HOST).first();
@@ -122,7 +122,7 @@ function hostileTextWatch(reader: Reader) {
   };
 }
 
-/** What the villain does in its job: hostile text wherever a model or a person can write. */
+/** The attacker's actions in its job: hostile text wherever a model or a person can write. */
 const VILLAIN = scriptTurns(
   "villain",
   {
@@ -142,7 +142,7 @@ const VILLAIN = scriptTurns(
 );
 
 consoleTest(
-  "what models, tools, documents, statements and users write stays text on every page",
+  "output of models, tools, documents, statements and users stays text on every page",
   async (fixture) => {
     await using server = await startHostileServer();
     const { sql, stack } = fixture.platform;
@@ -197,7 +197,7 @@ consoleTest(
       for (const tab of await result.getByRole("tab").all()) {
         await tab.click();
         const name = await tab.textContent();
-        // The chart is the tool's own picture, which holds no text of the page.
+        // The chart is the tool's own picture, which contains no text of the page.
         if (name !== "Chart") await result.getByText(HOST).first().waitFor();
         await assertInertAt(`a result of ${tool}, ${name}`);
       }
@@ -240,7 +240,7 @@ consoleTest(
   },
 );
 
-consoleTest("an address cannot lead from the sign-in page to another site", async (fixture) => {
+consoleTest("a URL cannot redirect from the sign-in page to another site", async (fixture) => {
   for (const next of ["//evil.example", "https://evil.example", "javascript:alert(1)", HOSTILE]) {
     await using reader = await fixture.open();
     const { page } = reader;
@@ -253,7 +253,7 @@ consoleTest("an address cannot lead from the sign-in page to another site", asyn
   }
 });
 
-consoleTest("a secret key is refused where a password is asked for", async (fixture) => {
+consoleTest("the password field refuses a secret key", async (fixture) => {
   await using reader = await fixture.open();
   const { page } = reader;
   const asked: string[] = [];

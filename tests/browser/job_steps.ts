@@ -14,7 +14,7 @@ export async function startJob(
   return page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
 }
 
-/** Until the job that is looked at says this of itself. */
+/** Waits until the open job shows this status. */
 export async function untilChip({ page }: Reader, text: string): Promise<void> {
   await page.locator("header .chip").getByText(text).waitFor();
 }

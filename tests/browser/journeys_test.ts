@@ -7,7 +7,7 @@ import { startJob, untilChip } from "./job_steps.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
 
-/** A job whose agent ends with what it was given, and with what it was answered. */
+/** A job whose agent completes with its input and with the review's answer. */
 interface ForkedJob {
   readonly id: string;
   readonly input: string;
@@ -15,7 +15,7 @@ interface ForkedJob {
   readonly output: { readonly given: readonly string[]; readonly answered: readonly string[] };
 }
 
-consoleTest("a new user runs a first job and reads what it thought", async (fixture) => {
+consoleTest("a new user runs a first job and reads its answer", async (fixture) => {
   await using reader = await fixture.open();
   const { page } = reader;
   await reader.signUpByForm("first");
@@ -42,7 +42,7 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   assert.deepEqual(reader.offences, []);
 });
 
-consoleTest("a review is answered on a phone, and the job goes on", async (fixture) => {
+consoleTest("a review is answered on a phone, and the job resumes", async (fixture) => {
   fixture.platform.stack.models.addAgent(
     scriptTurns(
       "asker",
@@ -117,7 +117,7 @@ consoleTest(
 );
 
 consoleTest(
-  "a fork with another input and another answer runs to its end; its origin stays as it was",
+  "a fork with a changed input and answer completes; its origin is unchanged",
   async (fixture) => {
     const { sql, stack } = fixture.platform;
     stack.models.addAgent(

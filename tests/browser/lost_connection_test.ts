@@ -13,7 +13,7 @@ import { openReader, picture, type Reader, serveTestConsole } from "./console_fi
 import { startCuttingProxy } from "./cutting_proxy.ts";
 import { addPacedAgent, type PacedAgent } from "./paced_agent.ts";
 
-/** A platform that can be stopped and started again, with the same data, keys and port. */
+/** A platform that can be stopped and restarted with the same data, keys and port. */
 async function openFixture() {
   const browser = await launchChromium();
   await buildStaleConsole();
@@ -52,7 +52,7 @@ type Fixture = Awaited<ReturnType<typeof openFixture>>;
 const lossTest = testsSharing(openFixture);
 const TURNS = 8;
 
-/** In the page, each frame: the numbers of the steps that are shown, from top to bottom. */
+/** Runs in the page each frame: the numbers of the visible steps, from top to bottom. */
 const WATCH_STEPS = `(() => {
   window.disorders = [];
   const look = () => {
@@ -67,7 +67,7 @@ const WATCH_STEPS = `(() => {
   look();
 })()`;
 
-/** Opens a job of a paced agent in a window of its own. */
+/** Opens a job of a paced agent in a new window. */
 async function openJob(
   { browser, stack, models }: Fixture,
   { name, apiUrl = stack.apiUrl, prepare }: {
@@ -114,7 +114,7 @@ async function untilSteps({ page }: Reader, count: number): Promise<void> {
   });
 }
 
-/** Asserts that the page shows what the database holds: each step and each event once, in order. */
+/** Asserts that the page shows the database's contents: each step and each event once, in order. */
 async function assertWhole(
   { stack }: Fixture,
   { reader, page, agent, id }: {
@@ -145,7 +145,7 @@ async function assertWhole(
   assert.deepEqual(types, events.map(({ type }) => type));
 }
 
-lossTest("a socket that a proxy cuts loses and doubles no event", async (fixture) => {
+lossTest("a socket that a proxy cuts loses and repeats no event", async (fixture) => {
   await using proxy = await startCuttingProxy(Number(new URL(fixture.stack.apiUrl).port));
   const apiUrl = `http://127.0.0.1:${proxy.port}`;
   await using job = await openJob(fixture, { name: "cut", apiUrl });
@@ -156,7 +156,7 @@ lossTest("a socket that a proxy cuts loses and doubles no event", async (fixture
   proxy.cut();
   agent.release(3);
   await page.getByRole("status").filter({ hasText: "The project is not responding" }).waitFor();
-  assert.ok(await page.locator("[data-trace-row]").count() >= 6, "what was there stays");
+  assert.ok(await page.locator("[data-trace-row]").count() >= 6, "the earlier rows stay");
   await picture(page, "job_unreachable");
   proxy.mend();
   await untilSteps(reader, 11);
@@ -165,7 +165,7 @@ lossTest("a socket that a proxy cuts loses and doubles no event", async (fixture
 });
 
 lossTest(
-  "a token that expires on an open page is renewed, and nothing is lost",
+  "a token that expires on an open page is refreshed, and nothing is lost",
   async (fixture) => {
     const keys = await ensureKeys(fixture.dataDir);
     const lifeSeconds = 6;
@@ -173,7 +173,7 @@ lossTest(
     await using job = await openJob(fixture, {
       name: "expire",
       prepare: async ({ page }, key) => {
-        // Sessions of a few seconds: what Auth answers is signed again with another end.
+        // Sessions of a few seconds: Auth's answers are signed again with another expiry.
         await page.route("**/auth/v1/token?grant_type=refresh_token", async (route) => {
           const answer = await route.fetch();
           const session = await answer.json();
@@ -200,19 +200,19 @@ lossTest(
     const { page, agent, reader } = job;
     agent.release(1);
     await untilSteps(reader, 3);
-    // The server closes the channel at the token's end, when nothing has asked for anything.
+    // The server closes the channel when the token expires, without a request.
     await page.getByText(/Asks every/).waitFor();
     const before = renewals;
     agent.release(3);
     await untilSteps(reader, 9);
     await page.getByText("Live", { exact: true }).waitFor();
-    assert.ok(renewals > before, "the session was renewed");
+    assert.ok(renewals > before, "the session was refreshed");
     await assertWhole(fixture, job);
     assert.deepEqual(reader.offences, []);
   },
 );
 
-lossTest("a stack that restarts goes on with the job, and the page with it", async (fixture) => {
+lossTest("a restarted stack resumes the job, and the page follows", async (fixture) => {
   await using job = await openJob(fixture, { name: "restart" });
   const { page, agent, reader } = job;
   agent.release(2);

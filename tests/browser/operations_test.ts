@@ -16,7 +16,7 @@ async function accessTokenOf({ page }: Reader, key: string): Promise<string> {
 }
 
 consoleTest(
-  "an operator sees a dead letter of another user and redrives it, and it is written down",
+  "an operator redrives another user's dead letter, which is recorded",
   async (fixture) => {
     const { sql, stack, project } = fixture.platform;
     stack.models.addAgent(scriptTurns("unlucky", complete("saved")));
@@ -58,7 +58,7 @@ consoleTest(
   },
 );
 
-consoleTest("a user sees nothing of operations, and each endpoint answers 403", async (fixture) => {
+consoleTest("a user sees no operations page, and each endpoint answers 403", async (fixture) => {
   await using reader = await fixture.open();
   const { page } = reader;
   await reader.signUp("nobody");

@@ -3,7 +3,7 @@ import type { Sql } from "../../shared/db/sql_client.ts";
 import { addAgent, addProvider } from "../e2e/operator.ts";
 import { call, complete, scriptTurns, type Turn } from "../e2e/script.ts";
 
-/** An agent that takes a step when the test says so. */
+/** An agent that takes a step when the test allows it. */
 export interface PacedAgent {
   readonly slug: string;
   /** Lets this many more turns answer. */
@@ -27,7 +27,7 @@ export async function addPacedAgent(
       : call("save_intermediate_data", { key: `value-${index}`, value: index });
   });
   models.addAgent(scriptTurns(slug, ...script as [Turn, ...Turn[]]));
-  // A provider of its own: the models of the stack end with the stack.
+  // A separate provider: the stack's models end with the stack.
   await addProvider(sql, { name: slug, baseUrl: `${models.url}/v1` });
   await addAgent(sql, { slug, provider: slug });
   let released = 0;

@@ -5,10 +5,10 @@ import { writeHostedConsole } from "../../scripts/console/hosted_console.ts";
 import { serveTestConsole } from "./console_fixture.ts";
 
 const PROJECT = { apiUrl: "https://abc.example.test", publishableKey: "sb_publishable_test" };
-/** A secret key as Supabase makes them, or the token of the service role in an older project. */
+/** A secret key in Supabase's format, or the service role token of an older project. */
 const SECRET = /sb_secret_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}/;
 
-/** The built files by their path, with what they hold. */
+/** The built files and their contents by path. */
 async function builtFiles(folder: string, below = ""): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for await (const { name, isDirectory } of Deno.readDir(join(folder, below))) {
@@ -19,7 +19,7 @@ async function builtFiles(folder: string, below = ""): Promise<Map<string, strin
   return files;
 }
 
-Deno.test("the console is served with its policy, and nothing beside its files", async (t) => {
+Deno.test("the console is served with its policy, and no other files", async (t) => {
   await buildStaleConsole();
   const served = serveTestConsole(PROJECT);
   const ask = async (path: string, init?: RequestInit) => {
@@ -27,7 +27,7 @@ Deno.test("the console is served with its policy, and nothing beside its files",
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
   try {
-    await t.step("every answer carries the policy and the headers beside it", async () => {
+    await t.step("every answer has the policy and the other headers", async () => {
       for (const path of ["/", "/config.json", "/no-such-file", "/favicon.svg"]) {
         const { headers } = await ask(path);
         const policy = headers.get("content-security-policy") ?? "";
@@ -41,7 +41,7 @@ Deno.test("the console is served with its policy, and nothing beside its files",
       }
     });
 
-    await t.step("config.json names the project and is not kept", async () => {
+    await t.step("config.json names the project and is not cached", async () => {
       const { text, headers } = await ask("/config.json");
       assert.deepEqual(JSON.parse(text), {
         api_url: PROJECT.apiUrl,
@@ -50,7 +50,7 @@ Deno.test("the console is served with its policy, and nothing beside its files",
       assert.equal(headers.get("cache-control"), "no-store");
     });
 
-    await t.step("files with a hash in their name are kept, the page is asked for", async () => {
+    await t.step("files with a hash in their name are cached, the page is not", async () => {
       const { text, headers } = await ask("/");
       assert.equal(headers.get("cache-control"), "no-cache");
       const script = /assets\/[^"]+\.js/.exec(text)?.[0] ?? "";
@@ -60,7 +60,7 @@ Deno.test("the console is served with its policy, and nothing beside its files",
       assert.match(asset.headers.get("content-type") ?? "", /^text\/javascript/);
     });
 
-    await t.step("paths that lead outside, or nowhere, are 404", async () => {
+    await t.step("paths outside the folder and missing paths are 404", async () => {
       const paths = [
         "/../deno.json",
         "/..%2f..%2fdeno.json",
@@ -74,7 +74,7 @@ Deno.test("the console is served with its policy, and nothing beside its files",
       for (const path of paths) assert.equal((await ask(path)).status, 404, path);
     });
 
-    await t.step("only reading is answered", async () => {
+    await t.step("only reads are answered", async () => {
       assert.equal((await ask("/", { method: "POST", body: "x" })).status, 405);
       assert.equal((await ask("/", { method: "HEAD" })).status, 200);
     });
@@ -83,7 +83,7 @@ Deno.test("the console is served with its policy, and nothing beside its files",
   }
 });
 
-Deno.test("nothing that is built holds a secret key, a foreign address to load or inline code", async () => {
+Deno.test("built files contain no secret key, no foreign address to load and no inline code", async () => {
   await buildStaleConsole();
   const files = await builtFiles(CONSOLE_DIST);
   assert.ok(files.size > 10, `${files.size} files`);
@@ -115,7 +115,7 @@ Deno.test("a hosted console is a folder for any static host, and refuses secret 
       for (const [path, text] of files) assert.doesNotMatch(text, SECRET, path);
     });
 
-    await t.step("a secret key or an address that is none writes nothing", async () => {
+    await t.step("a secret key or an invalid address writes nothing", async () => {
       const other = join(folder, "other");
       const refused = [
         { ...PROJECT, publishableKey: "sb_secret_abcdefghijklmnop" },

@@ -14,7 +14,7 @@ function runButton({ page }: Reader) {
   return page.getByRole("button", { name: "Run", exact: true });
 }
 
-/** Until a tool's answer has come and is shown; the one before stays until then. */
+/** Waits until a tool's answer is shown; the previous one stays until then. */
 async function untilAnswered({ page }: Reader): Promise<void> {
   await page.waitForResponse((response) =>
     response.url().includes("mcp-execute") && response.request().method() === "POST"
@@ -32,7 +32,7 @@ async function runStatement({ page, go }: Reader, statement: string): Promise<vo
 }
 
 consoleTest(
-  "a tool runs by form and by JSON, is graded, and its call is found again",
+  "a tool runs with the form and with JSON, is graded, and its call is listed",
   async (fixture) => {
     await using reader = await fixture.open();
     const { page } = reader;
@@ -66,7 +66,7 @@ consoleTest(
   },
 );
 
-consoleTest("the third failure in a row asks what went wrong, once", async (fixture) => {
+consoleTest("the third consecutive failure asks for feedback once", async (fixture) => {
   await using server = await startExternalServer();
   const { sql } = fixture.platform;
   await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: server.url } });
@@ -85,10 +85,10 @@ consoleTest("the third failure in a row asks what went wrong, once", async (fixt
   };
   await fail();
   await fail();
-  assert.equal(await dialog.count(), 0, "two failures ask nothing");
+  assert.equal(await dialog.count(), 0, "two failures open no dialog");
   await fail();
   await dialog.waitFor();
-  await assertAccessible(page, "the feedback modal");
+  await assertAccessible(page, "the feedback dialog");
   await picture(page, "feedback_modal");
   await dialog.getByLabel("Comment").fill("The pen is empty");
   await dialog.getByRole("button", { name: "Send" }).click();
@@ -106,7 +106,7 @@ consoleTest("the third failure in a row asks what went wrong, once", async (fixt
   assert.deepEqual(reader.offences, []);
 });
 
-consoleTest("a result is exported as CSV in which no cell is a formula", async (fixture) => {
+consoleTest("no cell of an exported CSV file is a formula", async (fixture) => {
   await using reader = await fixture.open();
   const { page } = reader;
   const id = await reader.signUp("analyst");
@@ -133,7 +133,7 @@ consoleTest("a result is exported as CSV in which no cell is a formula", async (
   assert.deepEqual(reader.offences, []);
 });
 
-consoleTest("a question becomes SQL, and its write runs once it is confirmed", async (fixture) => {
+consoleTest("a question becomes SQL, and its write runs after confirmation", async (fixture) => {
   const { sql, stack } = fixture.platform;
   await sql.unsafe(`
     create table public.shelves (id int primary key, label text not null);
@@ -168,7 +168,7 @@ consoleTest("a question becomes SQL, and its write runs once it is confirmed", a
   await picture(page, "sql_confirmation");
   await dialog.getByRole("button", { name: "Back" }).click();
   await dialog.waitFor({ state: "detached" });
-  assert.deepEqual(await labels(), ["old", "old", "old"], "who goes back writes nothing");
+  assert.deepEqual(await labels(), ["old", "old", "old"], "going back writes nothing");
   await runButton(reader).click();
   await dialog.getByRole("button", { name: "Run the write" }).click();
   await dialog.waitFor({ state: "detached" });
@@ -179,7 +179,7 @@ consoleTest("a question becomes SQL, and its write runs once it is confirmed", a
 });
 
 consoleTest(
-  "three wrong answers open the editor with the last SQL, all attempts and the modal",
+  "three wrong answers open the editor with the last SQL, all attempts and the dialog",
   async (fixture) => {
     const { sql, stack } = fixture.platform;
     const wrong = ["select 1 from moon", "select 2 from mars", "select 3 from venus"];
@@ -216,7 +216,7 @@ consoleTest(
   },
 );
 
-consoleTest("a user connects an account of their own, and disconnects it", async (fixture) => {
+consoleTest("users connect and disconnect their own account", async (fixture) => {
   await using authority = await startAuthorizationServer();
   await using diary = await startProtectedServer(authority);
   const { sql } = fixture.platform;
@@ -233,7 +233,11 @@ consoleTest("a user connects an account of their own, and disconnects it", async
   await page.getByRole("button", { name: "Sign-in" }).click();
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("Your account is connected").first().waitFor();
-  assert.equal(page.url().includes("confirmation"), false, "the answer stays in no address");
+  assert.equal(
+    page.url().includes("confirmation"),
+    false,
+    "the answer is removed from the address",
+  );
   await page.getByRole("button", { name: /whoami/ }).click();
   await runButton(reader).click();
   await page.locator("[data-result]").getByText("diary of ada@diary").waitFor();

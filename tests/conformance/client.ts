@@ -1,6 +1,6 @@
 /**
  * The platform's client of external servers as the suite's client scenarios start it, with the
- * address of the suite's server as the last argument: it lists, reads and calls all that is there.
+ * address of the suite's server as the last argument: it lists, reads and calls everything.
  */
 import { z } from "../../shared/vendor/zod.js";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
@@ -39,7 +39,7 @@ const signal = AbortSignal.timeout(TIMEOUT_MS);
 const guardedFetch = createGuardedFetch({ allowLoopback: true });
 let state = UNKNOWN_CONNECTION;
 
-// Opened for each request, as the gateway does, with what the connection remembers.
+// Opened for each request, as the gateway does, with the state of the connection.
 const open = (): ToolServer =>
   openMcpServer({
     slug: "suite",
@@ -101,7 +101,7 @@ async function callUntilAnswered(definition: ToolDefinition, args: JsonObject): 
     );
     input = { capabilities, responses, state: answer.requestState ?? null };
   }
-  throw new Error(`${definition.name} does not stop asking`);
+  throw new Error(`${definition.name} keeps asking`);
 }
 
 async function call(
@@ -129,7 +129,7 @@ async function call(
   }, signal);
 }
 
-/** Arguments that fit a simple schema. */
+/** Arguments that match a simple schema. */
 function sample({ inputSchema }: ToolDefinition): JsonObject {
   const properties = Object.entries(asJsonObject(inputSchema.properties));
   return Object.fromEntries(properties.map(([name, property]) => {

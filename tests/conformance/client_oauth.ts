@@ -6,10 +6,10 @@ import {
   type OAuthTokens,
 } from "../deps.ts";
 
-/** The client metadata that the suite's authorization server gets. */
+/** The client metadata for the suite's authorization server. */
 export interface OAuthIdentity {
   readonly serverUrl: string;
-  /** Only where the suite registered us beforehand. */
+  /** Set only if the suite registered this client beforehand. */
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
 }
@@ -19,8 +19,8 @@ const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json
 const MAX_AUTHORIZATIONS = 3;
 
 /**
- * The fetch with the official SDK's OAuth flow before it. In the product a person's browser stands
- * in the middle of that flow (see `mcp-oauth`); the suite's authorization server consents by itself.
+ * A fetch with the official SDK's OAuth flow. In the product a user's browser is part
+ * of that flow (see `mcp-oauth`); the suite's authorization server consents automatically.
  */
 export function withOAuth(send: typeof fetch, identity: OAuthIdentity): typeof fetch {
   const { provider, answer } = createProvider(identity);

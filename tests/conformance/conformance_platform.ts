@@ -4,24 +4,24 @@ import { bootPlatform } from "../e2e/platform.ts";
 import { copyProject } from "../e2e/project_copy.ts";
 import { type CredentialFront, startCredentialFront } from "./credential_front.ts";
 
-/** A platform that serves the suite's fixture, to callers without credentials. */
+/** A platform that serves the suite's fixture to callers without credentials. */
 export interface ConformancePlatform extends AsyncDisposable {
   /** The fixture, an internal server of the platform. */
   readonly directUrl: string;
-  /** The same endpoint once more, registered as somebody else's server. */
+  /** The same endpoint again, registered as an external server. */
   readonly proxiedUrl: string;
 }
 
 const FIXTURE_FOLDER = "tests/conformance/fixture";
 const SECRET_NAME = "CONFORMANCE_KEY";
 
-/** What makes the copied fixture an internal server there. */
+/** Registers the copied fixture as an internal server there. */
 const SERVER_MODULE =
   'export { conformanceServer } from "../../../tests/conformance/fixture/server.ts";\n';
 
 /**
  * Boots a copy of this project with the fixture in `shared/servers/conformance`, so that the
- * suite meets the product's own edge function, gateway and wrapper.
+ * suite tests the product's own edge function, gateway and wrapper.
  */
 export async function bootConformancePlatform(): Promise<ConformancePlatform> {
   await using opening = new AsyncDisposableStack();

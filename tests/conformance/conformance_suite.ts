@@ -9,20 +9,20 @@ export const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
 /** See {@linkcode REVISIONS}. */
 export type Revision = (typeof REVISIONS)[number];
 
-/** What one run of the suite is pointed at. */
+/** The target of one run of the suite. */
 export type SuiteTarget =
   | { readonly kind: "server"; readonly url: string }
-  /** Started once a scenario, with the address of the suite's server as its last argument. */
+  /** Started once per scenario, with the address of the suite's server as its last argument. */
   | { readonly kind: "client"; readonly command: string };
 
-/** What came of one run, by the scenarios that the revision requires. */
+/** The result of one run, for the scenarios that the revision requires. */
 export interface SuiteRun {
   readonly required: number;
   readonly passed: number;
   readonly failed: number;
-  /** Names, the expected ones included. */
+  /** Names, including the expected ones. */
   readonly failures: readonly string[];
-  /** Names of passed ones in which the suite only warned or skipped, and checked nothing. */
+  /** Names of passed scenarios in which the suite only warned or skipped, and checked nothing. */
   readonly unchecked: readonly string[];
   /** Why each of them failed or was not checked. */
   readonly reasons: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const checksSchema = z.array(z.looseObject({
   details: z.unknown().optional(),
 }));
 
-/** Runs the suite's required scenarios and judges them by the checks that it wrote down. */
+/** Runs the suite's required scenarios and judges them by the recorded checks. */
 export async function runConformanceSuite(
   target: SuiteTarget,
   revision: Revision,
@@ -56,7 +56,7 @@ export async function runConformanceSuite(
     const unchecked: string[] = [];
     for (const scenario of required) {
       const verdict = verdicts.get(scenario) ??
-        { kind: "failed" as const, reason: "it did not run" };
+        { kind: "failed" as const, reason: "the scenario did not run" };
       if (verdict.kind === "passed") continue;
       reasons[scenario] = verdict.reason;
       (verdict.kind === "failed" ? failures : unchecked).push(scenario);
@@ -76,7 +76,7 @@ export async function runConformanceSuite(
   }
 }
 
-/** The required scenarios as the suite itself lists them. */
+/** The required scenarios in the suite's own list. */
 async function listRequired(
   revision: Revision,
 ): Promise<Record<SuiteTarget["kind"], readonly string[]>> {
@@ -103,7 +103,7 @@ async function runProgram(args: readonly string[], cwd: string) {
   return { stdout: decoder.decode(output.stdout), stderr: decoder.decode(output.stderr) };
 }
 
-/** By scenario; its folder is `[server-]<scenario>-<time>`, and a `/` in it is a folder more. */
+/** By scenario; its folder is `[server-]<scenario>-<time>`, and a `/` in it is a subfolder. */
 async function readVerdicts(folder: string): Promise<Map<string, Verdict>> {
   const verdicts = new Map<string, Verdict>();
   for await (const path of checkFiles(folder)) {

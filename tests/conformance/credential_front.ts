@@ -1,14 +1,14 @@
 import { createServer, request as sendRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server on loopback that adds credentials to whatever it passes on. */
+/** A server on loopback that adds credentials to every request that it passes on. */
 export interface CredentialFront extends AsyncDisposable {
   readonly url: string;
 }
 
 /**
  * Starts a front of `target`: the suite's server scenarios send no credentials. Everything else
- * passes as it is, `host` and `origin` included, and an answer streams while it comes.
+ * is passed on unchanged, including `host` and `origin`, and an answer is streamed.
  */
 export async function startCredentialFront(
   target: string,

@@ -9,20 +9,20 @@ export interface SuiteCheck {
   readonly details?: unknown;
 }
 
-/** What a scenario comes to. */
+/** The outcome of a scenario. */
 export type Verdict =
   | { readonly kind: "passed" }
-  /** Neither a success nor a failure: the suite's exit code lets it pass. */
+  /** Neither a success nor a failure: the suite's exit code ignores it. */
   | { readonly kind: "unchecked"; readonly reason: string }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** Scenarios whose success is that a tool reports an error. */
+/** Scenarios that succeed when a tool reports an error. */
 const EXPECT_ERRORS: ReadonlySet<string> = new Set(["tools-call-error"]);
 
 /**
  * Judges a scenario more strictly than the suite's own exit code: it passes with at least one
- * success, no failure, and no success that says nothing — the suite is content with any text of a
- * tool, so also with "there is no such tool".
+ * success, no failure, and no meaningless success. The suite accepts any text of a tool, even
+ * an error about a missing tool.
  */
 export function judgeScenario(scenario: string, checks: readonly SuiteCheck[]): Verdict {
   const failed = checks.filter(({ status }) => status === "FAILURE");

@@ -13,12 +13,12 @@ Deno.test("a scenario passes with a success and no failure", () => {
   });
 });
 
-Deno.test("a scenario that checked nothing has not passed", () => {
+Deno.test("a scenario without checks does not pass", () => {
   assert.equal(judgeScenario("tools-list", []).kind, "unchecked");
   assert.equal(judgeScenario("tools-list", [{ id: "a", status: "SKIPPED" }]).kind, "unchecked");
 });
 
-Deno.test("the text of an error is no success, except where an error is wanted", () => {
+Deno.test("the text of an error is not a success, unless an error is expected", () => {
   const check = { ...success, details: { result: { isError: true } } };
   assert.equal(judgeScenario("tools-call-simple-text", [check]).kind, "failed");
   assert.equal(judgeScenario("tools-call-error", [check]).kind, "passed");

@@ -37,7 +37,7 @@ await runCommand(
       }
       for (const problem of problems) writeLine(`${red("failed")}: ${problem}`);
     }
-    if (problems.length > 0) throw new Error(`${problems.length} scenarios did not go as expected`);
+    if (problems.length > 0) throw new Error(`${problems.length} scenarios had unexpected results`);
     if (!values.json) writeLine(green("as expected"));
   },
 );
@@ -62,7 +62,7 @@ async function runAll(only: string): Promise<Record<string, SuiteRun>> {
   return runs;
 }
 
-/** Both ways: what fails and should not, and what is said to fail and no longer does. */
+/** Both directions: unexpected failures, and expected failures that now pass. */
 function problemsOf(
   name: string,
   { failures, unchecked, reasons }: SuiteRun,

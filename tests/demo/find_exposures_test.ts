@@ -3,7 +3,7 @@ import { createSql } from "../../shared/db/sql_client.ts";
 import { findExposures } from "../../scripts/demo/find_exposures.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
-Deno.test("findExposures()", async (test) => {
+Deno.test("findExposures() finds secrets outside Vault", async (test) => {
   const database = await openDatabase({
     db: "pglite",
     dataDir: "",
@@ -15,7 +15,7 @@ Deno.test("findExposures()", async (test) => {
     await sql.unsafe("create extension supabase_vault").catch(() => {});
     await sql`select vault.create_secret('planted-secret', 'planted')`;
 
-    await test.step("finds nothing where a secret is in Vault alone", async () => {
+    await test.step("finds nothing if a secret is only in Vault", async () => {
       assert.deepEqual(await findExposures(sql, ["planted-secret"], []), []);
     });
 
@@ -36,7 +36,7 @@ Deno.test("findExposures()", async (test) => {
       assert.deepEqual(found, ["logs", "table elsewhere.facts", "table public.notes"]);
     });
 
-    await test.step("refuses to search for nothing", async () => {
+    await test.step("refuses an empty search", async () => {
       await assert.rejects(findExposures(sql, [], []), RangeError);
     });
   } finally {

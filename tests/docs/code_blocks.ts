@@ -1,9 +1,9 @@
-/** A fenced block of a Markdown page, and what the comment before it says about running it. */
+/** A fenced block of a Markdown page, and the comment before it about running it. */
 export interface CodeBlock {
   readonly page: string;
-  /** Of the opening fence, from 1. */
+  /** Line of the opening fence, starting at 1. */
   readonly line: number;
-  /** The info string, such as `sh`; empty for output and drawings, which nobody runs. */
+  /** The info string, such as `sh`; empty for output and diagrams, which do not run. */
   readonly language: string;
   readonly text: string;
   readonly directive: BlockDirective;
@@ -12,7 +12,7 @@ export interface CodeBlock {
 /**
  * Written as an HTML comment on the line before the fence:
  *
- * - `<!-- not run: why -->` the block cannot be run by a test;
+ * - `<!-- not run: why -->` a test cannot run the block;
  * - `<!-- save as: path -->` the block is a file, which is written but not run by itself;
  * - `<!-- as user -->` SQL that runs as a signed-in user instead of `postgres`;
  * - `<!-- no rows: why -->` SQL that may find or change nothing here.
@@ -27,8 +27,8 @@ const COMMENT = /^\s*<!-- (.+) -->\s*$/;
 const MIN_REASON_LENGTH = 15;
 
 /**
- * The blocks of a page in their order. A page whose first lines have
- * `<!-- blocks not run: why -->` is run by other means.
+ * The blocks of a page in their order. A page whose first lines contain
+ * `<!-- blocks not run: why -->` is run by another test.
  *
  * @throws SyntaxError for a fence that does not end, and a comment that is not one of those above.
  */

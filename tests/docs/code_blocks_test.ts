@@ -40,7 +40,7 @@ Deno.test("codeBlocks() reads blocks in order, with indentation and directive", 
   ]);
 });
 
-Deno.test("codeBlocks() refuses a comment that it cannot read, and a reason of one word", () => {
+Deno.test("codeBlocks() refuses an unreadable comment, and a reason of one word", () => {
   for (const comment of ["skip this", "not run", "not run: slow", "no rows: none"]) {
     assert.throws(
       () => codeBlocks("page.md", `<!-- ${comment} -->\n\`\`\`sh\nx\n\`\`\``),
@@ -50,7 +50,7 @@ Deno.test("codeBlocks() refuses a comment that it cannot read, and a reason of o
   }
 });
 
-Deno.test("codeBlocks() gives a reason of the page to all its blocks", () => {
+Deno.test("codeBlocks() applies the page's reason to all its blocks", () => {
   const text =
     "# Page\n<!-- blocks not run: another test runs them -->\n```sh\nx\n```\n```sql\ny\n```";
 

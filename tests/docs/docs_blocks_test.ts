@@ -6,8 +6,8 @@ import { makeShims, startDocsStack } from "./docs_stack.ts";
 import { runBlock } from "./run_block.ts";
 
 /**
- * The pages that a new user follows, in the order in which the README names them; or those that
- * stand after `--` on the command line.
+ * The pages that a new user follows, in the order in which the README names them; or those
+ * after `--` on the command line.
  */
 async function userPages(): Promise<readonly string[]> {
   if (Deno.args.length > 0) return Deno.args;

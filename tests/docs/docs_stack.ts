@@ -8,7 +8,7 @@ import { loadSupabaseJs } from "../deps.ts";
 import { type ReadyLine, runStart } from "../stack/start_process.ts";
 import { type FreshClone, makeFreshClone } from "./fresh_clone.ts";
 
-/** What this machine may have set for its own user; empty counts as unset. */
+/** Variables that this machine may have set for its own user; empty counts as unset. */
 const MACHINE_VARIABLES = [
   "OPENAI_API_KEY",
   "ANTHROPIC_API_KEY",
@@ -21,10 +21,10 @@ const MACHINE_VARIABLES = [
   "SUPASWARM_FILES_DIR",
 ];
 
-/** The signed-in user of the pages, as they name her. */
+/** The signed-in user of the pages, under the name in the pages. */
 export const USER = { email: "ada@example.com", password: "correct horse battery" } as const;
 
-/** `deno task start` in a fresh clone, with the user that the pages speak of. */
+/** `deno task start` in a fresh clone, with the user of the pages. */
 export interface DocsStack extends AsyncDisposable {
   readonly clone: FreshClone;
   readonly ready: ReadyLine;
@@ -43,7 +43,7 @@ export async function startDocsStack(): Promise<DocsStack> {
     const start = stack.use(runStart(["--port", "0", "--json"], {
       root: clone.root,
       env: {
-        // The snapshots of this checkout; a new user's first start makes them.
+        // The snapshots of this checkout; a new user's first start creates them.
         SUPASWARM_CACHE_DIR: Deno.env.get("SUPASWARM_CACHE_DIR") ||
           join(PROJECT_ROOT, ".supaswarm/cache"),
         ...Object.fromEntries(MACHINE_VARIABLES.map((name) => [name, ""])),
@@ -103,11 +103,11 @@ async function finishTask({ client }: DemoUser, sql: Sql): Promise<string> {
   return taskId;
 }
 
-/** The folder of small programs that the pages' shell blocks find first on their path. */
+/** The folder of small programs that is first on the path of the pages' shell blocks. */
 export async function makeShims(folder: string): Promise<string> {
   const shims = join(folder, "shims");
   await Deno.mkdir(shims, { recursive: true });
-  // `npx -y deno@x` is the Deno that runs these tests; other packages are npx's own affair.
+  // `npx -y deno@x` is the Deno that runs these tests; other packages are refused.
   await writeProgram(
     join(shims, "npx"),
     `#!/bin/sh\ncase "$2" in deno@*) shift 2; exec '${Deno.execPath()}' "$@";; esac\n` +

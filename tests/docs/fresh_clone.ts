@@ -1,15 +1,15 @@
 import { dirname, join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
-/** What a clone has not: history, data of stacks, installed packages. */
+/** The files that a clone lacks: history, data of stacks, installed packages. */
 const LEFT_OUT = new Set([".git", ".supaswarm", ".env", "node_modules"]);
 
-/** A copy of the project as a new user has it, gone after its test. */
+/** A copy of the project as a new user has it, deleted after its test. */
 export interface FreshClone extends AsyncDisposable {
   readonly root: string;
 }
 
-/** Copies this checkout into a folder of its own. */
+/** Copies this checkout into a new folder. */
 export async function makeFreshClone(): Promise<FreshClone> {
   const parent = await Deno.realPath(await Deno.makeTempDir({ prefix: "supaswarm-docs-test-" }));
   const root = join(parent, "supaswarm");

@@ -1,4 +1,4 @@
-/** `deno task quickstart:record`: runs the quickstart and writes what its commands print. */
+/** `deno task quickstart:record`: runs the quickstart and writes the output of its commands. */
 import { join } from "node:path";
 import { runCommand } from "../../scripts/cli/run_command.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
@@ -44,7 +44,7 @@ function readyText({ boot_ms, api_url, functions }: {
     `  API             ${api_url}\n  Functions       ${functions.join(", ")}`;
 }
 
-/** As a terminal shows it: a prompt, and a mark on each further line. */
+/** Formatted as in a terminal: a prompt, and a mark on each further line. */
 function commandText(text: string): string {
   return text.split("\n").map((line, index) => `${index === 0 ? "$" : ">"} ${line}`).join("\n");
 }

@@ -5,23 +5,23 @@ import type { CodeBlock } from "./code_blocks.ts";
 import { type DocsStack, USER } from "./docs_stack.ts";
 
 const BLOCK_LIMIT_MS = 120_000;
-/** Where the pages say that `deno task start` serves. */
+/** The address of `deno task start` in the pages. */
 const WRITTEN_URL = "http://127.0.0.1:54321";
 const SUPABASE_JS = "npm:@supabase/supabase-js@2.119.1";
 
-/** What the blocks of one page share: a folder, and the variables that they set. */
+/** The shared state of one page's blocks: a folder, and their variables. */
 export interface PageRun {
   readonly stack: DocsStack;
-  /** Holds the shell's variables and the scripts of this page. */
+  /** Contains the shell's variables and the scripts of this page. */
   readonly folder: string;
   /** Searched before the rest of `PATH`. */
   readonly shims: string;
 }
 
 /**
- * Runs a block as a reader would, and returns what a shell block prints.
+ * Runs a block as a reader would, and returns the output of a shell block.
  *
- * @throws Error when it fails, or when SQL finds and changes nothing.
+ * @throws Error if it fails, or if SQL finds and changes nothing.
  */
 export async function runBlock(run: PageRun, block: CodeBlock): Promise<string> {
   const { directive, language } = block;
@@ -55,7 +55,7 @@ async function runOther(
       return void readMcpsFile(text, page, await loadYaml());
     default:
       throw new Error(
-        `Nothing here runs "${language}"; the languages are sh, sql, js, ts, json, yaml, md`,
+        `Cannot run a block in "${language}": use sh, sql, js, ts, json, yaml or md`,
       );
   }
 }
@@ -65,7 +65,7 @@ async function save(path: string, text: string): Promise<void> {
   await Deno.writeTextFile(path, `${text}\n`);
 }
 
-/** Variables that a block sets are there for the next one, as in a reader's terminal. */
+/** Variables that a block sets are available in the next one, as in a reader's terminal. */
 async function runShell({ stack, folder, shims }: PageRun, text: string): Promise<string> {
   const state = join(folder, "shell-state");
   const script = `set -a -eu -o pipefail\n[ ! -f '${state}' ] || . '${state}'\n` +
@@ -107,8 +107,8 @@ interface Answer {
 }
 
 /**
- * The names that a script declares at its top level: the next script of the page knows them, as a
- * reader who goes on in the same file does.
+ * The names that a script declares at its top level: the next script of the page can use them, like a
+ * reader who continues in the same file.
  */
 function declaredNames(text: string): string[] {
   const single = [...text.matchAll(/^(?:const|let) (\w+)/gm)].map(([, name = ""]) => name);
@@ -118,7 +118,7 @@ function declaredNames(text: string): string[] {
   return [...single, ...parts].filter((name) => /^\w+$/.test(name));
 }
 
-/** A script has the client of the quickstart as `supabase`, signed in, and the names below. */
+/** A script has the quickstart's client as `supabase`, signed in, and the names below. */
 async function runScript(
   { stack, folder }: PageRun,
   text: string,
@@ -132,7 +132,7 @@ const supabase = createClient(url, ${JSON.stringify(ready.publishable_key)}, {
   auth: { autoRefreshToken: false },
 });
 await supabase.auth.signInWithPassword(${JSON.stringify(USER)});
-// A sample that does not look at error fails here all the same.
+// A sample that ignores its error fails here anyway.
 const watched = supabase.functions.invoke.bind(supabase.functions);
 supabase.functions.invoke = async (...given) => {
   const answer = await watched(...given);
@@ -156,7 +156,7 @@ Object.assign(globalThis, knownNames, { knownNames, supabase, url, taskId: ${
   const names = declaredNames(text).join(", ");
   const keepNames =
     `Deno.writeTextFileSync("names.json", JSON.stringify({ ...knownNames, ${names} }));\n` +
-    // A sample that subscribes would go on; the quickstart's file shows what then happens.
+    // A sample that subscribes would not end; the quickstart's file shows the later events.
     "Deno.exit(0);\n";
   const name = `block-${crypto.randomUUID()}`;
   await Deno.writeTextFile(join(folder, "prelude.js"), prelude);

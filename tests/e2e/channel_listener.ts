@@ -1,15 +1,15 @@
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
 
-/** One broadcast as a client received it. */
+/** One broadcast that a client received. */
 export interface Broadcast {
   readonly event: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** A client's channel and what came over it. */
+/** A client's channel and its broadcasts. */
 export interface ChannelListener {
-  /** How the join ended. */
+  /** The result of the join. */
   readonly joined: "SUBSCRIBED" | "REFUSED";
   readonly received: readonly Broadcast[];
   /** Waits for the first broadcast of that event. */
@@ -20,7 +20,7 @@ export interface ChannelListener {
 }
 
 /**
- * Joins a channel that this client has not joined yet, private unless it is said not to be, and listens to
+ * Joins a channel that this client has not joined yet, private by default, and listens to
  * all broadcasts.
  */
 export async function listen(
@@ -37,7 +37,7 @@ export async function listen(
       ({ event, payload }) => void received.push({ event, payload }),
     );
   const joined = await join(channel);
-  // A refused channel would try again for as long as it lives.
+  // A refused channel would otherwise retry for its whole lifetime.
   if (joined === "REFUSED") await client.removeChannel(channel);
   return {
     joined,

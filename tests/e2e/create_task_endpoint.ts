@@ -18,14 +18,14 @@ const refusedSchema = z.object({
   }),
 });
 
-/** What the endpoint answered. */
+/** The endpoint's response. */
 export interface EndpointAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** Sends any request to the endpoint; a body that is no text is sent as JSON. */
+/** Sends any request to the endpoint; a body that is not a string is sent as JSON. */
 export async function sendRequest(
   { apiUrl }: Pick<Project, "apiUrl">,
   request: {
@@ -50,12 +50,12 @@ export function userHeaders(project: Project, user: DemoUser): Record<string, st
   return { apikey: project.publishableKey, authorization: `Bearer ${user.accessToken}` };
 }
 
-/** The answer of an endpoint that let the request in. @throws ZodError when it did not. */
+/** The answer of an accepted request. @throws ZodError if it was refused. */
 export function created(answer: EndpointAnswer): z.infer<typeof createdSchema> {
   return createdSchema.parse(answer.body);
 }
 
-/** The error of an endpoint that refused. @throws ZodError when it did not. */
+/** The error of a refused request. @throws ZodError if it was accepted. */
 export function refused(answer: EndpointAnswer): z.infer<typeof refusedSchema>["error"] {
   return refusedSchema.parse(answer.body).error;
 }
@@ -64,6 +64,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // An answer that is no JSON is for the test to reject.
+    return text; // The test rejects an answer that is not JSON.
   }
 }

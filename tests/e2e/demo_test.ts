@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { runDemo } from "../../scripts/demo/run_demo.ts";
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 async function makeFolder(files: Readonly<Record<string, string>>) {
   const path = await Deno.realPath(await Deno.makeTempDir({ prefix: "supaswarm-demo-test-" }));
   for (const [name, text] of Object.entries(files)) {
@@ -11,11 +11,11 @@ async function makeFolder(files: Readonly<Record<string, string>>) {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** On the scripted model, also where keys are set. */
+/** Uses the scripted model, even where keys are set. */
 const QUIETLY = { db: "pglite", view: null, environment: {} };
 const QUEUE = "# The queue\n\nIt never loses a task. Not one.\n\n## Leases\n";
 
-Deno.test("the demo proves every criterion, whatever the files of its folder look like", async () => {
+Deno.test("the demo proves every criterion, whatever the files of its folder contain", async () => {
   await using folder = await makeFolder({
     "queue.md": QUEUE,
     "empty.md": "",
@@ -32,7 +32,7 @@ Deno.test("the demo proves every criterion, whatever the files of its folder loo
   assert.ok(!result.report.includes("no Markdown"));
 });
 
-Deno.test("the demo reports a file that nobody can read, and goes on without it", async () => {
+Deno.test("the demo reports an unreadable file and continues without it", async () => {
   await using folder = await makeFolder({ "queue.md": QUEUE });
   await Deno.symlink(join(folder.path, "nowhere"), join(folder.path, "gone.md"));
 

@@ -7,7 +7,7 @@ import { untilTask } from "./task_view.ts";
 const BUCKET = "supaswarm-data";
 const IMAGE = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 1, 2, 3, 4]);
 
-Deno.test("files that users upload reach the model, and nobody else", async (t) => {
+Deno.test("files that users upload reach the model, and no other user", async (t) => {
   const requests: string[] = [];
   const model = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     requests.push(await request.text());
@@ -52,7 +52,7 @@ Deno.test("files that users upload reach the model, and nobody else", async (t) 
       assert.equal((await files.remove([own("draft.txt")])).data?.length, 1);
     });
 
-    await t.step("a type that tasks do not take, and any other folder, are refused", async () => {
+    await t.step("an unsupported type and every other folder are refused", async () => {
       const refused: [string, typeof anon, string][] = [
         ["a program", owner.client, own("tool.exe")],
         ["no ending", owner.client, own("notes")],
@@ -84,7 +84,7 @@ Deno.test("files that users upload reach the model, and nobody else", async (t) 
       assert.ok(text.text.includes("What is this?"));
     });
 
-    await t.step("a task that names somebody else's file is not created", async () => {
+    await t.step("a task that names another user's file is not created", async () => {
       const { error } = await createTask(stranger.client, [own("notes.md")]);
 
       const answer = await error.context.json();
@@ -92,7 +92,7 @@ Deno.test("files that users upload reach the model, and nobody else", async (t) 
       assert.equal(answer.error.code, "FILE_NOT_FOUND");
     });
 
-    await t.step("a task whose file has gone fails before any call of a model", async () => {
+    await t.step("a task whose file was deleted fails before any model call", async () => {
       const files = filesOf(owner.client);
       await files.upload(own("gone.md"), "x");
       const { data } = await owner.client.functions.invoke("supaswarm-create-task", {

@@ -12,7 +12,7 @@ const WORKER = "/functions/v1/supaswarm-worker";
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const TASK = { agent: "echo", input: "Say it" };
 
-Deno.test("the functions over HTTP keep to their contract", async (t) => {
+Deno.test("the functions follow their HTTP contract", async (t) => {
   const notes = await makeNotes();
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => Deno.remove(notes, { recursive: true }));
@@ -43,7 +43,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   });
 
   await t.step(
-    "a secret key's task belongs to the service, traced as the caller asked",
+    "a secret key's task belongs to the service and keeps the caller's trace",
     async () => {
       const headers = { ...service, traceparent: TRACEPARENT };
       const traced = created(await sendRequest(project, { body: TASK, headers }));
@@ -56,7 +56,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     },
   );
 
-  await t.step("a body that does not fit is refused with code, message and hint", async () => {
+  await t.step("an invalid body is refused with code, message and hint", async () => {
     const bodies: readonly (readonly [unknown, number, string, RegExp])[] = [
       ["{agent:", 400, "BODY_INVALID", /not JSON/],
       ["", 400, "BODY_INVALID", /empty/],
@@ -87,7 +87,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     }
   });
 
-  await t.step("only POST is answered, and only to who may create tasks", async () => {
+  await t.step("only POST is answered, and only for callers who may create tasks", async () => {
     const get = await sendRequest(project, { method: "GET", headers: service });
     assert.deepEqual([get.status, refused(get).code], [405, "METHOD_NOT_ALLOWED"]);
 
@@ -109,7 +109,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     }
   });
 
-  await t.step("a browser's preflight passes, and answers carry CORS headers", async () => {
+  await t.step("a browser's preflight request passes, and answers have CORS headers", async () => {
     const preflight = await sendRequest(project, {
       method: "OPTIONS",
       headers: {
@@ -131,7 +131,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     }
   });
 
-  await t.step("every answer carries a request id: the caller's, if it is one", async () => {
+  await t.step("every answer has a request id: the caller's, if it is valid", async () => {
     const given = { ...service, "x-request-id": "request-0815" };
     const kept = await sendRequest(project, { body: TASK, headers: given });
     const odd = await sendRequest(project, { headers: { ...service, "x-request-id": "a b" } });
@@ -140,7 +140,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     assert.match(odd.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
   });
 
-  await t.step("an idempotency key makes one task, also for two requests at once", async () => {
+  await t.step("an idempotency key creates one task, even for concurrent requests", async () => {
     const body = { ...TASK, idempotency_key: "once" };
     const first = await sendRequest(project, { body, headers: service });
     const again = await sendRequest(project, {
@@ -161,7 +161,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     assert.equal(new Set(both.map((answer) => created(answer).task_id)).size, 1);
   });
 
-  await t.step("a task runs after its time, not before", async () => {
+  await t.step("a task runs after its start time, not before", async () => {
     const soon = new Date(Date.now() + 1_500);
     const [past, near, far] = await Promise.all(
       [new Date(0), soon, new Date(Date.now() + 300 * 86_400_000)].map(async (time) => {
@@ -177,7 +177,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     assert.equal((await readTask(sql, far)).status, "pending");
   });
 
-  await t.step("the worker answers 202 to a secret key and the wake token alone", async () => {
+  await t.step("the worker answers 202 only to a secret key and the wake token", async () => {
     const wakeToken = await waitFor(() => readWakeToken(platform));
     const admitted = await sendRequest(project, { endpoint: WORKER, headers: service });
     const woken = await sendRequest(project, {
@@ -204,7 +204,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   });
 });
 
-/** The same token for somebody else: its signature does not hold. */
+/** The same token with another user id, which invalidates its signature. */
 function tampered(token: string): string {
   const [header, , signature] = token.split(".");
   const claims = { sub: crypto.randomUUID(), role: "authenticated", exp: 4_102_444_800 };

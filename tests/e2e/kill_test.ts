@@ -17,8 +17,8 @@ import { call, complete, completeWithResults, scriptTurns, turnNumber } from "./
 import { untilTask } from "./task_view.ts";
 
 /**
- * Where each subtask of the job is when the stack is killed: ended; waiting for the model's second
- * answer; in a call that only reads; in a call that writes.
+ * The state of each subtask when the stack is killed: ended; waiting for the model's second
+ * answer; in a read-only call; in a writing call.
  */
 const PARTS = ["ended", "thinking", "reading", "writing"];
 
@@ -33,7 +33,7 @@ const boss = scriptTurns(
   completeWithResults,
 );
 
-/** Plays the subtasks; notes who was asked for which answer, and holds back one of them. */
+/** Plays the subtasks, records every request, and holds back one answer. */
 function hand(asked: string[], gate: Promise<void>): ScriptedAgent {
   return scriptModel("hand", async (request) => {
     const input = readInput(request);
@@ -49,7 +49,7 @@ function hand(asked: string[], gate: Promise<void>): ScriptedAgent {
   });
 }
 
-Deno.test("after SIGKILL in the middle of a job the job completes, and no finished step runs twice", async () => {
+Deno.test("a job completes after SIGKILL in the middle, and no finished step runs twice", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-kill-test-" });
   const gate = Promise.withResolvers<void>();
   const asked: string[] = [];
@@ -93,7 +93,7 @@ Deno.test("after SIGKILL in the middle of a job the job completes, and no finish
   const { output, after } = await withSql(again, async (sql) => {
     const writingId = await waitFor(() => taskInReview(sql, masterId))
       .catch(async (cause) => {
-        throw new Error(`No question came: ${await describeJob(sql, masterId)}`, { cause });
+        throw new Error(`No review was requested: ${await describeJob(sql, masterId)}`, { cause });
       });
     await answerNo(again, writingId);
     const { output } = await untilTask(sql, masterId, "completed", 60_000);
@@ -103,7 +103,7 @@ Deno.test("after SIGKILL in the middle of a job the job completes, and no finish
   for (const part of PARTS) assert.match(JSON.stringify(output), new RegExp(`${part} is done`));
   assert.ok(before.length >= 8, JSON.stringify(before));
   assert.deepEqual(after.slice(0, before.length), before);
-  // What was in flight is asked for again; what had ended is not.
+  // Calls in flight are repeated; finished ones are not.
   const twice = asked.filter((answer, index) => asked.indexOf(answer) !== index);
   assert.deepEqual(twice, ["thinking 1"]);
   assert.equal(models.journal.count("boss"), 2);
@@ -157,8 +157,8 @@ async function createJob({ api_url, secret_key }: ReadyLine): Promise<string> {
 }
 
 /**
- * Waits until every subtask is where it should be, and the call that is held back has reached the
- * model; returns the steps that have ended.
+ * Waits until every subtask is in its state and the delayed call has reached the
+ * model; returns the finished steps.
  */
 async function untilInTheMiddle(
   sql: Sql,
@@ -186,7 +186,7 @@ interface EndedStep {
   readonly step: string;
 }
 
-/** Every step that has ended, whole, in the order in which they ended. */
+/** Every finished step, complete, in the order of their ends. */
 async function readEndedSteps(sql: Sql, masterId: string): Promise<readonly EndedStep[]> {
   return await sql<EndedStep[]>`
     select to_jsonb(step)::text as step
@@ -203,7 +203,7 @@ async function taskInReview(sql: Sql, masterId: string): Promise<string | undefi
   return row?.id;
 }
 
-/** What the job looks like, for the error of a test that waits in vain. */
+/** A description of the job, for the error of a wait that timed out. */
 async function describeJob(sql: Sql, masterId: string): Promise<string> {
   const tasks = await sql`
     select input, status, error, epoch, deliveries, lease_expires_at, now(), (

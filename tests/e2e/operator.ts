@@ -9,7 +9,7 @@ export interface ProviderRow {
   readonly secretName?: string;
 }
 
-/** Registers a provider that speaks chat completions. */
+/** Registers a provider with the chat completions API. */
 export async function addProvider(sql: Sql, row: ProviderRow): Promise<void> {
   const { name, baseUrl, secretName = null } = row;
   await sql`
@@ -19,16 +19,16 @@ export async function addProvider(sql: Sql, row: ProviderRow): Promise<void> {
       ${secretName})`;
 }
 
-/** A tool that an agent may use; without `allowed` all that its server has. */
+/** A tool that an agent may use; without `allowed` every tool of its server. */
 export interface ToolGrant {
   readonly id: string;
   readonly allowed?: readonly string[];
 }
 
-/** A row of `agents`; its model has the slug's name, so that a script can play it. */
+/** A row of `agents`; its model is named after its slug, so that a script can play it. */
 export interface AgentRow {
   readonly slug: string;
-  /** @default the provider whose models are scripts */
+  /** @default the provider of the scripted models */
   readonly provider?: string;
   readonly tools?: readonly ToolGrant[];
 }
@@ -51,7 +51,7 @@ export async function addAgent(sql: Sql, row: AgentRow): Promise<void> {
   }
 }
 
-/** A row of `tools`; `secret` goes to Vault under its name, unless it has no value. */
+/** A row of `tools`; `secret` is stored in Vault under its name, unless it has no value. */
 export interface ToolRow {
   readonly slug: string;
   readonly type: "internal" | "mcp_server" | "http_api" | "supabase_rpc";
@@ -74,14 +74,14 @@ export async function addTool(sql: Sql, row: ToolRow): Promise<string> {
   return created.id;
 }
 
-/** The id of a registered tool, such as one of the seeded internal servers. */
+/** The id of a registered tool, such as a seeded internal server. */
 export async function toolId(sql: Sql, slug: string): Promise<string> {
   const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = ${slug}`;
-  if (tool === undefined) throw new Error(`There is no tool ${slug}`);
+  if (tool === undefined) throw new Error(`Tool ${slug} not found`);
   return tool.id;
 }
 
-/** Lets every user's tasks use these tools: gives everybody the scopes of their servers. */
+/** Allows every user's tasks to use these tools: grants everyone the scopes of their servers. */
 export async function grantToEverybody(sql: Sql, toolIds: readonly string[]): Promise<void> {
   await sql`
     select public.grant_scopes(null, array_agg('mcp:' || tool.slug))

@@ -3,7 +3,7 @@ import type { Project } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { type LocalPlatform, startPlatform } from "../../scripts/platform/start_platform.ts";
 
-/** A whole platform in this process, and the operator's connection to its database. */
+/** A complete platform in this process, and the operator's connection to its database. */
 export interface Platform extends AsyncDisposable {
   readonly stack: LocalPlatform;
   /** As role `postgres`. */
@@ -14,21 +14,21 @@ export interface Platform extends AsyncDisposable {
   readonly logLines: readonly string[];
 }
 
-/** How a platform is booted. */
+/** How a platform boots. */
 export interface PlatformOptions {
-  /** Settings of the product. What the machine or an `.env` has set counts for nothing. */
+  /** Product settings. Settings of the machine or of an `.env` file are ignored. */
   readonly env?: Readonly<Record<string, string>>;
   /** @default this checkout */
   readonly projectRoot?: string;
   /** @default "pglite" */
   readonly db?: "pglite" | "native";
-  /** Where keys and data are kept, for tests that need the keys. @default nowhere */
+  /** Where keys and data are stored, for tests that need the keys. @default a temporary folder */
   readonly dataDir?: string;
-  /** What the seeded agents may read. @default they get no file tool */
+  /** The folder that the seeded agents may read. @default they get no file tool */
   readonly filesFolder?: string;
 }
 
-/** Boots a platform on any free port, an ephemeral one unless it is given a folder. */
+/** Boots a platform on any free port; it is ephemeral unless it gets a folder. */
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite", dataDir = "", filesFolder } =
     options;

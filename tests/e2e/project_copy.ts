@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
-/** A project folder that is gone after its test. */
+/** A project folder that is deleted after its test. */
 export interface ProjectCopy extends AsyncDisposable {
   readonly root: string;
 }
 
-/** Copies what functions and migrations need, and adds edge functions: `index.ts` by name. */
+/** Copies the files that functions and migrations need, and adds edge functions: `index.ts` by name. */
 export async function copyProject(
   functions: Readonly<Record<string, string>>,
 ): Promise<ProjectCopy> {

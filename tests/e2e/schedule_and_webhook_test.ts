@@ -3,7 +3,7 @@ import { castOf } from "../security/cast.ts";
 import { addAgent } from "./operator.ts";
 import { bootPlatform } from "./platform.ts";
 
-Deno.test("a user's webhook hears of the job that the user's schedule began", async () => {
+Deno.test("a user's webhook receives the job that the user's schedule started", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-schedule-" });
   const heard = Promise.withResolvers<{ headers: Headers; body: string }>();
   const receiver = Deno.serve(

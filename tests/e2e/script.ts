@@ -6,12 +6,12 @@ import {
 } from "../../scripts/models/scripted_agent.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 
-/** One turn of a script: an answer, or what computes it from the conversation. */
+/** One turn of a script: an answer, or a function that computes it from the conversation. */
 export type Turn =
   | ScriptedAnswer
   | ((request: ScriptedRequest) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** A model that answers each request with the turn that is due; the last turn repeats. */
+/** A model that answers each request with the next turn; the last turn repeats. */
 export function scriptTurns(model: string, ...turns: readonly [Turn, ...Turn[]]): ScriptedAgent {
   return scriptModel(model, async (request) => {
     const due = turns[Math.min(turnNumber(request), turns.length - 1)] ?? turns[0];
@@ -19,7 +19,7 @@ export function scriptTurns(model: string, ...turns: readonly [Turn, ...Turn[]])
   });
 }
 
-/** How many answers the conversation holds already. */
+/** The number of answers in the conversation so far. */
 export function turnNumber({ messages }: ScriptedRequest): number {
   return messages.filter(({ role }) => role === "assistant").length;
 }
@@ -34,7 +34,7 @@ export function complete(output: JsonValue): ScriptedAnswer {
   return call("complete_task", { output });
 }
 
-/** Ends the task with what the newest tool results were, as the model reads them. */
+/** Ends the task with the newest tool results, as the model reads them. */
 export function completeWithResults(request: ScriptedRequest): ScriptedAnswer {
   return complete(newestResults(request));
 }

@@ -13,7 +13,7 @@ export async function makeNotes(): Promise<string> {
   return folder;
 }
 
-/** What the agents of `seed.sql` do on a stack that serves {@linkcode makeNotes}. */
+/** The behavior of the agents in `seed.sql` on a stack that serves {@linkcode makeNotes}. */
 export async function seededAgents(
   t: Deno.TestContext,
   { sql, project }: Platform,
@@ -36,7 +36,7 @@ export async function seededAgents(
     assert.equal(error, null);
   }
 
-  await t.step("the seeded writer asks for one review and completes, without a tool", async () => {
+  await t.step("the seeded writer requests one review and completes without a tool", async () => {
     const taskId = await createTask("writer", { topic: "we have webhooks" });
     await approve(taskId);
 
@@ -47,7 +47,7 @@ export async function seededAgents(
     });
   });
 
-  await t.step("the seeded planner has readers digest the folder that is served", async () => {
+  await t.step("the seeded planner has readers digest the served folder", async () => {
     const taskId = await createTask("planner", { folder: "." });
     await approve(taskId);
 

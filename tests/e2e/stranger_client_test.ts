@@ -12,7 +12,7 @@ import { addAgent, addProvider } from "./operator.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 import { untilTask } from "./task_view.ts";
 
-/** Asks a person, writes a file, completes: whatever an owner can see of a task. */
+/** Asks a person, writes a file, completes: everything that an owner can see of a task. */
 const CAREFUL = scriptTurns(
   "careful",
   call("request_human_review", { question: "Go on?" }),
@@ -28,7 +28,7 @@ const createdSchema = z.object({
   channels: z.object({ task: z.string(), master: z.string() }),
 });
 
-/** What the stranger knows of somebody else's task: everything but the right to it. */
+/** A stranger's knowledge of another user's task: everything except the permission. */
 interface Scene {
   readonly project: Project;
   readonly sql: Sql;
@@ -38,7 +38,7 @@ interface Scene {
   readonly topic: string;
 }
 
-Deno.test("an outside client sees its own task to the end, and nobody else sees any of it", async (t) => {
+Deno.test("an external client follows its own task to the end, and nobody else sees any of it", async (t) => {
   const models = await startModelServer({ agents: [CAREFUL] });
   await using start = runStart(["--ephemeral", "--json", "--port", "0"], { stdin: "null" });
   const ready = await start.ready;
@@ -73,7 +73,7 @@ Deno.test("an outside client sees its own task to the end, and nobody else sees 
 
     const overheard = await listen(nobody, channels.master, { isPrivate: false });
     await t.step(
-      "a stranger may not join, and a public channel of the name is silent",
+      "a stranger may not join, and a public channel of that name is silent",
       async () => {
         for (const topic of [channels.task, channels.master, `${channels.task}:x`, "tasks"]) {
           assert.equal((await listen(stranger.client, topic)).joined, "REFUSED", topic);
@@ -113,7 +113,7 @@ Deno.test("an outside client sees its own task to the end, and nobody else sees 
 
     await t.step("a stranger cannot fetch the owner's file", () => strangerHasNoFiles(scene));
 
-    await t.step("the publishable key alone can do nothing", async () => {
+    await t.step("the publishable key by itself can do nothing", async () => {
       await overheard.leave();
       await keyAloneDoesNothing(nobody, scene);
     });
@@ -124,7 +124,7 @@ Deno.test("an outside client sees its own task to the end, and nobody else sees 
     await models.stop();
   }
 
-  await t.step("SIGTERM to the pid of the ready line leaves no process", async () => {
+  await t.step("SIGTERM to the pid in the ready line leaves no process", async () => {
     Deno.kill(ready.pid, "SIGTERM");
     const { code } = await start.ended;
 
@@ -160,7 +160,7 @@ async function strangerIsKeptOut({ stranger, taskId, topic, project }: Scene): P
     assert.deepEqual([data, error?.details, status], [null, "TASK_NOT_FOUND", 404]);
     assert.ok(error?.hint);
   }
-  // Sent past the channel, as a client without one does.
+  // Sent without the channel, like a client that has not joined.
   await sendRequest(project, {
     endpoint: "/realtime/v1/api/broadcast",
     headers: userHeaders(project, stranger),
@@ -191,7 +191,7 @@ async function keyAloneDoesNothing(nobody: SupabaseClient, scene: Scene): Promis
       table.delete().not(column, "is", null),
     ];
     for (const { error } of await Promise.all(writes)) {
-      // No privilege; or a view that nobody can write to.
+      // No privilege, or a read-only view.
       assert.match(error?.code ?? "none", /^(42501|55000)$/, name);
     }
   }
@@ -220,7 +220,7 @@ async function keyAloneDoesNothing(nobody: SupabaseClient, scene: Scene): Promis
   assert.equal((await listen(nobody, topic)).joined, "REFUSED");
 }
 
-/** Every table and view of the API with a column that could be written. */
+/** Every table and view of the API with a writable column. */
 async function publicTables(sql: Sql) {
   return await sql<{ name: string; column: string }[]>`
     select relation.relname as name, min(attribute.attname) as column
@@ -233,7 +233,7 @@ async function publicTables(sql: Sql) {
     order by 1`;
 }
 
-/** Every function of the API with null for each of its arguments. */
+/** Every function of the API with null for each argument. */
 async function publicFunctions(sql: Sql) {
   return await sql<{ name: string; args: Record<string, null> }[]>`
     select proname as name, coalesce((

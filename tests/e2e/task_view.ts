@@ -32,7 +32,7 @@ export async function readTask(sql: Sql, taskId: string): Promise<TaskView> {
   return taskSchema.parse(row);
 }
 
-/** Waits until the task has the status; the error shows the task as it is instead. */
+/** Waits until the task has the status; the error contains the task's actual state. */
 export async function untilTask(
   sql: Sql,
   taskId: string,

@@ -14,7 +14,7 @@ import { httpApiSteps } from "./tool_types/http_api_steps.ts";
 import { mcpServerSteps } from "./tool_types/mcp_server_steps.ts";
 import type { ToolStage } from "./tool_types/tool_jobs.ts";
 
-Deno.test("agents run every type of tool: with a credential, refused, with a lost answer", async (t) => {
+Deno.test("agents run every type of tool with a credential, a refusal and a lost answer", async (t) => {
   await using recorder = startRecorder();
   await using copy = await copyProject({ keep: keepFunction(recorder.server.url) });
   await using platform = await bootPlatform({ projectRoot: copy.root });
@@ -34,7 +34,7 @@ Deno.test("agents run every type of tool: with a credential, refused, with a los
   await edgeFunctionSteps(t, stage, recorder);
   await artifactsSteps(t, stage);
 
-  await t.step("no secret stands anywhere but in Vault", async () => {
+  await t.step("only Vault contains secrets", async () => {
     const { sql, stack, logLines } = platform;
     const requests = stack.models.journal.entries().map(({ body }) => body).join("\n");
 

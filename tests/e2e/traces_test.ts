@@ -9,7 +9,7 @@ import { untilTask } from "./task_view.ts";
 
 const TRACE_ID = "5".repeat(32);
 
-Deno.test("the stack's functions export a job's trace where an endpoint is set", async () => {
+Deno.test("the stack's functions export a job's trace if an endpoint is set", async () => {
   const collector = startCollector();
   {
     await using platform = await bootPlatform({
@@ -32,7 +32,7 @@ Deno.test("the stack's functions export a job's trace where an endpoint is set",
     const { task_id } = created(await sendRequest(project, { body, headers }));
     await untilTask(sql, task_id, "completed");
 
-    // Two runs of the boss, one of the hand; the functions send by themselves.
+    // Two runs of the boss, one of the worker; the functions export without a request.
     const isRun = ({ name }: { readonly name: string }) => name.startsWith("invoke_agent");
     await waitFor(() => collector.spans().filter(isRun).length === 3);
     const spans = collector.spans().filter(({ traceId }) => traceId === TRACE_ID);
@@ -45,7 +45,7 @@ Deno.test("the stack's functions export a job's trace where an endpoint is set",
       ),
     );
 
-    // Every function traces its requests, those that it refuses among them.
+    // Every function traces its requests, including refused ones.
     const traceparent = `00-${"7".repeat(32)}-${"8".repeat(16)}-01`;
     for (const name of stack.functions) {
       const answer = await fetch(`${stack.apiUrl}/functions/v1/${name}`, {

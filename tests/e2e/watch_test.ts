@@ -8,7 +8,7 @@ import type { Platform } from "./platform.ts";
 import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { untilTask } from "./task_view.ts";
 
-/** Three seconds for each answer. */
+/** Each answer takes three seconds. */
 const ANSWER = { pieces: 60, pieceEachMs: 50 };
 
 const createdSchema = z.object({
@@ -33,7 +33,7 @@ function withoutDeltas(received: readonly Broadcast[]): unknown[] {
   return received.filter(({ event }) => event !== "model.delta").map(({ payload }) => payload.seq);
 }
 
-/** What each step needs. */
+/** The dependencies of each step. */
 interface Scene {
   readonly platform: Platform;
   readonly model: SlowModel;
@@ -41,7 +41,7 @@ interface Scene {
   readonly stranger: DemoUser;
 }
 
-Deno.test("text streams to whoever watches, and to nobody else", async (t) => {
+Deno.test("text streams only to users who watch", async (t) => {
   await using model = startSlowModel(ANSWER);
   await using platform = await sharedPlatform();
   await addProvider(platform.sql, { name: "slow", baseUrl: model.baseUrl });
@@ -55,8 +55,8 @@ Deno.test("text streams to whoever watches, and to nobody else", async (t) => {
     await t.step("a job that is watched from its creation streams on its channel", () => {
       return streamsOnTheJobsChannel(scene);
     });
-    await t.step("a job that nobody watches gets its answer whole", () => answersWhole(scene));
-    await t.step("a stranger cannot watch, its owner hears until when", () => watches(scene));
+    await t.step("a job that nobody watches gets its complete answer", () => answersWhole(scene));
+    await t.step("only the owner can watch, and gets the end of the watch", () => watches(scene));
   } finally {
     await Promise.all([owner, stranger].map(({ client }) => client.realtime.disconnect()));
   }
@@ -80,8 +80,8 @@ async function streamsOnTheJobsChannel({ platform, owner }: Scene): Promise<void
   }
   assert.deepEqual(dataOf(task.received, "model.delta"), [], "on one channel alone");
   const seqs = withoutDeltas(job.received);
-  assert.equal(new Set(seqs).size, seqs.length, "each event once");
-  // Whoever has joined later has missed no more than came before.
+  assert.equal(new Set(seqs).size, seqs.length, "each event arrives once");
+  // A client that joins later misses only what came before.
   const ofTask = withoutDeltas(task.received);
   assert.deepEqual(seqs.slice(-3), ofTask.slice(-3));
 }

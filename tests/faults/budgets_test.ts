@@ -7,13 +7,13 @@ import { call, complete, completeWithResults, scriptTurns, type Turn } from "../
 const save = call("save_intermediate_data", { key: "k", value: 1 });
 const handOff = (agent: string) => call("create_subtask", { agent, input: "Go" });
 
-/** A job that would go on for ever, and the cap that ends it. */
+/** A job that would never end, and the cap that ends it. */
 interface CappedJob {
   readonly name: string;
   readonly job: Job;
   readonly code: string;
   readonly says: RegExp;
-  /** How often the model is asked before. */
+  /** The number of earlier model requests. */
   readonly requestCount: number;
 }
 
@@ -47,7 +47,7 @@ const CAPPED: readonly CappedJob[] = [
     requestCount: 1,
   },
   {
-    name: "a cost nobody knows",
+    name: "an unknown cost",
     job: { slug: "priceless", turns: [save], budget: { max_cost_micro_usd: 5 } },
     code: "PRICE_UNKNOWN",
     says: /the model or a tool of its provider has no price$/,
@@ -82,7 +82,7 @@ const CAPPED: readonly CappedJob[] = [
   },
 ];
 
-Deno.test("a budget ends a job, and says which one it was", async (t) => {
+Deno.test("a budget ends a job, and the error names it", async (t) => {
   await using platform = await bootPlatform({ db: "native" });
   const { sql, stack: { models } } = platform;
   await addAgent(sql, { slug: "hand" });
@@ -100,9 +100,9 @@ Deno.test("a budget ends a job, and says which one it was", async (t) => {
 
       assertFailed(end, code, says);
       assert.equal(models.journal.count(job.slug), requestCount);
-      assert.equal(end.task.attempts, 0, "a cap is no attempt");
+      assert.equal(end.task.attempts, 0, "a cap does not count as an attempt");
       const modelSteps = end.steps.filter(({ kind }) => kind === "model");
-      assert.equal(modelSteps.length, requestCount, "what was paid for is kept");
+      assert.equal(modelSteps.length, requestCount, "charged steps are kept");
     });
   }
 
@@ -123,7 +123,7 @@ Deno.test("a budget ends a job, and says which one it was", async (t) => {
     );
   });
 
-  await t.step("a budget is the whole job's: what a subtask spends its parent lacks", async () => {
+  await t.step("a budget is shared by the whole job, subtasks included", async () => {
     await addAgent(sql, { slug: "wordy" });
     models.addAgent(scriptTurns("wordy", complete("word ".repeat(200))));
 

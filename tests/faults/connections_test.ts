@@ -8,7 +8,7 @@ import { bootPlatform } from "../e2e/platform.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
 
-/** Runs as the caller, for so long that calls overlap. */
+/** Runs as the caller, long enough for calls to overlap. */
 const SLOW_FUNCTION = `
   create function public.test_slow() returns text language plpgsql stable as $$
   begin
@@ -18,7 +18,7 @@ const SLOW_FUNCTION = `
   grant execute on function public.test_slow to authenticated;
 `;
 
-Deno.test("a worker with all its slots busy holds at most three connections", async () => {
+Deno.test("a worker with all its slots busy uses at most three connections", async () => {
   await using platform = await bootPlatform({ db: "native" });
   const { sql, stack: { models } } = platform;
   await sql.unsafe(SLOW_FUNCTION);

@@ -7,10 +7,10 @@ import { bootPlatform, type Platform } from "../e2e/platform.ts";
 
 const TASKS = 8;
 const TIMEOUT_MS = 240_000;
-/** Well below the time for which deltas flow. */
+/** Well below the time for which deltas are sent. */
 const WATCH_EACH_MS = 5_000;
 
-/** Both jobs keep an isolate's streams busy for longer than its CPU time would last. */
+/** Both jobs keep an isolate's streams busy for longer than its CPU time lasts. */
 const JOBS = [
   { name: "3,000 pieces over 30 s", answer: { pieces: 3_000, gapMs: 10, turns: 1 } },
   { name: "1,000 pieces over 20 s", answer: { pieces: 1_000, gapMs: 20, turns: 1 } },
@@ -18,7 +18,7 @@ const JOBS = [
 
 for (const isWatched of [false, true]) {
   Deno.test({
-    name: `under the hosted CPU limits long answers complete, each asked for at most twice, ${
+    name: `under the hosted CPU limits long answers complete after at most two requests each, ${
       isWatched ? "watched" : "unwatched"
     }`,
     ignore: !canReadThreadCpu(),
@@ -35,7 +35,7 @@ async function runJobs(t: Deno.TestContext, isWatched: boolean): Promise<void> {
   let lastTask = 0;
 
   for (const { name, answer } of JOBS) {
-    await t.step(`${TASKS} tasks, each one answer of ${name}`, async () => {
+    await t.step(`${TASKS} tasks, each with one answer of ${name}`, async () => {
       model.play(answer satisfies PacedAnswer);
       const words = Array.from({ length: TASKS }, () => `task-${100 + (lastTask += 1)}`);
       const ids = await Promise.all(words.map((word) => createTask(platform, word)));
@@ -44,13 +44,13 @@ async function runJobs(t: Deno.TestContext, isWatched: boolean): Promise<void> {
 
       for (const word of words) {
         const calls = model.calls.get(`${word} 0`) ?? 0;
-        assert.ok(calls === 1 || calls === 2, `${word} was asked for ${calls} times`);
+        assert.ok(calls === 1 || calls === 2, `${word} was requested ${calls} times`);
       }
     });
   }
 
   const terminated = platform.logLines.filter((line) => line.includes('"isolate.terminated"'));
-  assert.deepEqual(terminated, [], "no isolate was ended with work in it");
+  assert.deepEqual(terminated, [], "no isolate was ended while it had work");
 }
 
 async function createTask({ sql }: Platform, word: string): Promise<string> {

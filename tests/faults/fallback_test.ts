@@ -16,7 +16,7 @@ import {
 } from "../llm/raw_server.ts";
 import { WIRE_FORMATS } from "../llm/wire_format.ts";
 
-/** How a provider lets a call down, and the code under which the step remembers it. */
+/** A failure of a provider, and the code that the step records for it. */
 interface Outage {
   readonly name: string;
   readonly answer: RawAnswer;
@@ -27,7 +27,7 @@ const OUTAGES: readonly Outage[] = [
   { name: "answers 500", answer: answering(500, {}), code: "MODEL_UNAVAILABLE" },
   { name: "is overloaded", answer: answering(503, {}), code: "MODEL_UNAVAILABLE" },
   {
-    name: "has no quota left",
+    name: "has an exhausted quota",
     answer: answering(429, { error: { code: "insufficient_quota", message: "Add credit." } }),
     code: "MODEL_AUTH_FAILED",
   },
@@ -39,7 +39,7 @@ const usageSchema = z.looseObject({
   passed_over: z.array(z.object({ provider: z.string(), model: z.string(), code: z.string() })),
 });
 
-Deno.test("a job goes on with its agent's next provider while the first one is down", async (t) => {
+Deno.test("a job continues with its agent's next provider while the first one is down", async (t) => {
   await using platform = await bootPlatform({ db: "native" });
 
   for (const { api } of WIRE_FORMATS) {
@@ -71,7 +71,7 @@ Deno.test("a job goes on with its agent's next provider while the first one is d
   }
 
   await t.step(
-    "a job whose providers are all down waits and completes when one is back",
+    "a job whose providers are all down waits and completes when one returns",
     async () => {
       let isBack = false;
       const say = saying("openai", "back again");
@@ -102,7 +102,7 @@ Deno.test("a job goes on with its agent's next provider while the first one is d
   );
 
   await t.step(
-    "a call that the first provider refuses as wrong does not go to the second",
+    "a call that the first provider refuses as invalid does not go to the second",
     async () => {
       const first = startRawServer(answering(400, { error: { message: "No such parameter" } }));
       const second = startRawServer(saying("openai", "never asked"));
@@ -135,7 +135,7 @@ function formatOf(api: ModelApi) {
   return format;
 }
 
-/** An agent whose own provider speaks chat completions, and whose fallback speaks `api`. */
+/** An agent whose own provider has the chat completions API, and whose fallback has `api`. */
 async function addAgentWithFallback(
   sql: Sql,
   slug: string,
@@ -166,14 +166,14 @@ async function createTask({ project, stack }: Platform, agent: string): Promise<
   return created(await sendRequest(project, { headers, body: { agent, input: "Go" } })).task_id;
 }
 
-/** The usage that the one model call of a task has recorded. */
+/** The recorded usage of a task's only model call. */
 async function usageOf(sql: Sql, taskId: string): Promise<unknown> {
   const [row] = await sql`
     select usage from public.task_steps where task_id = ${taskId}::uuid`;
   return row?.usage;
 }
 
-/** Waits for a failure of the task; seconds until it is tried again. */
+/** Waits for a failure of the task; returns the seconds until its retry. */
 async function pauseAfter(sql: Sql, taskId: string, failures: number): Promise<number> {
   return await waitFor(async () => {
     const [row] = await sql<{ status: string; attempts: number; pause: number | null }[]>`

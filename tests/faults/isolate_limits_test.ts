@@ -9,10 +9,10 @@ import { readEvents, readSteps, untilTask } from "../e2e/task_view.ts";
 import { descendants } from "../stack/process_tree.ts";
 
 const WALL_CLOCK_SECONDS = 3;
-/** A dead worker's tasks wait so long. */
+/** How long a dead worker's tasks wait. */
 const LEASE_SECONDS = 5;
 
-Deno.test("no life of an isolate is too short for a job", async (t) => {
+Deno.test("a job completes however short the lives of its isolates are", async (t) => {
   await using platform = await bootPlatform({
     db: "native",
     env: {
@@ -23,7 +23,7 @@ Deno.test("no life of an isolate is too short for a job", async (t) => {
   });
   const { stack: { models } } = platform;
 
-  await t.step("60 steps in lives of 3 seconds", async () => {
+  await t.step("60 steps with isolates that live 3 seconds", async () => {
     models.addAgent(scriptModel("marathon", async (request) => {
       const turn = turnNumber(request);
       await pause(120);
@@ -40,11 +40,14 @@ Deno.test("no life of an isolate is too short for a job", async (t) => {
     assert.deepEqual(steps.map(({ seq, state }) => [seq, state]), range(1, 60, "done"));
     await assertNothingCounted(platform, taskId);
     const lives = await workersOf(platform, taskId);
-    assert.ok(lives >= 3, `the job ran in ${lives} lives`);
-    assert.ok(models.journal.count("marathon") <= 30 + lives, "a hand-over costs at most one call");
+    assert.ok(lives >= 3, `the job ran in ${lives} isolates`);
+    assert.ok(
+      models.journal.count("marathon") <= 30 + lives,
+      "a change of the isolate costs at most one call",
+    );
   });
 
-  await t.step("a model call that outlasts the isolate is handed over", async () => {
+  await t.step("a model call that outlasts the isolate continues in another one", async () => {
     let asked = 0;
     models.addAgent(scriptModel("thinker", async () => {
       if (++asked === 1) await pause(2 * WALL_CLOCK_SECONDS * 1_000);
@@ -65,13 +68,13 @@ Deno.test("no life of an isolate is too short for a job", async (t) => {
     ]);
   });
 
-  await t.step("killed without a warning, twice, in the middle of a model call", async () => {
+  await t.step("two kills without a warning in the middle of a model call", async () => {
     const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
     const asked: number[] = [];
     models.addAgent(scriptModel("victim", async (request) => {
       const turn = turnNumber(request);
       asked.push(turn);
-      // The first two answers never come: whoever waits for them is dead by then.
+      // The first two answers never arrive: their workers are dead by then.
       if (asked.length <= 2) await gates[asked.length - 1]?.promise;
       return turn === 0
         ? call("save_intermediate_data", { key: "k", value: 1 })
@@ -87,7 +90,7 @@ Deno.test("no life of an isolate is too short for a job", async (t) => {
     for (const gate of gates) gate.resolve();
 
     assert.equal(output, "alive");
-    // On a busy machine a life of three seconds can end before the answer is written down.
+    // On a busy machine an isolate of three seconds can end before the answer is recorded.
     const repeated = asked.slice(0, -1);
     assert.ok(repeated.length === 3 || repeated.length === 4, JSON.stringify(asked));
     assert.deepEqual([...new Set(repeated), asked.at(-1)], [0, 1]);
@@ -95,7 +98,7 @@ Deno.test("no life of an isolate is too short for a job", async (t) => {
   });
 });
 
-/** No error, no retry and no dead letter; and no death counts any more after a step has ended. */
+/** No error, retry or dead letter, and deaths no longer count after a completed step. */
 async function assertNothingCounted({ sql }: Platform, taskId: string): Promise<void> {
   const [row] = await sql`
     select attempts, deliveries,

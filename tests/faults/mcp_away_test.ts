@@ -6,10 +6,10 @@ import { call, complete, completeWithResults, newestResults } from "../e2e/scrip
 import { type McpFixture, startMcpServer } from "../tools/mcp_fixture.ts";
 
 const search = call("away__search", { searchValue: "x" });
-/** How long a listing waits; more than what counts as slow. */
+/** How long a listing waits; longer than the threshold for slow servers. */
 const LISTING_TIMEOUT_MS = 1_500;
 
-Deno.test("an MCP server may go away and come back", async (t) => {
+Deno.test("an MCP server may become unavailable and return", async (t) => {
   await using platform = await bootPlatform({ db: "native" });
   let server = await startMcpServer();
   const port = Number(new URL(server.url).port);
@@ -21,7 +21,7 @@ Deno.test("an MCP server may go away and come back", async (t) => {
 
   try {
     await t.step(
-      "in the middle of a job: a clear result, and then the next call works",
+      "during a job: the call gets a clear error, and the next one works",
       async () => {
         const results: string[] = [];
         const end = await runToEnd(platform, {
@@ -52,7 +52,7 @@ Deno.test("an MCP server may go away and come back", async (t) => {
       },
     );
 
-    await t.step("when its list is due: the cached tools are offered, and work again", async () => {
+    await t.step("when its list is due: cached tools are offered and work again", async () => {
       await platform.sql`
         update public.agent_mcp_connections set tools_listed_at = now() - interval '1 hour'`;
       await goAway();
@@ -73,7 +73,7 @@ Deno.test("an MCP server may go away and come back", async (t) => {
       assert.match(JSON.stringify(end.task.output), /found/);
     });
 
-    await t.step("before it was ever listed: the agent and the trace see it", async () => {
+    await t.step("before its first listing: the agent and the trace report it", async () => {
       const fresh = await register(platform, "fresh", server.url);
       await goAway();
       const systems: string[] = [];
@@ -105,7 +105,7 @@ Deno.test("an MCP server may go away and come back", async (t) => {
   }
 });
 
-Deno.test("an MCP server that swallows requests holds up one job, not each of its agent's", async () => {
+Deno.test("an MCP server that never responds delays one job, not each of its agent's", async () => {
   await using platform = await bootPlatform({ db: "native" });
   await using hole = openBlackHole();
   const id = await register(platform, "hole", hole.url, { timeout_ms: LISTING_TIMEOUT_MS });
@@ -125,8 +125,8 @@ Deno.test("an MCP server that swallows requests holds up one job, not each of it
     assert.deepEqual(absences(end), [{ server: "hole", error_code: "TOOL_TIMEOUT" }]);
   }
   assert.ok(connections > 0);
-  assert.equal(afterSecond, connections, "the second job asked the server again");
-  assert.ok(hole.count() > afterSecond, "the server is asked again after a while");
+  assert.equal(afterSecond, connections, "the second job did not call the server");
+  assert.ok(hole.count() > afterSecond, "the server is called again after some time");
 });
 
 async function register(
@@ -138,14 +138,14 @@ async function register(
   return await addTool(sql, { slug, type: "mcp_server", config: { mcp_url: url, ...config } });
 }
 
-/** What the trace says of servers that could not list their tools. */
+/** The events in the trace about servers that could not list their tools. */
 function absences({ events }: Awaited<ReturnType<typeof runToEnd>>) {
   return events
     .filter(({ type, payload }) => type === "tool.failed" && payload.step_seq === undefined)
     .map(({ payload: { server = null, error_code = null } }) => ({ server, error_code }));
 }
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never responds. */
 function openBlackHole() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const connections: Deno.TcpConn[] = [];

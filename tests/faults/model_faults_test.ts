@@ -12,10 +12,10 @@ import {
 } from "../llm/raw_server.ts";
 import { WIRE_FORMATS } from "../llm/wire_format.ts";
 
-/** A stream that stalls costs this long. */
+/** The time after which a stalled stream fails. */
 const MODEL_TIMEOUT_SECONDS = 2;
 
-/** A first answer that is none, the code that the trace has for it, and the attempts it counts. */
+/** An invalid first answer, its code in the trace, and the attempts that it uses. */
 interface Fault {
   readonly name: string;
   readonly slug: string;
@@ -26,7 +26,7 @@ interface Fault {
 
 const FAULTS: readonly Fault[] = [
   {
-    name: "a 429 that does not say for how long",
+    name: "a 429 without a time",
     slug: "busy",
     answer: (connection) =>
       respond(connection, { status: 429, body: '{"error": {"message": "slow down"}}' }),
@@ -34,7 +34,7 @@ const FAULTS: readonly Fault[] = [
     attempts: 0,
   },
   {
-    name: "a 429 that asks for a second",
+    name: "a 429 with a wait of one second",
     slug: "busy-for-a-second",
     answer: (connection) =>
       respond(connection, { status: 429, headers: { "retry-after": "1" }, body: "{}" }),
@@ -42,7 +42,7 @@ const FAULTS: readonly Fault[] = [
     attempts: 0,
   },
   {
-    name: "a 500 that is a web page",
+    name: "a 500 with a web page",
     slug: "broken",
     answer: (connection) => respond(connection, { status: 500, body: "<html>Oops</html>" }),
     code: "MODEL_UNAVAILABLE",
@@ -56,7 +56,7 @@ const FAULTS: readonly Fault[] = [
     attempts: 1,
   },
   {
-    name: "a connection that is reset in the answer",
+    name: "a connection that is reset during the answer",
     slug: "cut",
     answer: async (connection) => {
       await beginStream(connection, openings());
@@ -73,7 +73,7 @@ const FAULTS: readonly Fault[] = [
     attempts: 1,
   },
   {
-    name: "a server that takes the request and says nothing",
+    name: "a server that accepts the request and never responds",
     slug: "mute",
     answer: () => {},
     code: "MODEL_TIMEOUT",
@@ -90,7 +90,7 @@ const FAULTS: readonly Fault[] = [
     attempts: 1,
   },
   {
-    name: "5 MB that are no answer",
+    name: "5 MB without an answer",
     slug: "flood",
     answer: (connection) => respond(connection, { body: "x".repeat(5_000_000) }),
     code: "MODEL_UNAVAILABLE",
@@ -98,7 +98,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-Deno.test("a job survives whatever a model's server does once", async (t) => {
+Deno.test("a job survives any single fault of a model's server", async (t) => {
   await using platform = await bootPlatform({
     db: "native",
     env: { SUPASWARM_MODEL_TIMEOUT_SECONDS: String(MODEL_TIMEOUT_SECONDS) },

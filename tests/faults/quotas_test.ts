@@ -5,9 +5,9 @@ import { scriptTurns } from "../e2e/script.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type Cast, castOf, type Person } from "../security/cast.ts";
 
-/** What one user may take, as a client of the platform meets it. */
-Deno.test("no user takes what others need", async (t) => {
-  // Statements side by side need a database that runs several at once.
+/** The limits of one user, as seen by a client of the platform. */
+Deno.test("no user can starve the others", async (t) => {
+  // Concurrent statements need a database that runs several at once.
   await using platform = await bootPlatform({ db: "native" });
   await using cast = await castOf(platform);
   const { sql, stack: { models } } = platform;
@@ -25,14 +25,14 @@ Deno.test("no user takes what others need", async (t) => {
   );
   await addAgent(sql, { slug: "saver" });
 
-  await t.step("creations above the quota are 429 and say which, how much and when", async () => {
+  await t.step("creations above the quota get 429 with quota, size and time", async () => {
     await setQuota(platform, "task_creations_per_minute", 1);
     const first = await createTask(platform, cast.owner);
     const second = await createTask(platform, cast.owner);
     const other = await createTask(platform, cast.stranger);
 
     assert.equal(first.status, 201);
-    assert.equal(other.status, 201, "another user is not concerned");
+    assert.equal(other.status, 201, "another user is not affected");
     assert.equal(second.status, 429);
     const retryAfter = Number(second.headers.get("retry-after"));
     assert.ok(retryAfter >= 1 && retryAfter <= 60, `retry-after is ${retryAfter}`);
@@ -42,7 +42,7 @@ Deno.test("no user takes what others need", async (t) => {
     await setQuota(platform, "task_creations_per_minute", 600);
   });
 
-  await t.step("a task saves no more than its owner may store, and reads why", async () => {
+  await t.step("a task cannot store more than its owner's quota, and reads why", async () => {
     await setQuota(platform, "stored_bytes", 1_000);
     await sql`delete from private.quota_minutes`;
     const steps = await stepsOf(platform, await createTask(platform, cast.owner));
@@ -56,7 +56,7 @@ Deno.test("no user takes what others need", async (t) => {
     assert.deepEqual(states, ["done", "done", "done"], "a larger quota lets it save");
   });
 
-  await t.step("lists that are asked for anew are counted, cached ones are not", async () => {
+  await t.step("fresh listings are counted, cached ones are not", async () => {
     await setQuota(platform, "tool_list_refreshes_per_minute", 1);
 
     assert.equal((await listTools(platform, cast, "&refresh=true")).status, 200);
@@ -109,7 +109,7 @@ Deno.test("no user takes what others need", async (t) => {
     await Promise.all(slow);
   });
 
-  await t.step("a null in a budget lifts no ceiling of the operator", async () => {
+  await t.step("a null in a budget does not remove the operator's ceiling", async () => {
     await sql`insert into private.quotas (name, amount) values ('max_steps', 1)`;
     const created = await createTask(platform, cast.owner, { budget: { max_steps: null } });
     const task = await ended(platform, created);

@@ -10,13 +10,13 @@ import { readSteps, untilTask } from "../e2e/task_view.ts";
 import { brokenAnswer, startHttpServer } from "../tools/http_fixture.ts";
 import { startMcpServer } from "../tools/mcp_fixture.ts";
 
-/** How long a silent tool is waited for. */
+/** The time limit of a silent tool. */
 const TOOL_TIMEOUT_MS = 500;
 
-Deno.test("a job survives whatever its tools do, and no write is repeated blindly", async (t) => {
+Deno.test("a job survives any fault of its tools, and no write is repeated blindly", async (t) => {
   await using platform = await bootPlatform({ db: "native" });
 
-  await t.step("a read that is never answered is a result, and the job goes on", async () => {
+  await t.step("a read without an answer is an error result, and the job continues", async () => {
     await using silent = startSilentServer();
     const id = await addApi(platform, { slug: "silent-read", url: silent.url, method: "GET" });
 
@@ -31,7 +31,7 @@ Deno.test("a job survives whatever its tools do, and no write is repeated blindl
     assert.equal(silent.seen.length, 1);
   });
 
-  await t.step("a write that is never answered asks a person; no is not repeated", async () => {
+  await t.step("a write without an answer asks a person, and a rejected one ends", async () => {
     await using silent = startSilentServer();
     const id = await addApi(platform, { slug: "silent-write", url: silent.url, method: "POST" });
     const turns = [call("silent-write__silent-write"), completeWithResults] as const;
@@ -49,7 +49,7 @@ Deno.test("a job survives whatever its tools do, and no write is repeated blindl
   });
 
   await t.step(
-    "a write whose answer is lost runs again only with a person's approval",
+    "a write whose answer is lost is repeated only with a person's approval",
     async () => {
       let callCount = 0;
       const desk = await startMcpServer({
@@ -83,7 +83,7 @@ Deno.test("a job survives whatever its tools do, and no write is repeated blindl
   );
 
   await t.step(
-    "garbage is asked for again, 5 MB and a flood are results, and the next call is made",
+    "garbage is requested again, 5 MB and a flood are results, and the next call runs",
     async () => {
       type Answer = (answerCall: () => Promise<Response>) => Response | Promise<Response>;
       const answers: Answer[] = [
@@ -112,7 +112,7 @@ Deno.test("a job survives whatever its tools do, and no write is repeated blindl
           slug: "listener",
           tools: [{ id }],
           turns: [
-            // The tool only reads, so the gateway itself asks again after the garbage.
+            // The tool is read-only, so the gateway itself retries after the garbage.
             search,
             (request) => {
               results.push(...newestResults(request));
@@ -140,7 +140,7 @@ function contentTypeOf({ headers }: Response): string {
   return headers.get("content-type") ?? "";
 }
 
-/** Takes every request and answers none, until it is stopped. */
+/** Accepts every request and answers none until it is stopped. */
 function startSilentServer() {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const server = startHttpServer(() => ended.then(() => new Response("late")));

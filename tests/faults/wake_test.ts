@@ -7,15 +7,15 @@ import { readTask, untilTask } from "../e2e/task_view.ts";
 import { assertConsistent, openRaceTrack } from "../postgres/race_fixture.ts";
 
 const AGENT = "sleeper";
-/** In place of the 15 seconds of a project. */
+/** Replaces the 15 seconds of a project. */
 const CRON_PERIOD_SECONDS = 2;
-/** From the tick to the end of a task of one step, with an isolate to start. */
+/** From the tick to the end of a task with one step, including the start of an isolate. */
 const RUN_MS = 15_000;
 
-/** What becomes of a request to wake the worker. */
+/** The fate of a request that wakes the worker. */
 type Endpoint = "pass" | "drop" | "error";
 
-Deno.test("a task starts whatever happens to its wake", async (t) => {
+Deno.test("a task starts whatever happens to its wake-up", async (t) => {
   await using platform = await bootPlatform({
     db: "native",
     env: { SUPASWARM_IDLE_SECONDS: "1" },
@@ -26,7 +26,7 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
   await using endpoint = openWakeEndpoint(platform);
   const cron = cronOf(platform);
 
-  await t.step("with cron paused, the wake alone suffices", async () => {
+  await t.step("while cron is paused, the wake-up is sufficient", async () => {
     await quiet(platform);
     await cron.pause();
     await endpoint.stand("pass");
@@ -37,7 +37,7 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
     assert.deepEqual(endpoint.seen(), ["pass"]);
   });
 
-  await t.step("with its wake lost, a task starts within one period of cron", async () => {
+  await t.step("after a lost wake-up a task starts within one period of cron", async () => {
     await quiet(platform);
     await cron.pause();
     await endpoint.stand("drop");
@@ -57,7 +57,7 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
     await endpoint.stand("error");
 
     const taskId = await createTask(platform);
-    await waitFor(() => endpoint.seen().length >= 3, { what: "three wakes that fail" });
+    await waitFor(() => endpoint.seen().length >= 3, { what: "three failed wake-ups" });
     const { status, attempts } = await readTask(sql, taskId);
     assert.deepEqual([status, attempts], ["pending", 0]);
 
@@ -66,11 +66,11 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
     assert.equal(task.attempts, 0);
   });
 
-  await t.step("with the request queue lost, the next tick asks again", async () => {
+  await t.step("after the request queue is lost, the next tick sends a request", async () => {
     await quiet(platform);
     await cron.pause();
     await endpoint.stand("pass");
-    // pg_net's queue is unlogged: after a crash of Postgres it is empty. Here it takes nothing.
+    // pg_net's queue is unlogged: it is empty after a crash of Postgres. This simulates it.
     const [setting] = await sql<{ value: string }[]>`
       delete from private.settings where key = 'project_url' returning value`;
     const taskId = await createTask(platform);
@@ -82,7 +82,7 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
     await untilTask(sql, taskId, "completed", RUN_MS);
   });
 
-  await t.step("a worker whose connections were cut finds what came meanwhile", async () => {
+  await t.step("a worker with closed connections finds tasks created meanwhile", async () => {
     await quiet(platform);
     await cron.pause();
     await endpoint.stand("pass");
@@ -99,7 +99,7 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
   });
 });
 
-Deno.test("without pg_net tasks are created, claimed and finished all the same", async () => {
+Deno.test("without pg_net tasks are still created, claimed and finished", async () => {
   await using track = await openRaceTrack();
   const { sql, admin, store } = track;
   await sql`select private.configure_project_url('http://127.0.0.1:9')`;
@@ -116,7 +116,7 @@ Deno.test("without pg_net tasks are created, claimed and finished all the same",
   assert.equal(await store.finish(claimed, "done", null), "completed");
 });
 
-/** Stands between the database and the worker's endpoint. */
+/** A proxy between the database and the worker's endpoint. */
 function openWakeEndpoint({ sql, stack }: Platform) {
   const closing = new AbortController();
   let way: Endpoint = "pass";
@@ -124,7 +124,7 @@ function openWakeEndpoint({ sql, stack }: Platform) {
   const answer = async (request: Request): Promise<Response> => {
     seen.push(way);
     if (way === "error") return new Response("boom", { status: 500 });
-    // As good as lost: the caller sees an answer, and no worker is woken.
+    // Equivalent to a loss: the caller gets an answer, and no worker is woken.
     if (way === "drop") return new Response(null, { status: 202 });
     const { pathname } = new URL(request.url);
     const { method, headers } = request;
@@ -135,7 +135,7 @@ function openWakeEndpoint({ sql, stack }: Platform) {
   const options = { hostname: "127.0.0.1", port: 0, signal, onListen: () => {} };
   const server = Deno.serve(options, answer);
   return {
-    /** From now on it does that; the worker has announced its own address when it last ran. */
+    /** Sets the new behavior; the worker announced its own address when it last ran. */
     async stand(next: Endpoint) {
       way = next;
       seen = [];
@@ -156,7 +156,7 @@ function cronOf({ sql }: Platform) {
     pause: () =>
       sql`
       select cron.alter_job(jobid, active := false) from cron.job where jobname = 'supaswarm-tick'`,
-    /** Answers when, by the database's clock. */
+    /** Returns the time of the database's clock. */
     async resume(): Promise<string> {
       const [row] = await sql`
         select clock_timestamp()::text as at,
@@ -167,22 +167,22 @@ function cronOf({ sql }: Platform) {
   };
 }
 
-/** Waits for a wake, and counts the ticks until then rather than the time that a busy machine took. */
+/** Waits for a wake-up, and counts the ticks until then instead of the time on a busy machine. */
 async function wokenByFirstTick(
   { sql }: Platform,
   endpoint: ReturnType<typeof openWakeEndpoint>,
   resumedAt: string,
 ): Promise<void> {
-  await waitFor(() => endpoint.seen().length > 0, { what: "a tick to ask for a worker" });
+  await waitFor(() => endpoint.seen().length > 0, { what: "a tick that wakes a worker" });
   const [row] = await sql`
     select count(*)::int as ticks from cron.job_run_details as run
     join cron.job using (jobid)
     where job.jobname = 'supaswarm-tick' and run.start_time >= ${resumedAt}::timestamptz`;
-  // The next one may begin while the request of the first is on its way.
-  assert.ok(Number(row?.ticks) <= 2, `${row?.ticks} ticks until the wake`);
+  // The next tick may begin while the request of the first is in transit.
+  assert.ok(Number(row?.ticks) <= 2, `${row?.ticks} ticks until the wake-up`);
 }
 
-/** Waits until no worker runs that could find a task by looking for itself. */
+/** Waits until no worker is running that could find a task on its own. */
 async function quiet({ logLines }: Platform): Promise<void> {
   const count = (event: string) => logLines.filter((line) => line.includes(event)).length;
   await waitFor(() => count("worker.started") === count("worker.stopped"), {

@@ -10,7 +10,7 @@ import { createTasks, openRaceTrack } from "../postgres/race_fixture.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-Deno.test("webhooks", async (t) => {
+Deno.test("webhooks deliver messages", async (t) => {
   await using track = await openRaceTrack();
   const { sql } = track;
   await using receiver = startReceiver();
@@ -24,7 +24,7 @@ Deno.test("webhooks", async (t) => {
     log: () => {},
   };
 
-  await t.step("a receiver gets a message that it can verify, once", async () => {
+  await t.step("a receiver gets a message once, and can verify it", async () => {
     await addWebhook(sql, receiver.url("/ok"));
     const [taskId] = await createTasks(sql, 1);
 
@@ -36,7 +36,7 @@ Deno.test("webhooks", async (t) => {
     assert.deepEqual(others, []);
     assert.equal(signatureOf(request), request.headers.get("webhook-signature"));
     const age = Date.now() / 1_000 - Number(request.headers.get("webhook-timestamp"));
-    assert.ok(age < 30, "the timestamp is now");
+    assert.ok(age < 30, "the timestamp is current");
     assert.equal(JSON.parse(request.body).data.task_id, taskId);
     const [message] = await messages(sql);
     assert.equal(message?.id, request.headers.get("webhook-id"));
@@ -54,18 +54,18 @@ Deno.test("webhooks", async (t) => {
       ],
     ] as const
   ) {
-    await t.step(`a receiver that ${claim} is tried again later`, async () => {
+    await t.step(`a message to a receiver that ${claim} is retried`, async () => {
       await addWebhook(sql, receiver.url(path));
       await createTasks(sql, 1);
 
       await work(ports);
 
-      assert.equal(receiver.take().length, 1, "one request, and none to where it redirects");
+      assert.equal(receiver.take().length, 1, "one request, and none to the redirect's target");
       const [message] = await messages(sql);
       assert.equal(message?.status, "pending");
       assert.equal(message?.attempts, 1);
       assert.ok(message.error?.message.includes(problem), JSON.stringify(message.error));
-      assert.ok(!JSON.stringify(message).includes(SECRET.slice(6)), "the log holds no secret");
+      assert.ok(!JSON.stringify(message).includes(SECRET.slice(6)), "the log contains no secret");
 
       receiver.heal();
       await sql`update public.webhook_messages set run_after = now() - interval '1 second'`;
@@ -75,7 +75,7 @@ Deno.test("webhooks", async (t) => {
     });
   }
 
-  await t.step("a receiver that is gone stops its webhook", async () => {
+  await t.step("a receiver that answers 410 stops its webhook", async () => {
     const id = await addWebhook(sql, receiver.url("/410"));
     await createTasks(sql, 1);
 
@@ -98,7 +98,7 @@ Deno.test("webhooks", async (t) => {
     assert.match(message?.error?.message ?? "", /it leads to a loopback, private/);
   });
 
-  await t.step("a receiver that never answers does not hold up another", async () => {
+  await t.step("a receiver that never answers does not delay another", async () => {
     await addWebhook(sql, receiver.url("/silent"));
     const [live] = await sql`
       insert into public.webhooks (url, events) values (${receiver.url("/ok")}, '{task.created}')
@@ -115,8 +115,8 @@ Deno.test("webhooks", async (t) => {
       const [silent] = await sql`
         select count(*)::int as count from public.webhook_messages
         where webhook_id <> ${live?.id} and attempts > 0`;
-      assert.ok(silent?.count < 30, "while the other's messages still wait");
-      // Else each of them is waited for.
+      assert.ok(silent?.count < 30, "the other's messages still wait");
+      // Otherwise the test would wait for each of them.
       await sql`update public.webhooks set is_active = false where id <> ${live?.id}`;
     });
     receiver.take();
@@ -131,7 +131,7 @@ Deno.test("webhooks", async (t) => {
   });
 
   await t.step(
-    "one that dies before its record is committed sends it again, as itself",
+    "a worker that dies before its record is committed causes a repeat with the same id",
     async () => {
       await addWebhook(sql, receiver.url("/ok"));
       await createTasks(sql, 1);
@@ -147,20 +147,20 @@ Deno.test("webhooks", async (t) => {
     },
   );
 
-  /** Lets the dead worker's lease run out, and returns how often the message was sent in all. */
+  /** Expires the dead worker's lease, and returns how often the message was sent in total. */
   async function sendAfterDeath(): Promise<number> {
     const [dead] = await messages(sql);
     assert.equal(dead?.status, "running");
-    assert.equal(dead.attempts, 0, "nothing is half written");
+    assert.equal(dead.attempts, 0, "nothing is partially written");
     await sql`update public.webhook_messages set lease_expires_at = now() - interval '1 second'`;
     await work(ports);
     assert.equal((await messages(sql))[0]?.status, "delivered");
     const ids = receiver.take().map(({ headers }) => headers.get("webhook-id"));
-    assert.deepEqual(new Set(ids), new Set([dead.id]), "a repeated one has the same id");
+    assert.deepEqual(new Set(ids), new Set([dead.id]), "a repeated message has the same id");
     return ids.length;
   }
 
-  await t.step("workers side by side send each message once", async () => {
+  await t.step("concurrent workers send each message once", async () => {
     await addWebhook(sql, receiver.url("/ok"));
     await createTasks(sql, 60);
 
@@ -171,7 +171,7 @@ Deno.test("webhooks", async (t) => {
     assert.equal(new Set(ids).size, 60);
   });
 
-  await t.step("a task is created although its message cannot be written", async () => {
+  await t.step("a task is created even if its message cannot be written", async () => {
     await addWebhook(sql, receiver.url("/ok"));
     await sql`alter table public.webhook_messages add constraint broken check (false) not valid`;
 
@@ -182,7 +182,7 @@ Deno.test("webhooks", async (t) => {
   });
 });
 
-/** The one webhook there is from now on; the messages of those before are gone. */
+/** The only webhook from now on; messages of earlier ones are deleted. */
 async function addWebhook(sql: Sql, url: string): Promise<string> {
   await sql`delete from public.webhooks`;
   const [webhook] = await sql`
@@ -192,7 +192,7 @@ async function addWebhook(sql: Sql, url: string): Promise<string> {
   return String(webhook?.id);
 }
 
-/** Runs a worker until it finds nothing more to do. */
+/** Runs a worker until it finds nothing to do. */
 async function work(ports: WebhookPorts, meanwhile?: () => Promise<void>): Promise<void> {
   const worker = createWebhookWorker({
     id: crypto.randomUUID(),
@@ -231,7 +231,7 @@ function signatureOf({ headers, body }: Received): string {
   return `v1,${hmac.update(signed).digest("base64")}`;
 }
 
-/** A server that behaves as the path says, until it is healed. */
+/** A server that behaves as the path requests, until it is healed. */
 function startReceiver() {
   const received: Received[] = [];
   let isHealed = false;

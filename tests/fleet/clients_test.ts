@@ -5,10 +5,10 @@ import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
 import { DENO_RUN } from "./foreign_server.ts";
 
 const TOOL = "list_agents";
-/** A call of a tool with an output schema that is refused. */
+/** A refused call of a tool with an output schema. */
 const UNFIT = { name: "get_task", arguments: { task_id: "none" } };
 
-Deno.test("clients that nobody here wrote use the endpoint as a signed-in user", async (t) => {
+Deno.test("third-party clients use the endpoint as a signed-in user", async (t) => {
   await using platform = await bootMcpPlatform();
   const { headers } = await platform.addUser("ada");
   const url = `${platform.mcpUrl}/swarm`;
@@ -29,7 +29,7 @@ Deno.test("clients that nobody here wrote use the endpoint as a signed-in user",
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
     const { tools } = await client.listTools();
     const result = await client.callTool({ name: TOOL, arguments: {} });
-    // It holds the structure of errors against the tool's schema, too.
+    // It validates the structure of errors against the tool's schema, too.
     const refused = await client.callTool(UNFIT);
     await client.close();
     assert.ok(tools.some(({ name }: { name: string }) => name === TOOL));
@@ -86,7 +86,7 @@ Deno.test("clients that nobody here wrote use the endpoint as a signed-in user",
   }
 });
 
-/** What a program from npm prints; away from the project, whose packages are not its own. */
+/** The output of a program from npm; it runs outside the project, whose packages differ. */
 async function run(args: readonly string[]): Promise<string> {
   const cwd = await Deno.makeTempDir({ prefix: "supaswarm-client-" });
   try {

@@ -14,10 +14,10 @@ import { DENO_RUN, startForeignServer } from "./foreign_server.ts";
 const { everything, filesystem, mcpProxy, memory, sequentialThinking, supergateway } =
   FOREIGN_SERVERS;
 const PROXY = [mcpProxy, "--host", "127.0.0.1", "--port", "PORT", "--server", "stream"];
-/** All that a list, or the call of another server, may take while a server is dead. */
+/** The time limit of a list, or a call of another server, while a server is dead. */
 const UNDISTURBED_MS = 1_000;
 
-Deno.test("a fleet of servers that nobody here wrote", async (t) => {
+Deno.test("a fleet of third-party servers works", async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-fleet-files-" });
   await Deno.writeTextFile(`${folder}/note.txt`, "a note");
   await using servers = new AsyncDisposableStack();
@@ -75,7 +75,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     return performance.now() - beganAtMs;
   };
 
-  await t.step("every server is discovered, whatever protocol it speaks", async () => {
+  await t.step("every server is discovered, whatever its protocol", async () => {
     const names = await listAll();
     const expected = [
       "everything__echo",
@@ -153,7 +153,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     ]);
   });
 
-  await t.step("a killed server is named, and delays nobody else", async () => {
+  await t.step("a killed server is named, and delays no other server", async () => {
     await memoryServer.kill();
 
     const { code, message } = errorOf(await graph());
@@ -162,16 +162,16 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     assert.ok(await elapsedMs(listAll) < UNDISTURBED_MS);
     const other = () => call("everything", "echo", { message: "still here" });
     assert.ok(await elapsedMs(other) < UNDISTURBED_MS);
-    assert.ok((await listAll()).includes("memory__read_graph"), "its cached tools stay");
+    assert.ok((await listAll()).includes("memory__read_graph"), "its cached tools are kept");
   });
 
-  await t.step("a server that comes back works again", async () => {
+  await t.step("a server that returns works again", async () => {
     await memoryServer.restart();
 
     assert.match(JSON.stringify((await graph()).content), /Ada/);
   });
 
-  await t.step("one that stays away is temporarily disabled", async () => {
+  await t.step("a server that stays down is temporarily disabled", async () => {
     await memoryServer.kill();
     let last: JsonObject = {};
     for (let failures = 0; failures < 8; failures++) last = errorOf(await graph());
@@ -180,7 +180,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     assert.ok(await elapsedMs(graph) < UNDISTURBED_MS);
   });
 
-  await t.step("a changed definition waits until somebody approves it", async () => {
+  await t.step("a changed definition waits until it is approved", async () => {
     await everythingServer.kill();
     await using impostor = await startImpostor(Number(new URL(everythingServer.url).port));
     const response = await fetch(
@@ -204,7 +204,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
   });
 });
 
-/** Another server at an address where one was, with a tool of the same name. */
+/** Another server at the address of an earlier one, with a tool of the same name. */
 async function startImpostor(port: number) {
   const { createMcpHandler, McpServer } = await loadMcpServer();
   const impostor = {

@@ -8,24 +8,24 @@ const LOOPBACK_ONLY = fileURLToPath(new URL("loopback_only.ts", import.meta.url)
 export interface ForeignServer extends AsyncDisposable {
   readonly url: string;
   kill(): Promise<void>;
-  /** Starts it anew at the same address, after `kill`. */
+  /** Restarts it at the same address after `kill`. */
   restart(): Promise<void>;
 }
 
-/** How the program is started. */
+/** How the program starts. */
 export interface ForeignProgram {
-  /** `npm:…` and its arguments; `PORT` in them stands for the port. */
+  /** `npm:…` and its arguments; `PORT` in them is replaced by the port. */
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The Deno command that runs another program behind a proxy of standard streams. */
+/** The Deno command that runs another program behind a stdio proxy. */
 export const DENO_RUN = [Deno.execPath(), "run", "-A", "--no-lock", "--quiet"];
 
 /** Starts the program and waits until it answers. */
 export async function startForeignServer(program: ForeignProgram): Promise<ForeignServer> {
   const port = freePort();
-  // Away from the project, whose deno.lock would otherwise gain the packages of this program.
+  // Outside the project, whose deno.lock would otherwise gain the packages of this program.
   const cwd = await Deno.makeTempDir({ prefix: "supaswarm-fleet-" });
   let process: Deno.ChildProcess | null = null;
   const url = `http://127.0.0.1:${port}/mcp`;

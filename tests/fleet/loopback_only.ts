@@ -1,5 +1,5 @@
 /**
- * Loaded before a program that would listen on every interface: whatever it listens on is on
+ * Loaded before a program that would listen on every interface: it makes the program listen on
  * loopback instead.
  */
 import { Server } from "node:net";

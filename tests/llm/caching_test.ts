@@ -5,7 +5,7 @@ import type { ModelMessage, ModelRequest } from "../../shared/llm/model_port.ts"
 import { ADD_TOOL, request, TEST_KEY } from "./tested_model.ts";
 import { WIRE_FORMATS } from "./wire_format.ts";
 
-/** What a provider is sent for a request. */
+/** The request that a provider receives. */
 async function sent(
   api: "openai" | "anthropic",
   changes: Partial<ModelRequest>,
@@ -41,7 +41,7 @@ const conversation = (turns: number): ModelMessage[] => [
   ...Array.from({ length: turns }, (_, index) => turn(index + 1)).flat(),
 ];
 
-/** Places of the marked blocks: `system`, or the number of the message. */
+/** Indexes of the marked blocks: `system`, or the number of the message. */
 function breakpoints({ system, messages }: Record<string, unknown>): unknown[] {
   const isMarked = (blocks: unknown) => JSON.stringify(blocks).includes("cache_control");
   return [
@@ -50,7 +50,7 @@ function breakpoints({ system, messages }: Record<string, unknown>): unknown[] {
   ];
 }
 
-Deno.test("anthropic: each request marks its end, and the end of the one before it", async () => {
+Deno.test("anthropic: each request marks its own end and that of the previous request", async () => {
   for (const turns of [1, 2, 12]) {
     const before = await sent("anthropic", { messages: conversation(turns - 1) });
     const after = await sent("anthropic", { messages: conversation(turns), tools: [ADD_TOOL] });
@@ -73,7 +73,7 @@ Deno.test("anthropic: the text of a request is the same with and without marks",
   assert.equal(withoutMarks(marked), JSON.stringify(plain));
 });
 
-Deno.test("openai: OpenAI keeps a task's requests together, compatible servers are not asked", async () => {
+Deno.test("openai: OpenAI keeps a task's requests together, compatible servers get no hint", async () => {
   const own = await sent("openai", { cacheKey: "task-1" });
   const other = await sent("openai", { cacheKey: "task-1" }, "http://127.0.0.1:9/v1");
 

@@ -10,7 +10,7 @@ import { ADD_TOOL, call, request } from "./tested_model.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
 import { WIRE_FORMATS, type WireAnswer, type WireFormat } from "./wire_format.ts";
 
-/** Runs `claim` against each adapter, whole and streamed. */
+/** Runs `claim` against each adapter, complete and streamed. */
 function forEachMode(
   name: string,
   claim: (format: WireFormat, isStreamed: boolean) => Promise<void>,
@@ -23,7 +23,7 @@ function forEachMode(
   }
 }
 
-/** Asks a scripted model on the model server. */
+/** Calls a scripted model on the model server. */
 async function askScript(
   answer: (asked: ScriptedRequest) => ScriptedAnswer,
   ask: (origin: string) => Promise<ModelResponse>,
@@ -36,7 +36,7 @@ async function askScript(
   }
 }
 
-/** Asks a server that sends exactly this answer. */
+/** Calls a server that sends exactly this answer. */
 async function askWire(
   format: WireFormat,
   isStreamed: boolean,
@@ -61,7 +61,7 @@ function listener(isStreamed: boolean, deltas: string[] = []) {
 }
 
 forEachMode(
-  "answers text, and streams it in pieces that join to it",
+  "answers text, and streams it in pieces that add up to it",
   async (format, isStreamed) => {
     const text = "Ünïcode 🐝, and a sentence that is longer than one chunk of the stream.";
     const deltas: string[] = [];
@@ -117,7 +117,7 @@ forEachMode(
   },
 );
 
-forEachMode("hands back each tool result to the call it belongs to", async (format, isStreamed) => {
+forEachMode("returns each tool result to the call it belongs to", async (format, isStreamed) => {
   const numbers = [40, 2];
   const sum = ({ messages }: ScriptedRequest): ScriptedAnswer => {
     const results = messages.filter((message) => message.role === "tool");
@@ -167,7 +167,7 @@ forEachMode(
 );
 
 forEachMode(
-  "tells a cut-off answer and a refusal from a finished one",
+  "distinguishes a truncated answer and a refusal from a complete one",
   async (format, isStreamed) => {
     const long = await askWire(format, isStreamed, { text: "And so", stop: "length" });
     const refused = await askWire(format, isStreamed, { text: "I will not", stop: "refused" });
@@ -177,7 +177,7 @@ forEachMode(
   },
 );
 
-forEachMode("takes an empty answer as it is", async (format, isStreamed) => {
+forEachMode("accepts an empty answer", async (format, isStreamed) => {
   const response = await askWire(format, isStreamed, {});
 
   assert.equal(response.text, "");

@@ -25,7 +25,7 @@ const TOOL_NAMES = [
   "load_skill",
 ];
 
-/** What an agent did: its calls in order, and its output. */
+/** An agent's calls in order, and its output. */
 interface Played {
   readonly calls: readonly { readonly name: string; readonly arguments: JsonValue }[];
   readonly output: JsonValue;
@@ -33,7 +33,7 @@ interface Played {
 
 type RunTool = (toolCall: ModelToolCall) => Promise<string>;
 
-/** A bare agent loop, without queue or database. */
+/** A minimal agent loop, without queue or database. */
 async function runAgent(
   format: WireFormat,
   server: ModelServer,
@@ -63,10 +63,10 @@ async function runAgent(
       });
     }
   }
-  throw new Error("The agent does not come to an end");
+  throw new Error("The agent does not finish");
 }
 
-/** Tools as the platform answers them: results from outside fenced, its own plain. */
+/** Tools as the platform answers them: external results fenced, its own unfenced. */
 function createTools(
   format: WireFormat,
   server: ModelServer,
@@ -115,7 +115,7 @@ async function play(format: WireFormat, review: JsonValue) {
 }
 
 for (const format of WIRE_FORMATS) {
-  Deno.test(`${format.api}: the demo's agents report on what the files really say`, async () => {
+  Deno.test(`${format.api}: the demo's agents report the actual contents of the files`, async () => {
     const review = { approved: true, response: {}, comments: "Mind the leases" };
 
     const { calls, output, saved, journal } = await play(format, review);
@@ -149,7 +149,7 @@ for (const format of WIRE_FORMATS) {
   });
 }
 
-Deno.test("the planner stops when the review says no", async () => {
+Deno.test("the planner stops after a rejected review", async () => {
   const [format] = WIRE_FORMATS;
   assert.ok(format);
 
@@ -163,7 +163,7 @@ Deno.test("the planner stops when the review says no", async () => {
   });
 });
 
-Deno.test("the demo model answers nobody but the demo's agents", async () => {
+Deno.test("the demo model answers only the demo's agents", async () => {
   const server = await startModelServer({ agents: DEMO_AGENTS });
   const [format] = WIRE_FORMATS;
   assert.ok(format);

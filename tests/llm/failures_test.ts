@@ -24,7 +24,7 @@ function forEachFormat(name: string, claim: (format: WireFormat) => Promise<void
   for (const format of WIRE_FORMATS) Deno.test(`${format.api}: ${name}`, () => claim(format));
 }
 
-/** The error of a call to a server that answers like this, and the server as it was left. */
+/** The error of a call to a server with this answer, and the final state of the server. */
 async function failureOf(
   format: WireFormat,
   answer: RawAnswer,
@@ -58,7 +58,7 @@ const STATUSES: readonly (readonly [number, ErrorCode])[] = [
   [529, "MODEL_UNAVAILABLE"],
 ];
 
-forEachFormat("turns each HTTP status into its code, after one request", async (format) => {
+forEachFormat("maps each HTTP status to its code, after one request", async (format) => {
   for (const [status, code] of STATUSES) {
     const body = errorBody("the provider's words");
 
@@ -87,7 +87,7 @@ forEachFormat("reads Retry-After as seconds, as a date, or not at all", async (f
   assert.ok(dated !== undefined && dated > 20 && dated <= 30, String(dated));
 });
 
-Deno.test("google: reads how long to wait from RetryInfo", async () => {
+Deno.test("google: reads the wait time from RetryInfo", async () => {
   const [format] = WIRE_FORMATS.filter(({ api }) => api === "google");
   assert.ok(format);
   const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7.5s" }];
@@ -98,7 +98,7 @@ Deno.test("google: reads how long to wait from RetryInfo", async () => {
   assert.equal(error.retryAfterSeconds, 7.5);
 });
 
-forEachFormat("does not call an empty account a rate limit", async (format) => {
+forEachFormat("does not report an empty account as a rate limit", async (format) => {
   const body = errorBody("You exceeded your current quota", "insufficient_quota");
 
   const { error } = await failureOf(format, (conn) => respond(conn, { status: 429, body }));
@@ -106,7 +106,7 @@ forEachFormat("does not call an empty account a rate limit", async (format) => {
   assert.equal(error.code, "MODEL_AUTH_FAILED");
 });
 
-forEachFormat("says that no server answers", async (format) => {
+forEachFormat("reports that no server answers", async (format) => {
   const { server } = await failureOf(format, (conn) => respond(conn, { status: 500, body: "" }));
 
   const error = await call(format, server.origin).catch((thrown) => thrown);
@@ -121,7 +121,7 @@ forEachFormat("survives a connection that is closed without an answer", async (f
   assert.equal(server.requests.length, 1);
 });
 
-forEachFormat("refuses a stream that is cut, or ends without an end", async (format) => {
+forEachFormat("refuses an incomplete stream", async (format) => {
   const events = format.events({ text: "Half of an answer" }).slice(0, 2);
   const cut: RawAnswer = async (connection) => {
     await beginStream(connection, events);
@@ -138,12 +138,12 @@ forEachFormat("refuses a stream that is cut, or ends without an end", async (for
   }
 });
 
-forEachFormat("gives up on a server that falls silent, before or within", async (format) => {
+forEachFormat("stops waiting for a silent server, before or during an answer", async (format) => {
   const events = format.events({ text: "Half of an answer" }).slice(0, 1);
   const within: RawAnswer = (connection) => beginStream(connection, events);
 
   for (const answer of [() => {}, within]) {
-    // Long enough for the request to reach the server on a busy machine too.
+    // Long enough for the request to reach the server, even on a busy machine.
     const { error, server } = await failureOf(format, answer, { ...STREAMED, idleTimeoutMs: 500 });
     assert.equal(error.code, "MODEL_TIMEOUT");
     assert.equal(server.requests.length, 1);
@@ -169,13 +169,13 @@ forEachFormat("aborts a request in flight with the signal's reason", async (form
   }
 });
 
-/** Begins a whole answer whose end never comes. */
+/** Starts a non-streamed answer that never ends. */
 function beginWhole(format: WireFormat): RawAnswer {
   const body = JSON.stringify(format.whole({ text: "Half of an answer" })).slice(0, -20);
   return (connection) => respond(connection, { body, headers: { "content-length": "9999" } });
 }
 
-forEachFormat("refuses a whole answer that is cut", async (format) => {
+forEachFormat("refuses a truncated non-streamed answer", async (format) => {
   const { error } = await failureOf(format, async (connection, number) => {
     await beginWhole(format)(connection, number);
     close(connection);
@@ -184,7 +184,7 @@ forEachFormat("refuses a whole answer that is cut", async (format) => {
   assert.equal(error.code, "MODEL_UNAVAILABLE");
 });
 
-forEachFormat("gives up on a whole answer that does not come, or stops coming", async (format) => {
+forEachFormat("stops waiting for a missing or stalled non-streamed answer", async (format) => {
   for (const answer of [() => {}, beginWhole(format)]) {
     const { error, server } = await failureOf(format, answer, { idleTimeoutMs: 60 });
     assert.equal(error.code, "MODEL_TIMEOUT");
@@ -192,7 +192,7 @@ forEachFormat("gives up on a whole answer that does not come, or stops coming", 
   }
 });
 
-forEachFormat("aborts a whole answer in flight with the signal's reason", async (format) => {
+forEachFormat("aborts a non-streamed answer in flight with the signal's reason", async (format) => {
   const reason = new Error("The task was cancelled");
   for (const begins of [false, true]) {
     const abort = new AbortController();
@@ -212,7 +212,7 @@ forEachFormat("aborts a whole answer in flight with the signal's reason", async 
   }
 });
 
-forEachFormat("asks for a whole answer however long it may be", async (format) => {
+forEachFormat("requests a non-streamed answer of any length", async (format) => {
   const body = JSON.stringify(format.whole({ text: "Hello" }));
   const server = startRawServer((connection) => respond(connection, { body }));
 
@@ -222,7 +222,7 @@ forEachFormat("asks for a whole answer however long it may be", async (format) =
   await server.stop();
 });
 
-forEachFormat("sends nothing when the signal is aborted already", async (format) => {
+forEachFormat("sends nothing if the signal is already aborted", async (format) => {
   const server = startRawServer(() => {});
   const signal = AbortSignal.abort("too late");
 
@@ -233,7 +233,7 @@ forEachFormat("sends nothing when the signal is aborted already", async (format)
   await server.stop();
 });
 
-forEachFormat("refuses an answer that is not of its format", async (format) => {
+forEachFormat("refuses an answer in another format", async (format) => {
   const bodies = ["<html>Welcome</html>", "{}", '{"choices":{},"content":7,"candidates":true}'];
   for (const body of bodies) {
     const { error } = await failureOf(format, (connection) => respond(connection, { body }));
@@ -282,7 +282,7 @@ forEachFormat("reads an error that the provider reports inside a stream", async 
   assert.match(error.message, /Overloaded/);
 });
 
-forEachFormat("never repeats the key, even when the provider does", async (format) => {
+forEachFormat("never repeats the key, even if the provider does", async (format) => {
   const body = errorBody(`Incorrect API key provided: ${TEST_KEY}`);
 
   const { error, server } = await failureOf(
@@ -290,7 +290,7 @@ forEachFormat("never repeats the key, even when the provider does", async (forma
     (connection) => respond(connection, { status: 401, body }),
   );
 
-  assert.ok(server.requests[0]?.headers.includes(TEST_KEY), "the key must be sent");
+  assert.ok(server.requests[0]?.headers.includes(TEST_KEY), "the key is sent");
   assert.match(error.message, /Incorrect API key provided: \[redacted\]/);
   assert.ok(!Deno.inspect(error, { depth: 9 }).includes(TEST_KEY));
 });
@@ -321,7 +321,7 @@ forEachFormat("does not follow a redirect with the key", async (format) => {
   await target.stop();
 });
 
-forEachFormat("passes on what the model server scripts", async (format) => {
+forEachFormat("passes on the model server's script", async (format) => {
   const agents = [scriptModel("test-model", () => ({ text: "fine" }))];
   const server = await startModelServer({ agents });
   server.failNext("test-model", { kind: "rate_limit", retryAfterSeconds: 9 });

@@ -19,7 +19,7 @@ for (const broken of WIRE_FORMATS) {
   for (const working of WIRE_FORMATS) {
     for (const isStreamed of [false, true]) {
       const mode = isStreamed ? "streamed" : "whole";
-      Deno.test(`an overloaded ${broken.api} server is answered for by a ${working.api} one (${mode})`, async () => {
+      Deno.test(`a ${working.api} server replaces an overloaded ${broken.api} one (${mode})`, async () => {
         const first = startRawServer((connection) =>
           respond(connection, { status: 503, body: '{"error":{"message":"Overloaded"}}' })
         );

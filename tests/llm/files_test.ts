@@ -8,7 +8,7 @@ import { WIRE_FORMATS } from "./wire_format.ts";
 const IMAGE = { mediaType: "image/png", base64: btoa("an image") };
 const PDF = { mediaType: "application/pdf", base64: btoa("a document") };
 
-/** What a provider is sent for a message with files; null when it is sent nothing. */
+/** The request that a provider receives for a message with files; null if it receives none. */
 async function sent(
   api: ModelApi,
   contents: readonly { readonly mediaType: string; readonly base64: string }[],
@@ -20,7 +20,7 @@ async function sent(
   return { body: bodies[0] ?? null, error };
 }
 
-/** What a provider is sent; it refuses the first `refusals` with this message. */
+/** The requests that a provider receives; it refuses the first `refusals` with this message. */
 async function ask(
   api: ModelApi,
   changes: Partial<ModelRequest>,
@@ -121,7 +121,7 @@ for (
   });
 }
 
-/** A turn of two calls: the first returned an image and a PDF, the second text alone. */
+/** A turn of two calls: the first returned an image and a PDF, the second only text. */
 function turnWithFiles(contents: readonly (typeof IMAGE)[] = [IMAGE, PDF]): ModelMessage[] {
   const files = contents.map((content, n) => ({ path: `j/t/_step-2-${n + 1}.x`, content }));
   const calls = ["draw", "look"].map((name) => ({ call_id: `id_${name}`, name, arguments: {} }));
@@ -133,7 +133,7 @@ function turnWithFiles(contents: readonly (typeof IMAGE)[] = [IMAGE, PDF]): Mode
   ];
 }
 
-Deno.test("anthropic: files of a tool's result are blocks within it", async () => {
+Deno.test("anthropic: files of a tool's result are blocks inside the result", async () => {
   const { bodies: [body] } = await ask("anthropic", { messages: turnWithFiles() });
 
   const [draw, look] = body.messages.at(-1).content;
@@ -152,7 +152,7 @@ Deno.test("anthropic: files of a tool's result are blocks within it", async () =
   assert.deepEqual(look.content, [{ type: "text", text: "Seen" }]);
 });
 
-Deno.test("google: files of a tool's result stand beside its response", async () => {
+Deno.test("google: files of a tool's result are next to its response", async () => {
   const { bodies: [body] } = await ask("google", { messages: turnWithFiles() });
 
   assert.deepEqual(body.contents.at(-1), {
@@ -166,7 +166,7 @@ Deno.test("google: files of a tool's result stand beside its response", async ()
   });
 });
 
-Deno.test("openai: files of a turn's results follow all of them in a message of the user", async () => {
+Deno.test("openai: files of a turn's results follow all of them in a user message", async () => {
   const { bodies: [body] } = await ask("openai", { messages: turnWithFiles() });
 
   const [draw, look, shown] = body.messages.slice(-3);
@@ -214,7 +214,7 @@ for (const { api } of WIRE_FORMATS) {
     assert.ok(!sentText.includes(tiff.base64));
   });
 
-  Deno.test(`${api}: a model that refuses a tool's files is asked again without them`, async () => {
+  Deno.test(`${api}: a model that refuses a tool's files is called again without them`, async () => {
     const refusals = ["image input is not supported by this model"];
 
     const { bodies, error } = await ask(api, { messages: turnWithFiles() }, refusals);
@@ -226,7 +226,7 @@ for (const { api } of WIRE_FORMATS) {
     assert.match(JSON.stringify(bodies[1]), /_step-2-1\.x is not shown: the model has refused it/);
   });
 
-  Deno.test(`${api}: a refusal of the user's own files is not passed over`, async () => {
+  Deno.test(`${api}: a refusal of the user's own files is an error`, async () => {
     const files = [{ path: "u/a.png", content: IMAGE }];
     const messages: ModelMessage[] = [{ role: "user", text: "Look", files }];
 

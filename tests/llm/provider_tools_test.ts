@@ -14,7 +14,7 @@ function formatOf(api: ModelApi): WireFormat {
   return format;
 }
 
-/** Answers one request after the other: with a body, or with a stream's events. */
+/** Answers consecutive requests: with a body, or with a stream's events. */
 function play(answers: readonly (JsonObject | readonly string[])[]) {
   return startRawServer(async (connection, number) => {
     const answer = answers[number - 1] ?? {};
@@ -66,7 +66,7 @@ const anthropicMessage = (content: JsonObject[], stop_reason: string, searches =
   },
 });
 
-/** A paused turn that goes on: what the provider sends for the two requests, whole and streamed. */
+/** A paused turn that continues: the provider's answers to the two requests, complete and streamed. */
 const ANTHROPIC_ANSWERS = {
   whole: [
     anthropicMessage([SEARCH, FOUND], "pause_turn", 1),
@@ -149,7 +149,7 @@ for (const isStreamed of [false, true]) {
   });
 }
 
-Deno.test("anthropic: a turn that is paused for ever is an invalid output", async () => {
+Deno.test("anthropic: a turn that is paused forever is an invalid output", async () => {
   const paused = anthropicMessage([SEARCH, FOUND], "pause_turn");
   const server = play(Array.from({ length: 100 }, () => paused));
 
@@ -164,7 +164,7 @@ Deno.test("anthropic: a turn that is paused for ever is an invalid output", asyn
   assert.ok(server.requests.length < 30);
 });
 
-Deno.test("openai: own tools are asked for over the Responses API, whole and streamed", async () => {
+Deno.test("openai: provider tools are requested over the Responses API, complete and streamed", async () => {
   const search = {
     type: "web_search_call",
     id: "ws_1",
@@ -235,7 +235,7 @@ Deno.test("openai: own tools are asked for over the Responses API, whole and str
   }
 });
 
-Deno.test("openai: the Responses API says what is cut off, refused or failed", async () => {
+Deno.test("openai: the Responses API reports truncated, refused and failed answers", async () => {
   const message = (content: JsonObject) => ({
     type: "message",
     role: "assistant",

@@ -12,7 +12,7 @@ function formatOf(api: WireFormat["api"]): WireFormat {
   return format;
 }
 
-/** Plays these bodies, one a request; an array of strings is a stream's events. */
+/** Plays these bodies, one per request; an array of strings is a stream's events. */
 function playback(answers: readonly (readonly string[] | object)[]) {
   return startRawServer(async (connection, number) => {
     const answer = answers[number - 1] ?? {};
@@ -30,7 +30,7 @@ function event(type: string, fields: Record<string, unknown>): string {
   return `event: ${type}\n${data({ type, ...fields })}`;
 }
 
-/** The turn as it goes back to the model, with a result for each call. */
+/** The turn in the next request, with a result for each call. */
 function asHistory({ text, tool_calls, provider_data }: ModelResponse): ModelMessage[] {
   const kept = definedOnly({ provider_data });
   return [
@@ -46,7 +46,7 @@ function asHistory({ text, tool_calls, provider_data }: ModelResponse): ModelMes
   ];
 }
 
-Deno.test("anthropic: thinking goes back unchanged and in its place", async () => {
+Deno.test("anthropic: thinking is returned unchanged and in its place", async () => {
   const format = formatOf("anthropic");
   const server = playback([
     [
@@ -97,7 +97,7 @@ Deno.test("anthropic: thinking goes back unchanged and in its place", async () =
   });
 });
 
-Deno.test("google: signed parts go back unchanged, with ids only where the API gave them", async () => {
+Deno.test("google: signed parts are returned unchanged, with ids only if the API sent them", async () => {
   const format = formatOf("google");
   const parts = [
     { text: "I think", thought: true },
@@ -124,7 +124,7 @@ Deno.test("google: signed parts go back unchanged, with ids only where the API g
   ]);
 });
 
-Deno.test("google: an answer of another provider goes on without foreign ids", async () => {
+Deno.test("google: an answer of another provider continues without foreign ids", async () => {
   const format = formatOf("google");
   const server = playback([format.whole({ text: "ok" }) as object]);
   const toolCalls = [{ call_id: "toolu_1", name: "add", arguments: { n: 1 } }];
@@ -164,7 +164,7 @@ Deno.test("google: a blocked prompt is a refusal", async () => {
   assert.equal(response.finish_reason, "refused");
 });
 
-Deno.test("openai: whole calls that all have index 0, or none, stay apart", async () => {
+Deno.test("openai: complete calls that all have index 0, or none, stay separate", async () => {
   const piece = (id: string, index?: number) => ({
     id,
     index,
@@ -184,7 +184,7 @@ Deno.test("openai: whole calls that all have index 0, or none, stay apart", asyn
   assert.equal(response.finish_reason, "tool_calls");
 });
 
-Deno.test("openai: calls without ids, or with one id twice, get ids of their own", async () => {
+Deno.test("openai: calls without ids, or with a duplicate id, get distinct ids", async () => {
   const toolCalls = ["", "x", "x"].map((id) => ({
     id,
     type: "function",
@@ -212,7 +212,7 @@ Deno.test("openai: an error object in a 200 answer is an error", async () => {
   assert.equal(error.code, "MODEL_RATE_LIMITED");
 });
 
-Deno.test("openai: compatible servers get max_tokens, and nothing they may not know", async () => {
+Deno.test("openai: compatible servers get max_tokens, and no parameters that they may not know", async () => {
   const format = formatOf("openai");
   const server = playback([format.whole({ text: "ok" }) as object]);
 

@@ -1,14 +1,14 @@
-/** A request as it arrived. */
+/** A request that arrived. */
 export interface RawRequest {
   readonly headers: string;
   readonly body: string;
 }
 
-/** A server that says exactly what a test wants on the wire, HTTP or not. */
+/** A server with exactly the bytes of a test, HTTP or not. */
 export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];
-  /** How many connections the client has closed. */
+  /** The number of connections that the client has closed. */
   readonly closedCount: () => number;
   stop(): Promise<void>;
 }
@@ -17,8 +17,8 @@ export interface RawServer {
 export type RawAnswer = (connection: Deno.TcpConn, requestNumber: number) => Promise<void> | void;
 
 /**
- * Listens on a free loopback port and gives each request's connection to `answer`. Afterwards it
- * waits for the client to close, unless `answer` has closed already.
+ * Listens on a free loopback port and passes each request's connection to `answer`. Afterwards it
+ * waits for the client to close, unless `answer` has already closed it.
  */
 export function startRawServer(answer: RawAnswer): RawServer {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -50,7 +50,7 @@ export function startRawServer(answer: RawAnswer): RawServer {
   };
 }
 
-/** Writes a whole HTTP answer. */
+/** Writes a complete HTTP answer. */
 export async function respond(
   connection: Deno.TcpConn,
   answer: {
@@ -70,7 +70,7 @@ export async function respond(
   await send(connection, `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n${body}`);
 }
 
-/** Begins a chunked stream of server-sent events and writes these; the stream stays open. */
+/** Starts a chunked stream of server-sent events and writes these; the stream stays open. */
 export async function beginStream(
   connection: Deno.TcpConn,
   events: readonly string[],
@@ -91,7 +91,7 @@ export async function endStream(connection: Deno.TcpConn): Promise<void> {
   await send(connection, "0\r\n\r\n");
 }
 
-/** Closes a connection, also one that is closed already. */
+/** Closes a connection, even one that is already closed. */
 export function close(connection: Deno.TcpConn): void {
   try {
     connection.close();

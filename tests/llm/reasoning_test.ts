@@ -12,16 +12,16 @@ import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts
 import { ADD_TOOL, call, request, TEST_KEY } from "./tested_model.ts";
 import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
 
-/** An answer that reasons, calls `add` and is written down as its provider sends it. */
+/** An answer that reasons and calls `add`, in its provider's format. */
 interface RecordedReasoning {
   readonly name: string;
   readonly api: ModelApi;
   readonly changes?: Partial<ModelRequest>;
   readonly whole: JsonObject;
   readonly events: readonly string[];
-  /** What people may read of the reasoning. */
+  /** The part of the reasoning that people may read. */
   readonly reasoning: string;
-  /** The answer as it stands in the next request: its message, content or items. */
+  /** The answer's form in the next request: its message, content or items. */
   replayed(body: JsonObject): unknown;
   readonly replay: unknown;
 }
@@ -114,7 +114,7 @@ const RECORDED: readonly RecordedReasoning[] = [
   {
     name: "openai: items of the Responses API",
     api: "openai",
-    // Compatible servers are asked over the Responses API for their own tools.
+    // Compatible servers use the Responses API for their own tools.
     changes: { providerTools: ["web_search"], reasoningEffort: "low" },
     whole: {
       status: "completed",
@@ -226,7 +226,7 @@ for (const recorded of RECORDED) {
   for (const isStreamed of [false, true]) {
     const mode = `${recorded.name} (${isStreamed ? "streamed" : "whole"})`;
 
-    Deno.test(`${mode}: reasoning is separated from the answer and is sent back unchanged`, async () => {
+    Deno.test(`${mode}: reasoning is separated from the answer and returned unchanged`, async () => {
       const format = formatOf(recorded.api);
       const server = play(recorded, isStreamed);
       const deltas: string[] = [];
@@ -252,7 +252,7 @@ for (const recorded of RECORDED) {
     });
   }
 
-  Deno.test(`${recorded.name}: none of it is sent to any other provider`, async () => {
+  Deno.test(`${recorded.name}: its reasoning is sent to no other provider`, async () => {
     const server = play(recorded, false);
     const first = await askAs("first", recorded.api, server.origin, recorded.changes);
     await server.stop();
@@ -269,12 +269,12 @@ for (const recorded of RECORDED) {
       for (const secret of ["I add", "c2ln", "gAAAA", "ZW5j"]) {
         assert.ok(!body.includes(secret), api);
       }
-      assert.ok(body.includes("done"), "the conversation itself goes on");
+      assert.ok(body.includes("done"), "the conversation itself continues");
     }
   });
 }
 
-/** Asks through the product's model port, which knows whose reasoning is whose. */
+/** Calls the product's model port, which knows the provider of each reasoning. */
 function askAs(name: string, api: ModelApi, origin: string, changes: Partial<ModelRequest> = {}) {
   const { providerTools = [], reasoningEffort = null, messages } = changes;
   const callModel = createModelCaller({
@@ -306,7 +306,7 @@ function askAs(name: string, api: ModelApi, origin: string, changes: Partial<Mod
   });
 }
 
-/** What providers are sent of a request; the first `refusals` of them are refused with these words. */
+/** The requests that providers receive; the first `refusals` of them are refused with these messages. */
 async function sentAs(
   api: ModelApi,
   changes: Partial<ModelRequest>,
@@ -327,7 +327,7 @@ async function sentAs(
   return server.requests.map(({ body }) => JSON.parse(body));
 }
 
-Deno.test("each provider is asked for an effort in its own way, without a temperature", async () => {
+Deno.test("each provider gets an effort in its own format, without a temperature", async () => {
   const [openai] = await sentAs("openai", { reasoningEffort: "high" });
   const [anthropic] = await sentAs("anthropic", { reasoningEffort: "high" });
   const [google] = await sentAs("google", { reasoningEffort: "high" });
@@ -341,7 +341,7 @@ Deno.test("each provider is asked for an effort in its own way, without a temper
   });
 });
 
-Deno.test("without an effort nothing is said of reasoning", async () => {
+Deno.test("without an effort the request does not mention reasoning", async () => {
   for (const { api } of WIRE_FORMATS) {
     const [sent] = await sentAs(api, {});
 
@@ -349,7 +349,7 @@ Deno.test("without an effort nothing is said of reasoning", async () => {
   }
 });
 
-Deno.test("older models get a budget of tokens instead, and models without reasoning nothing", async () => {
+Deno.test("older models get a token budget instead, and models without reasoning get nothing", async () => {
   const refused = "Thinking level is not supported for this model";
   const google = await sentAs("google", { reasoningEffort: "low" }, [refused]);
   const anthropic = await sentAs("anthropic", { reasoningEffort: "low" }, [
@@ -368,7 +368,7 @@ Deno.test("older models get a budget of tokens instead, and models without reaso
   assert.equal(openai[1]?.reasoning_effort, undefined);
 });
 
-Deno.test("google: calls of other models are marked where the API demands a signature", async () => {
+Deno.test("google: calls of other models are marked if the API requires a signature", async () => {
   const messages: ModelMessage[] = after({
     text: "",
     tool_calls: ["a", "b"].map((id) => ({ call_id: id, name: "add", arguments: { n: 1 } })),
@@ -388,7 +388,7 @@ Deno.test("google: calls of other models are marked where the API demands a sign
   assert.deepEqual(signatures(marked), ["skip_thought_signature_validator", undefined]);
 });
 
-Deno.test("a server that takes no reasoning back gets the conversation without it", async () => {
+Deno.test("a server that accepts no reasoning gets the conversation without it", async () => {
   const messages = after({
     text: "",
     tool_calls: [{ call_id: "a", name: "add", arguments: { n: 1 } }],

@@ -12,10 +12,10 @@ const SCHEMA = {
   required: ["name"],
   additionalProperties: false,
 };
-/** As a provider that enforces it fills it in: absent fields are null. */
+/** The output of a provider that enforces the schema: absent fields are null. */
 const ENFORCED = { name: "Bern", people: null };
 
-/** What the model was sent, what came of its answer, and what was streamed of it. */
+/** The request of the model, the parsed answer, and its streamed text. */
 interface Asked {
   readonly body: JsonObject;
   readonly response: ModelResponse;
@@ -51,7 +51,7 @@ function formatOf(api: WireFormat["api"]): WireFormat {
   return format;
 }
 
-/** The schema that a request asks the provider to enforce; undefined where it asks for none. */
+/** The schema that a request asks the provider to enforce; undefined if there is none. */
 function enforcedSchema(body: JsonObject): JsonObject | undefined {
   const { response_format, output_config, generationConfig } = body as Record<string, JsonObject>;
   const openAi = response_format?.json_schema as JsonObject | undefined;
@@ -65,7 +65,7 @@ for (const format of WIRE_FORMATS) {
   for (const isStreamed of [false, true]) {
     const mode = `${format.api} (${isStreamed ? "streamed" : "whole"})`;
 
-    Deno.test(`${mode}: enforces the form of an answer, and gives it back in its own form`, async () => {
+    Deno.test(`${mode}: enforces the schema of an answer, and returns it in its original form`, async () => {
       const output = { schema: SCHEMA, isBesideTools: false };
 
       const { body, response, deltas } = await ask(
@@ -81,16 +81,16 @@ for (const format of WIRE_FORMATS) {
     });
   }
 
-  Deno.test(`${format.api}: leaves tools callable beside the form of an answer`, async () => {
+  Deno.test(`${format.api}: keeps tools callable when it enforces a schema`, async () => {
     const output = { schema: SCHEMA, isBesideTools: true };
 
     const { body } = await ask(format, { output, tools: [ADD_TOOL] }, { text: "{}" });
 
-    // Gemini and compatible servers would hold every answer to the form.
+    // Gemini and compatible servers would apply the schema to every answer.
     assert.equal(enforcedSchema(body) !== undefined, format.api === "anthropic");
   });
 
-  Deno.test(`${format.api}: asks for no form that it cannot enforce`, async () => {
+  Deno.test(`${format.api}: requests no schema that it cannot enforce`, async () => {
     const open = { type: "object", additionalProperties: { type: "string" } };
     const root = { type: "array", items: { type: "string" } };
     for (const schema of [open, root]) {
@@ -103,7 +103,7 @@ for (const format of WIRE_FORMATS) {
     }
   });
 
-  Deno.test(`${format.api}: streams the final answer out of its argument, as text`, async () => {
+  Deno.test(`${format.api}: streams the final answer from its argument as text`, async () => {
     const text = 'It is "Bern",\n🐝';
     const calls = [{
       name: "complete_task",
@@ -123,7 +123,7 @@ for (const format of WIRE_FORMATS) {
   });
 }
 
-Deno.test("openai: OpenAI itself enforces the form of an answer beside tools", async () => {
+Deno.test("openai: OpenAI itself enforces the schema of an answer next to tools", async () => {
   const bodies: JsonObject[] = [];
   const adapter = await createModelAdapter({
     api: "openai",

@@ -4,24 +4,24 @@ import type { ModelRequest, ModelResponse } from "../../shared/llm/model_port.ts
 import type { TransportOptions } from "../../shared/llm/model_transport.ts";
 import type { WireFormat } from "./wire_format.ts";
 
-/** The key that every test call carries; recognisable, so that a leak is found. */
+/** The key of every test call; recognizable, so that a leak is found. */
 export const TEST_KEY = "sk-canary-5f1d7c0a93";
 
-/** How one call is made. */
+/** The options of one call. */
 export interface CallOptions extends TransportOptions {
   readonly signal?: AbortSignal;
   readonly onDelta?: (text: string) => void;
-  /** Null: the provider requires none. @default TEST_KEY */
+  /** Null if the provider requires none. @default TEST_KEY */
   readonly apiKey?: string | null;
 }
 
-/** A request that asks nothing in particular. */
+/** A request without particular content. */
 export function request(changes: Partial<ModelRequest> = {}): ModelRequest {
   const messages = [{ role: "user", text: "Hello" }] as const;
   return { model: "test-model", system: "Be brief.", messages, tools: [], ...changes };
 }
 
-/** A tool that takes one number. */
+/** A tool with one numeric argument. */
 export const ADD_TOOL = {
   name: "add",
   description: "Adds to the sum.",

@@ -6,7 +6,7 @@ import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts
 import { call, request } from "./tested_model.ts";
 import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
 
-/** Its first property has a name that no provider takes, and is optional. */
+/** Its first property has a name that no provider accepts, and is optional. */
 const SEARCH: ModelTool = {
   name: "search",
   description: "Searches.",
@@ -37,7 +37,7 @@ const CALLS = [
   { name: "keep", argumentsText: '{"value":null}' },
 ];
 
-/** Asks a server that makes {@linkcode CALLS}; returns what it was sent and what came of it. */
+/** Calls a server that makes {@linkcode CALLS}; returns its request and the parsed answer. */
 async function ask(
   format: WireFormat,
   options: { isStreamed?: boolean; isBasic?: boolean; messages?: readonly ModelMessage[] } = {},
@@ -75,7 +75,7 @@ const OPTIONAL_NAME = {
   description: 'Default: "all". The tool calls this "filter[name]".',
 };
 
-Deno.test("openai receives a strict function where the schema allows, else the whole schema", async () => {
+Deno.test("openai receives a strict function if the schema allows it, otherwise the complete schema", async () => {
   const { sent } = await ask(formatOf("openai"));
 
   assert.deepEqual(sent.tools, [
@@ -131,7 +131,7 @@ Deno.test("anthropic receives the schema", async () => {
   });
 });
 
-Deno.test("gemini receives JSON Schema with names that it takes", async () => {
+Deno.test("gemini receives JSON Schema with names that it accepts", async () => {
   const { sent } = await ask(formatOf("google"));
 
   const [{ functionDeclarations: [search, keep] }] = sent.tools;
@@ -151,7 +151,7 @@ Deno.test("gemini receives JSON Schema with names that it takes", async () => {
 for (const format of WIRE_FORMATS) {
   for (const isStreamed of [false, true]) {
     const mode = isStreamed ? "streamed" : "whole";
-    Deno.test(`${format.api} (${mode}): arguments come back as the tools take them`, async () => {
+    Deno.test(`${format.api} (${mode}): arguments are returned in the tools' form`, async () => {
       const { response } = await ask(format, { isStreamed });
 
       assert.deepEqual(response.tool_calls.map((made) => made.arguments), [
@@ -162,7 +162,7 @@ for (const format of WIRE_FORMATS) {
     });
   }
 
-  Deno.test(`${format.api}: earlier calls are shown in the names that the model knows`, async () => {
+  Deno.test(`${format.api}: earlier calls have the names that the model knows`, async () => {
     const made: JsonObject = { query: "q", "filter[name]": "n" };
     const messages: ModelMessage[] = [
       { role: "user", text: "Search" },

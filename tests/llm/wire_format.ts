@@ -1,6 +1,6 @@
 import type { ModelApi } from "../../shared/llm/model_port.ts";
 
-/** An answer to be written in any of the wire formats. */
+/** An answer that can be written in any wire format. */
 export interface WireAnswer {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly argumentsText: string }[];
@@ -8,18 +8,18 @@ export interface WireAnswer {
   readonly usage?: { readonly input: number; readonly cached: number; readonly output: number };
 }
 
-/** How one provider's API looks on the wire, written by hand from its documentation. */
+/** The wire format of a provider's API, written from its documentation. */
 export interface WireFormat {
   readonly api: ModelApi;
   /** A provider's base URL for a server at this origin. */
   baseUrl(origin: string): string;
-  /** The header in which the key travels. */
+  /** The header that contains the key. */
   readonly keyHeader: string;
-  /** The body of an answer that is not streamed. */
+  /** The body of a non-streamed answer. */
   whole(answer: WireAnswer): unknown;
-  /** The server-sent events of a streamed answer; the last ones say that it is complete. */
+  /** The server-sent events of a streamed answer; the last ones mark it as complete. */
   events(answer: WireAnswer): string[];
-  /** The event, or body, by which the provider reports that it is overloaded. */
+  /** The event, or body, with which the provider reports that it is overloaded. */
   readonly overloaded: string;
 }
 
@@ -152,7 +152,7 @@ const google: WireFormat = {
   overloaded: data({ error: { code: 503, message: "Overloaded", status: "UNAVAILABLE" } }),
 };
 
-/** The three formats that the adapters must all read alike. */
+/** The three formats that the adapters must read alike. */
 export const WIRE_FORMATS: readonly WireFormat[] = [openai, anthropic, google];
 
 const GOOGLE_STOPS = { stop: "STOP", length: "MAX_TOKENS", refused: "SAFETY" };
@@ -176,7 +176,7 @@ function toOpenAiUsage({ input, cached, output }: typeof NO_USAGE) {
   };
 }
 
-/** Anthropic counts the cached tokens apart; half of the rest is written to the cache. */
+/** Anthropic counts cached tokens separately; half of the rest is written to the cache. */
 function toAnthropicUsage({ input, cached, output }: typeof NO_USAGE) {
   const written = Math.floor((input - cached) / 2);
   return {
@@ -187,7 +187,7 @@ function toAnthropicUsage({ input, cached, output }: typeof NO_USAGE) {
   };
 }
 
-/** Google counts thoughts apart from the answer. */
+/** Google counts thoughts separately from the answer. */
 function toGoogleUsage({ input, cached, output }: typeof NO_USAGE) {
   const thoughts = Math.floor(output / 2);
   return {
@@ -198,7 +198,7 @@ function toGoogleUsage({ input, cached, output }: typeof NO_USAGE) {
   };
 }
 
-/** Two pieces, so that whatever is streamed has to be put together again. */
+/** Two pieces, so that streamed parts have to be joined. */
 function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter((half) => half !== "");

@@ -46,7 +46,7 @@ Deno.test("mcps:import", async (t) => {
     assert.deepEqual([first.code, second.code], [0, 1]);
     const { slug, written } = JSON.parse(first.stdout);
     assert.deepEqual([slug, written], ["notes", true]);
-    assert.match(second.stderr, /has an entry 'notes' already; name the new one with --slug/);
+    assert.match(second.stderr, /already has this entry\. Pass another key with --slug/);
     assert.match(await Deno.readTextFile(list), /^# Ours\nmcps:\n {2}notes:\n/);
   });
 

@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { type BundleSize, measureBundle } from "../../scripts/deploy/bundle_size.ts";
 
 const ENTRY = "supabase/functions/f/index.ts";
-/** Its folder has some 20 kB. */
+/** Its folder has about 20 kB. */
 const PACKAGE = "npm:github-slugger@2.0.0";
 
-Deno.test("a bundle has the whole folder of a package that is imported when it is needed", async () => {
+Deno.test("a bundle contains the whole folder of a package that is imported lazily", async () => {
   const without = await measure({ [ENTRY]: "export const slug = String;\n" });
   const size = await measure({
     [ENTRY]: `export const slug = async () => (await import("${PACKAGE}")).slug;\n`,
@@ -16,7 +16,7 @@ Deno.test("a bundle has the whole folder of a package that is imported when it i
   assert.ok(size.compressedBytes < size.bytes);
 });
 
-Deno.test("a bundle has nothing of a package that is imported for its types alone", async () => {
+Deno.test("a bundle contains nothing of a package that is imported only for its types", async () => {
   const size = await measure({
     [ENTRY]: `import type Slugger from "${PACKAGE}";\n` +
       `import { slug } from "../../../shared/vendor/slugger.js";\n` +
@@ -28,7 +28,7 @@ Deno.test("a bundle has nothing of a package that is imported for its types alon
   assert.ok(size.bytes < 2_000, `${size.bytes} bytes`);
 });
 
-Deno.test("a bundle has a module's code and its source, but once each", async () => {
+Deno.test("a bundle contains a module's code and its source, each once", async () => {
   const text = "0123456789".repeat(1_000);
   const shared = { "shared/text.ts": `export const text: string = "${text}";\n` };
   const once = await measure({
@@ -45,7 +45,7 @@ Deno.test("a bundle has a module's code and its source, but once each", async ()
   assert.ok(twice.bytes < once.bytes + text.length, `${twice.bytes} bytes`);
 });
 
-/** The bundle of a project that has only these files. */
+/** The bundle of a project with only these files. */
 async function measure(files: Readonly<Record<string, string>>): Promise<BundleSize> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "supaswarm-bundle-test-" }));
   try {

@@ -4,7 +4,7 @@ import { nextRunAt, parseCronSchedule } from "../../stack/scheduler/cron_schedul
 
 function next(schedule: string, after: string): string | null {
   const parsed = parseCronSchedule(schedule);
-  assert.notEqual(parsed, null, `'${schedule}' is no schedule`);
+  assert.notEqual(parsed, null, `'${schedule}' is not a schedule`);
   const at = parsed === null ? null : nextRunAt(parsed, Date.parse(after));
   return at === null ? null : new Date(at).toISOString().slice(0, 19);
 }
@@ -45,7 +45,7 @@ for (
   });
 }
 
-/** What the real pg_cron took and refused: tests/platform/answers. */
+/** Accepted and refused by the real pg_cron: tests/platform/answers. */
 const PROBE =
   /^select cron\.schedule\('probe', (E?)'((?:[^']|'')*)', 'select 1'\) > 0 as is_taken$/;
 

@@ -9,7 +9,7 @@ import {
 import { bundleExtension } from "../../stack/platform/extension_bundle.ts";
 import { platformExtensions, platformSql } from "../../stack/platform/platform_files.ts";
 
-/** Our extensions as PGlite takes them: archives in `folder`. */
+/** Our extensions in PGlite's form: archives in `folder`. */
 async function bundledExtensions(folder: string): Promise<Record<string, PgliteExtension>> {
   const extensions: Record<string, PgliteExtension> = {};
   for (const { name, files } of await platformExtensions()) {
@@ -43,7 +43,7 @@ async function withPlatform(body: (database: Pglite) => Promise<void>): Promise<
   }
 }
 
-Deno.test("the platform stands on the embedded server too", (t) =>
+Deno.test("the platform works on the embedded server too", (t) =>
   withPlatform(async (database) => {
     const rows = async (sql: string) => (await database.query<Record<string, unknown>>(sql)).rows;
 
@@ -56,7 +56,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
       `);
     });
 
-    await t.step("a message goes through a queue", async () => {
+    await t.step("a message passes through a queue", async () => {
       await database.exec(`select pgmq.create('jobs'); select pgmq.send('jobs', '{"n": 1}');`);
 
       assert.deepEqual(await rows("select message, read_ct from pgmq.read('jobs', 30, 1)"), [
@@ -64,7 +64,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
       ]);
     });
 
-    await t.step("a secret, a job and a request are kept", async () => {
+    await t.step("a secret, a job and a request are stored", async () => {
       await database.exec(`
         select vault.create_secret('value', 'name');
         select cron.schedule('tick', '15 seconds', 'select 1');
@@ -81,7 +81,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
       );
     });
 
-    await t.step("a followed table feeds its changes", async () => {
+    await t.step("a followed table publishes its changes", async () => {
       await database.exec(`
         create table public.items (id int primary key, size int);
         alter publication supabase_realtime add table public.items;
@@ -96,7 +96,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
     });
 
     await t.step(
-      "storage rows cannot be deleted without the setting, by a superuser either",
+      "storage rows cannot be deleted without the setting, not even by a superuser",
       async () => {
         await database.exec("insert into storage.buckets (id, name) values ('files', 'files')");
 
@@ -111,7 +111,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
       },
     );
 
-    await t.step("API roles have nothing, and the platform's schemas are closed", async () => {
+    await t.step("API roles have no privileges, and platform schemas are closed", async () => {
       const denied = { code: "42501" };
       const asAnon = database.transaction(async (tx) => {
         await tx.exec("set local role anon; select * from public.items;");

@@ -3,7 +3,7 @@ import { RECORDED_EXTENSIONS, recordedAnswers, recordedStatements } from "./reco
 import { answerStatements, assertSameAnswers } from "./statement_answers.ts";
 
 for (const name of RECORDED_EXTENSIONS) {
-  Deno.test(`${name} answers on the embedded server as the real one`, async () => {
+  Deno.test(`${name} answers on the embedded server like the original`, async () => {
     await using fixture = await openDatabaseFixture();
 
     const answers = await answerStatements(fixture.database.url, await recordedStatements(name));

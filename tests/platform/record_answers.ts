@@ -1,5 +1,5 @@
 /**
- * Records what the real extensions answer: `deno run -A tests/platform/record_answers.ts URL`.
+ * Records the answers of the real extensions: `deno run -A tests/platform/record_answers.ts URL`.
  *
  * The URL is that of an empty Supabase project's database, as `postgres`. It creates and drops the
  * extensions pgmq, pg_cron and pg_net, roles, schemas and tables: never run it on a project in use.

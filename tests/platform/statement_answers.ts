@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import postgres from "../../shared/vendor/postgres.js";
 import { splitStatements } from "../../stack/migrations/split_statements.ts";
 
-/** What a server answered to one statement. */
+/** A server's answer to one statement. */
 export interface Answer {
   readonly statement: string;
-  /** The rows, or what went wrong. */
+  /** The rows, or the error. */
   readonly rows?: readonly unknown[];
   readonly error?: { readonly code: string; readonly message: string };
   readonly warnings?: readonly string[];
 }
 
 /**
- * Runs a file's statements one after the other in one session, as `psql` does, and returns what
- * the server answered to each. A statement that fails does not stop the rest.
+ * Runs a file's statements in order in one session, as `psql` does, and returns the
+ * server's answer to each. A failing statement does not stop the rest.
  */
 export async function answerStatements(url: string, file: string): Promise<Answer[]> {
   let warnings: string[] = [];
@@ -47,19 +47,19 @@ async function answer(sql: postgres.Sql, statement: string): Promise<Omit<Answer
   }
 }
 
-/** A refusal's wording differs between versions of the server where its code does not. */
+/** The wording of a refusal differs between versions of the server, but its code does not. */
 const DENIED = "42501";
 
 /**
- * Asserts that a server answers the statements as the record says.
+ * Asserts that a server's answers equal the record.
  *
- * @throws AssertionError that lists each statement that was answered differently.
+ * @throws AssertionError that lists each statement with another answer.
  */
 export function assertSameAnswers(actual: readonly Answer[], recorded: readonly Answer[]): void {
   assert.deepEqual(
     actual.map(({ statement }) => statement),
     recorded.map(({ statement }) => statement),
-    "The record is of other statements: run tests/platform/record_answers.ts",
+    "The record contains other statements: run tests/platform/record_answers.ts",
   );
   const deviations = actual.flatMap((answer, at) => {
     const expected = recorded[at];

@@ -30,7 +30,7 @@ Deno.test("a worker that is killed with tasks claimed ahead charges none of them
       lease_expires_at - clock_timestamp() <= make_interval(secs => ${AHEAD_LEASE_SECONDS}) as is_soon_free
     from public.tasks where status = 'running'`;
 
-  await t.step("they wait for the end of one lease", () => {
+  await t.step("the tasks wait for the end of one lease", () => {
     assert.ok(lost.filter(({ has_begun }) => !has_begun).length >= 10);
     assert.ok(lost.every(({ is_soon_free }) => is_soon_free));
   });
@@ -46,7 +46,7 @@ Deno.test("a worker that is killed with tasks claimed ahead charges none of them
   }
   await rescuer.stop();
 
-  await t.step("each runs once, those that had begun once more", async () => {
+  await t.step("each task runs once, and the started ones once more", async () => {
     const runs = await sql`
       select count(*) filter (where is_rescue)::int as rescue_count,
         count(*) filter (where not is_rescue)::int as begun_count
@@ -57,7 +57,7 @@ Deno.test("a worker that is killed with tasks claimed ahead charges none of them
     }
   });
 
-  await t.step("no claim that was lost counts as a delivery", async () => {
+  await t.step("a lost claim does not count as a delivery", async () => {
     const lostAhead = lost.filter(({ is_ahead }) => is_ahead).map(({ id }) => id);
     const deliveries = await sql`
       select distinct (event.payload -> 'deliveries')::int as count

@@ -1,6 +1,6 @@
 /**
- * Started by ahead_crash_test.ts: a worker in a process of its own that claims quick tasks ahead of its
- * slots, and is killed by the kernel while at least ten of them wait.
+ * Started by ahead_crash_test.ts: a worker in a separate process that claims quick tasks ahead of its
+ * slots, and is killed while at least ten of them wait.
  */
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { AHEAD_LEASE_SECONDS } from "./ahead_lease.ts";
@@ -22,9 +22,9 @@ const worker = swarm.startWorker({
   },
   slots: 2,
   leaseSeconds: AHEAD_LEASE_SECONDS,
-  // Work is quick by this clock, however busy the machine is.
+  // Work is fast by this clock, however busy the machine is.
   clockRate: 0.001,
-  // A worker that is never killed ends by itself, and the test sees that.
+  // A worker that is never killed ends normally, which the test detects.
   wallClockSeconds: 60,
 });
 setTimeout(() => Deno.exit(1), 30_000);

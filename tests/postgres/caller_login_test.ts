@@ -1,4 +1,4 @@
 import { callerLoginSteps } from "../security/caller_login_steps.ts";
 
-Deno.test("on native Postgres, what runs as a caller has the caller's rights and no others", (t) =>
+Deno.test("on native Postgres, code that runs as a caller has only the caller's permissions", (t) =>
   callerLoginSteps(t, "native"));

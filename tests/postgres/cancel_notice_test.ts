@@ -6,7 +6,7 @@ import { Swarm } from "../worker/swarm_fixture.ts";
 import { assertAllSettled } from "./race_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
 
-Deno.test("every worker that listens stops the tasks of a cancelled job at once", async () => {
+Deno.test("every listening worker immediately stops the tasks of a cancelled job", async () => {
   await using server = await startMigratedServer();
   const swarm = Swarm.attach(server.cluster.url);
   await swarm.addAgents();
@@ -16,7 +16,7 @@ Deno.test("every worker that listens stops the tasks of a cancelled job at once"
   const workers = Array.from({ length: 2 }, () =>
     swarm.startWorker({
       slots: 1,
-      // Nobody hears of the cancellation by a heartbeat of its own accord.
+      // No heartbeat of its own reports the cancellation.
       leaseSeconds: 600,
       heartbeatSeconds: 300,
       model: ({ signal }) =>
@@ -43,7 +43,7 @@ Deno.test("every worker that listens stops the tasks of a cancelled job at once"
   await swarm.sql`select public.cancel_task(${cancelled}::uuid)`;
   await swarm.until(cancelled, "cancelled");
   assert.equal(abortedCount, 1);
-  assert.equal((await swarm.task(spared)).status, "running", "another job goes on");
+  assert.equal((await swarm.task(spared)).status, "running", "another job keeps running");
 
   await swarm.sql`select public.cancel_task(${spared}::uuid)`;
   await swarm.until(spared, "cancelled");

@@ -21,12 +21,12 @@ import {
 
 const ROUNDS = 40;
 
-/** What happens to a job at the moment in which it is cancelled. */
+/** A concurrent action on a job while it is cancelled. */
 interface Rivalry {
   readonly name: string;
   /** Jobs in the state in which the rival acts. */
   readonly arrange: (track: RaceTrack) => Promise<readonly Job[]>;
-  /** What a worker, or a person, does meanwhile. */
+  /** The concurrent action of a worker or a person. */
   readonly rival: (job: Job, track: RaceTrack) => Promise<unknown>;
 }
 
@@ -83,7 +83,7 @@ const RIVALRIES: readonly Rivalry[] = [
     rival: (job, { store }) => store.finish(master(job), "done", null),
   },
   {
-    name: "the finish of the last children",
+    name: "the end of the last children",
     arrange: parkedJobs,
     rival: ({ leases }, { store }) =>
       Promise.all(leases.map((lease) => store.finish(lease, "done", null))),
@@ -112,14 +112,14 @@ const RIVALRIES: readonly Rivalry[] = [
       Promise.all(leases.map((lease) => store.record(lease, [modelResult(7, "text")], []))),
   },
   {
-    name: "a failure that is tried again",
+    name: "a failure that is retried",
     arrange: runningJobs,
     rival: (job, { store }) => store.fail(master(job), ERROR, BACKOFF),
   },
   { name: "a yield", arrange: runningJobs, rival: (job, { store }) => store.yield(master(job)) },
 ];
 
-Deno.test("a job that is cancelled ends, whatever happens at the same time", async (t) => {
+Deno.test("a cancelled job ends, whatever happens at the same time", async (t) => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
   const random = seededRandom(3);
@@ -160,14 +160,14 @@ Deno.test("a job that is cancelled ends, whatever happens at the same time", asy
     printFigures({ ...ended, claimed: claimed.length });
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 
-  /** What a worker does when it hears of the cancellation, if it has the task still. */
+  /** A worker's reaction to the cancellation, if it still has the task. */
   async function obey(lease: Lease): Promise<void> {
     await isAccepted(store.finish(lease, null, null));
   }
 
-  /** Asserts that the jobs have ended and left nothing behind; counts how. */
+  /** Asserts that the jobs have ended and left nothing behind, and counts the outcomes. */
   async function endedJobs(jobs: readonly Job[]): Promise<Record<string, number>> {
     await assertAllSettled(sql);
     const [row] = await sql`
@@ -184,7 +184,7 @@ Deno.test("a job that is cancelled ends, whatever happens at the same time", asy
   }
 });
 
-/** False when the act came too late; it must not be refused in any other way. */
+/** False if the action came too late; any other refusal is an error. */
 async function isAccepted(act: Promise<unknown>): Promise<boolean> {
   try {
     await act;

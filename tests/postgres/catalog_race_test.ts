@@ -6,7 +6,7 @@ import { assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
 
 const CALLERS = 100;
 
-Deno.test("many callers use the catalog and its limits at once", async (t) => {
+Deno.test("many callers use the catalog and its limits concurrently", async (t) => {
   await using track = await openRaceTrack();
   const { sql } = track;
   const [user] = await sql<{ id: string }[]>`
@@ -15,7 +15,7 @@ Deno.test("many callers use the catalog and its limits at once", async (t) => {
   const atOnce = <T>(count: number, work: (place: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, place) => work(place)));
 
-  await t.step("a rate limit lets as many calls pass as it says", async () => {
+  await t.step("a rate limit allows exactly its number of calls", async () => {
     await sql`
       insert into public.tools (slug, name, type, config)
       values ('limited', 'limited', 'internal', '{"server": "limited"}')`;
@@ -36,7 +36,7 @@ Deno.test("many callers use the catalog and its limits at once", async (t) => {
     assert.equal(passed.filter((id) => id !== null).length, 10);
   });
 
-  await t.step("calls that cost more than expected exceed the cap by those under way", async () => {
+  await t.step("calls in flight that cost more than expected may exceed the cap", async () => {
     const cap = 20_000;
     const cost = 1_700;
     const providerId = await cappedProvider(sql, "spent", cap);
@@ -60,13 +60,13 @@ Deno.test("many callers use the catalog and its limits at once", async (t) => {
   });
 
   await t.step(
-    "of writers who read the same version one saves, and others lose nothing",
+    "of writers who read the same version one saves, and the others get a conflict",
     async () => {
       const save = (id: string | null, version: number | null, place: number) =>
         asUser(sql, userId, async (tx) => {
           const [row] = await tx<{ saved: Saved }[]>`
           select private.save_ruleset(${id}, 'Style', ${tx.json({ place })}, ${version}) as saved`;
-          if (row === undefined) throw new Error("Nothing was answered");
+          if (row === undefined) throw new Error("No answer was returned");
           return row.saved;
         });
       const { id = "" } = await save(null, null, 0);
@@ -94,7 +94,7 @@ Deno.test("many callers use the catalog and its limits at once", async (t) => {
     },
   );
 
-  await t.step("one key is one message, and a reader misses and repeats none", async () => {
+  await t.step("one key creates one message, and a reader misses and repeats none", async () => {
     const id = await createConversation(sql, userId);
     const add = (place: number) =>
       asUser(sql, userId, async (tx) => {
@@ -133,7 +133,7 @@ Deno.test("many callers use the catalog and its limits at once", async (t) => {
     assert.deepEqual(read, rows.slice(from).map((row) => row.id));
   });
 
-  await t.step("a conversation is deleted while messages come", async () => {
+  await t.step("a conversation is deleted while messages arrive", async () => {
     const id = await createConversation(sql, userId);
     const adding = atOnce(
       30,
@@ -190,7 +190,7 @@ async function createConversation(sql: Sql, userId: string): Promise<string> {
   });
 }
 
-/** A provider whose model costs a millionth of a dollar a token, under a cap for everyone. */
+/** A provider whose model costs one millionth of a dollar per token, with a cap for everyone. */
 async function cappedProvider(sql: Sql, name: string, capMicroUsd: number): Promise<string> {
   const [provider] = await sql<{ id: string }[]>`
     insert into public.llm_providers
@@ -208,7 +208,7 @@ async function cappedProvider(sql: Sql, name: string, capMicroUsd: number): Prom
   return id;
 }
 
-/** Reserves 1,000 micro-USD; null where the cap is reached. */
+/** Reserves 1,000 micro-USD; null if the cap is reached. */
 async function reserve(sql: Sql, providerId: string, userId: string): Promise<string | null> {
   try {
     const [row] = await sql<{ reservation_id: string }[]>`

@@ -7,10 +7,10 @@ import { startMigratedServer } from "./native_server.ts";
 import { printFigures } from "./race_fixture.ts";
 
 const WORKER = new URL("checked_worker.ts", import.meta.url).pathname;
-/** More workers than this are never needed: each of them makes a write. */
+/** The maximum number of workers: each of them makes at least one write. */
 const MOST_WORKERS = 40;
 
-Deno.test("a checked, summarized and continued job ends right although its worker is killed after each write", async () => {
+Deno.test("a checked, summarized and continued job ends correctly although its worker is killed after each write", async () => {
   await using server = await startMigratedServer();
   await server.sql`
     create table public.journal (id bigint generated always as identity, what text not null)`;
@@ -45,7 +45,7 @@ Deno.test("a checked, summarized and continued job ends right although its worke
   }
 });
 
-/** The steps of a job whose worker lives. */
+/** The steps of a job whose worker survives. */
 async function runUndisturbed(swarm: Swarm) {
   const worker = swarm.startWorker(checkedJob(() => {}));
   const taskId = await swarm.createTask("Read all");
@@ -84,7 +84,7 @@ async function pictureStep(swarm: Swarm, taskId: string): Promise<number> {
   return row.seq;
 }
 
-/** The paths at which something was stored; each version of a file is the whole file. */
+/** The paths of stored files; each version of a file is a complete file. */
 async function storedFiles(filesFolder: string): Promise<string[]> {
   const paths: string[] = [];
   for await (const { name: path } of Deno.readDir(filesFolder)) {

@@ -1,5 +1,5 @@
 /**
- * Started by checked_crash_test.ts: a worker in a process of its own, which the kernel kills right
+ * Started by checked_crash_test.ts: a worker in a separate process that is killed right
  * after its first write: of steps, of the end, or of a file that was not stored before.
  */
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const worker = swarm.startWorker({
   },
   slots: 1,
 });
-// A worker that is never killed ends by itself, and the test sees that.
+// A worker that is never killed ends normally, which the test detects.
 setTimeout(() => Deno.exit(1), 30_000);
 await worker.ended;
 
@@ -41,7 +41,7 @@ function die(): never {
   throw new TypeError("unreachable");
 }
 
-/** Adds a file for each time that something is stored at the path, and counts them. */
+/** Adds a file for each write to the path, and counts the writes. */
 async function keep(path: string, body: Uint8Array): Promise<number> {
   const folder = join(filesFolder, path.replaceAll("/", "+"));
   await Deno.mkdir(folder, { recursive: true });

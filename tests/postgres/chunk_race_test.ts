@@ -10,7 +10,7 @@ const ROUNDS = 60;
 const CHUNKS = 24;
 const VECTOR = hashWords("text", 768);
 
-Deno.test("a document that changes while the vectors of its texts come in has them all", async () => {
+Deno.test("a document that changes while its vectors arrive has all of them", async () => {
   await using server = await startMigratedServer();
   const sql = createSql(server.cluster.url, { maxConnections: 4, applicationName: "racers" });
   const random = seededRandom(5);

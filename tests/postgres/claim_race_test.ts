@@ -18,7 +18,7 @@ Deno.test("claimers never share a task", async (t) => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
 
-  /** Eight workers claim side by side until `count` tasks are claimed. */
+  /** Eight concurrent workers claim until `count` tasks are claimed. */
   async function claimTogether(count: number, limit: number): Promise<Lease[]> {
     const leases: Lease[] = [];
     await inLanes(WORKERS.length, WORKERS, async (workerId) => {
@@ -50,7 +50,7 @@ Deno.test("claimers never share a task", async (t) => {
     await assertConsistent(sql);
   });
 
-  await t.step("a task that is created while others claim is not put off", async () => {
+  await t.step("a task created during other claims is not delayed", async () => {
     const total = 300;
     const [before] = await sql`select clock_timestamp() as at`;
 
@@ -79,5 +79,5 @@ Deno.test("claimers never share a task", async (t) => {
     await assertConsistent(sql);
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });

@@ -4,7 +4,7 @@ import { assertConsistent, createRunning, inLanes, openRaceTrack } from "./race_
 
 const ROUNDS = 40;
 
-Deno.test("of two messages that continue a task at once, one wins", async () => {
+Deno.test("of two concurrent messages that continue a task, one wins", async () => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
   const leases = await createRunning(track, ROUNDS);

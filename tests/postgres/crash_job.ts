@@ -15,7 +15,7 @@ export type Moment =
   | "about to finish"
   | "finished";
 
-/** The planner's turns: what its model asks for, one after the other. */
+/** The planner's turns: the consecutive requests of its model. */
 const TURNS = [
   [ask("look", { path: "a.md" })],
   [ask("pay", { amount: 5 })],
@@ -27,16 +27,16 @@ const TURNS = [
   [ask("complete_task", { output: "published" })],
 ];
 
-/** How a planner's job is run. */
+/** How a planner's job runs. */
 export interface CrashJobOptions {
-  /** For the journal: what really ran, written before it answers. */
+  /** Receives the executed calls for the journal, before they answer. */
   readonly sql: Sql;
   readonly plannerTaskId: string;
   /** Called at each moment of the planner's task; that of a doomed worker never returns. */
   readonly onMoment: (moment: Moment) => void;
 }
 
-/** The parts of a worker that runs the job, noting down each call of a model or a tool. */
+/** The parts of a worker that runs the job and records each model and tool call. */
 export function crashJob({ sql, plannerTaskId, onMoment }: CrashJobOptions): WorkerParts {
   const note = async (what: string, idempotencyKey: string | null = null) => {
     await sql`
@@ -64,7 +64,7 @@ export function crashJob({ sql, plannerTaskId, onMoment }: CrashJobOptions): Wor
   };
 }
 
-/** The same store; tells of each moment of one task. */
+/** The same store, which reports each moment of one task. */
 function watched(
   store: TaskStore,
   plannerTaskId: string,

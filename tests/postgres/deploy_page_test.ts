@@ -19,12 +19,12 @@ async function shellBlocks(): Promise<string[]> {
   return [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
 }
 
-/** The names that a block exports; what stands behind them is the reader's own. */
+/** The names that a block exports; their values are the reader's. */
 function exportedNames(block: string): string[] {
   return [...block.matchAll(/^export (\w+)=/gm)].map(([, name = ""]) => name);
 }
 
-Deno.test("the deploy page, followed word by word, ends with a completed task", async (t) => {
+Deno.test("the deploy page, followed literally, ends with a completed task", async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-deploy-page-" });
   await Deno.chmod(folder, 0o755);
   const api = startManagementApi();
@@ -46,7 +46,7 @@ Deno.test("the deploy page, followed word by word, ends with a completed task", 
   };
   const run = await shellOf(folder, api.url, environment);
   try {
-    await t.step("it names everything that its commands use", () => {
+    await t.step("the page names everything that its commands use", () => {
       assert.deepEqual(exportedNames(names), Object.keys(environment));
     });
 
@@ -54,7 +54,7 @@ Deno.test("the deploy page, followed word by word, ends with a completed task", 
       assert.match(await run(push), /Finished supabase db push/);
     });
 
-    await t.step("every function is deployed and the secret set", async () => {
+    await t.step("every function is deployed and the secret is set", async () => {
       await run(functions);
 
       const expected = [...(await findFunctions(PROJECT_ROOT)).keys()].sort();
@@ -62,7 +62,7 @@ Deno.test("the deploy page, followed word by word, ends with a completed task", 
       assert.deepEqual([...api.secrets], [["SUPASWARM_WALL_CLOCK_SECONDS", "150"]]);
     });
 
-    await t.step("the model's key is in Vault and the agent is there", async () => {
+    await t.step("the model's key is in Vault and the agent exists", async () => {
       await run(model);
 
       const sql = createSql(cluster.url, { maxConnections: 1, applicationName: "deploy-page" });
@@ -126,7 +126,7 @@ function withoutTls(databaseUrl: string): string {
 }
 
 /**
- * A shell that runs a block as it stands and returns its output. Its `npx` calls the real one with
+ * A shell that runs a block unchanged and returns its output. Its `npx` calls the real one with
  * the profile of the stand-in API.
  */
 async function shellOf(
@@ -163,7 +163,7 @@ async function shellOf(
     const decoder = new TextDecoder();
     const output = decoder.decode(stdout);
     assert.ok(success, `${block}\n${output}${decoder.decode(stderr)}`);
-    // The CLI says how it went on stderr.
+    // The CLI reports its progress on stderr.
     return block.includes("npx") ? output + decoder.decode(stderr) : output;
   };
 }

@@ -12,7 +12,7 @@ interface Request {
   readonly embedder: string;
   readonly items: number;
   readonly isQuery: boolean;
-  /** Virtual time since the start; null: the real one. */
+  /** Virtual time since the start; null for the real time. */
   readonly atMs: number | null;
 }
 
@@ -22,12 +22,12 @@ interface Granted {
   readonly isQuery: boolean;
 }
 
-Deno.test("an embedder's limit holds for all instances together", async (t) => {
+Deno.test("an embedder's limit applies to all instances together", async (t) => {
   await using track = await openRaceTrack();
   const { sql } = track;
   await keepGrants(sql);
 
-  await t.step("in no minute more than the limit, whoever asks and when: 10 rounds", async () => {
+  await t.step("every minute stays below the limit, whoever asks and when: 10 rounds", async () => {
     const random = seededRandom(11);
     const rounds = 10;
     let total = 0;
@@ -38,7 +38,7 @@ Deno.test("an embedder's limit holds for all instances together", async (t) => {
         embedder,
         items: 1 + Math.floor(random() * 8),
         isQuery: random() < 0.25,
-        // Nearly in order: clocks of instances differ, and so do ways to the database.
+        // Almost in order: clocks and latencies of instances differ.
         atMs: Math.max(0, (turn / 240) * durationMs + (random() - 0.5) * 4_000),
       }));
 
@@ -47,15 +47,15 @@ Deno.test("an embedder's limit holds for all instances together", async (t) => {
       const grants = await readGrants(sql, embedder);
       assertWithinLimits(grants);
       assert.equal(sumOf(grants), answers.reduce((sum, granted) => sum + granted, 0));
-      // Demand is nine times the limit: what is allowed must also be had.
+      // Demand is nine times the limit, so the whole limit must be used.
       assert.ok(sumOf(grants) >= ITEMS_PER_MINUTE * 5, `only ${sumOf(grants)} were granted`);
-      assert.ok(grants.some(({ isQuery }) => isQuery), "queries got nothing");
+      assert.ok(grants.some(({ isQuery }) => isQuery), "queries got no grants");
       total += sumOf(grants);
     }
     printFigures({ rounds, requests: rounds * 240, granted: total });
   });
 
-  await t.step("a hundred at the same moment share what there is", async () => {
+  await t.step("a hundred concurrent requests share the limit", async () => {
     const embedder = await addEmbedder(sql, "at-once");
     const ask = (isQuery: boolean) => ({ embedder, items: 1, isQuery, atMs: null });
 
@@ -84,14 +84,14 @@ Deno.test("an embedder's limit holds for all instances together", async (t) => {
       asked++;
     }
 
-    // Fifteen at once, and the same a minute and a second later: seven times, never in vain.
+    // Fifteen immediately, and the same a minute and a second later: seven times, always with success.
     assert.deepEqual({ asked, nowMs }, { asked: 7, nowMs: 6 * 61_000 });
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });
 
-/** Grants are forgotten after a minute; the test needs them all. */
+/** Grants are deleted after a minute; the test needs all of them. */
 async function keepGrants(sql: Sql): Promise<void> {
   await sql.unsafe(`
     create table public.kept_grants (embedder text, granted_at timestamptz, item_count int, is_query boolean);
@@ -131,7 +131,7 @@ async function readGrants(sql: Sql, embedder: string): Promise<Granted[]> {
   }));
 }
 
-/** Every minute that ends with a grant; a fuller one cannot end elsewhere. */
+/** Every minute that ends with a grant; a fuller minute cannot end elsewhere. */
 function assertWithinLimits(grants: readonly Granted[]): void {
   for (const { atMs } of grants) {
     const minute = grants.filter((grant) => grant.atMs > atMs - MINUTE_MS && grant.atMs <= atMs);

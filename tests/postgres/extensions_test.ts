@@ -4,7 +4,7 @@ import { asRole, startNativeServer } from "./native_server.ts";
 
 const DENIED = { code: "42501" };
 
-Deno.test("postgres creates every extension that migrations name", async () => {
+Deno.test("postgres creates every extension that the migrations name", async () => {
   await using server = await startNativeServer();
 
   await server.sql.unsafe(`
@@ -28,7 +28,7 @@ Deno.test("postgres creates every extension that migrations name", async () => {
   ]);
 });
 
-Deno.test("search_path is empty after create extension pgmq, until its transaction ends", async () => {
+Deno.test("search_path is empty after create extension pgmq until its transaction ends", async () => {
   await using server = await startNativeServer();
   const { sql } = server;
   const path = async (on: Pick<Sql, "unsafe">) =>
@@ -47,7 +47,7 @@ Deno.test("search_path is empty after create extension pgmq, until its transacti
   assert.equal(await path(sql), '"\\$user", public, extensions');
 });
 
-Deno.test("pgmq behaves as 1.5.1", async (t) => {
+Deno.test("pgmq behaves like 1.5.1", async (t) => {
   await using server = await startNativeServer();
   const { sql } = server;
   await sql`create extension pgmq`;
@@ -68,7 +68,7 @@ Deno.test("pgmq behaves as 1.5.1", async (t) => {
     await sql`select pgmq.purge_queue('jobs')`;
   });
 
-  await t.step("read() leases the oldest messages and counts the reading", async () => {
+  await t.step("read() leases the oldest messages and counts the reads", async () => {
     await sql`select pgmq.send_batch('jobs', array['{"n":1}', '{"n":2}', '{"n":3}']::jsonb[])`;
 
     const first = await sql`select message, read_ct from pgmq.read('jobs', 60, 2) order by msg_id`;
@@ -104,7 +104,7 @@ Deno.test("pgmq behaves as 1.5.1", async (t) => {
     assert.equal(all.length, 1);
   });
 
-  await t.step("archive() and delete() answer which messages they removed", async () => {
+  await t.step("archive() and delete() return the removed messages", async () => {
     await sql`select pgmq.purge_queue('jobs')`;
     const [sent] = await sql`select pgmq.send('jobs', '{"n": 1}') as id`;
     const id = sent?.id;
@@ -131,7 +131,7 @@ Deno.test("pgmq behaves as 1.5.1", async (t) => {
     assert.deepEqual(popped[0]?.message, { n: 9 });
   });
 
-  await t.step("metrics() counts what was ever sent", async () => {
+  await t.step("metrics() counts all sent messages", async () => {
     const [metrics] = await sql`
       select queue_length, queue_visible_length, total_messages from pgmq.metrics('jobs')`;
 
@@ -145,7 +145,7 @@ Deno.test("pgmq behaves as 1.5.1", async (t) => {
     await assert.rejects(sql`select pgmq.create_partitioned('p')`, /pg_partman is required/);
   });
 
-  await t.step("an untyped delay is ambiguous, as on the real one", async () => {
+  await t.step("an untyped delay is ambiguous, as in the original", async () => {
     await assert.rejects(sql.unsafe("select pgmq.send('jobs', '{}', null)"), /not unique/);
   });
 
@@ -165,13 +165,13 @@ Deno.test("pgmq behaves as 1.5.1", async (t) => {
   });
 });
 
-Deno.test("supabase_vault behaves as 0.3.1", async (t) => {
+Deno.test("supabase_vault behaves like 0.3.1", async (t) => {
   await using server = await startNativeServer();
   const { sql } = server;
   const value = "a secret, longer than one block of the cipher: ünï";
   await sql`select vault.create_secret(${value}, 'openai')`;
 
-  await t.step("a value is stored encrypted and read in clear", async () => {
+  await t.step("a value is stored encrypted and read decrypted", async () => {
     const [row] = await sql`
       select s.secret, d.decrypted_secret
       from vault.secrets s join vault.decrypted_secrets d using (id) where s.name = 'openai'`;
@@ -189,7 +189,7 @@ Deno.test("supabase_vault behaves as 0.3.1", async (t) => {
     assert.equal(rows.length, 2);
   });
 
-  await t.step("update_secret() changes what it is given and nothing else", async () => {
+  await t.step("update_secret() changes only its arguments", async () => {
     await sql`
       select vault.update_secret(id, new_secret => 'changed') from vault.secrets where name = 'other'`;
 
@@ -205,7 +205,7 @@ Deno.test("supabase_vault behaves as 0.3.1", async (t) => {
     await assert.rejects(sql`update vault.secrets set secret = 'x'`, DENIED);
   });
 
-  await t.step("service_role reads and writes secrets, users do not", async () => {
+  await t.step("service_role reads and writes secrets, and users do not", async () => {
     const [row] = await asRole(sql, "service_role", async (tx) => {
       await tx`select vault.create_secret('by service', 'mine')`;
       return await tx`select decrypted_secret from vault.decrypted_secrets where name = 'mine'`;

@@ -15,11 +15,11 @@ const FLOOD = 2_000;
 const DROP = 10;
 
 for (const priority of ["normal", "high"] as const) {
-  Deno.test(`Ten tasks of one owner start at once beside two thousand of another, ${priority} ones`, async () => {
+  Deno.test(`Ten tasks of one owner start immediately next to two thousand of another, ${priority} ones`, async () => {
     await using track = await openRaceTrack();
     const [flood, drop] = [await addUser(track.sql, "flood"), await addUser(track.sql, "drop")];
     await createTasksOf(track.sql, flood, FLOOD, priority);
-    // The flood has every slot when the others come.
+    // The other owner's tasks have every slot when the ten arrive.
     const running = await Promise.all(
       Array.from({ length: SLOTS }, () => track.store.claim("w", 1)),
     );
@@ -39,12 +39,12 @@ for (const priority of ["normal", "high"] as const) {
 
     const lastPlace = claimed.findLastIndex((id) => late.has(id)) + 1;
     printFigures({ flood: FLOOD, drop: DROP, "place of the last of the ten": lastPlace });
-    // Turn by turn it would be the 20th; chance decides between equals, and slots overlap.
+    // Strict turns would make it the 20th; equals are drawn at random, and slots overlap.
     assert.ok(lastPlace <= 6 * DROP, `the last of the ten was claimed as number ${lastPlace}`);
   });
 }
 
-Deno.test("A claim costs the same however long the line is", async () => {
+Deno.test("The cost of a claim does not depend on the length of the queue", async () => {
   await using track = await openRaceTrack();
   const owner = await addUser(track.sql, "owner");
   await createTasksOf(track.sql, owner, 40);
@@ -56,7 +56,7 @@ Deno.test("A claim costs the same however long the line is", async () => {
   assert.ok(longMs <= 2 * shortMs + 5, `${longMs} ms against ${shortMs} ms`);
 });
 
-Deno.test("A claim costs the same however many tasks of others run", async () => {
+Deno.test("The cost of a claim does not depend on the number of running tasks of others", async () => {
   await using track = await openRaceTrack();
   const { sql } = track;
   const owners = await Promise.all(
@@ -86,7 +86,7 @@ Deno.test("A claim costs the same however many tasks of others run", async () =>
   assert.ok(manyPages <= 1.5 * fewPages, `${manyPages} pages against ${fewPages}`);
 });
 
-Deno.test("Workers that claim at the same moment start no more than a limit allows", async () => {
+Deno.test("Concurrent claims start no more tasks than a limit allows", async () => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
   await sql`update private.quotas set amount = 3 where name = 'running_tasks'`;
@@ -107,7 +107,7 @@ Deno.test("Workers that claim at the same moment start no more than a limit allo
     }
   });
   printFigures({ "limit": 3, "most at once": mostAtOnce });
-  assert.ok(mostAtOnce <= 3, `${mostAtOnce} ran at once`);
+  assert.ok(mostAtOnce <= 3, `${mostAtOnce} ran concurrently`);
   await finishAll(track);
   await assertAllSettled(sql);
 });
@@ -120,7 +120,7 @@ async function finishAll({ store }: RaceTrack): Promise<void> {
   }
 }
 
-/** Claims one task that many times and leaves them running. */
+/** Claims one task per call, that many times, and leaves them running. */
 async function medianClaimMs({ store }: RaceTrack, count: number): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -156,7 +156,7 @@ async function createTasksOf(
   return rows.map(({ task_id }) => String(task_id));
 }
 
-/** How many pages are read to tell whose turn it is: what a busy machine does not change. */
+/** The pages read to choose the next owner, which do not depend on the machine's load. */
 async function pagesOfTurns(sql: Sql): Promise<number> {
   const [row] = await sql`
     explain (analyze, buffers, timing off, format json) select * from private.next_in_turn(8)`;

@@ -13,7 +13,7 @@ const RIGHT = "select a.name, count(*) from academic.author a " +
   "join academic.writes w on w.aid = a.aid group by a.name";
 
 Deno.test({
-  name: "an MCP client gets SQL for a defog database from a model that is wrong twice",
+  name: "an MCP client gets SQL for a defog database from a model that fails twice",
   ignore: data === null,
   async fn(t) {
     if (data === null) return;
@@ -37,7 +37,7 @@ Deno.test({
     const call = async (name: string, args: JsonObject) =>
       await connected.client.callTool({ name, arguments: args });
 
-    await t.step("wrong twice, then right; what is right runs", async () => {
+    await t.step("the model fails twice, then succeeds; the valid statement runs", async () => {
       answers = [WRONG, ALSO_WRONG, RIGHT];
       const generated = await call("generate_sql", { prompt: "How many papers has each author?" });
 
@@ -53,7 +53,7 @@ Deno.test({
     });
 
     await t.step(
-      "when it gives up, an editor and a feedback form have what they need",
+      "a final failure contains the data for an editor and a feedback form",
       async () => {
         answers = [WRONG, ALSO_WRONG, "select nothing from academic.author"];
         const failed = await call("generate_sql", { prompt: "How many papers has each author?" });

@@ -18,7 +18,7 @@ async function start(db: string, onLog: (line: unknown) => void = () => {}): Pro
   await stack.stop();
 }
 
-/** All that a start writes: settings, secrets, addresses of servers, migrations, tables, jobs. */
+/** Everything that a start writes: settings, secrets, addresses of servers, migrations, tables, jobs. */
 async function contents(sql: Sql): Promise<unknown> {
   return await sql`
     select
@@ -45,13 +45,13 @@ Deno.test("--db refuses a Supabase project's database before it writes anything"
     assert.deepEqual(await contents(server.admin), before);
   };
 
-  await t.step("by the address that its functions have announced", async () => {
+  await t.step("it detects the address that the project's functions announced", async () => {
     await server.sql`select private.configure_project_url('https://abcd.supabase.co')`;
     await refused(/its functions are at https:\/\/abcd\.supabase\.co/);
     await server.sql`select private.configure_project_url('http://127.0.0.1:54321')`;
   });
 
-  await t.step("by extensions that are the platform's own", async () => {
+  await t.step("it detects extensions that are the platform's own", async () => {
     const [own] = await server.admin<{ comment: string }[]>`
       select obj_description(oid, 'pg_extension') as comment
       from pg_extension where extname = 'pg_net'`;
@@ -60,13 +60,13 @@ Deno.test("--db refuses a Supabase project's database before it writes anything"
     await server.admin.unsafe(`comment on extension pg_net is '${own?.comment}'`);
   });
 
-  await t.step("by supautils", async () => {
+  await t.step("it detects supautils", async () => {
     await server.admin`alter database postgres set supautils.reserved_roles = 'x'`;
     await refused(/the server loads supautils/);
     await server.admin`alter database postgres reset supautils.reserved_roles`;
   });
 
-  await t.step("and takes a server that was prepared for it", async () => {
+  await t.step("it accepts a server that was prepared for it", async () => {
     await start(server.cluster.url);
 
     const [row] = await server.sql`select value from private.settings where key = 'project_url'`;

@@ -66,7 +66,7 @@ Deno.test("a parent that waits for its children is woken exactly once", async (t
     await assertAllSettled(sql);
   });
 
-  await t.step("children that fail or are cancelled count, too", async () => {
+  await t.step("failed and cancelled children count too", async () => {
     const rounds = 60;
     const families = await createFamilies(track, rounds, 3);
     await inLanes(8, families, ({ parent }) => store.park(parent));
@@ -95,5 +95,5 @@ Deno.test("a parent that waits for its children is woken exactly once", async (t
     await assertAllSettled(sql);
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });

@@ -18,12 +18,12 @@ import {
   shuffled,
 } from "./race_fixture.ts";
 
-Deno.test("a lease is lost only to time, and what is lost writes nothing", async (t) => {
+Deno.test("only an expired lease is lost, and a lost lease writes nothing", async (t) => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
   const impatient = createSqlTaskStore(sql, { leaseSeconds: 2, clock: isolateClock });
 
-  await t.step("a slow worker that beats its heart is neither robbed nor ended", async () => {
+  await t.step("a slow worker that sends heartbeats keeps its tasks", async () => {
     const families = await createFamilies(track, 4, 5);
     const parents = families.map(({ parent }) => parent);
     const children = families.flatMap(({ children }) => children);
@@ -37,7 +37,7 @@ Deno.test("a lease is lost only to time, and what is lost writes nothing", async
     };
 
     await Promise.all([
-      // The parents live by their heartbeat alone, while their children keep the job busy.
+      // Only heartbeats keep the parents' leases, while their children keep the job busy.
       until("heartbeats", async () => {
         const states = await impatient.heartbeat("slow", [...parents, ...children]);
         assert.ok(states.every(({ state }) => state === "held"), JSON.stringify(states));
@@ -69,7 +69,7 @@ Deno.test("a lease is lost only to time, and what is lost writes nothing", async
     await assertAllSettled(sql);
   });
 
-  await t.step("a worker whose lease ran out, against its successor: 100 rounds", async () => {
+  await t.step("a worker with an expired lease races its successor: 100 rounds", async () => {
     const rounds = 100;
     const leases = await createRunning(track, rounds);
     const random = seededRandom(4);
@@ -86,7 +86,7 @@ Deno.test("a lease is lost only to time, and what is lost writes nothing", async
       const takeOver = async () => void ([successor] = await store.claim("successor", 1));
       await Promise.all(shuffled([record, takeOver], random).map((start) => start()));
 
-      // Either the late checkpoint renewed the lease, or the successor has the task alone.
+      // Either the late checkpoint renewed the lease, or only the successor has the task.
       assert.equal(isRefused, successor !== undefined);
       const holder = successor ?? late;
       await store.record(holder, [modelResult(1, "successor")], []);
@@ -102,7 +102,7 @@ Deno.test("a lease is lost only to time, and what is lost writes nothing", async
     await assertAllSettled(sql);
   });
 
-  await t.step("a job's new events hold up neither heartbeat nor claim of its master", async () => {
+  await t.step("a job's new events do not delay its master's heartbeat or claim", async () => {
     const [beating, handedBack] = await createRunning(track, 2);
     assert.ok(beating !== undefined && handedBack !== undefined);
     await store.yield(handedBack);
@@ -129,7 +129,7 @@ Deno.test("a lease is lost only to time, and what is lost writes nothing", async
     await assertAllSettled(sql);
   });
 
-  await t.step("a message that is delivered twice gives one lease and leaves nothing", async () => {
+  await t.step("a message delivered twice gives one lease and leaves nothing", async () => {
     const leases = await createRunning(track, 50);
     await inLanes(8, leases, ({ taskId }) =>
       sql`
@@ -144,16 +144,16 @@ Deno.test("a lease is lost only to time, and what is lost writes nothing", async
     await assertAllSettled(sql);
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });
 
-/** Its worker has not been heard of for a lease's time. */
+/** Simulates a worker without heartbeats for the length of a lease. */
 async function expire(sql: Sql, { taskId }: Lease): Promise<void> {
   await sql`
     update public.tasks set lease_expires_at = clock_timestamp() where id = ${taskId}::uuid`;
 }
 
-/** False when the lease was lost; it must not be refused in any other way. */
+/** False if the lease was lost; any other refusal is an error. */
 async function isRecorded(checkpoint: Promise<unknown>): Promise<boolean> {
   try {
     await checkpoint;

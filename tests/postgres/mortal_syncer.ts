@@ -1,6 +1,6 @@
 /**
- * Started by sync_crash_test.ts: a worker of syncs in a process of its own, which the kernel kills
- * before, during or after one of its calls. Without a number of that call it lives until nothing is
+ * Started by sync_crash_test.ts: a worker of syncs in a separate process, which is killed
+ * before, during or after one of its calls. Without the number of a call it runs until nothing is
  * left to do.
  */
 import { createLifetime } from "../../shared/isolate/lifetime.ts";
@@ -18,7 +18,7 @@ const ports = aroundCalls(openSyncPorts(sql, githubUrl, () => {}), async (call) 
   if (++calls !== Number(lastCall)) return await call();
   if (moment === "before") die();
   const answer = call();
-  // By then a statement is under way, or a transaction about to commit.
+  // By then a statement is running, or a transaction is about to commit.
   if (moment === "during") setTimeout(die, 1);
   return await answer.finally(die);
 });
@@ -29,7 +29,7 @@ await createSyncWorker({
   lifetime: createLifetime(3_600),
   leaseSeconds: LEASE_SECONDS,
   idleSeconds: 0.35,
-  // Short, so that syncs are handed on as well.
+  // Short, so that syncs change workers as well.
   turnCpuMs: 200,
 }).run();
 await sql.end({ timeout: 1 });

@@ -1,6 +1,6 @@
 /**
- * Started by worker_crash_test.ts: a worker in a process of its own, which the kernel kills at the
- * given moment. No handler, no `finally` and no buffered write of it runs after that.
+ * Started by worker_crash_test.ts: a worker in a separate process, which is killed at the
+ * given moment. No handler, `finally` or buffered write of it runs afterwards.
  */
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { crashJob } from "./crash_job.ts";
@@ -15,7 +15,7 @@ const worker = swarm.startWorker({
       if (moment === lastMoment) Deno.kill(Deno.pid, "SIGKILL");
     },
   }),
-  // Whoever never comes to its moment ends by itself, and the test sees that it was not killed.
+  // A worker that never reaches its moment ends normally, so the test sees that it was not killed.
   idleSeconds: 5,
 });
 await worker.ended;

@@ -21,7 +21,7 @@ async function query(url: string, text: string) {
   }
 }
 
-Deno.test("a cluster keeps its data and its address's password over a restart", () =>
+Deno.test("a cluster keeps its data and the password of its address after a restart", () =>
   withFolder(async (dataDir) => {
     const prefix = await findNativePrefix();
     const first = await startNativeCluster({ prefix, dataDir, port: 0 });
@@ -51,7 +51,7 @@ Deno.test("a server that outlived its stack is replaced", () =>
     assert.equal(rows.length, 1);
   }));
 
-Deno.test("a server that was killed recovers what it acknowledged", () =>
+Deno.test("a killed server recovers acknowledged data", () =>
   withFolder(async (dataDir) => {
     const prefix = await findNativePrefix();
     const killed = await startNativeCluster({ prefix, dataDir, port: 0 });
@@ -65,7 +65,7 @@ Deno.test("a server that was killed recovers what it acknowledged", () =>
     assert.equal(rows.length, 1);
   }));
 
-Deno.test("a first start that was interrupted begins anew", () =>
+Deno.test("an interrupted first start begins again", () =>
   withFolder(async (dataDir) => {
     await Deno.writeTextFile(`${dataDir}/unfinished`, "");
     await Deno.mkdir(`${dataDir}/pgdata`);
@@ -81,7 +81,7 @@ Deno.test("a first start that was interrupted begins anew", () =>
     await assert.rejects(Deno.stat(`${dataDir}/pgdata/leftover`), Deno.errors.NotFound);
   }));
 
-Deno.test("a folder of another version, or of somebody else, is refused", () =>
+Deno.test("a folder of another version or owner is refused", () =>
   withFolder(async (dataDir) => {
     const prefix = await findNativePrefix();
     await Deno.mkdir(`${dataDir}/pgdata`);
@@ -96,7 +96,7 @@ Deno.test("a folder of another version, or of somebody else, is refused", () =>
     );
   }));
 
-Deno.test("a port in use is one clear line", () =>
+Deno.test("a port in use is reported in one line", () =>
   withFolder(async (dataDir) => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = listener.addr;
@@ -110,7 +110,7 @@ Deno.test("a port in use is one clear line", () =>
     }
   }));
 
-Deno.test("strangers on the machine need the password", () =>
+Deno.test("other users of the machine need the password", () =>
   withFolder(async (dataDir) => {
     const cluster = await startNativeCluster({
       prefix: await findNativePrefix(),
@@ -126,7 +126,7 @@ Deno.test("strangers on the machine need the password", () =>
     }
   }));
 
-Deno.test("a missing prefix names the installer", async () => {
+Deno.test("a missing prefix error names the installer", async () => {
   await assert.rejects(findNativePrefix("/nonexistent"), {
     code: "CONFIG_INVALID",
     hint: "Run: deno task native:install",

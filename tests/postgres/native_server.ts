@@ -5,24 +5,24 @@ import { type NativeCluster, startNativeCluster } from "../../stack/native/nativ
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 
-/** A fresh native cluster with the platform on it; gone at the end of its scope. */
+/** A new native cluster with the platform on it; deleted at the end of its scope. */
 export interface NativeServer extends AsyncDisposable {
   readonly cluster: NativeCluster;
-  /** As `postgres`: what migrations and functions are. */
+  /** As `postgres`, the role of migrations and functions. */
   readonly sql: Sql;
   /** As `supabase_admin`. */
   readonly admin: Sql;
 }
 
-/** Where the suites keep their copies of prepared databases. */
+/** Where the suites cache prepared databases. */
 const CACHE_DIR = join(PROJECT_ROOT, ".supaswarm", "cache");
 
-/** Starts one; takes about a second and a half. Needs `deno task native:install` to have run. */
+/** Starts one in about a second and a half. Requires `deno task native:install`. */
 export async function startNativeServer(): Promise<NativeServer> {
   return await startServer(() => Promise.resolve());
 }
 
-/** Starts one that has the project's migrations and seed as well. */
+/** Starts one with the project's migrations and seed. */
 export async function startMigratedServer(): Promise<NativeServer> {
   return await startServer(fillMigrated);
 }
@@ -58,7 +58,7 @@ async function startServer(fill: (dataDir: string) => Promise<void>): Promise<Na
 /** A transaction of postgres.js. */
 export type Transaction = Parameters<Parameters<Sql["begin"]>[1]>[0];
 
-/** Runs `body` as an API role, in a transaction that is rolled back. */
+/** Runs `body` as an API role in a transaction that is rolled back. */
 export async function asRole<T>(
   sql: Sql,
   role: string,
@@ -72,7 +72,7 @@ export async function asRole<T>(
   throw outcome;
 }
 
-/** Carries a body's result out of the transaction that it ends. */
+/** Passes the result of a body out of the transaction that it ends. */
 class RolledBack<T> {
   constructor(readonly value: T) {}
 }

@@ -11,13 +11,13 @@ const SERVER = {
   response_types_supported: ["code"],
 };
 
-Deno.test("many connections that want a newer token spend each refresh token once", async () => {
+Deno.test("many connections that need a newer token use each refresh token once", async () => {
   await using track = await openRaceTrack();
   const { sql } = track;
   const store = createConnectionStore(sql);
   const token = await connect(sql);
   const spent: string[] = [];
-  /** Rotates; a refresh token that comes a second time would end the connection. */
+  /** Rotates; a repeated refresh token would end the connection. */
   const guardedFetch: typeof fetch = (_address, init) => {
     const refreshToken = new URLSearchParams(String(init?.body)).get("refresh_token") ?? "";
     const isReused = spent.includes(refreshToken);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { asRole, startMigratedServer } from "./native_server.ts";
 
-Deno.test("oldest_snapshots names the session that holds one, to the service alone", async () => {
+Deno.test("oldest_snapshots shows only the service which session holds one", async () => {
   await using server = await startMigratedServer();
   const read = (role: string) =>
     asRole(server.sql, role, (tx) => tx`select * from public.oldest_snapshots`);
@@ -17,6 +17,6 @@ Deno.test("oldest_snapshots names the session that holds one, to the service alo
   assert.equal(seen.length, 1);
   assert.equal(seen[0]?.state, "idle in transaction");
   assert.ok(Number(seen[0]?.age_seconds) >= 0);
-  assert.ok(!afterwards.some(({ name }) => name === seen[0]?.name), "a transaction that has ended");
+  assert.ok(!afterwards.some(({ name }) => name === seen[0]?.name), "the transaction has ended");
   await assert.rejects(read("authenticated"), { code: "42501" });
 });

@@ -6,7 +6,7 @@ import { createSql } from "../../shared/db/sql_client.ts";
 import { pgtapFiles, runPgtapFile } from "../sql/pgtap.ts";
 import { startNativeServer } from "./native_server.ts";
 
-/** Where our pgmq differs from another version: pieces of its SQL, and what stands there. */
+/** Differences between our pgmq and another version: pieces of its SQL, and their replacements. */
 type Changes = readonly (readonly [RegExp, string])[];
 
 /** Older projects: no headers, no conditions, one way to send, and one metric less. */
@@ -40,7 +40,7 @@ const AS_1_4_4: Changes = [
   [/,\s*count\(\*\) filter \(where vt <= now\(\)\)/, ""],
 ];
 
-/** Newer projects: one more column in front of `vt`, and more ways to move a lease. */
+/** Newer projects: one more column before `vt`, and more ways to move a lease. */
 const AS_1_13: Changes = [
   [/^\s*(?=vt timestamptz(?: not null)?,$)/gm, "  last_read_at timestamptz,\n"],
   [/queue\.enqueued_at, queue\.vt/g, "queue.enqueued_at, queue.last_read_at, queue.vt"],

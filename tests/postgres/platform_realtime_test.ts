@@ -37,7 +37,7 @@ Deno.test("realtime.send() and its relatives", async (t) => {
     assert.deepEqual({ ...message }, { payload: { id: "mine" }, private: false });
   });
 
-  await t.step("a message that cannot be stored is lost, not the transaction", async () => {
+  await t.step("a message that cannot be stored is lost without an error", async () => {
     await asRole(sql, "authenticated", async (tx) => {
       await tx`select realtime.send('{"n": 1}', 'ping', 'room:3')`;
       await tx`select 1`;
@@ -48,7 +48,7 @@ Deno.test("realtime.send() and its relatives", async (t) => {
     assert.equal(messages.length, 0);
   });
 
-  await t.step("a policy opens a topic, which it reads with realtime.topic()", async () => {
+  await t.step("a policy that reads realtime.topic() opens a topic", async () => {
     await sql`
       create policy "write room 4" on realtime.messages for insert to authenticated
         with check (realtime.topic() = 'room:4' and extension = 'broadcast')`;
@@ -122,7 +122,7 @@ Deno.test("the change feed follows the publication", async (t) => {
       .map(({ name, operation, record, old_record }) => [name, operation, record, old_record]);
   };
 
-  await t.step("nothing is recorded while nobody follows", async () => {
+  await t.step("nothing is recorded without a subscriber", async () => {
     await sql`insert into public.items values (1, 1, 's')`;
 
     assert.deepEqual(await changes(), []);
@@ -133,7 +133,7 @@ Deno.test("the change feed follows the publication", async (t) => {
     select gen_random_uuid(), entity, '{"role": "authenticated"}'
     from unnest(array['public.items', 'public.others']::regclass[]) as entity`;
 
-  await t.step("a change has the published columns, and the old row's identity", async () => {
+  await t.step("a change has the published columns and the old row's identity", async () => {
     const announced = await listen(admin, "supaswarm_cdc");
     await sql`insert into public.items values (2, 9007199254740993, 's')`;
     await sql`update public.items set size = 3 where id = 2`;
@@ -148,7 +148,7 @@ Deno.test("the change feed follows the publication", async (t) => {
     ]);
   });
 
-  await t.step("with replica identity full the whole old row is there", async () => {
+  await t.step("with replica identity full it has the whole old row", async () => {
     await sql`alter table public.items replica identity full`;
     await sql`alter publication supabase_realtime set table public.items`;
     await sql`update public.items set size = 4 where id = 1`;
@@ -163,7 +163,7 @@ Deno.test("the change feed follows the publication", async (t) => {
     ]);
   });
 
-  await t.step("a table that left the publication is silent", async () => {
+  await t.step("a table that left the publication sends nothing", async () => {
     await sql`insert into public.others values (1)`;
     await sql`alter publication supabase_realtime drop table public.items`;
     await sql`update public.items set size = 5`;
@@ -171,7 +171,7 @@ Deno.test("the change feed follows the publication", async (t) => {
     assert.deepEqual(await changes(), []);
   });
 
-  await t.step("nobody but the platform reads the feed", async () => {
+  await t.step("only the platform can read the feed", async () => {
     for (const role of ["anon", "authenticated", "service_role"]) {
       await assert.rejects(
         asRole(sql, role, (tx) => tx`select * from realtime.stack_changes`),
@@ -180,7 +180,7 @@ Deno.test("the change feed follows the publication", async (t) => {
     }
   });
 
-  await t.step("DDL tells the REST server to reload, data does not", async () => {
+  await t.step("DDL notifies the REST server to reload, data does not", async () => {
     const reloads = await listen(admin, "pgrst");
     await sql`create table public.fresh (id int)`;
     await sql`insert into public.fresh values (1)`;

@@ -4,7 +4,7 @@ import { asRole, startNativeServer } from "./native_server.ts";
 const DENIED = { code: "42501" };
 const API_ROLES = ["anon", "authenticated", "service_role"];
 
-Deno.test("roles and grants are those of a hosted project", async (t) => {
+Deno.test("roles and grants equal those of a hosted project", async (t) => {
   await using server = await startNativeServer();
   const { sql } = server;
   await sql.unsafe(`
@@ -14,7 +14,7 @@ Deno.test("roles and grants are those of a hosted project", async (t) => {
     revoke execute on function public.private_hello() from public;
   `).simple();
 
-  await t.step("postgres is no superuser, bypasses RLS and creates roles and schemas", async () => {
+  await t.step("postgres bypasses RLS and creates roles, but is not a superuser", async () => {
     const [role] = await sql`
       select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
       from pg_roles where rolname = current_user`;
@@ -42,13 +42,13 @@ Deno.test("roles and grants are those of a hosted project", async (t) => {
     });
   }
 
-  await t.step("a new function stays executable by everybody until PUBLIC is revoked", async () => {
+  await t.step("everyone can execute a new function until it is revoked from PUBLIC", async () => {
     const [row] = await asRole(sql, "anon", (tx) => tx`select public.hello() as answer`);
 
     assert.equal(row?.answer, "hello");
   });
 
-  await t.step("the authenticator may become each API role and nothing more", async () => {
+  await t.step("the authenticator can become every API role and nothing more", async () => {
     for (const role of API_ROLES) {
       const [row] = await sql`select pg_has_role('authenticator', ${role}, 'member') as may`;
       assert.equal(row?.may, true);
@@ -78,7 +78,7 @@ Deno.test("roles and grants are those of a hosted project", async (t) => {
     assert.deepEqual({ ...row }, {
       timezone: "UTC",
       wal_level: "logical",
-      // The backslash is a hosted project's own.
+      // A hosted project has the backslash too.
       search_path: '"\\$user", public, extensions',
     });
   });
@@ -123,7 +123,7 @@ Deno.test("the platform's schemas are closed to migrations", async (t) => {
     }
   });
 
-  await t.step("the caller is known by both forms of claims", async () => {
+  await t.step("the caller is read from both forms of claims", async () => {
     const id = "6d7a2a6e-52d5-4d8c-8b8d-7a1d1a5c9a10";
     const claims = JSON.stringify({ sub: id, role: "authenticated", email: "a@b.c" });
     const [none] = await sql`select auth.uid() as id, auth.jwt() as jwt`;

@@ -9,7 +9,7 @@ const SIZES = { large: 50_000, middle: 6_000, small: 1_000 };
 const QUERIES = 20;
 const WORDS = "everywhere half w12 rare17";
 
-Deno.test("search of 50,000 chunks goes by the indexes and misses little", async (t) => {
+Deno.test("a search of 50,000 chunks uses the indexes with high recall", async (t) => {
   await using server = await startMigratedServer();
   const { admin, sql } = server;
   await fill(admin);
@@ -32,7 +32,7 @@ Deno.test("search of 50,000 chunks goes by the indexes and misses little", async
     });
   }
 
-  await t.step("a search finds as many as it is asked for", async () => {
+  await t.step("a search returns as many results as requested", async () => {
     for (const slug of Object.keys(SIZES)) {
       for (const count of [1, 10, 200, 1000]) {
         assert.equal((await nearest(sql, slug, 1, count)).length, count, `${count} of ${slug}`);
@@ -44,7 +44,7 @@ Deno.test("search of 50,000 chunks goes by the indexes and misses little", async
     assert.deepEqual({ ...below }, { found: 200, are_below: true });
   });
 
-  await t.step("a search finds 95 of 100 among the nearest ten", async () => {
+  await t.step("a search finds 95 percent of the nearest ten", async () => {
     const recalls: Record<string, number> = {};
     for (const slug of Object.keys(SIZES)) {
       let found = 0;
@@ -58,13 +58,13 @@ Deno.test("search of 50,000 chunks goes by the indexes and misses little", async
 
     assert.equal(recalls.small_recall10, 1, "every chunk of a small project is compared");
     assert.equal(recalls.middle_recall10, 1, "and of one that is a tenth of the table");
-    assert.ok(Object.values(recalls).every((recall) => recall >= 0.95), "too much is missed");
+    assert.ok(Object.values(recalls).every((recall) => recall >= 0.95), "the recall is too low");
   });
 });
 
 const WORDS_INDEX = "document_embeddings_words_idx";
 const VECTOR_INDEX = "document_embeddings_embedding_idx";
-/** Of the vectors that are all compared. */
+/** For the vectors that are all compared. */
 const COMPARED_INDEX = "chunk_vectors_project_id_idx";
 
 type Search = (tx: Transaction) => Promise<unknown>;
@@ -76,7 +76,7 @@ const SEARCHES: readonly {
   readonly search: Search;
 }[] = [
   {
-    what: "by words and meaning",
+    what: "by full text and vectors",
     indexes: [WORDS_INDEX, VECTOR_INDEX],
     search: (tx) => tx`select * from quoth_test.search('large', 1, null, 200)`,
   },
@@ -111,7 +111,7 @@ const SEARCHES: readonly {
   },
 ];
 
-/** The plans of a search and of every statement inside of it, from the server's log. */
+/** The plans of a search and of every statement inside it, from the server's log. */
 async function plansOf({ admin }: NativeServer, search: Search): Promise<string> {
   const mark = crypto.randomUUID();
   await admin.begin(async (tx) => {
@@ -139,7 +139,7 @@ async function nearestByScan(sql: Sql, slug: string, query: number): Promise<str
       lateral (
         select chunk.id from public.document_embeddings as chunk
         where chunk.project_id = project.id
-        -- Plus zero: no index gives this order, so every chunk is compared.
+        -- Plus zero disables the index, so every chunk is compared.
         order by (chunk.embedding operator(extensions.<=>) quoth_test.query_vector(${query}::int)) + 0
         limit 10
       ) as found
@@ -148,15 +148,15 @@ async function nearestByScan(sql: Sql, slug: string, query: number): Promise<str
 }
 
 /**
- * Fills the projects, all in one table: a vector is one of 1,000 points and, near to it, one of
- * 1,000 others, so that they lie in clusters; words are in all chunks, in half of them, or in few.
+ * Fills the projects, all in one table: a vector is one of 1,000 points and a nearby one of
+ * 1,000 others, so that they form clusters; words are in all chunks, in half of them, or in few.
  */
 async function fill(admin: Sql): Promise<void> {
   await admin.begin(async (tx) => {
     await tx.unsafe(FIXTURE).simple();
     const [index] = await tx`
       select pg_get_indexdef('public.document_embeddings_embedding_idx'::regclass) as definition`;
-    // One vector after the other would take minutes; and no trigger takes the rows singly.
+    // Inserting vectors one by one would take minutes, and so would row triggers.
     await tx`drop index public.document_embeddings_embedding_idx`;
     await tx`set local session_replication_role = replica`;
     await tx`alter table public.document_embeddings set (autovacuum_enabled = false)`;

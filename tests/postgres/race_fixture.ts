@@ -14,15 +14,15 @@ import { startMigratedServer } from "./native_server.ts";
 /** The agent of every task here. */
 export const AGENT = "racer";
 
-/** How a track is opened. */
+/** How a track opens. */
 export interface RaceTrackOptions {
   /** Connections that the racers share. @default 16 */
   readonly connections?: number;
-  /** Of claims and checkpoints; long, so that only tests of leases see one run out. @default 60 */
+  /** For claims and checkpoints; long, so that leases expire only in tests of leases. @default 60 */
   readonly leaseSeconds?: number;
 }
 
-/** A native server with the migrations, whose tasks many connections fight for. */
+/** A native server with the migrations, whose tasks many connections compete for. */
 export interface RaceTrack extends AsyncDisposable {
   readonly sql: Sql;
   /** As the superuser. */
@@ -30,7 +30,7 @@ export interface RaceTrack extends AsyncDisposable {
   readonly store: TaskStore;
 }
 
-/** Opens one; {@linkcode assertNoDeadlock} belongs at the end of whoever did. */
+/** Opens one; call {@linkcode assertNoDeadlock} at the end of the test. */
 export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<RaceTrack> {
   const server = await startMigratedServer();
   await addAgent(server.sql);
@@ -38,7 +38,7 @@ export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<Rac
     maxConnections: options.connections ?? 16,
     applicationName: "racers",
   });
-  // Races are about claims, and one owner has all tasks of most of them.
+  // Races are about claims, and in most of them one owner has all tasks.
   await sql`update private.quotas set amount = null`;
   return {
     sql,
@@ -82,7 +82,7 @@ export async function createTasks(sql: Sql, count: number): Promise<string[]> {
   return rows.map(({ task_id }) => String(task_id));
 }
 
-/** Claims until nothing is left that can be claimed. */
+/** Claims until nothing claimable is left. */
 export async function claimAll(store: TaskStore, workerId = "setup"): Promise<Lease[]> {
   const leases: Lease[] = [];
   while (true) {
@@ -100,17 +100,17 @@ export async function createRunning({ sql, store }: RaceTrack, count: number): P
   return leases;
 }
 
-/** A `create_subtask` step as it is written before its subtask is created. */
+/** A `create_subtask` step in the state before its subtask is created. */
 export function subtaskIntent(seq: number): StepIntent {
   return { seq, kind: "system", name: "create_subtask", call_id: `call_${seq}`, input: {} };
 }
 
-/** The subtask that a `create_subtask` step asks for. */
+/** The subtask that a `create_subtask` step requests. */
 export function subtaskOf({ seq }: StepIntent): SubtaskRequest {
   return { seq, agent: AGENT, input: "a part" };
 }
 
-/** Writes that many `create_subtask` steps, from the first on, and creates their subtasks. */
+/** Writes that many `create_subtask` steps, starting at the first number, and creates their subtasks. */
 export async function spawnChildren(store: TaskStore, lease: Lease, count: number): Promise<void> {
   const intents = Array.from({ length: count }, (_, index) => subtaskIntent(index + 1));
   await store.begin(lease, intents);
@@ -130,7 +130,7 @@ export interface Family {
   readonly children: readonly Lease[];
 }
 
-/** Families whose members all run, so that the queue is empty of what can be claimed. */
+/** Families whose members all run, so that the queue has nothing to claim. */
 export async function createFamilies(
   track: RaceTrack,
   count: number,
@@ -151,7 +151,7 @@ export async function createFamilies(
   }));
 }
 
-/** Runs `body` for every item, that many at a time. */
+/** Runs `body` for every item, with that many concurrent calls. */
 export async function inLanes<T, R>(
   laneCount: number,
   items: readonly T[],
@@ -173,20 +173,20 @@ export function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .map(({ item }) => item);
 }
 
-/** How many messages the queue has ever been sent. */
+/** The number of messages ever sent to the queue. */
 export async function sentMessageCount(sql: Sql): Promise<number> {
   const [row] = await sql`select last_value::int as count from pgmq.q_agent_tasks_msg_id_seq`;
   return Number(row?.count);
 }
 
-/** How many tasks have each status. */
+/** The number of tasks by status. */
 export async function statusCounts(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql`
     select status, count(*)::int as count from public.tasks group by status order by status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-/** Asserts what must hold when every job has ended: nothing waits, nothing is left in a queue. */
+/** Asserts the state after every job has ended: nothing waits, and the queue is empty. */
 export async function assertAllSettled(sql: Sql): Promise<void> {
   const [row] = await sql`
     select
@@ -212,8 +212,8 @@ export async function assertAllSettled(sql: Sql): Promise<void> {
 }
 
 /**
- * Asserts what must hold at every moment: a pending task has its one message, any other none, and
- * a task counts the children that it has.
+ * Asserts the invariants at every moment: a pending task has exactly one message, any other has none, and
+ * a task's counter equals the number of its open children.
  */
 export async function assertConsistent(sql: Sql): Promise<void> {
   const [row] = await sql`
@@ -242,7 +242,7 @@ export async function assertConsistent(sql: Sql): Promise<void> {
   });
 }
 
-/** Prints figures of a test on a line of its own. */
+/** Prints figures of a test on a separate line. */
 export function printFigures(figures: Readonly<Record<string, number>>): void {
   const text = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`).join(", ");
   Deno.stdout.writeSync(new TextEncoder().encode(`    ${text}\n`));

@@ -19,7 +19,7 @@ async function openSwarm(server: NativeServer): Promise<Swarm> {
   return swarm;
 }
 
-/** Answers in pieces for a few seconds, and then as a whole. */
+/** Streams an answer in chunks for a few seconds, and then returns it as a whole. */
 const streaming: ModelScript = async ({ onDelta }) => {
   let text = "";
   for (let spentMs = 0; spentMs < STREAM_MS; spentMs += PIECE_EACH_MS) {
@@ -47,7 +47,7 @@ async function messagesOf(sql: Sql): Promise<readonly Message[]> {
     from realtime.messages where payload ? 'at' order by 2`;
 }
 
-/** The most messages in any second. */
+/** The largest number of messages in any second. */
 function mostInASecond(messages: readonly Message[]): number {
   const counts = messages.map(({ at_ms }) =>
     messages.filter((other) => other.at_ms >= at_ms && other.at_ms < at_ms + 1_000).length
@@ -61,10 +61,10 @@ async function assertEveryEventWasSentOnce(sql: Sql): Promise<void> {
     from public.task_events as event
     left join realtime.messages as message on (message.payload ->> 'seq')::bigint = event.id
     group by event.id having count(message.id) <> 1`;
-  assert.deepEqual([...unlike], [], "an event is one message");
+  assert.deepEqual([...unlike], [], "each event is one message");
 }
 
-/** What is received has no gap and is the beginning of the answer. */
+/** The received text has no gap and is a prefix of the answer. */
 async function assertIsBeginning(swarm: Swarm, taskId: string): Promise<readonly DeltaRow[]> {
   const deltas = await swarm.deltas(taskId);
   const { output } = await swarm.task(taskId);
@@ -78,11 +78,11 @@ async function assertIsBeginning(swarm: Swarm, taskId: string): Promise<readonly
   return deltas;
 }
 
-Deno.test("eight watched streams stay under the budget, and no event is dropped", async (t) => {
+Deno.test("eight watched streams stay within the budget, and no event is dropped", async (t) => {
   await using server = await startMigratedServer();
   const swarm = await openSwarm(server);
 
-  await t.step("with the default, each task has its two messages a second", async () => {
+  await t.step("by default each task sends two messages per second", async () => {
     const taskIds = await runEightStreams(swarm);
 
     for (const taskId of taskIds) {
@@ -116,16 +116,16 @@ Deno.test("eight watched streams stay under the budget, and no event is dropped"
       const deltas = messages.filter(({ event }) => event === "model.delta");
       assert.equal(messages.length - deltas.length, await eventCount(swarm.sql) - before);
       const seconds = ((messages.at(-1)?.at_ms ?? 0) - (messages[0]?.at_ms ?? 0)) / 1_000;
-      // Those that asked at the same moment may all have been let through once.
+      // Concurrent requests may all have been allowed once.
       assert.ok(deltas.length <= budget * seconds + 8, `${deltas.length} in ${seconds} s`);
-      assert.ok(deltas.length > 0, "text still flows");
+      assert.ok(deltas.length > 0, "text is still sent");
       for (const taskId of taskIds) await assertIsBeginning(swarm, taskId);
     },
   );
   await swarm.close();
 });
 
-Deno.test("without a partition an event tries nothing and warns nobody", async () => {
+Deno.test("an event without a partition writes nothing and logs no warning", async () => {
   await using server = await startMigratedServer();
   const swarm = await openSwarm(server);
   await server.admin`alter table realtime.messages detach partition realtime.messages_default`;
@@ -140,7 +140,7 @@ Deno.test("without a partition an event tries nothing and warns nobody", async (
   assert.deepEqual(notices, []);
   assert.equal(await eventCount(swarm.sql), 1);
 
-  // Where a row is refused for another reason, the platform's own function is tried, and warns.
+  // If a row is refused for another reason, the platform's own function is called, and warns.
   await server.admin.unsafe(`
     alter table realtime.messages attach partition realtime.messages_default default;
     alter table realtime.messages add column of_the_platform int not null`);

@@ -12,7 +12,7 @@ import {
   printFigures,
 } from "./race_fixture.ts";
 
-Deno.test("several reconcilers repair a thing once and block nobody", async (t) => {
+Deno.test("several reconcilers repair each problem once and block nobody", async (t) => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
   const reconcile = async () => await sql`select private.reconcile() as repaired`;
@@ -35,7 +35,7 @@ Deno.test("several reconcilers repair a thing once and block nobody", async (t) 
     await assertAllSettled(sql);
   });
 
-  await t.step("50 crash loops and 6 reconcilers: each task is buried once", async () => {
+  await t.step("50 crash loops and 6 reconcilers: each task fails once", async () => {
     const count = 50;
     const families = await createFamilies(track, count, 1);
     await inLanes(8, families, ({ parent }) => store.park(parent));
@@ -57,13 +57,13 @@ Deno.test("several reconcilers repair a thing once and block nobody", async (t) 
     await assertAllSettled(sql);
   });
 
-  await t.step("a reconciler that waits for a job holds none of its tasks", async () => {
+  await t.step("a reconciler that waits for a job locks none of its tasks", async () => {
     const [family] = await createFamilies(track, 1, 2);
     assert.ok(family !== undefined);
     const { parent, children } = family;
     await store.park(parent);
     await inLanes(1, children, (child) => store.yield(child));
-    // Stranded, as no function leaves it: a child lost its message, and the parent has no review.
+    // A state that no function produces: a child without its message, and a parent without its review.
     await sql`delete from pgmq.q_agent_tasks`;
     await sql`
       update public.tasks set status = 'needs_human_review' where id = ${parent.taskId}::uuid`;
@@ -77,7 +77,7 @@ Deno.test("several reconcilers repair a thing once and block nobody", async (t) 
           select from pg_locks where locktype = 'advisory' and not granted`;
         return waiting.length === 1;
       }, { what: "the reconciler to wait for the job" });
-      // What cancelling does next.
+      // The next step of a cancellation.
       await canceller`
         update public.tasks set updated_at = now()
         where master_task_id = ${parent.taskId}::uuid`;
@@ -88,5 +88,5 @@ Deno.test("several reconcilers repair a thing once and block nobody", async (t) 
     await sql`select public.cancel_task(${parent.taskId}::uuid)`;
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });

@@ -21,7 +21,7 @@ const ERROR: ErrorBody = { code: "MODEL_UNAVAILABLE", message: "Down" };
 const NEVER = { retry: "never", retryAfterSeconds: null } as const;
 const BACKOFF = { retry: "backoff", retryAfterSeconds: null } as const;
 
-/** A parent that waits; one child has failed, the other still runs. */
+/** A waiting parent with one failed child and one running child. */
 interface WaitingFamily {
   readonly parent: Lease;
   readonly failed: Lease;
@@ -33,12 +33,12 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
   const { sql, store } = track;
 
   await t.step(
-    `the parent's claim: what it has read is not taken back, ${ROUNDS} rounds`,
+    `against the parent's claim: a result that was read stays, ${ROUNDS} rounds`,
     async () => {
       const families = await createWaiting(track);
       await inLanes(8, families, ({ running }) => store.finish(running, "done", null));
 
-      // A claim takes any parent, so they are claimed one by one beside all the retries.
+      // A claim takes any parent, so they are claimed one by one during the retries.
       const claims: Promise<readonly { taskId: string; epoch: string; context: unknown }[]>[] = [];
       const retried = await inLanes(6, families, async ({ failed }) => {
         const outcome = retry(track, failed.taskId);
@@ -54,14 +54,14 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
       for (const { taskId, context } of claimed.filter(({ taskId }) => wonOf.has(taskId))) {
         const { steps } = taskContext.parse(context);
         const hasRead = steps.every(({ state }) => state !== "started");
-        if (wonOf.get(taskId)) assert.ok(!hasRead, "a result was read and then taken back");
-        else assert.ok(hasRead, "a result was not given back after a refusal");
+        if (wonOf.get(taskId)) assert.ok(!hasRead, "a result was removed after it was read");
+        else assert.ok(hasRead, "a result was not restored after a refusal");
       }
       await finishEverything(track, claimed);
     },
   );
 
-  await t.step(`the sibling's end: the parent hears of both, ${ROUNDS} rounds`, async () => {
+  await t.step(`against the sibling's end: the parent gets both, ${ROUNDS} rounds`, async () => {
     const families = await createWaiting(track);
 
     const retried = await inLanes(6, families, async ({ failed, running }) => {
@@ -73,7 +73,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     });
 
     await assertConsistent(sql);
-    assert.deepEqual(retried, families.map(() => true), "the parent has read nothing yet");
+    assert.deepEqual(retried, families.map(() => true), "the parent has not read anything yet");
     await finishEverything(track);
     const [row] = await sql`
       select count(*)::int as count from public.task_steps
@@ -81,7 +81,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     assert.equal(row?.count, 2 * ROUNDS, "each parent has the second results");
   });
 
-  await t.step(`the parent's end: a retry comes too late, ${ROUNDS} rounds`, async () => {
+  await t.step(`against the parent's end: a retry is too late, ${ROUNDS} rounds`, async () => {
     const families = await createFamilies(track, ROUNDS, 1);
     await inLanes(
       8,
@@ -103,7 +103,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     assert.equal((await claimAll(store)).length, 0);
   });
 
-  await t.step(`a redrive and a retry: one of them, ${ROUNDS} rounds`, async () => {
+  await t.step(`a redrive against a retry: one succeeds, ${ROUNDS} rounds`, async () => {
     const leases = await createRunning(track, ROUNDS);
     await sql`update public.tasks set max_attempts = 1 where status = 'running'`;
     await inLanes(8, leases, (lease) => store.fail(lease, ERROR, BACKOFF));
@@ -129,7 +129,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     await finishEverything(track);
   });
 
-  await t.step(`retention: a job is kept whole or gone, ${ROUNDS} rounds`, async () => {
+  await t.step(`retention keeps or deletes a whole job, ${ROUNDS} rounds`, async () => {
     const leases = await createRunning(track, ROUNDS);
     await inLanes(8, leases, (lease) => store.fail(lease, ERROR, NEVER));
     await sql`
@@ -152,11 +152,11 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     for (const { taskId, won } of retried) assert.equal(kept.has(taskId), won);
     const pruned = retried.filter(({ won }) => !won).length;
     printFigures({ rounds: ROUNDS, retried: ROUNDS - pruned, pruned });
-    assert.ok(pruned > 0 && pruned < ROUNDS, "each of the two wins now and then");
+    assert.ok(pruned > 0 && pruned < ROUNDS, "each of the two wins sometimes");
     await finishEverything(track);
   });
 
-  await t.step("a fork and retention: the files that a fork took over stay", async () => {
+  await t.step("retention keeps the files that a fork took over", async () => {
     const [lease] = await createRunning(track, 1);
     assert.ok(lease !== undefined);
     const path = `${lease.taskId}/${lease.taskId}/report.md`;
@@ -187,7 +187,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     await finishEverything(track);
   });
 
-  await t.step(`a fork and retention: a whole job or none, ${ROUNDS} rounds`, async () => {
+  await t.step(`a fork against retention: a whole job or none, ${ROUNDS} rounds`, async () => {
     const leases = await createRunning(track, ROUNDS);
     await inLanes(
       8,
@@ -215,10 +215,10 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     await finishEverything(track);
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });
 
-/** Families whose parent is parked, with one failed child and one that runs. */
+/** Families with a parked parent, one failed child and one running child. */
 async function createWaiting(track: RaceTrack): Promise<WaitingFamily[]> {
   const { store } = track;
   const families = await createFamilies(track, ROUNDS, 2);
@@ -230,7 +230,7 @@ async function createWaiting(track: RaceTrack): Promise<WaitingFamily[]> {
   });
 }
 
-/** Whether the task is retried; a refusal has to be the one for a task that cannot be. */
+/** Whether the task is retried; the only allowed refusal is TASK_NOT_RETRYABLE. */
 async function retry({ sql }: RaceTrack, taskId: string): Promise<boolean> {
   return await sql`select public.retry_task(${taskId}::uuid)`.then(() => true, notRetryable);
 }
@@ -240,7 +240,7 @@ function notRetryable(error: { readonly detail?: string }): false {
   return false;
 }
 
-/** Runs all that is left to its end, as workers would: children first, parents when they are woken. */
+/** Runs everything to its end, as workers would: children first, then their parents. */
 async function finishEverything(
   { sql, store }: RaceTrack,
   held: readonly Lease[] = [],

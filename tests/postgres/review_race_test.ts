@@ -13,7 +13,7 @@ import {
 
 const QUESTION = { question: "Go on?", options: null, context: null };
 
-Deno.test("a review has one answer, and the task hears it once", async (t) => {
+Deno.test("a review has one answer, and the task gets it once", async (t) => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
   const answer = (taskId: string, words: string) =>
@@ -48,7 +48,7 @@ Deno.test("a review has one answer, and the task hears it once", async (t) => {
   });
 
   await t.step(
-    "an answer that comes while the task still parks is not lost: 100 rounds",
+    "an answer given while the task parks is not lost: 100 rounds",
     async () => {
       const rounds = 100;
       const leases = await createRunning(track, rounds);
@@ -71,7 +71,7 @@ Deno.test("a review has one answer, and the task hears it once", async (t) => {
     },
   );
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });
 
 function isTooEarly(error: { readonly detail?: string }): false {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { AGENT, assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
 
-Deno.test("schedules that are due", async (t) => {
+Deno.test("schedules run when they are due", async (t) => {
   await using track = await openRaceTrack();
   const { sql } = track;
 
-  await t.step("run once each, however many look for them at once", async () => {
+  await t.step("once each, however many runners there are", async () => {
     await addDueSchedules(sql, 400);
 
     await Promise.all(Array.from({ length: 12 }, () => runUntilIdle(sql)));
@@ -14,10 +14,10 @@ Deno.test("schedules that are due", async (t) => {
     assert.deepEqual(await jobsBySchedule(sql), { schedules: 400, jobs: 400 });
   });
 
-  await t.step("run once although their runner is killed in the middle", async () => {
+  await t.step("once, although their runner is killed in the middle", async () => {
     await sql`delete from public.schedules`;
     await addDueSchedules(sql, 300);
-    // What a job needs is held, so that the runner below waits for it in the middle of its work.
+    // Holds a table that a job needs, so that the runner below waits in the middle of its work.
     const isHeld = Promise.withResolvers<void>();
     const held = sql.begin(async (holder) => {
       await holder`lock table private.job_totals in exclusive mode`;
@@ -34,13 +34,13 @@ Deno.test("schedules that are due", async (t) => {
     assert.deepEqual(
       await jobsBySchedule(sql),
       { schedules: 300, jobs: 0 },
-      "nothing is left of it",
+      "the killed run left nothing",
     );
     await runUntilIdle(sql);
     assert.deepEqual(await jobsBySchedule(sql), { schedules: 300, jobs: 300 });
   });
 
-  await t.step("come in batches that end in time", async () => {
+  await t.step("in batches of bounded duration", async () => {
     await sql`delete from public.schedules`;
     await addDueSchedules(sql, 50);
 
@@ -77,7 +77,7 @@ async function untilSomeWaits(sql: Sql): Promise<void> {
   }
 }
 
-/** How many schedules there are, and how many jobs the present ones have created. */
+/** The number of schedules, and of jobs that the existing ones have created. */
 async function jobsBySchedule(sql: Sql) {
   const [row] = await sql`
     select count(distinct schedule.id)::int as schedules, count(task.id)::int as jobs

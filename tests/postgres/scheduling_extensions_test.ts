@@ -4,12 +4,12 @@ import { asRole, startNativeServer } from "./native_server.ts";
 
 const DENIED = { code: "42501" };
 
-Deno.test("pg_net behaves as 0.20.4", async (t) => {
+Deno.test("pg_net behaves like 0.20.4", async (t) => {
   await using server = await startNativeServer();
   const { sql } = server;
   await sql`create extension pg_net`;
 
-  await t.step("http_post() queues one JSON request and answers its id", async () => {
+  await t.step("http_post() queues one JSON request and returns its id", async () => {
     const [row] = await sql`
       select net.http_post('http://host/x?a=1', '{"n": 1}', '{"e k": "1&2"}') as id`;
 
@@ -26,7 +26,7 @@ Deno.test("pg_net behaves as 0.20.4", async (t) => {
     });
   });
 
-  await t.step("a content type is added, and any other than JSON refused", async () => {
+  await t.step("a content type is added, and any type other than JSON is refused", async () => {
     await sql`select net.http_post('http://host', headers => '{"apikey": "k"}')`;
     const [row] = await sql`select headers from net.http_request_queue order by id desc limit 1`;
 
@@ -37,7 +37,7 @@ Deno.test("pg_net behaves as 0.20.4", async (t) => {
     );
   });
 
-  await t.step("the executor hears of committed requests alone", async () => {
+  await t.step("the executor is notified only of committed requests", async () => {
     const heard: string[] = [];
     const { unlisten } = await server.admin.listen("supaswarm_net", () => void heard.push("call"));
 
@@ -54,7 +54,7 @@ Deno.test("pg_net behaves as 0.20.4", async (t) => {
     await unlisten();
   });
 
-  await t.step("every role may use it, tables included", async () => {
+  await t.step("every role may use it, including its tables", async () => {
     const rows = await asRole(sql, "anon", async (tx) => {
       await tx`select net.http_delete('http://host')`;
       return await tx`select headers from net.http_request_queue`;
@@ -74,7 +74,7 @@ Deno.test("pg_net behaves as 0.20.4", async (t) => {
   });
 });
 
-Deno.test("pg_cron behaves as 1.6", async (t) => {
+Deno.test("pg_cron behaves like 1.6", async (t) => {
   await using server = await startNativeServer();
   const { sql } = server;
   await sql`create extension pg_cron`;
@@ -116,7 +116,7 @@ Deno.test("pg_cron behaves as 1.6", async (t) => {
     await assert.rejects(sql`select cron.unschedule(4711)`, /could not find valid entry for job/);
   });
 
-  await t.step("alter_job() changes what it is given", async () => {
+  await t.step("alter_job() changes only its arguments", async () => {
     const [job] = await sql`select cron.schedule('pause', '* * * * *', 'select 1') as id`;
     await sql`select cron.alter_job(${job?.id}::bigint, active => false)`;
 
@@ -125,7 +125,7 @@ Deno.test("pg_cron behaves as 1.6", async (t) => {
     assert.deepEqual({ ...row }, { active: false, command: "select 1" });
   });
 
-  await t.step("jobs are written through the functions alone", async () => {
+  await t.step("jobs can be written only through the functions", async () => {
     await assert.rejects(
       sql`insert into cron.job (schedule, command) values ('* * * * *', 'x')`,
       DENIED,
@@ -133,7 +133,7 @@ Deno.test("pg_cron behaves as 1.6", async (t) => {
     await assert.rejects(sql`update cron.job set username = 'supabase_admin'`, DENIED);
   });
 
-  await t.step("nobody schedules a job for a role that they are not", async () => {
+  await t.step("nobody can schedule a job for another role", async () => {
     await assert.rejects(
       sql`select cron.schedule_in_database('x', '* * * * *', 'x', 'postgres', 'supabase_admin')`,
       { code: "XX000" },

@@ -7,7 +7,7 @@ import { MAX_ISOLATE_CONNECTIONS, openIsolatePool } from "../../shared/isolate/i
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { openRaceTrack } from "./race_fixture.ts";
 
-Deno.test("a slow function of one user leaves a connection of the worker for another", async () => {
+Deno.test("a user's slow function leaves a connection of the worker for another user", async () => {
   await using track = await openRaceTrack({ connections: 1 });
   const { sql: test, admin } = track;
   const [server] = await admin<{ url: string }[]>`
@@ -26,7 +26,7 @@ Deno.test("a slow function of one user leaves a connection of the worker for ano
     clock: { ...isolateClock, sleep: (_ms, signal) => isolateClock.sleep(300, signal) },
     log: () => {},
     lent,
-  })(() => hints++, stop.signal);
+  })({ workerId: "w", onHint: () => hints++ }, stop.signal);
   const connections = async () => {
     const rows = await admin<{ name: string }[]>`
       select application_name as name from pg_stat_activity
@@ -59,7 +59,7 @@ Deno.test("a slow function of one user leaves a connection of the worker for ano
     assert.ok(names.length <= MAX_ISOLATE_CONNECTIONS, names.join());
     giveUp.abort(new Error("enough"));
     assert.equal(await slow, "given up");
-    await waitFor(() => hints > 0, { what: "the listener's look after it went on" });
+    await waitFor(() => hints > 0, { what: "the listener's check after it resumed" });
     assert.ok((await connections()).length <= MAX_ISOLATE_CONNECTIONS);
   } finally {
     stop.abort(new Error("over"));

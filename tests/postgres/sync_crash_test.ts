@@ -20,12 +20,12 @@ Deno.test("syncs survive the death of their workers at any moment", async (t) =>
   const random = seededRandom(SEED);
   const figures = { kills: 0, documents_seen: 0, syncs: 0 };
 
-  await t.step("two at a time, killed again and again, they leave nothing half done", async () => {
+  await t.step("two concurrent workers, killed repeatedly, leave no partial state", async () => {
     const reader = startReader(fixture);
     await inLanes(2, createHistory(SEED, PUSHES), async ({ tree }) => {
       const commit = await github.push("main", filesOf(Object.fromEntries(tree)));
       for (const project of projects) await fixture.sendPush(project, { commit });
-      // Always past the first file: one that three workers in a row died of is refused.
+      // Always after the first file: a file whose worker died three times in a row is refused.
       const lastCall = 10 + Math.floor(random() * 40);
       const moment = MOMENTS[Math.floor(random() * MOMENTS.length)] ?? "";
       if (await runSyncer(String(lastCall), moment)) figures.kills++;
@@ -34,7 +34,7 @@ Deno.test("syncs survive the death of their workers at any moment", async (t) =>
     assert.ok(figures.kills >= PUSHES / 2, `only ${figures.kills} workers were killed`);
   });
 
-  await t.step("two that live finish it together, as a clean index has it", async () => {
+  await t.step("two surviving workers finish with the result of a clean index", async () => {
     for (const { id } of projects) {
       await sql`select private.request_head_check(${id}, '0 seconds')`;
     }
@@ -58,7 +58,7 @@ Deno.test("syncs survive the death of their workers at any moment", async (t) =>
   await assertNoDeadlock(server);
   printFigures(figures);
 
-  /** Runs a worker to its end, then lets what it held run out. Says whether it was killed. */
+  /** Runs a worker to its end, then expires its leases. Returns whether it was killed. */
   async function runSyncer(lastCall = "0", moment = ""): Promise<boolean> {
     const workerId = crypto.randomUUID();
     const { signal } = await new Deno.Command(Deno.execPath(), {
@@ -94,7 +94,7 @@ Deno.test("syncs survive the death of their workers at any moment", async (t) =>
   }
 });
 
-/** Looks at all documents again and again, as one who searches does. */
+/** Reads all documents repeatedly, like a searching user. */
 function startReader({ sql }: SyncFixture): { stop(): Promise<number> } {
   const stopping = new AbortController();
   const seen = new Map<string, SeenDocument>();
@@ -120,7 +120,11 @@ function startReader({ sql }: SyncFixture): { stop(): Promise<number> } {
       await reading;
       for (const { path, content, hashes } of seen.values()) {
         const { chunks } = await splitMarkdown(content, { filePath: path, maxTokens: 480 });
-        assert.deepEqual(hashes, chunks.map(({ hash }) => hash), `half of ${path} was to be seen`);
+        assert.deepEqual(
+          hashes,
+          chunks.map(({ hash }) => hash),
+          `only a part of ${path} was visible`,
+        );
       }
       return seen.size;
     },

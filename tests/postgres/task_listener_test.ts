@@ -5,7 +5,7 @@ import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { createTasks, openRaceTrack } from "./race_fixture.ts";
 
-Deno.test("a listener hears of tasks that are created, and of its reconnection", async () => {
+Deno.test("a listener is notified of created tasks and of its reconnection", async () => {
   await using track = await openRaceTrack({ connections: 2 });
   const { sql, store, admin } = track;
   const [server] = await admin<{ url: string }[]>`
@@ -21,14 +21,14 @@ Deno.test("a listener hears of tasks that are created, and of its reconnection",
     sql,
     clock: isolateClock,
     log: (_level, event) => void events.push(event),
-  })(() => heardCount++, stop.signal);
+  })({ workerId: "w", onHint: () => heardCount++ }, stop.signal);
   await waitFor(() => events.includes("worker.listening"));
 
   const [itself] = await sql`
     select from pg_prepared_statements where statement like '%pg_prepared_statements%'`;
-  assert.ok(itself, "who can listen has a session of its own, so statements are prepared");
+  assert.ok(itself, "a listener has its own session, so statements are prepared");
 
-  // A worker that finds nothing opens the gate again: no debounce stands between these tasks.
+  // A worker that finds nothing opens the gate again, so no debounce delays these tasks.
   for (let n = 1; n <= 3; n++) {
     await createTasks(sql, 1);
     await waitFor(() => heardCount === n, { what: `the notification of task ${n}` });
@@ -38,7 +38,7 @@ Deno.test("a listener hears of tasks that are created, and of its reconnection",
   await admin`
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'supaswarm-worker listener'`;
-  await waitFor(() => heardCount === 4, { what: "the look after the reconnection" });
+  await waitFor(() => heardCount === 4, { what: "the check after the reconnection" });
 
   stop.abort();
   await listening;
@@ -48,7 +48,7 @@ Deno.test("a listener hears of tasks that are created, and of its reconnection",
   assert.equal(left?.count, 0, "no connection stays open");
 });
 
-Deno.test("a busy queue notifies at most once for each claim", async () => {
+Deno.test("a busy queue notifies at most once per claim", async () => {
   await using track = await openRaceTrack({ connections: 2 });
   const { sql, admin } = track;
   await createTasks(sql, 1);
@@ -62,8 +62,8 @@ Deno.test("a busy queue notifies at most once for each claim", async () => {
   assert.deepEqual(after, before, "the second task found the gate closed");
 });
 
-Deno.test("a listener that hears nothing gives up and says so", async () => {
-  // As behind a transaction pooler: the test notification never arrives.
+Deno.test("a listener without notifications gives up and reports it", async () => {
+  // Simulates a transaction pooler: the test notification never arrives.
   const mute = createSql("postgresql://nobody@127.0.0.1:1/none", {
     maxConnections: 1,
     applicationName: "mute",
@@ -74,7 +74,7 @@ Deno.test("a listener that hears nothing gives up and says so", async () => {
     sql: mute,
     clock: { ...isolateClock, sleep: () => Promise.resolve() },
     log: (_level, event) => void events.push(event),
-  })(() => {}, new AbortController().signal);
+  })({ workerId: "w", onHint: () => {} }, new AbortController().signal);
   await mute.end({ timeout: 1 });
 
   assert.deepEqual(events, ["worker.not_listening"]);

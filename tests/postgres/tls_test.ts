@@ -14,7 +14,7 @@ async function isEncrypted(url: string): Promise<boolean> {
   }
 }
 
-/** Gives the server a certificate of its own, and refuses whoever comes without TLS. */
+/** Gives the server its own certificate, and refuses connections without TLS. */
 async function requireTls({ cluster, admin }: NativeServer): Promise<void> {
   const [setting] = await admin<{ folder: string }[]>`
     select current_setting('data_directory') as folder`;
@@ -26,7 +26,7 @@ async function requireTls({ cluster, admin }: NativeServer): Promise<void> {
     ],
     stderr: "null",
   }).output();
-  assert.ok(success, "openssl makes a certificate");
+  assert.ok(success, "openssl creates a certificate");
   const { uid, gid } = await Deno.stat(`${folder}/PG_VERSION`);
   for (const name of ["server.key", "server.crt"]) {
     await Deno.chown(`${folder}/${name}`, uid, gid);
@@ -41,10 +41,10 @@ async function requireTls({ cluster, admin }: NativeServer): Promise<void> {
   assert.ok(cluster.pid > 0);
 }
 
-Deno.test("connections use TLS where the server has it, and sslmode in the URL decides", async () => {
+Deno.test("connections use TLS if the server supports it, unless sslmode in the URL decides otherwise", async () => {
   await using server = await startNativeServer();
   const { url } = server.cluster;
-  assert.equal(await isEncrypted(url), false, "a server without TLS is reached as well");
+  assert.equal(await isEncrypted(url), false, "a server without TLS can be reached as well");
 
   await requireTls(server);
 

@@ -4,11 +4,11 @@ import { runAsUser } from "../../shared/db/run_as_user.ts";
 import { assertNoDeadlock, createFamilies, openRaceTrack } from "./race_fixture.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
-Deno.test("many connections use one tool at once", async (t) => {
+Deno.test("many connections use one tool concurrently", async (t) => {
   await using track = await openRaceTrack();
   const { sql } = track;
 
-  await t.step("50 successes at once: all counted, the newest ten kept", async () => {
+  await t.step("50 concurrent successes: all are counted, the newest ten are kept", async () => {
     const { connectionId, toolId } = await connect(sql);
     await storeTools(sql, connectionId);
     for (let n = 0; n < 40; n++) await record(sql, connectionId, { n });
@@ -27,7 +27,7 @@ Deno.test("many connections use one tool at once", async (t) => {
     assert.deepEqual(shape, { count: 90, sets: [{ n: "<integer>" }] });
   });
 
-  await t.step("users who learn, list and rate at once get in nobody's way", async () => {
+  await t.step("users who learn, list and rate concurrently do not block each other", async () => {
     const first = await connect(sql);
     const others = await Promise.all(
       Array.from({ length: 7 }, () => connect(sql, first.toolId)),
@@ -68,7 +68,7 @@ Deno.test("many connections use one tool at once", async (t) => {
   });
 
   await t.step(
-    "what tools of one job use at once is all on its bill, beside checkpoints",
+    "concurrent usage of a job's tools is all counted, next to checkpoints",
     async () => {
       const [family] = await createFamilies(track, 1, 8);
       assert.ok(family);
@@ -133,7 +133,7 @@ Deno.test("many connections use one tool at once", async (t) => {
     },
   );
 
-  await t.step("a bucket of 20 lets exactly 20 of 100 callers through", async () => {
+  await t.step("a bucket of 20 allows exactly 20 of 100 calls", async () => {
     const { toolId, userId } = await connect(sql);
 
     const waits = await Promise.all(Array.from({ length: 100 }, async () => {
@@ -165,7 +165,7 @@ Deno.test("many connections use one tool at once", async (t) => {
     }
   });
 
-  await t.step("first sights at once approve one definition, whoever comes first", async () => {
+  await t.step("concurrent first listings approve one definition, in any order", async () => {
     const first = await connect(sql);
     const others = await Promise.all(Array.from({ length: 9 }, () => connect(sql, first.toolId)));
 
@@ -210,7 +210,7 @@ Deno.test("many connections use one tool at once", async (t) => {
     await waitFor(async () => !await isRunning(), { what: "the statement to end" });
   });
 
-  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+  await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });
 
 interface Connected {
@@ -219,7 +219,7 @@ interface Connected {
   readonly connectionId: string;
 }
 
-/** A user's connection to a tool, which is made unless it is named. */
+/** A user's connection to a tool, which is created unless it is named. */
 async function connect(sql: Sql, known?: string): Promise<Connected> {
   const userId = crypto.randomUUID();
   await sql`insert into auth.users (id, email) values (${userId}, ${`${userId}@example.com`})`;

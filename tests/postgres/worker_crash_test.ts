@@ -6,29 +6,29 @@ import { crashJob, type Moment } from "./crash_job.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { assertAllSettled, printFigures } from "./race_fixture.ts";
 
-/** When a worker is killed, and what the job has to show for it. */
+/** When a worker is killed, and the expected effects on the job. */
 interface Crash {
   readonly after: string;
   readonly moment: Moment;
-  /** What had run without its result being stored, and so runs once more. */
+  /** The call that had run without a stored result, and so runs again. */
   readonly again?: string;
-  /** Whether a person is asked about `pay`, and what that person decides. */
+  /** Whether a person is asked about `pay`, and that person's decision. */
   readonly payAgain?: boolean;
 }
 
 const CRASHES: readonly Crash[] = [
-  { after: "it wrote down a model call", moment: "intended 1" },
+  { after: "it recorded a model call", moment: "intended 1" },
   { after: "the model answered", moment: "about to record 1", again: "planner 0" },
-  { after: "it wrote down a read-only tool call", moment: "intended 2" },
+  { after: "it recorded a read-only tool call", moment: "intended 2" },
   { after: "the read-only tool answered", moment: "about to record 2", again: "look" },
   { after: "it stored the read-only tool's result", moment: "recorded 2" },
-  { after: "it wrote down an unsafe tool call", moment: "intended 4", payAgain: true },
+  { after: "it recorded an unsafe tool call", moment: "intended 4", payAgain: true },
   { after: "the unsafe tool answered", moment: "about to record 4", payAgain: false },
   { after: "it stored the unsafe tool's result", moment: "recorded 4" },
-  { after: "it wrote down two handoffs", moment: "intended 6" },
+  { after: "it recorded two handoffs", moment: "intended 6" },
   { after: "it created the subtasks", moment: "spawned" },
   { after: "it parked", moment: "parked" },
-  { after: "it wrote down a question", moment: "intended 9" },
+  { after: "it recorded a question", moment: "intended 9" },
   { after: "it asked a person", moment: "asked" },
   { after: "it stored the completion", moment: "about to finish" },
   { after: "it finished", moment: "finished" },
@@ -47,7 +47,7 @@ const CALLS_OF_A_JOB = [
 ];
 const WORKER = new URL("mortal_worker.ts", import.meta.url).pathname;
 
-Deno.test("a job survives the death of its worker at any moment, and answers in its conversation once", async (t) => {
+Deno.test("a job survives the death of its worker at any moment, and answers once in its conversation", async (t) => {
   await using server = await startMigratedServer();
   await server.sql`
     create table public.journal (
@@ -99,7 +99,7 @@ Deno.test("a job survives the death of its worker at any moment, and answers in 
   printFigures(figures);
   await swarm.close();
 
-  /** A person who says yes, except to a payment that may have been made already. */
+  /** A person who approves everything except a payment that may have been made already. */
   async function answerReviews(taskId: string, payAgain: boolean): Promise<void> {
     await waitFor(async () => {
       const [open] = await swarm.sql`
@@ -114,7 +114,7 @@ Deno.test("a job survives the death of its worker at any moment, and answers in 
     }, { intervalMs: 50, what: "the job to end" });
   }
 
-  /** Each step has one result, reported once; the journal matches the steps. */
+  /** Asserts that each step has one result, reported once, and that the journal matches the steps. */
   async function assertSteps(taskId: string, { payAgain }: Crash): Promise<void> {
     const steps = await swarm.steps(taskId);
     assert.deepEqual(
@@ -160,7 +160,7 @@ async function runMortalWorker(
   return await process.status;
 }
 
-/** A conversation, and what a task is created with that answers in it. */
+/** A conversation, and the arguments of a task that answers in it. */
 async function startConversation({ sql }: Swarm) {
   const [row] = await sql<{ user_id: string; id: string }[]>`
     with owner as (

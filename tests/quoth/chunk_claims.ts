@@ -3,9 +3,9 @@ import { scanFences } from "../../scripts/bench/scan_fences.ts";
 import type { Chunk, SplitDocument } from "../../shared/quoth/markdown/split_markdown.ts";
 
 /**
- * Walks through the source and takes from it what each chunk holds, in order: nothing may be left
- * out, repeated or changed, and each chunk must name the lines that it was taken from. Only a
- * fence's opening and a table's head may stand in a chunk once more, and a fence's end after it.
+ * Walks through the source and consumes the text of each chunk in order: no text may be
+ * omitted, repeated or changed, and each chunk must name its lines. Only a
+ * fence's opening, a table's head and a fence's end may be repeated in a chunk.
  *
  * @param bodyStart Where the text after the front matter begins.
  */
@@ -21,7 +21,7 @@ export function assertCoversOnce(source: string, { chunks }: SplitDocument, body
   assert.equal(source.slice(at).trim(), "", "The end of the document is in no chunk");
 }
 
-/** No chunk opens a fence that it does not close, or exceeds its size by more than a tenth. */
+/** Asserts that no chunk has an unclosed fence, or exceeds its size by more than a tenth. */
 export function assertWholeAndSmall({ chunks }: SplitDocument, maxTokens: number): void {
   for (const chunk of chunks) {
     assert.ok(!scanFences(chunk.content).isOpen, describe("open fence", chunk));
@@ -30,7 +30,7 @@ export function assertWholeAndSmall({ chunks }: SplitDocument, maxTokens: number
   }
 }
 
-/** Every chunk's path is the way to the innermost heading over all of its text and empty headings. */
+/** Asserts that every chunk's path leads to the innermost heading above all of its text and empty headings. */
 export function assertPaths(source: string, { title, chunks }: SplitDocument): void {
   const paths = pathsByLine(source, title);
   for (const chunk of chunks) {
@@ -46,7 +46,7 @@ export function assertPaths(source: string, { title, chunks }: SplitDocument): v
   }
 }
 
-/** What the chunk holds of the source at this place, without repeated lines. */
+/** The chunk's text at this place of the source, without repeated lines. */
 function takenFrom(source: string, at: number, chunk: Chunk): string {
   const lines = chunk.content.split("\n");
   const isFence = scanFences(lines[0] ?? "").isOpen;
@@ -70,7 +70,7 @@ interface LinePath {
   readonly isBlank: boolean;
 }
 
-/** The way to each line, by headings with `#` outside of fences. */
+/** The heading path of each line, from headings with `#` outside of fences. */
 function pathsByLine(source: string, title: string): LinePath[] {
   const lines = source.split("\n");
   const fenced = new Set(

@@ -40,7 +40,7 @@ for (const wire of WIRES) {
     });
 
   claim(
-    "gives unit vectors in the order of the texts, which go as they are",
+    "returns unit vectors in the order of the texts, which are sent unchanged",
     (connection) => respond(connection, { body: wire.vectors([axis(1), axis(2)]) }),
     async ({ embedder, server }) => {
       const vectors = await embedder.embedDocuments(DOCUMENTS, NEVER);
@@ -55,7 +55,7 @@ for (const wire of WIRES) {
   );
 
   claim(
-    "embeds a query alone",
+    "embeds a query separately",
     (connection) => respond(connection, { body: wire.vectors([axis(5)]) }),
     async ({ embedder }) => {
       const vector = await embedder.embedQuery("how?", NEVER);
@@ -64,13 +64,13 @@ for (const wire of WIRES) {
     },
   );
 
-  claim("sends nothing for no documents", () => {}, async ({ embedder, server }) => {
+  claim("sends nothing for an empty list of documents", () => {}, async ({ embedder, server }) => {
     assert.deepEqual(await embedder.embedDocuments([], NEVER), []);
     assert.equal(server.requests.length, 0);
   });
 
   claim(
-    "waits as long as a limit by the minute says",
+    "waits as long as a per-minute limit requests",
     (connection) =>
       respond(connection, {
         status: 429,
@@ -87,7 +87,7 @@ for (const wire of WIRES) {
   );
 
   claim(
-    "takes a very long wait for the end of a quota",
+    "treats a very long wait as an exhausted quota",
     (connection) =>
       respond(connection, { status: 429, headers: { "retry-after": "7200" }, body: "busy" }),
     async ({ failure }) => {
@@ -112,7 +112,7 @@ for (const wire of WIRES) {
     ] as const
   ) {
     claim(
-      `calls HTTP ${status} ${code}, without key and text`,
+      `reports HTTP ${status} as ${code}, without key and text`,
       (connection) =>
         respond(connection, {
           status,
@@ -129,7 +129,7 @@ for (const wire of WIRES) {
   }
 
   claim(
-    "repeats no words that quote the text",
+    "does not repeat an error that quotes the text",
     (connection) =>
       respond(connection, {
         status: 400,
@@ -159,7 +159,7 @@ for (const wire of WIRES) {
     );
   }
 
-  claim("does not wait for ever", () => {}, async ({ server }) => {
+  claim("does not wait forever", () => {}, async ({ server }) => {
     const embedder = embedderOf(
       { api: wire.api, base_url: baseUrlOf(wire, server) },
       { requestTimeoutMs: 50 },
@@ -171,11 +171,11 @@ for (const wire of WIRES) {
     });
   });
 
-  claim("survives a connection that breaks", close, async ({ failure }) => {
+  claim("survives a broken connection", close, async ({ failure }) => {
     assert.equal((await failure()).code, "EMBEDDER_UNAVAILABLE");
   });
 
-  claim("ends with its signal", () => {}, async ({ embedder, server }) => {
+  claim("ends when its signal aborts", () => {}, async ({ embedder, server }) => {
     const stopping = new AbortController();
     const embedding = embedder.embedQuery("how?", stopping.signal);
     const reason = new Error("enough");
@@ -187,13 +187,13 @@ for (const wire of WIRES) {
   });
 }
 
-Deno.test("an embedder never reaches an inner address that is not allowed", async () => {
+Deno.test("an embedder never reaches an internal address that is not allowed", async () => {
   const embedder = embedderOf({ base_url: "http://169.254.169.254/v1" });
 
   await assert.rejects(embedder.embedQuery("how?", NEVER), { code: "TOOL_ADDRESS_FORBIDDEN" });
 });
 
-Deno.test("Gemini gets the task, the title and the length", async () => {
+Deno.test("Gemini requests contain the task, the title and the dimensions", async () => {
   const server = startRawServer((connection) =>
     respond(connection, { body: WIRES[0]?.vectors([axis(1), axis(2)]) ?? "" })
   );
@@ -290,7 +290,7 @@ Deno.test("Gemini's two limits are distinguished", async () => {
   }
 });
 
-Deno.test("an account without credit is no limit that passes", async () => {
+Deno.test("an account without credit is not a temporary limit", async () => {
   const body = JSON.stringify({ error: { message: "No credit", code: "insufficient_quota" } });
   const server = startRawServer((connection) => respond(connection, { status: 429, body }));
   try {
@@ -327,7 +327,7 @@ Deno.test("the usage of a paid request is reported as counted, otherwise as esti
   }
 });
 
-Deno.test("OpenAI's format names the length only where the model has a choice", async () => {
+Deno.test("OpenAI's format contains the dimensions only if the model has a choice", async () => {
   const server = startRawServer((connection) =>
     respond(connection, { body: WIRES[1]?.vectors([axis(1)]) ?? "" })
   );
@@ -346,7 +346,7 @@ Deno.test("OpenAI's format names the length only where the model has a choice", 
   }
 });
 
-Deno.test("a built-in model of 384 numbers is joined with the words, which weigh 0.3", async () => {
+Deno.test("a built-in model with 384 dimensions is combined with the word hash, whose weight is 0.3", async () => {
   const places: Readonly<Record<string, number>> = { "alpha beta": 0, "alpha gamma": 0, "x y": 1 };
   const embedder = createEmbedder(
     configOf({ api: "supabase", model: "gte-small", model_dimensions: 384, secret: null }),
@@ -392,7 +392,7 @@ Deno.test("a built-in model is the edge runtime's own session", async () => {
   }
 });
 
-Deno.test("a runtime without built-in models says so", async () => {
+Deno.test("a runtime without built-in models reports it", async () => {
   const embedder = embedderOf({ api: "supabase", model: "gte-small", model_dimensions: 384 });
 
   await assert.rejects(embedder.embedQuery("how?", NEVER), {
@@ -404,7 +404,7 @@ Deno.test("a runtime without built-in models says so", async () => {
 interface WireTest {
   readonly embedder: ReturnType<typeof embedderOf>;
   readonly server: RawServer;
-  /** How embedding the documents fails. */
+  /** The error of embedding the documents. */
   failure(): Promise<SwarmError>;
 }
 

@@ -10,7 +10,7 @@ import { axis, WIRES } from "./embedder_wire.ts";
 
 const NEVER = new AbortController().signal;
 
-Deno.test("an embedder of the database keeps to its limits", async (t) => {
+Deno.test("an embedder in the database respects its limits", async (t) => {
   const database = await openDatabase({
     db: "pglite",
     dataDir: "",
@@ -20,7 +20,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
   });
   const sql = createSql(database.url, { maxConnections: 2, applicationName: "embedder-test" });
   try {
-    await t.step("embeds as many documents as there is room for, and queries beside", async () => {
+    await t.step("embeds documents up to the limit, and queries in addition", async () => {
       await using world = await addEmbedder(sql, { name: "roomy" });
 
       const first = await world.metered.embedPart(documents(20), NEVER);
@@ -35,7 +35,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       assert.deepEqual(world.batchSizes(), [12, 1]);
     });
 
-    await t.step("sends no more than a batch at once", async () => {
+    await t.step("sends at most one batch at a time", async () => {
       await using world = await addEmbedder(sql, { name: "small", batch: 5 });
 
       const { vectors, wait } = await world.metered.embedPart(documents(20), NEVER);
@@ -43,7 +43,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       assert.deepEqual({ count: vectors.length, wait }, { count: 5, wait: null });
     });
 
-    await t.step("lets every instance wait when the provider says so", async () => {
+    await t.step("makes every instance wait when the provider requests it", async () => {
       await using world = await addEmbedder(sql, { name: "rate-limited" }, tooEarly);
 
       const part = await world.metered.embedPart(documents(2), NEVER);
@@ -58,7 +58,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       assert.equal(world.batchSizes().length, 1);
     });
 
-    await t.step("rests until the day's quota comes back, and says until when", async () => {
+    await t.step("pauses until the day's quota is reset, and reports until when", async () => {
       await using world = await addEmbedder(sql, { name: "spent" }, quotaSpent);
 
       await assert.rejects(world.metered.embedQuery("how?", NEVER), {
@@ -72,7 +72,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
 
     for (const [status, what] of [[401, "key"], [404, "model"]] as const) {
       await t.step(
-        `is paused when it rejects the ${what}, until it is fixed`,
+        `is paused when it rejects the ${what}, until that is fixed`,
         async () => {
           let isMended = false;
           await using world = await addEmbedder(
@@ -111,12 +111,12 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
     }
 
     const perhapsTheText: readonly (readonly [string, Answer, RegExp])[] = [
-      ["makes vectors of another length", tooLong, /have 3072 numbers, not 768/],
-      ["calls every request wrong", refuseWith(400), /Nothing for you \(HTTP 400\)/],
+      ["returns vectors of another length", tooLong, /have 3072 numbers, not 768/],
+      ["refuses every request", refuseWith(400), /Nothing for you \(HTTP 400\)/],
       ["forbids everything", refuseWith(403), /Nothing for you \(HTTP 403\)/],
     ];
     for (const [what, answer, reason] of perhapsTheText) {
-      await t.step(`is paused when it ${what}, and no text is blamed`, async () => {
+      await t.step(`is paused when it ${what}, and no text fails`, async () => {
         await using world = await addEmbedder(sql, { name: what }, answer);
 
         await assert.rejects(world.metered.embedPart(documents(4), NEVER), { message: reason });
@@ -125,12 +125,12 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
         assert.deepEqual(vectors, []);
         assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
         assert.match(wait?.message ?? "", reason);
-        // All, one alone, and a harmless one.
+        // All, one by itself, and a harmless one.
         assert.deepEqual(world.batchSizes(), [4, 1, 1]);
       });
     }
 
-    await t.step("goes on when it refuses one text and takes another", async () => {
+    await t.step("continues when it refuses one text and accepts another", async () => {
       for (const [name, status] of [["picky", 400], ["walled", 403]] as const) {
         await using world = await addEmbedder(sql, { name }, (connection, texts) =>
           respond(
@@ -158,7 +158,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       });
     });
 
-    await t.step("is not found under another name, nor without its key", async () => {
+    await t.step("is not found under another name, or without its key", async () => {
       const resolve = createEmbedderResolver(sql, ports);
 
       await assert.rejects(resolve("nobody"), { code: "EMBEDDER_NOT_FOUND" });
@@ -177,7 +177,7 @@ const ports = {
 
 const [wire] = WIRES;
 
-/** How a provider answers a request with these texts. */
+/** A provider's response to a request with these texts. */
 type Answer = (connection: Deno.TcpConn, texts: readonly string[]) => Promise<void>;
 
 const answerTo = (texts: readonly string[]) => ({
@@ -208,7 +208,7 @@ function documents(count: number) {
   return Array.from({ length: count }, (_, n) => ({ title: "T", text: `text ${n}` }));
 }
 
-/** Adds an embedder of 15 texts a minute, 3 of them for queries, whose provider answers so or rightly. */
+/** Adds an embedder of 15 texts a minute, 3 of them for queries, whose provider uses this response or a correct one. */
 async function addEmbedder(
   sql: Sql,
   { name, batch = 100 }: { readonly name: string; readonly batch?: number },

@@ -16,7 +16,7 @@ const claim = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name: `${name}${skipped}`, ignore: whyNot !== null, fn });
 
 claim(
-  "MiniLM finds what was measured, joined with the words",
+  "MiniLM matches the measured similarities, combined with the word hash",
   () =>
     withServer(new MinilmPool(), async ({ embedder }) => {
       const pairs = [
@@ -49,7 +49,7 @@ claim(
 );
 
 claim(
-  "a search overtakes the documents that wait",
+  "a search overtakes waiting documents",
   () =>
     withServer(new MinilmPool(), async ({ embedder }) => {
       await embedder.embedQuery("load the model", NEVER);
@@ -65,7 +65,7 @@ claim(
     }),
 );
 
-claim("a process that is killed fails its text alone, and is replaced", async () => {
+claim("a killed process fails only its text, and is replaced", async () => {
   const processes: MinilmProcess[] = [];
   const pool = new MinilmPool({
     startProcess: () => {
@@ -81,7 +81,7 @@ claim("a process that is killed fails its text alone, and is replaced", async ()
       code: "EMBEDDER_UNAVAILABLE",
       message: /process has ended/,
     });
-    // The text has reached the process, which is at it for a tenth of a second at least.
+    // The text has reached the process, which takes at least a tenth of a second.
     await waitFor(() => pool.busyCount === 1, { intervalMs: 5, what: "the text to be at work" });
     Deno.kill(processes[0]?.pid ?? -1, "SIGKILL");
     await failure;
@@ -92,7 +92,7 @@ claim("a process that is killed fails its text alone, and is replaced", async ()
 });
 
 claim(
-  "the model's memory is given back after a while without work",
+  "the model's memory is freed after some time without work",
   () =>
     withServer(new MinilmPool({ idleMs: 20 }), async ({ embedder, pool }) => {
       await embedder.embedQuery("once", NEVER);
@@ -102,18 +102,18 @@ claim(
     }),
 );
 
-Deno.test("without its packages the offline embedder says what is missing", async () => {
+Deno.test("without its packages the offline embedder names what is missing", async () => {
   const packages = { engine: "file:///no/engine.js", model: "file:///no/model.js" };
   const pool = new MinilmPool({ startProcess: () => startMinilmProcess(packages) });
   await withServer(pool, async ({ embedder }) => {
     await assert.rejects(embedder.embedQuery("how?", NEVER), {
       code: "EMBEDDER_UNAVAILABLE",
-      message: /MiniLM does not run: .*engine\.js.*\(HTTP 503\)/,
+      message: /Cannot run MiniLM: .*engine\.js.*\(HTTP 503\)/,
     });
   });
 });
 
-Deno.test("the embedding server takes only what it serves", async () => {
+Deno.test("the embedding server accepts only the requests that it serves", async () => {
   await withServer(new MinilmPool(), async ({ server, pool }) => {
     const post = async (body: string, headers = { "content-type": "application/json" }) => {
       const response = await fetch(`${server.url}/v1/embeddings`, {
@@ -134,7 +134,7 @@ Deno.test("the embedding server takes only what it serves", async () => {
     );
     assert.equal(await post("{"), 400);
     assert.equal(await post(`"${"x".repeat(5_000_000)}"`), 400);
-    // What a page in a browser could send without asking first.
+    // Requests that a browser page can send without a preflight.
     assert.equal(
       await post(JSON.stringify({ model: "minilm-l6-v2", input }), {
         "content-type": "text/plain",
@@ -171,7 +171,7 @@ async function withServer(
   }
 }
 
-/** The packages are an optional download; every other failure is one of ours. */
+/** The packages are an optional download; every other failure is an error of ours. */
 async function reasonToSkip(): Promise<string | null> {
   const process = startMinilmProcess();
   try {

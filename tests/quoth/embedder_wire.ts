@@ -8,22 +8,22 @@ import {
 import type { EmbedderConfig } from "../../shared/quoth/embedders/embedder_config.ts";
 import type { Embedder } from "../../shared/quoth/embedders/embedder_port.ts";
 
-/** The key that a test's provider expects; it must never come back out. */
+/** The key that a test's provider expects; no output may contain it. */
 export const KEY = "sk-embedder-test-key-1234567890";
 
-/** When the providers of the tests live: noon in California. */
+/** The time of the tests' providers: noon in California. */
 export const NOW_MS = Date.parse("2026-07-01T19:00:00Z");
 
-/** One wire format as a provider speaks it. */
+/** The wire format of a provider. */
 export interface EmbeddingWire {
   readonly api: "google" | "openai";
-  /** The answer's body with these vectors, in order. */
+  /** The response body with these vectors, in order. */
   vectors(vectors: readonly (readonly number[])[]): string;
-  /** What an answer says of that many tokens. */
+  /** The usage in a response with that many tokens. */
   usage(tokens: number): JsonObject;
-  /** The texts of a request's body. */
+  /** The texts in a request's body. */
   texts(body: string): string[];
-  /** The body of an error with these words. */
+  /** The body of an error with this message. */
   error(words: string): string;
 }
 
@@ -51,7 +51,7 @@ export const WIRES: readonly [EmbeddingWire, EmbeddingWire] = [
   },
 ];
 
-/** A configuration as its row would give it. */
+/** A configuration like that of a row. */
 export function configOf(overrides: Partial<EmbedderConfig> = {}): EmbedderConfig {
   return {
     name: "tested@768",
@@ -71,7 +71,7 @@ export function configOf(overrides: Partial<EmbedderConfig> = {}): EmbedderConfi
   };
 }
 
-/** An embedder that reaches loopback, as in the embedded stack. */
+/** An embedder that may use loopback, as in the embedded stack. */
 export function embedderOf(
   overrides: Partial<EmbedderConfig>,
   options: { readonly requestTimeoutMs?: number } & Pick<EmbedderPorts, "onUsage"> = {},

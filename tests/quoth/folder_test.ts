@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runScript } from "./run_script.ts";
 import { EMBEDDER, REPO, SyncFixture, type TestProject } from "./sync_fixture.ts";
 
-Deno.test("quoth:add --folder", async (t) => {
+Deno.test("quoth:add --folder indexes a folder", async (t) => {
   await using fixture = await SyncFixture.open();
   const folder = await Deno.makeTempDir({ prefix: "quoth-folder-" });
   const write = async (path: string, content: string | Uint8Array<ArrayBuffer>) => {
@@ -23,7 +23,7 @@ Deno.test("quoth:add --folder", async (t) => {
   let project: TestProject = { id: "", slug: "handbook", secret: "" };
 
   try {
-    await t.step("indexes the documents of a folder that no repository stands behind", async () => {
+    await t.step("it indexes the documents of a folder without a repository", async () => {
       await write("index.md", "# Handbook\n\nStart here.\n");
       await write("guides/install.md", "# Install\n\nRun the installer.\n");
       await write("guides/notes.txt", "not a document");
@@ -44,7 +44,7 @@ Deno.test("quoth:add --folder", async (t) => {
       assert.deepEqual({ ...row }, { is_indexed: true, is_behind: false });
     });
 
-    await t.step("a second run sends only what changed, and deletes what is gone", async () => {
+    await t.step("a second run sends only changes and deletes missing files", async () => {
       const unchanged = await add();
       await write("guides/install.md", "# Install\n\nRun the new installer.\n");
       await write("faq.md", "# Questions\n\nNone yet.\n");
@@ -65,7 +65,7 @@ Deno.test("quoth:add --folder", async (t) => {
       assert.match(String(row?.content), /new installer/);
     });
 
-    await t.step("a run before the last one was applied is compared with that", async () => {
+    await t.step("a run before the last one was applied is compared with that one", async () => {
       await write("late.md", "# Late\n");
       const first = await add();
       const again = await add();
@@ -74,12 +74,12 @@ Deno.test("quoth:add --folder", async (t) => {
       await fixture.drain();
 
       assert.equal(first.written_count, 1);
-      assert.equal(again.sync_id, null, "what is queued is not queued again");
+      assert.equal(again.sync_id, null, "queued files are not queued again");
       assert.equal(last.deleted_count, 1);
       assert.deepEqual(await fixture.paths(project), ["faq.md", "guides/install.md"]);
     });
 
-    await t.step("a file that is no text or too large is named, and the rest indexed", async () => {
+    await t.step("a binary or oversized file is named, and the rest is indexed", async () => {
       await write("binary.md", new Uint8Array([0xff, 0xfe, 0x00]));
       await write("huge.md", "x".repeat(1_048_577));
 

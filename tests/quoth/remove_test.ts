@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runScript } from "./run_script.ts";
 import { filesOf, SyncFixture } from "./sync_fixture.ts";
 
-Deno.test("quoth:remove", async (t) => {
+Deno.test("quoth:remove removes a project", async (t) => {
   await using fixture = await SyncFixture.open();
   const remove = (...args: string[]) =>
     runScript("scripts/quoth_remove.ts", ["--db", fixture.url, ...args]);
@@ -15,11 +15,11 @@ Deno.test("quoth:remove", async (t) => {
     select private.set_github_token(${project.id}::uuid, 'ghp_removed'),
       private.set_github_token(${other.id}::uuid, 'ghp_kept')`;
 
-  await t.step("wants --yes where nobody can be asked, and removes nothing without", async () => {
+  await t.step("requires --yes without a terminal, and removes nothing otherwise", async () => {
     const { code, stderr } = await remove("handbook");
 
     assert.equal(code, 1);
-    assert.match(stderr, /Give --yes to remove handbook/);
+    assert.match(stderr, /Cannot remove handbook: pass --yes/);
     assert.deepEqual(await fixture.paths(project), ["a.md"]);
   });
 
@@ -30,16 +30,16 @@ Deno.test("quoth:remove", async (t) => {
     assert.match(stderr, /handbok.*\[PROJECT_NOT_FOUND\]/);
   });
 
-  await t.step("wants one project", async () => {
+  await t.step("requires one project", async () => {
     for (const args of [["--yes"], ["handbook", "wiki", "--yes"]]) {
       const { code, stderr } = await remove(...args);
 
       assert.equal(code, 1);
-      assert.match(stderr, /Name one project/);
+      assert.match(stderr, /pass one project/);
     }
   });
 
-  await t.step("removes every row of the project, its secrets too, and no other's", async () => {
+  await t.step("removes all rows and secrets of the project, and no other's", async () => {
     const { code, stdout, stderr } = await remove("handbook", "--yes");
 
     assert.equal(code, 0, stderr);

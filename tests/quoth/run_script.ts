@@ -6,7 +6,7 @@ export interface ScriptResult {
   readonly stderr: string;
 }
 
-/** Runs a command of the project as a user does, without the tokens of the machine it runs on. */
+/** Runs a command of the project as a user does, without the tokens of the machine. */
 export async function runScript(
   script: string,
   args: readonly string[],

@@ -10,7 +10,8 @@ if (files === null) writeLine("skipped: there is no ../shared/data/quoth beside 
 
 for (const maxTokens of [480, 220, 64]) {
   Deno.test({
-    name: `460 real files are split into whole chunks of ${maxTokens} tokens that cover each once`,
+    name:
+      `460 real files are split into complete chunks of ${maxTokens} tokens that cover each once`,
     ignore: files === null,
     fn: async () => {
       for (const { path, content } of files ?? []) {
@@ -32,7 +33,7 @@ for (const maxTokens of [480, 220, 64]) {
 }
 
 Deno.test({
-  name: "the splitter keeps code examples of real files whole, as measured",
+  name: "the splitter keeps code examples of real files complete, as measured",
   ignore: files === null,
   fn: async () => {
     const { figures } = await benchSplitter();

@@ -77,7 +77,7 @@ const noise = fc.array(
 ).map((parts) => parts.join(""));
 const size = fc.constantFrom(64, 220, 480);
 
-Deno.test("whole Markdown is split into whole chunks that know their place", async () => {
+Deno.test("complete Markdown is split into complete chunks that know their place", async () => {
   await fc.assert(
     fc.asyncProperty(headingsAndText, size, async (source, maxTokens) => {
       const document = await splitMarkdown(source, { filePath: "a/b.md", maxTokens });
@@ -116,7 +116,7 @@ Deno.test("line ends and repetition change no chunk", async () => {
   );
 });
 
-Deno.test("no text is refused, and none makes a chunk too long or gets lost", async () => {
+Deno.test("no text is refused, and none makes a chunk too long or is lost", async () => {
   await fc.assert(
     fc.asyncProperty(noise, size, async (source, maxTokens) => {
       const { chunks } = await splitMarkdown(source, { filePath: "a/b.md", maxTokens });

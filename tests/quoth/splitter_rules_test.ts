@@ -10,7 +10,7 @@ const sentences = (count: number, word = "Water") =>
 const outline = (chunks: readonly Chunk[]) =>
   chunks.map((chunk) => [chunk.headingPath.join(" > "), chunk.startLine, chunk.endLine]);
 
-Deno.test("the title is the front matter's, else the first heading, else the file's name", async () => {
+Deno.test("the title comes from the front matter, the first heading, or the file's name", async () => {
   const titleOf = async (source: string, path?: string) => (await split(source, 100, path)).title;
 
   assert.equal(await titleOf("---\ntitle: Tides\n---\n# Other\n"), "Tides");
@@ -22,7 +22,7 @@ Deno.test("the title is the front matter's, else the first heading, else the fil
   assert.equal(await titleOf("", "README.md"), "README");
 });
 
-Deno.test("front matter is read at the first byte only, and is in no chunk", async () => {
+Deno.test("front matter is read only at the first byte, and is in no chunk", async () => {
   const { frontMatter, chunks } = await split(
     "\uFEFF---\r\ntitle: Tides\r\ntags: [a, b]\r\nat: 2026-01-01\r\n...\r\n\r\nText.\r\n",
   );
@@ -36,7 +36,7 @@ Deno.test("front matter is read at the first byte only, and is in no chunk", asy
   }
 });
 
-Deno.test("front matter that YAML refuses or that grows without end harms nothing", async () => {
+Deno.test("front matter that YAML refuses or that expands without limit causes no error", async () => {
   const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]", ..."bcdefgh"].map((name, index, all) =>
     index === 0 ? name : `${name}: &${name} [${`*${(all[index - 1] ?? "").charAt(0)},`.repeat(9)}]`
   ).join("\n");
@@ -48,7 +48,7 @@ Deno.test("front matter that YAML refuses or that grows without end harms nothin
   }
 });
 
-Deno.test("the checksum of the body changes with what chunks are made of, and nothing else", async () => {
+Deno.test("the checksum of the body changes only with the content of chunks", async () => {
   const checksum = async (source: string, maxTokens?: number) =>
     (await split(source, maxTokens)).bodyChecksum;
   const original = await checksum("---\ntitle: A\nat: 1\n---\nText.\n");
@@ -60,7 +60,7 @@ Deno.test("the checksum of the body changes with what chunks are made of, and no
   assert.notEqual(await checksum("---\ntitle: A\nat: 1\n---\nText.\n", 200), original);
 });
 
-Deno.test("chapters are split at headings of the second level, long ones at those below", async () => {
+Deno.test("chapters are split at headings of the second level, long ones at lower levels", async () => {
   const { chunks } = await split([
     "# Guide",
     sentences(6),
@@ -85,7 +85,7 @@ Deno.test("chapters are split at headings of the second level, long ones at thos
   assert.equal(chunks[2]?.anchor, "one");
 });
 
-Deno.test("small sections join their neighbours in the chapter, tiny chapters each other", async () => {
+Deno.test("small sections join their neighbors in the chapter, tiny chapters join each other", async () => {
   const inChapter = await split(
     ["## A", "### a", "One.", "### b", "Two.", "### c", sentences(13)].join("\n\n"),
   );
@@ -124,7 +124,7 @@ Deno.test("anchors are GitHub's, or the author's", async () => {
   );
 });
 
-Deno.test("what looks like a heading in code, comments and quotes is none", async () => {
+Deno.test("text that looks like a heading in code, comments and quotes is not a heading", async () => {
   const source = [
     "## Real",
     "```md\n## in a fence\n```",
@@ -144,7 +144,7 @@ Deno.test("what looks like a heading in code, comments and quotes is none", asyn
   ]);
 });
 
-Deno.test("a long fence is cut at blank lines and opened again with its info string", async () => {
+Deno.test("a long fence is cut at blank lines and reopened with its info string", async () => {
   const code = Array.from({ length: 60 }, (_, index) => `const tide${index} = ${index};\n`).join(
     "\n",
   );
@@ -162,7 +162,7 @@ Deno.test("a long fence is cut at blank lines and opened again with its info str
   }
 });
 
-Deno.test("fences in lists and quotes are opened again at their indent", async () => {
+Deno.test("fences in lists and quotes are reopened at their indent", async () => {
   const code = Array.from({ length: 40 }, (_, index) => `const tide${index} = ${index};`);
   for (const [first, indent] of [["1. ", "   "], ["> - ", ">   "], ["- > ", "  > "]]) {
     const source = [`${first}\`\`\`js`, ...code.map((line) => indent + line), `${indent}\`\`\``]
@@ -206,7 +206,7 @@ Deno.test("a paragraph that introduces code stays with it", async () => {
   assert.match(chunks.at(-1)?.content ?? "", /^Run this:\n\n```js/);
 });
 
-Deno.test("a fence that nobody closed is closed in its last chunk only", async () => {
+Deno.test("an unclosed fence is closed only in its last chunk", async () => {
   const source = "## A\n\n```js\n" + "run();\n".repeat(80);
 
   const document = await split(source);
@@ -216,7 +216,7 @@ Deno.test("a fence that nobody closed is closed in its last chunk only", async (
   assert.equal(document.chunks.at(-1)?.endLine, 83);
 });
 
-Deno.test("one endless line is cut, with all parts on that line", async () => {
+Deno.test("a very long line is cut, with all parts on that line", async () => {
   for (
     const line of ["word ".repeat(1000), "x".repeat(5000), "漢字".repeat(500), "😀".repeat(500)]
   ) {
@@ -264,7 +264,7 @@ Deno.test("a chunk's hash depends on breadcrumb and content only", async () => {
   assert.match(one.chunks[0]?.hash ?? "", /^[0-9a-f]{64}$/);
 });
 
-Deno.test("bytes that are no text, deep nesting and a large file are split in time", async () => {
+Deno.test("binary data, deep nesting and a large file are split in time", async () => {
   const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 2654435761) >>> 13);
   const nested = Array.from({ length: 300 }, (_, index) => `${"  ".repeat(index)}- x`).join("\n");
   const sources = [
@@ -287,6 +287,6 @@ Deno.test("bytes that are no text, deep nesting and a large file are split in ti
   }
 });
 
-Deno.test("a window that could hold no table row is refused", async () => {
+Deno.test("a window that cannot contain a table row is refused", async () => {
   await assert.rejects(split("x", 63), RangeError);
 });

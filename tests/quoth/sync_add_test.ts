@@ -4,7 +4,7 @@ import { EMBEDDER, REPO, SyncFixture } from "./sync_fixture.ts";
 
 const USER_ID = "0e0e0e0e-0000-4000-8000-00000000000a";
 
-Deno.test("quoth:add", async (t) => {
+Deno.test("quoth:add adds a repository", async (t) => {
   await using fixture = await SyncFixture.open();
   await fixture.sql`insert into auth.users (id, email) values (${USER_ID}, 'Reader@example.org')`;
 
@@ -13,7 +13,7 @@ Deno.test("quoth:add", async (t) => {
     runScript("scripts/quoth_add.ts", ["--db", fixture.url, ...args], env);
   const required = ["--slug", "docs", "--repo", REPO, "--json"];
 
-  await t.step("prints the webhook's address and secret, and asks for a first sync", async () => {
+  await t.step("prints the webhook's address and secret, and requests a first sync", async () => {
     const { code, stdout } = await add(
       ...required,
       ...["--member", "reader@example.org", "--url", "https://x.supabase.co/"],
@@ -33,7 +33,7 @@ Deno.test("quoth:add", async (t) => {
   });
 
   await t.step(
-    "again, it changes what is named, keeps the secret and makes nothing twice",
+    "a second run changes only given options, keeps the secret and adds nothing",
     async () => {
       const before = JSON.parse((await add(...required, "--no-sync")).stdout);
       const after = JSON.parse(
@@ -54,7 +54,7 @@ Deno.test("quoth:add", async (t) => {
     },
   );
 
-  await t.step("tokens go from the environment to Vault, and nowhere else", async () => {
+  await t.step("tokens from the environment are stored only in Vault", async () => {
     const tokens = { ACME_TOKEN: "ghp_own_c4n4ry", GITHUB_TOKEN: "ghp_default_c4n4ry" };
     const other = ["--slug", "wiki", "--repo", "acme/wiki", "--json"];
 
@@ -88,15 +88,15 @@ Deno.test("quoth:add", async (t) => {
     const { code, stderr } = await add(...required, "--token-env", "ghp_c4n4ry");
 
     assert.equal(code, 1);
-    assert.match(stderr, /Set the variable that --token-env names/);
+    assert.match(stderr, /set the variable of --token-env/);
     assert.doesNotMatch(stderr, /c4n4ry/);
   });
 
-  await t.step("says in one line what is wrong", async () => {
+  await t.step("reports errors in one line", async () => {
     const cases: readonly [readonly string[], RegExp][] = [
-      [["--slug", "No Slug", "--repo", REPO], /Name the project with --slug/],
-      [["--slug", "x", "--repo", "https://github.com/a/b"], /as OWNER\/NAME/],
-      [["--slug", "x", "--repo", "../secrets"], /as OWNER\/NAME/],
+      [["--slug", "No Slug", "--repo", REPO], /pass --slug/],
+      [["--slug", "x", "--repo", "https://github.com/a/b"], /--repo OWNER\/NAME/],
+      [["--slug", "x", "--repo", "../secrets"], /--repo OWNER\/NAME/],
       [["--slug", "x"], /either --repo .* or --folder/],
       [["--slug", "x", "--repo", REPO, "--folder", "docs"], /either --repo .* or --folder/],
       [["--slug", "x", "--folder", "no/such/folder"], /no\/such\/folder is not a folder/],
@@ -120,7 +120,7 @@ Deno.test("quoth:add", async (t) => {
     assert.equal(rows.length, 0);
   });
 
-  await t.step("no project switches to an embedder that is not there", async () => {
+  await t.step("a project cannot switch to a missing embedder", async () => {
     await add(...required, "--embedder", EMBEDDER);
 
     const { code, stderr } = await add(...required, "--embedder", "no-such");

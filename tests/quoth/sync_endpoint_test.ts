@@ -33,7 +33,7 @@ interface Answer {
   };
 }
 
-Deno.test("the endpoint of syncs", async (t) => {
+Deno.test("the sync endpoint accepts pushes, files and requests", async (t) => {
   await using fixture = await SyncFixture.open();
   const project = await fixture.addProject();
   const app = openApp(fixture);
@@ -89,7 +89,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       },
     );
 
-    await t.step("a delivery that comes again queues nothing and names its sync", async () => {
+    await t.step("a repeated delivery queues nothing and names its sync", async () => {
       const deliveryId = crypto.randomUUID();
       const first = await deliver(pushOf(), { deliveryId });
       await untilQuiet(fixture);
@@ -99,7 +99,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.deepEqual(second.body, { sync_id: first.body.sync_id, queued: 0 });
     });
 
-    await t.step("a delivery whose sync has failed may come again", async () => {
+    await t.step("a delivery whose sync has failed may be repeated", async () => {
       const deliveryId = crypto.randomUUID();
       fixture.github.interfere = () => new Response("{}", { status: 401 });
       const first = await deliver(pushOf(), { deliveryId });
@@ -116,7 +116,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.equal((await fixture.lastSync(project)).status, "completed");
     });
 
-    await t.step("what is no push to the branch is ignored politely", async () => {
+    await t.step("other events and branches are ignored without an error", async () => {
       const syncs = (await fixture.syncs(project)).length;
       const ping = await deliver({ zen: "Keep it simple.", repository }, { event: "ping" });
       assert.equal(ping.status, 200);
@@ -163,10 +163,10 @@ Deno.test("the endpoint of syncs", async (t) => {
       },
     );
 
-    await t.step("the URL names the project, and only its secret fits there", async () => {
+    await t.step("the URL names the project, and only its secret is accepted there", async () => {
       const paths = [`/quoth-sync/${project.slug}`, `/functions/v1/quoth-sync/${project.id}`];
       for (const path of paths) {
-        // Whatever the payload says of its repository: the signature decides.
+        // The signature decides, not the repository in the payload.
         const renamed = pushOf({ repository: { full_name: "acme/renamed" } });
         assert.equal((await deliver(renamed, { path })).status, 202);
       }
@@ -183,7 +183,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.deepEqual(refused.map(({ status }) => status), [401, 401, 401, 401]);
     });
 
-    await t.step("the URL without a project takes both content types, however spaced", async () => {
+    await t.step("the URL without a project accepts both content types", async () => {
       const push = pushOf({ repository: { id: 1, full_name: REPO.toUpperCase() } });
       const spaced = JSON.stringify(push, null, 2).replace("/HAND", "\\/HAND");
       const form = new URLSearchParams({ payload: JSON.stringify(push) }).toString();
@@ -194,7 +194,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       await untilQuiet(fixture);
     });
 
-    await t.step("nothing of an unsigned body is parsed, whatever it is", async () => {
+    await t.step("nothing in an unsigned body is parsed", async () => {
       const name = `"full_name":"${REPO}"`;
       const worst = [
         "[".repeat(11_700_000),
@@ -220,7 +220,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       }
     });
 
-    await t.step("a body of more than 25 MB is refused while it comes in", async () => {
+    await t.step("a body of more than 25 MB is refused while it arrives", async () => {
       let sent = 0;
       const endless = new ReadableStream<Uint8Array>({
         pull(controller) {
@@ -238,7 +238,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.ok(sent < 30 * 1_048_576, `${sent} bytes were read`);
     });
 
-    await t.step("files sent with a secret key become documents, and go again", async () => {
+    await t.step("files sent with a secret key become documents, and are deleted", async () => {
       const sent = await post(
         JSON.stringify({
           project: project.slug,
@@ -273,7 +273,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.deepEqual(await fixture.paths(project), ["a.md"]);
     });
 
-    await t.step("paths that lead elsewhere are refused", async () => {
+    await t.step("paths outside the project are refused", async () => {
       const syncs = (await fixture.syncs(project)).length;
       const paths = [
         "../a.md",
@@ -295,7 +295,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.equal((await fixture.syncs(project)).length, syncs);
     });
 
-    await t.step("nobody without a secret key sends files", async () => {
+    await t.step("only a secret key can send files", async () => {
       const body = JSON.stringify({
         project: project.slug,
         files: [{ path: "x.md", content: "" }],
@@ -316,7 +316,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.deepEqual([unknown.status, unknown.body.error?.code], [404, "PROJECT_NOT_FOUND"]);
     });
 
-    await t.step("the database's wake token is let in", async () => {
+    await t.step("the database's wake token is accepted", async () => {
       const [row] = await fixture.sql`
         select decrypted_secret as token from vault.decrypted_secrets
         where name = 'supaswarm_wake_token'`;
@@ -326,7 +326,7 @@ Deno.test("the endpoint of syncs", async (t) => {
       assert.equal(status, 202);
     });
 
-    await t.step("a database that does not learn the project's address is in the log", async () => {
+    await t.step("a failure to store the project's address is logged", async () => {
       await fixture.sql`alter function private.configure_project_url(text) rename to away`;
       const logged: string[] = [];
       const lonely = openApp(fixture, (_level, event) => logged.push(event));

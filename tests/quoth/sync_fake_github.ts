@@ -3,7 +3,7 @@ import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
 /** The files of a commit by path. */
 export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 
-/** What the fake answers instead of what was asked for; null: the truth. */
+/** The fake's answer in place of the requested one; null for the real answer. */
 export type Interference = (path: string) => Response | null;
 
 interface Entry {
@@ -16,12 +16,12 @@ interface Entry {
 
 /**
  * GitHub's REST API over one repository in memory, on loopback: references, trees, blobs. Ids of
- * blobs are Git's own; those of trees and commits are hashes of what they hold.
+ * blobs are Git's own; those of trees and commits are hashes of their contents.
  */
 export class FakeGitHub implements AsyncDisposable {
   /** Requests so far, by their kind: `ref`, `trees` or `blobs`. */
   readonly requests = { ref: 0, trees: 0, blobs: 0 };
-  /** Trees with more entries than this are cut short, as GitHub does at 100,000. */
+  /** Trees with more entries than this are truncated, as GitHub does at 100,000. */
   maxTreeEntries = Infinity;
   /** Requests without it get 404, as for a private repository. */
   token: string | null = null;
@@ -48,7 +48,7 @@ export class FakeGitHub implements AsyncDisposable {
   /** Headers of the last request. */
   lastHeaders = new Headers();
 
-  /** Makes a commit with these files and points the branch at it. */
+  /** Creates a commit with these files and points the branch to it. */
   async push(branch: string, files: Files): Promise<string> {
     const treeSha = await this.#store(files);
     const commitSha = await hashOf(`commit ${treeSha} ${this.#commits.size}`);
@@ -57,7 +57,7 @@ export class FakeGitHub implements AsyncDisposable {
     return commitSha;
   }
 
-  /** Points the branch at an earlier commit. */
+  /** Points the branch to an earlier commit. */
   reset(branch: string, commitSha: string): void {
     this.#heads.set(branch, commitSha);
   }
@@ -66,7 +66,7 @@ export class FakeGitHub implements AsyncDisposable {
     await this.#server.shutdown();
   }
 
-  /** Stores a folder and all below, and returns its tree's id. */
+  /** Stores a folder and its subfolders, and returns its tree's id. */
   async #store(files: Files): Promise<string> {
     const entries: Entry[] = [];
     const folders = new Map<string, Map<string, Uint8Array<ArrayBuffer>>>();

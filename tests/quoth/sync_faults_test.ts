@@ -19,7 +19,7 @@ function claim(name: string, run: (fixture: SyncFixture) => Promise<void>): void
   claims.push({ name, run });
 }
 
-claim("a sync waits as GitHub tells it to, and that is no attempt", async (fixture) => {
+claim("a sync waits as GitHub requests, without using an attempt", async (fixture) => {
   const project = await fixture.addProject();
   const commit = await fixture.github.push("main", filesOf(FILES));
   await fixture.sendPush(project, { commit });
@@ -49,7 +49,7 @@ claim("a sync waits as GitHub tells it to, and that is no attempt", async (fixtu
   assert.equal((await fixture.commits(project)).indexed, commit);
 });
 
-claim("a secondary rate limit that names no time is waited for a minute", async (fixture) => {
+claim("a secondary rate limit without a time waits for a minute", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   fixture.github.interfere = () =>
@@ -69,7 +69,7 @@ claim("a secondary rate limit that names no time is waited for a minute", async 
   assert.ok((sync.waits_seconds ?? 0) > 50, `${sync.waits_seconds} s`);
 });
 
-claim("a first sync that failed is tried again by the clock", async (fixture) => {
+claim("cron retries a first sync that failed", async (fixture) => {
   const project = await fixture.addProject();
   const commit = await fixture.github.push("main", filesOf(FILES));
   fixture.github.token = "ghp_own";
@@ -82,7 +82,7 @@ claim("a first sync that failed is tried again by the clock", async (fixture) =>
       select private.request_head_check(${project.id}, '10 minutes') as is_asked`;
     return row?.is_asked;
   };
-  assert.equal(await isAsked(), false, "it has just been tried");
+  assert.equal(await isAsked(), false, "it was tried just now");
 
   await fixture.sql`update public.quoth_syncs set created_at = now() - interval '61 minutes'`;
   await fixture.sql`select private.quoth_tick()`;
@@ -92,7 +92,7 @@ claim("a first sync that failed is tried again by the clock", async (fixture) =>
 });
 
 claim(
-  "a failing GitHub is tried again, and the commit is not indexed before all of it is",
+  "GitHub failures are retried, and the commit counts as indexed only when complete",
   async (fixture) => {
     const project = await fixture.addProject();
     const commit = await fixture.github.push("main", filesOf(FILES));
@@ -116,7 +116,7 @@ claim(
   },
 );
 
-claim("a blob with other bytes than its id says is never stored", async (fixture) => {
+claim("a blob whose bytes do not match its id is never stored", async (fixture) => {
   const project = await fixture.addProject();
   const commit = await fixture.github.push("main", filesOf(FILES));
   await fixture.sendPush(project, { commit });
@@ -131,12 +131,12 @@ claim("a blob with other bytes than its id says is never stored", async (fixture
 
 for (
   const [problem, answer] of [
-    ["that is nowhere", () => new Response("{}", { status: 404 })],
+    ["that does not exist", () => new Response("{}", { status: 404 })],
     ["that always fails", () => new Response("", { status: 500 })],
-    ["of other bytes", () => new Response("# Something else\n")],
+    ["with other bytes", () => new Response("# Something else\n")],
   ] as const
 ) {
-  claim(`a blob ${problem} costs its own file alone, until it can be read`, async (fixture) => {
+  claim(`a blob ${problem} fails only its own file until it can be read`, async (fixture) => {
     const project = await fixture.addProject();
     const commit = await fixture.github.push("main", filesOf(FILES));
     await fixture.sendPush(project, { commit });
@@ -158,7 +158,7 @@ for (
     assert.deepEqual(
       Object.keys(await fixture.refusals(project)),
       ["a.md"],
-      "it has just been tried",
+      "it was tried just now",
     );
     await fixture.sql`update public.quoth_file_errors set failed_at = now() - interval '1 hour'`;
     await look();
@@ -169,7 +169,7 @@ for (
 }
 
 claim(
-  "a blob that is all there is to read is compared with files that were not",
+  "the only blob to read is compared with unchanged files",
   async (fixture) => {
     const project = await fixture.addProject();
     await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
@@ -187,7 +187,7 @@ claim(
   },
 );
 
-claim("a blob that comes at the second asking costs nothing", async (fixture) => {
+claim("a blob that succeeds at the second request costs nothing", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   const asked = new Set<string>();
@@ -203,7 +203,7 @@ claim("a blob that comes at the second asking costs nothing", async (fixture) =>
   assert.equal((await fixture.lastSync(project)).attempts, 0);
 });
 
-claim("no file is blamed for a repository that cannot be read any more", async (fixture) => {
+claim("an unreadable repository is not blamed on a file", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   let blobs = 0;
@@ -220,7 +220,7 @@ claim("no file is blamed for a repository that cannot be read any more", async (
 });
 
 claim(
-  "a commit that a forced push removed meanwhile gives way to the new head",
+  "a commit that a forced push removed meanwhile is replaced by the new head",
   async (fixture) => {
     const project = await fixture.addProject();
     const first = await fixture.github.push("main", filesOf({ "a.md": "# A\n" }));
@@ -246,7 +246,7 @@ claim(
   },
 );
 
-claim("the token of Vault reaches GitHub and no log", async (fixture) => {
+claim("the token in Vault reaches GitHub and no log", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sql`select vault.create_secret('ghp_c4n4ry', 'GITHUB_TOKEN')`;
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
@@ -258,7 +258,7 @@ claim("the token of Vault reaches GitHub and no log", async (fixture) => {
   assert.equal((await fixture.lastSync(project)).status, "completed");
 });
 
-claim("a private repository is read with its own token, and refused without", async (fixture) => {
+claim("a private repository is read only with its own token", async (fixture) => {
   const { github } = fixture;
   github.token = "ghp_own";
   const project = await fixture.addProject();
@@ -276,7 +276,7 @@ claim("a private repository is read with its own token, and refused without", as
   assert.equal((await fixture.commits(project)).indexed, commit);
 });
 
-claim("a branch that went back after a sync was given up is compared again", async (fixture) => {
+claim("a branch that was reset after an abandoned sync is compared again", async (fixture) => {
   const project = await fixture.addProject();
   const first = await fixture.github.push("main", filesOf(FILES));
   await fixture.sendPush(project, { commit: first });
@@ -302,7 +302,7 @@ claim("a branch that went back after a sync was given up is compared again", asy
   assert.deepEqual(await fixture.commits(project), { indexed: first, head: first });
 });
 
-claim("a file that ends its workers is refused, and the others are indexed", async (fixture) => {
+claim("a file that kills its workers is refused, and the others are indexed", async (fixture) => {
   const project = await fixture.addProject();
   const commit = await fixture.github.push("main", filesOf(FILES));
   await fixture.sendPush(project, { commit });
@@ -340,7 +340,7 @@ claim("a file that ends its workers is refused, and the others are indexed", asy
   assert.equal((await fixture.commits(project)).indexed, commit);
 });
 
-claim("a splitter that fails refuses one file; a request tries it again", async (fixture) => {
+claim("a splitter failure refuses one file, and a request retries it", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
 
@@ -363,7 +363,7 @@ claim("a splitter that fails refuses one file; a request tries it again", async 
 });
 
 claim(
-  "a quota waits until its reset and says until when; search has the chunks meanwhile",
+  "a quota waits until its reset and reports when; search has the chunks meanwhile",
   async (fixture) => {
     const project = await fixture.addProject();
     const until = new Date(Date.now() + 3_600_000);
@@ -399,7 +399,7 @@ claim(
   },
 );
 
-claim("a text that the embedder refuses is given up alone", async (fixture) => {
+claim("only the text that the embedder refuses fails", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
 
@@ -432,7 +432,7 @@ claim("a text that the embedder refuses is given up alone", async (fixture) => {
 });
 
 claim(
-  "an embedder that refuses everything costs no text its place, and goes on when it is mended",
+  "an embedder that refuses everything fails no text, and continues when it is fixed",
   async (fixture) => {
     let length = 3_072;
     let requests = 0;
@@ -465,7 +465,7 @@ claim(
     await fixture.drain();
 
     assert.deepEqual(await pending(), { count: 3, attempts: 0, failed: 0 });
-    assert.equal(requests, 3, "a batch, a text alone, a harmless text");
+    assert.equal(requests, 3, "a batch, a single text, a harmless text");
     const embed = (await fixture.syncs(project)).find(({ kind }) => kind === "embed");
     assert.deepEqual([embed?.status, embed?.error?.code], ["pending", "EMBEDDER_REFUSED"]);
     assert.match(embed?.error?.message ?? "", /have 3072 numbers, not 768; the next try is at/);
@@ -479,7 +479,7 @@ claim(
   },
 );
 
-claim("a branch that moved unheard is found by the check of its head", async (fixture) => {
+claim("a branch that moved without a push event is found by the head check", async (fixture) => {
   const project = await fixture.addProject();
   const first = await fixture.github.push("main", filesOf(FILES));
   await fixture.sendPush(project, { commit: first });
@@ -490,7 +490,7 @@ claim("a branch that moved unheard is found by the check of its head", async (fi
   await check();
   const trees = fixture.github.requests.trees;
   await fixture.drain();
-  assert.equal(fixture.github.requests.trees, trees, "an unmoved branch costs one request");
+  assert.equal(fixture.github.requests.trees, trees, "an unchanged branch costs one request");
 
   const second = await fixture.github.push("main", filesOf({ "d.md": "# D\n" }));
   await check();
@@ -500,7 +500,7 @@ claim("a branch that moved unheard is found by the check of its head", async (fi
   assert.deepEqual(await fixture.paths(project), ["d.md"]);
 });
 
-claim("the clock finds it too, however many branches cannot be read", async (fixture) => {
+claim("cron finds it too, however many branches cannot be read", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   await fixture.drain();
@@ -520,7 +520,7 @@ claim("the clock finds it too, however many branches cannot be read", async (fix
   assert.equal((await fixture.commits(project)).indexed, second);
 });
 
-claim("a project that follows another branch becomes that branch", async (fixture) => {
+claim("a project that follows another branch gets the files of that branch", async (fixture) => {
   const project = await fixture.addProject();
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   await fixture.drain();
@@ -535,7 +535,7 @@ claim("a project that follows another branch becomes that branch", async (fixtur
   assert.equal((await fixture.commits(project)).indexed, commit);
 });
 
-claim("pushes that wait are one sync", async (fixture) => {
+claim("waiting pushes share one sync", async (fixture) => {
   const project = await fixture.addProject();
   for (let pushes = 0; pushes < 5; pushes++) {
     const commit = await fixture.github.push("main", filesOf({ "a.md": `# A${pushes}\n` }));
@@ -555,7 +555,7 @@ async function addOtherEmbedder(fixture: SyncFixture): Promise<void> {
     on conflict (name) do nothing`;
 }
 
-claim("a switch of embedder embeds anew while the old vectors serve", async (fixture) => {
+claim("a switch of embedder re-embeds while the old vectors serve", async (fixture) => {
   const project = await fixture.addProject();
   await addOtherEmbedder(fixture);
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
@@ -591,7 +591,7 @@ claim("a switch splits as many documents as its worker has time for", async (fix
   assert.equal(progress?.chunked_count, 1);
 });
 
-claim("a switch whose workers die again and again goes on where they ended", async (fixture) => {
+claim("a switch whose workers die repeatedly continues where they ended", async (fixture) => {
   await addOtherEmbedder(fixture);
   const project = await fixture.addProject();
   const many = Array.from({ length: 20 }, (_, index) => [`f${index}.md`, `# F${index}\n`]);
@@ -617,7 +617,7 @@ claim("a switch whose workers die again and again goes on where they ended", asy
 });
 
 claim(
-  "a file that is renamed in the midst of a switch has its new name after it",
+  "a file that is renamed during a switch has its new name afterwards",
   async (fixture) => {
     await addOtherEmbedder(fixture);
     const project = await fixture.addProject();
@@ -646,7 +646,7 @@ claim(
   },
 );
 
-claim("several workers at once share the work, and end as one would", async (fixture) => {
+claim("several concurrent workers share the work, with the result of one", async (fixture) => {
   const one = await fixture.addProject("one");
   const two = await fixture.addProject("two");
   const many = Object.fromEntries(
@@ -671,7 +671,7 @@ claim("several workers at once share the work, and end as one would", async (fix
   }
 });
 
-Deno.test("what can go wrong with a sync", async (t) => {
+Deno.test("syncs survive faults", async (t) => {
   await using fixture = await SyncFixture.open();
   for (const { name, run } of claims) {
     await t.step(name, async () => {

@@ -20,7 +20,7 @@ import { FakeGitHub } from "./sync_fake_github.ts";
 import { aroundCalls, Killed } from "./sync_mortal_ports.ts";
 
 export const REPO = "acme/handbook";
-/** Made of words alone, so that a test needs no model. */
+/** Uses only words, so that a test needs no model. */
 export const EMBEDDER = "hash768@1";
 export const LEASE_SECONDS = 60;
 
@@ -31,7 +31,7 @@ export interface TestProject {
   readonly secret: string;
 }
 
-/** A row of `quoth_syncs` as tests look at it. */
+/** A row of `quoth_syncs` in the form that tests read. */
 export interface SyncRow {
   readonly id: string;
   readonly kind: string;
@@ -82,7 +82,7 @@ export class SyncFixture implements AsyncDisposable {
     return new SyncFixture(database.url, () => database.stop());
   }
 
-  /** On a database that is somebody else's to stop. */
+  /** On a database that the caller stops. */
   static attach(url: string): SyncFixture {
     return new SyncFixture(url, () => Promise.resolve());
   }
@@ -93,7 +93,7 @@ export class SyncFixture implements AsyncDisposable {
     await this.github[Symbol.asyncDispose]();
   }
 
-  /** Forgets all projects and what GitHub did, for the next of several tests on one database. */
+  /** Resets all projects and GitHub, for the next of several tests on one database. */
   async reset(): Promise<void> {
     await this.sql`delete from public.projects`;
     await this.sql`delete from vault.secrets where name = 'GITHUB_TOKEN'`;
@@ -140,10 +140,10 @@ export class SyncFixture implements AsyncDisposable {
   }
 
   /**
-   * Runs a worker until there is nothing to do, or its time is up.
+   * Runs a worker until nothing is left to do, or its time is up.
    *
-   * @returns how many runs of syncs there were.
-   * @throws Killed when its ports say that it died.
+   * @returns The number of sync runs.
+   * @throws Killed if its ports report its death.
    */
   async drain({ ports: change, cpuMs = Infinity, signal }: DrainParts = {}): Promise<number> {
     const countRuns = () => this.logged.filter((line) => line.includes("sync.run_ended")).length;
@@ -181,7 +181,7 @@ export class SyncFixture implements AsyncDisposable {
     return countRuns() - earlierRuns;
   }
 
-  /** As time does: ends every lease, wait and claim. */
+  /** Expires every lease, wait and claim. */
   async passTime(): Promise<void> {
     await this.sql`
       update public.quoth_syncs set lease_expires_at = clock_timestamp() - interval '1 second'
@@ -200,7 +200,7 @@ export class SyncFixture implements AsyncDisposable {
 
   async lastSync(project: TestProject): Promise<SyncRow> {
     const row = (await this.syncs(project)).findLast(({ kind }) => kind !== "embed");
-    if (row === undefined) throw new Error("There is no sync");
+    if (row === undefined) throw new Error("No sync found");
     return row;
   }
 
@@ -226,7 +226,7 @@ export class SyncFixture implements AsyncDisposable {
     return { indexed: row?.indexed ?? null, head: row?.head ?? null };
   }
 
-  /** Everything that a search can tell from a project's index, but for ids and times. */
+  /** Everything that a search can read from a project's index, except ids and times. */
   async indexOf(project: TestProject): Promise<readonly unknown[]> {
     const rows = await this.sql`
       select document.file_path, document.title, document.content, document.checksum,
@@ -251,7 +251,7 @@ export class SyncFixture implements AsyncDisposable {
     };
     return {
       ...openSyncPorts(this.sql, this.github.url, log),
-      // Nothing comes in while a test drains: it need not be waited for.
+      // Nothing arrives while a test drains, so it does not wait.
       clock: {
         ...isolateClock,
         sleep: (durationMs, signal) =>
@@ -261,7 +261,7 @@ export class SyncFixture implements AsyncDisposable {
   }
 }
 
-/** The product's own ports, but for the address of GitHub. */
+/** The product's own ports, except the address of GitHub. */
 export function openSyncPorts(sql: Sql, githubUrl: string, log: Logger): SyncPorts {
   const fetch = createGuardedFetch({ allowLoopback: true });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };

@@ -1,13 +1,13 @@
 /** Text or bytes of files by path, as an author edits them. */
 export type Tree = ReadonlyMap<string, string | Uint8Array<ArrayBuffer>>;
 
-/** One push of a history: what happened, and the branch's files afterwards. */
+/** One push of a history: its changes, and the branch's files afterwards. */
 export interface Push {
   readonly change: string;
   readonly tree: Tree;
 }
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -26,7 +26,7 @@ const WORDS =
 
 type Edit = (tree: Map<string, string | Uint8Array<ArrayBuffer>>) => void;
 
-/** Makes a history of pushes with every kind of change a repository sees, the same for a seed. */
+/** Creates a history of pushes with every kind of change to a repository, the same for each seed. */
 export function createHistory(seed: number, length: number): readonly Push[] {
   const random = createRandom(seed);
   const author = createAuthor(random);
@@ -38,7 +38,7 @@ export function createHistory(seed: number, length: number): readonly Push[] {
       for (let files = 0; files < 5; files++) author.changes.add?.(next);
       pushes.push({ change: "add", tree: next });
     } else if (random() < 0.05) {
-      // A forced push: the branch is where it was before, plus something else.
+      // A forced push: the branch is reset to an earlier state, plus another change.
       const back = pushes[Math.max(0, pushes.length - 2 - Math.floor(random() * 8))];
       const forced = new Map(back?.tree ?? tree);
       author.changes.edit?.(forced);
@@ -80,7 +80,7 @@ function createAuthor(random: () => number) {
       ? `---\ntitle: ${words(3)}\nupdated: 2026-01-0${1 + below(9)}\n---\n\n`
       : "";
     const title = random() < 0.9 ? `# ${words(3)}\n\n` : "";
-    // Six chunks a file, as the documentation of a real project has.
+    // Six chunks per file, like the documentation of a real project.
     const sections = Array.from({ length: 1 + below(10) }, section);
     return `${frontMatter}${title}${sentence()}\n\n${sections.join("\n\n")}\n`;
   };

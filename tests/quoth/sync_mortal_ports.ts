@@ -1,6 +1,6 @@
 import type { SyncPorts } from "../../shared/quoth/sync/sync_ports.ts";
 
-/** What a killed worker throws: nobody catches it, as nobody outlives its isolate. */
+/** Thrown by a killed worker: nothing catches it, since nothing outlives its isolate. */
 export class Killed extends Error {
   override readonly name = "Killed";
 }
@@ -8,7 +8,7 @@ export class Killed extends Error {
 /** Makes a call, or does something else. */
 type AroundCall = (call: () => Promise<unknown>) => Promise<unknown>;
 
-/** Ports whose every call, to the database, GitHub, the splitter or the embedder, passes `around`. */
+/** Ports whose every call, to the database, GitHub, the splitter or the embedder, goes through `around`. */
 export function aroundCalls(ports: SyncPorts, around: AroundCall): SyncPorts {
   const wrap = <T extends object>(port: T): T =>
     new Proxy(port, {
@@ -29,8 +29,8 @@ export function aroundCalls(ports: SyncPorts, around: AroundCall): SyncPorts {
 }
 
 /**
- * Ports whose worker dies at its n-th call, before the call or after it, and does nothing more:
- * whatever it would still do throws as well, as in an isolate that was terminated.
+ * Ports whose worker dies at its n-th call, before or after it, and does nothing more:
+ * every later call throws as well, as in a terminated isolate.
  */
 export function mortalPorts(
   ports: SyncPorts,

@@ -26,7 +26,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     "src/main.ts": "export {};\n",
   };
 
-  await t.step("a first push indexes what the globs name, chunks embedded", async () => {
+  await t.step("a first push indexes the files of the globs, with embedded chunks", async () => {
     const commit = await push(guides);
 
     assert.deepEqual(await fixture.paths(project), [
@@ -42,7 +42,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     ]);
   });
 
-  await t.step("an edit embeds the changed section alone", async () => {
+  await t.step("an edit embeds only the changed section", async () => {
     const deploy = guides["docs/deploy.md"].replace("How to do release", "How to never do release");
     await push({ ...guides, "docs/deploy.md": deploy });
 
@@ -53,7 +53,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
   });
 
   await t.step(
-    "a moved folder costs no download, no embedding, and keeps the documents",
+    "a moved folder needs no download and no embedding, and keeps the documents",
     async () => {
       const before = await documentIds(fixture, project);
       const blobs = github.requests.blobs;
@@ -74,7 +74,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     },
   );
 
-  await t.step("a renamed and edited file is a move, and embeds the edit alone", async () => {
+  await t.step("a renamed and edited file is a move, and embeds only the edit", async () => {
     const before = await documentIds(fixture, project);
     const { "docs/deploy.md": deploy, ...rest } = guides;
     const edited = deploy.replace("How to do build", "How to redo build");
@@ -92,7 +92,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     await push(guides);
   });
 
-  await t.step("files that take each other's places cost no embedding", async () => {
+  await t.step("files that swap their places need no embedding", async () => {
     const [a, b, c, d] = ["Alpha", "Beta", "Gamma", "Delta"].map((title) =>
       guide(title, `${title} one`, `${title} two`)
     );
@@ -115,7 +115,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     await push(guides);
   });
 
-  await t.step("deleted files go, a forced push brings them back", async () => {
+  await t.step("deleted files disappear, and a forced push restores them", async () => {
     const full = await push(guides);
     await push({ "README.md": guides["README.md"] });
     assert.deepEqual(await fixture.paths(project), ["README.md"]);
@@ -128,7 +128,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     assert.equal((await fixture.commits(project)).indexed, full);
   });
 
-  await t.step("a poison file fails alone, visibly, and is not fetched again", async () => {
+  await t.step("only a poison file fails, visibly, and is not fetched again", async () => {
     const poison = {
       "bad/latin1.md": new Uint8Array([0x23, 0x20, 0xe9, 0x0a]),
       "bad/binary.md": "# No\0text\n",
@@ -153,14 +153,14 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     assert.deepEqual(await fixture.refusals(project), {});
   });
 
-  await t.step("a document that turns to poison is gone rather than stale", async () => {
+  await t.step("a document that turns to poison is deleted instead of stale", async () => {
     await push({ ...guides, "README.md": new Uint8Array([0xff, 0xfe, 0x00]) });
 
     assert.ok(!(await fixture.paths(project)).includes("README.md"));
     assert.deepEqual(await fixture.refusals(project), { "README.md": "FILE_NOT_TEXT" });
   });
 
-  await t.step("a document whose refused twin stays does not outlive its file", async () => {
+  await t.step("a document whose refused duplicate stays is deleted with its file", async () => {
     const twins = { "bad\\name.md": "# Twin\n", "twin.md": "# Twin\n" };
     await push({ ...guides, ...twins });
     assert.deepEqual(await fixture.refusals(project), { "bad\\name.md": "FILE_UNREADABLE" });
@@ -174,7 +174,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
   });
 
   await t.step(
-    "another version of the splitter splits all documents anew, without downloads",
+    "another version of the splitter splits all documents again, without downloads",
     async () => {
       await push(guides);
       await fixture.sql`update public.documents set chunker_version = chunker_version - 1`;
@@ -193,7 +193,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
       assert.equal(
         (await fixture.lastSync(project)).commit_sha,
         null,
-        "there is nothing to compare",
+        "nothing is compared",
       );
     },
   );

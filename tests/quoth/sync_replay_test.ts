@@ -8,10 +8,10 @@ import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
 
 const PUSHES = 220;
 const SEED = 20_261_101;
-/** Of the chunks that embedding each changed file anew would have cost. */
+/** Of the chunks that re-embedding each changed file would cost. */
 const MAX_SHARE = 0.3;
 
-Deno.test("any history, however its deliveries and workers fare, ends as a clean index does", async () => {
+Deno.test("any history, whatever happens to its deliveries and workers, ends like a clean index", async () => {
   await using fixture = await SyncFixture.open();
   const project = await fixture.addProject();
   const random = createRandom(SEED);
@@ -41,7 +41,7 @@ Deno.test("any history, however its deliveries and workers fare, ends as a clean
     synced = tree;
   }
   github.maxTreeEntries = Infinity;
-  // The last pushes may have been lost: a search or the clock asks for the head.
+  // The last pushes may be lost: a search or cron requests the head.
   await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
   await fixture.drain();
 
@@ -64,7 +64,7 @@ Deno.test("any history, however its deliveries and workers fare, ends as a clean
   assert.ok(share <= MAX_SHARE, `${(100 * share).toFixed(1)} % were embedded`);
 });
 
-/** Drains, every third time with workers that die on the way. Returns how many died. */
+/** Drains, every third time with workers that die midway. Returns how many died. */
 async function drainThroughDeaths(fixture: SyncFixture, random: () => number): Promise<number> {
   let kills = 0;
   while (random() < 0.3) {
@@ -77,13 +77,13 @@ async function drainThroughDeaths(fixture: SyncFixture, random: () => number): P
     }
     await fixture.passTime();
   }
-  // A small budget hands on from worker to worker in the midst of a sync.
+  // A small budget changes workers in the middle of a sync.
   if (random() < 0.2) await fixture.drain({ cpuMs: 1 });
   await fixture.drain();
   return kills;
 }
 
-/** Chunks of the files that differ: what embedding by the file's checksum would cost. */
+/** Chunks of the files that differ: the cost of embedding by the file's checksum. */
 async function naiveEmbeddings(before: Tree, after: Tree): Promise<number> {
   let count = 0;
   for (const [path, content] of after) {

@@ -10,10 +10,10 @@ import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { McpPlatform } from "../mcp/mcp_platform.ts";
 import { errorOf, type rawClient } from "../mcp/raw_message.ts";
 
-/** Made of words alone, so that a test needs no model. */
+/** Uses only words, so that a test needs no model. */
 export const EMBEDDER = "hash768@1";
 
-/** What `quoth_search_index` answers. */
+/** The answer of `quoth_search_index`. */
 export const found = z.object({
   results: z.array(z.object({
     file: z.string(),
@@ -47,7 +47,7 @@ export async function use(send: Send, name: string, args: JsonObject): Promise<J
   return asJsonObject(result.structuredContent);
 }
 
-/** The tool's own error; after three in a row the gateway's stands around it. */
+/** The tool's own error; after three consecutive ones the gateway's error contains it. */
 export async function attempt(send: Send, name: string, args: JsonObject): Promise<Refusal> {
   const result = await call(send, name, args);
   assert.equal(result.isError, true, JSON.stringify(result));
@@ -80,7 +80,7 @@ export async function add(
   });
 }
 
-/** Waits until there are that many documents, and vectors of all their chunks. */
+/** Waits until that many documents exist, with vectors for all their chunks. */
 export async function untilEmbedded({ sql }: McpPlatform, documentCount: number): Promise<void> {
   await waitFor(async () => {
     const [row] = await sql`
@@ -113,7 +113,7 @@ export function filesOf(texts: Readonly<Record<string, string>>): SentFile[] {
   return Object.entries(texts).map(([path, content]) => ({ path, content }));
 }
 
-/** The text within its fence. */
+/** The text inside its fence. */
 export function unfenced(snippet: string): string {
   return snippet.split("\n").slice(1, -1).join("\n");
 }

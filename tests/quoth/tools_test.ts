@@ -37,7 +37,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   "gone.md": "# Submarine\n\nThe submarine surfaces at noon.\n",
 };
 
-Deno.test("documents are searched and read through the endpoints of tools", async (t) => {
+Deno.test("documents are searched and read through the tool endpoints", async (t) => {
   await using platform = await bootMcpPlatform();
   const ada = await platform.addUser("ada");
   const eve = await platform.addUser("eve");
@@ -52,7 +52,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
   const read = (user: McpUser, args: JsonObject) => use(user.send, "quoth_read_doc", args);
 
   await t.step(
-    "a question finds its section, by slug and by id, with all it promises",
+    "a question finds its section, by slug and by id, with all documented fields",
     async () => {
       for (const projectId of ["handbook", project.project_id]) {
         const answer = await search(ada, { query: "how does a rollback work", projectId });
@@ -90,7 +90,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.deepEqual([section.start_line, section.end_line], [hit.start_line, hit.end_line]);
   });
 
-  await t.step("a file takes at most two chunks of an answer, neighbours as one hit", async () => {
+  await t.step("a file has at most two chunks in an answer, neighbors as one hit", async () => {
     const sectionsOf = async (query: string) => {
       const { results } = await search(ada, { query, projectId: "handbook", limit: 50 });
       return results.filter(({ file }) => file === "guides/deploy.md").map((hit) => ({
@@ -122,7 +122,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.match(short.results[0]?.snippet ?? "", /…/);
   });
 
-  await t.step("a path prefix leaves other folders out", async () => {
+  await t.step("a path prefix excludes other folders", async () => {
     const { results } = await search(ada, {
       query: "release lighthouse submarine",
       projectId: "handbook",
@@ -145,7 +145,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     }
   });
 
-  await t.step("somebody else's project looks like none, for every tool and endpoint", async () => {
+  await t.step("another user's project is not found by any tool or endpoint", async () => {
     for (const projectId of ["secrets", other.project_id, "nowhere"]) {
       const answers = [
         await attempt(ada.send, "quoth_search_index", { query: "rollback", projectId }),
@@ -158,7 +158,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.deepEqual(hers.results.map(({ file }) => file), ["plan.md"]);
   });
 
-  await t.step("a user sees what they may search, and nothing else", async () => {
+  await t.step("a user sees only what they may search", async () => {
     const listed = async (send: McpUser["send"]) => {
       const { projects } = await use(send, "quoth_list_projects", {});
       return z.array(z.object({ slug: z.string(), document_count: z.number() })).parse(projects);
@@ -222,7 +222,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.deepEqual(whole.heading_path, ["Deploying"]);
   });
 
-  await t.step("a heading that is none, or several, names those that may be meant", async () => {
+  await t.step("a missing or ambiguous heading returns the candidates", async () => {
     const refused: readonly (readonly [string, string, RegExp])[] = [
       ["guides/deploy.md", "Canari", /no such heading.*Deploying > Canary/],
       ["guides/tokens.md", "Nonsense > Rotation", /no such heading.*Tokens > Webhooks > Rotation/],
@@ -281,7 +281,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     }
   });
 
-  await t.step("wrong input is refused before anything is asked", async () => {
+  await t.step("invalid input is refused before any request", async () => {
     const wrong: readonly (readonly [string, JsonObject])[] = [
       ["quoth_search_index", { query: "   ", projectId: "handbook" }],
       ["quoth_search_index", { query: "a", projectId: "handbook", limit: 0 }],
@@ -328,7 +328,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.match(refused, /you are not a member/);
   });
 
-  await t.step("a few long pages take no places from the files behind them", async () => {
+  await t.step("a few long pages do not displace the files after them", async () => {
     await add(platform, "crowd", { members: [ada.id] });
     const sections = Array.from(
       { length: 60 },
@@ -353,7 +353,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
   });
 
   await t.step(
-    "when the embedder does not serve, words alone do, and the answer says so",
+    "without the embedder full text serves, and the answer reports it",
     async () => {
       await platform.sql`update public.embedders set is_active = false where name = ${EMBEDDER}`;
       const answer = await search(ada, { query: "rollback", projectId: "handbook" });
@@ -365,7 +365,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     },
   );
 
-  await t.step("what waits for its vector looks no nearer than what has one", async () => {
+  await t.step("a chunk without a vector does not rank above one with a vector", async () => {
     await platform.sql`
       update public.document_embeddings as chunk set embedding = null
       from public.documents as document
@@ -382,7 +382,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.ok(percentOf(waiting) <= Math.max(...others.map(percentOf)), waiting.relevance);
   });
 
-  await t.step("before any vector is there, words serve, and what waits is counted", async () => {
+  await t.step("without any vector full text serves, and pending chunks are counted", async () => {
     await platform.sql`
       update public.document_embeddings set embedding = null
       where project_id = ${other.project_id}::uuid`;

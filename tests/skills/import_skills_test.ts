@@ -46,7 +46,7 @@ Deno.test("skills are imported into the registry", async (t) => {
       assert.deepEqual([...updated?.changedFields ?? []].sort(), ["instructions", "resources"]);
     });
 
-    await t.step("one skill that does not fit keeps all others out", async () => {
+    await t.step("one invalid skill keeps out all others", async () => {
       const files = {
         "good/SKILL.md": "---\nname: good\ndescription: d\n---\n",
         "bad/SKILL.md": "---\nname: bad\n---\n",

@@ -26,7 +26,7 @@ function skillFile(text: string): readonly SkillFile[] {
 
 const MINIMAL = "---\nname: a\ndescription: b\n---\nDo it.";
 
-Deno.test("a skill folder gives front matter, instructions and text resources", async () => {
+Deno.test("a skill folder has front matter, instructions and text resources", async () => {
   const [skill] = await fixture("filled-forms");
 
   assert.equal(skill?.skillId, "filled-forms");
@@ -40,7 +40,7 @@ Deno.test("a skill folder gives front matter, instructions and text resources", 
   ]);
 });
 
-Deno.test("unknown front matter is kept, scripts are not executable, images are left out", async () => {
+Deno.test("unknown front matter is kept, scripts are not executable, images are omitted", async () => {
   const [skill] = await fixture("filled-forms");
 
   assert.deepEqual(skill?.metadata, {
@@ -56,7 +56,7 @@ Deno.test("unknown front matter is kept, scripts are not executable, images are 
   });
 });
 
-Deno.test("a folder of skills gives each of them, without the files of one inside another", async () => {
+Deno.test("a folder of skills returns each of them, without the files of one inside another", async () => {
   const skills = await fixture("collection");
 
   const byId = new Map(skills.map((skill) => [skill.skillId, skill]));
@@ -65,7 +65,7 @@ Deno.test("a folder of skills gives each of them, without the files of one insid
   assert.equal(byId.get("release-notes")?.metadata.updated, "2026-05-01");
 });
 
-Deno.test("a byte order mark, CRLF, folded text and a number as version are read", async () => {
+Deno.test("a byte order mark, CRLF, folded text and a numeric version are read", async () => {
   const skill = (await fixture("collection")).find(({ name }) => name.startsWith("Meeting"));
 
   assert.equal(skill?.description, "Writes minutes: who said what, and what was decided.");
@@ -73,7 +73,7 @@ Deno.test("a byte order mark, CRLF, folded text and a number as version are read
   assert.equal(skill?.instructions, "Keep it short.");
 });
 
-Deno.test("skills that other people ship in their packages are read", async () => {
+Deno.test("skills in third-party packages are read", async () => {
   for (const folder of await resolvePackagesWithSkills()) {
     const skills = skillsOf(await readSkillFiles(folder));
 
@@ -82,7 +82,7 @@ Deno.test("skills that other people ship in their packages are read", async () =
   }
 });
 
-Deno.test("a SKILL.md that does not fit is refused with what is wrong", () => {
+Deno.test("an invalid SKILL.md is refused with the reason", () => {
   const refused: [string, RegExp][] = [
     ["# No front matter", /has no front matter/],
     ["---\nname: a\n---\n", /description/],
@@ -104,7 +104,7 @@ Deno.test("a SKILL.md that is not UTF-8 is refused", () => {
   assert.throws(() => skillsOf([{ path: "SKILL.md", bytes }]), { message: /not UTF-8/ });
 });
 
-Deno.test("a resource beyond the size cap is named and left out", () => {
+Deno.test("a resource above the size limit is named and omitted", () => {
   const [skill] = skillsOf([
     ...skillFile(MINIMAL),
     { path: "big.txt", bytes: new Uint8Array(300_000).fill(97) },
@@ -114,7 +114,7 @@ Deno.test("a resource beyond the size cap is named and left out", () => {
   assert.match(JSON.stringify(skill?.metadata), /big\.txt.*larger than 262144 bytes/);
 });
 
-Deno.test("zip and tar.gz archives give the same skills as a folder", async () => {
+Deno.test("zip and tar.gz archives contain the same skills as a folder", async () => {
   const longName = `skill/${"deep/".repeat(25)}note.md`;
   const files = {
     "skill/SKILL.md": MINIMAL,
@@ -136,7 +136,7 @@ Deno.test("zip and tar.gz archives give the same skills as a folder", async () =
   }
 });
 
-Deno.test("a path that leads out of an archive is refused", async () => {
+Deno.test("a path that leaves an archive is refused", async () => {
   for (
     const path of ["../evil.md", "a/../../evil.md", "/etc/passwd", "C:/evil.md", "a\\..\\evil.md"]
   ) {
@@ -149,7 +149,7 @@ Deno.test("a path that leads out of an archive is refused", async () => {
   }
 });
 
-Deno.test("links in a tar archive are passed over", async () => {
+Deno.test("links in a tar archive are skipped", async () => {
   const files = await readTarGz(await tarGzOf({ "SKILL.md": "/etc/passwd" }, "2"));
 
   assert.throws(() => skillsOf(files), { message: /no folder has/ });

@@ -13,7 +13,7 @@ export async function zipOf(files: ArchiveFiles): Promise<Uint8Array> {
   );
 }
 
-/** A gzipped tar archive of the files, with PAX headers for names beyond 100 characters. */
+/** A gzipped tar archive of the files, with PAX headers for names longer than 100 characters. */
 export async function tarGzOf(files: ArchiveFiles, type = "0"): Promise<Uint8Array> {
   const blocks = Object.entries(files).flatMap(([path, text]) => {
     if (path.length <= 100) return entry(path, text, type);

@@ -4,7 +4,7 @@ import { splitStatements } from "../../stack/migrations/split_statements.ts";
 
 const FOLDER = new URL("../../supabase/tests/", import.meta.url).pathname;
 
-/** One file of pgTAP tests; `claim` is its path without the ending. */
+/** One file of pgTAP tests; `claim` is its path without the extension. */
 export interface PgtapFile {
   readonly claim: string;
   readonly sql: string;
@@ -25,8 +25,8 @@ export async function pgtapFiles(folder: string = FOLDER): Promise<PgtapFile[]> 
 }
 
 /**
- * Runs one file statement by statement, as psql does, and throws an error with what pgTAP said
- * when an assertion failed or the plan was not kept.
+ * Runs one file statement by statement, as psql does, and throws an error with pgTAP's output
+ * if an assertion failed or the plan did not match.
  *
  * @param connection A pool of one connection, since a file is one transaction.
  */
@@ -39,7 +39,7 @@ export async function runPgtapFile(connection: Sql, file: PgtapFile): Promise<vo
       }
     }
   } finally {
-    // A file that failed leaves its transaction open; one that did not has rolled back.
+    // A failed file leaves its transaction open; a successful one has rolled back.
     await connection.unsafe("rollback");
   }
   const isTrouble = (line: string) => /^(not ok|# (Failed|Looks like))/m.test(line);

@@ -10,7 +10,7 @@ const SETTINGS = {
   SUPABASE_SECRET_KEYS: '{"default":"sb_secret_x"}',
 };
 
-/** Asks every function of the product once, and answers with its refusal and what it logged. */
+/** Calls every function of the product once, and returns its refusal and its logs. */
 async function refusals(env: Readonly<Record<string, string>>) {
   const logs: FunctionLogLine[] = [];
   const host = await createFunctionHost({
@@ -36,7 +36,7 @@ async function refusals(env: Readonly<Record<string, string>>) {
   }
 }
 
-Deno.test("a function with a malformed setting says so to each request and in its log", async () => {
+Deno.test("a function with a malformed setting reports it to each request and in its log", async () => {
   const { answers, bootLogs } = await refusals({ ...SETTINGS, SUPASWARM_LEASE_SECONDS: "soon" });
 
   assert.ok(answers.length >= 8);
@@ -51,7 +51,7 @@ Deno.test("a function with a malformed setting says so to each request and in it
   }
 });
 
-Deno.test("a project with legacy API keys alone is refused, naming what to create", async () => {
+Deno.test("a project with only legacy API keys is refused, and the error names what to create", async () => {
   const { SUPABASE_SECRET_KEYS: _, ...others } = SETTINGS;
   const legacy = { SUPABASE_SERVICE_ROLE_KEY: "eyJ.legacy.key", SUPABASE_ANON_KEY: "eyJ.anon.key" };
 

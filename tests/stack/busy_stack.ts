@@ -7,7 +7,7 @@ const database = await openDatabase({ db: "pglite", dataDir, ephemeral: false, l
 const sql = createSql(database.url, { maxConnections: 2, applicationName: "busy-stack" });
 await sql`create table kept as select 1 as i`;
 const sleep = sql`select pg_sleep(100)`.execute();
-// The statement is on its way before the line that gets this process killed.
+// The statement is sent before the line that gets this process killed.
 await new Promise((resolve) => setTimeout(resolve, 200));
 await Deno.stdout.write(new TextEncoder().encode("busy\n"));
 await sleep;

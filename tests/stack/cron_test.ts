@@ -88,7 +88,7 @@ Deno.test("a job of '@reboot' runs once when the scheduler starts", async () => 
   assert.equal(await count("first"), 1);
 });
 
-Deno.test("jobs go on after a restart of the database, and the run it cut short is closed", () =>
+Deno.test("jobs continue after a restart of the database, and the interrupted run is closed", () =>
   withCron(async (fixture) => {
     const { sql } = fixture;
     await sql`select cron.schedule('long', '1 second', 'select pg_sleep(2)')`;

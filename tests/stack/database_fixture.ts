@@ -17,7 +17,7 @@ export interface DatabaseFixture extends AsyncDisposable {
   childPid(): Promise<number>;
 }
 
-/** What a test may choose. */
+/** The options of a test. */
 export interface DatabaseFixtureOptions {
   /** A folder that an earlier fixture left; it is removed with this one. */
   readonly dataDir?: string;

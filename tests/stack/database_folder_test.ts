@@ -24,7 +24,7 @@ Deno.test("a data folder in use is refused with the id of the process that uses 
   assert.match(error.message, new RegExp(`in use by process ${Deno.pid}$`));
 });
 
-Deno.test("a data folder keeps its data from one start to the next", async () => {
+Deno.test("a data folder keeps its data between starts", async () => {
   const dataDir = await Deno.makeTempDir();
   const first = await openDatabase({ ...quiet, dataDir });
   const sql = createSql(first.url, { maxConnections: 1, applicationName: "folder-test" });
@@ -63,7 +63,7 @@ Deno.test("an ephemeral database leaves no folder and no process behind", async 
   await assert.rejects(Deno.connect({ port: Number(new URL(database.url).port) }));
 });
 
-/** Temporary folders of this process's stacks; other processes may have theirs beside them. */
+/** Temporary folders of this process's stacks; other processes may have their own. */
 async function ownEphemeralFolders(): Promise<string[]> {
   const parent = Deno.env.get("TMPDIR") ?? "/tmp";
   const own: string[] = [];
@@ -75,7 +75,7 @@ async function ownEphemeralFolders(): Promise<string[]> {
   return own;
 }
 
-Deno.test("openDatabase() refuses a database that it does not know", async () => {
+Deno.test("openDatabase() refuses an unknown database", async () => {
   const error = await rejection(openDatabase({ ...quiet, db: "mysql://x", dataDir: "" }));
 
   assert.equal(error.code, "CONFIG_INVALID");
@@ -101,7 +101,7 @@ Deno.test("a start ends the busy database process that a killed stack left behin
   assert.ok(performance.now() - startedAt < 90_000, "it waited for the statement of 100 s");
 });
 
-Deno.test("openDatabase() takes the URL of a prepared server and refuses one that is not there", async () => {
+Deno.test("openDatabase() accepts the URL of a prepared server and refuses an unreachable one", async () => {
   await using fixture = await openDatabaseFixture();
   const { url } = fixture.database;
 
@@ -117,7 +117,7 @@ Deno.test("openDatabase() takes the URL of a prepared server and refuses one tha
   assert.doesNotMatch(error.message, /secret/);
 });
 
-Deno.test("openDatabase() names what a server lacks that was not prepared", async () => {
+Deno.test("openDatabase() names what an unprepared server lacks", async () => {
   await using fixture = await openDatabaseFixture();
   await fixture.sql.unsafe("drop schema realtime cascade");
 

@@ -24,7 +24,7 @@ Deno.test("a statement beyond the limit restarts the embedded database on the sa
   assert.ok(events.includes("database.stalled"));
 });
 
-Deno.test("many short statements in a row are not taken for one long one", async () => {
+Deno.test("many consecutive short statements do not count as one long statement", async () => {
   await using fixture = await openDatabaseFixture({ statementLimitMs: 2_000 });
   const { database, sql } = fixture;
   database.onRestart(() => assert.fail("restarted"));
@@ -35,7 +35,7 @@ Deno.test("many short statements in a row are not taken for one long one", async
   }));
 });
 
-Deno.test("an idle transaction that keeps others waiting beyond the limit costs a restart", async () => {
+Deno.test("an idle transaction that blocks others beyond the limit causes a restart", async () => {
   await using fixture = await openDatabaseFixture({ statementLimitMs: 3_000 });
   const { database, sql } = fixture;
   let restartCount = 0;
@@ -50,7 +50,7 @@ Deno.test("an idle transaction that keeps others waiting beyond the limit costs 
   await waitFor(() => restartCount === 1, { what: "the restart" });
 });
 
-Deno.test("a killed database process comes back with every acknowledged row", async () => {
+Deno.test("a killed database process restarts with every acknowledged row", async () => {
   await using fixture = await openDatabaseFixture();
   const { database, sql } = fixture;
   let restartCount = 0;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 
-Deno.test("the embedded database reports notifications when they are committed, and only then", async () => {
+Deno.test("the embedded database reports notifications only when they are committed", async () => {
   await using fixture = await openDatabaseFixture();
   const { database, sql } = fixture;
   const received: string[] = [];
@@ -39,7 +39,7 @@ Deno.test("clients of the embedded database get the answers to their own queries
   await using fixture = await openDatabaseFixture();
   const { sql } = fixture;
 
-  // Each kind parses another statement under the same, empty name; the first three wait for its
+  // Each kind parses another statement under the same empty name; the first three wait for its
   // description before they bind.
   const kinds: ((i: number) => Promise<void>)[] = [
     async (i) => {
@@ -73,7 +73,7 @@ Deno.test("clients of the embedded database get the answers to their own queries
   await Promise.all(Array.from({ length: 600 }, (_, i) => kinds[i % kinds.length]?.(i)));
 });
 
-Deno.test("a client that vanishes takes its open transaction with it", async () => {
+Deno.test("a client that disconnects ends its open transaction", async () => {
   await using fixture = await openDatabaseFixture();
   const { sql, database } = fixture;
   await sql`create table kept (i integer)`;
@@ -106,7 +106,7 @@ function inTransaction(): Uint8Array {
   return message("Q", "begin; insert into kept values (1)\0");
 }
 
-/** Parse, bind, execute, flush: done, but not committed before the sync that never comes. */
+/** Parse, bind, execute, flush: executed, but not committed before the sync that never comes. */
 function beforeSync(): Uint8Array {
   return Uint8Array.from([
     ...message("P", "\0insert into kept values (2)\0\0\0"),

@@ -8,7 +8,7 @@ Deno.test("a user signs up, in and out with supabase-js", async (t) => {
   const credentials = { email: "ann@example.com", password: "long-enough" };
   const { client, id } = await fixture.signedUp(credentials.email);
 
-  await t.step("getUser() and getClaims() know the user", async () => {
+  await t.step("getUser() and getClaims() return the user", async () => {
     const user = await client.auth.getUser();
     const claims = (await client.auth.getClaims()).data?.claims;
 
@@ -25,7 +25,7 @@ Deno.test("a user signs up, in and out with supabase-js", async (t) => {
     assert.ok(claims?.session_id);
   });
 
-  await t.step("refreshSession() gives a new session with the project's signature", async () => {
+  await t.step("refreshSession() returns a new session with the project's signature", async () => {
     const before = (await client.auth.getSession()).data.session?.refresh_token;
     const { data, error } = await client.auth.refreshSession();
 
@@ -59,7 +59,7 @@ Deno.test("a user signs up, in and out with supabase-js", async (t) => {
     assert.equal(error?.code, "invalid_credentials");
   });
 
-  await t.step("@supabase/server takes the project's tokens and no others", async () => {
+  await t.step("@supabase/server accepts only the project's tokens", async () => {
     const token = (await client.auth.getSession()).data.session?.access_token;
     const forged = await symmetricToken(fixture);
 
@@ -77,7 +77,7 @@ Deno.test("a user signs up, in and out with supabase-js", async (t) => {
     }
   });
 
-  await t.step("after signOut() the refresh token is worthless", async () => {
+  await t.step("after signOut() the refresh token is invalid", async () => {
     const refresh_token = (await client.auth.getSession()).data.session?.refresh_token ?? "";
     const signOut = await client.auth.signOut();
     const { error } = await client.auth.refreshSession({ refresh_token });
@@ -87,7 +87,7 @@ Deno.test("a user signs up, in and out with supabase-js", async (t) => {
   });
 });
 
-Deno.test("an administrator manages users with the secret key alone", async (t) => {
+Deno.test("an administrator manages users with only the secret key", async (t) => {
   await using fixture = await startGatewayFixture();
   const { admin } = fixture.service().auth;
   const created = await admin.createUser({
@@ -99,7 +99,7 @@ Deno.test("an administrator manages users with the secret key alone", async (t) 
   });
   const id = created.data.user?.id ?? "";
 
-  await t.step("createUser() makes a user who can sign in", async () => {
+  await t.step("createUser() creates a user who can sign in", async () => {
     const client = fixture.client();
     const { data, error } = await client.auth.signInWithPassword({
       email: "bea@example.com",
@@ -112,7 +112,7 @@ Deno.test("an administrator manages users with the secret key alone", async (t) 
     assert.equal(data.user?.identities?.length, 1);
   });
 
-  await t.step("createUser() refuses a taken address", async () => {
+  await t.step("createUser() refuses an existing address", async () => {
     const { error } = await admin.createUser({ email: "bea@example.com", password: "long-enough" });
 
     assert.equal(error?.code, "email_exists");
@@ -149,7 +149,7 @@ Deno.test("an administrator manages users with the secret key alone", async (t) 
     assert.equal(error?.code, "user_not_found");
   });
 
-  await t.step("nobody else may", async () => {
+  await t.step("other callers may not", async () => {
     const { client } = await fixture.signedUp();
     const token = (await client.auth.getSession()).data.session?.access_token;
     const asUser = await fetch(`${fixture.url}/auth/v1/admin/users`, {
@@ -162,7 +162,7 @@ Deno.test("an administrator manages users with the secret key alone", async (t) 
   });
 });
 
-/** The status of a function that wants a signed-in user. */
+/** The status of a function that requires a signed-in user. */
 async function callProtected(
   { url, keys }: GatewayFixture,
   headers: Record<string, string>,
@@ -189,7 +189,7 @@ async function callProtected(
   return answer.status;
 }
 
-/** How REST, Auth and Storage answer to a user's token. */
+/** The responses of REST, Auth and Storage to a user's token. */
 async function statusesWith({ url, keys }: GatewayFixture, token: string): Promise<number[]> {
   const headers = { apikey: keys.publishableKey, authorization: `Bearer ${token}` };
   return await Promise.all(
@@ -201,7 +201,7 @@ async function statusesWith({ url, keys }: GatewayFixture, token: string): Promi
   );
 }
 
-/** A token as the service behind the gateway signs it. */
+/** A token signed like those of the service behind the gateway. */
 async function symmetricToken({ keys }: GatewayFixture): Promise<string> {
   const { SignJWT } = await loadJose();
   return await new SignJWT({ sub: crypto.randomUUID(), role: "service_role" })

@@ -15,15 +15,15 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly sql: Sql;
   /** Events that the gateway logged, in order. */
   readonly events: readonly string[];
-  /** A real client that has the publishable key alone. */
+  /** A real client with only the publishable key. */
   client(): SupabaseClient;
-  /** A real client that has the secret key. */
+  /** A real client with the secret key. */
   service(): SupabaseClient;
   /** A client signed in as a new user. */
   signedUp(email?: string): Promise<{ readonly client: SupabaseClient; readonly id: string }>;
 }
 
-/** Starts the fixture; `setUpSql` runs as a migration would, before the first request. */
+/** Starts the fixture; `setUpSql` runs like a migration before the first request. */
 export async function startGatewayFixture(
   setUpSql = "",
   options: { readonly statementLimitMs?: number } = {},
@@ -79,7 +79,7 @@ export async function startGatewayFixture(
   };
 }
 
-/** A Realtime that echoes; the real one has tests of its own. */
+/** A Realtime that echoes; the real one has its own tests. */
 function upgradeEcho(request: Request): Response {
   const { socket, response } = Deno.upgradeWebSocket(request);
   socket.onmessage = ({ data }) => socket.send(data);

@@ -87,9 +87,9 @@ Deno.test("REST embeds to-many relations as arrays", async (t) => {
   for (
     const [relation, first, second] of [
       ["books(title)", { books: [{ title: "x" }, { title: "y" }] }, { books: [] }],
-      // A partial unique index says nothing about all rows.
+      // A partial unique index does not cover all rows.
       ["drafts(id)", { drafts: [{ id: 1 }, { id: 2 }, { id: 3 }] }, { drafts: [] }],
-      // Only constraints count, and an index is none.
+      // Only constraints count, not indexes.
       ["badges(id)", { badges: [{ id: 1 }] }, { badges: [] }],
     ] as const
   ) {
@@ -133,7 +133,7 @@ Deno.test("rows are read and written as on a hosted project", async (t) => {
   const ann = await fixture.signedUp();
   const bob = await fixture.signedUp();
 
-  await t.step("a user's row is theirs alone", async () => {
+  await t.step("a user's row belongs only to that user", async () => {
     const inserted = await ann.client.from("notes").insert({ title: "mine" }).select().single();
     const stolen = await bob.client.from("notes").insert({ title: "x", owner_id: ann.id });
 
@@ -144,7 +144,7 @@ Deno.test("rows are read and written as on a hosted project", async (t) => {
     assert.equal(stolen.status, 403);
   });
 
-  await t.step("the publishable key alone can do nothing without a grant", async () => {
+  await t.step("the publishable key by itself can do nothing without a grant", async () => {
     const anon = fixture.client();
 
     assert.equal((await anon.from("notes").select()).error?.code, "42501");
@@ -174,7 +174,7 @@ Deno.test("rows are read and written as on a hosted project", async (t) => {
     }
   });
 
-  await t.step("arguments may be left out, and sets come as arrays", async () => {
+  await t.step("arguments can be omitted, and sets are returned as arrays", async () => {
     const id = crypto.randomUUID();
     const { data } = await service.rpc("describe", { p_data: {}, p_id: id });
 
@@ -224,7 +224,7 @@ Deno.test("rows are read and written as on a hosted project", async (t) => {
   });
 });
 
-Deno.test("errors look like PostgREST's", async (t) => {
+Deno.test("errors match PostgREST's", async (t) => {
   await using fixture = await startGatewayFixture(NOTES_SQL);
   const service = fixture.service();
 
@@ -259,7 +259,7 @@ Deno.test("errors look like PostgREST's", async (t) => {
     assert.equal((await service.rpc("nope")).error?.code, "PGRST202");
   });
 
-  await t.step("nothing of it is printed or logged as a failure", () => {
+  await t.step("no refusal is printed or logged as a failure", () => {
     assert.ok(!fixture.events.includes("request_failed"));
   });
 });

@@ -7,7 +7,7 @@ Deno.test("each path leads to its service", async (t) => {
   await using fixture = await startGatewayFixture();
   const { url, keys } = fixture;
 
-  await t.step("functions get their requests as they are", async () => {
+  await t.step("functions get their requests unchanged", async () => {
     const answer = await fetch(`${url}/functions/v1/mcp/quoth?x=1`, { method: "POST", body: "{}" });
 
     assert.deepEqual(await answer.json(), { name: "mcp", path: "/functions/v1/mcp/quoth" });
@@ -33,7 +33,7 @@ Deno.test("each path leads to its service", async (t) => {
     assert.equal(key.d, undefined);
   });
 
-  await t.step("an API key is wanted and checked", async () => {
+  await t.step("an API key is required and checked", async () => {
     for (const path of ["/rest/v1/any", "/auth/v1/settings"]) {
       assert.equal(await statusOf(url + path, {}), 401);
       assert.equal(await statusOf(url + path, { apikey: "sb_publishable_wrong" }), 401);
@@ -42,7 +42,7 @@ Deno.test("each path leads to its service", async (t) => {
     assert.equal(await statusOf(`${url}/rest/v1/any`, fromBrowser), 401);
   });
 
-  await t.step("pages of other origins are answered", async () => {
+  await t.step("pages of other origins get answers", async () => {
     const preflight = await fetch(`${url}/rest/v1/any`, {
       method: "OPTIONS",
       headers: {
@@ -74,12 +74,12 @@ Deno.test("each path leads to its service", async (t) => {
     assert.equal((await streamed.json()).error.code, "BODY_TOO_LARGE");
   });
 
-  await t.step("the root says that it serves, and anything else is a 404", async () => {
+  await t.step("the root reports that it serves, and any other path is a 404", async () => {
     assert.deepEqual(await (await fetch(url)).json(), { status: "ok" });
     assert.equal((await (await fetch(`${url}/nowhere`)).json()).error.code, "ROUTE_NOT_FOUND");
   });
 
-  await t.step("a second gateway on the port is refused with the way out", async () => {
+  await t.step("a second gateway on the port is refused with a solution", async () => {
     const second = startGateway({
       database: fixture.database,
       keys,
@@ -94,7 +94,7 @@ Deno.test("each path leads to its service", async (t) => {
   });
 });
 
-Deno.test("while the database restarts the answer is 503, and then all is well again", async () => {
+Deno.test("requests get 503 while the database restarts, and succeed afterwards", async () => {
   await using fixture = await startGatewayFixture(
     `create table public.things (id int); grant all on public.things to service_role;`,
     { statementLimitMs: 4_000 },
@@ -105,7 +105,7 @@ Deno.test("while the database restarts the answer is 503, and then all is well a
   let restartCount = 0;
   fixture.database.onRestart(() => restartCount++);
 
-  // Never awaited: a query that dies with its server may stay open.
+  // Not awaited: a query whose server dies may stay open.
   fixture.sql`select pg_sleep(60)`.catch(() => {});
   const statuses = new Set<number>();
   await waitFor(async () => {

@@ -8,7 +8,7 @@ const POLICIES_SQL = `
     with check (bucket_id = 'files' and (storage.foldername(name))[1] = (select auth.uid())::text);
 `;
 
-Deno.test("objects are kept, listed and removed as their policies allow", async (t) => {
+Deno.test("objects are stored, listed and removed as their policies allow", async (t) => {
   await using fixture = await startGatewayFixture(POLICIES_SQL);
   const ann = await fixture.signedUp();
   const bob = await fixture.signedUp();
@@ -17,7 +17,7 @@ Deno.test("objects are kept, listed and removed as their policies allow", async 
   const anonymous = fixture.client().storage.from("files");
   const path = `${ann.id}/notes/first draft ü.txt`;
 
-  await t.step("a Blob, a File, bytes and text come back as they were", async () => {
+  await t.step("a Blob, a File, bytes and text are returned unchanged", async () => {
     const bodies = [
       new Blob(["hello"], { type: "text/plain" }),
       new File(["hello"], "x.txt", { type: "text/plain" }),
@@ -41,7 +41,7 @@ Deno.test("objects are kept, listed and removed as their policies allow", async 
     );
   });
 
-  await t.step("metadata is kept and shown", async () => {
+  await t.step("metadata is stored and returned", async () => {
     const described = `${ann.id}/described.json`;
     await own.upload(described, new Blob(["{}"], { type: "application/json" }), {
       metadata: { source: "test" },
@@ -64,7 +64,7 @@ Deno.test("objects are kept, listed and removed as their policies allow", async 
     assert.deepEqual(folder.data?.map(({ name }) => name), ["first draft ü.txt"]);
   });
 
-  await t.step("a stranger and anon see, change and remove nothing", async () => {
+  await t.step("a stranger and anon can see, change and remove nothing", async () => {
     for (const other of [strange, anonymous]) {
       assert.ok((await other.download(path)).error);
       assert.ok((await other.upload(`${ann.id}/x`, new Blob(["x"]))).error);
@@ -75,7 +75,7 @@ Deno.test("objects are kept, listed and removed as their policies allow", async 
     assert.equal((await own.exists(path)).data, true);
   });
 
-  await t.step("a signed URL admits anyone to one object", async () => {
+  await t.step("a signed URL gives anyone access to one object", async () => {
     const signedUrl = (await own.createSignedUrl(path, 60, { download: "a.txt" })).data?.signedUrl;
     assert.ok(signedUrl);
     const answer = await fetch(signedUrl);
@@ -108,7 +108,7 @@ Deno.test("objects are kept, listed and removed as their policies allow", async 
     assert.equal((await own.exists(moved)).data, false);
   });
 
-  await t.step("the secret key manages buckets; a public one is read without a key", async () => {
+  await t.step("the secret key manages buckets; public ones need no key to read", async () => {
     const storage = fixture.service().storage;
 
     assert.ok((await ann.client.storage.createBucket("mine")).error);
@@ -123,7 +123,7 @@ Deno.test("objects are kept, listed and removed as their policies allow", async 
     assert.deepEqual((await storage.listBuckets()).data?.map(({ id }) => id), ["files"]);
   });
 
-  await t.step("keys that look like paths lead nowhere", async () => {
+  await t.step("keys that look like paths do not escape the bucket", async () => {
     const keys = ["..%2f..%2fx", "a/..%2f..%2f..%2fx", "%2e%2e/x", "..%5cx", "a%00b"];
     for (const key of keys) {
       const answer = await fetch(`${fixture.url}/storage/v1/object/files/${key}`, {

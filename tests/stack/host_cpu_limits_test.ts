@@ -4,13 +4,13 @@ import { canReadThreadCpu } from "../../stack/functions/thread_cpu.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startHost } from "./host_fixture.ts";
 
-/** Small, so that tests are short; what counts is CPU time, not how fast the machine is. */
+/** Small, so that tests are short; only CPU time counts, not the machine's speed. */
 const CPU = { softMs: 150, hardMs: 400 };
 const SOFT_ONLY = { softMs: 150, hardMs: 10_000 };
 
 /**
- * Answers with a number that is different in each isolate. `?burn=<ms>` keeps the processor busy for
- * so long first, in short pieces; `?background=<ms>` goes on with it after the answer; `?wait=<ms>` waits.
+ * Answers with a number that is different in each isolate. `?burn=<ms>` first keeps the processor busy for
+ * that time, in short pieces; `?background=<ms>` does so after the answer; `?wait=<ms>` waits.
  */
 const BURNER = `
 const life = crypto.randomUUID();
@@ -64,7 +64,7 @@ cpuTest(
   },
 );
 
-cpuTest("background work of a retired isolate goes on up to the hard CPU limit", async () => {
+cpuTest("background work of a retired isolate continues up to the hard CPU limit", async () => {
   await using fixture = await startHost({ burner: BURNER }, { cpu: { softMs: 50, hardMs: 5_000 } });
 
   await (await fixture.get("burner", "?background=200")).text();
@@ -74,7 +74,7 @@ cpuTest("background work of a retired isolate goes on up to the hard CPU limit",
 });
 
 cpuTest(
-  "at the hard CPU limit an isolate is warned, ended, and what was lost is logged",
+  "at the hard CPU limit an isolate is warned and ended, and the lost work is logged",
   async () => {
     await using fixture = await startHost({ burner: BURNER, other: BURNER }, { cpu: CPU });
     const other = await (await fixture.get("other")).text();
@@ -93,7 +93,7 @@ cpuTest(
     );
     assert.ok(Number(terminated?.cpu_ms) >= CPU.hardMs, `ended at ${terminated?.cpu_ms} ms`);
     assert.notEqual(await (await fixture.get("burner")).text(), first);
-    assert.equal(await (await fixture.get("other")).text(), other, "other isolates are left alone");
+    assert.equal(await (await fixture.get("other")).text(), other, "other isolates keep running");
   },
 );
 
@@ -110,7 +110,7 @@ cpuTest("an endless loop is ended at the hard CPU limit", async () => {
 });
 
 cpuTest(
-  "waiting, the import, and the work of other isolates use up nobody's CPU time",
+  "waiting, the import, and the work of other isolates do not count as CPU time",
   async () => {
     await using fixture = await startHost(
       { burner: BURNER, importer: IMPORTS_FOR_LONG },
@@ -128,7 +128,7 @@ cpuTest(
   },
 );
 
-cpuTest("without CPU limits an isolate goes on, and its end tells what it has used", async () => {
+cpuTest("without CPU limits an isolate keeps running, and its end reports the usage", async () => {
   await using fixture = await startHost({ burner: BURNER }, { cpu: null });
   const first = await (await fixture.get("burner", "?burn=500")).text();
 

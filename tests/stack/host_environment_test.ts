@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startHost } from "./host_fixture.ts";
 
-/** A function that answers with what each of its probes returned or threw. */
+/** A function that answers with the result or error of each of its probes. */
 function probes(code: Readonly<Record<string, string>>): string {
   const entries = Object.entries(code).map(([name, body]) => `${name}: async () => { ${body} }`);
   return `const probes = { ${entries.join(",\n")} };
@@ -15,7 +15,7 @@ function probes(code: Readonly<Record<string, string>>): string {
   });`;
 }
 
-Deno.test("a function sees the variables of its environment and none of the stack's", async () => {
+Deno.test("a function sees only the variables of its environment, not the stack's", async () => {
   Deno.env.set("HOST_TEST_STACK_KEY", "hidden");
   await using fixture = await startHost(
     {
@@ -52,7 +52,7 @@ Deno.test("a function can start no process and load no native library", async ()
   assert.equal(seen.worker, "undefined");
 });
 
-Deno.test("files: synchronous access ends with loading, hidden project files are out of reach", async () => {
+Deno.test("synchronous file access ends after loading, and hidden project files are inaccessible", async () => {
   await using fixture = await startHost({
     files: `const early = Deno.readTextFileSync(new URL(import.meta.url));
     const root = new URL("../../../", import.meta.url);
@@ -92,7 +92,7 @@ Deno.test("Deno.exit and process.exit have no effect", async () => {
   assert.equal(await (await fixture.get("exit")).text(), "alive");
 });
 
-Deno.test("console output becomes log lines with the function's name, JSON merged", async () => {
+Deno.test("console output becomes log lines with the function's name, with JSON merged in", async () => {
   await using fixture = await startHost({
     chatty: `Deno.serve(() => {
       console.warn("careful", { n: 1 });

@@ -11,13 +11,13 @@ export interface HostFixture extends AsyncDisposable {
   readonly host: FunctionHost;
   readonly logs: readonly FunctionLogLine[];
   readonly projectRoot: string;
-  /** Asks the function `name`; `path` goes behind it. */
+  /** Calls the function `name`; `path` is appended. */
   get(name: string, path?: string, init?: RequestInit): Promise<Response>;
 }
 
 /**
- * Writes each function's code to a fresh project and starts a host for it, without a CPU limit:
- * which of two limits code meets first would otherwise be a matter of the machine's speed.
+ * Writes each function's code to a new project and starts a host for it, without a CPU limit:
+ * otherwise the speed of the machine would decide which of two limits code reaches first.
  */
 export async function startHost(
   functions: Readonly<Record<string, string>>,

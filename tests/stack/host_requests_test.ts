@@ -23,7 +23,7 @@ Deno.serve((request) => {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 });`;
 
-Deno.test("a function gets method, path behind its name, headers and body as they were sent", async () => {
+Deno.test("a function gets method, path after its name, headers and body unchanged", async () => {
   await using fixture = await startHost({ echo: ECHO });
 
   const response = await fixture.get("echo", "/deep/path?q=1", {
@@ -56,7 +56,7 @@ Deno.test("a function's status, headers and redirects reach the client unchanged
   assert.deepEqual(response.headers.getSetCookie(), ["a=1", "b=2"]);
 });
 
-Deno.test("an answer streams, and a client that leaves ends it in the function", async () => {
+Deno.test("an answer streams, and a client that disconnects ends it in the function", async () => {
   await using fixture = await startHost({ ticker: TICKER });
 
   const response = await fixture.get("ticker");
@@ -68,7 +68,7 @@ Deno.test("an answer streams, and a client that leaves ends it in the function",
   await waitFor(async () => (await (await fixture.get("ticker", "/cancelled")).json()) === 1);
 });
 
-Deno.test("a client that leaves before the answer aborts the function's request signal", async () => {
+Deno.test("a client that disconnects before the answer aborts the function's request signal", async () => {
   await using fixture = await startHost({
     slow: `let aborted = false;
     Deno.serve((request) => {
@@ -89,7 +89,7 @@ Deno.test("a client that leaves before the answer aborts the function's request 
   await waitFor(async () => await (await fixture.get("slow", "/aborted")).json());
 });
 
-Deno.test("a large body streams to the function whole", async () => {
+Deno.test("a large body is streamed completely to the function", async () => {
   await using fixture = await startHost({
     size: `Deno.serve(async (request) => Response.json((await request.bytes()).length));`,
   });
@@ -109,7 +109,7 @@ Deno.test("the host lists functions by folder and answers 404 for another name",
   assert.equal((await response.json()).error.code, "FUNCTION_NOT_FOUND");
 });
 
-Deno.test("a warm request costs at most 3 ms on top of the function's own time", async () => {
+Deno.test("a warm request adds at most 3 ms to the function's own time", async () => {
   await using fixture = await startHost({ ping: `Deno.serve(() => new Response("pong"));` });
   await (await fixture.get("ping")).text();
 
@@ -120,7 +120,7 @@ Deno.test("a warm request costs at most 3 ms on top of the function's own time",
     times.push(performance.now() - start);
   }
 
-  // Of the fastest tenth: on a busy machine the median tells what the others do.
+  // The fastest tenth: on a busy machine the median measures other processes.
   const costMs = times.sort((a, b) => a - b)[20] ?? Infinity;
   assert.ok(costMs <= 3, `${costMs.toFixed(2)} ms`);
 });
@@ -150,7 +150,7 @@ Deno.test("a websocket reaches the function with its subprotocol and passes mess
   assert.deepEqual([closed.code, closed.reason], [4000, "bye"]);
 });
 
-Deno.test("a function that refuses a websocket goes on serving", async () => {
+Deno.test("a function that refuses a websocket keeps serving", async () => {
   await using fixture = await startHost({ plain: `Deno.serve(() => new Response("plain"));` });
   const headers = { upgrade: "websocket", connection: "upgrade" };
 

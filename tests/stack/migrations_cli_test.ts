@@ -31,7 +31,7 @@ Deno.test("the Supabase CLI finds nothing pending after applyMigrations(), and c
   assert.deepEqual(report, { applied: [], edited: [], isSeeded: false });
 });
 
-/** Runs the real CLI and answers what it printed. */
+/** Runs the real CLI and returns its output. */
 async function supabase(cwd: string, args: readonly string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("npx", {
     args: ["-y", "supabase@3.1.0", ...args],

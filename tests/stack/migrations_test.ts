@@ -53,7 +53,7 @@ Deno.test("applyMigrations() applies files in order, then the seed, and records 
     ]);
   }));
 
-Deno.test("applyMigrations() applies nothing twice and names files that were edited since", () =>
+Deno.test("applyMigrations() applies nothing twice and names files that were edited afterwards", () =>
   withProject(TWO_FILES, async ({ root, fixture }) => {
     await applyMigrations(fixture.database, root);
     const second = join("supabase", "migrations", "20260102_second.sql");
@@ -67,7 +67,7 @@ Deno.test("applyMigrations() applies nothing twice and names files that were edi
     assert.deepEqual(row, { count: 3 });
   }));
 
-Deno.test("applyMigrations() rolls a failing file back as a whole and names its line", () =>
+Deno.test("applyMigrations() rolls back a failing file completely and names its line", () =>
   withProject({
     "migrations/1_good.sql": "create table good (i int);",
     "migrations/2_bad.sql": [
@@ -96,7 +96,7 @@ Deno.test("applyMigrations() rolls a failing file back as a whole and names its 
     assert.deepEqual(state, { good: true, bad: false, versions: "1" });
   }));
 
-Deno.test("applyMigrations() refuses a database with a migration that the project has not", () =>
+Deno.test("applyMigrations() refuses a database with a migration that the project lacks", () =>
   withProject(TWO_FILES, async ({ root, fixture }) => {
     await applyMigrations(fixture.database, root);
     await Deno.remove(join(root, "supabase", "migrations", "20260102_second.sql"));

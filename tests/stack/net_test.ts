@@ -4,7 +4,7 @@ import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
-/** What the target server received. */
+/** The requests that the target server received. */
 interface Received {
   readonly method: string;
   readonly path: string;
@@ -13,7 +13,7 @@ interface Received {
   readonly at: number;
 }
 
-/** A database with the executor running, and a server that answers each request in JSON. */
+/** A database with a running executor, and a server that answers each request in JSON. */
 async function withNet(
   test: (net: { fixture: DatabaseFixture; target: string; received: Received[] }) => Promise<void>,
 ): Promise<void> {
@@ -62,7 +62,7 @@ function closedPort(): number {
   return listener.addr.port;
 }
 
-Deno.test("a queued request is sent when its transaction commits, and its answer stored", () =>
+Deno.test("a queued request is sent when its transaction commits, and its answer is stored", () =>
   withNet(async ({ fixture: { sql }, target, received }) => {
     const id = await sql.begin(async (tx) => {
       const [row] = await tx<{ id: string }[]>`
@@ -90,7 +90,7 @@ Deno.test("a queued request is sent when its transaction commits, and its answer
     assert.deepEqual([...await sql`select id from net.http_request_queue`], []);
   }));
 
-Deno.test("a request of a transaction that rolls back is never sent", () =>
+Deno.test("a request of a transaction that is rolled back is never sent", () =>
   withNet(async ({ fixture: { sql }, target, received }) => {
     await assert.rejects(sql.begin(async (tx) => {
       await tx`select net.http_get(${`${target}/rolled-back`})`;
@@ -103,7 +103,7 @@ Deno.test("a request of a transaction that rolls back is never sent", () =>
     assert.deepEqual(received.map(({ path }) => path), ["/kept"]);
   }));
 
-Deno.test("a request that takes too long or reaches nobody is answered with the reason", () =>
+Deno.test("a request that times out or cannot connect is answered with the reason", () =>
   withNet(async ({ fixture: { sql }, target }) => {
     const [slow] = await sql<{ id: string }[]>`
       select net.http_get(${`${target}/hang`}, timeout_milliseconds => 100) as id
@@ -124,7 +124,7 @@ Deno.test("a request that takes too long or reaches nobody is answered with the 
     assert.match(refused?.error_msg, /refused/i);
   }));
 
-Deno.test("500 queued requests are all sent once, also across a restart of the database", () =>
+Deno.test("500 queued requests are all sent once, even with a restart of the database", () =>
   withNet(async ({ fixture, target, received }) => {
     const { sql } = fixture;
     await sql`select net.http_get(${target} || '/' || i) from generate_series(1, 500) as i`;
@@ -141,7 +141,7 @@ Deno.test("500 queued requests are all sent once, also across a restart of the d
     assert.equal(received.length, 501);
   }));
 
-Deno.test("a committed request is on its way within milliseconds", () =>
+Deno.test("a committed request is sent within milliseconds", () =>
   withNet(async ({ fixture: { sql }, target, received }) => {
     const delays: number[] = [];
     for (let i = 0; i < 30; i++) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startStack } from "../../stack/stack.ts";
 
-/** A project that has nothing of this one. */
+/** A project without any part of this one. */
 async function makeProject(): Promise<string> {
   const root = await Deno.makeTempDir({ prefix: "stack-project-test-" });
   const functions = join(root, "supabase", "functions", "colours");
@@ -30,7 +30,7 @@ async function makeProject(): Promise<string> {
   return root;
 }
 
-Deno.test("a stack serves any project, with what that runs beside it", async () => {
+Deno.test("a stack serves any project, with its functions and extensions", async () => {
   const projectRoot = await makeProject();
   const ended: string[] = [];
   const stack = await startStack({

@@ -1,4 +1,4 @@
-/** Ids of the processes that a process has started, and of those that they have started. */
+/** Ids of a process's children and their descendants. */
 export async function descendants(pid: number): Promise<number[]> {
   const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid=,ppid="] }).output();
   const rows = new TextDecoder().decode(stdout).trim().split("\n").map((line) =>
@@ -9,7 +9,7 @@ export async function descendants(pid: number): Promise<number[]> {
   return childrenOf(pid);
 }
 
-/** Whether none of these processes runs any more. */
+/** Whether none of these processes is running. */
 export async function areGone(pids: readonly number[]): Promise<boolean> {
   const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid="] }).output();
   const running = new Set(new TextDecoder().decode(stdout).trim().split(/\s+/).map(Number));

@@ -3,7 +3,7 @@ import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startRealtimeFixture } from "./realtime_fixture.ts";
 
-/** A topic belongs to the user whose id it starts with; only owners may send to `…:open`. */
+/** A topic belongs to the user whose id is its prefix; only owners may send to `…:open`. */
 const POLICIES = `
   create policy "owners receive" on realtime.messages for select to authenticated
     using (
@@ -25,7 +25,7 @@ interface Received {
 interface Subscription {
   readonly channel: RealtimeChannel;
   readonly received: Received[];
-  /** What `subscribe` reported last, with the error's text. */
+  /** The latest report of `subscribe`, with the error's text. */
   readonly status: string;
 }
 
@@ -59,7 +59,7 @@ async function join(
   };
 }
 
-Deno.test("realtime broadcast", async (t) => {
+Deno.test("realtime broadcasts messages", async (t) => {
   await using stack = await startRealtimeFixture(POLICIES);
   const { sql } = stack;
   const [ownerToken, strangerToken] = [stack.token(OWNER), stack.token(STRANGER)];
@@ -91,7 +91,7 @@ Deno.test("realtime broadcast", async (t) => {
     await stranger.removeChannel(refused.channel);
   });
 
-  await t.step("a client with nothing but the publishable key is refused too", async () => {
+  await t.step("a client with only the publishable key is refused too", async () => {
     const anonymous = await stack.client();
 
     const refused = await join(anonymous, `${OWNER}:task`);
@@ -166,7 +166,7 @@ Deno.test("realtime broadcast", async (t) => {
     });
   }
 
-  await t.step("who may only read cannot send", async () => {
+  await t.step("a client that may only read cannot send", async () => {
     const reader = await join(owner, `${OWNER}:task`, { ack: true, self: true });
 
     const answer = await reader.channel.send(
@@ -179,7 +179,7 @@ Deno.test("realtime broadcast", async (t) => {
     await owner.removeChannel(reader.channel);
   });
 
-  await t.step("a stranger sends nothing to a private channel, not over HTTP either", async () => {
+  await t.step("a stranger cannot send to a private channel, not even over HTTP", async () => {
     const mine = await join(owner, `${OWNER}:open`);
     const forger = stranger.channel(`${OWNER}:open`, { config: { private: true } });
 
@@ -206,7 +206,7 @@ Deno.test("realtime broadcast", async (t) => {
     await stranger.removeAllChannels();
   });
 
-  await t.step("stored messages are replayed to who asks for them", async () => {
+  await t.step("stored messages are replayed on request", async () => {
     await send(`${OWNER}:replay`, 1);
     await send(`${OWNER}:replay`, 2);
     const received: unknown[] = [];

@@ -46,17 +46,17 @@ interface Followed {
   readonly channel: RealtimeChannel;
   /** What each binding received, in the order of the bindings. */
   readonly changes: readonly Change[][];
-  /** What the server said of the subscription. */
+  /** The server's report about the subscription. */
   readonly answer: { readonly status: string; readonly message: string };
 }
 
-/** Follows changes and waits until the server says that it serves the bindings, or why not. */
+/** Follows changes and waits until the server confirms or refuses the bindings. */
 async function follow(client: SupabaseClient, ...bindings: Binding[]): Promise<Followed> {
   const changes: Change[][] = bindings.map(() => []);
   const answers: { status: string; message: string }[] = [];
   const channel = client.channel(`changes-${crypto.randomUUID()}`);
   bindings.forEach((binding, position) => {
-    // The overloads of `on` name each event; one call with any of them needs the general form.
+    // The overloads of `on` name each event; one call for any of them needs the general form.
     channel.on("postgres_changes" as "system", binding as never, (change: unknown) => {
       changes[position]?.push(change as Change);
     });
@@ -67,7 +67,7 @@ async function follow(client: SupabaseClient, ...bindings: Binding[]): Promise<F
   return { channel, changes, answer };
 }
 
-Deno.test("realtime postgres_changes", async (t) => {
+Deno.test("realtime sends postgres_changes", async (t) => {
   await using stack = await startRealtimeFixture(SCHEMA);
   const { sql } = stack;
   const [ownerToken, strangerToken] = [stack.token(OWNER), stack.token(STRANGER)];
@@ -85,7 +85,7 @@ Deno.test("realtime postgres_changes", async (t) => {
       values
         (1, ${OWNER}, 'first', 'hush', '{a,b}'),
         (2, ${STRANGER}, null, null, '{}')`;
-    // Policies are asked about the row as it is, so each change is awaited while the row exists.
+    // Policies check the current row, so each change is awaited while the row exists.
     await waitFor(() => mine.changes[0]?.length === 1);
     await sql`update public.notes set done = true where id = 1`;
     await waitFor(() => mine.changes[0]?.length === 2);
@@ -98,20 +98,20 @@ Deno.test("realtime postgres_changes", async (t) => {
       ["INSERT", "UPDATE", "DELETE"],
     );
     const row = { id: 1, owner: OWNER, title: "first", tags: ["a", "b"], done: false };
-    deepEqual(inserted?.new, row, "the withheld column is missing");
+    deepEqual(inserted?.new, row, "the hidden column is missing");
     deepEqual([updated?.new, updated?.old], [{ ...row, done: true }, { id: 1 }]);
     deepEqual([deleted?.new, deleted?.old], [{}, { id: 1 }]);
     match(inserted?.commit_timestamp ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     deepEqual(
       theirs.changes[0]?.map((change) => [change.eventType, change.new.id ?? change.old.id]),
       [["INSERT", 2], ["DELETE", 1]],
-      "a stranger sees its own row, and of a deleted one the key",
+      "a stranger sees its own row, and only the key of a deleted one",
     );
     await owner.removeAllChannels();
     await stranger.removeAllChannels();
   });
 
-  await t.step("each binding gets what its event and filter ask for", async () => {
+  await t.step("each binding gets only its event and filter", async () => {
     const table = { schema: "public", table: "moods" };
     const { channel, changes } = await follow(
       anonymous,
@@ -152,7 +152,7 @@ Deno.test("realtime postgres_changes", async (t) => {
     await anonymous.removeChannel(channel);
   });
 
-  await t.step("a filter cannot smuggle SQL", async () => {
+  await t.step("a filter cannot inject SQL", async () => {
     const { channel, answer } = await follow(anonymous, {
       event: "*",
       schema: "public",
@@ -166,7 +166,7 @@ Deno.test("realtime postgres_changes", async (t) => {
     await anonymous.removeChannel(channel);
   });
 
-  await t.step("a binding that cannot be served is answered with the reason", async () => {
+  await t.step("an impossible binding is refused with the reason", async () => {
     const asked = [
       [{ table: "hidden" }, /Please check Realtime is enabled/],
       [{ table: "notes", filter: "secret=eq.x" }, /invalid column for filter secret/],
@@ -181,7 +181,7 @@ Deno.test("realtime postgres_changes", async (t) => {
     }
   });
 
-  await t.step("a table that nobody follows records nothing", async () => {
+  await t.step("a table without followers records nothing", async () => {
     await waitFor(async () => {
       const [row] = await sql`select count(*)::int from realtime.subscription`;
       return row?.count === 0;

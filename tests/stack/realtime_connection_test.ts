@@ -3,7 +3,7 @@ import type { SupabaseClient } from "../deps.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type RealtimeFixture, startRealtimeFixture } from "./realtime_fixture.ts";
 
-/** Users read the topic that is named after them; nobody may send. */
+/** Users read the topic with their name; nobody may send. */
 const POLICIES = `
   create policy "users receive" on realtime.messages for select to authenticated
     using (split_part(realtime.topic(), ':', 1) = auth.uid()::text);`;
@@ -13,7 +13,7 @@ const OTHER = "00000000-0000-4000-8000-000000000002";
 
 type Frame = [string | null, string | null, string, string, Record<string, unknown>];
 
-/** A client that joins a topic in protocol 1.0.0 and then never reads again. */
+/** A client that joins a topic in protocol 1.0.0 and then stops reading. */
 async function openDeafSocket(stack: RealtimeFixture, topic: string): Promise<Deno.Conn> {
   const { hostname, port, host } = new URL(stack.url);
   const connection = await Deno.connect({ hostname, port: Number(port) });
@@ -29,13 +29,13 @@ async function openDeafSocket(stack: RealtimeFixture, topic: string): Promise<De
   await connection.write(encoder.encode(`${lines.join("\r\n")}\r\n\r\n`));
   await connection.read(new Uint8Array(1024));
   const join = encoder.encode(JSON.stringify({ topic, event: "phx_join", payload: {}, ref: "1" }));
-  // A final text frame, masked with zeros, which leave the text as it is.
+  // A final text frame, masked with zeros, which do not change the text.
   await connection.write(new Uint8Array([0x81, 0x80 | join.length, 0, 0, 0, 0, ...join]));
   await connection.read(new Uint8Array(1024));
   return connection;
 }
 
-/** A websocket that speaks the protocol by hand. */
+/** A websocket client written by hand. */
 async function openSocket(stack: RealtimeFixture) {
   const address = `${stack.url.replace("http", "ws")}/realtime/v1/websocket`;
   const socket = new WebSocket(`${address}?apikey=${stack.publishableKey}&vsn=2.0.0`);
@@ -58,7 +58,7 @@ async function openSocket(stack: RealtimeFixture) {
   };
 }
 
-/** Follows a private topic; the list collects what the client receives. */
+/** Follows a private topic; the list collects the messages that the client receives. */
 function follow(client: SupabaseClient, topic: string): string[] {
   const seen: string[] = [];
   client.channel(topic, { config: { private: true } })
@@ -68,7 +68,7 @@ function follow(client: SupabaseClient, topic: string): string[] {
   return seen;
 }
 
-Deno.test("realtime connections", async (t) => {
+Deno.test("realtime handles connections", async (t) => {
   await using stack = await startRealtimeFixture(POLICIES, { statementLimitMs: 2_000 });
   const { sql } = stack;
   const send = (topic: string, n: number) =>
@@ -121,7 +121,7 @@ Deno.test("realtime connections", async (t) => {
     );
   });
 
-  await t.step("heartbeats, leaves and messages to nobody are answered", async () => {
+  await t.step("heartbeats, leaves and messages without a channel are answered", async () => {
     const { send, find, close } = await openSocket(stack);
     send(null, "1", "phoenix", "heartbeat", {});
     deepEqual(await find("phx_reply", "phoenix"), [
@@ -160,7 +160,7 @@ Deno.test("realtime connections", async (t) => {
     await close();
   });
 
-  await t.step("what is not a frame ends the connection, and only that one", async () => {
+  await t.step("an invalid frame ends only its own connection", async () => {
     const [broken, other] = [await openSocket(stack), await openSocket(stack)];
     const closed = new Promise<CloseEvent>((resolve) =>
       broken.socket.addEventListener("close", resolve)
@@ -174,7 +174,7 @@ Deno.test("realtime connections", async (t) => {
     await other.close();
   });
 
-  await t.step("a client that does not read is cut off, the others miss nothing", async () => {
+  await t.step("a client that does not read is disconnected, others miss nothing", async () => {
     using _deaf = await openDeafSocket(stack, "realtime:flood");
     const { send, frames, find, close } = await openSocket(stack);
     send("1", "1", "realtime:flood", "phx_join", {});
@@ -195,7 +195,7 @@ Deno.test("realtime connections", async (t) => {
     await close();
   });
 
-  await t.step("join errors name what is wrong with a token", async () => {
+  await t.step("join errors name the problem with a token", async () => {
     const { send, find, close } = await openSocket(stack);
     const asked = [
       [
@@ -214,7 +214,7 @@ Deno.test("realtime connections", async (t) => {
     await close();
   });
 
-  await t.step("a fresh token keeps the channel, one of another user ends it", async () => {
+  await t.step("a new token keeps the channel, one of another user ends it", async () => {
     let token = stack.token(USER);
     const client = await stack.client({ accessToken: () => token });
     const seen = follow(client, `${USER}:a`);
@@ -232,7 +232,7 @@ Deno.test("realtime connections", async (t) => {
     await client.removeAllChannels();
   });
 
-  await t.step("a token that ends closes the channel with the reason", async () => {
+  await t.step("an expired token closes the channel with the reason", async () => {
     const token = stack.token(USER, { lifeSeconds: 2 });
     const client = await stack.client({ accessToken: () => token });
     const seen = follow(client, `${USER}:b`);
@@ -244,7 +244,7 @@ Deno.test("realtime connections", async (t) => {
     await client.removeAllChannels();
   });
 
-  await t.step("a client comes back after the server was restarted", async () => {
+  await t.step("a client reconnects after the server was restarted", async () => {
     const token = stack.token(USER);
     const client = await stack.client({ accessToken: () => token });
     const seen = follow(client, `${USER}:c`);
@@ -269,7 +269,7 @@ Deno.test("realtime connections", async (t) => {
         await transaction.unsafe(`alter table realtime.messages ${state} trigger announce_message`);
       });
 
-    // A notification that is lost with the process looks like one that was never sent.
+    // A notification lost with the process looks like one that was never sent.
     await setTrigger("disable");
     await send(`${USER}:d`, 1);
     await setTrigger("enable");

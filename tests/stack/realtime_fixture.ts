@@ -8,11 +8,11 @@ import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 export interface RealtimeFixture extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
-  /** The names of all events that were logged. */
+  /** The names of all logged events. */
   readonly logged: readonly string[];
   readonly publishableKey: string;
   readonly secretKey: string;
-  /** A token for that user; the fake issuer signs nothing, it remembers. */
+  /** A token for that user; the fake issuer remembers its tokens instead of signing them. */
   token(sub: string, options?: { readonly role?: string; readonly lifeSeconds?: number }): string;
   /** A real client, closed with the fixture. */
   client(options?: ClientOptions): Promise<SupabaseClient>;
@@ -22,7 +22,7 @@ export interface RealtimeFixture extends AsyncDisposable {
 
 /** How a client connects. */
 export interface ClientOptions {
-  /** Answers the token of the moment; without it the client has its key alone. */
+  /** Returns the current token; without it the client has only its key. */
   readonly accessToken?: () => string;
   /** @default the publishable key */
   readonly key?: string;
@@ -33,7 +33,7 @@ export interface ClientOptions {
 const PUBLISHABLE_KEY = "sb_publishable_fixture";
 const SECRET_KEY = "sb_secret_fixture";
 
-/** Starts the fixture; `setUpSql` runs as a migration would. */
+/** Starts the fixture; `setUpSql` runs like a migration. */
 export async function startRealtimeFixture(
   setUpSql: string,
   options: { readonly statementLimitMs?: number } = {},
@@ -88,7 +88,7 @@ export async function startRealtimeFixture(
           : { accessToken: () => Promise.resolve(accessToken()) }),
       });
       clients.push(client);
-      // The first join must not be faster than the client's own look at its session.
+      // The first join must not be faster than the client's own session check.
       await client.realtime.setAuth();
       return client;
     },
@@ -103,7 +103,7 @@ export async function startRealtimeFixture(
       }
       await realtime.stop();
       await http.shutdown();
-      // A connection that broke with a restart of the database never ends by itself.
+      // A connection that broke during a database restart never ends on its own.
       await sql.end({ timeout: 1 });
       await database.stop();
     },

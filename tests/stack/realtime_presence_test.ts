@@ -3,7 +3,7 @@ import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startRealtimeFixture } from "./realtime_fixture.ts";
 
-/** Everybody may be on the channel, only members may show themselves. */
+/** Everyone may join the channel, but only members may be present. */
 const POLICIES = `
   create policy "all receive" on realtime.messages for select to anon, authenticated using (true);
   create policy "members show themselves" on realtime.messages for insert to authenticated
@@ -26,7 +26,7 @@ async function join(client: SupabaseClient, key: string, isPrivate: boolean): Pr
   return { channel, joined: joined ?? [], left: left ?? [] };
 }
 
-/** What a client believes to be shown, without the server's references. */
+/** The presence state of a client, without the server's references. */
 function shown({ channel }: Present): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(channel.presenceState()).map(([key, metas]) => [
@@ -36,7 +36,7 @@ function shown({ channel }: Present): Record<string, unknown> {
   );
 }
 
-Deno.test("realtime presence", async (t) => {
+Deno.test("realtime tracks presence", async (t) => {
   await using stack = await startRealtimeFixture(POLICIES);
   const token = stack.token("00000000-0000-4000-8000-000000000001");
   const [first, second] = [
@@ -47,7 +47,7 @@ Deno.test("realtime presence", async (t) => {
   for (const isPrivate of [false, true]) {
     const kind = isPrivate ? "private" : "public";
 
-    await t.step(`clients of a ${kind} channel see each other come, change and go`, async () => {
+    await t.step(`clients of a ${kind} channel see each other join, change and leave`, async () => {
       const ada = await join(first, "ada", isPrivate);
       await ada.channel.track({ mood: "calm" });
       const bob = await join(second, "bob", isPrivate);
@@ -69,7 +69,7 @@ Deno.test("realtime presence", async (t) => {
     });
   }
 
-  await t.step("a connection that breaks takes its presence along", async () => {
+  await t.step("a broken connection removes its presence", async () => {
     const ada = await join(first, "ada", false);
     const bob = await join(second, "bob", false);
     await bob.channel.track({});
@@ -82,7 +82,7 @@ Deno.test("realtime presence", async (t) => {
     await second.removeAllChannels();
   });
 
-  await t.step("who may not write presence on a private channel is not shown", async () => {
+  await t.step("a client without presence rights on a private channel is not shown", async () => {
     const guest = await join(await stack.client(), "guest", true);
     const ada = await join(first, "ada", true);
 

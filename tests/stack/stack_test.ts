@@ -6,7 +6,7 @@ import { startPlatform } from "../../scripts/platform/start_platform.ts";
 
 const ECHO_ENVIRONMENT = `Deno.serve(() => Response.json(Deno.env.toObject()));`;
 
-/** A project with this one's database and a function that tells what it sees. */
+/** A project with this one's database and a function that returns what it sees. */
 async function makeProject(): Promise<string> {
   const root = await Deno.makeTempDir({ prefix: "supaswarm-stack-test-" });
   const functionFolder = join(root, "supabase", "functions", "environment");
@@ -24,7 +24,7 @@ async function makeProject(): Promise<string> {
   return root;
 }
 
-Deno.test("a stack puts named keys in Vault and keeps them from functions", async (test) => {
+Deno.test("a stack stores named keys in Vault and hides them from functions", async (test) => {
   const projectRoot = await makeProject();
   const stack = await startPlatform({
     db: "pglite",
@@ -55,7 +55,7 @@ Deno.test("a stack puts named keys in Vault and keeps them from functions", asyn
     ]);
   });
 
-  await test.step("functions see the platform's variables and the product's settings alone", async () => {
+  await test.step("functions see only the platform's variables and the product's settings", async () => {
     const response = await fetch(`${stack.apiUrl}/functions/v1/environment`);
     const seen: Record<string, string> = await response.json();
 
@@ -67,7 +67,7 @@ Deno.test("a stack puts named keys in Vault and keeps them from functions", asyn
     assert.ok(!JSON.stringify(seen).includes("canary-"));
   });
 
-  await test.step("the database knows where it is reached and where its scripted models are", async () => {
+  await test.step("the database knows its own address and that of its scripted models", async () => {
     const [provider] = await sql<{ base_url: string }[]>`
       select base_url from public.llm_providers where name = 'demo'
     `;

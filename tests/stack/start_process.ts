@@ -21,22 +21,22 @@ export interface StartEnd {
   readonly stderr: string;
 }
 
-/** A `start` command in a process of its own. */
+/** A `start` command in a separate process. */
 export interface StartProcess extends AsyncDisposable {
-  /** Rejects when the process ends before it is ready. */
+  /** Rejects if the process ends before it is ready. */
   readonly ready: Promise<ReadyLine>;
   readonly ended: Promise<StartEnd>;
   kill(signal: Deno.Signal): void;
   closeStdin(): Promise<void>;
 }
 
-/** Runs `scripts/start.ts` with `args`; `stdin` is a pipe unless it is said to be none. */
+/** Runs `scripts/start.ts` with `args`; `stdin` is a pipe by default. */
 export function runStart(
   args: readonly string[],
   options: {
     readonly stdin?: "piped" | "null";
     readonly env?: Record<string, string>;
-    /** Whose checkout is started. @default this one */
+    /** The checkout to start. @default this one */
     readonly root?: string;
   } = {},
 ): StartProcess {
@@ -60,7 +60,7 @@ export function runStart(
       try {
         child.kill("SIGTERM");
       } catch {
-        // It has ended already.
+        // It has already ended.
       }
       if (stdin === "piped") await child.stdin.close().catch(() => {});
       await output.ended;

@@ -31,7 +31,7 @@ Deno.test("start --json prints one line, serves, and SIGTERM to its pid leaves n
   assert.ok(ready.functions.includes("supaswarm-create-task"));
   assert.equal(stdout.trim().split("\n").length, 1);
   assert.equal(code, 0);
-  assert.ok(children.length >= 2, "the database and the functions have processes of their own");
+  assert.ok(children.length >= 2, "the database and the functions run in separate processes");
   assert.ok(await areGone(children));
 });
 
@@ -46,7 +46,7 @@ Deno.test("the end of a piped stdin ends start with exit code 0", async () => {
   assert.ok(await areGone(children));
 });
 
-Deno.test("a folder or a port in use is one clear line, and SIGKILL loses no data", async () => {
+Deno.test("a folder or a port in use is reported in one line, and SIGKILL loses no data", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-start-test-" });
   const kept = { env: { SUPASWARM_DATA_DIR: dataDir } };
   await using first = runStart(["--json", "--port", "0"], kept);
@@ -106,7 +106,7 @@ async function runSql(args: readonly string[], { env }: { readonly env: Record<s
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
-Deno.test("a bad setting or data folder is refused before the start, naming its variable", async () => {
+Deno.test("an invalid setting or data folder is refused before the start, naming its variable", async () => {
   const cases = [
     { SUPASWARM_LEASE_SECONDS: "soon" },
     { SUPASWARM_FILES_DIR: "/nowhere" },
@@ -122,7 +122,7 @@ Deno.test("a bad setting or data folder is refused before the start, naming its 
   assertOneClearLine(await unwritable.ended, /SUPASWARM_DATA_DIR/);
 });
 
-Deno.test("arguments that cannot be used are one clear line", async () => {
+Deno.test("unusable arguments are reported in one line", async () => {
   await using unknownFlag = runStart(["--nonsense"]);
   await using badPort = runStart(["--port", "high"]);
 

@@ -19,7 +19,7 @@ const SCHEMAS = 400;
 /** Samples of each schema. */
 const SAMPLES = 4;
 
-/** What was looked at, so that a property cannot hold for want of cases. */
+/** The number of checked cases, so that a property cannot hold without cases. */
 interface Cases {
   checked: number;
 }
@@ -44,7 +44,7 @@ async function forAll(
 }
 
 for (const target of FUNCTION_TARGETS) {
-  Deno.test(`${target}: every definition keeps the provider's rules`, async () => {
+  Deno.test(`${target}: every definition follows the provider's rules`, async () => {
     const strict = await forAll(target, ({ definition: { parameters, isStrict } }, cases) => {
       assert.deepEqual(rulesFor(target, isStrict)(parameters), []);
       if (isStrict) cases.checked++;
@@ -52,7 +52,7 @@ for (const target of FUNCTION_TARGETS) {
     if (target === "openai") assert.ok(strict > SCHEMAS / 10, `${strict} were strict`);
   });
 
-  Deno.test(`${target}: arguments that fit the definition fit the tool`, async () => {
+  Deno.test(`${target}: arguments that match the definition match the tool`, async () => {
     const checked = await forAll(target, ({ schema, definition, seed }, cases) => {
       if (!canTellApart(definition.losses)) return;
       for (const provided of samples(definition.parameters, seed)) {
@@ -65,7 +65,7 @@ for (const target of FUNCTION_TARGETS) {
     assert.ok(checked > SCHEMAS / 5, `only ${checked} were checked`);
   });
 
-  Deno.test(`${target}: arguments that fit the tool survive the way there and back`, async () => {
+  Deno.test(`${target}: arguments that match the tool survive a round trip`, async () => {
     const checked = await forAll(target, ({ schema, definition, seed }, cases) => {
       for (const args of samples(schema, seed)) {
         if (!fitsSchema(args, schema)) continue;
@@ -74,8 +74,8 @@ for (const target of FUNCTION_TARGETS) {
           ? withOptional(definition.parameters)
           : definition.parameters;
         const isTaken = fitsSchema(provided, taken);
-        // An open option lets through what another one describes otherwise. Folded, the other's
-        // description holds; closed, nothing gets through.
+        // An open option accepts what another one describes differently. When folded, the other's
+        // description applies; when closed, nothing passes.
         const isNarrowed = definition.losses.some(({ action }) => action === "folded") ||
           (definition.isStrict && JSON.stringify(schema).includes('"anyOf"'));
         assert.ok(isTaken || isNarrowed, show({ schema, definition, provided, args }));
@@ -93,7 +93,7 @@ function samples(schema: JsonObject, seed: number): JsonObject[] {
   return Array.from({ length: SAMPLES }, () => asJsonObject(sampleValue(schema, schema, random)));
 }
 
-/** A strict schema as it would be if what may be null could also be left out. */
+/** A strict schema whose nullable members may also be omitted. */
 function withOptional(schema: JsonValue): JsonObject {
   if (!isJsonObject(schema)) return {};
   const { properties, items, anyOf } = schema;

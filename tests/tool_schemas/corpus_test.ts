@@ -19,7 +19,7 @@ for (const { what, schema, valid, invalid = [] } of NASTY_SCHEMAS) {
 
       assert.deepEqual(rulesFor(target, isStrict)(parameters), []);
       for (const args of valid) {
-        assert.ok(isUsable(schema, args), `not valid itself: ${JSON.stringify(args)}`);
+        assert.ok(isUsable(schema, args), `invalid sample: ${JSON.stringify(args)}`);
         const provided = definition.toProvided(args);
         assert.deepEqual(definition.toOriginal(provided), args);
         const isTaken = isStrict || fitsSchema(provided, parameters);
@@ -37,7 +37,7 @@ for (const { what, schema, valid, invalid = [] } of NASTY_SCHEMAS) {
   }
 }
 
-/** Schemas that our validator cannot use at all are for their server to apply. */
+/** Schemas that our validator cannot use are applied by their server. */
 function isUsable(
   schema: (typeof NASTY_SCHEMAS)[number]["schema"],
   args: { [key: string]: never } | object,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 
-/** A schema as some server has it, with arguments that it takes and arguments that it refuses. */
+/** A schema of some server, with arguments that it accepts and arguments that it refuses. */
 export interface NastySchema {
   readonly what: string;
   readonly schema: JsonObject;
@@ -12,7 +12,7 @@ const text = { type: "string" } as const;
 
 /** Schemas that break naive conversions. */
 export const NASTY_SCHEMAS: readonly NastySchema[] = [
-  { what: "nothing at all", schema: {}, valid: [{}, { any: 1 }] },
+  { what: "an empty schema", schema: {}, valid: [{}, { any: 1 }] },
   { what: "no type", schema: { properties: { q: text } }, valid: [{ q: "x" }, {}] },
   {
     what: "no arguments",
@@ -60,7 +60,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ block: { kind: "list", children: [{ kind: "picture" }] } }],
   },
   {
-    what: "the root again",
+    what: "a reference to the root",
     schema: {
       type: "object",
       properties: { and: { type: "array", items: { $ref: "#" } }, term: text },
@@ -112,7 +112,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ action: "close", title: "t" }],
   },
   {
-    what: "a sum at the root",
+    what: "an allOf at the root",
     schema: {
       allOf: [
         { type: "object", properties: { owner: text }, required: ["owner"] },
@@ -220,7 +220,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ n: 0 }],
   },
   {
-    what: "property names that no provider takes",
+    what: "property names that no provider accepts",
     schema: {
       type: "object",
       properties: {
@@ -247,7 +247,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ "filter[name]": "a", "名前": 1 }],
   },
   {
-    what: "bad names inside of a union inside of a list",
+    what: "bad names inside a union inside a list",
     schema: {
       type: "object",
       properties: {
@@ -355,7 +355,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ a: "1" }, { c: "s" }],
   },
   {
-    what: "keywords with values that mean nothing",
+    what: "keywords with meaningless values",
     schema: {
       type: "object",
       properties: {
@@ -399,7 +399,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ headers: { Id: "1" } }],
   },
   {
-    what: "a closed sum that nothing was meant to fit",
+    what: "a closed allOf that matches nothing",
     schema: {
       type: "object",
       properties: {
@@ -415,7 +415,7 @@ export const NASTY_SCHEMAS: readonly NastySchema[] = [
     invalid: [{ item: { b: "x" } }],
   },
   {
-    what: "a sum closed from outside",
+    what: "an allOf closed from outside",
     schema: {
       type: "object",
       allOf: [{ properties: { a: text }, required: ["a"] }, { properties: { b: text } }],

@@ -1,6 +1,6 @@
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 
-/** What a provider's published rules find wrong with a function's parameters. */
+/** The violations of a provider's published rules in a function's parameters. */
 export type ProviderRules = (parameters: JsonObject) => string[];
 
 const OPENAI_ROOT_REFUSED = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"];

@@ -6,8 +6,8 @@ type FastCheck = Awaited<ReturnType<typeof loadFastCheck>>["default"];
 const NAMES = ["id", "kind", "a b", "a_b", "filter[x]", "größe", "1st", "$top", "x.y"] as const;
 
 /**
- * Arbitrary tool schemas: a root object over nested schemas. Half of them are tame: of the kind
- * that a strict mode can express.
+ * Arbitrary tool schemas: a root object over nested schemas. Half of them are tame: a
+ * strict mode can express them.
  */
 export function randomSchema(fc: FastCheck): Arbitrary<JsonObject> {
   return fc.oneof(tameSchema(fc), wildSchema(fc));
@@ -133,7 +133,7 @@ function objectOf(
     toSchema({
       type: "object",
       properties,
-      // Some objects require what they do not declare.
+      // Some objects require members that they do not declare.
       required: required.filter((name) => isSloppy || Object.hasOwn(properties, name)),
       additionalProperties,
     })

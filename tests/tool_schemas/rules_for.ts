@@ -7,7 +7,7 @@ import {
   type ProviderRules,
 } from "./provider_rules.ts";
 
-/** The rules that a definition for this target has to keep. */
+/** The rules for a definition with this target. */
 export function rulesFor(target: FunctionTarget, isStrict: boolean): ProviderRules {
   switch (target) {
     case "openai":

@@ -1,6 +1,6 @@
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 
-/** A number from 0 to just below 1. */
+/** A number from 0 up to, but not including, 1. */
 export type Random = () => number;
 
 /** Random numbers that are the same for the same seed (mulberry32). */
@@ -15,8 +15,8 @@ export function createRandom(seed: number): Random {
 }
 
 /**
- * A value that probably fits a schema, or nearly so: whoever samples checks it. References are
- * looked up in `root`.
+ * A value that probably matches a schema, or almost does: the caller checks it. References are
+ * resolved in `root`.
  */
 export function sampleValue(
   schema: JsonValue,

@@ -82,7 +82,7 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     },
   );
 
-  await t.step("every problem of every record is reported at once", async () => {
+  await t.step("every problem in every record is reported in one answer", async () => {
     const { answer, isError, errorCode, text } = await add({
       bulk_insert: true,
       data: [
@@ -131,7 +131,7 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     ]);
   });
 
-  await t.step("one record that the database refuses keeps out all of them", async () => {
+  await t.step("one record that the database refuses blocks all of them", async () => {
     const before = await count();
     const next = await dryRun({
       bulk_insert: true,
@@ -142,12 +142,12 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
 
     assert.equal(refused.errorCode, "SQL_FAILED");
     assert.match(refused.text, /no_thirteen/);
-    // A write that rolled back has not used its token up.
+    // A write that rolled back has not used its token.
     assert.equal(again.errorCode, "SQL_FAILED");
     assert.equal(await count(), before);
   });
 
-  await t.step("row level security holds", async () => {
+  await t.step("row level security applies", async () => {
     const before = await count();
     const next = await dryRun({
       data: { customer_id: 1, unit_price: 5, owner_id: crypto.randomUUID() },
@@ -166,7 +166,7 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     assert.equal((await add(answer.next_call as JsonObject)).answer.affected_rows, 1);
   });
 
-  await t.step("a token holds for these very records, this user and this table", async () => {
+  await t.step("a token is valid only for these records, this user and this table", async () => {
     const before = await count();
     const next = await dryRun({ data: { customer_id: 1, unit_price: 5 } });
     const stranger = userCaller(await fixture.createUser());
@@ -186,7 +186,7 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     assert.equal(await count(), before);
   });
 
-  await t.step("of nine calls with one token at once, one writes", async () => {
+  await t.step("of nine concurrent calls with one token, one writes", async () => {
     const before = await count();
     const next = await dryRun({ data: { customer_id: 1, unit_price: 9 } });
     const outcomes = await Promise.all(Array.from({ length: 9 }, () => add(next)));
@@ -208,7 +208,7 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     assert.equal(await count(), before);
   });
 
-  await t.step("a client that can be asked confirms in a form", async () => {
+  await t.step("a client with elicitation confirms in a form", async () => {
     const before = await count();
     const asked = await fixture.gateway.call({
       server: "supabase",
@@ -242,7 +242,7 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     },
   );
 
-  await t.step("names cannot break out of the statement", async () => {
+  await t.step("names cannot inject SQL into the statement", async () => {
     await sql.unsafe(`
       create table public."od""d; drop table orders" ("a""b" int, "select" text);
       grant select, insert on public."od""d; drop table orders" to authenticated;`);

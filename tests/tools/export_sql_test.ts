@@ -13,7 +13,7 @@ const SHOP = `
   create policy own on public.notes to authenticated using (owner = auth.uid());
   grant select, insert on public.notes to authenticated;`;
 
-Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
+Deno.test("execute_sql exports more rows than an answer contains", async (t) => {
   await using storage = startStorage();
   await using fixture = await openFixtureOnSharedDatabase({ supabaseUrl: storage.url });
   const { sql } = fixture;
@@ -32,7 +32,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
   const fileOf = (answer: JsonObject) => asJsonObject(answer.file);
   const stored = (answer: JsonObject) => storage.files.get(String(fileOf(answer).path))?.text ?? "";
 
-  await t.step("as CSV with all rows of the caller, formulas defused", async () => {
+  await t.step("CSV has all rows of the caller, with escaped formulas", async () => {
     const { answer, isError } = await run({ sql: ALL, export: "csv" });
     const lines = stored(answer).split("\r\n");
 
@@ -56,7 +56,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.equal(fileOf(answer).size_bytes, new TextEncoder().encode(stored(answer)).length);
   });
 
-  await t.step("as JSON, which is a list of objects", async () => {
+  await t.step("JSON is a list of objects", async () => {
     const { answer } = await run({ sql: ALL, export: "json" });
     const rows = JSON.parse(stored(answer)) as JsonObject[];
 
@@ -66,7 +66,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.deepEqual(JSON.parse(stored(none.answer)), []);
   });
 
-  await t.step("its address is signed, and stands in no table", async () => {
+  await t.step("its address is signed, and no table contains it", async () => {
     const { answer } = await run({ sql: ALL, export: "csv" });
     const url = String(fileOf(answer).url);
     const [{ found } = { found: "" }] = await sql<{ found: string }[]>`
@@ -76,7 +76,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.ok(found.includes("exports") && !found.includes(url));
   });
 
-  await t.step("the same call stores one file, however often it is delivered", async () => {
+  await t.step("a repeated call stores one file, however often it is delivered", async () => {
     const { answer: first } = await run({ sql: ALL, export: "csv" }, alice, "task:1");
     const before = storage.files.size;
     const { answer: again } = await run({ sql: ALL, export: "csv" }, alice, "task:1");
@@ -85,7 +85,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.equal(storage.files.size, before);
   });
 
-  await t.step("rows and bytes beyond the policy's caps are left out, and it says so", async () => {
+  await t.step("rows and bytes above the limits are omitted, and the answer says so", async () => {
     await sql`update private.sql_policy set max_export_rows = 1200`;
     const byRows = await run({ sql: ALL, export: "json" });
     await sql`update private.sql_policy set max_export_rows = 100000, max_export_bytes = 5000`;
@@ -102,7 +102,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     );
   });
 
-  await t.step("a read that fails on its way leaves no file", async () => {
+  await t.step("a read that fails midway leaves no file", async () => {
     const before = storage.files.size;
     const { answer } = await run({
       sql: `select 1 / (${ROWS} - id) from notes order by id`,
@@ -116,7 +116,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.equal(storage.files.size, before);
   });
 
-  await t.step("a Storage that fails after the upload is left without the file", async () => {
+  await t.step("a Storage failure after the upload leaves no file", async () => {
     const before = storage.files.size;
     storage.failSigning = true;
     const { errorCode } = await run({ sql: "select 77", export: "csv" });
@@ -126,7 +126,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.equal(storage.files.size, before);
   });
 
-  await t.step("what gives no rows is refused, and nothing is stored", async () => {
+  await t.step("a statement without rows is refused, and nothing is stored", async () => {
     const before = storage.files.size;
     await sql`select public.grant_scopes(${alice.userId}, array['sql:write'])`;
     for (const statement of ["explain select 1", "insert into notes values (1, null, null)"]) {
@@ -139,7 +139,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.equal(storage.files.size, before);
   });
 
-  await t.step("the owner's quota holds", async () => {
+  await t.step("the owner's quota applies", async () => {
     await sql`
       insert into private.quotas (name, user_id, amount) values ('stored_bytes', ${alice.userId}, 100)`;
     const { errorCode } = await run({ sql: ALL, export: "csv" });
@@ -153,7 +153,7 @@ Deno.test("execute_sql exports more rows than an answer holds", async (t) => {
     assert.deepEqual(answer.next_call, { sql: "select 1", export: "csv", dry_run: false });
   });
 
-  await t.step("an answer that leaves rows out says how to get them", async () => {
+  await t.step("an answer that omits rows explains how to get them", async () => {
     const { answer } = await run({ sql: ALL });
 
     assert.equal(answer.is_truncated, true);

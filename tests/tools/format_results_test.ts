@@ -17,7 +17,7 @@ Deno.test("format_results shows the rows of execute_sql in every format", async 
   const format = (format: string, extra: JsonObject = {}) =>
     callSupabase(fixture, user, "format_results", { data: rows.text, format, ...extra });
 
-  await t.step("table, csv and json come without a model", async () => {
+  await t.step("table, csv and json need no model", async () => {
     assert.match((await format("table")).text, /^\| city \| total \|\n\| --- \| ---: \|/);
     assert.equal((await format("csv")).text, `"city","total"\r\n"Bonn",3\r\n"'=Köln",4\r\n`);
     assert.deepEqual(JSON.parse((await format("json")).text), [
@@ -37,7 +37,7 @@ Deno.test("format_results shows the rows of execute_sql in every format", async 
     );
   });
 
-  await t.step("a summary without a model says that it is counted, and why", async () => {
+  await t.step("a summary without a model states that it only counts, and why", async () => {
     const { answer, meta, text } = await format("summary");
 
     assert.equal(answer.summary_by, "counting");
@@ -46,7 +46,7 @@ Deno.test("format_results shows the rows of execute_sql in every format", async 
     assert.deepEqual([meta?.provider_used, meta?.model_used], [null, null]);
   });
 
-  await t.step("a model writes the summary from the rows, as data", async () => {
+  await t.step("a model writes the summary from the rows as data", async () => {
     const asked: string[] = [];
     const models = await startModelServer({
       agents: [scriptModel("writer", (request) => {
@@ -72,7 +72,7 @@ Deno.test("format_results shows the rows of execute_sql in every format", async 
     }
   });
 
-  await t.step("what holds no rows is refused with what to send", async () => {
+  await t.step("input without rows is refused with the expected form", async () => {
     const { isError, errorCode, answer, meta } = await callSupabase(
       fixture,
       user,

@@ -1,4 +1,4 @@
-/** The tests of the gateway, by what they claim: they share one database. */
+/** The gateway tests, which share one database. */
 import "./gateway/scopes.ts";
 import "./gateway/limits.ts";
 import "./gateway/retries.ts";

@@ -41,7 +41,7 @@ const SHOP = `
 
 const NAMES = ["customers", "orders", "profiles", "hidden", "totals", "leaking"];
 
-Deno.test("generate_schema describes what its caller may use, until the schema changes", async (t) => {
+Deno.test("generate_schema describes everything that its caller may use, and is cached", async (t) => {
   await using fixture = await openToolFixture();
   const { sql } = fixture;
   await sql.unsafe(SHOP);
@@ -54,7 +54,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
         .map((table) => [String(table.name), table]),
     );
 
-  await t.step("as JSON: columns, keys, indexes, policies and enums, nothing hidden", async () => {
+  await t.step("JSON has columns, keys, indexes, policies and enums, nothing hidden", async () => {
     const { answer, text } = await generate({ format: "json", tables: NAMES });
     const { customers, orders, hidden, totals, leaking } = tablesOf(answer);
 
@@ -73,7 +73,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.ok((orders?.indexes as JsonObject[]).some(({ name }) => name === "orders_note_idx"));
     assert.match(String(totals?.definition), /sum\(.*total\)/);
     assert.equal(leaking?.definition, null);
-    assert.ok(!text.includes("wallet_pin"), "a hidden name is shown");
+    assert.ok(!text.includes("wallet_pin"), "the text contains a hidden name");
     assert.deepEqual(
       (answer.relationships as JsonObject[]).map(({ from, to, cardinality }) => [
         from,
@@ -97,7 +97,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.ok((answer.functions as JsonObject[]).some(({ name }) => name === "total_of"));
   });
 
-  await t.step("pages follow each other without gap or repetition", async () => {
+  await t.step("pages have no gaps or repetitions", async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -119,7 +119,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.ok(seen.includes("orders") && !seen.includes("hidden"));
   });
 
-  await t.step("as Markdown: a diagram, and comments that stay text", async () => {
+  await t.step("Markdown has a diagram, and comments stay text", async () => {
     const { text } = await generate({ tables: NAMES });
 
     assert.match(text, /```mermaid\nerDiagram\n/);
@@ -131,7 +131,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.doesNotMatch(without.text, /erDiagram|^- foreign key/m);
   });
 
-  await t.step("as SQL: definitions that PostgreSQL takes", async () => {
+  await t.step("SQL has definitions that PostgreSQL accepts", async () => {
     const { text } = await generate({ format: "sql", tables: ["orders", "profiles", "totals"] });
 
     await assert.rejects(
@@ -165,7 +165,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     ]);
   });
 
-  await t.step("the second answer is cached, until something changes", async () => {
+  await t.step("the second answer is cached until something changes", async () => {
     const first = await generate({ tables: ["orders"] });
     assert.equal(first.meta?.cached, true);
     assert.equal(first.answer.cached, true);
@@ -189,7 +189,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.equal(hashes.size, changes.length + 1);
   });
 
-  await t.step("refresh_cache reads again, and the structure's hash stays", async () => {
+  await t.step("refresh_cache reads again without changing the structure's hash", async () => {
     const before = await generate({});
     await sql`insert into public.orders (customer_id, total) values (1, 1), (1, 2)`;
     await sql`analyze public.orders`;
@@ -202,7 +202,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.equal(fresh.answer.schema_hash, before.answer.schema_hash);
   });
 
-  await t.step("without a model it says so, and _meta has every key", async () => {
+  await t.step("without a model the answer reports it, and _meta has every key", async () => {
     const { answer, meta, isError } = await generate({});
 
     assert.equal(isError, false);
@@ -217,7 +217,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
     assert.equal(meta?.tables_found, answer.tables_found);
   });
 
-  await t.step("an error has the same _meta and fits the output schema", async () => {
+  await t.step("an error has the same _meta and matches the output schema", async () => {
     const { answer, meta, isError, errorCode } = await callSupabase(
       fixture,
       nobody(),
@@ -233,7 +233,7 @@ Deno.test("generate_schema describes what its caller may use, until the schema c
   });
 
   await t.step(
-    "a model's analysis is asked once for a schema, at the seed's temperature",
+    "a model's analysis is requested once per schema, at the seed's temperature",
     async () => {
       const asked: string[] = [];
       const models = await startModelServer({

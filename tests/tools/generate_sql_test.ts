@@ -9,7 +9,7 @@ import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 import { noAbort, type ToolFixture, userCaller } from "./tool_fixture.ts";
 
-/** A library, of which one table is nobody's to read. */
+/** A library with one table that nobody may read. */
 const LIBRARY = `
   create table public.members (id int primary key, full_name text not null, joined_at timestamptz);
   create table public.loans (
@@ -31,7 +31,7 @@ const ALSO_WRONG =
 const RIGHT =
   "select full_name, count(*) from members join loans on member_id = members.id group by 1";
 
-/** A model whose answers are given, one for each turn of a conversation. */
+/** A model with given answers, one per turn of a conversation. */
 interface Script {
   answers: readonly string[];
   readonly requests: ScriptedRequest[];
@@ -106,12 +106,12 @@ async function publish(sql: Sql, fix: { error: string; fix: string }): Promise<n
   return Number(row?.version);
 }
 
-Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) => {
+Deno.test("generate_sql returns a statement that PostgreSQL can plan for the caller", async (t) => {
   await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
   const { models, script, ask } = await openLibrary(fixture);
 
-  await t.step("the first valid answer is given in a fence, with its judgement", async () => {
+  await t.step("the first valid answer is returned in a fence, with its judgment", async () => {
     const answer = await ask([`Here it is:\n\n\`\`\`sql\n${RIGHT};\n\`\`\`\nIt counts.`]);
 
     const { meta = {} } = answer;
@@ -123,7 +123,7 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
     assert.equal(asJsonObject(meta.validation).statement_class, "read");
   });
 
-  await t.step("the model is asked as the seed has it, with what the caller can see", () => {
+  await t.step("the model gets the seed's prompt and only what the caller can see", () => {
     const [request] = script.requests;
     const prompt = textOf(request);
     const body = JSON.parse(models.journal.entries().at(-1)?.body ?? "{}");
@@ -139,11 +139,11 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
       assert.ok(prompt.includes(`\n\n${heading}\n\n`), heading);
     }
     assert.ok(prompt.endsWith(`# User Request\n\n${QUESTION}`));
-    assert.doesNotMatch(prompt, /salaries/, "what the caller cannot read is not shown");
-    assert.equal(prompt.match(/<\/untrusted_data>/g)?.length, 2, "a comment ends no fence");
+    assert.doesNotMatch(prompt, /salaries/, "tables that the caller cannot read are not shown");
+    assert.equal(prompt.match(/<\/untrusted_data>/g)?.length, 2, "a comment cannot end the fence");
   });
 
-  await t.step("wrong twice, then right: each retry carries the error and near names", async () => {
+  await t.step("each retry contains the error and similar names", async () => {
     const answer = await ask([WRONG, ALSO_WRONG, RIGHT]);
 
     const [, second, third] = script.requests;
@@ -158,7 +158,7 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
     assert.deepEqual(attempts.map(({ error }) => error === null), [false, false, true]);
   });
 
-  await t.step("three failures are EXCEEDED_RETRIES with all that was tried", async () => {
+  await t.step("three failures are EXCEEDED_RETRIES with every attempt", async () => {
     const answer = await ask([WRONG, ALSO_WRONG, "select nothing from nowhere"]);
 
     const details = asJsonObject(answer.details);
@@ -180,14 +180,14 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
     assert.deepEqual({ ...failure }, { error_type: "sql_error", error_code: "EXCEEDED_RETRIES" });
   });
 
-  await t.step("the same statement twice ends it early", async () => {
+  await t.step("a repeated statement ends it early", async () => {
     const answer = await ask([WRONG, WRONG, RIGHT]);
 
     assert.equal(answer.errorCode, "EXCEEDED_RETRIES");
-    assert.equal(script.requests.length, 2, "a third question would bring nothing new");
+    assert.equal(script.requests.length, 2, "a third request would not help");
   });
 
-  await t.step("what may never run counts as an attempt and is never run", async () => {
+  await t.step("a forbidden statement counts as an attempt and never runs", async () => {
     const forbidden = "select set_config('request.jwt.claims', '{}', false)";
     const answer = await ask([forbidden, `${RIGHT}; drop table loans`, RIGHT]);
 
@@ -204,21 +204,21 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
     assert.equal(generationAnswer.parse(answer.structured).statement_class, "write");
   });
 
-  await t.step("max_retries is how often the model is asked", async () => {
+  await t.step("max_retries limits the requests to the model", async () => {
     const answer = await ask([WRONG, RIGHT], { max_retries: 1 });
 
     assert.match(answer.text, /^SQL generation failed after 1 attempts: /);
     assert.equal(script.requests.length, 1);
   });
 
-  await t.step("without context the model is asked the question alone", async () => {
+  await t.step("without context the model gets only the question", async () => {
     const answer = await ask([RIGHT], { use_context: false });
 
     assert.equal(textOf(script.requests[0]), QUESTION);
     assert.equal(answer.meta?.context_applied, false);
   });
 
-  await t.step("a published context is used by the next call, which says its version", async () => {
+  await t.step("the next call uses a published context and reports its version", async () => {
     const before = await ask([RIGHT]);
     const version = await publish(sql, {
       error: 'column "name" of members does not exist',
@@ -236,15 +236,15 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
     assert.match(prompt, /## Query Optimization Insights\n### Time\nFilter joined_at early\./);
     assert.match(prompt, /## Model Performance Notes\n### writer\nWrites short queries\./);
     assert.match(prompt, /```sql\nselect count\(\*\) from loans\n```/);
-    assert.doesNotMatch(prompt, /Use `full_name`/, "the earlier version is gone");
+    assert.doesNotMatch(prompt, /Use `full_name`/, "the earlier version is not used");
   });
 
-  await t.step("what the context leaves out is counted", async () => {
+  await t.step("omitted context is counted", async () => {
     const answer = await ask([RIGHT]);
 
     const { left_out, tables, prompt_tokens } = asJsonObject(answer.meta?.context);
     const shown = tables as string[];
-    // The platform's own tables stand in the same schema.
+    // The platform's own tables are in the same schema.
     assert.ok(Number(asJsonObject(left_out).tables) > 0);
     assert.ok(shown.includes("members") && shown.includes("loans"), String(shown));
     assert.ok(Number(prompt_tokens) > 100 && Number(prompt_tokens) < 12_000);

@@ -3,7 +3,7 @@ import { startHttpServer } from "./http_fixture.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 import { noAbort } from "./tool_fixture.ts";
 
-Deno.test("guardrails pass the gateway", async (t) => {
+Deno.test("guardrails run through the gateway", async (t) => {
   const api = startHttpServer(({ body }) =>
     Response.json({ allowed: !body.includes("harm"), reason: "It asks for harm" })
   );
@@ -15,7 +15,7 @@ Deno.test("guardrails pass the gateway", async (t) => {
     $$ select jsonb_build_object('allowed', content #>> '{}' !~* 'harm', 'reason', stage) $$;
     grant execute on function public.check_request(text, jsonb) to authenticated;`);
   const userId = await fixture.createUser();
-  // The agent has no tools, and the user no scope of either of them.
+  // The agent has no tools, and the user has no scope for either of them.
   const caller = await fixture.createCaller(userId, []);
   const parameters = {
     type: "object",
@@ -34,7 +34,7 @@ Deno.test("guardrails pass the gateway", async (t) => {
   } as const;
 
   for (const [name, row] of Object.entries(rows)) {
-    await t.step(`${name} is called for the task's owner, whoever has its scope`, async () => {
+    await t.step(`${name} is called for the task's owner, even without its scope`, async () => {
       const toolId = await fixture.createTool(row);
       const [tool] = await sql`select slug from public.tools where id = ${toolId}::uuid`;
       const server = String(tool?.slug);

@@ -1,4 +1,4 @@
-/** One request as the server saw it, with its body read. */
+/** One request that the server received, with its body read. */
 export interface SeenHttpRequest {
   readonly method: string;
   readonly url: URL;
@@ -13,7 +13,7 @@ export interface HttpFixture {
   stop(): Promise<void>;
 }
 
-/** Starts a server that answers as `answer` says. */
+/** Starts a server whose responses `answer` returns. */
 export function startHttpServer(
   answer: (request: SeenHttpRequest) => Response | Promise<Response>,
 ): HttpFixture {
@@ -34,7 +34,7 @@ export function startHttpServer(
   };
 }
 
-/** An answer that breaks off in the middle. */
+/** A response that breaks off in the middle. */
 export function brokenAnswer(): Response {
   const broken = new ReadableStream({
     pull(controller) {

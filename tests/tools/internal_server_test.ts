@@ -164,7 +164,7 @@ const server: InternalServer = {
 
 const NO_INPUT = { capabilities: {}, responses: null, state: null };
 
-Deno.test("what an internal server declares becomes answers", async (t) => {
+Deno.test("an internal server's declarations become answers", async (t) => {
   const fixture = await openFixtureOnSharedDatabase();
   const logged: string[] = [];
   const opened = openInternalServer({
@@ -216,13 +216,13 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     assert.deepEqual(progress, [{ done: 1, total: 2, message: "half" }]);
   });
 
-  await t.step("schemas are made from zod, of what goes in and what comes out", () => {
+  await t.step("zod definitions become input and output schemas", () => {
     const [double] = server.tools;
     assert.deepEqual(double?.definition.inputSchema.required, undefined);
     assert.deepEqual(double?.definition.outputSchema?.required, ["twice"]);
   });
 
-  await t.step("a stable code comes with structured content, details and _meta", async () => {
+  await t.step("a stable code has structured content, details and _meta", async () => {
     const answer = await call("careful", { writes: false });
 
     assert.ok(answer.kind === "answered" && answer.isError);
@@ -234,7 +234,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     assert.deepEqual(unrecorded, ["token-of-one-use"]);
   });
 
-  await t.step("a tool asks for further scopes by what its arguments turn out to be", async () => {
+  await t.step("a tool may require further scopes, depending on its arguments", async () => {
     const refused = await call("careful", { writes: true });
     const granted = await call("careful", { writes: true }, { grantedScopes: null });
 
@@ -249,14 +249,14 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     assert.ok(answer.kind === "answered" && answer.errorCode === "TOOL_ARGUMENTS_INVALID");
   });
 
-  await t.step("output that breaks the tool's own promise is a fault of ours", async () => {
+  await t.step("output that violates the tool's schema is an internal error", async () => {
     const answer = await call("liar");
 
     assert.ok(answer.kind === "answered" && answer.errorCode === "INTERNAL");
     assert.deepEqual(logged, ["tool.internal_error"]);
   });
 
-  await t.step("blocks are passed on as they are", async () => {
+  await t.step("blocks are passed on unchanged", async () => {
     const answer = await call("blocks");
 
     assert.ok(answer.kind === "answered");
@@ -273,7 +273,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     assert.deepEqual(answer.details, { last_sql: "select 1" });
   });
 
-  await t.step("a caller who can be asked is, and its answers come back", async () => {
+  await t.step("a caller with elicitation is asked, and its answers are returned", async () => {
     const plain = await call("asks");
     const asked = await call("asks", {}, {
       input: { capabilities: { elicitation: {} }, responses: null, state: null },
@@ -294,7 +294,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     assert.equal(answered.text, '[{"name":{"action":"accept"}},"state"]');
   });
 
-  await t.step("runAsCaller is the user under their role, and nobody without one", async () => {
+  await t.step("runAsCaller uses the user's role, and none without a user", async () => {
     const userId = await fixture.createUser();
     const caller: ToolCaller = { ...nobody(), userId };
 

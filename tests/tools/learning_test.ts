@@ -4,7 +4,7 @@ import { startMcpServer } from "./mcp_fixture.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 import { callOf, noAbort, type ToolFixture } from "./tool_fixture.ts";
 
-Deno.test("what the gateway learns from calls", async (t) => {
+Deno.test("the gateway learns from calls", async (t) => {
   const fixture = await openFixtureOnSharedDatabase();
   const server = await startMcpServer();
   try {
@@ -31,7 +31,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     };
   }
 
-  await t.step("the next agent of the same user sees known-good arguments", async () => {
+  await t.step("the next agent of the same user sees arguments that worked", async () => {
     const { owner } = await setUp();
     const args = { searchValue: "ann@private.example", unit: "people" };
     const before = await fixture.findTool(owner, "search");
@@ -46,7 +46,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     assert.ok(!after.description.includes("ann@"), "values stay out of descriptions");
   });
 
-  await t.step("another user and the service are shown the shape alone", async () => {
+  await t.step("another user and the service see only the shape", async () => {
     const { owner, stranger, service } = await setUp();
     const tool = await fixture.findTool(owner, "search");
     const args = { searchValue: "ann@private.example", unit: "people" };
@@ -64,7 +64,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     }
   });
 
-  await t.step("a service call keeps the shape alone, even for the service", async () => {
+  await t.step("a service call keeps only the shape, even for the service", async () => {
     const { toolId, service } = await setUp();
     const tool = await fixture.findTool(service, "search");
     await gateway.call(callOf(tool, service, { searchValue: "secret words" }), noAbort());
@@ -78,7 +78,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     assert.deepEqual(row?.successful_parameters, [{ searchValue: "<string>" }]);
   });
 
-  await t.step("a grade forgets a call whose arguments were too large for the ledger", async () => {
+  await t.step("a grade removes a call whose arguments were too large for the ledger", async () => {
     const { toolId, owner } = await setUp();
     const tool = await fixture.findTool(owner, "search");
     const outcome = await gateway.call(
@@ -105,7 +105,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     assert.deepEqual(await learned(), []);
   });
 
-  await t.step("a failed call teaches nothing", async () => {
+  await t.step("nothing is learned from a failed call", async () => {
     const { owner } = await setUp();
     const tool = await fixture.findTool(owner, "fail");
     await gateway.call(callOf(tool, owner, { with: "x" }), noAbort());
@@ -158,7 +158,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     return row;
   }
 
-  await t.step("the cache is rewritten only where a definition differs", async () => {
+  await t.step("the cache is rewritten only if a definition differs", async () => {
     const id = await connect();
 
     assert.equal(await store(id, ["a", "b"]), 2);
@@ -181,7 +181,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     assert.equal(count, 13);
   });
 
-  await t.step("fifty successes at once are all counted", async () => {
+  await t.step("fifty concurrent successes are all counted", async () => {
     const id = await connect();
     await store(id, ["a"]);
 
@@ -193,7 +193,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
   });
 
   await t.step(
-    "a changed schema empties what was learned, a changed description does not",
+    "a changed schema deletes learned arguments, a changed description does not",
     async () => {
       const id = await connect();
       await store(id, ["a"]);
@@ -212,7 +212,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     },
   );
 
-  /** The connection without a user to the same server, and another user's. */
+  /** The service's connection to the same server, and another user's. */
   async function besides(connectionId: string) {
     const [row] = await sql<{ service_id: string; other_id: string }[]>`
       select private.ensure_connection(tool_id, null) as service_id,
@@ -225,7 +225,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     inputSchema: { properties: { [argument]: { type: "integer" } } },
   });
 
-  await t.step("the shape is learned anew with a new schema", async () => {
+  await t.step("the shape is learned again with a new schema", async () => {
     const id = await connect();
     const { serviceId, otherId } = await besides(id);
     await store(id, ["a"], taking("n"));
@@ -241,7 +241,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     });
   });
 
-  await t.step("a user whose schema is another one replaces nobody's shape", async () => {
+  await t.step("a user with a different schema does not replace others' shape", async () => {
     const id = await connect();
     const { serviceId, otherId } = await besides(id);
     await store(id, ["a"], taking("n"));
@@ -258,7 +258,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     });
   });
 
-  await t.step("what the service got after a user stays", async () => {
+  await t.step("what the service learned after a user is kept", async () => {
     const id = await connect();
     const { serviceId } = await besides(id);
     await store(id, ["a"], taking("m"));
@@ -270,7 +270,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     assert.deepEqual((await learned(serviceId)).successful_parameters, [{ n: "<integer>" }]);
   });
 
-  await t.step("what looks like a key or a token is not remembered", async () => {
+  await t.step("values that look like a key or a token are not stored", async () => {
     const id = await connect();
     await store(id, ["a"]);
     const values = [
@@ -289,7 +289,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     });
   });
 
-  await t.step("secrets by their key and long texts are not remembered", async () => {
+  await t.step("secrets by their key and long texts are not stored", async () => {
     const id = await connect();
     await store(id, ["a"]);
 
@@ -303,7 +303,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     });
   });
 
-  await t.step("of many or large values a few are remembered", async () => {
+  await t.step("only a few of many or large values are stored", async () => {
     const id = await connect();
     await store(id, ["a"]);
     const lines = (n: number) => Array.from({ length: 5_000 }, (_, line) => `${n}: line ${line}`);
@@ -323,7 +323,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     for (const set of sets) assert.ok(JSON.stringify(set).length <= 4_096);
   });
 
-  await t.step("a changed config forgets what was negotiated", async () => {
+  await t.step("a changed config deletes the negotiated protocol", async () => {
     const id = await connect();
     const state = { protocol: "2026-07-28", discovery: { a: 1 }, session: null };
     await sql`select private.save_connection_state(${id}, ${sql.json(state)})`;
@@ -376,7 +376,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
   }
 
   for (const { table, columns, own } of visible) {
-    await t.step(`${table}: owners see their own rows, others none`, async () => {
+    await t.step(`${table}: owners see only their own rows`, async () => {
       const query = `select ${columns} from public.${table}`;
 
       assert.equal(await countAs("authenticated", ownerId, query), own);
@@ -386,7 +386,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     });
   }
 
-  await t.step("the default grants are readable and nobody's own grants are", async () => {
+  await t.step("default grants are readable, and users' own grants are not", async () => {
     await sql`insert into public.mcp_grants (user_id, scopes) values (${ownerId}, '{sql:read}')`;
     const query = "select id from public.mcp_grants";
 
@@ -405,7 +405,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
   });
 
   await t.step(
-    "no client reads sessions of servers, writes a ledger or calls the recorders",
+    "no client reads server sessions, writes a ledger or calls the recorders",
     async () => {
       const refused = [
         "select session from public.agent_mcp_connections",
@@ -424,7 +424,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     },
   );
 
-  await t.step("a policy that forbids a tool holds for the agent too", async () => {
+  await t.step("a policy that forbids a tool applies to the agent too", async () => {
     const [row] = await sql<{ slug: string }[]>`select slug from public.tools where id = ${toolId}`;
     assert.ok(row);
     const tool = await fixture.findTool(owner, "search");
@@ -437,7 +437,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_FORBIDDEN");
   });
 
-  await t.step("an agent may use only the tools its row names", async () => {
+  await t.step("an agent may use only the tools that its row names", async () => {
     await sql`
       update public.agent_tools set allowed_tools = '{fail}' where agent_id = ${owner.agentId}`;
     const { tools } = await gateway.listAgentTools(owner, noAbort());

@@ -1,16 +1,16 @@
 import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer } from "../deps.ts";
 
-/** One request as the server saw it. */
+/** One request that the server received. */
 export interface SeenRequest {
   readonly url: URL;
   readonly headers: Headers;
   readonly httpMethod: string;
   /** The JSON-RPC method, if the body named one. */
   readonly method: string | undefined;
-  /** Of a list, the page that is asked for; absent for the first. */
+  /** For a list, the requested page; absent for the first. */
   readonly cursor?: string | undefined;
-  /** What the request says beside its parameters. */
+  /** The request's `_meta`. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -18,7 +18,7 @@ export interface SeenRequest {
 export interface McpFixture {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** Arguments of the calls of `write_note` that ran. */
+  /** Arguments of the executed calls of `write_note`. */
   readonly notes: string[];
   stop(): Promise<void>;
 }
@@ -27,18 +27,18 @@ export interface McpFixture {
 export interface McpFixtureOptions {
   /** `legacy` keeps sessions and knows only `initialize`. @default "modern" */
   readonly era?: "modern" | "legacy";
-  /** @default any free one */
+  /** @default any free port */
   readonly port?: number;
-  /** Answers instead of the server where it returns a response. */
+  /** Answers instead of the server if it returns a response. */
   readonly intercept?: (
     request: SeenRequest,
     answer: () => Promise<Response>,
   ) => Response | Promise<Response> | undefined;
-  /** The required argument of `search`; another one is another schema. @default "searchValue" */
+  /** The required argument of `search`; another name makes another schema. @default "searchValue" */
   readonly searchArgument?: () => string;
 }
 
-/** Starts a server with tools of every kind that the tests need. */
+/** Starts a server with every kind of tool that the tests need. */
 export async function startMcpServer(options: McpFixtureOptions = {}): Promise<McpFixture> {
   const seen: SeenRequest[] = [];
   const notes: string[] = [];

@@ -9,7 +9,7 @@ import { callOf, noAbort, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts
 
 const CANARY = 'c4n4ry-key+/="secret';
 
-Deno.test("MCP servers through the gateway", async (t) => {
+Deno.test("MCP servers work through the gateway", async (t) => {
   const fixture = await openFixtureOnSharedDatabase();
   try {
     await scenarios(t, fixture);
@@ -58,7 +58,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
   }
 
   for (const era of ["modern", "legacy"] as const) {
-    await t.step(`a ${era} server is discovered, called and costs one request a call`, async () => {
+    await t.step(`a ${era} server is discovered, and each call costs one request`, async () => {
       const { server, caller } = await setUp({ era });
       try {
         const first = await call(caller, "search", { searchValue: "a@b.example" });
@@ -79,7 +79,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       }
     });
 
-    await t.step(`a ${era} server that was restarted is greeted anew`, async () => {
+    await t.step(`a restarted ${era} server is initialized again`, async () => {
       const { server, caller } = await setUp({ era });
       const port = Number(new URL(server.url).port);
       await call(caller, "search", { searchValue: "x" });
@@ -99,7 +99,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     });
   }
 
-  await t.step("a server that changed to the other era is greeted anew", async () => {
+  await t.step("a server that changed to the other era is initialized again", async () => {
     const { server, caller } = await setUp({ era: "modern" });
     const port = Number(new URL(server.url).port);
     await call(caller, "search", { searchValue: "x" });
@@ -150,7 +150,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     });
   }
 
-  await t.step("a refused credential is named, not shown", async () => {
+  await t.step("a refused credential is named, but not shown", async () => {
     let isOpen = true;
     const { server, caller } = await setUp(
       { intercept: () => isOpen ? undefined : new Response(CANARY, { status: 401 }) },
@@ -190,7 +190,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a lost answer of a write is unknown, and it ran once", async () => {
+  await t.step("a write whose answer was lost is unknown, and ran once", async () => {
     const { server, caller } = await setUp({
       intercept: (request, answer) =>
         request.method === "tools/call" ? loseAnswer(answer) : undefined,
@@ -206,7 +206,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("lost answers of a write count as failures in a row", async () => {
+  await t.step("lost answers of a write count as consecutive failures", async () => {
     const { server, toolId } = await setUp({
       intercept: (request, answer) =>
         request.method === "tools/call" ? loseAnswer(answer) : undefined,
@@ -234,7 +234,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a lost answer of a read is asked for twice more", async () => {
+  await t.step("a read whose answer was lost is repeated twice", async () => {
     const { server, caller } = await setUp({
       intercept: (request, answer) =>
         request.method === "tools/call" ? loseAnswer(answer) : undefined,
@@ -256,7 +256,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a stream that ends without an answer is lost at once", async () => {
+  await t.step("a stream that ends without an answer is lost immediately", async () => {
     const { server, caller } = await setUp({
       intercept: ({ method }) =>
         method === "tools/call"
@@ -292,7 +292,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a rate limited server is thrown with its Retry-After", async () => {
+  await t.step("a rate limited server is reported with its Retry-After", async () => {
     const { server, caller } = await setUp({
       intercept: ({ method }) =>
         method === "tools/call"
@@ -331,7 +331,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("calls that their caller cancels are no failures of the tool", async () => {
+  await t.step("calls that their caller cancels do not count as failures", async () => {
     let abort = new AbortController();
     let isHeld = true;
     const { server, toolId } = await setUp({
@@ -375,7 +375,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("arguments that do not fit never reach the server", async () => {
+  await t.step("invalid arguments never reach the server", async () => {
     const { server, caller } = await setUp();
     try {
       const tool = await fixture.findTool(caller, "search");
@@ -392,7 +392,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a tool that the server renamed an argument of waits for its approval", async () => {
+  await t.step("a tool with a renamed argument waits for approval", async () => {
     let argument = "searchValue";
     const { server, toolId, caller } = await setUp({ searchArgument: () => argument });
     try {
@@ -440,7 +440,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("one broken definition drops that tool alone, with the reason", async () => {
+  await t.step("one broken definition drops only that tool, with the reason", async () => {
     const { server, caller } = await setUp({
       intercept: async ({ method }, answer) => {
         if (method !== "tools/list") return await answer();
@@ -466,13 +466,13 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a list is read to its last page, whatever is broken on one of them", async () => {
+  await t.step("a list is read to its last page, whatever is broken on a page", async () => {
     const pages: Readonly<Record<string, readonly unknown[]>> = {
       first: [{ name: "one", inputSchema: { type: "object" } }, { name: "broken" }],
       "": [{ name: "two", inputSchema: { type: "object" } }, { inputSchema: {} }],
       last: [{ name: "three", inputSchema: { type: "object" } }],
     };
-    // An empty string is a cursor like any other.
+    // An empty string is a valid cursor.
     const next: Readonly<Record<string, string>> = { first: "", "": "last" };
     const { server, caller } = await setUp({
       intercept: async ({ method, cursor = "first" }, answer) => {
@@ -496,7 +496,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("an answer beyond the cap is cut off and said to be", async () => {
+  await t.step("an answer above the limit is cut and marked as cut", async () => {
     const { server, caller } = await setUp({
       intercept: ({ method }) =>
         method === "tools/call" ? Response.json({ text: "x".repeat(6_000_000) }) : undefined,
@@ -510,7 +510,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("no row and no log line holds a credential or the project's key", async () => {
+  await t.step("no row or log line contains a credential or the project's key", async () => {
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', table_schema, table_name) as name
       from information_schema.tables

@@ -8,29 +8,29 @@ import { noAbort, nobody, openToolFixture } from "./tool_fixture.ts";
 
 const SSE = { "content-type": "text/event-stream" };
 
-/** Each way in which a server can misbehave in a call of a write, and what comes of it. */
+/** Each misbehavior of a server in a call of a write, and its result. */
 const MISBEHAVIOURS: readonly {
   readonly name: string;
   readonly answer: () => Response;
   readonly expected: string;
 }[] = [
   {
-    name: "a stream that drips and never answers",
+    name: "a stream that sends comments and never answers",
     answer: () => new Response(drip(), { headers: SSE }),
     expected: "unknown",
   },
   {
-    name: "an event that is no JSON",
+    name: "an event that is not JSON",
     answer: () => new Response("event: message\ndata: {no json\n\n", { headers: SSE }),
     expected: "unknown",
   },
   {
-    name: "a body that is no JSON-RPC",
+    name: "a body that is not JSON-RPC",
     answer: () => Response.json({ surprise: true }),
     expected: "unknown",
   },
   {
-    name: "a page of HTML",
+    name: "an HTML page",
     answer: () => new Response("<html>", { headers: { "content-type": "text/html" } }),
     expected: "unknown",
   },
@@ -48,7 +48,7 @@ const MISBEHAVIOURS: readonly {
   { name: "a crash", answer: () => new Response("boom", { status: 500 }), expected: "unknown" },
 ];
 
-Deno.test("a server that misbehaves gets an answer of its own class", async (t) => {
+Deno.test("each kind of misbehavior has its own error class", async (t) => {
   const fixture = await openToolFixture();
   const { gateway } = fixture;
 
@@ -73,7 +73,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     return gateway.call(callOf(slug, toolName, args), noAbort());
   }
 
-  /** Seconds since the server's list was made. */
+  /** Seconds since the server's list was stored. */
   async function listedAgo(slug: string): Promise<number> {
     const [row] = await fixture.sql<{ seconds: number }[]>`
       select extract(epoch from now() - connection.tools_listed_at)::float8 as seconds
@@ -103,7 +103,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     });
   }
 
-  await t.step("a session that is dropped between calls is made anew, once", async () => {
+  await t.step("a session that is dropped between calls is created again, once", async () => {
     const dropped = new Set<string>();
     const { server, slug } = await register({
       era: "legacy",
@@ -129,7 +129,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
-  await t.step("names that hide something are left out, and look-alikes stay apart", async () => {
+  await t.step("names with hidden characters are dropped, look-alikes stay distinct", async () => {
     const hidden = ["note\u200b", "\u202enote", "note\n", "note\u0000", "x".repeat(10_000)];
     const shown = ["nоte", "note.v2", "note/now", "note with words", "笔记"];
     const { server, slug } = await register({
@@ -155,7 +155,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
-  await t.step("progress, logs and broken definitions come without the credential", async () => {
+  await t.step("progress, logs and broken definitions do not contain the credential", async () => {
     const secret = "AKIA/abc+defgh==";
     const escaped = secret.replaceAll("/", "\\\\/");
     const leak = `${secret} or ${escaped} ${"long ".repeat(10_000)}`;
@@ -188,7 +188,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
       const { dropped } = await gateway.listServerTools(slug, nobody(), {}, noAbort());
 
       assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
-      assert.equal(messages.length, 3, "all of them arrive");
+      assert.equal(messages.length, 3, "all messages arrive");
       assert.deepEqual(dropped.map(({ name }) => name), ["of [redacted]"]);
       const shown = JSON.stringify([messages, dropped]);
       assert.ok(shown.includes("[redacted]") && !shown.includes("defgh"), shown.slice(0, 1_000));
@@ -198,7 +198,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
-  await t.step("definitions with what cannot be stored cost nothing but themselves", async () => {
+  await t.step("only definitions that cannot be stored are dropped", async () => {
     const half = `${"x".repeat(127)}😀`;
     const names = [
       "bad\u0000name",
@@ -232,7 +232,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
-  await t.step("a list with too many broken definitions is refused like any other", async () => {
+  await t.step("a list with too many broken definitions is refused", async () => {
     const broken = Array.from({ length: 20_000 }, () => ({ name: "broken", inputSchema: {} }));
     const { server, slug } = await register({ intercept: withTools(broken) });
     try {
@@ -244,7 +244,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
-  await t.step("a list that the database refuses is that server's own fault", async () => {
+  await t.step("a list that the database refuses counts against that server", async () => {
     const { server, slug } = await register({});
     await fixture.sql.unsafe(`
       alter table public.mcp_tools_cache add constraint refuses check (tool_name <> 'fail') not valid`);
@@ -259,7 +259,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
-  await t.step("a server that hangs keeps nobody waiting who has an older list", async () => {
+  await t.step("a hanging server does not delay callers with an older list", async () => {
     const hanging = Promise.withResolvers<void>();
     let hangs = false;
     const { server, slug } = await register({
@@ -291,7 +291,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   });
 
   await t.step(
-    "who lists all servers waits for a new one that hangs as long as it says",
+    "a caller that lists all servers waits for a new hanging one as configured",
     async () => {
       const hanging = Promise.withResolvers<void>();
       const { server, slug } = await register({
@@ -314,7 +314,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     },
   );
 
-  await t.step("a list without an end is refused", async () => {
+  await t.step("an endless list is refused", async () => {
     let page = 0;
     const { server, slug } = await register({
       intercept: async ({ method }, answer) => {
@@ -351,7 +351,7 @@ function callOf(server: string, toolName: string, args: JsonObject): ToolCallReq
   };
 }
 
-/** Adds tools to those that a server lists. */
+/** Adds tools to the list of a server. */
 function withTools(tools: readonly JsonObject[]): NonNullable<McpFixtureOptions["intercept"]> {
   return async ({ method }, answer) => {
     if (method !== "tools/list") return await answer();
@@ -361,7 +361,7 @@ function withTools(tools: readonly JsonObject[]): NonNullable<McpFixtureOptions[
   };
 }
 
-/** Notifications on the way to an answer. */
+/** Notifications before an answer. */
 async function streamMessages(
   notifications: readonly { readonly method: string; readonly params: unknown }[],
   answer: Response,
@@ -375,10 +375,10 @@ async function streamMessages(
   return new Response(`${events.join("")}${last}`, { headers: SSE });
 }
 
-/** Ends what still drips, which would hold its server. */
+/** Ends streams that still send comments, which would keep their server open. */
 const endDrips = new Set<() => void>();
 
-/** A comment every 50 ms, as a server that only wants to hold its caller. */
+/** A comment every 50 ms, as from a server that only wants to hold its caller. */
 function drip(): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setInterval> | undefined;
   return new ReadableStream({

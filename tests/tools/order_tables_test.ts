@@ -6,7 +6,7 @@ import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 
 const QUESTION = "How many employees does each office have?";
 
-Deno.test("generate_sql finds tables by meaning where an embedder is configured", async (t) => {
+Deno.test("generate_sql finds tables by vectors if an embedder is configured", async (t) => {
   await using embeddings = startEmbedder();
   await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
@@ -25,7 +25,7 @@ Deno.test("generate_sql finds tables by meaning where an embedder is configured"
     return { names: ranked.map(({ index }) => tableIndex.tables[index]?.name), embedder };
   };
 
-  await t.step("without one words decide", async () => {
+  await t.step("without an embedder full text decides", async () => {
     const { names, embedder } = await order();
 
     assert.deepEqual([names[0], embedder], ["offices", null]);
@@ -46,7 +46,7 @@ Deno.test("generate_sql finds tables by meaning where an embedder is configured"
   });
 
   await t.step(
-    "vectors of tables are kept, and made anew where a description changes",
+    "vectors of tables are kept, and recomputed when a description changes",
     async () => {
       embeddings.inputs.length = 0;
       await order();
@@ -58,11 +58,11 @@ Deno.test("generate_sql finds tables by meaning where an embedder is configured"
       const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`
       select count(*)::int as count from private.table_vectors`;
       assert.equal(embeddings.inputs.length, 2);
-      assert.equal(count, tables.length, "the old description's vector is gone");
+      assert.equal(count, tables.length, "the old description's vector is deleted");
     },
   );
 
-  await t.step("an embedder that fails leaves the order by words", async () => {
+  await t.step("a failing embedder keeps the full-text order", async () => {
     embeddings.isDown = true;
     const { names, embedder } = await order();
 
@@ -82,7 +82,7 @@ function table(name: string, column = "id"): LinkableTable {
   };
 }
 
-/** Texts about people are near each other; every other text has a direction of its own. */
+/** Texts about people are close to each other; every other text has its own direction. */
 function startEmbedder() {
   const inputs: string[] = [];
   const server = Deno.serve(

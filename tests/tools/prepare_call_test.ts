@@ -16,7 +16,7 @@ const DETAILS = {
   traceparent: null,
 };
 
-Deno.test("a call that is looked up before it is made", async (t) => {
+Deno.test("a call is looked up before it is made", async (t) => {
   const fixture = await openFixtureOnSharedDatabase();
   const server = await startMcpServer();
   try {
@@ -31,7 +31,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
     const prepare = (toolName: string, caller: ToolCaller) =>
       gateway.prepare({ server: slug, toolName, caller });
 
-    /** One who may use the server, and has listed its tools. */
+    /** A user who may use the server and has listed its tools. */
     const listingUser = async (): Promise<ToolCaller> => {
       const user = userCaller(await fixture.createUser());
       await sql`
@@ -41,8 +41,8 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       return user;
     };
 
-    await t.step("is none where a list is needed first", async () => {
-      assert.equal(await prepare("search", nobody()), null, "nothing was listed yet");
+    await t.step("no call is found if a list is needed first", async () => {
+      assert.equal(await prepare("search", nobody()), null, "nothing is listed yet");
       await gateway.listServerTools(slug, nobody(), {}, noAbort());
 
       assert.equal(await prepare("serach", nobody()), null, "no tool has this name");
@@ -55,7 +55,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       await gateway.listServerTools(slug, nobody(), { refresh: true }, noAbort());
     });
 
-    await t.step("is none outside of a task where a server is for tasks alone", async () => {
+    await t.step("no call is found outside of a task if a server is for tasks only", async () => {
       const artifactsId = await fixture.createTool({
         type: "internal",
         config: { server: "artifacts" },
@@ -74,7 +74,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       assert.equal(await gateway.prepare({ ...target, caller: nobody() }), null);
     });
 
-    await t.step("asks the database twice and the server once, whatever it needs", async () => {
+    await t.step("it takes two database queries and one server request", async () => {
       const asked: string[] = [];
       const counted = createToolGateway({
         sql: recording(sql, asked),
@@ -99,7 +99,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       assert.equal(server.seen[0]?.headers.get("x-api-key"), "notes-key");
     });
 
-    await t.step("tells what the caller lacks and is written down when it is refused", async () => {
+    await t.step("a refused call names what the caller lacks, and is recorded", async () => {
       const user = await listingUser();
       await sql`update public.mcp_grants set scopes = array[]::text[] where user_id = ${user.userId}`;
 
@@ -113,7 +113,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       assert.equal(row?.status, "error");
     });
 
-    await t.step("leaves its rate limit once", async () => {
+    await t.step("the rate limit is charged once", async () => {
       const user = await listingUser();
       await sql`
         insert into public.mcp_policies (mcp_name, user_id, calls_per_minute, burst_calls)
@@ -143,7 +143,7 @@ async function slugOf(sql: Sql, toolId: string): Promise<string> {
   return row?.slug ?? "";
 }
 
-/** The pool, which notes the function that each statement calls. */
+/** The pool, which records the function that each statement calls. */
 function recording(sql: Sql, asked: string[]): Sql {
   return new Proxy(sql, {
     apply(target, self, args: [readonly string[], ...unknown[]]) {

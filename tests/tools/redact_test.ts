@@ -6,7 +6,7 @@ import { loadFastCheck } from "../deps.ts";
 
 const SECRET = 's3cr3t/+="key\\with ü';
 
-Deno.test("redactor finds a secret in every form in which it is written", () => {
+Deno.test("redactor finds a secret in every encoding", () => {
   const { text } = createRedactor([SECRET]);
   const forms = [
     SECRET,
@@ -73,7 +73,7 @@ Deno.test("redactor finds base64 with its slashes escaped", () => {
   assert.equal(redacted.split("[redacted]").length, 4, redacted);
 });
 
-Deno.test("redactor takes any secret, and text that nearly holds one, in little time", () => {
+Deno.test("redactor handles any secret, and text that almost contains one, in bounded time", () => {
   const unusual = ["\\".repeat(600), "/".repeat(600), '\\"'.repeat(600), "😀ü\n".repeat(200)];
   const { text } = createRedactor(unusual);
   for (const secret of unusual) assert.equal(text(JSON.stringify(secret)), '"[redacted]"');
@@ -91,7 +91,7 @@ Deno.test("redactor takes any secret, and text that nearly holds one, in little 
   assert.ok(cpuUsage(before).user < 10_000_000, "more than ten seconds of CPU time");
 });
 
-Deno.test("redactor finds a secret in base64 at any place", () => {
+Deno.test("redactor finds a secret in base64 at any position", () => {
   const { text } = createRedactor([SECRET]);
   for (const prefix of ["", "u", "us", "user:"]) {
     const bytes = new TextEncoder().encode(`${prefix}${SECRET}:rest`);
@@ -101,7 +101,7 @@ Deno.test("redactor finds a secret in base64 at any place", () => {
   }
 });
 
-Deno.test("redactor finds a secret also where letters and digits are escaped", () => {
+Deno.test("redactor finds a secret in which letters and digits are escaped", () => {
   const secret = "sk_Live-4f9.aZ~é/+1";
   const { text, findBeginning } = createRedactor([secret]);
   const each = (form: (character: string, place: number) => string) =>
@@ -127,7 +127,7 @@ Deno.test("redactor finds a secret also where letters and digits are escaped", (
   for (const [name, form] of Object.entries(forms)) {
     assert.equal(text(`a ${form} z`), "a [redacted] z", name);
     assert.equal(text(`%41 ${form}${form} \\u0042`), "%41 [redacted][redacted] \\u0042", name);
-    // Text that comes in pieces is held back from where the secret begins.
+    // Text that arrives in pieces is held back from where the secret begins.
     for (let end = 4; end < form.length; end++) {
       assert.ok(findBeginning(`said ${form.slice(0, end)}`) <= 5, `${name}: ${end}`);
     }
@@ -153,14 +153,14 @@ Deno.test("redactor finds a secret in hexadecimal digits", () => {
   }
 });
 
-Deno.test("redactor leaves escapes alone that hold no secret", () => {
+Deno.test("redactor keeps escapes without a secret unchanged", () => {
   const { text } = createRedactor(["sk_Live-4f9"]);
   const kept = "%41%42 \\u0041\\x42 &#65; 736b5f4c69 100% \\ & &amp;#65;";
 
   assert.equal(text(kept), kept);
 });
 
-Deno.test("redactor takes time in proportion to the text, whatever is escaped in it", () => {
+Deno.test("redactor takes linear time, whatever is escaped in the text", () => {
   const { text, findBeginning } = createRedactor(["sk_Live-4f9.aZ", "x".repeat(200)]);
   const parts = ["%73", "\\u0073", "\\", "%25", "&amp;", "&#115;", "73", "7", "s", "\\\\u", "%"];
   for (const part of parts) {
@@ -173,7 +173,7 @@ Deno.test("redactor takes time in proportion to the text, whatever is escaped in
   }
 });
 
-Deno.test("redactor goes through keys, values and numbers of JSON", () => {
+Deno.test("redactor processes keys, values and numbers of JSON", () => {
   const { json } = createRedactor([SECRET, "123456"]);
 
   assert.deepEqual(
@@ -187,14 +187,14 @@ Deno.test("redactor goes through keys, values and numbers of JSON", () => {
   );
 });
 
-Deno.test("redactor leaves everything alone without secrets worth the name", () => {
+Deno.test("redactor changes nothing without usable secrets", () => {
   const { text, json } = createRedactor(["", "abc"]);
 
   assert.equal(text("abc and more"), "abc and more");
   assert.deepEqual(json({ abc: 1 }), { abc: 1 });
 });
 
-Deno.test("no text around a secret keeps it", async () => {
+Deno.test("no text around a secret preserves it", async () => {
   const { default: fc } = await loadFastCheck();
   const secrets = fc.string({ minLength: 8, maxLength: 60, unit: "grapheme" })
     .filter((secret) => !"[redacted]".includes(secret));
@@ -229,7 +229,7 @@ function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-Deno.test("redactor finds a secret in base64 that is broken into lines", () => {
+Deno.test("redactor finds a secret in base64 with line breaks", () => {
   const secret = "sk-live-0123456789abcdefghijklmnopqrstuvwxyz";
   const { text } = createRedactor([secret]);
   for (const prefix of ["", "a", "ab", "mail: ".repeat(7)]) {
@@ -248,7 +248,7 @@ Deno.test("redactor finds a secret in base64 that is broken into lines", () => {
   }
 });
 
-Deno.test("redactor finds a secret wherever it lies in a long text", async () => {
+Deno.test("redactor finds a secret at any position in a long text", async () => {
   const secret = "sk/live+0123456789";
   const { text, textInTurns, jsonInTurns, head } = createRedactor([secret]);
   const escaped = Array.from(secret, unicodeEscape).join("");
@@ -267,7 +267,7 @@ Deno.test("redactor finds a secret wherever it lies in a long text", async () =>
   }
 });
 
-Deno.test("redactor gives others a turn while it searches a long text", async () => {
+Deno.test("redactor yields to other work while it searches a long text", async () => {
   const { textInTurns } = createRedactor(["sk-live-0123456789"]);
   const long = "%61".repeat(1_000_000);
   let turns = 0;

@@ -74,11 +74,11 @@ async function record(
     values (${row?.feedback_token}, ${row?.id}, ${userId}, ${rating}, ${score})`;
 }
 
-Deno.test("what generate_sql learns is published, watched and proposed", async (t) => {
+Deno.test("generate_sql's learned context is published, watched and proposed", async (t) => {
   await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
 
-  await t.step("the file of this project has the format", async () => {
+  await t.step("this project's file has the right format", async () => {
     const text = await Deno.readTextFile(join(PROJECT_ROOT, "supabase/supabase-sql-context.md"));
     assert.ok(readContextFile(text).patterns.length > 0);
   });
@@ -96,7 +96,7 @@ Deno.test("what generate_sql learns is published, watched and proposed", async (
     assert.doesNotMatch(JSON.stringify(context), /Jürgenstadt/);
   });
 
-  await t.step("a broken file is refused with the line, and the last one stays", async () => {
+  await t.step("a broken file is refused with the line, and the last one is kept", async () => {
     const before = await published(sql);
 
     const error = await publishContext(sql, BROKEN).catch((thrown) => thrown);
@@ -132,7 +132,7 @@ Deno.test("what generate_sql learns is published, watched and proposed", async (
     assert.equal(logged.at(-1)?.line, 10);
   });
 
-  await t.step("proposals come from good grades and mended failures, without data", async () => {
+  await t.step("proposals come from good grades and fixed failures, without data", async () => {
     const [ada, eve] = [await fixture.createUser(), await fixture.createUser()];
     const good = "select count(*) from loans where title = 'Secret title'";
     await record(sql, ada, {
@@ -149,7 +149,7 @@ Deno.test("what generate_sql learns is published, watched and proposed", async (
       request: { sql: "select created_date from loans where title = 'Another secret'" },
       error: 'PostgreSQL rejected the statement: column "created_date" does not exist',
     });
-    // Somebody else's success mends nothing.
+    // Another user's success fixes nothing.
     await record(sql, eve, { request: { sql: "select wrong from loans" } });
     await record(sql, ada, { request: { sql: "select created_at from loans" } });
 
@@ -167,7 +167,7 @@ Deno.test("what generate_sql learns is published, watched and proposed", async (
     }]);
   });
 
-  await t.step("what is proposed is read only when a person takes the remark away", async () => {
+  await t.step("a proposal is used only after a person removes the comment", async () => {
     const proposals = await readProposals(sql, { days: 1, known: readContextFile(FILE) });
     const overview = await schemaOverview(sql);
 

@@ -1,4 +1,4 @@
-/** A stand-in of Storage that keeps objects in memory. */
+/** A replacement for Storage that keeps objects in memory. */
 export interface StorageServer extends AsyncDisposable {
   readonly url: string;
   /** By path in the bucket `supaswarm-data`. */

@@ -4,7 +4,7 @@ import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { noAbort, openToolFixture, userCaller } from "./tool_fixture.ts";
 import { registerSupabase } from "./supabase_call.ts";
 
-Deno.test("the server supabase gives its schema and context as resources", async (t) => {
+Deno.test("the server supabase offers its schema and context as resources", async (t) => {
   await using fixture = await openToolFixture();
   const { sql, gateway } = fixture;
   await sql.unsafe(`
@@ -24,7 +24,7 @@ Deno.test("the server supabase gives its schema and context as resources", async
     return (contents as JsonObject[])[0];
   };
 
-  await t.step("the schema, as its reader sees it", async () => {
+  await t.step("the schema is that of its reader", async () => {
     const schema = await read("supabase://schema");
 
     assert.equal(schema?.mimeType, "text/markdown");
@@ -32,12 +32,12 @@ Deno.test("the server supabase gives its schema and context as resources", async
     assert.doesNotMatch(String(schema?.text), /hidden/);
   });
 
-  await t.step("one table, and none that its reader may not use", async () => {
+  await t.step("a table is returned only if its reader may use it", async () => {
     assert.match(String((await read("supabase://schema/orders"))?.text), /### `public\.orders`/);
     await assert.rejects(read("supabase://schema/hidden"), { code: "RESOURCE_NOT_FOUND" });
   });
 
-  await t.step("the context once it is published", async () => {
+  await t.step("the context is returned once it is published", async () => {
     await assert.rejects(read("supabase://context"), { code: "RESOURCE_NOT_FOUND" });
     await sql`select private.publish_sql_context('# Supabase SQL Context Learning', '{}')`;
 

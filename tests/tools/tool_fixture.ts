@@ -12,14 +12,14 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import type { StackDatabase } from "../../stack/database/database_port.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
-/** What a registry row is made of; the rest has defaults. */
+/** The fields of a registry row; the others have defaults. */
 export interface ToolRow {
   readonly type: "internal" | "mcp_server" | "http_api" | "supabase_rpc";
   readonly config: JsonObject;
   readonly credential?: { readonly type: string | null; readonly name: string };
 }
 
-/** A database with the project's migrations, and the gateway on it. */
+/** A database with the project's migrations, and its gateway. */
 export interface ToolFixture extends AsyncDisposable {
   readonly sql: Sql;
   readonly gateway: ToolGateway;
@@ -29,26 +29,26 @@ export interface ToolFixture extends AsyncDisposable {
   /** An agent with these tools; the caller acts for `userId`. */
   createCaller(userId: string | null, toolIds: readonly string[]): Promise<ToolCaller>;
   createTool(row: ToolRow): Promise<string>;
-  /** Finds a tool of the caller's agent by the name its server gives it. */
+  /** Finds a tool of the caller's agent by its name on its server. */
   findTool(caller: ToolCaller, toolName: string): Promise<AgentTool>;
   stop(): Promise<void>;
 }
 
-/** How the gateway is set up. */
+/** How the gateway is configured. */
 export interface ToolFixtureOptions {
-  /** @default an address where nothing answers */
+  /** @default an address where nothing listens */
   readonly supabaseUrl?: string;
   /** @default true */
   readonly allowLoopback?: boolean;
   /** @default "pglite" */
   readonly db?: "pglite" | "native";
-  /** A database that somebody else stops. @default one of the fixture's own */
+  /** A database that the caller stops. @default the fixture's own */
   readonly database?: Pick<StackDatabase, "url">;
   /** @default the product's own */
   readonly internalServers?: InternalServers;
 }
 
-/** The project's key in these tests; it must turn up nowhere. */
+/** The project's key in these tests; no output may contain it. */
 export const SECRET_KEY = "sb_secret_fixture_c4n4ry";
 
 /** Opens a database with the project's migrations, which goes with its process. */
@@ -65,7 +65,7 @@ export async function openToolDatabase(
   });
 }
 
-/** Opens a fixture, by default on a database of its own. */
+/** Opens a fixture, by default with its own database. */
 export async function openToolFixture(options: ToolFixtureOptions = {}): Promise<ToolFixture> {
   const logged: string[] = [];
   const log: Logger = (level, event, fields) => {
@@ -108,7 +108,7 @@ async function databaseOf(
   return { url: own.url, stopOwn: () => own.stop() };
 }
 
-/** A call with what most tests do not care about filled in. */
+/** A call with defaults for everything that most tests ignore. */
 export function callOf(
   tool: AgentTool,
   caller: ToolCaller,
@@ -126,7 +126,7 @@ export function callOf(
   };
 }
 
-/** The holder of a secret key, acting for nobody. */
+/** The holder of a secret key, without a user. */
 export function nobody(): ToolCaller {
   return {
     userId: null,
@@ -144,7 +144,7 @@ export function userCaller(userId: string): ToolCaller {
   return { ...nobody(), userId, isService: false };
 }
 
-/** A signal that nobody aborts. */
+/** A signal that is never aborted. */
 export function noAbort(): AbortSignal {
   return new AbortController().signal;
 }

@@ -49,7 +49,7 @@ const sample: InternalServer = {
   tools: [ask],
 };
 
-/** Answers with its own name, but for one that never does. */
+/** Answers with its own name, except one model that never answers. */
 function namedModel(model: string) {
   return scriptModel(model, () => ({ text: `I am ${model}.` }));
 }
@@ -133,7 +133,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
   };
   await setRow(sql, row);
 
-  await t.step("by default that of its row, and the use is booked on the call", async () => {
+  await t.step("by default its row names the model, and the call records the usage", async () => {
     const outcome = await call(fixture, user);
 
     const [first] = answersOf(outcome);
@@ -152,7 +152,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     }]);
   });
 
-  await t.step("the named provider, with its own default model or the named one", async () => {
+  await t.step("a named provider uses its own default model or the named one", async () => {
     const named = answersOf(await call(fixture, user, { llm_provider: "second" }));
     const both = answersOf(
       await call(fixture, user, { llm_provider: "first", llm_model: "first-small" }),
@@ -161,11 +161,11 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
 
     assert.equal(named[0]?.model, "second-small");
     assert.equal(both[0]?.model, "first-small");
-    assert.equal(modelAlone[0]?.provider, "second", "the provider that knows the model");
+    assert.equal(modelAlone[0]?.provider, "second", "the provider that has the model");
   });
 
   await t.step(
-    "a provider that the row does not support is refused and asked nothing",
+    "a provider that the row does not support is refused without a request",
     async () => {
       await setRow(sql, { ...row, supported_providers: ["first"] });
       const before = models.journal.count("second-small");
@@ -179,7 +179,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     },
   );
 
-  await t.step("when one fails the next one that is supported answers", async () => {
+  await t.step("after a failure the next supported provider answers", async () => {
     models.failNext("first-large", { kind: "status", status: 500 });
 
     const [answer] = answersOf(await call(fixture, user));
@@ -189,7 +189,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
   });
 
   await t.step(
-    "a default without a key is passed over; a named one without is an error",
+    "a default without a key is skipped; a named one without a key is an error",
     async () => {
       await setRow(sql, { ...row, default_provider: "third", default_model: null });
 
@@ -204,7 +204,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     },
   );
 
-  await t.step("the user's own key pays before the organisation's", async () => {
+  await t.step("the user's own key takes precedence over the organization's", async () => {
     await sql`select vault.create_secret('organisation-key', 'THIRD_API_KEY')`;
     const organisation = await call(fixture, user, { llm_provider: "third" });
     await sql`select private.put_secret('own', 'own-key', 'test')`;
@@ -219,7 +219,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     assert.deepEqual(sources.map(({ key_source }) => key_source), ["organisation", "user"]);
   });
 
-  await t.step("what model_policies forbids is not asked", async () => {
+  await t.step("models that model_policies forbids are not called", async () => {
     await sql`
       insert into public.model_policies (provider_id, is_allowed)
       select id, false from public.llm_providers where name = 'second'`;
@@ -232,7 +232,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     await sql`delete from public.model_policies`;
   });
 
-  await t.step("without a row the calling agent's model answers, else none", async () => {
+  await t.step("without a row the calling agent's model answers, if there is one", async () => {
     await setRow(sql, null);
     const [tool] = await sql`select id from public.tools where slug = 'sample'`;
     const caller = await fixture.createCaller(userId, [String(tool?.id)]);
@@ -250,16 +250,16 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     await setRow(sql, row);
   });
 
-  await t.step("text streams in while the model answers", async () => {
+  await t.step("text is streamed while the model answers", async () => {
     const { structured } = await call(fixture, user, { streams: true });
 
     const { deltas } = structured as { deltas: string[] };
     assert.equal(deltas.join(""), "I am first-large.");
   });
 
-  await t.step("a model without an answer is an llm_timeout, within the row's time", async () => {
+  await t.step("a model without an answer is an llm_timeout within the row's limit", async () => {
     await setRow(sql, { ...row, timeout_ms: 3_000 });
-    // Looking the model up takes a part of that time, here a third.
+    // Looking up the model takes part of that time, here a third.
     await sql`alter function private.begin_model_call(jsonb) rename to begin_model_call_at_once`;
     await sql`
       create function private.begin_model_call(jsonb) returns jsonb language sql as
@@ -283,7 +283,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     const before = models.journal.count("first-large");
     const noPrice = await call(fixture, inJob(unpriced), {}, 1);
     assert.equal(noPrice.errorCode, "PRICE_UNKNOWN");
-    assert.equal(models.journal.count("first-large"), before, "the model was not asked");
+    assert.equal(models.journal.count("first-large"), before, "the model was not called");
 
     await sql`
       insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok,
@@ -296,10 +296,10 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     const [task] = await sql`select cost_micro_usd from public.tasks where id = ${capped}`;
     assert.equal(spent.errorCode, "BUDGET_EXCEEDED");
     assert.equal(models.journal.count("first-large"), before + 1, "the second call was not made");
-    assert.ok(Number(task?.cost_micro_usd) > 1, "what the first call cost is on the task's bill");
+    assert.ok(Number(task?.cost_micro_usd) > 1, "the task's total includes the first call");
   });
 
-  await t.step("a list of tools names the models of the row, and not of the schema", async () => {
+  await t.step("a list of tools contains the models of the row, not of the schema", async () => {
     const { tools } = await fixture.gateway.listServerTools("sample", user, {}, noAbort());
 
     const [tool] = tools;
@@ -316,7 +316,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     assert.equal(llm_provider?.default, "first");
   });
 
-  await t.step("a call's place among its tool's calls is counted outside tasks, too", async () => {
+  await t.step("the index of a call within its tool is counted outside tasks too", async () => {
     const other = userCaller(await fixture.createUser());
     const failing = { llm_provider: "nobody" };
 

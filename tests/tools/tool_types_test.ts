@@ -7,7 +7,7 @@ import { callOf, noAbort, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts
 
 const CANARY = "http-c4n4ry-key";
 
-Deno.test("tools of the other types through the gateway", async (t) => {
+Deno.test("tools of the other types work through the gateway", async (t) => {
   const project = startHttpServer((request) => answerAsProject(request));
   const fixture = await openFixtureOnSharedDatabase({ supabaseUrl: project.url });
   try {
@@ -110,7 +110,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("an argument cannot climb out of its place in the path", async () => {
+  await t.step("an argument cannot leave its position in the path", async () => {
     const { server, caller } = await setUp(() => Response.json({}), {
       method: "GET",
       url: "/items/{id}/x",
@@ -127,7 +127,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("an API that echoes its credential does not give it to the model", async () => {
+  await t.step("an API that echoes its credential does not reveal it to the model", async () => {
     const { server, caller } = await setUp(
       ({ headers }) => Response.json({ you: headers.get("authorization"), enc: btoa(CANARY) }),
       { method: "GET", url: "/items/{id}" },
@@ -159,7 +159,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("the API's own refusal is an error the model can act on", async () => {
+  await t.step("the API's own refusal is an error that the model can act on", async () => {
     const { server, caller } = await setUp(
       () => Response.json({ message: "no such item" }, { status: 404 }),
       { method: "GET", url: "/items/{id}" },
@@ -174,7 +174,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("a lost answer is unknown for a POST and can be asked again for a GET", async () => {
+  await t.step("a lost answer is unknown for a POST and repeatable for a GET", async () => {
     const post = await setUp(() => brokenAnswer(), { method: "POST", url: "/items/{id}" });
     const get = await setUp(() => brokenAnswer(), { method: "GET", url: "/items/{id}" });
     try {
@@ -203,7 +203,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("an argument chooses no host but those that the operator lists", async () => {
+  await t.step("an argument can choose only hosts that the operator lists", async () => {
     const parameters = { type: "object", properties: { host: { type: "string" } } };
     const open = await fixture.createTool({
       type: "http_api",
@@ -257,7 +257,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("a config that is wrong is reported and the agent goes on without it", async () => {
+  await t.step("an invalid config is reported, and the agent continues without it", async () => {
     const toolId = await fixture.createTool({ type: "http_api", config: { url: "ftp://x" } });
     const caller = await fixture.createCaller(userId, [toolId]);
 
@@ -331,7 +331,11 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
         role: "authenticated",
       });
       assert.ok(own.outcome.kind === "answered" && own.outcome.text.includes("mine"));
-      assert.equal(Array.isArray(JSON.parse(own.outcome.text)), true, "one row of a set is a set");
+      assert.equal(
+        Array.isArray(JSON.parse(own.outcome.text)),
+        true,
+        "a set with one row is a list",
+      );
       assert.ok(other.outcome.kind === "answered" && !other.outcome.text.includes("mine"));
       assert.equal(added.row.mcp_name, await slugOf(fixture, added.row.tool_id));
     },
@@ -345,7 +349,7 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
     assert.ok(outcome.kind === "answered" && outcome.errorCode === "CALLER_REQUIRED");
   });
 
-  await t.step("a function the caller may not execute is refused", async () => {
+  await t.step("a function that the caller may not execute is refused", async () => {
     const { outcome } = await run(fixture, await callerOf("public.fixture_secret"), undefined, {});
 
     assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_FORBIDDEN");
@@ -358,14 +362,14 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
     assert.match(outcome.text, /boom \(SQLSTATE P0001\)\ndo not/);
   });
 
-  await t.step("a function that says it only reads cannot write", async () => {
+  await t.step("a function declared as read-only cannot write", async () => {
     const { outcome } = await run(fixture, await callerOf("public.fixture_lie"), undefined, {});
 
     assert.ok(outcome.kind === "answered" && outcome.isError);
     assert.match(outcome.text, /read-only transaction|non-volatile/);
   });
 
-  await t.step("arguments that do not fit the function's types are refused", async () => {
+  await t.step("arguments that do not match the function's types are refused", async () => {
     const caller = await callerOf("public.fixture_add");
 
     const { outcome } = await run(fixture, caller, undefined, { p_body: "x", p_mood: "angry" });
@@ -374,7 +378,7 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
     assert.match(outcome.text, /\$\.p_mood/);
   });
 
-  await t.step("a function that does not exist is reported", async () => {
+  await t.step("a missing function is reported", async () => {
     const caller = await callerOf("public.fixture_nothing");
 
     const { unavailable } = await fixture.gateway.listAgentTools(caller, noAbort());
@@ -399,7 +403,7 @@ async function edgeFunctions(
     return await fixture.createCaller(userId, [toolId]);
   }
 
-  await t.step("an edge function gets no key of the project but a token of this call", async () => {
+  await t.step("an edge function gets a token of this call, but no key", async () => {
     const caller = await callerOf("summarise");
 
     const { outcome } = await run(fixture, caller, undefined, { text: "summer" });
@@ -446,7 +450,7 @@ async function artifacts(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
   }
 
   await t.step(
-    "the artifacts server shows what the own job has stored and nothing else",
+    "the artifacts server shows only what the caller's own job has stored",
     async () => {
       const [own, other] = [await createTask(), await createTask()];
       await sql`
@@ -473,7 +477,7 @@ async function artifacts(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     },
   );
 
-  await t.step("an internal server that does not exist is reported", async () => {
+  await t.step("a missing internal server is reported", async () => {
     const unknown = await fixture.createTool({ type: "internal", config: { server: "nothing" } });
     const caller = await fixture.createCaller(userId, [unknown]);
 

@@ -36,11 +36,11 @@ const server: InternalServer = {
   name: "greeter",
   title: "Greeter",
   description: "Two versions of one tool",
-  // Of whatever order: the newest is found by its version.
+  // In any order: the newest is found by its version.
   tools: [firstGreet, secondGreet],
 };
 
-Deno.test("several versions of a tool live side by side", async (t) => {
+Deno.test("several versions of a tool coexist", async (t) => {
   await using fixture = await openToolFixture({
     internalServers: { greeter: () => Promise.resolve(server) },
   });
@@ -63,7 +63,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
     return rows.map((row) => ({ ...row }));
   };
 
-  await t.step("each is called by its names and checked by its own schema", async () => {
+  await t.step("each version has its own names and its own schema", async () => {
     for (const name of ["greet", "greet@2", "greet_v2"]) {
       assert.deepEqual(await call(name, { person: "Ada" }), ["2", "Good day, Ada"], name);
       assert.deepEqual(await call(name, { name: "Ada" }), ["2", "TOOL_ARGUMENTS_INVALID"], name);
@@ -74,7 +74,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
     }
   });
 
-  await t.step("a version that there is not is unknown, and recorded as that", async () => {
+  await t.step("a missing version is unknown, and recorded as unknown", async () => {
     assert.deepEqual(await call("greet@3", { name: "Ada" }), [undefined, "TOOL_NOT_FOUND"]);
     const [row] = await sql`
       select tool_name, tool_version from public.mcp_executions order by created_at desc limit 1`;
@@ -91,7 +91,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
     ]);
   });
 
-  await t.step("calls of an older one renew no list and teach the newest nothing", async () => {
+  await t.step("calls of an older version renew no list and teach nothing", async () => {
     const [before] = await cached();
     const listed = await listedAt(fixture, caller);
     for (let count = 0; count < 3; count++) await call("greet_v1", { name: `Eve ${count}` });
@@ -108,7 +108,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
   });
 
   await t.step(
-    "an older one is listed by its version, and says that it is deprecated",
+    "an older version is listed by its version and marked as deprecated",
     async () => {
       const tools = await list();
       const again = await list();
@@ -137,7 +137,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
     },
   );
 
-  await t.step("all of them share the limit of the tool", async () => {
+  await t.step("all versions share the limit of the tool", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
       values ('greeter', 'greet', 1, 2)`;
@@ -150,7 +150,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
     });
   });
 
-  await t.step("a caller's first calls, all at once, keep to the limit too", async () => {
+  await t.step("a caller's first concurrent calls respect the limit too", async () => {
     const newcomer = userCaller(await fixture.createUser());
     const calls = Array.from(
       { length: 10 },
@@ -162,7 +162,7 @@ Deno.test("several versions of a tool live side by side", async (t) => {
   });
 });
 
-/** The version that ran, with the text or the code that it answered. */
+/** The version that ran, with its text or code. */
 async function callOf(
   { gateway }: ToolFixture,
   caller: ToolCaller,
@@ -182,7 +182,7 @@ async function callOf(
   assert.equal(outcome.kind, "answered");
   if (outcome.kind !== "answered") throw new Error("unreachable");
   const { toolVersion, structured, errorCode, details } = outcome;
-  // After three in a row the code says so, and the details have the tool's own.
+  // After three consecutive failures the code changes, and the details keep the tool's own.
   const code = errorCode === "EXCEEDED_RETRIES"
     ? String((details as JsonObject).error_code)
     : errorCode;

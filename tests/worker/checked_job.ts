@@ -6,15 +6,15 @@ import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import { answered, ask, type ModelTurn, type Swarm, type WorkerParts } from "./swarm_fixture.ts";
 
 export const PAGES = 5;
-/** The page that comes with a picture. */
+/** The page with a picture. */
 export const PICTURE_PAGE = 3;
 export const PICTURE = "\x89PNG\r\n\x1a\npixels";
 
 /**
- * A run that guardrails check, that is summarized because it outgrows its model's window, and that
- * its user continues: the task reads five pages, and then says how many it knows.
+ * A run that guardrails check, that is summarized because it exceeds its model's window, and that
+ * its user continues: the task reads five pages, and then reports how many it knows.
  *
- * @param note Takes each call of a model or a tool, when it runs.
+ * @param note Receives each call of a model or a tool when it runs.
  */
 export function checkedJob(note: (what: string) => Promise<void> | void): WorkerParts {
   return {
@@ -67,7 +67,7 @@ export async function prepareChecks(sql: Sql): Promise<void> {
     where agents.slug = 'test-planner'`;
 }
 
-/** A step without what differs from run to run. */
+/** A step without the fields that differ between runs. */
 export interface StepShape {
   readonly seq: number;
   readonly kind: string;
@@ -75,7 +75,7 @@ export interface StepShape {
   readonly input: JsonObject | null;
 }
 
-/** What a task's steps are, whichever worker ran them. */
+/** A task's steps, whichever worker ran them. */
 export async function shapeOf(swarm: Swarm, taskId: string): Promise<readonly StepShape[]> {
   const rows = await swarm.sql<StepShape[]>`
     select seq, kind, state,

@@ -4,10 +4,10 @@ import { checkedJob, PAGES, prepareChecks, shapeOf } from "./checked_job.ts";
 import { dyingAt } from "./dying_store.ts";
 import { Swarm, type TestWorker, type WorkerParts } from "./swarm_fixture.ts";
 
-/** Of the two runs together: none of them may be the last that a worker lives to make. */
+/** For the two runs together: each of them must have at least one write before the worker dies. */
 const MOST_WRITES = 20;
 
-/** The job, and what really ran of it. */
+/** The job, and its executed calls. */
 function job() {
   const ran: string[] = [];
   return { ran, parts: checkedJob((what) => void ran.push(what)) };
@@ -19,7 +19,7 @@ async function openSwarm(): Promise<Swarm> {
   return swarm;
 }
 
-Deno.test("a checked, summed up and continued task survives a death at each of its writes", async (t) => {
+Deno.test("a checked, summarized and continued task survives a death at each of its writes", async (t) => {
   const swarm = await openSwarm();
   const abandoned: TestWorker[] = [];
   try {
@@ -50,14 +50,14 @@ Deno.test("a checked, summed up and continued task survives a death at each of i
 
         assert.equal(output, `I know ${PAGES} pages`);
         assert.deepEqual(await shapeOf(swarm, taskId), shape.steps);
-        // The model call and the check of its input, which run side by side, count as one.
+        // The model call and the parallel check of its input count as one.
         const again = ran.length - new Set(ran).size;
         assert.ok(again <= 2, JSON.stringify(ran));
       });
     }
     assert.ok(deaths >= 12, `only ${deaths} workers died`);
   } finally {
-    // The dead never answer.
+    // A dead worker never answers.
     await Promise.all(abandoned.map(({ worker }) => Promise.race([worker.unload(), pause()])));
     await swarm.close();
   }
@@ -67,7 +67,7 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-/** Lets the task run to the end of both runs, with a second worker once the first one is dead. */
+/** Runs the task to the end of both runs, with a second worker after the death of the first. */
 async function goOn(swarm: Swarm, taskId: string, parts: WorkerParts) {
   let rescuer: TestWorker | null = null;
   const untilCompleted = async () => {

@@ -20,11 +20,11 @@ async function setUp(): Promise<Swarm & AsyncDisposable> {
 const textOf = ({ prompt }: TaskModelCall) => prompt.messages.map(({ text }) => text).join("\n");
 const isSummary = ({ prompt }: TaskModelCall) => prompt.tools.length === 0;
 const needleIn = (call: TaskModelCall) => /needle \d+/.exec(textOf(call))?.[0] ?? "nothing";
-/** The newest message of the user, which is what the model has to do. */
+/** The newest message of the user, which is the model's task. */
 const lastMessage = ({ prompt }: TaskModelCall) =>
   prompt.messages.findLast(({ role }) => role === "user")?.text ?? "";
 
-/** A model that knows no more than its prompt, reads pages one by one, and refuses long prompts. */
+/** A model that knows only its prompt, reads pages one by one, and refuses long prompts. */
 function reader(windowTokens: number, seen: TaskModelCall[]) {
   return (call: TaskModelCall): ModelTurn => {
     if (estimateTokens(call.prompt) > windowTokens) {
@@ -42,7 +42,7 @@ function reader(windowTokens: number, seen: TaskModelCall[]) {
 let readPages = new Set<number>();
 const tools = [toolNamed("read", { isReadOnly: true })];
 
-/** Pages of some 1,400 characters, which are short enough to stay whole. */
+/** Pages of about 1,400 characters, which are short enough to stay complete. */
 function callTool({ arguments: given }: ToolCallRequest) {
   const page = Number(given.page);
   readPages.add(page);
@@ -50,7 +50,7 @@ function callTool({ arguments: given }: ToolCallRequest) {
   return answered(`page ${page} of ${PAGES}. ${needle}${"lorem ipsum ".repeat(115)}`);
 }
 
-Deno.test("a summary keeps a needle that a later turn asks for", async () => {
+Deno.test("a summary keeps a needle that a later turn needs", async () => {
   await using swarm = await setUp();
   readPages = new Set();
   const seen: TaskModelCall[] = [];
@@ -74,7 +74,7 @@ Deno.test("a summary keeps a needle that a later turn asks for", async () => {
     !seen.at(-1)?.prompt.messages.some(({ role, text }) =>
       role === "tool" && text.includes("needle 4711")
     ),
-    "the page itself was left out",
+    "the page itself was omitted",
   );
 
   const usage = await swarm.sql`
@@ -94,7 +94,7 @@ Deno.test("a summary keeps a needle that a later turn asks for", async () => {
   assert.ok(kept.some(({ output: result }) => String(result.text).includes("needle 4711")));
 });
 
-Deno.test("a follow-up after a thousand steps goes on with all of them", async () => {
+Deno.test("a follow-up after a thousand steps has all of them", async () => {
   await using swarm = await setUp();
   const taskId = await swarm.createTask("Read all pages", "test-planner", { max_steps: null });
   const [claimed] = await swarm.store.claim("loader", 1);
@@ -129,7 +129,7 @@ Deno.test("a follow-up after a thousand steps goes on with all of them", async (
   assert.equal(steps.length, 1_001 + seen.length);
 });
 
-Deno.test("a model whose window is smaller than was thought is asked again with less", async () => {
+Deno.test("a model with a smaller window than expected is called again with a shorter prompt", async () => {
   await using swarm = await setUp();
   readPages = new Set();
   await swarm

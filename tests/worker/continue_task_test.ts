@@ -9,7 +9,7 @@ const continueTask = (swarm: Swarm, taskId: string, input: string) =>
 const shown = (messages: readonly ModelMessage[]) =>
   messages.map((message) => `${message.role}: ${message.text}`);
 
-Deno.test("a follow-up goes on with the task's transcript", async (t) => {
+Deno.test("a follow-up continues the task's transcript", async (t) => {
   const swarm = await Swarm.open();
   try {
     await t.step("after a plain answer and after complete_task", async () => {
@@ -45,7 +45,7 @@ Deno.test("a follow-up goes on with the task's transcript", async (t) => {
       await worker.stop();
     });
 
-    await t.step("after a cancellation, none of the old calls begins again", async () => {
+    await t.step("after a cancellation, none of the old calls starts again", async () => {
       const calls: string[] = [];
       const started = Promise.withResolvers<void>();
       let asked: readonly ModelMessage[] = [];
@@ -135,7 +135,7 @@ Deno.test("a follow-up goes on with the task's transcript", async (t) => {
       await swarm.until(taskId, "completed");
       await first.stop();
       await continueTask(swarm, taskId, "Second");
-      // A claim that is given up with the model call under way, as a killed worker leaves it.
+      // A claim that is abandoned during its model call, as a killed worker leaves it.
       const [claim] = await swarm.sql`
         select epoch from private.claim_tasks('doomed', 1, 1, true)`;
       assert.ok(claim);

@@ -2,7 +2,7 @@ import type { TaskStore } from "../../shared/worker/task_store.ts";
 
 const never = () => new Promise<never>(() => {});
 
-/** A store whose worker dies at the `fatal`-th write: from then on nothing is heard of it. */
+/** A store whose worker dies at the `fatal`-th write and never calls again. */
 export function dyingAt(fatal: number, store: TaskStore): TaskStore {
   let writes = 0;
   const step = <T>(write: () => Promise<T>): Promise<T> => ++writes > fatal ? never() : write();

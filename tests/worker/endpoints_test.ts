@@ -32,7 +32,7 @@ function nested(levels: number): unknown {
   return JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
 }
 
-Deno.test("the endpoints let in whom they should and answer as documented", async (t) => {
+Deno.test("the endpoints admit the right callers and answer as documented", async (t) => {
   const swarm = await Swarm.open();
   const keys = await ensureKeys(null);
   const config = configFor(swarm.url, keys);
@@ -70,7 +70,7 @@ Deno.test("the endpoints let in whom they should and answer as documented", asyn
       assert.deepEqual({ ...row }, { created_by: null, traceparent: TRACEPARENT });
     });
 
-    await t.step("with watch the job is watched before any worker can have it", async () => {
+    await t.step("with watch the job is watched before a worker can claim it", async () => {
       const watched = await create({ ...task, watch: true }, service);
       const unwatched = await create({ ...task, watch: false }, service);
 
@@ -94,7 +94,7 @@ Deno.test("the endpoints let in whom they should and answer as documented", asyn
       assert.equal(row?.created_by, USER_ID);
     });
 
-    await t.step("nobody else gets in", async () => {
+    await t.step("other callers are refused", async () => {
       const refused: [string, Record<string, string>, number][] = [
         ["nothing", {}, 401],
         ["publishable key", { apikey: keys.publishableKey }, 401],
@@ -127,7 +127,7 @@ Deno.test("the endpoints let in whom they should and answer as documented", asyn
       assert.equal(first.body.task_id, second.body.task_id);
     });
 
-    await t.step("all options of the contract arrive", async () => {
+    await t.step("all options of the contract are stored", async () => {
       const { status, body } = await create({
         agent: "test-planner",
         input: { topic: "tides\0" },
@@ -152,7 +152,7 @@ Deno.test("the endpoints let in whom they should and answer as documented", asyn
       });
     });
 
-    await t.step("what does not fit is refused with its code", async () => {
+    await t.step("invalid requests are refused with their code", async () => {
       const refused: [unknown, number, string][] = [
         [{ agent: "nobody", input: "x" }, 404, "AGENT_NOT_FOUND"],
         [{ ...task, agnet: "x" }, 400, "BODY_INVALID"],
@@ -179,7 +179,7 @@ Deno.test("the endpoints let in whom they should and answer as documented", asyn
     });
 
     await t.step(
-      "a wake needs a secret key of any name, or the database's wake token",
+      "a wake-up requires a secret key of any name, or the database's wake token",
       async () => {
         const guard = createWakeGuard(config.apiKeys, swarm.store);
         const wake = (headers: Record<string, string>) =>

@@ -16,7 +16,7 @@ import {
 
 const complete = { calls: [ask("complete_task", { output: "done" })] };
 
-/** Two tool calls and an answer; counts what really ran. */
+/** Two tool calls and an answer; counts the executed calls. */
 function job() {
   const ran: string[] = [];
   const model: ModelScript = (call) => {
@@ -37,13 +37,13 @@ function job() {
   return { ran, parts };
 }
 
-Deno.test("no fault loses a task or runs a finished step again", async (t) => {
+Deno.test("no fault loses a task or repeats a finished step", async (t) => {
   const swarm = await Swarm.open();
   const abandoned: TestWorker[] = [];
   try {
     for (const fatal of [0, 1, 2, 3, 4, 5, 6]) {
       await t.step(
-        `a worker that dies at its write ${fatal + 1} costs at most one step`,
+        `a worker that dies at write ${fatal + 1} costs at most one step`,
         async () => {
           const { ran, parts } = job();
           abandoned.push(
@@ -69,7 +69,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
     }
 
     await t.step(
-      "a call that may have taken effect asks a person before it runs again",
+      "a call that may have taken effect asks a person before it is repeated",
       async () => {
         const keys: string[] = [];
         const model: ModelScript = (call) =>
@@ -103,7 +103,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
-    await t.step("an approval of another call is not used twice", async () => {
+    await t.step("an approval for another call is not reused", async () => {
       let callCount = 0;
       const parts = {
         tools: [toolNamed("pay")],
@@ -133,7 +133,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
     });
 
     await t.step(
-      "an outcome that the gateway does not know asks a person; no means no",
+      "an outcome that the gateway does not know asks a person, who can reject",
       async () => {
         let callCount = 0;
         const worker = swarm.startWorker({
@@ -180,7 +180,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
-    await t.step("a worker that lost its lease stops and can write nothing", async () => {
+    await t.step("a worker without its lease stops and can write nothing", async () => {
       let refusals = 0;
       let stopped = false;
       const zombie = swarm.startWorker({
@@ -213,7 +213,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await Promise.all([zombie.stop(), rescuer.stop()]);
     });
 
-    await t.step("cancelling aborts what is in flight, within a heartbeat", async () => {
+    await t.step("a cancellation aborts calls in flight within a heartbeat", async () => {
       let wasAborted = false;
       const worker = swarm.startWorker({
         heartbeatSeconds: 0.3,
@@ -235,7 +235,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a worker whose time is up hands its tasks on at no attempt", async () => {
+    await t.step("a worker whose time is up returns its tasks without an attempt", async () => {
       let callCount = 0;
       const first = swarm.startWorker({
         wallClockSeconds: 2,
@@ -261,7 +261,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
     });
 
     await t.step(
-      "a worker that closes begins no further step, so no call is in doubt",
+      "a worker that closes starts no further step, so no outcome is unknown",
       async () => {
         const first = swarm.startWorker({
           wallClockSeconds: 2,
@@ -305,7 +305,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
           ...store,
           record: async (lease, results, next) => {
             const outcome = await store.record(lease, results, next);
-            // The platform speaks while the answer of the database is on its way.
+            // The platform shuts down while the database's answer is in transit.
             if (next.some(({ kind }) => kind === "tool")) {
               handBack ??= first.worker.unload();
               await new Promise((resolve) => setTimeout(resolve));
@@ -329,7 +329,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await second.stop();
     });
 
-    await t.step("errors that are spread over a long task do not bury it", async () => {
+    await t.step("errors spread over a long task do not fail it", async () => {
       const asked = new Map<number, number>();
       const worker = swarm.startWorker({
         model: (call) => {
@@ -347,11 +347,11 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       assert.deepEqual([...asked.values()], [2, 2, 2, 2]);
       const events = await swarm.events(taskId);
       assert.equal(events.filter((type) => type === "task.retried").length, 4);
-      assert.equal(task.attempts, 1, "those of the last step");
+      assert.equal(task.attempts, 1, "the attempts of the last step");
       await worker.stop();
     });
 
-    await t.step("a database that does not answer for a while costs nothing", async () => {
+    await t.step("a temporary database outage costs nothing", async () => {
       let outages = 6;
       const outage = () => {
         outages--;
@@ -374,7 +374,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
     });
 
     await t.step(
-      "a failing task is logged with the code and the message of its error",
+      "a failing task is logged with the code and message of its error",
       async () => {
         const logged: unknown[] = [];
         const worker = swarm.startWorker({
@@ -421,7 +421,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
     });
 
-    await t.step("an idle worker ends by itself, and says so", async () => {
+    await t.step("an idle worker ends on its own and reports it", async () => {
       const worker = swarm.startWorker({ idleSeconds: 0.2 });
 
       await worker.ended;

@@ -19,7 +19,7 @@ async function openSwarm(): Promise<Swarm & AsyncDisposable> {
   return Object.assign(swarm, { [Symbol.asyncDispose]: () => swarm.close() });
 }
 
-/** A guardrail that answers with these, and says what it was asked. */
+/** A guardrail that gives these answers and records its requests. */
 function guardrail(answers: Readonly<Record<string, JsonObject>>, asked: ToolCallRequest[] = []) {
   return (request: ToolCallRequest) => {
     asked.push(request);
@@ -29,11 +29,11 @@ function guardrail(answers: Readonly<Record<string, JsonObject>>, asked: ToolCal
 
 const lastText = ({ prompt }: TaskModelCall) => String(prompt.messages.at(-1)?.text);
 
-Deno.test("guardrails of an agent", async (t) => {
+Deno.test("an agent's guardrails check input and result", async (t) => {
   await using swarm = await openSwarm();
 
   await t.step(
-    "what both allow is the result, through the gateway as the task's owner",
+    "an allowed result is returned, through the gateway as the task's owner",
     async () => {
       const asked: ToolCallRequest[] = [];
       const worker = swarm.startWorker({
@@ -55,7 +55,7 @@ Deno.test("guardrails of an agent", async (t) => {
     },
   );
 
-  await t.step("a refused input ends the task, and nothing of the answer is shown", async () => {
+  await t.step("a refused input ends the task, and the answer stays hidden", async () => {
     const calls: string[] = [];
     const worker = swarm.startWorker({
       model: () => {
@@ -81,10 +81,10 @@ Deno.test("guardrails of an agent", async (t) => {
     assert.ok(!String(shown?.text).includes("pick a lock"));
     const [booked] = await swarm.sql`
       select count(*)::int as count from public.usage_events where task_id = ${taskId}::uuid`;
-    assert.equal(booked?.count, 1, "the call is paid for");
+    assert.equal(booked?.count, 1, "the call is charged");
   });
 
-  await t.step("a replaced input is what the model answers", async () => {
+  await t.step("the model answers a replaced input", async () => {
     const seen: string[] = [];
     const worker = swarm.startWorker({
       model: (call) => {
@@ -123,7 +123,7 @@ Deno.test("guardrails of an agent", async (t) => {
     }
   });
 
-  await t.step("a guardrail that fails lets nothing through", async () => {
+  await t.step("a failing guardrail lets nothing through", async () => {
     for (const answer of [answered("down", { isError: true }), answered("perhaps")]) {
       const worker = swarm.startWorker({
         model: () => ({ text: "Roses" }),

@@ -1,6 +1,6 @@
 import { type HttpFixture, startHttpServer } from "../tools/http_fixture.ts";
 
-/** A span as a collector got it. */
+/** A span that a collector received. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -25,7 +25,7 @@ export interface OtlpCollector {
   spans(): readonly CollectedSpan[];
 }
 
-/** Starts a collector that answers as `answer` says. */
+/** Starts a collector whose responses `answer` returns. */
 export function startCollector(
   answer: () => Response | Promise<Response> = () => new Response("{}"),
 ): OtlpCollector {
@@ -33,7 +33,7 @@ export function startCollector(
   return { server, spans: () => server.seen.flatMap(({ body }) => spansIn(body)) };
 }
 
-/** The spans whose parent is not among them. */
+/** The spans without a parent among them. */
 export function rootsOf(spans: readonly CollectedSpan[]): CollectedSpan[] {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   return spans.filter(({ parentSpanId }) => parentSpanId === undefined || !ids.has(parentSpanId));
@@ -41,7 +41,7 @@ export function rootsOf(spans: readonly CollectedSpan[]): CollectedSpan[] {
 
 function spansIn(body: string): CollectedSpan[] {
   return JSON.parse(body).resourceSpans.flatMap(
-    // As OTLP's JSON form has it; what the tests look at is checked by them.
+    // In OTLP's JSON format; the tests check the parts that they read.
     // deno-lint-ignore no-explicit-any
     ({ resource, scopeSpans }: any) =>
       // deno-lint-ignore no-explicit-any

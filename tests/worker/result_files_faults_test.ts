@@ -8,7 +8,7 @@ const PNG = btoa("\x89PNG\r\n\x1a\npixels");
 /** The writes of a run that calls one tool and answers. */
 const WRITES = 3;
 
-Deno.test("a file that a tool returned stands once, whenever its worker dies", async (t) => {
+Deno.test("a file that a tool returned is stored once, whenever its worker dies", async (t) => {
   const swarm = await Swarm.open();
   const doomed: TestWorker[] = [];
   const parts = {
@@ -53,11 +53,11 @@ Deno.test("a file that a tool returned stands once, whenever its worker dies", a
         assert.deepEqual([task.output, task.storage_paths], ["Drawn", [path]]);
         const stored = [...first.artifacts, ...rescuer.artifacts];
         assert.deepEqual([...new Set(stored.map((artifact) => artifact.path))], [path]);
-        assert.ok(stored.length <= 2, "a call that was made again replaces its own file");
+        assert.ok(stored.length <= 2, "a repeated call replaces its own file");
       });
     }
   } finally {
-    // The dead never answer.
+    // A dead worker never answers.
     const pause = new Promise((resolve) => setTimeout(resolve, 100));
     await Promise.all(doomed.map(({ worker }) => Promise.race([worker.unload(), pause])));
     await swarm.close();

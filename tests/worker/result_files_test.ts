@@ -20,7 +20,7 @@ const tools = [toolNamed("draw", { isReadOnly: true }), toolNamed("write")];
 const returning = (content: readonly ContentBlock[], parts: { isError?: boolean } = {}) => () =>
   answered("", { content: content as unknown as JsonValue, ...parts });
 
-/** Calls `draw` once, then ends; notes what it was shown. */
+/** Calls `draw` once, then ends; records what the model was shown. */
 function drawer(seen: TaskModelCall[]) {
   return (call: TaskModelCall): ModelTurn => {
     seen.push(call);
@@ -37,10 +37,10 @@ function resultOf(messages: readonly ModelMessage[]) {
 
 const typesOf = (files: readonly ModelFile[] = []) => files.map(({ facts }) => facts?.mediaType);
 
-Deno.test("files that a tool returns", async (t) => {
+Deno.test("files that a tool returns are stored", async (t) => {
   await using swarm = await openSwarm();
 
-  await t.step("are files of the task, named in its step, and shown to the model", async () => {
+  await t.step("they are files of the task, named in its step and shown to the model", async () => {
     const seen: TaskModelCall[] = [];
     const worker = swarm.startWorker({
       model: drawer(seen),
@@ -86,7 +86,7 @@ Deno.test("files that a tool returns", async (t) => {
     assert.ok(rows.includes('"media_type":"image/png"'));
   });
 
-  await t.step("are named alone where the call failed", async () => {
+  await t.step("they are only named if the call failed", async () => {
     const seen: TaskModelCall[] = [];
     const image: ContentBlock = { type: "image", data: PNG, mimeType: "image/png" };
     const worker = swarm.startWorker({
@@ -104,7 +104,7 @@ Deno.test("files that a tool returns", async (t) => {
     assert.equal(task.storage_paths.length, 1);
   });
 
-  await t.step("that cannot be stored cost the task nothing but the file", async () => {
+  await t.step("a file that cannot be stored costs the task only the file", async () => {
     const seen: TaskModelCall[] = [];
     const worker = swarm.startWorker({
       model: drawer(seen),
@@ -128,7 +128,7 @@ Deno.test("files that a tool returns", async (t) => {
     assert.match(text, /left out: its data is empty or no base64/);
   });
 
-  await t.step("and resources that it links to are read from its server", async () => {
+  await t.step("linked resources are read from the tool's server", async () => {
     const seen: TaskModelCall[] = [];
     const asked: JsonValue[] = [];
     const link = (name: string, size = 1): ContentBlock => ({
@@ -164,7 +164,7 @@ Deno.test("files that a tool returns", async (t) => {
     assert.equal(task.storage_paths.length, 2);
   });
 
-  await t.step("reach follow-ups, forks and a result that is recalled", async () => {
+  await t.step("they reach follow-ups, forks and a recalled result", async () => {
     const seen: TaskModelCall[] = [];
     const image: ContentBlock = { type: "image", data: PNG, mimeType: "image/png" };
     const worker = swarm.startWorker({
@@ -187,7 +187,7 @@ Deno.test("files that a tool returns", async (t) => {
       recalled.map((message) => message.role === "tool" ? typesOf(message.files) : []),
       [["image/png"], ["image/png"]],
     );
-    assert.equal(worker.artifacts.length, 1, "it was stored once");
+    assert.equal(worker.artifacts.length, 1, "the file was stored once");
     assert.equal(task.storage_paths.length, 1);
 
     const [forked] = await swarm.sql`select public.fork_task(${taskId}::uuid, 3) as id`;
@@ -198,7 +198,7 @@ Deno.test("files that a tool returns", async (t) => {
   });
 });
 
-Deno.test("compaction counts the files of results and leaves the oldest out", async () => {
+Deno.test("compaction counts the files of results and omits the oldest", async () => {
   await using swarm = await openSwarm();
   const windowTokens = 20_000;
   await swarm.sql`
@@ -208,7 +208,7 @@ Deno.test("compaction counts the files of results and leaves the oldest out", as
   const drawn = (call: TaskModelCall) =>
     call.prompt.messages.filter(({ role }) => role === "assistant").length;
   const worker = swarm.startWorker({
-    // A lease that runs out on a slow machine would have calls counted twice.
+    // A lease that expires on a slow machine would count calls twice.
     leaseSeconds: 60,
     model: (call) => {
       if (call.prompt.tools.length === 0) return { text: "Charts were drawn" };
@@ -221,7 +221,7 @@ Deno.test("compaction counts the files of results and leaves the oldest out", as
   const task = await swarm.until(await swarm.createTask("Draw many"), "completed");
   await worker.stop();
 
-  assert.equal(task.storage_paths.length, 14, "all of them stay files of the task");
+  assert.equal(task.storage_paths.length, 14, "all files stay files of the task");
   const counts = seen.map(({ prompt }) =>
     prompt.messages.filter((message) => message.role === "tool" && message.files !== undefined)
       .length
@@ -232,7 +232,7 @@ Deno.test("compaction counts the files of results and leaves the oldest out", as
   assert.ok(last?.role === "tool" && last.files?.length === 1, "the newest is shown");
 });
 
-Deno.test("files of the user that no window holds end the task before any call", async () => {
+Deno.test("files of the user that fit no window end the task before any call", async () => {
   await using swarm = await openSwarm();
   await swarm.sql`
     insert into storage.objects (bucket_id, name, metadata)

@@ -67,7 +67,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await swarm.sql`update public.agents set must_complete = false where slug = 'test-planner'`;
     });
 
-    await t.step("the output is typed by the task's schema, else by its agent's", async () => {
+    await t.step("the output has the type of the task's schema, else of its agent's", async () => {
       const schema = (name: string) => ({
         type: "object",
         properties: { [name]: { type: "integer" } },
@@ -108,7 +108,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
     });
 
     await t.step(
-      "tools of a turn run side by side and come back fenced, in call order",
+      "tools of a turn run in parallel and return fenced, in call order",
       async () => {
         let running = 0;
         let mostRunning = 0;
@@ -145,7 +145,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
     );
 
     await t.step(
-      "a failing tool answers with the retry message, the third time to stop",
+      "a failing tool answers with the retry message, and gives up the third time",
       async () => {
         let results: readonly string[] = [];
         const attempts: number[] = [];
@@ -176,7 +176,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       },
     );
 
-    await t.step("subtasks run in parallel and their results come in call order", async () => {
+    await t.step("subtasks run in parallel and their results arrive in call order", async () => {
       let results: readonly string[] = [];
       const worker = swarm.startWorker({
         model: async (call) => {
@@ -236,7 +236,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       }
     });
 
-    await t.step("data is kept with the task, large values and files in Storage", async () => {
+    await t.step("data is stored with the task, large values and files in Storage", async () => {
       const large = "x".repeat(70_000);
       const worker = swarm.startWorker({
         model: script({
@@ -266,7 +266,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
     });
 
     await t.step(
-      "a large output goes to Storage, a reference with its head to the parent",
+      "a large output goes to Storage, and the parent gets a reference",
       async () => {
         const output = "😀".repeat(20_000);
         let result = "";
@@ -290,7 +290,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       },
     );
 
-    await t.step("a large tool result is stored and its head goes on", async () => {
+    await t.step("a large tool result is stored, and the prompt has its beginning", async () => {
       let result = "";
       const worker = swarm.startWorker({
         tools: [toolNamed("read")],
@@ -376,13 +376,13 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       const deltas = await swarm.deltas(taskId);
       assert.deepEqual(modes, [true]);
       assert.equal(deltas.map(({ text }) => text).join(""), "Roses are");
-      assert.ok(deltas.length < 3, "deltas are gathered");
+      assert.ok(deltas.length < 3, "deltas are batched");
       assert.ok(deltas.every(({ topic }) => topic === `supaswarm:master:${taskId}`));
       assert.ok(!(await swarm.events(taskId)).includes("model.delta"));
       await worker.stop();
     });
 
-    await t.step("nobody watches: models answer whole, and no text is broadcast", async () => {
+    await t.step("without a watch models answer at once, and no text is broadcast", async () => {
       const modes: boolean[] = [];
       const worker = swarm.startWorker({
         model: (call) => {
@@ -400,7 +400,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a watch that begins or ends is known at the next call", async () => {
+    await t.step("the next call detects a watch that begins or ends", async () => {
       const modes: boolean[] = [];
       const worker = swarm.startWorker({
         model: async (call) => {
@@ -423,7 +423,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a watch that begins in a long call is known by its next heartbeat", async () => {
+    await t.step("a heartbeat detects a watch that begins during a long call", async () => {
       const watch = Promise.withResolvers<void>();
       const worker = swarm.startWorker({
         heartbeatSeconds: 1,
@@ -447,7 +447,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a retryable error is an attempt, a rate limit is none", async () => {
+    await t.step("a retryable error is an attempt, a rate limit is not", async () => {
       const failures = [
         new SwarmError("MODEL_UNAVAILABLE", "gone"),
         new SwarmError("MODEL_RATE_LIMITED", "slow down", { retryAfterSeconds: 0 }),
@@ -468,7 +468,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("an error that cannot be mended fails the task at once", async () => {
+    await t.step("a permanent error fails the task immediately", async () => {
       const worker = swarm.startWorker({
         model: () => {
           throw new SwarmError("MODEL_KEY_MISSING", "Cannot call: no secret X", { hint: "Set X" });
@@ -486,7 +486,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a cap ends the task with its code and keeps what was paid for", async () => {
+    await t.step("a cap ends the task with its code and keeps charged usage", async () => {
       const worker = swarm.startWorker({
         model: () => ({ calls: [ask("save_intermediate_data", { key: "k", value: 1 })] }),
       });
@@ -500,7 +500,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a model that calls only what does not exist fails the task", async () => {
+    await t.step("a model that calls only missing tools fails the task", async () => {
       const worker = swarm.startWorker({ model: () => ({ calls: [ask("no_such_tool")] }) });
 
       const task = await swarm.until(await swarm.createTask(), "failed");
@@ -510,7 +510,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
     });
 
     await t.step(
-      "a slow call keeps no other task waiting, and a freed slot is refilled",
+      "a slow call delays no other task, and a freed slot is refilled",
       async () => {
         let running = 0;
         let mostRunning = 0;
@@ -539,7 +539,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       },
     );
 
-    await t.step("a woken worker picks a task up at once", async () => {
+    await t.step("a woken worker immediately claims a task", async () => {
       const worker = swarm.startWorker({ model: () => complete("done") });
       const pickupsMs: number[] = [];
 

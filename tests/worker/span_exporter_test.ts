@@ -36,7 +36,7 @@ function spanCount(body: string): number {
   return JSON.parse(body).resourceSpans[0].scopeSpans[0].spans.length;
 }
 
-Deno.test("SpanExporter sends what it was given by itself, in one batch", async () => {
+Deno.test("SpanExporter sends its spans automatically in one batch", async () => {
   const collector = startHttpServer(() => new Response("{}"));
   const { exporter, logged } = open(`${collector.url}/v1/traces`);
 
@@ -52,7 +52,7 @@ Deno.test("SpanExporter sends what it was given by itself, in one batch", async 
   await collector.stop();
 });
 
-Deno.test("SpanExporter keeps spans while the collector is away and sends them at the end", async () => {
+Deno.test("SpanExporter keeps spans while the collector is unavailable and sends them at the end", async () => {
   let status = 503;
   const collector = startHttpServer(() => new Response("{}", { status }));
   const { exporter, logged } = open(collector.url);
@@ -61,7 +61,7 @@ Deno.test("SpanExporter keeps spans while the collector is away and sends them a
   await exporter.flush();
   exporter.add(newSpan());
   await exporter.flush();
-  assert.equal(collector.seen.length, 1, "a collector that is away is left in peace");
+  assert.equal(collector.seen.length, 1, "an unavailable collector gets no further requests");
   status = 200;
   await exporter.close();
 
@@ -70,7 +70,7 @@ Deno.test("SpanExporter keeps spans while the collector is away and sends them a
   await collector.stop();
 });
 
-Deno.test("SpanExporter counts what a full queue and a dead collector cost, and says so once", async () => {
+Deno.test("SpanExporter counts the spans lost to a full queue or a dead collector, and reports them once", async () => {
   const { exporter, logged } = open("http://127.0.0.1:9/v1/traces");
 
   for (let n = 0; n < 3_000; n++) exporter.add(newSpan());
@@ -82,7 +82,7 @@ Deno.test("SpanExporter counts what a full queue and a dead collector cost, and 
   ]);
 });
 
-Deno.test("SpanExporter gives a collector that does not answer its deadline and no more", async () => {
+Deno.test("SpanExporter waits for an unresponsive collector only until its deadline", async () => {
   const answers = Promise.withResolvers<Response>();
   const collector = startHttpServer(() => answers.promise);
   const { exporter, logged } = open(collector.url, 100);
@@ -95,7 +95,7 @@ Deno.test("SpanExporter gives a collector that does not answer its deadline and 
   await collector.stop();
 });
 
-Deno.test("SpanExporter drops what is refused, follows no redirect and reads partial success", async () => {
+Deno.test("SpanExporter drops refused spans, follows no redirect and reads partial success", async () => {
   const answers = [
     new Response("no", { status: 400 }),
     new Response('{"partialSuccess":{"rejectedSpans":"1"}}'),

@@ -20,7 +20,7 @@ import type { Worker } from "../../shared/work/supervisor.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
-/** What a scripted model answers: text, calls, or a failure. */
+/** A scripted model's answer: text, calls, or a failure. */
 export type ModelScript = (call: TaskModelCall) => Promise<ModelTurn> | ModelTurn;
 
 /** One answer of a scripted model. */
@@ -35,22 +35,22 @@ export interface ScriptedCall {
   readonly arguments: JsonObject | null;
 }
 
-/** What a scripted gateway answers to a call. */
+/** A scripted gateway's answer to a call. */
 export type ToolScript = (
   request: ToolCallRequest,
   signal: AbortSignal,
 ) => Promise<ToolCallOutcome> | ToolCallOutcome;
 
-/** What a worker of a test is made of; each part has a default that does nothing. */
+/** The parts of a test's worker; each has a default that does nothing. */
 export interface WorkerParts {
   readonly model?: ModelScript;
   readonly tools?: readonly AgentTool[];
   readonly callTool?: ToolScript;
   readonly relay?: ToolGateway["relay"];
-  /** @default keeps what is put in `artifacts` */
+  /** @default stores files in `artifacts` */
   readonly artifacts?: TaskPorts["artifacts"];
   readonly describeFiles?: TaskPorts["describeFiles"];
-  /** Instead of `tools`, `callTool` and `relay`. */
+  /** Replaces `tools`, `callTool` and `relay`. */
   readonly gateway?: ToolGateway;
   readonly telemetry?: Pick<Telemetry, "openRun">;
   readonly store?: (store: TaskStore) => TaskStore;
@@ -61,11 +61,11 @@ export interface WorkerParts {
   readonly slots?: number;
   readonly listen?: ListenForWork;
   readonly log?: Logger;
-  /** Milliseconds of the worker's clock in one of the test's; what it sleeps is not affected. @default 1 */
+  /** Milliseconds of the worker's clock per millisecond of the test's; its sleeps are not affected. @default 1 */
   readonly clockRate?: number;
 }
 
-/** A running worker and what it has put outside the database. */
+/** A running worker and everything that it stored outside the database. */
 export interface TestWorker {
   readonly worker: Worker;
   readonly artifacts: Artifact[];
@@ -73,7 +73,7 @@ export interface TestWorker {
   stop(): Promise<void>;
 }
 
-/** A task as tests look at it. */
+/** A task in the form that tests read. */
 export interface TaskRow {
   readonly status: string;
   readonly output: JsonValue;
@@ -84,7 +84,7 @@ export interface TaskRow {
   readonly intermediate_data: JsonObject;
 }
 
-/** A step as tests look at it. */
+/** A step in the form that tests read. */
 export interface StepRow {
   readonly seq: number;
   readonly kind: string;
@@ -107,7 +107,7 @@ export interface DeltaRow {
 const PROJECT_ROOT = new URL("../../", import.meta.url).pathname;
 const LEASE_SECONDS = 5;
 
-/** A database with the project's migrations, and workers on it with scripted models and tools. */
+/** A database with the project's migrations, and its workers with scripted models and tools. */
 export class Swarm {
   readonly sql: Sql;
   readonly store: TaskStore;
@@ -137,7 +137,7 @@ export class Swarm {
     return swarm;
   }
 
-  /** Uses a database that somebody else runs and has migrated. */
+  /** Uses a database that the caller runs and has migrated. */
   static attach(url: string): Swarm {
     return new Swarm(url, () => Promise.resolve());
   }
@@ -203,7 +203,7 @@ export class Swarm {
     return rows.map((row) => String(row.type));
   }
 
-  /** As somebody who watches the task's job. */
+  /** Watches the job of the task. */
   async watch(taskId: string): Promise<void> {
     await this.sql`select public.watch_task(${taskId}::uuid)`;
   }
@@ -230,7 +230,7 @@ export class Swarm {
     });
   }
 
-  /** Starts a worker of its own connections. */
+  /** Starts a worker with its own connections. */
   startWorker(parts: WorkerParts = {}): TestWorker {
     const sql = createSql(this.url, { maxConnections: 3, applicationName: "test-worker" });
     const leaseSeconds = parts.leaseSeconds ?? LEASE_SECONDS;
@@ -289,7 +289,7 @@ export class Swarm {
   }
 }
 
-/** What a worker never asks of the gateway. */
+/** The gateway functions that a worker never uses. */
 const NO_CATALOGUE: Pick<
   ToolGateway,
   "listServers" | "listServerTools" | "findConnection" | "prepare"
@@ -301,10 +301,10 @@ const NO_CATALOGUE: Pick<
 };
 
 function unexpected(): Promise<never> {
-  return Promise.reject(new TypeError("a worker asks for no catalogue"));
+  return Promise.reject(new TypeError("a worker requests no catalog"));
 }
 
-/** A tool result that went well. */
+/** A successful tool result. */
 export function answered(text: string, parts: Partial<JsonObject> = {}): ToolCallOutcome {
   return {
     kind: "answered",
@@ -323,7 +323,7 @@ export function ask(name: string, args: JsonObject | null = {}): ScriptedCall {
   return { name, arguments: args };
 }
 
-/** How many assistant turns the model has seen: which answer is due. */
+/** The number of assistant turns in the prompt, which selects the next answer. */
 export function turnNumber({ prompt }: TaskModelCall): number {
   return prompt.messages.filter(({ role }) => role === "assistant").length;
 }

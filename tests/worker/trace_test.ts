@@ -22,7 +22,7 @@ const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const CALLER_SPAN = "b7ad6b7169203331";
 const TRACEPARENT = `00-${TRACE_ID}-${CALLER_SPAN}-01`;
 const TRACESTATE = "vendor=abc,other@sys=1";
-const INPUT = "a prompt that no trace may tell";
+const INPUT = "a prompt that no trace may contain";
 const SECRET_KEY = "sb_secret_tr4ce_c4n4ry";
 
 const complete = { calls: [ask("complete_task", { output: "done" })] };
@@ -69,7 +69,7 @@ function workerTelemetry(endpoint: string): Telemetry {
   });
 }
 
-/** Gives both agents a tool of every type that is reached over HTTP. */
+/** Gives both agents a tool of every type that uses HTTP. */
 async function addTools(swarm: Swarm, urls: { readonly web: string; readonly mcp: string }) {
   const parameters = { type: "object", properties: { q: { type: "string" } } };
   const rows = [
@@ -128,7 +128,7 @@ function only(spans: readonly CollectedSpan[], what: (span: CollectedSpan) => bo
   return found[0] as CollectedSpan;
 }
 
-/** A store whose worker is never heard of again once it wants to write a third time. */
+/** A store whose worker stops when it is about to write a third time. */
 function dyingStore(store: TaskStore): TaskStore {
   let writes = 0;
   const step = <T>(write: () => Promise<T>): Promise<T> => ++writes > 2 ? never() : write();
@@ -141,7 +141,7 @@ function dyingStore(store: TaskStore): TaskStore {
   };
 }
 
-Deno.test("a job's spans are one tree from the request to what tools and subtasks do", async () => {
+Deno.test("a job's spans form one tree from the request to tools and subtasks", async () => {
   const swarm = await Swarm.open();
   const collector = startCollector();
   const web = startHttpServer(() => Response.json({ ok: true }));
@@ -232,7 +232,7 @@ Deno.test("a job's spans are one tree from the request to what tools and subtask
   }
 });
 
-Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
+Deno.test("failed and unsampled jobs have correct traces", async (t) => {
   const swarm = await Swarm.open();
   const collector = startCollector();
   const telemetry = workerTelemetry(collector.server.url);
@@ -260,7 +260,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
     return collector.spans().filter((span) => span.traceId === traceId);
   };
   try {
-    await t.step("a killed worker leaves nothing without parent but its own steps", async () => {
+    await t.step("only a killed worker's own steps lack a parent span", async () => {
       const traceId = "1".repeat(32);
       const taskId = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       const victim = workerTelemetry(collector.server.url);
@@ -302,7 +302,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       const { worker: dead } = swarm.startWorker({
         ...base,
         model: handOff,
-        // Dies with all that it has not yet exported.
+        // Dies with all spans that it has not exported yet.
         telemetry: workerTelemetry("http://127.0.0.1:9"),
         store: (store) => ({
           ...store,
@@ -327,7 +327,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       assert.equal(new Set(spans.map(({ spanId }) => spanId)).size, spans.length);
     });
 
-    await t.step("a failed task says so, and a retried one goes on in its trace", async () => {
+    await t.step("a failed task reports it, and a retry continues its trace", async () => {
       const traceId = "2".repeat(32);
       const taskId = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       const failing = { ...base, model: () => Promise.reject(new TypeError("on purpose")) };
@@ -356,7 +356,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       assert.equal(spans.length, 4);
     });
 
-    await t.step("a request without a trace begins one", async () => {
+    await t.step("a request without a trace starts one", async () => {
       const taskId = await endpoint.create();
       const [row] = await swarm.sql`
         select traceparent from public.tasks where id = ${taskId}::uuid`;
@@ -372,7 +372,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       ]);
     });
 
-    await t.step("a trace that is not sampled is carried on and not exported", async () => {
+    await t.step("an unsampled trace is passed on and not exported", async () => {
       const traceId = "3".repeat(32);
       requests.length = 0;
       const taskId = await endpoint.create({ traceparent: `00-${traceId}-${CALLER_SPAN}-00` });
@@ -398,7 +398,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       await plain.close();
     });
 
-    await t.step("a fork stays in the trace of the task that it goes on from", async () => {
+    await t.step("a fork stays in the trace of its original task", async () => {
       const traceId = "4".repeat(32);
       const source = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       await trace(source, traceId, base);
@@ -421,7 +421,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
         const blocked = workerTelemetry(endpoint);
         const slowEndpoint = await openEndpoint(swarm, endpoint);
         const taskId = await slowEndpoint.create();
-        // An export is under way while the job runs.
+        // An export is in progress while the job runs.
         blocked.add(spanOf(taskId));
         void blocked.flush();
         if (isHanging) await waitFor(() => hanging.server.seen.length === 2);

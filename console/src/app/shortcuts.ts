@@ -1,4 +1,4 @@
-import { onScopeDispose } from "vue";
+import { type MaybeRefOrGetter, onScopeDispose, toValue } from "vue";
 import { hasSingleKeys } from "./preferences.ts";
 
 /** A key or a sequence of keys, and its action. */
@@ -10,16 +10,16 @@ export interface Shortcut {
 }
 
 const SEQUENCE_MS = 1_200;
-const groups: (readonly Shortcut[])[] = [];
+const groups: MaybeRefOrGetter<readonly Shortcut[]>[] = [];
 let pending: { readonly key: string; readonly at: number } | undefined;
 
 /** All current shortcuts, for the list that `?` opens. */
 export function activeShortcuts(): readonly Shortcut[] {
-  return groups.flat();
+  return groups.flatMap((group) => toValue(group));
 }
 
 /** Adds shortcuts for the lifetime of the component; later ones take precedence. */
-export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+export function useShortcuts(shortcuts: MaybeRefOrGetter<readonly Shortcut[]>): void {
   groups.push(shortcuts);
   onScopeDispose(() => groups.splice(groups.indexOf(shortcuts), 1));
 }
@@ -29,7 +29,7 @@ export function watchKeyboard(): void {
   addEventListener("keydown", (event) => {
     const keys = pressedKeys(event);
     if (keys === null) return;
-    const found = groups.toReversed().flat().find((shortcut) => shortcut.keys === keys);
+    const found = activeShortcuts().findLast((shortcut) => shortcut.keys === keys);
     if (found === undefined) return;
     event.preventDefault();
     found.run(event);

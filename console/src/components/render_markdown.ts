@@ -1,4 +1,4 @@
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Token } from "markdown-it";
 import { withoutFences } from "../format/untrusted_text.ts";
 import { sanitizeHtml } from "./sanitize_html.ts";
 
@@ -8,4 +8,17 @@ markdown.disable("image");
 /** Renders Markdown from untrusted authors as safe HTML. */
 export function renderMarkdown(text: string): string {
   return sanitizeHtml(markdown.render(withoutFences(text)));
+}
+
+/** The words of a text in Markdown in one line, without its marks, for lists. */
+export function markdownText(text: string): string {
+  return markdown.parse(withoutFences(text), {})
+    .flatMap(({ type, content, children }) =>
+      type === "inline" ? (children ?? []).map(wordsOf) : [content, " "]
+    )
+    .join("").replace(/\s+/g, " ").trim();
+}
+
+function wordsOf({ type, content }: Token): string {
+  return type === "softbreak" || type === "hardbreak" ? " " : content;
 }

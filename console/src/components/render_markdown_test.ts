@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 // DOMPurify needs a real DOM; happy-dom is not close enough.
 import { describe, expect, test } from "vitest";
-import { renderMarkdown } from "./render_markdown.ts";
+import { markdownText, renderMarkdown } from "./render_markdown.ts";
 import { sanitizeHtml } from "./sanitize_html.ts";
 
 function shown(html: string): HTMLElement {
@@ -76,4 +76,17 @@ test("only Prose.vue renders HTML", () => {
     )
     .map(([path]) => path);
   expect(writers).toEqual(["./Prose.vue"]);
+});
+
+describe("markdownText()", () => {
+  test.each([
+    ["**Publish** the `draft`?", "Publish the draft?"],
+    ["# Title\n\nFirst line\nsecond line", "Title First line second line"],
+    ["- one\n- [two](https://example.test)", "one two"],
+    ["```sql\nselect 1\n```", "select 1"],
+    ["<untrusted_data id=1>a < b</untrusted_data>", "a < b"],
+    ["<b>not</b> a tag", "<b>not</b> a tag"],
+  ])("leaves the words of %s", (markdown, words) => {
+    expect(markdownText(markdown)).toBe(words);
+  });
 });

@@ -36,7 +36,6 @@ const TASK_COLUMNS =
  */
 export function useTrace(jobId: Ref<string>) {
   const trace = shallowRef<LiveTrace>(emptyTrace());
-  const isPending = ref(true);
   const error = shallowRef<unknown>(null);
   const updatedAtMs = ref(0);
   const isJoined = ref(false);
@@ -75,8 +74,6 @@ export function useTrace(jobId: Ref<string>) {
       updatedAtMs.value = Date.now();
     } catch (failure) {
       if (!mine.signal.aborted) error.value = failure;
-    } finally {
-      if (!mine.signal.aborted) isPending.value = false;
     }
   }
 
@@ -125,7 +122,6 @@ export function useTrace(jobId: Ref<string>) {
       trace.value.steps.set(key, { ...step, server, cost_micro_usd: cost });
     }
     triggerRef(trace);
-    isPending.value = false;
   }
 
   function receive(event: JobEvent): void {
@@ -176,7 +172,6 @@ export function useTrace(jobId: Ref<string>) {
 
   watch(jobId, (id, _before, onCleanup) => {
     trace.value = emptyTrace();
-    isPending.value = true;
     error.value = null;
     let wasJoined = false;
     void readAll();
@@ -222,9 +217,10 @@ export function useTrace(jobId: Ref<string>) {
 
   return {
     trace: trace as Readonly<Ref<LiveTrace>>,
-    isPending: readonly(isPending),
+    /** As a page shows it: there is something as soon as a first page has come. */
+    data: computed(() => (trace.value.tasks.size > 0 ? trace.value : undefined)),
     error: readonly(error),
-    updatedAtMs: readonly(updatedAtMs),
+    dataUpdatedAt: readonly(updatedAtMs),
     isActive,
     isLive: readonly(isJoined),
     eventCount: readonly(eventCount),

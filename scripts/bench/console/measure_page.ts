@@ -4,18 +4,18 @@ import { percentile, type Target } from "../bench_result.ts";
 import type { BenchPages, Frames } from "./open_pages.ts";
 import { beginSteps, createTracedJob, endSteps, type TracedJob } from "./traced_job.ts";
 
-/** Of a trace that is scrolled from end to end: five seconds of a screen with 60 a second. */
+/** Frames of a scroll from end to end: five seconds at 60 frames per second. */
 const SCROLL_FRAMES = 300;
 const STORM = { seconds: 5, eventsPerSecond: 200, batchesPerSecond: 20 };
-/** Rows that end one by one; so many are on the screen beside the ended ones before. */
+/** Rows that end one by one. This many are visible beside earlier ended rows. */
 const OPEN_ROWS = 12;
 const BURSTS = 6;
 const EVENT_EACH_MS = 80;
 
-/** Two frames of a screen with 60 a second. */
+/** Two frames at 60 frames per second. */
 const TWO_FRAMES_MS = 33.4;
 
-/** What the figures of {@linkcode measurePage} have to reach; those of long tasks say how it went. */
+/** Targets of the figures of {@linkcode measurePage}. Long tasks have no target. */
 export const PAGE_TARGETS: Readonly<Record<string, Target>> = {
   first_rows_ms: { max: 500 },
   all_rows_ms: { max: 3_000 },
@@ -28,7 +28,7 @@ export const PAGE_TARGETS: Readonly<Record<string, Target>> = {
   event_to_frame_of_large_p95_ms: { max: 100 },
 };
 
-/** What the figures mean. */
+/** Explanations of the figures. */
 export const PAGE_NOTES: readonly string[] = [
   "In the machine's own Chromium, headless, 1280 × 800, after one round that warms it up. " +
   "`first_rows_ms`: from the answer with the first 1,000 of 10,000 steps to the drawn frame that " +
@@ -48,16 +48,16 @@ export const PAGE_NOTES: readonly string[] = [
 /** Milliseconds, nodes and counts, by the names that the benchmark prints. */
 type PageFigures = Readonly<Record<string, number>>;
 
-/** What a round of the page is given. */
+/** Input of a round of the page. */
 export interface PageRound {
   readonly sql: Sql;
   readonly pages: BenchPages;
   readonly ownerId: string;
-  /** Steps of the large job. */
+  /** Number of steps of the large job. */
   readonly steps: number;
 }
 
-/** One round: a large job is opened and scrolled, meets a storm of events, and is followed live. */
+/** Runs one round: opens and scrolls a large job, sends many events, and measures live updates. */
 export async function measurePage(
   { sql, pages, ownerId, steps }: PageRound,
 ): Promise<PageFigures> {
@@ -103,7 +103,7 @@ async function watchFrames({ probe }: BenchPages, work: () => Promise<void>): Pr
   return await probe.endFrames();
 }
 
-/** Steps that begin and end, evenly over some seconds. */
+/** Starts and ends steps evenly over some seconds. */
 async function sendStorm(sql: Sql, job: TracedJob): Promise<void> {
   const { seconds, eventsPerSecond, batchesPerSecond } = STORM;
   const batchMs = 1_000 / batchesPerSecond;
@@ -116,8 +116,8 @@ async function sendStorm(sql: Sql, job: TracedJob): Promise<void> {
 }
 
 /**
- * Ends steps that are on the screen, one by one, and returns for each by how many milliseconds its
- * drawn frame came later than the callback of a bare client in a page of its own.
+ * Ends visible steps one by one. Returns for each how many milliseconds its frame was drawn after
+ * the callback of a plain client in a separate page.
  */
 async function measureDelays(
   sql: Sql,
@@ -145,11 +145,11 @@ async function measureDelays(
   return delays;
 }
 
-function delayOf(seenAtMs: number | undefined, heardAtMs: number | undefined): number {
-  if (seenAtMs === undefined || heardAtMs === undefined) {
-    throw new Error("An event reached only one of the two pages");
+function delayOf(seenAtMs: number | undefined, receivedAtMs: number | undefined): number {
+  if (seenAtMs === undefined || receivedAtMs === undefined) {
+    throw new Error("Cannot measure the delay: an event reached only one of the two pages");
   }
-  return seenAtMs - heardAtMs;
+  return seenAtMs - receivedAtMs;
 }
 
 function pause(ms: number): Promise<void> {

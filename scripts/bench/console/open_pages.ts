@@ -10,22 +10,22 @@ const PROBE = fileURLToPath(new URL("page_probe.js", import.meta.url));
 const LISTENER = fileURLToPath(new URL("bare_listener.js", import.meta.url));
 const STEP_LIMIT_MS = 60_000;
 
-/** Frames and long tasks of a time that was watched. */
+/** Frames and long tasks of a measured period. */
 export interface Frames {
   readonly frame_ms: readonly number[];
-  /** Those of more than 50 ms. */
+  /** Tasks of more than 50 ms. */
   readonly long_task_ms: readonly number[];
 }
 
-/** When what was on the screen of a job that was opened. */
+/** Times of an opened job. */
 export interface Opening {
-  /** From the answer with the first steps to the frame that shows some. */
+  /** Time from the response with the first steps to the frame that shows some. */
   readonly first_rows_ms: number;
-  /** From the reader's click to the frame with all of them. */
+  /** Time from the click to the frame with all steps. */
   readonly all_rows_ms: number;
 }
 
-/** What `page_probe.js` does in the console's page. */
+/** Interface of `page_probe.js` in the console's page. */
 export interface ConsoleProbe {
   openJob(jobId: string, rowCount: number): Promise<Opening>;
   scrollThrough(frameCount: number): Promise<Frames & { readonly nodes: number }>;
@@ -38,27 +38,27 @@ export interface ConsoleProbe {
   endsSeen(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** What `bare_listener.js` does in a page that has nothing but `supabase-js`. */
+/** Interface of `bare_listener.js` in a page that has only `supabase-js`. */
 export interface BareListener {
   follow(jobId: string): Promise<void>;
-  /** When the callback ran for the end of each step, in Unix milliseconds, by its number. */
+  /** Times of the callback for the end of each step, in Unix milliseconds, by its number. */
   endsHeard(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** The console of a signed-in user and, beside it in the same browser, a bare listener. */
+/** The console of a signed-in user and a plain listener in the same browser. */
 export interface BenchPages extends AsyncDisposable {
   readonly page: Page;
   readonly probe: ConsoleProbe;
   readonly listener: BareListener;
   readonly browserVersion: string;
-  /** Processor time that the console's main thread has had, in seconds. */
+  /** Processor time of the console's main thread, in seconds. */
   mainThreadSeconds(): Promise<number>;
 }
 
 /** Builds and serves the console, and opens both pages. @throws Error when there is no Chromium. */
 export async function openPages(project: Project, { client }: DemoUser): Promise<BenchPages> {
   const { data: { session } } = await client.auth.getSession();
-  if (session === null) throw new Error("The user has no session");
+  if (session === null) throw new Error("Cannot open the console: the user has no session");
   await buildStaleConsole();
   await using stack = new AsyncDisposableStack();
   const served = serveConsole({
@@ -76,7 +76,7 @@ export async function openPages(project: Project, { client }: DemoUser): Promise
   context.setDefaultTimeout(STEP_LIMIT_MS);
 
   const bare = await context.newPage();
-  // Of the console's origin, so that it runs under the same policy.
+  // Same origin as the console, so that it runs with the same policy.
   await bare.goto(`${served.url}/config.json`);
   await bare.evaluate(
     ([key, value]) => localStorage.setItem(key, value),
@@ -108,7 +108,7 @@ export async function openPages(project: Project, { client }: DemoUser): Promise
   };
 }
 
-/** An object of a page, whose methods are called with JSON. */
+/** Returns a proxy of an object in a page. Its methods take and return JSON. */
 function callsOf<Methods extends object>(page: Page, name: string): Methods {
   return new Proxy({} as Methods, {
     get: (_, method) => (...args: readonly unknown[]) => {

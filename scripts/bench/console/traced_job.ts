@@ -1,13 +1,13 @@
 import type { Sql } from "../../../shared/db/sql_client.ts";
 
-/** A running job of one task, whose steps the benchmark writes in place of a worker. */
+/** A running job of one task. The benchmark writes its steps instead of a worker. */
 export interface TracedJob {
   readonly id: string;
-  /** Of the last step that was begun. */
+  /** Number of the last started step. */
   lastSeq: number;
 }
 
-/** Creates a running job with steps that have ended. */
+/** Creates a running job with ended steps. */
 export async function createTracedJob(
   sql: Sql,
   { ownerId, steps }: { readonly ownerId: string; readonly steps: number },
@@ -22,7 +22,7 @@ export async function createTracedJob(
       now() + interval '1 hour'
     from job
     returning id`;
-  if (job === undefined) throw new Error("No job was made");
+  if (job === undefined) throw new Error("Cannot find the created job");
   await sql`
     insert into public.task_steps (
       task_id, seq, kind, state, name, input, output, idempotency_key, epoch, started_at, ended_at
@@ -35,7 +35,7 @@ export async function createTracedJob(
   return { id: job.id, lastSeq: steps };
 }
 
-/** Begins steps, with their events, in one transaction. Returns their numbers. */
+/** Starts steps with their events in one transaction. Returns their numbers. */
 export async function beginSteps(sql: Sql, job: TracedJob, count: number): Promise<number[]> {
   const first = job.lastSeq + 1;
   job.lastSeq += count;
@@ -55,7 +55,7 @@ export async function beginSteps(sql: Sql, job: TracedJob, count: number): Promi
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** Ends steps, with their events, in one transaction. */
+/** Ends steps with their events in one transaction. */
 export async function endSteps(sql: Sql, job: TracedJob, seqs: readonly number[]): Promise<void> {
   await sql`
     with ended as (

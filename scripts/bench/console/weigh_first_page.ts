@@ -3,7 +3,7 @@ import type { Page } from "../../deps.ts";
 
 const BYTES_PER_KB = 1_000;
 
-/** Kilobytes of all files of the console that the page has loaded so far, each gzipped. */
+/** Returns the gzipped size in kilobytes of all console files that the page has loaded. */
 export async function weighFirstPage(page: Page): Promise<number> {
   const urls = await page.evaluate<readonly string[]>(
     `[location.origin + "/", ...performance.getEntriesByType("resource").map(({ name }) => name)]

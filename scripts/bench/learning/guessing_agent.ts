@@ -12,17 +12,17 @@ import { SYNONYMS } from "./picky_apis.ts";
 const VALUES = ["ada", "2026-11-22"] as const;
 const MAX_CALLS = 3;
 
-/** What a task asks of the model. */
+/** The input of a task. */
 export interface GuessingTask {
   readonly tool: string;
-  /** Makes the guesses of each task different ones. */
+  /** Makes the guesses of each task different. */
   readonly round: number;
 }
 
 /**
- * A model that knows what to say but not under which names: it guesses one of four for each
- * argument, unless it reads better. It believes what the tool's description or a retry message says
- * has worked, and mends the one argument that an error names.
+ * A model that knows the values but not the names of arguments. It guesses one of four names for
+ * each, unless the tool's description or a retry message shows names that worked. It fixes the
+ * argument that an error names.
  */
 export function answerByGuessing(request: ScriptedRequest): ScriptedAnswer {
   const { tool, round } = readTask(request);
@@ -37,19 +37,19 @@ export function answerByGuessing(request: ScriptedRequest): ScriptedAnswer {
     : namesOf(JSON.parse(last.call.argumentsText));
   const known = shownNames(request.toolDescriptions.get(name) ?? "") ??
     shownNames(adviceOn(request));
-  const mended = known ?? mend(names, last?.text ?? "");
-  return { toolCalls: [{ name, arguments: argumentsOf(mended) }] };
+  const nextNames = known ?? fixNames(names, last?.text ?? "");
+  return { toolCalls: [{ name, arguments: argumentsOf(nextNames) }] };
 }
 
 function readTask(request: ScriptedRequest): GuessingTask {
   const input = readInput(request);
   if (!isObject(input) || typeof input.tool !== "string" || typeof input.round !== "number") {
-    throw new Error("The task names no tool and round");
+    throw new Error("Cannot read the task: its input needs a tool and a round");
   }
   return { tool: input.tool, round: input.round };
 }
 
-/** The names of a set of arguments that is said to have worked. */
+/** Finds the names of arguments that worked, according to a text. */
 function shownNames(text: string): readonly string[] | undefined {
   const shown = /have worked for this tool call[^{]*(\{[^}]*\})/.exec(text) ??
     /PREVIOUSLY SUCCESSFUL PARAMETERS[^{]*(\{[^}]*\})/.exec(text);
@@ -58,18 +58,18 @@ function shownNames(text: string): readonly string[] | undefined {
   return names.length === SYNONYMS.length ? names : undefined;
 }
 
-/** The newest tool result whole, with what stands around the tool's own words. */
+/** Returns the complete newest tool result, including the platform's advice. */
 function adviceOn({ messages }: ScriptedRequest): string {
   const last = messages.findLast(({ role }) => role === "tool");
   return last?.role === "tool" ? last.text : "";
 }
 
-/** By thing, whatever the order. */
+/** Returns the names by argument, independent of their order. */
 function namesOf(args: JsonObject): string[] {
   return SYNONYMS.flatMap((synonyms) => synonyms.filter((name) => Object.hasOwn(args, name)));
 }
 
-function mend(names: readonly string[], error: string): readonly string[] {
+function fixNames(names: readonly string[], error: string): readonly string[] {
   const missing = /missing parameter: (\w+)/.exec(error)?.[1];
   return names.map((name, slot) => SYNONYMS[slot]?.find((synonym) => synonym === missing) ?? name);
 }
@@ -78,12 +78,12 @@ function argumentsOf(names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name, slot) => [name, VALUES[slot] ?? ""]));
 }
 
-/** The same text, the same guess. */
+/** Guesses names. The same text gives the same guess. */
 function guess(names: readonly string[], seed: string): string {
   let hash = 0x811c9dc5;
   for (const character of seed) {
     hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
   }
-  // The low bits of this hash follow the last character.
+  // The low bits of this hash depend only on the last character.
   return names[(hash >>> 16) % names.length] ?? "";
 }

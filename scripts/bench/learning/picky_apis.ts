@@ -1,20 +1,20 @@
 import type { JsonObject } from "../../../shared/json.ts";
 
-/** What callers of an API may call one and the same thing. Each API takes one of the names. */
+/** Possible names of each parameter. Each API accepts one of them. */
 export const SYNONYMS = [
   ["user", "user_id", "username", "account"],
   ["date", "day", "on_date", "when"],
 ] as const;
 
-/** An API that documents many parameters, all optional, and works with one pair of them. */
+/** An API that documents many optional parameters but works with only one pair of them. */
 export interface PickyApi {
   /** Slug of its tool. */
   readonly slug: string;
-  /** The names that it takes, one of each row of {@linkcode SYNONYMS}. */
+  /** The accepted names, one of each row of {@linkcode SYNONYMS}. */
   readonly wants: readonly string[];
 }
 
-/** APIs with different tastes. */
+/** APIs that accept different names. */
 export const PICKY_APIS: readonly PickyApi[] = [
   "orders",
   "invoices",
@@ -27,18 +27,18 @@ export const PICKY_APIS: readonly PickyApi[] = [
   wants: SYNONYMS.map((names, slot) => names[(n + slot * (n + 1)) % names.length] ?? names[0]),
 }));
 
-/** The parameters as the API documents them: which of them are needed it does not say. */
+/** The documented parameters. The API does not document which are required. */
 export const PARAMETERS: JsonObject = {
   type: "object",
   properties: Object.fromEntries(SYNONYMS.flat().map((name) => [name, { type: "string" }])),
 };
 
-/** The APIs on loopback, each at the path of its slug. */
+/** The running APIs on loopback, each at the path of its slug. */
 export interface PickyServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts the APIs. Like most of their kind they report the first mistake alone. */
+/** Starts the APIs. Like many real ones, they report only the first mistake. */
 export function startPickyApis(): PickyServer {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname, searchParams } = new URL(request.url);

@@ -2,7 +2,7 @@ import type { Sql } from "../../../shared/db/sql_client.ts";
 import { parseCsv } from "../../../shared/sql/results/parse_csv.ts";
 import { readReferenceData } from "../reference_files.ts";
 
-/** The databases of defog's questions; each stands in a schema of its name. */
+/** The databases of defog's questions, each in a schema of its name. */
 export const DEFOG_SCHEMAS = [
   "academic",
   "advising",
@@ -19,14 +19,14 @@ export interface GoldQuestion {
   readonly sql: string;
 }
 
-/** Definitions and questions as defog publishes them. */
+/** Definitions and questions of defog. */
 export interface DefogData {
   /** DDL and rows, by schema. */
   readonly scripts: ReadonlyMap<string, string>;
   readonly questions: readonly GoldQuestion[];
 }
 
-/** Reads the data beside the checkout; null where there is none. */
+/** Reads the data beside the checkout. Returns null if there is none. */
 export async function readDefogData(): Promise<DefogData | null> {
   const csv = await readText("questions.csv");
   if (csv === null) return null;
@@ -61,14 +61,14 @@ async function readText(name: string): Promise<string | null> {
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
-/** Of any schema that a script or a query names, the database's own. */
+/** Replaces the schema in a script or a query with the database's schema. */
 function inSchema(text: string, schema: string): string {
   return text
     .replace(/create schema [^;]*;/gi, "")
     .replace(/\b(public|consumer_div)\./g, `${schema}.`);
 }
 
-/** Defog marks columns of which an answer may have some; the query with all of them is one. */
+/** Defog marks columns that are optional in an answer. Keeps all of them. */
 function firstAnswer(query: string, schema: string): string {
   const [first = ""] = query.split(";");
   const shown = /\{([^}]+)\}/.exec(first)?.[1] ?? "1";

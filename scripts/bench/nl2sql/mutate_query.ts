@@ -1,4 +1,4 @@
-/** A query with one mistake, as models make them. */
+/** A query with one typical mistake of models. */
 export interface MutatedQuery {
   readonly operator: string;
   readonly sql: string;
@@ -21,7 +21,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   cut_in_half: (sql) => sql.slice(0, Math.floor(sql.length / 2)),
 };
 
-/** The query with each mistake that can be made in it. */
+/** Returns the query with each possible mistake. */
 export function mutateQuery(sql: string, tables: readonly string[]): MutatedQuery[] {
   return Object.entries(MUTATIONS).flatMap(([operator, mutate]) => {
     const mutated = mutate(sql, tables);
@@ -36,7 +36,7 @@ function renamed(sql: string, table: string, name: string): string {
 function replaceOnce(sql: string, pattern: RegExp, replacement: string): string | null {
   const match = pattern.exec(sql);
   if (match === null) return null;
-  // Within a text it would be another text and no mistake.
+  // A change inside a string literal would not be a mistake.
   const isInText = (sql.slice(0, match.index).split("'").length - 1) % 2 === 1;
   return isInText ? null : sql.replace(pattern, replacement);
 }

@@ -2,13 +2,13 @@ import type { LinkableTable } from "../../../shared/sql/linking/linkable_table.t
 import { withInferredKeys } from "../../../shared/sql/linking/infer_keys.ts";
 import { seededRandom } from "../../seeded_random.ts";
 
-/** Words that schemas of every business have. */
+/** Words that are common in all schemas. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   ("id name date time type status year month day count created updated at amount number code key " +
     "description uid cid mid url city country state address email phone is has").split(" "),
 );
 
-/** Words of other businesses, beside those of the schemas themselves. */
+/** Words of other domains, in addition to those of the schemas. */
 const OTHER_WORDS =
   ("invoice shipment warehouse vehicle driver route ticket patient doctor visit claim policy " +
     "vendor contract employee department salary project milestone asset device sensor reading " +
@@ -20,9 +20,9 @@ const OTHER_WORDS =
     "hearing verdict book library member loan shelf").split(" ");
 
 /**
- * The tables, followed by copies of their schemas up to `count` tables, in which every word but the
- * most common ones is another word: one of other businesses, or of the schemas themselves, so that
- * copies are about the same things as questions but in other places.
+ * Returns the tables, followed by copies of their schemas up to `count` tables. In a copy, every
+ * word except common ones is replaced by a word of other domains or of the schemas themselves, so
+ * that copies use the words of questions in other places.
  */
 export function withRenamedCopies(
   schemas: readonly (readonly LinkableTable[])[],
@@ -32,7 +32,7 @@ export function withRenamedCopies(
   const random = seededRandom(seed);
   const pick = <T>(items: readonly T[]): T => {
     const item = items[Math.floor(random() * items.length)];
-    if (item === undefined) throw new RangeError("There is nothing to pick from");
+    if (item === undefined) throw new RangeError("Cannot pick an item: the list is empty");
     return item;
   };
   const own = schemas.flat().flatMap((table) =>
@@ -63,7 +63,10 @@ export function withRenamedCopies(
   return withInferredKeys(tables);
 }
 
-/** Keys point to places in one schema's list; in the long one they are inferred anew. */
+/**
+ * Removes keys, which are positions in one schema's list. They are inferred again for the long
+ * list.
+ */
 function withoutKeys(table: LinkableTable): LinkableTable {
   return { ...table, foreignKeys: [] };
 }

@@ -5,20 +5,20 @@ import { writeProgress } from "../../terminal.ts";
 const PACKAGE_FILE = new URL("package.json", import.meta.url);
 const WORKER_FILE = new URL("peer_worker.mjs", import.meta.url);
 
-/** The peers as they are installed. */
+/** The installed peers. */
 export interface Peers {
-  /** A Node that all of them run on. */
+  /** Path of a Node version that all of them support. */
   readonly nodePath: string;
-  /** The worker's program, beside its packages. */
+  /** Path of the worker's program, beside its packages. */
   readonly workerPath: string;
-  /** Exact, by package. */
+  /** Exact versions by package. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
 /**
- * Installs the peers into `.supaswarm/bench/peers` with npm, unless they are there.
+ * Installs the peers into `.supaswarm/bench/peers` with npm, unless they are already installed.
  *
- * @throws Error with npm's own words when it fails.
+ * @throws Error with npm's output when it fails.
  */
 export async function installPeers(): Promise<Peers> {
   const folder = join(PROJECT_ROOT, ".supaswarm", "bench", "peers");

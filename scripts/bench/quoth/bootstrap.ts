@@ -5,8 +5,8 @@ import { mean } from "./score_ranking.ts";
 const DRAWS = 2_000;
 
 /**
- * How far a mean over groups could lie elsewhere had other queries been asked: the middle 95 % of
- * the means of 2,000 draws with replacement from each group. The same groups give the same range.
+ * Returns the 95 % confidence interval of a mean over groups: the middle 95 % of the means of 2,000
+ * draws with replacement from each group. The same groups give the same range.
  *
  * @throws RangeError when a group is empty.
  */
@@ -15,7 +15,7 @@ export function bootstrap(
 ): { readonly low: number; readonly high: number } {
   const random = seededRandom(1);
   const drawFrom = (values: readonly number[]) => {
-    if (values.length === 0) throw new RangeError("There is nothing to draw from");
+    if (values.length === 0) throw new RangeError("Cannot draw from an empty group");
     return values.map(() => values[Math.floor(random() * values.length)] ?? 0);
   };
   const means = Array.from(

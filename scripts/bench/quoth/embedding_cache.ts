@@ -9,14 +9,14 @@ const answerSchema = z.looseObject({
 });
 const FOLDER = join(PROJECT_ROOT, ".supaswarm", "bench", "quoth");
 
-/** An embedding server on loopback that remembers what another one answered, over runs, too. */
+/** An embedding server on loopback that caches the answers of another one between runs. */
 export interface EmbeddingCache extends AsyncDisposable {
-  /** In place of the other server's base URL. */
+  /** Base URL that replaces that of the other server. */
   readonly url: string;
   readonly counts: { hits: number; misses: number };
 }
 
-/** Puts a cache before a server of OpenAI's wire format. */
+/** Opens a cache for a server with OpenAI's wire format. */
 export async function openEmbeddingCache(
   upstreamUrl: string,
   folder = FOLDER,
@@ -67,7 +67,7 @@ async function readVector(place: string): Promise<number[] | null> {
   try {
     return z.array(z.number()).parse(JSON.parse(await Deno.readTextFile(place)));
   } catch (error) {
-    // Half a file of a run that was killed is as good as none.
+    // Ignore a partial file of a killed run.
     if (error instanceof Deno.errors.NotFound || error instanceof SyntaxError) return null;
     throw error;
   }

@@ -9,17 +9,17 @@ const CHUNKS_OF_BATCH = 50 * CHUNKS_OF_DOCUMENT;
 /** Projects that share a table. */
 export interface LargeProjects {
   readonly files: readonly ReferenceFile[];
-  /** How many chunks each project gets. */
+  /** Number of chunks of each project. */
   readonly sizes: readonly number[];
-  /** The project's, whose vectors are hashes of words. */
+  /** The embedder of the project, whose vectors are hashes of words. */
   readonly embedder: string;
 }
 
 /**
- * Fills projects with varied chunks, side by side, then builds the index by vectors: putting in one
- * vector after the other would take many times as long.
+ * Fills projects with varied chunks, then builds the vector index, because adding vectors to an
+ * existing index takes many times as long.
  *
- * @returns The projects' ids in the order of the sizes, and how long the index took.
+ * @returns The projects' ids in the order of the sizes, and the time of the index build.
  */
 export async function fillProjects(
   sql: Sql,
@@ -55,7 +55,7 @@ export async function fillProjects(
   return { projectIds, indexSeconds };
 }
 
-/** Whole documents, but for the last one of a project. */
+/** Inserts whole documents, except for the last one of a project. */
 async function insertChunks(
   sql: Sql,
   projectId: string,

@@ -4,7 +4,7 @@ import { listSections } from "../../../shared/servers/quoth/list_sections.ts";
 import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";
 import type { Judgement } from "./score_ranking.ts";
 
-/** The kinds of queries, from names of things to other words for them. */
+/** The kinds of queries, from exact names to paraphrases. */
 export const QUERY_KINDS = ["anchor", "sentence", "paraphrase", "identifier"] as const;
 
 const querySchema = z.object({
@@ -14,14 +14,14 @@ const querySchema = z.object({
   exclude: z.array(z.string()),
 });
 
-/** A query with what it should find. */
+/** A query with its expected results. */
 export interface ReferenceQuery {
   readonly kind: typeof QUERY_KINDS[number];
   readonly query: string;
   readonly judgement: Judgement;
 }
 
-/** The reference documents and their queries; null when this machine has none. */
+/** Reads the reference documents and their queries, or null if this machine has none. */
 export async function readReferenceQueries(): Promise<
   | { readonly files: readonly ReferenceFile[]; readonly queries: readonly ReferenceQuery[] }
   | null
@@ -43,7 +43,7 @@ export async function readReferenceQueries(): Promise<
   return { files, queries };
 }
 
-/** Links whose anchor no heading has (one of an HTML element) mean the document. */
+/** A link whose anchor is not a heading (but an HTML element) means the whole document. */
 async function sectionOf(
   relevant: readonly string[],
   contents: ReadonlyMap<string, string>,

@@ -7,25 +7,25 @@ export interface RankedHit {
   readonly endLine: number;
 }
 
-/** What a query should find. */
+/** The expected results of a query. */
 export interface Judgement {
   readonly files: ReadonlySet<string>;
-  /** Whose page asked: of no use as an answer. */
+  /** Files that are excluded because the query is from them. */
   readonly excluded: ReadonlySet<string>;
-  /** Where the section stands that is meant; null when whole documents are. */
+  /** Lines of the expected section; null when whole documents are expected. */
   readonly section: { readonly file: string; readonly range: LineRange } | null;
 }
 
-/** How good one ranking is, each from 0 to 1. */
+/** Scores of one ranking, each from 0 to 1. */
 export interface RankingScore {
   readonly ndcgAt10: number;
   readonly mrrAt10: number;
   readonly recallAt5: number;
-  /** Null when no section is meant. */
+  /** Null when no section is expected. */
   readonly sectionHitAt5: number | null;
 }
 
-/** Scores hits, best first: by file, each counted where it first stands, and by section. */
+/** Scores hits, best first: by file, counting its first hit, and by section. */
 export function scoreRanking(hits: readonly RankedHit[], judgement: Judgement): RankingScore {
   const { files: wanted, excluded, section } = judgement;
   const kept = hits.filter(({ file }) => !excluded.has(file));
@@ -46,7 +46,7 @@ export function scoreRanking(hits: readonly RankedHit[], judgement: Judgement): 
   };
 }
 
-/** The mean of numbers; 0 of none. */
+/** Returns the mean of numbers, or 0 for an empty list. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : sum(values) / values.length;
 }

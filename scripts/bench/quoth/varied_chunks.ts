@@ -5,10 +5,10 @@ import type { ReferenceFile } from "../reference_files.ts";
 
 const MAX_TOKENS = 480;
 const DIMENSIONS = 768;
-/** Far enough that halves of neighbours are of different documents. */
+/** Large enough that halves of neighboring chunks are from different documents. */
 const STRIDE = 7_919;
 
-/** A chunk with its vector, as the indexing of a document leaves it. */
+/** A chunk with its vector, as after indexing. */
 export interface VariedChunk {
   readonly title: string;
   readonly headingPath: readonly string[];
@@ -17,11 +17,11 @@ export interface VariedChunk {
 }
 
 /**
- * Makes millions of chunks of the reference documents: each is the first half of one real chunk,
- * with its headings, and the second half of another. So words are as frequent as in documentation,
- * vectors lie in clusters by subject, and hardly any two chunks are alike.
+ * Creates up to millions of chunks from the reference documents: each has the first half of one
+ * real chunk, with its headings, and the second half of another. So word frequencies are those of
+ * documentation, vectors are clustered by subject, and almost no two chunks are equal.
  *
- * @returns A function that makes the one of a number from 0; always the same.
+ * @returns A function that creates the chunk of a number from 0, always the same one.
  */
 export async function varyChunks(
   files: readonly ReferenceFile[],
@@ -34,7 +34,9 @@ export async function varyChunks(
   const real = documents.flatMap(({ title, chunks }) => chunks.map((chunk) => ({ title, chunk })));
   const pick = (number: number) => {
     const picked = real[number % real.length];
-    if (picked === undefined) throw new Error("The reference documents have no chunk");
+    if (picked === undefined) {
+      throw new Error("Cannot vary chunks: the reference documents have none");
+    }
     return picked;
   };
   return (number) => {

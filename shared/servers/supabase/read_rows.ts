@@ -3,6 +3,7 @@ import type { JsonValue } from "../../json.ts";
 import { bytesOf, fetchBatches } from "./fetch_batches.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 import { type RawRows, type RawValue, sendOne } from "./guarded_transaction.ts";
+import type { SqlSettings } from "./sql_settings.ts";
 import { toJson } from "./to_json.ts";
 
 /** The rows of an answer. */
@@ -18,50 +19,65 @@ export interface ReadRows {
  * `EXPLAIN` and `SHOW` cannot use a cursor, but return few rows.
  */
 export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise<ReadRows> {
-  const { statement, request, settings: { max_rows: maxRows, max_bytes: maxBytes } } = call;
+  const { statement, request, settings } = call;
+  const kept = new FittingRows(settings);
   if (statement.kind !== "SelectStmt") {
     const all = await sendOne(sql, statement.text, parametersOf(request));
-    return await toRows(sql, all, all, all.length > maxRows, maxRows);
+    kept.add(all);
+    return await toRows(sql, all, kept);
   }
-  const rows: RawValue[][] = [];
   let described: Pick<RawRows, "columns"> = { columns: [] };
-  let bytes = 0;
-  let isTruncated = false;
-  for await (const batch of fetchBatches(call, sql, maxRows + 1)) {
+  for await (const batch of fetchBatches(call, sql, settings.max_rows + 1)) {
     described = batch;
-    for (const row of batch) {
-      bytes += bytesOf(row);
-      isTruncated ||= bytes > maxBytes || rows.length === maxRows;
-      if (!isTruncated) rows.push(row);
-    }
-    if (isTruncated) break;
+    kept.add(batch);
+    if (kept.isTruncated) break;
   }
-  return await toRows(sql, described, rows, isTruncated, maxRows);
+  return await toRows(sql, described, kept);
 }
 
-/** Rows that a write returns with `RETURNING`, up to the cap. */
+/** Rows that a write returns with `RETURNING`, up to the policy's caps. */
 export async function returnedRows(
   { settings }: AdmittedCall,
   sql: TransactionSql,
   returned: RawRows,
 ): Promise<ReadRows> {
-  const isTruncated = returned.length > settings.max_rows;
-  return await toRows(sql, returned, returned, isTruncated, settings.max_rows);
+  const kept = new FittingRows(settings);
+  kept.add(returned);
+  return await toRows(sql, returned, kept);
+}
+
+/** The first rows of a result, as far as an answer has room for them. */
+class FittingRows {
+  readonly rows: RawValue[][] = [];
+  /** True if there were more. */
+  isTruncated = false;
+  readonly #caps: Pick<SqlSettings, "max_rows" | "max_bytes">;
+  #byteCount = 0;
+
+  constructor(caps: Pick<SqlSettings, "max_rows" | "max_bytes">) {
+    this.#caps = caps;
+  }
+
+  add(batch: readonly RawValue[][]): void {
+    const { max_rows: maxRows, max_bytes: maxBytes } = this.#caps;
+    for (const row of batch) {
+      this.#byteCount += bytesOf(row);
+      this.isTruncated ||= this.#byteCount > maxBytes || this.rows.length === maxRows;
+      if (this.isTruncated) return;
+      this.rows.push(row);
+    }
+  }
 }
 
 async function toRows(
   sql: TransactionSql,
   { columns = [] }: Pick<RawRows, "columns">,
-  rows: readonly RawValue[][],
-  isTruncated: boolean,
-  maxRows: number,
+  { rows, isTruncated }: Pick<FittingRows, "rows" | "isTruncated">,
 ): Promise<ReadRows> {
   const types = await typeNames(sql, columns.map(({ type }) => type));
   return {
     columns: columns.map(({ name, type }) => ({ name, type: types.get(type) ?? "unknown" })),
-    rows: rows.slice(0, maxRows).map((row) =>
-      row.map((value, index) => toJson(value, columns[index]?.type ?? 0))
-    ),
+    rows: rows.map((row) => row.map((value, index) => toJson(value, columns[index]?.type ?? 0))),
     isTruncated,
   };
 }

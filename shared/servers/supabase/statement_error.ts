@@ -1,5 +1,6 @@
 import { nearestNames } from "../../nearest_names.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { errorField } from "../../db/error_field.ts";
 import { toSwarmError } from "../../db/to_swarm_error.ts";
 import { type AdmittedCall, fragmentAt, tablesOf } from "./judged_call.ts";
 import type { StatementAnswer } from "./statement_request.ts";
@@ -22,17 +23,17 @@ export async function statementFailure(
   sentPrefix: string,
 ): Promise<SwarmError | StatementFailure> {
   const known = toSwarmError(error, "run the statement");
-  const sqlstate = textField(error, "code");
+  const sqlstate = errorField(error, "code");
   if (known.code !== "INTERNAL" || sqlstate === undefined || !/^[0-9A-Z]{5}$/.test(sqlstate)) {
     return known;
   }
   const position = positionOf(error, sentPrefix);
-  const hint = textField(error, "hint");
-  const detail = textField(error, "detail");
-  const nearest = await nearestTo(call, sqlstate, textField(error, "message") ?? "");
+  const hint = errorField(error, "hint");
+  const detail = errorField(error, "detail");
+  const nearest = await nearestTo(call, sqlstate, errorField(error, "message") ?? "");
   return {
     code: "SQL_FAILED",
-    message: `PostgreSQL rejected the statement: ${textField(error, "message")}`,
+    message: `PostgreSQL rejected the statement: ${errorField(error, "message")}`,
     sqlstate,
     position,
     fragment: fragmentAt(call.statement.text, position),
@@ -43,7 +44,7 @@ export async function statementFailure(
 }
 
 function positionOf(error: unknown, sentPrefix: string): number | null {
-  const sent = Number(textField(error, "position"));
+  const sent = Number(errorField(error, "position"));
   const position = sent - 1 - sentPrefix.length;
   return Number.isInteger(position) && position >= 0 ? position : null;
 }
@@ -75,9 +76,4 @@ async function nearestTo(
       limit 5000`
   );
   return nearestNames(missing, rows.map(({ name }) => name));
-}
-
-function textField(error: unknown, name: string): string | undefined {
-  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

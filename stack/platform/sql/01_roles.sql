@@ -30,16 +30,16 @@ grant anon, authenticated, service_role to authenticator;
 grant anon, authenticated, service_role, authenticator to postgres with admin option;
 grant pg_monitor, pg_read_all_data, pg_signal_backend to postgres with admin option;
 
--- Hosted, an extension lets `postgres` create policies and triggers on the platform's tables, and
--- `postgres` cannot become the roles that own them. Here these tables belong to a role of our own,
--- of which `postgres` is a member; an event trigger refuses it everything else there.
+-- On a hosted project, an extension lets `postgres` create policies and triggers on the platform's
+-- tables, but `postgres` cannot become the roles that own them. Here these tables belong to a
+-- separate role with the member `postgres`, and an event trigger refuses everything else.
 grant supaswarm_platform_owner to postgres;
 
 alter role anon set statement_timeout = '3s';
 alter role authenticated set statement_timeout = '8s';
 alter role authenticator set statement_timeout = '8s';
 alter role authenticator set lock_timeout = '8s';
--- With the backslash that hosted projects have: so no schema of the user's own name comes first.
+-- With the backslash of hosted projects, so that a schema with the user's name does not come first.
 alter role postgres set search_path = "\$user", public, extensions;
 alter role supabase_admin set search_path = "$user", public, auth, extensions;
 alter role supabase_auth_admin set search_path = auth;

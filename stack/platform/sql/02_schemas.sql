@@ -1,5 +1,5 @@
--- Schemas of the platform and who may use them. They belong to the superuser, so that nothing but
--- the platform creates objects in them.
+-- Schemas of the platform and their grants. They belong to the superuser, so that only the platform
+-- can create objects in them.
 
 create schema if not exists extensions;
 create schema if not exists auth;

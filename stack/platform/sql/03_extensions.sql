@@ -1,5 +1,5 @@
--- Extensions that a project has from the start. The others (vector, pgmq, pg_cron, pg_net) are
--- available, and migrations create them.
+-- Extensions of every new project. Migrations create the other available ones (vector, pgmq,
+-- pg_cron, pg_net).
 
 do $$
 declare
@@ -10,7 +10,7 @@ declare
   );
 begin
   if missing is not null then
-    raise exception 'This server lacks extensions that every project has: %', missing
+    raise exception 'Cannot prepare the server: required extensions are missing: %', missing
       using hint = 'Install the server''s contrib package and run the SupaSwarm installer.';
   end if;
 end;

@@ -1,7 +1,7 @@
--- Users, sessions and the functions by which policies know the caller.
+-- Users, sessions and the functions with which policies identify the caller.
 --
 -- Tables have the columns of Supabase Auth that @supabase/lite, the stack's Auth server, works
--- with, under their real names. lite makes ids itself and gives refresh tokens a textual id.
+-- with, under their real names. lite generates ids itself and gives refresh tokens a text id.
 
 create table auth.users (
   instance_id uuid,
@@ -46,7 +46,7 @@ create table auth.users (
 comment on table auth.users is 'Auth: stores user login data within a secure schema.';
 create unique index users_email_partial_key on auth.users (email) where is_sso_user = false;
 create index users_is_anonymous_idx on auth.users (is_anonymous);
--- Tokens are unique; the empty string stands for none.
+-- Tokens are unique. An empty string means that there is no token.
 create unique index confirmation_token_idx
   on auth.users (confirmation_token) where length(confirmation_token) > 6;
 create unique index recovery_token_idx
@@ -146,7 +146,7 @@ as $$
     nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'
   )::uuid;
 $$;
-comment on function auth.uid() is 'The id of the signed-in user, null for nobody.';
+comment on function auth.uid() is 'The id of the signed-in user, null when there is none.';
 
 create function auth.role() returns text
 language sql
@@ -181,7 +181,7 @@ as $$
 $$;
 comment on function auth.jwt() is 'All claims of the caller''s token, null when there is none.';
 
--- Only the Auth server and `postgres` reach the tables; API roles have none of it.
+-- Only the Auth server and `postgres` can access the tables. API roles have no rights.
 do $$
 declare
   name text;

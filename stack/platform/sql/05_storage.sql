@@ -1,4 +1,4 @@
--- Buckets and objects. The rows are what policies see; the bytes are the Storage server's.
+-- Buckets and objects. Policies apply to the rows; the Storage server stores the bytes.
 
 create type storage.buckettype as enum ('STANDARD', 'ANALYTICS', 'VECTOR');
 
@@ -72,7 +72,7 @@ as $$
   select current_setting('storage.operation', true);
 $$;
 comment on function storage.operation() is
-  'What the Storage server is doing, such as storage.object.upload; set for its statement.';
+  'The operation of the Storage server, such as storage.object.upload, set for its statement.';
 
 create function storage.allow_any_operation(expected_operations text[]) returns boolean
 language sql
@@ -96,9 +96,9 @@ $$;
 
 -- Deleting ---------------------------------------------------------------------------------------
 
--- Deleting a row would leave its bytes behind, so SQL may not, not even a superuser's, as on a
--- hosted project. A transaction that sets storage.allow_delete_query may, and the Storage server
--- sets it.
+-- Deleting a row would leave its bytes behind. So SQL must not delete rows, not even a superuser's,
+-- as on a hosted project. A transaction may delete if it sets storage.allow_delete_query, as the
+-- Storage server does.
 create function storage.protect_delete() returns trigger
 language plpgsql
 set search_path = ''

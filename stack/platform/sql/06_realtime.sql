@@ -1,10 +1,10 @@
--- Messages sent from the database, and their authorisation.
+-- Messages sent from the database, and their authorization.
 --
--- The Realtime server is notified of each committed message by NOTIFY on `supaswarm_realtime` with
--- {"id", "private", "topic"}, so that it reads only what somebody listens to (a topic too long for
--- a notification is null, and read). The probes by which the server asks policies are rolled back,
--- so they notify nobody. One default partition holds everything: the server deletes what is older
--- than three days instead of dropping a day's partition.
+-- Each committed message sends a NOTIFY on `supaswarm_realtime` with {"id", "private", "topic"}, so
+-- that the Realtime server reads only messages with subscribers. A topic that is too long for a
+-- notification is null, and its message is read. The server checks policies with probe rows that are
+-- rolled back, so they send no NOTIFY. One default partition holds all messages: the server deletes
+-- those older than three days instead of dropping a partition per day.
 
 create table realtime.messages (
   topic text not null,
@@ -35,9 +35,9 @@ as $$
   select nullif(current_setting('realtime.topic', true), '');
 $$;
 comment on function realtime.topic() is
-  'The channel that is being joined or written to, without the prefix realtime:.';
+  'The channel that the client joins or writes to, without the prefix realtime:.';
 
--- A message that cannot be stored is lost with a warning, never the caller's transaction.
+-- When a message cannot be stored, warn and drop it instead of failing the caller's transaction.
 create function realtime.send(payload jsonb, event text, topic text, private boolean default true)
 returns void
 language plpgsql
@@ -130,7 +130,7 @@ create trigger announce_message
 after insert on realtime.messages
 for each row execute function realtime.announce_message();
 
--- Who follows which table; written by the Realtime server.
+-- Subscriptions to tables, written by the Realtime server.
 create type realtime.equality_op as enum ('eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in');
 create type realtime.user_defined_filter as (
   column_name text,

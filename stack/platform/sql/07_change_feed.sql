@@ -1,10 +1,10 @@
 -- postgres_changes without logical decoding.
 --
--- A hosted project decodes the WAL of the publication `supabase_realtime`; the embedded server has
--- no WAL to decode. So whatever changes the publication gets its tables a row trigger, which
--- records each change in realtime.stack_changes and announces its id by NOTIFY on `supaswarm_cdc`,
--- as long as realtime.subscription says that somebody follows the table. The Realtime server reads
--- the rows, applies RLS per subscriber, and deletes them.
+-- A hosted project decodes the WAL of the publication `supabase_realtime`. The embedded server has no
+-- WAL to decode. So each table of the publication gets a row trigger. While realtime.subscription
+-- has a subscriber to the table, the trigger records each change in realtime.stack_changes and
+-- sends its id by NOTIFY on `supaswarm_cdc`. The Realtime server reads the rows, applies RLS per
+-- subscriber, and deletes them.
 
 create publication supabase_realtime;
 alter publication supabase_realtime owner to postgres;
@@ -28,7 +28,7 @@ comment on column realtime.stack_changes.columns is
   'The published columns as [{"name", "type"}], with the internal name of the type.';
 alter table realtime.stack_changes enable row level security;
 
--- Names of the columns that identify a changed row to a follower.
+-- Names of the columns that identify a changed row to a subscriber.
 create function realtime.replica_identity(relation oid) returns text[]
 language sql
 stable
@@ -59,10 +59,11 @@ as $$
   where field.key = any (pick_columns.names);
 $$;
 
--- Row trigger of a published table; its arguments are the publication's column list, none for all.
+-- Row trigger of a published table. Its arguments are the publication's column list, or empty for
+-- all columns.
 create function realtime.record_change() returns trigger
 language plpgsql
-security definer -- whoever may change the table may not write the change feed
+security definer -- users who may change the table may not write the change feed
 set search_path = ''
 as $$
 declare
@@ -73,7 +74,7 @@ begin
   if not exists (
     select from realtime.subscription as subscription where subscription.entity = tg_relid
   ) then
-    return null; -- nobody follows the table
+    return null; -- the table has no subscribers
   end if;
   select
     jsonb_agg(
@@ -105,8 +106,8 @@ begin
 end;
 $$;
 
--- The tables of the publication, each with the arguments of its trigger: as SQL, and as
--- pg_trigger shows them.
+-- The tables of the publication, each with the arguments of its trigger, as SQL and in the format
+-- of pg_trigger.
 create function realtime.published_tables()
 returns table (relation regclass, arguments text, stored_arguments text)
 language sql
@@ -132,7 +133,7 @@ $$;
 
 create function realtime.follow_publication() returns event_trigger
 language plpgsql
-security definer -- puts triggers on tables of other owners
+security definer -- creates triggers on tables of other owners
 set search_path = ''
 as $$
 declare

@@ -1,10 +1,10 @@
--- What the Realtime server asks on behalf of its clients.
+-- Checks that the Realtime server runs on behalf of its clients.
 --
--- Each question is one statement that runs as the client and leaves nothing behind: its work is
--- undone by an error of its own, SWUND, which never leaves the function. So no transaction stays
--- open between two messages of the server, which would hold up everybody else on a server with one
--- session. None of these functions sets a search_path, since it would also hold for the functions
--- that a policy calls; none has rights of its own.
+-- Each check is one statement that runs as the client and changes nothing: it rolls back its work by
+-- raising and catching the error SWUND. So no transaction stays open between two messages of the
+-- server, which would block all other clients of a server with a single session. None of these
+-- functions sets a search_path, because it would also apply to the functions that a policy calls.
+-- None of them is a security definer.
 
 create function realtime.become_client(client jsonb) returns void
 language plpgsql
@@ -20,7 +20,7 @@ begin
 end;
 $$;
 comment on function realtime.become_client(jsonb) is
-  'The rest of the transaction runs as the client: {"role", "claims", "topic", "headers"}.';
+  'Runs the rest of the transaction as the client: {"role", "claims", "topic", "headers"}.';
 
 create function realtime.readable_extensions(client jsonb) returns jsonb
 language plpgsql
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 comment on function realtime.readable_extensions(jsonb) is
-  'The extensions that the client may read on a private channel: probe rows are inserted as the server and looked for as the client. They have a topic and an extension only.';
+  'Returns the extensions that the client may read on a private channel: inserts probe rows as the server and looks them up as the client. Probe rows have only a topic and an extension.';
 
 create function realtime.may_write(client jsonb, extension text) returns boolean
 language plpgsql
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 comment on function realtime.may_write(jsonb, text) is
-  'Whether the client may send on a private channel: it inserts a message, as itself.';
+  'Whether the client may send on a private channel: inserts a message as the client.';
 
 create function realtime.ask_as_client(client jsonb, question text, arguments jsonb)
 returns jsonb
@@ -86,7 +86,7 @@ begin
 end;
 $$;
 comment on function realtime.ask_as_client(jsonb, text, jsonb) is
-  'Runs a query of the server as the client; $1 in it is the arguments. Which rows of a table the client sees and which filters they pass is asked this way.';
+  'Runs a query of the server as the client, with the arguments as $1. The server checks with it which rows of a table the client can read and which filters they match.';
 
 revoke all on function
   realtime.become_client(jsonb),

@@ -1,6 +1,6 @@
--- What a new object in `public` grants by itself: what a hosted project has today. API roles get
--- no data privilege on new tables, sequences and functions; a migration must grant each. (What
--- remains of the former "grant all", such as TRUNCATE, no API request can use.)
+-- Default privileges of new objects in `public`, as on a hosted project today. API roles get no data
+-- privileges on new tables, sequences and functions, so a migration must grant each. The rest of
+-- the former "grant all", such as TRUNCATE, cannot be used through the API.
 
 do $$
 declare

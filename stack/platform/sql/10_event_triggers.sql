@@ -1,7 +1,7 @@
--- What happens at every change of the schema. The last of the platform's files, since from here on
--- the platform's own schemas are closed.
+-- Event triggers for schema changes. This must be the platform's last file, because the triggers
+-- also protect the platform's schemas.
 
--- The REST server reloads its view of the schema.
+-- Tells the REST server to reload the schema.
 create function extensions.pgrst_ddl_watch() returns event_trigger
 language plpgsql
 set search_path = ''
@@ -31,9 +31,9 @@ begin
 end;
 $$;
 
--- A migration may put policies and triggers on the platform's tables and nothing else; hosted it
--- is not their owner. Here `postgres` has to be, so everything else is refused with the error that
--- it would meet there. The platform itself acts as supabase_admin.
+-- A migration may only create policies and triggers on the platform's tables. On a hosted project,
+-- `postgres` does not own them. Here it must, so everything else is refused with the error of a
+-- hosted project. The platform itself runs as supabase_admin.
 create function extensions.protect_platform_schemas() returns event_trigger
 language plpgsql
 set search_path = ''
@@ -69,9 +69,9 @@ begin
 end;
 $$;
 
--- Hosted, a script of the platform runs after `create extension pgmq` and leaves the search path
--- empty until the transaction ends: a migration must qualify the names that follow. (The function
--- has no search_path of its own, since that would restore the caller's at its end.)
+-- On a hosted project, a script runs after `create extension pgmq` and leaves the search path empty
+-- until the transaction ends, so a migration must qualify the names that follow. This function sets
+-- no search_path, because that would restore the caller's at its end.
 create function extensions.clear_path_after_pgmq() returns event_trigger
 language plpgsql
 as $$

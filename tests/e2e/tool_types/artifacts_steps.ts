@@ -7,7 +7,7 @@ import { runJob, type ToolStage } from "./tool_jobs.ts";
 const SAVE = call("save_intermediate_data", { key: "report.md", value: "# Mine" });
 const LIST = call("artifacts__list_artifacts");
 
-/** Proves tools of type `internal` on the server `artifacts`, which reads Storage. */
+/** Tests tools of type `internal` on the server `artifacts`, which reads Storage. */
 export async function artifactsSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
   const { sql } = stage.platform;
   const id = await toolId(sql, "artifacts");
@@ -46,7 +46,7 @@ export async function artifactsSteps(t: Deno.TestContext, stage: ToolStage): Pro
     assert.deepEqual(calls.map(({ output }) => output.error_code), ["TOOL_FAILED", "TOOL_FAILED"]);
   });
 
-  await t.step("internal: a read that does not answer in time is called again", async () => {
+  await t.step("internal: a read that times out is repeated", async () => {
     const { task, executions } = await runJob(stage, {
       tools: [{ id }],
       turns: [

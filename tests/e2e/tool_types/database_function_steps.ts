@@ -36,7 +36,7 @@ const FUNCTIONS = `
   grant execute on function public.e2e_add, public.e2e_list to authenticated;
 `;
 
-/** Proves tools of type `supabase_rpc` that are database functions. */
+/** Tests tools of type `supabase_rpc` that are database functions. */
 export async function databaseFunctionSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
   const { sql } = stage.platform;
   await sql.unsafe(FUNCTIONS);
@@ -76,7 +76,7 @@ export async function databaseFunctionSteps(t: Deno.TestContext, stage: ToolStag
     );
   });
 
-  await t.step("supabase_rpc: a policy, a missing right and a missing user refuse", async () => {
+  await t.step("supabase_rpc: a policy, a missing right or a missing user refuses", async () => {
     const job = {
       tools: [grants.add, grants.hidden],
       turns: [{
@@ -99,7 +99,7 @@ export async function databaseFunctionSteps(t: Deno.TestContext, stage: ToolStag
   });
 
   await t.step(
-    "supabase_rpc: a function that writes and does not answer asks a person",
+    "supabase_rpc: a writing function without an answer asks a person",
     async () => {
       const countNotes = async () => {
         const rows = await sql`select from public.e2e_notes where body = 'once'`;
@@ -118,7 +118,7 @@ export async function databaseFunctionSteps(t: Deno.TestContext, stage: ToolStag
   );
 
   await t.step(
-    "supabase_rpc: a function that reads and does not answer is called again",
+    "supabase_rpc: a read-only function without an answer is repeated",
     async () => {
       await setPace(2);
 

@@ -7,21 +7,21 @@ import { runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";
 /** How the function must answer. */
 type Fate = "give" | "lose";
 
-/** The other side of the function: it notes what took effect and decides the answer's fate. */
+/** The other side of the function: it records effects and decides the outcome of the answer. */
 export interface EdgeRecorder extends AsyncDisposable {
   readonly server: HttpFixture;
-  /** One for each answer to come; without one it is given. */
+  /** One per expected answer; without an entry the function answers. */
   readonly fates: Fate[];
 }
 
-/** Starts the recorder, which the function's code has to know. */
+/** Starts the recorder, whose address the function's code contains. */
 export function startRecorder(): EdgeRecorder {
   const fates: Fate[] = [];
   const server = startHttpServer(() => new Response(fates.shift() ?? "give"));
   return { server, fates, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-/** Code of an edge function for heavy work, as a project would write it: for tool calls alone. */
+/** Code of an edge function for heavy work, as a project would write it: only for tool calls. */
 export function keepFunction(recorderUrl: string): string {
   return `
     Deno.serve(async (request) => {
@@ -53,7 +53,7 @@ export function keepFunction(recorderUrl: string): string {
   `;
 }
 
-/** Proves tools of type `supabase_rpc` that are edge functions; `keep` runs the recorder's code. */
+/** Tests tools of type `supabase_rpc` that are edge functions; `keep` runs the recorder's code. */
 export async function edgeFunctionSteps(
   t: Deno.TestContext,
   stage: ToolStage,
@@ -69,7 +69,7 @@ export async function edgeFunctionSteps(
   }
 
   await t.step(
-    "supabase_rpc: an edge function gets a token that names whom it serves, and no key",
+    "supabase_rpc: an edge function gets a token for its user, and no key",
     async () => {
       const { task, executions } = await runJob(stage, {
         tools: [writes],
@@ -103,7 +103,7 @@ export async function edgeFunctionSteps(
     }, () => server.seen.filter(({ body }) => body.includes("once")).length);
   });
 
-  await t.step("supabase_rpc: an edge function that only reads is called again", async () => {
+  await t.step("supabase_rpc: a read-only edge function is called again", async () => {
     fates.push("lose");
 
     const { task, executions } = await runJob(stage, {

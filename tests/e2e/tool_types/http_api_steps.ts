@@ -11,7 +11,7 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-/** Proves tools of type `http_api` against a real HTTP API. */
+/** Tests tools of type `http_api` against a real HTTP API. */
 export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
   const { platform: { sql }, user } = stage;
   const secret = canary(stage, "http");
@@ -32,7 +32,7 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
   }
 
   await t.step(
-    "http_api: the credential from Vault arrives, the user's own before it",
+    "http_api: the credential from Vault arrives, and the user's own takes precedence",
     async () => {
       await using api = await setUp("items", "POST", (request) => echo(request));
       const run = () =>
@@ -70,7 +70,7 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
     },
   );
 
-  await t.step("http_api: a lost answer of a POST asks a person, and is not repeated", async () => {
+  await t.step("http_api: a lost answer of a POST asks a person without a repeat", async () => {
     await using api = await setUp("order", "POST", () => brokenAnswer());
 
     await runLostWrite(stage, {
@@ -79,7 +79,7 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
     }, () => api.server.seen.length);
   });
 
-  await t.step("http_api: the gateway asks for a lost answer of a GET again", async () => {
+  await t.step("http_api: the gateway repeats a GET whose answer was lost", async () => {
     await using api = await setUp(
       "stock",
       "GET",
@@ -99,7 +99,7 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
   });
 }
 
-/** An API that repeats what it was sent, its caller's key included. */
+/** An API that returns what it received, including its caller's key. */
 function echo({ url, body, headers }: SeenHttpRequest): Response {
   return Response.json({ query: url.search, body, key: headers.get("x-api-key") });
 }

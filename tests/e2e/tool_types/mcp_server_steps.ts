@@ -7,7 +7,7 @@ import { canary, runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";
 
 type Intercept = NonNullable<McpFixtureOptions["intercept"]>;
 
-/** Proves tools of type `mcp_server` against a real MCP server behind a key. */
+/** Tests tools of type `mcp_server` against a real MCP server that requires a key. */
 export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
   const { sql } = stage.platform;
   const secret = canary(stage, "mcp");
@@ -63,7 +63,7 @@ export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Pro
     assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_AUTH_FAILED"]);
   });
 
-  await t.step("mcp_server: a tool outside allowed_tools is neither offered nor run", async () => {
+  await t.step("mcp_server: a tool outside allowed_tools is not offered or run", async () => {
     await using limited = await setUp("limited", () => undefined);
     let offered: readonly string[] = [];
 
@@ -85,7 +85,7 @@ export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Pro
   });
 
   await t.step(
-    "mcp_server: a lost answer of a write asks a person, and is not repeated",
+    "mcp_server: a lost answer of a write asks a person and is not repeated",
     async () => {
       await using lossy = await setUp(
         "lossy",
@@ -102,7 +102,7 @@ export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Pro
     },
   );
 
-  await t.step("mcp_server: the gateway asks for a lost answer of a read again", async () => {
+  await t.step("mcp_server: the gateway repeats a read whose answer was lost", async () => {
     let lostCount = 0;
     await using flaky = await setUp(
       "flaky",

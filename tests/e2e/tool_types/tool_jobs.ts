@@ -13,12 +13,12 @@ import {
   untilTask,
 } from "../task_view.ts";
 
-/** Where the jobs of the tool tests run, and for whom. */
+/** Where and for whom the jobs of the tool tests run. */
 export interface ToolStage {
   readonly platform: Platform;
   readonly user: DemoUser;
   readonly userId: string;
-  /** Secrets given to Vault; each test adds its own. Nothing may repeat them. */
+  /** Secrets in Vault; each test adds its own. No output may contain them. */
   readonly secrets: string[];
 }
 
@@ -26,11 +26,11 @@ export interface ToolStage {
 export interface ToolJob {
   readonly tools: readonly ToolGrant[];
   readonly turns: readonly [Turn, ...Turn[]];
-  /** Whose task it is. @default "user" */
+  /** The owner of the task. @default "user" */
   readonly as?: "user" | "service";
 }
 
-/** What came of a job. */
+/** The result of a job. */
 export interface ToolJobEnd {
   readonly task: TaskView;
   /** The steps of registry tools. */
@@ -45,9 +45,9 @@ export async function runJob(stage: ToolStage, job: ToolJob): Promise<ToolJobEnd
 }
 
 /**
- * Runs a job whose call loses its answer: a person is asked, says no, and the job completes.
+ * Runs a job whose call loses its answer: a person is asked and rejects, and the job completes.
  *
- * @param effectCount How often the call has taken effect so far.
+ * @param effectCount The number of effects of the call so far.
  */
 export async function runLostWrite(
   stage: ToolStage,
@@ -103,7 +103,7 @@ async function endOf({ platform: { sql } }: ToolStage, task: TaskView): Promise<
   };
 }
 
-/** A value that is easy to find wherever it should not be. */
+/** A value that is easy to find in any output. */
 export function canary({ secrets }: ToolStage, name: string): string {
   const secret = `c4n4ry-${name}-${crypto.randomUUID()}`;
   secrets.push(secret);

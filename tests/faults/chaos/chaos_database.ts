@@ -4,17 +4,17 @@ import { fillMigrated } from "../../postgres/native_server.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import { createSql, type Sql } from "../../../shared/db/sql_client.ts";
 
-/** A query of ours may lose its answer when the server dies under it. */
+/** A query of the test may lose its answer when the server dies. */
 const ANSWER_TIMEOUT_MS = 3_000;
 
-/** A native server of a chaos run, which dies once and comes back on the same port. */
+/** A native server of a chaos run, which dies once and restarts on the same port. */
 export class ChaosDatabase implements AsyncDisposable {
   readonly #dataDir: string;
   #cluster: NativeCluster;
   #sql: Sql;
   #admin: Sql;
   #deadlocks = 0;
-  /** When it went away and came back, in milliseconds since the epoch. */
+  /** When it stopped and restarted, in milliseconds since the epoch. */
   readonly outages: { readonly beganAtMs: number; readonly endedAtMs: number }[] = [];
 
   private constructor(dataDir: string, cluster: NativeCluster) {
@@ -23,7 +23,7 @@ export class ChaosDatabase implements AsyncDisposable {
     [this.#sql, this.#admin] = openPools(cluster);
   }
 
-  /** A fresh server with the project's migrations. */
+  /** A new server with the project's migrations. */
   static async start(): Promise<ChaosDatabase> {
     const dataDir = await Deno.makeTempDir({ prefix: "supaswarm_chaos_" });
     await fillMigrated(dataDir);
@@ -33,7 +33,7 @@ export class ChaosDatabase implements AsyncDisposable {
       port: 0,
     });
     const database = new ChaosDatabase(dataDir, cluster);
-    // What a process has written outlives it without a sync, and a busy disk should not set the pace.
+    // Written data survives the process without a sync, and a busy disk should not set the pace.
     await database.#admin`alter system set fsync = off`;
     await database.#admin`select pg_reload_conf()`;
     return database;
@@ -43,7 +43,7 @@ export class ChaosDatabase implements AsyncDisposable {
     return this.#cluster.url;
   }
 
-  /** As `postgres`. Ask anew after a restart. */
+  /** As `postgres`. Get it again after a restart. */
   get sql(): Sql {
     return this.#sql;
   }
@@ -58,7 +58,7 @@ export class ChaosDatabase implements AsyncDisposable {
     return rows !== null && rows.length > 0;
   }
 
-  /** Ends the connections of a worker's store, and one of those on which tools are called. */
+  /** Ends the connections of a worker's store, and one of the tool connections. */
   async cutConnections(workerId: string): Promise<boolean> {
     const rows = await answered(() =>
       this.#admin`
@@ -75,7 +75,7 @@ export class ChaosDatabase implements AsyncDisposable {
     return rows !== null && rows.length > 0;
   }
 
-  /** Shuts the server down without a word to its clients or a checkpoint, and starts it again. */
+  /** Stops the server without notifying clients and without a checkpoint, and starts it again. */
   async crashAndRestart(): Promise<void> {
     const beganAtMs = Date.now();
     const pools = [this.#sql, this.#admin];
@@ -97,7 +97,7 @@ export class ChaosDatabase implements AsyncDisposable {
     await Promise.all(pools.map((pool) => pool.end({ timeout: 0 }).catch(() => {})));
   }
 
-  /** How many statements were the victims of a deadlock, those that were tried again included. */
+  /** The number of deadlock victims, including retried statements. */
   async deadlockCount(): Promise<number> {
     return this.#deadlocks + await this.#deadlocksInLog();
   }
@@ -122,7 +122,7 @@ function openPools({ url, adminUrl }: NativeCluster): [Sql, Sql] {
   ];
 }
 
-/** The answer, or null when the server was away. */
+/** The answer, or null while the server was down. */
 async function answered<T>(query: () => PromiseLike<T>): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<null>((resolve) => {

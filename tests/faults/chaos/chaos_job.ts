@@ -12,18 +12,18 @@ import type { Sql } from "../../../shared/db/sql_client.ts";
 import { addAgent, addProvider, addTool } from "../../e2e/operator.ts";
 import { type HttpFixture, startHttpServer } from "../../tools/http_fixture.ts";
 
-/** The agent of all tasks of a chaos run; its part depends on where its task stands. */
+/** The agent of all tasks of a chaos run; its role depends on the position of its task. */
 export const CHAOS_AGENT = "chaos-agent";
 
-/** Each master task hands off to as many. */
+/** The number of handoffs of each master task. */
 export const CHILDREN = 6;
 
 /** An answer that the model gave. */
 export interface GivenAnswer {
   readonly position: string;
-  /** The step that the answer is for, counted from the conversation. */
+  /** The step of the answer, counted from the conversation. */
   readonly seq: number;
-  /** Of no other answer. */
+  /** Unique to this answer. */
   readonly text: string;
   readonly atMs: number;
 }
@@ -33,11 +33,11 @@ const THINKING_MS = 15;
 const WORKING_MS = 10;
 
 /**
- * Plays every task: a master hands off to six children and gathers what they bring. A child looks
- * something up and pays for something; the first child of each master hands off once more beside
- * that.
+ * Plays every task: a master hands off to six children and collects their results. A child looks
+ * something up and pays for something; the first child of each master also hands off once
+ * more.
  *
- * @param journal Takes each answer as it is given.
+ * @param journal Receives each answer when it is given.
  */
 export function chaosModel(journal: GivenAnswer[]): ScriptedAgent {
   return scriptModel(CHAOS_AGENT, async (request) => {
@@ -54,7 +54,7 @@ export function chaosModel(journal: GivenAnswer[]): ScriptedAgent {
   });
 }
 
-/** The positions below a task's, in the order in which they are handed off to. */
+/** The positions below a task's, in the order of the handoffs. */
 export function positionsBelow(position: string): string[] {
   const [, child, grandchild] = position.split(".");
   if (child === undefined) {
@@ -63,7 +63,7 @@ export function positionsBelow(position: string): string[] {
   return child === "0" && grandchild === undefined ? [`${position}.0`] : [];
 }
 
-/** How many tasks a job has when nothing cuts it short. */
+/** The number of tasks in a job that nothing interrupts. */
 export const TASKS_OF_A_JOB = 1 + CHILDREN + 1;
 
 function turnOf(request: ScriptedRequest, position: string): ScriptedAnswer {
@@ -93,7 +93,7 @@ function nextSeq({ messages }: ScriptedRequest): number {
   );
 }
 
-/** Starts the API behind both tools; it keeps every request, as a payment provider would. */
+/** Starts the API behind both tools; it records every request, as a payment provider would. */
 export function startToolApi(): HttpFixture {
   return startHttpServer(async ({ url }) => {
     await new Promise((resolve) => setTimeout(resolve, WORKING_MS));
@@ -101,7 +101,7 @@ export function startToolApi(): HttpFixture {
   });
 }
 
-/** Registers the agent, its provider and its tools: one that only reads, one whose effect stays. */
+/** Registers the agent, its provider and its tools: a read-only one, and one with a lasting effect. */
 export async function registerJob(sql: Sql, modelUrl: string, toolUrl: string): Promise<void> {
   const parameters = { type: "object", properties: { position: { type: "string" } } };
   await addProvider(sql, { name: "scripted", baseUrl: `${modelUrl}/v1` });

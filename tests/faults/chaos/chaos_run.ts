@@ -14,10 +14,10 @@ import { judgeChaos, type Verdict } from "./verdict.ts";
 import { setUpWitness } from "./witness.ts";
 import { WorkerPool } from "./worker_pool.ts";
 
-/** What is run, and how long it may take. */
+/** The size and time limit of a run. */
 export interface ChaosOptions {
   readonly seed: number;
-  /** Jobs; each has eight tasks. */
+  /** Jobs of eight tasks each. */
   readonly masters: number;
   readonly isVerbose: boolean;
 }
@@ -31,10 +31,10 @@ const CANCELLED_SHARE = 1 / 6;
 const TIMEOUT_MS = 600_000;
 
 /**
- * Runs jobs on real workers that are killed, frozen and cut off, on a Postgres that dies once, and
- * judges what is left.
+ * Runs jobs on real workers that are killed, frozen and disconnected, on a Postgres that dies once, and
+ * checks the result.
  *
- * @throws Error when tasks are stuck.
+ * @throws Error if tasks are stuck.
  */
 export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Promise<Verdict> {
   const answers: GivenAnswer[] = [];
@@ -75,7 +75,7 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
     cancellations: Math.floor(masters * CANCELLED_SHARE),
     timeoutMs: TIMEOUT_MS,
   });
-  // A zombie may wake after the last task has ended.
+  // A zombie may wake up after the last task has ended.
   await pool.stop();
   const seconds = Math.round((performance.now() - startedAtMs) / 100) / 10;
 

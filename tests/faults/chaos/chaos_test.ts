@@ -8,14 +8,14 @@ const SEEDS = [1, 2, 3];
 const COMMAND = new URL("run_chaos.ts", import.meta.url).pathname;
 
 for (const seed of SEEDS) {
-  Deno.test(`every job is whole after the storm of seed ${seed}`, async () => {
+  Deno.test(`every job is complete after the faults of seed ${seed}`, async () => {
     const { figures, violations, failures } = await runChaos(seed);
     printFigures(figures);
     for (const failure of failures) writeLine(failure);
 
     const broken = Object.entries(violations).filter(([, count]) => count > 0);
     assert.deepEqual(Object.fromEntries(broken), {});
-    // A storm that struck nobody proves nothing.
+    // A run without faults proves nothing.
     assertAtLeast(figures, {
       kills: 30,
       zombies: 30,
@@ -29,7 +29,7 @@ for (const seed of SEEDS) {
   });
 }
 
-/** In a process of its own, as by hand: the Postgres client throws where no test can catch it. */
+/** Runs in a separate process, as by hand: the Postgres client throws where no test can catch it. */
 async function runChaos(seed: number): Promise<Verdict> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", COMMAND, "--seed", String(seed), "--json"],
@@ -39,7 +39,7 @@ async function runChaos(seed: number): Promise<Verdict> {
     stderr: "inherit",
   }).output();
   const line = new TextDecoder().decode(stdout);
-  assert.notEqual(line, "", "the run came to no verdict");
+  assert.notEqual(line, "", "the run printed no verdict");
   return JSON.parse(line);
 }
 

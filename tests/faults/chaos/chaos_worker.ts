@@ -1,6 +1,6 @@
 /**
- * Started by worker_pool.ts: the product's worker in a process of its own, whose store stops at
- * both points of every step until the referee lets it go on. Each line on stdin is a wake, and the
+ * Started by worker_pool.ts: the product's worker in a separate process, whose store stops at
+ * both points of every step until the referee lets it continue. Each line on stdin is a wake-up, and the
  * first one starts the worker; the end of stdin is the end of the run.
  */
 import { z } from "../../../shared/vendor/zod.js";
@@ -14,7 +14,7 @@ import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
 import { createTaskWorker } from "../../../shared/worker/task_worker.ts";
 import { hauntedStore } from "./haunted_store.ts";
 
-/** The order for a worker process on its command line, as JSON. */
+/** The configuration of a worker process on its command line, as JSON. */
 export type ChaosWorkerOptions = z.infer<typeof optionsSchema>;
 
 const optionsSchema = z.object({
@@ -73,7 +73,7 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
     isWorking = true;
     worker.wake();
   }
-  // Whoever started this is done, or gone.
+  // The process that started this one has ended.
   Deno.exit(0);
 }
 

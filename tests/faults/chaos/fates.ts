@@ -1,21 +1,21 @@
 import { seededRandom } from "../../../scripts/seeded_random.ts";
 
-/** What happens to a worker at a point of a step. */
+/** A fault of a worker at a point of a step. */
 export type Fate =
-  /** SIGKILL: nothing of the process runs after that. */
+  /** SIGKILL: the process runs nothing afterwards. */
   | "kill"
-  /** SIGSTOP until another worker has the task; then it wakes and goes on where it was. */
+  /** SIGSTOP until another worker has the task; then it resumes where it was. */
   | "freeze"
-  /** All its database connections end. */
+  /** All its database connections are closed. */
   | "cut";
 
-/** The two points of a step: it is written down and not yet run; it has run and is not yet stored. */
+/** The two points of a step: recorded but not yet run, and run but not yet stored. */
 export type Point = "before" | "after";
 
 /** A point of a step of a task. */
 export interface Place {
   readonly seed: number;
-  /** Where the task stands in its job, such as `7.3`; its id is another in every run. */
+  /** The task's position in its job, such as `7.3`; its id differs in every run. */
   readonly position: string;
   readonly seq: number;
   readonly point: Point;
@@ -28,7 +28,7 @@ const SHARES: readonly (readonly [Fate, number])[] = [
   ["cut", 0.006],
 ];
 
-/** What the seed has in store for a point, in every run the same; null, mostly. */
+/** The fault of the seed for a point, the same in every run; mostly null. */
 export function fateAt({ seed, position, seq, point }: Place): Fate | null {
   let left = seededRandom(hashOf(`${seed} ${position} ${seq} ${point}`))();
   for (const [fate, share] of SHARES) {

@@ -3,11 +3,11 @@ import { SwarmError } from "../../../shared/errors/swarm_error.ts";
 import type { Lease, TaskStore } from "../../../shared/worker/task_store.ts";
 import type { Point } from "./fates.ts";
 
-/** Whom a worker's store tells where it is. */
+/** Receives the positions of a worker's store. */
 export interface Haunting {
-  /** Returns when the worker may go on; a worker that is killed here never hears. */
+  /** Returns when the worker may continue; for a worker that is killed here it never returns. */
   meet(encounter: Encounter): Promise<void>;
-  /** A write was refused, since the lease is another's. */
+  /** A write was refused, since another worker has the lease. */
   refused(lease: Lease): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const claimedContext = z.object({
   steps: z.array(z.object({ seq: z.int(), state: z.string() })),
 });
 
-/** The same store; stops at both points of every step, and tells of refused writes. */
+/** The same store, which stops at both points of every step and reports refused writes. */
 export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
   const positions = new Map<string, string>();
   const completions = new Map<string, number>();
@@ -64,7 +64,7 @@ export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): Tas
       return stored;
     },
     async record(lease, results, next) {
-      // A completion is written when it is planned: nothing of it runs in between.
+      // A completion is written when it is planned, so nothing of it runs in between.
       const completion = results.find(({ name }) => name === "complete_task");
       if (completion !== undefined) {
         completions.set(lease.taskId, completion.seq);

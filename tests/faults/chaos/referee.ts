@@ -7,27 +7,27 @@ import type { WorkerPool } from "./worker_pool.ts";
 export interface RefereeCounts {
   kills: number;
   freezes: number;
-  /** Freezes after which the worker woke to find its task with another, or ended. */
+  /** Freezes after which the worker found its task ended or with another worker. */
   zombies: number;
   connectionCuts: number;
-  /** Writes that the database refused since the lease was another's. */
+  /** Writes that the database refused because another worker had the lease. */
   staleWritesRefused: number;
 }
 
-/** What a referee needs. */
+/** The dependencies of a referee. */
 export interface RefereeOptions {
   readonly seed: number;
   readonly database: ChaosDatabase;
   readonly leaseSeconds: number;
-  /** Workers that may be frozen at a time; somebody has to take what they hold. */
+  /** The maximum number of frozen workers; others must take over their tasks. */
   readonly frozenWorkersMax: number;
 }
 
-/** Stands at every point of every step and deals out the fates of the seed, each of them once. */
+/** Receives every point of every step and applies the faults of the seed, each of them once. */
 export interface Referee extends AsyncDisposable {
   readonly url: string;
   readonly counts: Readonly<RefereeCounts>;
-  /** The workers that it rules over; until then everyone waits. */
+  /** The workers that it controls; everyone waits until they are set. */
   rule(pool: WorkerPool): void;
 }
 
@@ -40,10 +40,10 @@ const encounterSchema = z.object({
 });
 type EncounterMessage = z.infer<typeof encounterSchema>;
 
-/** A frozen worker sleeps for as many leases at most. */
+/** The maximum freeze, in leases. */
 const LONGEST_FREEZE_LEASES = 3;
 
-/** Starts a referee on 127.0.0.1; the workers ask it over HTTP. */
+/** Starts a referee on 127.0.0.1; the workers call it over HTTP. */
 export function startReferee(options: RefereeOptions): Referee {
   const { seed, database, leaseSeconds, frozenWorkersMax } = options;
   const counts: RefereeCounts = {
@@ -89,7 +89,7 @@ export function startReferee(options: RefereeOptions): Referee {
     }
   }
 
-  /** What has happened at a point does not happen again when the step is tried again. */
+  /** A fault at a point does not happen again when the step is retried. */
   function deal({ position, point }: EncounterMessage, seq: number): Fate | null {
     const place = `${position} ${seq} ${point}`;
     if (dealt.has(place)) return null;

@@ -4,7 +4,7 @@ import type { ChaosDatabase } from "./chaos_database.ts";
 import { TASKS_OF_A_JOB } from "./chaos_job.ts";
 import type { WorkerPool } from "./worker_pool.ts";
 
-/** What a supervisor did beside its duties. */
+/** The faults and answers of a supervisor. */
 export interface SupervisorCounts {
   cancelledJobs: number;
   lostMessages: number;
@@ -12,7 +12,7 @@ export interface SupervisorCounts {
   restarts: number;
 }
 
-/** What a supervisor needs. */
+/** The dependencies of a supervisor. */
 export interface SupervisorOptions {
   readonly seed: number;
   readonly database: ChaosDatabase;
@@ -23,16 +23,16 @@ export interface SupervisorOptions {
 }
 
 const ROUND_PAUSE_MS = 200;
-/** The share of all tasks by which the last job is cancelled, and the last message lost. */
+/** The share of all tasks after which no more jobs are cancelled and no more messages are lost. */
 const LAST_DISTURBANCE_SHARE = 0.7;
-/** The share of all tasks that have ended when Postgres dies. */
+/** The share of finished tasks at which Postgres dies. */
 const RESTART_SHARE = 0.4;
 
 /**
- * Does what the platform does, cron and wakes, and what people do: it answers reviews, one yes and
- * one no. Beside that it cancels jobs in their midst, deletes messages, and restarts Postgres once.
+ * Does the platform's work, cron and wake-ups, and that of people: it approves and rejects reviews
+ * alternately. It also cancels running jobs, deletes messages, and restarts Postgres once.
  *
- * @throws Error when tasks are left after `timeoutMs`, with the first of them.
+ * @throws Error if tasks are left after `timeoutMs`, with the first of them.
  */
 export async function superviseChaos(options: SupervisorOptions): Promise<SupervisorCounts> {
   const { seed, database, pool, masterIds, cancellations } = options;
@@ -73,7 +73,7 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
       select task_id from public.human_reviews where answered_at is null order by created_at`;
     for (const { task_id } of open) {
       const isApproved = counts.reviewsAnswered++ % 2 === 0;
-      // Its job may be cancelled meanwhile, which answers the question.
+      // Its job may be cancelled meanwhile, which closes the review.
       await database.sql`
         select public.respond_to_review(${task_id}::uuid, ${isApproved}, '{}', null)
         where exists (
@@ -83,7 +83,7 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
     }
   }
 
-  /** The next job in the order of the seed that waits for its subtasks. */
+  /** The next job in the seed's order that waits for its subtasks. */
   async function cancelOne(): Promise<void> {
     const parked = await database.sql`
       select id from public.tasks where parent_id is null and status = 'pending_subtask'`;

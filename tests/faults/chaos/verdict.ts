@@ -3,7 +3,7 @@ import type { SeenHttpRequest } from "../../tools/http_fixture.ts";
 import { type GivenAnswer, positionsBelow } from "./chaos_job.ts";
 import type { Disturbance } from "./worker_pool.ts";
 
-/** What stands in no table. */
+/** Observations that no table contains. */
 export interface Testimony {
   readonly masterCount: number;
   readonly cancelledJobs: number;
@@ -13,16 +13,16 @@ export interface Testimony {
   readonly outages: readonly Omit<Disturbance, "workerId">[];
 }
 
-/** What a run has come to. */
+/** The result of a run. */
 export interface Verdict {
-  /** What must not be: how often it was nevertheless, by name. */
+  /** Violated invariants: how often each occurred, by name. */
   readonly violations: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, number>>;
-  /** Why tasks failed, of which none should, each with its history. */
+  /** Reasons of failed tasks, of which there should be none, each with its history. */
   readonly failures: readonly string[];
 }
 
-/** Judges an ended run by its database, and by the journals of model and tools. */
+/** Checks a finished run in its database and in the journals of model and tools. */
 export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdict> {
   const deliveries = await readDeliveries(sql);
   const model = await judgeModel(sql, testimony, lostByTask(deliveries));
@@ -111,7 +111,7 @@ async function readViolations(
   return toNumbers(row ?? {});
 }
 
-/** Each completed task must have got the results of all its subtasks, in the order of its calls. */
+/** Each completed task must have received the results of all its subtasks, in the order of its calls. */
 async function judgeOutputs(sql: Sql): Promise<Record<string, number>> {
   const tasks = await sql<{ position: string; output: Output }[]>`
     select input ->> 'position' as position, output
@@ -129,15 +129,15 @@ interface Output {
   readonly brought: readonly ({ readonly output?: { readonly position?: string } } | null)[];
 }
 
-/** A claim of a task and what became of it. */
+/** A claim of a task and its outcome. */
 interface Delivery {
   readonly taskId: string;
   readonly position: string;
   readonly workerId: string;
   readonly beganAtMs: number;
-  /** Null when no further event followed. */
+  /** Null if no further event followed. */
   readonly endedAtMs: number | null;
-  /** Another worker claimed the task before this one had let go of it. */
+  /** Another worker claimed the task before this one had released it. */
   readonly isLost: boolean;
 }
 
@@ -170,7 +170,7 @@ function lostByTask(deliveries: readonly Delivery[]): ReadonlyMap<string, number
   return countBy(deliveries.filter(({ isLost }) => isLost), ({ position }) => position);
 }
 
-/** Whether its worker was disturbed, or the database away, while it ran. */
+/** Whether its worker was disturbed, or the database down, while it ran. */
 function isExplained(delivery: Delivery, { disturbances, outages }: Testimony): boolean {
   const { workerId, beganAtMs, endedAtMs } = delivery;
   const isDuring = (fault: Omit<Disturbance, "workerId">) =>
@@ -180,9 +180,9 @@ function isExplained(delivery: Delivery, { disturbances, outages }: Testimony): 
 }
 
 /**
- * The model's journal against the steps: each stored answer was given, for this very step; a step
- * was asked about again only by a further worker, each of them once, and after its end only by one
- * that had lost the task without knowing.
+ * Compares the model's journal with the steps: each stored answer was given for exactly this step; a step
+ * was requested again only by another worker, once by each of them, and after its end only by a worker
+ * that had lost the task without noticing.
  */
 async function judgeModel(
   sql: Sql,
@@ -224,7 +224,7 @@ async function judgeModel(
   };
 }
 
-/** The tools' journal against the steps: what has an effect ran again only with approval. */
+/** Compares the tools' journal with the steps: a call with an effect was repeated only with approval. */
 async function judgeTools(
   sql: Sql,
   { toolRequests }: Testimony,

@@ -1,9 +1,9 @@
 import type { Sql } from "../../../shared/db/sql_client.ts";
 
 /**
- * Sets up a witness in the database, independent of what it watches: it sees every write and
- * every end of an older epoch that the fence lets through, every result that is written twice,
- * every task that ends twice and every wake.
+ * Sets up a witness in the database, independent of the code under test: it records every write and
+ * every end of an older epoch that passes the fence, every result that is written twice,
+ * every task that ends twice and every wake-up.
  */
 export async function setUpWitness(sql: Sql): Promise<void> {
   await sql.unsafe(`

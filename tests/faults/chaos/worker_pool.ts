@@ -1,13 +1,13 @@
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 import type { ChaosWorkerOptions } from "./chaos_worker.ts";
 
-/** What all workers of a pool have in common. */
+/** The common configuration of all workers in a pool. */
 export type PoolOptions = Omit<ChaosWorkerOptions, "workerId"> & {
-  /** Processes that run at any time. */
+  /** The number of concurrent processes. */
   readonly workers: number;
 };
 
-/** Something that was done to a worker, in milliseconds since the epoch. */
+/** A fault of a worker, in milliseconds since the epoch. */
 export interface Disturbance {
   readonly workerId: string;
   readonly beganAtMs: number;
@@ -25,7 +25,7 @@ interface WorkerProcess {
 const NEWLINE = new Uint8Array([10]);
 const WORKER = new URL("chaos_worker.ts", import.meta.url).pathname;
 
-/** Worker processes; one that ends is replaced at once by one of another name. */
+/** Worker processes; one that ends is immediately replaced by one with another name. */
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #processes = new Map<string, WorkerProcess>();
@@ -44,7 +44,7 @@ export class WorkerPool {
     return [...this.#processes.values()].filter(({ isFrozen }) => isFrozen).length;
   }
 
-  /** Ends the process as the kernel does; false when it had ended. */
+  /** Ends the process with SIGKILL; false if it had ended. */
   kill(workerId: string): boolean {
     const worker = this.#processes.get(workerId);
     if (worker === undefined || worker.isGone) return false;
@@ -53,7 +53,7 @@ export class WorkerPool {
     return send(worker, "SIGKILL");
   }
 
-  /** Stops the process where it is; false when it is stopped or has ended. */
+  /** Stops the process with SIGSTOP; false if it is stopped or has ended. */
   freeze(workerId: string): boolean {
     const worker = this.#processes.get(workerId);
     if (worker === undefined || worker.isGone || worker.isFrozen) return false;
@@ -61,7 +61,7 @@ export class WorkerPool {
     return worker.isFrozen;
   }
 
-  /** Lets it go on, as if nothing had been; false when it was killed meanwhile. */
+  /** Resumes the process; false if it was killed meanwhile. */
   thaw(workerId: string): boolean {
     const worker = this.#processes.get(workerId);
     if (worker === undefined || worker.isGone) return false;
@@ -69,12 +69,12 @@ export class WorkerPool {
     return send(worker, "SIGCONT");
   }
 
-  /** Keeps in mind what was done to a worker until now. */
+  /** Records a worker's faults until now. */
   note(workerId: string, beganAtMs: number): void {
     this.disturbances.push({ workerId, beganAtMs, endedAtMs: Date.now() });
   }
 
-  /** What the platform's cron does for the function. */
+  /** Sends the wake-ups that the platform's cron would send. */
   wakeAll(): void {
     for (const worker of this.#processes.values()) this.#wake(worker);
   }
@@ -90,7 +90,7 @@ export class WorkerPool {
   }
 
   #wake({ stdin, isGone }: WorkerProcess): void {
-    // A process that ends meanwhile needs no wake.
+    // A process that ends meanwhile needs no wake-up.
     if (!isGone) stdin.write(NEWLINE).catch(() => {});
   }
 
@@ -118,7 +118,7 @@ export class WorkerPool {
   }
 }
 
-/** False when the process has ended. */
+/** False if the process has ended. */
 function send({ child }: WorkerProcess, signal: Deno.Signal): boolean {
   try {
     child.kill(signal);

@@ -1,4 +1,4 @@
--- What pg_cron 1.6 answers as `postgres`: schedules, jobs of one's own and of others, direct writes.
+-- The answers of pg_cron 1.6 as `postgres`: schedules, own and others' jobs, direct writes.
 
 create extension pg_cron;
 select extversion, extnamespace::regnamespace::text as schema from pg_extension where extname = 'pg_cron';

@@ -1,4 +1,4 @@
--- What pg_net 0.20.4 answers. Requests are looked at before their transaction rolls back, so none
+-- The answers of pg_net 0.20.4. Requests are read before their transaction rolls back, so none
 -- is sent.
 
 create extension pg_net;
@@ -13,7 +13,7 @@ select relname as name, relpersistence as persistence from pg_class where relnam
 select role, has_schema_privilege(role, 'net', 'usage') as uses, has_table_privilege(role, 'net.http_request_queue', 'select') as reads,
   has_function_privilege(role, 'net.http_get(text, jsonb, jsonb, integer)', 'execute') as calls
 from unnest(array['anon', 'authenticated', 'service_role', 'postgres']) as role;
--- Percent-encoded letters of a query are in either case, by the version of curl.
+-- The case of percent-encoded letters in a query depends on the version of curl.
 select net.wait_until_running() is null as is_void;
 select net.check_worker_is_up() is null as is_void;
 select net._urlencode_string('a b&c=d/ü~-_.?+%') as encoded;

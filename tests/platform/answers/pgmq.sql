@@ -1,12 +1,12 @@
--- What pgmq 1.5.1 answers: every function, each overload, what is refused, and what stays behind.
--- Nothing here depends on the clock of the server beyond a few seconds.
+-- The answers of pgmq 1.5.1: every function and overload, every refusal, and the remaining objects.
+-- Nothing here depends on the server's clock beyond a few seconds.
 
 -- Creating the extension -----------------------------------------------------------------------
 
 show search_path;
 begin;
 create extension pgmq;
--- Names after it have to be qualified until the transaction ends.
+-- Later names have to be qualified until the transaction ends.
 show search_path;
 create table unqualified (id int);
 rollback;
@@ -130,7 +130,7 @@ select array(select pgmq.send_batch('sent', array['{"b": 5}']::jsonb[], 3600))::
 select array(select pgmq.send_batch('sent', array['{"b": 6}']::jsonb[], now() + interval '1 hour'))::text as ids;
 select array(select pgmq.send_batch('sent', array['{"b": 7}']::jsonb[], array['{"h": 7}']::jsonb[], 0))::text as ids;
 select array(select pgmq.send_batch('sent', array['{"b": 8}']::jsonb[], array['{"h": 8}']::jsonb[], now() - interval '1 second'))::text as ids;
--- Lists of unequal lengths are filled up with null.
+-- Lists of unequal lengths are padded with null.
 select array(select pgmq.send_batch('sent', array['{"b": 9}', '{"b": 10}']::jsonb[], array['{"h": 9}']::jsonb[]))::text as ids;
 select array(select pgmq.send_batch('sent', array['{"b": 11}']::jsonb[], array['{"h": 11}', '{"h": 12}']::jsonb[]))::text as ids;
 select array(select pgmq.send_batch('sent', array[]::jsonb[]))::text as ids;

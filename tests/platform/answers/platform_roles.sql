@@ -1,5 +1,5 @@
--- What `postgres` may do on a hosted project, and what the platform keeps to itself. Needs a server
--- on which `postgres` is no superuser.
+-- What `postgres` may do on a hosted project, and what the platform reserves. Requires a server
+-- on which `postgres` is not a superuser.
 
 show search_path;
 show timezone;

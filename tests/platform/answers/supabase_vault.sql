@@ -1,4 +1,4 @@
--- What supabase_vault 0.3.1 answers as `postgres` and to the roles of the API.
+-- The answers of supabase_vault 0.3.1 as `postgres` and to the API roles.
 
 create extension if not exists supabase_vault;
 select extversion from pg_extension where extname = 'supabase_vault';

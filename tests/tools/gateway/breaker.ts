@@ -3,7 +3,7 @@ import { waitFor } from "../../../scripts/wait_for.ts";
 import { noAbort, nobody } from "../tool_fixture.ts";
 import { codeOf, gatewayTest, registerServer } from "./gateway_claims.ts";
 
-gatewayTest("five failures open it, one probe closes it", async (fixture) => {
+gatewayTest("five failures open the circuit breaker, one probe closes it", async (fixture) => {
   const { sql, gateway } = fixture;
   let isDown = false;
   let calls = 0;
@@ -41,7 +41,7 @@ gatewayTest("five failures open it, one probe closes it", async (fixture) => {
   assert.equal(codeOf(await search()), undefined);
 });
 
-gatewayTest("an error of the tool is no failure of the server", async (fixture) => {
+gatewayTest("an error of the tool does not count as a failure of the server", async (fixture) => {
   await using external = await registerServer(fixture);
   for (let n = 0; n < 6; n++) await external.call(nobody(), "fail", { with: String(n) });
 
@@ -80,7 +80,7 @@ gatewayTest("a server that just failed is skipped and delays no caller", async (
   held.resolve(new Response(null, { status: 503 }));
 });
 
-gatewayTest("twenty callers at once ask a server for its tools once", async (fixture) => {
+gatewayTest("twenty concurrent callers request a server's tools once", async (fixture) => {
   const { gateway } = fixture;
   let lists = 0;
   await using external = await registerServer(fixture, {
@@ -99,7 +99,7 @@ gatewayTest("twenty callers at once ask a server for its tools once", async (fix
   assert.deepEqual([...new Set(found.map(({ tools }) => tools.length))], [3]);
 });
 
-gatewayTest("who asks a slow server keeps saying so, and is waited for", async (fixture) => {
+gatewayTest("a caller waits for a slow listing while its lister reports", async (fixture) => {
   const { sql, gateway } = fixture;
   const held = Promise.withResolvers<void>();
   await using external = await registerServer(fixture, {
@@ -116,7 +116,7 @@ gatewayTest("who asks a slow server keeps saying so, and is waited for", async (
   const asked = gateway.listAgentTools(caller, noAbort());
   const first = await waitFor(startedAt, { what: "the listing" });
 
-  await waitFor(async () => await startedAt() !== first, { what: "another word of it" });
+  await waitFor(async () => await startedAt() !== first, { what: "another report" });
   held.resolve();
 
   assert.equal((await asked).tools.length, 3);
@@ -124,7 +124,7 @@ gatewayTest("who asks a slow server keeps saying so, and is waited for", async (
 });
 
 gatewayTest(
-  "a list that the database was not there to keep says nothing of its server",
+  "a list that the database could not store does not count against the server",
   async (fixture) => {
     const { sql, gateway } = fixture;
     await using external = await registerServer(fixture);
@@ -151,7 +151,7 @@ gatewayTest(
   },
 );
 
-gatewayTest("whose asker has died is asked by the next one, at once", async (fixture) => {
+gatewayTest("the next caller immediately repeats a listing whose caller died", async (fixture) => {
   const { sql, gateway } = fixture;
   await using external = await registerServer(fixture);
   const caller = await fixture.createCaller(null, [external.toolId]);

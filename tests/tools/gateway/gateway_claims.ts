@@ -5,7 +5,7 @@ import { testsSharing } from "../../shared_fixture.ts";
 import { type McpFixture, type McpFixtureOptions, startMcpServer } from "../mcp_fixture.ts";
 import { noAbort, openToolFixture, type ToolFixture } from "../tool_fixture.ts";
 
-/** Registers a test of the gateway; all of them share one database. */
+/** Registers a gateway test; all of them share one database. */
 export const gatewayTest = testsSharing(openToolFixture);
 
 /** A registered MCP server of one test. */
@@ -16,7 +16,7 @@ export interface RegisteredServer extends AsyncDisposable {
   call(caller: ToolCaller, toolName: string, args?: JsonObject): Promise<ToolCallOutcome>;
 }
 
-/** Starts a server of the test's own, registers it, and gives the means to call it. */
+/** Starts a server for the test, registers it, and returns functions that call it. */
 export async function registerServer(
   fixture: ToolFixture,
   options: McpFixtureOptions = {},
@@ -51,7 +51,7 @@ export async function registerServer(
   };
 }
 
-/** The error code of a call; of one whose end is not known, its kind. */
+/** The error code of a call, or its kind if the outcome is unknown. */
 export function codeOf(outcome: ToolCallOutcome): string | undefined {
   return outcome.kind === "answered" ? outcome.errorCode : outcome.kind;
 }

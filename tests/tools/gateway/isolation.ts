@@ -4,7 +4,7 @@ import { waitFor } from "../../../scripts/wait_for.ts";
 import { noAbort, nobody } from "../tool_fixture.ts";
 import { gatewayTest, registerServer } from "./gateway_claims.ts";
 
-gatewayTest("two tenants find nothing of each other's anywhere", async (fixture) => {
+gatewayTest("two tenants find none of each other's data anywhere", async (fixture) => {
   const { sql, gateway } = fixture;
   await using external = await registerServer(fixture);
   const secrets = ["ann@tenant-one.example", "bob@tenant-two.example"] as const;
@@ -32,7 +32,7 @@ gatewayTest("two tenants find nothing of each other's anywhere", async (fixture)
   }
 });
 
-gatewayTest("a bad grade removes the set that it is about, for all", async (fixture) => {
+gatewayTest("a bad grade removes the graded arguments for everyone", async (fixture) => {
   const { sql, gateway } = fixture;
   await using external = await registerServer(fixture);
   const caller = { ...nobody(), userId: await fixture.createUser() };
@@ -52,7 +52,7 @@ gatewayTest("a bad grade removes the set that it is about, for all", async (fixt
   assert.deepEqual(await learned(nobody()), [{ searchValue: "<string>", unit: "people" }]);
 });
 
-gatewayTest("what an aborted caller started is shown to nobody else", async (fixture) => {
+gatewayTest("work started by an aborted caller is shown to nobody else", async (fixture) => {
   const { gateway } = fixture;
   const abort = new AbortController();
   const held = Promise.withResolvers<Response>();

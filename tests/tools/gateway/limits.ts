@@ -3,7 +3,7 @@ import { noAbort, nobody } from "../tool_fixture.ts";
 import { codeOf, gatewayTest, registerServer } from "./gateway_claims.ts";
 
 gatewayTest(
-  "a policy's burst is used up and the answer says when to come back",
+  "after a policy's burst the answer contains the time of the next attempt",
   async (fixture) => {
     const { sql } = fixture;
     await using external = await registerServer(fixture);
@@ -33,7 +33,7 @@ gatewayTest(
 );
 
 gatewayTest(
-  "a policy limits the bytes of the arguments, of a user before everyone's",
+  "a policy limits the bytes of arguments, and a user's policy takes precedence",
   async (fixture) => {
     const { sql } = fixture;
     await using external = await registerServer(fixture);
@@ -77,7 +77,7 @@ gatewayTest("a tool that a policy forbids is offered to nobody", async (fixture)
   assert.equal(codeOf(called), "TOOL_FORBIDDEN");
 });
 
-gatewayTest("a server's policy holds for its resources and prompts", async (fixture) => {
+gatewayTest("a server's policy applies to its resources and prompts", async (fixture) => {
   const { sql } = fixture;
   await using external = await registerServer(fixture);
   const { slug, server } = external;
@@ -107,10 +107,10 @@ gatewayTest("a server's policy holds for its resources and prompts", async (fixt
     set retry_at = now() + interval '1 minute', failure_count = 5
     where tool_id = ${external.toolId}`;
   assert.equal(await read(), "TOOL_UNAVAILABLE");
-  assert.equal(reads(), readsBefore, "nothing more was sent");
+  assert.equal(reads(), readsBefore, "nothing else was sent");
 });
 
-gatewayTest("three failures in a row say so, and a success forgets them", async (fixture) => {
+gatewayTest("three consecutive failures are reported until a success", async (fixture) => {
   await using external = await registerServer(fixture);
   const caller = { ...nobody(), userId: await fixture.createUser() };
   const wrong = async () => {
@@ -127,14 +127,14 @@ gatewayTest("three failures in a row say so, and a success forgets them", async 
 });
 
 gatewayTest(
-  "a failed call shows known-good arguments: one's own, or else their shape",
+  "a failed call shows arguments that worked: the caller's own, or else their shape",
   async (fixture) => {
     await using external = await registerServer(fixture);
     const [one, other] = [await fixture.createUser(), await fixture.createUser()];
     const answerTo = async (userId: string) => {
       const outcome = await external.call({ ...nobody(), userId }, "search", { unit: "people" });
       assert.ok(outcome.kind === "answered" && outcome.isError);
-      assert.ok(!/have worked/.test(outcome.text), "the error's own words stay apart");
+      assert.ok(!/have worked/.test(outcome.text), "the error's own text is separate");
       return JSON.stringify(outcome.content);
     };
     assert.doesNotMatch(await answerTo(one), /have worked/);

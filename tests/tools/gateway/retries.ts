@@ -14,7 +14,7 @@ function losing(count: number): NonNullable<McpFixtureOptions["intercept"]> {
   };
 }
 
-gatewayTest("a lost answer of a read is asked for again", async (fixture) => {
+gatewayTest("a read whose answer was lost is repeated", async (fixture) => {
   await using external = await registerServer(fixture, { intercept: losing(2) });
 
   const outcome = await external.call(nobody(), "search", { searchValue: "x" });
@@ -22,7 +22,7 @@ gatewayTest("a lost answer of a read is asked for again", async (fixture) => {
   assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
 });
 
-gatewayTest("a lost answer of a write is unknown and never repeated", async (fixture) => {
+gatewayTest("a write whose answer was lost is unknown and never repeated", async (fixture) => {
   await using external = await registerServer(fixture, { intercept: losing(1) });
 
   const outcome = await external.call(nobody(), "write_note", { text: "once" });
@@ -31,7 +31,7 @@ gatewayTest("a lost answer of a write is unknown and never repeated", async (fix
   assert.deepEqual(external.server.notes, ["once"]);
 });
 
-gatewayTest("hints that the operator does not vouch for repeat nothing", async (fixture) => {
+gatewayTest("hints that the operator does not confirm cause no repeat", async (fixture) => {
   await using external = await registerServer(fixture, { intercept: losing(1) }, {
     trust_annotations: false,
   });
@@ -41,7 +41,7 @@ gatewayTest("hints that the operator does not vouch for repeat nothing", async (
   assert.equal(outcome.kind, "unknown");
 });
 
-gatewayTest("a short Retry-After is waited for, of writes too", async (fixture) => {
+gatewayTest("a short Retry-After is waited for, even for writes", async (fixture) => {
   for (const status of [429, 503]) {
     let isFirst = true;
     await using external = await registerServer(fixture, {
@@ -59,7 +59,7 @@ gatewayTest("a short Retry-After is waited for, of writes too", async (fixture) 
   }
 });
 
-gatewayTest("all tries share one deadline", async (fixture) => {
+gatewayTest("all attempts share one deadline", async (fixture) => {
   await using external = await registerServer(fixture, { intercept: losing(9) }, {
     timeout_ms: 300,
   });
@@ -71,7 +71,7 @@ gatewayTest("all tries share one deadline", async (fixture) => {
   assert.ok(performance.now() - startedAtMs < 3_000);
 });
 
-gatewayTest("redirects and 5xx of a plain API are in the same classes", async (fixture) => {
+gatewayTest("redirects and 5xx of a plain API are classified the same way", async (fixture) => {
   const answers = [
     { status: 500, code: "TOOL_FAILED", errorClass: "tool", http: 200 },
     { status: 401, code: "TOOL_AUTH_FAILED", errorClass: "auth", http: 502 },

@@ -28,7 +28,7 @@ gatewayTest("an external server needs its scope, which nobody has by default", a
   assert.ok((await gateway.listServers(user, noAbort())).some((one) => one.slug === slug));
 });
 
-gatewayTest("the row of a client stands before the user's own", async (fixture) => {
+gatewayTest("the row of a client takes precedence over the user's own", async (fixture) => {
   const { sql } = fixture;
   await using external = await registerServer(fixture);
   const userId = await fixture.createUser();
@@ -50,7 +50,7 @@ gatewayTest("the row of a client stands before the user's own", async (fixture) 
 });
 
 gatewayTest(
-  "inside a task the owner's scopes and the agent's row both have to allow a call",
+  "inside a task both the owner's scopes and the agent's row must allow a call",
   async (fixture) => {
     const { sql } = fixture;
     await using external = await registerServer(fixture);
@@ -60,7 +60,7 @@ gatewayTest(
     const [task] = await sql<{ task_id: string }[]>`
     select task_id from private.create_task(
       (select slug from public.agents where id = ${agent.agentId}), '{}', ${userId})`;
-    // Whoever the request names, the owner of the task is who acts.
+    // The owner of the task acts, whatever user the request names.
     const caller = {
       ...agent,
       taskId: task?.task_id ?? null,
@@ -85,14 +85,14 @@ gatewayTest(
   },
 );
 
-gatewayTest("a call for a task that does not exist is refused", async (fixture) => {
+gatewayTest("a call for a missing task is refused", async (fixture) => {
   await using external = await registerServer(fixture);
   const caller = { ...nobody(), taskId: crypto.randomUUID() };
 
   await assert.rejects(external.call(caller, "search", {}), { code: "TASK_NOT_FOUND" });
 });
 
-gatewayTest("a session is made on first use and is its user's own", async (fixture) => {
+gatewayTest("a session is created on first use and belongs to its user", async (fixture) => {
   const { sql } = fixture;
   await using external = await registerServer(fixture);
   const sessionId = crypto.randomUUID();
@@ -115,7 +115,7 @@ gatewayTest("a session is made on first use and is its user's own", async (fixtu
 });
 
 gatewayTest(
-  "admin:* covers every scope, of external servers too, and is in no default",
+  "admin:* includes every scope, even of external servers, and is not a default",
   async (fixture) => {
     const { sql } = fixture;
     await using external = await registerServer(fixture);

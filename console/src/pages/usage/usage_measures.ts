@@ -11,87 +11,47 @@ export interface UsageMeasure {
   format(amount: number | null): string;
 }
 
-const ALL_MEASURES:
-  readonly (UsageMeasure & { readonly dimensions?: readonly UsageDimension[] })[] = [
-    { key: "cost_micro_usd", name: "Cost", of: (line) => line.cost_micro_usd, format: formatCost },
-    {
-      key: "input_tokens",
-      name: "Tokens in",
-      of: (line) => line.input_tokens,
-      format: formatCount,
-    },
-    {
-      key: "output_tokens",
-      name: "Tokens out",
-      of: (line) => line.output_tokens,
-      format: formatCount,
-    },
-    {
-      key: "model_calls",
-      name: "Model calls",
-      of: (line) => line.model_call_count,
-      format: formatCount,
-    },
-    {
-      key: "model_p50_ms",
-      name: "Model p50",
-      of: (line) => line.model_p50_ms,
-      format: formatDuration,
-    },
-    {
-      key: "model_p95_ms",
-      name: "Model p95",
-      of: (line) => line.model_p95_ms,
-      format: formatDuration,
-    },
-    {
-      key: "tool_calls",
-      name: "Tool calls",
-      of: (line) => line.tool_call_count,
-      format: formatCount,
-    },
-    { key: "tool_success", name: "Tool success", of: toolSuccess, format: formatShare },
-    {
-      key: "tool_p50_ms",
-      name: "Tool p50",
-      of: (line) => line.tool_p50_ms,
-      format: formatDuration,
-    },
-    {
-      key: "tool_p95_ms",
-      name: "Tool p95",
-      of: (line) => line.tool_p95_ms,
-      format: formatDuration,
-    },
-    {
-      key: "tool_p99_ms",
-      name: "Tool p99",
-      of: (line) => line.tool_p99_ms,
-      format: formatDuration,
-    },
-    {
-      key: "tasks",
-      name: "Tasks",
-      dimensions: ["day", "agent", "job"],
-      of: (line) => line.task_count,
-      format: formatCount,
-    },
-    {
-      key: "task_success",
-      name: "Task success",
-      dimensions: ["day", "agent", "job"],
-      of: taskSuccess,
-      format: formatShare,
-    },
-    { key: "up", name: "Good", of: (line) => line.up_count, format: formatCount },
-    { key: "down", name: "Bad", of: (line) => line.down_count, format: formatCount },
-    {
-      key: "stars",
-      name: "Stars",
-      of: (line) => line.average_score,
-      format: (amount) => (amount === null ? "–" : amount.toFixed(1)),
-    },
-  ];
+/** Dimensions of which tasks are counted: a model or a tool has none. */
+const WITH_TASKS: readonly UsageDimension[] = ["day", "agent", "job"];
+
+const ALL_MEASURES: readonly (UsageMeasure & { readonly dimensions?: typeof WITH_TASKS })[] = [
+  column("cost_micro_usd", "Cost", formatCost),
+  column("input_tokens", "Tokens in", formatCount),
+  column("output_tokens", "Tokens out", formatCount),
+  column("model_call_count", "Model calls", formatCount, "model_calls"),
+  column("model_p50_ms", "Model p50", formatDuration),
+  column("model_p95_ms", "Model p95", formatDuration),
+  column("tool_call_count", "Tool calls", formatCount, "tool_calls"),
+  { key: "tool_success", name: "Tool success", of: toolSuccess, format: formatShare },
+  column("tool_p50_ms", "Tool p50", formatDuration),
+  column("tool_p95_ms", "Tool p95", formatDuration),
+  column("tool_p99_ms", "Tool p99", formatDuration),
+  { ...column("task_count", "Tasks", formatCount, "tasks"), dimensions: WITH_TASKS },
+  {
+    key: "task_success",
+    name: "Task success",
+    dimensions: WITH_TASKS,
+    of: taskSuccess,
+    format: formatShare,
+  },
+  column("up_count", "Good", formatCount, "up"),
+  column("down_count", "Bad", formatCount, "down"),
+  column("average_score", "Stars", (amount) => amount === null ? "–" : amount.toFixed(1), "stars"),
+];
+
+/** A column of the report as it stands. */
+function column(
+  of: NumericColumn,
+  name: string,
+  format: UsageMeasure["format"],
+  key: string = of,
+): UsageMeasure {
+  return { key, name, of: (line) => line[of], format };
+}
+
+type NumericColumn = {
+  [Name in keyof UsageLine]: UsageLine[Name] extends number | null ? Name : never;
+}[keyof UsageLine];
 
 /** The measures of each day, agent, model, tool or job. */
 export function measuresOf(dimension: UsageDimension): readonly UsageMeasure[] {

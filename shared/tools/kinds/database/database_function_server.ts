@@ -1,6 +1,7 @@
 import type { TransactionSql } from "../../../vendor/postgres.js";
 import { z } from "../../../vendor/zod.js";
 import type { Sql } from "../../../db/sql_client.ts";
+import { errorField } from "../../../db/error_field.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
@@ -175,7 +176,7 @@ function resultTooLarge(byteCount: number): SwarmError {
 
 /** A PostgreSQL error is the function's answer; a broken connection is not. */
 function answerOfError(name: string, error: unknown): ServerAnswer {
-  const { code, message, detail, hint } = parsePostgresError(error);
+  const code = errorField(error, "code") ?? "";
   if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith("08") || code.startsWith("57P")) {
     return {
       kind: "lost",
@@ -189,27 +190,19 @@ function answerOfError(name: string, error: unknown): ServerAnswer {
       hint: "Request less data, or raise timeout_ms in the tool's config.",
     });
   }
-  const lines = [`${name} failed: ${message} (SQLSTATE ${code})`, detail, hint];
+  const lines = [
+    `${name} failed: ${errorField(error, "message") ?? "unknown error"} (SQLSTATE ${code})`,
+    errorField(error, "detail"),
+    errorField(error, "hint"),
+  ];
   const isRefused = code === "42501";
   return {
     kind: "answered",
-    text: lines.filter((line) => line !== undefined && line !== "").join("\n"),
+    text: lines.filter((line) => line !== undefined).join("\n"),
     isError: true,
     errorCode: isRefused ? "TOOL_FORBIDDEN" : "TOOL_FAILED",
     ...(code === "42883" || code === "PT422" ? { isDefinitionStale: true } : {}),
   };
-}
-
-const postgresErrorSchema = z.object({
-  code: z.string().catch(""),
-  message: z.string().catch("unknown error"),
-  detail: z.string().optional().catch(undefined),
-  hint: z.string().optional().catch(undefined),
-});
-
-function parsePostgresError(error: unknown): z.infer<typeof postgresErrorSchema> {
-  const parsed = postgresErrorSchema.safeParse(error);
-  return parsed.success ? parsed.data : { code: "", message: String(error) };
 }
 
 function callerRequired(name: string): SwarmError {

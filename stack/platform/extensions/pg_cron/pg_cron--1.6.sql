@@ -1,5 +1,5 @@
--- A job scheduler with the interface of pg_cron 1.6. The stack's ticker reads cron.job, runs what
--- is due as the job's user, and records each run in cron.job_run_details.
+-- A job scheduler with the interface of pg_cron 1.6. The stack's scheduler reads cron.job, runs due
+-- jobs as the job's user, and records each run in cron.job_run_details.
 --
 -- Schedules are in GMT: five cron fields, a name such as '@hourly', or '[1-59] seconds'.
 
@@ -20,7 +20,7 @@ create table cron.job (
   jobname text,
   constraint jobname_username_uniq unique (jobname, username)
 );
-comment on table cron.job is 'Jobs; a role sees its own.';
+comment on table cron.job is 'Jobs. A role sees only its own.';
 
 create table cron.job_run_details (
   jobid bigint,
@@ -35,7 +35,7 @@ create table cron.job_run_details (
   end_time timestamptz
 );
 comment on table cron.job_run_details is
-  'Every run; a role sees and may delete its own. Nothing prunes it: schedule a delete.';
+  'Every run. A role can see and delete only its own. Rows are never pruned: schedule a delete.';
 create index job_run_details_jobid_idx on cron.job_run_details (jobid);
 
 alter table cron.job enable row level security;
@@ -45,8 +45,8 @@ create policy cron_job_run_details_policy on cron.job_run_details using (usernam
 
 -- Schedules ------------------------------------------------------------------------------------
 --
--- pg_cron reads a schedule character by character, as cron does, and stops at what it does not
--- know: whatever follows a complete item ('5;', '*x', a sixth field) is ignored.
+-- pg_cron reads a schedule character by character, like cron, and stops at unknown characters: text
+-- after a complete item ('5;', '*x', a sixth field) is ignored.
 
 -- One value of a cron field: a number, or the English abbreviation where the field has names.
 create function cron._field_value(value text, names text[], lowest integer) returns integer
@@ -60,8 +60,8 @@ as $$
   end;
 $$;
 
--- Whether `field` starts with a list of '*', values and ranges, the first and the last of these
--- with an optional step. A range may run backwards: it is never due.
+-- Whether `field` starts with a list of '*', values and ranges, where '*' and ranges may have a step.
+-- A range may be reversed: then it is never due.
 create function cron._is_field(field text, lowest integer, highest integer, names text[] default '{}')
 returns boolean
 language plpgsql
@@ -109,7 +109,7 @@ immutable
 set search_path = ''
 as $$
 declare
-  -- Blank lines and comments may come first; one line counts.
+  -- Skip leading blank lines and comments. Only the first other line counts.
   line text := split_part(
     regexp_replace(schedule, '^([ \t]*(#[^\n]*)?\n)*[ \t]*', ''), E'\n', 1);
   field text[] := regexp_split_to_array(line, '[ \t]+');
@@ -154,9 +154,9 @@ $$;
 
 -- Jobs -----------------------------------------------------------------------------------------
 --
--- cron.job takes no direct writes: the public functions run as the caller, learn who that is, and
--- hand it to the definer functions below, which check that the session may act as that role. The
--- real extension raises its refusals without an error code, hence XX000.
+-- Nobody may write cron.job directly. The public functions run as the caller and pass its role to
+-- the definer functions below, which check that the session may act as that role. The real extension
+-- raises errors without a code, hence XX000.
 
 create function cron._require_session_role(username text) returns void
 language plpgsql
@@ -171,7 +171,7 @@ begin
 end;
 $$;
 
--- `postgres` is no superuser on a hosted project, so it is none here, even on a server where it is.
+-- `postgres` is not a superuser on a hosted project, so it is not treated as one here.
 create function cron._require_superuser(username text, refusal text) returns void
 language plpgsql
 stable
@@ -210,12 +210,12 @@ begin
 end;
 $$;
 
--- A job of that name and role keeps its id, its database and whether it is active.
+-- An existing job of that name and role keeps its id, its database and its active flag.
 create function cron._save_job(
   p_jobname text, p_schedule text, p_command text, p_database text, p_username text, p_active boolean
 ) returns bigint
 language plpgsql
-security definer -- callers hold no rights on cron.job but SELECT
+security definer -- callers have only SELECT on cron.job
 set search_path = ''
 as $$
 declare
@@ -293,7 +293,7 @@ create function cron._alter_job(
   p_active boolean
 ) returns void
 language plpgsql
-security definer -- callers hold no rights on cron.job but SELECT
+security definer -- callers have only SELECT on cron.job
 set search_path = ''
 as $$
 begin
@@ -347,7 +347,7 @@ $$;
 
 create function cron._unschedule(p_caller text, p_job_id bigint) returns void
 language plpgsql
-security definer -- callers hold no rights on cron.job but SELECT
+security definer -- callers have only SELECT on cron.job
 set search_path = ''
 as $$
 declare
@@ -398,7 +398,7 @@ begin
 end;
 $$;
 
--- Grants: nobody writes cron.job directly; `postgres` may hand on the use of the functions.
+-- Grants: nobody may write cron.job directly. `postgres` may grant the functions to others.
 revoke all on function
   cron.alter_job(bigint, text, text, text, text, boolean),
   cron.schedule_in_database(text, text, text, text, text, boolean)

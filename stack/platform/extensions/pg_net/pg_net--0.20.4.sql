@@ -1,11 +1,11 @@
 -- Asynchronous HTTP with the interface of pg_net 0.20.4.
 --
--- A call inserts a row into net.http_request_queue and returns its id. The stack's executor,
--- notified by NOTIFY (which Postgres delivers at commit, so never for a rolled back call), sends
--- the request, deletes the row and stores the answer in net._http_response.
+-- A call inserts a row into net.http_request_queue, sends a NOTIFY and returns the id. Postgres
+-- delivers the NOTIFY at commit, so never for a rolled-back call. The stack's executor then deletes
+-- the row, sends the request and stores the response in net._http_response.
 --
--- As on a hosted project everything here is granted to PUBLIC, queued headers included: a header
--- must never hold a secret that any database role may not read.
+-- As on a hosted project, everything here is granted to PUBLIC, including queued headers. A header
+-- must never hold a secret that some database role must not read.
 
 create schema net;
 
@@ -34,7 +34,7 @@ create unlogged table net.http_request_queue (
   body bytea,
   timeout_milliseconds integer not null
 );
-comment on table net.http_request_queue is 'Requests that were not sent yet.';
+comment on table net.http_request_queue is 'Requests that have not been sent yet.';
 
 create unlogged table net._http_response (
   id bigint,
@@ -46,7 +46,7 @@ create unlogged table net._http_response (
   error_msg text,
   created timestamptz not null default now()
 );
-comment on table net._http_response is 'Answers, kept for six hours.';
+comment on table net._http_response is 'Responses, kept for six hours.';
 create index _http_response_created_idx on net._http_response (created);
 
 create function net.wake() returns void
@@ -54,7 +54,7 @@ language sql
 as $$
   select pg_catalog.pg_notify('supaswarm_net', '');
 $$;
-comment on function net.wake() is 'Tells the executor, at commit, that requests wait.';
+comment on function net.wake() is 'Notifies the executor, at commit, that there are requests.';
 
 create function net._wake_executor() returns trigger
 language plpgsql
@@ -109,7 +109,7 @@ create function net._encode_url_with_params_array(url text, params_array text[])
 language sql
 immutable
 as $$
-  -- The query comes before the fragment, and needs a path.
+  -- The query must be before the fragment, and needs a path.
   select case
     when coalesce(cardinality(params_array), 0) = 0 then url
     else part[1]
@@ -133,7 +133,7 @@ as $$
     ));
 $$;
 
--- A JSON body has exactly this type: added when the caller names none, refused when another.
+-- A JSON body must have this content type. Add it if the caller sets none, refuse any other.
 create function net._json_headers(headers jsonb) returns jsonb
 language plpgsql
 immutable
@@ -254,7 +254,7 @@ language plpgsql
 as $$
 begin
   raise notice 'The net.http_collect_response function is deprecated.';
-  -- Fails as the real one does, which discards the answer.
+  -- Fails like the real function, which discards the response.
   select net._http_collect_response(http_collect_response.request_id, http_collect_response.async);
 end;
 $$;

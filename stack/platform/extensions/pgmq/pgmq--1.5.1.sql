@@ -1,8 +1,8 @@
 -- A message queue on ordinary tables, with the interface and semantics of pgmq 1.5.1.
 --
 -- A queue is a pair of tables, q_<name> and a_<name> (its archive), which belong to the extension.
--- Functions run with the caller's rights. Everything is handed to the role that creates the
--- extension, as a hosted project does, since a trusted script runs as the bootstrap superuser.
+-- Functions run with the caller's rights. A trusted script runs as the bootstrap superuser, so it
+-- gives everything to the role that creates the extension, as on a hosted project.
 
 create table pgmq.meta (
   queue_name varchar unique not null,
@@ -10,7 +10,7 @@ create table pgmq.meta (
   is_unlogged boolean not null,
   created_at timestamptz not null default now()
 );
-comment on table pgmq.meta is 'The queues that exist.';
+comment on table pgmq.meta is 'All queues.';
 
 create type pgmq.message_record as (
   msg_id bigint,
@@ -55,7 +55,7 @@ create function pgmq.validate_queue_name(queue_name text) returns void
 language plpgsql
 as $$
 begin
-  -- The longest identifier derived from a name is its index; 63 bytes bound that.
+  -- The longest identifier derived from a name is its index, with a limit of 63 bytes.
   if length(validate_queue_name.queue_name) >= 48 then
     raise exception 'queue name is too long, maximum length is 48 characters';
   end if;
@@ -96,7 +96,7 @@ begin
   if not pgmq._extension_exists('pg_partman') then
     raise exception 'pg_partman is required for partitioned queues';
   end if;
-  raise exception 'partitioned queues are not part of this server'
+  raise exception 'partitioned queues are not supported by this server'
     using errcode = 'feature_not_supported';
 end;
 $$;

@@ -1,11 +1,11 @@
 -- Secrets with the interface of supabase_vault 0.3.1.
 --
--- What the encryption is: XOR with a SHA-256 keystream in counter mode under a random nonce, and a
--- SHA-256 tag over nonce, associated data and ciphertext. It needs no extension and keeps values
--- out of vault.secrets, backups of that table, logs and query results. What it is not: the key is
--- a row of this database, granted to nobody, so whoever has the data folder, is superuser, or may
--- read all data (`postgres`, who may decrypt anyway) has the secrets. A hosted project keeps its
--- key outside the database.
+-- Encryption: XOR with a SHA-256 keystream in counter mode under a random nonce, and a SHA-256 tag
+-- over nonce, associated data and ciphertext. It needs no extension and keeps plain values out of
+-- vault.secrets, backups of that table, logs and query results.
+-- Limits: the key is a row of this database that is granted to nobody. Anyone with the data folder,
+-- a superuser, and a role that can read all data (`postgres`, which may decrypt anyway) can read the
+-- secrets. A hosted project stores its key outside the database.
 
 create function vault._crypto_aead_det_noncegen() returns bytea
 language sql
@@ -26,13 +26,13 @@ create table vault.secrets (
   updated_at timestamptz not null default current_timestamp
 );
 create unique index secrets_name_idx on vault.secrets (name) where name is not null;
-comment on table vault.secrets is 'Secrets; the column secret holds the base64 of the ciphertext.';
+comment on table vault.secrets is 'Secrets. The column secret holds the ciphertext in base64.';
 
 create table vault.root_key (
   is_only_row boolean primary key default true check (is_only_row),
   key bytea not null
 );
-comment on table vault.root_key is 'The key of all secrets; granted to nobody.';
+comment on table vault.root_key is 'The key of all secrets, granted to nobody.';
 insert into vault.root_key (key)
 values (sha256(
   uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
@@ -40,7 +40,7 @@ values (sha256(
 select pg_catalog.pg_extension_config_dump('vault.secrets', '');
 select pg_catalog.pg_extension_config_dump('vault.root_key', '');
 
--- XOR of `input` with the keystream of (key, nonce); its own inverse.
+-- XORs `input` with the keystream of (key, nonce). The function is its own inverse.
 create function vault._apply_keystream(input bytea, key bytea, nonce bytea) returns bytea
 language plpgsql
 immutable
@@ -69,7 +69,7 @@ create function vault._crypto_aead_det_encrypt(
 ) returns bytea
 language plpgsql
 stable
-security definer -- reads vault.root_key, which no caller may
+security definer -- reads vault.root_key, which no caller may read
 set search_path = ''
 as $$
 declare
@@ -91,7 +91,7 @@ create function vault._crypto_aead_det_decrypt(
 ) returns bytea
 language plpgsql
 stable
-security definer -- reads vault.root_key, which no caller may
+security definer -- reads vault.root_key, which no caller may read
 set search_path = ''
 as $$
 declare
@@ -126,16 +126,16 @@ select
   s.created_at,
   s.updated_at
 from vault.secrets as s;
-comment on view vault.decrypted_secrets is 'The secrets in clear, decrypted when read.';
+comment on view vault.decrypted_secrets is 'The decrypted secrets.';
 
 create function vault.create_secret(
   new_secret text,
   new_name text default null,
   new_description text default '',
-  new_key_id uuid default null -- has no effect, as since 0.3
+  new_key_id uuid default null -- has no effect since 0.3
 ) returns uuid
 language plpgsql
-security definer -- callers hold no INSERT on vault.secrets
+security definer -- callers have no INSERT on vault.secrets
 set search_path = ''
 as $$
 declare
@@ -174,10 +174,10 @@ create function vault.update_secret(
   new_secret text default null,
   new_name text default null,
   new_description text default null,
-  new_key_id uuid default null -- has no effect, as since 0.3
+  new_key_id uuid default null -- has no effect since 0.3
 ) returns void
 language plpgsql
-security definer -- callers hold no UPDATE on vault.secrets
+security definer -- callers have no UPDATE on vault.secrets
 set search_path = ''
 as $$
 declare
@@ -197,8 +197,8 @@ begin
 end;
 $$;
 
--- Tables stay with the superuser; the platform's roles get what a hosted project gives them:
--- reading, deleting and the two functions, but no direct insert or update.
+-- The superuser keeps the tables. The platform's roles get the same rights as on a hosted project:
+-- select, delete and the two functions, but no direct insert or update.
 revoke all on all tables in schema vault from public;
 revoke all on all functions in schema vault from public;
 alter table vault.root_key enable row level security;

@@ -5,23 +5,23 @@ import { toClientJson } from "./client_setting.ts";
 import type { Identity } from "./identity.ts";
 import type { TableShape } from "./table_shape.ts";
 
-/** A filter: all of its conditions must hold. */
+/** The conditions of a filter. All of them must hold. */
 export type Conditions = readonly ChangeCondition[];
 
-/** What is asked about rows of one table, for one client. */
-export interface RowQuestion {
+/** A check of rows of one table for one client. */
+export interface RowCheck {
   readonly table: TableShape;
   readonly identity: Identity;
-  /** Whether a row must also be one that the client can read now. */
+  /** Whether to also check that the client can read each row. */
   readonly checksPolicies: boolean;
   readonly filters: readonly Conditions[];
   readonly rows: readonly JsonObject[];
 }
 
-/** What holds for one row. */
-export interface RowAnswer {
+/** The result of a check for one row. */
+export interface RowResult {
   readonly isVisible: boolean;
-  /** One answer for each of the question's filters, in their order. */
+  /** One result for each filter of the check, in the same order. */
   readonly matches: readonly boolean[];
 }
 
@@ -40,15 +40,15 @@ const COMPARISONS: Readonly<Partial<Record<ChangeOperator, string>>> = {
 const IS_VALUES = ["null", "true", "false", "unknown"];
 
 /**
- * Asks, as the client, which rows it can read and which filters they pass. Postgres compares with
- * the columns' own types; whatever a policy or a cast raises passes through.
+ * Checks as the client which rows it can read and which filters they match. Postgres compares with
+ * the columns' types. Errors of policies and casts are thrown.
  *
- * Identifiers in the question come quoted from the catalogue, values travel as arguments.
+ * Identifiers in the SQL come quoted from the catalog. Values are sent as arguments.
  */
-export async function askAboutRows(sql: Sql, question: RowQuestion): Promise<RowAnswer[]> {
-  const { table, identity, rows, checksPolicies } = question;
+export async function checkRows(sql: Sql, check: RowCheck): Promise<RowResult[]> {
+  const { table, identity, rows, checksPolicies } = check;
   const values: string[] = [];
-  const filters = question.filters.map((conditions) =>
+  const filters = check.filters.map((conditions) =>
     conjunction(conditions.map((condition) => comparison(table, condition, values)))
   );
   const text = `
@@ -59,23 +59,23 @@ export async function askAboutRows(sql: Sql, question: RowQuestion): Promise<Row
       order by asked.position)
     from jsonb_array_elements($1 -> 'rows') with ordinality as asked (changed, position)
     cross join lateral jsonb_populate_record(null::${table.quoted}, asked.changed) as row`;
-  const [answer] = await sql<{ answers: RowAnswer[] }[]>`
+  const [row] = await sql<{ results: RowResult[] }[]>`
     select realtime.ask_as_client(
       ${toClientJson({ identity })}::text::jsonb,
       ${text},
-      ${JSON.stringify({ rows, values })}::text::jsonb) as answers`;
-  return answer?.answers ?? [];
+      ${JSON.stringify({ rows, values })}::text::jsonb) as results`;
+  return row?.results ?? [];
 }
 
 /**
- * Says why a filter cannot be used on the table, or `null`: Postgres is asked to evaluate it on an
- * empty row, so that nothing raises later.
+ * Returns why a filter cannot be used on the table, or `null` if it can. Postgres evaluates it on
+ * an empty row, so that it cannot fail later.
  */
-export async function refusalOfFilter(
+export async function filterError(
   sql: Sql,
-  asked: { table: TableShape; identity: Identity; conditions: Conditions },
+  filter: { table: TableShape; identity: Identity; conditions: Conditions },
 ): Promise<string | null> {
-  const { table, identity, conditions } = asked;
+  const { table, identity, conditions } = filter;
   for (const { column, operator, value } of conditions) {
     if (!table.columns.some(({ name, isSelectable }) => name === column && isSelectable)) {
       return `invalid column for filter ${column}`;
@@ -86,7 +86,7 @@ export async function refusalOfFilter(
   }
   if (conditions.length === 0) return null;
   try {
-    await askAboutRows(sql, {
+    await checkRows(sql, {
       table,
       identity,
       checksPolicies: false,
@@ -112,7 +112,7 @@ function conjunction(conditions: readonly string[]): string {
 function comparison(table: TableShape, condition: ChangeCondition, values: string[]): string {
   const { operator, value, isNegated } = condition;
   const column = table.columns.find(({ name }) => name === condition.column);
-  // A column that has gone since the subscription: nothing can match.
+  // The column was dropped after the subscription, so nothing can match.
   if (column === undefined) return "false";
   const left = `row.${column.quoted}`;
   if (operator === "is") {

@@ -2,19 +2,19 @@ import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { changeData, changeError, type TableChange } from "./change_data.ts";
 import type { ChangeHub, ChangeSubscription } from "./change_hub.ts";
-import { askAboutRows, type RowAnswer, type RowQuestion } from "./change_questions.ts";
+import { checkRows, type RowCheck, type RowResult } from "./check_rows.ts";
 import { isStatementError } from "./statement_error.ts";
 import { publishedTables, type TableShape } from "./table_shape.ts";
 
-/** Who receives one change, and what of it. */
-export type Verdict = readonly {
+/** The subscriptions that receive one change, each with its data. */
+export type Deliveries = readonly {
   readonly subscription: ChangeSubscription;
   readonly data: JsonObject;
 }[];
 
-type Delivery = Verdict[number];
+type Delivery = Deliveries[number];
 
-/** Changes of one table and kind, and the followers that share an identity. */
+/** Changes of one table and type, and the subscriptions that share an identity. */
 interface Group {
   readonly changes: { readonly index: number; readonly change: TableChange }[];
   readonly subscriptions: ChangeSubscription[];
@@ -23,37 +23,37 @@ interface Group {
 }
 
 /**
- * Decides who may see which change, one verdict for each change: as each follower, rows are looked
- * for by their key and filters are evaluated, many rows with one question.
+ * Returns the deliveries of each change. For each identity, it looks up rows by key with that
+ * identity's permissions and evaluates filters, many rows in one query.
  */
-export async function verdictsOf(
+export async function authorizeChanges(
   sql: Sql,
   hub: ChangeHub,
   changes: readonly TableChange[],
-): Promise<Verdict[]> {
-  const verdicts: Delivery[][] = changes.map(() => []);
+): Promise<Deliveries[]> {
+  const deliveries: Delivery[][] = changes.map(() => []);
   for (const group of groupsOf(hub, changes)) {
     const { schema, table } = group.sample;
     const { role } = group.first.identity;
     const [shape] = await publishedTables(sql, { role, schema, table });
-    // Taken out of the publication, or dropped, since the change.
+    // The table was dropped, or removed from the publication, after the change.
     if (shape === undefined) continue;
-    const deliveries = await judge(sql, shape, group);
+    const groupDeliveries = await authorizeGroup(sql, shape, group);
     group.changes.forEach(({ index }, position) =>
-      verdicts[index]?.push(...deliveries[position] ?? [])
+      deliveries[index]?.push(...groupDeliveries[position] ?? [])
     );
   }
-  return verdicts;
+  return deliveries;
 }
 
 function groupsOf(hub: ChangeHub, changes: readonly TableChange[]): Iterable<Group> {
   const groups = new Map<string, Group>();
-  const followers = new Map<string, Map<string, ChangeSubscription[]>>();
+  const subscribers = new Map<string, Map<string, ChangeSubscription[]>>();
   changes.forEach((change, index) => {
     const kind = JSON.stringify([change.schema, change.table, change.type]);
-    const byIdentity = followers.get(kind) ??
-      Map.groupBy(hub.followers(change), ({ identity }) => JSON.stringify(identity.claims));
-    followers.set(kind, byIdentity);
+    const byIdentity = subscribers.get(kind) ??
+      Map.groupBy(hub.subscriptionsTo(change), ({ identity }) => JSON.stringify(identity.claims));
+    subscribers.set(kind, byIdentity);
     for (const [claims, subscriptions] of byIdentity) {
       const [first] = subscriptions;
       if (first === undefined) continue;
@@ -66,8 +66,8 @@ function groupsOf(hub: ChangeHub, changes: readonly TableChange[]): Iterable<Gro
   return groups.values();
 }
 
-/** What goes out for each of the group's changes. */
-async function judge(sql: Sql, table: TableShape, group: Group): Promise<Delivery[][]> {
+/** Returns the deliveries of each change of the group. */
+async function authorizeGroup(sql: Sql, table: TableShape, group: Group): Promise<Delivery[][]> {
   const changes = group.changes.map(({ change }) => change);
   const refuse = (error: string) =>
     changes.map((change) => errorsFor(group.subscriptions, change, error));
@@ -77,7 +77,7 @@ async function judge(sql: Sql, table: TableShape, group: Group): Promise<Deliver
   if (!isDelete && !keys.every(({ isSelectable }) => isSelectable)) {
     return refuse("Error 401: Unauthorized");
   }
-  const answers = await answersFor(sql, {
+  const results = await resultsFor(sql, {
     table,
     identity: group.first.identity,
     checksPolicies: !isDelete && table.hasRowSecurity,
@@ -85,29 +85,31 @@ async function judge(sql: Sql, table: TableShape, group: Group): Promise<Deliver
     rows: changes.map(shownRow),
   });
   return changes.map((change, position) => {
-    const answer = answers[position];
-    return answer === undefined || answer === "failed"
+    const result = results[position];
+    return result === undefined || result === "failed"
       ? errorsFor(
         group.subscriptions,
         change,
         "Error 500: Internal Server Error, RLS policy evaluation failed",
       )
-      : deliveriesOf(table, change, group.subscriptions, answer);
+      : deliveriesOf(table, change, group.subscriptions, result);
   });
 }
 
-/** Asks about all rows at once; if a policy raises, about each alone, to find out for which. */
-async function answersFor(sql: Sql, question: RowQuestion): Promise<(RowAnswer | "failed")[]> {
+/**
+ * Checks all rows at once. If a policy raises, checks each row separately to find which one fails.
+ */
+async function resultsFor(sql: Sql, check: RowCheck): Promise<(RowResult | "failed")[]> {
   try {
-    return await askAboutRows(sql, question);
+    return await checkRows(sql, check);
   } catch (error) {
     if (!isStatementError(error)) throw error;
-    if (question.rows.length <= 1) return ["failed"];
-    const answers: (RowAnswer | "failed")[] = [];
-    for (const row of question.rows) {
-      answers.push(...await answersFor(sql, { ...question, rows: [row] }));
+    if (check.rows.length <= 1) return ["failed"];
+    const results: (RowResult | "failed")[] = [];
+    for (const row of check.rows) {
+      results.push(...await resultsFor(sql, { ...check, rows: [row] }));
     }
-    return answers;
+    return results;
   }
 }
 
@@ -115,15 +117,15 @@ function deliveriesOf(
   table: TableShape,
   change: TableChange,
   subscriptions: readonly ChangeSubscription[],
-  answer: RowAnswer,
+  result: RowResult,
 ): Delivery[] {
   const row = shownRow(change);
   const dataBySelection = new Map<string, JsonObject>();
   return subscriptions.flatMap((subscription, position) => {
     const { conditions, selected } = subscription;
-    // What the old row does not hold cannot be compared, so nothing of it passes a filter.
+    // A column that the old row does not have cannot be compared, so its filter does not match.
     const isComparable = conditions.every(({ column }) => Object.hasOwn(row, column));
-    if (!answer.isVisible || !answer.matches[position] || !isComparable) return [];
+    if (!result.isVisible || !result.matches[position] || !isComparable) return [];
     const selection = JSON.stringify(selected);
     const data = dataBySelection.get(selection) ?? changeData(table, change, selected);
     dataBySelection.set(selection, data);
@@ -140,7 +142,7 @@ function errorsFor(
   return subscriptions.map((subscription) => ({ subscription, data }));
 }
 
-/** What is known of the row: as it is, or for a delete as it was. */
+/** Returns the new row, or the old row of a delete. */
 function shownRow(change: TableChange): JsonObject {
   return change.record ?? change.oldRecord ?? {};
 }

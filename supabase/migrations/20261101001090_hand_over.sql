@@ -1,0 +1,184 @@
+-- Hand-over: a new task that nothing stands before is given to an idle worker in the transaction that
+-- creates it, so that a claim's transaction and its write to the disk fall away.
+--
+-- The notification names the worker and nothing else: every database role can listen. Both tables are
+-- hints that may be lost with the server; what was handed over then waits for the end of its lease.
+
+create unlogged table private.idle_workers (
+  worker_id text primary key,
+  free_slot_count int not null check (free_slot_count >= 0),
+  lease_seconds int not null check (lease_seconds > 0),
+  seen_at timestamptz not null default clock_timestamp()
+) with (fillfactor = 50);
+comment on table private.idle_workers is
+  'Workers that listen, and how many new tasks each may be handed. A claim writes its own worker''s row; workers that cannot listen have none.';
+alter table private.idle_workers enable row level security;
+
+create unlogged table private.handed_tasks (
+  worker_id text not null,
+  task_id uuid not null,
+  handed_at timestamptz not null default clock_timestamp(),
+  primary key (worker_id, task_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+comment on table private.handed_tasks is
+  'Tasks that were handed to a worker with their creation and that it has not fetched yet. Whoever deletes a row decides about its task.';
+alter table private.handed_tasks enable row level security;
+
+create function private.offer_slots(p_worker_id text, p_free_slot_count int, p_lease_seconds int)
+returns void
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_offered_count int;
+begin
+  -- A task that is being created holds the row, perhaps for long: neither statement waits for it.
+  select free_slot_count into v_offered_count
+  from private.idle_workers
+  where worker_id = p_worker_id
+  for no key update skip locked;
+  if found then
+    update private.idle_workers
+    set free_slot_count = p_free_slot_count, lease_seconds = p_lease_seconds, seen_at = clock_timestamp()
+    where worker_id = p_worker_id and (v_offered_count > 0 or p_free_slot_count > 0);
+  elsif p_free_slot_count > 0 and not exists (select from private.idle_workers where worker_id = p_worker_id) then
+    insert into private.idle_workers (worker_id, free_slot_count, lease_seconds)
+    values (p_worker_id, p_free_slot_count, p_lease_seconds);
+  end if;
+end;
+$$;
+comment on function private.offer_slots(text, int, int) is
+  'Says how many new tasks a worker may be handed until its next claim. Called by claims.';
+
+create function private.pick_idle_worker(
+  p_created_by uuid, p_concurrency_key text, p_is_own_transaction boolean
+)
+returns private.idle_workers
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_worker private.idle_workers;
+begin
+  -- An idle worker claims each second.
+  select * into v_worker
+  from private.idle_workers
+  where free_slot_count > 0 and seen_at > v_now - interval '3 seconds'
+  order by free_slot_count desc, worker_id
+  limit 1
+  for no key update skip locked;
+  if not found
+    or exists (select from public.tasks where status = 'pending' and message_id is not null)
+    or exists (select from public.tasks where status = 'running' and lease_expires_at <= v_now)
+  then
+    return null;
+  end if;
+  if exists (select from private.concurrency_limits) or private.quota('running_tasks', p_created_by) is not null then
+    -- Claims count under the same lock, and wait for it.
+    if not p_is_own_transaction
+      or not pg_try_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0))
+      or not private.has_room_for_one(p_created_by, p_concurrency_key)
+    then
+      return null;
+    end if;
+  end if;
+  return v_worker;
+end;
+$$;
+comment on function private.pick_idle_worker(uuid, text, boolean) is
+  'Locks the row of a worker to which a new task of that owner and key may be handed, or returns null: no worker is idle, some task waits or belongs to a dead worker, or a quota or limit leaves no room. Only with p_is_own_transaction is the lock taken for which claims wait.';
+
+create function private.hand_over(p_task public.tasks)
+returns void
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  update private.idle_workers set free_slot_count = free_slot_count - 1 where worker_id = p_task.worker_id;
+  insert into private.handed_tasks (worker_id, task_id) values (p_task.worker_id, p_task.id);
+  perform pg_notify('supaswarm_tasks', 'handed:' || p_task.worker_id);
+end;
+$$;
+comment on function private.hand_over(public.tasks) is
+  'Lets a worker fetch a task that was created with its lease. The caller holds the row of pick_idle_worker().';
+
+create function private.fetch_handed(p_worker_id text)
+returns public.tasks[]
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_task_id uuid;
+  v_task_ids uuid[] := '{}'::uuid[];
+begin
+  for v_task_id in delete from private.handed_tasks where worker_id = p_worker_id returning task_id loop
+    v_task_ids := v_task_ids || v_task_id;
+  end loop;
+  if cardinality(v_task_ids) = 0 then
+    return '{}'::public.tasks[];
+  end if;
+  return array(
+    select task
+    from public.tasks as task
+    where task.id = any (v_task_ids) and task.status = 'running' and task.worker_id = p_worker_id
+    order by task.id
+  );
+end;
+$$;
+comment on function private.fetch_handed(text) is
+  'The tasks that were handed to a worker since it last asked. They are its own already; nothing is written that a commit would bring to the disk.';
+
+create function private.take_back_handed(p_worker_id text default null)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_task_id uuid;
+begin
+  for v_task_id in
+    select handed.task_id
+    from private.handed_tasks as handed
+    where handed.worker_id = p_worker_id or handed.handed_at < clock_timestamp() - interval '5 seconds'
+    for update skip locked
+  loop
+    -- A handed task is a job of its own. A busy one is left to the next call.
+    continue when not private.try_lock_job(v_task_id);
+    delete from private.handed_tasks where task_id = v_task_id;
+    begin
+      perform private.yield_task(v_task_id, 1, p_has_begun => false);
+    exception when sqlstate 'PT409' then
+      null; -- Its lease has run out: another worker has it.
+    end;
+  end loop;
+end;
+$$;
+comment on function private.take_back_handed(text) is
+  'Puts tasks back into the queue that their worker has not fetched: all of the given worker''s, and those that have waited so long that theirs must be dead. As no call has been made for them, none is booked or counted.';
+
+create function private.withdraw_worker(p_worker_id text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  -- Waits for a task that is being handed over right now, and then sees it.
+  delete from private.idle_workers where worker_id = p_worker_id;
+  perform private.take_back_handed(p_worker_id);
+end;
+$$;
+comment on function private.withdraw_worker(text) is
+  'Ends the hand-over of new tasks to a worker, and puts those back that it has not fetched. Called by workers that stop claiming.';
