@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { definedOnly } from "../../shared/defined_only.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 
 const CONSOLE_FOLDER = join(PROJECT_ROOT, "console");
@@ -10,12 +11,17 @@ const BUILD_LOCK = join(CONSOLE_FOLDER, ".build.lock");
 const SOURCES = ["src", "public", "index.html", "vite.config.ts", "deno.json", "deno.lock"];
 const SHARED_SOURCES = ["shared/db/database.types.ts"];
 
-/** Builds the console, installing its packages the first time. @throws Error with the output */
-export async function buildConsole(): Promise<void> {
+/**
+ * Builds the console, installing its packages the first time. Aborting the signal ends the build.
+ *
+ * @throws Error with the output
+ */
+export async function buildConsole(signal?: AbortSignal): Promise<void> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--cwd", CONSOLE_FOLDER, "build"],
     env: { NO_COLOR: "1" },
     stdin: "null",
+    ...definedOnly({ signal }),
   }).output();
   if (success) return;
   const output = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);
@@ -23,10 +29,11 @@ export async function buildConsole(): Promise<void> {
 }
 
 /** Builds the console if it is out of date, one process at a time. */
-export async function buildStaleConsole(): Promise<void> {
+export async function buildStaleConsole(signal?: AbortSignal): Promise<void> {
   using lock = await Deno.open(BUILD_LOCK, { create: true, write: true });
   await lock.lock(true);
-  if (await isConsoleStale()) await buildConsole();
+  signal?.throwIfAborted();
+  if (await isConsoleStale()) await buildConsole(signal);
 }
 
 /** Whether the console is not built, or a source is newer than the build. */

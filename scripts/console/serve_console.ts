@@ -40,7 +40,8 @@ export function serveConsole(options: ConsoleOptions): ServedConsole {
     api_url: options.apiUrl,
     publishable_key: options.publishableKey,
   });
-  const build = buildOnce(options.onBuildFailure);
+  const stopping = new AbortController();
+  const build = buildOnce(options.onBuildFailure, stopping.signal);
   if (options.buildsAtOnce) void build.ensure();
 
   const server = Deno.serve({
@@ -75,7 +76,10 @@ export function serveConsole(options: ConsoleOptions): ServedConsole {
 
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
-    stop: () => server.shutdown(),
+    async stop() {
+      stopping.abort();
+      await server.shutdown();
+    },
   };
 }
 
@@ -83,17 +87,18 @@ type BuildState =
   | { readonly kind: "built" | "building" }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Builds once, if a source has changed since the last build. */
-function buildOnce(onFailure: (error: Error) => void) {
+/** Builds once, if a source has changed since the last build, until `signal` aborts. */
+function buildOnce(onFailure: (error: Error) => void, signal: AbortSignal) {
   let state: BuildState = { kind: "built" };
   let checked: Promise<void> | undefined;
 
   async function build(): Promise<void> {
     state = { kind: "building" };
     try {
-      await buildStaleConsole();
+      await buildStaleConsole(signal);
       state = { kind: "built" };
     } catch (error) {
+      if (signal.aborted) return;
       const failure = error instanceof Error ? error : new Error(String(error));
       state = { kind: "failed", message: failure.message };
       onFailure(failure);
