@@ -62,7 +62,7 @@ export async function benchThroughput(db: string): Promise<BenchResult> {
   const { node: _, ...versions } = peers.versions;
   return judge("throughput", { tasks: ROUNDS * TASKS, ...mediansOf(spreads) }, targets, {
     spreads,
-    versions: { ...await serverVersion(database.sql), ...versions },
+    versions: { ...versions, ...await serverVersion(database.sql) },
     notes: NOTES,
   });
 }

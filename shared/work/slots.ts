@@ -1,6 +1,8 @@
 /** While a piece of work typically takes less than this, workers claim more than they have slots. */
 const QUICK_MS = 50;
-const MAX_AHEAD = 32;
+/** Work that is claimed ahead has a slot within about so long. */
+const AHEAD_MS = 100;
+const MAX_AHEAD = 150;
 /** How much the latest piece of work weighs in what is typical. */
 const LATEST_SHARE = 0.2;
 
@@ -53,8 +55,9 @@ export class Slots {
   /** How much more than the free slots to claim; 0 while that is too little to be worth a claim. */
   get aheadCount(): number {
     if (this.#typicalMs >= QUICK_MS) return 0;
-    const room = MAX_AHEAD - this.#waiting.length;
-    return room < MAX_AHEAD / 2 ? 0 : room;
+    const most = Math.min(MAX_AHEAD, Math.floor(this.#count * AHEAD_MS / this.#typicalMs));
+    const room = most - this.#waiting.length;
+    return room < most / 2 ? 0 : room;
   }
 
   /** Resolves with a slot, in the order of the calls; with null when `signal` aborts first. */

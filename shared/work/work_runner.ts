@@ -41,7 +41,7 @@ const CLAIM_RETRY_MS = 1_000;
 /** Work that has waited so long for a slot is handed back: another worker may have one. */
 const MAX_WAIT_MS = 1_000;
 /** Pieces whose end is being written; with more, the database is what is slow. */
-const MAX_SETTLED = 100;
+const MAX_SETTLED = 300;
 /**
  * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
  */
