@@ -13,6 +13,12 @@ export interface ConsoleOptions {
   readonly onBuildFailure: (error: Error) => void;
 }
 
+/** How the console is built. */
+export interface ConsoleBuilder {
+  isStale(): Promise<boolean>;
+  build(signal: AbortSignal): Promise<void>;
+}
+
 /** A running console server. */
 export interface ServedConsole {
   readonly url: string;
@@ -34,14 +40,17 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  *
  * @throws Deno.errors.AddrInUse when the port is in use.
  */
-export function serveConsole(options: ConsoleOptions): ServedConsole {
+export function serveConsole(
+  options: ConsoleOptions,
+  builder: ConsoleBuilder = { isStale: isConsoleStale, build: buildStaleConsole },
+): ServedConsole {
   const policy = contentSecurityPolicy(options.apiUrl, { as: "header" });
   const config = JSON.stringify({
     api_url: options.apiUrl,
     publishable_key: options.publishableKey,
   });
   const stopping = new AbortController();
-  const build = buildOnce(options.onBuildFailure, stopping.signal);
+  const build = buildOnce(builder, options.onBuildFailure, stopping.signal);
   if (options.buildsAtOnce) void build.ensure();
 
   const server = Deno.serve({
@@ -88,14 +97,18 @@ type BuildState =
   | { readonly kind: "failed"; readonly message: string };
 
 /** Builds once, if a source has changed since the last build, until `signal` aborts. */
-function buildOnce(onFailure: (error: Error) => void, signal: AbortSignal) {
+function buildOnce(
+  builder: ConsoleBuilder,
+  onFailure: (error: Error) => void,
+  signal: AbortSignal,
+) {
   let state: BuildState = { kind: "built" };
   let checked: Promise<void> | undefined;
 
   async function build(): Promise<void> {
     state = { kind: "building" };
     try {
-      await buildStaleConsole(signal);
+      await builder.build(signal);
       state = { kind: "built" };
     } catch (error) {
       if (signal.aborted) return;
@@ -107,7 +120,7 @@ function buildOnce(onFailure: (error: Error) => void, signal: AbortSignal) {
 
   /** Resolves when it is known whether a build is needed. */
   const ensure = () =>
-    checked ??= isConsoleStale().then((isStale) => {
+    checked ??= builder.isStale().then((isStale) => {
       if (isStale) void build();
     });
   return {
