@@ -76,7 +76,7 @@ function toResult(
   return judge("learning", figures, targets, {
     versions,
     notes: [
-      "The model is a script that guesses one of four names for each of two arguments, believes what it reads in a tool's description or a retry message, and mends what an error names.",
+      "The model is a script that guesses one of four names for each of two arguments, believes what it reads in a tool's description or a retry message, and fixes what an error names.",
       "`with_…` includes the tasks from which there was nothing to learn yet; `new_user_…` are users who never called a tool and are shown the shapes of others' arguments.",
     ],
   });

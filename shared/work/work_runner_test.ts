@@ -176,7 +176,7 @@ Deno.test("work that was handed over is fetched though something else has taken 
   const { add, ended, hand, listens, requests, slow, stop } = testRunner(1, {
     claim: (_workerId, request) => {
       requests.push(request);
-      // Handed work comes beside what is asked for.
+      // Assigned work is returned in addition to the claimed work.
       const id = ["slow", "handed"][requests.length - 2];
       return Promise.resolve(id === undefined ? [] : [{ id, epoch: "1" }]);
     },
