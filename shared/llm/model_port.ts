@@ -75,7 +75,7 @@ export type ModelMessage =
     readonly name: string;
     readonly text: string;
     readonly is_error: boolean;
-    /** What of the result is shown as it is; its text names each file. */
+    /** Files of the result that the model can view. The text names each file. */
     readonly files?: readonly ModelFile[];
   };
 
