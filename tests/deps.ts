@@ -1,4 +1,4 @@
-// the return type of each loader is that of its package
+// deno-lint-ignore-file explicit-module-boundary-types -- each loader has the type of its package
 /** Every third-party package that only tests use, named once, pinned and loaded on demand. */
 
 import { fileURLToPath } from "node:url";

@@ -2,8 +2,8 @@
 export type SharedTest<Fixture> = (fixture: Fixture, t: Deno.TestContext) => Promise<void> | void;
 
 /**
- * For tests that share one fixture: the first test opens it, and it is closed after the last one, so
- * that a file boots once. Each test must use only its own rows.
+ * For tests that share one fixture: the first test opens it, and it is closed after the last one,
+ * so that a file boots once. Each test must use only its own rows.
  *
  * @returns A function that registers such a test, in place of `Deno.test`.
  */

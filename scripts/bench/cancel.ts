@@ -50,7 +50,7 @@ export async function benchCancel(db: string): Promise<BenchResult> {
       spreads,
       versions: await serverVersion(measured.sql),
       notes: [
-        `One worker with ${RUNNING} slots. \`call_ms\` is \`cancel_task()\` itself, which ends what waits; the rest is the worker hearing of it, aborting its requests and ending what ran. \`_of_1000_\`: the same with ${LARGE_TREE} children, ${RUNNING} of them running, once.`,
+        `One worker with ${RUNNING} slots. \`call_ms\` is \`cancel_task()\` itself, which ends the waiting tasks; in the rest of the time, the worker is notified, aborts its requests and ends the running tasks. \`_of_1000_\`: the same with ${LARGE_TREE} children, ${RUNNING} of them running, once.`,
       ],
     },
   );

@@ -75,12 +75,9 @@ export async function benchCatalog(db: string): Promise<BenchResult> {
     spreads,
     versions: await serverVersion(measured.sql),
     notes: [
-      "A provider that takes 400 ms for its first token and 20 ms for each of 59 more. Direct: the " +
-      "same wire format without us. `mcp`: progress of a `tools/call`; `sse`: `delta` events of " +
-      "`mcp-execute`. Both through the embedded stack, for a signed-in user: token, scope, limit " +
-      "and arguments checked, the organisation's key resolved, the call written down.",
-      "`answer`: until the stream has ended, usage booked. `cancel_ms`: from a client that goes " +
-      "away in the middle of the text to the provider that loses its own client.",
+      "The provider takes 400 ms for its first token and 20 ms for each of 59 more. Direct: the same wire format without the platform. `mcp`: progress of a `tools/call`; `sse`: `delta` events of " +
+      "`mcp-execute`. Both go through the embedded stack, for a signed-in user: token, scope, limit and arguments are checked, the organization's key is resolved, and the call is recorded.",
+      "`answer`: until the stream has ended and its usage is recorded. `cancel_ms`: from the client's disconnect in the middle of the text until the provider's connection is closed.",
     ],
   });
 }

@@ -24,7 +24,7 @@ const FIRST_PAGE_TARGETS = { first_page_kb: { max: 160 } };
 const REST_NOTE =
   "Over REST with a user's token: a page of 50 jobs with their cost, 1,000 of the " +
   "10,000 steps of one job, and the counts of all jobs by status. Before: the rows of `tasks` and " +
-  "of `job_usage`, and policies that begin with all tasks of the reader.";
+  "of `job_usage`, with policies that first read all tasks of the caller.";
 
 /** A platform with a user who has many jobs, and others who have as many. */
 interface Measured extends Pick<MeasuredStack, "stack" | "sql"> {

@@ -24,9 +24,8 @@ const NOTES = [
   "`…_cpu_us`: processor time of the server's session for one call, one task at a time: a task is " +
   "created, claimed with its first step, taken through two turns of a model call with usage and a " +
   "tool call with 4 KB of result, and ended. Calls follow each other with pauses, so caches are cold.",
-  "`wal_kib_beside_old`: what a task writes that is created, claimed and ended beside 400,000 old " +
-  "ones, of 1,000 tasks after a checkpoint of the server.",
-  "`claim_…`: a claim of one task while tasks of 500 owners wait, beside 5,000 that run or none.",
+  "`wal_kib_beside_old`: the WAL of a task that is created, claimed and ended next to 400,000 old ones, over 1,000 tasks after a checkpoint of the server.",
+  "`claim_…`: a claim of one task while tasks of 500 owners wait, with 5,000 running tasks or none.",
 ];
 
 /**

@@ -21,10 +21,10 @@ const NOTES = [
   "Each isolate has the hosted limits: no new requests from the soft CPU limit on, its end at the " +
   "hard one. CPU time is that of the isolates' own threads, imports not counted.",
   `A turn is one model call and one tool call that saves a value: ${LONG.tasks} tasks of ` +
-  `${LONG.answer.turns} turns beside ${SHORT.tasks} of one. What is left of a task of one turn is ` +
-  "its claim and its end, with its share of wakes and polls.",
+  `${LONG.answer.turns} turns beside ${SHORT.tasks} of one. The rest of a task of one turn is its claim and ` +
+  "its end, with its share of wakes and polls.",
   `A chunk is a streamed piece of text: ${QUIET.tasks} answers of ${QUIET.answer.pieces} pieces ` +
-  "while somebody watches, beside the same ones unwatched, which do not stream.",
+  "while a client watches, compared to the same answers unwatched, which do not stream.",
 ];
 
 /** The usage of one batch of tasks. */

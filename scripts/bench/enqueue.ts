@@ -9,11 +9,11 @@ const SINGLE_MS = 2_000;
 const BATCH_TASKS = 250;
 
 const NOTES = [
-  `${WRITERS} connections create tasks side by side, each in a transaction of its own (single, for ` +
+  `${WRITERS} connections create tasks concurrently, each in a separate transaction (single, for ` +
   `${
     SINGLE_MS / 1_000
-  } s) or ${BATCH_TASKS} in one statement (batch, one a connection). Without a ` +
-  "wake the two triggers are off that notify workers and request one; all else is the same.",
+  } s) or ${BATCH_TASKS} in one statement (batch, one per connection). Without a wake, the two triggers ` +
+  "that notify and request workers are disabled; everything else is the same.",
 ];
 
 /**

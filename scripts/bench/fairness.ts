@@ -79,7 +79,7 @@ export async function benchFairness(db: string): Promise<BenchResult> {
     {
       versions: await serverVersion(sql),
       notes: [
-        `${ROUNDS} rounds of ${DROP} tasks each, one after the other, on an idle platform, beside the slow tasks and beside the flood. One worker with the usual eight slots, of which the other user takes as many as a quota allows.`,
+        `${ROUNDS} rounds of ${DROP} tasks each, one after the other, on an idle platform, next to the slow tasks and next to the flood. One worker with the default eight slots, of which the other user takes as many as its quota allows.`,
       ],
     },
   );

@@ -32,7 +32,7 @@ export async function benchFanout(db: string): Promise<BenchResult> {
     spreads,
     versions: await serverVersion(measured.sql),
     notes: [
-      "`join_ms` is by the database's clock, from the last child's `finished_at` to the `started_at` of the parent's next model call; `spawn_ms` from the parent's first answer to its last child's creation.",
+      "`join_ms` is measured with the database's clock, from the last child's `finished_at` to the `started_at` of the parent's next model call; `spawn_ms` from the parent's first answer to its last child's creation.",
     ],
   });
 }

@@ -76,8 +76,8 @@ function toResult(
   return judge("learning", figures, targets, {
     versions,
     notes: [
-      "The model is a script that guesses one of four names for each of two arguments, believes what it reads in a tool's description or a retry message, and fixes what an error names.",
-      "`with_…` includes the tasks from which there was nothing to learn yet; `new_user_…` are users who never called a tool and are shown the shapes of others' arguments.",
+      "The model is a script that guesses one of four names for each of two arguments, follows what it reads in a tool's description or a retry message, and corrects what an error names.",
+      "`with_…` includes the first tasks, when nothing was learned yet; `new_user_…` are users who have never called a tool and see the shapes of other users' arguments.",
     ],
   });
 }

@@ -81,12 +81,12 @@ export async function benchMcp(db: string): Promise<BenchResult> {
     spreads,
     versions: await serverVersion(measured.sql),
     notes: [
-      "`proxied_`: the function alone in a Deno process, as an isolate of a hosted project runs it. " +
+      "`proxied_`: only the function, in a Deno process, as in an isolate of a hosted project. " +
       "`stack_`: through the embedded stack, whose gateway hands each request to another process.",
       `One caller, a signed-in user, and a tool that takes ${WORK_MS} ms; \`idle_\`: a tool that ` +
-      "answers at once, so that the difference is the proxy alone.",
-      `\`calls_per_second\`: ${CALLERS} callers at once, of a tool that answers at once; ` +
-      "`cpu_ms_a_call`: the function's share of that, by the clock of its process.",
+      "answers immediately, so that the difference is only the proxy.",
+      `\`calls_per_second\`: ${CALLERS} concurrent callers of a tool that answers immediately; ` +
+      "`cpu_ms_a_call`: the function's processor time for each of these calls.",
       "`cold_start_ms`: from the start of the function's process to its first answer of a call.",
     ],
   });

@@ -13,9 +13,9 @@ const WATCH_MS = 5_000;
 const SAMPLE_EACH_MS = 250;
 
 const NOTES = [
-  `The worker's function alone in a Deno process, ${TASKS} tasks in flight, each with a model call ` +
+  `Only the worker's function, in a Deno process, ${TASKS} tasks in flight, each with a model call ` +
   "whose answer streams: the largest resident set and heap in " +
-  `${WATCH_MS / 1_000} s. The resident set holds the whole runtime, which an edge isolate shares.`,
+  `${WATCH_MS / 1_000} s. The resident set includes the whole runtime, which edge isolates share.`,
 ];
 
 /** Measures the memory of a worker with many tasks in flight. */

@@ -77,9 +77,9 @@ export async function benchNl2sql(db: string): Promise<BenchResult> {
   return judge("nl2sql", figures, targets, {
     versions: await serverVersion(sql),
     notes: [
-      "Of the questions of six of defog's databases: the share whose query reads only tables that are in the context, with k tables chosen by words and those that keys join to them. The databases declare next to no keys, so these are inferred from names; remarks of their DDL are comments of the columns.",
-      `The large schema has the six databases and renamed copies of them, ${LARGE_TABLE_COUNT} tables: in each copy every word of a name but the most common ones is replaced by a random one of the six schemas or of other businesses (seed ${SEED}). PostgreSQL folds names to lower case, so words of a name such as sbdailyprice cannot be distinguished.`,
-      "Tokens are characters divided by four, of one line a table. Mutated queries are the gold queries with one of twelve mistakes each; caught is what the grammar, the policy or EXPLAIN refuses. What is not caught is still a valid query.",
+      "The share of questions about six of defog's databases whose query reads only tables in the context, which has k tables chosen by words and the tables that keys join to them. The databases declare hardly any keys, so keys are inferred from names; remarks in their DDL become column comments.",
+      `The large schema has the six databases and renamed copies of them, ${LARGE_TABLE_COUNT} tables: in each copy, every word of a name except the most common ones is replaced by a random word of the six schemas or of other businesses (seed ${SEED}). PostgreSQL folds names to lower case, so words of a name such as sbdailyprice cannot be distinguished.`,
+      "Tokens are estimated at four characters each, with one line per table. Mutated queries are the gold queries with one of twelve mistakes each; a mistake is caught if the grammar, the policy or EXPLAIN refuses the query. Queries that are not caught are still valid.",
     ],
   });
 }

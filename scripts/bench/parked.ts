@@ -49,7 +49,7 @@ export async function benchParked(db: string): Promise<BenchResult> {
     spreads,
     versions: await serverVersion(parked.sql),
     notes: [
-      "The parked tasks are written in one statement, with a step and an open review each, as parking leaves them: no lease, no message in a queue.",
+      "The parked tasks are written in one statement, with a step and an open review each, in the state after parking: no lease and no message in a queue.",
     ],
   });
 }

@@ -24,7 +24,7 @@ const SYSTEMS = ["supaswarm", ...PEER_SYSTEMS] as const;
 const NOTES = [
   "`…_pickup_p50_ms`: from before a task is created to the entry of its handler, one at a time; for " +
   "the product to the call of the model. graphile-worker and pg-boss are notified of a task by NOTIFY; " +
-  "openworkflow polls at its defaults, DBOS each 10 ms instead of its second. " +
+  "openworkflow polls at its defaults, DBOS polls every 10 ms instead of its default second. " +
   "`…_tasks_per_second`: no-op tasks drained by one worker, ten at once.",
   "absurd is not among them: its SQL is not on npm.",
 ];

@@ -14,9 +14,7 @@ const POOL_SIZE = 10;
 const HANDLER_TIMEOUT_MS = 30_000;
 
 const NOTES = [
-  "From before the statement that creates a task is sent to the moment its worker begins it: the " +
-  "call of the model here, which comes after the first step is written as started, and the entry " +
-  "of the handler in the peers. Every worker is a process of its own, warm, and alone.",
+  "From just before the statement that creates a task is sent until its worker begins it: for the product the model call, after the first step is recorded as started; for the peers the entry of the handler. Every worker is a separate, warm process and runs alone.",
   "`stack_…`: the same through the whole embedded platform, to the first step's row.",
 ];
 

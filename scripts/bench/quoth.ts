@@ -79,11 +79,10 @@ export async function benchQuoth(db: string, embedder = "minilm"): Promise<Bench
     Object.assign(figures, await measure(name, search, queries));
   }
   const notes = [
-    "Macro is the mean over the kinds of queries, between low and high for 95 of 100 draws of such " +
-    "queries; section hits are of the queries that link to a heading.",
+    "Macro is the mean over the kinds of queries, with a 95 % interval from low to high; section hits count only queries that link to a heading.",
     cache === null || cache.counts.hits === 0
       ? "Every text was embedded in this run."
-      : "Vectors of earlier runs were used again, so the time of indexing is none of the model.",
+      : "Vectors of earlier runs were used again, so the indexing time does not include the model.",
   ];
   return judge("quoth", figures, chosen.targets, { notes });
 }

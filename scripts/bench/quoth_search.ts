@@ -152,10 +152,10 @@ export async function benchQuothSearch(db: string): Promise<BenchResult> {
       spreads,
       versions: await serverVersion(sql),
       notes: [
-        "All projects are in one table, with 50,000 chunks of another project. A chunk is made of halves of two real ones, its vector a hash of its words; real queries are asked.",
-        "hybrid is search_documents() with a vector, words without one, vectors match_documents(); each is one round trip, without what embeds the query.",
-        "`recall10`: how many of the best ten that comparing every chunk finds are among the ten that the index finds. `index_s` builds the index by vectors anew, at 1 GB. `session_mib` is the private memory of a session after all of this.",
-        "The server's settings are its defaults: of the indexes 128 MB are in its own memory, the rest in the system's.",
+        "All projects are in one table, with 50,000 chunks of another project. A chunk consists of halves of two real chunks, and its vector is a hash of its words; the queries are real.",
+        "hybrid is search_documents() with a vector, words is search_documents() without one, vectors is match_documents(). Each is one round trip, without embedding the query.",
+        "`recall10`: how many of the ten best chunks, found by comparing every chunk, are among the ten that the index finds. `index_s` is the time to rebuild the vector index with 1 GB of memory. `session_mib` is the private memory of a session after all of this.",
+        "The server's settings are its defaults: 128 MB of the indexes are in its own memory, the rest in the system's cache.",
       ],
     },
   );

@@ -14,13 +14,11 @@ const BUDGET = 80;
 const SMALL_BUDGET = 10;
 
 const NOTES = [
-  `${TASKS} tasks at once, each with one answer of ${ANSWER.pieces} pieces over ` +
-  `${
-    ANSWER.pieces * ANSWER.pieceEachMs / 1_000
-  } s, on the worker's whole function in a process of ` +
-  "its own. Messages are rows of `realtime.messages`, by the time at which they were written.",
-  `\`small_budget\`: the same with ${SMALL_BUDGET} messages a second instead of ${BUDGET}. ` +
-  "`both_channels`: while some client is on the channel of a single task.",
+  `${TASKS} concurrent tasks, each with one answer of ${ANSWER.pieces} pieces over ` +
+  `${ANSWER.pieces * ANSWER.pieceEachMs / 1_000} s, with the worker's whole function ` +
+  "in a separate process. Messages are rows of `realtime.messages`, by the time at which they were written.",
+  `\`small_budget\`: the same with ${SMALL_BUDGET} messages per second instead of ${BUDGET}. ` +
+  "`both_channels`: while a client is on the channel of a single task.",
 ];
 
 /** The settings of a round. */

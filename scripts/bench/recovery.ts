@@ -52,7 +52,7 @@ export async function benchRecovery(db: string): Promise<BenchResult> {
     spreads,
     versions: await serverVersion(measured.sql),
     notes: [
-      "From SIGKILL until the last task was claimed again, by the database's clock. A model call that was in flight is made once more; a step that had ended is not.",
+      "From SIGKILL until the last task is claimed again, by the database's clock. A model call in progress is repeated; a step that had ended is not.",
     ],
   });
 }

@@ -25,7 +25,7 @@ const NOTES = [
   `\`held\` is the rate of ten seconds once it is ${
     HELD_MS / 1_000
   } seconds old. \`kept\` is the ` +
-  "share of one in the other: nothing that was written in between can be cleared away.",
+  "share of one in the other: vacuum cannot remove anything that was written in between.",
 ];
 
 type Enqueue = (database: QueueDatabase) => Promise<unknown>;

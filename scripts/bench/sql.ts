@@ -68,8 +68,8 @@ export async function benchSql(db: string): Promise<BenchResult> {
   return judge("sql", figures, targets, {
     versions: await serverVersion(database.sql),
     notes: [
-      "`first_parse_ms` is from the start of the first module of a new process to the first judged statement, its files being in the disk's cache: what the parser costs a request that needs it first.",
-      "A guarded read looks for functions of the project that could stand in for built-in ones, then sends begin, the settings with the caller's role and claims, the cursor, a fetch and the rollback: eight round trips, where the bare query is one. Both alternate, ten rows each, on the same machine.",
+      "`first_parse_ms` is from the start of the first module of a new process to the first classified statement, with its files in the disk cache: the cost of the parser for the first request that needs it.",
+      "A guarded read checks for functions of the project that could run in place of built-in ones, then sends begin, the settings with the caller's role and claims, the cursor, a fetch and the rollback: eight round trips, compared to one for the bare query. Both alternate, ten rows each, on the same machine.",
     ],
   });
 }

@@ -55,7 +55,7 @@ export async function benchSqlContext(db: string): Promise<BenchResult> {
     return judge("sql_context", figures, { attempts_saved_share: { min: 0.4 } }, {
       versions: await serverVersion(sql),
       notes: [
-        "The model is a script that names a column as it believes it is called, and believes an error's similar names and the fixes that its prompt shows. It reads no schema, so only learning helps.",
+        "The model is a script that guesses the name of a column, and follows the similar names in an error and the fixes in its prompt. It does not read the schema, so only learning helps.",
       ],
     });
   } finally {

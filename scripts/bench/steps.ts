@@ -48,7 +48,7 @@ export async function benchSteps(db: string): Promise<BenchResult> {
     notes: [
       `Checkpoints ${EARLY.join(" to ")} and ${
         LATE.join(" to ")
-      } of one task, the median of each part; every second one stores ${RESULT_BYTES} bytes. \`resume_ms\`: the task is handed back and claimed again, with all its steps in that one round trip, and its context checked.`,
+      } of one task, the median of each part; every second one stores ${RESULT_BYTES} bytes. \`resume_ms\`: the task is returned and claimed again, with all its steps in one round trip, and its context is checked.`,
     ],
   });
 }

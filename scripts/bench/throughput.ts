@@ -16,12 +16,10 @@ const POOL_SIZE = 10;
 const TIMEOUT_MS = 180_000;
 
 const NOTES = [
-  "A no-op task is claimed and finished through the worker's own SQL by one process; no model is " +
-  "called, so no step is written. That includes what the platform always does: fencing, the turn " +
-  "of each owner, the whole context for the worker, two events in the trace and their " +
-  "broadcasts. The peers keep no trace and tell nobody. All queues are full before the drain; the " +
+  "One process claims and finishes no-op tasks through the worker's SQL; no model is called, so no step is written. This includes everything that the platform always does: fencing, turns of owners, the whole context for the worker, two events in the trace and their " +
+  "broadcasts. The peers keep no trace and send no broadcasts. All queues are full before the drain; the " +
   `first ${WARM_UP_TASKS} tasks of each are not counted.`,
-  "pg-boss takes batches as large as the concurrency; graphile-worker runs as it comes.",
+  "pg-boss takes batches as large as the concurrency; graphile-worker runs with its defaults.",
 ];
 
 /**
@@ -64,7 +62,7 @@ export async function benchThroughput(db: string): Promise<BenchResult> {
   const { node: _, ...versions } = peers.versions;
   return judge("throughput", { tasks: ROUNDS * TASKS, ...mediansOf(spreads) }, targets, {
     spreads,
-    versions: { ...await serverVersion(database.sql), ...versions },
+    versions: { ...versions, ...await serverVersion(database.sql) },
     notes: NOTES,
   });
 }

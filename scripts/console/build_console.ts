@@ -10,8 +10,26 @@ const BUILD_LOCK = join(CONSOLE_FOLDER, ".build.lock");
 const SOURCES = ["src", "public", "index.html", "vite.config.ts", "deno.json", "deno.lock"];
 const SHARED_SOURCES = ["shared/db/database.types.ts"];
 
-/** Builds the console, installing its packages the first time. @throws Error with the output */
+/** Builds the console, one process at a time. @throws Error with the output */
 export async function buildConsole(): Promise<void> {
+  using _lock = await lockBuild();
+  await runBuild();
+}
+
+/** Builds the console if it is out of date, one process at a time. */
+export async function buildStaleConsole(): Promise<void> {
+  using _lock = await lockBuild();
+  if (await isConsoleStale()) await runBuild();
+}
+
+async function lockBuild(): Promise<Disposable> {
+  const lock = await Deno.open(BUILD_LOCK, { create: true, write: true });
+  await lock.lock(true);
+  return lock;
+}
+
+/** Installs the packages the first time. */
+async function runBuild(): Promise<void> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--cwd", CONSOLE_FOLDER, "build"],
     env: { NO_COLOR: "1" },
@@ -20,13 +38,6 @@ export async function buildConsole(): Promise<void> {
   if (success) return;
   const output = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);
   throw new Error(`Cannot build the console:\n${output.trim()}`);
-}
-
-/** Builds the console if it is out of date, one process at a time. */
-export async function buildStaleConsole(): Promise<void> {
-  using lock = await Deno.open(BUILD_LOCK, { create: true, write: true });
-  await lock.lock(true);
-  if (await isConsoleStale()) await buildConsole();
 }
 
 /** Whether the console is not built, or a source is newer than the build. */

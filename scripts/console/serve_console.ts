@@ -13,6 +13,12 @@ export interface ConsoleOptions {
   readonly onBuildFailure: (error: Error) => void;
 }
 
+/** How the console is built. */
+export interface ConsoleBuilder {
+  isStale(): Promise<boolean>;
+  build(): Promise<void>;
+}
+
 /** A running console server. */
 export interface ServedConsole {
   readonly url: string;
@@ -34,13 +40,16 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  *
  * @throws Deno.errors.AddrInUse when the port is in use.
  */
-export function serveConsole(options: ConsoleOptions): ServedConsole {
+export function serveConsole(
+  options: ConsoleOptions,
+  builder: ConsoleBuilder = { isStale: isConsoleStale, build: buildStaleConsole },
+): ServedConsole {
   const policy = contentSecurityPolicy(options.apiUrl, { as: "header" });
   const config = JSON.stringify({
     api_url: options.apiUrl,
     publishable_key: options.publishableKey,
   });
-  const build = buildOnce(options.onBuildFailure);
+  const build = buildOnce(builder, options.onBuildFailure);
   if (options.buildsAtOnce) void build.ensure();
 
   const server = Deno.serve({
@@ -84,14 +93,14 @@ type BuildState =
   | { readonly kind: "failed"; readonly message: string };
 
 /** Builds once, if a source has changed since the last build. */
-function buildOnce(onFailure: (error: Error) => void) {
+function buildOnce(builder: ConsoleBuilder, onFailure: (error: Error) => void) {
   let state: BuildState = { kind: "built" };
   let checked: Promise<void> | undefined;
 
   async function build(): Promise<void> {
     state = { kind: "building" };
     try {
-      await buildStaleConsole();
+      await builder.build();
       state = { kind: "built" };
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
@@ -102,7 +111,7 @@ function buildOnce(onFailure: (error: Error) => void) {
 
   /** Resolves when it is known whether a build is needed. */
   const ensure = () =>
-    checked ??= isConsoleStale().then((isStale) => {
+    checked ??= builder.isStale().then((isStale) => {
       if (isStale) void build();
     });
   return {

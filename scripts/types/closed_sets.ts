@@ -1,4 +1,7 @@
-/** A check constraint of the form `column in (…)`, or of an array `column <@ array[…]`. */
+/**
+ * A check constraint of the form `column in (…)` or `column = any ('{…}')`, or of an array
+ * `column <@ array[…]`.
+ */
 export interface ClosedSetRow {
   readonly table_name: string;
   readonly column_name: string;
@@ -15,16 +18,14 @@ export const CLOSED_SET_QUERY = `
   join pg_attribute as attribute on attribute.attrelid = relation.oid and con.conkey = array[attribute.attnum]
   where con.contype = 'c'
     and relation.relnamespace = 'public'::regnamespace
-    and pg_get_constraintdef(con.oid) ~ '(= ANY \\(+|<@ )ARRAY\\['
+    and pg_get_constraintdef(con.oid) ~ '(= ANY \\(+|<@ )(ARRAY\\[|''\\{)'
   order by 1, 2`;
 
 /** Writes the sets as TypeScript: `CLOSED_SETS.tasks.status` is a tuple of the column's labels. */
 export function closedSetsSource(rows: readonly ClosedSetRow[]): string {
   const tables = new Map<string, string[]>();
   for (const { table_name, column_name, definition } of rows) {
-    const labels = [...definition.matchAll(/'((?:[^']|'')*)'::/g)].map(([, label = ""]) =>
-      JSON.stringify(label.replaceAll("''", "'"))
-    );
+    const labels = labelsIn(definition).map((label) => JSON.stringify(label));
     const columns = tables.get(table_name) ?? [];
     columns.push(`    ${column_name}: [${labels.join(", ")}],`);
     tables.set(table_name, columns);
@@ -37,4 +38,13 @@ export function closedSetsSource(rows: readonly ClosedSetRow[]): string {
     "} as const;",
     "",
   ].join("\n");
+}
+
+/** The labels of `ARRAY['…'::text, …]` and of `'{…}'::text[]`, where none needs quotes of its own. */
+function labelsIn(definition: string): string[] {
+  const literal = definition.match(/'\{(.*)\}'::text\[\]/)?.[1];
+  if (literal !== undefined) return literal.split(",");
+  return [...definition.matchAll(/'((?:[^']|'')*)'::/g)].map(([, label = ""]) =>
+    label.replaceAll("''", "'")
+  );
 }

@@ -20,3 +20,15 @@ Deno.test("closedSetsSource() creates one tuple per column, grouped by table", (
     /tasks: \{\n {4}priority: \["high", "it's low"\],\n {4}status: \["pending"\],\n {2}\}/,
   );
 });
+
+Deno.test("closedSetsSource() reads the labels of an array literal", () => {
+  const source = closedSetsSource([
+    {
+      table_name: "tasks",
+      column_name: "status",
+      definition: "CHECK ((status = ANY ('{pending,pending_subtask}'::text[])))",
+    },
+  ]);
+
+  assert.match(source, /status: \["pending", "pending_subtask"\],/);
+});

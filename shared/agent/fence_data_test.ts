@@ -38,7 +38,9 @@ function randomSource(seed: number): () => number {
   };
 }
 
-/** The view of a lenient reader: without invisible characters, and with lookalikes and case folded. */
+/**
+ * The view of a lenient reader: without invisible characters, and with lookalikes and case folded.
+ */
 function asRead(text: string): string {
   return text.replace(/[\p{Cf}\s_-]/gu, "").replace(/[＜﹤‹〈⟨]/gu, "<").replaceAll("／", "/")
     .toLowerCase();

@@ -1,6 +1,8 @@
 /** While work typically takes less than this, workers claim more work than they have slots. */
 const QUICK_MS = 50;
-const MAX_AHEAD = 32;
+/** Work that is claimed ahead gets a slot within about this time. */
+const AHEAD_MS = 100;
+const MAX_AHEAD = 150;
 /** Weight of the latest piece of work in the moving average. */
 const LATEST_SHARE = 0.2;
 
@@ -53,8 +55,9 @@ export class Slots {
   /** How much to claim in addition to the free slots; 0 if it is too little for a claim. */
   get aheadCount(): number {
     if (this.#typicalMs >= QUICK_MS) return 0;
-    const room = MAX_AHEAD - this.#waiting.length;
-    return room < MAX_AHEAD / 2 ? 0 : room;
+    const most = Math.min(MAX_AHEAD, Math.floor(this.#count * AHEAD_MS / this.#typicalMs));
+    const room = most - this.#waiting.length;
+    return room < most / 2 ? 0 : room;
   }
 
   /** Resolves with a slot, in the order of the calls, or with null if `signal` aborts first. */

@@ -67,21 +67,29 @@ Deno.test("aheadCount is positive only while work is fast", async () => {
   assert.equal(slots.aheadCount, 0, "no work has been measured yet");
 
   await work(2);
-  assert.equal(slots.aheadCount, 32);
+  assert.equal(slots.aheadCount, 150);
 
   for (let pieces = 0; pieces < 3; pieces++) await work(200);
   assert.equal(slots.aheadCount, 0);
 
-  for (let pieces = 0; pieces < 20; pieces++) await work(2);
-  assert.equal(slots.aheadCount, 32);
+  for (let pieces = 0; pieces < 30; pieces++) await work(2);
+  assert.equal(slots.aheadCount, 150);
+});
+
+Deno.test("aheadCount is what the slots finish in a tenth of a second", async () => {
+  const { slots, work } = testSlots(8);
+
+  await work(40);
+
+  assert.equal(slots.aheadCount, 20);
 });
 
 Deno.test("aheadCount subtracts waiting work, and is 0 for a few slots", async () => {
   const { slots, take, work } = testSlots(1);
   await work(2);
   const running = await take();
-  const waiting = Array.from({ length: 16 }, () => take());
-  assert.equal(slots.aheadCount, 16);
+  const waiting = Array.from({ length: 25 }, () => take());
+  assert.equal(slots.aheadCount, 25);
 
   waiting.push(take());
   assert.equal(slots.aheadCount, 0);

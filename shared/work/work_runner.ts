@@ -40,10 +40,8 @@ export interface WorkRunnerOptions<Work extends ClaimedWork> {
 const CLAIM_RETRY_MS = 1_000;
 /** Work that has waited this long for a slot is returned, because another worker may have one. */
 const MAX_WAIT_MS = 1_000;
-/**
- * Maximum number of pieces whose end is being written. With more, the database is the bottleneck.
- */
-const MAX_SETTLED = 100;
+/** Maximum pieces whose end is being written. With more, the database is the bottleneck. */
+const MAX_SETTLED = 300;
 /**
  * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
  */

@@ -119,7 +119,7 @@ Deno.test("quick work is claimed ahead of free slots after a full claim", async 
 
   assert.deepEqual([idle?.limit, idle?.isAhead], [2, false]);
   assert.deepEqual([filled?.limit, filled?.isAhead], [2, false]);
-  assert.deepEqual([next?.limit, next?.isAhead], [34, true]);
+  assert.deepEqual([next?.limit, next?.isAhead], [152, true]);
   await stop();
 });
 

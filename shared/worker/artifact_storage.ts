@@ -2,6 +2,7 @@ import type { Bytes } from "../bytes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ANSWER_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
+import { readBytes } from "../net/read_bytes.ts";
 import { readText } from "../net/read_text.ts";
 import { z } from "../vendor/zod.js";
 
@@ -27,11 +28,11 @@ export interface ArtifactStorage {
 /** Reads stored objects. */
 export interface FileStorage {
   /**
-   * Reads an object.
+   * Reads an object of at most `maxBytes`: users can replace theirs after its size was checked.
    *
-   * @throws FILE_NOT_FOUND, STORAGE_UNAVAILABLE, the reason of an aborted signal.
+   * @throws FILE_NOT_FOUND, FILES_TOO_LARGE, STORAGE_UNAVAILABLE, the reason of an aborted signal.
    */
-  get(path: string, signal: AbortSignal): Promise<Uint8Array>;
+  get(path: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
 /** Creates links to stored objects for users, and deletes objects. */
@@ -101,12 +102,16 @@ export function createArtifactStorage(
       }
     },
 
-    async get(path, signal) {
+    async get(path, maxBytes, signal) {
       const object = `${bucket}/${path}`;
       const request = { headers: credentials, signal: withTimeout(signal) };
       try {
         const response = await fetch(urlOf(path), request);
-        if (response.ok) return new Uint8Array(await response.arrayBuffer());
+        if (response.ok) {
+          const bytes = await readBytes(response, maxBytes);
+          if (bytes === null) throw tooLarge(path, maxBytes);
+          return bytes;
+        }
         await response.body?.cancel();
         // Storage also responds with 400 for a missing object.
         if (response.status === 404 || response.status === 400) throw notFound(path);
@@ -177,6 +182,14 @@ function notFound(path: string): SwarmError {
   return new SwarmError("FILE_NOT_FOUND", `Cannot read the file '${path}': it has been deleted`, {
     hint: "Upload it again to the same path, then retry the task.",
   });
+}
+
+function tooLarge(path: string, maxBytes: number): SwarmError {
+  return new SwarmError(
+    "FILES_TOO_LARGE",
+    `Cannot read the file '${path}': it has more than the ${maxBytes} bytes that are left for it`,
+    { hint: "Upload a smaller file to the same path, then retry the task." },
+  );
 }
 
 function unavailable(

@@ -24,12 +24,17 @@ export interface FilePorts {
   readonly storage: FileStorage;
 }
 
+/** Bytes of all files that users name, as `describeFiles()` allows. */
+const MAX_NAMED_BYTES = 10 * 1_048_576;
+/** Bytes of a file that a tool returned: the limit of the bucket. */
+const MAX_RETURNED_BYTES = 20 * 1_048_576;
+
 /**
  * Reads the files in messages: text files become fenced text, images and PDFs are sent to the model
  * unchanged. Files are read again for each model call, because no worker keeps a task's files.
  * Files of users are looked up first. For files of tools, the transcript has the type.
  *
- * @throws errors of `describeFiles()`, STORAGE_UNAVAILABLE
+ * @throws errors of `describeFiles()`, FILES_TOO_LARGE, STORAGE_UNAVAILABLE
  */
 export async function attachFiles(
   messages: readonly ModelMessage[],
@@ -44,8 +49,11 @@ export async function attachFiles(
   if (named.length === 0 && returned.length === 0) return messages;
   const read = new Map<string, ReadFile>();
   // Read one after the other, because together they may be as large as the isolate's memory.
+  let bytesLeft = MAX_NAMED_BYTES;
   for (const file of named.length === 0 ? [] : await describeFiles(named, ownerId)) {
-    read.set(file.path, toReadFile(file, await storage.get(file.path, signal)));
+    const bytes = await storage.get(file.path, bytesLeft, signal);
+    bytesLeft -= bytes.length;
+    read.set(file.path, toReadFile(file, bytes));
   }
   for (const file of returned) {
     if (!read.has(file.path)) read.set(file.path, await readReturned(file, storage, signal));
@@ -81,7 +89,7 @@ async function readReturned(
   signal: AbortSignal,
 ): Promise<ReadFile> {
   try {
-    return toReadFile(file, await storage.get(file.path, signal));
+    return toReadFile(file, await storage.get(file.path, MAX_RETURNED_BYTES, signal));
   } catch (error) {
     if (!(error instanceof SwarmError) || error.code !== "FILE_NOT_FOUND") throw error;
     return { kind: "text", text: `(${file.path} has been deleted)` };

@@ -42,6 +42,25 @@ Deno.test("attachFiles() attaches an image unchanged next to a text file", async
   assert.ok(message.text.includes("u/notes.md"));
 });
 
+Deno.test("attachFiles() reads no more of users' files than was checked, also of replaced ones", async () => {
+  const allowed: number[] = [];
+  const storage: FilePorts["storage"] = {
+    get(_path, maxBytes) {
+      allowed.push(maxBytes);
+      return Promise.resolve(new Uint8Array(6 * 1_048_576));
+    },
+  };
+
+  await attachFiles(
+    [naming("u/notes.md", "u/photo.png")],
+    "u",
+    { ...ports, storage },
+    new AbortController().signal,
+  );
+
+  assert.deepEqual(allowed, [10 * 1_048_576, 4 * 1_048_576]);
+});
+
 Deno.test("attachFiles() makes no request for messages without files", async () => {
   const messages: ModelMessage[] = [{ role: "user", text: "Look" }];
   const describeFiles = () => Promise.reject(new Error("asked"));

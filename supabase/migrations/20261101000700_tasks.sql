@@ -1,5 +1,10 @@
 -- A task, its transcript and its trace. State changes only through functions in private.
 
+-- PostgreSQL parses a table's CHECKs again in every statement that writes to the table. So a list of
+-- labels is one literal, which parses faster than "in (…)"; counts that may not be negative share a
+-- CHECK; and columns that a task keeps as it was created are checked by a trigger, which runs only
+-- when one of them is written. The states of a task, of which a statement changes some, have CHECKs.
+
 create table public.tasks (
   id uuid primary key default private.new_id(),
   master_task_id uuid not null references public.tasks (id) on delete cascade,
@@ -9,40 +14,39 @@ create table public.tasks (
   agent_id uuid references public.agents (id),
   agent_slug text,
 
-  status text not null default 'pending' check (status in (
-    'pending', 'running', 'pending_subtask', 'needs_human_review',
-    'completed', 'failed', 'cancelled'
+  status text not null default 'pending' check (status = any (
+    '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
   )),
 
   input jsonb not null,
   output jsonb,
   error jsonb,
   logs text[] not null default '{}',
-  intermediate_data jsonb not null default '{}' check (jsonb_typeof(intermediate_data) = 'object'),
+  intermediate_data jsonb not null default '{}',
   storage_paths text[] not null default '{}',
-  metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
+  metadata jsonb not null default '{}',
 
   created_by uuid references auth.users (id) on delete cascade,
   owner_key uuid not null
     generated always as (coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
-  idempotency_key text check (length(idempotency_key) between 1 and 255),
-  priority text not null default 'normal' check (priority in ('high', 'normal', 'low')),
-  concurrency_key text check (length(concurrency_key) between 1 and 255),
+  idempotency_key text,
+  priority text not null default 'normal' check (priority = any ('{high,normal,low}')),
+  concurrency_key text,
   run_after timestamptz,
-  budget jsonb check (jsonb_typeof(budget) = 'object'),
-  output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
+  budget jsonb,
+  output_schema jsonb,
   traceparent text,
-  tracestate text check (length(tracestate) <= 512),
+  tracestate text,
 
-  depth int not null default 0 check (depth >= 0),
-  pending_children int not null default 0 check (pending_children >= 0),
+  depth int not null default 0,
+  pending_children int not null default 0,
 
   epoch bigint not null default 0,
   attempts int not null default 0,
-  max_attempts int check (max_attempts between 1 and 1000),
+  max_attempts int,
   failing_since timestamptz,
-  deliveries int not null default 0 check (deliveries >= 0),
-  max_deliveries int not null default 8 check (max_deliveries > 0),
+  deliveries int not null default 0,
+  max_deliveries int not null default 8,
   ahead_epoch bigint,
   works_alone boolean not null default false,
   rate_limit_waits int not null default 0,
@@ -63,14 +67,16 @@ create table public.tasks (
   constraint tasks_master_is_root check ((parent_id is null) = (master_task_id = id)),
   constraint tasks_step_of_parent check (parent_id is not null or parent_step_seq is null),
   constraint tasks_terminal_is_finished
-    check ((finished_at is not null) = (status in ('completed', 'failed', 'cancelled'))),
+    check ((finished_at is not null) = (status = any ('{completed,failed,cancelled}'))),
   constraint tasks_running_has_lease
     check ((status = 'running') = (lease_expires_at is not null and worker_id is not null)),
   constraint tasks_message_while_queued check (status = 'pending' or message_id is null),
   -- While a parent is being cancelled, its children end before it does.
   constraint tasks_parked_waits_for_children
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
-  constraint tasks_failed_has_error check (status <> 'failed' or error is not null)
+  constraint tasks_failed_has_error check (status <> 'failed' or error is not null),
+  constraint tasks_counts_not_negative
+    check (least(depth, pending_children, deliveries, max_deliveries - 1) >= 0)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 
 create index idx_tasks_master_task_id on public.tasks (master_task_id);
@@ -117,6 +123,45 @@ comment on column public.tasks.rate_limit_waits is 'How often the current step w
 comment on column public.tasks.message_id is 'The task''s message in the queue. Set only while the task is pending: a claim replaces the message with a lease.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
+create function private.check_task_values()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_column constant text := case
+    when jsonb_typeof(new.intermediate_data) <> 'object' then 'intermediate_data'
+    when jsonb_typeof(new.metadata) <> 'object' then 'metadata'
+    when jsonb_typeof(new.budget) <> 'object' then 'budget'
+    when jsonb_typeof(new.output_schema) <> 'object' then 'output_schema'
+    when length(new.idempotency_key) not between 1 and 255 then 'idempotency_key'
+    when length(new.concurrency_key) not between 1 and 255 then 'concurrency_key'
+    when length(new.tracestate) > 512 then 'tracestate'
+    when new.max_attempts not between 1 and 1000 then 'max_attempts'
+  end;
+begin
+  if v_column is null then
+    return new;
+  end if;
+  raise check_violation using
+    message = format('Cannot write the task %s: its %s is not %s', new.id, v_column, case
+      when v_column in ('idempotency_key', 'concurrency_key') then 'of 1 to 255 characters'
+      when v_column = 'tracestate' then 'of at most 512 characters'
+      when v_column = 'max_attempts' then 'from 1 to 1000'
+      else 'a JSON object'
+    end),
+    hint = 'Correct the value and write the task again.',
+    schema = 'public', table = 'tasks', column = v_column, constraint = format('tasks_%s_check', v_column);
+end;
+$$;
+comment on function private.check_task_values() is
+  'Row trigger: the CHECKs of columns that few statements write. Raises check_violation, which names the column.';
+create trigger tasks_check_values
+  before insert or update of
+    intermediate_data, metadata, budget, output_schema, idempotency_key, concurrency_key, tracestate, max_attempts
+  on public.tasks
+  for each row execute function private.check_task_values();
+
 create trigger tasks_touch_updated_at before update on public.tasks
   for each row execute function private.touch_updated_at();
 
@@ -132,9 +177,9 @@ grant select on public.tasks to service_role;
 
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
-  seq int not null check (seq > 0),
-  kind text not null check (kind in ('model', 'tool', 'system', 'user', 'guardrail')),
-  state text not null check (state in ('started', 'done', 'failed')),
+  seq int not null,
+  kind text not null check (kind = any ('{model,tool,system,user,guardrail}')),
+  state text not null check (state = any ('{started,done,failed}')),
   name text,
   call_id text,
   input jsonb,
@@ -142,12 +187,13 @@ create table public.task_steps (
   usage jsonb,
   idempotency_key text not null,
   epoch bigint not null,
-  interruptions int not null default 0 check (interruptions >= 0),
+  interruptions int not null default 0,
   started_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
   primary key (task_id, seq),
   constraint task_steps_ended_has_output
-    check ((state = 'started') = (ended_at is null) and (state = 'started' or output is not null))
+    check ((state = 'started') = (ended_at is null) and (ended_at is null or output is not null)),
+  constraint task_steps_counts_not_negative check (least(seq - 1, interruptions) >= 0)
 ) partition by range (task_id);
 create table private.task_steps_other partition of public.task_steps default;
 comment on table private.task_steps_other is
@@ -190,15 +236,15 @@ create table public.task_events (
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No foreign key: the reference of task_id already deletes the event with its job.
   master_task_id uuid not null,
-  type text not null check (type in (
-    'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
-    'task.completed', 'task.failed', 'task.cancelled',
-    'model.started', 'model.interrupted', 'model.completed',
-    'tool.started', 'tool.completed', 'tool.failed',
-    'subtask.created', 'subtask.finished',
-    'review.requested', 'review.answered',
-    'skill.loaded', 'data.saved'
-  )),
+  type text not null check (type = any ('{
+    task.created,task.started,task.parked,task.resumed,task.retried,
+    task.completed,task.failed,task.cancelled,
+    model.started,model.interrupted,model.completed,
+    tool.started,tool.completed,tool.failed,
+    subtask.created,subtask.finished,
+    review.requested,review.answered,
+    skill.loaded,data.saved
+  }')),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
   at timestamptz not null default clock_timestamp(),
   primary key (task_id, id)
@@ -276,16 +322,19 @@ create table public.usage_events (
   tool_version text,
   provider_id uuid references public.llm_providers (id) on delete set null,
   model text not null,
-  key_source text not null check (key_source in ('user', 'organisation', 'none')),
-  input_tokens bigint not null check (input_tokens >= 0),
-  cached_input_tokens bigint not null default 0 check (cached_input_tokens >= 0),
-  cache_write_input_tokens bigint not null default 0 check (cache_write_input_tokens >= 0),
-  output_tokens bigint not null check (output_tokens >= 0),
-  web_search_calls int not null default 0 check (web_search_calls >= 0),
-  code_execution_calls int not null default 0 check (code_execution_calls >= 0),
+  key_source text not null check (key_source = any ('{user,organisation,none}')),
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null default 0,
+  cache_write_input_tokens bigint not null default 0,
+  output_tokens bigint not null,
+  web_search_calls int not null default 0,
+  code_execution_calls int not null default 0,
   cost_micro_usd bigint,
   is_estimate boolean not null default false,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  constraint usage_events_counts_not_negative check (least(
+    input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, web_search_calls, code_execution_calls
+  ) >= 0)
 );
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);

@@ -1,35 +1,5 @@
 -- The trace: one row per event, broadcast in the same transaction.
 
-create function private.without_nulls(p_payload jsonb)
-returns jsonb
--- Not "language sql", which Postgres would plan again at every call.
-language plpgsql
-immutable
-set search_path = ''
-as $$
-begin
-  -- Most payloads have no null.
-  if not jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
-    return p_payload;
-  end if;
-  return p_payload - array(select field.key from jsonb_each(p_payload) as field where field.value = 'null');
-end;
-$$;
-comment on function private.without_nulls(jsonb) is
-  'Removes the top-level fields of an event''s payload that are null. Nulls inside a value are kept.';
-
-create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
-returns void
-language plpgsql
-set search_path = ''
-as $$
-begin
-  insert into public.task_events (task_id, master_task_id, type, payload)
-  values (p_task_id, p_master_task_id, p_type, private.without_nulls(p_payload));
-end;
-$$;
-comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
-
 create type private.task_event as (type text, payload jsonb);
 comment on type private.task_event is
   'An event that is not written yet. A transaction collects its events of one task and writes them together.';
@@ -44,12 +14,28 @@ begin
     return;
   end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  select p_task_id, p_master_task_id, event.type, private.without_nulls(event.payload)
+  select p_task_id, p_master_task_id, event.type, (
+    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
+    from jsonb_each(event.payload) as field
+    -- Nulls inside a value are the value's own.
+    where field.value <> 'null'
+  )
   from unnest(p_events) as event;
 end;
 $$;
 comment on function private.emit_events(uuid, uuid, private.task_event[]) is
-  'Appends events to a task''s trace in the order of the array. One statement, so that one broadcast sends them all.';
+  'Appends events to a task''s trace in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all.';
+
+create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.emit_events(p_task_id, p_master_task_id, array[row(p_type, p_payload)::private.task_event]);
+end;
+$$;
+comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
 
 create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
@@ -178,6 +164,37 @@ $$;
 comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
   'Sends to the owners'' own channels what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The caller has checked can_broadcast().';
 
+create function private.event_message(
+  p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
+)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  -- Realtime refuses large messages: instead of a longer payload, a reference to its row is sent.
+  c_max_payload_bytes constant int := 32768;
+begin
+  return jsonb_build_object(
+    'task_id', p_task_id,
+    'master_task_id', p_master_task_id,
+    'seq', p_id,
+    'at', p_at,
+    'data', case
+      when octet_length(p_payload::text) <= c_max_payload_bytes then p_payload
+      else jsonb_build_object(
+        'reference', jsonb_build_object('table', 'task_events', 'id', p_id),
+        'bytes', octet_length(p_payload::text),
+        'step_seq', p_payload -> 'step_seq'
+      )
+    end
+  );
+end;
+$$;
+comment on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) is
+  'The message that is broadcast for an event of a task''s trace.';
+
 create function private.broadcast_task_events()
 returns trigger
 language plpgsql
@@ -185,8 +202,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  -- Realtime refuses large messages: instead of a longer payload, a reference to its row is sent.
-  v_max_payload_bytes constant int := 32768;
+  v_serves_users constant boolean := private.are_served('private.user_channels_until');
   v_task_ids uuid[];
   v_master_task_ids uuid[];
   v_types text[];
@@ -195,27 +211,33 @@ begin
   if not private.can_broadcast() then
     return null;
   end if;
-  select array_agg(event.task_id order by event.id),
-    array_agg(event.master_task_id order by event.id),
-    array_agg(event.type order by event.id),
-    array_agg(jsonb_build_object(
-      'task_id', event.task_id,
-      'master_task_id', event.master_task_id,
-      'seq', event.id,
-      'at', event.at,
-      'data', case
-        when octet_length(event.payload::text) <= v_max_payload_bytes then event.payload
-        else jsonb_build_object(
-          'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
-          'bytes', octet_length(event.payload::text),
-          'step_seq', event.payload -> 'step_seq'
-        )
-      end
-    ) order by event.id)
+  if not v_serves_users and not private.are_served('private.task_channels_until') then
+    -- The usual case, in one statement: 3 to 6 % less processor time for every call of a worker than
+    -- through broadcast().
+    begin
+      with message as materialized (
+        select private.new_id() as id, 'supaswarm:master:' || event.master_task_id as topic, event.type,
+          private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) as payload,
+          nextval('private.realtime_messages') as place_in_budget
+        from (select * from written order by id) as event
+      )
+      insert into realtime.messages (id, topic, event, payload, private, extension)
+      select message.id, message.topic, message.type,
+        message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
+      from message;
+      return null;
+    exception when others then
+      -- broadcast() knows what to do about it.
+    end;
+  end if;
+  select array_agg(event.task_id),
+    array_agg(event.master_task_id),
+    array_agg(event.type),
+    array_agg(private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload))
   into v_task_ids, v_master_task_ids, v_types, v_payloads
-  from written as event;
+  from (select * from written order by id) as event;
   perform private.broadcast(v_task_ids, v_master_task_ids, v_types, v_payloads);
-  if private.are_served('private.user_channels_until') then
+  if v_serves_users then
     perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);
   end if;
   return null;

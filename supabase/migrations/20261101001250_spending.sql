@@ -53,13 +53,15 @@ stable
 set search_path = ''
 as $$
 declare
-  v_master public.tasks;
+  v_master public.tasks := p_task;
   v_totals private.job_totals;
   v_budget jsonb;
   v_budget_job_id uuid;
   v_exceeded text;
 begin
-  select * into v_master from public.tasks where id = p_task.master_task_id;
+  if p_task.parent_id is not null then
+    select * into v_master from public.tasks where id = p_task.master_task_id;
+  end if;
   if v_master.budget is null then
     return null;
   end if;

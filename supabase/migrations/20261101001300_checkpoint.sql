@@ -26,15 +26,17 @@ set search_path = ''
 as $$
 declare
   v_step record;
+  v_budget jsonb := p_task.budget;
   v_max_steps numeric;
   v_events private.task_event[] := '{}'::private.task_event[];
 begin
   if jsonb_array_length(p_steps) = 0 then
     return v_events;
   end if;
-  v_max_steps := private.cap(
-    (select budget from public.tasks where id = p_task.master_task_id), 'max_steps', 1000
-  );
+  if p_task.parent_id is not null then
+    select budget into v_budget from public.tasks where id = p_task.master_task_id;
+  end if;
+  v_max_steps := private.cap(v_budget, 'max_steps', 1000);
   for v_step in
     select * from jsonb_to_recordset(p_steps) as step (seq int, kind text, name text, call_id text, input jsonb)
     order by seq

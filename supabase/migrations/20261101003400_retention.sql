@@ -243,6 +243,39 @@ $$;
 comment on function private.prune_executions(int) is
   'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet.';
 
+create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
+
+create function private.prune_sessions(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_executions_days'));
+  v_count int;
+begin
+  if v_before is null then
+    return 0;
+  end if;
+  delete from public.sessions
+  where id in (
+    select session.id
+    from public.sessions as session
+    where session.last_seen_at < v_before
+      and not exists (select from public.mcp_executions as execution where execution.session_id = session.id)
+      -- The session of a job is deleted with it.
+      and not exists (select from public.tasks as job where job.id = session.id)
+    order by session.last_seen_at
+    limit p_limit
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.prune_sessions(int) is
+  'Deletes up to p_limit sessions that were last used before keep_executions_days and have no tool calls left, and returns how many. Callers choose ids of sessions, so any number can be created.';
+
 create function private.prune()
 returns jsonb
 language sql
@@ -251,7 +284,8 @@ as $$
   select jsonb_build_object(
     'jobs', private.prune_jobs(200),
     'events', private.prune_events(10000),
-    'executions', private.prune_executions(2000)
+    'executions', private.prune_executions(2000),
+    'sessions', private.prune_sessions(2000)
   );
 $$;
 comment on function private.prune() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';

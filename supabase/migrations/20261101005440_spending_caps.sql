@@ -39,7 +39,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_start constant timestamptz := private.cap_period_start(p_policy.cap_period);
+  v_start timestamptz := private.cap_period_start(p_policy.cap_period);
   v_spending private.model_spending;
 begin
   select * into v_spending from private.model_spending where policy_id = p_policy.id for no key update;
@@ -55,6 +55,8 @@ begin
     on conflict (policy_id) do nothing;
     select * into strict v_spending from private.model_spending where policy_id = p_policy.id for no key update;
   end if;
+  -- Others may have begun the next period while this one waited for the lock.
+  v_start := private.cap_period_start(p_policy.cap_period);
   if v_spending.period_start is distinct from v_start then
     v_spending.period_start := v_start;
     v_spending.spent_micro_usd := 0;
@@ -150,7 +152,10 @@ begin
       return;
     end if;
   end if;
-  if p_used.key_source <> 'organisation' or not exists (
+  if p_used.key_source <> 'organisation' then
+    return;
+  end if;
+  if not exists (
     select from public.model_policies
     where provider_id = p_used.provider_id and spending_cap_micro_usd is not null
   ) then

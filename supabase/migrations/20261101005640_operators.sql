@@ -39,14 +39,14 @@ begin
   values (
     auth.uid(), private.request_claims() ->> 'client_id', p_act.act, p_act.owner_id, p_act.master_task_id,
     p_act.task_id, p_act.tool_slug, p_act.tool_name, left(nullif(btrim(p_act.reason), ''), 2000),
-    coalesce(private.without_nulls(p_act.details), '{}')
+    coalesce(jsonb_strip_nulls(p_act.details), '{}')
   );
 end;
 $$;
 comment on function private.note_act(private.operator_acts) is
   'Records an action of the calling operator, in the transaction of the action. Fills in who and when.';
 
-create function private.note_watching_operator(p_task public.tasks)
+create function private.note_act_on_task(p_act text, p_task public.tasks, p_reason text default null, p_details jsonb default '{}')
 returns void
 language plpgsql
 set search_path = ''
@@ -54,20 +54,34 @@ as $$
 declare
   v_act private.operator_acts;
 begin
-  if private.is_service_caller() or p_task.created_by is not distinct from auth.uid() then
-    return;
-  end if;
-  v_act.act := 'job.watched';
+  v_act.act := p_act;
   v_act.owner_id := p_task.created_by;
   v_act.master_task_id := p_task.master_task_id;
   v_act.task_id := p_task.id;
+  v_act.reason := p_reason;
+  v_act.details := p_details;
+  perform private.note_act(v_act);
+end;
+$$;
+comment on function private.note_act_on_task(text, public.tasks, text, jsonb) is
+  'Records what the calling operator does to a task.';
+
+create function private.note_watching_operator(p_task public.tasks)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if private.is_service_caller() or p_task.created_by is not distinct from auth.uid() then
+    return;
+  end if;
   -- A client renews watching every 30 seconds; record it once an hour.
   if not exists (
     select from private.operator_acts as noted
     where noted.act = 'job.watched' and noted.operator_id = auth.uid()
       and noted.master_task_id = p_task.master_task_id and noted.at > clock_timestamp() - interval '1 hour'
   ) then
-    perform private.note_act(v_act);
+    perform private.note_act_on_task('job.watched', p_task);
   end if;
 end;
 $$;

@@ -8,18 +8,12 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
-  v_act private.operator_acts;
   v_count int;
 begin
   perform private.assert_operator('cancel the job');
   v_task := private.any_task(p_master_task_id);
   v_count := private.cancel_job(v_task);
-  v_act.act := 'job.cancelled';
-  v_act.owner_id := v_task.created_by;
-  v_act.master_task_id := v_task.master_task_id;
-  v_act.reason := p_reason;
-  v_act.details := jsonb_build_object('ended_tasks', v_count);
-  perform private.note_act(v_act);
+  perform private.note_act_on_task('job.cancelled', v_task, p_reason, jsonb_build_object('ended_tasks', v_count));
   return v_count;
 end;
 $$;
@@ -46,19 +40,12 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
-  v_act private.operator_acts;
   v_status text;
 begin
   perform private.assert_operator('retry the task');
   v_task := private.any_task(p_task_id);
   v_status := private.reopen_task(p_task_id);
-  v_act.act := 'task.retried';
-  v_act.owner_id := v_task.created_by;
-  v_act.master_task_id := v_task.master_task_id;
-  v_act.task_id := p_task_id;
-  v_act.reason := p_reason;
-  v_act.details := jsonb_build_object('was', v_task.status);
-  perform private.note_act(v_act);
+  perform private.note_act_on_task('task.retried', v_task, p_reason, jsonb_build_object('was', v_task.status));
   return v_status;
 end;
 $$;
@@ -84,20 +71,12 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
-  v_act private.operator_acts;
   v_task_id uuid;
 begin
   perform private.assert_operator('redrive the dead letter');
   v_task_id := private.redrive(p_dead_letter_id);
-  v_task := private.any_task(v_task_id);
-  v_act.act := 'dead_letter.redriven';
-  v_act.owner_id := v_task.created_by;
-  v_act.master_task_id := v_task.master_task_id;
-  v_act.task_id := v_task_id;
-  v_act.reason := p_reason;
-  v_act.details := jsonb_build_object('dead_letter_id', p_dead_letter_id);
-  perform private.note_act(v_act);
+  perform private.note_act_on_task('dead_letter.redriven', private.any_task(v_task_id), p_reason,
+    jsonb_build_object('dead_letter_id', p_dead_letter_id));
   return v_task_id;
 end;
 $$;

@@ -161,6 +161,8 @@ for (const scheme of ["light", "dark"] as const) {
         await page.getByRole("heading").first().waitFor();
         await open?.(reader);
         await page.waitForLoadState("networkidle");
+        // Each part of a page reads for itself.
+        await page.waitForFunction("document.querySelector('.skeleton') === null");
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 800 });
           const what = `${view} at ${width} px, ${scheme}`;

@@ -21,6 +21,7 @@ const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =
 export interface ConsoleFixture extends AsyncDisposable {
   readonly platform: Platform;
   readonly console: ServedConsole;
+  readonly browser: Browser;
   /** A reader with a separate browser context. */
   open(options?: ReaderOptions): Promise<Reader>;
 }
@@ -62,6 +63,7 @@ export async function openConsoleFixture(): Promise<ConsoleFixture> {
   return {
     platform,
     console: served,
+    browser,
     open: (options) =>
       openReader(browser, { consoleUrl: served.url, project: platform.project, ...options }),
     async [Symbol.asyncDispose]() {

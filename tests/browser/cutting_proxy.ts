@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** A TCP proxy whose connections a test can cut, as networks do. */
 export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Ends every connection, and accepts none until {@linkcode mend}. */
+  /** Ends every connection, and accepts none until {@linkcode restore}. */
   cut(): void;
-  mend(): void;
+  restore(): void;
 }
 
 /** Starts a proxy on loopback to a port of this machine. */
@@ -37,7 +37,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       isCut = true;
       destroyAll();
     },
-    mend() {
+    restore() {
       isCut = false;
     },
     async [Symbol.asyncDispose]() {

@@ -18,14 +18,14 @@ const POLLUTING_JSON = POLLUTING as JsonValue;
 async function plantRows(sql: Sql, userId: string): Promise<void> {
   const error = { code: HOSTILE, message: HOSTILE, hint: HOSTILE };
   await sql`update public.agents set name = ${HOSTILE}, description = ${HOSTILE}
-    where slug = 'villain'`;
+    where slug = 'attacker'`;
   await sql`
     with skill as (
       insert into public.skills (skill_id, name, description)
-      values ('villainy', ${HOSTILE}, ${HOSTILE}) returning id
+      values ('attack-skill', ${HOSTILE}, ${HOSTILE}) returning id
     )
     insert into public.agent_skills (agent_id, skill_id)
-    select agent.id, skill.id from public.agents as agent, skill where agent.slug = 'villain'`;
+    select agent.id, skill.id from public.agents as agent, skill where agent.slug = 'attacker'`;
   await sql`
     with call as (
       insert into public.mcp_executions
@@ -38,7 +38,7 @@ async function plantRows(sql: Sql, userId: string): Promise<void> {
     insert into public.mcp_feedback (feedback_token, execution_id, user_id, comment)
     select feedback_token, id, user_id, ${HOSTILE} from call`;
   await plantProject(sql, userId, error);
-  const id = await buryJob(sql, { agent: "villain", ownerId: userId, error });
+  const id = await buryJob(sql, { agent: "attacker", ownerId: userId, error });
   await sql`
     insert into private.operator_acts (operator_id, act, owner_id, task_id, reason, details)
     values (${userId}, 'task.retried', ${userId}, ${id}, ${HOSTILE}, ${sql.json(error)})`;
@@ -48,7 +48,7 @@ async function plantRows(sql: Sql, userId: string): Promise<void> {
 async function plantProject(sql: Sql, userId: string, error: JsonObject): Promise<void> {
   const [project] = await sql<{ id: string }[]>`
     insert into public.projects (slug, github_repo, default_branch, indexed_commit, indexed_at)
-    values ('villa', 'villain/villa', 'main', ${"a".repeat(40)}, now()) returning id`;
+    values ('hostile', 'attacker/hostile', 'main', ${"a".repeat(40)}, now()) returning id`;
   const id = project?.id ?? "";
   await sql`insert into public.project_members (project_id, user_id) values (${id}, ${userId})`;
   await sql`
@@ -67,7 +67,7 @@ async function holdDefinitions(sql: Sql): Promise<void> {
     set state = 'quarantined', held_definition = ${sql.json(held)}
     from public.agent_mcp_connections as connection
     join public.tools as tool on tool.id = connection.tool_id
-    where connection.id = cache.connection_id and tool.slug = 'villa' and cache.tool_name = 'show'
+    where connection.id = cache.connection_id and tool.slug = 'hostile' and cache.tool_name = 'show'
     returning cache.id`;
   assert.ok(changed.count > 0, "the hostile server's tools were listed");
 }
@@ -76,7 +76,7 @@ async function holdDefinitions(sql: Sql): Promise<void> {
 const QUIET_FRAMES = 3;
 
 /** Waits until a page has shown its data. Playwright's own wait takes half a second longer. */
-function quietAwaiter(page: Page): () => Promise<void> {
+function createIdleWait(page: Page): () => Promise<void> {
   const underWay = new Set<unknown>();
   page.on("request", (request) => underWay.add(request));
   page.on("requestfinished", (request) => underWay.delete(request));
@@ -91,9 +91,9 @@ function quietAwaiter(page: Page): () => Promise<void> {
 /** Asserts for a reader's pages that hostile text on them has no effect. */
 function hostileTextWatch(reader: Reader) {
   const { page } = reader;
-  const untilQuiet = quietAwaiter(page);
+  const untilIdle = createIdleWait(page);
   const assertInertAt = async (where: string) => {
-    await untilQuiet();
+    await untilIdle();
     await picture(page, `hostile_${where.replaceAll(/\W+/g, "_").slice(0, 60)}`);
     await assertInert(page, where);
     assert.deepEqual(reader.offences, [], where);
@@ -124,7 +124,7 @@ function hostileTextWatch(reader: Reader) {
 
 /** The attacker's actions in its job: hostile text wherever a model or a person can write. */
 const VILLAIN = scriptTurns(
-  "villain",
+  "attacker",
   {
     text: HOSTILE,
     toolCalls: [{
@@ -147,18 +147,18 @@ consoleTest(
     await using server = await startHostileServer();
     const { sql, stack } = fixture.platform;
     stack.models.addAgent(VILLAIN);
-    await addAgent(sql, { slug: "villain" });
-    await addTool(sql, { slug: "villa", type: "mcp_server", config: { mcp_url: server.url } });
+    await addAgent(sql, { slug: "attacker" });
+    await addTool(sql, { slug: "hostile", type: "mcp_server", config: { mcp_url: server.url } });
     await sql`update public.tools set name = ${HOSTILE}, description = ${HOSTILE}
-      where slug = 'villa'`;
+      where slug = 'hostile'`;
     await using reader = await fixture.open();
     const { page } = reader;
     const { assertInertAt, assertInertPage, assertInertText } = hostileTextWatch(reader);
     const userId = await reader.signUp("victim");
-    await grantScopes(sql, userId, ["sql:read", "swarm:run", "mcp:villa", "swarm:operate"]);
+    await grantScopes(sql, userId, ["sql:read", "swarm:run", "mcp:hostile", "swarm:operate"]);
     await plantRows(sql, userId);
 
-    const id = await startJob(reader, "villain", HOSTILE);
+    const id = await startJob(reader, "attacker", HOSTILE);
     const metadata = { [HOSTILE]: HOSTILE, polluting: POLLUTING_JSON };
     await sql`update public.tasks set metadata = ${sql.json(metadata)} where id = ${id}`;
     await untilChip(reader, "Needs review");
@@ -186,11 +186,11 @@ consoleTest(
 
     await assertInertText("/jobs");
     await assertInertText(`/jobs/new?from=${id}`);
-    await assertInertText("/tools?server=villa&tool=inherit");
+    await assertInertText("/tools?server=hostile&tool=inherit");
     assert.equal(await page.getByRole("textbox", { name: /^constructor/ }).inputValue(), "");
     assert.equal(await page.getByRole("textbox", { name: /^toString/ }).inputValue(), "");
     for (const tool of ["show", "fail"]) {
-      await assertInertText(`/tools?server=villa&tool=${tool}`);
+      await assertInertText(`/tools?server=hostile&tool=${tool}`);
       await page.getByRole("button", { name: "Run", exact: true }).click();
       const result = page.locator("[data-result]");
       await result.waitFor();
@@ -203,8 +203,8 @@ consoleTest(
       }
     }
     await holdDefinitions(sql);
-    await assertInertText("/tools?server=villa");
-    await assertInertText("/tools?view=agents&agent=villain");
+    await assertInertText("/tools?server=hostile");
+    await assertInertText("/tools?view=agents&agent=attacker");
     await assertInertText("/calls");
     await page.locator("main a[href*='id=']").last().click();
     await page.getByRole("region", { name: "Call" }).getByText(HOST).first().waitFor();
@@ -225,7 +225,7 @@ consoleTest(
       await page.locator("[data-result]").getByText(HOST).first().waitFor();
       await assertInertAt(`the result of ${statement.slice(-12)}`);
     }
-    for (const path of ["/usage", "/documents?project=villa"]) await assertInertText(path);
+    for (const path of ["/usage", "/documents?project=hostile"]) await assertInertText(path);
     for (const view of ["dead", "acts"]) await assertInertText(`/operations?view=${view}`);
     for (const view of ["queue", "stuck", "jobs", "servers"]) {
       await assertInertPage(`/operations?view=${view}`);

@@ -33,6 +33,7 @@ consoleTest("a new user runs a first job and reads its answer", async (fixture) 
   await page.getByRole("heading", { name: "Answer" }).waitFor();
   await page.locator("header").getByText(/^[1-9].* in, [1-9].* out$/).waitFor();
   await page.getByRole("button", { name: "Dismiss" }).click();
+  await assertAccessible(page, "the trace with a step");
   await picture(page, "job_trace");
   await page.getByRole("tab", { name: "Conversation" }).click();
   await page.getByText("Queues and patience").first().waitFor();

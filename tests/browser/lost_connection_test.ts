@@ -115,7 +115,7 @@ async function untilSteps({ page }: Reader, count: number): Promise<void> {
 }
 
 /** Asserts that the page shows the database's contents: each step and each event once, in order. */
-async function assertWhole(
+async function assertComplete(
   { stack }: Fixture,
   { reader, page, agent, id }: {
     readonly reader: Reader;
@@ -158,10 +158,10 @@ lossTest("a socket that a proxy cuts loses and repeats no event", async (fixture
   await page.getByRole("status").filter({ hasText: "The project is not responding" }).waitFor();
   assert.ok(await page.locator("[data-trace-row]").count() >= 6, "the earlier rows stay");
   await picture(page, "job_unreachable");
-  proxy.mend();
+  proxy.restore();
   await untilSteps(reader, 11);
   await page.getByText("Live", { exact: true }).waitFor();
-  await assertWhole(fixture, job);
+  await assertComplete(fixture, job);
 });
 
 lossTest(
@@ -207,7 +207,7 @@ lossTest(
     await untilSteps(reader, 9);
     await page.getByText("Live", { exact: true }).waitFor();
     assert.ok(renewals > before, "the session was refreshed");
-    await assertWhole(fixture, job);
+    await assertComplete(fixture, job);
     assert.deepEqual(reader.offences, []);
   },
 );
@@ -221,5 +221,5 @@ lossTest("a restarted stack resumes the job, and the page follows", async (fixtu
   agent.release(3);
   await untilSteps(reader, 11);
   await page.getByText("Live", { exact: true }).waitFor();
-  await assertWhole(fixture, job);
+  await assertComplete(fixture, job);
 });

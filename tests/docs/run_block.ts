@@ -107,8 +107,8 @@ interface Answer {
 }
 
 /**
- * The names that a script declares at its top level: the next script of the page can use them, like a
- * reader who continues in the same file.
+ * The names that a script declares at its top level: the next script of the page can use them, like
+ * a reader who continues in the same file.
  */
 function declaredNames(text: string): string[] {
   const single = [...text.matchAll(/^(?:const|let) (\w+)/gm)].map(([, name = ""]) => name);

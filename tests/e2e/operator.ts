@@ -82,7 +82,7 @@ export async function toolId(sql: Sql, slug: string): Promise<string> {
 }
 
 /** Allows every user's tasks to use these tools: grants everyone the scopes of their servers. */
-export async function grantToEverybody(sql: Sql, toolIds: readonly string[]): Promise<void> {
+export async function grantToEveryone(sql: Sql, toolIds: readonly string[]): Promise<void> {
   await sql`
     select public.grant_scopes(null, array_agg('mcp:' || tool.slug))
     from public.tools as tool

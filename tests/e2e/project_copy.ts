@@ -6,7 +6,9 @@ export interface ProjectCopy extends AsyncDisposable {
   readonly root: string;
 }
 
-/** Copies the files that functions and migrations need, and adds edge functions: `index.ts` by name. */
+/**
+ * Copies the files that functions and migrations need, and adds edge functions: `index.ts` by name.
+ */
 export async function copyProject(
   functions: Readonly<Record<string, string>>,
 ): Promise<ProjectCopy> {

@@ -115,7 +115,7 @@ Deno.test("an external client follows its own task to the end, and nobody else s
 
     await t.step("the publishable key by itself can do nothing", async () => {
       await overheard.leave();
-      await keyAloneDoesNothing(nobody, scene);
+      await publishableKeyDoesNothing(nobody, scene);
     });
   } finally {
     const clients = [owner.client, stranger.client, nobody];
@@ -179,7 +179,7 @@ async function strangerHasNoFiles(scene: Scene): Promise<void> {
   assert.notEqual((await files.upload("new.md", "# Yours")).error, null);
 }
 
-async function keyAloneDoesNothing(nobody: SupabaseClient, scene: Scene): Promise<void> {
+async function publishableKeyDoesNothing(nobody: SupabaseClient, scene: Scene): Promise<void> {
   const { project, sql, taskId, topic } = scene;
   for (const { name, column } of await publicTables(sql)) {
     const table = nobody.from(name);

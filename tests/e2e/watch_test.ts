@@ -77,7 +77,11 @@ async function streamsOnTheJobsChannel({ platform, owner }: Scene): Promise<void
     const answer = answers.find((completed) => completed.step_seq === step_seq);
     assert.equal(answer?.text.slice(offset, offset + text.length), text);
   }
-  assert.deepEqual(dataOf(task.received, "model.delta"), [], "on one channel alone");
+  assert.deepEqual(
+    dataOf(task.received, "model.delta"),
+    [],
+    "the text is sent on one channel only",
+  );
   const seqs = withoutDeltas(job.received);
   assert.equal(new Set(seqs).size, seqs.length, "each event arrives once");
   // A client that joins later misses only what came before.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { MAX_ISOLATE_CONNECTIONS } from "../../shared/isolate/isolate_pool.ts";
-import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
@@ -27,7 +27,7 @@ Deno.test("a worker with all its slots busy uses at most three connections", asy
     type: "supabase_rpc",
     config: { function: "public.test_slow" },
   });
-  await grantToEverybody(sql, [id]);
+  await grantToEveryone(sql, [id]);
   models.addAgent(scriptTurns("resting", call("slow__test_slow"), complete("done")));
   await addAgent(sql, { slug: "resting", tools: [{ id }] });
   await signUp(platform.project, "resting");

@@ -14,7 +14,7 @@ Deno.test("an MCP server may become unavailable and return", async (t) => {
   let server = await startMcpServer();
   const port = Number(new URL(server.url).port);
   const id = await register(platform, "away", server.url);
-  const goAway = () => server.stop();
+  const stopServer = () => server.stop();
   const comeBack = async () => {
     server = await startMcpServer({ port });
   };
@@ -31,7 +31,7 @@ Deno.test("an MCP server may become unavailable and return", async (t) => {
             search,
             async (request) => {
               results.push(...newestResults(request));
-              await goAway();
+              await stopServer();
               return search;
             },
             async (request) => {
@@ -55,7 +55,7 @@ Deno.test("an MCP server may become unavailable and return", async (t) => {
     await t.step("when its list is due: cached tools are offered and work again", async () => {
       await platform.sql`
         update public.agent_mcp_connections set tools_listed_at = now() - interval '1 hour'`;
-      await goAway();
+      await stopServer();
       const end = await runToEnd(platform, {
         slug: "with-cache",
         tools: [{ id }],
@@ -75,7 +75,7 @@ Deno.test("an MCP server may become unavailable and return", async (t) => {
 
     await t.step("before its first listing: the agent and the trace report it", async () => {
       const fresh = await register(platform, "fresh", server.url);
-      await goAway();
+      await stopServer();
       const systems: string[] = [];
       const job = (slug: string) =>
         runToEnd(platform, {
@@ -107,7 +107,7 @@ Deno.test("an MCP server may become unavailable and return", async (t) => {
 
 Deno.test("an MCP server that never responds delays one job, not each of its agent's", async () => {
   await using platform = await bootPlatform({ db: "native" });
-  await using hole = openBlackHole();
+  await using hole = openSilentPort();
   const id = await register(platform, "hole", hole.url, { timeout_ms: LISTING_TIMEOUT_MS });
   const job = (slug: string) =>
     runToEnd(platform, { slug, tools: [{ id }], turns: [complete("without it")] });
@@ -146,7 +146,7 @@ function absences({ events }: Awaited<ReturnType<typeof runToEnd>>) {
 }
 
 /** Accepts connections and never responds. */
-function openBlackHole() {
+function openSilentPort() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const connections: Deno.TcpConn[] = [];
   const accepting = (async () => {

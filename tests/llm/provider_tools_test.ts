@@ -66,7 +66,9 @@ const anthropicMessage = (content: JsonObject[], stop_reason: string, searches =
   },
 });
 
-/** A paused turn that continues: the provider's answers to the two requests, complete and streamed. */
+/**
+ * A paused turn that continues: the provider's answers to the two requests, complete and streamed.
+ */
 const ANTHROPIC_ANSWERS = {
   whole: [
     anthropicMessage([SEARCH, FOUND], "pause_turn", 1),

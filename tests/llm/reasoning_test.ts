@@ -306,7 +306,10 @@ function askAs(name: string, api: ModelApi, origin: string, changes: Partial<Mod
   });
 }
 
-/** The requests that providers receive; the first `refusals` of them are refused with these messages. */
+/**
+ * The requests that providers receive; the first `refusals` of them are refused with these
+ * messages.
+ */
 async function sentAs(
   api: ModelApi,
   changes: Partial<ModelRequest>,

@@ -95,7 +95,7 @@ Deno.test("an agent uses the tools of the catalog on behalf of its task's owner"
     },
   );
 
-  await t.step("without the owner's scope the model reads which one is missing", async () => {
+  await t.step("without the owner's scope the model reads which scope is missing", async () => {
     const before = model.requests.length;
     const { task_id } = await ask(bare, {});
     const { output } = await untilTask(sql, task_id, "completed");
@@ -110,7 +110,7 @@ Deno.test("an agent uses the tools of the catalog on behalf of its task's owner"
     ]);
   });
 
-  await t.step("without the owner's scope the model reads which scope is missing", async () => {
+  await t.step("another user's conversation is refused when the task is created", async () => {
     const conversationId = await converse(ada);
     const { error, response } = await bare.user.client.functions.invoke("supaswarm-create-task", {
       body: { agent: "chatter", input: "Read it", metadata: { conversation_id: conversationId } },

@@ -223,9 +223,9 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
         assert.equal(error.code, code);
         assert.match(String(error.message), message);
       }
-      const toldOverHttp = status === 200 ? answer.http._meta : overHttp.details;
-      const toldOverMcp = code === "TOOL_RATE_LIMITED" ? overMcp.details : answer.mcp._meta;
-      for (const reported of [asJsonObject(toldOverHttp), asJsonObject(toldOverMcp)]) {
+      const reportedOverHttp = status === 200 ? answer.http._meta : overHttp.details;
+      const reportedOverMcp = code === "TOOL_RATE_LIMITED" ? overMcp.details : answer.mcp._meta;
+      for (const reported of [asJsonObject(reportedOverHttp), asJsonObject(reportedOverMcp)]) {
         assert.equal(reported.external_error, true);
         assert.match(String(reported.original_error), original);
         assert.ok(String(reported.original_error).length <= 1_000);

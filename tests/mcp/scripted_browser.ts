@@ -1,9 +1,15 @@
 import { definedOnly } from "../../shared/defined_only.ts";
-/** A browser that keeps cookies, follows redirects and fills in the forms of the authorization server. */
+/**
+ * A browser that keeps cookies, follows redirects and fills in the forms of the authorization
+ * server.
+ */
 export class ScriptedBrowser {
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** Opens the address, signs in with the account and consents; stops at the first address below `until`. */
+  /**
+   * Opens the address, signs in with the account and consents; stops at the first address below
+   * `until`.
+   */
   async authorize(address: string, account: string, until: string): Promise<URL> {
     let response = await this.#send(new URL(address));
     let url = new URL(address);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { readMessages } from "../../shared/servers/catalog/read_messages.ts";
 import type { TransactionSql } from "../../shared/vendor/postgres.js";
 import { assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
@@ -56,6 +57,34 @@ Deno.test("many callers use the catalog and its limits concurrently", async (t) 
     const spent = row?.spent ?? 0;
     assert.ok(spent >= cap, `${spent} were spent`);
     assert.ok(spent <= cap + mostUnderWay * cost, `${spent} with ${mostUnderWay} under way`);
+    assert.equal(await reserve(sql, providerId, userId), null);
+  });
+
+  await t.step("a call that waits across the end of the day counts in the new one", async () => {
+    const providerId = await cappedProvider(sql, "midnight", 10_000);
+    await reserve(sql, providerId, userId);
+    await sql.unsafe(`
+      create table public.test_day as select now() - interval '1 day' as start_at;
+      create or replace function private.cap_period_start(p_cap_period text) returns timestamptz
+        language sql set search_path = '' as 'select start_at from public.test_day'`);
+    await reserve(sql, providerId, userId);
+    let waiting: Promise<string | null> | undefined;
+
+    await sql.begin(async (first) => {
+      await first`select from private.model_spending for update`;
+      waiting = reserve(sql, providerId, userId);
+      await waitFor(async () => {
+        const [row] = await sql`
+          select count(*)::int as count from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%resolve_provider_secret%'`;
+        return row?.count === 1;
+      });
+      await first`update public.test_day set start_at = now()`;
+      const reservation = await reserve(first, providerId, userId);
+      await book(first, { providerId, userId, reservation: reservation ?? "", cost: 9_000 });
+    });
+
+    assert.ok(await waiting, "9,000 of 10,000 are spent");
     assert.equal(await reserve(sql, providerId, userId), null);
   });
 
@@ -209,7 +238,11 @@ async function cappedProvider(sql: Sql, name: string, capMicroUsd: number): Prom
 }
 
 /** Reserves 1,000 micro-USD; null if the cap is reached. */
-async function reserve(sql: Sql, providerId: string, userId: string): Promise<string | null> {
+async function reserve(
+  sql: Sql | TransactionSql,
+  providerId: string,
+  userId: string,
+): Promise<string | null> {
   try {
     const [row] = await sql<{ reservation_id: string }[]>`
       select reservation_id
@@ -222,7 +255,7 @@ async function reserve(sql: Sql, providerId: string, userId: string): Promise<st
 }
 
 async function book(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   { providerId, userId, reservation, cost }: {
     readonly providerId: string;
     readonly userId: string;

@@ -84,7 +84,8 @@ Deno.test("an embedder's limit applies to all instances together", async (t) => 
       asked++;
     }
 
-    // Fifteen immediately, and the same a minute and a second later: seven times, always with success.
+    // Fifteen immediately, and the same a minute and a second later: seven times, always with
+    // success.
     assert.deepEqual({ asked, nowMs }, { asked: 7, nowMs: 6 * 61_000 });
   });
 

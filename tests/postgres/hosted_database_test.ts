@@ -18,7 +18,10 @@ async function start(db: string, onLog: (line: unknown) => void = () => {}): Pro
   await stack.stop();
 }
 
-/** Everything that a start writes: settings, secrets, addresses of servers, migrations, tables, jobs. */
+/**
+ * Everything that a start writes: settings, secrets, addresses of servers, migrations, tables,
+ * jobs.
+ */
 async function contents(sql: Sql): Promise<unknown> {
   return await sql`
     select

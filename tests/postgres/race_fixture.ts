@@ -18,7 +18,9 @@ export const AGENT = "racer";
 export interface RaceTrackOptions {
   /** Connections that the racers share. @default 16 */
   readonly connections?: number;
-  /** For claims and checkpoints; long, so that leases expire only in tests of leases. @default 60 */
+  /**
+   * For claims and checkpoints; long, so that leases expire only in tests of leases. @default 60
+   */
   readonly leaseSeconds?: number;
 }
 
@@ -110,7 +112,10 @@ export function subtaskOf({ seq }: StepIntent): SubtaskRequest {
   return { seq, agent: AGENT, input: "a part" };
 }
 
-/** Writes that many `create_subtask` steps, starting at the first number, and creates their subtasks. */
+/**
+ * Writes that many `create_subtask` steps, starting at the first number, and creates their
+ * subtasks.
+ */
 export async function spawnChildren(store: TaskStore, lease: Lease, count: number): Promise<void> {
   const intents = Array.from({ length: count }, (_, index) => subtaskIntent(index + 1));
   await store.begin(lease, intents);
@@ -212,8 +217,8 @@ export async function assertAllSettled(sql: Sql): Promise<void> {
 }
 
 /**
- * Asserts the invariants at every moment: a pending task has exactly one message, any other has none, and
- * a task's counter equals the number of its open children.
+ * Asserts the invariants at every moment: a pending task has exactly one message, any other has
+ * none, and a task's counter equals the number of its open children.
  */
 export async function assertConsistent(sql: Sql): Promise<void> {
   const [row] = await sql`

@@ -63,7 +63,8 @@ Deno.test("several reconcilers repair each problem once and block nobody", async
     const { parent, children } = family;
     await store.park(parent);
     await inLanes(1, children, (child) => store.yield(child));
-    // A state that no function produces: a child without its message, and a parent without its review.
+    // A state that no function produces: a child without its message, and a parent without its
+    // review.
     await sql`delete from pgmq.q_agent_tasks`;
     await sql`
       update public.tasks set status = 'needs_human_review' where id = ${parent.taskId}::uuid`;

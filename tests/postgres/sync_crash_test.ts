@@ -9,7 +9,7 @@ import { assertNoDeadlock, inLanes, printFigures } from "./race_fixture.ts";
 
 const PUSHES = 40;
 const SEED = 20_261_122;
-const SYNCER = new URL("mortal_syncer.ts", import.meta.url).pathname;
+const SYNCER = new URL("killed_syncer.ts", import.meta.url).pathname;
 const MOMENTS = ["before", "during", "after"];
 
 Deno.test("syncs survive the death of their workers at any moment", async (t) => {

@@ -45,7 +45,7 @@ const CALLS_OF_A_JOB = [
   "reader one",
   "reader two",
 ];
-const WORKER = new URL("mortal_worker.ts", import.meta.url).pathname;
+const WORKER = new URL("killed_worker.ts", import.meta.url).pathname;
 
 Deno.test("a job survives the death of its worker at any moment, and answers once in its conversation", async (t) => {
   await using server = await startMigratedServer();
@@ -65,7 +65,7 @@ Deno.test("a job survives the death of its worker at any moment, and answers onc
       const taskId = await swarm.createTask(undefined, undefined, undefined, { ownerId, metadata });
 
       const answering = answerReviews(taskId, crash.payAgain ?? false);
-      const { signal } = await runMortalWorker(server.cluster.url, taskId, crash.moment);
+      const { signal } = await runKilledWorker(server.cluster.url, taskId, crash.moment);
       assert.equal(signal, "SIGKILL");
       const rescuer = swarm.startWorker(
         crashJob({ sql: swarm.sql, plannerTaskId: taskId, onMoment: () => {} }),
@@ -114,7 +114,9 @@ Deno.test("a job survives the death of its worker at any moment, and answers onc
     }, { intervalMs: 50, what: "the job to end" });
   }
 
-  /** Asserts that each step has one result, reported once, and that the journal matches the steps. */
+  /**
+   * Asserts that each step has one result, reported once, and that the journal matches the steps.
+   */
   async function assertSteps(taskId: string, { payAgain }: Crash): Promise<void> {
     const steps = await swarm.steps(taskId);
     assert.deepEqual(
@@ -145,7 +147,7 @@ Deno.test("a job survives the death of its worker at any moment, and answers onc
   }
 });
 
-async function runMortalWorker(
+async function runKilledWorker(
   url: string,
   taskId: string,
   moment: Moment,

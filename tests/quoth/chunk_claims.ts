@@ -30,7 +30,10 @@ export function assertWholeAndSmall({ chunks }: SplitDocument, maxTokens: number
   }
 }
 
-/** Asserts that every chunk's path leads to the innermost heading above all of its text and empty headings. */
+/**
+ * Asserts that every chunk's path leads to the innermost heading above all of its text and empty
+ * headings.
+ */
 export function assertPaths(source: string, { title, chunks }: SplitDocument): void {
   const paths = pathsByLine(source, title);
   for (const chunk of chunks) {

@@ -208,7 +208,10 @@ function documents(count: number) {
   return Array.from({ length: count }, (_, n) => ({ title: "T", text: `text ${n}` }));
 }
 
-/** Adds an embedder of 15 texts a minute, 3 of them for queries, whose provider uses this response or a correct one. */
+/**
+ * Adds an embedder of 15 texts a minute, 3 of them for queries, whose provider uses this response
+ * or a correct one.
+ */
 async function addEmbedder(
   sql: Sql,
   { name, batch = 100 }: { readonly name: string; readonly batch?: number },

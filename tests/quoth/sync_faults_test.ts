@@ -4,7 +4,7 @@ import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
 import { createQuotaError } from "../../shared/quoth/embedders/embedder_error.ts";
 import { axis } from "./embedder_wire.ts";
 import { EMBEDDER, filesOf, SyncFixture } from "./sync_fixture.ts";
-import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
+import { Killed, killedPorts } from "./sync_killed_ports.ts";
 
 const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
 
@@ -311,14 +311,14 @@ claim("a file that kills its workers is refused, and the others are indexed", as
     try {
       await fixture.drain({
         ports: (ports) => {
-          const mortal = mortalPorts(ports, { atCall: 1, isAfter: false });
+          const killed = killedPorts(ports, { atCall: 1, isAfter: false });
           const live = { ...ports, split: ports.split };
           let isDead = false;
           return {
             ...live,
             store: new Proxy(ports.store, {
               get: (store, name) =>
-                isDead ? Reflect.get(mortal.store, name) : Reflect.get(store, name),
+                isDead ? Reflect.get(killed.store, name) : Reflect.get(store, name),
             }),
             split: (source, options) => {
               if (options.filePath !== "b.md") return ports.split(source, options);
@@ -604,7 +604,7 @@ claim("a switch whose workers die repeatedly continues where they ended", async 
 
   for (let deaths = 0; deaths < 7; deaths++) {
     const drain = fixture.drain({
-      ports: (ports) => mortalPorts(ports, { atCall: 10, isAfter: false }),
+      ports: (ports) => killedPorts(ports, { atCall: 10, isAfter: false }),
     });
     await assert.rejects(drain, Killed);
     await fixture.passTime();

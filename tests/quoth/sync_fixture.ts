@@ -17,7 +17,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { addProject } from "../../scripts/quoth/add_project.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { FakeGitHub } from "./sync_fake_github.ts";
-import { aroundCalls, Killed } from "./sync_mortal_ports.ts";
+import { aroundCalls, Killed } from "./sync_killed_ports.ts";
 
 export const REPO = "acme/handbook";
 /** Uses only words, so that a test needs no model. */

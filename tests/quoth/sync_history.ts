@@ -26,7 +26,9 @@ const WORDS =
 
 type Edit = (tree: Map<string, string | Uint8Array<ArrayBuffer>>) => void;
 
-/** Creates a history of pushes with every kind of change to a repository, the same for each seed. */
+/**
+ * Creates a history of pushes with every kind of change to a repository, the same for each seed.
+ */
 export function createHistory(seed: number, length: number): readonly Push[] {
   const random = createRandom(seed);
   const author = createAuthor(random);

@@ -4,7 +4,7 @@ import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
 import { writeLine } from "../../scripts/terminal.ts";
 import { filesOf, SyncFixture, type TestProject } from "./sync_fixture.ts";
 import { createHistory, createRandom, type Tree } from "./sync_history.ts";
-import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
+import { Killed, killedPorts } from "./sync_killed_ports.ts";
 
 const PUSHES = 220;
 const SEED = 20_261_101;
@@ -70,7 +70,7 @@ async function drainThroughDeaths(fixture: SyncFixture, random: () => number): P
   while (random() < 0.3) {
     const death = { atCall: 1 + Math.floor(random() * 30), isAfter: random() < 0.5 };
     try {
-      await fixture.drain({ ports: (ports) => mortalPorts(ports, death) });
+      await fixture.drain({ ports: (ports) => killedPorts(ports, death) });
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       kills++;

@@ -36,13 +36,16 @@ export const NO_RIGHT = "42501";
  */
 export interface TableRule {
   /**
-   * A SQL condition for the rows that a signed-in user reads, with the user's id as `$1`; `true` for
-   * rows of everyone, `null` for rows of no one.
+   * A SQL condition for the rows that a signed-in user reads, with the user's id as `$1`; `true`
+   * for rows of everyone, `null` for rows of no one.
    */
   readonly usersRead: string | null;
   /** Operators read it, and other users are refused because they lack the scope. @default false */
   readonly isOfOperators?: boolean;
-  /** The scope that an OAuth client needs to read rows of its user. @default none, for registry tables */
+  /**
+   * The scope that an OAuth client needs to read rows of its user. @default none, for registry
+   * tables
+   */
   readonly scope?:
     | "swarm:run"
     | "quoth:read"
@@ -242,7 +245,10 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   agent_tool_usage: OF_OWN_CALLS,
 };
 
-/** The values from which the arguments of a call are made; each task is new and belongs to the owner. */
+/**
+ * The values from which the arguments of a call are made; each task is new and belongs to the
+ * owner.
+ */
 export interface CallWorld {
   readonly agentId: string;
   /** The owner's connection to the tool. */
@@ -283,7 +289,9 @@ const OF_MEMBERS = {
   agent: "runs",
   client: "runs",
 } as const;
-/** Functions for a user's own data; they take no user id, so a stranger affects only the stranger's. */
+/**
+ * Functions for a user's own data; they take no user id, so a stranger affects only the stranger's.
+ */
 const EACH_USER = {
   owner: "runs",
   stranger: "runs",
@@ -480,7 +488,9 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   },
 };
 
-/** The functions of `private` that signed-in users execute: behind policies and public functions. */
+/**
+ * The functions of `private` that signed-in users execute: behind policies and public functions.
+ */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "add_message(uuid, text, text, text)",
   "approve_statement(uuid, boolean)",

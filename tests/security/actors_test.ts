@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import type { JsonObject } from "../../shared/json.ts";
 import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
 import {
@@ -402,7 +402,7 @@ async function registerTools(platform: McpPlatform, ada: McpUser) {
     "approve_in_disguise": await rpc("approve_in_disguise"),
     "who": await rpc("who"),
   };
-  await grantToEverybody(sql, Object.values(added));
+  await grantToEveryone(sql, Object.values(added));
   const [swarm] = await sql`select id::text from public.tools where slug = 'swarm'`;
   return { ...added, swarm: z.string().parse(swarm?.id) };
 }

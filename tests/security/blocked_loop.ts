@@ -15,8 +15,8 @@ interface Measured {
 }
 
 /**
- * Runs code that may block the event loop in parallel with a bystander's call, and fails if either of
- * them takes too long in every run.
+ * Runs code that may block the event loop in parallel with a bystander's call, and fails if either
+ * of them takes too long in every run.
  */
 export async function assertDoesNotBlock(
   name: string,

@@ -105,12 +105,12 @@ export async function callerLoginSteps(
 
     await t.step("state that a call leaves behind does not reach another caller", async () => {
       const [ann, bob] = [await calls.newUser(), await calls.newUser()];
-      const leavings = [
+      const leftovers = [
         `select set_config('request.jwt.claim.sub', '${bob.userId}', false)`,
         `select set_config('search_path', 'pg_temp', false)`,
         `create temp table letters as select 'a forged letter' as body`,
       ];
-      for (const statement of leavings) {
+      for (const statement of leftovers) {
         const left = await calls.call(ann, "run", { p_statement: statement });
         assert.ok(left.kind === "answered");
         await calls.call(ann, "read_only_run", { p_statement: statement });

@@ -10,7 +10,7 @@ import {
   sendRequest,
   userHeaders,
 } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addProvider, addTool, grantToEverybody } from "../e2e/operator.ts";
+import { addAgent, addProvider, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, readTask } from "../e2e/task_view.ts";
@@ -146,7 +146,7 @@ async function addLeakyTools({ sql }: Platform, { url }: EchoServers): Promise<C
     canaries.push(canary);
   }
   await addAgent(sql, { slug: "canary", tools });
-  await grantToEverybody(sql, tools.map(({ id }) => id));
+  await grantToEveryone(sql, tools.map(({ id }) => id));
   return canaries;
 }
 

@@ -5,7 +5,7 @@ import type { SupabaseClient } from "../deps.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { castOf } from "./cast.ts";
-import { listen, tryToListen } from "./ear.ts";
+import { listen, tryToListen } from "./channel_listener.ts";
 
 Deno.test("a job's channels belong to its owner, and nobody can send into them", async (t) => {
   await using platform = await bootPlatform();
@@ -19,19 +19,22 @@ Deno.test("a job's channels belong to its owner, and nobody can send into them",
   );
 
   /** When the owner receives this, everything sent earlier has arrived. */
-  const assertOwnerHeardOnly = async (marker: string) => {
+  const assertOwnerReceivedOnly = async (marker: string) => {
     await sql`
       select private.broadcast(
         array[${jobId}::uuid], array[${jobId}::uuid], array[${marker}::text], array['{}'::jsonb]
       )`;
-    for (const ear of owners) {
-      await waitFor(() => ear.heard.includes(marker), { what: marker });
-      assert.deepEqual(ear.heard, [marker]);
-      ear.heard.length = 0;
+    for (const listener of owners) {
+      await waitFor(() => listener.received.includes(marker), { what: marker });
+      assert.deepEqual(listener.received, [marker]);
+      listener.received.length = 0;
     }
   };
 
-  await t.step("the owner receives what the database sends", () => assertOwnerHeardOnly("first"));
+  await t.step(
+    "the owner receives what the database sends",
+    () => assertOwnerReceivedOnly("first"),
+  );
 
   await t.step("a stranger and the publishable key are refused", async () => {
     const others = [cast.stranger.client, cast.anon];
@@ -44,22 +47,22 @@ Deno.test("a job's channels belong to its owner, and nobody can send into them",
   });
 
   await t.step("a public channel of the same name is a separate channel", async () => {
-    const ear = await listen(cast.stranger.client, topics[0], { isPrivate: false });
-    assert.equal(await ear.send("forged"), "ok");
-    await assertOwnerHeardOnly("after a public channel");
+    const listener = await listen(cast.stranger.client, topics[0], { isPrivate: false });
+    assert.equal(await listener.send("forged"), "ok");
+    await assertOwnerReceivedOnly("after a public channel");
     // When this has arrived, every message of the private channel has arrived too.
     await broadcastOverHttp(stack.apiUrl, { apikey: stack.secretKey }, {
       topic: topics[0],
       event: "public marker",
       private: false,
     });
-    await waitFor(() => ear.heard.includes("public marker"), { what: "the public marker" });
-    assert.deepEqual(ear.heard, ["public marker"]);
+    await waitFor(() => listener.received.includes("public marker"), { what: "the public marker" });
+    assert.deepEqual(listener.received, ["public marker"]);
   });
 
   await t.step("nobody can send over the socket, not even the owner", async () => {
-    for (const ear of owners) await ear.send("forged");
-    await assertOwnerHeardOnly("after sends over the socket");
+    for (const listener of owners) await listener.send("forged");
+    await assertOwnerReceivedOnly("after sends over the socket");
   });
 
   await t.step("only the service can send over HTTP", async () => {
@@ -77,7 +80,7 @@ Deno.test("a job's channels belong to its owner, and nobody can send into them",
         }
       }
     }
-    await assertOwnerHeardOnly("after sends over HTTP");
+    await assertOwnerReceivedOnly("after sends over HTTP");
   });
 
   await t.step("a user's own channel carries only the changes of their jobs", async () => {
@@ -86,21 +89,21 @@ Deno.test("a job's channels belong to its owner, and nobody can send into them",
       const answer = await tryToListen(client, channelOf(cast.owner), { isPrivate: true });
       assert.equal(answer, "CHANNEL_ERROR");
     }
-    const [ownersEar, strangersEar] = await Promise.all(
+    const [ownersListener, strangersListener] = await Promise.all(
       [cast.owner, cast.stranger].map((person) =>
         listen(person.client, channelOf(person), { isPrivate: true })
       ),
     );
-    assert.ok(ownersEar !== undefined && strangersEar !== undefined);
+    assert.ok(ownersListener !== undefined && strangersListener !== undefined);
 
     const ownersJob = await createWaitingJob(sql, cast.owner.id);
     await createWaitingJob(sql, cast.stranger.id);
     await sql`select public.cancel_task(${ownersJob}::uuid)`;
 
-    await waitFor(() => strangersEar.heard.length > 0, { what: "the stranger's job" });
-    await waitFor(() => ownersEar.heard.length > 1, { what: "the owner's job" });
-    assert.deepEqual(ownersEar.heard, ["job.changed", "job.changed"]);
-    assert.deepEqual(strangersEar.heard, ["job.changed"]);
+    await waitFor(() => strangersListener.received.length > 0, { what: "the stranger's job" });
+    await waitFor(() => ownersListener.received.length > 1, { what: "the owner's job" });
+    assert.deepEqual(ownersListener.received, ["job.changed", "job.changed"]);
+    assert.deepEqual(strangersListener.received, ["job.changed"]);
   });
 
   await t.step("row changes reach only the owner", async () => {

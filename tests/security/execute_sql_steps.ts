@@ -17,7 +17,10 @@ import {
 } from "../tools/tool_fixture.ts";
 import { readSqlCorpus } from "./sql_corpus.ts";
 
-/** A shop whose rows belong to their users, and objects that a careless operator may have left in it. */
+/**
+ * A shop whose rows belong to their users, and objects that a careless operator may have left in
+ * it.
+ */
 const SHOP = `
   create table public.products (id int primary key, name text not null, price numeric);
   create table public.customers (id int primary key, name text);

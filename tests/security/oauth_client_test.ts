@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
 import { bootMcpPlatform, grantScopes } from "../mcp/mcp_platform.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
-import { tryToListen } from "./ear.ts";
+import { tryToListen } from "./channel_listener.ts";
 import { oauthClientOf } from "./oauth_client.ts";
 
 const SCOPES = { reader: ["quoth:read"], runner: ["swarm:run"], mailer: ["swarm:run", "mcp:mail"] };
@@ -39,7 +39,7 @@ Deno.test("an OAuth client is limited to its scopes", async (t) => {
         parameters: { type: "object", properties: { to: { type: "string" } } },
       },
     });
-    await grantToEverybody(sql, [mailId]);
+    await grantToEveryone(sql, [mailId]);
     await addAgent(sql, { slug: "clerk", tools: [{ id: mailId }] });
     await addAgent(sql, { slug: "boss" });
     stack.models.addAgent(

@@ -3,7 +3,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { castOf, type Person } from "./cast.ts";
-import { listen, tryToListen } from "./ear.ts";
+import { listen, tryToListen } from "./channel_listener.ts";
 import { OPERATOR_VIEWS, operatorStatuses, REFUSED_EVERYWHERE } from "./operator_endpoints.ts";
 
 Deno.test("only operators manage the jobs of all users", async (t) => {
@@ -31,13 +31,15 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
   });
 
   await t.step("an operator can join the channels of a job, but no user channel", async () => {
-    const ear = await listen(operator.client, `supaswarm:master:${jobId}`, { isPrivate: true });
+    const listener = await listen(operator.client, `supaswarm:master:${jobId}`, {
+      isPrivate: true,
+    });
     const { error, data } = await operator.client.rpc("operator_cancel_job", {
       p_master_task_id: jobId,
       p_reason: "It is not needed",
     });
     assert.deepEqual([error, data], [null, 1]);
-    await waitFor(() => ear.heard.includes("task.cancelled"), { what: "the job's end" });
+    await waitFor(() => listener.received.includes("task.cancelled"), { what: "the job's end" });
     const theirs = `supaswarm:user:${owner.id}`;
     assert.equal(await tryToListen(operator.client, theirs, { isPrivate: true }), "CHANNEL_ERROR");
   });

@@ -5,7 +5,7 @@ import { jsonObject } from "../../shared/json_schema.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../../scripts/models/scripted_agent.ts";
 import { created, sendRequest, userHeaders } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addTool, grantToEverybody, toolId } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEveryone, toolId } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, type StepView, untilTask } from "../e2e/task_view.ts";
@@ -291,7 +291,7 @@ async function addWorld(
       { id: artifacts, allowed: ["read_file"] },
     ],
   });
-  await grantToEverybody(sql, [page, payroll, tasks, echo, secrets]);
+  await grantToEveryone(sql, [page, payroll, tasks, echo, secrets]);
   await addAgent(sql, { slug: "paymaster", tools: [{ id: payroll }, { id: artifacts }] });
   await sql`
     insert into public.agent_handoffs (agent_id, target_agent_id)

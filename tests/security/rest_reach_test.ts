@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
 import { bootMcpPlatform, type McpPlatform, type McpUser } from "../mcp/mcp_platform.ts";
 
@@ -46,7 +46,7 @@ Deno.test("the REST API and registered functions reach only the caller's own dat
       await addTool(sql, { slug, type: "supabase_rpc", config: { function: `public.${slug}` } }),
     );
   }
-  await grantToEverybody(sql, tools);
+  await grantToEveryone(sql, tools);
   await addAgent(sql, { slug: "helper", tools: tools.map((id) => ({ id })) });
   const ended = await endedTask(platform, ada);
   const partitions = await partitionsOf(platform);

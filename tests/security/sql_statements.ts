@@ -1,4 +1,5 @@
-// Statements that the reference corpus lacks, by their class under any policy with the schema public.
+// Statements that the reference corpus lacks, by their class under any policy with the schema
+// public.
 
 /** Everything that PostgreSQL 17 lets a reader run is allowed. */
 export const READS: readonly string[] = [

@@ -179,7 +179,7 @@ function gatewayOf({ sql, stack }: Platform, allowLoopback: boolean): ToolGatewa
   });
 }
 
-/** Registers a tool for an agent of its own. */
+/** Registers a tool for a new agent. */
 async function callerFor({ sql }: Platform, type: "http_api" | "mcp_server", config: ToolConfig) {
   const slug = `t-${crypto.randomUUID()}`;
   const toolId = await addTool(sql, { slug, type, config });

@@ -9,8 +9,9 @@ const CPU = { softMs: 150, hardMs: 400 };
 const SOFT_ONLY = { softMs: 150, hardMs: 10_000 };
 
 /**
- * Answers with a number that is different in each isolate. `?burn=<ms>` first keeps the processor busy for
- * that time, in short pieces; `?background=<ms>` does so after the answer; `?wait=<ms>` waits.
+ * Answers with a number that is different in each isolate. `?burn=<ms>` first keeps the processor
+ * busy for that time, in short pieces; `?background=<ms>` does so after the answer; `?wait=<ms>`
+ * waits.
  */
 const BURNER = `
 const life = crypto.randomUUID();

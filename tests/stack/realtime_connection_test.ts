@@ -14,7 +14,7 @@ const OTHER = "00000000-0000-4000-8000-000000000002";
 type Frame = [string | null, string | null, string, string, Record<string, unknown>];
 
 /** A client that joins a topic in protocol 1.0.0 and then stops reading. */
-async function openDeafSocket(stack: RealtimeFixture, topic: string): Promise<Deno.Conn> {
+async function openUnreadSocket(stack: RealtimeFixture, topic: string): Promise<Deno.Conn> {
   const { hostname, port, host } = new URL(stack.url);
   const connection = await Deno.connect({ hostname, port: Number(port) });
   const lines = [
@@ -175,7 +175,7 @@ Deno.test("realtime handles connections", async (t) => {
   });
 
   await t.step("a client that does not read is disconnected, others miss nothing", async () => {
-    using _deaf = await openDeafSocket(stack, "realtime:flood");
+    using _deaf = await openUnreadSocket(stack, "realtime:flood");
     const { send, frames, find, close } = await openSocket(stack);
     send("1", "1", "realtime:flood", "phx_join", {});
     await find("phx_reply", "realtime:flood");

@@ -7,6 +7,7 @@ export interface ReadyLine {
   readonly pid: number;
   readonly api_url: string;
   readonly db_url: string;
+  readonly console_url: string | null;
   readonly publishable_key: string;
   readonly secret_key: string;
   readonly functions: readonly string[];
@@ -25,6 +26,8 @@ export interface StartEnd {
 export interface StartProcess extends AsyncDisposable {
   /** Rejects if the process ends before it is ready. */
   readonly ready: Promise<ReadyLine>;
+  /** Its first line, whatever it says. */
+  readonly printed: Promise<string>;
   readonly ended: Promise<StartEnd>;
   kill(signal: Deno.Signal): void;
   closeStdin(): Promise<void>;
@@ -53,6 +56,7 @@ export function runStart(
   ready.catch(() => {}); // Not every test waits for it.
   return {
     ready,
+    printed: output.firstLine,
     ended: output.ended,
     kill: (signal) => child.kill(signal),
     closeStdin: async () => await child.stdin.close(),

@@ -1,7 +1,9 @@
 import { ANNOTATIONS } from "../../shared/tool_schemas/schema_keywords.ts";
 import type { SchemaLoss } from "../../shared/tool_schemas/schema_loss.ts";
 
-/** Whether a converted schema refuses everything that the original refuses, by its own loss report. */
+/**
+ * Whether a converted schema refuses everything that the original refuses, by its own loss report.
+ */
 export function canTellApart(losses: readonly SchemaLoss[]): boolean {
   return losses.every(({ action, keyword }) => {
     switch (action) {

@@ -84,22 +84,25 @@ Deno.test("execute_sql exports more rows than an answer contains", async (t) => 
     assert.equal(storage.files.size, before);
   });
 
-  await t.step("rows and bytes above the limits are omitted, and the answer says so", async () => {
-    await sql`update private.sql_policy set max_export_rows = 1200`;
-    const byRows = await run({ sql: ALL, export: "json" });
-    await sql`update private.sql_policy set max_export_rows = 100000, max_export_bytes = 5000`;
-    const byBytes = await run({ sql: ALL, export: "json" });
-    await sql`update private.sql_policy set max_export_bytes = 10485760`;
+  await t.step(
+    "rows and bytes above the limits are omitted, which the answer reports",
+    async () => {
+      await sql`update private.sql_policy set max_export_rows = 1200`;
+      const byRows = await run({ sql: ALL, export: "json" });
+      await sql`update private.sql_policy set max_export_rows = 100000, max_export_bytes = 5000`;
+      const byBytes = await run({ sql: ALL, export: "json" });
+      await sql`update private.sql_policy set max_export_bytes = 10485760`;
 
-    assert.deepEqual([byRows.answer.row_count, byRows.answer.is_truncated], [1200, true]);
-    assert.equal((JSON.parse(stored(byRows.answer)) as unknown[]).length, 1200);
-    assert.equal(byBytes.answer.is_truncated, true);
-    assert.ok(Number(fileOf(byBytes.answer).size_bytes) <= 5000);
-    assert.equal(
-      (JSON.parse(stored(byBytes.answer)) as unknown[]).length,
-      byBytes.answer.row_count,
-    );
-  });
+      assert.deepEqual([byRows.answer.row_count, byRows.answer.is_truncated], [1200, true]);
+      assert.equal((JSON.parse(stored(byRows.answer)) as unknown[]).length, 1200);
+      assert.equal(byBytes.answer.is_truncated, true);
+      assert.ok(Number(fileOf(byBytes.answer).size_bytes) <= 5000);
+      assert.equal(
+        (JSON.parse(stored(byBytes.answer)) as unknown[]).length,
+        byBytes.answer.row_count,
+      );
+    },
+  );
 
   await t.step("a read that fails midway leaves no file", async () => {
     const before = storage.files.size;

@@ -26,7 +26,7 @@ Deno.test("a statement's long values neither fill nor block the isolate", async 
   const nameOf = async (id: number) =>
     (await sql`select name from public.products where id = ${id}`)[0]?.name;
 
-  await t.step("a value above the cap ends its statement alone", async () => {
+  await t.step("a value above the limit fails only its statement", async () => {
     const value = "string_agg(repeat('x', 1000000), '')";
     const answers = [
       await read(`select ${value} from products`),
@@ -40,7 +40,7 @@ Deno.test("a statement's long values neither fill nor block the isolate", async 
     assert.deepEqual((await read("select 1")).rows, [[1]]);
   });
 
-  await t.step("rows are cut to the bytes of an answer, those of writes as well", async () => {
+  await t.step("rows are cut to the byte limit of an answer, even those of writes", async () => {
     const answers = [
       await read("select id, repeat('x', 400000) from products order by id limit 10"),
       await write(

@@ -34,7 +34,9 @@ export interface McpFixtureOptions {
     request: SeenRequest,
     answer: () => Promise<Response>,
   ) => Response | Promise<Response> | undefined;
-  /** The required argument of `search`; another name makes another schema. @default "searchValue" */
+  /**
+   * The required argument of `search`; another name makes another schema. @default "searchValue"
+   */
   readonly searchArgument?: () => string;
 }
 

@@ -44,7 +44,7 @@ Deno.test("a checked, summarized and continued task survives a death at each of 
         });
         abandoned.push(doomed);
         const taskId = await swarm.createTask("Read all");
-        const { output, rescues } = await goOn(swarm, taskId, parts);
+        const { output, rescues } = await resume(swarm, taskId, parts);
         isDead = true;
         deaths += rescues;
 
@@ -68,7 +68,7 @@ function pause(): Promise<void> {
 }
 
 /** Runs the task to the end of both runs, with a second worker after the death of the first. */
-async function goOn(swarm: Swarm, taskId: string, parts: WorkerParts) {
+async function resume(swarm: Swarm, taskId: string, parts: WorkerParts) {
   let rescuer: TestWorker | null = null;
   const untilCompleted = async () => {
     await waitFor(async () => {
@@ -91,7 +91,7 @@ async function goOn(swarm: Swarm, taskId: string, parts: WorkerParts) {
 async function runToEnd(swarm: Swarm, parts: WorkerParts) {
   const worker = swarm.startWorker(parts);
   const taskId = await swarm.createTask("Read all");
-  await goOn(swarm, taskId, parts);
+  await resume(swarm, taskId, parts);
   await worker.stop();
   return { steps: await shapeOf(swarm, taskId) };
 }

@@ -61,7 +61,10 @@ export interface WorkerParts {
   readonly slots?: number;
   readonly listen?: ListenForWork;
   readonly log?: Logger;
-  /** Milliseconds of the worker's clock per millisecond of the test's; its sleeps are not affected. @default 1 */
+  /**
+   * Milliseconds of the worker's clock per millisecond of the test's; its sleeps are not affected.
+   * @default 1
+   */
   readonly clockRate?: number;
 }
 

@@ -20,7 +20,7 @@ const REQUEST_ID = "req-42";
 const PROBLEM = { code: "XX000", message: "The table is locked", hint: "Ask again in a minute" };
 const USER = { id: "00000000-0000-4000-8000-000000000001", email: "ada@example.test" };
 
-/** What each page says when there is nothing to show, and what it offers to do next. */
+/** The empty state of each page, and the next action that it offers. */
 const PAGES: readonly { readonly path: string; readonly title: string; readonly next: string }[] = [
   { path: "/jobs", title: "No jobs yet", next: "New job" },
   { path: "/jobs?status=failed", title: "No jobs match these filters", next: "Show all jobs" },
@@ -38,15 +38,15 @@ const PAGES: readonly { readonly path: string; readonly title: string; readonly 
     title: "No worker has run in the last 24 hours",
     next: "New job",
   },
-  { path: "/operations?view=stuck", title: "Nothing is stuck", next: "See the queue" },
-  { path: "/operations?view=dead", title: "No dead letters", next: "See jobs that failed" },
+  { path: "/operations?view=stuck", title: "Nothing is stuck", next: "Show the queue" },
+  { path: "/operations?view=dead", title: "No dead letters", next: "Show failed jobs" },
   { path: "/operations?view=jobs", title: "No jobs yet", next: "New job" },
   { path: "/operations?view=servers", title: "No servers yet", next: "Show your tools" },
-  { path: "/operations?view=acts", title: "No actions yet", next: "See what is stuck" },
+  { path: "/operations?view=acts", title: "No actions yet", next: "Show stuck tasks" },
   { path: "/settings", title: "No provider in this project needs a key", next: "each server" },
 ];
 
-/** Something that an address names and that is not there for the reader. */
+/** Addresses of objects that do not exist for the reader. */
 const MISSING: readonly { readonly path: string; readonly text: string }[] = [
   { path: "/tools?server=gone", text: "Server gone not found" },
   { path: "/tools?server=notes&tool=gone", text: "Tool gone not found" },
@@ -72,7 +72,7 @@ beforeAll(async () => {
   queries.setDefaultOptions({
     queries: { ...queries.getDefaultOptions().queries, retry: false, staleTime: 0 },
   });
-  // The plugin takes Deno for a server, on which nobody goes offline.
+  // The plugin treats Deno as a server, which never goes offline.
   queries.mount();
   await watchSession(queries);
   app = mount(App, {
@@ -98,7 +98,7 @@ function session() {
   };
 }
 
-/** A project in which there is nothing. */
+/** An empty project. */
 function emptyAnswer({ path, method, query }: FakeRequest): Response {
   if (path === "/functions/v1/mcp-execute") {
     return json(query.has("server") ? serverDetail() : { servers: [] });
@@ -107,7 +107,7 @@ function emptyAnswer({ path, method, query }: FakeRequest): Response {
   return json(path.startsWith("/rest/") ? [] : { external: { email: true } });
 }
 
-/** A project with one of each thing that an address can name. */
+/** A project with one of each object that an address can name. */
 function filledAnswer(request: FakeRequest): Response {
   const { path, query } = request;
   if (path === "/functions/v1/mcp-execute" && !query.has("server")) {
@@ -140,14 +140,14 @@ function agent() {
   };
 }
 
-/** The database's errors are bodies of their own; those of functions are named so. */
+/** Errors of the database are the whole body; errors of functions are in `error`. */
 const failingAnswer: Answer = ({ path }) =>
   json(path.startsWith("/functions/") ? { error: PROBLEM } : PROBLEM, {
     status: 400,
     headers: { "x-request-id": REQUEST_ID },
   });
 
-/** Goes to a page as if nothing had been read before. */
+/** Goes to a page with an empty cache. */
 async function open(path: string, answer: Answer): Promise<void> {
   project.answer = emptyAnswer;
   await router.push("/no/such/page");
@@ -161,12 +161,12 @@ function setNetwork(state: "online" | "offline"): void {
   dispatchEvent(new Event(state));
 }
 
-/** Asks often: there are many pages, and each is soon there. */
+/** Polls often, because there are many pages and each loads quickly. */
 function until(assertion: () => void): Promise<void> {
   return vi.waitFor(assertion, { interval: 5, timeout: 5_000 });
 }
 
-/** What stands on the page, its spaces made one. */
+/** The text of the page, with collapsed spaces. */
 function shown(selector = "main"): string {
   return app.findAll(selector).map((found) => found.text()).join(" ").replace(/\s+/g, " ");
 }
@@ -183,7 +183,7 @@ describe.each(PAGES)("$path", ({ path, title, next }) => {
     expect(app.find("main [role=alert]").exists()).toBe(false);
   });
 
-  test("says that there is nothing, and what to do next", async () => {
+  test("shows that it is empty, and what to do next", async () => {
     await open(path, emptyAnswer);
 
     await until(() => expect(shown()).toContain(title));
@@ -191,7 +191,7 @@ describe.each(PAGES)("$path", ({ path, title, next }) => {
     expect(app.find("main .skeleton").exists()).toBe(false);
   });
 
-  test("names an error with code, hint and request, and reads again", async () => {
+  test("shows an error with code, hint and request, and retries", async () => {
     await open(path, failingAnswer);
     await until(() => expect(shown("main [role=alert]")).toContain(PROBLEM.message));
     const problem = shown("main [role=alert]");
@@ -204,19 +204,19 @@ describe.each(PAGES)("$path", ({ path, title, next }) => {
     await until(() => expect(app.find("main [role=alert]").exists()).toBe(false));
   });
 
-  test("keeps what it has while offline and says its age", async () => {
+  test("keeps its data while offline and shows its age", async () => {
     await open(path, emptyAnswer);
     await until(() => expect(shown()).toContain(title));
 
     setNetwork("offline");
 
     await until(() => expect(shown(".banner")).toContain("This device is offline"));
-    // Of a job that does not exist nothing is shown that could be old.
+    // A missing job shows no data that could be old.
     if (!path.startsWith("/jobs/0")) expect(shown()).toMatch(/Shown as of/);
     expect(shown()).toContain(title);
   });
 
-  test("waits for the network when it is opened offline, and then comes by itself", async () => {
+  test("waits for the network when it is opened offline, and then loads automatically", async () => {
     setNetwork("offline");
     await open(path, emptyAnswer);
     await until(() => expect(shown()).toContain("has not loaded yet"));
@@ -228,14 +228,14 @@ describe.each(PAGES)("$path", ({ path, title, next }) => {
   });
 });
 
-test.each(MISSING)("$path says that it is not there", async ({ path, text }) => {
+test.each(MISSING)("$path reports what is missing", async ({ path, text }) => {
   await open(path, filledAnswer);
 
   await until(() => expect(shown()).toContain(text));
 });
 
 test.each(PAGES)(
-  "$path leads to the sign-in page once the session ends, and back",
+  "$path redirects to the sign-in page when the session ends, and back",
   async ({ path }) => {
     await open(path, emptyAnswer);
     await projectClient().auth.signOut({ scope: "local" });

@@ -6,7 +6,9 @@ const SCHEME_KEY = "supaswarm.scheme";
 const SHORTCUTS_KEY = "supaswarm.single_key_shortcuts";
 
 export const scheme = ref<Scheme>(readScheme());
-/** Single-key shortcuts interfere with speech input and screen readers, so users can turn them off. */
+/**
+ * Single-key shortcuts interfere with speech input and screen readers, so users can turn them off.
+ */
 export const hasSingleKeys = ref(localStorage.getItem(SHORTCUTS_KEY) !== "off");
 
 /** Sets the color scheme of the page and saves both preferences on this device. */

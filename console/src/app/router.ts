@@ -86,7 +86,8 @@ export function createConsoleRouter(): Router {
     if (to.meta.isPublic || isSignedIn.value || !isSessionRead.value) return true;
     return { path: "/sign-in", query: { next: to.fullPath } };
   });
-  // A session that ends without the user (signed out elsewhere, refresh refused) leads to the sign-in page.
+  // A session that ends without the user (signed out elsewhere, refresh refused) leads to the
+  // sign-in page.
   watch(isSignedIn, (signedIn) => {
     const route = router.currentRoute.value;
     if (!signedIn && !route.meta.isPublic) {

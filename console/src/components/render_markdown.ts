@@ -10,7 +10,7 @@ export function renderMarkdown(text: string): string {
   return sanitizeHtml(markdown.render(withoutFences(text)));
 }
 
-/** The words of a text in Markdown in one line, without its marks, for lists. */
+/** The plain text of Markdown in one line, for lists. */
 export function markdownText(text: string): string {
   return markdown.parse(withoutFences(text), {})
     .flatMap(({ type, content, children }) =>

@@ -86,7 +86,7 @@ describe("markdownText()", () => {
     ["```sql\nselect 1\n```", "select 1"],
     ["<untrusted_data id=1>a < b</untrusted_data>", "a < b"],
     ["<b>not</b> a tag", "<b>not</b> a tag"],
-  ])("leaves the words of %s", (markdown, words) => {
+  ])("keeps the plain text of %s", (markdown, words) => {
     expect(markdownText(markdown)).toBe(words);
   });
 });

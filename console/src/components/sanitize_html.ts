@@ -44,9 +44,9 @@ purifier.addHook("afterSanitizeAttributes", (element) => {
 });
 
 /**
- * HTML that contains only text and links: nothing runs, loads or redirects without the reader. Images
- * are removed, because loading an image reveals the reader to its server. In browsers with Trusted
- * Types the result is a `TrustedHTML`, which Vue passes on unchanged.
+ * HTML that contains only text and links: nothing runs, loads or redirects without the reader.
+ * Images are removed, because loading an image reveals the reader to its server. In browsers with
+ * Trusted Types the result is a `TrustedHTML`, which Vue passes on unchanged.
  */
 export function sanitizeHtml(html: string): string {
   return purifier.sanitize(html, {

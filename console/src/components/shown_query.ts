@@ -1,16 +1,16 @@
 import { computed, type Ref } from "vue";
 
-/** What a page needs of a query to show its states, as `useQuery` returns it. */
+/** The part of a query that a page needs to show its states, as returned by `useQuery`. */
 export interface ShownQuery {
-  /** `undefined` until something has come. */
+  /** `undefined` until the first data has arrived. */
   readonly data: Readonly<Ref<unknown>>;
   readonly error: Readonly<Ref<unknown>>;
-  /** When the data came, in milliseconds; 0 if not yet. */
+  /** The time when the data arrived, in milliseconds; 0 before that. */
   readonly dataUpdatedAt: Readonly<Ref<number>>;
   refetch(): unknown;
 }
 
-/** Several queries that are only shown together: as old as the oldest, and failed if one has. */
+/** Several queries shown as one: as old as the oldest, and failed if any has failed. */
 export function allOf(...queries: readonly ShownQuery[]): ShownQuery {
   return {
     data: computed(() => {

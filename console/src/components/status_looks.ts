@@ -9,7 +9,7 @@ import {
   MessageCircleQuestion,
 } from "@lucide/vue";
 
-/** How the status of a job, a task, a step or a call is shown. */
+/** The icon, color and text of a status of a job, task, step or call. */
 export const STATUS_LOOKS = {
   pending: { icon: CircleDashed, tone: "", text: "Pending" },
   running: { icon: LoaderCircle, tone: "info", text: "Running" },
@@ -25,7 +25,7 @@ export const STATUS_LOOKS = {
   cancelled: { icon: CircleSlash, tone: "", text: "Cancelled" },
 } as const;
 
-/** The statuses that a job can have, in the order of its life. */
+/** The statuses of a job, in the order of its lifecycle. */
 export const JOB_STATUSES = [
   "pending",
   "running",
@@ -36,7 +36,7 @@ export const JOB_STATUSES = [
   "cancelled",
 ] as const;
 
-/** Statuses as the choices of a filter. */
+/** Statuses as filter choices. */
 export function statusOptions(
   statuses: readonly (keyof typeof STATUS_LOOKS)[],
 ): { readonly value: string; readonly text: string }[] {

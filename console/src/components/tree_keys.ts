@@ -1,4 +1,4 @@
-/** What of a row of a tree matters to the keys. */
+/** The properties of a tree row that the keys depend on. */
 export interface TreeRow {
   /** 1 for the roots. */
   readonly level: number;
@@ -6,23 +6,23 @@ export interface TreeRow {
   readonly isExpanded: boolean;
 }
 
-/** A tree that is shown as a flat list of rows, one of which is selected. */
+/** A tree shown as a flat list of rows, one of which is selected. */
 export interface KeyboardTree<Row extends TreeRow> {
   readonly rows: readonly Row[];
   /** -1 while no row is selected. */
   readonly selected: number;
-  /** Rows that Page Up and Page Down move by. */
+  /** The number of rows that Page Up and Page Down move. */
   readonly pageRows: number;
-  /** Is given the index of a row that exists. */
+  /** Receives the index of an existing row. */
   select(index: number): void;
   toggle(row: Row): void;
-  /** Enter and Space. */
+  /** Called for Enter and Space. */
   open(row: Row): void;
 }
 
 /**
- * Moves through a tree as the ARIA pattern for trees has it. Keys that mean nothing to it, or that
- * are held with a modifier, are left to the page.
+ * Moves through a tree according to the ARIA tree pattern. Other keys, and keys with a
+ * modifier, are left to the page.
  */
 export function pressTreeKey<Row extends TreeRow>(
   event: KeyboardEvent,
@@ -66,7 +66,7 @@ function moveFor<Row extends TreeRow>(
   return moves[key];
 }
 
-/** The row above under which a row lies; the row itself for a root. */
+/** The parent of a row; the row itself for a root. */
 function parentIndex(rows: readonly TreeRow[], at: number): number {
   const level = rows[at]?.level ?? 1;
   for (let above = at - 1; above >= 0; above--) {

@@ -17,7 +17,7 @@ const ROWS = [
   row("closed", 2, 4, false),
 ];
 
-/** What a key does in the tree when a row is selected, as one line. */
+/** The effect of a key in the tree when a row is selected, as one line. */
 function press(
   key: string,
   { at, modifiers = {}, rows = ROWS }: {
@@ -67,7 +67,7 @@ describe("the keys of a tree", () => {
     expect(press("ArrowRight", { at: 2 })).toBe("");
   });
 
-  test("a row that is no longer there counts as the last one", () => {
+  test("a removed row counts as the last one", () => {
     expect(press("ArrowUp", { at: 40 })).toBe("select second leaf");
   });
 

@@ -18,7 +18,10 @@ export const connection = computed<"online" | "offline" | "unreachable">(() => {
 /** True while requests and actions can succeed. */
 export const isOnline = computed(() => connection.value === "online");
 
-/** Follows the browser's network state and the project's answers; queries pause while it is unreachable. */
+/**
+ * Follows the browser's network state and the project's answers; queries pause while it is
+ * unreachable.
+ */
 export function watchConnection(url: string): void {
   healthUrl = url;
   addEventListener("online", () => {

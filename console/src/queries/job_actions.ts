@@ -35,7 +35,10 @@ export function useCancelJob() {
   return useJobMutation(cancelJob);
 }
 
-/** Like {@linkcode useCancelJob}, for many jobs: nothing is reloaded after each. @throws RequestError */
+/**
+ * Like {@linkcode useCancelJob}, for many jobs: nothing is reloaded after each. @throws
+ * RequestError
+ */
 export async function cancelJob(jobId: string): Promise<number> {
   return dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }));
 }

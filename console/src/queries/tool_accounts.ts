@@ -6,7 +6,9 @@ import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { isSignedIn } from "../project/session.ts";
 
-/** The registered servers with the kind of credential that they accept, and what the user has set. */
+/**
+ * The registered servers with the kind of credential that they accept, and what the user has set.
+ */
 export function useToolAccounts() {
   return useQuery({
     queryKey: ["tool_accounts"],

@@ -46,7 +46,7 @@ export function useTrace(jobId: Ref<string>) {
   let frame = 0;
   let reconciling: ReturnType<typeof setTimeout> | undefined;
   let reading: AbortController | undefined;
-  /** Ends with the reading of the whole job that is under way. */
+  /** Resolves when the current read of the whole job ends. */
   let whole: Promise<void> = Promise.resolve();
 
   const isActive = computed(() =>
@@ -217,7 +217,7 @@ export function useTrace(jobId: Ref<string>) {
 
   return {
     trace: trace as Readonly<Ref<LiveTrace>>,
-    /** As a page shows it: there is something as soon as a first page has come. */
+    /** The state for the page: data exists as soon as the first page has arrived. */
     data: computed(() => (trace.value.tasks.size > 0 ? trace.value : undefined)),
     error: readonly(error),
     dataUpdatedAt: readonly(updatedAtMs),

@@ -17,7 +17,7 @@ const JOB = "019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f";
 const SUBTASK = "019aac3e-1111-7c3e-8a51-2f6e1d0b9c3f";
 const AT = "2026-11-23T10:00:00Z";
 
-/** What the database holds; the project answers from it. */
+/** The contents of the database, from which the project answers. */
 let tasks: TraceTask[];
 let steps: TraceStep[];
 let project: FakeProject;
@@ -91,8 +91,8 @@ function openTrace() {
   return { live, untilStates };
 }
 
-describe("the trace of a job that is opened", () => {
-  test("is read once, whether its channel is joined before or after", async () => {
+describe("the trace of an open job", () => {
+  test("is read once, whether its channel is joined earlier or later", async () => {
     const { untilStates } = openTrace();
     channel.follower?.onJoined(true);
     await untilStates(["1 done", "2 started"]);
@@ -102,7 +102,7 @@ describe("the trace of a job that is opened", () => {
     expect(project.requests.at(-1)?.query.get("seq")).toBe("gte.2");
   });
 
-  test("has what happened between the reading and the channel", async () => {
+  test("includes changes between the first read and the channel", async () => {
     const { live, untilStates } = openTrace();
     await untilStates(["1 done", "2 started"]);
     steps = [step(1), step(2), step(3, { ended_at: null })];
@@ -115,7 +115,7 @@ describe("the trace of a job that is opened", () => {
     expect(project.count("/rest/v1/rpc/read_trace")).toBe(1);
   });
 
-  test("asks for no step of a job that has ended", async () => {
+  test("requests no steps of a finished job again", async () => {
     tasks = [task(JOB, { status: "completed", finished_at: AT })];
     steps = [step(1), step(2)];
     const { untilStates } = openTrace();
@@ -127,7 +127,7 @@ describe("the trace of a job that is opened", () => {
     expect(project.count("/rest/v1/task_steps")).toBe(0);
   });
 
-  test("is read whole again when a task was retried in between", async () => {
+  test("is read completely again after a retry in between", async () => {
     tasks = [task(JOB, { status: "failed", finished_at: AT })];
     steps = [step(1, { state: "failed" }), step(2)];
     const { untilStates } = openTrace();
@@ -141,7 +141,7 @@ describe("the trace of a job that is opened", () => {
     expect(project.count("/rest/v1/rpc/read_trace")).toBe(2);
   });
 
-  test("is read whole after the channel was lost", async () => {
+  test("is read completely after the channel was lost", async () => {
     const { untilStates } = openTrace();
     channel.follower?.onJoined(true);
     await untilStates(["1 done", "2 started"]);
@@ -154,7 +154,7 @@ describe("the trace of a job that is opened", () => {
     expect(project.count("/rest/v1/rpc/read_trace")).toBe(2);
   });
 
-  test("keeps what an event said while older rows were on their way", async () => {
+  test("keeps an event's change while older rows are in transit", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame"] });
     const answers = project.answer;
     let release = () => {};
@@ -172,7 +172,7 @@ describe("the trace of a job that is opened", () => {
       event: "tool.completed",
       payload: { task_id: JOB, seq: 9, at: AT, data: { step_seq: 2 } },
     });
-    // Longer than changed rows are gathered.
+    // Longer than the time in which changed rows are batched.
     await vi.advanceTimersByTimeAsync(700);
 
     release();

@@ -2,7 +2,9 @@
 export class FailureStreaks {
   readonly #asked = new Set<string>();
 
-  /** Records the outcome of a call of a tool, `server.tool`; true if the user should be asked now. */
+  /**
+   * Records the outcome of a call of a tool, `server.tool`; true if the user should be asked now.
+   */
   note(tool: string, { isError, errorCode }: {
     readonly isError: boolean;
     readonly errorCode: string | null;

@@ -3,7 +3,7 @@ import { openProject, type ProjectClient } from "../project/project_client.ts";
 
 const API_URL = "http://project.test";
 
-/** Answers a request; `undefined` leaves it open until the request is aborted. */
+/** Answers a request; `undefined` keeps it open until it is aborted. */
 export type Answer = (request: FakeRequest) => Response | undefined | Promise<Response | undefined>;
 
 /** A request of the console. */
@@ -12,21 +12,21 @@ export interface FakeRequest {
   /** Without the origin, such as `/rest/v1/tasks`. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Of a JSON body. */
+  /** The parsed JSON body. */
   readonly body: Record<string, unknown>;
 }
 
-/** A project whose answers a test gives, and that notes what it was asked. */
+/** A project whose answers a test provides, and that records its requests. */
 export interface FakeProject {
   readonly requests: readonly FakeRequest[];
   answer: Answer;
-  /** How often a path was asked for. */
+  /** How often a path was requested. */
   count(path: string): number;
 }
 
 let client: ProjectClient | undefined;
 
-/** Opens a project in place of a real one; nothing reaches the network. */
+/** Opens a fake project; nothing reaches the network. */
 export function openFakeProject(answer: Answer): FakeProject {
   const requests: FakeRequest[] = [];
   const project: FakeProject = {
@@ -46,7 +46,7 @@ export function openFakeProject(answer: Answer): FakeProject {
     return await project.answer(request) ?? await untilAborted(init?.signal);
   });
   vi.stubGlobal("WebSocket", SilentSocket);
-  // Two clients of one project would warn of each other.
+  // Two clients of one project would log warnings about each other.
   client ??= openProject({ apiUrl: API_URL, publishableKey: "sb_publishable_test" });
   return project;
 }
@@ -62,7 +62,7 @@ function untilAborted(signal: AbortSignal | null | undefined): Promise<never> {
   });
 }
 
-/** A socket that never opens: what needs one has to do without. */
+/** A socket that never opens. */
 class SilentSocket extends EventTarget {
   readonly readyState = 0;
   send(): void {}

@@ -33,16 +33,19 @@ export const PAGE_NOTES: readonly string[] = [
   "In the machine's own Chromium, headless, 1280 × 800, after one round that warms it up. " +
   "`first_rows_ms`: from the answer with the first 1,000 of 10,000 steps to the drawn frame that " +
   "shows some of them; `all_rows_ms`: from the click in the list of jobs to the frame with all of " +
-  "them, eleven requests included. Scrolling: end to end in " + `${SCROLL_FRAMES} moves, one a ` +
-  "frame, so that every frame shows other rows. `trace_nodes`: the most elements in the tree.",
-  `Storm: ${STORM.seconds * STORM.eventsPerSecond} events in ${STORM.seconds} s, which begin and ` +
-  "end new steps of the job of 10,000. Frames are times between animation frames; `idle` is the " +
+  "them, including eleven requests. Scrolling: end to end in " +
+  `${SCROLL_FRAMES} moves, one per frame, so ` +
+  "that every frame shows other rows. `trace_nodes`: the most elements in the tree.",
+  `Storm: ${
+    STORM.seconds * STORM.eventsPerSecond
+  } events in ${STORM.seconds} s, that begin and end new steps of ` +
+  "the job with 10,000 steps. Frames are times between animation frames; `idle` is the " +
   "same page before the storm. `storm_main_thread_share` is the part of the storm for which the " +
   "page's main thread had a processor, which a busy machine does not change. A long task is one of more than 50 ms.",
   "`event_to_frame`: by how much later the frame that shows a step as ended was drawn than the " +
   "callback of a bare `supabase-js` ran for the same event, in a page of its own in the same " +
   "browser; in a job of a few dozen steps, and (`of_large`) in the job of 10,000. Two frames are " +
-  `${TWO_FRAMES_MS} ms. Drawn is when the browser's main thread has handed the frame over.`,
+  `${TWO_FRAMES_MS} ms. A frame counts as drawn when the browser's main thread has handed it over.`,
 ];
 
 /** Milliseconds, nodes and counts, by the names that the benchmark prints. */

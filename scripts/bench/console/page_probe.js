@@ -110,7 +110,7 @@ globalThis.probe = (() => {
 
   function note() {
     for (const row of rows()) {
-      if (!noted.has(row.id) && row.ariaLabel.includes(", done,")) {
+      if (!noted.has(row.id) && row.textContent.includes(", done,")) {
         noted.set(row.id, performance.now());
       }
     }
@@ -122,7 +122,7 @@ globalThis.probe = (() => {
     note();
     const before = new Set(noted.keys());
     noting = new MutationObserver(note);
-    noting.observe(tree(), { childList: true, attributeFilter: ["aria-label"], subtree: true });
+    noting.observe(tree(), { childList: true, characterData: true, subtree: true });
     watchFrames();
     return [...before];
   }
@@ -137,7 +137,7 @@ globalThis.probe = (() => {
   }
 
   /** How many of the rows in the page have not ended. */
-  const openRows = () => rows().filter((row) => row.ariaLabel.includes(", running,")).length;
+  const openRows = () => rows().filter((row) => row.textContent.includes(", running,")).length;
 
   return {
     endFrames,

@@ -6,12 +6,12 @@ select tests.create_agent('worker-agent');
 create temp table offer on commit drop as select * from private.claim_tasks('w1', 3, 30, true, p_free_slot_count => 3);
 create temp table made on commit drop as select * from private.create_task('worker-agent', '{}');
 
-select is((select status from made), 'pending', 'its creator is answered as ever');
+select is((select status from made), 'pending', 'its creator gets the usual answer');
 select results_eq(
   $$select status, worker_id, epoch, deliveries, message_id is null, lease_expires_at > clock_timestamp() + interval '25 seconds'
     from public.tasks where id = (select task_id from made)$$,
   $$values ('running', 'w1', 1::bigint, 1, true, true)$$,
-  'the task belongs to the worker, with a whole lease and no message'
+  'the task belongs to the worker, with a full lease and no message'
 );
 select results_eq(
   $$select type from public.task_events where task_id = (select task_id from made) order by id$$,
@@ -24,7 +24,7 @@ select results_eq(
   'the first model call is written as started'
 );
 select is(
-  (select free_slot_count from private.idle_workers where worker_id = 'w1'), 2, 'the worker has one free slot less'
+  (select free_slot_count from private.idle_workers where worker_id = 'w1'), 2, 'the worker has one fewer free slot'
 );
 select is_empty($$select * from private.claim_tasks('w2', 5, 30)$$, 'no other worker can claim it');
 create temp table fetched on commit drop as

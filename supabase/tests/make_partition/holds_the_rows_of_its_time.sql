@@ -18,7 +18,7 @@ select is(
 select private.make_partition('task_events', 'week', '2030-01-02T03:04:05Z');
 select is(
   obj_description('private.task_events_2030w01'::regclass),
-  'Rows of public.task_events of the tasks that were created in the week from 2029-12-31, UTC.',
+  'Rows of public.task_events for tasks created in the week from 2029-12-31, UTC.',
   'a week begins on Monday'
 );
 select ok(

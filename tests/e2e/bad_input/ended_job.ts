@@ -31,7 +31,7 @@ export interface Job extends AgentRow {
   /** Played before the turns. */
   readonly failures?: readonly ScriptedFailure[];
   readonly budget?: Readonly<Record<string, number>>;
-  /** Whether models are asked for streams. @default false */
+  /** Whether model answers are streamed. @default false */
   readonly isWatched?: boolean;
 }
 

@@ -11,7 +11,7 @@ export async function modelOutputSteps(t: Deno.TestContext, platform: Platform):
   const cases: readonly (readonly [string, string, () => Response, RegExp, number])[] = [
     ["a web page", "web-page", page, /web page/, MAX_ATTEMPTS],
     ["nothing, twice", "silent", () => streamed({ text: "" }), /two empty answers/, 2],
-    ["calls whose arguments are no JSON", "garbled", garbled, /3 turns in a row/, 3],
+    ["calls whose arguments are not JSON", "garbled", garbled, /3 turns in a row/, 3],
     ["without end", "endless-words", tooMuch, /longer than 5000000 characters/, MAX_ATTEMPTS],
   ];
   for (const [name, slug, answer, says, requestCount] of cases) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { DemoUser } from "../../../scripts/demo/user_client.ts";
 import { created, sendRequest, userHeaders } from "../create_task_endpoint.ts";
-import { addAgent, grantToEverybody, type ToolGrant } from "../operator.ts";
+import { addAgent, grantToEveryone, type ToolGrant } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { scriptTurns, type Turn } from "../script.ts";
 import {
@@ -85,7 +85,7 @@ async function startJob(
   const { stack, sql, project } = platform;
   const slug = `agent-${crypto.randomUUID().slice(0, 8)}`;
   await addAgent(sql, { slug, tools });
-  await grantToEverybody(sql, tools.map(({ id }) => id));
+  await grantToEveryone(sql, tools.map(({ id }) => id));
   stack.models.addAgent(scriptTurns(slug, ...turns));
   const headers = as === "user" ? userHeaders(project, user) : { apikey: stack.secretKey };
   return created(

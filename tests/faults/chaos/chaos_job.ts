@@ -101,7 +101,9 @@ export function startToolApi(): HttpFixture {
   });
 }
 
-/** Registers the agent, its provider and its tools: a read-only one, and one with a lasting effect. */
+/**
+ * Registers the agent, its provider and its tools: a read-only one, and one with a lasting effect.
+ */
 export async function registerJob(sql: Sql, modelUrl: string, toolUrl: string): Promise<void> {
   const parameters = { type: "object", properties: { position: { type: "string" } } };
   await addProvider(sql, { name: "scripted", baseUrl: `${modelUrl}/v1` });

@@ -31,8 +31,8 @@ const CANCELLED_SHARE = 1 / 6;
 const TIMEOUT_MS = 600_000;
 
 /**
- * Runs jobs on real workers that are killed, frozen and disconnected, on a Postgres that dies once, and
- * checks the result.
+ * Runs jobs on real workers that are killed, frozen and disconnected, on a Postgres that dies once,
+ * and checks the result.
  *
  * @throws Error if tasks are stuck.
  */

@@ -29,7 +29,9 @@ for (const seed of SEEDS) {
   });
 }
 
-/** Runs in a separate process, as by hand: the Postgres client throws where no test can catch it. */
+/**
+ * Runs in a separate process, as by hand: the Postgres client throws where no test can catch it.
+ */
 async function runChaos(seed: number): Promise<Verdict> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", COMMAND, "--seed", String(seed), "--json"],

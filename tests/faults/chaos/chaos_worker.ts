@@ -1,7 +1,7 @@
 /**
  * Started by worker_pool.ts: the product's worker in a separate process, whose store stops at
- * both points of every step until the referee lets it continue. Each line on stdin is a wake-up, and the
- * first one starts the worker; the end of stdin is the end of the run.
+ * both points of every step until the referee lets it continue. Each line on stdin is a wake-up,
+ * and the first one starts the worker; the end of stdin is the end of the run.
  */
 import { z } from "../../../shared/vendor/zod.js";
 import { surviveStrayErrors } from "../../../shared/isolate/survive_stray_errors.ts";
@@ -12,7 +12,7 @@ import { isolateClock } from "../../../shared/isolate/clock.ts";
 import { createLifetime } from "../../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
 import { createTaskWorker } from "../../../shared/worker/task_worker.ts";
-import { hauntedStore } from "./haunted_store.ts";
+import { reportingStore } from "./reporting_store.ts";
 
 /** The configuration of a worker process on its command line, as JSON. */
 export type ChaosWorkerOptions = z.infer<typeof optionsSchema>;
@@ -47,7 +47,7 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
     modelTimeoutSeconds: 30,
   };
   const sql = createSql(databaseUrl, { maxConnections: 4, applicationName: workerId });
-  const store = hauntedStore(createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }), {
+  const store = reportingStore(createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }), {
     meet: (encounter) => tell("meet", encounter),
     refused: (lease) => tell("refused", { taskId: lease.taskId, epoch: lease.epoch }),
   });

@@ -1,5 +1,5 @@
 import { z } from "../../../shared/vendor/zod.js";
-import { type Fate, fateAt } from "./fates.ts";
+import { type SeededFault, seededFaultAt } from "./seeded_faults.ts";
 import type { ChaosDatabase } from "./chaos_database.ts";
 import type { WorkerPool } from "./worker_pool.ts";
 
@@ -74,11 +74,11 @@ export function startReferee(options: RefereeOptions): Referee {
   };
 
   async function meet(workerId: string, encounter: EncounterMessage): Promise<void> {
-    const fates = encounter.seqs.map((seq) => deal(encounter, seq));
-    const fate = fates.find((candidate) => candidate !== null) ?? null;
-    if (fate === null) return;
+    const faults = encounter.seqs.map((seq) => deal(encounter, seq));
+    const fault = faults.find((candidate) => candidate !== null) ?? null;
+    if (fault === null) return;
     const pool = await ruling.promise;
-    switch (fate) {
+    switch (fault) {
       case "kill":
         if (pool.kill(workerId)) counts.kills++;
         return;
@@ -90,11 +90,11 @@ export function startReferee(options: RefereeOptions): Referee {
   }
 
   /** A fault at a point does not happen again when the step is retried. */
-  function deal({ position, point }: EncounterMessage, seq: number): Fate | null {
+  function deal({ position, point }: EncounterMessage, seq: number): SeededFault | null {
     const place = `${position} ${seq} ${point}`;
     if (dealt.has(place)) return null;
     dealt.add(place);
-    return fateAt({ seed, position, seq, point });
+    return seededFaultAt({ seed, position, seq, point });
   }
 
   async function freeze(

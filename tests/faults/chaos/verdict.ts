@@ -111,7 +111,10 @@ async function readViolations(
   return toNumbers(row ?? {});
 }
 
-/** Each completed task must have received the results of all its subtasks, in the order of its calls. */
+/**
+ * Each completed task must have received the results of all its subtasks, in the order of its
+ * calls.
+ */
 async function judgeOutputs(sql: Sql): Promise<Record<string, number>> {
   const tasks = await sql<{ position: string; output: Output }[]>`
     select input ->> 'position' as position, output
@@ -180,9 +183,9 @@ function isExplained(delivery: Delivery, { disturbances, outages }: Testimony): 
 }
 
 /**
- * Compares the model's journal with the steps: each stored answer was given for exactly this step; a step
- * was requested again only by another worker, once by each of them, and after its end only by a worker
- * that had lost the task without noticing.
+ * Compares the model's journal with the steps: each stored answer was given for exactly this step;
+ * a step was requested again only by another worker, once by each of them, and after its end only
+ * by a worker that had lost the task without noticing.
  */
 async function judgeModel(
   sql: Sql,
@@ -224,7 +227,10 @@ async function judgeModel(
   };
 }
 
-/** Compares the tools' journal with the steps: a call with an effect was repeated only with approval. */
+/**
+ * Compares the tools' journal with the steps: a call with an effect was repeated only with
+ * approval.
+ */
 async function judgeTools(
   sql: Sql,
   { toolRequests }: Testimony,

@@ -9,8 +9,8 @@ export interface BatchProgress {
 const CONCURRENCY = 4;
 
 /**
- * Acts on the jobs, a few at a time. A failure does not stop the others; after an abort the requests
- * in flight finish, and no new ones start.
+ * Acts on the jobs, a few at a time. A failure does not stop the others; after an abort the
+ * requests in flight finish, and no new ones start.
  */
 export async function actOnJobs(
   ids: readonly string[],

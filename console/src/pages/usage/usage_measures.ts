@@ -11,7 +11,7 @@ export interface UsageMeasure {
   format(amount: number | null): string;
 }
 
-/** Dimensions of which tasks are counted: a model or a tool has none. */
+/** Dimensions with task counts: models and tools have none. */
 const WITH_TASKS: readonly UsageDimension[] = ["day", "agent", "job"];
 
 const ALL_MEASURES: readonly (UsageMeasure & { readonly dimensions?: typeof WITH_TASKS })[] = [
@@ -39,7 +39,7 @@ const ALL_MEASURES: readonly (UsageMeasure & { readonly dimensions?: typeof WITH
   column("average_score", "Stars", (amount) => amount === null ? "–" : amount.toFixed(1), "stars"),
 ];
 
-/** A column of the report as it stands. */
+/** A column of the report without conversion. */
 function column(
   of: NumericColumn,
   name: string,

@@ -1,7 +1,7 @@
 import { z } from "../../../shared/vendor/zod.js";
 import { SwarmError } from "../../../shared/errors/swarm_error.ts";
 import type { Lease, TaskStore } from "../../../shared/worker/task_store.ts";
-import type { Point } from "./fates.ts";
+import type { Point } from "./seeded_faults.ts";
 
 /** Receives the positions of a worker's store. */
 export interface Haunting {
@@ -24,7 +24,7 @@ const claimedContext = z.object({
 });
 
 /** The same store, which stops at both points of every step and reports refused writes. */
-export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
+export function reportingStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
   const positions = new Map<string, string>();
   const completions = new Map<string, number>();
 

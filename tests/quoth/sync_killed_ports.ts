@@ -8,7 +8,10 @@ export class Killed extends Error {
 /** Makes a call, or does something else. */
 type AroundCall = (call: () => Promise<unknown>) => Promise<unknown>;
 
-/** Ports whose every call, to the database, GitHub, the splitter or the embedder, goes through `around`. */
+/**
+ * Ports whose every call, to the database, GitHub, the splitter or the embedder, goes through
+ * `around`.
+ */
 export function aroundCalls(ports: SyncPorts, around: AroundCall): SyncPorts {
   const wrap = <T extends object>(port: T): T =>
     new Proxy(port, {
@@ -32,7 +35,7 @@ export function aroundCalls(ports: SyncPorts, around: AroundCall): SyncPorts {
  * Ports whose worker dies at its n-th call, before or after it, and does nothing more:
  * every later call throws as well, as in a terminated isolate.
  */
-export function mortalPorts(
+export function killedPorts(
   ports: SyncPorts,
   death: { readonly atCall: number; readonly isAfter: boolean },
 ): SyncPorts {

@@ -1,7 +1,7 @@
 import { seededRandom } from "../../../scripts/seeded_random.ts";
 
 /** A fault of a worker at a point of a step. */
-export type Fate =
+export type SeededFault =
   /** SIGKILL: the process runs nothing afterwards. */
   | "kill"
   /** SIGSTOP until another worker has the task; then it resumes where it was. */
@@ -22,17 +22,17 @@ export interface Place {
 }
 
 /** Of all points. */
-const SHARES: readonly (readonly [Fate, number])[] = [
+const SHARES: readonly (readonly [SeededFault, number])[] = [
   ["kill", 0.014],
   ["freeze", 0.014],
   ["cut", 0.006],
 ];
 
 /** The fault of the seed for a point, the same in every run; mostly null. */
-export function fateAt({ seed, position, seq, point }: Place): Fate | null {
+export function seededFaultAt({ seed, position, seq, point }: Place): SeededFault | null {
   let left = seededRandom(hashOf(`${seed} ${position} ${seq} ${point}`))();
-  for (const [fate, share] of SHARES) {
-    if (left < share) return fate;
+  for (const [fault, share] of SHARES) {
+    if (left < share) return fault;
     left -= share;
   }
   return null;

@@ -21,7 +21,7 @@ select is(pg_temp.status_of_a_new_task(), 'pending', 'an earlier task waits');
 
 select count(*) from private.claim_tasks('w2', 10, 30);
 select is(
-  pg_temp.status_of_a_new_task(now() + interval '10 seconds'), 'pending', 'the task is to run later'
+  pg_temp.status_of_a_new_task(now() + interval '10 seconds'), 'pending', 'the task starts later'
 );
 delete from public.tasks where status = 'pending';
 
@@ -31,7 +31,7 @@ delete from public.tasks;
 
 select pg_temp.offer(1);
 update private.idle_workers set seen_at = now() - interval '4 seconds';
-select is(pg_temp.status_of_a_new_task(), 'pending', 'the worker has not been seen for a while');
+select is(pg_temp.status_of_a_new_task(), 'pending', 'the worker was not seen recently');
 delete from public.tasks;
 
 select pg_temp.offer(1);

@@ -21,17 +21,17 @@ $$;
 
 select is(
   pg_temp.status_of_a_new_task(tests.user_id('owner'), p_is_alone => false), 'pending',
-  'a longer transaction takes no lock for which claims wait'
+  'a longer transaction takes no lock that blocks claims'
 );
 delete from public.tasks;
 select is(pg_temp.status_of_a_new_task(tests.user_id('owner')), 'running', 'a user''s first task is handed over');
-select is(pg_temp.status_of_a_new_task(tests.user_id('owner')), 'running', 'so is the last that the quota allows');
-select is(pg_temp.status_of_a_new_task(tests.user_id('owner')), 'pending', 'one more waits');
+select is(pg_temp.status_of_a_new_task(tests.user_id('owner')), 'running', 'the last task within the quota is handed over too');
+select is(pg_temp.status_of_a_new_task(tests.user_id('owner')), 'pending', 'a task above the quota waits');
 delete from public.tasks where status = 'pending';
 select is(pg_temp.status_of_a_new_task(null), 'running', 'the service has no quota');
 
 insert into private.concurrency_limits values ('shared', 1);
-select is(pg_temp.status_of_a_new_task(null, 'shared'), 'running', 'a key has room for one');
+select is(pg_temp.status_of_a_new_task(null, 'shared'), 'running', 'a key allows one task');
 select is(pg_temp.status_of_a_new_task(null, 'shared'), 'pending', 'and not for two');
 
 select * from finish();

@@ -7,7 +7,7 @@ import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSyncWorker } from "../../shared/quoth/sync/sync_worker.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { LEASE_SECONDS, openSyncPorts } from "../quoth/sync_fixture.ts";
-import { aroundCalls } from "../quoth/sync_mortal_ports.ts";
+import { aroundCalls } from "../quoth/sync_killed_ports.ts";
 
 const [url = "", githubUrl = "", workerId = "", lastCall = "0", moment = ""] = Deno.args;
 const die = () => Deno.kill(Deno.pid, "SIGKILL");

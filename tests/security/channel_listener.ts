@@ -1,9 +1,9 @@
 import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
 
 /** A client that has joined a channel. */
-export interface Ear {
+export interface ChannelListener {
   /** The events that it received, in order. */
-  readonly heard: string[];
+  readonly received: string[];
   /** Sends an event over the socket and returns the client's result. */
   send(event: string): Promise<string>;
 }
@@ -18,14 +18,14 @@ export async function listen(
   client: SupabaseClient,
   topic: string,
   choice: ChannelChoice,
-): Promise<Ear> {
-  const heard: string[] = [];
+): Promise<ChannelListener> {
+  const received: string[] = [];
   const channel = openChannel(client, topic, choice)
-    .on("broadcast", { event: "*" }, ({ event }) => heard.push(event));
+    .on("broadcast", { event: "*" }, ({ event }) => received.push(event));
   const status = await joined(channel);
   if (status !== "SUBSCRIBED") throw new Error(`Joining ${topic} ended with ${status}`);
   return {
-    heard,
+    received,
     send: async (event) => String(await channel.send({ type: "broadcast", event, payload: {} })),
   };
 }

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { consolePort } from "../../scripts/console/console_port.ts";
+import { runStart } from "./start_process.ts";
+
+const EPHEMERAL = ["--ephemeral", "--json", "--port", "0"];
+
+/** A listener on a port of which the two before are free as well, for an API and its database. */
+function takeConsolePort(): Deno.Listener & { readonly port: number } {
+  for (;;) {
+    const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = taken.addr as Deno.NetAddr;
+    try {
+      for (const before of [port - 2, port - 1]) {
+        Deno.listen({ hostname: "127.0.0.1", port: before }).close();
+      }
+      return Object.assign(taken, { port });
+    } catch (error) {
+      taken.close();
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
+}
+
+Deno.test("start serves the console at the port two after the API's", async () => {
+  await using start = runStart(EPHEMERAL);
+  const { api_url: apiUrl, console_url: consoleUrl, publishable_key: key } = await start.ready;
+
+  assert.equal(consoleUrl, `http://127.0.0.1:${Number(new URL(apiUrl).port) + 2}`);
+  const config = await (await fetch(`${consoleUrl}/config.json`)).json();
+  assert.deepEqual(config, { api_url: apiUrl, publishable_key: key });
+});
+
+Deno.test("start --no-console names no console and leaves its port closed", async () => {
+  await using start = runStart([...EPHEMERAL, "--no-console"]);
+  const { api_url: apiUrl, console_url: consoleUrl } = await start.ready;
+
+  assert.equal(consoleUrl, null);
+  await assert.rejects(
+    Deno.connect({ hostname: "127.0.0.1", port: consolePort(apiUrl) }),
+    Deno.errors.ConnectionRefused,
+  );
+});
+
+Deno.test("start for a person prints no address of a console that is left out", async () => {
+  await using start = runStart(["--ephemeral", "--port", "0", "--no-console"]);
+  await start.printed;
+  await start.closeStdin();
+
+  const { stdout } = await start.ended;
+  assert.match(stdout, /SupaSwarm is ready/);
+  assert.match(stdout, /^ {2}API /m);
+  assert.doesNotMatch(stdout, /^ {2}Console/m);
+});
+
+Deno.test("start on a console port that is taken says so and serves everything else", async () => {
+  using taken = takeConsolePort();
+  await using start = runStart(["--ephemeral", "--json", "--port", String(taken.port - 2)]);
+  const { api_url: apiUrl, console_url: consoleUrl, secret_key: key } = await start.ready;
+
+  const answer = await fetch(`${apiUrl}/rest/v1/agents?select=slug&limit=1`, {
+    headers: { apikey: key },
+  });
+  await answer.body?.cancel();
+  await start.closeStdin();
+  const { code, stderr } = await start.ended;
+
+  assert.equal(consoleUrl, null);
+  assert.equal(answer.status, 200);
+  assert.match(stderr, new RegExp(`Cannot serve the console: port ${taken.port} is in use`));
+  assert.equal(code, 0);
+});
