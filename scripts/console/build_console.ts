@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { definedOnly } from "../../shared/defined_only.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 
 const CONSOLE_FOLDER = join(PROJECT_ROOT, "console");
@@ -16,10 +17,11 @@ export async function buildConsole(): Promise<void> {
   await runBuild();
 }
 
-/** Builds the console if it is out of date, one process at a time. */
-export async function buildStaleConsole(): Promise<void> {
+/** Builds the console if it is out of date, one process at a time, until `signal` aborts. */
+export async function buildStaleConsole(signal?: AbortSignal): Promise<void> {
   using _lock = await lockBuild();
-  if (await isConsoleStale()) await runBuild();
+  signal?.throwIfAborted();
+  if (await isConsoleStale()) await runBuild(signal);
 }
 
 async function lockBuild(): Promise<Disposable> {
@@ -29,11 +31,12 @@ async function lockBuild(): Promise<Disposable> {
 }
 
 /** Installs the packages the first time. */
-async function runBuild(): Promise<void> {
+async function runBuild(signal?: AbortSignal): Promise<void> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--cwd", CONSOLE_FOLDER, "build"],
     env: { NO_COLOR: "1" },
     stdin: "null",
+    ...definedOnly({ signal }),
   }).output();
   if (success) return;
   const output = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);

@@ -16,7 +16,7 @@ export interface ConsoleOptions {
 /** How the console is built. */
 export interface ConsoleBuilder {
   isStale(): Promise<boolean>;
-  build(): Promise<void>;
+  build(signal: AbortSignal): Promise<void>;
 }
 
 /** A running console server. */
@@ -49,7 +49,8 @@ export function serveConsole(
     api_url: options.apiUrl,
     publishable_key: options.publishableKey,
   });
-  const build = buildOnce(builder, options.onBuildFailure);
+  const stopping = new AbortController();
+  const build = buildOnce(builder, options.onBuildFailure, stopping.signal);
   if (options.buildsAtOnce) void build.ensure();
 
   const server = Deno.serve({
@@ -84,7 +85,10 @@ export function serveConsole(
 
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
-    stop: () => server.shutdown(),
+    async stop() {
+      stopping.abort();
+      await server.shutdown();
+    },
   };
 }
 
@@ -92,17 +96,22 @@ type BuildState =
   | { readonly kind: "built" | "building" }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Builds once, if a source has changed since the last build. */
-function buildOnce(builder: ConsoleBuilder, onFailure: (error: Error) => void) {
+/** Builds once, if a source has changed since the last build, until `signal` aborts. */
+function buildOnce(
+  builder: ConsoleBuilder,
+  onFailure: (error: Error) => void,
+  signal: AbortSignal,
+) {
   let state: BuildState = { kind: "built" };
   let checked: Promise<void> | undefined;
 
   async function build(): Promise<void> {
     state = { kind: "building" };
     try {
-      await builder.build();
+      await builder.build(signal);
       state = { kind: "built" };
     } catch (error) {
+      if (signal.aborted) return;
       const failure = error instanceof Error ? error : new Error(String(error));
       state = { kind: "failed", message: failure.message };
       onFailure(failure);

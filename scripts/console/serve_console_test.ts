@@ -14,8 +14,9 @@ function serveStaleConsole({ buildsAtOnce }: { readonly buildsAtOnce: boolean })
     onBuildFailure: (error) => events.push(error.message),
   }, {
     isStale: () => Promise.resolve(true),
-    build: () => {
+    build: (signal) => {
       events.push("begun");
+      signal.addEventListener("abort", () => building.reject(signal.reason), { once: true });
       return building.promise;
     },
   });
@@ -69,4 +70,14 @@ Deno.test("a build that fails is shown on the page and reported once", async () 
   } finally {
     await served.stop();
   }
+});
+
+Deno.test("serveConsole() ends the build when it stops, and does not call that a failure", async () => {
+  const { served, events, building } = serveStaleConsole({ buildsAtOnce: true });
+  await waitFor(() => events.length === 2, { what: "the build to begin" });
+
+  await served.stop();
+
+  await assert.rejects(building.promise, { name: "AbortError" });
+  assert.deepEqual(events, ["served", "begun"]);
 });

@@ -172,11 +172,11 @@ Deno.test("free slots are offered while the worker listens", async () => {
   await stop();
 });
 
-Deno.test("work that was handed over is fetched though something else has taken its slot", async () => {
+Deno.test("handed-over work is fetched even if other work has taken its slot", async () => {
   const { add, ended, hand, listens, requests, slow, stop } = testRunner(1, {
     claim: (_workerId, request) => {
       requests.push(request);
-      // Handed work comes beside what is asked for.
+      // Handed-over work comes in addition to requested work.
       const id = ["slow", "handed"][requests.length - 2];
       return Promise.resolve(id === undefined ? [] : [{ id, epoch: "1" }]);
     },
@@ -195,7 +195,7 @@ Deno.test("work that was handed over is fetched though something else has taken 
   await stop();
 });
 
-Deno.test("a worker withdraws when it stops claiming, before its work has ended", async () => {
+Deno.test("a worker withdraws its offer when it stops claiming, before its work ends", async () => {
   const withdrawn: string[] = [];
   const { add, ended, listens, stop } = testRunner(1, {
     withdraw: (workerId) => {

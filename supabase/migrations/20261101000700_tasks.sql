@@ -1,9 +1,9 @@
 -- A task, its transcript and its trace. State changes only through functions in private.
 
--- PostgreSQL parses a table's CHECKs again in every statement that writes to the table. So a list of
--- labels is one literal, which parses faster than "in (…)"; counts that may not be negative share a
--- CHECK; and columns that a task keeps as it was created are checked by a trigger, which runs only
--- when one of them is written. The states of a task, of which a statement changes some, have CHECKs.
+-- PostgreSQL parses a table's CHECKs again in every statement that writes to the table. Therefore a list of
+-- labels is one literal, which parses faster than "in (…)", non-negative counts share a CHECK, and a trigger
+-- checks columns that do not change after creation, because it runs only when one of them is written. The
+-- state columns, which most statements change, have CHECKs.
 
 create table public.tasks (
   id uuid primary key default private.new_id(),
@@ -155,7 +155,7 @@ begin
 end;
 $$;
 comment on function private.check_task_values() is
-  'Row trigger: the CHECKs of columns that few statements write. Raises check_violation, which names the column.';
+  'Row trigger: checks the columns that few statements write. Raises check_violation with the column.';
 create trigger tasks_check_values
   before insert or update of
     intermediate_data, metadata, budget, output_schema, idempotency_key, concurrency_key, tracestate, max_attempts

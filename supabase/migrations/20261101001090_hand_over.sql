@@ -1,8 +1,8 @@
--- Hand-over: a new task that nothing stands before is given to an idle worker in the transaction that
--- creates it, so that a claim's transaction and its write to the disk fall away.
+-- Hand-over: when no other task waits, a new task is given to an idle worker in the transaction that creates
+-- it. This saves the transaction of a claim and its write to the disk.
 --
--- The notification names the worker and nothing else: every database role can listen. Both tables are
--- hints that may be lost with the server; what was handed over then waits for the end of its lease.
+-- The notification contains only the worker's id, because every database role can listen. Both tables are
+-- hints that a server crash may lose; a handed task then waits until its lease ends.
 
 create unlogged table private.idle_workers (
   worker_id text primary key,
@@ -11,7 +11,7 @@ create unlogged table private.idle_workers (
   seen_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50);
 comment on table private.idle_workers is
-  'Workers that listen, and how many new tasks each may be handed. A claim writes its own worker''s row; workers that cannot listen have none.';
+  'Workers that listen, and how many new tasks each can take. A claim writes the row of its worker; workers that cannot listen have no row.';
 alter table private.idle_workers enable row level security;
 
 create unlogged table private.handed_tasks (
@@ -21,7 +21,7 @@ create unlogged table private.handed_tasks (
   primary key (worker_id, task_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 comment on table private.handed_tasks is
-  'Tasks that were handed to a worker with their creation and that it has not fetched yet. Whoever deletes a row decides about its task.';
+  'Tasks that were given to a worker when they were created and that it has not fetched yet. The session that deletes a row decides what happens to its task.';
 alter table private.handed_tasks enable row level security;
 
 create function private.offer_slots(p_worker_id text, p_free_slot_count int, p_lease_seconds int)
@@ -35,7 +35,7 @@ as $$
 declare
   v_offered_count int;
 begin
-  -- A task that is being created holds the row, perhaps for long: neither statement waits for it.
+  -- The creation of a task may hold the row for a long time, so neither statement waits for it.
   select free_slot_count into v_offered_count
   from private.idle_workers
   where worker_id = p_worker_id
@@ -51,7 +51,7 @@ begin
 end;
 $$;
 comment on function private.offer_slots(text, int, int) is
-  'Says how many new tasks a worker may be handed until its next claim. Called by claims.';
+  'Stores how many new tasks a worker can take until its next claim. Called by claims.';
 
 create function private.pick_idle_worker(
   p_created_by uuid, p_concurrency_key text, p_is_own_transaction boolean
@@ -67,7 +67,7 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_worker private.idle_workers;
 begin
-  -- An idle worker claims each second.
+  -- An idle worker claims every second.
   select * into v_worker
   from private.idle_workers
   where free_slot_count > 0 and seen_at > v_now - interval '3 seconds'
@@ -81,7 +81,7 @@ begin
     return null;
   end if;
   if exists (select from private.concurrency_limits) or private.quota('running_tasks', p_created_by) is not null then
-    -- Claims count under the same lock, and wait for it.
+    -- Claims count under the same lock and wait for it.
     if not p_is_own_transaction
       or not pg_try_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0))
       or not private.has_room_for_one(p_created_by, p_concurrency_key)
@@ -93,7 +93,7 @@ begin
 end;
 $$;
 comment on function private.pick_idle_worker(uuid, text, boolean) is
-  'Locks the row of a worker to which a new task of that owner and key may be handed, or returns null: no worker is idle, some task waits or belongs to a dead worker, or a quota or limit leaves no room. Only with p_is_own_transaction is the lock taken for which claims wait.';
+  'Locks and returns the row of a worker that can take a new task of this owner and key. Null when no worker is idle, another task waits or belongs to a dead worker, or a quota or limit leaves no room. Takes the lock for which claims wait only with p_is_own_transaction.';
 
 create function private.hand_over(p_task public.tasks)
 returns void
@@ -110,7 +110,7 @@ begin
 end;
 $$;
 comment on function private.hand_over(public.tasks) is
-  'Lets a worker fetch a task that was created with its lease. The caller holds the row of pick_idle_worker().';
+  'Makes a task that was created with its lease available to its worker. The caller holds the row from pick_idle_worker().';
 
 create function private.fetch_handed(p_worker_id text)
 returns public.tasks[]
@@ -139,7 +139,7 @@ begin
 end;
 $$;
 comment on function private.fetch_handed(text) is
-  'The tasks that were handed to a worker since it last asked. They are its own already; nothing is written that a commit would bring to the disk.';
+  'The tasks that were given to a worker since its last call. The worker already holds them; the call writes nothing that a commit must flush to the disk.';
 
 create function private.take_back_handed(p_worker_id text default null)
 returns void
@@ -155,19 +155,19 @@ begin
     where handed.worker_id = p_worker_id or handed.handed_at < clock_timestamp() - interval '5 seconds'
     for update skip locked
   loop
-    -- A handed task is a job of its own. A busy one is left to the next call.
+    -- A handed task is a separate job. Skip a busy one; the next call handles it.
     continue when not private.try_lock_job(v_task_id);
     delete from private.handed_tasks where task_id = v_task_id;
     begin
       perform private.yield_task(v_task_id, 1, p_has_begun => false);
     exception when sqlstate 'PT409' then
-      null; -- Its lease has run out: another worker has it.
+      null; -- Its lease has expired, and another worker has it.
     end;
   end loop;
 end;
 $$;
 comment on function private.take_back_handed(text) is
-  'Puts tasks back into the queue that their worker has not fetched: all of the given worker''s, and those that have waited so long that theirs must be dead. As no call has been made for them, none is booked or counted.';
+  'Returns tasks to the queue that their worker has not fetched: all of the given worker''s, and those that have waited so long that their worker must be dead. No calls were made for them, so none are recorded or counted.';
 
 create function private.withdraw_worker(p_worker_id text)
 returns void
@@ -175,10 +175,10 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Waits for a task that is being handed over right now, and then sees it.
+  -- Waits for a running hand-over, whose task is then visible.
   delete from private.idle_workers where worker_id = p_worker_id;
   perform private.take_back_handed(p_worker_id);
 end;
 $$;
 comment on function private.withdraw_worker(text) is
-  'Ends the hand-over of new tasks to a worker, and puts those back that it has not fetched. Called by workers that stop claiming.';
+  'Ends the hand-over of new tasks to a worker and returns the tasks that it has not fetched. Called by workers that stop claiming.';

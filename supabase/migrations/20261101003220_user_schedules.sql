@@ -103,7 +103,7 @@ begin
 end;
 $$;
 comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
-  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as a quota allows active ones. Called before a row is added.';
+  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as the quota allows active ones. Called before a row is added.';
 
 create function private.assert_schedule_is_small(p_schedule public.schedules)
 returns void
@@ -122,7 +122,7 @@ begin
 end;
 $$;
 comment on function private.assert_schedule_is_small(public.schedules) is
-  'Raises TASK_INPUT_INVALID for values that no job could have. Asked of inactive schedules as well: they are stored.';
+  'Raises TASK_INPUT_INVALID for values that no job could have. Called for inactive schedules too, because they are stored.';
 
 create function private.assert_schedule_may_run(p_schedule public.schedules)
 returns void

@@ -274,7 +274,7 @@ begin
 end;
 $$;
 comment on function private.prune_sessions(int) is
-  'Deletes up to p_limit sessions that were last used before keep_executions_days and have no tool calls left, and returns how many. Callers choose ids of sessions, so any number can be created.';
+  'Deletes up to p_limit sessions that were last used more than keep_executions_days ago and have no tool calls left, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
 
 create function private.prune()
 returns jsonb

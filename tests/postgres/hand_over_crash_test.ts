@@ -11,15 +11,15 @@ const WORKER = new URL("handed_worker.ts", import.meta.url).pathname;
 const KILLS = 4;
 const TASKS_A_KILL = 8;
 
-/** What is left of a task whose worker is killed at that moment. */
+/** The state of a task whose worker is killed at that moment. */
 const CRASHES = [
   { moment: "notified", calls: 1, estimates: 0 },
-  // Whether the call was made cannot be known: it is booked as an estimate.
+  // It is unknown whether the call was made, so an estimate is recorded.
   { moment: "fetched", calls: 1, estimates: 1 },
   { moment: "called", calls: 2, estimates: 1 },
 ];
 
-Deno.test("a task that was handed to a worker survives the worker's death at any moment", async (t) => {
+Deno.test("a task handed to a worker survives the worker's death at any moment", async (t) => {
   await using server = await startMigratedServer();
   const { sql } = server;
   await sql`create table public.journal (task_id uuid not null)`;

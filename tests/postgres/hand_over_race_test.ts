@@ -16,7 +16,7 @@ const SLOTS = 3;
 const TASKS = 300;
 const LIMIT = 3;
 
-Deno.test("Tasks that are created beside idle workers are run once each, within their owner's quota", async () => {
+Deno.test("tasks created while workers are idle run once each, within their owner's quota", async () => {
   await using track = await openRaceTrack({ connections: 12 });
   const { sql, store } = track;
   await sql`update private.quotas set amount = ${LIMIT} where name = 'running_tasks'`;
@@ -28,7 +28,7 @@ Deno.test("Tasks that are created beside idle workers are run once each, within 
   const creating = inLanes(4, Array.from({ length: TASKS }), async (_, index) => {
     const taskId = await createThroughEndpoint(sql, index % 2 === 0 ? owner : null);
     createdCount++;
-    // The next comes when this one has begun, so that workers are idle at times.
+    // The next task is created when this one has begun, so that workers are sometimes idle.
     await waitFor(() => runs.has(taskId), { intervalMs: 1, what: "a worker" });
   });
   const working = inLanes(WORKERS, Array.from({ length: WORKERS }), async (_, lane) => {
@@ -59,7 +59,7 @@ Deno.test("Tasks that are created beside idle workers are run once each, within 
   await assertNoDeadlock(track);
 });
 
-Deno.test("A long transaction that creates a task keeps no worker from claiming", async () => {
+Deno.test("a long transaction that creates a task does not block claims", async () => {
   await using track = await openRaceTrack({ connections: 3 });
   const { sql, store } = track;
   await store.claim("w1", SLOTS, { offeredSlots: SLOTS });
@@ -67,7 +67,7 @@ Deno.test("A long transaction that creates a task keeps no worker from claiming"
   await sql.begin(async (transaction) => {
     await transaction`select task_id from private.create_task(${AGENT}, '"held"')`;
     const [held] = await transaction`select status from public.tasks`;
-    assert.equal(held?.status, "running", "it is handed over when it is committed");
+    assert.equal(held?.status, "running", "the task is handed over at commit");
     await sql`select task_id from private.create_task(${AGENT}, '"beside"')`;
 
     const claimed = await store.claim("w1", SLOTS, { offeredSlots: SLOTS });
@@ -77,7 +77,7 @@ Deno.test("A long transaction that creates a task keeps no worker from claiming"
   assert.equal((await store.claim("w1", SLOTS, { offeredSlots: SLOTS })).length, 1);
 });
 
-/** As `supaswarm-create-task` does, in a transaction of its own. */
+/** Creates a task like `supaswarm-create-task`, in its own transaction. */
 async function createThroughEndpoint(sql: Sql, userId: string | null): Promise<string> {
   const [row] = await sql`
     select task_id

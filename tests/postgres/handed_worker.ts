@@ -1,6 +1,6 @@
 /**
- * Started by hand_over_crash_test.ts: a worker in a process of its own that listens, and that the
- * kernel kills at the given moment of a task that was handed to it.
+ * Started by hand_over_crash_test.ts: a listening worker in a separate process, which is
+ * killed at the given moment of a task that was handed to it.
  */
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
@@ -39,7 +39,7 @@ const worker = swarm.startWorker({
   leaseSeconds: 2,
   heartbeatSeconds: 1,
 });
-// A worker that is never killed ends by itself, and the test sees that.
+// A worker that is never killed ends normally, which the test detects.
 setTimeout(() => Deno.exit(1), 30_000);
 await worker.ended;
 

@@ -71,7 +71,7 @@ describe("the keys of a tree", () => {
     expect(press("ArrowUp", { at: 40 })).toBe("select second leaf");
   });
 
-  test("other keys, keys with a modifier and keys in an empty tree are the page's", () => {
+  test("other keys, keys with a modifier and keys in an empty tree are left to the page", () => {
     expect(press("x", { at: 0 })).toBe("(left to the page)");
     expect(press("ArrowDown", { at: 0, modifiers: { ctrlKey: true } })).toBe("(left to the page)");
     expect(press("ArrowDown", { at: -1, rows: [] })).toBe("(left to the page)");

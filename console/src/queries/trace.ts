@@ -149,7 +149,7 @@ export function useTrace(jobId: Ref<string>) {
   }
 
   async function reconcile(): Promise<void> {
-    // Rows of that reading may be older than the events.
+    // Rows of that read may be older than the events.
     await untilRead();
     reconciling = undefined;
     const tasks = changed;
@@ -237,7 +237,7 @@ function hasMoved(before: TraceTask | undefined, now: TraceTask): boolean {
     before.finished_at !== now.finished_at || before.status !== now.status;
 }
 
-/** The lowest step that may still change: one that has not ended, else the last one. */
+/** The lowest step that can still change: the first unfinished one, otherwise the last one. */
 function firstOpenStepOf({ steps }: LiveTrace, taskId: string): number {
   let last = 0;
   let open = Infinity;

@@ -35,7 +35,7 @@ select results_eq(
   'the next claim of the worker returns it with its context'
 );
 select is_empty(
-  $$select * from private.claim_tasks('w1', 3, 30, true, p_free_slot_count => 3)$$, 'and does so once'
+  $$select * from private.claim_tasks('w1', 3, 30, true, p_free_slot_count => 3)$$, 'it returns the task only once'
 );
 select lives_ok(
   $$select private.finish_task(task_id, 1, '"done"') from made$$, 'the worker holds its lease'

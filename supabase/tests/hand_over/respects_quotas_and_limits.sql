@@ -32,7 +32,7 @@ select is(pg_temp.status_of_a_new_task(null), 'running', 'the service has no quo
 
 insert into private.concurrency_limits values ('shared', 1);
 select is(pg_temp.status_of_a_new_task(null, 'shared'), 'running', 'a key allows one task');
-select is(pg_temp.status_of_a_new_task(null, 'shared'), 'pending', 'and not for two');
+select is(pg_temp.status_of_a_new_task(null, 'shared'), 'pending', 'a second task of the key waits');
 
 select * from finish();
 rollback;

@@ -29,7 +29,7 @@ select results_eq(
   $$values ('cancelled', 1), ('pending', 1), ('running', 1)$$,
   'a worker that stops claiming returns its unfetched tasks, one of which was cancelled'
 );
-select is_empty('select from private.idle_workers', 'and is handed nothing more');
+select is_empty('select from private.idle_workers', 'it gets no more tasks');
 select is_empty('select from private.handed_tasks', 'nothing is left to fetch');
 
 select * from finish();

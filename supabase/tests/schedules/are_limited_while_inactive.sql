@@ -24,7 +24,7 @@ select is(
     select 'worker-agent', '"x"', '@daily', false from generate_series(1, 2)$$),
   'QUOTA_EXCEEDED', 'at most ten times the active limit can be stored, however many one statement adds'
 );
-select is((select count(*) from public.schedules), 9::bigint, 'and none of a refused statement stays');
+select is((select count(*) from public.schedules), 9::bigint, 'a refused statement stores nothing');
 
 insert into public.webhooks (url, events, is_active)
 select 'https://example.com/' || n, '{task.completed}', false from generate_series(1, 10) as n;

@@ -22,14 +22,14 @@ returns text language sql as $$
     p_seq, p_kind, p_state, p_output, p_ended_at, p_interruptions));
 $$;
 
-select is(pg_temp.step_refused_by(1, 'tool', 'started', null, null), 'none', 'a step that has begun is accepted');
-select is(pg_temp.step_refused_by(2, 'model', 'done', '{}', 'now'), 'none', 'and one that has ended');
-select is(pg_temp.step_refused_by(0, 'tool', 'started', null, null), 'task_steps_counts_not_negative', 'steps are counted from one');
-select is(pg_temp.step_refused_by(3, 'tool', 'started', null, null, -1), 'task_steps_counts_not_negative', 'interruptions from zero');
+select is(pg_temp.step_refused_by(1, 'tool', 'started', null, null), 'none', 'a started step is accepted');
+select is(pg_temp.step_refused_by(2, 'model', 'done', '{}', 'now'), 'none', 'a finished step is accepted');
+select is(pg_temp.step_refused_by(0, 'tool', 'started', null, null), 'task_steps_counts_not_negative', 'step numbers start at one');
+select is(pg_temp.step_refused_by(3, 'tool', 'started', null, null, -1), 'task_steps_counts_not_negative', 'interruptions start at zero');
 select is(pg_temp.step_refused_by(3, 'dream', 'started', null, null), 'task_steps_kind_check', 'a kind is one of five');
 select is(pg_temp.step_refused_by(3, 'tool', 'paused', '{}', 'now'), 'task_steps_state_check', 'a state is one of three');
-select is(pg_temp.step_refused_by(3, 'tool', 'done', null, 'now'), 'task_steps_ended_has_output', 'what has ended has an output');
-select is(pg_temp.step_refused_by(3, 'tool', 'started', null, 'now'), 'task_steps_ended_has_output', 'what has begun has no end');
+select is(pg_temp.step_refused_by(3, 'tool', 'done', null, 'now'), 'task_steps_ended_has_output', 'a finished step has an output');
+select is(pg_temp.step_refused_by(3, 'tool', 'started', null, 'now'), 'task_steps_ended_has_output', 'a started step has no end');
 
 select is(
   pg_temp.refused_by($$insert into public.task_events (task_id, master_task_id, type) select id, id, 'task.dreamt' from task$$),

@@ -45,11 +45,11 @@ select is(
 select is(pg_temp.refused_by($$tracestate = repeat('t', 513)$$), 'tasks_tracestate_check', 'a trace state has at most 512 characters');
 select is(pg_temp.refused_by('max_attempts = 0'), 'tasks_max_attempts_check', 'a task has at least one attempt');
 select is(pg_temp.refused_by('deliveries = -1'), 'tasks_counts_not_negative', 'no count is negative');
-select is(pg_temp.refused_by('max_deliveries = 0'), 'tasks_counts_not_negative', 'and a task has at least one delivery');
-select is(pg_temp.refused_by('pending_children = -1'), 'tasks_counts_not_negative', 'nor is the number of its subtasks negative');
+select is(pg_temp.refused_by('max_deliveries = 0'), 'tasks_counts_not_negative', 'a task has at least one delivery');
+select is(pg_temp.refused_by('pending_children = -1'), 'tasks_counts_not_negative', 'the number of subtasks is not negative');
 select is(pg_temp.refused_by('worker_id = null'), 'tasks_running_has_lease', 'a running task has a worker');
-select is(pg_temp.refused_by('message_id = 1'), 'tasks_message_while_queued', 'and no message');
-select is(pg_temp.refused_by('finished_at = now()'), 'tasks_terminal_is_finished', 'and no end');
+select is(pg_temp.refused_by('message_id = 1'), 'tasks_message_while_queued', 'a running task has no message');
+select is(pg_temp.refused_by('finished_at = now()'), 'tasks_terminal_is_finished', 'a running task has no end');
 select is(
   pg_temp.refused_by($$status = 'failed', finished_at = now(), worker_id = null, lease_expires_at = null$$),
   'tasks_failed_has_error', 'a failed task has an error'
@@ -65,7 +65,7 @@ select is(pg_temp.refused_at_creation('metadata', $$'{}'$$), 'none', 'a valid ta
 select is(pg_temp.refused_at_creation('budget', $$'[]'$$), 'tasks_budget_check', 'a new task is checked as well');
 select throws_like(
   $$update public.tasks set metadata = '[]' where id = (select id from task)$$,
-  'Cannot write the task %: its metadata is not a JSON object', 'the error says what is wrong'
+  'Cannot write the task %: its metadata is not a JSON object', 'the error names the problem'
 );
 select * from finish();
 rollback;
