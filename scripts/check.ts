@@ -9,6 +9,7 @@ import {
   misdirectedImports,
   misdirectedStackImports,
 } from "./check/import_direction.ts";
+import { importsOfTests } from "./check/imports_of_tests.ts";
 import { retiredWords } from "./check/retired_words.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
@@ -100,6 +101,10 @@ async function importChecks(): Promise<boolean[]> {
     const source = await Deno.readTextFile(join(PROJECT_ROOT, path));
     directionProblems.push(...effectsInCore(path, source));
     if (!path.startsWith("shared/vendor/")) jsonProblems.push(...unmeasuredJson(path, source));
+  }
+  for (const path of await textFiles(["scripts", "shared", "stack", "supabase"])) {
+    const source = await Deno.readTextFile(join(PROJECT_ROOT, path));
+    directionProblems.push(...importsOfTests(path, source));
   }
   return [
     report("import direction", directionProblems),

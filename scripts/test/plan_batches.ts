@@ -7,27 +7,34 @@ export interface TestBatch {
 /** Milliseconds that a file took when it last ran, by its path. */
 export type FileDurations = Readonly<Record<string, number>>;
 
-/** Tests beside their source need no platform, so starting a process takes longer than they do. */
-const FILES_PER_SHARED_PROCESS = 16;
+/**
+ * Groups by the path of the file. The files of a group may run in one process; a file without a
+ * group gets a separate process.
+ */
+export type FileGroups = Readonly<Record<string, TestGroup>>;
+
+/** Files that may run in one process, and how many of them run there. */
+export interface TestGroup {
+  readonly name: string;
+  readonly filesPerProcess: number;
+}
+
 const UNKNOWN_UNIT_MS = 300;
 const UNKNOWN_INTEGRATION_MS = 10_000;
 
-/**
- * Divides files into batches, the longest first, so that no long one runs last. Each file under
- * `tests/` gets a separate process. Files beside their source share processes.
- */
-export function planBatches(files: readonly string[], durations: FileDurations): TestBatch[] {
+/** Divides files into batches, the longest first, so that no long one runs last. */
+export function planBatches(
+  files: readonly string[],
+  durations: FileDurations,
+  groups: FileGroups,
+): TestBatch[] {
   const expectedMs = (file: string) => durations[file] ?? unknownMs(file);
-  const batchOf = (batch: readonly string[]) => ({
-    files: batch,
-    expectedMs: batch.reduce((sum, file) => sum + expectedMs(file), 0),
-  });
-  const batches = files.filter(isIntegration).map((file) => batchOf([file]));
-  const units = files.filter((file) => !isIntegration(file));
-  for (let start = 0; start < units.length; start += FILES_PER_SHARED_PROCESS) {
-    batches.push(batchOf(units.slice(start, start + FILES_PER_SHARED_PROCESS)));
-  }
-  return batches.sort((a, b) => b.expectedMs - a.expectedMs);
+  return [...ownProcesses(files, groups), ...sharedProcesses(files, groups)]
+    .map((batch) => ({
+      files: batch,
+      expectedMs: batch.reduce((sum, file) => sum + expectedMs(file), 0),
+    }))
+    .sort((a, b) => b.expectedMs - a.expectedMs);
 }
 
 /** Repeats every file the given number of times, each in a separate process. */
@@ -39,10 +46,27 @@ export function planRepetitions(files: readonly string[], times: number): TestBa
     .flat();
 }
 
-function isIntegration(file: string): boolean {
-  return file.startsWith("tests/");
+function ownProcesses(files: readonly string[], groups: FileGroups): string[][] {
+  return files.filter((file) => groups[file] === undefined).map((file) => [file]);
+}
+
+function sharedProcesses(files: readonly string[], groups: FileGroups): string[][] {
+  const grouped = Map.groupBy(
+    files.filter((file) => groups[file] !== undefined),
+    (file) => groups[file]?.name ?? "",
+  );
+  return [...grouped.values()].flatMap((members) =>
+    evenParts(members, groups[members[0] ?? ""]?.filesPerProcess ?? 1)
+  );
+}
+
+/** Parts of nearly the same size, none longer than `longest`. */
+function evenParts(files: readonly string[], longest: number): string[][] {
+  const count = Math.ceil(files.length / longest);
+  const edge = (part: number) => Math.round(part * files.length / count);
+  return Array.from({ length: count }, (_, part) => files.slice(edge(part), edge(part + 1)));
 }
 
 function unknownMs(file: string): number {
-  return isIntegration(file) ? UNKNOWN_INTEGRATION_MS : UNKNOWN_UNIT_MS;
+  return file.startsWith("tests/") ? UNKNOWN_INTEGRATION_MS : UNKNOWN_UNIT_MS;
 }

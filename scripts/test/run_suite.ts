@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileDurations, readFileDurations, writeFileDurations } from "./file_durations.ts";
+import { readFileGroups } from "./file_groups.ts";
 import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts";
 import { type BatchReport, runBatch } from "./run_batch.ts";
 import { batchLine } from "./summarize.ts";
@@ -29,7 +30,11 @@ export async function runSuite(suite: TestSuite): Promise<readonly BatchReport[]
   const { projectRoot, jobs, repetitions } = suite;
   const files = await findTestFiles(projectRoot, suite.paths);
   const batches = repetitions === undefined
-    ? planBatches(files, await readFileDurations(projectRoot))
+    ? planBatches(
+      files,
+      await readFileDurations(projectRoot),
+      await readFileGroups(projectRoot, files),
+    )
     : planRepetitions(files, repetitions);
   const reports: BatchReport[] = [];
   const queue = batches.values();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { planBatches } from "./plan_batches.ts";
+import type { TestBatch } from "./plan_batches.ts";
 import { runBatch } from "./run_batch.ts";
 import { runSuite } from "./run_suite.ts";
 import { countTests, failureLines } from "./summarize.ts";
@@ -38,14 +38,66 @@ Deno.test("runSuite() repeats a file and reports how often it failed", async () 
   assert.equal(failureLines(reports)[0], "tests/b_test.ts: outer > inner (3 times)");
 });
 
+Deno.test("runBatch() loads what the files of a batch share once, and names each test's own file", async () => {
+  await using folder = await folderWith({
+    "opened.ts": `export const opened = { count: 0 };`,
+    "a_test.ts": `import { opened } from "./opened.ts";
+      Deno.test("opens", () => { opened.count += 1; });`,
+    "b_test.ts": `import { opened } from "./opened.ts";
+      Deno.test("finds it", () => { if (opened.count !== 1) throw new Error("not shared"); });`,
+  });
+
+  const { cases } = await runBatch(batchOf("tests/a_test.ts", "tests/b_test.ts"), {
+    projectRoot: folder.path,
+    filter: undefined,
+    timeoutMs: 60_000,
+  });
+
+  assert.deepEqual(cases.map(({ file, name, failure }) => [file, name, failure]), [
+    ["tests/a_test.ts", "opens", null],
+    ["tests/b_test.ts", "finds it", null],
+  ]);
+});
+
+Deno.test("runBatch() names the one file of a batch that cannot be loaded, and runs the others", async () => {
+  await using folder = await folderWith({
+    "a_test.ts": PASSES,
+    "c_test.ts": `throw new TypeError("no such thing");`,
+  });
+
+  const { cases } = await runBatch(batchOf("tests/a_test.ts", "tests/c_test.ts"), {
+    projectRoot: folder.path,
+    filter: undefined,
+    timeoutMs: 60_000,
+  });
+
+  assert.deepEqual(cases.map(({ file, failure }) => [file, failure]), [
+    ["tests/a_test.ts", null],
+    ["tests/c_test.ts", "error: (in promise) TypeError: no such thing"],
+  ]);
+});
+
+Deno.test("runBatch() reports a test that a fixture registered under the file that uses it", async () => {
+  await using folder = await folderWith({
+    "fixture.ts": `export const sharedTest = (name) => Deno.test(name, () => {});`,
+    "a_test.ts": `import { sharedTest } from "./fixture.ts"; sharedTest("passes");`,
+  });
+
+  const { cases } = await runBatch(batchOf("tests/a_test.ts"), {
+    projectRoot: folder.path,
+    filter: undefined,
+    timeoutMs: 60_000,
+  });
+
+  assert.deepEqual(cases.map(({ file }) => file), ["tests/a_test.ts"]);
+});
+
 Deno.test("runBatch() ends a file that hangs, and reports it", async () => {
   await using folder = await folderWith({
     "hangs_test.ts": `Deno.test("hangs", () => { while (true); });`,
   });
-  const [batch] = planBatches(["tests/hangs_test.ts"], {});
-  assert.ok(batch !== undefined);
 
-  const { cases } = await runBatch(batch, {
+  const { cases } = await runBatch(batchOf("tests/hangs_test.ts"), {
     projectRoot: folder.path,
     filter: undefined,
     timeoutMs: 500,
@@ -53,6 +105,10 @@ Deno.test("runBatch() ends a file that hangs, and reports it", async () => {
 
   assert.deepEqual(cases.map(({ failure }) => failure), ["The run was ended after 0.5 s"]);
 });
+
+function batchOf(...files: string[]): TestBatch {
+  return { files, expectedMs: 0 };
+}
 
 function suiteIn(projectRoot: string) {
   return { projectRoot, paths: ["tests"], filter: undefined, jobs: 1, write: () => {} };

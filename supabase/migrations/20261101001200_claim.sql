@@ -72,21 +72,20 @@ as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   v_owner_id uuid;
-  v_first uuid;
-  v_last uuid;
+  v_owner_key uuid;
   v_max_running bigint;
 begin
-  select task.created_by, task.owner_key into v_owner_id, v_first
-  from public.tasks as task
-  where task.status = 'pending' and task.message_id is not null
-  order by task.owner_key
-  limit 1;
-  select task.owner_key into v_last
+  -- From the end of the lines: while a session holds an old snapshot, entries of tasks that were
+  -- claimed cannot be removed from their beginning.
+  select task.created_by, task.owner_key into v_owner_id, v_owner_key
   from public.tasks as task
   where task.status = 'pending' and task.message_id is not null
   order by task.owner_key desc
   limit 1;
-  if v_first is distinct from v_last then
+  if v_owner_key is null or exists (
+    select from public.tasks as task
+    where task.status = 'pending' and task.message_id is not null and task.owner_key < v_owner_key
+  ) then
     return;
   end if;
   v_max_running := private.quota('running_tasks', v_owner_id);
@@ -94,7 +93,7 @@ begin
     select task.id
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and task.owner_key = v_first
+      and task.owner_key = v_owner_key
       and (task.run_after is null or task.run_after <= v_now)
       and not task.works_alone
       and task.cancel_requested_at is null
@@ -325,9 +324,7 @@ begin
       array(select private.pick_expired(p_limit - cardinality(v_claimed))), p_worker_id, p_lease_seconds, p_is_ahead
     );
   end if;
-  if not v_is_alone and cardinality(v_claimed) < p_limit
-    and exists (select from public.tasks where status = 'pending' and message_id is not null)
-  then
+  if not v_is_alone and cardinality(v_claimed) < p_limit and private.is_user_waiting() is not null then
     v_claimed := v_claimed || private.take_tasks(
       array(select private.pick_tasks(p_limit - cardinality(v_claimed), v_has_key_limits)),
       p_worker_id, p_lease_seconds, p_is_ahead

@@ -49,7 +49,10 @@ declare
     join jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, reference jsonb)
       on finish.id = task.id and finish.held_epoch = task.epoch
     where task.id = any (array(select listed.id from jsonb_to_recordset(p_finishes) as listed (id uuid)))
-      and task.status = 'running'
+      -- A task that runs, and no other, has both. Named by its status, it could be looked up in the
+      -- index of leases, among all that ran lately.
+      and task.worker_id is not null
+      and task.lease_expires_at is not null
       and task.cancel_requested_at is null
       and task.parent_id is null
       and task.pending_children = 0

@@ -50,7 +50,7 @@ comment on column public.quoth_syncs.commit_sha is 'The commit that is being app
 comment on column public.quoth_syncs.epoch is 'Incremented by each claim; a write with an older epoch is refused.';
 comment on column public.quoth_syncs.attempts is 'Failures that were retried. Waiting for a rate limit does not count.';
 comment on column public.quoth_syncs.deliveries is 'Claims since the last progress.';
-comment on column public.quoth_syncs.run_after is 'The sync does not run before this time: backoff, a rate limit, a quota until its reset, or the time at which a worker handed it on. The sync that has waited longest comes first.';
+comment on column public.quoth_syncs.run_after is 'The sync does not run before this time: backoff, a rate limit, a quota until its reset, or the time at which a worker returned it. The sync that has waited longest comes first.';
 comment on column public.quoth_syncs.error is 'Why it failed or waits: {code, message, hint, details}.';
 comment on column public.quoth_syncs.refused_count is 'Files that could not be indexed; quoth_file_errors has the reasons.';
 comment on column public.quoth_syncs.embedded_count is 'Texts that were sent to the embedder.';

@@ -1,4 +1,4 @@
-import { bootPlatform } from "./platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { jobSteps } from "./bad_input/job_steps.ts";
 import { modelFailureSteps } from "./bad_input/model_failure_steps.ts";
 import { modelOutputSteps } from "./bad_input/model_output_steps.ts";
@@ -6,7 +6,7 @@ import { providerSteps } from "./bad_input/provider_steps.ts";
 import { toolSteps } from "./bad_input/tool_steps.ts";
 
 Deno.test("bad input ends with a stable code, without hanging or useless retries", async (t) => {
-  await using platform = await bootPlatform();
+  await using platform = await sharedPlatform();
 
   await modelFailureSteps(t, platform);
   await providerSteps(t, platform);

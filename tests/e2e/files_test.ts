@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { castOf } from "../security/cast.ts";
 import { addAgent, addProvider } from "./operator.ts";
-import { bootPlatform } from "./platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { untilTask } from "./task_view.ts";
 
 const BUCKET = "supaswarm-data";
@@ -18,7 +18,7 @@ Deno.test("files that users upload reach the model, and no other user", async (t
     });
   });
   try {
-    await using platform = await bootPlatform();
+    await using platform = await sharedPlatform();
     await using cast = await castOf(platform);
     const { owner, stranger, anon } = cast;
     const { sql } = platform;

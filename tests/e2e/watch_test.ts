@@ -4,7 +4,8 @@ import { type DemoUser, signUp } from "../../scripts/demo/user_client.ts";
 import { type SlowModel, startSlowModel } from "../../scripts/bench/slow_model.ts";
 import { type Broadcast, listen } from "./channel_listener.ts";
 import { addAgent, addProvider } from "./operator.ts";
-import { bootPlatform, type Platform } from "./platform.ts";
+import type { Platform } from "./platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { untilTask } from "./task_view.ts";
 
 /** Each answer takes three seconds. */
@@ -42,12 +43,12 @@ interface Scene {
 
 Deno.test("text streams only to users who watch", async (t) => {
   await using model = startSlowModel(ANSWER);
-  await using platform = await bootPlatform();
+  await using platform = await sharedPlatform();
   await addProvider(platform.sql, { name: "slow", baseUrl: model.baseUrl });
   await addAgent(platform.sql, { slug: "slow", provider: "slow" });
   const [owner, stranger] = await Promise.all([
-    signUp(platform.project, "ada"),
-    signUp(platform.project, "eve"),
+    signUp(platform.project, `ada-${crypto.randomUUID()}`),
+    signUp(platform.project, `eve-${crypto.randomUUID()}`),
   ]);
   const scene = { platform, model, owner, stranger };
   try {

@@ -5,8 +5,10 @@ import { z } from "../../shared/vendor/zod.js";
 import { listen } from "../e2e/channel_listener.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { untilTask } from "../e2e/task_view.ts";
-import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { startStreamingModel } from "./streaming_model.ts";
+import { useOpenRouter } from "./use_openrouter.ts";
 
 const createdSchema = z.object({
   task_id: z.guid(),
@@ -17,12 +19,9 @@ const deltaSchema = z.object({ payload: z.looseObject({ data: z.unknown() }) });
 
 Deno.test("an agent uses the tools of the catalog on behalf of its task's owner", async (t) => {
   await using model = startStreamingModel();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, stack } = platform;
-  await sql`
-    update public.llm_providers set base_url = ${model.url}, default_model = 'streaming'
-    where name = 'openrouter'`;
-  await sql`select vault.create_secret('sk-or-test-key', 'OPENROUTER_API_KEY')`;
+  await useOpenRouter(sql, model.url);
   stack.models.addAgent(scriptModel("chatter", ({ messages, toolNames }) => {
     const results = messages.filter((message) => message.role === "tool");
     const named = (tool: string) => toolNames.find((name) => name.endsWith(tool)) ?? tool;

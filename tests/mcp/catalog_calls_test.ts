@@ -6,10 +6,12 @@ import { catalogServer } from "../../shared/servers/catalog/server.ts";
 import type { Client } from "../../shared/vendor/mcp_client.js";
 import { z } from "../../shared/vendor/zod.js";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
-import { bootMcpPlatform, grantScopes, type McpPlatform, type McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpPlatform, type McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { rawClient } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 import { startStreamingModel } from "./streaming_model.ts";
+import { useOpenRouter } from "./use_openrouter.ts";
 
 const ENDPOINT = "/functions/v1/mcp-execute";
 
@@ -163,12 +165,9 @@ const SPELLINGS = NAMES.flatMap((suffix) => WAYS.map((way) => ({ way, suffix }))
 
 Deno.test("every catalog tool can be called by each name, with its scope and its limits", async (t) => {
   await using model = startStreamingModel();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql } = platform;
-  await sql`
-    update public.llm_providers set base_url = ${model.url}, default_model = 'streaming'
-    where name = 'openrouter'`;
-  await sql`select vault.create_secret('sk-or-test-key', 'OPENROUTER_API_KEY')`;
+  await useOpenRouter(sql, model.url);
   await using ada = await openCaller(platform, "ada");
   await using bare = await openCaller(platform, "bare");
   await grantScopes(sql, bare.user.id, []);

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { bootMcpPlatform, type McpUser } from "./mcp_platform.ts";
+import type { McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 import { startStreamingModel } from "./streaming_model.ts";
+import { useOpenRouter } from "./use_openrouter.ts";
 
 const enhancedSchema = z.object({
   text: z.string(),
@@ -19,12 +21,9 @@ const resultSchema = z.looseObject({ structuredContent: enhancedSchema });
 
 Deno.test("the catalog's tools that call models", async (t) => {
   await using model = startStreamingModel();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project, mcpUrl } = platform;
-  await sql`
-    update public.llm_providers set base_url = ${model.url}, default_model = 'streaming'
-    where name = 'openrouter'`;
-  await sql`select vault.create_secret('sk-or-test-key', 'OPENROUTER_API_KEY')`;
+  await useOpenRouter(sql, model.url);
   const ada = await platform.addUser("ada");
   const post = (
     user: McpUser,

@@ -4,7 +4,8 @@ import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { catalogServer } from "../../shared/servers/catalog/server.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
-import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
 const ENDPOINT = "/functions/v1/mcp-execute";
@@ -21,7 +22,7 @@ const messagesSchema = z.object({
 });
 
 Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t) => {
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project, stack, mcpUrl } = platform;
   const ada = await platform.addUser("ada");
   const eve = await platform.addUser("eve");
@@ -267,6 +268,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
       where is_active order by display_name, name`;
     assert.deepEqual(providers, rows.map((row) => ({ ...row })));
     assert.ok(!providers.some(({ key }) => key === "google"));
+    await sql`update public.llm_providers set is_active = true where name = 'google'`;
   });
 
   await t.step("a real MCP client finds and calls the tools by each of their names", async () => {

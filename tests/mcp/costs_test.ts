@@ -6,9 +6,10 @@ import type { Sql } from "../../shared/db/sql_client.ts";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addProvider, toolId } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
-import { bootMcpPlatform, type McpPlatform, type McpUser } from "./mcp_platform.ts";
+import type { McpPlatform, McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 
-const SEARCH = { query: "How does a rollback work?", projectId: "handbook" };
+const SEARCH = { query: "How does a rollback work?", projectId: "priced-handbook" };
 const QUERY_TOKENS = 7;
 /** Prices of the tests' embedding model and their agent's model: one micro-dollar per token. */
 const PRICE = 1_000_000;
@@ -25,7 +26,7 @@ const usageSchema = z.array(z.object({
 
 Deno.test("the cost of tool calls is reported by tool, by agent and by call", async (t) => {
   await using provider = startEmbeddingProvider();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, stack } = platform;
   const ada = await platform.addUser("ada");
   const eve = await platform.addUser("eve");
@@ -64,17 +65,17 @@ Deno.test("the cost of tool calls is reported by tool, by agent and by call", as
   });
 
   await t.step("an agent's tool costs its own usage and a share of its turn", async () => {
-    await setPrice(sql, "demo", "librarian");
-    await addAgent(sql, { slug: "librarian", tools: [{ id: await toolId(sql, "quoth") }] });
+    await setPrice(sql, "demo", "bookkeeper");
+    await addAgent(sql, { slug: "bookkeeper", tools: [{ id: await toolId(sql, "quoth") }] });
     stack.models.addAgent(scriptTurns(
-      "librarian",
+      "bookkeeper",
       call("quoth__quoth_search_index", SEARCH),
       completeWithResults,
     ));
-    const task = await runTask(platform, ada, "librarian");
+    const task = await runTask(platform, ada, "bookkeeper");
 
     const [row] = await readView(ada, "agent_tool_usage")
-      .then((rows) => rows.filter(({ agent_slug }) => agent_slug === "librarian"));
+      .then((rows) => rows.filter(({ agent_slug }) => agent_slug === "bookkeeper"));
     const [asked] = await sql`
       select cost_micro_usd::int as cost from public.usage_events
       where task_id = ${task.id}::uuid and execution_id is null order by step_seq limit 1`;
@@ -136,7 +137,7 @@ async function addEmbedder(sql: Sql, url: string): Promise<void> {
 
 async function addHandbook({ sql, project, stack }: McpPlatform, member: string): Promise<void> {
   await addProject(sql, {
-    slug: "handbook",
+    slug: "priced-handbook",
     repo: "acme/handbook",
     branch: null,
     globs: null,
@@ -149,7 +150,7 @@ async function addHandbook({ sql, project, stack }: McpPlatform, member: string)
   const response = await fetch(`${project.apiUrl}/functions/v1/quoth-sync`, {
     method: "POST",
     headers: { apikey: stack.secretKey, "content-type": "application/json" },
-    body: JSON.stringify({ project: "handbook", files }),
+    body: JSON.stringify({ project: "priced-handbook", files }),
   });
   assert.equal(response.status, 202, await response.text());
   await waitFor(async () => {

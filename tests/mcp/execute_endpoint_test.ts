@@ -5,7 +5,8 @@ import { jsonObject } from "../../shared/json_schema.ts";
 import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
-import { bootMcpPlatform, grantScopes } from "./mcp_platform.ts";
+import { grantScopes } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 
 const ENDPOINT = "/functions/v1/mcp-execute";
 
@@ -39,25 +40,25 @@ const serverSchema = z.looseObject({
 
 Deno.test("mcp-execute follows its contract", async (t) => {
   await using external = await startExternalServer();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project, stack } = platform;
-  await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: external.url } });
+  await addTool(sql, { slug: "sketches", type: "mcp_server", config: { mcp_url: external.url } });
   await addTool(sql, {
-    slug: "dead",
+    slug: "absent",
     type: "mcp_server",
     config: { mcp_url: "http://127.0.0.1:9/" },
   });
   await addAgent(sql, { slug: "echo" });
   const ada = await platform.addUser("ada");
   const bob = await platform.addUser("bob");
-  await grantScopes(sql, ada.id, ["swarm:run", "mcp:notes", "mcp:dead"]);
-  await grantScopes(sql, bob.id, ["mcp:notes"]);
+  await grantScopes(sql, ada.id, ["swarm:run", "mcp:sketches", "mcp:absent"]);
+  await grantScopes(sql, bob.id, ["mcp:sketches"]);
   const service = { apikey: stack.secretKey };
   const post = (body: unknown, headers: Readonly<Record<string, string>> = ada.headers) =>
     sendRequest(project, { endpoint: ENDPOINT, body, headers });
   const get = (query = "", headers: Readonly<Record<string, string>> = ada.headers) =>
     sendRequest(project, { endpoint: `${ENDPOINT}${query}`, method: "GET", headers });
-  const picture = { server: "notes", tool_name: "picture", parameters: { of: "cat" } };
+  const picture = { server: "sketches", tool_name: "picture", parameters: { of: "cat" } };
 
   await t.step("a call returns the tool's result and the call's ids", async () => {
     const answer = await post(picture);
@@ -69,11 +70,11 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     const [row] = await sql`
       select user_id::text, mcp_name, status from public.mcp_executions
       where id = ${_meta.execution_id}::uuid`;
-    assert.deepEqual({ ...row }, { user_id: ada.id, mcp_name: "notes", status: "success" });
+    assert.deepEqual({ ...row }, { user_id: ada.id, mcp_name: "sketches", status: "success" });
   });
 
   await t.step("a connection represents its server, only for its owner", async () => {
-    const listed = serverSchema.parse((await get("?server=notes")).body);
+    const listed = serverSchema.parse((await get("?server=sketches")).body);
     const { id } = listed.connection;
     const { server: _, ...call } = { ...picture, connection_id: id };
     const byOwner = await post(call);
@@ -112,10 +113,10 @@ Deno.test("mcp-execute follows its contract", async (t) => {
         "INSUFFICIENT_SCOPE",
         /swarm:run/,
       ],
-      [{ ...other, server: "dead" }, bob.headers, 403, "INSUFFICIENT_SCOPE", /mcp:dead/],
-      [{ ...other, server: "nots" }, ada.headers, 404, "TOOL_NOT_FOUND", /notes/],
+      [{ ...other, server: "absent" }, bob.headers, 403, "INSUFFICIENT_SCOPE", /mcp:absent/],
+      [{ ...other, server: "sketchs" }, ada.headers, 404, "TOOL_NOT_FOUND", /sketches/],
       [{ ...picture, tool_name: "pictur" }, ada.headers, 404, "TOOL_NOT_FOUND", /picture/],
-      [{ ...other, server: "dead" }, ada.headers, 502, "TOOL_UNAVAILABLE", /dead/],
+      [{ ...other, server: "absent" }, ada.headers, 502, "TOOL_UNAVAILABLE", /absent/],
     ];
     for (const [body, headers, status, code, mention] of cases) {
       const answer = await post(body, headers);
@@ -129,10 +130,10 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     "the third consecutive failure reports the count, with the error's own code and text",
     async () => {
       const failing = { ...picture, tool_name: "fail", parameters: {} };
-      const dead = { server: "dead", tool_name: "anything", parameters: {} };
-      for (const call of [failing, failing, failing, dead, dead]) await post(call);
+      const absent = { server: "absent", tool_name: "anything", parameters: {} };
+      for (const call of [failing, failing, failing, absent, absent]) await post(call);
       const reported = answerSchema.parse((await post(failing)).body);
-      const unreachable = await post(dead);
+      const unreachable = await post(absent);
 
       const reportedError = asJsonObject(reported.structuredContent?.error);
       assert.deepEqual([reported.error_code, reportedError.code], [
@@ -144,7 +145,7 @@ Deno.test("mcp-execute follows its contract", async (t) => {
       assert.match(String(reportedError.hint), /do not call it again in the same way/);
       const { code, message, details } = refused(unreachable);
       assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
-      assert.match(message, /'dead' is not available now.*mcp_url/);
+      assert.match(message, /'absent' is not available now.*mcp_url/);
       assert.doesNotMatch(message, /EXCEEDED_RETRIES/);
       const { error_code, consecutive_failures } = jsonObject.parse(details);
       assert.deepEqual([error_code, consecutive_failures], ["TOOL_UNAVAILABLE", 3]);
@@ -154,8 +155,8 @@ Deno.test("mcp-execute follows its contract", async (t) => {
   await t.step("too many calls get 429 with the time of the next attempt", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
-      values ('notes', 'region', 1, 1)`;
-    const call = { server: "notes", tool_name: "region", parameters: { region: "eu" } };
+      values ('sketches', 'region', 1, 1)`;
+    const call = { server: "sketches", tool_name: "region", parameters: { region: "eu" } };
     const first = await post(call);
     const second = await post(call);
 
@@ -196,12 +197,12 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     const ofBob = serversSchema.parse((await get("", bob.headers)).body).servers;
 
     const slugs = ofAda.map(({ slug }) => slug);
-    assert.ok(slugs.includes("swarm") && slugs.includes("notes") && slugs.includes("dead"));
-    const notes = ofAda.find(({ slug }) => slug === "notes");
-    const listed = notes?.tools.find(({ name }) => name === "picture");
+    assert.ok(slugs.includes("swarm") && slugs.includes("sketches") && slugs.includes("absent"));
+    const sketches = ofAda.find(({ slug }) => slug === "sketches");
+    const listed = sketches?.tools.find(({ name }) => name === "picture");
     assert.equal(listed?.model_options, null, "it offers no choice of models");
-    assert.ok(ofAda.find(({ slug }) => slug === "dead")?.listing_error);
-    assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "dead"));
+    assert.ok(ofAda.find(({ slug }) => slug === "absent")?.listing_error);
+    assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "absent"));
   });
 
   await t.step("a server for tasks only is not shown at any endpoint", async () => {
@@ -220,15 +221,15 @@ Deno.test("mcp-execute follows its contract", async (t) => {
   await t.step(
     "a server's tools list arguments that worked: the caller's own values, and others' shapes",
     async () => {
-      const own = serverSchema.parse((await get("?server=notes")).body);
+      const own = serverSchema.parse((await get("?server=sketches")).body);
       const carol = await platform.addUser("carol");
-      await grantScopes(sql, carol.id, ["mcp:notes"]);
-      const others = serverSchema.parse((await get("?server=notes", carol.headers)).body);
+      await grantScopes(sql, carol.id, ["mcp:sketches"]);
+      const others = serverSchema.parse((await get("?server=sketches", carol.headers)).body);
 
       const [mine, theirs] = [own, others].map(({ tools }) =>
         tools.find(({ name }) => name === "picture")
       );
-      assert.deepEqual([own.info.name, own.info.version], ["notes (Enhanced)", "3.2.1"]);
+      assert.deepEqual([own.info.name, own.info.version], ["sketches (Enhanced)", "3.2.1"]);
       assert.deepEqual(own.info.capabilities, {
         tools: true,
         resources: true,
@@ -248,7 +249,7 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     const [before] = await sql`
       select max(tools_listed_at)::text as at from public.agent_mcp_connections
       where user_id = ${ada.id}::uuid`;
-    const answer = await get("?server=notes&refresh=true");
+    const answer = await get("?server=sketches&refresh=true");
     const [after] = await sql`
       select max(tools_listed_at)::text as at from public.agent_mcp_connections
       where user_id = ${ada.id}::uuid`;
@@ -261,8 +262,8 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     for (
       const query of [
         "?refresh=true",
-        "?server=notes&refresh=yes",
-        "?sever=notes",
+        "?server=sketches&refresh=yes",
+        "?sever=sketches",
         "?server=a&server=b",
       ]
     ) {
@@ -270,7 +271,7 @@ Deno.test("mcp-execute follows its contract", async (t) => {
 
       assert.deepEqual([answer.status, refused(answer).code], [400, "QUERY_INVALID"], query);
     }
-    const unknown = await get("?server=nots");
+    const unknown = await get("?server=sketchs");
     assert.deepEqual([unknown.status, refused(unknown).code], [404, "TOOL_NOT_FOUND"]);
   });
 

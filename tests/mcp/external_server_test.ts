@@ -4,7 +4,8 @@ import { asJsonObject } from "../../shared/json.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
-import { bootMcpPlatform, grantScopes } from "./mcp_platform.ts";
+import { grantScopes } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
@@ -12,7 +13,7 @@ const NOTES = "/notes";
 
 Deno.test("a registered server is passed through unchanged", async (t) => {
   await using external = await startExternalServer();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, mcpUrl } = platform;
   await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: external.url } });
   await addTool(sql, {

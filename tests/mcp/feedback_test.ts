@@ -7,7 +7,8 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
-import { bootMcpPlatform, grantScopes, type McpPlatform } from "./mcp_platform.ts";
+import { grantScopes, type McpPlatform } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { parseCsv } from "./parse_csv.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";
@@ -31,17 +32,17 @@ const exportedSchema = z.object({
 
 Deno.test("tool calls are graded, and grades and failures are exported", async (t) => {
   await using external = await startExternalServer();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project, stack } = platform;
-  await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: external.url } });
+  await addTool(sql, { slug: "albums", type: "mcp_server", config: { mcp_url: external.url } });
   const ada = await platform.addUser("ada");
   const bob = await platform.addUser("bob");
-  await grantScopes(sql, ada.id, ["mcp:notes"]);
+  await grantScopes(sql, ada.id, ["mcp:albums"]);
   const service = { apikey: stack.secretKey };
   type Headers = Readonly<Record<string, string>>;
   const send = (endpoint: string, body: unknown, headers: Headers) =>
     sendRequest(project, { endpoint, body, headers });
-  const picture = (of: string) => ({ server: "notes", tool_name: "picture", parameters: { of } });
+  const picture = (of: string) => ({ server: "albums", tool_name: "picture", parameters: { of } });
   const tokenOf = async (body: unknown, headers: Headers) => {
     const answer = await send(EXECUTE, body, headers);
     const read = z.union([
@@ -75,8 +76,8 @@ Deno.test("tool calls are graded, and grades and failures are exported", async (
   await t.step("a call that its rate limit refused can be graded too", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
-      values ('notes', 'region', 1, 1)`;
-    const region = { server: "notes", tool_name: "region", parameters: { region: "eu" } };
+      values ('albums', 'region', 1, 1)`;
+    const region = { server: "albums", tool_name: "region", parameters: { region: "eu" } };
     await send(EXECUTE, region, ada.headers);
 
     const token = await tokenOf(region, ada.headers);
@@ -233,7 +234,7 @@ Deno.test("tool calls are graded, and grades and failures are exported", async (
     assert.equal(graded?.comment, `'${comment}`);
     assert.deepEqual(
       [graded?.rating, graded?.rating_score, graded?.tool_name, graded?.mcp_name, graded?.user_id],
-      ["down", "1", "picture", "notes", ada.id],
+      ["down", "1", "picture", "albums", ada.id],
     );
     assert.equal(graded?.arguments, '{"of":"<redacted>"}');
     const failed = failures.filter(({ tool_name }) => tool_name === "fail");

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
-import { bootMcpPlatform } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 import { startStreamingModel } from "./streaming_model.ts";
+import { useOpenRouter } from "./use_openrouter.ts";
 
 const createdSchema = z.object({ task_id: z.guid() });
 const jobSchema = z.object({
@@ -14,12 +15,9 @@ const jobSchema = z.object({
 
 Deno.test("get_task sends the answer as progress while its model writes it", async (t) => {
   await using model = startStreamingModel();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, mcpUrl } = platform;
-  await sql`
-    update public.llm_providers set base_url = ${model.url}, default_model = 'streaming'
-    where name = 'openrouter'`;
-  await sql`select vault.create_secret('sk-or-test-key', 'OPENROUTER_API_KEY')`;
+  await useOpenRouter(sql, model.url);
   await addAgent(sql, { slug: "writer-of-pieces", provider: "openrouter" });
   // Its first answer is not its last, so the second call begins while the job is watched.
   await sql`update public.agents set must_complete = true where slug = 'writer-of-pieces'`;

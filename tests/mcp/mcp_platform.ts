@@ -16,6 +16,7 @@ export interface McpUser {
 /** A platform with the fixtures of its MCP tests. */
 export interface McpPlatform extends Platform {
   readonly mcpUrl: string;
+  /** Signs up a new user, whose address begins with the name. */
   addUser(name: string): Promise<McpUser>;
   /** The holder of a secret key. */
   readonly service: ReturnType<typeof rawClient>;
@@ -29,7 +30,7 @@ export async function bootMcpPlatform(options: PlatformOptions = {}): Promise<Mc
     mcpUrl: `${project.apiUrl}/functions/v1/mcp`,
     service: rawClient(project.apiUrl, { apikey: stack.secretKey }),
     addUser: async (name: string) => {
-      const user = await signUp(project, name);
+      const user = await signUp(project, `${name}-${crypto.randomUUID()}`);
       const { data } = await user.client.auth.getUser();
       const headers = userHeaders(project, user);
       return { id: data.user?.id ?? "", user, headers, send: rawClient(project.apiUrl, headers) };

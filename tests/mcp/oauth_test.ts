@@ -6,7 +6,8 @@ import { addAgent, addTool } from "../e2e/operator.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
 import { startAuthorizationServer } from "./authorization_server.ts";
-import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { startProtectedServer } from "./protected_server.ts";
 import { ScriptedBrowser } from "./scripted_browser.ts";
 
@@ -18,7 +19,7 @@ const textSchema = z.looseObject({ content: z.array(z.looseObject({ text: z.stri
 Deno.test("users connect their own accounts with OAuth", async (t) => {
   await using authority = await startAuthorizationServer();
   await using diary = await startProtectedServer(authority);
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project, stack, logLines } = platform;
   await addTool(sql, { slug: "diary", type: "mcp_server", config: { mcp_url: diary.url } });
   const ada = await platform.addUser("ada");

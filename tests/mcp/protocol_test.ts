@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
-import { bootMcpPlatform } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { errorOf, MODERN, type RawAnswer } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
@@ -8,7 +8,7 @@ const SWARM = "/swarm";
 const NO_ARGUMENTS = { name: "list_agents", arguments: {} };
 
 Deno.test("the MCP endpoint follows the protocol", async (t) => {
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { mcpUrl, stack } = platform;
   const { send, headers } = await platform.addUser("ada");
 

@@ -5,7 +5,8 @@ import { asJsonObject } from "../../shared/json.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
-import { bootMcpPlatform, type McpUser } from "./mcp_platform.ts";
+import type { McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
@@ -38,7 +39,7 @@ const promptSchema = z.object({
 });
 
 Deno.test("an MCP client can operate the swarm", async (t) => {
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, stack, mcpUrl } = platform;
   for (const slug of ["scribe", "asker", "sleeper"]) await addAgent(sql, { slug });
   stack.models.addAgent(scriptTurns(

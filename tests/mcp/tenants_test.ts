@@ -4,7 +4,8 @@ import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { call, completeWithResults, newestResults, scriptTurns } from "../e2e/script.ts";
 import { startMcpServer } from "../tools/mcp_fixture.ts";
-import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpUser } from "./mcp_platform.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 
 const ENDPOINT = "/functions/v1/mcp-execute";
 
@@ -12,7 +13,7 @@ Deno.test("two tenants find none of each other's data at any endpoint", async (t
   const external = await startMcpServer();
   await using servers = new AsyncDisposableStack();
   servers.defer(() => external.stop());
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project, stack } = platform;
   const toolId = await addTool(sql, {
     slug: "contacts",

@@ -38,7 +38,7 @@ export async function castOf({ stack, project }: Platform): Promise<Cast> {
 }
 
 async function signUpPerson(project: Project, name: string): Promise<Person> {
-  const user = await signUp(project, name);
+  const user = await signUp(project, `${name}-${crypto.randomUUID()}`);
   const { data, error } = await user.client.auth.getUser();
   if (error !== null) throw error;
   return { ...user, id: data.user.id };

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { SupabaseClient } from "../deps.ts";
-import { bootPlatform } from "../e2e/platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { castOf } from "./cast.ts";
 import { listen, tryToListen } from "./channel_listener.ts";
 
 Deno.test("a job's channels belong to its owner, and nobody can send into them", async (t) => {
-  await using platform = await bootPlatform();
+  await using platform = await sharedPlatform();
   await using cast = await castOf(platform);
   const { sql, stack } = platform;
-  await addAgent(sql, { slug: "quiet" });
+  await addAgent(sql, { slug: "quiet-channels" });
   const jobId = await createWaitingJob(sql, cast.owner.id);
   const topics = [`supaswarm:master:${jobId}`, `supaswarm:task:${jobId}`] as const;
   const owners = await Promise.all(
@@ -125,7 +125,7 @@ Deno.test("a job's channels belong to its owner, and nobody can send into them",
 
 async function createWaitingJob(sql: Sql, ownerId: string): Promise<string> {
   const [task] = await sql<{ task_id: string }[]>`
-    select task_id from private.create_task('quiet', '{}', ${ownerId}, p_run_after => now() + interval '300 days')`;
+    select task_id from private.create_task('quiet-channels', '{}', ${ownerId}, p_run_after => now() + interval '300 days')`;
   if (task === undefined) throw new Error("No task was created");
   return task.task_id;
 }

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
-import { bootPlatform } from "../e2e/platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { castOf, type Person } from "./cast.ts";
 import { listen, tryToListen } from "./channel_listener.ts";
 import { OPERATOR_VIEWS, operatorStatuses, REFUSED_EVERYWHERE } from "./operator_endpoints.ts";
 
 Deno.test("only operators manage the jobs of all users", async (t) => {
-  await using platform = await bootPlatform();
+  await using platform = await sharedPlatform();
   await using cast = await castOf(platform);
   const { sql } = platform;
   // The stranger is the operator here: it owns nothing.
   const { owner, stranger: operator } = cast;
-  await addAgent(sql, { slug: "quiet" });
+  await addAgent(sql, { slug: "quiet-operators" });
   const [job] = await sql<{ task_id: string }[]>`
-    select task_id from private.create_task('quiet', '{}', ${owner.id}, p_run_after => now() + interval '300 days')`;
+    select task_id from private.create_task('quiet-operators', '{}', ${owner.id}, p_run_after => now() + interval '300 days')`;
   const jobId = job?.task_id ?? "";
 
   const statusesFor = ({ accessToken }: Person) => operatorStatuses(platform.project, accessToken);

@@ -6,7 +6,8 @@ import type { Sql } from "../../shared/db/sql_client.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../../scripts/models/scripted_agent.ts";
 import { created, sendRequest, userHeaders } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEveryone, toolId } from "../e2e/operator.ts";
-import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import type { Platform } from "../e2e/platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, type StepView, untilTask } from "../e2e/task_view.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
@@ -36,7 +37,7 @@ interface World {
 }
 
 Deno.test("an agent that obeys its tool's result stays within its permissions", async (t) => {
-  await using platform = await bootPlatform();
+  await using platform = await sharedPlatform();
   await using cast = await castOf(platform);
   const { sql, stack, project } = platform;
   let page = "";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { testsSharing } from "../shared_fixture.ts";
 import { startGatewayFixture } from "./gateway_fixture.ts";
 
 const NOTES_SQL = `
@@ -117,6 +118,8 @@ Deno.test("REST embeds to-many relations as arrays", async (t) => {
   });
 });
 
+const notesTest = testsSharing(() => startGatewayFixture(NOTES_SQL));
+
 Deno.test("the first REST request changes no grant", async () => {
   await using fixture = await startGatewayFixture(NOTES_SQL);
   const before = await readGrants(fixture.sql);
@@ -127,8 +130,7 @@ Deno.test("the first REST request changes no grant", async () => {
   assert.deepEqual(await readGrants(fixture.sql), before);
 });
 
-Deno.test("rows are read and written as on a hosted project", async (t) => {
-  await using fixture = await startGatewayFixture(NOTES_SQL);
+notesTest("rows are read and written as on a hosted project", async (fixture, t) => {
   const service = fixture.service();
   const ann = await fixture.signedUp();
   const bob = await fixture.signedUp();
@@ -224,8 +226,7 @@ Deno.test("rows are read and written as on a hosted project", async (t) => {
   });
 });
 
-Deno.test("errors match PostgREST's", async (t) => {
-  await using fixture = await startGatewayFixture(NOTES_SQL);
+notesTest("errors match PostgREST's", async (fixture, t) => {
   const service = fixture.service();
 
   await t.step("a function sets its own status with PTxyz", async () => {
@@ -264,8 +265,7 @@ Deno.test("errors match PostgREST's", async (t) => {
   });
 });
 
-Deno.test("new tables and functions are served without a restart", async () => {
-  await using fixture = await startGatewayFixture(NOTES_SQL);
+notesTest("new tables and functions are served without a restart", async (fixture) => {
   const service = fixture.service();
   assert.equal((await service.from("later").select()).error?.code, "PGRST205");
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { startNet } from "../../stack/scheduler/net.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { testsSharing } from "../shared_fixture.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
 /** The requests that the target server received. */
@@ -13,9 +14,19 @@ interface Received {
   readonly at: number;
 }
 
-/** A database with a running executor, and a server that answers each request in JSON. */
-async function withNet(
+const databaseTest = testsSharing(openDatabaseFixture);
+
+/** Registers a test with a running executor, and a server that answers each request in JSON. */
+function netTest(
+  claim: string,
   test: (net: { fixture: DatabaseFixture; target: string; received: Received[] }) => Promise<void>,
+): void {
+  databaseTest(claim, (fixture) => withNet(fixture, test));
+}
+
+async function withNet(
+  fixture: DatabaseFixture,
+  test: Parameters<typeof netTest>[1],
 ): Promise<void> {
   const received: Received[] = [];
   const server = Deno.serve(
@@ -34,7 +45,6 @@ async function withNet(
       return Response.json({ echo: body }, { status: 201, headers: { "x-answer": "yes" } });
     },
   );
-  await using fixture = await openDatabaseFixture();
   await fixture.sql`create extension if not exists pg_net`;
   const net = await startNet(fixture.database, () => {});
   try {
@@ -62,8 +72,9 @@ function closedPort(): number {
   return listener.addr.port;
 }
 
-Deno.test("a queued request is sent when its transaction commits, and its answer is stored", () =>
-  withNet(async ({ fixture: { sql }, target, received }) => {
+netTest(
+  "a queued request is sent when its transaction commits, and its answer is stored",
+  async ({ fixture: { sql }, target, received }) => {
     const id = await sql.begin(async (tx) => {
       const [row] = await tx<{ id: string }[]>`
         select net.http_post(${`${target}/x`}, '{"a": "ä"}', '{"q": "1 2"}',
@@ -88,10 +99,12 @@ Deno.test("a queued request is sent when its transaction commits, and its answer
     );
     assert.equal(received[0]?.headers.get("apikey"), "k");
     assert.deepEqual([...await sql`select id from net.http_request_queue`], []);
-  }));
+  },
+);
 
-Deno.test("a request of a transaction that is rolled back is never sent", () =>
-  withNet(async ({ fixture: { sql }, target, received }) => {
+netTest(
+  "a request of a transaction that is rolled back is never sent",
+  async ({ fixture: { sql }, target, received }) => {
     await assert.rejects(sql.begin(async (tx) => {
       await tx`select net.http_get(${`${target}/rolled-back`})`;
       throw new Error("undo");
@@ -101,10 +114,12 @@ Deno.test("a request of a transaction that is rolled back is never sent", () =>
     await answer(sql, row?.id);
 
     assert.deepEqual(received.map(({ path }) => path), ["/kept"]);
-  }));
+  },
+);
 
-Deno.test("a request that times out or cannot connect is answered with the reason", () =>
-  withNet(async ({ fixture: { sql }, target }) => {
+netTest(
+  "a request that times out or cannot connect is answered with the reason",
+  async ({ fixture: { sql }, target }) => {
     const [slow] = await sql<{ id: string }[]>`
       select net.http_get(${`${target}/hang`}, timeout_milliseconds => 100) as id
     `;
@@ -122,10 +137,12 @@ Deno.test("a request that times out or cannot connect is answered with the reaso
     ]);
     assert.deepEqual([refused?.status_code, refused?.timed_out], [null, false]);
     assert.match(refused?.error_msg, /refused/i);
-  }));
+  },
+);
 
-Deno.test("500 queued requests are all sent once, even with a restart of the database", () =>
-  withNet(async ({ fixture, target, received }) => {
+netTest(
+  "500 queued requests are all sent once, even with a restart of the database",
+  async ({ fixture, target, received }) => {
     const { sql } = fixture;
     await sql`select net.http_get(${target} || '/' || i) from generate_series(1, 500) as i`;
     await waitFor(() => received.length === 500, { what: "500 requests" });
@@ -139,10 +156,12 @@ Deno.test("500 queued requests are all sent once, even with a restart of the dat
 
     assert.equal(new Set(received.map(({ path }) => path)).size, 501);
     assert.equal(received.length, 501);
-  }));
+  },
+);
 
-Deno.test("a committed request is sent within milliseconds", () =>
-  withNet(async ({ fixture: { sql }, target, received }) => {
+netTest(
+  "a committed request is sent within milliseconds",
+  async ({ fixture: { sql }, target, received }) => {
     const delays: number[] = [];
     for (let i = 0; i < 30; i++) {
       await sql`select net.http_get(${`${target}/${i}`})`;
@@ -153,4 +172,5 @@ Deno.test("a committed request is sent within milliseconds", () =>
 
     const median = delays.toSorted((a, b) => a - b)[15] ?? Infinity;
     assert.ok(median < 100, `the median was ${median} ms`);
-  }));
+  },
+);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import { noAbort, nobody, openToolFixture, userCaller } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { noAbort, nobody, userCaller } from "./tool_fixture.ts";
 import { callSupabase, registerSupabase } from "./supabase_call.ts";
 
 const SHOP = `
@@ -31,7 +32,7 @@ const SHOP = `
 `;
 
 Deno.test("add_records maps, checks and adds records as the caller", async (t) => {
-  await using fixture = await openToolFixture();
+  await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
   await sql.unsafe(SHOP);
   await registerSupabase(fixture);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
 import { asJsonObject } from "../../shared/json.ts";
-import { openToolFixture, userCaller } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { userCaller } from "./tool_fixture.ts";
 import { callSupabase, registerSupabase } from "./supabase_call.ts";
 import { startStorage } from "./storage_server.ts";
 
@@ -14,7 +15,7 @@ const SHOP = `
 
 Deno.test("execute_sql exports more rows than an answer contains", async (t) => {
   await using storage = startStorage();
-  await using fixture = await openToolFixture({ supabaseUrl: storage.url });
+  await using fixture = await openFixtureOnSharedDatabase({ supabaseUrl: storage.url });
   const { sql } = fixture;
   await sql.unsafe(SHOP);
   await registerSupabase(fixture);

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { scriptModel } from "../../scripts/models/scripted_agent.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { openToolFixture, userCaller } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { userCaller } from "./tool_fixture.ts";
 import { callSupabase, registerSupabase } from "./supabase_call.ts";
 
 Deno.test("format_results shows the rows of execute_sql in every format", async (t) => {
-  await using fixture = await openToolFixture();
+  await using fixture = await openFixtureOnSharedDatabase();
   await registerSupabase(fixture);
   const user = userCaller(await fixture.createUser());
   const rows = await callSupabase(fixture, user, "execute_sql", {

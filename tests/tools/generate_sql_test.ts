@@ -6,7 +6,8 @@ import { generationAnswer } from "../../shared/servers/supabase/generation_answe
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
-import { noAbort, openToolFixture, type ToolFixture, userCaller } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { noAbort, type ToolFixture, userCaller } from "./tool_fixture.ts";
 
 /** A library with one table that nobody may read. */
 const LIBRARY = `
@@ -106,7 +107,7 @@ async function publish(sql: Sql, fix: { error: string; fix: string }): Promise<n
 }
 
 Deno.test("generate_sql returns a statement that PostgreSQL can plan for the caller", async (t) => {
-  await using fixture = await openToolFixture();
+  await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
   const { models, script, ask } = await openLibrary(fixture);
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { startHttpServer } from "./http_fixture.ts";
-import { noAbort, openToolFixture } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { noAbort } from "./tool_fixture.ts";
 
 Deno.test("guardrails run through the gateway", async (t) => {
   const api = startHttpServer(({ body }) =>
     Response.json({ allowed: !body.includes("harm"), reason: "It asks for harm" })
   );
-  await using fixture = await openToolFixture();
+  await using fixture = await openFixtureOnSharedDatabase();
   const { sql, gateway } = fixture;
   await sql.unsafe(`
     create function public.check_request(stage text, content jsonb) returns jsonb

@@ -13,7 +13,8 @@ import { openInternalServer } from "../../shared/tools/kinds/internal/open_inter
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolProgress } from "../../shared/tool_contracts/tool_call.ts";
 import type { ModelUse, ServerCall } from "../../shared/tool_contracts/tool_server.ts";
-import { noAbort, nobody, openToolFixture, SECRET_KEY } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { noAbort, nobody, SECRET_KEY } from "./tool_fixture.ts";
 
 const READ = { readOnlyHint: true } as const;
 const USED: ModelUse = {
@@ -164,7 +165,7 @@ const server: InternalServer = {
 const NO_INPUT = { capabilities: {}, responses: null, state: null };
 
 Deno.test("an internal server's declarations become answers", async (t) => {
-  const fixture = await openToolFixture();
+  const fixture = await openFixtureOnSharedDatabase();
   const logged: string[] = [];
   const opened = openInternalServer({
     server,

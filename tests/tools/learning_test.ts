@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { startMcpServer } from "./mcp_fixture.ts";
-import { callOf, noAbort, openToolFixture, type ToolFixture } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { callOf, noAbort, type ToolFixture } from "./tool_fixture.ts";
 
 Deno.test("the gateway learns from calls", async (t) => {
-  const fixture = await openToolFixture();
+  const fixture = await openFixtureOnSharedDatabase();
   const server = await startMcpServer();
   try {
     await learning(t, fixture, server.url);

@@ -4,12 +4,13 @@ import { asJsonObject } from "../../shared/json.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallOutcome } from "../../shared/tool_contracts/tool_call.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
-import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { callOf, noAbort, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
 
 const CANARY = 'c4n4ry-key+/="secret';
 
 Deno.test("MCP servers work through the gateway", async (t) => {
-  const fixture = await openToolFixture();
+  const fixture = await openFixtureOnSharedDatabase();
   try {
     await scenarios(t, fixture);
   } finally {

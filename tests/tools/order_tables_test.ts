@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { orderTables } from "../../shared/servers/supabase/order_tables.ts";
 import { indexTables } from "../../shared/sql/linking/rank_tables.ts";
 import type { LinkableTable } from "../../shared/sql/linking/linkable_table.ts";
-import { openToolFixture } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 
 const QUESTION = "How many employees does each office have?";
 
 Deno.test("generate_sql finds tables by vectors if an embedder is configured", async (t) => {
   await using embeddings = startEmbedder();
-  await using fixture = await openToolFixture();
+  await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
   const tables = [table("invoices"), table("offices"), table("staff_members"), table("tickets")];
   const index = indexTables(tables);

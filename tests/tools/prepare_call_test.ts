@@ -5,7 +5,8 @@ import type { PreparedCall } from "../../shared/tool_contracts/tool_gateway.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { startMcpServer } from "./mcp_fixture.ts";
-import { noAbort, nobody, openToolFixture, SECRET_KEY, userCaller } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { noAbort, nobody, SECRET_KEY, userCaller } from "./tool_fixture.ts";
 
 const DETAILS = {
   arguments: { searchValue: "x" },
@@ -16,7 +17,7 @@ const DETAILS = {
 };
 
 Deno.test("a call is looked up before it is made", async (t) => {
-  const fixture = await openToolFixture();
+  const fixture = await openFixtureOnSharedDatabase();
   const server = await startMcpServer();
   try {
     const { gateway, sql } = fixture;

@@ -9,7 +9,7 @@ import { watchContext } from "../../scripts/context/watch_context.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { ContextFileError, readContextFile } from "../../shared/sql/context/context_file.ts";
-import { openToolFixture } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 
 const FILE = `# Supabase SQL Context Learning
 
@@ -75,7 +75,7 @@ async function record(
 }
 
 Deno.test("generate_sql's learned context is published, watched and proposed", async (t) => {
-  await using fixture = await openToolFixture();
+  await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
 
   await t.step("this project's file has the right format", async () => {

@@ -9,6 +9,7 @@ import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import type { StackDatabase } from "../../stack/database/database_port.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
 /** The fields of a registry row; the others have defaults. */
@@ -41,6 +42,8 @@ export interface ToolFixtureOptions {
   readonly allowLoopback?: boolean;
   /** @default "pglite" */
   readonly db?: "pglite" | "native";
+  /** A database that the caller stops. @default the fixture's own */
+  readonly database?: Pick<StackDatabase, "url">;
   /** @default the product's own */
   readonly internalServers?: InternalServers;
 }
@@ -48,20 +51,28 @@ export interface ToolFixtureOptions {
 /** The project's key in these tests; no output may contain it. */
 export const SECRET_KEY = "sb_secret_fixture_c4n4ry";
 
-/** Opens a fixture with its own database. */
-export async function openToolFixture(options: ToolFixtureOptions = {}): Promise<ToolFixture> {
-  const logged: string[] = [];
-  const log: Logger = (level, event, fields) => {
-    logged.push(JSON.stringify({ level, event, ...fields }));
-  };
-  const database = await openDatabase({
-    db: options.db ?? "pglite",
+/** Opens a database with the project's migrations, which goes with its process. */
+export async function openToolDatabase(
+  db: "pglite" | "native" = "pglite",
+  log: Logger = () => {},
+): Promise<StackDatabase> {
+  return await openDatabase({
+    db,
     dataDir: "",
     ephemeral: true,
     projectRoot: PROJECT_ROOT,
     log,
   });
-  const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
+}
+
+/** Opens a fixture, by default with its own database. */
+export async function openToolFixture(options: ToolFixtureOptions = {}): Promise<ToolFixture> {
+  const logged: string[] = [];
+  const log: Logger = (level, event, fields) => {
+    logged.push(JSON.stringify({ level, event, ...fields }));
+  };
+  const { url, stopOwn } = await databaseOf(options, log);
+  const sql = createSql(url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,
     internalServers: options.internalServers ?? INTERNAL_SERVERS,
@@ -72,7 +83,7 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
   });
   const stop = async () => {
     await sql.end();
-    await database.stop();
+    await stopOwn();
   };
   return {
     sql,
@@ -86,6 +97,15 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+async function databaseOf(
+  { db, database }: ToolFixtureOptions,
+  log: Logger,
+): Promise<{ readonly url: string; stopOwn(): Promise<void> }> {
+  if (database !== undefined) return { url: database.url, stopOwn: () => Promise.resolve() };
+  const own = await openToolDatabase(db, log);
+  return { url: own.url, stopOwn: () => own.stop() };
 }
 
 /** A call with defaults for everything that most tests ignore. */

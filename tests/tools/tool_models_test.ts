@@ -8,7 +8,8 @@ import { modelOptionsOf } from "../../shared/execute/model_options.ts";
 import { defineTool, type InternalServer } from "../../shared/tool_contracts/internal_server.ts";
 import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
-import { noAbort, nobody, openToolFixture, type ToolFixture, userCaller } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { noAbort, nobody, type ToolFixture, userCaller } from "./tool_fixture.ts";
 
 const ask = defineTool({
   name: "ask",
@@ -118,7 +119,7 @@ async function createJob(sql: Sql, ownerId: string, budget: JsonObject): Promise
 }
 
 Deno.test("a tool calls the model that its caller, its row, the agent or the provider names", async (t) => {
-  await using fixture = await openToolFixture({
+  await using fixture = await openFixtureOnSharedDatabase({
     internalServers: { sample: () => Promise.resolve(sample) },
   });
   const { sql } = fixture;

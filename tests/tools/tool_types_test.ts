@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { brokenAnswer, type SeenHttpRequest, startHttpServer } from "./http_fixture.ts";
-import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
+import { openFixtureOnSharedDatabase } from "./shared_database.ts";
+import { callOf, noAbort, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
 
 const CANARY = "http-c4n4ry-key";
 
 Deno.test("tools of the other types work through the gateway", async (t) => {
   const project = startHttpServer((request) => answerAsProject(request));
-  const fixture = await openToolFixture({ supabaseUrl: project.url });
+  const fixture = await openFixtureOnSharedDatabase({ supabaseUrl: project.url });
   try {
     await httpApis(t, fixture);
     await databaseFunctions(t, fixture);

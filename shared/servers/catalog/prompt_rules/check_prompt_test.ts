@@ -135,9 +135,14 @@ Deno.test("checkPrompt() takes linear time, whatever the text", () => {
       });
       return Math.min(...times);
     };
-    const [small, large] = [timeOf(10_000), timeOf(80_000)];
-    assert.ok(small < 5, `${JSON.stringify(piece)}: 10 KB took ${small.toFixed(1)} ms`);
-    assert.ok(large < 5 + small * 24, `${JSON.stringify(piece)}: ${small} ms, then ${large} ms`);
+    const measured: string[] = [];
+    const isLinear = () => {
+      const [small, large] = [timeOf(10_000), timeOf(80_000)];
+      measured.push(`10 KB took ${small.toFixed(1)} ms, 80 KB ${large.toFixed(1)} ms`);
+      return small < 5 && large < 5 + small * 24;
+    };
+    // Other processes disturb a measurement; quadratic time exceeds the bound each time.
+    assert.ok(isLinear() || isLinear() || isLinear(), `${JSON.stringify(piece)}: ${measured}`);
   }
 });
 

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { readFileGroups } from "./file_groups.ts";
+
+Deno.test("readFileGroups() groups units, and files that import the same shared fixture", async () => {
+  const root = await Deno.makeTempDir({ prefix: "supaswarm-groups-" });
+  const sources = {
+    "shared/unit_test.ts": "",
+    "tests/a/sharing_test.ts": `import { sharedPlatform } from "../mcp/shared_platform.ts";\n`,
+    "tests/mcp/near_test.ts": `import { sharedPlatform } from "./shared_platform.ts";\n`,
+    "tests/mcp/alone_test.ts": `import { bootMcpPlatform } from "./mcp_platform.ts";\n`,
+  };
+  try {
+    for (const [file, source] of Object.entries(sources)) {
+      await Deno.mkdir(dirname(join(root, file)), { recursive: true });
+      await Deno.writeTextFile(join(root, file), source);
+    }
+
+    const groups = await readFileGroups(root, Object.keys(sources));
+
+    const names = Object.fromEntries(
+      Object.entries(groups).map(([file, { name }]) => [file, name]),
+    );
+    assert.deepEqual(names, {
+      "shared/unit_test.ts": "units",
+      "tests/a/sharing_test.ts": "shared platform",
+      "tests/mcp/near_test.ts": "shared platform",
+    });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
