@@ -73,16 +73,6 @@ $$;
 comment on function private.usage_request_of(text, timestamptz, timestamptz, int) is
   'Checks the caller and the arguments of a usage report. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
 
-create function private.utc_day(p_at timestamptz)
-returns text
-language sql
-stable
-set search_path = ''
-as $$
-  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD');
-$$;
-comment on function private.utc_day(timestamptz) is 'The UTC day of a time, such as 2026-11-23.';
-
 create function private.model_usage_lines(p_request private.usage_request)
 returns setof private.usage_line
 language sql
@@ -92,7 +82,7 @@ as $$
   with called as (
     select
       case p_request.dimension
-        when 'day' then private.utc_day(usage.created_at)
+        when 'day' then to_char(usage.created_at at time zone 'UTC', 'YYYY-MM-DD')
         when 'agent' then coalesce(usage.agent_slug, '')
         when 'model' then usage.model
         when 'tool' then usage.mcp_name || '.' || usage.tool_name
@@ -135,7 +125,7 @@ as $$
   with called as (
     select
       case p_request.dimension
-        when 'day' then private.utc_day(execution.created_at)
+        when 'day' then to_char(execution.created_at at time zone 'UTC', 'YYYY-MM-DD')
         when 'agent' then coalesce(agent.slug, '')
         when 'model' then execution.llm_model
         when 'tool' then execution.mcp_name || '.' || execution.tool_name
@@ -185,7 +175,7 @@ as $$
     count(*), count(*) filter (where own.status = 'completed'), count(*) filter (where own.status = 'failed')
   from (
     select task.status, case p_request.dimension
-        when 'day' then private.utc_day(task.created_at)
+        when 'day' then to_char(task.created_at at time zone 'UTC', 'YYYY-MM-DD')
         when 'agent' then coalesce(task.agent_slug, '')
         else task.master_task_id::text
       end as label
