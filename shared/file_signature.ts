@@ -1,12 +1,12 @@
 /** A kind of file that can be identified by its first bytes. */
 export interface FileSignature {
   readonly mediaType: string;
-  /** Without a dot. */
+  /** The extension, without a dot. */
   readonly extension: string;
 }
 
 interface Signature extends FileSignature {
-  /** As Latin-1 text from the offset on. */
+  /** The bytes from the offset on, as Latin-1 text. */
   readonly marks: readonly { readonly offset: number; readonly text: string }[];
 }
 
@@ -32,8 +32,8 @@ const SIGNATURES: readonly Signature[] = [
 ];
 
 /**
- * What a file is by its first bytes, whatever its sender calls it: models refuse a request with an
- * image that is none, again with each call. Null for what is none of the kinds known here.
+ * Detects the kind of a file from its first bytes, independent of its declared type. Models refuse
+ * every request with a file that is wrongly declared as an image. Returns null for an unknown kind.
  */
 export function fileSignature(bytes: Uint8Array): FileSignature | null {
   const found = SIGNATURES.find(({ marks }) =>

@@ -1,8 +1,8 @@
 import type { CLOSED_SETS } from "./db/database.types.ts";
 
-/** What is known of a file without reading it. */
+/** Type and size of a file, which are known without reading it. */
 export interface FileFacts {
-  /** As what a model reads it. */
+  /** How a model reads the file. */
   readonly mediaType: string;
   readonly bytes: number;
 }
@@ -10,26 +10,26 @@ export interface FileFacts {
 /** The wire format in which a file reaches a model. */
 type FileReader = (typeof CLOSED_SETS.llm_providers.api)[number];
 
-/** What an image takes at most, whatever its size: providers scale larger ones down. */
+/** Maximum tokens of an image of any size, because providers scale larger ones down. */
 const IMAGE_TOKENS: Readonly<Record<FileReader, number>> = {
   anthropic: 1_600,
   google: 1_120,
   openai: 1_700,
 };
-/** A page of a PDF: its text and, where the provider adds one, its picture. */
+/** Tokens of a page of a PDF: its text and, with some providers, its image. */
 const PDF_PAGE_TOKENS: Readonly<Record<FileReader, number>> = {
   anthropic: 3_000,
   google: 560,
   openai: 2_500,
 };
-/** Of a page with text and some pictures; scans have more bytes a page, plain text has fewer. */
+/** Bytes of a page with text and some images. Scans have more bytes per page, plain text fewer. */
 const PDF_PAGE_BYTES = 40_000;
-/** JSON and other scripts than Latin have fewer bytes a token than English. */
+/** JSON and non-Latin scripts have fewer bytes per token than English. */
 const BYTES_PER_TOKEN = 3.5;
 
 /**
- * About how many tokens a model will count of a file; rather more than fewer. The number of pages
- * of a PDF is guessed from its size, since it stands in no fixed place of the file.
+ * Estimates the tokens of a file; errs on the high side. The number of pages of a PDF is estimated
+ * from its size, because it has no fixed place in the file.
  */
 export function estimatedFileTokens({ mediaType, bytes }: FileFacts, api: FileReader): number {
   if (mediaType.startsWith("image/")) return IMAGE_TOKENS[api];

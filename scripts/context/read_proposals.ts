@@ -15,16 +15,16 @@ interface GradedCall {
   readonly sql: string;
 }
 
-interface MendedCall {
+interface FixedCall {
   readonly failed_sql: string;
   readonly error: string;
-  readonly mended_sql: string;
+  readonly fixed_sql: string;
 }
 
 const MAX_TITLE_CHARACTERS = 80;
 
 /** Maximum time between a failure and its fix. */
-const MENDED_WITHIN = "1 hour";
+const FIXED_WITHIN = "1 hour";
 
 /**
  * Reads proposals from the calls of the last days: the statements of calls that were graded up or
@@ -35,10 +35,10 @@ export async function readProposals(
   sql: Sql,
   { days, known }: { readonly days: number; readonly known: ContextFile },
 ): Promise<Proposals> {
-  const [graded, mended] = await Promise.all([readGraded(sql, days), readMended(sql, days)]);
+  const [graded, fixed] = await Promise.all([readGraded(sql, days), readFixed(sql, days)]);
   return {
     patterns: await toPatterns(graded, known),
-    fixes: await toFixes(mended, known),
+    fixes: await toFixes(fixed, known),
   };
 }
 
@@ -61,8 +61,8 @@ async function readGraded(sql: Sql, days: number): Promise<readonly GradedCall[]
 }
 
 /** Reads fixed failures of single calls, and of the attempts within one call of generate_sql. */
-async function readMended(sql: Sql, days: number): Promise<readonly MendedCall[]> {
-  return await sql<MendedCall[]>`
+async function readFixed(sql: Sql, days: number): Promise<readonly FixedCall[]> {
+  return await sql<FixedCall[]>`
     with calls as (
       select execution.*, coalesce(execution.response_data ->> 'sql', execution.request_data ->> 'sql') as statement,
         failure.error_details ->> 'message' as failure_message
@@ -72,7 +72,7 @@ async function readMended(sql: Sql, days: number): Promise<readonly MendedCall[]
       where execution.mcp_name = 'supabase' and execution.tool_name in ('generate_sql', 'execute_sql')
         and execution.created_at > now() - make_interval(days => ${days})
     ), between_calls as (
-      select failed.statement as failed_sql, failed.failure_message as error, mended.statement as mended_sql,
+      select failed.statement as failed_sql, failed.failure_message as error, fixed.statement as fixed_sql,
         failed.created_at
       from calls as failed
       cross join lateral (
@@ -80,14 +80,14 @@ async function readMended(sql: Sql, days: number): Promise<readonly MendedCall[]
         from calls as later
         where later.tool_name = failed.tool_name and later.user_id = failed.user_id
           and later.created_at > failed.created_at
-          and later.created_at < failed.created_at + ${MENDED_WITHIN}::interval
+          and later.created_at < failed.created_at + ${FIXED_WITHIN}::interval
         order by later.created_at
         limit 1
-      ) as mended
-      where failed.failure_message is not null and mended.status = 'success'
+      ) as fixed
+      where failed.failure_message is not null and fixed.status = 'success'
     ), within_calls as (
       select attempt.value ->> 'sql' as failed_sql, attempt.value ->> 'error' as error,
-        calls.statement as mended_sql, calls.created_at
+        calls.statement as fixed_sql, calls.created_at
       from calls
       cross join lateral jsonb_array_elements(
         case when jsonb_typeof(calls.response_data -> 'attempts') = 'array'
@@ -96,9 +96,9 @@ async function readMended(sql: Sql, days: number): Promise<readonly MendedCall[]
       where calls.status = 'success'
         and (attempt.value ->> 'attempt')::int = jsonb_array_length(calls.response_data -> 'attempts') - 1
     )
-    select failed_sql, error, mended_sql
+    select failed_sql, error, fixed_sql
     from (select * from between_calls union all select * from within_calls) as every
-    where failed_sql is not null and error is not null and mended_sql is not null
+    where failed_sql is not null and error is not null and fixed_sql is not null
     order by created_at`;
 }
 
@@ -122,11 +122,11 @@ async function toPatterns(
   return patterns;
 }
 
-async function toFixes(calls: readonly MendedCall[], known: ContextFile): Promise<ErrorFix[]> {
+async function toFixes(calls: readonly FixedCall[], known: ContextFile): Promise<ErrorFix[]> {
   const seen = new Set(known.fixes.map(({ error }) => error));
   const fixes: ErrorFix[] = [];
-  for (const { failed_sql: failedSql, error, mended_sql: mendedSql } of calls) {
-    const fix = await proposeFix({ failedSql, error, mendedSql });
+  for (const { failed_sql: failedSql, error, fixed_sql: fixedSql } of calls) {
+    const fix = await proposeFix({ failedSql, error, fixedSql });
     if (fix === null || seen.has(fix.error)) continue;
     seen.add(fix.error);
     fixes.push(fix);

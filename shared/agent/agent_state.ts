@@ -10,7 +10,7 @@ export interface AgentState {
   readonly steps: readonly Step[];
   /** Tools the agent may use in addition to the system tools. */
   readonly toolset: AgentToolset;
-  /** What is known of the files that the user names, by path. */
+  /** Type and size of the user's files, by path. */
   readonly fileFacts: ReadonlyMap<string, FileFacts>;
   /**
    * Started steps that have certainly not run, because this delivery wrote the intent itself. Any

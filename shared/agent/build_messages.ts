@@ -17,23 +17,25 @@ const MAX_WHOLE_CHARS = 1_500;
 const HEAD_CHARS = 800;
 const TAIL_CHARS = 400;
 
-/** For a prompt that contains the whole transcript. */
+/** Options of a prompt that contains the whole transcript. */
 export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null };
 
 /** How a conversation is rebuilt. */
 export interface MessageOptions {
-  /** What of the transcript is shortened or summed up. @default nothing */
+  /** Parts of the transcript to shorten or summarize. @default nothing */
   readonly leftOut?: LeftOut;
-  /** Names a result's step in its text, for a reader that has to refer to it. @default the text */
+  /**
+   * Adds a result's step to its text, for a reader that must cite it. @default the unchanged text
+   */
   readonly label?: (text: string, seq: number) => string;
-  /** What is known of the files that the user names, by path. @default nothing */
+  /** Type and size of the user's files, by path. @default unknown */
   readonly fileFacts?: ReadonlyMap<string, FileFacts>;
 }
 
 /**
  * Rebuilds the conversation from the transcript: the task, then each turn's answer, the results of
- * its calls in call order, and the messages by which its user continued the task. Unfinished turns
- * are omitted. User messages are never changed.
+ * its calls in call order, and the messages with which the user continued the task. Unfinished
+ * turns are omitted. User messages are never changed.
  */
 export function buildMessages(
   input: JsonValue,
@@ -82,7 +84,7 @@ interface TurnReading {
   readonly lastSeq: number;
   readonly resultsThrough: number;
   readonly label: (text: string, seq: number) => string;
-  /** By step, the files that the model is shown. */
+  /** Files to show to the model, by step. */
   readonly shown: ReadonlyMap<number, readonly ResultFile[]>;
 }
 
@@ -117,7 +119,7 @@ function userMessage(
   return { role: "user", text, files };
 }
 
-/** The paths of all files that a task's user has named, in its input or in later messages. */
+/** Returns the paths of all files of the user, in the task's input or in later messages. */
 export function userFilePaths(input: JsonValue, steps: readonly Step[]): readonly string[] {
   const messages = steps.flatMap((step) =>
     step.kind === "user" ? [checkedMessage(steps, step.seq, step.input)] : []

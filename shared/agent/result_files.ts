@@ -2,11 +2,11 @@ import type { JsonValue } from "../json.ts";
 import { z } from "../vendor/zod.js";
 import type { CallStep, Step } from "./task_context.ts";
 
-/** A file that a tool returned, as the call's step refers to it; its bytes are in Storage. */
+/** A tool's file, as the call's step refers to it. Its bytes are in Storage. */
 export const resultFile = z.object({
-  /** In the bucket `supaswarm-data`. */
+  /** Path in the bucket `supaswarm-data`. */
   path: z.string(),
-  /** By its first bytes, not by what the tool called it. */
+  /** Detected from its first bytes, not from the tool's name for it. */
   media_type: z.string(),
   bytes: z.int().nonnegative(),
 });
@@ -16,7 +16,7 @@ export type ResultFile = z.infer<typeof resultFile>;
 
 const withFiles = z.object({ files: z.array(resultFile) });
 
-/** What models are shown as it is; of other files they read the name. */
+/** Media types that models can view. For other files, they only get the name. */
 const SHOWN_TYPES: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",
@@ -25,25 +25,25 @@ const SHOWN_TYPES: ReadonlySet<string> = new Set([
   "application/pdf",
 ]);
 
-/** Whether models are shown a file of this type, and do not only read its name. */
+/** Whether models can view files of this type. */
 export function isShownType(mediaType: string): boolean {
   return SHOWN_TYPES.has(mediaType);
 }
 
-/** The files that a stored result refers to. */
+/** Returns the files of a stored result. */
 export function resultFilesOf(output: JsonValue | null): readonly ResultFile[] {
   const parsed = withFiles.safeParse(output);
   return parsed.success ? parsed.data.files : [];
 }
 
-/** Of the tools' files in one prompt: providers refuse requests above 20 to 32 MB. */
+/** Limit of the tools' files in one prompt. Providers refuse requests above 20 to 32 MB. */
 const MAX_SHOWN_BYTES = 8 * 1024 * 1024;
 const MAX_SHOWN_FILES = 20;
 
 /**
- * The files that a model is shown, by the step of their call: those of results after `afterSeq`, the
- * newest first as far as one prompt holds them. Others are only named, in the text of their results;
- * so are the files of errors, which not every API takes.
+ * Returns the files to show to a model, by the step of their call: those of results after
+ * `afterSeq`, the newest first, up to the limit of one prompt. Other files are only named in the
+ * text of their results. So are the files of errors, which some APIs do not accept.
  */
 export function shownFiles(
   steps: readonly Step[],

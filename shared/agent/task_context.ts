@@ -18,7 +18,7 @@ const leftOut = z.object({
 const modelInput = z.object({
   /** For a summary: the last step it covers. */
   summarizes_through: seq.exactOptional(),
-  /** What the prompt left out of the transcript. */
+  /** What the prompt omitted from the transcript. */
   left_out: leftOut.exactOptional(),
 }).nullable().default(null);
 
@@ -182,7 +182,7 @@ export function readGuardrailStep(step: unknown): GuardrailStep {
 export type TaskContext = z.infer<typeof taskContext>;
 /** The agent that a task runs as. */
 export type Agent = NonNullable<TaskContext["agent"]>;
-/** What a prompt leaves out of its transcript. */
+/** What a prompt omits from its transcript. */
 export type LeftOut = z.infer<typeof leftOut>;
 /** A model call of the transcript. */
 export type ModelStep = z.infer<typeof modelStep>;

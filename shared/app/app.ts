@@ -7,7 +7,7 @@ import { traceRequests } from "../telemetry/trace_requests.ts";
 /** An edge function's app. */
 export interface App {
   fetch(request: Request): Promise<Response>;
-  /** Called before the isolate ends: hands running work on. */
+  /** Called before the isolate ends. Returns running work. */
   unload?(): Promise<void> | void;
   /** Closes the connections to the database. */
   close(): Promise<void>;

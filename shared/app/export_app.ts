@@ -20,7 +20,7 @@ import { serviceKeyOf } from "./service_key.ts";
 const BUCKET = "supaswarm-exports";
 
 const exportRequest = z.strictObject({
-  /** Writes the files from this day on again. */
+  /** Writes the files again, starting with this day. */
   from: z.iso.date().optional(),
 });
 

@@ -74,7 +74,7 @@ export function createMcpApp(config: Config, log: Logger): App {
       tracestate: tracestateOf(request),
       keepAlive: runInBackground,
     });
-    // Not earlier: it would slow down the first request.
+    // Started only now, so that it does not slow down the first request.
     runInBackground(checkSession());
     return response;
   }

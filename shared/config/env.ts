@@ -151,7 +151,7 @@ function readValues(read: (name: string) => string | undefined): Values {
     const problem = definition.isSecret ? "is malformed" : `is ${JSON.stringify(text)}`;
     throw invalid(name, problem, definition.wanted);
   });
-  // Each value was parsed by the schema of its own variable.
+  // The schema of each variable has parsed its value.
   return Object.fromEntries(entries) as Values;
 }
 

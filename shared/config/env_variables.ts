@@ -56,7 +56,7 @@ export const ENV_VARIABLES = {
     schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   }),
   SUPASWARM_ALLOW_LOOPBACK: variable({
-    purpose: "Whether registered tools may live on loopback and private addresses.",
+    purpose: "Whether registered tools may be on loopback and private addresses.",
     wanted: "true or false",
     defaultText: "false",
     schema: z.enum(["true", "false"]).transform((text) => text === "true"),
@@ -80,7 +80,7 @@ export const ENV_VARIABLES = {
     ...wholeNumber("a whole number", 1, 100),
   }),
   SUPASWARM_LEASE_SECONDS: variable({
-    purpose: "Seconds that a claimed task stays with its worker without a heartbeat.",
+    purpose: "Lease of a claimed task without a heartbeat, in seconds.",
     defaultText: "30",
     ...wholeNumber("a whole number of seconds", 5, 600),
   }),
@@ -90,7 +90,8 @@ export const ENV_VARIABLES = {
     ...wholeNumber("a whole number of seconds", 1, 300),
   }),
   SUPASWARM_WALL_CLOCK_SECONDS: variable({
-    purpose: "Seconds that the platform lets a function instance live (150 free, 400 paid).",
+    purpose:
+      "Maximum lifetime of a function instance on the platform, in seconds (150 free, 400 paid).",
     defaultText: "150",
     ...wholeNumber("a whole number of seconds", 1, 86_400),
   }),
@@ -139,7 +140,7 @@ export const ENV_VARIABLES = {
     schema: z.string().max(255),
   }),
   OTEL_RESOURCE_ATTRIBUTES: variable({
-    purpose: "Attributes that every exported span carries.",
+    purpose: "Attributes of every exported span.",
     wanted: "a list such as deployment.environment.name=production,team=search",
     schema: keyValueList(z.string().min(1), z.string()),
   }),

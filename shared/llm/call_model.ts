@@ -73,7 +73,9 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Receives text as it streams in. The call streams only if this is set. */
   readonly onDelta?: (text: string) => void;
-  /** Receives an estimate of what an aborted call used: its provider bills it, and reports nothing. */
+  /**
+   * Receives an estimate of an aborted call's usage, which the provider bills but does not report.
+   */
   readonly onCut?: (usage: ModelUsageRecord) => void;
 }
 

@@ -297,7 +297,7 @@ Deno.test("callModel() uses the fallbacks of an agent whose own provider is inac
 });
 
 Deno.test("callModel() reports the streamed text of a failed provider as void", async () => {
-  const failure = new SwarmError("MODEL_UNAVAILABLE", "its answer broke off");
+  const failure = new SwarmError("MODEL_UNAVAILABLE", "its answer was cut off");
   const { ports } = failingPorts({ acme: failure }, ["Hi"]);
   const heard: string[] = [];
 

@@ -63,7 +63,7 @@ const CONCESSIONS: readonly Concession[] = [
       return output === undefined ? undefined : request;
     },
   },
-  // Not every model takes images or PDFs, and tools may return broken ones.
+  // Some models do not accept images or PDFs, and tools may return broken ones.
   {
     isAbout: /image|vision|multi-?modal|document|pdf|file|media|base64|content[ _]?(type|part)/i,
     concede: withoutResultFiles,
@@ -116,7 +116,7 @@ function withoutRefused(
   return undefined;
 }
 
-/** Nobody chose what tools return, so the model goes on with the files' names alone. */
+/** Replaces tools' files with their names, because no user chose to send them. */
 function withoutResultFiles(request: ModelRequest): ModelRequest | undefined {
   const hasFiles = request.messages.some((message) =>
     message.role === "tool" && (message.files?.length ?? 0) > 0
@@ -125,7 +125,7 @@ function withoutResultFiles(request: ModelRequest): ModelRequest | undefined {
   const messages = request.messages.map((message): ModelMessage => {
     if (message.role !== "tool" || message.files === undefined) return message;
     const { files, text, ...rest } = message;
-    const notes = files.map(({ path }) => `(${path} is not shown: the model has refused it)`);
+    const notes = files.map(({ path }) => `(${path} is not shown: the model refused it)`);
     return { ...rest, text: [text, ...notes].join("\n") };
   });
   return { ...request, messages };

@@ -7,7 +7,7 @@ export const CHARS_PER_TOKEN = 4;
 /** Typical output rate of models; for a call without any output yet. */
 const TOKENS_PER_SECOND = 50;
 
-/** Estimates the tokens of an answer that was cut off: from what came of it, else from its time. */
+/** Estimates the tokens of an answer that was cut off, from the received part or from its time. */
 export function estimatedOutputTokens(
   { receivedChars, seconds, maxTokens }: {
     readonly receivedChars: number;

@@ -9,7 +9,7 @@ export interface FilePart {
 }
 
 /**
- * The files of a message, for an API that accepts these media types.
+ * Returns the files of a message for an API that accepts these media types.
  *
  * @throws FILE_TYPE_UNSUPPORTED before anything is sent.
  */
@@ -24,15 +24,17 @@ export function filePartsOf(
   });
 }
 
-/** The files of a tool's result that an API takes, and the text with a note of each other one. */
+/**
+ * The files of a tool's result that an API accepts, and the text with a note on each other file.
+ */
 export interface ResultParts {
   readonly text: string;
   readonly files: readonly FilePart[];
 }
 
 /**
- * A tool's result for an API that takes those media types. What it does not take is only named: no
- * agent chooses what its tools return.
+ * Converts a tool's result for an API that accepts those media types. Other files are only named,
+ * because agents do not choose what their tools return.
  */
 export function resultPartsOf(
   { text, files = [] }: Pick<Extract<ModelMessage, { role: "tool" }>, "text" | "files">,
@@ -43,7 +45,7 @@ export function resultPartsOf(
   for (const { path, content } of files) {
     if (content === null) throw notRead(path);
     if (taken.includes(content.mediaType)) parts.push({ name: nameOf(path), ...content });
-    else notes.push(`(${path} is not shown: this model takes no ${content.mediaType})`);
+    else notes.push(`(${path} is not shown: this model does not accept ${content.mediaType})`);
   }
   return { text: [text, ...notes].join("\n"), files: parts };
 }

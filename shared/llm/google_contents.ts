@@ -169,7 +169,7 @@ function toParts(
             ...(givenIds.has(message.call_id) ? { id: message.call_id } : {}),
           },
         },
-        // Only the newest models take files inside of a response; beside it, all of them do.
+        // Only the newest models accept files inside a response. All accept them beside it.
         ...files.map(toFilePart),
       ];
     }

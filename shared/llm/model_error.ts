@@ -89,7 +89,7 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
 export function createCutError(endpoint: ModelEndpoint): SwarmError {
   return createModelError(endpoint, {
     code: "MODEL_UNAVAILABLE",
-    message: "its answer broke off",
+    message: "its answer was cut off",
   });
 }
 

@@ -75,7 +75,7 @@ export type ModelMessage =
     readonly name: string;
     readonly text: string;
     readonly is_error: boolean;
-    /** What of the result is shown as it is; its text names each file. */
+    /** Files of the result that the model can view. The text names each file. */
     readonly files?: readonly ModelFile[];
   };
 
@@ -169,7 +169,7 @@ export interface GenerateOptions {
 /**
  * One provider's API behind the port.
  *
- * `generate` never retries by itself: the queue owns retries. It throws `SwarmError` with
+ * `generate` never retries: the queue owns retries. It throws `SwarmError` with
  * `MODEL_RATE_LIMITED` (with `retryAfterSeconds` if the provider sent one), `MODEL_UNAVAILABLE`
  * (5xx, connection reset, cut stream), `MODEL_TIMEOUT`, `MODEL_AUTH_FAILED`,
  * `MODEL_REQUEST_INVALID` or `MODEL_OUTPUT_INVALID`.

@@ -49,7 +49,7 @@ const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
  * @param asked Its signal aborts the call; with `onDelta` the answer streams.
  * @param run Calls the SDK with the given `fetch` for a streamed or a whole answer. A compatible
  * server may stream although it was not asked to: then it runs once more, on the received answer.
- * @throws the signal's reason when it aborts; else SwarmError as {@linkcode ModelAdapter} has it.
+ * @throws The signal's reason when it aborts; otherwise SwarmError as in {@linkcode ModelAdapter}.
  */
 export async function callOverTransport<T>(
   endpoint: ModelEndpoint,

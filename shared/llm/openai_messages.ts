@@ -79,8 +79,8 @@ function toFilePart(file: FilePart): OpenAI.ChatCompletionContentPart {
 }
 
 /**
- * The conversation. The format takes text alone as the result of a call, so the files of a turn's
- * results follow all of them, in a message of the user.
+ * Writes the conversation. The format accepts only text as the result of a call, so the files of a
+ * turn's results follow in a user message.
  */
 function toChatMessages(
   messages: readonly ModelMessage[],
@@ -106,7 +106,7 @@ function toChatMessages(
 
 function toShownFile(file: FilePart): OpenAI.ChatCompletionContentPart[] {
   return [
-    { type: "text", text: `${file.name}, which a tool's result above names:` },
+    { type: "text", text: `${file.name}, from a tool result above:` },
     toFilePart(file),
   ];
 }

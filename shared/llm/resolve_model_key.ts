@@ -30,7 +30,7 @@ export interface ModelKeyQuery {
 }
 
 /**
- * Finds the key for a call, and whether the call is allowed at all; reserves it under a spending cap.
+ * Finds the key for a call, checks that the call is allowed, and reserves it under a spending cap.
  *
  * @throws SwarmError MODEL_KEY_MISSING, MODEL_POLICY_DENIED, PRICE_UNKNOWN, SPENDING_CAP_REACHED,
  * PROVIDER_NOT_FOUND,

@@ -103,7 +103,7 @@ interface Hop {
   readonly body: ArrayBuffer | string | null;
 }
 
-/** The request that a redirect asks for, by the rules of the Fetch standard. */
+/** Creates the request of a redirect, by the rules of the Fetch standard. */
 function nextHop(hop: Hop, status: number, location: string): Hop {
   const url = URL.parse(location, hop.url);
   if (url === null) throw refusedRedirect(hop.url, "it redirects to an invalid URL");

@@ -1,6 +1,6 @@
 import type { Bytes } from "../bytes.ts";
 
-/** Reads a response body of at most `maxBytes`; cancels a larger one and gives null. */
+/** Reads a response body of at most `maxBytes`. Cancels a larger one and returns null. */
 export async function readBytes(
   response: Response,
   maxBytes: number,

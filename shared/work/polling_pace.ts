@@ -1,13 +1,13 @@
 /**
- * Wake-ups are debounced: of several within 150 ms only the first is sent. Polling for more than
- * twice as long after each sign of work finds the work of the others.
+ * Wake-ups are debounced: of several within 150 ms, only the first is sent. Polling for more than
+ * twice as long after each sign of work finds the work of the dropped ones.
  */
 const HOT_FOR_MS = 350;
 const HOT_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * How long to wait before the next poll.
+ * Returns how long to wait before the next poll.
  *
  * @param quietMs Milliseconds since the last work or wake-up.
  */

@@ -1,14 +1,14 @@
-/** While a piece of work typically takes less than this, workers claim more than they have slots. */
+/** While work typically takes less than this, workers claim more work than they have slots. */
 const QUICK_MS = 50;
-/** Work that is claimed ahead has a slot within about so long. */
+/** Work that is claimed ahead gets a slot within about this time. */
 const AHEAD_MS = 100;
 const MAX_AHEAD = 150;
-/** How much the latest piece of work weighs in what is typical. */
+/** Weight of the latest piece of work in the moving average. */
 const LATEST_SHARE = 0.2;
 
-/** The place of one piece of work that runs. */
+/** The slot of one running piece of work. */
 export interface Slot {
-  /** Frees it for the next; a second call does nothing. */
+  /** Frees the slot. A second call does nothing. */
   free(): void;
 }
 
@@ -18,9 +18,9 @@ interface Waiting {
 }
 
 /**
- * The slots of a worker. Work that was claimed ahead waits here until one is free: one claim for many
- * quick pieces saves a round trip for each. Slow pieces are never claimed ahead, since another worker
- * would begin them sooner.
+ * The slots of a worker. Work that was claimed ahead waits for a free slot: one claim for many
+ * quick pieces saves round trips. Slow work is never claimed ahead, because another worker would
+ * start it sooner.
  */
 export class Slots {
   readonly #count: number;
@@ -34,7 +34,7 @@ export class Slots {
     { count, nowMs, onFree }: {
       readonly count: number;
       readonly nowMs: () => number;
-      /** Called after each slot that is freed. */
+      /** Called after each freed slot. */
       readonly onFree: () => void;
     },
   ) {
@@ -52,7 +52,7 @@ export class Slots {
     return this.#waiting.length;
   }
 
-  /** How much more than the free slots to claim; 0 while that is too little to be worth a claim. */
+  /** How much to claim in addition to the free slots; 0 if it is too little for a claim. */
   get aheadCount(): number {
     if (this.#typicalMs >= QUICK_MS) return 0;
     const most = Math.min(MAX_AHEAD, Math.floor(this.#count * AHEAD_MS / this.#typicalMs));
@@ -60,7 +60,7 @@ export class Slots {
     return room < most / 2 ? 0 : room;
   }
 
-  /** Resolves with a slot, in the order of the calls; with null when `signal` aborts first. */
+  /** Resolves with a slot, in the order of the calls, or with null if `signal` aborts first. */
   take(signal: AbortSignal): Promise<Slot | null> {
     if (signal.aborted) return Promise.resolve(null);
     if (this.freeCount > 0) return Promise.resolve(this.#occupy());
@@ -75,7 +75,7 @@ export class Slots {
     return promise.finally(() => signal.removeEventListener("abort", stop));
   }
 
-  /** Answers null to all who have waited for at least so long. */
+  /** Resolves all calls that have waited at least this long with null. */
   refuse(waitedMs: number): void {
     const latestMs = this.#nowMs() - waitedMs;
     // The first has waited longest.

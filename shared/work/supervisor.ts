@@ -46,8 +46,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     wake() {
       if (current === null) return start().id;
-      // A worker that has stopped claiming ignores wake-ups: its successor here handles them, or,
-      // when this isolate's time is up, the worker in the next isolate.
+      // A worker that has stopped claiming ignores wake-ups. Its successor in this isolate handles
+      // them, or the worker in the next isolate if this one's time is up.
       if (!current.wake()) isWakeOwed = true;
       return current.id;
     },

@@ -27,15 +27,15 @@ export interface ClaimedWork extends WorkLease {
  */
 export type LoneWork = "skip" | "first" | "any";
 
-/** What a worker asks for. */
+/** What a worker claims. */
 export interface ClaimRequest {
   readonly limit: number;
   readonly lone: LoneWork;
   /** Whether some of it may wait in the worker until a slot is free. */
   readonly isAhead: boolean;
   /**
-   * Slots for which new work may be handed to the worker without a claim; null if it would not hear
-   * of it. The claim returns what has been handed over since the last one.
+   * Slots for which the database may assign new work to the worker without a claim; null if the
+   * worker does not listen. The next claim returns the assigned work.
    */
   readonly offeredSlots: number | null;
 }
@@ -44,11 +44,13 @@ export interface ClaimRequest {
 export interface WorkControl {
   /** Aborts pending calls; its reason is a `StopReason`. */
   readonly signal: AbortSignal;
-  /** True when the worker claims no more: work that can be handed on should be. */
+  /** True when the worker claims no more. Work should be returned if possible. */
   readonly isDraining: () => boolean;
   /** True when nothing further may start, because the worker's time is nearly up. */
   readonly isClosing: () => boolean;
-  /** Says that only the work's end is left to be written, so that the next piece may begin. */
+  /**
+   * Reports that only the end of the work remains to be written, so that the next piece can start.
+   */
   readonly settle: () => void;
   /** Whether the work is watched. */
   readonly watch: Watch;
@@ -73,8 +75,8 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   /** Runs the work as far as possible, records and returns how it ended. Never throws. */
   run(work: Work, control: WorkControl): Promise<string>;
   /**
-   * Lets go of work that has not begun, and says how it ended. A kind that has it is claimed ahead of
-   * free slots while its work is quick. @default nothing is claimed ahead
+   * Returns work that has not started, and reports how it ended. With this function, quick work is
+   * claimed ahead of free slots. @default nothing is claimed ahead
    */
   letGo?(work: Work, reason: StopReason): Promise<string>;
   /** Ends the hand-over of new work to the worker, and returns what it has not fetched. */

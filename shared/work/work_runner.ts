@@ -38,9 +38,9 @@ export interface WorkRunnerOptions<Work extends ClaimedWork> {
 
 /** Pause after a failed claim, so that an unavailable database is not flooded. */
 const CLAIM_RETRY_MS = 1_000;
-/** Work that has waited so long for a slot is handed back: another worker may have one. */
+/** Work that has waited this long for a slot is returned, because another worker may have one. */
 const MAX_WAIT_MS = 1_000;
-/** Pieces whose end is being written; with more, the database is what is slow. */
+/** Maximum pieces whose end is being written. With more, the database is the bottleneck. */
 const MAX_SETTLED = 300;
 /**
  * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
@@ -59,7 +59,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #signal: WakeSignal;
   readonly #heartbeat: Heartbeat;
   readonly #slots: Slots;
-  /** The last claim found as much as it asked for, so more is likely to wait. */
+  /** The last claim returned as much as requested, so more work is likely to wait. */
   #isBacklogged = false;
   #isEnding = false;
   /** True while it runs work that must run alone. */
@@ -177,10 +177,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
   }
 
-  /** Claims as much as there is room for; null when the database does not answer. */
+  /** Claims as much work as there is room for. Returns null when the database does not respond. */
   async #claim(): Promise<number | null> {
     const { kind, log } = this.#options;
-    // What was handed over is fetched even if something else has taken its slot.
+    // Fetch assigned work even if other work has taken its slot.
     const room = Math.max(0, this.#room());
     if (room === 0 && !this.#isHanded) return 0;
     this.#isHanded = false;
@@ -250,7 +250,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     });
   }
 
-  /** Hands back what waits for a slot, lets running work go on as long as there is time. */
+  /** Returns work that waits for a slot, and lets running work continue while there is time. */
   async #drain(): Promise<void> {
     const { clock, lifetime } = this.#options;
     this.#slots.refuse(0);
@@ -301,12 +301,14 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     if (isListening) this.#signal.send();
   }
 
-  /** With a CPU limit the worker decides itself how much it starts. */
+  /** With a CPU limit, the worker itself decides how much it starts. */
   get #offeredSlots(): number | null {
     return this.#isListening && !this.#isLimited ? this.#slots.freeCount : null;
   }
 
-  /** What cannot be withdrawn now is taken back by the database after a few seconds. */
+  /**
+   * Withdraws offered slots. If this fails, the database takes assigned work back after seconds.
+   */
   async #withdraw(): Promise<void> {
     if (!this.#isListening || this.#isLimited) return;
     await this.#options.kind.withdraw?.(this.id).catch(() => {});
@@ -328,7 +330,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind, lifetime, settings } = this.#options;
     if (this.#isLimited) {
       const free = settings.slots - this.#held.count;
-      // Which of them are watched, and cost more, is known only after the claim.
+      // Only after the claim is it known which of them are watched and cost more.
       return Math.min(free, MAX_CLAIMED_AT_ONCE, lifetime.roomBeside(this.#held.load));
     }
     const canWait = kind.letGo !== undefined && this.#isBacklogged;

@@ -35,16 +35,17 @@ export interface FileStorage {
   get(path: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Gives users what was stored for them. */
+/** Creates links to stored objects for users, and deletes objects. */
 export interface LinkStorage {
   /**
-   * An address below the project's own under which anybody reads the object for so long.
+   * Creates an address below the project's address at which anyone can read the object for that
+   * time.
    *
    * @throws STORAGE_UNAVAILABLE
    */
   link(path: string, seconds: number): Promise<string>;
   /**
-   * Deletes an object, if there is one.
+   * Deletes an object. A missing object is not an error.
    *
    * @throws STORAGE_UNAVAILABLE
    */
@@ -60,10 +61,10 @@ export interface ArtifactStorageOptions {
   readonly bucket?: string;
 }
 
-/** Private bucket of the swarm's data. */
+/** Private bucket of the platform's data. */
 const DEFAULT_BUCKET = "supaswarm-data";
 const TIMEOUT_MS = 15_000;
-/** Of Storage's answers to requests that are no download. */
+/** Time limit of all requests to Storage except downloads. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const signedSchema = z.object({ signedURL: z.string().startsWith("/") });
@@ -112,7 +113,7 @@ export function createArtifactStorage(
           return bytes;
         }
         await response.body?.cancel();
-        // Storage also answers 400 for an object that is not there.
+        // Storage also responds with 400 for a missing object.
         if (response.status === 404 || response.status === 400) throw notFound(path);
         throw unavailable(object, `Storage responded with ${response.status}`, undefined, "read");
       } catch (error) {
@@ -152,7 +153,7 @@ export function createArtifactStorage(
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }, "delete");
       await response.body?.cancel();
-      // Storage answers 400 for an object that is not there.
+      // Storage responds with 400 for a missing object.
       if (response.status >= 500) {
         throw unavailable(object, `Storage responded with ${response.status}`, undefined, "delete");
       }

@@ -21,7 +21,8 @@ export async function askPerson(
   if (intent.kind === "system") {
     await transcript.refresh([intent]);
   } else {
-    // This call was reviewed before, and its worker died again: it is not tried a third time.
+    // This call was already reviewed once and its worker died again, so it is not tried a third
+    // time.
     transcript.end({ ...intent, ...stillUnknownResult("its worker ended before the answer.") });
   }
   return null;

@@ -13,7 +13,7 @@ export interface DescribedFile extends FileFacts {
 /** The dependencies for reading files. */
 export interface FilePorts {
   /**
-   * Checks which of the paths a task of that owner may read, and their media types.
+   * Checks that a task of that owner may read the paths, and returns their media types.
    *
    * @throws FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE, FILE_INVALID
    */
@@ -31,8 +31,8 @@ const MAX_RETURNED_BYTES = 20 * 1_048_576;
 
 /**
  * Reads the files in messages: text files become fenced text, images and PDFs are sent to the model
- * unchanged. Read again for each model call, because no worker keeps a task's files. What users
- * name is looked up; what tools returned stands in the transcript, with its type.
+ * unchanged. Files are read again for each model call, because no worker keeps a task's files.
+ * Files of users are looked up first. For files of tools, the transcript has the type.
  *
  * @throws errors of `describeFiles()`, FILES_TOO_LARGE, STORAGE_UNAVAILABLE
  */
@@ -48,7 +48,7 @@ export async function attachFiles(
   );
   if (named.length === 0 && returned.length === 0) return messages;
   const read = new Map<string, ReadFile>();
-  // One after the other: together they may be as large as an isolate's memory allows.
+  // Read one after the other, because together they may be as large as the isolate's memory.
   let bytesLeft = MAX_NAMED_BYTES;
   for (const file of named.length === 0 ? [] : await describeFiles(named, ownerId)) {
     const bytes = await storage.get(file.path, bytesLeft, signal);
@@ -82,7 +82,7 @@ function toDescribed({ path, facts }: ModelFile): readonly DescribedFile[] {
   return facts === undefined ? [] : [{ path, ...facts }];
 }
 
-/** A tool's file that has been deleted since is left out, as its task could not go on else. */
+/** Replaces a tool's file that was deleted with a note, so that the task can continue. */
 async function readReturned(
   file: DescribedFile,
   storage: FileStorage,

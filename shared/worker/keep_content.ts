@@ -8,21 +8,22 @@ import { resultPiece, type ReturnedFile } from "./result_content.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";
 
-/** Of one file; also the most that providers take of an image. */
+/** Limit of one file. It is also the providers' limit of an image. */
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
-/** Of one result. */
+/** Limit of one result. */
 const MAX_FILES = 20;
 
-/** A tool's result as its step stores it: text that names each file, and the files' places. */
+/** A tool's result for its step: text that names each file, and the files' paths. */
 export interface KeptContent {
   readonly text: string;
   readonly files: readonly ResultFile[];
 }
 
 /**
- * Stores the images, sounds and resources of a tool's result among the files of the task, each at a
- * path made from the call, so that a call that is repeated after a worker's death replaces its own
- * files. What cannot be stored is only named: the tool has run, and its result must not be lost.
+ * Stores the images, sounds and resources of a tool's result as files of the task. Each path is
+ * derived from the call, so that a call that is repeated after a worker's death replaces its files.
+ * A file that cannot be stored is only named in the text, because the tool has already run and its
+ * result must not be lost.
  */
 export async function keepContent(
   call: ToolCall,
@@ -33,7 +34,7 @@ export async function keepContent(
   const blocks = isError ? content : await readLinkedResources(content, call, run);
   const texts: string[] = [];
   const files: ResultFile[] = [];
-  // One after the other: together they may be large.
+  // Store one after the other, because together they may be large.
   for (const block of blocks) {
     const piece = resultPiece(block);
     if (piece.kind === "text") {
@@ -50,7 +51,7 @@ export async function keepContent(
 interface KeptFile {
   /** Null when it could not be stored. */
   readonly file: ResultFile | null;
-  /** What the model reads of its place. */
+  /** The note about its path for the model. */
   readonly note: string;
 }
 
@@ -63,7 +64,7 @@ async function keepFile(
   const bytes = typeof body === "string" ? byteLength(body) : body.byteLength;
   const what = [name ?? "file", mediaType, `${bytes} bytes`].join(", ");
   if (bytes > MAX_FILE_BYTES) return notKept(what, `it is larger than ${MAX_FILE_BYTES} bytes`);
-  if (number > MAX_FILES) return notKept(what, `a result keeps ${MAX_FILES} files`);
+  if (number > MAX_FILES) return notKept(what, `at most ${MAX_FILES} files of a result are stored`);
   const path = artifactPath(run.context, `_step-${intent.seq}-${number}.${extension}`);
   const contentType = typeof body === "string" ? `${mediaType}; charset=utf-8` : mediaType;
   try {

@@ -24,7 +24,7 @@ export function textOf(value: JsonValue): string {
 }
 
 /**
- * The reference to a text that is stored under `path`.
+ * Creates the reference to a text that is stored at `path`.
  *
  * @throws OUTPUT_TOO_LARGE if the text is too large to store.
  */

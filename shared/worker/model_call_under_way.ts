@@ -13,7 +13,7 @@ export interface ModelCallUnderWayOptions {
 }
 
 /**
- * A model call that was sent and is not answered yet: it costs money even if the answer is lost.
+ * A model call without a complete answer. It costs money even if the answer is lost.
  */
 export class ModelCallUnderWay {
   readonly #options: ModelCallUnderWayOptions;

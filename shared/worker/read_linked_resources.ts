@@ -6,11 +6,11 @@ import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { callerOf, type TaskRun } from "./task_run.ts";
 
-/** Of one result; a list of search results may link to hundreds. */
+/** Maximum number of links that are read per result. Search results may link to hundreds. */
 const MAX_READ_LINKS = 5;
-/** Larger ones could not be kept. */
+/** Larger resources could not be stored. */
 const MAX_LINKED_BYTES = 5 * 1024 * 1024;
-/** For all links of a result together: the tool itself has answered already. */
+/** Time limit for all links of a result together. The tool itself has already answered. */
 const TIMEOUT_MS = 20_000;
 
 const readResult = z.object({
@@ -23,9 +23,8 @@ const readResult = z.object({
 });
 
 /**
- * Puts the resources that a tool's result links to in the place of their links, as its server gives
- * them: agents have no other way to read them. A link that cannot be read stays a link, with the
- * reason.
+ * Replaces the resource links in a tool's result with the resources from its server, because agents
+ * cannot read them otherwise. A link that cannot be read stays, with the reason.
  */
 export async function readLinkedResources(
   content: readonly ContentBlock[],
@@ -67,7 +66,12 @@ async function readLink(
     ));
   } catch (error) {
     run.control.signal.throwIfAborted();
-    return [unread(link, error instanceof SwarmError ? error.code : "no answer that can be read")];
+    return [
+      unread(
+        link,
+        error instanceof SwarmError ? error.code : "its server returned no readable answer",
+      ),
+    ];
   }
 }
 

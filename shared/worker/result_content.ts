@@ -6,28 +6,28 @@ import { type FileSignature, fileSignature } from "../file_signature.ts";
 
 /** A file in a tool's result, before it is stored. */
 export interface ReturnedFile {
-  /** As the tool names it; null where it does not. */
+  /** The tool's name of the file, or null. */
   readonly name: string | null;
   readonly body: string | Bytes;
   readonly mediaType: string;
-  /** Of the stored object's name, without a dot. */
+  /** Extension of the stored object, without a dot. */
   readonly extension: string;
 }
 
-/** A piece of a tool's result as tasks take it. */
+/** A piece of a tool's result. */
 export type ResultPiece =
   | { readonly kind: "text"; readonly text: string }
-  /** `text` is what the model reads of it beside its place. */
+  /** `text` is shown to the model in addition to the path. */
   | { readonly kind: "file"; readonly file: ReturnedFile; readonly text: string | null };
 
-/** A file whose bytes do not say what it is. */
+/** A file whose type cannot be detected from its bytes. */
 const UNKNOWN: FileSignature = { mediaType: "application/octet-stream", extension: "bin" };
 const TEXT: FileSignature = { mediaType: "text/plain", extension: "txt" };
 const TEXT_TYPES = /^(text\/|application\/([\w.+-]*\+)?(json|xml|yaml|x-yaml|javascript|sql)\b)/i;
-/** The endings by which a task's later input takes a file for an image or a document. */
+/** Extensions with which a later task input would treat a file as an image or a document. */
 const SHOWN_EXTENSIONS = /^(png|jpe?g|gif|webp|pdf)$/;
 
-/** A block of a tool's result: what a model reads of it, and the file that it holds. */
+/** Converts a block of a tool's result to text for the model or to a file. */
 export function resultPiece(block: ContentBlock): ResultPiece {
   switch (block.type) {
     case "text":
@@ -58,7 +58,7 @@ function resourcePiece({ uri, text, blob, mimeType = "" }: ResourceContents): Re
 }
 
 function unreadable(what: string): string {
-  return `(${what}, left out: its data is empty or no base64)`;
+  return `(${what}, omitted: its data is empty or not base64)`;
 }
 
 function binaryFile(body: Bytes, name: string | null): ReturnedFile {
@@ -75,17 +75,17 @@ function textFile(body: string, name: string): ReturnedFile {
   return { name, body, mediaType: TEXT.mediaType, extension };
 }
 
-/** Of the last part of an address or a path, without its query. */
+/** Returns the extension of the last part of an address or a path, without its query. */
 function extensionOf(name: string | null): string | null {
   const path = (name ?? "").replace(/[?#].*$/s, "");
   return /[^/]\.([a-z0-9]{1,10})$/i.exec(path)?.[1]?.toLowerCase() ?? null;
 }
 
-/** Null for what is empty or no base64; with the alphabet of URLs, too, and with line breaks. */
+/** Decodes base64, also with the URL alphabet and line breaks. Returns null if empty or invalid. */
 function fromBase64(data: string): Bytes | null {
   const compact = data.replaceAll(/\s+/g, "");
   if (compact === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) return null;
-  // A copy: Node's small buffers share their memory with others.
+  // Copy the bytes, because Node's small buffers share their memory.
   return Uint8Array.from(Buffer.from(compact, "base64"));
 }
 

@@ -46,7 +46,7 @@ for (const data of ["", "  \n", "not base64!", "====", "data:image/png;base64,AA
     const piece = pieceOf(image(data));
 
     assert.ok(piece.kind === "text");
-    assert.match(piece.text, /image of type image\/png, left out/);
+    assert.match(piece.text, /image of type image\/png, omitted/);
   });
 }
 

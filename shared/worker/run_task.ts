@@ -95,7 +95,7 @@ function smallerWindow(error: unknown, decision: Decision, context: TaskContext)
   return Math.max(1, Math.floor(Math.min(context.window_tokens, sentTokens * 2) * 0.75));
 }
 
-/** Writes the first step while tools and files are being looked up: nothing waits for the other. */
+/** Writes the first step while tools and files are looked up in parallel. */
 async function openTask(run: TaskRun): Promise<Pick<AgentState, "toolset" | "fileFacts">> {
   const firstIntents: StepIntent[] = run.transcript.steps.length === 0 ? [modelIntent(1, run)] : [];
   const [toolset, fileFacts] = await Promise.all([

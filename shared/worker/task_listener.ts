@@ -15,13 +15,13 @@ export interface TaskListenerOptions {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The right to its connection, which others may borrow. @default not shared */
+  /** The shared right to the connection, which others may borrow. @default not shared */
   readonly lent?: LentConnection;
 }
 
 /**
- * On which `private.wake_at_commit()` notifies, `private.cancel_task()` and `private.hand_over()` with
- * payloads of their own.
+ * The channel of `private.wake_at_commit()`. `private.cancel_task()` and `private.hand_over()`
+ * notify it with other payloads.
  */
 const CHANNEL = "supaswarm_tasks";
 /** A notification that takes longer counts as not delivered. */
@@ -103,7 +103,7 @@ async function canHear(
   signal.addEventListener("abort", end);
   try {
     const subscribed = listening.listen(CHANNEL, (payload) => {
-      // What is meant for other workers is ignored.
+      // Ignore notifications for other workers.
       if (payload === "") return onHint("work");
       if (payload === `handed:${workerId}`) return onHint("handed");
       if (payload === "cancel") return onHint("cancel");

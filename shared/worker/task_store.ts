@@ -129,13 +129,13 @@ export interface ClaimOptions {
   /** The tasks may wait in the worker for a free slot. @default false */
   readonly isAhead?: boolean;
   /**
-   * How many new tasks may be handed to this worker, which listens; those that it was handed since
-   * its last claim are returned instead of others. @default null, none
+   * How many new tasks the database may assign to this listening worker without a claim. The next
+   * claim returns those first. @default null, none
    */
   readonly offeredSlots?: number | null;
 }
 
-/** What is known of a task that is handed back. */
+/** Facts about a task that is returned. */
 export interface YieldOptions {
   /** Steps of tool calls that were written as started and certainly not sent. @default none */
   readonly untriedSeqs?: readonly number[];

@@ -25,7 +25,7 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
   return {
     noun: "task",
     async claim(workerId, { limit, lone, isAhead, offeredSlots }) {
-      // A first model call is written as started only where it starts at once.
+      // The first model call is written as started only if it starts immediately.
       const tasks = await store.claim(workerId, limit, {
         beginsFirstSteps: !isAhead,
         lone,

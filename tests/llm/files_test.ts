@@ -210,7 +210,7 @@ for (const { api } of WIRE_FORMATS) {
 
     assert.equal(error, null);
     const sentText = JSON.stringify(bodies);
-    assert.match(sentText, /_step-2-1\.x is not shown: this model takes no image\/tiff/);
+    assert.match(sentText, /_step-2-1\.x is not shown: this model does not accept image\/tiff/);
     assert.ok(!sentText.includes(tiff.base64));
   });
 
@@ -223,7 +223,7 @@ for (const { api } of WIRE_FORMATS) {
     assert.equal(bodies.length, 2);
     assert.ok(JSON.stringify(bodies[0]).includes(IMAGE.base64));
     assert.ok(!JSON.stringify(bodies[1]).includes(IMAGE.base64));
-    assert.match(JSON.stringify(bodies[1]), /_step-2-1\.x is not shown: the model has refused it/);
+    assert.match(JSON.stringify(bodies[1]), /_step-2-1\.x is not shown: the model refused it/);
   });
 
   Deno.test(`${api}: a refusal of the user's own files is an error`, async () => {

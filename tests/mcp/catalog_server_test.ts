@@ -268,6 +268,7 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
       where is_active order by display_name, name`;
     assert.deepEqual(providers, rows.map((row) => ({ ...row })));
     assert.ok(!providers.some(({ key }) => key === "google"));
+    await sql`update public.llm_providers set is_active = true where name = 'google'`;
   });
 
   await t.step("a real MCP client finds and calls the tools by each of their names", async () => {

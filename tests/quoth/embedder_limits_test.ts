@@ -74,14 +74,14 @@ Deno.test("an embedder in the database respects its limits", async (t) => {
       await t.step(
         `is paused when it rejects the ${what}, until that is fixed`,
         async () => {
-          let isMended = false;
+          let isRepaired = false;
           await using world = await addEmbedder(
             sql,
             { name: `no-${what}` },
             (connection, texts) =>
               respond(
                 connection,
-                isMended
+                isRepaired
                   ? answerTo(texts)
                   : { status, body: '{"error":{"message":"No such thing"}}' },
               ),
@@ -103,7 +103,7 @@ Deno.test("an embedder in the database respects its limits", async (t) => {
           });
           assert.equal(world.batchSizes().length, 1);
 
-          isMended = true;
+          isRepaired = true;
           await sql`update public.embedders set reserved_for_queries = 2 where name = ${`no-${what}`}`;
           assert.equal((await world.metered.embedQuery("how?", NEVER)).length, 768);
         },

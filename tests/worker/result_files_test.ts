@@ -125,7 +125,7 @@ Deno.test("files that a tool returns are stored", async (t) => {
     const { text, files } = resultOf(seen.at(-1)?.prompt.messages ?? []);
     assert.equal(files, undefined);
     assert.match(text, /not stored: STORAGE_UNAVAILABLE/);
-    assert.match(text, /left out: its data is empty or no base64/);
+    assert.match(text, /omitted: its data is empty or not base64/);
   });
 
   await t.step("linked resources are read from the tool's server", async () => {

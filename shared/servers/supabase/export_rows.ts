@@ -35,8 +35,9 @@ export function assertExportable({ request, statement, statementClass }: Admitte
 }
 
 /**
- * Stores the rows of a read in the caller's own folder, behind the guards of any read. The rows come
- * by a cursor, and the file is stored when the last of them has come: a read that fails leaves none.
+ * Stores the rows of a read in the caller's own folder, behind the guards of any read. The rows
+ * come by a cursor, and the file is stored when the last of them has come: a read that fails leaves
+ * none.
  *
  * @throws SwarmError `QUOTA_EXCEEDED`, `STORAGE_UNAVAILABLE`; what the database throws.
  */
@@ -120,7 +121,7 @@ async function storeFile(
     };
   } catch (error) {
     await storage.remove(path).catch(() => {
-      // Storage does not answer at all: there is most likely no file.
+      // Storage did not respond, so most likely there is no file.
     });
     throw error;
   }

@@ -2,7 +2,7 @@ import type { TransactionSql } from "../../vendor/postgres.js";
 import { type RawRows, type RawValue, sendOne } from "./guarded_transaction.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 
-/** Rows of the first batch: nobody knows yet how large they are. */
+/** Rows of the first batch, whose size is still unknown. */
 const FIRST_ROWS = 20;
 const MAX_ROWS = 1_000;
 /** What a batch should come to, by the size of the rows of the one before. */

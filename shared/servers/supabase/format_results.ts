@@ -61,7 +61,7 @@ export const formatResultsTool = defineTool({
   description:
     "Shows the rows of a query as a Markdown table, a chart (Vega-Lite specification and SVG), a " +
     "summary, CSV with escaped formulas, or JSON. A model writes the summary if one is " +
-    "available; otherwise it contains counts, and says so.",
+    "available; otherwise it contains counts and states this.",
   version: "1",
   scopes: READ_SCOPES,
   annotations: {

@@ -3,10 +3,10 @@ import type { ErrorFix } from "./sql_context.ts";
 import { stripConstants } from "./strip_constants.ts";
 
 /** A failed statement, and the one that worked instead. */
-export interface MendedStatement {
+export interface FixedStatement {
   readonly failedSql: string;
   readonly error: string;
-  readonly mendedSql: string;
+  readonly fixedSql: string;
 }
 
 /**
@@ -14,15 +14,15 @@ export interface MendedStatement {
  * statement. Null if it cannot be expressed without user data.
  */
 export async function proposeFix(
-  { failedSql, error, mendedSql }: MendedStatement,
+  { failedSql, error, fixedSql }: FixedStatement,
 ): Promise<ErrorFix | null> {
   const words = errorWithoutData(error);
-  const mended = await stripConstants(mendedSql);
-  if (mended === null || words === "") return null;
+  const fixed = await stripConstants(fixedSql);
+  if (fixed === null || words === "") return null;
   const title = titleOf(words);
-  const renamed = renamedTo(failedSql, mendedSql, words);
+  const renamed = renamedTo(failedSql, fixedSql, words);
   const fix = renamed === null
-    ? `Write it in this way:\n\n\`\`\`sql\n${mended}\n\`\`\``
+    ? `Write it in this way:\n\n\`\`\`sql\n${fixed}\n\`\`\``
     : `Use \`${renamed}\` instead`;
   return { title, error: words, fix };
 }
@@ -48,11 +48,11 @@ function titleOf(error: string): string {
 }
 
 /** The name that replaced the missing one in the error. */
-function renamedTo(failedSql: string, mendedSql: string, error: string): string | null {
+function renamedTo(failedSql: string, fixedSql: string, error: string): string | null {
   const missing = /"?([\w$.]+)"? does not exist/.exec(error)?.[1]?.split(".").at(-1);
   if (missing === undefined) return null;
   const before = namesIn(failedSql);
-  const added = [...namesIn(mendedSql)].filter((name) => !before.has(name));
+  const added = [...namesIn(fixedSql)].filter((name) => !before.has(name));
   const [only, ...others] = added;
   if (only !== undefined && others.length === 0) return only;
   return nearestNames(missing, added, 1)[0] ?? null;

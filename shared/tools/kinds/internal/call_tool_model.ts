@@ -135,7 +135,7 @@ async function askInTime(
       signal: AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
-    // Whoever goes away in the middle of an answer must not get it for nothing.
+    // A caller that disconnects during an answer must still pay for it.
     if (cut !== undefined) await book(cut, providerOf(cut, beginning), beginning, scope);
     if (!timeout.aborted || signal.aborted) throw error;
     const seconds = Math.round(timeoutMs / 1_000);
