@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { setCallerConnections } from "../db/caller_session.ts";
 import type { LentConnection } from "../db/lent_connection.ts";
 import { createSql, type Sql } from "../db/sql_client.ts";
@@ -35,6 +36,6 @@ export function openIsolatePool(
     applicationName: functionName,
   });
   const count = beside.filter((own) => own === "caller").length;
-  setCallerConnections(sql, { count, ...(lent === undefined ? {} : { lent }) });
+  setCallerConnections(sql, { count, ...definedOnly({ lent }) });
   return sql;
 }

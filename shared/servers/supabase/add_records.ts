@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import { z } from "../../vendor/zod.js";
 import { canonicalJson } from "../../canonical_json.ts";
 import { fenceData } from "../../agent/fence_data.ts";
@@ -76,7 +77,7 @@ export const addRecordsTool = defineTool({
       const problems = isJsonObject(failure.details) ? failure.details.problems : undefined;
       return toolFailure(failure, {
         ...baseOf(request),
-        ...(problems === undefined ? {} : { problems }),
+        ...definedOnly({ problems }),
       }, {});
     }
   },

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import { fenceData } from "../../agent/fence_data.ts";
 import { textBlock } from "../../content_block.ts";
 import { type ErrorCode, isErrorCode } from "../../errors/codes.ts";
@@ -253,7 +254,7 @@ function toFailure({ code, message, hint, details }: SwarmError) {
   return {
     code,
     message,
-    ...(hint === undefined ? {} : { hint }),
+    ...definedOnly({ hint }),
     ...listOf("missing"),
     ...listOf("missing_scopes"),
   };
@@ -278,7 +279,7 @@ function failedReply(answer: StatementAnswer, code: ErrorCode): ToolReply {
     {
       isError: true,
       errorCode: code,
-      ...(hint === undefined ? {} : { hint }),
+      ...definedOnly({ hint }),
       details: { ...error, statement_class: answer.statement_class } as JsonObject,
       structured: answer as JsonObject,
     },

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import { nearestNames } from "../../nearest_names.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { errorField } from "../../db/error_field.ts";
@@ -37,8 +38,7 @@ export async function statementFailure(
     sqlstate,
     position,
     fragment: fragmentAt(call.statement.text, position),
-    ...(detail === undefined ? {} : { detail }),
-    ...(hint === undefined ? {} : { hint }),
+    ...definedOnly({ detail, hint }),
     ...(nearest.length === 0 ? {} : { nearest_names: nearest }),
   };
 }

@@ -160,7 +160,7 @@ function toAnswer(rows: readonly string[], returnsSet: boolean): ServerAnswer {
   return {
     kind: "answered",
     text: (structured === undefined ? json : JSON.stringify(structured)) + notice,
-    ...(structured === undefined ? {} : { structured }),
+    ...definedOnly({ structured }),
     isError: false,
   };
 }
