@@ -129,7 +129,9 @@ Deno.test("the MCP endpoint checks who may call what", async (t) => {
     await answer.body?.cancel();
 
     assert.equal(answer.status, 403);
-    const [row] = await sql`select count(*)::int as tasks from public.tasks`;
+    const [row] = await sql`
+      select count(*)::int as tasks from public.tasks
+      where created_by in ${sql([ada.id, bob.id, eve.id])}`;
     assert.equal(row?.tasks, 0);
   });
 
