@@ -75,6 +75,7 @@ consoleTest("a review is answered on a phone, and the job resumes", async (fixtu
   await reader.go(`/jobs/${id}`);
   await untilChip(reader, "Completed");
   // The step is below the trace here.
+  await page.getByRole("treeitem").getByText("complete_task").waitFor();
   await page.getByRole("tree").focus();
   await page.keyboard.press("End");
   await page.keyboard.press("Enter");
