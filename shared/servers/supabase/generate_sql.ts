@@ -139,7 +139,7 @@ async function ask(
     context.signal.throwIfAborted();
     if (!(error instanceof SwarmError)) throw error;
     const { type, retryable: isRetryable } = traitsOf(error.code);
-    // A slow model is not asked twice: that would exceed the call's time limit.
+    // A slow model is not called again, because that would exceed the call's time limit.
     if (!isRetryable || type === "llm_timeout" || error.code === "DATABASE_UNAVAILABLE") {
       return error;
     }
