@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { nearestNames } from "../../shared/nearest_names.ts";
 
 /** One flag of a command. */
 export interface CommandOption {
@@ -41,7 +42,7 @@ export type CommandLine<Options extends Record<string, CommandOption>> =
 
 /**
  * Reads a command's arguments. Never throws and never exits: an invalid argument is returned as
- * `refused` with one line that names it.
+ * `refused` with one line that names it, and for an unknown flag suggests the most similar one.
  */
 export function readCommandLine<const Options extends Record<string, CommandOption>>(
   spec: CommandSpec<Options>,
@@ -69,8 +70,18 @@ export function readCommandLine<const Options extends Record<string, CommandOpti
     return { kind: "run", values: complete as CommandValues<Options>, positionals };
   } catch (error) {
     const reason = error instanceof Error ? error.message.split(/\.\s|\n/, 1)[0] : String(error);
-    return { kind: "refused", message: `${reason}. See ${spec.name} --help` };
+    const message = [`${reason}.`, suggestion(spec, error), `See ${spec.name} --help`];
+    return { kind: "refused", message: message.filter(Boolean).join(" ") };
   }
+}
+
+/** The flag that an unknown one was probably meant to be, as a question; empty if none is similar. */
+function suggestion(spec: CommandSpec<Record<string, CommandOption>>, error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const unknown = /^Unknown option '--([^'=]+)/.exec(error.message)?.[1];
+  if (unknown === undefined) return "";
+  const [nearest] = nearestNames(unknown, [...Object.keys(spec.options), "help"], 1);
+  return nearest === undefined ? "" : `Did you mean --${nearest}?`;
 }
 
 function helpText(spec: CommandSpec<Record<string, CommandOption>>): string {

@@ -23,6 +23,30 @@ Deno.test("readCommandLine() refuses an unknown flag with a one-line message tha
   assert.match(line.kind === "refused" ? line.message : "", /^[^\n]*--bogus[^\n]*--help$/);
 });
 
+for (
+  const [typed, meant] of [["--prot=5000", "--port"], ["--jsno", "--json"], [
+    "--hepl",
+    "--help",
+  ]] as const
+) {
+  Deno.test(`readCommandLine() answers the unknown flag ${typed} with the nearest one`, () => {
+    const line = readCommandLine(SPEC, [typed]);
+
+    assert.match(
+      line.kind === "refused" ? line.message : "",
+      new RegExp(
+        `^[^\\n]*${typed.split("=")[0]}[^\\n]*\\. Did you mean ${meant}\\? See [^\\n]*--help$`,
+      ),
+    );
+  });
+}
+
+Deno.test("readCommandLine() suggests no flag when none is similar to the unknown one", () => {
+  const line = readCommandLine(SPEC, ["--bogus"]);
+
+  assert.doesNotMatch(line.kind === "refused" ? line.message : "", /Did you mean/);
+});
+
 Deno.test("readCommandLine() refuses an unexpected positional argument", () => {
   const line = readCommandLine(SPEC, ["here"]);
 

@@ -59,8 +59,8 @@ export async function runAsUser<T>(
     const [session] = await transaction<Session[]>`
       select pg_backend_pid() as pid, now()::text as started_at,
         count(set_config(setting.name, setting.value, true)),
-        -- What is called could replace the claims, but not release a lock of its transaction. The
-        -- key is random, so that nobody can keep it from being taken.
+        -- A called function could replace the claims, but cannot release a lock of its
+        -- transaction. The key is random, so that no one else can hold it.
         (select pg_advisory_xact_lock_shared(
           ${AGENT_LOCK_CLASS}::int, floor(random() * 2147483647)::int)::text where ${isAgent})
       from jsonb_each_text(${transaction.json(settings)}) as setting (name, value)`;

@@ -83,7 +83,7 @@ export const ERROR_CODES = {
     "auth_error",
     "Create new API keys and switch the project to asymmetric JWT signing keys.",
   ),
-  FORBIDDEN: error(403, "auth_error", "Use a credential that has this right."),
+  FORBIDDEN: error(403, "auth_error", "Use a credential that has this permission."),
   AGENT_NOT_ALLOWED: error(
     403,
     "auth_error",
@@ -114,7 +114,7 @@ export const ERROR_CODES = {
   AGENT_HANDOFF_FORBIDDEN: error(
     403,
     "auth_error",
-    "Name an agent that agent_handoffs allows for this one.",
+    "Hand off to an agent that agent_handoffs allows.",
   ),
   TASK_NOT_FOUND: error(404, "tool_error", "Check the id and sign in as the task's owner."),
   TASK_NOT_MASTER: error(409, "tool_error", "Name the job's master task."),
@@ -150,20 +150,20 @@ export const ERROR_CODES = {
   WEBHOOK_NOT_DELIVERED: error(
     502,
     "transport_error",
-    "Make the receiver answer 2xx within 15 seconds, then send the message again.",
+    "Make the receiver respond with 2xx within 15 seconds, then send the message again.",
   ),
   FILE_INVALID: error(400, "tool_error", "Name at most 20 files by their full paths."),
   FILE_NOT_FOUND: error(404, "tool_error", "Upload the file and name its full path."),
   FILE_TYPE_UNSUPPORTED: error(
     422,
     "tool_error",
-    "Send a type of file that the agent's model reads.",
+    "Send a file type that the agent's model supports.",
   ),
   FILES_TOO_LARGE: error(422, "tool_error", "Send smaller or fewer files."),
   SCHEDULE_CRON_INVALID: error(
     400,
     "tool_error",
-    "Write five fields, such as 30 7 * * mon-fri, that some date matches.",
+    "Write five fields that match at least one date, such as 30 7 * * mon-fri.",
   ),
   SCHEDULE_ZONE_INVALID: error(
     400,
@@ -199,8 +199,12 @@ export const ERROR_CODES = {
     "tool_error",
     "Add the model's price to model_prices or drop the cost cap.",
   ),
-  OUTPUT_SCHEMA_INVALID: error(422, "tool_error", "Send an output_schema of JSON Schema 2020-12."),
-  OUTPUT_SCHEMA_MISMATCH: error(422, "tool_error", "Relax output_schema or ask for less in it."),
+  OUTPUT_SCHEMA_INVALID: error(
+    422,
+    "tool_error",
+    "Send a valid JSON Schema (2020-12) as output_schema.",
+  ),
+  OUTPUT_SCHEMA_MISMATCH: error(422, "tool_error", "Relax or simplify output_schema."),
   OUTPUT_TOO_LARGE: error(422, "config_error", "Ask for less in one call.", { origin: "server" }),
 
   // Reviews
@@ -209,7 +213,7 @@ export const ERROR_CODES = {
     "tool_error",
     "List the open reviews with GET /rest/v1/human_reviews.",
   ),
-  REVIEW_ALREADY_ANSWERED: error(409, "tool_error", "Read the answer that the review has."),
+  REVIEW_ALREADY_ANSWERED: error(409, "tool_error", "Read the existing answer of the review."),
   REVIEW_ANSWER_INVALID: error(400, "tool_error", "Answer with p_approved true or false."),
 
   // Secrets
@@ -233,7 +237,7 @@ export const ERROR_CODES = {
     "tool_error",
     "Shorten the input, or use a model with a larger window.",
   ),
-  MODEL_RATE_LIMITED: error(429, "rate_limited", "Wait; the task is tried again."),
+  MODEL_RATE_LIMITED: error(429, "rate_limited", "Wait; the task retries automatically."),
   MODEL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
   MODEL_TIMEOUT: error(504, "llm_timeout", "Try again, with a smaller request if it fails again."),
   MODEL_CALL_UNFINISHED: error(
@@ -256,7 +260,7 @@ export const ERROR_CODES = {
     isRefusal: true,
     origin: "either",
   }),
-  SENDING_NOT_APPROVED: error(403, "auth_error", "Reach the goal without sending this data."),
+  SENDING_NOT_APPROVED: error(403, "auth_error", "Continue without sending this data."),
   TOOL_FORBIDDEN: error(403, "auth_error", "Ask an operator to allow the tool.", {
     isRefusal: true,
   }),
@@ -313,8 +317,8 @@ export const ERROR_CODES = {
     "Store your own credential with set_tool_credential.",
     { isRefusal: true },
   ),
-  AUTHORIZATION_INVALID: error(400, "tool_error", "Start connecting the account again."),
-  AUTHORIZATION_REFUSED: error(422, "tool_error", "Start connecting the account again."),
+  AUTHORIZATION_INVALID: error(400, "tool_error", "Restart the connection of the account."),
+  AUTHORIZATION_REFUSED: error(422, "tool_error", "Restart the connection of the account."),
   OAUTH_UNAVAILABLE: error(
     422,
     "tool_error",
@@ -325,28 +329,28 @@ export const ERROR_CODES = {
     isRefusal: true,
     origin: "server",
   }),
-  TOOL_FAILED: error(502, "tool_error", "Read the tool's message and call it differently.", {
+  TOOL_FAILED: error(502, "tool_error", "Read the tool's message and change the call.", {
     isMendable: true,
     origin: "server",
   }),
   TOOL_OUTCOME_UNKNOWN: error(
     502,
     "outcome_unknown",
-    "Find out whether it was done before you call again.",
+    "Check whether the call took effect before you repeat it.",
     { origin: "server" },
   ),
   TOOL_CANCELLED: error(409, "cancelled", "Call the tool again if it is still needed."),
   TOOL_ADDRESS_FORBIDDEN: error(422, "config_error", "Register a public address."),
-  EXCEEDED_RETRIES: error(422, "tool_error", "Reach the goal another way.", {
+  EXCEEDED_RETRIES: error(422, "tool_error", "Try a different approach.", {
     origin: "server",
   }),
-  CALLER_REQUIRED: error(422, "auth_error", "Call it as a user."),
+  CALLER_REQUIRED: error(422, "auth_error", "Repeat the call as a signed-in user."),
   FEEDBACK_TOKEN_NOT_FOUND: error(
     404,
     "tool_error",
     "Send the feedback_token of one of your own tool calls.",
   ),
-  FEEDBACK_CLOSED: error(409, "tool_error", "Grade a later call."),
+  FEEDBACK_CLOSED: error(409, "tool_error", "Grade a more recent call."),
 
   // SQL
   SQL_INVALID: error(422, "sql_error", "Send one statement that PostgreSQL can parse.", {
@@ -358,9 +362,14 @@ export const ERROR_CODES = {
     "Use what the SQL policy allows, or ask an operator to extend it.",
     { isMendable: true },
   ),
-  SQL_FAILED: error(422, "sql_error", "Correct the statement by SQLSTATE, position and hint.", {
-    isMendable: true,
-  }),
+  SQL_FAILED: error(
+    422,
+    "sql_error",
+    "Correct the statement; use the SQLSTATE, position and hint.",
+    {
+      isMendable: true,
+    },
+  ),
   SQL_ROW_LIMIT_EXCEEDED: error(
     422,
     "sql_error",
@@ -386,7 +395,11 @@ export const ERROR_CODES = {
     "auth_error",
     "Ask the owner to decide with approve_statement(), then send the same call again.",
   ),
-  CONFIRMATION_NOT_FOUND: error(404, "tool_error", "Look at your statements in sql_confirmations."),
+  CONFIRMATION_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "Read your waiting statements in sql_confirmations.",
+  ),
 
   // Documents
   PROJECT_NOT_FOUND: error(404, "tool_error", "List your projects with quoth_list_projects."),
@@ -398,7 +411,7 @@ export const ERROR_CODES = {
   PROJECT_SOURCE_MISMATCH: error(
     409,
     "tool_error",
-    "Use the project as its source allows, a repository or files, or choose another slug.",
+    "Use the project's own source (a repository or files), or choose another slug.",
   ),
   DOCUMENT_NOT_FOUND: error(404, "tool_error", "Search for the document's current path."),
   DOCUMENT_INVALID: error(400, "tool_error", "Send the document with all of its chunks."),
@@ -447,8 +460,8 @@ export const ERROR_CODES = {
   ),
 
   // Syncs of repositories
-  GITHUB_RATE_LIMITED: error(429, "rate_limited", "Wait; the sync is tried again."),
-  GITHUB_UNAVAILABLE: error(502, "transport_error", "Wait; the sync is tried again."),
+  GITHUB_RATE_LIMITED: error(429, "rate_limited", "Wait; the sync retries automatically."),
+  GITHUB_UNAVAILABLE: error(502, "transport_error", "Wait; the sync retries automatically."),
   GITHUB_AUTH_FAILED: error(422, "tool_error", "Replace the project's GitHub token."),
   GITHUB_NOT_FOUND: error(
     404,
@@ -458,7 +471,7 @@ export const ERROR_CODES = {
   FILE_NOT_TEXT: error(422, "tool_error", "Save the file as UTF-8 text, or exclude it."),
   FILE_TOO_LARGE: error(422, "tool_error", "Split the file, or exclude it."),
   FILE_UNREADABLE: error(422, "tool_error", "Correct the file, or exclude it."),
-  FILE_UNAVAILABLE: error(502, "transport_error", "Wait; the file is tried again."),
+  FILE_UNAVAILABLE: error(502, "transport_error", "Wait; the sync retries the file automatically."),
   USER_NOT_FOUND: error(404, "tool_error", "Name a user of this project."),
   SYNC_DELIVERIES_EXCEEDED: error(
     500,

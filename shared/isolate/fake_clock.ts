@@ -5,7 +5,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that advances only when a test says so. */
+/** A clock that advances only when a test advances it. */
 export class FakeClock implements Clock {
   #nowMs = 0;
   readonly #sleepers = new Set<Sleeper>();

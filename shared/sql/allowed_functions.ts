@@ -1,7 +1,7 @@
 import { lazily } from "../lazily.ts";
 import { BUILT_IN_FUNCTIONS } from "./built_in_functions.ts";
 
-/** Volatile functions without an effect. */
+/** Volatile functions without side effects. */
 const VOLATILE = "clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7";
 
 /** Information about types, sizes and definitions, including functions that SQL syntax calls. */

@@ -38,7 +38,7 @@ export function finding(
   };
 }
 
-/** The reason why a schema may not be named; null if it may. */
+/** The reason why a statement may not name a schema; null if it may. */
 export function schemaProblem(
   schema: string | null,
   allowed: readonly string[],

@@ -19,7 +19,7 @@ import {
 } from "./syntax_tree.ts";
 import type { Finding, SqlStatement, SqlVerdict, StatementClass } from "./verdict.ts";
 
-/** From harmless to forbidden; a statement has the highest class of its parts. */
+/** Ordered from harmless to forbidden; a statement has the highest class of its parts. */
 const RANKS = ["read", "write", "ddl", "forbidden"] as const;
 
 /**

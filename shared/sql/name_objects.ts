@@ -49,7 +49,7 @@ function unqualifiedOperator({ type, node }: VisitedNode): string[] {
   return parts.length === 1 ? [...parts] : [];
 }
 
-/** Operators that the syntax stands for: PostgreSQL finds them by the search path as well. */
+/** Operators that the syntax implies; PostgreSQL also finds them by the search path. */
 function impliedOperators({ type, node }: VisitedNode): readonly string[] {
   switch (type) {
     case "A_Expr":
@@ -65,7 +65,7 @@ function impliedOperators({ type, node }: VisitedNode): readonly string[] {
   }
 }
 
-/** Of the kinds of `BETWEEN`, whose own name is no operator. */
+/** The operators of each kind of `BETWEEN`, whose own name is not an operator. */
 const COMPARISONS: Readonly<Record<string, readonly string[]>> = {
   AEXPR_BETWEEN: [">=", "<="],
   AEXPR_NOT_BETWEEN: ["<", ">"],

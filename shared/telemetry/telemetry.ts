@@ -16,7 +16,7 @@ export interface Telemetry {
   openRun(context: TaskContext, epoch: string): TaskTrace;
   /** Adds a finished span; a span of an unsampled trace is dropped. */
   add(span: Span): void;
-  /** Sends what waits. */
+  /** Sends waiting spans. */
   flush(): Promise<void>;
   /** Sends waiting spans before the isolate retires. */
   close(): Promise<void>;

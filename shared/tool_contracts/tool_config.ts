@@ -70,7 +70,7 @@ export const mcpServerSchema = z.strictObject({
    * @default all
    */
   allowed_tools: z.array(z.string().min(1)).optional(),
-  /** Where people read about the server. */
+  /** URL of the server's documentation. */
   docs_url: httpUrlSchema.optional(),
   /** The operator's description of the server. */
   capabilities: z.array(z.string().min(1)).optional(),

@@ -54,7 +54,7 @@ export interface ListServerOptions {
 }
 
 /**
- * The one way to find and run tools. Implemented by `shared/tools/gateway.ts`.
+ * Finds and runs tools of every type. Implemented by `shared/tools/gateway.ts`.
  *
  * `call` never throws for a failure of the tool or its server; it throws `SwarmError` only for
  * `TOOL_RATE_LIMITED` (with `retryAfterSeconds`), a caller that does not exist (`TASK_NOT_FOUND`,

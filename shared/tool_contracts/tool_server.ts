@@ -57,7 +57,7 @@ export interface ModelUse {
   /** Part of `inputTokens`. @default 0 */
   readonly cachedInputTokens?: number;
   readonly outputTokens: number;
-  /** Its row of `usage_events` is written already. @default false */
+  /** Its row of `usage_events` has already been written. @default false */
   readonly isBooked?: boolean;
 }
 

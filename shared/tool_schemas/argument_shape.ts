@@ -7,11 +7,11 @@ import { StepBudget } from "./step_budget.ts";
  */
 export interface ArgumentShape {
   readonly properties: readonly PropertyShape[];
-  /** Of properties that have no entry. */
+  /** The shape of properties without an entry. */
   readonly rest: readonly ArgumentShape[];
-  /** Of the first items of a tuple. */
+  /** The shapes of the first items of a tuple. */
   readonly prefix: readonly ArgumentShape[];
-  /** Of all other items. */
+  /** The shape of all other items. */
   readonly items: readonly ArgumentShape[];
   /** Shapes that always apply to the value. */
   readonly parts: readonly ArgumentShape[];
@@ -139,7 +139,7 @@ function standsForAbsent(declared: readonly PropertyShape[], mapping: Mapping): 
     declared.some(({ schema }) => !fits(null, schema, mapping));
 }
 
-/** The shapes of a value with those of their parts, and of all options. */
+/** The shapes of a value, of their parts and of all options. */
 function possibleShapes(shapes: readonly ArgumentShape[]): ArgumentShape[] {
   return shapes.flatMap((shape) => [
     shape,
@@ -148,7 +148,7 @@ function possibleShapes(shapes: readonly ArgumentShape[]): ArgumentShape[] {
   ]);
 }
 
-/** The shapes of a value with those of their parts, and of the options that it fits. */
+/** The shapes of a value, of their parts and of the options that it matches. */
 function countingShapes(
   value: JsonValue,
   shapes: readonly ArgumentShape[],

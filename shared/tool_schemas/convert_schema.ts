@@ -9,7 +9,7 @@ import type { ReportLoss } from "./schema_loss.ts";
 /** The schema dialect of one provider. */
 export interface Dialect {
   readonly propertyName: RegExp;
-  /** Every object is closed, and optional arguments are required ones that may be null. */
+  /** Every object is closed, and optional arguments become required and nullable. */
   readonly isStrict: boolean;
   /** Rewrites the schema in the dialect's forms; changes only its own level. */
   prepare(schema: JsonObject, place: ConversionPlace): JsonObject;
@@ -61,7 +61,7 @@ function sortKeywords(schema: JsonObject, place: ConversionPlace) {
   const entries = Object.entries(schema);
   const dropped = entries.filter((entry) => !isTaken(entry));
   const names = new Set(dropped.map(([keyword]) => keyword));
-  // An object that is closed without its patterns would reject what they allow.
+  // Without its patterns, a closed object would reject members that they allow.
   if (names.has("patternProperties") && schema.additionalProperties !== undefined) {
     names.add("additionalProperties");
     dropped.push(["additionalProperties", schema.additionalProperties]);

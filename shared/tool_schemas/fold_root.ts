@@ -41,7 +41,7 @@ export function foldRoot(schema: JsonObject, report: ReportLoss): JsonObject {
   return { ...folded, ...definedOnly({ description }) };
 }
 
-/** One object that accepts whatever the schema accepts, without combinators. */
+/** One object without combinators that accepts everything that the schema accepts. */
 export function foldSchema(schema: JsonObject): JsonObject {
   const own = Object.fromEntries(
     Object.entries(schema).filter(([keyword]) => !ROOT_COMBINATORS.includes(keyword)),

@@ -12,9 +12,9 @@ const HASH_LENGTH = 8;
 
 /**
  * Gives each tool a unique function name that every model provider accepts: `<server>__<tool>`,
- * other characters replaced by `_`. Names that would be too long or would fall together are cut and
- * end in eight hex digits made from the two original names, so a name does not depend on the order
- * of the tools.
+ * other characters replaced by `_`. Names that are too long or not unique are truncated and end in
+ * eight hex digits of a hash of the two original names, so a name does not depend on the order of
+ * the tools.
  *
  * @returns The names in the order of `tools`.
  */

@@ -30,7 +30,7 @@ interface Declaration {
 
 const MAX_SHOWN = 10;
 const MAX_SHOWN_CHARACTERS = 200;
-/** Members and items of the arguments, and schemas that are looked at for them. */
+/** Maximum number of visited members, items and schemas. */
 const MAX_STEPS = 200_000;
 /** Keywords with schemas for the same value. */
 const IN_PLACE = ["if", "then", "else"] as const;
@@ -44,7 +44,7 @@ const DECLARING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Drops undeclared members, because a server may accept a member that nobody has approved. An
+ * Drops undeclared members, because a server may accept a member that no one has approved. An
  * object is unchanged if its schema lists no properties, or allows others with
  * `additionalProperties`, `unevaluatedProperties`, `patternProperties` or `propertyNames`.
  *

@@ -229,7 +229,7 @@ function unknownError(
   failures: number,
 ): Pick<UnknownCall, "errorCode" | "hint" | "details"> {
   const errorCode = "TOOL_OUTCOME_UNKNOWN";
-  const hint = "Find out whether it was done before you call again.";
+  const { hint } = traitsOf(errorCode);
   if (!isExceeded(call, failures)) return { errorCode, hint };
   return {
     errorCode: "EXCEEDED_RETRIES",

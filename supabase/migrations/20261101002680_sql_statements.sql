@@ -273,7 +273,7 @@ begin
     and is_approved is distinct from false;
   if not found then
     raise sqlstate 'PT404' using
-      message = format('Cannot decide about statement %s: no statement of yours with this id waits for approval', p_confirmation_id),
+      message = format('Cannot decide about statement %s: you have no statement with this id that waits for approval', p_confirmation_id),
       detail = 'CONFIRMATION_NOT_FOUND',
       hint = 'It may have been used or rejected, or it has expired. sql_confirmations lists your statements.';
   end if;

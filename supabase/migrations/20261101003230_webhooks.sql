@@ -164,7 +164,7 @@ begin
   select * into v_webhook from public.webhooks where id = p_webhook_id for no key update;
   if not found or not (private.is_service_caller() or v_webhook.created_by is not distinct from auth.uid()) then
     raise sqlstate 'PT404' using
-      message = format('Cannot %s: no webhook of yours has the id %s', p_attempt, p_webhook_id),
+      message = format('Cannot %s: you have no webhook with the id %s', p_attempt, p_webhook_id),
       detail = 'WEBHOOK_NOT_FOUND',
       hint = 'Read the ids from the table webhooks.';
   end if;

@@ -162,7 +162,7 @@ for (const scheme of ["light", "dark"] as const) {
         await open?.(reader);
         await page.waitForLoadState("networkidle");
         // Each part of a page reads for itself.
-        await page.waitForFunction("document.querySelector('.skeleton') === null");
+        await page.locator("[data-loading]").first().waitFor({ state: "detached" });
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 800 });
           const what = `${view} at ${width} px, ${scheme}`;

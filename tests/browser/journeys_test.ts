@@ -74,12 +74,56 @@ consoleTest("a review is answered on a phone, and the job resumes", async (fixtu
 
   await reader.go(`/jobs/${id}`);
   await untilChip(reader, "Completed");
+  // The step is below the trace here.
+  await page.getByRole("treeitem").getByText("complete_task").waitFor();
+  await page.getByRole("tree").focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("complementary");
+  await panel.getByRole("button", { name: "Fork from here" }).waitFor();
+  await picture(page, "job_step_360_opened");
+  const box = await panel.boundingBox();
+  assert.ok(box !== null && box.y >= 0 && box.y < 600, `the step begins at ${box?.y} px`);
+  assert.equal(await panel.evaluate((element) => element.matches(":focus")), true);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByRole("tree").evaluate((tree) => tree.matches(":focus")), true);
   const [review] = await fixture.platform.sql`
     select approved, response, comments from public.human_reviews where task_id = ${id}`;
   assert.deepEqual(review, {
     approved: true,
     response: { choice: "Tomorrow" },
     comments: "After lunch",
+  });
+  assert.deepEqual(reader.offences, []);
+});
+
+consoleTest("a job that has ended takes a follow-up message, and answers it", async (fixture) => {
+  const { sql, stack } = fixture.platform;
+  stack.models.addAgent(
+    scriptTurns("linguist", complete("Hello"), (request) =>
+      complete({
+        heard: request.messages.filter(({ role }) => role === "user").map(({ text }) => text),
+      })),
+  );
+  await addAgent(sql, { slug: "linguist" });
+  await using reader = await fixture.open();
+  const { page } = reader;
+  await reader.signUp("speaker");
+  const id = await startJob(reader, "linguist", "Greet me");
+  await untilChip(reader, "Completed");
+
+  await page.getByRole("tab", { name: "Conversation" }).click();
+  await page.getByLabel("Follow-up message").fill("And in French?");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await page.locator(".message.output").getByText("And in French?").waitFor();
+  await untilChip(reader, "Completed");
+  await page.locator(".message.user").getByText("And in French?").waitFor();
+  assert.equal(await page.getByLabel("Follow-up message").inputValue(), "");
+
+  const [job] = await sql`select status, output from public.tasks where id = ${id}`;
+  assert.deepEqual(job, {
+    status: "completed",
+    output: { heard: ["Greet me", "And in French?"] },
   });
   assert.deepEqual(reader.offences, []);
 });

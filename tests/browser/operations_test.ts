@@ -35,6 +35,10 @@ consoleTest(
     await page.getByText("owner@example.test").first().waitFor();
     await page.getByText("MODEL_UNAVAILABLE").waitFor();
     await picture(page, "operations_dead");
+    await page.setViewportSize({ width: 360, height: 800 });
+    const box = await page.getByRole("button", { name: "Redrive" }).boundingBox();
+    assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 360, "the action is in view");
+    await picture(page, "operations_dead_360");
     await page.getByRole("button", { name: "Redrive" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Reason").fill("The model is back");

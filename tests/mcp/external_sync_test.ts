@@ -100,7 +100,7 @@ Deno.test("mcps:sync", async (t) => {
     const environment = { NOTES_TOKEN: "two\nlines", NOTES_ORG: ORG };
     await assert.rejects(
       sync(fixture, file, { environment }),
-      /mcps\.yaml:6: NOTES_TOKEN holds line breaks((?!two).)*$/,
+      /mcps\.yaml:6: NOTES_TOKEN cannot be used in a header: it has control characters((?!two).)*$/,
     );
   });
 

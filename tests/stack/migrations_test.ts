@@ -103,6 +103,6 @@ Deno.test("applyMigrations() refuses a database with a migration that the projec
 
     await assert.rejects(
       applyMigrations(fixture.database, root),
-      /the database has 20260102, which supabase\/migrations has not/,
+      /the database has 20260102, which supabase\/migrations does not have/,
     );
   }));

@@ -224,7 +224,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       );
       const [, , last] = outcomes;
       assert.ok(last?.kind === "unknown");
-      assert.match(last.hint, /failed 3 times in a row.*Find out whether it was done/);
+      assert.match(last.hint, /failed 3 times in a row.*Check whether the call took effect/);
       assert.deepEqual(last.details, {
         reason: "consecutive_failures",
         error_code: "TOOL_OUTCOME_UNKNOWN",

@@ -455,7 +455,7 @@ function lostAnswer(): UnknownCall {
     kind: "unknown",
     message: "The connection was cut.",
     errorCode: "TOOL_OUTCOME_UNKNOWN",
-    hint: "Find out whether it was done.",
+    hint: "Check whether the call took effect.",
     executionId: crypto.randomUUID(),
     feedbackToken: "f",
   };

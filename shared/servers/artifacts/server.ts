@@ -74,7 +74,7 @@ const readFile = defineTool({
   },
 });
 
-/** Tools with which an agent finds and reads what other tasks of its job have stored. */
+/** Tools with which an agent finds and reads data that other tasks of its job have stored. */
 export const artifactsServer: InternalServer = {
   name: "artifacts",
   title: "Artifacts",

@@ -27,7 +27,7 @@ export const enhancePromptTool = defineTool({
   annotations: { readOnlyHint: true, openWorldHint: true },
   input: z.strictObject({
     text: z.string().min(1).max(MAX_PROMPT_CHARACTERS),
-    rulesetId: z.guid().optional().describe("Of list_rulesets"),
+    rulesetId: z.guid().optional().describe("An id from list_rulesets"),
     ...modelChoice,
   }),
   output: z.object({ text: z.string(), usage: usageSchema }),

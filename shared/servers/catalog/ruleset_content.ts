@@ -26,8 +26,8 @@ export const rulesetContent = z.object({
   ])).max(MAX_RULES).optional().describe("Rules for the rewritten text, in order"),
   tone: z.string().min(1).max(200).optional(),
   audience: z.string().min(1).max(500).optional(),
-  language: z.string().min(2).max(100).optional().describe("Of the rewritten text"),
-  max_words: z.int().min(1).max(10_000).optional().describe("Of the rewritten text"),
+  language: z.string().min(2).max(100).optional().describe("Language of the rewritten text"),
+  max_words: z.int().min(1).max(10_000).optional().describe("Maximum length of the rewritten text"),
   examples: z.array(z.strictObject({
     before: z.string().min(1).max(MAX_EXAMPLE_CHARACTERS),
     after: z.string().min(1).max(MAX_EXAMPLE_CHARACTERS),

@@ -8,8 +8,8 @@ export type QueryVector =
   | { readonly vector: readonly number[] }
   | { readonly vector: null; readonly reason: string };
 
-/** A caller waits: after this time a search by words is better than none. */
-const PATIENCE_MS = 10_000;
+/** Time limit for the embedder; afterwards, the search uses only words, because a caller waits. */
+const EMBEDDER_TIMEOUT_MS = 10_000;
 
 /**
  * Embeds a query in the project's vector space. If the embedder is unavailable, the search uses
@@ -26,7 +26,7 @@ export async function embedSearch(
   if (!hasVectors) return { vector: null, reason: "no chunk of the project has a vector yet" };
   try {
     const resolve = createEmbedderResolver(sql, {
-      transport: { fetch, nowMs: Date.now, requestTimeoutMs: PATIENCE_MS },
+      transport: { fetch, nowMs: Date.now, requestTimeoutMs: EMBEDDER_TIMEOUT_MS },
       onUsage: (usage) => usedModel({ ...usage, keySource: "organisation", outputTokens: 0 }),
     });
     const { metered } = await resolve(embedder);

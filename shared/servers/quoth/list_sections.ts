@@ -13,7 +13,7 @@ export interface LineRange {
 
 /** A section of a document, including its subsections. */
 export interface DocumentSection extends LineRange {
-  /** From the document's title to the section's heading, as search shows them. */
+  /** The headings from the document's title to the section, as search shows them. */
   readonly headingPath: readonly string[];
   /** Null for the whole document and for headings without letters. */
   readonly anchor: string | null;

@@ -44,7 +44,8 @@ export async function searchProject(
 }
 
 /**
- * One statement, so that chunks and project share a snapshot; by words if the vector is outdated.
+ * One statement, so that chunks and project share a snapshot. If the vector is outdated, it
+ * searches by words.
  */
 async function findChunks(
   { id, embedder }: ProjectState,

@@ -4,8 +4,9 @@ import type { JsonValue } from "../../json.ts";
 export type StatementParameter = string | number | boolean | null | DocumentParameter;
 
 /**
- * An object or a list: its own JSON where the parameter is `json` or `jsonb`, which the driver asks
- * for; else an object is its JSON as text, and a list PostgreSQL's text of an array.
+ * An object or a list as a parameter. For a parameter of type `json` or `jsonb`, the driver
+ * requests its JSON. For other types, an object is sent as JSON text, and a list in PostgreSQL's
+ * text form of an array.
  */
 export class DocumentParameter {
   constructor(readonly value: Exclude<JsonValue, string | number | boolean | null>) {}
@@ -19,7 +20,7 @@ export class DocumentParameter {
   }
 }
 
-/** `{1,NULL,"a, b"}`; lists within a list are its further dimensions. */
+/** For example `{1,NULL,"a, b"}`; nested lists become further dimensions. */
 function arrayText(list: readonly JsonValue[]): string {
   return `{${list.map(elementText).join(",")}}`;
 }

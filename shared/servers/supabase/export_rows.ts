@@ -10,10 +10,10 @@ import { hashOf, statementHashes } from "./statement_hashes.ts";
 import type { StatementAnswer, StatementRequest } from "./statement_request.ts";
 import { toJson } from "./to_json.ts";
 
-/** An export that was asked for. */
+/** A requested export. */
 type Format = NonNullable<StatementRequest["export"]>;
 
-/** Users' own files, below the user's id. */
+/** The bucket of users' own files; each user's folder is named after the user id. */
 const BUCKET = "supaswarm-data";
 const URL_SECONDS = 3_600;
 
@@ -23,7 +23,9 @@ interface EncodedRows {
   readonly isTruncated: boolean;
 }
 
-/** Refuses an export of what gives no rows. @throws SwarmError `TOOL_ARGUMENTS_INVALID` */
+/**
+ * Refuses to export a statement that returns no rows. @throws SwarmError `TOOL_ARGUMENTS_INVALID`
+ */
 export function assertExportable({ request, statement, statementClass }: AdmittedCall): void {
   if (request.export === null) return;
   if (statementClass === "read" && statement.kind === "SelectStmt") return;
@@ -35,11 +37,11 @@ export function assertExportable({ request, statement, statementClass }: Admitte
 }
 
 /**
- * Stores the rows of a read in the caller's own folder, behind the guards of any read. The rows
- * come by a cursor, and the file is stored when the last of them has come: a read that fails leaves
- * none.
+ * Stores the rows of a read in the caller's own folder, with the same checks as any read. The rows
+ * are fetched through a cursor, and the file is stored after the last row, so a failed read leaves
+ * no file.
  *
- * @throws SwarmError `QUOTA_EXCEEDED`, `STORAGE_UNAVAILABLE`; what the database throws.
+ * @throws SwarmError `QUOTA_EXCEEDED`, `STORAGE_UNAVAILABLE`; errors of the database.
  */
 export async function exportRows(call: AdmittedCall, format: Format): Promise<StatementAnswer> {
   const { context, statement } = call;
@@ -89,7 +91,10 @@ function ended(encoder: RowsEncoder, isTruncated: boolean): EncodedRows {
   return { text: encoder.text(), rowCount: encoder.rowCount, isTruncated };
 }
 
-/** The same call stores the same file again, so that a second delivery leaves no second one. */
+/**
+ * The path depends on the call's key, so a repeated delivery overwrites the file instead of adding
+ * one.
+ */
 async function storeFile(
   call: AdmittedCall,
   format: Format,
@@ -109,7 +114,7 @@ async function storeFile(
     context.signal.throwIfAborted();
     await storage.put({ path, body: text, contentType: MEDIA_TYPES[format] });
     const url = context.publicUrl + await storage.link(path, URL_SECONDS);
-    // Whoever holds it reads the file.
+    // Everyone who has the link can read the file.
     context.keepFromLedger(url);
     return {
       bucket: BUCKET,

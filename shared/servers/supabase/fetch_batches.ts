@@ -5,16 +5,16 @@ import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 /** Rows of the first batch, whose size is still unknown. */
 const FIRST_ROWS = 20;
 const MAX_ROWS = 1_000;
-/** What a batch should come to, by the size of the rows of the one before. */
+/** The intended size of a batch, estimated from the rows of the previous batch. */
 const BATCH_BYTES = 256 * 1024;
 
 /** The prefix of the statement in the text sent to the server; error positions include it. */
 export const CURSOR_PREFIX = "declare supaswarm_rows no scroll cursor for ";
 
 /**
- * The rows of a query, up to `maxRows`, in batches; there is always a first one, which has the
- * columns. They are fetched through a cursor, which rejects writes. The size of a batch follows the
- * size of the rows before it, so that a few large rows do not fill the memory.
+ * Fetches the rows of a query, up to `maxRows`, in batches. The first batch is always returned,
+ * because it has the columns. The cursor rejects writes. The number of rows in a batch depends on
+ * the size of earlier rows, so that large rows do not fill the memory.
  */
 export async function* fetchBatches(
   { statement, request }: Pick<AdmittedCall, "statement" | "request">,
@@ -35,7 +35,7 @@ export async function* fetchBatches(
   }
 }
 
-/** Bytes of a row as the server sent it. */
+/** The size of a row as sent by the server, in bytes. */
 export function bytesOf(row: readonly RawValue[]): number {
   return row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
 }

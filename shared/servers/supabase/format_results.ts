@@ -54,7 +54,7 @@ interface Formatted {
   readonly model?: string;
 }
 
-/** Shows rows as a table, chart, summary, CSV or JSON. Only the summary asks a model. */
+/** Shows rows as a table, chart, summary, CSV or JSON. Only the summary calls a model. */
 export const formatResultsTool = defineTool({
   name: "format_results",
   title: "Format results",

@@ -36,9 +36,9 @@ export const generateSqlTool = defineTool({
   name: "generate_sql",
   title: "Generate SQL",
   description:
-    "Converts a question in natural language to one SQL statement, with what was learned from " +
-    "earlier ones. The statement is checked as execute_sql would and planned as the caller; it is " +
-    "never run. Pass it to execute_sql.",
+    "Converts a question in natural language to one SQL statement, using what was learned from " +
+    "earlier questions. The statement is checked like those of execute_sql and planned as the " +
+    "caller, but not run. Pass it to execute_sql.",
   version: "1",
   scopes: READ_SCOPES,
   annotations: {
@@ -139,7 +139,7 @@ async function ask(
     context.signal.throwIfAborted();
     if (!(error instanceof SwarmError)) throw error;
     const { type, retryable: isRetryable } = traitsOf(error.code);
-    // A slow model is not asked twice: that would exceed the call's time limit.
+    // A slow model is not called again, because that would exceed the call's time limit.
     if (!isRetryable || type === "llm_timeout" || error.code === "DATABASE_UNAVAILABLE") {
       return error;
     }

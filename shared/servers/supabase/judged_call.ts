@@ -5,7 +5,7 @@ import type { SqlSettings } from "./sql_settings.ts";
 import { DocumentParameter, type StatementParameter } from "./document_parameter.ts";
 import type { StatementRequest } from "./statement_request.ts";
 
-/** A call of `execute_sql` with a verdict on its statement. */
+/** A call of `execute_sql` with the policy's decision about its statement. */
 export interface JudgedCall {
   readonly request: StatementRequest;
   readonly context: ToolContext;
@@ -13,7 +13,7 @@ export interface JudgedCall {
   readonly verdict: SqlVerdict;
 }
 
-/** A call whose statement may run, judging by its text. */
+/** A call whose statement the policy allows, according to its text. */
 export interface AdmittedCall extends JudgedCall {
   readonly statement: SqlStatement;
   readonly statementClass: "read" | "write" | "ddl";
@@ -30,7 +30,10 @@ export function fragmentAt(text: string, position: number | null): string | null
   return position === null ? null : text.slice(position, position + FRAGMENT_CHARACTERS);
 }
 
-/** Parameters as the driver accepts them; {@linkcode DocumentParameter} is for objects and lists. */
+/**
+ * Parameters in the form that the driver accepts; objects and lists become
+ * {@linkcode DocumentParameter}s.
+ */
 export function parametersOf({ params }: StatementRequest): StatementParameter[] {
   return params.map((value: JsonValue) =>
     typeof value === "object" && value !== null ? new DocumentParameter(value) : value

@@ -13,7 +13,9 @@ interface KnownTables {
 /** The last ranking data of this isolate, per database. */
 const lastCounted = new WeakMap<Sql, KnownTables>();
 
-/** The tables that callers see, prepared for ranking; rebuilt when the catalogs have changed. */
+/**
+ * The tables that callers see, prepared for ranking. They are rebuilt after the catalogs change.
+ */
 export async function knowTables(
   context: ToolContext,
   settings: SqlSettings,

@@ -7,28 +7,29 @@ import { fuseRanks } from "../../sql/linking/fuse_ranks.ts";
 import { type RankedTable, rankTables, type TableIndex } from "../../sql/linking/rank_tables.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 
-/** A caller waits: after this time the order by words has to do. */
-const PATIENCE_MS = 5_000;
-/** Tables that get a vector in one call; the likeliest ones by words come first. */
+/** Time limit for the embedder; afterwards, the order by words is used, because a caller waits. */
+const EMBEDDER_TIMEOUT_MS = 5_000;
+/** Maximum number of tables that are embedded in one call, beginning with the best by words. */
 const MAX_NEW_VECTORS = 64;
-/** Tables that meaning brings forward. */
+/** Maximum number of tables that similarity of meaning moves forward. */
 const NEAREST_TABLES = 40;
-/** Characters of a table's description that are embedded. */
+/** Maximum number of embedded characters of a table's description. */
 const MAX_TEXT_CHARACTERS = 2_000;
 
 /** The order of tables for a question. */
 export interface TableOrder {
   readonly ranked: readonly RankedTable[];
-  /** The embedder whose vectors were used; null: words alone. */
+  /** The embedder whose vectors were used; null if only words were used. */
   readonly embedder: string | null;
 }
 
 type Ports = Pick<ToolContext, "sql" | "fetch" | "signal" | "usedModel" | "log">;
 
 /**
- * The tables by words and, where the project has an embedder with an API, by meaning too. Vectors of
- * tables are kept by what the tables' descriptions say; a few missing ones are made in each call.
- * An embedder that fails is no error: the order by words is complete without it.
+ * Orders the tables by words and, if the project has an embedder with an API, also by meaning.
+ * Vectors are stored by the hash of a table's description, and each call computes a few missing
+ * ones. A failure of the embedder is not an error, because the order by words already includes
+ * every table.
  */
 export async function orderTables(
   question: string,
@@ -52,7 +53,7 @@ export async function orderTables(
   }
 }
 
-/** The default embedder, unless it counts words itself or runs in this process, which is slow. */
+/** The default embedder, unless it only counts words or runs in this process, which is slow. */
 async function findEmbedder({ sql }: Ports): Promise<string | null> {
   const [row] = await sql<{ name: string }[]>`
     select name from public.embedders
@@ -72,9 +73,9 @@ async function nearestTables(
   { ranked, embedder, context }: Ranking,
 ): Promise<number[]> {
   const { sql, fetch, usedModel } = context;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(EMBEDDER_TIMEOUT_MS)]);
   const resolve = createEmbedderResolver(sql, {
-    transport: { fetch, nowMs: Date.now, requestTimeoutMs: PATIENCE_MS },
+    transport: { fetch, nowMs: Date.now, requestTimeoutMs: EMBEDDER_TIMEOUT_MS },
     onUsage: (usage) => usedModel({ ...usage, keySource: "organisation", outputTokens: 0 }),
   });
   const { metered } = await resolve(embedder);
@@ -118,7 +119,7 @@ async function missingHashes(
   return new Set(z.array(z.object({ hash: z.string() })).parse([...rows]).map(({ hash }) => hash));
 }
 
-/** Keeps new vectors, and forgets those of descriptions that no table has any more. */
+/** Stores new vectors, and deletes those of descriptions that no longer exist. */
 async function keepVectors(
   { sql }: Ports,
   embedder: string,

@@ -46,7 +46,7 @@ export async function returnedRows(
   return await toRows(sql, returned, kept);
 }
 
-/** The first rows of a result, as far as an answer has room for them. */
+/** The first rows of a result, up to the size of an answer. */
 class FittingRows {
   readonly rows: RawValue[][] = [];
   /** True if there were more. */
@@ -82,10 +82,10 @@ async function toRows(
   };
 }
 
-/** Objects of PostgreSQL itself have smaller OIDs, the same ones in every database. */
+/** Built-in objects of PostgreSQL have smaller OIDs, which are the same in every database. */
 const FIRST_OID_OF_OTHERS = 10_000;
 
-/** Names of PostgreSQL's own types that a read has met. */
+/** Names of built-in types, cached because they are the same in every database. */
 const builtInTypes = new Map<number, string>();
 
 async function typeNames(

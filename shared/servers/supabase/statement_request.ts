@@ -16,7 +16,7 @@ export const statementRequest = z.strictObject({
     .describe("The token from the dry run of exactly this statement; required to write"),
   explain: z.boolean().default(false).describe("Add the plan to the rows"),
   export: z.enum(["csv", "json"]).nullable().default(null).describe(
-    "Store the rows of a read, beyond the cap of an answer, as a file of yours",
+    "Store all rows of a read in one of your files, beyond the row limit of an answer",
   ),
   timeout: z.number().min(1).max(MAX_TIMEOUT_MS).default(30_000).describe("Milliseconds"),
 });
@@ -52,9 +52,9 @@ export const statementAnswer = z.object({
     path: z.string(),
     format: z.enum(["csv", "json"]),
     size_bytes: z.int(),
-    url: z.string().describe("Anybody reads the file under it until it expires"),
+    url: z.string().describe("Everyone who has this link can read the file until it expires"),
     url_expires_at: z.string(),
-  }).optional().describe("Where an export stands"),
+  }).optional().describe("The exported file"),
   warnings: z.array(z.string()).optional(),
   confirmation_id: z.string().optional().describe("The id for approve_statement()"),
   confirmation_token: z.string().optional(),

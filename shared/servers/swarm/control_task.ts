@@ -93,13 +93,13 @@ export const forkTaskTool = defineTool({
   title: "Fork a task",
   description:
     "Creates a new job that continues from the steps of a task before from_step, with the same input, " +
-    "agent and budget; the original task does not change. read_steps shows the step numbers. With " +
-    "changes the new job takes another path.",
+    "agent and budget; the original task does not change. read_steps shows the step numbers. Use " +
+    "changes to give the new job another input, arguments or result.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   input: taskId.extend({ from_step: z.int().min(1), changes: forkChanges.optional() }),
-  output: z.object({ task_id: z.string().describe("Of the new job") }),
+  output: z.object({ task_id: z.string().describe("The master task of the new job") }),
   async run({ task_id, from_step, changes = {} }, context) {
     try {
       const [row] = await asOwner(context, "write", (sql) =>

@@ -4,7 +4,7 @@ import { asOwner } from "../as_owner.ts";
 
 /** Well below the minute for which a job is marked as watched, unless an operator sets less. */
 const RENEW_EVERY_MS = 10_000;
-/** Pieces can become visible later than the ones sent after them. */
+/** A piece can become visible after pieces that were sent later. */
 const OVERLAP_SECONDS = 3;
 
 const pieceRow = z.object({
@@ -15,11 +15,11 @@ const pieceRow = z.object({
 });
 
 /**
- * Passes a task's text on to the caller as its models write it, from now on. The job counts as
- * watched meanwhile, so that models stream; a model call that began before does not.
+ * Streams a task's text to the caller while its models write it. The job is marked as watched, so
+ * that models stream; a model call that started before does not.
  *
- * @returns Passes on what is new; to be called from time to time, after the caller's right to see
- * the task was checked. Does nothing for a caller that takes no text before the end, or an agent.
+ * @returns a function that sends the new text. Call it periodically, after checking that the caller
+ * may see the task. It does nothing for agents and for callers that do not stream.
  */
 export function createTextFollower(taskId: string, context: ToolContext): () => Promise<void> {
   const { streamText, caller } = context;

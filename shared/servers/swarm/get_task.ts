@@ -12,11 +12,11 @@ export const getTaskTool = defineTool({
   name: "get_task",
   title: "Watch a task",
   description:
-    "Shows a task: status, result, open questions to a person and what happened so far, for a " +
-    "master task in its whole job. With wait_seconds it waits until the task has ended or asks a " +
-    "person, and reports each event and the text that the task's model writes as progress. Call " +
-    "it again while has_ended is false; " +
-    "pass the id of the last event as after_event to read only what is new.",
+    "Shows a task: status, result, open questions to a person and events so far. For a master " +
+    "task, questions and events are those of the whole job. With wait_seconds it waits until the " +
+    "task has ended or asks a person, and reports each event and the text that the task's model " +
+    "writes as progress. Call it again while has_ended is false; pass last_event_id as " +
+    "after_event to read only new events.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },

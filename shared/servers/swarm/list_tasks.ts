@@ -6,7 +6,7 @@ import { asOwner } from "../as_owner.ts";
 import { taskSummary } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
-/** The lowest id: a time alone comes before all tasks of that time. */
+/** The lowest id, so that a time without an id sorts before all tasks of that time. */
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** A time, or a time and a task id, because several tasks can share a time. */

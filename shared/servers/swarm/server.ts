@@ -9,7 +9,7 @@ import { readPromptTool } from "./read_prompt.ts";
 import { readDataTool, readFileTool } from "./read_results.ts";
 import { readStepsTool } from "./read_steps.ts";
 
-/** Tools with which an editor gives work to the swarm and follows it. */
+/** Tools with which an editor creates tasks and follows their progress. */
 export const swarmServer: InternalServer = {
   name: "swarm",
   title: "Swarm",

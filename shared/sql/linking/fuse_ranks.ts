@@ -1,15 +1,18 @@
 import type { RankedTable } from "./rank_tables.ts";
 
-/** Of reciprocal rank fusion: how little the very first places count more than those after them. */
+/**
+ * The constant of reciprocal rank fusion. The larger it is, the less the first places differ from
+ * later ones.
+ */
 const RANK_OFFSET = 60;
-/** Words are exact where they match, so meaning counts less than they do. */
+/** Weight of meaning relative to words, which are more precise when they match. */
 const MEANING_WEIGHT = 0.5;
 
 /**
- * One order out of two: by words, and by meaning. A table that only one of them finds stands where
- * that one puts it, behind those that both find.
+ * Combines the orders by words and by meaning. A table that only one of them contains ranks after
+ * tables at the same place that both contain.
  *
- * @param byMeaning Indexes of tables, the nearest first; not all of them need be there.
+ * @param byMeaning Indexes of tables, the nearest first; tables may be missing.
  */
 export function fuseRanks(
   byWords: readonly RankedTable[],

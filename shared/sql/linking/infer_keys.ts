@@ -5,7 +5,7 @@ import { sharedPrefixes, withoutPrefix } from "./shared_prefix.ts";
 /** Generic names that many tables use for their own columns. */
 const OWN_NAMES: ReadonlySet<string> = new Set(["id", "uuid", "name", "created_at", "updated_at"]);
 
-/** Shorter ends of a name are alike by chance. */
+/** Shorter suffixes of names match by chance. */
 const SHORTEST_FOLDED_KEY = 5;
 
 /** A table with a single-column key that other tables can reference. */
@@ -18,10 +18,10 @@ interface KeyedTable {
 }
 
 /**
- * The tables with the foreign keys that no constraint declares, where a name says it: a column that
- * is called like another table's key (`did`), or like that table and its key (`user_id`,
- * `sbTxCustId` for `sbCustomer.sbCustId`, and `sbtxcustid` where the case of names is lost). What is inferred only decides which tables are shown
- * together; the database knows no such key.
+ * Adds foreign keys that no constraint declares, inferred from names: a column with the name of
+ * another table's key (`did`), or with the names of that table and its key (`user_id`, `sbTxCustId`
+ * for `sbCustomer.sbCustId`, and `sbtxcustid` where the case of names is lost). Inferred keys only
+ * determine which tables are shown together.
  */
 export function withInferredKeys(tables: readonly LinkableTable[]): LinkableTable[] {
   const keyed = tables.flatMap((table, index): KeyedTable[] => {
@@ -76,7 +76,10 @@ function endsLikeKey(lowerName: string, key: string): boolean {
   return key.length >= SHORTEST_FOLDED_KEY && isKeyName(key) && lowerName.endsWith(key);
 }
 
-/** A key of the table's own schema; tables that were made together stand together. */
+/**
+ * Prefers a key in the table's own schema, then the nearest table, because related tables are often
+ * created together.
+ */
 function nearestTo(
   schema: string,
   index: number,
@@ -89,8 +92,8 @@ function nearestTo(
 }
 
 /**
- * The primary key. Without one, in a table that does not consist of keys only: the key named after
- * the table (`pid` of `publication`), otherwise a first column that is named like a key.
+ * The primary key. If there is none, and the table has columns besides keys, it is the key named
+ * after the table (`pid` of `publication`), otherwise the first column if it is named like a key.
  */
 function keyColumnOf({ name, columns, primaryKey }: LinkableTable): LinkableColumn | null {
   if (primaryKey.length > 1) return null;

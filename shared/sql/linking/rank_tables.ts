@@ -76,9 +76,9 @@ function textsOf(
 }
 
 /**
- * All tables, ranked by relevance to the question (BM25). What a table scores is multiplied by the
- * share of the question's words that its schema knows: of tables that are alike, the one whose
- * schema the whole question is about comes first.
+ * All tables, ranked by relevance to the question (BM25). A table's score is multiplied by the
+ * share of the question's words that occur in its schema. Of similar tables in several schemas, the
+ * one whose schema matches the whole question comes first.
  */
 export function rankTables(question: string, index: TableIndex): RankedTable[] {
   const { tables, names, lengths, meanLength } = index;

@@ -1,9 +1,12 @@
 import type { LinkableTable } from "./linkable_table.ts";
 
-/** Fewer tables may begin alike by chance. */
+/** Minimum number of tables; fewer may share a prefix by chance. */
 const SHARERS_OF_A_PREFIX = 3;
 
-/** By schema: the prefix that all its names share, such as `sb`. It says nothing of any of them. */
+/**
+ * For each schema, the prefix that all of its table names share, such as `sb`. It does not help to
+ * tell them apart.
+ */
 export function sharedPrefixes(
   tables: readonly Pick<LinkableTable, "schema" | "name">[],
 ): Map<string, string> {
@@ -20,7 +23,7 @@ export function sharedPrefixes(
   return prefixes;
 }
 
-/** A name without the prefix, unless nothing would be left of it. */
+/** A name without the prefix, unless the name is only the prefix. */
 export function withoutPrefix(name: string, prefix: string): string {
   const isLonger = name.length > prefix.length + 1;
   return isLonger && name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;

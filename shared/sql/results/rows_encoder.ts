@@ -3,7 +3,7 @@ import { csvLine } from "../../csv_line.ts";
 import type { JsonValue } from "../../json.ts";
 import { distinctNames } from "./result_table.ts";
 
-/** What rows are exported as. */
+/** The formats of an export. */
 export type ExportFormat = "csv" | "json";
 
 /** The media type of each format's files. */
@@ -13,8 +13,8 @@ export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 
 /**
- * Writes rows one by one into the text of a file, up to a number of bytes: CSV with a line of names
- * and formulas defused, or a JSON list of objects with a line each.
+ * Encodes rows one by one as the text of a file, up to a number of bytes: CSV with a header line
+ * and escaped formulas, or a JSON list with one object per line.
  */
 export class RowsEncoder {
   readonly #format: ExportFormat;
@@ -24,7 +24,7 @@ export class RowsEncoder {
   #rowCount = 0;
   #byteCount: number;
 
-  /** @param maxBytes Of the whole file; its first and last lines stand whatever it is. */
+  /** @param maxBytes Maximum size of the file; the first and last lines are always written. */
   constructor(format: ExportFormat, columns: readonly string[], maxBytes: number) {
     this.#format = format;
     this.#names = distinctNames(columns);
@@ -37,7 +37,7 @@ export class RowsEncoder {
     return this.#rowCount;
   }
 
-  /** Adds a row; false: the file would be too large with it. */
+  /** Adds a row. Returns false if the file would become too large. */
   add(row: readonly JsonValue[]): boolean {
     const line = this.#format === "csv" ? csvLine(row) : this.#objectLine(row);
     const bytes = byteLength(line);

@@ -128,7 +128,7 @@ export function primaryKeyOf(
   return constraints.find(({ kind }) => kind === "primary_key")?.columns ?? [];
 }
 
-/** The parts that change without a change of the structure. */
+/** Fields that can change while the structure stays the same. */
 const MEASURED: ReadonlySet<string> = new Set(["row_estimate", "scan_count", "estimated_bytes"]);
 
 /** The structure as text, which is equal if only estimates and counts differ. */

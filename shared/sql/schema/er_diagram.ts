@@ -2,8 +2,8 @@ import { primaryKeyOf, qualifiedName, type SchemaRelation } from "./database_sch
 import type { SchemaRelationship } from "./schema_relationships.ts";
 
 /**
- * A Mermaid diagram of tables with their keys and relationships. A relationship to a table outside
- * of these is drawn with that table's name alone.
+ * A Mermaid diagram of tables with their keys and relationships. A relationship to any other table
+ * is drawn with only that table's name.
  */
 export function erDiagram(
   relations: readonly SchemaRelation[],

@@ -3,8 +3,13 @@ import { type DOMWrapper, mount, type VueWrapper } from "@vue/test-utils";
 import { QueryClient, VueQueryPlugin } from "@tanstack/vue-query";
 import { createMemoryHistory, createRouter } from "vue-router";
 import { filtersOf } from "../../queries/job_filters.ts";
-import type { JobSummary } from "../../queries/jobs.ts";
-import { type FakeProject, json, openFakeProject } from "../../testing/fake_project.ts";
+import { BATCH_LIMIT, type JobSummary } from "../../queries/jobs.ts";
+import {
+  type Answer,
+  type FakeProject,
+  json,
+  openFakeProject,
+} from "../../testing/fake_project.ts";
 import SelectionBar from "./SelectionBar.vue";
 
 let project: FakeProject;
@@ -39,7 +44,10 @@ function job(id: string, status: string): JobSummary {
   };
 }
 
-function show(chosen: readonly JobSummary[]): void {
+function show(
+  chosen: readonly JobSummary[],
+  more: { readonly matchCount?: number; readonly counts?: Readonly<Record<string, number>> } = {},
+): void {
   const router = createRouter({
     history: createMemoryHistory(),
     routes: [{ path: "/:path(.*)*", component: { render: () => null } }],
@@ -52,6 +60,7 @@ function show(chosen: readonly JobSummary[]): void {
       matchCount: chosen.length,
       filters: filtersOf({}),
       counts: {},
+      ...more,
     },
     global: { plugins: [[VueQueryPlugin, { queryClient: new QueryClient() }], router] },
   });
@@ -62,6 +71,21 @@ function button(name: RegExp): DOMWrapper<Element> {
   if (found === undefined) throw new Error(`There is no button ${name}`);
   return found;
 }
+
+function dialog(): Element | null {
+  return document.querySelector("[role=dialog]");
+}
+
+function inDialog(name: string): HTMLButtonElement {
+  const found = [...dialog()?.querySelectorAll("button") ?? []]
+    .find((one) => one.textContent?.trim() === name);
+  if (found === undefined) throw new Error(`The dialog has no button ${name}`);
+  return found;
+}
+
+/** Lists three running jobs; every action succeeds. */
+const matchingJobs: Answer = ({ path }) =>
+  path.endsWith("/list_jobs") ? json(["a", "b", "c"].map((id) => job(id, "running"))) : json(1);
 
 describe("the bar of the selected jobs", () => {
   test("counts what can be cancelled and retried, and acts on these alone", async () => {
@@ -92,5 +116,43 @@ describe("the bar of the selected jobs", () => {
 
     await vi.waitFor(() => expect(bar.emitted("failed")).toEqual([[["b"]]]));
     expect(bar.get("[role=alert]").text()).toContain("TASK_NOT_RETRYABLE");
+  });
+
+  test("asks before it cancels jobs on other pages, and cancels none if the user goes back", async () => {
+    project.answer = matchingJobs;
+    show([job("a", "running")], { matchCount: 3, counts: { running: 3 } });
+    await button(/^Select all 3 that match$/).trigger("click");
+
+    await button(/^Cancel 3$/).trigger("click");
+    await vi.waitFor(() => expect(dialog()?.textContent ?? "").toContain("Cancel 3 jobs?"));
+    inDialog("Back").click();
+
+    await vi.waitFor(() => expect(dialog()).toBeNull());
+    expect(project.requests).toEqual([]);
+  });
+
+  test("cancels all jobs that match after the confirmation", async () => {
+    project.answer = matchingJobs;
+    show([job("a", "running")], { matchCount: 3, counts: { running: 3 } });
+    await button(/^Select all 3 that match$/).trigger("click");
+    await button(/^Cancel 3$/).trigger("click");
+    await vi.waitFor(() => expect(dialog()).not.toBeNull());
+
+    inDialog("Cancel the jobs").click();
+
+    await vi.waitFor(() => expect(bar.emitted("failed")).toEqual([[[]]]));
+    const cancelled = project.requests.filter(({ path }) => path.endsWith("/cancel_task"));
+    expect(cancelled.map(({ body }) => body.p_master_task_id)).toEqual(["a", "b", "c"]);
+  });
+
+  test("says how many are processed if more match than one action takes", async () => {
+    show([job("a", "failed")], { matchCount: 5_000, counts: { failed: 5_000 } });
+    await button(/^Select all 5,000 that match$/).trigger("click");
+
+    await button(/^Retry 5,000$/).trigger("click");
+
+    const limit = BATCH_LIMIT.toLocaleString("en");
+    await vi.waitFor(() => expect(dialog()?.textContent ?? "").toContain(`Retry ${limit} jobs?`));
+    expect(dialog()?.textContent).toContain("5,000 jobs match");
   });
 });

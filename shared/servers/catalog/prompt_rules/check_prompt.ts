@@ -13,7 +13,7 @@ export interface PromptReport {
   readonly suggestions: readonly string[];
 }
 
-/** Checks a prompt by rules alone, in linear time. */
+/** Checks a prompt by rules, without a model, in linear time. */
 export function checkPrompt(text: string): PromptReport {
   const prompt = toPromptText(text);
   const found = [

@@ -10,6 +10,6 @@ export interface Contradiction {
   readonly later: Passage;
 }
 
-/** Instructions of sentences with such words hold in some cases only. */
+/** Instructions in sentences with these words apply only in some cases. */
 export const CONDITION =
   /(?<![\p{L}\p{N}])(?:if|when|whenever|unless|otherwise|except|in case|else|where|or)(?![\p{L}\p{N}])/u;

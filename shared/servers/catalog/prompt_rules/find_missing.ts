@@ -1,12 +1,12 @@
 import { type PromptIssue, type PromptText, wordsPattern } from "./prompt_text.ts";
 
-/** Verbs that request a text whose length the reader cannot know. */
+/** Verbs that request a text of unspecified length. */
 const OPEN_REQUESTS = [
   ...["write", "explain", "describe", "summarize", "summarise", "generate", "create", "list"],
   ...["give", "tell", "analyze", "analyse", "compare", "draft", "outline", "suggest", "propose"],
   ...["provide", "discuss", "review", "make", "elaborate", "brainstorm", "compose"],
 ];
-/** Verbs that request as much as the matter has. */
+/** Verbs whose object determines the length of the answer. */
 const CLOSED_REQUESTS = ["produce", "show", "extract", "identify", "solve", "find"];
 const REQUEST = wordsPattern([...OPEN_REQUESTS, ...CLOSED_REQUESTS]);
 const OPEN_REQUEST = wordsPattern(OPEN_REQUESTS);
@@ -27,7 +27,10 @@ const FORMAT = wordsPattern([
 
 const UNIT = "words?|sentences?|paragraphs?|bullets?|bullet points?|items?|lines?|characters?|" +
   "pages?|tokens?|steps?|examples?|points?|reasons?|ideas?|options?|words? or fewer|tweets?|rows?";
-/** A unit after an article or a number, any word after a number above one, or a word that says it. */
+/**
+ * A length: a unit after an article or a number, any word after a number above one, or a word such
+ * as "brief".
+ */
 const LENGTH = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:(?:a|an|one|\\d{1,6})[\\s-]{1,3}(?:short\\s|brief\\s|single\\s)?(?:${UNIT})` +
     "|(?:\\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\\s{1,3}\\p{L}{2,40}" +
@@ -46,7 +49,7 @@ const UNBOUNDED = wordsPattern([
   ...["endless", "analysis of everything", "the longer the better", "no length limit"],
 ]);
 
-/** Code is as long as what it does. */
+/** The task determines the length of code. */
 const CODE_WANTED =
   /(?<![\p{L}\p{N}])(?:a|an|one|the)\s(?:[\p{L}+#.]{1,20}\s){0,2}(?:function|regex|command|query|number)(?![\p{L}\p{N}])/u;
 

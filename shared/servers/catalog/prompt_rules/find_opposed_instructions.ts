@@ -1,7 +1,7 @@
 import { CONDITION, type Contradiction, type Passage } from "./contradiction.ts";
 import { plainPhrase, type Sentence } from "./prompt_text.ts";
 
-/** What an instruction begins with, and the words up to the end of its clause. */
+/** The beginning of an instruction, and the words up to the end of its clause. */
 const CLAUSE =
   /^(?:[-*•]\s{1,4}|\d{1,2}[.)]\s{1,4})?(?:(?:please|you|it|the answer|answers)\s{1,4})?((?:always|never|do not|don't|must not|must|should not|should|avoid)\s{1,4})?([\p{L}'-]{2,30}(?:\s{1,4}[\p{L}\p{N}'-]{1,30}){0,7})\s{0,4}(?=$|[,;:()])/u;
 const FORBIDS = /^(?:never|do not|don't|must not|should not|avoid)\s/;
@@ -15,7 +15,7 @@ const GERUNDS: Readonly<Record<string, string>> = {
   making: "make",
   giving: "give",
 };
-/** One word says too little: "Do not list." */
+/** A single word is ambiguous: "Do not list." */
 const MIN_WORDS = 2;
 
 interface Instruction extends Passage {
@@ -23,14 +23,14 @@ interface Instruction extends Passage {
   readonly words: readonly string[];
 }
 
-/** Finds what is required in one sentence and forbidden in another one. */
+/** Finds instructions that one sentence requires and another forbids. */
 export function findOpposedInstructions(sentences: readonly Sentence[]): Contradiction[] {
   const required = new Map<string, Instruction>();
   const forbidden = new Map<string, Instruction>();
   const found: Contradiction[] = [];
   for (const instruction of instructionsOf(sentences)) {
     const { words, isForbidden } = instruction;
-    // What is required may say more: "use lists for steps" against "do not use lists".
+    // The required instruction may be longer: "use lists for steps" against "do not use lists".
     const starts = words.slice(MIN_WORDS - 1).map((_, at) =>
       words.slice(0, at + MIN_WORDS).join(" ")
     );

@@ -7,7 +7,10 @@ interface Opposites {
   readonly other: string;
 }
 
-/** What a word such as "short" can describe of an answer; a circuit is not among it. */
+/**
+ * The properties of an answer that a word such as "short" can describe; a "short circuit" is not
+ * one.
+ */
 const ANSWERS = "answers?|reply|replies|response|text|output|summary|report|note|paragraph|" +
   "article|essay|email|letter|story|description|version|message|post|list|explanation|review|poem";
 const OF_AN_ANSWER = `(?=\\s{1,4}(?:${ANSWERS}|and|but|yet|as)\\b|\\s{0,4}[.,;:!?)]|\\s{0,4}$)`;
@@ -44,17 +47,17 @@ const PAIRS = OPPOSITES.map(({ one, other }) => ({
 
 const NEGATED =
   /(?:\b(?:not|no|never|avoid|without|isn't|don't|nor|less|rather than|instead of)|n't)\s+(?:\S+\s+){0,2}$/;
-/** What is reported of something else is no instruction. */
+/** A statement about something else is not an instruction. */
 const REPORTED = /\b(?:was|were|is|are|been|written)\s+$/;
-/** Characters before a word that are searched for a negation. */
+/** Number of characters before a word that are searched for a negation. */
 const NEGATION_REACH = 40;
-/** The word after an adjective: what it describes. */
+/** The word after an adjective, which the adjective describes. */
 const DESCRIBED = /^[ \t]{1,4}([\p{L}]{3,30})/u;
-/** What stands for the answer as a whole, or begins something else. */
+/** Words that refer to the whole answer, or that begin another clause. */
 const ANY_ANSWER =
   /^(?:answers?|reply|response|text|output|voice|tone|style|language|manner|way|writing|and|but|yet|for|with|about|the|when|than|that|terms|words?|sentences?)$/;
 
-/** Finds words that ask for opposite things of the same text. */
+/** Finds words that request opposite properties of the same text. */
 export function findOpposites(prose: string): Contradiction[] {
   return PAIRS.flatMap(({ one, other }) => {
     const first = firstAsked(prose, one);
@@ -65,7 +68,7 @@ export function findOpposites(prose: string): Contradiction[] {
   });
 }
 
-/** A word that asks for something, and what it describes; null: the answer. */
+/** A word that requests a property, and what it describes; null means the whole answer. */
 interface Asked extends Passage {
   readonly described: string | null;
 }
@@ -84,7 +87,7 @@ function firstAsked(prose: string, pattern: RegExp): Asked | null {
   return null;
 }
 
-/** "A brief summary, then a detailed analysis" asks for two texts. */
+/** "A brief summary, then a detailed analysis" requests two texts. */
 function areOfDifferentThings(one: Asked, other: Asked): boolean {
   return one.described !== null && other.described !== null && one.described !== other.described;
 }

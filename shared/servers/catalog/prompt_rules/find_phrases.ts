@@ -17,7 +17,7 @@ const VAGUE = [
   ...["and more", "or similar", "maybe", "perhaps", "as soon as possible", "reasonable amount"],
 ];
 
-/** Words that are vague in some contexts only. */
+/** Words that are vague only in some contexts. */
 const VAGUE_IN_CONTEXT = expressionPattern([
   String
     .raw`(?<!(?:the|this|that|what|which|each|any|every|one|two|some)\s{1,4})(?:kind|sort)\s{1,4}of`,

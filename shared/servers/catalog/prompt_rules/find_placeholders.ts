@@ -1,6 +1,6 @@
 import { MAX_ISSUES, type PromptIssue, type PromptText, type Span } from "./prompt_text.ts";
 
-/** The placeholders of usual templates. */
+/** Placeholders of common template languages. */
 const FORMS = [
   // {{ name }}, {{name|filter}}
   String.raw`\{\{\{?~?\s{0,4}[\w.$-]{1,60}(?:\s{0,4}\|\s{0,4}[\w.:'" -]{1,40})?\s{0,4}~?\}\}\}?`,
@@ -16,7 +16,7 @@ const FORMS = [
   String.raw`(?<![\p{L}\p{N}$])\$[A-Z][A-Z0-9]*_[A-Z0-9_]{1,60}(?![\p{L}\p{N}])`,
   // [[name]]
   String.raw`\[\[\s{0,4}[\w .-]{1,60}\]\]`,
-  // [NAME], but no link and no usual mark
+  // [NAME], except links and common markers
   String
     .raw`\[(?!(?:NOTE|TODO|WARNING|IMPORTANT|INST|OPTIONAL)\])[A-Z][A-Z0-9]+(?:[_ -][A-Z0-9]+)*\](?!\()`,
   // [insert text here], <your text>
@@ -30,7 +30,7 @@ const HTML = /^<(?:BR|HR|H[1-6]|DIV|SPAN|LI|UL|OL|TABLE|TD|TH|TR|IMG|BODY|HEAD|H
 const ELEMENT = /<([A-Za-z][\w-]{0,60})>[^<]*<\/\1>/g;
 /** A line of marks; the same line above and below a placeholder delimits it. */
 const RULE = /^\s*([-=#*~_]{3,20})\s*$/;
-/** Characters around a placeholder that are searched for such lines. */
+/** Number of characters around a placeholder that are searched for such lines. */
 const RULE_REACH = 60;
 const QUOTES: Readonly<Record<string, string>> = {
   '"': '"',
@@ -42,8 +42,8 @@ const QUOTES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds placeholders without delimiters that show where the inserted text ends: untrusted text
- * there reads like a part of the prompt.
+ * Finds placeholders without delimiters around them. A model cannot tell untrusted text inserted
+ * there from the prompt.
  */
 export function findPlaceholders({ text, enclosed }: PromptText): PromptIssue[] {
   const isEnclosed = membership(enclosed);
@@ -69,7 +69,7 @@ export function findPlaceholders({ text, enclosed }: PromptText): PromptIssue[] 
     .toArray();
 }
 
-/** Whether an index lies in one of the spans. The indices must come in order. */
+/** Whether an index lies in one of the spans. Indices must be passed in ascending order. */
 function membership(spans: readonly Span[]): (index: number) => boolean {
   let next = 0;
   return (index) => {

@@ -21,10 +21,10 @@ const NUMBERS: Readonly<Record<string, number>> = {
 const LENGTH =
   /(?<![\p{L}\p{N}])(at least|no fewer than|not less than|minimum of|more than|at most|no more than|not more than|up to|fewer than|less than|under|within|maximum of|in)\s{1,4}(?:a\s{1,4}(?=single))?(\d{1,6}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|single)\s{1,4}(words?|sentences?|paragraphs?|bullet points?|bullets?|lines?|characters?|items?)(?![\p{L}])/gu;
 const IS_MINIMUM = /^(?:at least|no fewer|not less|minimum|more)/;
-/** A length of a part is not one of the answer. */
+/** The length of a part is not the length of the answer. */
 const PART =
   /(?<![\p{L}])(?:each|every|per|summary|title|headline|heading|introduction|intro|abstract|conclusion|section|start|begin|end|then|first|followed|subject|caption|code|quote|example|examples)(?![\p{L}])/u;
-/** More words than a sentence can have. */
+/** A number larger than the number of words in any sentence. */
 const WORDS_A_SENTENCE = 100;
 
 /** Finds two languages, two formats or two lengths that one answer cannot have. */

@@ -25,17 +25,17 @@ export const PROMPT_ISSUES = {
 /** See {@linkcode PROMPT_ISSUES}. */
 export type PromptIssueCode = keyof typeof PROMPT_ISSUES;
 
-/** Of a report; no rule needs to find more. */
+/** Maximum number of issues in a report; each rule stops there. */
 export const MAX_ISSUES = 200;
 
 /** A prompt prepared for the rules. */
 export interface PromptText {
   readonly text: string;
-  /** What the prompt itself says: code, quotes and blocks of data replaced; same length. */
+  /** The prompt with code, quotes and blocks of data masked; its length is unchanged. */
   readonly prose: string;
-  /** The prose with the letters A to Z in lower case, which the patterns of the rules are for. */
+  /** The prose with the letters A to Z in lower case, as the patterns of the rules expect. */
   readonly lowerProse: string;
-  /** Of the lower prose. */
+  /** The sentences of the lower-case prose. */
   readonly sentences: readonly Sentence[];
   /** The parts that were replaced, in order. */
   readonly enclosed: readonly Span[];
@@ -51,11 +51,11 @@ export interface Span {
 /** Code, three quotation marks, and quotes on one line: words that are mentioned, not used. */
 const QUOTED =
   /```[\s\S]*?(?:```|$)|`[^`\n]*`|"""[\s\S]*?"""|"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|(?<![\p{L}\p{N}])'[^'\n]{1,80}'(?![\p{L}\p{N}])/gu;
-/** Tags whose names say that they hold data; `<instructions>` does not. */
+/** Tags whose names indicate data; `<instructions>` is not one. */
 const DATA_TAG =
   /<(\/?)((?:user_?)?(?:input|text|content|data|documents?|article|email|message|review|source|context|transcript|conversation|logs?|code|diff|examples?|query|question|quote|passage|file|json|html|xml|csv))(?:\s[^<>\n]{0,200})?>/gi;
 
-/** Stands for each code unit that was replaced: no letter, and no space that would end a clause. */
+/** Replaces each code unit. It is neither a letter nor a space, which would end a clause. */
 const OBJECT = "\uFFFC";
 
 /** Prepares a prompt for the rules. */
@@ -126,14 +126,14 @@ export function wordsPattern(phrases: readonly string[]): RegExp {
 }
 
 /**
- * A pattern for whole words that an expression matches, of lower case: compiling a long pattern
- * that ignores case costs a new isolate more than checking the prompt.
+ * A pattern for whole lower-case words. It does not ignore case, because compiling a long pattern
+ * that does takes a new isolate longer than checking the prompt.
  */
 export function expressionPattern(expression: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${expression})(?![\\p{L}\\p{N}_-])`, "gu");
 }
 
-/** A found phrase in the form that the lists use. */
+/** A found phrase in the form of the lists. */
 export function plainPhrase(found: string): string {
   return found.toLowerCase().replace(/\s+/g, " ");
 }

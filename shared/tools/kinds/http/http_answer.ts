@@ -14,7 +14,7 @@ import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
 
 /** Maximum bytes read of a response; a note reports truncation. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
-/** Most of a response that is no text: in base64 it becomes as large as any answer may be. */
+/** Maximum bytes of a binary response; in base64, it then has the maximum size of an answer. */
 const MAX_FILE_BYTES = 3.75 * 1024 * 1024;
 const TEXT_TYPES = /^(text\/|application\/([\w.+-]*\+)?(json|xml|javascript|x-ndjson|yaml))/;
 
@@ -89,7 +89,10 @@ async function readBody(response: Response): Promise<ReadBody> {
   return structured === undefined ? { text } : { text, structured };
 }
 
-/** What is no text becomes a block of the answer: half a file would be of no use, so none is cut. */
+/**
+ * A binary response becomes a block of the answer. It is never truncated, because half a file is
+ * useless.
+ */
 async function readFile(response: Response, type: string): Promise<ReadBody> {
   if (!response.ok) {
     await response.body?.cancel();
@@ -108,6 +111,6 @@ function fileBlock(bytes: Bytes, mimeType: string): ContentBlock {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   if (mimeType.startsWith("image/")) return { type: "image", data, mimeType };
   if (mimeType.startsWith("audio/")) return { type: "audio", data, mimeType };
-  // The address may hold a secret, and says nothing of the file.
+  // The URL is omitted, because it may contain a secret and does not describe the file.
   return { type: "resource", resource: { uri: "response:body", mimeType, blob: data } };
 }
