@@ -166,7 +166,7 @@ function* urlProblems(entry: McpEntry, text: string): Generator<Problem> {
   const url = URL.parse(text);
   const path = ["url"];
   if (url === null) {
-    // The schema reports a value that does not start like one.
+    // The schema reports a value that does not start like a placeholder.
     if (/^https?:/.test(text)) yield [path, "is no URL"];
     return;
   }

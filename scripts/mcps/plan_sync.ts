@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { FileProblem } from "./read_mcps_file.ts";
 import type { ServerRow, WantedServer } from "./wanted_server.ts";
 
-/** What the registry holds, as far as a file can touch it. */
+/** The part of the registry that a file can change. */
 export interface RegistryState {
   readonly tools: readonly StoredTool[];
-  /** Names of the secrets that the file made; true: with the value of the environment. */
+  /**
+   * The secrets that the file created, by name; true if the value equals that of the environment.
+   */
   readonly secrets: ReadonlyMap<string, boolean>;
 }
 
@@ -19,24 +21,24 @@ export interface StoredTool extends ServerRow {
   readonly agentCount: number;
 }
 
-/** What becomes of one server. */
+/** The change of one server. */
 export interface ServerChange {
   readonly slug: string;
   readonly change: "added" | "changed" | "unchanged" | "switched_off" | "disabled" | "removed";
-  /** Columns that are different now; of `changed` alone. */
+  /** Columns that differ; only for `changed`. */
   readonly fields: readonly string[];
-  /** Agents that lose it with a removed row. */
+  /** Agents that lose the tool when its row is removed. */
   readonly agentCount: number;
-  /** What its row becomes; null where none is written. */
+  /** The new row; null if no row is written. */
   readonly row: ServerRow | null;
 }
 
-/** What becomes of one secret. Its value is nowhere in a plan. */
+/** The change of one secret. A plan never contains its value. */
 export interface SecretChange {
   readonly name: string;
-  /** The environment variable; null of a removed one. */
+  /** The environment variable; null for a removed secret. */
   readonly variable: string | null;
-  /** `kept`: the variable is not set, and Vault has the secret already. */
+  /** `kept`: the variable is not set, but Vault has the secret. */
   readonly change: "stored" | "replaced" | "unchanged" | "kept" | "removed";
 }
 

@@ -2,13 +2,13 @@ import { capBody } from "../../shared/net/cap_body.ts";
 import { CommandError } from "../cli/run_command.ts";
 
 const TIMEOUT_MS = 15_000;
-/** A registry's page of search results is far smaller. */
+/** Maximum size of a description; a registry's page of search results is far smaller. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /**
  * Reads a description from a file or an address.
  *
- * @throws CommandError saying why it cannot be had.
+ * @throws CommandError with the reason if it cannot be read.
  */
 export async function readDescription(source: string): Promise<string> {
   try {

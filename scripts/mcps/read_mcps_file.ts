@@ -4,10 +4,10 @@ import { CommandError } from "../cli/run_command.ts";
 import type { YamlDocument, YamlModule } from "../deps.ts";
 import { knownKeysAt, type McpEntry, mcpsFileSchema } from "./mcps_file_schema.ts";
 
-/** Larger files are no list of servers. */
+/** Maximum size of the file; a larger one is not a list of servers. */
 const MAX_FILE_CHARACTERS = 1024 * 1024;
 
-/** An entry with the lines that problems of it are reported at. */
+/** An entry, with the lines at which its problems are reported. */
 export interface ReadEntry {
   readonly slug: string;
   readonly entry: McpEntry;
@@ -17,13 +17,13 @@ export interface ReadEntry {
   credentialLine(key: string): number;
 }
 
-/** Something wrong at a place of the file. */
+/** A problem at a position in the file. */
 export interface FileProblem {
   readonly line: number;
   readonly message: string;
 }
 
-/** The entries of a file as wrong as it may be. */
+/** The entries of a file that may contain problems. */
 export class McpsFileError extends CommandError {
   constructor(readonly fileName: string, readonly problems: readonly FileProblem[]) {
     const lines = [...problems].sort((a, b) => a.line - b.line)
@@ -33,7 +33,7 @@ export class McpsFileError extends CommandError {
 }
 
 /**
- * Reads the text of an `external-mcps.yaml`. Nothing of it is used when anything is wrong.
+ * Reads the text of an `external-mcps.yaml`. A file with any problem is rejected as a whole.
  *
  * @throws McpsFileError with every problem and its line.
  */
@@ -76,7 +76,7 @@ export function readMcpsFile(
     return [{ line: lineOf(path), message: `${nameOf(path)}: ${message}` }];
   }
 
-  /** Of the key that the path ends in, or of the nearest one that is there. */
+  /** The line of the key at the end of the path, or of its nearest existing parent. */
   function lineOf(path: readonly PropertyKey[]): number {
     let line = 1;
     let at: unknown = document.contents;
@@ -95,7 +95,7 @@ function plainValue(document: YamlDocument, fileName: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // Aliases that unfold to more than anybody can mean.
+    // The parser throws for aliases that expand to an implausible size.
     const message = error instanceof Error ? error.message : String(error);
     throw new McpsFileError(fileName, [{ line: 1, message }]);
   }

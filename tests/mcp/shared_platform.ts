@@ -7,18 +7,18 @@ Deno.test.afterAll(async () => {
 });
 
 /**
- * The platform of this process, with default settings: the first test that asks boots it, and it
- * ends after the last test. Files that import this module run in one process, one after the other,
- * so each of them
+ * Returns the platform of this process, with default settings. The first test that needs it boots
+ * it, and it stops after the last test. Files that import this module run in one process, one after
+ * the other, so each of them
  *
- * - finds its own rows alone: by user, by task, by slugs that no other file uses;
- * - restores what it changes for everybody, such as a seeded row;
- * - calls `Deno.test` itself, since a report names the file with that call.
+ * - finds only its own rows: by user, by task, or by slugs that no other file uses;
+ * - restores shared data that it changes, such as a seeded row;
+ * - calls `Deno.test` itself, because a report names the file with that call.
  *
- * A test of what is in all logs or all tables boots a platform of its own.
+ * A test of all logs or all tables boots its own platform.
  */
 export async function sharedPlatform(): Promise<McpPlatform> {
   const platform = await (opened ??= bootMcpPlatform());
-  // What the caller disposes of is its use of the platform, which goes on.
+  // The platform continues for other tests, so disposing of this copy does nothing.
   return { ...platform, [Symbol.asyncDispose]: () => Promise.resolve() };
 }

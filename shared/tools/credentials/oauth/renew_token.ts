@@ -35,7 +35,7 @@ export async function renewToken(
   token: OAuthToken,
   ports: OAuthPorts,
 ): Promise<RenewedToken> {
-  const patience = new AbortController().signal;
+  const neverAborts = new AbortController().signal;
   const giveUpAtMs = performance.now() + MAX_WAIT_MS;
   while (true) {
     const turn = await ports.store.beginRefresh(token);
@@ -48,7 +48,7 @@ export async function renewToken(
         return await refresh(slug, token, turn, ports);
       case "busy":
         if (performance.now() > giveUpAtMs) throw authorizationServerUnavailable(slug);
-        await sleep(POLL_MS, patience);
+        await sleep(POLL_MS, neverAborts);
     }
   }
 }
