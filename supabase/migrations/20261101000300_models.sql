@@ -171,12 +171,15 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  -- Once, not for each row.
+  v_model constant text := regexp_replace(coalesce(p_model, ''), '^.*/', '');
 begin
   return (
     select known.window_tokens
     from public.model_windows as known
     where (known.provider_id is null or known.provider_id = p_provider_id)
-      and starts_with(regexp_replace(coalesce(p_model, ''), '^.*/', ''), known.model_prefix)
+      and starts_with(v_model, known.model_prefix)
     order by known.provider_id nulls last, length(known.model_prefix) desc
     limit 1
   );

@@ -87,8 +87,10 @@ begin
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
       select agent.id, working.created_by,
-        to_jsonb(agent) - 'provider_id' - 'is_active' - 'audience' - 'created_at' - 'updated_at' as agent,
-        to_jsonb(provider) - 'display_name' - 'is_active' as provider,
+        -- As text, which is copied into the context of each task.
+        (to_jsonb(agent) - 'provider_id' - 'is_active' - 'audience' - 'created_at' - 'updated_at')::json as agent,
+        (to_jsonb(provider) - 'display_name' - 'is_active')::json as provider,
+        private.stored_bytes_left(working.created_by) as stored_bytes_left,
         private.model_window(provider.id, coalesce(agent.model, provider.default_model)) as window_tokens,
         coalesce((
           select json_agg(
@@ -149,8 +151,11 @@ begin
         'traceparent', task.traceparent,
         'tracestate', task.tracestate,
         'budget', case when task.parent_id is null then task.budget else master.budget end,
-        'stored_bytes_left', private.stored_bytes_left(task.created_by),
-        'has_cost_cap', private.cap(master.budget, 'max_cost_micro_usd', null) is not null,
+        'stored_bytes_left', case
+          when staff.id is null then private.stored_bytes_left(task.created_by) else staff.stored_bytes_left
+        end,
+        'has_cost_cap',
+          task.parent_id is not null and private.cap(master.budget, 'max_cost_micro_usd', null) is not null,
         'output_schema', task.output_schema,
         'master_input', case when task.parent_id is null then task.input else private.checked_input(master) end
       ),
@@ -194,7 +199,8 @@ begin
     )
     from unnest(p_tasks) with ordinality as task
     left join private.job_totals as totals on totals.master_task_id = task.master_task_id
-    left join public.tasks as master on task.parent_id is not null and master.id = task.master_task_id
+    -- A null id needs no search in the index.
+    left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
     order by task.ordinality;
 end;

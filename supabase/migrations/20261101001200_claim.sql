@@ -82,10 +82,14 @@ begin
   where task.status = 'pending' and task.message_id is not null
   order by task.owner_key desc
   limit 1;
-  if v_owner_key is null or exists (
-    select from public.tasks as task
+  -- Not exists(): without the order, its plan may read every waiting task.
+  if v_owner_key is null or (
+    select task.owner_key
+    from public.tasks as task
     where task.status = 'pending' and task.message_id is not null and task.owner_key < v_owner_key
-  ) then
+    order by task.owner_key desc
+    limit 1
+  ) is not null then
     return;
   end if;
   v_max_running := private.quota('running_tasks', v_owner_id);
