@@ -239,6 +239,12 @@ consoleTest("a dialog keeps the focus, and returns it when it closes", async (fi
   await page.getByRole("dialog").waitFor({ state: "detached" });
   assert.equal(await opener.evaluate((element) => element.matches(":focus")), true);
 
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.getByRole("combobox").waitFor();
+  await page.keyboard.type("calls");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Calls", level: 1 }).waitFor();
+
   await page.keyboard.press("g");
   await page.keyboard.press("t");
   await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
