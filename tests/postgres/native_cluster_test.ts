@@ -92,7 +92,7 @@ Deno.test("a folder of another version or owner is refused", () =>
     await Deno.writeTextFile(`${dataDir}/pgdata/PG_VERSION`, "12\n");
     await assert.rejects(
       startNativeCluster({ prefix, dataDir, port: 0 }),
-      /its data is of version 12/,
+      /its data has version 12/,
     );
   }));
 
