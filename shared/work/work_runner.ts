@@ -106,7 +106,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return false;
   }
 
-  #hear(hint: WorkHint): void {
+  #handleHint(hint: WorkHint): void {
     switch (hint) {
       case "work":
         return this.#look();
@@ -136,7 +136,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const closed = new AbortController();
     const listening = listen?.({
       workerId: this.id,
-      onHint: (hint) => this.#hear(hint),
+      onHint: (hint) => this.#handleHint(hint),
       onListening: (isListening) => this.#noteListening(isListening),
     }, closed.signal);
     await this.#claimWhileOpen();

@@ -72,7 +72,7 @@ async function listen(
     applicationName: "supaswarm-worker listener",
   });
   try {
-    if (await canHear(listening, listener, signal, options)) {
+    if (await receivesNotifications(listening, listener, signal, options)) {
       prepareStatements(options.sql);
       log("info", "worker.listening");
       listener.onListening(true);
@@ -90,7 +90,7 @@ async function listen(
 }
 
 /** Subscribes `onHint`, then waits until its own test notification arrives. */
-async function canHear(
+async function receivesNotifications(
   listening: Sql,
   { workerId, onHint }: WorkListener,
   signal: AbortSignal,
@@ -98,7 +98,7 @@ async function canHear(
 ): Promise<boolean> {
   const test = crypto.randomUUID();
   const over = new AbortController();
-  let isHeard = false;
+  let hasArrived = false;
   const end = () => over.abort();
   signal.addEventListener("abort", end);
   try {
@@ -108,16 +108,16 @@ async function canHear(
       if (payload === `handed:${workerId}`) return onHint("handed");
       if (payload === "cancel") return onHint("cancel");
       if (payload !== test) return;
-      isHeard = true;
+      hasArrived = true;
       end();
     }, () => {
       // Also after each reconnection, because tasks may have arrived in the meantime.
-      if (isHeard) onHint("work");
+      if (hasArrived) onHint("work");
     });
     const tested = subscribed.then(() => sql`select pg_notify(${CHANNEL}, ${test})`);
     const failed = tested.then(() => new Promise<never>(() => {}));
     await Promise.race([failed, clock.sleep(TEST_TIMEOUT_MS, over.signal)]);
-    return isHeard;
+    return hasArrived;
   } finally {
     signal.removeEventListener("abort", end);
     end();
