@@ -16,12 +16,12 @@ let lastId = 0;
 export const toasts = readonly(list);
 
 /** Reports a success. */
-export function tellSuccess(text: string): void {
+export function showSuccess(text: string): void {
   show({ text, tone: "good" });
 }
 
 /** Reports a failure; the message stays until the user dismisses it. */
-export function tellFailure(error: unknown): void {
+export function showFailure(error: unknown): void {
   const { message, hint, code } = toRequestError(error);
   show({ text: hint === null ? message : `${message}. ${hint}`, tone: "bad", code });
 }

@@ -30,9 +30,9 @@ export function watchConnection(url: string): void {
   });
   addEventListener("offline", () => {
     hasNetwork.value = false;
-    tellQueries();
+    notifyQueries();
   });
-  tellQueries();
+  notifyQueries();
 }
 
 /** The browser's `fetch`; it detects when the project stops responding, and keeps request ids. */
@@ -73,12 +73,12 @@ function isAbort(error: unknown): boolean {
 function markReachable(): void {
   if (doesAnswer.value) return;
   doesAnswer.value = true;
-  tellQueries();
+  notifyQueries();
 }
 
 function markUnreachable(): void {
   doesAnswer.value = false;
-  tellQueries();
+  notifyQueries();
   scheduleRecheck();
 }
 
@@ -97,14 +97,14 @@ async function askAgain(): Promise<void> {
     // A gateway that answers 5xx has no running project behind it yet.
     if (answer.status >= 500) throw new Error(`The project answered ${answer.status}`);
     doesAnswer.value = true;
-    tellQueries();
+    notifyQueries();
   } catch {
     doesAnswer.value = false;
-    tellQueries();
+    notifyQueries();
     if (hasNetwork.value) scheduleRecheck();
   }
 }
 
-function tellQueries(): void {
+function notifyQueries(): void {
   onlineManager.setOnline(isOnline.value);
 }
