@@ -8,7 +8,7 @@ const SERVERS_FOLDER = new URL("../shared/servers/", import.meta.url);
 const INDEX_FILE = new URL("../shared/app/internal_servers.ts", import.meta.url);
 
 /** Generates the source of the index for these folders. */
-export function internalServersIndex(folders: readonly string[]): string {
+function internalServersIndex(folders: readonly string[]): string {
   const entries = [...folders].sort().map((folder) => {
     const key = /^[a-z_]\w*$/.test(folder) ? folder : JSON.stringify(folder);
     const exported = `${

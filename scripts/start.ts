@@ -36,16 +36,15 @@ await runCommand({
 }, async ({ values }) => {
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
-  const dataDir = dataFolder(environment);
+  const dataDir = values.ephemeral ? null : dataFolder(environment);
   const ports = choosePorts(values.port);
   const files = await filesFolder(environment);
-  if (values.reset && !values.ephemeral) await resetDataFolder(dataDir);
+  if (values.reset && dataDir !== null) await resetDataFolder(dataDir);
   writeProgress("Starting the stack …");
   const stack = await startPlatform({
     db: values.db ?? "pglite",
     port: ports.api,
     databasePort: ports.database,
-    ephemeral: values.ephemeral,
     dataDir,
     projectRoot: PROJECT_ROOT,
     watch: true,
@@ -57,7 +56,7 @@ await runCommand({
   const page = values["no-console"] ? null : openConsole(stack, { isForProgram: values.json });
   try {
     const consoleUrl = page?.url ?? null;
-    if (!values.ephemeral) await writeConnectionFile(dataDir, stack);
+    if (dataDir !== null) await writeConnectionFile(dataDir, stack);
     writeLine(
       values.json ? readyJson(stack, consoleUrl) : readyText(stack, { files, consoleUrl }),
     );
@@ -65,7 +64,7 @@ await runCommand({
     writeProgress("Stopping …");
   } finally {
     await page?.stop();
-    if (!values.ephemeral) await removeConnectionFile(dataDir);
+    if (dataDir !== null) await removeConnectionFile(dataDir);
     await stack.stop();
   }
 });
@@ -141,7 +140,6 @@ function readyText(
   ].join("\n");
 }
 
-/** Describes the limits of one instance of a function. */
 function describeLimits(
   { cpu, isCpuEnforced, wallClockMs }: LocalPlatform["functionLimits"],
 ): string {

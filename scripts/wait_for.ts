@@ -1,5 +1,4 @@
-/** Options of {@linkcode waitFor}. */
-export interface WaitOptions {
+interface WaitOptions {
   /** Long, because only a failure waits this long, even on a busy machine. @default 60_000 */
   readonly timeoutMs?: number;
   /** @default 25 */

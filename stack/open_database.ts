@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { definedOnly } from "../shared/defined_only.ts";
 import { SwarmError } from "../shared/errors/swarm_error.ts";
 import type { Logger, StackDatabase } from "./database/database_port.ts";
 import { makeEphemeralFolder } from "./database/ephemeral_folder.ts";
@@ -10,7 +11,7 @@ import { ensurePgliteFolder, platformSnapshot, writeBundles } from "./database/p
 import { openUrlDatabase } from "./database/url_database.ts";
 
 /** The notification channels that the platform itself uses. */
-export const PLATFORM_CHANNELS: readonly string[] = [
+const PLATFORM_CHANNELS: readonly string[] = [
   "pgrst",
   "supaswarm_cdc",
   "supaswarm_net",
@@ -24,19 +25,25 @@ const PROJECT_CACHE = new URL("../.supaswarm/cache/", import.meta.url);
 export interface OpenDatabaseOptions {
   /** `pglite`, `native`, or the URL of a prepared server. */
   readonly db: string;
-  /** Folder of the stack's data. Ignored when `ephemeral` is set or `db` is a URL. */
-  readonly dataDir: string;
-  /** Keeps the data in a temporary folder that `stop()` removes. */
-  readonly ephemeral: boolean;
+  /**
+   * Folder of the stack's data. Null keeps them in a temporary folder that `stop()` removes. Ignored
+   * when `db` is a URL.
+   */
+  readonly dataDir: string | null;
   /** Port on 127.0.0.1. Ignored when `db` is a URL. @default 0: any free port */
   readonly port?: number;
   /** PGlite only: how long one statement may block all others. @default 30_000 */
   readonly statementLimitMs?: number;
   /**
-   * Ephemeral databases only: start from a cached database in which this project's migrations and
+   * Only without a data folder: start from a cached database in which this project's migrations and
    * seed are already applied.
    */
   readonly projectRoot?: string;
+  /**
+   * Only for native Postgres without a data folder: whether writes wait for the disk, as they do with
+   * one. @default false
+   */
+  readonly syncsWrites?: boolean;
   /** PGlite only: channels to listen on in addition to {@linkcode PLATFORM_CHANNELS}. */
   readonly channels?: readonly string[];
   /**
@@ -63,33 +70,37 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
     });
   }
   if (db !== "pglite" && db !== "native") return await openUrlDatabase(db);
-  const folder = options.ephemeral ? await makeEphemeralFolder() : null;
-  const dataDir = folder?.path ?? options.dataDir;
+  const open = db === "native" ? openNative : openPglite;
+  if (options.dataDir !== null) return await open(options.dataDir, options);
+  const folder = await makeEphemeralFolder();
   try {
-    const database = db === "native"
-      ? await openNative(dataDir, options)
-      : await openPglite(join(dataDir, "pglite"), options);
-    return folder === null ? database : removeAtStop(database, folder.remove);
+    return removeAtStop(await open(folder.path, options), folder.remove);
   } catch (error) {
-    await folder?.remove();
+    await folder.remove();
     throw error;
   }
 }
 
 async function openNative(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
-  const { ephemeral, projectRoot, log } = options;
+  const { projectRoot, log } = options;
   // Imported here because the other kinds of database do not need it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
-  if (ephemeral && projectRoot !== undefined) {
+  if (options.dataDir === null && projectRoot !== undefined) {
     const { copyMigratedCluster } = await import("./migrated_cluster.ts");
     const cacheDir = options.cacheDir ?? defaultCacheDir();
-    await copyMigratedCluster(join(dataDir, "native"), { projectRoot, cacheDir, log });
+    await copyMigratedCluster(join(dataDir, "native"), {
+      projectRoot,
+      cacheDir,
+      log,
+      ...definedOnly({ syncsWrites: options.syncsWrites }),
+    });
   }
   return await startNativeDatabase(dataDir, options.port ?? 0);
 }
 
-async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
-  const { log, ephemeral, projectRoot } = options;
+async function openPglite(folder: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
+  const { log, projectRoot } = options;
+  const dataDir = join(folder, "pglite");
   const cacheDir = options.cacheDir ?? defaultCacheDir();
   await endOrphan(`${dataDir}.lock`);
   const bundles = await writeBundles(cacheDir);
@@ -102,7 +113,7 @@ async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promis
       ((error: SwarmError) => log("error", "database.failed", { reason: error.message })),
   };
   const platform = await platformSnapshot(bundles, { cacheDir, log });
-  const snapshot = ephemeral && projectRoot !== undefined
+  const snapshot = options.dataDir === null && projectRoot !== undefined
     ? await migratedSnapshot(platform, projectRoot, serving)
     : platform;
   await ensurePgliteFolder(dataDir, snapshot);

@@ -5,7 +5,7 @@ import { SwarmError } from "../shared/errors/swarm_error.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
 import { openDatabase } from "./open_database.ts";
 import type { StackDatabase } from "./database/database_port.ts";
-import { ensureKeys } from "./keys/keys.ts";
+import { ensureKeys, type StackKeys } from "./keys/keys.ts";
 import { protectProcess } from "./database/protect_process.ts";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
 import { startCron } from "./scheduler/cron.ts";
@@ -32,12 +32,16 @@ export interface StackOptions {
   readonly db: string;
   /** Port of the API on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
-  /** Deletes data, keys and files when the stack stops. */
-  readonly ephemeral: boolean;
   /** Port of the database on 127.0.0.1. Ignored when `db` is a URL. @default 0: any free port */
   readonly databasePort?: number;
-  /** Folder of data, keys and files. Ignored when `ephemeral` is set. */
-  readonly dataDir: string;
+  /** Folder of data, keys and files; null deletes them when the stack stops. */
+  readonly dataDir: string | null;
+  /**
+   * Only for native Postgres without a data folder: whether writes wait for the disk. @default false
+   */
+  readonly syncsWrites?: boolean;
+  /** @default the keys in the folder of the data, or new ones without a folder */
+  readonly keys?: StackKeys;
   /** The folder with `deno.json`, `.env` and `supabase/`. */
   readonly projectRoot: string;
   /** Reloads functions when their code changes. */
@@ -115,8 +119,7 @@ async function startParts(
   options: StackOptions,
   { log, stops }: StartContext,
 ): Promise<Omit<Stack, "bootMs" | "stop">> {
-  const { projectRoot, ephemeral } = options;
-  const dataDir = ephemeral ? null : options.dataDir;
+  const { projectRoot, dataDir } = options;
   const environment = options.env ?? await readEnvironment(projectRoot);
   assertPortFree(options.port);
   if (!isUrl(options.db)) assertPortFree(options.databasePort ?? 0);
@@ -124,7 +127,7 @@ async function startParts(
   preloadGateway();
   stops.add("error handlers", surviveLostConnections(log));
   const [keys, companion, database] = await inParallel(
-    ensureKeys(dataDir),
+    Promise.resolve(options.keys ?? ensureKeys(dataDir)),
     Promise.resolve(options.startCompanion?.(stops)),
     open(options, { environment, log, stops }),
   );
@@ -132,7 +135,6 @@ async function startParts(
   const [endpoints] = await inParallel(
     startEndpoints({
       ...options,
-      dataDir,
       database,
       keys,
       functionSettings: options.functionSettings?.(environment, limits) ?? {},
@@ -177,17 +179,16 @@ function surviveLostConnections(log: Logger): () => Promise<void> {
 }
 
 async function open(
-  { db, dataDir, ephemeral, projectRoot, databasePort: port, onFailure }: StackOptions,
+  { db, dataDir, projectRoot, databasePort: port, syncsWrites, onFailure }: StackOptions,
   { environment, log, stops }: StartContext & { readonly environment: Environment },
 ): Promise<StackDatabase> {
   const { SUPASWARM_CACHE_DIR: cacheDir } = environment;
   const database = await openDatabase({
     db,
     dataDir,
-    ephemeral,
     projectRoot,
     log,
-    ...definedOnly({ onFailure, port, cacheDir }),
+    ...definedOnly({ onFailure, port, cacheDir, syncsWrites }),
   });
   stops.add("database", () => database.stop());
   return database;

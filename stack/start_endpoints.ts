@@ -10,8 +10,7 @@ import { functionEnvironment } from "./function_environment.ts";
 import type { Environment, FunctionLimits } from "./stack_environment.ts";
 import type { StopSequence } from "./stop_sequence.ts";
 
-/** Options of {@linkcode startEndpoints}. */
-export interface EndpointsOptions {
+interface EndpointsOptions {
   readonly database: StackDatabase;
   readonly keys: StackKeys;
   readonly port: number;

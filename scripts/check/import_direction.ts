@@ -25,7 +25,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   },
   {
     name: "foundation",
-    paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z_]+\.ts$/],
+    paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z0-9_]+\.ts$/],
   },
 ];
 

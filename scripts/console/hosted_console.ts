@@ -3,8 +3,7 @@ import { parseProjectConfig } from "../../console/src/project/project_config.ts"
 import { CONSOLE_DIST } from "./build_console.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
-/** Options of {@linkcode writeHostedConsole}. */
-export interface HostedConsole {
+interface HostedConsole {
   readonly apiUrl: string;
   readonly publishableKey: string;
   /** Target folder. Other files in it stay. */
@@ -32,7 +31,7 @@ export async function writeHostedConsole(hosted: HostedConsole): Promise<void> {
 }
 
 /** Inserts the policy into the page, before everything that it controls. */
-export function withPolicy(html: string, apiUrl: string): string {
+function withPolicy(html: string, apiUrl: string): string {
   const policy = contentSecurityPolicy(apiUrl, { as: "meta" }).replaceAll('"', "&quot;");
   return html.replace(
     '<meta charset="utf-8" />',
@@ -41,7 +40,7 @@ export function withPolicy(html: string, apiUrl: string): string {
 }
 
 /** Writes `_headers` for Netlify and Cloudflare Pages. */
-export function headersFile(apiUrl: string): string {
+function headersFile(apiUrl: string): string {
   const headers = {
     "content-security-policy": contentSecurityPolicy(apiUrl, { as: "header" }),
     ...CONSOLE_HEADERS,

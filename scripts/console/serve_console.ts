@@ -2,8 +2,7 @@ import { extname, join, normalize } from "node:path";
 import { buildStaleConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
-/** Options of {@linkcode serveConsole}. */
-export interface ConsoleOptions {
+interface ConsoleOptions {
   /** Port on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
   readonly apiUrl: string;

@@ -8,8 +8,7 @@ import { publishContext } from "./publish_context.ts";
 /** Editors write a file in several steps. */
 const SETTLE_MS = 200;
 
-/** Options of {@linkcode watchContext}. */
-export interface ContextWatchOptions {
+interface ContextWatchOptions {
   readonly projectRoot: string;
   readonly sql: Sql;
   readonly log: Logger;

@@ -11,8 +11,7 @@ import { REVIEW_WORDS, runCancelledJob, runReportJob } from "./run_jobs.ts";
 import type { TraceView } from "./trace_view.ts";
 import { type DemoUser, type FollowedJob, isRefused, signUp } from "./user_client.ts";
 
-/** Options of {@linkcode runDemo}. */
-export interface DemoOptions {
+interface DemoOptions {
   /** `pglite`, `native` or a URL. */
   readonly db: string;
   /** Absolute path of the folder of Markdown files. */
@@ -68,8 +67,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const starting = startPlatform({
     db,
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    dataDir: null,
     projectRoot: PROJECT_ROOT,
     watch: false,
     env: environment,

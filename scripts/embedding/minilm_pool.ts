@@ -6,8 +6,7 @@ const MAX_PROCESSES = 2;
 const TEXTS_FOR_A_SECOND_PROCESS = 4;
 const DEFAULT_IDLE_MS = 300_000;
 
-/** Options of {@linkcode MinilmPool}. */
-export interface MinilmPoolOptions {
+interface MinilmPoolOptions {
   /** How long processes stay without work. @default 300_000 */
   readonly idleMs?: number;
   readonly startProcess?: () => MinilmProcess;

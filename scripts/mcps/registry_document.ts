@@ -76,9 +76,7 @@ export function readRegistryDocument(text: string, name: string | undefined): Re
   const [only] = names;
   if (only === undefined) {
     const all = [...new Set(entries.map(({ server }) => server.name))].join(", ");
-    throw new CommandError(
-      `The document has no server '${name ?? ""}'; it has: ${all || "none"}`,
-    );
+    throw new CommandError(`The document has no server '${name ?? ""}'; it has: ${all || "none"}`);
   }
   if (names.length > 1) {
     throw new CommandError(

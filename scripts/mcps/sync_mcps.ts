@@ -6,8 +6,7 @@ import { type FileProblem, McpsFileError, type ReadEntry } from "./read_mcps_fil
 import { readRegistry, type Transaction } from "./registry_state.ts";
 import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
 
-/** Options of {@linkcode syncMcps}. */
-export interface SyncOptions {
+interface SyncOptions {
   /** Name of the file in error messages. */
   readonly fileName: string;
   readonly entries: readonly ReadEntry[];

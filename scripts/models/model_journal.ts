@@ -9,7 +9,6 @@ export interface JournalEntry {
   readonly body: string;
 }
 
-/** Default number of stored requests. */
 const DEFAULT_CAPACITY = 500;
 
 /** Stores the newest requests of a model server, and counts all requests of each agent. */

@@ -6,8 +6,7 @@ import { parseWireRequest } from "./wire_request.ts";
 
 type FixtureResponse = Exclude<AimockFixture["response"], (...given: never[]) => unknown>;
 
-/** Options of {@linkcode startModelServer}. */
-export interface ModelServerOptions {
+interface ModelServerOptions {
   /** 0 takes any free port. @default 0 */
   readonly port?: number;
   readonly agents?: readonly ScriptedAgent[];

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
@@ -59,7 +60,7 @@ export async function addProject(sql: Sql, project: ProjectToAdd): Promise<Added
         select private.add_project(
           ${project.slug}, ${project.repo}, ${project.branch},
           ${project.globs === null ? null : sql.json(project.globs)}::jsonb,
-          ${project.language}, ${project.embedder}, ${createSecret()}) as project`;
+          ${project.language}, ${project.embedder}, ${randomBytes(32).toString("hex")}) as project`;
       const [{ project: added }] = addedRow.parse([...rows]);
       for (const member of project.members) {
         await transaction`
@@ -84,9 +85,4 @@ export async function addProject(sql: Sql, project: ProjectToAdd): Promise<Added
   } catch (error) {
     throw toSwarmError(error, "add the project");
   }
-}
-
-function createSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

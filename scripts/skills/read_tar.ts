@@ -1,5 +1,6 @@
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { SkillFile } from "../../shared/skills/skill.ts";
+import { damagedArchive, largeArchive } from "./archive_errors.ts";
 import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
 
 const BLOCK_BYTES = 512;
@@ -29,7 +30,7 @@ export async function readTarGz(archive: Uint8Array): Promise<readonly SkillFile
       longName = null;
       if (REGULAR_FILE.includes(type) && !path.endsWith("/")) files.push({ path, bytes });
     }
-    if (files.length > MAX_FILE_COUNT || bytes.byteLength > MAX_FILE_BYTES) throw tooMuch();
+    if (files.length > MAX_FILE_COUNT || bytes.byteLength > MAX_FILE_BYTES) throw largeArchive();
   }
   return files;
 }
@@ -48,7 +49,7 @@ function* entriesOf(tar: Uint8Array): Generator<TarEntry> {
     assertChecksum(header);
     const size = octal(header.subarray(124, 136));
     const begin = offset + BLOCK_BYTES;
-    if (begin + size > tar.byteLength) throw damaged("it ends in the middle of a file");
+    if (begin + size > tar.byteLength) throw damagedArchive("it ends in the middle of a file");
     const prefix = isUstar(header) ? textOf(header.subarray(345, 500)) : "";
     const name = textOf(header.subarray(0, 100));
     yield {
@@ -70,12 +71,14 @@ function assertChecksum(header: Uint8Array): void {
     (total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte),
     0,
   );
-  if (sum !== octal(header.subarray(148, 156))) throw damaged("a header's checksum is wrong");
+  if (sum !== octal(header.subarray(148, 156))) {
+    throw damagedArchive("a header's checksum is wrong");
+  }
 }
 
 function octal(field: Uint8Array): number {
   const digits = textOf(field).trim();
-  if (!/^[0-7]+$/.test(digits)) throw damaged("a header has an invalid number");
+  if (!/^[0-7]+$/.test(digits)) throw damagedArchive("a header has an invalid number");
   return parseInt(digits, 8);
 }
 
@@ -98,29 +101,12 @@ async function gunzip(archive: Uint8Array): Promise<Uint8Array> {
   try {
     for await (const chunk of stream) {
       totalBytes += chunk.byteLength;
-      if (totalBytes > MAX_TOTAL_BYTES) throw tooMuch();
+      if (totalBytes > MAX_TOTAL_BYTES) throw largeArchive();
       chunks.push(chunk);
     }
   } catch (cause) {
     if (cause instanceof SwarmError) throw cause;
-    throw damaged("it is not a valid gzip file", cause);
+    throw damagedArchive("it is not a valid gzip file", cause);
   }
   return new Uint8Array(await new Blob(chunks.map((chunk) => chunk.slice())).arrayBuffer());
-}
-
-function damaged(problem: string, cause?: unknown): SwarmError {
-  return new SwarmError("SKILL_INVALID", `Cannot read the archive: ${problem}`, {
-    cause,
-    hint: "Download or create the archive again.",
-  });
-}
-
-function tooMuch(): SwarmError {
-  return new SwarmError(
-    "SKILL_INVALID",
-    "Cannot read the archive: its unpacked content is too large",
-    {
-      hint: `Reduce it to at most ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
-    },
-  );
 }

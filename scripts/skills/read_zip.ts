@@ -1,6 +1,7 @@
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { SkillFile } from "../../shared/skills/skill.ts";
 import { loadFflate } from "../deps.ts";
+import { damagedArchive, largeArchive } from "./archive_errors.ts";
 import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
 
 /**
@@ -22,26 +23,13 @@ export async function readZip(archive: Uint8Array): Promise<readonly SkillFile[]
         if (
           fileCount > MAX_FILE_COUNT || originalSize > MAX_FILE_BYTES ||
           totalBytes > MAX_TOTAL_BYTES
-        ) throw tooMuch();
+        ) throw largeArchive();
         return true;
       },
     });
     return Object.entries(entries).map(([path, bytes]) => ({ path, bytes }));
   } catch (cause) {
     if (cause instanceof SwarmError) throw cause;
-    throw new SwarmError("SKILL_INVALID", "Cannot read the archive: it is not a valid zip file", {
-      cause,
-      hint: "Download or create the archive again.",
-    });
+    throw damagedArchive("it is not a valid zip file", cause);
   }
-}
-
-function tooMuch(): SwarmError {
-  return new SwarmError(
-    "SKILL_INVALID",
-    "Cannot read the archive: its unpacked content is too large",
-    {
-      hint: `Reduce it to at most ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
-    },
-  );
 }

@@ -20,8 +20,7 @@ export interface GeneratedFromDatabase {
 export async function generateFromDatabase(projectRoot: string): Promise<GeneratedFromDatabase> {
   const database = await openDatabase({
     db: "pglite",
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
     projectRoot,
     log: () => {},
   });

@@ -85,11 +85,7 @@ export function call(
 }
 
 /** A finished model call. */
-export function modelDone(
-  seq: number,
-  calls: readonly ModelToolCall[] = [],
-  text = "",
-): ModelStep {
+export function modelDone(seq: number, calls: readonly ModelToolCall[] = [], text = ""): ModelStep {
   const finish_reason = calls.length > 0 ? "tool_calls" : "stop";
   return {
     kind: "model",

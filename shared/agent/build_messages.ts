@@ -106,10 +106,7 @@ function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMes
 const NEVER_MADE = "The call was not made: the task ended first.";
 
 /** A user's message and its files. The file content is read before the model call. */
-function userMessage(
-  input: JsonValue,
-  fileFacts: ReadonlyMap<string, FileFacts>,
-): ModelMessage {
+function userMessage(input: JsonValue, fileFacts: ReadonlyMap<string, FileFacts>): ModelMessage {
   const text = inputText(input);
   const paths = filePathsOf(input);
   if (paths.length === 0) return { role: "user", text };

@@ -35,9 +35,7 @@ interface CompletionSource {
 }
 
 /** The requirements for this task's result. */
-export function completionTerms(
-  { task, agent }: CompletionSource,
-): CompletionTerms {
+export function completionTerms({ task, agent }: CompletionSource): CompletionTerms {
   return {
     outputSchema: task.output_schema ?? agent?.output_schema ?? null,
     mustComplete: agent?.must_complete ?? false,

@@ -125,10 +125,7 @@ function decideUnchecked(state: AgentState): Decision {
 }
 
 /** Guardrails check the result before the task ends. */
-function checkResult(
-  state: AgentState,
-  finish: Extract<Decision, { kind: "finish" }>,
-): Decision {
+function checkResult(state: AgentState, finish: Extract<Decision, { kind: "finish" }>): Decision {
   const { context, steps } = state;
   const turn = readTurns(steps).at(-1);
   if (turn === undefined) return finish;

@@ -117,9 +117,7 @@ const CITY = {
 const complete = (output: JsonValue) => call("complete_task", { output });
 
 Deno.test("decide() uses a plain answer that matches the output schema as the typed output", () => {
-  for (
-    const text of ['{"name":"Bern","people":1}', '```json\n{"name":"Bern","people":1}\n```']
-  ) {
+  for (const text of ['{"name":"Bern","people":1}', '```json\n{"name":"Bern","people":1}\n```']) {
     const state = stateOf({ outputSchema: CITY, steps: [modelDone(1, [], text)] });
 
     assert.deepEqual(decideKind(state, "finish").output, { name: "Bern", people: 1 });

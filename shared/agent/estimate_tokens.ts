@@ -19,9 +19,20 @@ export interface MeasuredPrompt {
 export function estimateTokens(
   { system, messages, tools, api = "anthropic" }: MeasuredPrompt,
 ): number {
-  const toolBytes = tools.reduce((sum, tool) => sum + utf8Length(JSON.stringify(tool)), 0);
+  const toolBytes = tools.reduce((sum, tool) => sum + toolBytesOf(tool), 0);
   const messageTokens = messages.reduce((sum, message) => sum + messageTokensOf(message, api), 0);
   return Math.ceil((utf8Length(system) + toolBytes) / BYTES_PER_TOKEN) + messageTokens;
+}
+
+/** By tool, because every prompt of every task offers the same system tools. */
+const knownToolBytes = new WeakMap<ModelTool, number>();
+
+function toolBytesOf(tool: ModelTool): number {
+  const known = knownToolBytes.get(tool);
+  if (known !== undefined) return known;
+  const bytes = utf8Length(JSON.stringify(tool));
+  knownToolBytes.set(tool, bytes);
+  return bytes;
 }
 
 function messageTokensOf(message: ModelMessage, api: ModelApi): number {

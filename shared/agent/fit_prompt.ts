@@ -38,7 +38,6 @@ export interface SummarySpan {
 /** Parameters for fitting a prompt. */
 export interface FitOptions<P extends MeasuredPrompt> {
   readonly steps: readonly Step[];
-  /** Tokens of the model's window. */
   readonly windowTokens: number;
   /** The agent's setting; null uses the provider's default. */
   readonly maxTokens: number | null;

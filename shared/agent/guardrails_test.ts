@@ -11,6 +11,7 @@ import {
 import { userFilePaths } from "./build_messages.ts";
 import { decide, type Decision } from "./decide.ts";
 import type { GuardrailStep, Step } from "./task_context.ts";
+import { definedOnly } from "../defined_only.ts";
 
 const INPUT = { stage: "input", server: "safety", tool_name: "check_input" } as const;
 const OUTPUT = { stage: "output", server: "safety", tool_name: "check_output" } as const;
@@ -37,7 +38,7 @@ function verdict(
     output: {
       text: allowed ? "allowed" : "It names a person",
       allowed,
-      ...(replacement === undefined ? {} : { replacement }),
+      ...definedOnly({ replacement }),
     },
   };
 }

@@ -3,7 +3,7 @@ import { z } from "../vendor/zod.js";
 import type { CallStep, Step } from "./task_context.ts";
 
 /** A tool's file, as the call's step refers to it. Its bytes are in Storage. */
-export const resultFile = z.object({
+const resultFile = z.object({
   /** Path in the bucket `supaswarm-data`. */
   path: z.string(),
   /** Detected from its first bytes, not from the tool's name for it. */

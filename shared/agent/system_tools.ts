@@ -1,6 +1,6 @@
 import { z } from "../vendor/zod.js";
 import type { JsonObject } from "../json.ts";
-import { jsonObject, jsonValue } from "../json_schema.ts";
+import { jsonObject, jsonValue, toInputSchema } from "../json_schema.ts";
 import type { ModelTool } from "../llm/model_port.ts";
 import { schemaOfProperty } from "./fit_output.ts";
 
@@ -73,31 +73,20 @@ export function isSystemTool(name: string): name is SystemToolName {
  * @param outputSchema Schema of the result that `complete_task` takes; null for any JSON value.
  * @param canRecall Part of the conversation is omitted, so `recall_result` is offered too.
  */
-export function systemModelTools(
-  outputSchema: JsonObject | null,
-  canRecall = false,
-): ModelTool[] {
-  const offered = Object.entries(SYSTEM_TOOL_ARGUMENTS).filter(([name]) =>
-    canRecall || name !== "recall_result"
-  );
-  return offered.map(([name, schema]) => ({
+export function systemModelTools(outputSchema: JsonObject | null, canRecall = false): ModelTool[] {
+  defaultTools ??= Object.entries(SYSTEM_TOOL_ARGUMENTS).map(([name, schema]) => ({
     name,
     description: DESCRIPTIONS[name as SystemToolName],
-    inputSchema: name === "complete_task" && outputSchema !== null
-      ? schemaOfProperty("output", outputSchema)
-      : toInputSchema(schema),
+    inputSchema: toInputSchema(schema),
   }));
+  return defaultTools
+    .filter(({ name }) => canRecall || name !== "recall_result")
+    .map((tool) =>
+      tool.name === "complete_task" && outputSchema !== null
+        ? { ...tool, inputSchema: schemaOfProperty("output", outputSchema) }
+        : tool
+    );
 }
 
-/** JSON Schema of a tool's arguments, without keywords that only a validator needs. */
-function toInputSchema(schema: z.ZodType): JsonObject {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
-    io: "input",
-    unrepresentable: "any",
-    override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema === jsonObject) jsonSchema.type = "object";
-    },
-  });
-  // zod answers with a plain JSON document.
-  return inputSchema as JsonObject;
-}
+/** Kept, because converting the schemas takes longer than the rest of a decision. */
+let defaultTools: readonly ModelTool[] | undefined;

@@ -21,12 +21,7 @@ export type CreateApp = (config: Config, log: Logger, telemetry: Telemetry) => A
  *
  * @param name The function's name, which is its route.
  */
-export function createTracedApp(
-  name: string,
-  create: CreateApp,
-  config: Config,
-  log: Logger,
-): App {
+export function createTracedApp(name: string, create: CreateApp, config: Config, log: Logger): App {
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: name,

@@ -15,14 +15,13 @@ import { publicOrigin, resourceUrl } from "../mcp/public_url.ts";
 import { scopeChallenge } from "../mcp/scope_challenge.ts";
 import { toToolCaller } from "../mcp/to_tool_caller.ts";
 import { createToolDirectory } from "../mcp/tool_directory.ts";
-import { createToolGateway } from "../tools/gateway.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
+import { createAppGateway } from "./create_app_gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
-import { serviceKeyOf } from "./service_key.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = "mcp";
@@ -32,19 +31,9 @@ const FUNCTION_NAME = "mcp";
  * protocol. A 401 links to the OAuth metadata of the resource, which is served here too.
  */
 export function createMcpApp(config: Config, log: Logger): App {
-  const { apiKeys, allowLoopback, allowedOrigins } = config;
+  const { apiKeys, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
-  const gateway = createToolGateway({
-    sql,
-    internalServers: INTERNAL_SERVERS,
-    supabaseUrl: apiKeys.url,
-    publicUrl: config.publicUrl,
-    secretKey: serviceKeyOf(apiKeys.secretKeys),
-    secretKeys: Object.values(apiKeys.secretKeys),
-    allowLoopback,
-    log,
-    keepAlive: runInBackground,
-  });
+  const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);

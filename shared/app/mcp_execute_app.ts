@@ -15,29 +15,18 @@ import { parseListingQuery } from "../execute/listing_query.ts";
 import { describeServer, listServers } from "../execute/server_listing.ts";
 import { toToolCaller } from "../mcp/to_tool_caller.ts";
 import type { StreamedText } from "../tool_contracts/tool_call.ts";
-import { createToolGateway } from "../tools/gateway.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
+import { createAppGateway } from "./create_app_gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
-import { serviceKeyOf } from "./service_key.ts";
 
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
 export function createMcpExecuteApp(config: Config, log: Logger): App {
-  const { apiKeys, allowLoopback } = config;
+  const { apiKeys } = config;
   const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller", "caller"]);
-  const gateway = createToolGateway({
-    sql,
-    internalServers: INTERNAL_SERVERS,
-    supabaseUrl: apiKeys.url,
-    publicUrl: config.publicUrl,
-    secretKey: serviceKeyOf(apiKeys.secretKeys),
-    secretKeys: Object.values(apiKeys.secretKeys),
-    allowLoopback,
-    log,
-    keepAlive: runInBackground,
-  });
+  const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);

@@ -10,10 +10,9 @@ import { createSqlChunkStore } from "../quoth/sync/sql_chunk_store.ts";
 import { createSqlSyncStore } from "../quoth/sync/sql_sync_store.ts";
 import { createSyncWorker } from "../quoth/sync/sync_worker.ts";
 import { isolateClock } from "../isolate/clock.ts";
-import { createCpuMeter } from "../isolate/cpu_meter.ts";
-import { createLifetime } from "../isolate/lifetime.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { createSupervisor, type Supervisor } from "../work/supervisor.ts";
+import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
 
 /** After this much CPU time another project gets its turn. */
 const TURN_CPU_MS = 1_000;
@@ -24,7 +23,7 @@ const IDLE_SECONDS = 0.35;
 
 /** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */
 export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Supervisor {
-  const meter = config.cpu === null ? undefined : createCpuMeter();
+  const { lifetime, meter } = createIsolateLifetime(config);
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const resolveEmbedder = createEmbedderResolver(sql, {
@@ -46,10 +45,6 @@ export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Su
     clock: isolateClock,
     log,
   };
-  const lifetime = createLifetime(
-    config.worker.wallClockSeconds,
-    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
-  );
   return createSupervisor({
     createWorker: () =>
       createSyncWorker({

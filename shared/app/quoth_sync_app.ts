@@ -1,5 +1,4 @@
 import type { Config } from "../config/env.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { BodyBudget, type CountedBody } from "../http/body_budget.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -18,6 +17,7 @@ import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothSupervisor } from "./quoth_supervisor.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
+import { tryInBackground } from "./try_in_background.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = "quoth-sync";
@@ -63,12 +63,11 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
 
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const answer = await handle(request);
-    runInBackground(
-      announceProject().catch((error) => {
-        const { code } = toSwarmError(error, "announce the project");
-        log("warn", "quoth.project_not_announced", { code });
-      }),
-    );
+    tryInBackground(announceProject(), {
+      attempted: "announce the project",
+      event: "quoth.project_not_announced",
+      log,
+    });
     const workerId = supervisor.wake();
     return answer ?? Response.json({ worker_id: workerId }, { status: 202 });
   });

@@ -6,10 +6,7 @@ import type { InternalServers } from "../tool_contracts/internal_server.ts";
  * Creates the function that adds a row in `tools` for each folder of `shared/servers`, once per
  * isolate. Existing rows stay unchanged, and only servers without a row are loaded.
  */
-export function createServerRegistrar(
-  sql: Sql,
-  servers: InternalServers,
-): () => Promise<void> {
+export function createServerRegistrar(sql: Sql, servers: InternalServers): () => Promise<void> {
   let registered: Promise<void> | null = null;
 
   return () => {

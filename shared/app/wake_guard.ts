@@ -2,6 +2,7 @@ import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import type { TaskStore } from "../worker/task_store.ts";
+import { sha256Hex } from "../sha256_hex.ts";
 
 /** Header with the wake token of the database. */
 export const WAKE_TOKEN_HEADER = "x-supaswarm-wake-token";
@@ -28,17 +29,12 @@ export function createWakeGuard(
       return "service";
     }
     // By digest, so that the duration of a comparison reveals nothing about the token.
-    const digest = await digestOf(token);
+    const digest = sha256Hex(token);
     if (digest === knownDigest) return "database";
     if (!await store.isWakeToken(token)) throw refused();
     knownDigest = digest;
     return "database";
   };
-}
-
-async function digestOf(token: string): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
-  return new Uint8Array(bytes).join(".");
 }
 
 function refused(): SwarmError {

@@ -1,9 +1,7 @@
 import type { Config } from "../config/env.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { isolateClock } from "../isolate/clock.ts";
-import { createCpuMeter } from "../isolate/cpu_meter.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
-import { createLifetime } from "../isolate/lifetime.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
@@ -13,6 +11,7 @@ import { createSupervisor } from "../work/supervisor.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import type { App } from "./app.ts";
 import { createWakeGuard } from "./wake_guard.ts";
+import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
 
 const FUNCTION_NAME = "supaswarm-webhooks";
 /** Longer than the timeout of a receiver, plus time to record the result. */
@@ -25,7 +24,7 @@ const IDLE_SECONDS = 0.35;
  * background, by one worker per isolate.
  */
 export function createWebhooksApp(config: Config, log: Logger): App {
-  const meter = config.cpu === null ? undefined : createCpuMeter();
+  const { lifetime, meter } = createIsolateLifetime(config);
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
@@ -39,10 +38,6 @@ export function createWebhooksApp(config: Config, log: Logger): App {
     clock: isolateClock,
     log,
   };
-  const lifetime = createLifetime(
-    config.worker.wallClockSeconds,
-    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
-  );
   const supervisor = createSupervisor({
     createWorker: () =>
       createWebhookWorker({

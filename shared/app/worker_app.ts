@@ -1,13 +1,10 @@
 import type { Config } from "../config/env.ts";
 import { LentConnection } from "../db/lent_connection.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
 import { definedOnly } from "../defined_only.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
 import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { isolateClock } from "../isolate/clock.ts";
-import { createCpuMeter } from "../isolate/cpu_meter.ts";
-import { createLifetime } from "../isolate/lifetime.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { createSupervisor } from "../work/supervisor.ts";
 import { createTaskListener } from "../worker/task_listener.ts";
@@ -20,6 +17,8 @@ import { runInBackground } from "../isolate/run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { createWorkerPorts } from "./worker_ports.ts";
+import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
+import { tryInBackground } from "./try_in_background.ts";
 
 /**
  * Composes `supaswarm-worker`: a wake-up gets 202 and the worker's id immediately; the work
@@ -30,7 +29,7 @@ export function createWorkerApp(
   log: Logger,
   telemetry: Telemetry = NO_TELEMETRY,
 ): App {
-  const meter = config.cpu === null ? undefined : createCpuMeter();
+  const { lifetime, meter } = createIsolateLifetime(config);
   const lent = new LentConnection();
   const beside = ["caller", "listener"] as const;
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", beside, lent);
@@ -39,10 +38,6 @@ export function createWorkerApp(
     clock: isolateClock,
     onQuery: () => meter?.charge("query"),
   });
-  const lifetime = createLifetime(
-    config.worker.wallClockSeconds,
-    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
-  );
   const ports = createWorkerPorts({
     config,
     sql,
@@ -81,17 +76,16 @@ export function createWorkerApp(
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     await guard(request);
     const workerId = supervisor.wake();
-    runInBackground(
-      announceProject().catch((error) => {
-        const { code } = toSwarmError(error, "announce the project");
-        log("warn", "worker.project_not_announced", { code });
-      }),
-    );
-    runInBackground(
-      removeFiles().catch((error) => {
-        log("warn", "worker.files_not_removed", { code: toSwarmError(error, "remove files").code });
-      }),
-    );
+    tryInBackground(announceProject(), {
+      attempted: "announce the project",
+      event: "worker.project_not_announced",
+      log,
+    });
+    tryInBackground(removeFiles(), {
+      attempted: "remove files",
+      event: "worker.files_not_removed",
+      log,
+    });
     return Response.json({ worker_id: workerId }, { status: 202 });
   });
   return {

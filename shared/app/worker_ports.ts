@@ -6,7 +6,6 @@ import { createModelKeyResolver } from "../llm/resolve_model_key.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
-import { createToolGateway } from "../tools/gateway.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../isolate/clock.ts";
 import type { CpuMeter } from "../isolate/cpu_meter.ts";
@@ -15,7 +14,7 @@ import { createTaskModel } from "../worker/create_task_model.ts";
 import { meteredPorts } from "../worker/metered_ports.ts";
 import type { TaskPorts } from "../worker/task_ports.ts";
 import type { TaskStore } from "../worker/task_store.ts";
-import { INTERNAL_SERVERS } from "./internal_servers.ts";
+import { createAppGateway } from "./create_app_gateway.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
 /** The dependencies of the worker's ports. */
@@ -39,8 +38,6 @@ export function createWorkerPorts(
   { config, sql, store, telemetry = NO_TELEMETRY, meter, log }: WorkerPortsOptions,
 ): TaskPorts {
   const { apiKeys, allowLoopback, worker } = config;
-  const supabaseUrl = apiKeys.url;
-  const secretKey = serviceKeyOf(apiKeys.secretKeys);
   const guardedFetch = createGuardedFetch({ allowLoopback });
   const onLook = (pieceCount: number) => {
     meter?.charge("streamLook");
@@ -50,7 +47,10 @@ export function createWorkerPorts(
     resolveKey: createModelKeyResolver(sql),
     createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch, onLook }),
   });
-  const artifacts = createArtifactStorage({ url: supabaseUrl, secretKey });
+  const artifacts = createArtifactStorage({
+    url: apiKeys.url,
+    secretKey: serviceKeyOf(apiKeys.secretKeys),
+  });
   const describeFiles = createFileDescriber(sql);
   const ports: TaskPorts = {
     store,
@@ -58,17 +58,7 @@ export function createWorkerPorts(
       describeFiles,
       storage: artifacts,
     }),
-    gateway: createToolGateway({
-      sql,
-      internalServers: INTERNAL_SERVERS,
-      supabaseUrl,
-      publicUrl: config.publicUrl,
-      secretKey,
-      secretKeys: Object.values(apiKeys.secretKeys),
-      allowLoopback,
-      callModel,
-      log,
-    }),
+    gateway: createAppGateway({ config, sql, log, callModel }),
     artifacts,
     describeFiles,
     clock: isolateClock,

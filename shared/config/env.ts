@@ -106,10 +106,7 @@ function readWorkerSettings(values: Values): WorkerSettings {
     slots: required("SUPASWARM_WORKER_SLOTS", values.SUPASWARM_WORKER_SLOTS),
     leaseSeconds: required("SUPASWARM_LEASE_SECONDS", values.SUPASWARM_LEASE_SECONDS),
     heartbeatSeconds: required("SUPASWARM_HEARTBEAT_SECONDS", values.SUPASWARM_HEARTBEAT_SECONDS),
-    wallClockSeconds: required(
-      "SUPASWARM_WALL_CLOCK_SECONDS",
-      values.SUPASWARM_WALL_CLOCK_SECONDS,
-    ),
+    wallClockSeconds: required("SUPASWARM_WALL_CLOCK_SECONDS", values.SUPASWARM_WALL_CLOCK_SECONDS),
     idleSeconds: required("SUPASWARM_IDLE_SECONDS", values.SUPASWARM_IDLE_SECONDS),
     modelTimeoutSeconds: required(
       "SUPASWARM_MODEL_TIMEOUT_SECONDS",

@@ -33,10 +33,7 @@ Deno.test("readConfig() fills in the defaults and trims the address", () => {
   assert.equal(config.allowLoopback, false);
   assert.equal(config.worker.leaseSeconds, 30);
   assert.ok(config.apiKeys.jwks instanceof URL);
-  assert.equal(
-    config.apiKeys.jwks.href,
-    "http://127.0.0.1:54321/auth/v1/.well-known/jwks.json",
-  );
+  assert.equal(config.apiKeys.jwks.href, "http://127.0.0.1:54321/auth/v1/.well-known/jwks.json");
 });
 
 Deno.test("readConfig() names a missing variable and its expected format", () => {

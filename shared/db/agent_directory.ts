@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { z } from "../vendor/zod.js";
 import type { AgentDirectory } from "../http/agent_credential.ts";
 import type { AgentCaller } from "../http/caller.ts";
 import type { Sql } from "./sql_client.ts";
 import { toSwarmError } from "./to_swarm_error.ts";
+import { sha256Hex } from "../sha256_hex.ts";
 
 const agentSchema = z.object({
   user_id: z.string().nullable(),
@@ -18,7 +18,7 @@ export function createAgentDirectory(sql: Sql): AgentDirectory {
     async agentOfToken(token) {
       try {
         const [row] = await sql`
-          select private.agent_of_token(${hashOf(token)}) as agent`;
+          select private.agent_of_token(${sha256Hex(token)}) as agent`;
         return toCaller(row?.agent);
       } catch (error) {
         throw toSwarmError(error, "authenticate the request");
@@ -35,11 +35,6 @@ export function createAgentDirectory(sql: Sql): AgentDirectory {
       }
     },
   };
-}
-
-/** The stored hash of a token, in hexadecimal, as the database compares it. */
-export function hashOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }
 
 function toCaller(agent: unknown): AgentCaller {

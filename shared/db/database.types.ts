@@ -1256,10 +1256,13 @@ isOneToOne: false
 { Args: { "p_client_id"?: string,"p_scopes": (string)[],"p_user_id": string }; Returns: (string)[]
                            },
 "job_counts":
-{ Args: { "p_filters"?: Json }; Returns: {
-              "job_count": number,"status": string
-            }[]
-                           },
+{ Args: { "p_filters"?: Json }; Returns: Database["public"]['CompositeTypes']["job_status_count"][]
+                          SetofOptions: {
+        from: "*"
+        to: "job_status_count"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "list_forks":
 { Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
               "created_at": string,"fork_id": string,"from_seq": number
@@ -1282,20 +1285,29 @@ isOneToOne: false
 { Args: { "p_master_task_id": string,"p_reason"?: string }; Returns: number
                            },
 "operator_job_counts":
-{ Args: { "p_filters"?: Json }; Returns: {
-              "job_count": number,"status": string
-            }[]
-                           },
+{ Args: { "p_filters"?: Json }; Returns: Database["public"]['CompositeTypes']["job_status_count"][]
+                          SetofOptions: {
+        from: "*"
+        to: "job_status_count"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_list_jobs":
-{ Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: {
-              "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"created_by": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"owner_email": string,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
-            }[]
-                           },
+{ Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: Database["public"]['CompositeTypes']["job_summary"][]
+                          SetofOptions: {
+        from: "*"
+        to: "job_summary"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_read_trace":
-{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
-              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
-            }[]
-                           },
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]
+                          SetofOptions: {
+        from: "*"
+        to: "trace_step"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_redrive":
 { Args: { "p_dead_letter_id": number,"p_reason"?: string }; Returns: string
                            },
@@ -1313,10 +1325,13 @@ isOneToOne: false
             }[]
                            },
 "read_trace":
-{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
-              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
-            }[]
-                           },
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]
+                          SetofOptions: {
+        from: "*"
+        to: "trace_step"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "record_mcp_tool_execution":
 { Args: { "p_connection_id": string,"p_parameters": Json,"p_success"?: boolean,"p_tool_name": string }; Returns: undefined
                            },
@@ -1350,10 +1365,13 @@ isOneToOne: false
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
                            },
 "usage_report":
-{ Args: { "p_by": string,"p_from"?: string,"p_limit"?: number,"p_to"?: string }; Returns: {
-              "average_score": number,"completed_count": number,"cost_micro_usd": number,"down_count": number,"failed_count": number,"input_tokens": number,"label": string,"model_call_count": number,"model_p50_ms": number,"model_p95_ms": number,"model_p99_ms": number,"name": string,"output_tokens": number,"task_count": number,"tool_call_count": number,"tool_cancelled_count": number,"tool_p50_ms": number,"tool_p95_ms": number,"tool_p99_ms": number,"tool_success_count": number,"up_count": number
-            }[]
-                           },
+{ Args: { "p_by": string,"p_from"?: string,"p_limit"?: number,"p_to"?: string }; Returns: Database["public"]['CompositeTypes']["usage_line"][]
+                          SetofOptions: {
+        from: "*"
+        to: "usage_line"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "verify_tool_token":
 { Args: { "p_token": string }; Returns: Json
                            },
@@ -1365,7 +1383,15 @@ isOneToOne: false
             [_ in never]: never
           }
           CompositeTypes: {
-            [_ in never]: never
+            "job_status_count": {
+                        "status": string | null,"job_count": number | null
+                      },"job_summary": {
+                        "id": string | null,"created_by": string | null,"owner_email": string | null,"agent_slug": string | null,"status": string | null,"input_head": string | null,"metadata": Json | null,"priority": string | null,"budget": Json | null,"error": Json | null,"task_count": number | null,"open_review_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"run_after": string | null,"cancel_requested_at": string | null,"created_at": string | null,"started_at": string | null,"finished_at": string | null
+                      },"trace_step": {
+                        "task_id": string | null,"seq": number | null,"kind": string | null,"state": string | null,"name": string | null,"server": string | null,"call_id": string | null,"error_code": string | null,"usage": Json | null,"cost_micro_usd": number | null,"interruptions": number | null,"started_at": string | null,"ended_at": string | null
+                      },"usage_line": {
+                        "label": string | null,"name": string | null,"model_call_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"model_p50_ms": number | null,"model_p95_ms": number | null,"model_p99_ms": number | null,"tool_call_count": number | null,"tool_success_count": number | null,"tool_cancelled_count": number | null,"tool_p50_ms": number | null,"tool_p95_ms": number | null,"tool_p99_ms": number | null,"up_count": number | null,"down_count": number | null,"average_score": number | null,"task_count": number | null,"completed_count": number | null,"failed_count": number | null
+                      }
           }
         }
 }

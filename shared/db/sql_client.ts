@@ -6,8 +6,7 @@ import { createSocketOpener, type SocketOpener, tlsModeOf } from "./tls_socket.t
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
 
-/** Options of a pool. */
-export interface SqlOptions {
+interface SqlOptions {
   /** Maximum number of connections. */
   readonly maxConnections: number;
   /** Seconds after which an unused connection is closed. */
@@ -110,8 +109,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** Options of a pool for statements of others. */
-export interface CallerSqlOptions extends SqlOptions {
+interface CallerSqlOptions extends SqlOptions {
   readonly answerCap: AnswerCap;
 }
 

@@ -53,3 +53,12 @@ function retryAfter(code: string, hint = ""): { retryAfterSeconds?: number } {
   const seconds = code === "PT429" ? /^Try again in (\d{1,9}) seconds/.exec(hint)?.[1] : undefined;
   return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };
 }
+
+/** Runs queries and converts their exceptions with {@linkcode toSwarmError}. */
+export async function attempt<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toSwarmError(error, action);
+  }
+}

@@ -58,447 +58,320 @@ export interface ErrorTraits {
 
 type OwnTraits = Partial<Omit<ErrorTraits, "status" | "type" | "hint">>;
 
-function error(status: number, type: ErrorType, hint: string, own: OwnTraits = {}): ErrorTraits {
+/** Makes errors of a type, which have its usual properties except their own. */
+function errorsOf(type: ErrorType) {
   const { retryable, countsAsFailure } = ERROR_TYPES[type];
   const usual = { isMendable: false, isRefusal: false, origin: "platform" } as const;
-  return { status, type, hint, retryable, countsAsFailure, ...usual, ...own };
+  return (status: number, hint: string, own: OwnTraits = {}): ErrorTraits => {
+    return { status, type, hint, retryable, countsAsFailure, ...usual, ...own };
+  };
 }
+
+const tool = errorsOf("tool_error");
+const validation = errorsOf("validation_error");
+const auth = errorsOf("auth_error");
+const transport = errorsOf("transport_error");
+const rateLimited = errorsOf("rate_limited");
+const config = errorsOf("config_error");
+const sql = errorsOf("sql_error");
+const modelTimeout = errorsOf("llm_timeout");
 
 export const ERROR_CODES = {
   // Requests
-  BODY_INVALID: error(400, "tool_error", "Send the JSON body that the reference describes."),
-  QUERY_INVALID: error(
-    400,
-    "tool_error",
-    "Send only the query parameters that the reference names.",
-  ),
-  METHOD_NOT_ALLOWED: error(405, "tool_error", "Use the method that the Allow header names."),
-  UNAUTHORIZED: error(
+  BODY_INVALID: tool(400, "Send the JSON body that the reference describes."),
+  QUERY_INVALID: tool(400, "Send only the query parameters that the reference names."),
+  METHOD_NOT_ALLOWED: tool(405, "Use the method that the Allow header names."),
+  UNAUTHORIZED: auth(401, "Send a valid access token or a secret key of the project."),
+  PROJECT_KEYS_UNSUPPORTED: auth(
     401,
-    "auth_error",
-    "Send a valid access token or a secret key of the project.",
-  ),
-  PROJECT_KEYS_UNSUPPORTED: error(
-    401,
-    "auth_error",
     "Create new API keys and switch the project to asymmetric JWT signing keys.",
   ),
-  FORBIDDEN: error(403, "auth_error", "Use a credential that has this permission."),
-  AGENT_NOT_ALLOWED: error(
+  FORBIDDEN: auth(403, "Use a credential that has this permission."),
+  AGENT_NOT_ALLOWED: auth(
     403,
-    "auth_error",
     "This action needs a person or the service; an agent can ask with request_human_review.",
   ),
-  INTERNAL: error(
+  INTERNAL: tool(
     500,
-    "tool_error",
     "Try again; if it fails again, look for the request id in the function's log.",
     { retryable: true },
   ),
-  CONFIG_INVALID: error(500, "tool_error", "Correct the setting that the message names."),
-  ENDPOINT_BUSY: error(503, "rate_limited", "Send the request again in a few seconds."),
-  DATABASE_UNAVAILABLE: error(503, "transport_error", "Try again in a moment."),
-  DATABASE_REFUSED: error(
-    409,
-    "tool_error",
-    "Name a database that belongs to no Supabase project.",
-  ),
+  CONFIG_INVALID: tool(500, "Correct the setting that the message names."),
+  ENDPOINT_BUSY: rateLimited(503, "Send the request again in a few seconds."),
+  DATABASE_UNAVAILABLE: transport(503, "Try again in a moment."),
+  DATABASE_REFUSED: tool(409, "Name a database that belongs to no Supabase project."),
 
   // Agents and tasks
-  AGENT_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "List the agents with GET /rest/v1/agents?select=slug.",
-  ),
-  AGENT_INACTIVE: error(409, "tool_error", "Activate the agent or name another one."),
-  AGENT_HANDOFF_FORBIDDEN: error(
-    403,
-    "auth_error",
-    "Hand off to an agent that agent_handoffs allows.",
-  ),
-  TASK_NOT_FOUND: error(404, "tool_error", "Check the id and sign in as the task's owner."),
-  TASK_NOT_MASTER: error(409, "tool_error", "Name the job's master task."),
-  TASK_NOT_CONTINUABLE: error(
-    409,
-    "tool_error",
-    "Wait until the task has ended, or continue its master task.",
-  ),
-  TASK_NOT_RETRYABLE: error(409, "tool_error", "Create a new task or fork one."),
-  STEP_NOT_FOUND: error(404, "tool_error", "Read the steps of the task with read_trace."),
-  FORK_POINT_INVALID: error(422, "tool_error", "Fork after a step that has a result."),
-  FORK_CHANGES_INVALID: error(
+  AGENT_NOT_FOUND: tool(404, "List the agents with GET /rest/v1/agents?select=slug."),
+  AGENT_INACTIVE: tool(409, "Activate the agent or name another one."),
+  AGENT_HANDOFF_FORBIDDEN: auth(403, "Hand off to an agent that agent_handoffs allows."),
+  TASK_NOT_FOUND: tool(404, "Check the id and sign in as the task's owner."),
+  TASK_NOT_MASTER: tool(409, "Name the job's master task."),
+  TASK_NOT_CONTINUABLE: tool(409, "Wait until the task has ended, or continue its master task."),
+  TASK_NOT_RETRYABLE: tool(409, "Create a new task or fork one."),
+  STEP_NOT_FOUND: tool(404, "Read the steps of the task with read_trace."),
+  FORK_POINT_INVALID: tool(422, "Fork after a step that has a result."),
+  FORK_CHANGES_INVALID: tool(
     422,
-    "tool_error",
     "Change the input of the task, or the arguments or the answer of the call to fork from.",
   ),
-  DEAD_LETTER_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "List the dead letters with GET /rest/v1/dead_letters.",
-  ),
-  TASK_INPUT_INVALID: error(400, "tool_error", "Send the input as an object or as text."),
-  TASK_BUDGET_INVALID: error(
+  DEAD_LETTER_NOT_FOUND: tool(404, "List the dead letters with GET /rest/v1/dead_letters."),
+  TASK_INPUT_INVALID: tool(400, "Send the input as an object or as text."),
+  TASK_BUDGET_INVALID: tool(
     400,
-    "tool_error",
     "Send only known caps, as whole numbers below the operator's ceilings.",
   ),
-  TASK_PRIORITY_INVALID: error(400, "tool_error", "Send high, normal or low."),
-  TASK_RUN_AFTER_INVALID: error(400, "tool_error", "Choose a time within a year."),
-  WEBHOOK_INVALID: error(400, "tool_error", "Send an https URL and known events."),
-  WEBHOOK_NOT_FOUND: error(404, "tool_error", "Read the ids of your own webhooks and messages."),
-  WEBHOOK_INACTIVE: error(409, "tool_error", "Activate the webhook first."),
-  WEBHOOK_NOT_DELIVERED: error(
+  TASK_PRIORITY_INVALID: tool(400, "Send high, normal or low."),
+  TASK_RUN_AFTER_INVALID: tool(400, "Choose a time within a year."),
+  WEBHOOK_INVALID: tool(400, "Send an https URL and known events."),
+  WEBHOOK_NOT_FOUND: tool(404, "Read the ids of your own webhooks and messages."),
+  WEBHOOK_INACTIVE: tool(409, "Activate the webhook first."),
+  WEBHOOK_NOT_DELIVERED: transport(
     502,
-    "transport_error",
     "Make the receiver respond with 2xx within 15 seconds, then send the message again.",
   ),
-  FILE_INVALID: error(400, "tool_error", "Name at most 20 files by their full paths."),
-  FILE_NOT_FOUND: error(404, "tool_error", "Upload the file and name its full path."),
-  FILE_TYPE_UNSUPPORTED: error(
-    422,
-    "tool_error",
-    "Send a file type that the agent's model supports.",
-  ),
-  FILES_TOO_LARGE: error(422, "tool_error", "Send smaller or fewer files."),
-  SCHEDULE_CRON_INVALID: error(
+  FILE_INVALID: tool(400, "Name at most 20 files by their full paths."),
+  FILE_NOT_FOUND: tool(404, "Upload the file and name its full path."),
+  FILE_TYPE_UNSUPPORTED: tool(422, "Send a file type that the agent's model supports."),
+  FILES_TOO_LARGE: tool(422, "Send smaller or fewer files."),
+  SCHEDULE_CRON_INVALID: tool(
     400,
-    "tool_error",
     "Write five fields that match at least one date, such as 30 7 * * mon-fri.",
   ),
-  SCHEDULE_ZONE_INVALID: error(
-    400,
-    "tool_error",
-    "Use UTC or a name such as Europe/Berlin.",
-  ),
-  TASK_DELIVERIES_EXCEEDED: error(
+  SCHEDULE_ZONE_INVALID: tool(400, "Use UTC or a name such as Europe/Berlin."),
+  TASK_DELIVERIES_EXCEEDED: tool(
     500,
-    "tool_error",
     "Look for the task's id in the worker's log, then retry the task.",
   ),
-  LEASE_LOST: error(409, "tool_error", "Stop writing: another worker has the task."),
-  TASK_CANCELLED: error(409, "tool_error", "Create the task again if it is still needed."),
-  STEP_CONFLICT: error(409, "tool_error", "Read the task's transcript again."),
+  LEASE_LOST: tool(409, "Stop writing: another worker has the task."),
+  TASK_CANCELLED: tool(409, "Create the task again if it is still needed."),
+  STEP_CONFLICT: tool(409, "Read the task's transcript again."),
 
   // Caps, budgets and quotas
-  QUOTA_EXCEEDED: error(
+  QUOTA_EXCEEDED: rateLimited(
     429,
-    "rate_limited",
     "Wait until the quota has room, or ask the operator to raise it.",
   ),
-  DEPTH_EXCEEDED: error(422, "tool_error", "Do the work in this task."),
-  CHILDREN_EXCEEDED: error(422, "tool_error", "Do the rest of the work in this task."),
-  STEPS_EXCEEDED: error(
-    422,
-    "tool_error",
-    "Create a task with a higher max_steps or a smaller goal.",
-  ),
-  TASKS_EXCEEDED: error(422, "tool_error", "Do the rest of the work in this task."),
-  BUDGET_EXCEEDED: error(422, "tool_error", "Create the task with a larger budget."),
-  PRICE_UNKNOWN: error(
-    422,
-    "tool_error",
-    "Add the model's price to model_prices or drop the cost cap.",
-  ),
-  OUTPUT_SCHEMA_INVALID: error(
-    422,
-    "tool_error",
-    "Send a valid JSON Schema (2020-12) as output_schema.",
-  ),
-  OUTPUT_SCHEMA_MISMATCH: error(422, "tool_error", "Relax or simplify output_schema."),
-  OUTPUT_TOO_LARGE: error(422, "config_error", "Ask for less in one call.", { origin: "server" }),
+  DEPTH_EXCEEDED: tool(422, "Do the work in this task."),
+  CHILDREN_EXCEEDED: tool(422, "Do the rest of the work in this task."),
+  STEPS_EXCEEDED: tool(422, "Create a task with a higher max_steps or a smaller goal."),
+  TASKS_EXCEEDED: tool(422, "Do the rest of the work in this task."),
+  BUDGET_EXCEEDED: tool(422, "Create the task with a larger budget."),
+  PRICE_UNKNOWN: tool(422, "Add the model's price to model_prices or drop the cost cap."),
+  OUTPUT_SCHEMA_INVALID: tool(422, "Send a valid JSON Schema (2020-12) as output_schema."),
+  OUTPUT_SCHEMA_MISMATCH: tool(422, "Relax or simplify output_schema."),
+  OUTPUT_TOO_LARGE: config(422, "Ask for less in one call.", { origin: "server" }),
 
   // Reviews
-  REVIEW_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "List the open reviews with GET /rest/v1/human_reviews.",
-  ),
-  REVIEW_ALREADY_ANSWERED: error(409, "tool_error", "Read the existing answer of the review."),
-  REVIEW_ANSWER_INVALID: error(400, "tool_error", "Answer with p_approved true or false."),
+  REVIEW_NOT_FOUND: tool(404, "List the open reviews with GET /rest/v1/human_reviews."),
+  REVIEW_ALREADY_ANSWERED: tool(409, "Read the existing answer of the review."),
+  REVIEW_ANSWER_INVALID: tool(400, "Answer with p_approved true or false."),
 
   // Secrets
-  SECRET_NOT_FOUND: error(422, "auth_error", "Store the secret in Vault under that name."),
-  SECRET_INVALID: error(400, "auth_error", "Send a credential of printable characters."),
-  PROVIDER_NOT_FOUND: error(404, "tool_error", "Name an active row of llm_providers."),
-  MODEL_POLICY_DENIED: error(403, "auth_error", "Use a model that model_policies allows."),
-  SPENDING_CAP_REACHED: error(
+  SECRET_NOT_FOUND: auth(422, "Store the secret in Vault under that name."),
+  SECRET_INVALID: auth(400, "Send a credential of printable characters."),
+  PROVIDER_NOT_FOUND: tool(404, "Name an active row of llm_providers."),
+  MODEL_POLICY_DENIED: auth(403, "Use a model that model_policies allows."),
+  SPENDING_CAP_REACHED: rateLimited(
     429,
-    "rate_limited",
     "Wait for the next period of the cap, store your own key, or ask the operator to raise it.",
     { retryable: false },
   ),
 
   // Models
-  MODEL_KEY_MISSING: error(422, "tool_error", "Store the provider's key in Vault."),
-  MODEL_AUTH_FAILED: error(422, "tool_error", "Check the provider's key and the account's credit."),
-  MODEL_REQUEST_INVALID: error(422, "tool_error", "Check the agent's model and its settings."),
-  MODEL_CONTEXT_EXCEEDED: error(
-    422,
-    "tool_error",
-    "Shorten the input, or use a model with a larger window.",
-  ),
-  MODEL_RATE_LIMITED: error(429, "rate_limited", "Wait; the task retries automatically."),
-  MODEL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
-  MODEL_TIMEOUT: error(504, "llm_timeout", "Try again, with a smaller request if it fails again."),
-  MODEL_CALL_UNFINISHED: error(
+  MODEL_KEY_MISSING: tool(422, "Store the provider's key in Vault."),
+  MODEL_AUTH_FAILED: tool(422, "Check the provider's key and the account's credit."),
+  MODEL_REQUEST_INVALID: tool(422, "Check the agent's model and its settings."),
+  MODEL_CONTEXT_EXCEEDED: tool(422, "Shorten the input, or use a model with a larger window."),
+  MODEL_RATE_LIMITED: rateLimited(429, "Wait; the task retries automatically."),
+  MODEL_UNAVAILABLE: transport(502, "Try again in a moment."),
+  MODEL_TIMEOUT: modelTimeout(504, "Try again, with a smaller request if it fails again."),
+  MODEL_CALL_UNFINISHED: modelTimeout(
     504,
-    "llm_timeout",
     "Use a faster model, or ask for less in one answer.",
     { retryable: false },
   ),
-  MODEL_OUTPUT_INVALID: error(502, "transport_error", "Try again, or use another model."),
-  GUARDRAIL_REFUSED: error(422, "tool_error", "Change the request; the message gives the reason."),
-  GUARDRAIL_FAILED: error(
-    502,
-    "transport_error",
-    "Try again; correct the guardrail if this continues.",
-  ),
-  MODEL_REFUSED: error(422, "tool_error", "Change the request."),
+  MODEL_OUTPUT_INVALID: transport(502, "Try again, or use another model."),
+  GUARDRAIL_REFUSED: tool(422, "Change the request; the message gives the reason."),
+  GUARDRAIL_FAILED: transport(502, "Try again; correct the guardrail if this continues."),
+  MODEL_REFUSED: tool(422, "Change the request."),
 
   // Tools
-  TOOL_NOT_FOUND: error(404, "validation_error", "List the tools and use one of their names.", {
-    isRefusal: true,
-    origin: "either",
-  }),
-  SENDING_NOT_APPROVED: error(403, "auth_error", "Continue without sending this data."),
-  TOOL_FORBIDDEN: error(403, "auth_error", "Ask an operator to allow the tool.", {
-    isRefusal: true,
-  }),
-  INSUFFICIENT_SCOPE: error(
+  TOOL_NOT_FOUND: validation(
+    404,
+    "List the tools and use one of their names.",
+    { isRefusal: true, origin: "either" },
+  ),
+  SENDING_NOT_APPROVED: auth(403, "Continue without sending this data."),
+  TOOL_FORBIDDEN: auth(403, "Ask an operator to allow the tool.", { isRefusal: true }),
+  INSUFFICIENT_SCOPE: auth(
     403,
-    "auth_error",
     "Ask an operator to add the scopes to the client's or user's grant.",
     { isRefusal: true },
   ),
-  TOOL_DEFINITION_CHANGED: error(
+  TOOL_DEFINITION_CHANGED: validation(
     409,
-    "validation_error",
     "Ask an operator to approve the tool's definition.",
     { isRefusal: true },
   ),
-  RESOURCE_NOT_FOUND: error(404, "tool_error", "List the server's resources and prompts."),
-  TOOL_CONFIG_INVALID: error(422, "config_error", "Ask an operator to correct the tool's config."),
-  TOOL_ASKS_MORE: error(
+  RESOURCE_NOT_FOUND: tool(404, "List the server's resources and prompts."),
+  TOOL_CONFIG_INVALID: config(422, "Ask an operator to correct the tool's config."),
+  TOOL_ASKS_MORE: config(422, "Call the tool from a client that can answer its questions."),
+  TOOL_ARGUMENTS_INVALID: validation(
     422,
-    "config_error",
-    "Call the tool from a client that can answer its questions.",
-  ),
-  TOOL_ARGUMENTS_INVALID: error(
-    422,
-    "validation_error",
     "Call the tool with arguments that fit its input schema.",
     { isMendable: true, origin: "either" },
   ),
-  TOOL_RATE_LIMITED: error(429, "rate_limited", "Wait before the next call.", {
+  TOOL_RATE_LIMITED: rateLimited(429, "Wait before the next call.", {
     isRefusal: true,
     origin: "either",
   }),
-  TOOL_INPUT_TOO_LARGE: error(413, "validation_error", "Send less input in one call.", {
-    countsAsFailure: false,
-    isMendable: true,
-    isRefusal: true,
-  }),
-  TOOL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment.", {
-    isRefusal: true,
-    origin: "server",
-  }),
-  TOOL_AUTH_FAILED: error(
+  TOOL_INPUT_TOO_LARGE: validation(
+    413,
+    "Send less input in one call.",
+    { countsAsFailure: false, isMendable: true, isRefusal: true },
+  ),
+  TOOL_UNAVAILABLE: transport(502, "Try again in a moment.", { isRefusal: true, origin: "server" }),
+  TOOL_AUTH_FAILED: auth(
     502,
-    "auth_error",
     "Replace the credential that the tool's server refuses.",
     { isRefusal: true, origin: "server" },
   ),
-  AUTHORIZATION_REQUIRED: error(403, "auth_error", "Connect your own account to the server.", {
-    isRefusal: true,
-  }),
-  CREDENTIAL_REQUIRED: error(
+  AUTHORIZATION_REQUIRED: auth(403, "Connect your own account to the server.", { isRefusal: true }),
+  CREDENTIAL_REQUIRED: auth(
     403,
-    "auth_error",
     "Store your own credential with set_tool_credential.",
     { isRefusal: true },
   ),
-  AUTHORIZATION_INVALID: error(400, "tool_error", "Restart the connection of the account."),
-  AUTHORIZATION_REFUSED: error(422, "tool_error", "Restart the connection of the account."),
-  OAUTH_UNAVAILABLE: error(
-    422,
-    "tool_error",
-    "Store a credential with set_tool_credential instead.",
+  AUTHORIZATION_INVALID: tool(400, "Restart the connection of the account."),
+  AUTHORIZATION_REFUSED: tool(422, "Restart the connection of the account."),
+  OAUTH_UNAVAILABLE: tool(422, "Store a credential with set_tool_credential instead."),
+  TOOL_STATE_INVALID: config(422, "Call the tool again from the beginning."),
+  TOOL_TIMEOUT: errorsOf("timeout")(
+    504,
+    "Ask for less in one call, or try again later.",
+    { isRefusal: true, origin: "server" },
   ),
-  TOOL_STATE_INVALID: error(422, "config_error", "Call the tool again from the beginning."),
-  TOOL_TIMEOUT: error(504, "timeout", "Ask for less in one call, or try again later.", {
-    isRefusal: true,
-    origin: "server",
-  }),
-  TOOL_FAILED: error(502, "tool_error", "Read the tool's message and change the call.", {
-    isMendable: true,
-    origin: "server",
-  }),
-  TOOL_OUTCOME_UNKNOWN: error(
+  TOOL_FAILED: tool(
     502,
-    "outcome_unknown",
+    "Read the tool's message and change the call.",
+    { isMendable: true, origin: "server" },
+  ),
+  TOOL_OUTCOME_UNKNOWN: errorsOf("outcome_unknown")(
+    502,
     "Check whether the call took effect before you repeat it.",
     { origin: "server" },
   ),
-  TOOL_CANCELLED: error(409, "cancelled", "Call the tool again if it is still needed."),
-  TOOL_ADDRESS_FORBIDDEN: error(422, "config_error", "Register a public address."),
-  EXCEEDED_RETRIES: error(422, "tool_error", "Try a different approach.", {
-    origin: "server",
-  }),
-  CALLER_REQUIRED: error(422, "auth_error", "Repeat the call as a signed-in user."),
-  FEEDBACK_TOKEN_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "Send the feedback_token of one of your own tool calls.",
-  ),
-  FEEDBACK_CLOSED: error(409, "tool_error", "Grade a more recent call."),
+  TOOL_CANCELLED: errorsOf("cancelled")(409, "Call the tool again if it is still needed."),
+  TOOL_ADDRESS_FORBIDDEN: config(422, "Register a public address."),
+  EXCEEDED_RETRIES: tool(422, "Try a different approach.", { origin: "server" }),
+  CALLER_REQUIRED: auth(422, "Repeat the call as a signed-in user."),
+  FEEDBACK_TOKEN_NOT_FOUND: tool(404, "Send the feedback_token of one of your own tool calls."),
+  FEEDBACK_CLOSED: tool(409, "Grade a more recent call."),
 
   // SQL
-  SQL_INVALID: error(422, "sql_error", "Send one statement that PostgreSQL can parse.", {
-    isMendable: true,
-  }),
-  SQL_FORBIDDEN: error(
+  SQL_INVALID: sql(422, "Send one statement that PostgreSQL can parse.", { isMendable: true }),
+  SQL_FORBIDDEN: sql(
     422,
-    "sql_error",
     "Use what the SQL policy allows, or ask an operator to extend it.",
     { isMendable: true },
   ),
-  SQL_FAILED: error(
+  SQL_FAILED: sql(
     422,
-    "sql_error",
     "Correct the statement; use the SQLSTATE, position and hint.",
-    {
-      isMendable: true,
-    },
+    { isMendable: true },
   ),
-  SQL_ROW_LIMIT_EXCEEDED: error(
+  SQL_ROW_LIMIT_EXCEEDED: sql(
     422,
-    "sql_error",
     "Narrow the WHERE clause and repeat the dry run.",
-    {
-      isMendable: true,
-    },
+    { isMendable: true },
   ),
-  CONFIRMATION_REQUIRED: error(
+  CONFIRMATION_REQUIRED: validation(
     422,
-    "validation_error",
     "Run it with dry_run: true first, then send the next_call from the response.",
     { isMendable: true, countsAsFailure: false },
   ),
-  CONFIRMATION_INVALID: error(
+  CONFIRMATION_INVALID: validation(
     422,
-    "validation_error",
     "Run the statement with dry_run: true and send the next_call from the response.",
     { isMendable: true },
   ),
-  APPROVAL_REQUIRED: error(
+  APPROVAL_REQUIRED: auth(
     422,
-    "auth_error",
     "Ask the owner to decide with approve_statement(), then send the same call again.",
   ),
-  CONFIRMATION_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "Read your waiting statements in sql_confirmations.",
-  ),
+  CONFIRMATION_NOT_FOUND: tool(404, "Read your waiting statements in sql_confirmations."),
 
   // Documents
-  PROJECT_NOT_FOUND: error(404, "tool_error", "List your projects with quoth_list_projects."),
-  PROJECT_LANGUAGE_UNKNOWN: error(
-    400,
-    "tool_error",
-    "Name a text-search configuration of pg_ts_config.",
-  ),
-  PROJECT_SOURCE_MISMATCH: error(
+  PROJECT_NOT_FOUND: tool(404, "List your projects with quoth_list_projects."),
+  PROJECT_LANGUAGE_UNKNOWN: tool(400, "Name a text-search configuration of pg_ts_config."),
+  PROJECT_SOURCE_MISMATCH: tool(
     409,
-    "tool_error",
     "Use the project's own source (a repository or files), or choose another slug.",
   ),
-  DOCUMENT_NOT_FOUND: error(404, "tool_error", "Search for the document's current path."),
-  DOCUMENT_INVALID: error(400, "tool_error", "Send the document with all of its chunks."),
-  QUERY_EMBEDDING_INVALID: error(
-    400,
-    "tool_error",
-    "Send a vector of 768 dimensions that is not zero.",
-  ),
-  EMBEDDER_MISMATCH: error(409, "tool_error", "Use the project's current embedder."),
-  SWITCH_INCOMPLETE: error(409, "tool_error", "Wait until the next embedder has all vectors."),
+  DOCUMENT_NOT_FOUND: tool(404, "Search for the document's current path."),
+  DOCUMENT_INVALID: tool(400, "Send the document with all of its chunks."),
+  QUERY_EMBEDDING_INVALID: tool(400, "Send a vector of 768 dimensions that is not zero."),
+  EMBEDDER_MISMATCH: tool(409, "Use the project's current embedder."),
+  SWITCH_INCOMPLETE: tool(409, "Wait until the next embedder has all vectors."),
 
   // Embedders
-  EMBEDDER_NOT_FOUND: error(404, "tool_error", "Name an active row of embedders."),
-  EMBEDDER_FIXED: error(409, "tool_error", "Add another embedder and switch the project to it."),
-  EMBEDDER_KEY_MISSING: error(422, "tool_error", "Store the embedder's key in Vault."),
-  EMBEDDER_REFUSED: error(
+  EMBEDDER_NOT_FOUND: tool(404, "Name an active row of embedders."),
+  EMBEDDER_FIXED: tool(409, "Add another embedder and switch the project to it."),
+  EMBEDDER_KEY_MISSING: tool(422, "Store the embedder's key in Vault."),
+  EMBEDDER_REFUSED: tool(
     422,
-    "tool_error",
     "Check the embedder's key, model and base_url, and the account's credit.",
   ),
-  EMBEDDER_TEXT_REFUSED: error(
-    422,
-    "tool_error",
-    "Send the texts one by one to find the one it rejects.",
-  ),
-  EMBEDDER_RATE_LIMITED: error(
+  EMBEDDER_TEXT_REFUSED: tool(422, "Send the texts one by one to find the one it rejects."),
+  EMBEDDER_RATE_LIMITED: rateLimited(
     429,
-    "rate_limited",
     "Wait as long as the provider asks, or lower the embedder's items_per_minute.",
   ),
-  EMBEDDER_QUOTA_EXHAUSTED: error(
+  EMBEDDER_QUOTA_EXHAUSTED: rateLimited(
     429,
-    "rate_limited",
     "Wait until the quota resets, or raise it at the provider.",
   ),
-  EMBEDDER_UNAVAILABLE: error(
+  EMBEDDER_UNAVAILABLE: transport(
     502,
-    "transport_error",
     "Try again later; check the embedder's base_url if this continues.",
   ),
-  EMBEDDER_OUTPUT_INVALID: error(
+  EMBEDDER_OUTPUT_INVALID: transport(
     502,
-    "transport_error",
     "Check that the embedder's model and model_dimensions belong together.",
     { retryable: false },
   ),
 
   // Syncs of repositories
-  GITHUB_RATE_LIMITED: error(429, "rate_limited", "Wait; the sync retries automatically."),
-  GITHUB_UNAVAILABLE: error(502, "transport_error", "Wait; the sync retries automatically."),
-  GITHUB_AUTH_FAILED: error(422, "tool_error", "Replace the project's GitHub token."),
-  GITHUB_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "Check the repository, the branch and the token's rights.",
-  ),
-  FILE_NOT_TEXT: error(422, "tool_error", "Save the file as UTF-8 text, or exclude it."),
-  FILE_TOO_LARGE: error(422, "tool_error", "Split the file, or exclude it."),
-  FILE_UNREADABLE: error(422, "tool_error", "Correct the file, or exclude it."),
-  FILE_UNAVAILABLE: error(502, "transport_error", "Wait; the sync retries the file automatically."),
-  USER_NOT_FOUND: error(404, "tool_error", "Name a user of this project."),
-  SYNC_DELIVERIES_EXCEEDED: error(
+  GITHUB_RATE_LIMITED: rateLimited(429, "Wait; the sync retries automatically."),
+  GITHUB_UNAVAILABLE: transport(502, "Wait; the sync retries automatically."),
+  GITHUB_AUTH_FAILED: tool(422, "Replace the project's GitHub token."),
+  GITHUB_NOT_FOUND: tool(404, "Check the repository, the branch and the token's rights."),
+  FILE_NOT_TEXT: tool(422, "Save the file as UTF-8 text, or exclude it."),
+  FILE_TOO_LARGE: tool(422, "Split the file, or exclude it."),
+  FILE_UNREADABLE: tool(422, "Correct the file, or exclude it."),
+  FILE_UNAVAILABLE: transport(502, "Wait; the sync retries the file automatically."),
+  USER_NOT_FOUND: tool(404, "Name a user of this project."),
+  SYNC_DELIVERIES_EXCEEDED: tool(
     500,
-    "tool_error",
     "Look for the sync's id in the function's log, then sync again.",
   ),
 
   // The tool catalog
-  CONVERSATION_NOT_FOUND: error(
-    404,
-    "tool_error",
-    "List your conversations with GET /rest/v1/conversations.",
-  ),
-  MESSAGE_NOT_FOUND: error(404, "tool_error", "Name a message of the same conversation."),
-  RULESET_NOT_FOUND: error(404, "tool_error", "List the rulesets with list_rulesets."),
-  RULESET_VERSION_CONFLICT: error(
+  CONVERSATION_NOT_FOUND: tool(404, "List your conversations with GET /rest/v1/conversations."),
+  MESSAGE_NOT_FOUND: tool(404, "Name a message of the same conversation."),
+  RULESET_NOT_FOUND: tool(404, "List the rulesets with list_rulesets."),
+  RULESET_VERSION_CONFLICT: tool(
     409,
-    "tool_error",
     "Read the ruleset again and save with its current version.",
     { countsAsFailure: false },
   ),
 
   // Skills and data
-  SKILL_NOT_FOUND: error(404, "tool_error", "Load one of the skills that the agent has."),
-  SKILL_RESOURCE_NOT_FOUND: error(404, "tool_error", "Name one of the skill's resources."),
-  SKILL_INVALID: error(400, "tool_error", "Correct the skill's folder as the message says."),
-  STORAGE_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
+  SKILL_NOT_FOUND: tool(404, "Load one of the skills that the agent has."),
+  SKILL_RESOURCE_NOT_FOUND: tool(404, "Name one of the skill's resources."),
+  SKILL_INVALID: tool(400, "Correct the skill's folder as the message says."),
+  STORAGE_UNAVAILABLE: transport(502, "Try again in a moment."),
 } satisfies Record<string, ErrorTraits>;
 
 /** A stable code; clients may branch on it. */

@@ -46,7 +46,7 @@ export async function describeServer(
       if (!(error instanceof SwarmError)) throw error;
       throw await nameNearestServers(error, { server: slug, gateway, caller, signal });
     });
-  const { server, features, dropped, quarantined, listingError } = listing;
+  const { server, features, dropped, quarantined } = listing;
   return {
     server: summaryOf(server),
     info: serverInfoOf(server, features) as unknown as JsonObject,
@@ -55,7 +55,7 @@ export async function describeServer(
     tools: listing.tools.map(fullTool),
     dropped: dropped.map(({ name, reason }) => ({ name, reason })),
     quarantined: quarantined.map(quarantinedTool),
-    ...(listingError === undefined ? {} : { listing_error: { ...listingError } }),
+    ...listingErrorOf(listing),
   };
 }
 

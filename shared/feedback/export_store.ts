@@ -1,6 +1,6 @@
 import { z } from "../vendor/zod.js";
 import type { Sql } from "../db/sql_client.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
+import { attempt } from "../db/to_swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import type { ExportKind } from "./export_columns.ts";
@@ -68,12 +68,4 @@ export function createExportStore(sql: Sql): ExportStore {
         await sql`select private.mark_exported(${kind}::text, ${day}::text::date)`;
       }),
   };
-}
-
-async function attempt<T>(action: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toSwarmError(error, action);
-  }
 }

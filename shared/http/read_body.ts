@@ -6,8 +6,7 @@ import type { CountedBody } from "./body_budget.ts";
 /** A slow connection would otherwise hold the received part of its body in memory indefinitely. */
 const TIMEOUT_MS = 30_000;
 
-/** Options of {@linkcode readBody}. */
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   /** Counts the bytes as they arrive. @default none */
   readonly counted?: CountedBody;
   /** @default 30,000 */

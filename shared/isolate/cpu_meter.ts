@@ -1,7 +1,7 @@
 import process from "node:process";
 
 /** CPU cost of each kind of work, in milliseconds on the machine of {@linkcode REFERENCE_MS}. */
-export const CPU_COST_MS = {
+const CPU_COST_MS = {
   /** One call of the database: the statement, the socket, the rows. */
   query: 2,
   /** A claimed task: its context, its tools, its first prompt. */
@@ -27,7 +27,6 @@ export type CpuCost = keyof typeof CPU_COST_MS;
 export interface CpuMeter {
   /** Milliseconds since the meter was created; errs on the high side. */
   usedMs(): number;
-  /** Counts work. */
   charge(cost: CpuCost, count?: number): void;
   /** Counts milliseconds of work that were measured. */
   count(durationMs: number): void;

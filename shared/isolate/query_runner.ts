@@ -35,7 +35,8 @@ export function createQueryRunner(
   const once: RunQuery = async (action, row, query) => {
     onQuery?.();
     try {
-      return row.array().parse([...await answerInTime(query())]);
+      // Not with row.array(), which builds a schema for each query.
+      return (await answerInTime(query())).map((answered) => row.parse(answered));
     } catch (error) {
       throw toSwarmError(error, action);
     }

@@ -12,7 +12,6 @@ import type {
   ModelUsage,
   ProviderToolCall,
 } from "./model_port.ts";
-import { toTraceable } from "./traceable_value.ts";
 
 /** Longest accepted answer: text plus the arguments of all tool calls. */
 export const MAX_ANSWER_CHARS = 5_000_000;
@@ -161,4 +160,23 @@ function parseArguments(text: string): Pick<ModelToolCall, "arguments" | "malfor
 
 function makeCallId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "")}`;
+}
+
+/** Maximum length of a text from a provider's own tool in a trace. */
+const MAX_TRACED_CHARS = 2_000;
+const MAX_TRACED_ITEMS = 20;
+
+/**
+ * A value as shown in a trace: long texts and lists are truncated, encrypted content is omitted.
+ */
+function toTraceable(value: JsonValue): JsonValue {
+  if (typeof value === "string") {
+    return value.length > MAX_TRACED_CHARS ? `${value.slice(0, MAX_TRACED_CHARS)} …` : value;
+  }
+  if (Array.isArray(value)) return value.slice(0, MAX_TRACED_ITEMS).map(toTraceable);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => !key.startsWith("encrypted"));
+  return Object.fromEntries(
+    kept.slice(0, MAX_TRACED_ITEMS).map(([key, item]) => [key, toTraceable(item)]),
+  );
 }

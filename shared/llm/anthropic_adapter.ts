@@ -9,6 +9,7 @@ import { createModelError } from "./model_error.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
+import { definedOnly } from "../defined_only.ts";
 
 /** Implements the Messages API of Anthropic or a compatible server at the endpoint's base URL. */
 export function createAnthropicAdapter(
@@ -55,7 +56,7 @@ function resumed(body: Body, reader: AnthropicAnswerReader): Body | null {
   return {
     ...body,
     messages: [...body.messages, { role: "assistant", content }],
-    ...(resumption.container === undefined ? {} : { container: resumption.container }),
+    ...definedOnly({ container: resumption.container }),
   };
 }
 

@@ -120,25 +120,32 @@ Deno.test("callModel() prefers the agent's model and settings to the provider's 
   assert.equal(requests[0]?.maxOutputTokens, 100);
 });
 
-Deno.test("callModel() retries once with basic tools when a server refuses strict ones", async () => {
+/** A caller whose model refuses all other requests with this message. */
+function askRefusing(isAccepted: (request: ModelRequest) => boolean, message: string) {
   const { ports, requests } = fakePorts(response());
-  const refusing: ModelCallPorts = {
+  const ask = createModelCaller({
     ...ports,
     createAdapter: async (endpoint) => {
       const adapter = await ports.createAdapter(endpoint);
       return {
         generate: async (request, options) => {
           const answer = await adapter.generate(request, options);
-          if (request.hasBasicTools === true && request.model === "acme-large") return answer;
-          const words = "Invalid schema for function 'search': 'strict' is not supported";
-          throw new SwarmError("MODEL_REQUEST_INVALID", words);
+          if (isAccepted(request)) return answer;
+          throw new SwarmError("MODEL_REQUEST_INVALID", message);
         },
       };
     },
-  };
+  });
+  return { ask, requests };
+}
+
+Deno.test("callModel() retries once with basic tools when a server refuses strict ones", async () => {
+  const { ask, requests } = askRefusing(
+    (request) => request.hasBasicTools === true && request.model === "acme-large",
+    "Invalid schema for function 'search': 'strict' is not supported",
+  );
   const tools = [{ name: "search", description: "", inputSchema: { type: "object" } }];
   const prompt = { ...call().prompt, tools };
-  const ask = createModelCaller(refusing);
 
   const { answer } = await ask(call({ prompt }));
   assert.equal(answer.text, "Hi");
@@ -150,48 +157,27 @@ Deno.test("callModel() retries once with basic tools when a server refuses stric
 });
 
 Deno.test("callModel() retries without the temperature when a model refuses it", async () => {
-  const { ports, requests } = fakePorts(response());
-  const refusing: ModelCallPorts = {
-    ...ports,
-    createAdapter: async (endpoint) => {
-      const adapter = await ports.createAdapter(endpoint);
-      return {
-        generate: async (request, options) => {
-          const answer = await adapter.generate(request, options);
-          if (request.temperature === undefined) return answer;
-          const words = "Unsupported value: 'temperature' does not support 0.7 with this model";
-          throw new SwarmError("MODEL_REQUEST_INVALID", words);
-        },
-      };
-    },
-  };
+  const { ask, requests } = askRefusing(
+    (request) => request.temperature === undefined,
+    "Unsupported value: 'temperature' does not support 0.7 with this model",
+  );
   const settings = { model: null, temperature: 0.7, max_tokens: null };
 
-  const { answer } = await createModelCaller(refusing)(call({ settings }));
+  const { answer } = await ask(call({ settings }));
 
   assert.equal(answer.text, "Hi");
   assert.deepEqual(requests.map(({ temperature }) => temperature), [0.7, undefined]);
 });
 
 Deno.test("callModel() retries without a response format when a model refuses it", async () => {
-  const { ports, requests } = fakePorts(response());
-  const refusing: ModelCallPorts = {
-    ...ports,
-    createAdapter: async (endpoint) => {
-      const adapter = await ports.createAdapter(endpoint);
-      return {
-        generate: async (request, options) => {
-          const answer = await adapter.generate(request, options);
-          if (request.output === undefined) return answer;
-          throw new SwarmError("MODEL_REQUEST_INVALID", "Unknown parameter: 'response_format'");
-        },
-      };
-    },
-  };
+  const { ask, requests } = askRefusing(
+    (request) => request.output === undefined,
+    "Unknown parameter: 'response_format'",
+  );
   const output = { schema: { type: "object" }, isBesideTools: false };
   const prompt = { system: "", messages: [], tools: [], output };
 
-  const { answer } = await createModelCaller(refusing)(call({ prompt }));
+  const { answer } = await ask(call({ prompt }));
 
   assert.equal(answer.text, "Hi");
   assert.deepEqual(requests.map((asked) => asked.output), [output, undefined]);

@@ -23,8 +23,6 @@ export interface TransportOptions {
   readonly idleTimeoutMs?: number;
   /** Longest answer on the wire. @default 33_554_432 */
   readonly maxResponseBytes?: number;
-  /** Milliseconds between two reads of a streamed answer. @default 200 */
-  readonly streamPauseMs?: number;
   /** Called at each read of an answer with the number of chunks that arrived. */
   readonly onLook?: (pieceCount: number) => void;
 }
@@ -177,7 +175,7 @@ class ModelTransport {
         if (receivedBytes > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
       },
       onLook: this.#options.onLook,
-      pauseMs: isStream ? this.#options.streamPauseMs ?? STREAM_PAUSE_MS : 0,
+      pauseMs: isStream ? STREAM_PAUSE_MS : 0,
       signal: this.#closed.signal,
     });
   }

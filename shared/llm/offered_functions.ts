@@ -45,10 +45,7 @@ export class OfferedFunctions {
 }
 
 /** Null if the check would need more steps than allowed. */
-function whereDecided(
-  args: JsonObject,
-  map: (args: JsonObject) => JsonObject,
-): JsonObject | null {
+function whereDecided(args: JsonObject, map: (args: JsonObject) => JsonObject): JsonObject | null {
   try {
     return map(args);
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { Bytes } from "../bytes.ts";
 
-/** Options for reading the body of an answer. */
-export interface PacedBodyOptions {
+interface PacedBodyOptions {
   /** Waits for the server: times out after a long silence, and converts failures to errors. */
   readonly watch: <T>(waiting: Promise<T>) => Promise<T>;
   /** Called with the bytes received so far; may throw to end the answer. */

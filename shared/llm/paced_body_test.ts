@@ -18,11 +18,7 @@ function scripted() {
   };
 }
 
-function paced(
-  body: ReadableStream<Bytes>,
-  pauseMs: number,
-  signal?: AbortSignal,
-) {
+function paced(body: ReadableStream<Bytes>, pauseMs: number, signal?: AbortSignal) {
   const received: number[] = [];
   const stream = pacedBody(body, {
     watch: (waiting) => waiting,

@@ -7,10 +7,7 @@ type ModelToolCall = ModelResponse["tool_calls"][number];
 /**
  * Removes the key from an answer, because a server may echo the request and the answer is stored.
  */
-export async function redactResponse(
-  response: ModelResponse,
-  key: string,
-): Promise<ModelResponse> {
+export async function redactResponse(response: ModelResponse, key: string): Promise<ModelResponse> {
   const redactor = createRedactor([key]);
   const { text, tool_calls: toolCalls, provider_data: providerData } = response;
   const { reasoning, provider_tool_calls: providerCalls } = response;

@@ -39,10 +39,7 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
       onerror: (error) => log("info", "mcp.message_refused", { reason: error.name }),
     },
   );
-  return await handler.fetch(
-    message.request,
-    definedOnly({ parsedBody: message.body }),
-  );
+  return await handler.fetch(message.request, definedOnly({ parsedBody: message.body }));
 }
 
 /**

@@ -133,7 +133,7 @@ export function metaOfAsking(asking: InputRequiredCall): JsonObject {
 function trailOf({ feedbackToken, executionId, toolVersion }: ToolCallOutcome): JsonObject {
   return {
     ...underBothNames({ feedback_token: feedbackToken, execution_id: executionId }),
-    ...(toolVersion === undefined ? {} : { [`${META_PREFIX}tool_version`]: toolVersion }),
+    ...definedOnly({ [`${META_PREFIX}tool_version`]: toolVersion }),
   };
 }
 

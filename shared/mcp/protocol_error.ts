@@ -3,11 +3,7 @@ import { asJsonObject, type JsonObject } from "../json.ts";
 import type { McpSdk } from "./exchange.ts";
 
 /** Converts an error of the product to a protocol error, for requests without an error result. */
-export function toProtocolError(
-  sdk: McpSdk,
-  error: SwarmError,
-  params: JsonObject = {},
-): Error {
+export function toProtocolError(sdk: McpSdk, error: SwarmError, params: JsonObject = {}): Error {
   if (error.code === "RESOURCE_NOT_FOUND" && typeof params.uri === "string") {
     return new sdk.ResourceNotFoundError(params.uri);
   }

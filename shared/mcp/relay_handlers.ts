@@ -26,10 +26,7 @@ export function registerRelays(
   methods: readonly RelayMethod[],
 ): void {
   for (const method of methods) {
-    const handle = async (
-      request: { readonly params?: unknown },
-      { mcpReq }: ServerContext,
-    ) => {
+    const handle = async (request: { readonly params?: unknown }, { mcpReq }: ServerContext) => {
       const params = withoutMeta(asJsonObject(request.params as JsonObject | undefined));
       const { server, caller } = exchange;
       const relayed = { server, caller, method, params, input: inputOffer(mcpReq) };

@@ -63,8 +63,7 @@ export interface ToolDirectory {
   describe(): Promise<DescribedServer | null>;
 }
 
-/** Options of a directory. */
-export interface ToolDirectoryOptions {
+interface ToolDirectoryOptions {
   readonly gateway: ToolGateway;
   readonly caller: ToolCaller;
   /** Null for all servers. */

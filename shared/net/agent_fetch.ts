@@ -3,8 +3,7 @@ import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ACTOR_HEADER, TASK_HEADER } from "../http/actor_headers.ts";
 
-/** Options of an agent's fetch. */
-export interface AgentFetchOptions {
+interface AgentFetchOptions {
   /** Null for an agent outside of a task. */
   readonly taskId: string | null;
   /** The project's secret keys; an agent's request must not contain any of them. */

@@ -1,10 +1,7 @@
 import type { Bytes } from "../bytes.ts";
 
 /** Reads a response body of at most `maxBytes`. Cancels a larger one and returns null. */
-export async function readBytes(
-  response: Response,
-  maxBytes: number,
-): Promise<Bytes | null> {
+export async function readBytes(response: Response, maxBytes: number): Promise<Bytes | null> {
   if (response.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -43,9 +43,7 @@ export function parseSkill(files: readonly SkillFile[], parseYaml: ParseYaml): P
   }
   const { yaml, body } = splitFrontMatter(decode(main), SKILL_FILE);
   const { name, description, version, ...extra } = parseFrontMatter(yaml, parseYaml);
-  const { resources, scripts, notImported } = readResources(
-    files.filter((file) => file !== main),
-  );
+  const { resources, scripts, notImported } = readResources(files.filter((file) => file !== main));
   return {
     skillId: toSkillId(name),
     name,

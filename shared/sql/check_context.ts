@@ -39,10 +39,7 @@ export function finding(
 }
 
 /** The reason why a statement may not name a schema; null if it may. */
-export function schemaProblem(
-  schema: string | null,
-  allowed: readonly string[],
-): string | null {
+export function schemaProblem(schema: string | null, allowed: readonly string[]): string | null {
   return schema === null || allowed.includes(schema)
     ? null
     : `The schema "${schema}" is not exposed: ask an operator to add it to the SQL policy.`;

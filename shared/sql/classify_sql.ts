@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { blankComments } from "./blank_comments.ts";
-import { canonicalTree } from "./canonical_tree.ts";
 import type { NodeFinding } from "./check_context.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
@@ -121,7 +120,7 @@ function describe(
   const end = stmt_len === undefined ? bytes.length : stmt_location + stmt_len;
   return {
     text: bytes.subarray(stmt_location, end).toString().trim(),
-    canonicalTree: canonicalTree(stmt),
+    canonicalTree: toCanonicalText(stmt),
     kind: wrappedNode(stmt)?.type ?? "",
     isExplain: wrappedNode(stmt)?.type === "ExplainStmt",
     lacksWhere: nodes.some(({ type, node }) =>
@@ -154,4 +153,24 @@ function refused(
   position: number | null,
 ): SqlVerdict {
   return { statementClass, findings: [{ statementClass, reason, position }], statement: null };
+}
+
+/** Fields with a node's position in the text. */
+const POSITION_FIELDS: ReadonlySet<string> = new Set([
+  "location",
+  "name_location",
+  "stmt_len",
+  "stmt_location",
+  "list_start",
+  "list_end",
+  "rexpr_list_start",
+  "rexpr_list_end",
+]);
+
+/**
+ * A syntax tree as text: the same for every formatting of a statement, different for any other
+ * name, constant or order. Unlike a fingerprint it keeps constants.
+ */
+function toCanonicalText(tree: TreeNode): string {
+  return JSON.stringify(tree, (name, value) => POSITION_FIELDS.has(name) ? undefined : value);
 }

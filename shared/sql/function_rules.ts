@@ -65,10 +65,7 @@ function suggestion(schema: string | null, name: string): string {
 }
 
 /** A setting's name, as in `SHOW` and `current_setting()`. */
-export function settingFinding(
-  name: string | null,
-  location?: TreeValue,
-): NodeFinding | null {
+export function settingFinding(name: string | null, location?: TreeValue): NodeFinding | null {
   if (name !== null && ALLOWED_SETTINGS.has(name.toLowerCase())) return null;
   return forbidden(
     name === null

@@ -1,5 +1,5 @@
 /** Longer texts cost the parser seconds in the worst case. */
-export const MAX_SQL_CHARACTERS = 20_000;
+const MAX_SQL_CHARACTERS = 20_000;
 
 /** Characters that change what a person sees without changing what the server reads. */
 const INVISIBLE = /[\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]/u;

@@ -39,11 +39,7 @@ function isCatalog(schema: string | null, name: string): boolean {
     (schema === null && name.startsWith("pg_"));
 }
 
-function catalogProblem(
-  schema: string | null,
-  name: string,
-  isWritten: boolean,
-): string | null {
+function catalogProblem(schema: string | null, name: string, isWritten: boolean): string | null {
   if (isWritten) return `"${name}" is a system catalog, which statements can only read.`;
   const isAllowed = schema === "information_schema"
     ? !FORBIDDEN_INFORMATION_VIEWS.has(name)

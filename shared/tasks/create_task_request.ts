@@ -2,7 +2,8 @@ import { z } from "../vendor/zod.js";
 import { CLOSED_SETS } from "../db/database.types.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
-import { isUsableSchema } from "../tool_schemas/is_usable_schema.ts";
+import { MAX_SCHEMA_CHARACTERS } from "../tool_schemas/function_definition.ts";
+import { validateValue } from "../tool_schemas/validate_value.ts";
 
 /** The input of a task. */
 export const taskInput = z.custom<string | JsonObject>(
@@ -72,4 +73,10 @@ export interface CreateTaskAnswer {
   readonly status: string;
   /** Private Realtime channels of the task and of its whole job. */
   readonly channels: { readonly task: string; readonly master: string };
+}
+
+/** True if values can be checked against the schema and the schema can be sent to models. */
+function isUsableSchema(schema: JsonObject): boolean {
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) return false;
+  return [null, "", 0, [], {}].every((value) => validateValue(value, schema).kind !== "undecided");
 }

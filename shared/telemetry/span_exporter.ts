@@ -3,8 +3,7 @@ import { readText } from "../net/read_text.ts";
 import { type RedactText, toOtlpTraces } from "./otlp_traces.ts";
 import type { Span, SpanAttributes } from "./span.ts";
 
-/** Options of the export. */
-export interface SpanExporterOptions {
+interface SpanExporterOptions {
   /** Accepts OTLP/HTTP as JSON. It is the operator's own setting, so every address is allowed. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -33,10 +33,7 @@ export interface TracedSpawn {
 
 /** The trace of one worker's run of a task. Each method runs `work` and returns its result. */
 export interface TaskTrace {
-  modelCall<T extends TracedModelAnswer>(
-    call: TracedModelCall,
-    work: () => Promise<T>,
-  ): Promise<T>;
+  modelCall<T extends TracedModelAnswer>(call: TracedModelCall, work: () => Promise<T>): Promise<T>;
   /** `work` gets the trace context for the tool call. */
   toolCall<T extends ToolCallOutcome | SwarmError>(
     call: ToolCall,

@@ -16,14 +16,12 @@ export interface Telemetry {
   openRun(context: TaskContext, epoch: string): TaskTrace;
   /** Adds a finished span; a span of an unsampled trace is dropped. */
   add(span: Span): void;
-  /** Sends waiting spans. */
   flush(): Promise<void>;
   /** Sends waiting spans before the isolate retires. */
   close(): Promise<void>;
 }
 
-/** Options of telemetry. */
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** Undefined if no endpoint is set. */
   readonly settings: TelemetrySettings | undefined;
   /** The edge function that creates the spans. */

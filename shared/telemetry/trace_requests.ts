@@ -6,8 +6,7 @@ import type { Telemetry } from "./telemetry.ts";
 /** Callers may send any method; the number of span names must stay small. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** Options for tracing one endpoint. */
-export interface TraceRequestsOptions {
+interface TraceRequestsOptions {
   /** The endpoint's path, without anything that differs between requests. */
   readonly route: string;
   readonly telemetry: Telemetry;

@@ -99,8 +99,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** Options of {@linkcode defineTool}. */
-export interface ToolSpec<Input extends z.ZodType, Output extends z.ZodType> {
+interface ToolSpec<Input extends z.ZodType, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -183,10 +182,7 @@ function toSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
 
 /** A result with explicit blocks, an error that the tool reports itself, or a `_meta`. */
 export class ToolReply {
-  constructor(
-    readonly content: readonly ContentBlock[],
-    readonly options: ReplyOptions = {},
-  ) {}
+  constructor(readonly content: readonly ContentBlock[], readonly options: ReplyOptions = {}) {}
 }
 
 /** What a {@linkcode reply} carries in addition to its blocks. */

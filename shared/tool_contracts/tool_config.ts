@@ -70,7 +70,6 @@ export const mcpServerSchema = z.strictObject({
    * @default all
    */
   allowed_tools: z.array(z.string().min(1)).optional(),
-  /** URL of the server's documentation. */
   docs_url: httpUrlSchema.optional(),
   /** The operator's description of the server. */
   capabilities: z.array(z.string().min(1)).optional(),
@@ -106,9 +105,7 @@ const httpApiSchema = z.strictObject({
    * @default a URL whose host is fixed
    */
   allowed_hosts: z.array(z.string().min(1).toLowerCase()).min(1).optional(),
-  method: z.string().toUpperCase().pipe(
-    z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
-  ),
+  method: z.string().toUpperCase().pipe(z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
   url: z.string().regex(/^https?:\/\/[^/?#]+/, "must be an http(s) URL"),
   parameters: jsonObject,
   query: z.record(z.string(), z.string()).optional(),
@@ -159,7 +156,6 @@ export type ToolConfig =
   | { readonly type: "edge_function"; readonly config: EdgeFunctionConfig }
   | { readonly type: "internal"; readonly config: InternalConfig };
 
-/** The types of `tools.type`. */
 type ToolType = (typeof CLOSED_SETS.tools.type)[number];
 
 /**

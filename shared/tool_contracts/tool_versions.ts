@@ -10,14 +10,12 @@ export function catalogueKeyOf({ name, version }: VersionedName): string {
 }
 
 /** The same in characters that every protocol and model provider accepts: `name_vVersion`. */
-export function versionedNameOf({ name, version }: VersionedName): string {
+function versionedNameOf({ name, version }: VersionedName): string {
   return `${name}_v${version}`;
 }
 
 /** The name under which a tool is offered: the newest version has the plain name. */
-export function offeredNameOf(
-  tool: VersionedName & { readonly isOlderVersion?: boolean },
-): string {
+export function offeredNameOf(tool: VersionedName & { readonly isOlderVersion?: boolean }): string {
   return tool.isOlderVersion === true ? versionedNameOf(tool) : tool.name;
 }
 
@@ -50,10 +48,7 @@ function newestOf<T extends VersionedName>(tools: readonly T[]): T | undefined {
 /**
  * Compares versions numerically: `10` after `9` and `1.10` after `1.9`; no version is the oldest.
  */
-function compareVersions(
-  some: VersionedName["version"],
-  other: VersionedName["version"],
-): number {
+function compareVersions(some: VersionedName["version"], other: VersionedName["version"]): number {
   const [left, right] = [numbersOf(some), numbersOf(other)];
   for (let at = 0; at < Math.max(left.length, right.length); at++) {
     const difference = (left[at] ?? -1) - (right[at] ?? -1);

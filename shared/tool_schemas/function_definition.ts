@@ -50,8 +50,7 @@ export interface FunctionDefinition {
   toProvided(args: JsonObject): JsonObject;
 }
 
-/** Options of a conversion. */
-export interface ConversionOptions {
+interface ConversionOptions {
   /** Without strict mode, for servers that do not support it. @default false */
   readonly isBasic?: boolean;
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../sha256_hex.ts";
 
 /** A tool's two names: its server's slug and its name at that server. */
 export interface NamedTool {
@@ -34,7 +34,7 @@ function plainName({ server, toolName }: NamedTool): string {
 }
 
 function hashedName(name: string, { server, toolName }: NamedTool): string {
-  const hash = createHash("sha256").update(`${server}\0${toolName}`).digest("hex");
+  const hash = sha256Hex(`${server}\0${toolName}`);
   const head = name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1);
   return `${head}_${hash.slice(0, HASH_LENGTH)}`;
 }

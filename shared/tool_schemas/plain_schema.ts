@@ -95,12 +95,7 @@ function plainEntry(keyword: string, value: JsonValue, place: Place): [string, J
   return [[keyword, plainValue(known.form, keyword, value, place)]];
 }
 
-function plainValue(
-  form: KeywordForm,
-  keyword: string,
-  value: JsonValue,
-  place: Place,
-): JsonValue {
+function plainValue(form: KeywordForm, keyword: string, value: JsonValue, place: Place): JsonValue {
   const inItems = { ...place, path: `${place.path}[*]` };
   switch (form) {
     case "plain":

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { DATA_KEYWORDS, namesIn } from "./schema_keywords.ts";
+import { sha256Hex } from "../sha256_hex.ts";
 
 /** Leaves room for `_` and eight hex digits within the 64 characters that every provider allows. */
 const MAX_HEAD_LENGTH = 55;
@@ -17,7 +17,7 @@ export function renameProperties(schema: JsonObject, legal: RegExp): ReadonlyMap
     if (legal.test(name)) continue;
     const clean = toLegal(name);
     const isFree = name.length <= MAX_HEAD_LENGTH && clean !== "_" && !taken.has(clean);
-    const given = isFree ? clean : `${clean}_${hashOf(name)}`;
+    const given = isFree ? clean : `${clean}_${sha256Hex(name).slice(0, 8)}`;
     taken.add(given);
     renamed.set(name, given);
   }
@@ -28,10 +28,6 @@ export function renameProperties(schema: JsonObject, legal: RegExp): ReadonlyMap
 function toLegal(name: string): string {
   const clean = name.replace(/[^a-zA-Z0-9_]+/g, "_").replace(/_+$/, "").slice(0, MAX_HEAD_LENGTH);
   return /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`.slice(0, MAX_HEAD_LENGTH);
-}
-
-function hashOf(name: string): string {
-  return createHash("sha256").update(name).digest("hex").slice(0, 8);
 }
 
 function* propertyNames(schema: JsonValue): Generator<string> {

@@ -51,7 +51,7 @@ export function validateValue(
 function validate(value: JsonValue, schema: JsonObject, budget: StepBudget): Validation {
   const matchable = withoutCostlyPatterns(schema, value);
   const isUnique = holdsUniqueItems(matchable);
-  const paysForItems = isUnique && repeatsItems(value);
+  const paysForItems = isUnique && repeatsItems(value, budget);
   // If no array repeats an item, `uniqueItems` has no effect, and it is slow to check.
   const checked = isUnique && !paysForItems ? without(matchable, "uniqueItems") : matchable;
   const { metered: { withFormats, appliesSeveral }, thorough, brief } = compile(checked);

@@ -91,6 +91,10 @@ Deno.test("large valid values are validated completely", () => {
   const broken = [...many(2_999, row), { ...row, day: "tomorrow" }];
   assert.equal(validateValue(broken, rows).kind, "invalid");
   assert.equal(validateValue([1, 2, 1], { uniqueItems: true }).kind, "invalid");
+  assert.equal(validateValue([{ a: [1] }, { a: [1] }], { uniqueItems: true }).kind, "invalid");
+  for (const distinct of [[["a"], "[0", [0]], [1, "1", true, "true", null, "null"], [[], {}]]) {
+    assert.equal(validateValue(distinct, { uniqueItems: true }).kind, "valid");
+  }
   assert.equal(validateValue(1, { not: true }).kind, "invalid");
 });
 

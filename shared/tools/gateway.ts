@@ -22,7 +22,6 @@ import { createToolStore } from "./sql_tool_store.ts";
 export interface ToolGatewayPorts {
   /** Connected as role postgres. */
   readonly sql: Sql;
-  /** The internal servers. */
   readonly internalServers: InternalServers;
   /** Address of the project, without a trailing slash. */
   readonly supabaseUrl: string;

@@ -90,10 +90,7 @@ function connectionMethods(sql: Sql) {
           select private.resolve_tool_credential(${toolId}, ${userId}, ${isAgent}) as credential`;
         return credentialSchema.parse(row?.credential);
       }),
-    resolveNamedSecrets: (
-      names: readonly string[],
-      { toolId, userId, isAgent }: CredentialUse,
-    ) =>
+    resolveNamedSecrets: (names: readonly string[], { toolId, userId, isAgent }: CredentialUse) =>
       attempt("resolve the secrets of the tool's headers and query", async () => {
         const [row] = await sql`
           select private.resolve_named_secrets(${sql.json([...names])}) as secrets

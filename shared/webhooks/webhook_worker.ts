@@ -14,9 +14,7 @@ export interface WebhookPorts extends SendPorts {
   readonly log: Logger;
 }
 
-/** Options of a webhook worker. */
-export interface WebhookWorkerOptions
-  extends Pick<WorkRunnerOptions<ClaimedMessage>, "id" | "lifetime"> {
+interface WebhookWorkerOptions extends Pick<WorkRunnerOptions<ClaimedMessage>, "id" | "lifetime"> {
   readonly ports: WebhookPorts;
   readonly leaseSeconds: number;
   readonly idleSeconds: number;
@@ -38,7 +36,6 @@ export function createWebhookWorker(options: WebhookWorkerOptions): Worker {
   });
 }
 
-/** Webhook messages as a kind of work. */
 function createWebhookKind(ports: WebhookPorts): WorkKind<ClaimedMessage> {
   const { store, log } = ports;
   return {

@@ -15,6 +15,8 @@ interface HeldPiece {
 export class HeldWork {
   /** By lease: work that was returned and claimed again has a new one. */
   readonly #pieces = new Map<string, HeldPiece>();
+  /** By id, under its latest lease; earlier ones are stopped. */
+  readonly #latest = new Map<string, HeldPiece>();
   readonly #clock: Pick<Clock, "nowMs"> | undefined;
 
   /** @param clock Measures how long a watch lasts. @default the isolate's own */
@@ -45,15 +47,16 @@ export class HeldWork {
     run: (signal: AbortSignal, watch: Watch) => Promise<unknown>,
   ): Promise<void> {
     const key = keyOf(lease);
-    for (const held of this.#pieces.values()) {
-      if (held.lease.id === lease.id) held.stop.abort(new StopReason("lost"));
-    }
+    this.#latest.get(lease.id)?.stop.abort(new StopReason("lost"));
     const stop = new AbortController();
     const watch = new Watch(this.#clock);
     const ended = run(stop.signal, watch);
-    this.#pieces.set(key, { lease, stop, watch, ended });
+    const piece = { lease, stop, watch, ended };
+    this.#pieces.set(key, piece);
+    this.#latest.set(lease.id, piece);
     await ended;
     this.#pieces.delete(key);
+    if (this.#latest.get(lease.id) === piece) this.#latest.delete(lease.id);
   }
 
   /** Stops lost or cancelled work, and records what is watched. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { nextTurn } from "../isolate/next_turn.ts";
 import { HeldWork } from "./held_work.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { LeaseState } from "./work_kind.ts";
@@ -47,4 +48,22 @@ Deno.test("hold() stops work that still runs under an earlier lease", async () =
   const { reasons } = heldLeases(["1", "2"]);
 
   assert.deepEqual(await reasons(), ["lost", undefined]);
+});
+
+Deno.test("hold() stops work under an earlier lease when one before that has ended", async () => {
+  const held = new HeldWork();
+  const first = Promise.withResolvers<void>();
+  void held.hold({ id: "task", epoch: "1" }, () => first.promise);
+  const second = Promise.withResolvers<AbortSignal>();
+  void held.hold({ id: "task", epoch: "2" }, (signal) => {
+    second.resolve(signal);
+    return new Promise(() => {});
+  });
+  first.resolve();
+  await nextTurn();
+  assert.equal(held.count, 1);
+
+  void held.hold({ id: "task", epoch: "3" }, () => new Promise(() => {}));
+
+  assert.equal((await second.promise).aborted, true);
 });

@@ -10,7 +10,8 @@ export class WakeSignal {
   }
 
   send(): void {
-    this.#sent.abort();
+    // abort() creates its reason, an error with a stack, even if it is too late to be one.
+    if (!this.#sent.signal.aborted) this.#sent.abort();
   }
 
   /** Resolves at the next signal, or after `timeoutMs`. */

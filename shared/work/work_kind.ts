@@ -79,6 +79,12 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
    * claimed ahead of free slots. @default nothing is claimed ahead
    */
   letGo?(work: Work, reason: StopReason): Promise<string>;
+  /**
+   * Returns the work that was handed to the worker since its last claim, in less time than a claim.
+   *
+   * @throws DATABASE_UNAVAILABLE
+   */
+  fetchHanded?(workerId: string): Promise<readonly Work[]>;
   /** Ends the hand-over of new work to the worker, and returns what it has not fetched. */
   withdraw?(workerId: string): Promise<void>;
   /** Requests another worker in a separate isolate. */

@@ -2,6 +2,7 @@ import type { WorkerSettings } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Clock } from "../isolate/clock.ts";
 import type { Lifetime } from "../isolate/lifetime.ts";
+import { nextTurn } from "../isolate/next_turn.ts";
 import type { Logger } from "../log/logger.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HeldWork } from "./held_work.ts";
@@ -40,8 +41,11 @@ export interface WorkRunnerOptions<Work extends ClaimedWork> {
 const CLAIM_RETRY_MS = 1_000;
 /** Work that has waited this long for a slot is returned, because another worker may have one. */
 const MAX_WAIT_MS = 1_000;
-/** Maximum pieces whose end is being written. With more, the database is the bottleneck. */
-const MAX_SETTLED = 300;
+/**
+ * Maximum pieces whose end is being written: two large claims. With more, the database is the
+ * bottleneck.
+ */
+const MAX_SETTLED = 400;
 /**
  * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
  */
@@ -65,8 +69,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   /** True while it runs work that must run alone. */
   #isAlone = false;
   #isListening = false;
-  /** New work has been handed to this worker, which a claim fetches. */
-  #isHanded = false;
+  /** Resolves when the work that was handed to this worker has been fetched and started. */
+  #fetching: Promise<void> = Promise.resolve();
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
@@ -111,11 +115,18 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       case "work":
         return this.#look();
       case "handed":
-        this.#isHanded = true;
-        return this.#look();
+        return this.#fetchNow();
       case "cancel":
         if (this.#held.count > 0) this.#heartbeat.beatNow();
     }
+  }
+
+  /** Fetches beside the claims, so that nothing delays handed-over work. */
+  #fetchNow(): void {
+    // A worker that stops claiming returns what it has not fetched.
+    if (!this.#isOpen()) return;
+    const earlier = this.#fetching;
+    this.#fetching = this.#startHanded().then(() => earlier);
   }
 
   #look(): void {
@@ -140,6 +151,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       onListening: (isListening) => this.#noteListening(isListening),
     }, closed.signal);
     await this.#claimWhileOpen();
+    await this.#fetching;
     const withdrawing = this.#withdraw();
     // Running work may be cancelled.
     await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
@@ -158,7 +170,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         await this.#signal.wait(CLAIM_RETRY_MS);
         continue;
       }
-      if (claimedCount > 0) this.#activeAtMs = this.#now();
+      if (claimedCount > 0) {
+        this.#activeAtMs = this.#now();
+        // Quick work frees its slots in this turn, so the next claim is larger.
+        await nextTurn();
+      }
       if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
       const quietMs = this.#now() - this.#activeAtMs;
       if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
@@ -179,11 +195,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   /** Claims as much work as there is room for. Returns null when the database does not respond. */
   async #claim(): Promise<number | null> {
-    const { kind, log } = this.#options;
-    // Fetch assigned work even if other work has taken its slot.
+    const { kind } = this.#options;
     const room = Math.max(0, this.#room());
-    if (room === 0 && !this.#isHanded) return 0;
-    this.#isHanded = false;
+    if (room === 0) return 0;
     try {
       const claimed = await kind.claim(this.id, {
         limit: room,
@@ -193,17 +207,37 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       });
       this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
-      for (const work of claimed) void this.#start(work);
+      this.#startAll(claimed);
       // Other waiting work needs another isolate, which starts only when this one is retired.
       if (this.#isAlone) void this.#retire();
-      // The platform may have ended this worker's claiming while the claim was pending.
-      if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
       return claimed.length;
     } catch (error) {
-      const code = error instanceof SwarmError ? error.code : "INTERNAL";
-      log("warn", "worker.claim_failed", { worker_id: this.id, code });
+      this.#noteFailedClaim(error);
       return null;
     }
+  }
+
+  /** Starts the work of which a notification reported that it was handed to this worker. */
+  async #startHanded(): Promise<void> {
+    this.#activeAtMs = this.#now();
+    try {
+      this.#startAll(await this.#options.kind.fetchHanded?.(this.id) ?? []);
+    } catch (error) {
+      this.#noteFailedClaim(error);
+      // A claim fetches it too.
+      this.#signal.send();
+    }
+  }
+
+  #startAll(works: readonly Work[]): void {
+    for (const work of works) void this.#start(work);
+    // The platform may have ended this worker's claiming while the database answered.
+    if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
+  }
+
+  #noteFailedClaim(error: unknown): void {
+    const code = error instanceof SwarmError ? error.code : "INTERNAL";
+    this.#options.log("warn", "worker.claim_failed", { worker_id: this.id, code });
   }
 
   async #start(work: Work): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../isolate/clock.ts";
 import { createLifetime } from "../isolate/lifetime.ts";
+import { StopReason } from "./stop_reason.ts";
 import type { ClaimedWork, ClaimRequest, WorkKind, WorkListener } from "./work_kind.ts";
 import { WorkRunner } from "./work_runner.ts";
 
@@ -123,6 +124,16 @@ Deno.test("quick work is claimed ahead of free slots after a full claim", async 
   await stop();
 });
 
+Deno.test("the next claim is made when quick work has freed its slots, and is as large", async () => {
+  const { add, requests, stop } = testRunner(2);
+  await settle();
+
+  await add(...Array.from({ length: 2 + 152 + 1 }, (_, index) => `${index}`));
+
+  assert.deepEqual(requests.slice(0, 4).map(({ limit }) => limit), [2, 2, 152, 152]);
+  await stop();
+});
+
 Deno.test("a kind whose work cannot be returned is not claimed ahead", async () => {
   const { add, requests, stop } = testRunner(2, { letGo: undefined as never });
   await settle();
@@ -174,25 +185,89 @@ Deno.test("free slots are offered while the worker listens", async () => {
 
 Deno.test("handed-over work is fetched even if other work has taken its slot", async () => {
   const { add, ended, hand, listens, requests, slow, stop } = testRunner(1, {
-    claim: (_workerId, request) => {
-      requests.push(request);
-      // Handed-over work comes in addition to requested work.
-      const id = ["slow", "handed"][requests.length - 2];
-      return Promise.resolve(id === undefined ? [] : [{ id, epoch: "1" }]);
-    },
+    fetchHanded: () => Promise.resolve([{ id: "handed", epoch: "1" }]),
   });
   await settle();
   await listens(true);
 
-  await add();
+  await add("slow");
   const countBefore = requests.length;
   await hand();
 
-  assert.deepEqual(requests.slice(countBefore).map(({ limit }) => limit), [0]);
+  assert.equal(requests.length, countBefore, "without a claim");
+  assert.deepEqual(ended, []);
   slow.resolve();
   await settle();
   assert.deepEqual(ended, ["slow done", "handed done"]);
   await stop();
+});
+
+Deno.test("handed-over work is fetched immediately, while a claim is pending", async () => {
+  const claim = Promise.withResolvers<[]>();
+  const { hand, ended, stop } = testRunner(1, {
+    claim: () => claim.promise,
+    fetchHanded: () => Promise.resolve([{ id: "a", epoch: "1" }]),
+  });
+  await settle();
+
+  await hand();
+
+  assert.deepEqual(ended, ["a done"]);
+  claim.resolve([]);
+  await stop();
+});
+
+Deno.test("a failed fetch of handed-over work is followed by a claim, which fetches it too", async () => {
+  const { hand, requests, stop } = testRunner(1, {
+    fetchHanded: () => Promise.reject(new TypeError("no answer")),
+  });
+  await settle();
+  const countBefore = requests.length;
+
+  await hand();
+
+  assert.equal(requests.length, countBefore + 1);
+  await stop();
+});
+
+Deno.test("handed-over work that arrives while the worker unloads is returned", async () => {
+  const fetched = Promise.withResolvers<ClaimedWork[]>();
+  const reasons: unknown[] = [];
+  const { hand, stop } = testRunner(1, {
+    fetchHanded: () => fetched.promise,
+    run: (_work, { signal }) => {
+      reasons.push(signal.reason);
+      return Promise.resolve("yielded");
+    },
+  });
+  await settle();
+  await hand();
+
+  const stopped = stop();
+  await settle();
+  fetched.resolve([{ id: "a", epoch: "1" }]);
+  await stopped;
+
+  const [reason] = reasons;
+  assert.ok(reason instanceof StopReason);
+  assert.equal(reason.kind, "yield");
+});
+
+Deno.test("a worker that stops claiming fetches nothing, because it returns what it has not fetched", async () => {
+  let fetchCount = 0;
+  const { hand, stop } = testRunner(1, {
+    fetchHanded: () => {
+      fetchCount++;
+      return Promise.resolve([]);
+    },
+  });
+  await settle();
+
+  const stopped = stop();
+  await hand();
+  await stopped;
+
+  assert.equal(fetchCount, 0);
 });
 
 Deno.test("a worker withdraws its offer when it stops claiming, before its work ends", async () => {

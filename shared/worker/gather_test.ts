@@ -32,6 +32,20 @@ Deno.test("gather() runs the first call immediately and batches those that arriv
   assert.deepEqual(batches, [[1], [2, 3]]);
 });
 
+Deno.test("gather() batches the calls of one turn, however many promises they wait for", async () => {
+  const { batches, ends, run } = heldRuns();
+  const call = gather(run, 10);
+
+  const first = call(1);
+  for (let step = 0; step < 20; step++) await Promise.resolve();
+  const second = call(2);
+  await settled();
+  ends[0]?.();
+
+  assert.deepEqual([await first, await second], [10, 20]);
+  assert.deepEqual(batches, [[1, 2]]);
+});
+
 Deno.test("gather() limits the number of concurrent runs", async () => {
   const { batches, ends, run } = heldRuns();
   const call = gather(run, 2);

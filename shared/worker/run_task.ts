@@ -22,6 +22,7 @@ import type { TaskPorts } from "./task_ports.ts";
 import { callerOf, type TaskRun } from "./task_run.ts";
 import type { ClaimedTask } from "./task_store.ts";
 import { Transcript } from "./transcript.ts";
+import { writeTraceBeside } from "./write_trace_beside.ts";
 import type { WorkControl } from "../work/work_kind.ts";
 
 /**
@@ -31,11 +32,13 @@ import type { WorkControl } from "../work/work_kind.ts";
  * Never throws: any failure becomes the task's error, a retry, or an expired lease.
  */
 export async function runTask(
-  { context: rawContext, watchedSeconds = 0, taskId, epoch }: ClaimedTask,
-  ports: TaskPorts,
-  control: WorkControl,
+  { context: rawContext, watchedSeconds = 0, isUntraced = false, taskId, epoch }: ClaimedTask,
+  givenPorts: TaskPorts,
+  givenControl: WorkControl,
 ): Promise<TaskEnd> {
   const lease = { taskId, epoch };
+  const given = { ports: givenPorts, control: givenControl };
+  const { ports, control } = isUntraced ? writeTraceBeside(lease, given) : given;
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
   const { watch } = control;

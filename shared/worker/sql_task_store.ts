@@ -7,7 +7,7 @@ import { toStorableJson, toStorableText } from "../storable_json.ts";
 import type { Clock } from "../isolate/clock.ts";
 import { gather } from "./gather.ts";
 import { createQueryRunner } from "../isolate/query_runner.ts";
-import type { TaskStore } from "./task_store.ts";
+import type { ClaimedTask, TaskStore } from "./task_store.ts";
 
 /** Lease and retry options of a store. */
 export interface SqlTaskStoreOptions {
@@ -57,6 +57,7 @@ const skillRow = z.object({
 /** What a claim reads of a context. The code that runs the task validates all of it. */
 interface ClaimedContext {
   readonly task: { readonly works_alone: boolean };
+  readonly is_untraced?: true;
 }
 
 /** Not a schema of objects: zod would copy each context, at half the cost of parsing its JSON. */
@@ -65,8 +66,8 @@ function isClaimedContext(value: unknown): value is ClaimedContext {
   return typeof task?.works_alone === "boolean";
 }
 
-/** Outputs of 64 KiB each make a message of 6 MiB. */
-const MAX_FINISHED_TOGETHER = 100;
+/** As many as a large claim. Outputs of 64 KiB each make a message of 12 MiB. */
+const MAX_FINISHED_TOGETHER = 200;
 
 /** A task's end in the form for `private.finish_tasks()`. */
 interface Finish {
@@ -94,13 +95,23 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         from private.claim_tasks(
           ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
           ${lone}, ${isAhead}::boolean, ${offeredSlots}::int) as claim`);
-      return rows.map(({ task_id, epoch, context, watched_seconds }) => ({
-        taskId: task_id,
-        epoch,
-        context,
-        worksAlone: context.task.works_alone,
-        watchedSeconds: watched_seconds,
-      }));
+      return rows.map(toClaimedTask);
+    },
+
+    async fetchHanded(workerId) {
+      const rows = await once("fetch the tasks that were handed over", claimedRow, () =>
+        sql`
+        select task_id, epoch, context, 0::float8 as watched_seconds
+        from private.fetch_handed(${workerId})`);
+      return rows.map(toClaimedTask);
+    },
+
+    async beginHanded({ taskId, epoch }) {
+      await once(
+        "begin a task that was handed over",
+        anyRow,
+        () => sql`select private.begin_handed(${taskId}::uuid, ${epoch}::bigint)`,
+      );
     },
 
     async heartbeat(workerId, leases) {
@@ -288,6 +299,19 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   function nullable(value: unknown) {
     return value === null ? null : json(value);
   }
+}
+
+function toClaimedTask(
+  { task_id, epoch, context, watched_seconds }: z.infer<typeof claimedRow>,
+): ClaimedTask {
+  return {
+    taskId: task_id,
+    epoch,
+    context,
+    worksAlone: context.task.works_alone,
+    watchedSeconds: watched_seconds,
+    isUntraced: context.is_untraced === true,
+  };
 }
 
 function first<T>(rows: readonly T[]): T {

@@ -24,8 +24,10 @@ export interface TaskListenerOptions {
  * notify it with other payloads.
  */
 const CHANNEL = "supaswarm_tasks";
-/** A notification that takes longer counts as not delivered. */
-const TEST_TIMEOUT_MS = 3_000;
+/** A notification that takes longer counts as not delivered. A busy machine may need seconds. */
+const TEST_TIMEOUT_MS = 10_000;
+/** The database may have been unavailable or slow during the test. */
+const TEST_AGAIN_AFTER_MS = 30_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
 /** The borrower of the connection may need it again soon. */
 const RESUME_AFTER_MS = 5_000;
@@ -33,18 +35,19 @@ const RESUME_AFTER_MS = 5_000;
 /**
  * Listens if notifications are delivered. A transaction pooler accepts a LISTEN but never delivers,
  * and so does the embedded database, so the listener first sends itself a notification. If it does
- * not arrive, the connection is closed, this is logged, and the worker relies on polling and
- * wake-ups over HTTP.
+ * not arrive, the connection is closed, this is logged once, and the worker relies on polling and
+ * wake-ups over HTTP until a later test succeeds.
  */
 export function createTaskListener(options: TaskListenerOptions): ListenForWork {
-  const { clock, lent = new LentConnection() } = options;
+  const { clock, log, lent = new LentConnection() } = options;
   return async (listener, signal) => {
     let hasMissedHints = false;
+    let isReported = false;
     while (!signal.aborted) {
       const held = await lent.hold(signal).catch(() => null);
       if (held === null) return;
       const ended = AbortSignal.any([signal, held.asked]);
-      await listen(options, {
+      const failure = await listen(options, {
         ...listener,
         onListening(isListening) {
           listener.onListening?.(isListening);
@@ -52,20 +55,26 @@ export function createTaskListener(options: TaskListenerOptions): ListenForWork 
         },
       }, ended);
       held.release();
-      if (!held.asked.aborted) return;
-      // Notifications during the loan were missed.
+      if (failure !== null && !isReported) {
+        log("info", "worker.not_listening", { reason: failure });
+        isReported = true;
+      }
       hasMissedHints = true;
-      await clock.sleep(RESUME_AFTER_MS, signal);
+      await clock.sleep(held.asked.aborted ? RESUME_AFTER_MS : TEST_AGAIN_AFTER_MS, signal);
     }
   };
 }
 
-/** Listens until the signal aborts, or not at all if notifications are not delivered. */
+/**
+ * Listens until the signal aborts, or not at all if notifications are not delivered.
+ *
+ * @returns why it did not listen, or null.
+ */
 async function listen(
   options: TaskListenerOptions,
   listener: Required<WorkListener>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   const { databaseUrl, log } = options;
   const listening = createSql(databaseUrl, {
     maxConnections: 1,
@@ -77,12 +86,11 @@ async function listen(
       log("info", "worker.listening");
       listener.onListening(true);
       await aborted(signal);
-    } else if (!signal.aborted) {
-      log("info", "worker.not_listening", { reason: "A test notification was not delivered" });
+      return null;
     }
+    return signal.aborted ? null : "A test notification was not delivered";
   } catch (error) {
-    const reason = error instanceof Error ? error.name : "unknown";
-    log("info", "worker.not_listening", { reason });
+    return error instanceof Error ? error.name : "unknown";
   } finally {
     listener.onListening(false);
     await listening.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});

@@ -20,6 +20,11 @@ export interface ClaimedTask extends Lease {
   readonly worksAlone?: boolean;
   /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
+  /**
+   * The task was handed over, and neither its events nor its first step are written yet:
+   * `beginHanded` writes them. @default false
+   */
+  readonly isUntraced?: boolean;
 }
 
 /** A model call with a lost answer, and its estimated usage. */
@@ -160,6 +165,10 @@ export interface TaskStore {
     limit: number,
     options?: ClaimOptions,
   ): Promise<readonly ClaimedTask[]>;
+  /** The tasks that were handed to the worker since its last claim; a claim returns them too. */
+  fetchHanded(workerId: string): Promise<readonly ClaimedTask[]>;
+  /** Writes the events and the first step of an untraced task. Not repeated if it fails. */
+  beginHanded(lease: Lease): Promise<void>;
   /** Renews leases; also serves as the worker's heartbeat, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
   /**

@@ -32,12 +32,10 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
         isAhead,
         offeredSlots,
       });
-      return tasks.map((task) => ({
-        id: task.taskId,
-        epoch: task.epoch,
-        worksAlone: task.worksAlone ?? false,
-        task,
-      }));
+      return tasks.map(toWork);
+    },
+    async fetchHanded(workerId) {
+      return (await store.fetchHanded(workerId)).map(toWork);
     },
     async renew(workerId, leases) {
       const states = await store.heartbeat(
@@ -62,5 +60,14 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
     withdraw: (workerId) => store.withdrawWorker(workerId),
     wakeSuccessor: () => store.wakeSuccessor(),
     stopWorker: (workerId) => store.stopWorker(workerId),
+  };
+}
+
+function toWork(task: ClaimedTask): ClaimedTaskWork {
+  return {
+    id: task.taskId,
+    epoch: task.epoch,
+    worksAlone: task.worksAlone ?? false,
+    task,
   };
 }

@@ -12,10 +12,7 @@ import { listenOnDatabase } from "./listening_database.ts";
  * @throws SwarmError `CONFIG_INVALID` when native Postgres is not set up, `DATABASE_UNAVAILABLE`
  * when the folder is in use or the server does not start.
  */
-export async function startNativeDatabase(
-  dataDir: string,
-  port: number,
-): Promise<StackDatabase> {
+export async function startNativeDatabase(dataDir: string, port: number): Promise<StackDatabase> {
   const prefix = await findNativePrefix();
   await Deno.mkdir(dataDir, { recursive: true });
   const clusterDir = join(dataDir, "native");

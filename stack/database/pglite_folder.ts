@@ -2,15 +2,14 @@ import { dirname, join } from "node:path";
 import { bundleExtension } from "../platform/extension_bundle.ts";
 import { platformExtensions, platformHash, platformSql } from "../platform/platform_files.ts";
 import type { ExtensionBundle } from "./child_protocol.ts";
-import { contentHash } from "./content_hash.ts";
 import type { Logger } from "./database_port.ts";
 import { preparePgliteFolder } from "./pglite_process.ts";
 import { copySnapshot, type SnapshotOptions } from "./snapshot.ts";
+import { sha256Hex } from "../../shared/sha256_hex.ts";
 
 const DEPENDENCIES = new URL("../deps.ts", import.meta.url);
 
-/** Options of {@linkcode platformSnapshot}. */
-export interface PgliteFolderOptions {
+interface PgliteFolderOptions {
   readonly cacheDir: string;
   readonly log: Logger;
 }
@@ -19,11 +18,11 @@ export interface PgliteFolderOptions {
  * Returns a key for the content of a new data folder. It depends on the platform's SQL and
  * extensions, and on the versions of PGlite and its packages.
  */
-export async function pgliteFolderKey(): Promise<string> {
+async function pgliteFolderKey(): Promise<string> {
   const dependencies = await Deno.readTextFile(DEPENDENCIES);
   const versions = dependencies.match(/npm:@electric-sql\/[^"]+/g) ?? [];
   const text = [await platformHash(), ...versions.toSorted()].join("\n");
-  return (await contentHash(text)).slice(0, 16);
+  return sha256Hex(text).slice(0, 16);
 }
 
 /** Returns the options of a snapshot in which only the platform's SQL has run. */

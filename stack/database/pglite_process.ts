@@ -9,8 +9,7 @@ const CHILD_SCRIPT = new URL("./pglite_child.ts", import.meta.url);
 const STOP_GRACE_MS = 6_000;
 const KEPT_ERROR_LINES = 8;
 
-/** Options of {@linkcode startPgliteProcess}. */
-export interface PgliteProcessOptions {
+interface PgliteProcessOptions {
   /** The PostgreSQL data folder. Its lock file is `<dataDir>.lock`. */
   readonly dataDir: string;
   readonly bundles: readonly ExtensionBundle[];

@@ -66,9 +66,7 @@ export function refuseSyncFileApis(): void {
 
 function refuse(name: string): void {
   const fail = () => {
-    throw new Deno.errors.PermissionDenied(
-      `Deno.${name} is blocklisted in edge functions`,
-    );
+    throw new Deno.errors.PermissionDenied(`Deno.${name} is blocklisted in edge functions`);
   };
   Object.assign(Deno, { [name]: fail });
 }

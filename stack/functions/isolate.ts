@@ -40,8 +40,7 @@ export interface IsolateEnd {
   readonly mayStillRun: boolean;
 }
 
-/** Options of {@linkcode Isolate}. */
-export interface IsolateOptions {
+interface IsolateOptions {
   readonly id: number;
   readonly name: string;
   /** `file:` URL of the function's `index.ts`. */
@@ -244,11 +243,7 @@ export class Isolate {
     this.#giveUp("FUNCTION_CPU_LIMIT", `it reached its CPU limit of ${cpu?.hardMs} ms`);
   }
 
-  #logLimit(
-    level: LogLevel,
-    event: string,
-    fields: { readonly [field: string]: JsonValue },
-  ): void {
+  #logLimit(level: LogLevel, event: string, fields: { readonly [field: string]: JsonValue }): void {
     const { log, limits: { cpu, wallClockMs } } = this.#options;
     log(level, event, {
       ...fields,
@@ -287,11 +282,7 @@ export class Isolate {
     return this.#failure("FUNCTION_EXCHANGE_BROKEN", String(error), { cause: error });
   }
 
-  #failure(
-    code: FunctionFailureCode,
-    detail: string,
-    options?: ErrorOptions,
-  ): FunctionFailure {
+  #failure(code: FunctionFailureCode, detail: string, options?: ErrorOptions): FunctionFailure {
     const firstLine = detail.split("\n", 1)[0] ?? detail;
     return new FunctionFailure(
       code,

@@ -8,7 +8,6 @@ export type IsolateCommand =
   | {
     readonly type: "start";
     readonly isolate: number;
-    /** The function's name. */
     readonly name: string;
     /** `file:` URL of the function's `index.ts`. */
     readonly entry: string;

@@ -34,8 +34,7 @@ const MAX_HEAP_MEGABYTES = 256;
 /** How long the process may take to exit after its stdin ends. */
 const EXIT_GRACE_MS = 2_000;
 
-/** Options of {@linkcode spawnIsolateProcess}. */
-export interface IsolateProcessOptions {
+interface IsolateProcessOptions {
   readonly projectRoot: string;
   /** The functions' environment. */
   readonly env: Readonly<Record<string, string>>;

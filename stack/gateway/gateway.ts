@@ -14,8 +14,7 @@ import { openUserDirectory } from "./user_directory.ts";
 const ADMIN_CONNECTIONS = 2;
 const CLOSE_SECONDS = 2;
 
-/** Options of {@linkcode startGateway}. */
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly database: StackDatabase;
   /** 0 takes any free port. */
   readonly port: number;

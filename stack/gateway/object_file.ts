@@ -1,4 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
+import { sha256Hex } from "../../shared/sha256_hex.ts";
 
 /** The metadata in front of an object's bytes. */
 const headSchema = z.object({ mimetype: z.string(), cacheControl: z.string() });
@@ -20,9 +21,8 @@ const HEAD_BYTES = 1024;
  * Returns the path of an object's file. The name is a hash, so no bucket or key can point outside
  * of `root`.
  */
-export async function objectPath(root: string, bucket: string, key: string): Promise<string> {
-  const name = new TextEncoder().encode(JSON.stringify([bucket, key]));
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", name)).toHex();
+export function objectPath(root: string, bucket: string, key: string): string {
+  const hash = sha256Hex(JSON.stringify([bucket, key]));
   return `${root}/${hash.slice(0, 2)}/${hash}`;
 }
 

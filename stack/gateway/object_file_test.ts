@@ -10,13 +10,13 @@ Deno.test("objectPath() stays in the root for any bucket and key", async () => {
   );
 
   for (const path of paths) assert.match(path, /^\/root\/[0-9a-f]{2}\/[0-9a-f]{64}$/);
-  assert.notEqual(await objectPath("/root", "a/b", "c"), await objectPath("/root", "a", "b/c"));
+  assert.notEqual(objectPath("/root", "a/b", "c"), objectPath("/root", "a", "b/c"));
 });
 
 Deno.test("an object's file returns bytes, size and head", async () => {
   const root = await Deno.makeTempDir();
   try {
-    const path = await objectPath(root, "bucket", "key");
+    const path = objectPath(root, "bucket", "key");
     await writeObjectFile(path, HEAD, new Blob(["hello"]).stream());
     const { head, sizeBytes, body } = await readObjectFile(path);
 
@@ -30,7 +30,7 @@ Deno.test("an object's file returns bytes, size and head", async () => {
 
 Deno.test("the body of a large request follows the head", async () => {
   const root = await Deno.makeTempDir();
-  const path = await objectPath(root, "bucket", "key");
+  const path = objectPath(root, "bucket", "key");
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async ({ body }) => {
@@ -55,7 +55,7 @@ Deno.test("the body of a large request follows the head", async () => {
 Deno.test("an interrupted upload keeps the old object", async () => {
   const root = await Deno.makeTempDir();
   try {
-    const path = await objectPath(root, "bucket", "key");
+    const path = objectPath(root, "bucket", "key");
     await writeObjectFile(path, HEAD, new Blob(["old"]).stream());
     const cut = new ReadableStream({
       pull: (controller) => {

@@ -33,7 +33,7 @@ export async function openStorageFolder(dataDir: string | null): Promise<Storage
 function createAdapter(root: string): StorageAdapter {
   const remove = async (bucket: string, key: string) => {
     try {
-      await Deno.remove(await objectPath(root, bucket, key));
+      await Deno.remove(objectPath(root, bucket, key));
     } catch (error) {
       // Deleting an object must also work when its file is missing.
       if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -42,24 +42,24 @@ function createAdapter(root: string): StorageAdapter {
   return {
     driver: null,
     uploadObject: async (bucket, key, _version, body, mimetype, cacheControl) => {
-      const path = await objectPath(root, bucket, key);
+      const path = objectPath(root, bucket, key);
       const bytes = body instanceof ReadableStream ? body : ReadableStream.from([body]);
       await writeObjectFile(path, { mimetype, cacheControl }, bytes);
       return toMetadata(await statObjectFile(path));
     },
     getObject: async (bucket, key) => {
-      const { body, ...stat } = await readObjectFile(await objectPath(root, bucket, key));
+      const { body, ...stat } = await readObjectFile(objectPath(root, bucket, key));
       return { metadata: toMetadata(stat), httpStatusCode: 200, body };
     },
     headObject: async (bucket, key) =>
-      toMetadata(await statObjectFile(await objectPath(root, bucket, key))),
+      toMetadata(await statObjectFile(objectPath(root, bucket, key))),
     deleteObject: remove,
     deleteObjects: async (bucket, keys) => {
       for (const key of keys) await remove(bucket, key);
     },
     copyObject: async (bucket, key, _version, targetBucket, targetKey) => {
-      const path = await objectPath(root, targetBucket, targetKey);
-      await copyObjectFile(await objectPath(root, bucket, key), path);
+      const path = objectPath(root, targetBucket, targetKey);
+      await copyObjectFile(objectPath(root, bucket, key), path);
       const { eTag, lastModified } = toMetadata(await statObjectFile(path));
       return { httpStatusCode: 200, eTag, ...(lastModified && { lastModified }) };
     },

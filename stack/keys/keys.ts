@@ -7,6 +7,8 @@ import { parseUserClaims, type UserClaims } from "./user_claims.ts";
 export type { UserClaims } from "./user_claims.ts";
 
 const ALGORITHM = "ES256";
+/** Tokens that are not verified again with every request. */
+const MAX_VERIFIED_TOKENS = 1_000;
 
 /** The keys of a running stack, and the functions that use them. */
 export interface StackKeys {
@@ -42,6 +44,7 @@ async function openKeys(material: KeyMaterial): Promise<StackKeys> {
   const publicJwk = { kty, crv, x, y, kid, alg: ALGORITHM, use: "sig", key_ops: ["verify"] };
   const privateKey = await jose.importJWK(material.signingKey, ALGORITHM);
   const publicKey = await jose.importJWK(publicJwk, ALGORITHM);
+  const verified = new Map<string, UserClaims>();
   return {
     publishableKey: material.publishableKey,
     secretKey: material.secretKey,
@@ -51,9 +54,15 @@ async function openKeys(material: KeyMaterial): Promise<StackKeys> {
       await new jose.SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, kid, typ: "JWT" })
         .sign(privateKey),
     verifyUserToken: async (token) => {
+      const known = verified.get(token);
+      if (known !== undefined && Number(known.exp) * 1_000 > Date.now()) return known;
       try {
         const options = { algorithms: [ALGORITHM], requiredClaims: ["exp"] };
-        return parseUserClaims((await jose.jwtVerify(token, publicKey, options)).payload);
+        const claims = parseUserClaims((await jose.jwtVerify(token, publicKey, options)).payload);
+        // A signature takes as long to verify as the rest of a request.
+        if (verified.size === MAX_VERIFIED_TOKENS) verified.clear();
+        if (claims !== null) verified.set(token, claims);
+        return claims;
       } catch (error) {
         if (error instanceof jose.errors.JOSEError) return null;
         throw error;

@@ -48,10 +48,22 @@ Deno.test("verifyUserToken() accepts only unexpired tokens that the stack itself
   const token = await keys.signUserToken(claims);
 
   assert.equal((await keys.verifyUserToken(token))?.role, "authenticated");
+  assert.equal((await keys.verifyUserToken(token))?.role, "authenticated", "again");
   assert.equal(await keys.verifyUserToken(await others.signUserToken(claims)), null);
   assert.equal(await keys.verifyUserToken(await keys.signUserToken({ ...claims, exp: 1 })), null);
   assert.equal(await keys.verifyUserToken(`${token.slice(0, -4)}AAAA`), null);
   assert.equal(await keys.verifyUserToken("nonsense"), null);
+});
+
+Deno.test("verifyUserToken() refuses a token that has expired since it was verified", async () => {
+  const keys = await ensureKeys(null);
+  const exp = Math.floor(Date.now() / 1_000) + 2;
+  const token = await keys.signUserToken({ sub: USER_ID, role: "authenticated", exp });
+  assert.ok(await keys.verifyUserToken(token));
+
+  while (Date.now() < exp * 1_000) await new Promise((resolve) => setTimeout(resolve, 50));
+
+  assert.equal(await keys.verifyUserToken(token), null);
 });
 
 function inAnHour(): number {

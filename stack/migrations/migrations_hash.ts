@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { contentHash } from "../database/content_hash.ts";
+import { sha256Hex } from "../../shared/sha256_hex.ts";
 
 /** Returns a hash of a project's migrations and seed, 16 hex digits. */
 export async function migrationsHash(projectRoot: string): Promise<string> {
@@ -9,5 +9,5 @@ export async function migrationsHash(projectRoot: string): Promise<string> {
   paths.sort().push(join(projectRoot, "supabase", "seed.sql"));
   const texts = await Promise.all(paths.map((path) => Deno.readTextFile(path).catch(() => "")));
   const names = paths.map((path) => path.slice(projectRoot.length));
-  return (await contentHash(JSON.stringify([names, texts]))).slice(0, 16);
+  return sha256Hex(JSON.stringify([names, texts])).slice(0, 16);
 }

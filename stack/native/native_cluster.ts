@@ -8,16 +8,13 @@ import { type Postmaster, startPostmaster, stopPostmaster } from "./postmaster.t
 import { initCluster, type NewCluster, preparePlatform } from "./prepare_cluster.ts";
 import { requireReachable, type ServerUser, serverUser } from "./server_user.ts";
 
-/** Options of {@linkcode startNativeCluster}. */
-export interface NativeClusterOptions {
+interface NativeClusterOptions {
   /** From `findNativePrefix()`. */
   readonly prefix: NativePrefix;
   /** The cluster's folder. It is created and prepared if it does not exist. */
   readonly dataDir: string;
   /** TCP port on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
-  /** The system user who runs the server when this process is root. */
-  readonly runAs?: string;
 }
 
 /** A running cluster with the platform's roles, schemas and extensions. */
@@ -45,7 +42,7 @@ export async function startNativeCluster(options: NativeClusterOptions): Promise
   await Deno.mkdir(options.dataDir, { recursive: true });
   const dataDir = await Deno.realPath(options.dataDir);
   const pgData = `${dataDir}/pgdata`;
-  const user = await serverUser(options.runAs);
+  const user = await serverUser();
   await admitToOwnFolders(user, dataDir);
   await requireReachable(user, dataDir, "SUPASWARM_DATA_DIR");
   await requireReachable(user, prefix.binDir, "SUPASWARM_NATIVE_PREFIX");

@@ -24,12 +24,11 @@ const SAME_USER: ServerUser = {
  * Finds the user who runs the server. Postgres refuses to run as root; any other user runs it
  * directly.
  *
- * @param name The user to run it as when this process is root.
- * @throws SwarmError `CONFIG_INVALID` when the user does not exist.
+ * @throws SwarmError `CONFIG_INVALID` when this process is root and no other user exists.
  */
-export async function serverUser(name?: string): Promise<ServerUser> {
+export async function serverUser(): Promise<ServerUser> {
   if (Deno.uid() !== 0) return SAME_USER;
-  for (const candidate of name === undefined ? CANDIDATES : [name]) {
+  for (const candidate of CANDIDATES) {
     const group = await tryProgram(["id", "-gn", candidate]);
     if (group.ok) return otherUser(candidate, group.stdout);
   }

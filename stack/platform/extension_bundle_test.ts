@@ -45,8 +45,5 @@ Deno.test("bundleExtension() is deterministic", async () => {
 
 Deno.test("bundleExtension() refuses an empty bundle and a name too long for tar", async () => {
   await assert.rejects(bundleExtension("x", []), RangeError);
-  await assert.rejects(
-    bundleExtension("x", [{ name: "n".repeat(100), content: "" }]),
-    RangeError,
-  );
+  await assert.rejects(bundleExtension("x", [{ name: "n".repeat(100), content: "" }]), RangeError);
 });

@@ -5,8 +5,7 @@ import { mayWrite } from "./channel_rights.ts";
 import { identityByKey, type Keys, readableHeaders, unknownKey } from "./handshake.ts";
 import { identify, type Identity } from "./identity.ts";
 
-/** Options of {@linkcode answerBroadcast}. */
-export interface HttpBroadcastOptions extends Keys {
+interface HttpBroadcastOptions extends Keys {
   readonly services: ChannelServices;
 }
 

@@ -12,8 +12,7 @@ import { MessageFeed } from "./message_feed.ts";
 import { TopicHub } from "./topic_hub.ts";
 import { pruneMessages } from "./stored_messages.ts";
 
-/** Options of {@linkcode startRealtime}. */
-export interface RealtimeOptions extends Keys {
+interface RealtimeOptions extends Keys {
   readonly database: StackDatabase;
   readonly verifyToken: VerifyToken;
   readonly log: Logger;

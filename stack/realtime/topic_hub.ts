@@ -73,11 +73,7 @@ export class TopicHub {
   }
 
   /** Sends a message to all subscribers that may receive it. Encodes it once per version. */
-  broadcast(
-    stream: Stream,
-    message: Omit<Broadcast, "topic">,
-    exclusion: Exclusion = {},
-  ): void {
+  broadcast(stream: Stream, message: Omit<Broadcast, "topic">, exclusion: Exclusion = {}): void {
     const topic = this.#topics.get(keyOf(stream));
     if (topic === undefined) return;
     const whole = { ...message, topic: wireTopic(stream.topic) };

@@ -86,7 +86,7 @@ interface StatementEnd {
 /**
  * Returns pg_cron's message for the last statement: the number of rows read, or the command tag.
  */
-export function toMessage(result: StatementEnd | readonly StatementEnd[]): string {
+function toMessage(result: StatementEnd | readonly StatementEnd[]): string {
   // Several statements return a list of results. A single result is itself a list of rows.
   const last = Array.isArray(result) && !("command" in result) ? result.at(-1) : result;
   const { command = "", count = null } = (last ?? {}) as StatementEnd;

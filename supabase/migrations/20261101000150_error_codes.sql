@@ -9,7 +9,7 @@ create table private.error_codes (
 );
 comment on table private.error_codes is
   'The stable error codes of the product, generated from shared/errors/codes.ts. Written only by migrations.';
-comment on column private.error_codes.status is 'The HTTP status with which SQL raises the code.';
+comment on column private.error_codes.status is 'The HTTP status of the code, with which raise_error() raises it.';
 comment on column private.error_codes.error_type is 'As in mcp_failures.error_type.';
 comment on column private.error_codes.is_retryable is 'True if the same request can succeed later without a change.';
 comment on column private.error_codes.counts_as_failure is

@@ -129,8 +129,7 @@ end;
 $$;
 comment on function private.has_scope(text) is
   'True when the caller may do what the scope allows. An OAuth client needs the scope in its grant, and in a task every client that contributed to its job needs it; all other callers have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not read the grants of other users; this function reads only the caller''s own.';
-grant execute on function private.has_scope(text) to authenticated;
-grant execute on function private.has_scope(text) to service_role;
+grant execute on function private.has_scope(text) to authenticated, service_role;
 
 create function private.raise_missing_scope(p_attempt text, p_scope text)
 returns void
@@ -139,10 +138,9 @@ stable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT403' using
-    message = format('Cannot %s: the client lacks the scope %s', p_attempt, p_scope),
-    detail = 'INSUFFICIENT_SCOPE',
-    hint = format('Ask an operator to add %s to the client''s row of mcp_grants.', p_scope);
+  perform private.raise_error('INSUFFICIENT_SCOPE',
+    format('Cannot %s: the client lacks the scope %s', p_attempt, p_scope),
+    format('Ask an operator to add %s to the client''s row of mcp_grants.', p_scope));
 end;
 $$;
 comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming the attempted action and the scope.';
@@ -184,10 +182,9 @@ set search_path = ''
 as $$
 begin
   if private.is_agent_call() then
-    raise sqlstate 'PT403' using
-      message = format('Cannot %s: an agent may not do this on its owner''s behalf', p_attempt),
-      detail = 'AGENT_NOT_ALLOWED',
-      hint = 'A person or the service has to do it; an agent asks with request_human_review.';
+    perform private.raise_error('AGENT_NOT_ALLOWED',
+      format('Cannot %s: an agent may not do this on its owner''s behalf', p_attempt),
+      'A person or the service has to do it; an agent asks with request_human_review.');
   end if;
 end;
 $$;
@@ -238,8 +235,7 @@ end;
 $$;
 comment on function private.is_operator() is
   'True for the service and for a user whose own grant has the scope swarm:operate; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
-grant execute on function private.is_operator() to authenticated;
-grant execute on function private.is_operator() to service_role;
+grant execute on function private.is_operator() to authenticated, service_role;
 
 create function private.assert_operator(p_attempt text)
 returns void
@@ -250,10 +246,9 @@ as $$
 begin
   perform private.assert_not_agent(p_attempt);
   if not private.is_operator() then
-    raise sqlstate 'PT403' using
-      message = format('Cannot %s: the caller lacks the scope swarm:operate', p_attempt),
-      detail = 'INSUFFICIENT_SCOPE',
-      hint = 'Ask an operator of the project to grant it: grant_scopes(user, ''{swarm:operate}'').';
+    perform private.raise_error('INSUFFICIENT_SCOPE',
+      format('Cannot %s: the caller lacks the scope swarm:operate', p_attempt),
+      'Ask an operator of the project to grant it: grant_scopes(user, ''{swarm:operate}'').');
   end if;
 end;
 $$;

@@ -28,15 +28,3 @@ end;
 $$;
 comment on function private.first_id_of(timestamptz) is
   'The smallest id that new_id() can return at this time or later.';
-
-create function private.time_of_id(p_id uuid)
-returns timestamptz
-language plpgsql
-immutable
-set search_path = ''
-as $$
-begin
-  return to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
-end;
-$$;
-comment on function private.time_of_id(uuid) is 'When new_id() created the id, to the millisecond.';

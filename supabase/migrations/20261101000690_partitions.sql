@@ -5,8 +5,9 @@ create function private.make_partition(p_table text, p_unit text, p_at timestamp
 returns boolean
 language plpgsql
 set search_path = ''
--- Waiting for the lock blocks all writers, so give up early; the next call tries again.
-set lock_timeout = '1s'
+-- Waiting for the lock blocks all writers, so give up early; the next call tries again. After one second,
+-- deadlock_timeout, Postgres ends an autovacuum that holds the lock.
+set lock_timeout = '1500ms'
 as $$
 declare
   v_from constant timestamp := date_trunc(p_unit, p_at at time zone 'utc');

@@ -172,8 +172,7 @@ create policy "owners read their tasks" on public.tasks
   );
 comment on policy "owners read their tasks" on public.tasks is
   'Clients read tasks directly and through postgres_changes. They cannot write: only functions change a status.';
-grant select on public.tasks to authenticated;
-grant select on public.tasks to service_role;
+grant select on public.tasks to authenticated, service_role;
 
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
@@ -217,8 +216,7 @@ create policy "owners read the steps of their tasks" on public.task_steps
   ));
 comment on policy "owners read the steps of their tasks" on public.task_steps is
   'Owners read the transcript and find in it the step to pass to fork_task().';
-grant select on public.task_steps to authenticated;
-grant select on public.task_steps to service_role;
+grant select on public.task_steps to authenticated, service_role;
 
 create table private.hidden_step_outputs (
   -- References the task and not the step, because a referenced partition cannot be dropped.
@@ -267,8 +265,7 @@ create policy "owners read the events of their tasks" on public.task_events
   ));
 comment on policy "owners read the events of their tasks" on public.task_events is
   'Clients that join late read the events that were broadcast before.';
-grant select on public.task_events to authenticated;
-grant select on public.task_events to service_role;
+grant select on public.task_events to authenticated, service_role;
 
 create table public.human_reviews (
   id uuid primary key default private.new_id(),
@@ -307,8 +304,7 @@ create policy "owners read the reviews of their tasks" on public.human_reviews
   ));
 comment on policy "owners read the reviews of their tasks" on public.human_reviews is
   'Owners read the questions of their tasks and answer them with respond_to_review().';
-grant select on public.human_reviews to authenticated;
-grant select on public.human_reviews to service_role;
+grant select on public.human_reviews to authenticated, service_role;
 
 create table public.usage_events (
   id bigint generated always as identity primary key,
@@ -359,5 +355,4 @@ create policy "users read their usage" on public.usage_events
   );
 comment on policy "users read their usage" on public.usage_events is
   'Users read what their model calls cost. The view agent_usage reads this table with the caller''s rights.';
-grant select on public.usage_events to authenticated;
-grant select on public.usage_events to service_role;
+grant select on public.usage_events to authenticated, service_role;

@@ -21,16 +21,14 @@ declare
   end;
 begin
   if v_wanted is null then
-    raise sqlstate 'PT500' using
-      message = format('Cannot write the setting %L: no setting has that name', new.key),
-      detail = 'CONFIG_INVALID',
-      hint = 'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.';
+    perform private.raise_error('CONFIG_INVALID',
+      format('Cannot write the setting %L: no setting has that name', new.key),
+      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.');
   end if;
   if new.value !~ v_wanted then
-    raise sqlstate 'PT500' using
-      message = format('Cannot write the setting %L: its value is %L', new.key, left(new.value, 100)),
-      detail = 'CONFIG_INVALID',
-      hint = case when new.key = 'project_url' then 'Give an http or https address.' else 'Give a whole number.' end;
+    perform private.raise_error('CONFIG_INVALID',
+      format('Cannot write the setting %L: its value is %L', new.key, left(new.value, 100)),
+      case when new.key = 'project_url' then 'Give an http or https address.' else 'Give a whole number.' end);
   end if;
   return new;
 end;

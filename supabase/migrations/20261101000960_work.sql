@@ -64,10 +64,9 @@ begin
     begin
       select * into v_work from %2$s where id = p_%1$s_id for no key update;
       if v_work.epoch is distinct from p_epoch or v_work.status is distinct from 'running' then
-        raise sqlstate 'PT409' using
-          message = format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
-          detail = 'LEASE_LOST',
-          hint = 'Stop working on the %1$s: another worker has it, or it has ended.';
+        perform private.raise_error('LEASE_LOST',
+          format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
+          'Stop working on the %1$s: another worker has it, or it has ended.');
       end if;
       -- A renewal rewrites the row and its index entries, so a recently renewed lease is kept as it is.
       if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then

@@ -63,12 +63,11 @@ stable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT429' using
-    message = format('Cannot %s: the quota %s of %s is used up', p_action, p_name, p_amount),
-    detail = 'QUOTA_EXCEEDED',
+  perform private.raise_error('QUOTA_EXCEEDED',
+    format('Cannot %s: the quota %s of %s is used up', p_action, p_name, p_amount),
     -- to_swarm_error.ts reads the seconds from here.
-    hint = format('Try again in %s seconds%s. An operator can raise the quota in private.quotas.',
-      p_retry_after_seconds, p_advice);
+    format('Try again in %s seconds%s. An operator can raise the quota in private.quotas.',
+      p_retry_after_seconds, p_advice));
 end;
 $$;
 comment on function private.raise_quota_exceeded(text, text, bigint, int, text) is
@@ -202,10 +201,9 @@ begin
   loop
     v_ceiling := private.quota(v_key, p_user_id);
     if v_value > v_ceiling then
-      raise sqlstate 'PT400' using
-        message = format('Cannot create the task: its cap %s is %s and the ceiling is %s', v_key, v_value, v_ceiling),
-        detail = 'TASK_BUDGET_INVALID',
-        hint = format('Ask for at most %s, or leave the cap out to get the ceiling.', v_ceiling);
+      perform private.raise_error('TASK_BUDGET_INVALID',
+        format('Cannot create the task: its cap %s is %s and the ceiling is %s', v_key, v_value, v_ceiling),
+        format('Ask for at most %s, or leave the cap out to get the ceiling.', v_ceiling));
     end if;
   end loop;
 end;
@@ -222,6 +220,9 @@ as $$
 declare
   v_ceilings jsonb;
 begin
+  if p_user_id is null then
+    return p_budget;
+  end if;
   select jsonb_object_agg(cap.name, least(
     private.quota(cap.name, p_user_id),
     case when p_budget ? cap.name then (p_budget ->> cap.name)::numeric else cap.usual end
@@ -231,8 +232,7 @@ begin
     ('max_input_tokens', null), ('max_output_tokens', null), ('max_cost_micro_usd', null),
     ('max_steps', 1000), ('max_depth', 32), ('max_tasks', 10000), ('max_wall_seconds', null)
   ) as cap (name, usual)
-  where p_user_id is not null
-    and private.quota(cap.name, p_user_id) is not null;
+  where private.quota(cap.name, p_user_id) is not null;
   return case when v_ceilings is null then p_budget else coalesce(p_budget, '{}') || v_ceilings end;
 end;
 $$;
@@ -312,6 +312,9 @@ stable
 set search_path = ''
 as $$
 begin
+  if p_user_id is null then
+    return null;
+  end if;
   return private.quota('stored_bytes', p_user_id)
     - coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
 end;

@@ -1,5 +1,6 @@
 -- Hand-over: when no other task waits, a new task is given to an idle worker in the transaction that creates
--- it. This saves the transaction of a claim and its write to the disk.
+-- it. This saves the transaction of a claim and its write to the disk. The trace of the task is written beside
+-- its first model call; until then the task has no events and no steps.
 --
 -- The notification contains only the worker's id, because every database role can listen. Both tables are
 -- hints that a server crash may lose; a handed task then waits until its lease ends.
@@ -53,6 +54,33 @@ $$;
 comment on function private.offer_slots(text, int, int) is
   'Stores how many new tasks a worker can take until its next claim. Called by claims.';
 
+create function private.has_expired_lease()
+returns boolean
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- A value, because an index cannot be searched for a volatile function.
+  v_now constant timestamptz := clock_timestamp();
+begin
+  -- Not exists(): without the order, its plan may read all running tasks, including the entries of
+  -- ended ones that an old snapshot keeps.
+  return (
+    select task.lease_expires_at
+    from public.tasks as task
+    where task.status = 'running' and task.lease_expires_at <= v_now
+    order by task.lease_expires_at
+    limit 1
+  ) is not null;
+end;
+$$;
+comment on function private.has_expired_lease() is 'True when the worker of a task has died.';
+
 create function private.pick_idle_worker(
   p_created_by uuid, p_concurrency_key text, p_is_own_transaction boolean
 )
@@ -76,11 +104,13 @@ begin
   for no key update skip locked;
   if not found
     or exists (select from public.tasks where status = 'pending' and message_id is not null)
-    or exists (select from public.tasks where status = 'running' and lease_expires_at <= v_now)
+    or private.has_expired_lease()
   then
     return null;
   end if;
-  if exists (select from private.concurrency_limits) or private.quota('running_tasks', p_created_by) is not null then
+  if exists (select from private.concurrency_limits)
+    or (p_created_by is not null and private.quota('running_tasks', p_created_by) is not null)
+  then
     -- Claims count under the same lock and wait for it.
     if not p_is_own_transaction
       or not pg_try_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0))
@@ -113,33 +143,63 @@ comment on function private.hand_over(public.tasks) is
   'Makes a task that was created with its lease available to its worker. The caller holds the row from pick_idle_worker().';
 
 create function private.fetch_handed(p_worker_id text)
-returns public.tasks[]
+returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
 declare
   v_task_id uuid;
-  v_task_ids uuid[] := '{}'::uuid[];
+  v_task public.tasks;
 begin
-  for v_task_id in delete from private.handed_tasks where worker_id = p_worker_id returning task_id loop
-    v_task_ids := v_task_ids || v_task_id;
-  end loop;
-  if cardinality(v_task_ids) = 0 then
-    return '{}'::public.tasks[];
-  end if;
-  return array(
-    select task
+  for v_task_id in
+    delete from private.handed_tasks as handed where handed.worker_id = p_worker_id returning handed.task_id
+  loop
+    select * into v_task
     from public.tasks as task
-    where task.id = any (v_task_ids) and task.status = 'running' and task.worker_id = p_worker_id
-    order by task.id
-  );
+    where task.id = v_task_id and task.status = 'running' and task.worker_id = p_worker_id
+      -- With a later epoch, the task was claimed after its first lease had expired, perhaps by this worker.
+      and task.epoch = 1;
+    if found then
+      task_id := v_task.id;
+      epoch := v_task.epoch;
+      context := private.new_task_context(v_task);
+      return next;
+    end if;
+  end loop;
 end;
 $$;
 comment on function private.fetch_handed(text) is
-  'The tasks that were given to a worker since its last call. The worker already holds them; the call writes nothing that a commit must flush to the disk.';
+  'The tasks that were given to a worker since its last call, with their contexts. The worker already holds them; the call writes nothing that a commit must flush to the disk. The worker writes their traces with begin_handed(). Called by workers.';
+
+create function private.trace_handed(p_task public.tasks, p_begins_first_step boolean)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not exists (select from public.task_events where task_id = p_task.id) then
+    perform private.trace_claims(array[p_task], p_task.worker_id, p_begins_first_step, p_are_new => true);
+  end if;
+end;
+$$;
+comment on function private.trace_handed(public.tasks, boolean) is
+  'Writes the events of the creation and the claim of a task that was handed to its worker, and with p_begins_first_step its first step, unless its trace has begun. The caller has locked the task, still with the lease of that worker.';
+
+create function private.begin_handed(p_task_id uuid, p_epoch bigint)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.trace_handed(private.hold_task(p_task_id, p_epoch, null), p_begins_first_step => true);
+end;
+$$;
+comment on function private.begin_handed(uuid, bigint) is
+  'Writes the trace of a task from fetch_handed(), beside its first model call. Raises LEASE_LOST. Called by workers.';
 
 create function private.take_back_handed(p_worker_id text default null)
 returns void

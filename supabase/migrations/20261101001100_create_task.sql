@@ -16,16 +16,14 @@ declare
 begin
   for v_key, v_value in select key, value from jsonb_each(coalesce(p_budget, '{}')) loop
     if v_key <> all (v_known) then
-      raise sqlstate 'PT400' using
-        message = format('Cannot create the task: the budget has no cap named %L', v_key),
-        detail = 'TASK_BUDGET_INVALID',
-        hint = 'Caps are ' || array_to_string(v_known, ', ') || '.';
+      perform private.raise_error('TASK_BUDGET_INVALID',
+        format('Cannot create the task: the budget has no cap named %L', v_key),
+        'Caps are ' || array_to_string(v_known, ', ') || '.');
     end if;
     if jsonb_typeof(v_value) <> 'null' and v_value::text !~ '^[0-9]{1,15}$' then
-      raise sqlstate 'PT400' using
-        message = format('Cannot create the task: the cap %s is %s', v_key, v_value),
-        detail = 'TASK_BUDGET_INVALID',
-        hint = 'A cap is a whole number of zero or more, or null for no cap.';
+      perform private.raise_error('TASK_BUDGET_INVALID',
+        format('Cannot create the task: the cap %s is %s', v_key, v_value),
+        'A cap is a whole number of zero or more, or null for no cap.');
     end if;
   end loop;
 end;
@@ -97,19 +95,16 @@ declare
 begin
   select * into v_agent from public.agents where slug = p_slug;
   -- An agent that the user may not use is reported as missing, as the table agents hides it too.
-  if not found or not private.may_use_agent(v_agent.id, p_user_id) then
+  if not found or (p_user_id is not null and not private.may_use_agent(v_agent.id, p_user_id)) then
     v_nearest := private.nearest_agents(p_slug, p_user_id);
-    raise sqlstate 'PT404' using
-      message = format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
-      detail = 'AGENT_NOT_FOUND',
-      hint = coalesce(format('Did you mean %s? ', v_nearest), '')
-        || 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
+    perform private.raise_error('AGENT_NOT_FOUND',
+      format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
+      coalesce(format('Did you mean %s? ', v_nearest), '')
+        || 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.');
   end if;
   if not v_agent.is_active then
-    raise sqlstate 'PT409' using
-      message = format('Cannot %s: the agent %L is not active', p_attempt, p_slug),
-      detail = 'AGENT_INACTIVE',
-      hint = 'Set agents.is_active, or name another agent.';
+    perform private.raise_error('AGENT_INACTIVE', format('Cannot %s: the agent %L is not active', p_attempt, p_slug),
+      'Set agents.is_active, or name another agent.');
   end if;
   return v_agent;
 end;
@@ -135,22 +130,19 @@ set search_path = ''
 as $$
 begin
   if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
-    raise sqlstate 'PT400' using
-      message = 'Cannot create the task: the input is neither an object nor a string',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Send the agent''s input as an object or as text.';
+    perform private.raise_error('TASK_INPUT_INVALID',
+      'Cannot create the task: the input is neither an object nor a string',
+      'Send the agent''s input as an object or as text.');
   end if;
   if p_priority not in ('high', 'normal', 'low') then
-    raise sqlstate 'PT400' using
-      message = format('Cannot create the task: %L is not a priority', p_priority),
-      detail = 'TASK_PRIORITY_INVALID',
-      hint = 'Priorities are high, normal and low.';
+    perform private.raise_error('TASK_PRIORITY_INVALID',
+      format('Cannot create the task: %L is not a priority', p_priority),
+      'Priorities are high, normal and low.');
   end if;
   if p_run_after > clock_timestamp() + interval '1 year' then
-    raise sqlstate 'PT400' using
-      message = format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
-      detail = 'TASK_RUN_AFTER_INVALID',
-      hint = 'Choose a time within the next year.';
+    perform private.raise_error('TASK_RUN_AFTER_INVALID',
+      format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
+      'Choose a time within the next year.');
   end if;
 end;
 $$;
@@ -175,12 +167,15 @@ create function private.create_task(
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
 set search_path = ''
+-- A session keeps the plans of its foreign-key checks. Made while a table was empty, they would read all of it.
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
   v_agent public.agents;
   v_id uuid := private.new_id();
-  v_visible_at timestamptz := private.message_time(p_run_after);
+  v_budget jsonb := p_budget;
+  v_visible_at timestamptz;
   v_worker private.idle_workers;
   v_task public.tasks;
 begin
@@ -198,23 +193,33 @@ begin
     end if;
   end if;
 
+  -- Most tasks lack files and a conversation, and those of the service have no quotas. Their checks are not even
+  -- called, because the first call of a function in a transaction takes longer than what these do then.
   perform private.assert_task_is_valid(p_input, p_priority, p_run_after);
   if p_created_by is not null and not exists (select from auth.users where id = p_created_by) then
-    raise sqlstate 'PT403' using
-      message = 'Cannot create the task: its owner''s account does not exist',
-      detail = 'FORBIDDEN',
-      hint = 'Sign in again: the token is older than the deletion of its account.';
+    perform private.raise_error('FORBIDDEN', 'Cannot create the task: its owner''s account does not exist',
+      'Sign in again: the token is older than the deletion of its account.');
   end if;
   if p_budget is not null then
     perform private.assert_budget_is_valid(p_budget);
     perform private.assert_budget_within_ceilings(p_budget, p_created_by);
   end if;
-  perform private.assert_files_are_usable(p_input, p_created_by);
+  if p_input ? 'files' then
+    perform private.assert_files_are_usable(p_input, p_created_by);
+  end if;
   v_agent := private.active_agent(p_agent, p_created_by);
-  perform private.assert_answers_own_conversation(p_metadata, p_created_by);
-  perform private.take_task_creation(p_created_by, 'create the task');
+  if p_metadata ? 'conversation_id' then
+    perform private.assert_answers_own_conversation(p_metadata, p_created_by);
+  end if;
+  if p_created_by is not null then
+    perform private.take_task_creation(p_created_by, 'create the task');
+    v_budget := private.capped_budget(p_budget, p_created_by);
+  end if;
   if p_run_after is null then
     v_worker := private.pick_idle_worker(p_created_by, p_concurrency_key, p_is_own_transaction);
+  end if;
+  if v_worker.worker_id is null then
+    v_visible_at := private.message_time(p_run_after);
   end if;
 
   insert into public.tasks (
@@ -225,8 +230,8 @@ begin
   select
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
-    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
-    case when not claim.is_made and v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
+    v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
+    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
       || case when claim.is_made then array[private.log_line('started by worker ' || v_worker.worker_id)] end,
     case when claim.is_made then 'running' else 'pending' end,
@@ -252,7 +257,6 @@ begin
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
   if v_task.status = 'running' then
-    perform private.trace_claims(array[v_task], v_task.worker_id, p_begins_first_steps => true, p_are_new => true);
     perform private.hand_over(v_task);
   else
     perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));

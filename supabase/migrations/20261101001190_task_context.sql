@@ -24,7 +24,8 @@ begin
           where handoff.agent_id = p_agent_id and handoff.target_agent_id = target.id
         )
       )
-      and private.may_use_agent(target.id, p_user_id);
+      -- A call for each agent would take longer than the rest.
+      and (p_user_id is null or target.audience = 'everyone' or private.may_use_agent(target.id, p_user_id));
 end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
@@ -70,6 +71,161 @@ $$;
 comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid)
+returns table (
+  agent json, provider json, stored_bytes_left bigint, window_tokens int,
+  fallbacks json, guardrails json, skills json, handoffs json
+)
+language plpgsql
+stable
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_agent public.agents;
+  v_provider public.llm_providers;
+begin
+  -- Small statements, and no joins for lists that most agents lack: to start a statement takes longer than to
+  -- run it.
+  select * into v_agent from public.agents as used where used.id = p_agent_id;
+  if not found then
+    return;
+  end if;
+  select * into v_provider
+  from public.llm_providers as used
+  where used.id = v_agent.provider_id and used.is_active;
+
+  -- All columns: to select some of them as jsonb takes longer than the worker needs to ignore the others.
+  agent := row_to_json(v_agent);
+  if v_provider.id is not null then
+    provider := row_to_json(v_provider);
+  end if;
+  if p_user_id is not null then
+    stored_bytes_left := private.stored_bytes_left(p_user_id);
+  end if;
+  window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  if exists (select from public.agent_fallbacks where agent_id = p_agent_id) then
+    fallbacks := (
+      select json_agg(
+        json_build_object(
+          'provider', to_jsonb(other) - '{display_name,is_active}'::text[],
+          'model', fallback.model,
+          'is_priced', private.is_priced(p_agent_id, other.id, coalesce(fallback.model, other.default_model))
+        )
+        order by fallback.priority
+      )
+      from public.agent_fallbacks as fallback
+      join public.llm_providers as other on other.id = fallback.provider_id
+      where fallback.agent_id = p_agent_id and other.is_active
+    );
+  end if;
+  if exists (select from public.agent_guardrails where agent_id = p_agent_id) then
+    guardrails := (
+      select json_agg(
+        json_build_object('stage', guardrail.stage, 'server', tool.slug, 'tool_name', guardrail.tool_name)
+        order by guardrail.priority
+      )
+      from public.agent_guardrails as guardrail
+      join public.tools as tool on tool.id = guardrail.tool_id
+      where guardrail.agent_id = p_agent_id
+    );
+  end if;
+  if exists (select from public.agent_skills where agent_id = p_agent_id) then
+    skills := (
+      select json_agg(
+        json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
+        order by agent_skill.priority, skill.skill_id
+      )
+      from public.agent_skills as agent_skill
+      join public.skills as skill on skill.id = agent_skill.skill_id
+      where agent_skill.agent_id = p_agent_id and skill.is_active
+    );
+  end if;
+  handoffs := (
+    select json_agg(
+      json_build_object('slug', target.slug, 'description', target.description) order by target.slug
+    )
+    from private.handoff_targets(p_agent_id, p_user_id) as target
+  );
+  return next;
+end;
+$$;
+comment on function private.agent_facts(uuid, uuid) is
+  'The parts of a context that depend only on the agent and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+
+create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
+returns json
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'id', p_task.id,
+    'master_task_id', p_task.master_task_id,
+    'parent_id', p_task.parent_id,
+    'created_by', p_task.created_by,
+    'agent_slug', p_task.agent_slug,
+    'input', p_task.input,
+    'depth', p_task.depth,
+    'attempts', p_task.attempts,
+    'deliveries', p_task.deliveries,
+    'works_alone', p_task.works_alone,
+    'intermediate_data', p_task.intermediate_data,
+    'storage_paths', to_jsonb(p_task.storage_paths),
+    'metadata', p_task.metadata,
+    'traceparent', p_task.traceparent,
+    'tracestate', p_task.tracestate,
+    'budget', case when p_task.parent_id is null then p_task.budget else p_master.budget end,
+    'stored_bytes_left', p_stored_bytes_left,
+    'has_cost_cap',
+      p_task.parent_id is not null and private.cap(p_master.budget, 'max_cost_micro_usd', null) is not null,
+    'output_schema', p_task.output_schema,
+    'master_input', case when p_task.parent_id is null then p_task.input else private.checked_input(p_master) end
+  );
+end;
+$$;
+comment on function private.task_facts(public.tasks, public.tasks, bigint) is
+  'The part of a context that describes the task. p_master is used only for a subtask.';
+
+create function private.new_task_context(p_task public.tasks)
+returns json
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_facts record;
+begin
+  select * into v_facts from private.agent_facts(p_task.agent_id, p_task.created_by);
+  return json_build_object(
+    'task', private.task_facts(p_task, null, v_facts.stored_bytes_left),
+    'agent', v_facts.agent,
+    'provider', v_facts.provider,
+    'window_tokens', coalesce(v_facts.window_tokens, 128000),
+    'fallbacks', coalesce(v_facts.fallbacks, '[]'),
+    'guardrails', coalesce(v_facts.guardrails, '[]'),
+    'skills', coalesce(v_facts.skills, '[]'),
+    'handoffs', coalesce(v_facts.handoffs, '[]'),
+    'steps', case
+      -- The step that begin_handed() is about to write.
+      when v_facts.provider is not null and p_task.budget is null then json_build_array(json_build_object(
+        'seq', 1, 'kind', 'model', 'state', 'started',
+        'name', coalesce(v_facts.agent ->> 'model', v_facts.provider ->> 'default_model'), 'output', null
+      ))
+      else '[]'
+    end,
+    'reviews', '[]'::json,
+    'job_data_flows', '[]'::json,
+    'is_untraced', true
+  );
+end;
+$$;
+comment on function private.new_task_context(public.tasks) is
+  'The context of a master task that was handed to its worker and has no trace yet, in a third less time than task_contexts().';
+
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to build a transcript of a thousand steps.
@@ -86,79 +242,14 @@ begin
     with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select agent.id, working.created_by,
-        -- As text, which is copied into the context of each task.
-        (to_jsonb(agent) - 'provider_id' - 'is_active' - 'audience' - 'created_at' - 'updated_at')::json as agent,
-        (to_jsonb(provider) - 'display_name' - 'is_active')::json as provider,
-        private.stored_bytes_left(working.created_by) as stored_bytes_left,
-        private.model_window(provider.id, coalesce(agent.model, provider.default_model)) as window_tokens,
-        coalesce((
-          select json_agg(
-            json_build_object(
-              'provider', to_jsonb(other) - 'display_name' - 'is_active',
-              'model', fallback.model,
-              'is_priced', private.is_priced(agent.id, other.id, coalesce(fallback.model, other.default_model))
-            )
-            order by fallback.priority
-          )
-          from public.agent_fallbacks as fallback
-          join public.llm_providers as other on other.id = fallback.provider_id
-          where fallback.agent_id = agent.id and other.is_active
-        ), '[]') as fallbacks,
-        coalesce((
-          select json_agg(
-            json_build_object('stage', guardrail.stage, 'server', tool.slug, 'tool_name', guardrail.tool_name)
-            order by guardrail.priority
-          )
-          from public.agent_guardrails as guardrail
-          join public.tools as tool on tool.id = guardrail.tool_id
-          where guardrail.agent_id = agent.id
-        ), '[]') as guardrails,
-        coalesce((
-          select json_agg(
-            json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
-            order by agent_skill.priority, skill.skill_id
-          )
-          from public.agent_skills as agent_skill
-          join public.skills as skill on skill.id = agent_skill.skill_id
-          where agent_skill.agent_id = agent.id and skill.is_active
-        ), '[]') as skills,
-        coalesce((
-          select json_agg(
-            json_build_object('slug', target.slug, 'description', target.description) order by target.slug
-          )
-          from private.handoff_targets(agent.id, working.created_by) as target
-        ), '[]') as handoffs
+      select working.agent_id as id, working.created_by, facts.*
       from (select distinct task.agent_id, task.created_by from unnest(p_tasks) as task) as working
-      join public.agents as agent on agent.id = working.agent_id
-      left join public.llm_providers as provider on provider.id = agent.provider_id and provider.is_active
+      cross join lateral private.agent_facts(working.agent_id, working.created_by) as facts
     )
     select task.id, task.epoch, json_build_object(
-      'task', json_build_object(
-        'id', task.id,
-        'master_task_id', task.master_task_id,
-        'parent_id', task.parent_id,
-        'created_by', task.created_by,
-        'agent_slug', task.agent_slug,
-        'input', task.input,
-        'depth', task.depth,
-        'attempts', task.attempts,
-        'deliveries', task.deliveries,
-        'works_alone', task.works_alone,
-        'intermediate_data', task.intermediate_data,
-        'storage_paths', to_jsonb(task.storage_paths),
-        'metadata', task.metadata,
-        'traceparent', task.traceparent,
-        'tracestate', task.tracestate,
-        'budget', case when task.parent_id is null then task.budget else master.budget end,
-        'stored_bytes_left', case
-          when staff.id is null then private.stored_bytes_left(task.created_by) else staff.stored_bytes_left
-        end,
-        'has_cost_cap',
-          task.parent_id is not null and private.cap(master.budget, 'max_cost_micro_usd', null) is not null,
-        'output_schema', task.output_schema,
-        'master_input', case when task.parent_id is null then task.input else private.checked_input(master) end
-      ),
+      'task', private.task_facts(p_tasks[task.ordinality], master, case
+        when staff.id is null then private.stored_bytes_left(task.created_by) else staff.stored_bytes_left
+      end),
       'agent', staff.agent,
       'provider', staff.provider,
       'window_tokens', coalesce(staff.window_tokens, 128000),

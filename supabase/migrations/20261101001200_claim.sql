@@ -59,7 +59,42 @@ end;
 $$;
 comment on function private.pick_in_turn(int) is 'Locks up to p_limit tasks that run next.';
 
-create function private.pick_of_only_owner(p_limit int)
+create function private.claimed_until(p_owner_key uuid)
+returns bigint
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_stored constant text[] := string_to_array(current_setting('supaswarm.claimed_until', true), ' ');
+begin
+  if v_stored[1] = p_owner_key::text and v_stored[3]::float8 > extract(epoch from clock_timestamp()) - 5 then
+    return v_stored[2]::bigint;
+  end if;
+  perform set_config('supaswarm.claimed_until', '', false);
+  return 0;
+end;
+$$;
+comment on function private.claimed_until(uuid) is
+  'The message of the last task that this session claimed from an owner''s line, or 0. Forgotten after 5 seconds, because tasks with earlier messages may be due by then.';
+
+create function private.remember_claimed_until(p_owner_key uuid, p_message_id bigint)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_looked_at constant text := coalesce(
+    (string_to_array(nullif(current_setting('supaswarm.claimed_until', true), ''), ' '))[3],
+    extract(epoch from clock_timestamp())::text
+  );
+begin
+  perform set_config('supaswarm.claimed_until', concat_ws(' ', p_owner_key, p_message_id, v_looked_at), false);
+end;
+$$;
+comment on function private.remember_claimed_until(uuid, bigint) is
+  'Stores in the session up to which message an owner''s line was claimed, and when the line was last read from its beginning.';
+
+create function private.pick_of_only_owner(p_limit int, p_of_users boolean)
 returns setof uuid
 language plpgsql
 set search_path = ''
@@ -74,6 +109,10 @@ declare
   v_owner_id uuid;
   v_owner_key uuid;
   v_max_running bigint;
+  v_limit bigint := p_limit;
+  v_claimed_until bigint;
+  v_task_ids uuid[];
+  v_message_ids bigint[];
 begin
   -- From the end of the lines: while a session holds an old snapshot, entries of tasks that were
   -- claimed cannot be removed from their beginning.
@@ -83,7 +122,7 @@ begin
   order by task.owner_key desc
   limit 1;
   -- Not exists(): without the order, its plan may read every waiting task.
-  if v_owner_key is null or (
+  if v_owner_key is null or (v_owner_id is not null and not p_of_users) or (
     select task.owner_key
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null and task.owner_key < v_owner_key
@@ -93,25 +132,39 @@ begin
     return;
   end if;
   v_max_running := private.quota('running_tasks', v_owner_id);
-  return query
-    select task.id
-    from public.tasks as task
-    where task.status = 'pending' and task.message_id is not null
-      and task.owner_key = v_owner_key
-      and (task.run_after is null or task.run_after <= v_now)
-      and not task.works_alone
-      and task.cancel_requested_at is null
-      and task.deliveries < task.max_deliveries
-    order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
-    limit case
-      when v_max_running is null then p_limit
-      else greatest(0, least(p_limit, v_max_running - private.running_count(v_owner_id)))
-    end
-    for no key update skip locked;
+  if v_max_running is not null then
+    v_limit := greatest(0, least(p_limit, v_max_running - private.running_count(v_owner_id)));
+  end if;
+  v_claimed_until := private.claimed_until(v_owner_key);
+  loop
+    -- The index contains the message, so earlier entries are skipped without reading their tasks.
+    select array_agg(line.id), array_agg(line.message_id) into v_task_ids, v_message_ids
+    from (
+      select task.id, task.message_id
+      from public.tasks as task
+      where task.status = 'pending' and task.message_id > v_claimed_until
+        and task.owner_key = v_owner_key
+        and (task.run_after is null or task.run_after <= v_now)
+        and not task.works_alone
+        and task.cancel_requested_at is null
+        and task.deliveries < task.max_deliveries
+      order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
+      limit v_limit
+      for no key update skip locked
+    ) as line;
+    exit when v_claimed_until = 0 or cardinality(v_task_ids) = v_limit;
+    -- Tasks with earlier messages may be due now.
+    v_claimed_until := 0;
+    perform set_config('supaswarm.claimed_until', '', false);
+  end loop;
+  if cardinality(v_task_ids) = v_limit then
+    perform private.remember_claimed_until(v_owner_key, v_message_ids[v_limit]);
+  end if;
+  return query select unnest(v_task_ids);
 end;
 $$;
-comment on function private.pick_of_only_owner(int) is
-  'A faster pick_in_turn(), in a quarter of its time, for the usual case that only one owner has waiting tasks. Returns nothing in any other case. The caller has checked that no concurrency key has a limit.';
+comment on function private.pick_of_only_owner(int, boolean) is
+  'A faster pick_in_turn(), in a quarter of its time, for the usual case that only one owner has waiting tasks. Returns nothing in any other case, and without p_of_users only tasks of the service. The caller has checked that no concurrency key has a limit.';
 
 create function private.has_room_for_one(p_created_by uuid, p_concurrency_key text)
 returns boolean
@@ -143,7 +196,7 @@ $$;
 comment on function private.has_room_for_one(uuid, text) is
   'True when quotas and concurrency_limits allow one more running task of this owner and key.';
 
-create function private.pick_lone()
+create function private.pick_lone(p_of_users boolean)
 returns setof uuid
 language plpgsql
 set search_path = ''
@@ -158,6 +211,7 @@ begin
     where task.works_alone
       and task.status = 'pending'
       and task.message_id is not null
+      and (p_of_users or task.created_by is null)
       and (task.run_after is null or task.run_after <= clock_timestamp())
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
@@ -167,25 +221,44 @@ begin
     for no key update skip locked;
 end;
 $$;
-comment on function private.pick_lone() is
-  'Locks the task with works_alone that has waited longest.';
+comment on function private.pick_lone(boolean) is
+  'Locks the task with works_alone that has waited longest, without p_of_users of the service''s.';
 
-create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
+create function private.take_expired(p_limit int, p_worker_id text, p_lease_seconds int, p_is_ahead boolean)
+returns public.tasks[]
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_task_ids constant uuid[] := array(select private.pick_expired(p_limit));
+begin
+  -- The worker may have died before it wrote the trace of a task that was handed to it.
+  perform private.trace_handed(task, p_begins_first_step => false)
+  from public.tasks as task
+  where task.id = any (v_task_ids) and task.epoch = 1;
+  return private.take_tasks(v_task_ids, p_worker_id, p_lease_seconds, p_is_ahead);
+end;
+$$;
+comment on function private.take_expired(int, text, int, boolean) is
+  'Gives up to p_limit tasks whose workers died to another worker and returns the updated tasks.';
+
+create function private.pick_tasks(p_limit int, p_of_users boolean, p_has_key_limits boolean)
 returns setof uuid
 language plpgsql
 set search_path = ''
 as $$
 begin
   if not p_has_key_limits then
-    return query select private.pick_of_only_owner(p_limit);
-    if found then
+    return query select private.pick_of_only_owner(p_limit, p_of_users);
+    if found or not p_of_users then
       return;
     end if;
   end if;
   return query select private.pick_in_turn(p_limit);
 end;
 $$;
-comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit waiting tasks for a claim.';
+comment on function private.pick_tasks(int, boolean, boolean) is
+  'Locks up to p_limit waiting tasks for a claim. Without p_of_users, only when all of them are the service''s.';
 
 create function private.take_tasks(p_task_ids uuid[], p_worker_id text, p_lease_seconds int, p_is_ahead boolean)
 returns public.tasks[]
@@ -240,8 +313,9 @@ begin
     )
     select coalesce(jsonb_object_agg(task_id, name), '{}') into v_begun from begun;
   end if;
-  insert into public.task_events (task_id, master_task_id, type, payload)
-  select task.id, task.master_task_id, event.type, event.payload
+  insert into public.task_events (task_id, master_task_id, type, payload, at)
+  select task.id, task.master_task_id, event.type, event.payload,
+    case event.place when 0 then task.created_at else clock_timestamp() end
   from unnest(p_tasks) with ordinality as task
   cross join lateral (
     values
@@ -258,7 +332,7 @@ begin
 end;
 $$;
 comment on function private.trace_claims(public.tasks[], text, boolean, boolean) is
-  'Writes the events of claimed tasks. With p_begins_first_steps it also writes the first step of tasks that have none, which is always a model call; this saves each of them a round trip. With p_are_new it begins with the events of their creation. The caller has just claimed the tasks.';
+  'Writes the events of claimed tasks. With p_begins_first_steps it also writes the first step of tasks that have none, which is always a model call; this saves each of them a round trip. With p_are_new it begins with the events of their creation. The caller holds the tasks.';
 
 create function private.is_user_waiting()
 returns boolean
@@ -296,41 +370,42 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
+  v_of_users constant boolean := v_has_key_limits or coalesce(private.is_user_waiting(), false);
   v_claimed public.tasks[] := '{}'::public.tasks[];
   v_has_expired boolean := false;
   v_is_alone boolean := false;
 begin
   if p_free_slot_count is not null then
-    v_claimed := private.fetch_handed(p_worker_id);
-    if cardinality(v_claimed) > 0 then
-      return query select * from private.task_contexts(v_claimed);
+    return query select * from private.fetch_handed(p_worker_id);
+    if found then
       return;
     end if;
   end if;
   if p_limit <= 0 then
     return;
   end if;
-  if v_has_key_limits or private.is_user_waiting() then
+  if v_of_users then
     -- One claim at a time, locked before anything else: two claims that count concurrently would both
-    -- start the last task that a limit allows.
+    -- start the last task that a limit allows. A claim without the lock ignores tasks that users create
+    -- meanwhile; the next claim finds them.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
   end if;
-  if exists (select from public.tasks where status = 'running' and lease_expires_at <= clock_timestamp()) then
+  if private.has_expired_lease() then
     v_has_expired := true;
     perform private.release_cut_calls(p_lease_seconds);
   end if;
   if p_lone <> 'skip' and exists (select from public.tasks where works_alone and status = 'pending') then
-    v_claimed := private.take_tasks(array(select private.pick_lone()), p_worker_id, p_lease_seconds, p_is_ahead);
+    v_claimed := private.take_tasks(array(select private.pick_lone(v_of_users)), p_worker_id, p_lease_seconds, p_is_ahead);
     v_is_alone := p_lone = 'first' and cardinality(v_claimed) > 0;
   end if;
   if not v_is_alone and v_has_expired then
-    v_claimed := v_claimed || private.take_tasks(
-      array(select private.pick_expired(p_limit - cardinality(v_claimed))), p_worker_id, p_lease_seconds, p_is_ahead
+    v_claimed := v_claimed || private.take_expired(
+      p_limit - cardinality(v_claimed), p_worker_id, p_lease_seconds, p_is_ahead
     );
   end if;
   if not v_is_alone and cardinality(v_claimed) < p_limit and private.is_user_waiting() is not null then
     v_claimed := v_claimed || private.take_tasks(
-      array(select private.pick_tasks(p_limit - cardinality(v_claimed), v_has_key_limits)),
+      array(select private.pick_tasks(p_limit - cardinality(v_claimed), v_of_users, v_has_key_limits)),
       p_worker_id, p_lease_seconds, p_is_ahead
     );
   end if;

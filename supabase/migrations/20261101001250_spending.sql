@@ -82,11 +82,10 @@ begin
     v_exceeded := 'max_wall_seconds';
   end if;
   if v_exceeded is not null then
-    raise sqlstate 'PT422' using
-      message = format('Cannot call the model: the job has used up its %s of %s',
+    perform private.raise_error('BUDGET_EXCEEDED',
+      format('Cannot call the model: the job has used up its %s of %s',
         v_exceeded, v_budget ->> v_exceeded),
-      detail = 'BUDGET_EXCEEDED',
-      hint = 'Create the task with a larger budget, or with null for no cap.';
+      'Create the task with a larger budget, or with null for no cap.');
   end if;
   return v_master.budget;
 end;
@@ -102,10 +101,9 @@ set search_path = ''
 as $$
 begin
   if not p_is_priced then
-    raise sqlstate 'PT422' using
-      message = 'Cannot call the model: the job has a cost cap, and the model or a tool of its provider has no price',
-      detail = 'PRICE_UNKNOWN',
-      hint = 'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.';
+    perform private.raise_error('PRICE_UNKNOWN',
+      'Cannot call the model: the job has a cost cap, and the model or a tool of its provider has no price',
+      'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.');
   end if;
 end;
 $$;

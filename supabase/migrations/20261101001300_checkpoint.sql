@@ -42,10 +42,9 @@ begin
     order by seq
   loop
     if v_step.seq > v_max_steps then
-      raise sqlstate 'PT422' using
-        message = format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
-        detail = 'STEPS_EXCEEDED',
-        hint = 'Create the task with a larger max_steps in its budget, or split the work into subtasks.';
+      perform private.raise_error('STEPS_EXCEEDED',
+        format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
+        'Create the task with a larger max_steps in its budget, or split the work into subtasks.');
     end if;
     if v_step.kind = 'model' then
       perform private.assert_budget_allows_model_call(p_task);

@@ -11,9 +11,7 @@ as $$
 begin
   return exists (
     select from public.task_steps where task_id = p_task_id and kind = 'model' and state = 'started'
-  )
-  -- A worker that has not fetched the task has called nothing.
-  and not exists (select from private.handed_tasks where task_id = p_task_id);
+  );
 end;
 $$;
 comment on function private.is_calling_model(uuid) is 'True while a model call of the task is running.';

@@ -109,20 +109,22 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
-  v_message_id bigint;
 begin
   -- No descendant may keep running after its task ends.
   perform private.cancel_descendants(p_task_id);
 
-  select message_id into v_message_id
+  select * into v_task
   from public.tasks
   where id = p_task_id and finished_at is null
   for no key update;
   if not found then
     return false;
   end if;
-  if v_message_id is not null then
-    perform private.delete_messages(array[v_message_id]);
+  if v_task.message_id is not null then
+    perform private.delete_messages(array[v_task.message_id]);
+  end if;
+  if v_task.status = 'running' and v_task.epoch = 1 then
+    perform private.trace_handed(v_task, p_begins_first_step => false);
   end if;
 
   update public.tasks

@@ -319,6 +319,9 @@ begin
     and epoch = p_epoch
     and p_untried @> to_jsonb(seq);
   if not p_has_begun then
+    if p_epoch = 1 then
+      perform private.trace_handed(v_task, p_begins_first_step => false);
+    end if;
     -- Undo the effects of the claim, so that a later claim ahead of a free slot is again not counted.
     update public.tasks
     set deliveries = greatest(deliveries - case when ahead_epoch = p_epoch then 0 else 1 end, 0),

@@ -17,33 +17,29 @@ declare
     (select budget from public.tasks where id = v_budget_job_id), 'max_tasks', null);
 begin
   if p_task.depth + 1 > v_max_depth then
-    raise sqlstate 'PT422' using
-      message = format('Cannot create subtasks at depth %s: the maximum depth of the job is %s', p_task.depth + 1, v_max_depth),
-      detail = 'DEPTH_EXCEEDED',
-      hint = 'Let the agent do the work itself, or create the job with a larger max_depth.';
+    perform private.raise_error('DEPTH_EXCEEDED',
+      format('Cannot create subtasks at depth %s: the maximum depth of the job is %s', p_task.depth + 1, v_max_depth),
+      'Let the agent do the work itself, or create the job with a larger max_depth.');
   end if;
   if (select count(*) from public.tasks where parent_id = p_task.id) + p_new_children > v_max_children then
-    raise sqlstate 'PT422' using
-      message = format('Cannot create %s more subtasks: a task may have at most %s', p_new_children, v_max_children),
-      detail = 'CHILDREN_EXCEEDED',
-      hint = 'Group the work into fewer subtasks, or let subtasks create their own.';
+    perform private.raise_error('CHILDREN_EXCEEDED',
+      format('Cannot create %s more subtasks: a task may have at most %s', p_new_children, v_max_children),
+      'Group the work into fewer subtasks, or let subtasks create their own.');
   end if;
   if (select task_count from private.job_totals where master_task_id = p_task.master_task_id)
       + p_new_children > v_max_tasks
   then
-    raise sqlstate 'PT422' using
-      message = format('Cannot create %s more subtasks: the job may have at most %s tasks', p_new_children, v_max_tasks),
-      detail = 'TASKS_EXCEEDED',
-      hint = 'Create the job with a larger max_tasks, or with null for no cap.';
+    perform private.raise_error('TASKS_EXCEEDED',
+      format('Cannot create %s more subtasks: the job may have at most %s tasks', p_new_children, v_max_tasks),
+      'Create the job with a larger max_tasks, or with null for no cap.');
   end if;
   if v_max_shared_tasks is not null then
     perform private.lock_shared_budget(v_budget_job_id);
     if (private.shared_spending(v_budget_job_id)).task_count + p_new_children > v_max_shared_tasks then
-      raise sqlstate 'PT422' using
-        message = format('Cannot create %s more subtasks: the job and its forks together may have at most %s tasks',
+      perform private.raise_error('TASKS_EXCEEDED',
+        format('Cannot create %s more subtasks: the job and its forks together may have at most %s tasks',
           p_new_children, v_max_shared_tasks),
-        detail = 'TASKS_EXCEEDED',
-        hint = 'Create a new job with a larger max_tasks, or with null for no cap.';
+        'Create a new job with a larger max_tasks, or with null for no cap.');
     end if;
   end if;
   perform private.assert_may_wait(p_task.created_by, p_new_children, format('create %s more subtasks', p_new_children));
@@ -142,10 +138,9 @@ begin
   perform private.lock_job_of(p_parent_id);
   select * into v_parent from public.tasks where id = p_parent_id for no key update;
   if v_parent.id is null or v_parent.finished_at is not null or v_parent.cancel_requested_at is not null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot create the task: the task %s that asks for it has ended', p_parent_id),
-      detail = 'TASK_CANCELLED',
-      hint = 'Only a task that has not ended creates others.';
+    perform private.raise_error('TASK_CANCELLED',
+      format('Cannot create the task: the task %s that asks for it has ended', p_parent_id),
+      'Only a task that has not ended creates others.');
   end if;
   return query
     select task.id, task.master_task_id, task.status, false
@@ -158,20 +153,16 @@ begin
   end if;
 
   if jsonb_typeof(p_request -> 'budget') = 'object' then
-    raise sqlstate 'PT400' using
-      message = 'Cannot create the task: a task that an agent creates cannot have its own budget',
-      detail = 'TASK_BUDGET_INVALID',
-      hint = 'Omit budget: the task uses the rest of its job''s budget.';
+    perform private.raise_error('TASK_BUDGET_INVALID',
+      'Cannot create the task: a task that an agent creates cannot have its own budget',
+      'Omit budget: the task uses the rest of its job''s budget.');
   end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
   v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent', v_parent.created_by);
   if v_error is not null then
-    raise exception using
-      errcode = case v_error ->> 'code' when 'AGENT_NOT_FOUND' then 'PT404' when 'AGENT_INACTIVE' then 'PT409' else 'PT403' end,
-      message = v_error ->> 'message',
-      detail = v_error ->> 'code',
-      hint = 'Name an agent that this task may hand off to.';
+    perform private.raise_error(v_error ->> 'code', v_error ->> 'message',
+      'Name an agent that this task may hand off to.');
   end if;
   perform private.assert_subtask_caps(v_parent, 1);
 
@@ -210,10 +201,9 @@ begin
   end if;
   if p_caller ->> 'actor' = 'agent' then
     if v_parent_id is null then
-      raise sqlstate 'PT403' using
-        message = 'Cannot create the task: the calling agent does not run in a task',
-        detail = 'AGENT_NOT_ALLOWED',
-        hint = 'Create the task as a user, or with a secret key that names no agent.';
+      perform private.raise_error('AGENT_NOT_ALLOWED',
+        'Cannot create the task: the calling agent does not run in a task',
+        'Create the task as a user, or with a secret key that names no agent.');
     end if;
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
@@ -261,10 +251,8 @@ begin
   perform private.lock_job_of(p_task_id);
   v_task := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
   if v_task.cancel_requested_at is not null then
-    raise sqlstate 'PT409' using
-      message = 'Cannot create subtasks: the task is being cancelled',
-      detail = 'TASK_CANCELLED',
-      hint = 'Finish the task; it will be recorded as cancelled.';
+    perform private.raise_error('TASK_CANCELLED', 'Cannot create subtasks: the task is being cancelled',
+      'Finish the task; it will be recorded as cancelled.');
   end if;
   perform private.assert_subtask_caps(v_task, (
     select count(*)::int

@@ -40,10 +40,8 @@ stable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT404' using
-    message = format('Cannot find task %s', coalesce(p_task_id::text, 'null')),
-    detail = 'TASK_NOT_FOUND',
-    hint = 'Read the ids of your tasks from the table tasks.';
+  perform private.raise_error('TASK_NOT_FOUND', format('Cannot find task %s', coalesce(p_task_id::text, 'null')),
+    'Read the ids of your tasks from the table tasks.');
 end;
 $$;
 comment on function private.raise_task_not_found(uuid) is 'Raises TASK_NOT_FOUND.';
@@ -102,16 +100,13 @@ declare
 begin
   perform private.assert_person_may('answer the review', 'swarm:run');
   if p_approved is null then
-    raise sqlstate 'PT400' using
-      message = 'Cannot answer the review: p_approved is null',
-      detail = 'REVIEW_ANSWER_INVALID',
-      hint = 'Send true or false.';
+    perform private.raise_error('REVIEW_ANSWER_INVALID', 'Cannot answer the review: p_approved is null',
+      'Send true or false.');
   end if;
   if not private.is_within_limits(jsonb_build_array(p_response, p_comments)) then
-    raise sqlstate 'PT400' using
-      message = 'Cannot answer the review: response and comments are larger than 1 MiB, 200 levels or 70,000 values',
-      detail = 'REVIEW_ANSWER_INVALID',
-      hint = 'Send less, or store it as a file or document and name that.';
+    perform private.raise_error('REVIEW_ANSWER_INVALID',
+      'Cannot answer the review: response and comments are larger than 1 MiB, 200 levels or 70,000 values',
+      'Send less, or store it as a file or document and name that.');
   end if;
   perform private.lock_job(v_task.master_task_id);
 
@@ -153,8 +148,6 @@ end;
 $$;
 comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
   'Answers the open review of a task and queues the task again. Definer: users may not write tasks or queues; the function checks the caller itself.';
-grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
-grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to service_role;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -164,15 +157,13 @@ set search_path = ''
 as $$
 begin
   if exists (select from public.human_reviews where task_id = p_task_id) then
-    raise sqlstate 'PT409' using
-      message = format('Cannot answer the review of task %s: it has been answered or the task has ended', p_task_id),
-      detail = 'REVIEW_ALREADY_ANSWERED',
-      hint = 'Read the answer from the table human_reviews.';
+    perform private.raise_error('REVIEW_ALREADY_ANSWERED',
+      format('Cannot answer the review of task %s: it has been answered or the task has ended', p_task_id),
+      'Read the answer from the table human_reviews.');
   end if;
-  raise sqlstate 'PT404' using
-    message = format('Cannot answer the review of task %s: the task has not requested one', p_task_id),
-    detail = 'REVIEW_NOT_FOUND',
-    hint = 'A task that waits for an answer has the status needs_human_review.';
+  perform private.raise_error('REVIEW_NOT_FOUND',
+    format('Cannot answer the review of task %s: the task has not requested one', p_task_id),
+    'A task that waits for an answer has the status needs_human_review.');
 end;
 $$;
 comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY_ANSWERED or REVIEW_NOT_FOUND.';
@@ -188,5 +179,7 @@ as $$
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
   'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
-grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to service_role;
+grant execute on function
+  private.respond_to_review(uuid, boolean, jsonb, text),
+  public.respond_to_review(uuid, boolean, jsonb, text)
+  to authenticated, service_role;

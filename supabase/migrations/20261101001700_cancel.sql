@@ -9,10 +9,8 @@ declare
   v_count int;
 begin
   if p_master.parent_id is not null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot cancel task %s: it is a subtask', p_master.id),
-      detail = 'TASK_NOT_MASTER',
-      hint = format('Cancel its master task %s.', p_master.master_task_id);
+    perform private.raise_error('TASK_NOT_MASTER', format('Cannot cancel task %s: it is a subtask', p_master.id),
+      format('Cancel its master task %s.', p_master.master_task_id));
   end if;
   perform private.lock_job(p_master.id);
   if not exists (select from public.tasks where id = p_master.id and finished_at is null) then
@@ -53,8 +51,6 @@ end;
 $$;
 comment on function private.cancel_task(uuid) is
   'Cancels a job and returns how many tasks that ends. Definer: users may not write tasks or queues; the function checks the caller itself.';
-grant execute on function private.cancel_task(uuid) to authenticated;
-grant execute on function private.cancel_task(uuid) to service_role;
 
 create function public.cancel_task(p_master_task_id uuid)
 returns int
@@ -65,5 +61,4 @@ as $$
 $$;
 comment on function public.cancel_task(uuid) is
   'Cancels a job: waiting tasks end immediately, running ones within a heartbeat. Returns the number of tasks that this ends; 0 when the job had already ended. For the owner, the owner''s OAuth clients with the scope swarm:run and the service; an agent may cancel the job that it is part of. Raises TASK_NOT_FOUND, TASK_NOT_MASTER, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.cancel_task(uuid) to authenticated;
-grant execute on function public.cancel_task(uuid) to service_role;
+grant execute on function private.cancel_task(uuid), public.cancel_task(uuid) to authenticated, service_role;

@@ -21,8 +21,6 @@ end;
 $$;
 comment on function private.watch_task(uuid) is
   'Marks the job of a task as watched. Definer: users may not write to schema private; the function checks the caller itself.';
-grant execute on function private.watch_task(uuid) to authenticated;
-grant execute on function private.watch_task(uuid) to service_role;
 
 create function public.watch_task(p_task_id uuid)
 returns timestamptz
@@ -33,5 +31,4 @@ as $$
 $$;
 comment on function public.watch_task(uuid) is
   'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. When an operator watches another user''s job, operator_acts records it. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.watch_task(uuid) to authenticated;
-grant execute on function public.watch_task(uuid) to service_role;
+grant execute on function private.watch_task(uuid), public.watch_task(uuid) to authenticated, service_role;

@@ -8,16 +8,14 @@ as $$
 begin
   perform private.assert_task_input('continue the task', p_input);
   if p_task.parent_id is not null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot continue task %s: it is a subtask, and its parent already has its result', p_task_id),
-      detail = 'TASK_NOT_CONTINUABLE',
-      hint = format('Continue the master task %s, or fork the subtask.', p_task.master_task_id);
+    perform private.raise_error('TASK_NOT_CONTINUABLE',
+      format('Cannot continue task %s: it is a subtask, and its parent already has its result', p_task_id),
+      format('Continue the master task %s, or fork the subtask.', p_task.master_task_id));
   end if;
   if p_task.finished_at is null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot continue task %s: it is %s', p_task_id, p_task.status),
-      detail = 'TASK_NOT_CONTINUABLE',
-      hint = 'Only a task that has ended can be continued. Wait for it to end, or cancel it first.';
+    perform private.raise_error('TASK_NOT_CONTINUABLE',
+      format('Cannot continue task %s: it is %s', p_task_id, p_task.status),
+      'Only a task that has ended can be continued. Wait for it to end, or cancel it first.');
   end if;
 end;
 $$;
@@ -76,10 +74,9 @@ declare
   v_max_steps constant numeric := private.cap(p_task.budget, 'max_steps', 1000);
 begin
   if v_seq >= v_max_steps then
-    raise sqlstate 'PT422' using
-      message = format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
-      detail = 'STEPS_EXCEEDED',
-      hint = 'Create a task with a larger max_steps in its budget.';
+    perform private.raise_error('STEPS_EXCEEDED',
+      format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
+      'Create a task with a larger max_steps in its budget.');
   end if;
   insert into public.task_steps (
     task_id, seq, kind, state, input, output, idempotency_key, epoch, ended_at
@@ -126,8 +123,6 @@ end;
 $$;
 comment on function private.continue_task(uuid, jsonb) is
   'Adds a message to a task that has ended. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-grant execute on function private.continue_task(uuid, jsonb) to authenticated;
-grant execute on function private.continue_task(uuid, jsonb) to service_role;
 
 create function public.continue_task(p_task_id uuid, p_input jsonb)
 returns text
@@ -138,5 +133,5 @@ as $$
 $$;
 comment on function public.continue_task(uuid, jsonb) is
   'Adds another message of the user to a master task that completed, failed or was cancelled, which then continues with its whole transcript, and returns its status. Of two concurrent calls, one succeeds. Earlier usage still counts toward the budget, and the message counts as the creation of a task. A message of an OAuth client limits the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.continue_task(uuid, jsonb) to authenticated;
-grant execute on function public.continue_task(uuid, jsonb) to service_role;
+grant execute on function private.continue_task(uuid, jsonb), public.continue_task(uuid, jsonb)
+  to authenticated, service_role;

@@ -26,10 +26,9 @@ begin
   for v_name in select jsonb_array_elements_text(p_names) loop
     v_secret := private.secret_value(v_name);
     if v_secret is null then
-      raise sqlstate 'PT422' using
-        message = format('Cannot call the tool: Vault holds no secret named %L', v_name),
-        detail = 'SECRET_NOT_FOUND',
-        hint = format('Store it with select vault.create_secret(''…'', %L), or run deno task mcps:sync.', v_name);
+      perform private.raise_error('SECRET_NOT_FOUND',
+        format('Cannot call the tool: Vault holds no secret named %L', v_name),
+        format('Store it with select vault.create_secret(''…'', %L), or run deno task mcps:sync.', v_name));
     end if;
     v_secrets := v_secrets || jsonb_build_object(v_name, v_secret);
   end loop;
@@ -56,11 +55,10 @@ begin
   then
     return;
   end if;
-  raise sqlstate 'PT403' using
-    message = format('Cannot call the tool %L: its shared credential may not be used for this call', v_tool.slug),
-    detail = 'CREDENTIAL_REQUIRED',
-    hint = format('Store your own credential with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
-      v_tool.slug, case when v_tool.type = 'mcp_server' then ' or connect your account with mcp-oauth' else '' end);
+  perform private.raise_error('CREDENTIAL_REQUIRED',
+    format('Cannot call the tool %L: its shared credential may not be used for this call', v_tool.slug),
+    format('Store your own credential with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
+      v_tool.slug, case when v_tool.type = 'mcp_server' then ' or connect your account with mcp-oauth' else '' end));
 end;
 $$;
 comment on function private.assert_shared_credential(uuid, uuid, boolean) is
@@ -90,10 +88,9 @@ begin
 
   v_secret := private.secret_value(v_name);
   if v_secret is null then
-    raise sqlstate 'PT422' using
-      message = format('Cannot call the tool: Vault holds no secret named %L', v_name),
-      detail = 'SECRET_NOT_FOUND',
-      hint = format('Store it with select vault.create_secret(''…'', %L), or set your own with set_tool_credential().', v_name);
+    perform private.raise_error('SECRET_NOT_FOUND',
+      format('Cannot call the tool: Vault holds no secret named %L', v_name),
+      format('Store it with select vault.create_secret(''…'', %L), or set your own with set_tool_credential().', v_name));
   end if;
   return v_secret;
 end;
@@ -133,17 +130,15 @@ declare
 begin
   select * into v_provider from public.llm_providers where id = p_provider_id and is_active;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Cannot call the model: its provider does not exist or is not active',
-      detail = 'PROVIDER_NOT_FOUND',
-      hint = 'Set the agent''s provider_id to an active row of llm_providers.';
+    perform private.raise_error('PROVIDER_NOT_FOUND',
+      'Cannot call the model: its provider does not exist or is not active',
+      'Set the agent''s provider_id to an active row of llm_providers.');
   end if;
   if not coalesce(v_policy.is_allowed, true) then
-    raise sqlstate 'PT403' using
-      message = format('Cannot call the model: a policy forbids %s of provider %L',
+    perform private.raise_error('MODEL_POLICY_DENIED',
+      format('Cannot call the model: a policy forbids %s of provider %L',
         coalesce(p_model, 'every model'), v_provider.name),
-      detail = 'MODEL_POLICY_DENIED',
-      hint = 'Name another model, or ask the operator to change model_policies.';
+      'Name another model, or ask the operator to change model_policies.');
   end if;
 
   if coalesce(v_policy.allow_own_key, true) then
@@ -165,12 +160,11 @@ begin
     end if;
   end if;
   if v_provider.requires_api_key then
-    raise sqlstate 'PT422' using
-      message = format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
+    perform private.raise_error('MODEL_KEY_MISSING',
+      format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
         v_provider.name, v_provider.api_key_secret_name),
-      detail = 'MODEL_KEY_MISSING',
-      hint = format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
-        v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name);
+      format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
+        v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name));
   end if;
   return query select null::text, 'none'::text, null::uuid;
 end;
@@ -207,10 +201,8 @@ set search_path = ''
 as $$
 begin
   if auth.uid() is null then
-    raise sqlstate 'PT422' using
-      message = 'Cannot store the secret: the caller is not a user',
-      detail = 'CALLER_REQUIRED',
-      hint = 'Sign in and call with the user''s token; the service stores secrets with vault.create_secret().';
+    perform private.raise_error('CALLER_REQUIRED', 'Cannot store the secret: the caller is not a user',
+      'Sign in and call with the user''s token; the service stores secrets with vault.create_secret().');
   end if;
   return auth.uid();
 end;
@@ -225,10 +217,9 @@ set search_path = ''
 as $$
 begin
   if p_secret is not null and (p_secret = '' or length(p_secret) > 8192 or p_secret ~ '[[:cntrl:]]') then
-    raise sqlstate 'PT400' using
-      message = 'Cannot store the secret: it is empty, longer than 8,192 characters or contains control characters',
-      detail = 'SECRET_INVALID',
-      hint = 'Send the credential itself, without line breaks, or null to delete it.';
+    perform private.raise_error('SECRET_INVALID',
+      'Cannot store the secret: it is empty, longer than 8,192 characters or contains control characters',
+      'Send the credential itself, without line breaks, or null to delete it.');
   end if;
 end;
 $$;
@@ -247,10 +238,9 @@ declare
 begin
   perform private.assert_person_may('store the credential', 'credentials:write');
   if v_tool_id is null then
-    raise sqlstate 'PT404' using
-      message = format('Cannot store the credential: there is no active tool %L', p_tool_slug),
-      detail = 'TOOL_NOT_FOUND',
-      hint = 'Read the slugs from the table tools.';
+    perform private.raise_error('TOOL_NOT_FOUND',
+      format('Cannot store the credential: there is no active tool %L', p_tool_slug),
+      'Read the slugs from the table tools.');
   end if;
   perform private.assert_secret_is_valid(p_secret);
   v_name := format('supaswarm/user/%s/tool/%s', v_user_id, v_tool_id);
@@ -268,7 +258,6 @@ end;
 $$;
 comment on function private.set_tool_credential(text, text) is
   'Stores the caller''s own credential for a tool. Definer: users may not write to Vault.';
-grant execute on function private.set_tool_credential(text, text) to authenticated;
 
 create function public.set_tool_credential(p_tool_slug text, p_secret text)
 returns void
@@ -279,7 +268,8 @@ as $$
 $$;
 comment on function public.set_tool_credential(text, text) is
   'Stores the caller''s own credential for a tool in Vault, which is used instead of the tool''s shared credential; null deletes it. An OAuth client needs the scope credentials:write. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.set_tool_credential(text, text) to authenticated;
+grant execute on function private.set_tool_credential(text, text), public.set_tool_credential(text, text)
+  to authenticated;
 
 create function private.set_provider_key(p_provider text, p_secret text)
 returns void
@@ -294,10 +284,9 @@ declare
 begin
   perform private.assert_person_may('store the key', 'credentials:write');
   if v_provider_id is null then
-    raise sqlstate 'PT404' using
-      message = format('Cannot store the key: there is no active provider %L', p_provider),
-      detail = 'PROVIDER_NOT_FOUND',
-      hint = 'Read the names from the table llm_providers.';
+    perform private.raise_error('PROVIDER_NOT_FOUND',
+      format('Cannot store the key: there is no active provider %L', p_provider),
+      'Read the names from the table llm_providers.');
   end if;
   perform private.assert_secret_is_valid(p_secret);
   v_name := format('supaswarm/user/%s/provider/%s', v_user_id, v_provider_id);
@@ -313,7 +302,6 @@ end;
 $$;
 comment on function private.set_provider_key(text, text) is
   'Stores the caller''s own key for a provider. Definer: users may not write to Vault.';
-grant execute on function private.set_provider_key(text, text) to authenticated;
 
 create function public.set_provider_key(p_provider text, p_secret text)
 returns void
@@ -324,4 +312,4 @@ as $$
 $$;
 comment on function public.set_provider_key(text, text) is
   'Stores the caller''s own key for a model provider in Vault, which is used instead of the organization''s key if a policy allows it; null deletes it. An OAuth client needs the scope credentials:write. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.set_provider_key(text, text) to authenticated;
+grant execute on function private.set_provider_key(text, text), public.set_provider_key(text, text) to authenticated;

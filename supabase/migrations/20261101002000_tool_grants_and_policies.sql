@@ -214,10 +214,9 @@ begin
   on conflict (id) do update set last_seen_at = clock_timestamp()
   where session.user_id is not distinct from excluded.user_id;
   if not found then
-    raise sqlstate 'PT403' using
-      message = format('Cannot use the session %s: it belongs to another user', p_session_id),
-      detail = 'FORBIDDEN',
-      hint = 'Use a new random UUID as session_id.';
+    perform private.raise_error('FORBIDDEN',
+      format('Cannot use the session %s: it belongs to another user', p_session_id),
+      'Use a new random UUID as session_id.');
   end if;
 end;
 $$;

@@ -154,20 +154,20 @@ begin
   if v_task_id is not null then
     select task.created_by into v_user_id from public.tasks task where task.id = v_task_id;
     if not found then
-      raise sqlstate 'PT404' using
-        message = format('Cannot call a tool for the task %s: the task does not exist', v_task_id),
-        detail = 'TASK_NOT_FOUND', hint = 'Omit task_id, or name an existing task.';
+      perform private.raise_error('TASK_NOT_FOUND',
+        format('Cannot call a tool for the task %s: the task does not exist', v_task_id),
+        'Omit task_id, or name an existing task.');
     end if;
   end if;
   if v_user_id is not null and not exists (select 1 from auth.users person where person.id = v_user_id) then
-    raise sqlstate 'PT422' using
-      message = format('Cannot call a tool as the user %s: the user does not exist', v_user_id),
-      detail = 'CALLER_REQUIRED', hint = 'Name an existing user.';
+    perform private.raise_error('CALLER_REQUIRED',
+      format('Cannot call a tool as the user %s: the user does not exist', v_user_id),
+      'Name an existing user.');
   end if;
   if v_agent_id is not null and not exists (select 1 from public.agents agent where agent.id = v_agent_id) then
-    raise sqlstate 'PT404' using
-      message = format('Cannot call a tool for the agent %s: the agent does not exist', v_agent_id),
-      detail = 'AGENT_NOT_FOUND', hint = 'Omit agent_id, or name an existing agent.';
+    perform private.raise_error('AGENT_NOT_FOUND',
+      format('Cannot call a tool for the agent %s: the agent does not exist', v_agent_id),
+      'Omit agent_id, or name an existing agent.');
   end if;
   return v_user_id;
 end;
@@ -205,8 +205,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_named constant jsonb := jsonb_path_query_array(p_tool.config, '$.headers.*.secret')
-    || jsonb_path_query_array(p_tool.config, '$.query.*.secret');
+  v_named constant jsonb := private.named_secrets(p_tool.config);
 begin
   if v_named <> '[]' then
     perform private.assert_shared_credential(p_tool.id, p_user_id, p_is_agent);

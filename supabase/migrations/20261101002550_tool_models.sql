@@ -48,17 +48,15 @@ declare
   v_provider public.llm_providers;
 begin
   if p_name <> all (p_supported) then
-    raise sqlstate 'PT422' using
-      message = format('Cannot call %L with a model of %L: the tool does not support that provider', p_tool_name, p_name),
-      detail = 'TOOL_ARGUMENTS_INVALID',
-      hint = format('Name one of: %s.', array_to_string(p_supported, ', '));
+    perform private.raise_error('TOOL_ARGUMENTS_INVALID',
+      format('Cannot call %L with a model of %L: the tool does not support that provider', p_tool_name, p_name),
+      format('Name one of: %s.', array_to_string(p_supported, ', ')));
   end if;
   select * into v_provider from public.llm_providers where name = p_name and is_active;
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot call the model: there is no active provider %L', p_name),
-      detail = 'PROVIDER_NOT_FOUND',
-      hint = 'Name an active row of llm_providers.';
+    perform private.raise_error('PROVIDER_NOT_FOUND',
+      format('Cannot call the model: there is no active provider %L', p_name),
+      'Name an active row of llm_providers.');
   end if;
   return v_provider;
 end;
@@ -129,10 +127,9 @@ begin
     v_named := coalesce(v_named, (select name from public.llm_providers where id = v_agent.provider_id and is_active));
     v_model := coalesce(v_model, case when p_call ->> 'provider' is null then v_agent.model end);
     if v_named is null then
-      raise sqlstate 'PT404' using
-        message = format('Cannot call a model for %L: no model is set for the tool', p_call ->> 'tool_name'),
-        detail = 'PROVIDER_NOT_FOUND',
-        hint = 'Name a provider with llm_provider, or insert the tool''s row into mcp_tool_models.';
+      perform private.raise_error('PROVIDER_NOT_FOUND',
+        format('Cannot call a model for %L: no model is set for the tool', p_call ->> 'tool_name'),
+        'Name a provider with llm_provider, or insert the tool''s row into mcp_tool_models.');
     end if;
     v_models := row(p_call ->> 'mcp_name', p_call ->> 'tool_name', v_named, null, array[v_named], null);
   end if;
@@ -155,11 +152,10 @@ begin
   into v_candidates
   from private.tool_model_candidates(v_models, v_named, v_model) with ordinality as candidate;
   if v_candidates is null then
-    raise sqlstate 'PT404' using
-      message = format('Cannot call a model for %L: none of its providers is active', p_call ->> 'tool_name'),
-      detail = 'PROVIDER_NOT_FOUND',
-      hint = format('Activate one of %s in llm_providers, or change the tool''s row in mcp_tool_models.',
-        array_to_string(v_models.supported_providers, ', '));
+    perform private.raise_error('PROVIDER_NOT_FOUND',
+      format('Cannot call a model for %L: none of its providers is active', p_call ->> 'tool_name'),
+      format('Activate one of %s in llm_providers, or change the tool''s row in mcp_tool_models.',
+        array_to_string(v_models.supported_providers, ', ')));
   end if;
   if v_has_cost_cap then
     perform private.assert_price_known((v_candidates #>> '{0,is_priced}')::boolean);

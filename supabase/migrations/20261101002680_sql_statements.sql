@@ -189,16 +189,14 @@ begin
     and confirmation.is_approved is distinct from false
   returning confirmation.* into v_spent;
   if not found then
-    raise sqlstate 'PT422' using
-      message = 'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, statement, parameters or policy',
-      detail = 'CONFIRMATION_INVALID',
-      hint = 'Run the statement with dry_run: true and send the next_call from the response.';
+    perform private.raise_error('CONFIRMATION_INVALID',
+      'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, statement, parameters or policy',
+      'Run the statement with dry_run: true and send the next_call from the response.');
   end if;
   if v_spent.needs_approval and v_spent.is_approved is null then
-    raise sqlstate 'PT422' using
-      message = format('Cannot run the write: statement %s waits for its owner''s approval', v_spent.id),
-      detail = 'APPROVAL_REQUIRED',
-      hint = format('Ask the owner to call approve_statement(''%s'', true); an agent asks with request_human_review. Then send the same call again.', v_spent.id);
+    perform private.raise_error('APPROVAL_REQUIRED',
+      format('Cannot run the write: statement %s waits for its owner''s approval', v_spent.id),
+      format('Ask the owner to call approve_statement(''%s'', true); an agent asks with request_human_review. Then send the same call again.', v_spent.id));
   end if;
   return jsonb_build_object('id', v_spent.id, 'max_rows', v_spent.max_rows);
 end;
@@ -236,10 +234,9 @@ begin
     where id = p_confirmation_id and user_id = auth.uid()
       and client_id = private.request_claims() ->> 'client_id'
   ) then
-    raise sqlstate 'PT403' using
-      message = format('Cannot approve statement %s: a client cannot approve a statement that it requested itself', p_confirmation_id),
-      detail = 'FORBIDDEN',
-      hint = 'Let the owner approve it in their own session, or through another client.';
+    perform private.raise_error('FORBIDDEN',
+      format('Cannot approve statement %s: a client cannot approve a statement that it requested itself', p_confirmation_id),
+      'Let the owner approve it in their own session, or through another client.');
   end if;
 end;
 $$;
@@ -255,10 +252,8 @@ as $$
 begin
   perform private.assert_person_may('decide about the statement', 'sql:write');
   if p_approved is null then
-    raise sqlstate 'PT400' using
-      message = 'Cannot decide about the statement: p_approved is null',
-      detail = 'REVIEW_ANSWER_INVALID',
-      hint = 'Send true or false.';
+    perform private.raise_error('REVIEW_ANSWER_INVALID', 'Cannot decide about the statement: p_approved is null',
+      'Send true or false.');
   end if;
   if p_approved then
     perform private.assert_asked_by_another(p_confirmation_id);
@@ -272,18 +267,15 @@ begin
     -- A rejection is final.
     and is_approved is distinct from false;
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot decide about statement %s: you have no statement with this id that waits for approval', p_confirmation_id),
-      detail = 'CONFIRMATION_NOT_FOUND',
-      hint = 'It may have been used or rejected, or it has expired. sql_confirmations lists your statements.';
+    perform private.raise_error('CONFIRMATION_NOT_FOUND',
+      format('Cannot decide about statement %s: you have no statement with this id that waits for approval', p_confirmation_id),
+      'It may have been used or rejected, or it has expired. sql_confirmations lists your statements.');
   end if;
   return case when p_approved then 'approved' else 'rejected' end;
 end;
 $$;
 comment on function private.approve_statement(uuid, boolean) is
   'Approves or rejects a waiting write. Definer: users may not write confirmations; the function checks the caller itself.';
-grant execute on function private.approve_statement(uuid, boolean) to authenticated;
-grant execute on function private.approve_statement(uuid, boolean) to service_role;
 
 create function public.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text
@@ -294,8 +286,8 @@ as $$
 $$;
 comment on function public.approve_statement(uuid, boolean) is
   'Approves or rejects a write of execute_sql that waits for its owner; the holder of its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which cannot approve their own requests, and the service; never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.approve_statement(uuid, boolean) to authenticated;
-grant execute on function public.approve_statement(uuid, boolean) to service_role;
+grant execute on function private.approve_statement(uuid, boolean), public.approve_statement(uuid, boolean)
+  to authenticated, service_role;
 
 create function private.stand_ins(p_names jsonb)
 returns setof text

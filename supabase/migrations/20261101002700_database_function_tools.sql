@@ -99,10 +99,9 @@ begin
     )
   end;
   if v_problem is not null then
-    raise sqlstate 'PT422' using
-      message = format('Cannot use the database function %s as a tool: %s', p_function, v_problem),
-      detail = 'TOOL_CONFIG_INVALID',
-      hint = 'Name one function as schema.name, with named arguments and no overloads.';
+    perform private.raise_error('TOOL_CONFIG_INVALID',
+      format('Cannot use the database function %s as a tool: %s', p_function, v_problem),
+      'Name one function as schema.name, with named arguments and no overloads.');
   end if;
   return v_found[1];
 end;

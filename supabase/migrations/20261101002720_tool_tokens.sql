@@ -71,10 +71,9 @@ begin
     ))
     and (token.user_id is null or exists (select from auth.users as person where person.id = token.user_id));
   if not found then
-    raise sqlstate 'PT401' using
-      message = 'Cannot authenticate the request: the token of the tool call is not valid',
-      detail = 'UNAUTHORIZED',
-      hint = 'Send the x-supaswarm-token of a tool call that has not timed out, while its task runs.';
+    perform private.raise_error('UNAUTHORIZED',
+      'Cannot authenticate the request: the token of the tool call is not valid',
+      'Send the x-supaswarm-token of a tool call that has not timed out, while its task runs.');
   end if;
   return v_token;
 end;
@@ -92,10 +91,8 @@ declare
   v_token private.tool_tokens := private.find_tool_token(p_token_hash);
 begin
   if v_token.user_id is null and v_token.task_id is null then
-    raise sqlstate 'PT403' using
-      message = 'Cannot act with the token of a tool call that the service made',
-      detail = 'AGENT_NOT_ALLOWED',
-      hint = 'Call the tool in a task or on behalf of a user; otherwise the token would have unlimited rights.';
+    perform private.raise_error('AGENT_NOT_ALLOWED', 'Cannot act with the token of a tool call that the service made',
+      'Call the tool in a task or on behalf of a user; otherwise the token would have unlimited rights.');
   end if;
   return to_jsonb(v_token) - 'token_hash';
 end;
@@ -116,10 +113,9 @@ begin
   from public.tasks as task
   where task.id = p_task_id and (p_user_id is null or task.created_by = p_user_id);
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot act for the task %s: the task does not exist', coalesce(p_task_id::text, 'null')),
-      detail = 'TASK_NOT_FOUND',
-      hint = 'Send the x-supaswarm-task-id of the tool call.';
+    perform private.raise_error('TASK_NOT_FOUND',
+      format('Cannot act for the task %s: the task does not exist', coalesce(p_task_id::text, 'null')),
+      'Send the x-supaswarm-task-id of the tool call.');
   end if;
   return jsonb_build_object(
     'user_id', v_task.created_by, 'agent_id', v_task.agent_id, 'task_id', v_task.id, 'client_id', null);
@@ -143,7 +139,6 @@ end;
 $$;
 comment on function private.verify_tool_token(text) is
   'The tool call of a token. Definer: the service may not read the hashes; only the service may execute this function.';
-grant execute on function private.verify_tool_token(text) to service_role;
 
 create function public.verify_tool_token(p_token text)
 returns jsonb
@@ -155,4 +150,4 @@ as $$
 $$;
 comment on function public.verify_tool_token(text) is
   'Returns to an edge function the call of an x-supaswarm-token: {user_id, agent_id, task_id, client_id, tool, execution_id, expires_at}. For the service. Raises UNAUTHORIZED when the token is unknown or expired, or when its task has ended.';
-grant execute on function public.verify_tool_token(text) to service_role;
+grant execute on function private.verify_tool_token(text), public.verify_tool_token(text) to service_role;

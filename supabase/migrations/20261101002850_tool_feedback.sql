@@ -33,8 +33,7 @@ create policy "users read their own grades" on public.mcp_feedback
   );
 comment on policy "users read their own grades" on public.mcp_feedback is
   'Lets a client show or change a grade.';
-grant select on public.mcp_feedback to authenticated;
-grant select on public.mcp_feedback to service_role;
+grant select on public.mcp_feedback to authenticated, service_role;
 
 create function private.record_feedback(
   p_user_id uuid, p_feedback_token uuid, p_rating text, p_rating_score int, p_comment text
@@ -57,10 +56,9 @@ begin
     and execution.user_id is not distinct from record_feedback.p_user_id
   for no key update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = 'Cannot grade the tool call: you made no call with this feedback_token',
-      detail = 'FEEDBACK_TOKEN_NOT_FOUND',
-      hint = 'Send the _meta.feedback_token of a result that you received yourself.';
+    perform private.raise_error('FEEDBACK_TOKEN_NOT_FOUND',
+      'Cannot grade the tool call: you made no call with this feedback_token',
+      'Send the _meta.feedback_token of a result that you received yourself.');
   end if;
 
   select feedback.* into v_old
@@ -68,11 +66,10 @@ begin
   where feedback.feedback_token = record_feedback.p_feedback_token
     and feedback.user_id is not distinct from record_feedback.p_user_id;
   if v_old.created_at + c_changeable_for <= v_now then
-    raise sqlstate 'PT409' using
-      message = format('Cannot change the grade: it was given at %s, more than 24 hours ago',
+    perform private.raise_error('FEEDBACK_CLOSED',
+      format('Cannot change the grade: it was given at %s, more than 24 hours ago',
         to_char(v_old.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
-      detail = 'FEEDBACK_CLOSED',
-      hint = 'Grade a newer call of the tool.';
+      'Grade a newer call of the tool.');
   end if;
 
   insert into public.mcp_feedback as feedback (

@@ -19,10 +19,9 @@ immutable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = format('Cannot read the cron expression %L: %s', left(p_cron, 100), p_problem),
-    detail = 'SCHEDULE_CRON_INVALID',
-    hint = 'Write minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat), such as "30 7 * * mon-fri".';
+  perform private.raise_error('SCHEDULE_CRON_INVALID',
+    format('Cannot read the cron expression %L: %s', left(p_cron, 100), p_problem),
+    'Write minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat), such as "30 7 * * mon-fri".');
 end;
 $$;
 comment on function private.raise_cron_invalid(text, text) is 'Raises SCHEDULE_CRON_INVALID with the problem.';
@@ -148,10 +147,9 @@ begin
   end if;
   raise invalid_parameter_value;
 exception when invalid_parameter_value then
-  raise sqlstate 'PT400' using
-    message = format('Cannot use the time zone %L: the time zone database has no such name', left(p_time_zone, 100)),
-    detail = 'SCHEDULE_ZONE_INVALID',
-    hint = 'Use UTC or a name such as Europe/Berlin or America/New_York.';
+  perform private.raise_error('SCHEDULE_ZONE_INVALID',
+    format('Cannot use the time zone %L: the time zone database has no such name', left(p_time_zone, 100)),
+    'Use UTC or a name such as Europe/Berlin or America/New_York.');
 end;
 $$;
 comment on function private.assert_time_zone(text) is
@@ -347,10 +345,9 @@ declare
   v_at timestamptz := coalesce(p_after, clock_timestamp());
 begin
   if v_at not between '1970-01-01' and '2200-01-01' then
-    raise sqlstate 'PT400' using
-      message = format('Cannot list the next times after %s: it is not between 1970 and 2200', v_at),
-      detail = 'QUERY_INVALID',
-      hint = 'Omit p_after to start now.';
+    perform private.raise_error('QUERY_INVALID',
+      format('Cannot list the next times after %s: it is not between 1970 and 2200', v_at),
+      'Omit p_after to start now.');
   end if;
   perform private.assert_time_zone(p_time_zone);
   for v_place in 1 .. least(greatest(p_count, 1), 100) loop
@@ -361,8 +358,6 @@ end;
 $$;
 comment on function private.next_schedule_times(text, text, int, timestamptz) is
   'See public.next_schedule_times(). Definer: users may not execute the functions that it calls; it reads no table.';
-grant execute on function private.next_schedule_times(text, text, int, timestamptz) to authenticated;
-grant execute on function private.next_schedule_times(text, text, int, timestamptz) to service_role;
 
 create function public.next_schedule_times(
   p_cron text, p_time_zone text default 'UTC', p_count int default 5, p_after timestamptz default null
@@ -376,5 +371,7 @@ as $$
 $$;
 comment on function public.next_schedule_times(text, text, int, timestamptz) is
   'The next times (5 by default, at most 100) that a cron expression names in a time zone, after p_after (null: now), for a preview before a schedule is saved. For signed-in users and the service. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, QUERY_INVALID.';
-grant execute on function public.next_schedule_times(text, text, int, timestamptz) to authenticated;
-grant execute on function public.next_schedule_times(text, text, int, timestamptz) to service_role;
+grant execute on function
+  private.next_schedule_times(text, text, int, timestamptz),
+  public.next_schedule_times(text, text, int, timestamptz)
+  to authenticated, service_role;

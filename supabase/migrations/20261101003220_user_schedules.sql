@@ -95,10 +95,9 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
   execute format('select count(*) from %s where created_by = $1', p_table) into v_count using p_owner;
   if v_count >= v_bound then
-    raise sqlstate 'PT429' using
-      message = format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
-      detail = 'QUOTA_EXCEEDED',
-      hint = 'Delete rows that you no longer need.';
+    perform private.raise_error('QUOTA_EXCEEDED',
+      format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
+      'Delete rows that you no longer need.');
   end if;
 end;
 $$;
@@ -114,10 +113,9 @@ begin
   if not private.is_within_limits(jsonb_build_array(p_schedule.input, p_schedule.budget, p_schedule.metadata))
     or length(p_schedule.agent) > 200 or length(p_schedule.cron) > 1000 or length(p_schedule.time_zone) > 100
   then
-    raise sqlstate 'PT400' using
-      message = 'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 200 levels or 70,000 values, or a name is too long',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Write less, and store large values as files.';
+    perform private.raise_error('TASK_INPUT_INVALID',
+      'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 200 levels or 70,000 values, or a name is too long',
+      'Write less, and store large values as files.');
   end if;
 end;
 $$;
@@ -132,10 +130,8 @@ as $$
 begin
   perform private.assert_task_is_valid(p_schedule.input, p_schedule.priority, null);
   if p_schedule.input = '""' then
-    raise sqlstate 'PT400' using
-      message = 'Cannot save the schedule: its input is empty',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Write the agent''s input as an object or as text.';
+    perform private.raise_error('TASK_INPUT_INVALID', 'Cannot save the schedule: its input is empty',
+      'Write the agent''s input as an object or as text.');
   end if;
   if p_schedule.budget is not null then
     perform private.assert_budget_is_valid(p_schedule.budget);

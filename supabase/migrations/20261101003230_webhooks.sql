@@ -66,16 +66,14 @@ declare
   ];
 begin
   if p_webhook.url is null or length(p_webhook.url) > 2000 or p_webhook.url !~ '^https?://[^\s/?#@]+([/?#][^\s]*)?$' then
-    raise sqlstate 'PT400' using
-      message = 'Cannot save the webhook: its url is not an absolute http(s) URL without user name and password',
-      detail = 'WEBHOOK_INVALID',
-      hint = 'Write an https URL that is reachable on the public internet.';
+    perform private.raise_error('WEBHOOK_INVALID',
+      'Cannot save the webhook: its url is not an absolute http(s) URL without user name and password',
+      'Write an https URL that is reachable on the public internet.');
   end if;
   if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) or not p_webhook.events <@ v_known then
-    raise sqlstate 'PT400' using
-      message = format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
-      detail = 'WEBHOOK_INVALID',
-      hint = 'Name one or more of ' || array_to_string(v_known, ', ') || '.';
+    perform private.raise_error('WEBHOOK_INVALID',
+      format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
+      'Name one or more of ' || array_to_string(v_known, ', ') || '.');
   end if;
 end;
 $$;
@@ -163,10 +161,9 @@ declare
 begin
   select * into v_webhook from public.webhooks where id = p_webhook_id for no key update;
   if not found or not (private.is_service_caller() or v_webhook.created_by is not distinct from auth.uid()) then
-    raise sqlstate 'PT404' using
-      message = format('Cannot %s: you have no webhook with the id %s', p_attempt, p_webhook_id),
-      detail = 'WEBHOOK_NOT_FOUND',
-      hint = 'Read the ids from the table webhooks.';
+    perform private.raise_error('WEBHOOK_NOT_FOUND',
+      format('Cannot %s: you have no webhook with the id %s', p_attempt, p_webhook_id),
+      'Read the ids from the table webhooks.');
   end if;
   return v_webhook;
 end;
@@ -187,10 +184,9 @@ begin
   perform private.own_webhook(p_webhook_id, 'rotate the secret of the webhook');
   -- 24 to 64 bytes in base64, the format of Standard Webhooks.
   if v_secret !~ '^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' then
-    raise sqlstate 'PT400' using
-      message = 'Cannot rotate the secret of the webhook: it does not have the form of Standard Webhooks',
-      detail = 'SECRET_INVALID',
-      hint = 'Send whsec_ and 24 to 64 random bytes in base64, or omit p_secret to generate one.';
+    perform private.raise_error('SECRET_INVALID',
+      'Cannot rotate the secret of the webhook: it does not have the form of Standard Webhooks',
+      'Send whsec_ and 24 to 64 random bytes in base64, or omit p_secret to generate one.');
   end if;
   perform private.put_secret(private.webhook_secret_name(p_webhook_id, 'previous'),
     private.secret_value(private.webhook_secret_name(p_webhook_id)), 'Signs the messages of a webhook for a day more');
@@ -203,8 +199,6 @@ end;
 $$;
 comment on function private.rotate_webhook_secret(uuid, text) is
   'See public.rotate_webhook_secret(). Definer: users may not write to Vault; assert_person_may() and own_webhook() check the caller.';
-grant execute on function private.rotate_webhook_secret(uuid, text) to authenticated;
-grant execute on function private.rotate_webhook_secret(uuid, text) to service_role;
 
 create function public.rotate_webhook_secret(p_webhook_id uuid, p_secret text default null)
 returns text
@@ -215,8 +209,8 @@ as $$
 $$;
 comment on function public.rotate_webhook_secret(uuid, text) is
   'Gives a webhook a new signing secret, or the given one, and returns it. It cannot be read again later. For one day messages are also signed with the previous secret. For the owner, the owner''s OAuth clients with the scope credentials:write and the service. Raises WEBHOOK_NOT_FOUND, SECRET_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.rotate_webhook_secret(uuid, text) to authenticated;
-grant execute on function public.rotate_webhook_secret(uuid, text) to service_role;
+grant execute on function private.rotate_webhook_secret(uuid, text), public.rotate_webhook_secret(uuid, text)
+  to authenticated, service_role;
 
 alter table public.webhooks enable row level security;
 create policy "owners read their webhooks" on public.webhooks

@@ -46,8 +46,7 @@ create policy "owners read the messages of their webhooks" on public.webhook_mes
     and (select private.has_scope('swarm:run'))
   );
 comment on policy "owners read the messages of their webhooks" on public.webhook_messages is 'Owners read the log of their webhooks'' messages, without secrets.';
-grant select on public.webhook_messages to authenticated;
-grant select on public.webhook_messages to service_role;
+grant select on public.webhook_messages to authenticated, service_role;
 
 select private.create_work_kind('webhook_message', 'public.webhook_messages', 'supaswarm-webhooks');
 
@@ -345,16 +344,13 @@ begin
   where message.id = p_message_id
   for no key update of message;
   if not found or not (private.is_service_caller() or v_webhook.created_by is not distinct from auth.uid()) then
-    raise sqlstate 'PT404' using
-      message = format('Cannot send the message again: no message of your webhooks has the id %s', p_message_id),
-      detail = 'WEBHOOK_NOT_FOUND',
-      hint = 'Read the ids from the table webhook_messages.';
+    perform private.raise_error('WEBHOOK_NOT_FOUND',
+      format('Cannot send the message again: no message of your webhooks has the id %s', p_message_id),
+      'Read the ids from the table webhook_messages.');
   end if;
   if not v_webhook.is_active then
-    raise sqlstate 'PT409' using
-      message = 'Cannot send the message again: its webhook is not active',
-      detail = 'WEBHOOK_INACTIVE',
-      hint = 'Set webhooks.is_active first.';
+    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
+      'Set webhooks.is_active first.');
   end if;
   update public.webhook_messages
   set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
@@ -365,8 +361,6 @@ end;
 $$;
 comment on function private.resend_webhook_message(uuid) is
   'See public.resend_webhook_message(). Definer: users may not write messages; the function checks the caller.';
-grant execute on function private.resend_webhook_message(uuid) to authenticated;
-grant execute on function private.resend_webhook_message(uuid) to service_role;
 
 create function public.resend_webhook_message(p_message_id uuid)
 returns text
@@ -377,8 +371,8 @@ as $$
 $$;
 comment on function public.resend_webhook_message(uuid) is
   'Sends a message of a webhook again, with the same webhook-id: a dead letter, a delivered message, or a message that waits for its next attempt, which is then sent immediately. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.resend_webhook_message(uuid) to authenticated;
-grant execute on function public.resend_webhook_message(uuid) to service_role;
+grant execute on function private.resend_webhook_message(uuid), public.resend_webhook_message(uuid)
+  to authenticated, service_role;
 
 create function private.prune_webhook_messages()
 returns int

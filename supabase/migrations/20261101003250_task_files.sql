@@ -147,10 +147,8 @@ stable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = 'Cannot use the files of the input: ' || p_problem,
-    detail = 'FILE_INVALID',
-    hint = 'Name at most 20 files as paths in the bucket supaswarm-data, such as {"files": ["<your user id>/report.pdf"]}.';
+  perform private.raise_error('FILE_INVALID', 'Cannot use the files of the input: ' || p_problem,
+    'Name at most 20 files as paths in the bucket supaswarm-data, such as {"files": ["<your user id>/report.pdf"]}.');
 end;
 $$;
 comment on function private.raise_file_invalid(text) is 'Raises FILE_INVALID with the problem.';
@@ -185,23 +183,20 @@ begin
         )
       );
     if not found then
-      raise sqlstate 'PT404' using
-        message = format('Cannot use the file %L: you have no file at this path', left(v_path, 200)),
-        detail = 'FILE_NOT_FOUND',
-        hint = 'Upload it to the bucket supaswarm-data, into the folder with your user id, and send its full path.';
+      perform private.raise_error('FILE_NOT_FOUND',
+        format('Cannot use the file %L: you have no file at this path', left(v_path, 200)),
+        'Upload it to the bucket supaswarm-data, into the folder with your user id, and send its full path.');
     end if;
     if media_type is null then
-      raise sqlstate 'PT422' using
-        message = format('Cannot use the file %L: no model can read files of this type', left(v_path, 200)),
-        detail = 'FILE_TYPE_UNSUPPORTED',
-        hint = 'Send an image (png, jpg, gif, webp), a PDF or a text file.';
+      perform private.raise_error('FILE_TYPE_UNSUPPORTED',
+        format('Cannot use the file %L: no model can read files of this type', left(v_path, 200)),
+        'Send an image (png, jpg, gif, webp), a PDF or a text file.');
     end if;
     v_total := v_total + coalesce(size_bytes, 0);
     if v_total > c_max_bytes then
-      raise sqlstate 'PT422' using
-        message = format('Cannot use the files of the input: together they are larger than %s bytes', c_max_bytes),
-        detail = 'FILES_TOO_LARGE',
-        hint = 'Send smaller or fewer files.';
+      perform private.raise_error('FILES_TOO_LARGE',
+        format('Cannot use the files of the input: together they are larger than %s bytes', c_max_bytes),
+        'Send smaller or fewer files.');
     end if;
     return next;
   end loop;

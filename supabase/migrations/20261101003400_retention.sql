@@ -80,7 +80,7 @@ create function private.drop_old_events(p_before timestamptz)
 returns int
 language plpgsql
 set search_path = ''
-set lock_timeout = '1s'
+set lock_timeout = '1500ms'
 as $$
 declare
   v_old record;
@@ -138,7 +138,7 @@ create function private.drop_old_transcripts(p_before timestamptz)
 returns int
 language plpgsql
 set search_path = ''
-set lock_timeout = '1s'
+set lock_timeout = '1500ms'
 as $$
 declare
   v_old record;

@@ -67,10 +67,9 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT409' using
-    message = format('Cannot change embedder %L: its name, api, model and model_dimensions define its vector space', old.name),
-    detail = 'EMBEDDER_FIXED',
-    hint = 'Insert an embedder under a new name and switch the projects to it; they are embedded again in the background.';
+  perform private.raise_error('EMBEDDER_FIXED',
+    format('Cannot change embedder %L: its name, api, model and model_dimensions define its vector space', old.name),
+    'Insert an embedder under a new name and switch the projects to it; they are embedded again in the background.');
 end;
 $$;
 comment on function private.keep_vector_space() is 'Refuses changes that would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
@@ -135,21 +134,18 @@ declare
 begin
   select * into v_embedder from public.embedders as embedder where embedder.name = p_name and embedder.is_active;
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot embed: there is no active embedder %L', p_name),
-      detail = 'EMBEDDER_NOT_FOUND',
-      hint = 'Read the names from the table embedders; the MiniLM of the embedded stack is active only there.';
+    perform private.raise_error('EMBEDDER_NOT_FOUND', format('Cannot embed: there is no active embedder %L', p_name),
+      'Read the names from the table embedders; the MiniLM of the embedded stack is active only there.');
   end if;
 
   if v_embedder.requires_api_key then
     v_secret := private.secret_value(v_embedder.api_key_secret_name);
     if v_secret is null then
-      raise sqlstate 'PT422' using
-        message = format('Cannot embed: there is no key for embedder %L; Vault holds no secret named %L',
+      perform private.raise_error('EMBEDDER_KEY_MISSING',
+        format('Cannot embed: there is no key for embedder %L; Vault holds no secret named %L',
           v_embedder.name, v_embedder.api_key_secret_name),
-        detail = 'EMBEDDER_KEY_MISSING',
-        hint = format('Put %s into .env of a local stack, or store it with select vault.create_secret(''…'', %L). Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
-          v_embedder.api_key_secret_name, v_embedder.api_key_secret_name);
+        format('Put %s into .env of a local stack, or store it with select vault.create_secret(''…'', %L). Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
+          v_embedder.api_key_secret_name, v_embedder.api_key_secret_name));
     end if;
   end if;
   return query select v_embedder.name, v_embedder.api, v_embedder.base_url, v_embedder.model, v_embedder.model_dimensions,

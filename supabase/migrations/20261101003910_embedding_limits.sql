@@ -91,10 +91,9 @@ begin
   on conflict (embedder) do nothing;
   select * into v_bucket from private.embedding_buckets as bucket where bucket.embedder = p_embedder for update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot embed: there is no active embedder %L', p_embedder),
-      detail = 'EMBEDDER_NOT_FOUND',
-      hint = 'Read the names from the table embedders.';
+    perform private.raise_error('EMBEDDER_NOT_FOUND',
+      format('Cannot embed: there is no active embedder %L', p_embedder),
+      'Read the names from the table embedders.');
   end if;
   select * into v_limits from public.embedders as embedder where embedder.name = p_embedder;
 

@@ -83,12 +83,11 @@ begin
   if not exists (
     select from pg_catalog.pg_ts_config as config where config.oid::regconfig::text = new.language
   ) then
-    raise sqlstate 'PT400' using
-      message = format('Cannot use the language %L for project %L: Postgres has no such text-search configuration', new.language, new.slug),
-      detail = 'PROJECT_LANGUAGE_UNKNOWN',
-      hint = 'Configurations are ' || (
+    perform private.raise_error('PROJECT_LANGUAGE_UNKNOWN',
+      format('Cannot use the language %L for project %L: Postgres has no such text-search configuration', new.language, new.slug),
+      'Configurations are ' || (
         select string_agg(config.cfgname, ', ' order by config.cfgname) from pg_catalog.pg_ts_config as config
-      ) || '; simple stems nothing.';
+      ) || '; simple stems nothing.');
   end if;
   return new;
 end;
@@ -114,12 +113,11 @@ declare
   );
 begin
   if v_unknown is not null then
-    raise sqlstate 'PT404' using
-      message = format('Cannot use embedder %L for project %L: no embedder has this name', v_unknown, new.slug),
-      detail = 'EMBEDDER_NOT_FOUND',
-      hint = 'Embedders are ' || (
+    perform private.raise_error('EMBEDDER_NOT_FOUND',
+      format('Cannot use embedder %L for project %L: no embedder has this name', v_unknown, new.slug),
+      'Embedders are ' || (
         select string_agg(embedder.name, ', ' order by embedder.name) from public.embedders as embedder where embedder.is_active
-      ) || '.';
+      ) || '.');
   end if;
   return new;
 end;
@@ -156,10 +154,9 @@ begin
   order by project.slug = p_project
   limit 1;
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot use project %L: it does not exist, or you are not a member', left(p_project, 100)),
-      detail = 'PROJECT_NOT_FOUND',
-      hint = 'Read the slugs and ids of your projects from the table projects, and its members from project_members.';
+    perform private.raise_error('PROJECT_NOT_FOUND',
+      format('Cannot use project %L: it does not exist, or you are not a member', left(p_project, 100)),
+      'Read the slugs and ids of your projects from the table projects, and its members from project_members.');
   end if;
   return v_project;
 end;

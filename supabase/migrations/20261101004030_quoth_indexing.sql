@@ -14,19 +14,17 @@ declare
   );
 begin
   if v_missing is not null then
-    raise sqlstate 'PT400' using
-      message = format('Cannot store the document %L: it lacks %s', p_document ->> 'file_path', v_missing),
-      detail = 'DOCUMENT_INVALID',
-      hint = 'Give the texts file_path, title, content and checksum.';
+    perform private.raise_error('DOCUMENT_INVALID',
+      format('Cannot store the document %L: it lacks %s', p_document ->> 'file_path', v_missing),
+      'Give the texts file_path, title, content and checksum.');
   end if;
   if jsonb_typeof(p_chunks) is distinct from 'array' or exists (
     select from jsonb_array_elements(p_chunks) as chunk
     where jsonb_typeof(chunk) <> 'object' or not (chunk ?& array['content', 'embedded_text', 'chunk_hash', 'start_line', 'end_line'])
   ) then
-    raise sqlstate 'PT400' using
-      message = format('Cannot store the document %L: its chunks are not complete', p_document ->> 'file_path'),
-      detail = 'DOCUMENT_INVALID',
-      hint = 'Give an array of {content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}.';
+    perform private.raise_error('DOCUMENT_INVALID',
+      format('Cannot store the document %L: its chunks are not complete', p_document ->> 'file_path'),
+      'Give an array of {content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}.');
   end if;
 end;
 $$;
@@ -220,10 +218,9 @@ begin
   where project.id = p_project_id
   for no key update;
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot change documents of project %s: it does not exist', p_project_id),
-      detail = 'PROJECT_NOT_FOUND',
-      hint = 'It may have been deleted in the meantime; stop working on it.';
+    perform private.raise_error('PROJECT_NOT_FOUND',
+      format('Cannot change documents of project %s: it does not exist', p_project_id),
+      'It may have been deleted in the meantime; stop working on it.');
   end if;
   return v_project;
 end;
@@ -244,11 +241,10 @@ begin
   if v_project.embedder is null then
     update public.projects set embedder = p_embedder where id = p_project_id;
   elsif v_project.embedder is distinct from p_embedder then
-    raise sqlstate 'PT409' using
-      message = format('Cannot store %L: its chunks are for embedder %L, but project %L is searched with %L',
+    perform private.raise_error('EMBEDDER_MISMATCH',
+      format('Cannot store %L: its chunks are for embedder %L, but project %L is searched with %L',
         p_document ->> 'file_path', p_embedder, v_project.slug, v_project.embedder),
-      detail = 'EMBEDDER_MISMATCH',
-      hint = 'Read projects.embedder again and split the document for it.';
+      'Read projects.embedder again and split the document for it.');
   end if;
 
   insert into public.documents as stored

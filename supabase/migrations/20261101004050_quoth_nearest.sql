@@ -91,11 +91,10 @@ declare
   v_distances double precision[];
 begin
   if extensions.vector_dims(p_query_embedding) <> 768 or extensions.vector_norm(p_query_embedding) = 0 then
-    raise sqlstate 'PT400' using
-      message = format('Cannot search by a vector of %s dimensions and length %s',
+    perform private.raise_error('QUERY_EMBEDDING_INVALID',
+      format('Cannot search by a vector of %s dimensions and length %s',
         extensions.vector_dims(p_query_embedding), extensions.vector_norm(p_query_embedding)),
-      detail = 'QUERY_EMBEDDING_INVALID',
-      hint = 'Send the 768 dimensions that the project''s embedder returns for the query.';
+      'Send the 768 dimensions that the project''s embedder returns for the query.');
   end if;
 
   if exists (
@@ -170,7 +169,6 @@ end;
 $$;
 comment on function private.match_documents(extensions.vector, double precision, int, uuid) is
   'See public.match_documents(). Definer: row policies would prevent the use of the index; the function checks the membership itself.';
-grant execute on function private.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;
 
 create function public.match_documents(
   query_embedding extensions.vector(768), match_threshold double precision, match_count int, filter_project_id uuid
@@ -187,4 +185,7 @@ as $$
 $$;
 comment on function public.match_documents(extensions.vector, double precision, int, uuid) is
   'Chunks of a project by cosine similarity to a vector of its embedder, best first: at most match_count (1000), only those above match_threshold. Empty for projects of which the caller is not a member.';
-grant execute on function public.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;
+grant execute on function
+  private.match_documents(extensions.vector, double precision, int, uuid),
+  public.match_documents(extensions.vector, double precision, int, uuid)
+  to authenticated, service_role;

@@ -272,11 +272,10 @@ declare
   v_document_share constant double precision := case when v_is_identifier then 0 else 0.2 end;
 begin
   if p_query_embedding is not null and p_embedder is distinct from v_embedder then
-    raise sqlstate 'PT409' using
-      message = format('Cannot search project %L by a vector of embedder %L: its documents have vectors of %L',
+    perform private.raise_error('EMBEDDER_MISMATCH',
+      format('Cannot search project %L by a vector of embedder %L: its documents have vectors of %L',
         v_project.slug, p_embedder, v_project.embedder),
-      detail = 'EMBEDDER_MISMATCH',
-      hint = 'Embed the query with the embedder that projects.embedder names, and name it in p_embedder.';
+      'Embed the query with the embedder that projects.embedder names, and name it in p_embedder.');
   end if;
   if v_prefix is not null then
     v_document_ids := array(
@@ -323,7 +322,6 @@ end;
 $$;
 comment on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'See public.search_documents(). Definer: row policies would prevent the use of the indexes; readable_project() checks the caller.';
-grant execute on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;
 
 create function public.search_documents(
   p_project_id uuid,
@@ -349,4 +347,7 @@ as $$
 $$;
 comment on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'Chunks of a project by words and meaning, best first: at most p_limit (200), and at most p_per_document of one document when given. Without p_query_embedding, by words only; with it, p_embedder names the embedder that created it. score, from 0 to 1, combines both parts, each scaled within this search, and the document''s other hits. similarity is the cosine similarity. Ranks are null for what one part did not find. matched_terms are the words of the query that the chunk contains. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
-grant execute on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;
+grant execute on function
+  private.search_documents(uuid, text, extensions.vector, text, int, text, int),
+  public.search_documents(uuid, text, extensions.vector, text, int, text, int)
+  to authenticated, service_role;

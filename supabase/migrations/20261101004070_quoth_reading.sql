@@ -49,10 +49,9 @@ begin
   from public.quoth_file_errors as refused
   where refused.project_id = p_project_id and refused.file_path = v_path;
   if found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot read %L: the file is in the repository but not indexed. %s', left(v_path, 200), v_refusal ->> 'message'),
-      detail = 'DOCUMENT_NOT_FOUND',
-      hint = coalesce(v_refusal ->> 'hint', 'The table quoth_file_errors has the reason.');
+    perform private.raise_error('DOCUMENT_NOT_FOUND',
+      format('Cannot read %L: the file is in the repository but not indexed. %s', left(v_path, 200), v_refusal ->> 'message'),
+      coalesce(v_refusal ->> 'hint', 'The table quoth_file_errors has the reason.'));
   end if;
   if v_deletion.id is not null then
     return query
@@ -62,10 +61,9 @@ begin
   end if;
 
   if not exists (select from public.projects as project where project.id = p_project_id) then
-    raise sqlstate 'PT404' using
-      message = format('Cannot read documents of project %s: it does not exist, or you are not a member', p_project_id),
-      detail = 'PROJECT_NOT_FOUND',
-      hint = 'Read the slugs and ids of your projects from the table projects.';
+    perform private.raise_error('PROJECT_NOT_FOUND',
+      format('Cannot read documents of project %s: it does not exist, or you are not a member', p_project_id),
+      'Read the slugs and ids of your projects from the table projects.');
   end if;
   select string_agg(alike.file_path, ', ') into v_alike
   from (
@@ -76,10 +74,9 @@ begin
     order by document.file_path
     limit 3
   ) as alike;
-  raise sqlstate 'PT404' using
-    message = format('Cannot read %L: the project has no such document', left(v_path, 200)),
-    detail = 'DOCUMENT_NOT_FOUND',
-    hint = coalesce('Did you mean ' || v_alike || '?', 'Search for it, or read the paths from the table documents.');
+  perform private.raise_error('DOCUMENT_NOT_FOUND',
+    format('Cannot read %L: the project has no such document', left(v_path, 200)),
+    coalesce('Did you mean ' || v_alike || '?', 'Search for it, or read the paths from the table documents.'));
 end;
 $$;
 comment on function public.read_document(uuid, text) is
@@ -125,7 +122,6 @@ end;
 $$;
 comment on function private.project_freshness(uuid) is
   'See public.project_freshness(). Definer: counts in tables that users may not read; readable_project() checks the caller.';
-grant execute on function private.project_freshness(uuid) to authenticated, service_role;
 
 create function public.project_freshness(p_project_id uuid)
 returns table (
@@ -140,4 +136,5 @@ as $$
 $$;
 comment on function public.project_freshness(uuid) is
   'How far a project''s index is behind its repository: commits, chunks that wait for a vector (until then found only by words), and chunks whose text the embedder refused. Raises PROJECT_NOT_FOUND.';
-grant execute on function public.project_freshness(uuid) to authenticated, service_role;
+grant execute on function private.project_freshness(uuid), public.project_freshness(uuid)
+  to authenticated, service_role;

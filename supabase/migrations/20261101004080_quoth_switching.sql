@@ -30,16 +30,14 @@ begin
     return new;
   end if;
   if new.embedder is distinct from old.next_embedder then
-    raise sqlstate 'PT409' using
-      message = format('Cannot search project %L with embedder %L: its documents have vectors of %L', old.slug, new.embedder, old.embedder),
-      detail = 'EMBEDDER_MISMATCH',
-      hint = 'Set next_embedder instead: the documents are embedded in the background, and the project switches when all are done.';
+    perform private.raise_error('EMBEDDER_MISMATCH',
+      format('Cannot search project %L with embedder %L: its documents have vectors of %L', old.slug, new.embedder, old.embedder),
+      'Set next_embedder instead: the documents are embedded in the background, and the project switches when all are done.');
   end if;
   if not private.is_switch_complete(old) then
-    raise sqlstate 'PT409' using
-      message = format('Cannot switch project %L to embedder %L: not all of its documents are embedded yet', old.slug, new.embedder),
-      detail = 'SWITCH_INCOMPLETE',
-      hint = 'It switches automatically when they are; private.switch_progress() shows the progress.';
+    perform private.raise_error('SWITCH_INCOMPLETE',
+      format('Cannot switch project %L to embedder %L: not all of its documents are embedded yet', old.slug, new.embedder),
+      'It switches automatically when they are; private.switch_progress() shows the progress.');
   end if;
   return new;
 end;

@@ -100,10 +100,9 @@ declare
   v_project public.projects := private.find_project(p_project);
 begin
   if v_project.github_repo is null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot compare project %L with its branch: it has no repository', v_project.slug),
-      detail = 'PROJECT_SOURCE_MISMATCH',
-      hint = 'Send its files, or run deno task quoth:add with --folder again.';
+    perform private.raise_error('PROJECT_SOURCE_MISMATCH',
+      format('Cannot compare project %L with its branch: it has no repository', v_project.slug),
+      'Send its files, or run deno task quoth:add with --folder again.');
   end if;
   return query select private.queue_tree_sync(v_project.id, 'request'), 1;
   perform private.resume_syncs(v_project);
@@ -189,7 +188,6 @@ end;
 $$;
 comment on function private.check_head(uuid) is
   'See public.check_head(). Definer: members may not write syncs; readable_project() checks the caller.';
-grant execute on function private.check_head(uuid) to authenticated, service_role;
 
 create function public.check_head(p_project_id uuid)
 returns boolean
@@ -200,4 +198,4 @@ as $$
 $$;
 comment on function public.check_head(uuid) is
   'Queues a check of whether a project''s branch has moved, if the last check is more than ten minutes old; true when it did. Searches call it. Raises PROJECT_NOT_FOUND.';
-grant execute on function public.check_head(uuid) to authenticated, service_role;
+grant execute on function private.check_head(uuid), public.check_head(uuid) to authenticated, service_role;

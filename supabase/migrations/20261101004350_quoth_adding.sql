@@ -14,10 +14,9 @@ declare
   v_secret text;
 begin
   if p_github_repo is null and v_repo is not null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot index a folder as project %L: the project follows the repository %s', p_slug, v_repo),
-      detail = 'PROJECT_SOURCE_MISMATCH',
-      hint = 'Choose another slug, or remove the project with deno task quoth:remove.';
+    perform private.raise_error('PROJECT_SOURCE_MISMATCH',
+      format('Cannot index a folder as project %L: the project follows the repository %s', p_slug, v_repo),
+      'Choose another slug, or remove the project with deno task quoth:remove.');
   end if;
   insert into public.projects as project (slug, github_repo, default_branch, include_globs, language, embedder)
   values (
@@ -79,10 +78,9 @@ declare
   );
 begin
   if v_user_id is null then
-    raise sqlstate 'PT404' using
-      message = format('Cannot add the member: no user has the email or id %L', p_user),
-      detail = 'USER_NOT_FOUND',
-      hint = 'Let them sign up first, or read the ids from auth.users.';
+    perform private.raise_error('USER_NOT_FOUND',
+      format('Cannot add the member: no user has the email or id %L', p_user),
+      'Let them sign up first, or read the ids from auth.users.');
   end if;
   insert into public.project_members (project_id, user_id) values (p_project_id, v_user_id)
   on conflict (project_id, user_id) do nothing;

@@ -83,10 +83,9 @@ immutable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT404' using
-    message = format('Cannot %s: you have no conversation %s', p_attempt, p_conversation_id),
-    detail = 'CONVERSATION_NOT_FOUND',
-    hint = 'List your conversations with GET /rest/v1/conversations, or create one with create_conversation.';
+  perform private.raise_error('CONVERSATION_NOT_FOUND',
+    format('Cannot %s: you have no conversation %s', p_attempt, p_conversation_id),
+    'List your conversations with GET /rest/v1/conversations, or create one with create_conversation.');
 end;
 $$;
 comment on function private.raise_conversation_not_found(text, text) is

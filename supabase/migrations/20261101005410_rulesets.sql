@@ -51,8 +51,7 @@ create policy "users read the versions of rulesets that they read" on public.rul
   );
 comment on policy "users read the versions of rulesets that they read" on public.ruleset_versions is
   'Users read the versions of the rulesets that they may read.';
-grant select on public.ruleset_versions to authenticated;
-grant select on public.ruleset_versions to service_role;
+grant select on public.ruleset_versions to authenticated, service_role;
 
 create function private.refuse_version_change()
 returns trigger
@@ -60,10 +59,9 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT409' using
-    message = format('Cannot change version %s of the ruleset %s: versions are immutable', old.version, old.ruleset_id),
-    detail = 'RULESET_VERSION_CONFLICT',
-    hint = 'Save a new version with save_ruleset.';
+  perform private.raise_error('RULESET_VERSION_CONFLICT',
+    format('Cannot change version %s of the ruleset %s: versions are immutable', old.version, old.ruleset_id),
+    'Save a new version with save_ruleset.');
 end;
 $$;
 comment on function private.refuse_version_change() is 'Row trigger: refuses changes of stored versions.';
@@ -137,5 +135,4 @@ end;
 $$;
 comment on function private.save_ruleset(uuid, text, jsonb, int) is
   'Adds a version to a ruleset, or without an id creates a ruleset of the caller (a ruleset of the service is shared). Returns {outcome: saved, id, version}; {outcome: conflict, current_version} when p_if_match_version (null: any) is not the current version; {outcome: not_found}; or {outcome: forbidden} for a shared ruleset without admin:*. Definer: users may not write the tables; the function changes only rulesets that auth.uid() may save. Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
-grant execute on function private.save_ruleset(uuid, text, jsonb, int) to authenticated;
-grant execute on function private.save_ruleset(uuid, text, jsonb, int) to service_role;
+grant execute on function private.save_ruleset(uuid, text, jsonb, int) to authenticated, service_role;

@@ -103,24 +103,22 @@ begin
     return null;
   end if;
   if v_price.model is null then
-    raise sqlstate 'PT422' using
-      message = format('Cannot call the model: a policy caps spending at provider %L, and %s has no price',
+    perform private.raise_error('PRICE_UNKNOWN',
+      format('Cannot call the model: a policy caps spending at provider %L, and %s has no price',
         p_provider.name, coalesce(p_model, 'the model')),
-      detail = 'PRICE_UNKNOWN',
-      hint = 'Insert the model''s price into model_prices, name a model that has one, or store your own key.';
+      'Insert the model''s price into model_prices, name a model that has one, or store your own key.');
   end if;
   v_spending := private.begin_spending(p_policy);
   select coalesce(sum(amount_micro_usd), 0) into v_reserved
   from private.model_reservations
   where policy_id = p_policy.id and period_start = v_spending.period_start;
   if v_spending.spent_micro_usd + v_reserved >= p_policy.spending_cap_micro_usd then
-    raise sqlstate 'PT429' using
-      message = format('Cannot call the model: the spending cap of %s micro-USD a %s at provider %L is reached',
+    perform private.raise_error('SPENDING_CAP_REACHED',
+      format('Cannot call the model: the spending cap of %s micro-USD a %s at provider %L is reached',
         p_policy.spending_cap_micro_usd, p_policy.cap_period, p_provider.name),
-      detail = 'SPENDING_CAP_REACHED',
-      hint = format('Try again in %s seconds, when the next %s begins in UTC, store your own key with set_provider_key(), or ask the operator to raise model_policies.spending_cap_micro_usd.',
+      format('Try again in %s seconds, when the next %s begins in UTC, store your own key with set_provider_key(), or ask the operator to raise model_policies.spending_cap_micro_usd.',
         ceil(extract(epoch from v_spending.period_start + ('1 ' || p_policy.cap_period)::interval - clock_timestamp()))::bigint,
-        p_policy.cap_period);
+        p_policy.cap_period));
   end if;
   insert into private.model_reservations (policy_id, period_start, amount_micro_usd, expires_at)
   values (

@@ -23,13 +23,24 @@ stable
 set search_path = ''
 as $$
 begin
-  raise sqlstate 'PT400' using
-    message = format('Cannot %s: %s', p_attempt, p_problem),
-    detail = 'QUERY_INVALID',
-    hint = p_hint;
+  perform private.raise_error('QUERY_INVALID', format('Cannot %s: %s', p_attempt, p_problem), p_hint);
 end;
 $$;
 comment on function private.raise_query_invalid(text, text, text) is 'Raises QUERY_INVALID.';
+
+create function private.assert_page_limit(p_attempt text, p_limit int)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    perform private.raise_query_invalid(p_attempt, 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
+  end if;
+end;
+$$;
+comment on function private.assert_page_limit(text, int) is 'Raises QUERY_INVALID unless the limit of a page is from 1 to 1000.';
 
 create function private.texts_of(p_value jsonb)
 returns text[]
@@ -126,10 +137,8 @@ declare
 begin
   perform private.assert_has_scope(p_attempt, 'swarm:run');
   if auth.uid() is null then
-    raise sqlstate 'PT403' using
-      message = format('Cannot %s: the caller is not a user', p_attempt),
-      detail = 'FORBIDDEN',
-      hint = 'Call it with a user''s token.';
+    perform private.raise_error('FORBIDDEN', format('Cannot %s: the caller is not a user', p_attempt),
+      'Call it with a user''s token.');
   end if;
   v_filters := private.job_filters_of(p_attempt, p_filters);
   v_filters.owner_id := auth.uid();
@@ -139,7 +148,7 @@ $$;
 comment on function private.own_job_filters(text, jsonb) is
   'The filters of a list of the caller''s own jobs. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
 
-create type private.job_summary as (
+create type public.job_summary as (
   id uuid,
   created_by uuid,
   owner_email text,
@@ -161,7 +170,7 @@ create type private.job_summary as (
   started_at timestamptz,
   finished_at timestamptz
 );
-comment on type private.job_summary is 'A row of a list of jobs.';
+comment on type public.job_summary is 'A row of operator_list_jobs(). list_jobs() omits the owner.';
 
 create function private.job_conditions()
 returns text
@@ -197,7 +206,7 @@ comment on function private.job_conditions() is
   'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without metadata and costs is an index-only scan.';
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
-returns setof private.job_summary
+returns setof public.job_summary
 language plpgsql
 stable
 set search_path = ''
@@ -206,9 +215,7 @@ declare
   v_before_at timestamptz;
   v_before_id uuid;
 begin
-  if p_limit is null or p_limit not between 1 and 1000 then
-    perform private.raise_query_invalid('list the jobs', 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
-  end if;
+  perform private.assert_page_limit('list the jobs', p_limit);
   begin
     v_before_at := (p_before ->> 'created_at')::timestamptz;
     v_before_id := (p_before ->> 'id')::uuid;
@@ -254,14 +261,14 @@ $$;
 comment on function private.job_summaries(private.job_filters, jsonb, int) is
   'A page of jobs, newest first, after the job p_before {created_at, id}. input_head is null for a long input. Raises QUERY_INVALID.';
 
-create type private.job_status_count as (
+create type public.job_status_count as (
   status text,
   job_count bigint
 );
-comment on type private.job_status_count is 'A row of the counts of a list of jobs.';
+comment on type public.job_status_count is 'A row of job_counts().';
 
 create function private.job_status_counts(p_filters private.job_filters)
-returns setof private.job_status_count
+returns setof public.job_status_count
 language plpgsql
 stable
 set search_path = ''
@@ -278,7 +285,7 @@ comment on function private.job_status_counts(private.job_filters) is
   'How many jobs have each status; statuses without jobs are omitted.';
 
 create function private.list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
-returns setof private.job_summary
+returns setof public.job_summary
 language plpgsql
 stable
 security definer
@@ -291,7 +298,6 @@ end;
 $$;
 comment on function private.list_jobs(jsonb, jsonb, int) is
   'A page of the caller''s jobs. Definer: users may not read job_totals, and checking the caller only once keeps the list fast with 100,000 jobs; own_job_filters() limits it to the caller.';
-grant execute on function private.list_jobs(jsonb, jsonb, int) to authenticated;
 
 create function public.list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
 returns table (
@@ -318,38 +324,37 @@ language sql
 stable
 set search_path = ''
 as $$
-  select job.id, job.agent_slug, job.status, job.input_head, job.metadata, job.priority, job.budget, job.error, job.task_count, job.open_review_count, job.input_tokens, job.output_tokens, job.cost_micro_usd, job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
+  select job.id, job.agent_slug, job.status, job.input_head, job.metadata, job.priority, job.budget, job.error,
+    job.task_count, job.open_review_count, job.input_tokens, job.output_tokens, job.cost_micro_usd,
+    job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
   from private.list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.list_jobs(jsonb, jsonb, int) is
   'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
-grant execute on function public.list_jobs(jsonb, jsonb, int) to authenticated;
+grant execute on function private.list_jobs(jsonb, jsonb, int), public.list_jobs(jsonb, jsonb, int) to authenticated;
 
 create function private.job_counts(p_filters jsonb)
-returns table (status text, job_count bigint)
+returns setof public.job_status_count
 language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
 begin
-  return query
-    select counted.status, counted.job_count
-    from private.job_status_counts(private.own_job_filters('count the jobs', p_filters)) as counted;
+  return query select * from private.job_status_counts(private.own_job_filters('count the jobs', p_filters));
 end;
 $$;
 comment on function private.job_counts(jsonb) is
   'Counts of the caller''s jobs. Definer, like list_jobs(); own_job_filters() limits it to the caller.';
-grant execute on function private.job_counts(jsonb) to authenticated;
 
 create function public.job_counts(p_filters jsonb default '{}')
-returns table (status text, job_count bigint)
+returns setof public.job_status_count
 language sql
 stable
 set search_path = ''
 as $$
-  select counted.status, counted.job_count from private.job_counts(p_filters) as counted;
+  select * from private.job_counts(p_filters);
 $$;
 comment on function public.job_counts(jsonb) is
   'How many of the caller''s jobs have each status, among those that match the filters of list_jobs(). Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
-grant execute on function public.job_counts(jsonb) to authenticated;
+grant execute on function private.job_counts(jsonb), public.job_counts(jsonb) to authenticated;

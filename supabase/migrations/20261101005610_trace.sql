@@ -1,6 +1,6 @@
 -- The trace of a job for display: its steps without their inputs and outputs.
 
-create type private.trace_step as (
+create type public.trace_step as (
   task_id uuid,
   seq int,
   kind text,
@@ -15,10 +15,10 @@ create type private.trace_step as (
   started_at timestamptz,
   ended_at timestamptz
 );
-comment on type private.trace_step is 'A row of a trace.';
+comment on type public.trace_step is 'A row of read_trace().';
 
 create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
-returns setof private.trace_step
+returns setof public.trace_step
 language plpgsql
 stable
 set search_path = ''
@@ -27,9 +27,7 @@ declare
   v_after_task_id uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   v_after_seq int := 0;
 begin
-  if p_limit is null or p_limit not between 1 and 1000 then
-    perform private.raise_query_invalid('read the trace', 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
-  end if;
+  perform private.assert_page_limit('read the trace', p_limit);
   if nullif(p_after, 'null') is not null then
     begin
       v_after_task_id := (p_after ->> 'task_id')::uuid;
@@ -79,7 +77,7 @@ comment on function private.trace_steps(uuid, jsonb, int) is
   'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
-returns setof private.trace_step
+returns setof public.trace_step
 language plpgsql
 stable
 security definer
@@ -93,25 +91,9 @@ end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
   'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
-grant execute on function private.read_trace(uuid, jsonb, int) to authenticated;
-grant execute on function private.read_trace(uuid, jsonb, int) to service_role;
 
 create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
-returns table (
-  task_id uuid,
-  seq int,
-  kind text,
-  state text,
-  name text,
-  server text,
-  call_id text,
-  error_code text,
-  usage jsonb,
-  cost_micro_usd bigint,
-  interruptions int,
-  started_at timestamptz,
-  ended_at timestamptz
-)
+returns setof public.trace_step
 language sql
 stable
 set search_path = ''
@@ -120,5 +102,5 @@ as $$
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
   'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
-grant execute on function public.read_trace(uuid, jsonb, int) to authenticated;
-grant execute on function public.read_trace(uuid, jsonb, int) to service_role;
+grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
+  to authenticated, service_role;

@@ -27,41 +27,33 @@ comment on column private.operator_acts.reason is 'The reason that the operator 
 comment on column private.operator_acts.details is 'The result, such as how many tasks ended.';
 alter table private.operator_acts enable row level security;
 
-create function private.note_act(p_act private.operator_acts)
+create function private.note_act(p_act text, p_object jsonb, p_reason text, p_details jsonb)
 returns void
-language plpgsql
+language sql
 set search_path = ''
 as $$
-begin
   insert into private.operator_acts (
     operator_id, client_id, act, owner_id, master_task_id, task_id, tool_slug, tool_name, reason, details
   )
-  values (
-    auth.uid(), private.request_claims() ->> 'client_id', p_act.act, p_act.owner_id, p_act.master_task_id,
-    p_act.task_id, p_act.tool_slug, p_act.tool_name, left(nullif(btrim(p_act.reason), ''), 2000),
-    coalesce(jsonb_strip_nulls(p_act.details), '{}')
-  );
-end;
+  select auth.uid(), private.request_claims() ->> 'client_id', p_act, object.owner_id, object.master_task_id,
+    object.task_id, object.tool_slug, object.tool_name, left(nullif(btrim(p_reason), ''), 2000),
+    jsonb_strip_nulls(p_details)
+  from jsonb_populate_record(null::private.operator_acts, p_object) as object;
 $$;
-comment on function private.note_act(private.operator_acts) is
-  'Records an action of the calling operator, in the transaction of the action. Fills in who and when.';
+comment on function private.note_act(text, jsonb, text, jsonb) is
+  'Records an action of the calling operator on {owner_id, master_task_id, task_id, tool_slug, tool_name}, in the transaction of the action.';
 
 create function private.note_act_on_task(p_act text, p_task public.tasks, p_reason text default null, p_details jsonb default '{}')
 returns void
-language plpgsql
+language sql
 set search_path = ''
 as $$
-declare
-  v_act private.operator_acts;
-begin
-  v_act.act := p_act;
-  v_act.owner_id := p_task.created_by;
-  v_act.master_task_id := p_task.master_task_id;
-  v_act.task_id := p_task.id;
-  v_act.reason := p_reason;
-  v_act.details := p_details;
-  perform private.note_act(v_act);
-end;
+  select private.note_act(
+    p_act,
+    jsonb_build_object('owner_id', p_task.created_by, 'master_task_id', p_task.master_task_id, 'task_id', p_task.id),
+    p_reason,
+    p_details
+  );
 $$;
 comment on function private.note_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
@@ -90,21 +82,18 @@ comment on function private.note_watching_operator(public.tasks) is
 
 create function private.note_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
-language plpgsql
+language sql
 set search_path = ''
 as $$
-declare
-  v_act private.operator_acts;
-begin
-  v_act.act := 'tool_definition.approved';
-  select connection.user_id, tool.slug into v_act.owner_id, v_act.tool_slug
+  select private.note_act(
+    'tool_definition.approved',
+    jsonb_build_object('owner_id', connection.user_id, 'tool_slug', tool.slug, 'tool_name', p_tool_name),
+    null,
+    jsonb_build_object('connection_id', p_connection_id, 'definition_hash', p_definition_hash)
+  )
   from public.agent_mcp_connections as connection
   join public.tools as tool on tool.id = connection.tool_id
   where connection.id = p_connection_id;
-  v_act.tool_name := p_tool_name;
-  v_act.details := jsonb_build_object('connection_id', p_connection_id, 'definition_hash', p_definition_hash);
-  perform private.note_act(v_act);
-end;
 $$;
 comment on function private.note_approved_definition(uuid, text, text) is
   'Records that an operator approves a tool''s definition.';
@@ -383,7 +372,7 @@ comment on function private.operator_job_filters(text, jsonb) is
   'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 
 create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
-returns setof private.job_summary
+returns setof public.job_summary
 language plpgsql
 stable
 security definer
@@ -396,46 +385,22 @@ end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
   'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-grant execute on function private.operator_list_jobs(jsonb, jsonb, int) to authenticated, service_role;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
-returns table (
-  id uuid,
-  created_by uuid,
-  owner_email text,
-  agent_slug text,
-  status text,
-  input_head text,
-  metadata jsonb,
-  priority text,
-  budget jsonb,
-  error jsonb,
-  task_count int,
-  open_review_count bigint,
-  input_tokens bigint,
-  output_tokens bigint,
-  cost_micro_usd bigint,
-  run_after timestamptz,
-  cancel_requested_at timestamptz,
-  created_at timestamptz,
-  started_at timestamptz,
-  finished_at timestamptz
-)
+returns setof public.job_summary
 language sql
 stable
 set search_path = ''
 as $$
-  select job.id, job.created_by, job.owner_email, job.agent_slug, job.status, job.input_head, job.metadata, job.priority,
-    job.budget, job.error, job.task_count, job.open_review_count, job.input_tokens, job.output_tokens, job.cost_micro_usd,
-    job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
-  from private.operator_list_jobs(p_filters, p_before, p_limit) as job;
+  select * from private.operator_list_jobs(p_filters, p_before, p_limit);
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
   'All jobs with their owners, in the form of list_jobs(); the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
-grant execute on function public.operator_list_jobs(jsonb, jsonb, int) to authenticated, service_role;
+grant execute on function private.operator_list_jobs(jsonb, jsonb, int), public.operator_list_jobs(jsonb, jsonb, int)
+  to authenticated, service_role;
 
 create function private.operator_job_counts(p_filters jsonb)
-returns table (status text, job_count bigint)
+returns setof public.job_status_count
 language plpgsql
 stable
 security definer
@@ -443,28 +408,27 @@ set search_path = ''
 as $$
 begin
   return query
-    select counted.status, counted.job_count
-    from private.job_status_counts(private.operator_job_filters('count all jobs', p_filters)) as counted;
+    select * from private.job_status_counts(private.operator_job_filters('count all jobs', p_filters));
 end;
 $$;
 comment on function private.operator_job_counts(jsonb) is
   'Counts of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-grant execute on function private.operator_job_counts(jsonb) to authenticated, service_role;
 
 create function public.operator_job_counts(p_filters jsonb default '{}')
-returns table (status text, job_count bigint)
+returns setof public.job_status_count
 language sql
 stable
 set search_path = ''
 as $$
-  select counted.status, counted.job_count from private.operator_job_counts(p_filters) as counted;
+  select * from private.operator_job_counts(p_filters);
 $$;
 comment on function public.operator_job_counts(jsonb) is
   'How many jobs of all owners have each status, among those that match the filters of operator_list_jobs(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
-grant execute on function public.operator_job_counts(jsonb) to authenticated, service_role;
+grant execute on function private.operator_job_counts(jsonb), public.operator_job_counts(jsonb)
+  to authenticated, service_role;
 
 create function private.operator_read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
-returns setof private.trace_step
+returns setof public.trace_step
 language plpgsql
 stable
 security definer
@@ -480,24 +444,9 @@ end;
 $$;
 comment on function private.operator_read_trace(uuid, jsonb, int) is
   'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() checks the caller.';
-grant execute on function private.operator_read_trace(uuid, jsonb, int) to authenticated, service_role;
 
 create function public.operator_read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
-returns table (
-  task_id uuid,
-  seq int,
-  kind text,
-  state text,
-  name text,
-  server text,
-  call_id text,
-  error_code text,
-  usage jsonb,
-  cost_micro_usd bigint,
-  interruptions int,
-  started_at timestamptz,
-  ended_at timestamptz
-)
+returns setof public.trace_step
 language sql
 stable
 set search_path = ''
@@ -506,4 +455,5 @@ as $$
 $$;
 comment on function public.operator_read_trace(uuid, jsonb, int) is
   'The steps of any job in the form of read_trace(), without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
-grant execute on function public.operator_read_trace(uuid, jsonb, int) to authenticated, service_role;
+grant execute on function private.operator_read_trace(uuid, jsonb, int), public.operator_read_trace(uuid, jsonb, int)
+  to authenticated, service_role;

@@ -19,7 +19,6 @@ end;
 $$;
 comment on function private.operator_cancel_job(uuid, text) is
   'Cancels any job. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-grant execute on function private.operator_cancel_job(uuid, text) to authenticated, service_role;
 
 create function public.operator_cancel_job(p_master_task_id uuid, p_reason text default null)
 returns int
@@ -30,7 +29,8 @@ as $$
 $$;
 comment on function public.operator_cancel_job(uuid, text) is
   'Cancels a job of any owner, as cancel_task() does for the caller''s own, and returns how many tasks that ends. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_MASTER.';
-grant execute on function public.operator_cancel_job(uuid, text) to authenticated, service_role;
+grant execute on function private.operator_cancel_job(uuid, text), public.operator_cancel_job(uuid, text)
+  to authenticated, service_role;
 
 create function private.operator_retry_task(p_task_id uuid, p_reason text)
 returns text
@@ -51,7 +51,6 @@ end;
 $$;
 comment on function private.operator_retry_task(uuid, text) is
   'Retries any failed or cancelled task. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-grant execute on function private.operator_retry_task(uuid, text) to authenticated, service_role;
 
 create function public.operator_retry_task(p_task_id uuid, p_reason text default null)
 returns text
@@ -62,7 +61,8 @@ as $$
 $$;
 comment on function public.operator_retry_task(uuid, text) is
   'Retries a failed or cancelled task of any owner from its checkpoint, without counting toward the owner''s quota, and returns its status. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
-grant execute on function public.operator_retry_task(uuid, text) to authenticated, service_role;
+grant execute on function private.operator_retry_task(uuid, text), public.operator_retry_task(uuid, text)
+  to authenticated, service_role;
 
 create function private.operator_redrive(p_dead_letter_id bigint, p_reason text)
 returns uuid
@@ -82,7 +82,6 @@ end;
 $$;
 comment on function private.operator_redrive(bigint, text) is
   'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-grant execute on function private.operator_redrive(bigint, text) to authenticated, service_role;
 
 create function public.operator_redrive(p_dead_letter_id bigint, p_reason text default null)
 returns uuid
@@ -93,7 +92,8 @@ as $$
 $$;
 comment on function public.operator_redrive(bigint, text) is
   'Retries the task of a dead letter and returns the task''s id. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
-grant execute on function public.operator_redrive(bigint, text) to authenticated, service_role;
+grant execute on function private.operator_redrive(bigint, text), public.operator_redrive(bigint, text)
+  to authenticated, service_role;
 
 -- Channels --------------------------------------------------------------------------------------
 

@@ -10,17 +10,13 @@ as $$
 declare
   v_task constant public.tasks := private.own_task(p_task_id);
 begin
-  if p_limit is null or p_limit not between 1 and 1000 then
-    perform private.raise_query_invalid('list the forks', 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
-  end if;
+  perform private.assert_page_limit('list the forks', p_limit);
   return query
     select * from private.task_forks where source_task_id = v_task.id order by fork_id limit p_limit;
 end;
 $$;
 comment on function private.list_forks(uuid, int) is
   'The forks of a task of the caller''s. Definer: users may not read task_forks; own_task() checks the caller.';
-grant execute on function private.list_forks(uuid, int) to authenticated;
-grant execute on function private.list_forks(uuid, int) to service_role;
 
 create function public.list_forks(p_task_id uuid, p_limit int default 100)
 returns table (fork_id uuid, from_seq int, created_at timestamptz)
@@ -32,5 +28,4 @@ as $$
 $$;
 comment on function public.list_forks(uuid, int) is
   'The jobs that are forks of a task, oldest first, with the step before which each of them begins. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
-grant execute on function public.list_forks(uuid, int) to authenticated;
-grant execute on function public.list_forks(uuid, int) to service_role;
+grant execute on function private.list_forks(uuid, int), public.list_forks(uuid, int) to authenticated, service_role;

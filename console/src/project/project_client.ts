@@ -3,7 +3,6 @@ import type { Database } from "../../../shared/db/database.types.ts";
 import { watchedFetch } from "./connection.ts";
 import type { ProjectConfig } from "./project_config.ts";
 
-/** The project's client, typed by its database. */
 export type ProjectClient = SupabaseClient<Database>;
 
 let opened: { readonly client: ProjectClient; readonly config: ProjectConfig } | undefined;
@@ -19,7 +18,6 @@ export function openProject(config: ProjectConfig): ProjectClient {
   return client;
 }
 
-/** The client of the open project. */
 export function projectClient(): ProjectClient {
   return open().client;
 }

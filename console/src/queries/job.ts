@@ -106,11 +106,7 @@ export function useForksOf(taskId: Ref<string>) {
 }
 
 /** The input and output of a task. */
-export function useTaskPayload(
-  taskId: Ref<string>,
-  version: Ref<unknown>,
-  isWanted: Ref<boolean>,
-) {
+export function useTaskPayload(taskId: Ref<string>, version: Ref<unknown>, isWanted: Ref<boolean>) {
   const queryKey = computed(() => ["job", taskId.value, "payload", version.value]);
   return useQuery({
     queryKey,

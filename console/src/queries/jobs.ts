@@ -67,9 +67,7 @@ export function useJobCounts(filters: Ref<JobFilters>) {
 }
 
 async function countJobs(filters: JobFilters): Promise<Record<string, number>> {
-  const rows = dataOf(
-    await projectClient().rpc("job_counts", { p_filters: requestOf(filters) }),
-  );
+  const rows = dataOf(await projectClient().rpc("job_counts", { p_filters: requestOf(filters) }));
   return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
 }
 

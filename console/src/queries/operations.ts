@@ -19,7 +19,6 @@ export interface QueueLine {
   readonly expired_lease_count: number;
   readonly waiting_for_subtasks_count: number;
   readonly waiting_for_review_count: number;
-  readonly live_worker_count: number;
 }
 
 /** A worker that ran in the last 24 hours. */

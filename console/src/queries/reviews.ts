@@ -42,7 +42,7 @@ export interface ReviewAnswer {
 }
 
 /** The maximum number of open questions in the list. */
-export const REVIEW_LIMIT = 200;
+const REVIEW_LIMIT = 200;
 const ANSWERED_LIMIT = 20;
 
 /** The open questions, oldest first. */

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/vue-query";
-import { computed, onScopeDispose, readonly, ref, watch } from "vue";
+import { computed, onScopeDispose, ref, watch } from "vue";
 import { followChannel } from "../project/follow_channel.ts";
 import { userId } from "../project/session.ts";
 
@@ -9,10 +9,8 @@ const POLL_MS = 5_000;
 /** With a channel, polling only repairs the effect of a lost message. */
 const SLOW_POLL_MS = 60_000;
 
-const joined = ref(false);
-
 /** True while the user's channel reports changes. */
-export const isFollowingUser = readonly(joined);
+const joined = ref(false);
 
 /** The polling interval of lists; they do not poll while the page is hidden. */
 export const listPollMs = computed(() => (joined.value ? SLOW_POLL_MS : POLL_MS));

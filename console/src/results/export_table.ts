@@ -25,7 +25,6 @@ export function tableToJson({ columns, rows }: ResultTable): string {
   return JSON.stringify(objects, null, 2);
 }
 
-/** The table as a Markdown table. */
 export function tableToMarkdown({ columns, rows }: ResultTable): string {
   const line = (cells: readonly string[]) => `| ${cells.map(markdownCell).join(" | ")} |`;
   const marks = columns.map(({ kind }) => (kind === "number" ? "---:" : "---"));

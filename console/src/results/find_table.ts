@@ -63,7 +63,6 @@ function kindOf(values: readonly unknown[]): TableColumn["kind"] {
   return given.some((value) => typeof value === "object") ? "json" : "text";
 }
 
-/** A value as the text of a cell. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -47,7 +47,6 @@ export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
   return resolveSchema(merged([...parts, siblings]), root, depth + 1);
 }
 
-/** The kind of field for a schema. */
 export function fieldKind(given: Schema, root: Schema): FieldKind {
   const schema = resolveSchema(given, root);
   if (!isObject(schema)) return { kind: "json" };
@@ -163,7 +162,6 @@ function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The title or description of a schema, if it has one. */
 export function textOf(schema: Schema, root: Schema, keyword: "title" | "description"): string {
   const own = isObject(schema) ? schema[keyword] : undefined;
   if (typeof own === "string") return own;

@@ -36,10 +36,7 @@ export function createEmbedderError(
 }
 
 /** Creates the error for a rate-limited request. */
-export function createRateLimitError(
-  identity: EmbedderIdentity,
-  retryAfterMs: number,
-): SwarmError {
+export function createRateLimitError(identity: EmbedderIdentity, retryAfterMs: number): SwarmError {
   return createEmbedderError(identity, {
     code: "EMBEDDER_RATE_LIMITED",
     message: `its rate limit per minute is reached for another ${Math.ceil(retryAfterMs / 1000)} s`,

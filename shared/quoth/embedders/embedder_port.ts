@@ -35,9 +35,6 @@ export interface Embedder {
   /** Maximum number of documents in one call. */
   readonly maxBatchItems: number;
   /** The vectors in the order of the items. */
-  embedDocuments(
-    items: readonly EmbeddedDocument[],
-    signal: AbortSignal,
-  ): Promise<number[][]>;
+  embedDocuments(items: readonly EmbeddedDocument[], signal: AbortSignal): Promise<number[][]>;
   embedQuery(text: string, signal: AbortSignal): Promise<number[]>;
 }

@@ -4,7 +4,7 @@ import { toUnitVector } from "./unit_vector.ts";
  * Weight of the words in the similarity of joined vectors. Measured on documentation: 0.3 keeps the
  * model's quality for paraphrases and finds exact names almost as well as full-text search.
  */
-export const LEXICAL_SHARE = 0.3;
+const LEXICAL_SHARE = 0.3;
 
 /**
  * Joins two unit vectors into one, so that the cosine of two joined vectors is the weighted mean of

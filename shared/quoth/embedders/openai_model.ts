@@ -51,9 +51,7 @@ export function createOpenAiModel(
 }
 
 /** Servers may answer in any order; null if an index is missing or repeated. */
-function inOrder(
-  data: z.infer<typeof answerSchema>["data"],
-): number[][] | null {
+function inOrder(data: z.infer<typeof answerSchema>["data"]): number[][] | null {
   const sorted = data.toSorted((a, b) => a.index - b.index);
   return sorted.every(({ index }, place) => index === place)
     ? sorted.map(({ embedding }) => embedding)

@@ -23,7 +23,6 @@ export interface ResolvedEmbedder {
 export type ResolveEmbedder = (name: string) => Promise<ResolvedEmbedder>;
 
 const rowsSchema = z.tuple([embedderConfigSchema]);
-const namesSchema = z.tuple([z.object({ name: z.string().nullable() })]);
 
 /** Resolves embedders in the database. */
 export function createEmbedderResolver(sql: Sql, ports: EmbedderPorts): ResolveEmbedder {
@@ -38,15 +37,4 @@ export function createEmbedderResolver(sql: Sql, ports: EmbedderPorts): ResolveE
       throw toSwarmError(error, "find the embedder");
     }
   };
-}
-
-/** The default embedder for projects; null if none is usable. */
-export async function findDefaultEmbedder(sql: Sql): Promise<string | null> {
-  try {
-    const rows = await sql`select private.default_embedder() as name`;
-    const [{ name }] = namesSchema.parse([...rows]);
-    return name;
-  } catch (error) {
-    throw toSwarmError(error, "find the default embedder");
-  }
 }

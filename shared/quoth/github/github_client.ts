@@ -10,8 +10,7 @@ import type { GitHub } from "./github_port.ts";
 import { encodePath, webUrlOf } from "./github_url.ts";
 import { readFiles, type Tree } from "./read_files.ts";
 
-/** Options of the GitHub client. */
-export interface GitHubOptions {
+interface GitHubOptions {
   /** URL of the REST API, without a trailing slash. */
   readonly apiUrl: string;
   /** Null for public repositories. */

@@ -13,8 +13,5 @@ Deno.test("webUrlOf() returns the pages of each kind of GitHub", () => {
 });
 
 Deno.test("encodePath() escapes everything that ends a path or a link", () => {
-  assert.equal(
-    encodePath("a b/c#d?e%/(é)/100%.md"),
-    "a%20b/c%23d%3Fe%25/%28%C3%A9%29/100%25.md",
-  );
+  assert.equal(encodePath("a b/c#d?e%/(é)/100%.md"), "a%20b/c%23d%3Fe%25/%28%C3%A9%29/100%25.md");
 });

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../json.ts";
 import { toBreadcrumb } from "./breadcrumb.ts";
 import type { Block } from "./block.ts";
@@ -12,6 +11,7 @@ import { parseBlocks, tile } from "./parse_blocks.ts";
 import type { Piece, Splitting } from "./piece.ts";
 import { splitSections } from "./split_sections.ts";
 import { estimateTokens, TokenMeter } from "./token_meter.ts";
+import { sha256Hex } from "../../sha256_hex.ts";
 
 /**
  * Part of every hash: a new number makes the next check of a project's branch split and embed all
@@ -92,7 +92,7 @@ export async function splitMarkdown(
   return {
     title,
     frontMatter,
-    bodyChecksum: sha256(CHUNKER_VERSION, maxTokens, title, linesBefore, body),
+    bodyChecksum: hashOf(CHUNKER_VERSION, maxTokens, title, linesBefore, body),
     chunks: pieces.flatMap((piece) => toChunk(piece, splitting, place) ?? [])
       .map((chunk, index) => ({ index, ...chunk })),
   };
@@ -148,7 +148,7 @@ function toChunk(
     endLine: lineAt(start + skipped + verbatim.length - 1),
     content,
     embeddedText: `${breadcrumb}\n\n${content}`,
-    hash: sha256(CHUNKER_VERSION, breadcrumb, content),
+    hash: hashOf(CHUNKER_VERSION, breadcrumb, content),
     tokenCount: estimateTokens(content),
   };
 
@@ -158,6 +158,6 @@ function toChunk(
   }
 }
 
-function sha256(...parts: readonly (string | number)[]): string {
-  return createHash("sha256").update(parts.join("\0")).digest("hex");
+function hashOf(...parts: readonly (string | number)[]): string {
+  return sha256Hex(parts.join("\0"));
 }

@@ -12,8 +12,7 @@ export interface CpuBudget {
 /** The estimated cost of a file besides splitting: requests, hashes, JSON. */
 const OVERHEAD_MS = 8;
 
-/** Options of a budget. */
-export interface CpuBudgetOptions {
+interface CpuBudgetOptions {
   readonly limitMs: number;
   readonly clock: Clock;
   /** False ends the budget early, for example when the worker's time is up. */
@@ -26,9 +25,7 @@ export interface CpuBudgetOptions {
  * Creates a budget. The edge runtime does not report CPU time, so the duration of synchronous work
  * is measured instead.
  */
-export function createCpuBudget(
-  { limitMs, clock, isOpen, onSpend }: CpuBudgetOptions,
-): CpuBudget {
+export function createCpuBudget({ limitMs, clock, isOpen, onSpend }: CpuBudgetOptions): CpuBudget {
   let spentMs = 0;
   const charge = (durationMs: number) => {
     spentMs += durationMs;

@@ -8,11 +8,7 @@ import type { ClaimedSync } from "./sync_store.ts";
 const STALE_WAIT_SECONDS = 1;
 
 /** Runs a claimed sync as far as possible, and records how it ended. */
-export async function runSync(
-  sync: ClaimedSync,
-  ports: SyncPorts,
-  run: SyncRun,
-): Promise<SyncEnd> {
+export async function runSync(sync: ClaimedSync, ports: SyncPorts, run: SyncRun): Promise<SyncEnd> {
   try {
     return await runKind(sync, ports, run);
   } catch (error) {

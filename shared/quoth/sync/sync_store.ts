@@ -119,7 +119,6 @@ export interface SyncStore {
   begin(lease: SyncLease, limit: number): Promise<readonly SyncFile[]>;
   /** Applies the outcome of a file. A repeated call changes nothing. */
   apply(lease: SyncLease, seq: number, outcome: FileOutcome): Promise<void>;
-  /** Renews leases. */
   renew(leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /**
    * Ends a completed sync; records a `headCommit` that needed no work.

@@ -10,9 +10,7 @@ interface ClaimedSyncWork extends ClaimedWork {
   readonly sync: ClaimedSync;
 }
 
-/** Options of a sync worker. */
-export interface SyncWorkerOptions
-  extends Pick<WorkRunnerOptions<ClaimedSyncWork>, "id" | "lifetime"> {
+interface SyncWorkerOptions extends Pick<WorkRunnerOptions<ClaimedSyncWork>, "id" | "lifetime"> {
   readonly ports: SyncPorts;
   readonly leaseSeconds: number;
   readonly idleSeconds: number;
@@ -35,10 +33,7 @@ export function createSyncWorker(options: SyncWorkerOptions): Worker {
   });
 }
 
-/** Syncs as a kind of work. */
-function createSyncKind(
-  { ports, turnCpuMs, onCpu }: SyncWorkerOptions,
-): WorkKind<ClaimedSyncWork> {
+function createSyncKind({ ports, turnCpuMs, onCpu }: SyncWorkerOptions): WorkKind<ClaimedSyncWork> {
   const { store, clock } = ports;
   return {
     noun: "sync",

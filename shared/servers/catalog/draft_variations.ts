@@ -7,6 +7,7 @@ import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { addDistinct, parseVariants } from "./parse_variants.ts";
 import { MAX_PROMPT_CHARACTERS, modelChoice, usageOf, usageSchema } from "./prompt_models.ts";
+import { toInputSchema } from "../../json_schema.ts";
 
 const MAX_VARIANTS = 5;
 const DEFAULT_VARIANTS = 3;
@@ -19,15 +20,7 @@ const STYLES = {
   formal: "Write formally, as to an authority.",
 } as const;
 
-const FORM = {
-  schema: {
-    type: "object",
-    properties: { variants: { type: "array", items: { type: "string" } } },
-    required: ["variants"],
-    additionalProperties: false,
-  },
-  isBesideTools: false,
-};
+const form = z.strictObject({ variants: z.array(z.string()) });
 
 /** Rewrites a text in several ways. */
 export const draftVariationsTool = defineTool({
@@ -44,7 +37,7 @@ export const draftVariationsTool = defineTool({
     style: z.enum(["concise", "casual", "formal"]).optional(),
     ...modelChoice,
   }),
-  output: z.object({ variants: z.array(z.string()), usage: usageSchema }),
+  output: z.object({ ...form.shape, usage: usageSchema }),
   async run({ text, n, style, model, llm_provider: provider }, { callModel, progress }) {
     let variants: readonly string[] = [];
     const answers: ToolModelAnswer[] = [];
@@ -53,7 +46,7 @@ export const draftVariationsTool = defineTool({
         ...definedOnly({ model, provider }),
         system: instructions(n - variants.length, style),
         messages: [{ role: "user", text: request(text, variants) }],
-        output: FORM,
+        output: { schema: toInputSchema(form), isBesideTools: false },
       });
       answers.push(answer);
       variants = addDistinct(variants, parseVariants(answer.text), n);

@@ -3,8 +3,7 @@ import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { asOwner } from "../as_owner.ts";
 
-/** Options of {@linkcode queryAsUser}. */
-export interface UserQuery {
+interface UserQuery {
   readonly access: "read" | "write";
   /** What is attempted, such as "add the message". */
   readonly action: string;

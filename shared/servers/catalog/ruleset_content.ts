@@ -38,6 +38,3 @@ export const rulesetContent = z.object({
     (content) => JSON.stringify(content).length <= MAX_CONTENT_CHARACTERS,
     `is longer than ${MAX_CONTENT_CHARACTERS} characters`,
   );
-
-/** See {@linkcode rulesetContent}. */
-export type RulesetContent = z.infer<typeof rulesetContent>;

@@ -1,10 +1,9 @@
 import { definedOnly } from "../../defined_only.ts";
-import { z } from "../../vendor/zod.js";
 import { canonicalJson } from "../../canonical_json.ts";
 import { fenceData } from "../../agent/fence_data.ts";
 import { textBlock } from "../../content_block.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
+import { isJsonObject, type JsonObject } from "../../json.ts";
 import { nearestNames } from "../../nearest_names.ts";
 import { type PreparedRecords, prepareRecords } from "../../sql/records/prepare_records.ts";
 import { isTable, qualifiedName, type SchemaRelation } from "../../sql/schema/database_schema.ts";
@@ -27,8 +26,9 @@ import {
 import { type KnownSchema, knowSchema } from "./schema_cache.ts";
 import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
 import { READ_SCOPES, WRITE_SCOPES } from "./sql_scopes.ts";
-import { createToken, hashOf } from "./statement_hashes.ts";
+import { createConfirmation, findEarlierAnswer, writeOnce } from "./sql_confirmation.ts";
 import { toolFailure } from "./tool_failure.ts";
+import { sha256Hex } from "../../sha256_hex.ts";
 
 /** Records that a dry run shows. */
 const PREVIEW_RECORDS = 5;
@@ -44,9 +44,6 @@ interface RecordsCall {
   readonly table: SchemaRelation;
   readonly prepared: PreparedRecords;
 }
-
-const keptSchema = z.object({ id: z.string(), expires_at: z.string() });
-const spentSchema = z.object({ id: z.string() });
 
 /** Adds records to a table as the caller, all or none, after their dry run was confirmed. */
 export const addRecordsTool = defineTool({
@@ -193,32 +190,21 @@ async function check(call: RecordsCall): Promise<readonly string[]> {
 
 async function offer(call: RecordsCall): Promise<Partial<RecordsAnswer>> {
   const { context, request, table, prepared: { records } } = call;
-  const token = createToken();
-  context.keepFromLedger(token);
-  const [row] = await context.sql`
-    select private.offer_sql_confirmation(${
-    context.sql.json({
-      ...hashesOf(call),
-      token_hash: hashOf(token),
-      user_id: context.caller.userId,
-      client_id: context.caller.clientId ?? "",
-      statement_class: "write",
-      statement: shownStatement(call),
-      tables: [qualifiedName(table)],
-      estimated_rows: records.length,
-      max_rows: records.length,
-      needs_approval: false,
-    })
-  }) as kept`;
-  const kept = keptSchema.parse(row?.kept);
+  const confirmation = await createConfirmation(context, {
+    ...hashesOf(call),
+    statement_class: "write",
+    statement: shownStatement(call),
+    tables: [qualifiedName(table)],
+    estimated_rows: records.length,
+    max_rows: records.length,
+    needs_approval: false,
+  });
   return {
-    confirmation_id: kept.id,
-    confirmation_token: token,
-    expires_at: kept.expires_at,
+    ...confirmation,
     next_call: {
       ...request as unknown as JsonObject,
       dry_run: false,
-      confirmation_token: token,
+      confirmation_token: confirmation.confirmation_token,
     },
   };
 }
@@ -230,46 +216,29 @@ async function write(call: RecordsCall, token: string): Promise<RecordsAnswer> {
   const key = request.idempotency_key === undefined
     ? context.idempotencyKey
     : `caller:${request.idempotency_key}`;
-  const { tree_hash: treeHash, params_hash: paramsHash } = hashesOf(call);
-  const earlier = await earlierAnswer(call, key);
+  const confirmed = { context, token, hashes: hashesOf(call), key };
+  const earlier = await findEarlierAnswer(confirmed, recordsAnswer);
   if (earlier !== null) return earlier;
   await check(call);
-  return await context.runAsCaller(async (sql) => {
-    const [row] = await sql`
-      select private.spend_sql_confirmation(
-        ${hashOf(token)}, ${context.caller.clientId ?? ""}, ${treeHash}, ${paramsHash}, ${key}
-      ) as spent`;
-    const { id } = spentSchema.parse(row?.spent);
-    const answer: RecordsAnswer = {
+  return await context.runAsCaller((sql) =>
+    writeOnce(sql, confirmed, async () => ({
       ...baseOf(request),
       dry_run: false,
       table: qualifiedName(table),
       mapping: { ...mapping },
       affected_rows: await insertRecords(sql, table, records),
-    };
-    await sql`select private.keep_sql_answer(${id}, ${sql.json(answer as unknown as JsonValue)})`;
-    return answer;
-  }, {
+    })), {
     isReadOnly: false,
     statementTimeoutMs: settings.statement_timeout_ms,
     settings: guardSettings(settings),
   });
 }
 
-async function earlierAnswer(call: RecordsCall, key: string): Promise<RecordsAnswer | null> {
-  const { context: { sql, caller } } = call;
-  if (caller.userId === null) return null;
-  const { tree_hash: treeHash, params_hash: paramsHash } = hashesOf(call);
-  const [row] = await sql`
-    select private.find_sql_answer(${caller.userId}, ${key}, ${treeHash}, ${paramsHash}) as answer`;
-  return recordsAnswer.nullable().parse(row?.answer ?? null);
-}
-
 /** The hashes that the token is bound to: the table with its mapping, and the final records. */
 function hashesOf({ table, prepared: { records } }: RecordsCall) {
   return {
-    tree_hash: hashOf(canonicalJson({ tool: "add_records", table: qualifiedName(table) })),
-    params_hash: hashOf(canonicalJson(records.map((record) => ({ ...record })))),
+    tree_hash: sha256Hex(canonicalJson({ tool: "add_records", table: qualifiedName(table) })),
+    params_hash: sha256Hex(canonicalJson(records.map((record) => ({ ...record })))),
   };
 }
 

@@ -1,29 +1,30 @@
-import { isJsonObject, type JsonObject } from "../../json.ts";
+import { toInputSchema } from "../../json_schema.ts";
 import {
   type InputRequired,
   inputRequired,
   type ToolContext,
 } from "../../tool_contracts/internal_server.ts";
+import { z } from "../../vendor/zod.js";
 
-const FORM: JsonObject = {
-  type: "object",
-  properties: { confirmed: { type: "boolean", title: "Run this write" } },
-  required: ["confirmed"],
-};
+const form = z.object({ confirmed: z.boolean().meta({ title: "Run this write" }) });
+const accepted = z.object({
+  confirmation: z.object({
+    action: z.literal("accept"),
+    content: z.object({ confirmed: z.literal(true) }),
+  }),
+});
 
 /** Asks the caller to confirm a write in a form; the token is the form's state. */
 export function askToConfirm(question: string, token: string): InputRequired {
   return inputRequired({
     confirmation: {
       method: "elicitation/create",
-      params: { message: question, requestedSchema: FORM },
+      params: { message: question, requestedSchema: toInputSchema(form) },
     },
   }, token);
 }
 
 /** Whether the caller confirmed the form. */
 export function isConfirmed({ inputResponses }: ToolContext): boolean {
-  const response = inputResponses?.confirmation;
-  return isJsonObject(response) && response.action === "accept" &&
-    isJsonObject(response.content) && response.content.confirmed === true;
+  return accepted.safeParse(inputResponses).success;
 }

@@ -6,11 +6,11 @@ import { createArtifactStorage } from "../../worker/artifact_storage.ts";
 import { fetchBatches } from "./fetch_batches.ts";
 import { runGuarded } from "./guarded_transaction.ts";
 import { type AdmittedCall, tablesOf } from "./judged_call.ts";
-import { hashOf, statementHashes } from "./statement_hashes.ts";
+import { sha256Hex } from "../../sha256_hex.ts";
+import { statementHashes } from "./statement_hashes.ts";
 import type { StatementAnswer, StatementRequest } from "./statement_request.ts";
 import { toJson } from "./to_json.ts";
 
-/** A requested export. */
 type Format = NonNullable<StatementRequest["export"]>;
 
 /** The bucket of users' own files; each user's folder is named after the user id. */
@@ -108,7 +108,7 @@ async function storeFile(
     bucket: BUCKET,
   });
   const { tree_hash, params_hash } = statementHashes(call);
-  const name = hashOf([context.idempotencyKey, tree_hash, params_hash].join(" ")).slice(0, 32);
+  const name = sha256Hex([context.idempotencyKey, tree_hash, params_hash].join(" ")).slice(0, 32);
   const path = `${context.caller.userId}/exports/${name}.${format}`;
   try {
     context.signal.throwIfAborted();

@@ -1,23 +1,18 @@
-import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { type AdmittedCall, tablesOf } from "./judged_call.ts";
-import { createToken, hashOf, statementHashes } from "./statement_hashes.ts";
+import { type Confirmation, createConfirmation } from "./sql_confirmation.ts";
+import { statementHashes } from "./statement_hashes.ts";
 import { runArguments, type StatementAnswer } from "./statement_request.ts";
 
 /** What a dry run of a write returns in addition to the plan. */
-export interface Offer extends
-  Pick<
-    StatementAnswer,
-    "confirmation_id" | "expires_at" | "needs_approval" | "max_affected_rows" | "next_call"
-  > {
-  readonly confirmation_token: string;
-}
+export interface Offer
+  extends
+    Confirmation,
+    Pick<StatementAnswer, "needs_approval" | "max_affected_rows" | "next_call"> {}
 
 /** A write may change this multiple of the planner's estimate, but always at least the minimum. */
 const ESTIMATE_FACTOR = 10;
 const LEAST_BOUND_ROWS = 100;
-
-const keptSchema = z.object({ id: z.string(), expires_at: z.string() });
 
 /**
  * Stores the statement that the caller is about to see, and returns the token that runs it once.
@@ -29,10 +24,7 @@ export async function offerConfirmation(
   estimatedRows: number | null,
 ): Promise<Offer> {
   const { context, request, settings, statement, statementClass } = call;
-  const { userId, clientId } = context.caller;
   assertConfirmable(call);
-  const token = createToken();
-  context.keepFromLedger(token);
   const maxRows = Math.min(
     settings.max_affected_rows,
     Math.max(LEAST_BOUND_ROWS, Math.ceil((estimatedRows ?? 0) * ESTIMATE_FACTOR)),
@@ -40,32 +32,23 @@ export async function offerConfirmation(
   const needsApproval = statementClass === "ddl"
     ? settings.definitions_need_approval
     : statement.lacksWhere && settings.unfiltered_writes_need_approval;
-  const [row] = await context.sql`
-    select private.offer_sql_confirmation(${
-    context.sql.json({
-      ...statementHashes(call),
-      token_hash: hashOf(token),
-      user_id: userId,
-      client_id: clientId ?? "",
-      statement_class: statementClass,
-      statement: statement.text,
-      tables: tablesOf(statement),
-      estimated_rows: estimatedRows === null ? null : Math.round(estimatedRows),
-      max_rows: maxRows,
-      needs_approval: needsApproval,
-    })
-  }) as kept`;
-  const kept = keptSchema.parse(row?.kept);
+  const confirmation = await createConfirmation(context, {
+    ...statementHashes(call),
+    statement_class: statementClass,
+    statement: statement.text,
+    tables: tablesOf(statement),
+    estimated_rows: estimatedRows === null ? null : Math.round(estimatedRows),
+    max_rows: maxRows,
+    needs_approval: needsApproval,
+  });
   return {
-    confirmation_id: kept.id,
-    confirmation_token: token,
-    expires_at: kept.expires_at,
+    ...confirmation,
     needs_approval: needsApproval,
     max_affected_rows: maxRows,
     next_call: {
       ...runArguments(request),
       read_only: false,
-      confirmation_token: token,
+      confirmation_token: confirmation.confirmation_token,
     },
   };
 }

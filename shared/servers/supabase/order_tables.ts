@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { createEmbedderResolver } from "../../quoth/embedders/resolve_embedder.ts";
@@ -6,6 +5,7 @@ import { describeTable, nameOf } from "../../sql/linking/compact_schema.ts";
 import { fuseRanks } from "../../sql/linking/fuse_ranks.ts";
 import { type RankedTable, rankTables, type TableIndex } from "../../sql/linking/rank_tables.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { sha256Hex } from "../../sha256_hex.ts";
 
 /** Time limit for the embedder; afterwards, the order by words is used, because a caller waits. */
 const EMBEDDER_TIMEOUT_MS = 5_000;
@@ -80,7 +80,7 @@ async function nearestTables(
   });
   const { metered } = await resolve(embedder);
   const texts = tables.map((table) => describeTable(table, tables).slice(0, MAX_TEXT_CHARACTERS));
-  const hashes = texts.map((text) => createHash("sha256").update(text).digest("hex"));
+  const hashes = texts.map(sha256Hex);
   const missing = await missingHashes(context, embedder, hashes);
   const wanted = ranked.map(({ index }) => index)
     .filter((index) => missing.has(hashes[index] ?? ""))

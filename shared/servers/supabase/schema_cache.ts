@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import type { JsonValue } from "../../json.ts";
 import { type DatabaseSchema, structureText } from "../../sql/schema/database_schema.ts";
 import { hideColumns } from "../../sql/schema/hide_columns.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { SqlSettings } from "./sql_settings.ts";
+import { sha256Hex } from "../../sha256_hex.ts";
 
 /** A model's analysis of a schema. */
 export interface SchemaAnalysis {
@@ -90,7 +90,7 @@ async function introspect(
     throw new Error("Cannot read the schema: its description returned no row");
   }
   const content = hideColumns(read.content);
-  const hash = createHash("sha256").update(structureText(content)).digest("hex");
+  const hash = sha256Hex(structureText(content));
   const [row] = await sql<Omit<CachedRow, "content">[]>`
     insert into private.schema_cache as kept (catalog_version, schema_hash, content)
     values (${read.version}, ${hash}, ${sql.json(content as unknown as JsonValue)})

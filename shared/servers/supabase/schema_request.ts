@@ -15,9 +15,7 @@ export const schemaRequest = z.strictObject({
     .describe("Include foreign keys and, in Markdown, a diagram of them"),
   ...modelChoice,
   analyze: z.boolean().default(true)
-    .describe(
-      "Add a model's analysis; omitted if no model is available",
-    ),
+    .describe("Add a model's analysis; omitted if no model is available"),
   tables: z.array(z.string().min(1).max(200)).min(1).max(200).optional()
     .describe("Only these tables and views, as name or schema.name"),
   limit: z.int().min(1).max(MAX_RELATIONS).default(100).describe("Tables and views of one answer"),

@@ -50,11 +50,7 @@ function positionOf(error: unknown, sentPrefix: string): number | null {
 }
 
 /** Similar names among those that the caller may read. */
-async function nearestTo(
-  call: AdmittedCall,
-  sqlstate: string,
-  message: string,
-): Promise<string[]> {
+async function nearestTo(call: AdmittedCall, sqlstate: string, message: string): Promise<string[]> {
   const missing = /"?([^"\s]+)"? does not exist/.exec(message)?.[1]?.split(".").at(-1);
   if (missing === undefined) return [];
   if (sqlstate !== UNDEFINED_COLUMN && sqlstate !== UNDEFINED_TABLE) return [];

@@ -15,7 +15,7 @@ export const taskSummary = z.object({
 });
 
 /** A task as `get_task` shows it. */
-export const taskView = taskSummary.extend({
+const taskView = taskSummary.extend({
   master_task_id: z.string(),
   parent_id: z.string().nullable(),
   started_at: z.string().nullable(),
@@ -28,7 +28,7 @@ export const taskView = taskSummary.extend({
 });
 
 /** An open question to a person. */
-export const openReview = z.object({
+const openReview = z.object({
   task_id: z.string().describe("The task_id for answer_review"),
   agent: z.string().nullable(),
   question: z.string(),
@@ -37,8 +37,7 @@ export const openReview = z.object({
   asked_at: z.string(),
 });
 
-/** An event of a job. */
-export const jobEvent = z.object({
+const jobEvent = z.object({
   id: z.number(),
   task_id: z.string(),
   type: z.string(),
@@ -47,7 +46,7 @@ export const jobEvent = z.object({
 });
 
 /** The usage of a whole job so far. */
-export const jobUsage = z.object({
+const jobUsage = z.object({
   task_count: z.number(),
   input_tokens: z.number(),
   output_tokens: z.number(),

@@ -24,7 +24,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** A rough stem, so that singular and plural, verb and noun of a word match. */
-export function stemOf(word: string): string {
+function stemOf(word: string): string {
   for (const [ending, stem] of ENDINGS) {
     if (word.length - ending.length >= 3 && word.endsWith(ending)) {
       return word.slice(0, -ending.length) + stem;

@@ -82,9 +82,7 @@ function missingValues(
   mapped: ReadonlyMap<string, string>,
   place: number,
 ): RecordProblem[] {
-  const given = new Map(
-    Object.entries(record).map(([field, value]) => [mapped.get(field), value]),
-  );
+  const given = new Map(Object.entries(record).map(([field, value]) => [mapped.get(field), value]));
   return table.columns.flatMap((column) => {
     if (column.is_nullable) return [];
     const fills = column.default !== null || column.identity !== null || column.is_generated;

@@ -58,9 +58,7 @@ export class RowsEncoder {
   }
 
   #objectLine(row: readonly JsonValue[]): string {
-    const object = Object.fromEntries(
-      this.#names.map((name, index) => [name, row[index] ?? null]),
-    );
+    const object = Object.fromEntries(this.#names.map((name, index) => [name, row[index] ?? null]));
     return `${this.#rowCount === 0 ? "\n" : ",\n"}${JSON.stringify(object)}`;
   }
 }

@@ -58,8 +58,7 @@ export interface OpenedServer {
   readonly isRemote: boolean;
 }
 
-/** Options for opening a server. */
-export interface OpenOptions {
+interface OpenOptions {
   readonly userId: string | null;
   /** The caller; an agent's requests are marked. @default none: tools are only listed */
   readonly caller?: ToolCaller;

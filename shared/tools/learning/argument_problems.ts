@@ -14,7 +14,6 @@ export interface ArgumentProblem {
   readonly nearest: readonly string[];
 }
 
-/** Maximum number of reported problems. */
 const MAX_PROBLEMS = 5;
 /** Maximum number of examined unknown arguments; other problems do not matter then. */
 const MAX_UNKNOWN_ARGUMENTS = 100;
@@ -83,9 +82,7 @@ function manyUnknownArguments(schema: JsonObject, args: JsonObject): ArgumentPro
 
 function tellingProblems(errors: readonly OutputUnit[], schema: JsonObject): ArgumentProblem[] {
   // One per position, because a pattern next to a format repeats the same problem less readably.
-  const formatted = new Set(
-    errors.filter(({ keyword }) => keyword === "format").map(placeOf),
-  );
+  const formatted = new Set(errors.filter(({ keyword }) => keyword === "format").map(placeOf));
   const isTelling = (unit: OutputUnit) =>
     !WRAPPERS.has(unit.keyword) && !(unit.keyword === "pattern" && formatted.has(placeOf(unit)));
   const hasTelling = errors.some(isTelling);

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { canonicalJson } from "../../canonical_json.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import type { ToolDefinition } from "../../tool_contracts/tool_definition.ts";
 import type { DefinitionDifference } from "../../tool_contracts/server_tools.ts";
+import { sha256Hex } from "../../sha256_hex.ts";
 
 /**
  * The members that an approval covers: everything that a model reads or a caller relies on.
@@ -24,7 +24,7 @@ export function definitionHash(definition: ToolDefinition): string {
     return value === null ? [] : [[member, value] as const];
   });
   const text = canonicalJson(Object.fromEntries(pinned));
-  return createHash("sha256").update(text).digest("hex");
+  return sha256Hex(text);
 }
 
 /** The pinned members in which two definitions differ; all of them if nothing was approved. */
@@ -40,9 +40,6 @@ export function definitionDifference(
   });
 }
 
-function memberOf(
-  definition: ToolDefinition,
-  member: typeof PINNED_MEMBERS[number],
-): JsonValue {
+function memberOf(definition: ToolDefinition, member: typeof PINNED_MEMBERS[number]): JsonValue {
   return (definition as unknown as JsonObject)[member] ?? null;
 }

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(12);
+select plan(16);
 
 create temp view own_schema as select oid, nspname from pg_namespace where nspname in ('public', 'private');
 create temp view own_relation as
@@ -51,6 +51,38 @@ select is_empty(
   'every policy names its role and one operation'
 );
 
+select is_empty(
+  $$select relation.relname, acl.privilege_type
+    from pg_class as relation, aclexplode(relation.relacl) as acl
+    where relation.relnamespace in ('public'::regnamespace, 'private'::regnamespace)
+      and acl.grantee = 'anon'::regrole$$,
+  'anon has no privilege on any table'
+);
+select is_empty(
+  $$select procedure.oid::regprocedure
+    from pg_proc as procedure, aclexplode(procedure.proacl) as acl
+    where procedure.pronamespace in ('public'::regnamespace, 'private'::regnamespace)
+      and acl.grantee = 'anon'::regrole$$,
+  'anon has no privilege on any function'
+);
+select is_empty(
+  $$select relation.relname, acl.privilege_type
+    from pg_class as relation, aclexplode(relation.relacl) as acl
+    where relation.relnamespace in ('public'::regnamespace, 'private'::regnamespace)
+      and acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'
+      and not (relation.relname in ('schedules', 'webhooks') and acl.privilege_type = 'DELETE')$$,
+  'signed-in users can write no table'
+);
+select is_empty(
+  $$select attribute.attrelid::regclass, attribute.attname, acl.privilege_type
+    from pg_attribute as attribute, aclexplode(attribute.attacl) as acl
+    where acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'
+      and not (attribute.attrelid = 'public.schedules'::regclass and attribute.attname in (
+        'created_by', 'name', 'agent', 'input', 'cron', 'time_zone', 'overlap', 'is_active', 'priority', 'budget', 'metadata'))
+      and not (attribute.attrelid = 'public.webhooks'::regclass and attribute.attname in (
+        'created_by', 'name', 'url', 'events', 'includes_subtasks', 'is_active'))$$,
+  'except the columns of their own rows that they may set'
+);
 select is_empty(
   $$select client.name, own_relation.name
     from client, own_relation

@@ -8,7 +8,7 @@ analyze public.tasks;
 
 create temp table fetched on commit drop as
   select idx_tup_fetch as row_count from pg_stat_xact_user_tables where relid = 'public.tasks'::regclass;
-create temp table picked on commit drop as select * from private.pick_of_only_owner(3) as id;
+create temp table picked on commit drop as select * from private.pick_of_only_owner(3, p_of_users => true) as id;
 select is((select count(*) from picked)::int, 3, 'the tasks of the only owner are picked');
 select cmp_ok(
   (select idx_tup_fetch from pg_stat_xact_user_tables where relid = 'public.tasks'::regclass)

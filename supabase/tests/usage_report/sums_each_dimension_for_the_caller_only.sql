@@ -41,9 +41,10 @@ select results_eq(
   'tools have success, percentiles and grades for the whole period'
 );
 select results_eq(
-  $$select label, name, model_call_count, cost_micro_usd, tool_call_count, task_count, completed_count from public.usage_report('job')$$,
-  $$select id::text, agent_slug, 4::bigint, 400::bigint, 100::bigint, 1::bigint, 0::bigint from public.tasks$$,
-  'jobs are listed with their agent'
+  $$select label, name, model_call_count, cost_micro_usd, model_p95_ms, tool_call_count, tool_p95_ms, task_count,
+      completed_count from public.usage_report('job', p_limit => 1)$$,
+  $$select id::text, agent_slug, 4::bigint, 400::bigint, 4000, 100::bigint, 95, 1::bigint, 0::bigint from public.tasks$$,
+  'jobs are listed with their agent and percentiles'
 );
 select results_eq(
   $$select label, model_call_count, tool_call_count, task_count from public.usage_report('day')$$,

@@ -53,7 +53,6 @@ export function forkDraft({ input, step }: ForkOrigin): ForkDraft {
   };
 }
 
-/** The changes that a fork from this step can make to its call. */
 export function callChangesOf({ step }: ForkOrigin): readonly CallChange[] {
   if (step === null || step.call_id === null) return ["none"];
   const takesAnswer = step.kind === "tool" || isReview(step) || step.name === "create_subtask";

@@ -1,6 +1,6 @@
 import { answerOfCallback, toConfirmation } from "./confirmation.ts";
 import type { ConnectionStore } from "./connection_store.ts";
-import { hashState } from "./hash_state.ts";
+import { sha256Hex } from "../../../sha256_hex.ts";
 
 /**
  * Nothing in the URL may be cached or leaked through a referrer. Plain text, because hosted edge
@@ -28,7 +28,7 @@ export async function answerBrowser(
   query: URLSearchParams,
   store: Pick<ConnectionStore, "find">,
 ): Promise<Response> {
-  const request = await store.find(await hashState(query.get("state") ?? ""));
+  const request = await store.find(sha256Hex(query.get("state") ?? ""));
   if (request === null) {
     return page(
       400,

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../json.ts";
 import { type McpServerConfig, parseToolConfig } from "../../../tool_contracts/tool_config.ts";
 import { unknownServer } from "../../../tool_contracts/unknown_server.ts";
@@ -5,7 +6,7 @@ import { type Authority, findAuthority, oauthUnavailable } from "./authorization
 import { chooseClient } from "./choose_client.ts";
 import { issuerIdOf, oauthAddresses } from "./client_metadata.ts";
 import type { ConnectableTool, ConnectionStore } from "./connection_store.ts";
-import { hashState } from "./hash_state.ts";
+import { sha256Hex } from "../../../sha256_hex.ts";
 
 /** The user and the tool server to connect. */
 export interface AuthorizationOrder {
@@ -54,13 +55,10 @@ export async function beginAuthorization(
   const authority = await findAuthority(slug, serverUrl, guardedFetch);
   const { issuer } = authority.server;
   await assertIssuer(tool, oauth, issuer, store);
-  const addresses = oauthAddresses(publicUrl, await issuerIdOf(issuer));
-  const client = await chooseClient(
-    { slug, oauth, server: authority.server, addresses },
-    ports,
-  );
+  const addresses = oauthAddresses(publicUrl, issuerIdOf(issuer));
+  const client = await chooseClient({ slug, oauth, server: authority.server, addresses }, ports);
   const { startAuthorization } = await import("../../../vendor/mcp_client.js");
-  const state = randomState();
+  const state = randomBytes(32).toString("hex");
   const scope = scopeOf(authority, oauth?.scope);
   const { server, resource } = authority;
   const { authorizationUrl, codeVerifier } = await startAuthorization(server.issuer, {
@@ -72,7 +70,7 @@ export async function beginAuthorization(
     ...(resource === null ? {} : { resource }),
   });
   const expiresAt = await store.begin({
-    state_hash: await hashState(state),
+    state_hash: sha256Hex(state),
     user_id: userId,
     tool_id: tool.id,
     code_verifier: codeVerifier,
@@ -116,9 +114,4 @@ function scopeOf({ server, scope }: Authority, configured: string | undefined): 
   const wanted = configured ?? scope;
   if (wanted === null || !server.scopes_supported?.includes("offline_access")) return wanted;
   return [...new Set([...wanted.split(" "), "offline_access"])].join(" ");
-}
-
-function randomState(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,4 @@
-import { hashState } from "./hash_state.ts";
+import { sha256Hex } from "../../../sha256_hex.ts";
 
 /** Name of the edge function through which users connect. */
 export const OAUTH_FUNCTION = "mcp-oauth";
@@ -28,8 +28,8 @@ export function oauthAddresses(publicUrl: string, issuerId: string): OAuthAddres
 }
 
 /** Identifies an issuer in URLs: the first half of the SHA-256 of its identifier. */
-export async function issuerIdOf(issuer: string): Promise<string> {
-  return (await hashState(issuer)).slice(0, 32);
+export function issuerIdOf(issuer: string): string {
+  return sha256Hex(issuer).slice(0, 32);
 }
 
 /** The client metadata that an authorization server gets (RFC 7591). */

@@ -1,6 +1,6 @@
 import { z } from "../../../vendor/zod.js";
 import type { Sql } from "../../../db/sql_client.ts";
-import { toSwarmError } from "../../../db/to_swarm_error.ts";
+import { attempt } from "../../../db/to_swarm_error.ts";
 import { jsonValue } from "../../../json_schema.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { OAuthToken } from "../../../tool_contracts/credential.ts";
@@ -178,12 +178,4 @@ function tokenMethods(sql: Sql) {
           select private.fail_token_refresh(${credentialId}, ${generation}, ${isRefused})`;
       }),
   };
-}
-
-async function attempt<T>(action: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toSwarmError(error, action);
-  }
 }

@@ -4,7 +4,6 @@ import type { JsonObject } from "../../../json.ts";
 import type { OAuthPorts } from "./begin_authorization.ts";
 import { type AuthorizationAnswer, invalidAuthorization } from "./confirmation.ts";
 import type { TakenRequest } from "./connection_store.ts";
-import { hashState } from "./hash_state.ts";
 import {
   authorizationServerUnavailable,
   isClientUnknown,
@@ -12,6 +11,7 @@ import {
 } from "./oauth_failure.ts";
 import { createOAuthFetch } from "./oauth_fetch.ts";
 import { clientInformationOf, toTokenSet } from "./token_set.ts";
+import { sha256Hex } from "../../../sha256_hex.ts";
 
 /**
  * Connects a user after authorization: consumes the pending authorization once, checks the issuer,
@@ -26,7 +26,7 @@ export async function finishAuthorization(
   ports: OAuthPorts,
 ): Promise<string> {
   const { store } = ports;
-  const request = await store.take(await hashState(answer.state), userId);
+  const request = await store.take(sha256Hex(answer.state), userId);
   if (request === null) throw invalidAuthorization();
   const tokens = await exchange(request, answer, ports);
   const { client_secret: _, code_verifier: __, ...connection } = request;

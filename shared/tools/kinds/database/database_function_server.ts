@@ -16,8 +16,7 @@ import type { DatabaseFunctionConfig } from "../../../tool_contracts/tool_config
 import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
 
-/** Options of a database function. */
-export interface DatabaseFunctionOptions {
+interface DatabaseFunctionOptions {
   readonly description: string | null;
   readonly config: DatabaseFunctionConfig;
   readonly sql: Sql;

@@ -9,8 +9,7 @@ import { noConnection } from "../http/no_connection.ts";
 import type { EdgeFunctionConfig } from "../../../tool_contracts/tool_config.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
 
-/** Options of an edge function of the same project. */
-export interface EdgeFunctionOptions {
+interface EdgeFunctionOptions {
   readonly description: string | null;
   readonly config: EdgeFunctionConfig;
   readonly supabaseUrl: string;

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { hashOf } from "../../../db/agent_directory.ts";
 import type { Sql } from "../../../db/sql_client.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import type { ServerCall } from "../../../tool_contracts/tool_server.ts";
+import { sha256Hex } from "../../../sha256_hex.ts";
 
 /** How much longer than the call its token is valid, so that the callee can finish its work. */
 const GRACE_SECONDS = 30;
@@ -31,7 +31,7 @@ export async function issueToolToken(
   try {
     await sql`
       select private.issue_tool_token(
-        ${sql.json(call)}, ${hashOf(token)}, ${timeoutMs / 1_000 + GRACE_SECONDS})`;
+        ${sql.json(call)}, ${sha256Hex(token)}, ${timeoutMs / 1_000 + GRACE_SECONDS})`;
   } catch (error) {
     throw toSwarmError(error, "call the edge function");
   }

@@ -12,8 +12,7 @@ import type { HttpApiConfig } from "../../../tool_contracts/tool_config.ts";
 import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
 
-/** Options of an HTTP API tool. */
-export interface HttpApiOptions {
+interface HttpApiOptions {
   readonly slug: string;
   readonly description: string | null;
   readonly config: HttpApiConfig;

@@ -35,8 +35,7 @@ import { isOlderVersion } from "../../../tool_contracts/tool_versions.ts";
 import { callToolModel } from "./call_tool_model.ts";
 import { relayInternal } from "./relay_internal.ts";
 
-/** Options of an internal server. */
-export interface InternalServerOptions {
+interface InternalServerOptions {
   readonly server: InternalServer;
   /** `tools.slug` of its registry row. */
   readonly slug: string;

@@ -33,8 +33,7 @@ import { createMcpFetch, emptyTrace, type RequestTrace } from "./mcp_fetch.ts";
 import { META_PREFIX } from "../../../tool_contracts/meta_keys.ts";
 import { answerOfResult, metaOf } from "./tool_result.ts";
 
-/** Options of a connection to an MCP server. */
-export interface McpServerOptions {
+interface McpServerOptions {
   readonly slug: string;
   readonly config: McpServerConfig;
   readonly credential: Credential | null;

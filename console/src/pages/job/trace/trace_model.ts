@@ -34,7 +34,6 @@ export interface StepUsage {
   readonly output_tokens?: number;
 }
 
-/** A row of the trace. */
 export interface TraceRow {
   /** The task's ID, followed by its number for a step. */
   readonly key: string;
@@ -184,10 +183,7 @@ function wantedRows(
 }
 
 /** Keys of all rows above the row of a task or step. */
-export function keysAbove(
-  key: string,
-  tasks: ReadonlyMap<string, TraceTask>,
-): ReadonlySet<string> {
+export function keysAbove(key: string, tasks: ReadonlyMap<string, TraceTask>): ReadonlySet<string> {
   const above = new Set<string>();
   const [taskId = "", seq] = key.split(":");
   if (seq !== undefined) above.add(taskId);

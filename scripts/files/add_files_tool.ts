@@ -1,0 +1,34 @@
+import type { JsonObject } from "../../shared/json.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
+
+/** A file server as a row of `tools`. */
+export interface FilesTool {
+  readonly description: string;
+  readonly config: JsonObject;
+  /** Name of the server's key in Vault. */
+  readonly secretName: string;
+}
+
+/** Registers a file server as the tool `files` of the seeded agents `planner` and `reader`. */
+export async function addFilesTool(
+  sql: Sql,
+  { description, config, secretName }: FilesTool,
+): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`
+      insert into public.tools (name, slug, type, description, config, credential_secret_name, credential_type)
+      values (
+        'Files', 'files', 'mcp_server', ${description}, ${transaction.json(config)}, ${secretName},
+        'api_key'
+      )`;
+    await transaction`
+      insert into public.agent_tools (agent_id, tool_id, allowed_tools)
+      select agent.id, tool.id, case agent.slug
+        when 'planner' then array['list_directory'] else array['read_text_file'] end
+      from public.agents as agent
+      cross join public.tools as tool
+      where agent.slug in ('planner', 'reader') and tool.slug = 'files'`;
+    // The agents act for users, who also need the server's scope.
+    await transaction`select public.grant_scopes(null, '{mcp:files}')`;
+  });
+}
