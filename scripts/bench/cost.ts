@@ -51,9 +51,7 @@ export async function benchCost(db: string): Promise<BenchResult> {
     { bench: "cost of claims", count: ROUNDS },
   );
   const spreads = {
-    ...Object.fromEntries(
-      PARTS.map((part) => [`${part}_cpu_us`, spreadIn(calls, "calls", part)]),
-    ),
+    ...Object.fromEntries(PARTS.map((part) => [`${part}_cpu_us`, spreadIn(calls, "calls", part)])),
     claim_of_many_owners_cpu_us: spreadIn(claims, "few", "claim"),
     claim_beside_running_cpu_us: spreadIn(claims, "many", "claim"),
     claim_beside_running_to_few: ratioIn(claims, "claim", "many", "few"),

@@ -92,10 +92,7 @@ async function slowly() {
 }
 
 /** Creates ten tasks one by one and waits until they have ended. */
-async function waitsOfDrop(
-  { sql, createTask }: MeasuredStack,
-  ownerId: string,
-): Promise<number[]> {
+async function waitsOfDrop({ sql, createTask }: MeasuredStack, ownerId: string): Promise<number[]> {
   const ids: string[] = [];
   for (let n = 0; n < DROP; n++) ids.push(await createTask("leaf", { ownerId }));
   return await waitFor(async () => {

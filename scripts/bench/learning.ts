@@ -9,7 +9,6 @@ const AGENT = "bench-learning";
 const ROUNDS = 8;
 const TASK_TIMEOUT_MS = 120_000;
 
-/** The calls of one task. */
 interface TaskCalls {
   readonly calls: number;
   readonly is_success: boolean;

@@ -162,10 +162,7 @@ async function measureCrowd(endpoint: McpEndpoint, functionCpuMs: () => Promise<
   };
 }
 
-async function measureColdStart(
-  measured: MeasuredStack,
-  { jwks, credentials }: Registered,
-) {
+async function measureColdStart(measured: MeasuredStack, { jwks, credentials }: Registered) {
   const beganAtMs = performance.now();
   await using cold = startFunction(measured, jwks);
   await toEndpoint(`${(await cold.ask()).url}/${SLUG}`, credentials).call(0);

@@ -11,16 +11,13 @@ export interface MeasuredStack extends AsyncDisposable {
   readonly stack: LocalPlatform;
   /** A connection as role `postgres`. */
   readonly sql: Sql;
-  /** Creates an agent with a scripted model. */
   addAgent(slug: string, answer: ScriptedAgent["answer"]): Promise<void>;
-  /** Creates a task and returns its id. */
   createTask(agent: string, options?: TaskOptions): Promise<string>;
   /** Waits until the task has ended. Any status other than `completed` is an error. */
   untilCompleted(taskId: string, timeoutMs: number): Promise<void>;
 }
 
-/** Options of a task. */
-export interface TaskOptions {
+interface TaskOptions {
   readonly input?: JsonValue;
   readonly ownerId?: string;
   readonly budget?: Readonly<Record<string, number | null>>;
@@ -39,8 +36,8 @@ export async function startMeasuredStack(
   const stack = await startPlatform({
     db,
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    dataDir: null,
+    syncsWrites: true,
     projectRoot: PROJECT_ROOT,
     watch: false,
     onLog: () => {},

@@ -8,13 +8,13 @@ import { mediansOf, ratioIn, type Rounds, runRounds, spreadIn } from "./rounds.t
 import { serverVersion } from "./server_version.ts";
 import { startWorkerProcess, type WorkerOrder } from "./worker_process.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 11;
 const CONCURRENCY = 10;
 const POOL_SIZE = 10;
 const HANDLER_TIMEOUT_MS = 30_000;
 
 const NOTES = [
-  "From just before the statement that creates a task is sent until its worker begins it: for the product the model call, after the first step is recorded as started; for the peers the entry of the handler. Every worker is a separate, warm process and runs alone.",
+  "From just before the statement that creates a task is sent until its worker begins it: for the product the model call, beside which the first step is recorded as started; for the peers the entry of the handler. Every worker is a separate, warm process and runs alone.",
   "`stack_…`: the same through the whole embedded platform, to the first step's row.",
 ];
 

@@ -1,19 +1,4 @@
 /**
- * Returns the resident memory of this process and all its descendants in MiB, from `/proc`, or null
- * without `/proc`. Shared pages count once per process.
- */
-export async function treeMemoryMib(): Promise<number | null> {
-  const pids = await processTree();
-  if (pids === null) return null;
-  let sumKib = 0;
-  for (const pid of pids) {
-    const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
-    sumKib += Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
-  }
-  return Math.round(sumKib / 1024);
-}
-
-/**
  * Returns the private memory of a process in MiB, from `/proc`, or null without `/proc` or without
  * the process.
  */

@@ -28,8 +28,8 @@ export const AGENT = "bench";
 export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
   const database = await openDatabase({
     db,
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
+    syncsWrites: true,
     projectRoot: PROJECT_ROOT,
     log: () => {},
   });

@@ -9,8 +9,7 @@ export interface Rounds {
   readonly values: Readonly<Record<string, readonly Readonly<Record<string, number>>[]>>;
 }
 
-/** Options of {@linkcode runRounds}. */
-export interface RoundOptions {
+interface RoundOptions {
   readonly bench: string;
   readonly count: number;
   /** Runs before each measurement, for example to delete data and vacuum. */
@@ -40,7 +39,7 @@ export async function runRounds(
 }
 
 /** Returns the values of a system for a name, one per round. */
-export function seriesOf({ values }: Rounds, system: string, name: string): number[] {
+function seriesOf({ values }: Rounds, system: string, name: string): number[] {
   return (values[system] ?? []).map((measured) => {
     const value = measured[name];
     if (value === undefined) {
@@ -72,7 +71,5 @@ function roundedSpread({ median, low, high }: Spread): Spread {
 
 /** Returns the medians of spreads as figures. */
 export function mediansOf(spreads: Readonly<Record<string, Spread>>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(spreads).map(([name, { median }]) => [name, median]),
-  );
+  return Object.fromEntries(Object.entries(spreads).map(([name, { median }]) => [name, median]));
 }

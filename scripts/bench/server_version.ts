@@ -1,11 +1,12 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 
-/** Reads the server's version and the setting that decides the cost of a commit. */
+/** Reads the server's version and the settings that decide the cost of a commit. */
 export async function serverVersion(sql: Sql): Promise<Record<string, string>> {
-  const [row] = await sql<{ version: string; synchronous_commit: string }[]>`
+  const [row] = await sql<{ version: string; synchronous_commit: string; fsync: string }[]>`
     select split_part(current_setting('server_version'), ' ', 1) as version,
-      current_setting('synchronous_commit') as synchronous_commit`;
-  return { postgres: `${row?.version} (synchronous_commit=${row?.synchronous_commit})` };
+      current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync`;
+  const { version, synchronous_commit, fsync } = row ?? {};
+  return { postgres: `${version} (synchronous_commit=${synchronous_commit}, fsync=${fsync})` };
 }
 
 /** @throws Error for PGlite, because it has one session and cannot run the compared systems. */

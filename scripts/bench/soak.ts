@@ -12,6 +12,8 @@ const CONCURRENCY = 10;
 const POOL_SIZE = 10;
 /** The number of tasks per batch, and the maximum number of waiting tasks. */
 const BATCH = 500;
+/** A task takes the server longer to create than to run, so one session would not keep up. */
+const CREATORS = 3;
 const MOST_WAITING = 2_000;
 const REPORT_EACH = 50;
 const WARM_UP_MS = 5_000;
@@ -20,7 +22,7 @@ const HELD_MS = 70_000;
 const SILENCE_MS = 60_000;
 
 const NOTES = [
-  `No-op tasks, created as fast as they are done, so that some ${MOST_WAITING} wait at any time. ` +
+  `No-op tasks, created by ${CREATORS} sessions as fast as they are done. ` +
   "`before` is the rate of ten seconds, then another session opens a snapshot and keeps it, and " +
   `\`held\` is the rate of ten seconds once it is ${
     HELD_MS / 1_000
@@ -36,10 +38,11 @@ const ENQUEUE = {
     select count(*)
     from generate_series(1, ${BATCH}::int) as n
     cross join lateral private.create_task(${AGENT}, to_jsonb('now' || n)) as created`,
+  // In the select list, because a function in `from` without `n` would be called once.
   graphile: ({ sql }) =>
     sql`
-    select count(*) from generate_series(1, ${BATCH}::int) as n
-    cross join lateral graphile_worker.add_job('noop', '{}') as job`,
+    select count(graphile_worker.add_job('noop', '{}'))
+    from generate_series(1, ${BATCH}::int) as n`,
 } satisfies Record<string, Enqueue>;
 
 /**
@@ -109,17 +112,18 @@ function startLoad(database: QueueDatabase, worker: WorkerProcess, enqueue: Enqu
   const done = (async () => {
     while (!isOver) doneCount = (await worker.next(SILENCE_MS)).count;
   })();
-  const created = (async () => {
+  const create = async () => {
     while (!isOver) {
       if (createdCount - doneCount < MOST_WAITING) {
-        await enqueue(database);
         createdCount += BATCH;
+        await enqueue(database);
       } else {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }
-  })();
-  const whenBroken = Promise.all([done, created]).then(() => {
+  };
+  const created = Array.from({ length: CREATORS }, create);
+  const whenBroken = Promise.all([done, ...created]).then(() => {
     throw new Error("Cannot measure the rate: the load has ended");
   });
   whenBroken.catch(() => {});
@@ -133,7 +137,7 @@ function startLoad(database: QueueDatabase, worker: WorkerProcess, enqueue: Enqu
     /** Stops the load. Resolves when no more tasks are created or read. */
     async stop(): Promise<void> {
       isOver = true;
-      await Promise.allSettled([done, created]);
+      await Promise.allSettled([done, ...created]);
     },
   };
 }

@@ -61,9 +61,7 @@ export interface PageRound {
 }
 
 /** Runs one round: opens and scrolls a large job, sends many events, and measures live updates. */
-export async function measurePage(
-  { sql, pages, ownerId, steps }: PageRound,
-): Promise<PageFigures> {
+export async function measurePage({ sql, pages, ownerId, steps }: PageRound): Promise<PageFigures> {
   const { probe } = pages;
   const job = await createTracedJob(sql, { ownerId, steps });
   await showJobList(pages);

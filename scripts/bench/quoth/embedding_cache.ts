@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "../../../shared/vendor/zod.js";
 import { PROJECT_ROOT } from "../../project_root.ts";
+import { sha256Hex } from "../../../shared/sha256_hex.ts";
 
 const requestSchema = z.looseObject({ model: z.string(), input: z.array(z.string()) });
 const answerSchema = z.looseObject({
@@ -59,7 +59,7 @@ export async function openEmbeddingCache(
 }
 
 function placeOf(folder: string, model: string, text: string): string {
-  const hash = createHash("sha256").update(`${model}\0${text}`).digest("hex");
+  const hash = sha256Hex(`${model}\0${text}`);
   return join(folder, `${hash}.json`);
 }
 
