@@ -82,7 +82,10 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
     await setUp(sql, { modelUrl: models.url, deskUrl: desk.url, slowUrl: slow.url });
     return await createJob(ready);
   });
-  const before = await withSql(ready, (sql) => untilInTheMiddle(sql, masterId, asked));
+  const before = await withSql(
+    ready,
+    (sql) => untilInTheMiddle(sql, masterId, { asked, written: slow.notes }),
+  );
   const children = await descendants(ready.pid);
   for (const pid of [ready.pid, ...children]) killHard(pid);
   await first.ended;
@@ -157,13 +160,13 @@ async function createJob({ api_url, secret_key }: ReadyLine): Promise<string> {
 }
 
 /**
- * Waits until every subtask is in its state and the delayed call has reached the
- * model; returns the finished steps.
+ * Waits until every subtask is in its state and what is delayed has arrived: a step is started
+ * before its call is sent. Returns the finished steps.
  */
 async function untilInTheMiddle(
   sql: Sql,
   masterId: string,
-  asked: readonly string[],
+  { asked, written }: { asked: readonly string[]; written: readonly string[] },
 ): Promise<readonly EndedStep[]> {
   await waitFor(async () => {
     const rows = await sql<{ place: string }[]>`
@@ -177,7 +180,8 @@ async function untilInTheMiddle(
       "thinking model 3 started",
       "reading tool 2 started",
       "writing tool 2 started",
-    ].every((place) => places.has(place)) && asked.includes("thinking 1");
+    ].every((place) => places.has(place)) && asked.includes("thinking 1") &&
+      written.includes("writing");
   }, { what: "the middle of the job" });
   return await readEndedSteps(sql, masterId);
 }
