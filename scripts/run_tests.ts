@@ -1,15 +1,19 @@
 /**
  * `deno task test` and `deno task test:postgres`: runs all tests that need only this checkout, or
- * those on native Postgres, in as many processes at a time as the machine has cores. Prints the
- * slowest files, every failure, and the line `N passed, N failed`.
+ * those on native Postgres, in several processes at a time. Prints the slowest files, every failure,
+ * and the line `N passed, N failed`.
  */
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { findNativePrefix } from "../stack/native/native_prefix.ts";
 import { writeLine, writeText } from "./terminal.ts";
 import { runSuite } from "./test/run_suite.ts";
 import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
+import { chooseTestDatabase, type TestDatabase, testDatabaseEnv } from "./test/test_database.ts";
 
+const ENGINES: Readonly<Record<TestDatabase, string>> = {
+  native: "native Postgres, and on PGlite where a test names it (--db pglite: all on PGlite)",
+  pglite: "PGlite (deno task native:install makes them faster)",
+};
 const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
 /** These tests download third-party programs, so they run only when they are named. */
 const FLEET_TESTS = "tests/fleet";
@@ -19,9 +23,14 @@ const BROWSER_TESTS = "tests/browser";
 await runCommand(
   {
     name: "deno task test",
-    summary: "Runs the tests on the embedded database, or those on native Postgres.",
+    summary: "Runs the tests of this checkout, or those of concurrency on native Postgres.",
     options: {
-      postgres: { type: "boolean", help: "Run the tests on native Postgres." },
+      postgres: { type: "boolean", help: "Run the tests that need native Postgres." },
+      db: {
+        type: "string",
+        placeholder: "ENGINE",
+        help: "Engine of the other tests: native or pglite. Default: native if it is installed.",
+      },
       filter: {
         type: "string",
         placeholder: "TEXT",
@@ -30,7 +39,8 @@ await runCommand(
       jobs: {
         type: "string",
         placeholder: "N",
-        help: "Processes at a time. Default: the number of cores.",
+        help:
+          "Processes at a time. Default: one more than cores, as many as cores on native Postgres.",
       },
       repeat: {
         type: "string",
@@ -42,16 +52,21 @@ await runCommand(
   },
   async ({ values, positionals }) => {
     // Report this before the tests start, so that each test does not repeat it.
-    if (values.postgres) await findNativePrefix();
+    const database = await chooseTestDatabase(values.postgres ? "native" : values.db);
+    writeLine(`Tests run on ${ENGINES[database]}`);
     const paths = values.postgres
       ? NATIVE_TESTS
       : ["scripts", "shared", "stack", ...await embeddedTestFolders()];
     const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths: positionals.length > 0 ? positionals : paths,
-      jobs: readCount("jobs", values.jobs) ?? navigator.hardwareConcurrency,
+      // Tests wait too, so as many processes as cores would not keep all cores busy. Those on native
+      // Postgres measure the times of isolates and leases, and start several processes each.
+      jobs: readCount("jobs", values.jobs) ??
+        navigator.hardwareConcurrency + (values.postgres ? 0 : 1),
       repetitions: readCount("repeat", values.repeat),
       filter: values.filter,
+      env: testDatabaseEnv(database),
       write: writeText,
     });
     if (reports.length > 1) writeSection("slowest files", slowestFiles(reports));

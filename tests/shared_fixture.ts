@@ -1,4 +1,3 @@
-/** The body of a test with a shared fixture. */
 export type SharedTest<Fixture> = (fixture: Fixture, t: Deno.TestContext) => Promise<void> | void;
 
 /**

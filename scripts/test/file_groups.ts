@@ -1,19 +1,15 @@
 import { join } from "node:path";
 import type { FileGroups, TestGroup } from "./plan_batches.ts";
 
-/** Tests beside their source need no platform, so starting a process takes longer than they do. */
+/** These tests need no platform, so starting a process takes longer than they do. */
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
+const UNIT_FOLDERS = /^(scripts|shared|stack|tests\/(conformance|llm|tool_schemas))\//;
 
-/** A file under `tests/` joins a group by importing the module of the shared fixture. */
-const SHARED_FIXTURES: readonly { readonly module: RegExp; readonly group: TestGroup }[] = [
-  {
-    module: /^import .*"[./\w]*\/shared_platform\.ts";$/m,
-    group: { name: "shared platform", filesPerProcess: 7 },
-  },
-  {
-    module: /^import .*"[./\w]*\/shared_database\.ts";$/m,
-    group: { name: "shared database", filesPerProcess: 9 },
-  },
+/** A file under `tests/` joins a group by importing the module of a shared fixture. */
+const SHARED_FIXTURES: readonly TestGroup[] = [
+  { name: "shared_platform", filesPerProcess: 7 },
+  { name: "shared_database", filesPerProcess: 9 },
+  { name: "shared_sync", filesPerProcess: 6 },
 ];
 
 /** Reads which of the files may run in one process. */
@@ -22,13 +18,17 @@ export async function readFileGroups(
   files: readonly string[],
 ): Promise<FileGroups> {
   const entries = await Promise.all(files.map(async (file) => {
-    const group = file.startsWith("tests/") ? await sharedBy(join(projectRoot, file)) : UNITS;
+    const group = await groupOf(projectRoot, file);
     return group === undefined ? [] : [[file, group] as const];
   }));
   return Object.fromEntries(entries.flat());
 }
 
-async function sharedBy(path: string): Promise<TestGroup | undefined> {
-  const source = await Deno.readTextFile(path);
-  return SHARED_FIXTURES.find(({ module }) => module.test(source))?.group;
+async function groupOf(projectRoot: string, file: string): Promise<TestGroup | undefined> {
+  if (!file.startsWith("tests/")) return UNITS;
+  const source = await Deno.readTextFile(join(projectRoot, file));
+  const fixture = SHARED_FIXTURES.find(({ name }) =>
+    new RegExp(`^(import|\\}) .*"[./\\w]*/${name}\\.ts";$`, "m").test(source)
+  );
+  return fixture ?? (UNIT_FOLDERS.test(file) ? UNITS : undefined);
 }

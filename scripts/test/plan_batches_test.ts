@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { planBatches, planRepetitions } from "./plan_batches.ts";
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../project_root.ts";
+import { LONGEST_MS, planBatches, planRepetitions } from "./plan_batches.ts";
 
 const filesOf = (batches: readonly { readonly files: readonly string[] }[]) =>
   batches.map(({ files }) => files);
@@ -15,6 +17,18 @@ Deno.test("planBatches() starts with the file that took longest", () => {
   const batches = planBatches(files, durations, {});
 
   assert.deepEqual(filesOf(batches), [[files[1]], [files[2]], [files[0]]]);
+});
+
+Deno.test("planBatches() starts with the usually longest files of a checkout that has run none", async () => {
+  const longest = Object.keys(LONGEST_MS).sort((a, b) =>
+    (LONGEST_MS[b] ?? 0) - (LONGEST_MS[a] ?? 0)
+  );
+
+  const batches = planBatches(["tests/a/new_test.ts", ...longest.toReversed()], {}, {});
+
+  assert.deepEqual(batches[0]?.files, longest.slice(0, 1));
+  assert.deepEqual(batches.at(-1)?.files, ["tests/a/new_test.ts"]);
+  for (const file of longest) await Deno.stat(join(PROJECT_ROOT, file));
 });
 
 Deno.test("planBatches() runs the files of a group together, in processes of nearly the same size", () => {

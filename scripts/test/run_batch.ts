@@ -5,9 +5,16 @@ import { isOwnFailure, readTestReport, type TestCase } from "./test_report.ts";
 
 /**
  * Tests call most functions of the embedded database only a few times, so optimizing its
- * WebAssembly takes more CPU time than it saves: a third of a short test.
+ * WebAssembly as early as V8 does by default takes more CPU time than it saves. The budget is about
+ * the number of bytes that a function executes before it is optimized, so long tests are.
  */
-const V8_FLAGS = "--liftoff-only";
+const V8_FLAGS = "--wasm-tiering-budget=100000000";
+
+/**
+ * The embedded Auth hashes passwords in JavaScript. With its own default of 10, a sign-up takes a
+ * large part of the CPU time of many tests; 4 is the lowest cost.
+ */
+const BCRYPT_COST = "4";
 
 /** The name of a failure outside of any test. */
 const OUTSIDE = "(outside of its tests)";
@@ -17,6 +24,8 @@ export interface BatchOptions {
   readonly projectRoot: string;
   /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
+  /** Variables of the process in addition to the caller's own. */
+  readonly env: Readonly<Record<string, string>>;
   /** The process is killed after this time. */
   readonly timeoutMs: number;
   /** Receives the output as it arrives. */
@@ -69,7 +78,7 @@ async function runProcess(batch: TestBatch, options: BatchOptions): Promise<Batc
         await entryOf(batch, options.projectRoot, folder),
       ],
       cwd: options.projectRoot,
-      env: { DENO_V8_FLAGS: V8_FLAGS },
+      env: { ...options.env, DENO_V8_FLAGS: V8_FLAGS, LITE_AUTH_BCRYPT_COST: BCRYPT_COST },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",

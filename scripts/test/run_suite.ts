@@ -5,8 +5,8 @@ import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts"
 import { type BatchReport, runBatch } from "./run_batch.ts";
 import { batchLine } from "./summarize.ts";
 
-/** After this time, a file is considered to hang. The longest takes a minute on a busy machine. */
-const BATCH_TIMEOUT_MS = 900_000;
+/** After this time, a file is considered to hang. The longest takes four minutes on a quiet machine. */
+const BATCH_TIMEOUT_MS = 1_800_000;
 
 /** The tests to run. */
 export interface TestSuite {
@@ -15,6 +15,8 @@ export interface TestSuite {
   readonly paths: readonly string[];
   /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
+  /** Variables of every test process in addition to the caller's own. */
+  readonly env: Readonly<Record<string, string>>;
   /** How many processes run at a time. */
   readonly jobs: number;
   /** How many times each file runs. Undefined: once. */
@@ -48,13 +50,14 @@ export async function runSuite(suite: TestSuite): Promise<readonly BatchReport[]
 
 async function runShown(
   batch: TestBatch,
-  { projectRoot, filter, write }: TestSuite,
+  { projectRoot, filter, env, write }: TestSuite,
   isLive: boolean,
 ): Promise<BatchReport> {
   const report = await runBatch(batch, {
     projectRoot,
     timeoutMs: BATCH_TIMEOUT_MS,
     filter,
+    env,
     ...isLive ? { onOutput: write } : {},
   });
   const hasFailed = report.cases.some(({ failure }) => failure !== null);

@@ -50,6 +50,7 @@ Deno.test("runBatch() loads what the files of a batch share once, and names each
   const { cases } = await runBatch(batchOf("tests/a_test.ts", "tests/b_test.ts"), {
     projectRoot: folder.path,
     filter: undefined,
+    env: {},
     timeoutMs: 60_000,
   });
 
@@ -68,6 +69,7 @@ Deno.test("runBatch() names the one file of a batch that cannot be loaded, and r
   const { cases } = await runBatch(batchOf("tests/a_test.ts", "tests/c_test.ts"), {
     projectRoot: folder.path,
     filter: undefined,
+    env: {},
     timeoutMs: 60_000,
   });
 
@@ -86,6 +88,7 @@ Deno.test("runBatch() reports a test that a fixture registered under the file th
   const { cases } = await runBatch(batchOf("tests/a_test.ts"), {
     projectRoot: folder.path,
     filter: undefined,
+    env: {},
     timeoutMs: 60_000,
   });
 
@@ -100,6 +103,7 @@ Deno.test("runBatch() ends a file that hangs, and reports it", async () => {
   const { cases } = await runBatch(batchOf("tests/hangs_test.ts"), {
     projectRoot: folder.path,
     filter: undefined,
+    env: {},
     timeoutMs: 500,
   });
 
@@ -111,7 +115,7 @@ function batchOf(...files: string[]): TestBatch {
 }
 
 function suiteIn(projectRoot: string) {
-  return { projectRoot, paths: ["tests"], filter: undefined, jobs: 1, write: () => {} };
+  return { projectRoot, paths: ["tests"], filter: undefined, env: {}, jobs: 1, write: () => {} };
 }
 
 /** A project whose folder `tests` contains these files. */

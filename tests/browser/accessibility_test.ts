@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Page } from "../deps.ts";
 import { startExternalServer } from "../mcp/external_server.ts";
 import { grantScopes } from "../mcp/mcp_platform.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
@@ -9,6 +10,7 @@ import {
   assertAccessible,
   assertFits,
   type ConsoleFixture,
+  createIdleWait,
   openConsoleFixture,
   picture,
   type Reader,
@@ -17,6 +19,8 @@ import {
 const consoleTest = testsSharing(openConsoleFixture);
 /** 1280 px at 200 % zoom, and almost at 400 %: a phone. */
 const WIDTHS = [1280, 640, 360];
+/** The rules of axe whose results depend on colors. */
+const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** A state of the console. */
 interface View {
@@ -29,11 +33,7 @@ interface View {
 /** An operator with a job that waits for a review, and with every kind of row. */
 async function openReaderWithJob(
   { platform: { sql, stack }, open }: ConsoleFixture,
-  { name, scheme, serverUrl }: {
-    readonly name: string;
-    readonly scheme: "light" | "dark";
-    readonly serverUrl: string;
-  },
+  { name, serverUrl }: { readonly name: string; readonly serverUrl: string },
 ): Promise<{ readonly reader: Reader; readonly jobId: string }> {
   stack.models.addAgent(
     scriptTurns(
@@ -45,7 +45,7 @@ async function openReaderWithJob(
   );
   await addAgent(sql, { slug: name });
   await addTool(sql, { slug: `${name}-notes`, type: "mcp_server", config: { mcp_url: serverUrl } });
-  const reader = await open({ scheme });
+  const reader = await open();
   const userId = await reader.signUp(name);
   await grantScopes(sql, userId, ["sql:read", "swarm:run", "swarm:operate", `mcp:${name}-notes`]);
   const { page } = reader;
@@ -141,75 +141,103 @@ function views(jobId: string, server: string): readonly View[] {
   ];
 }
 
-for (const scheme of ["light", "dark"] as const) {
-  consoleTest(
-    `every page follows WCAG and fits at 1280, 640 and 360 px, ${scheme}`,
-    async (fixture) => {
-      await using server = await startExternalServer();
-      const name = `reader-${scheme}`;
-      const { reader, jobId } = await openReaderWithJob(fixture, {
-        name,
-        scheme,
-        serverUrl: server.url,
-      });
-      await using _reader = reader;
-      const { page } = reader;
-      const problems: string[] = [];
-      for (const { name: view, path, open } of views(jobId, `${name}-notes`)) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await reader.go(path);
-        await page.getByRole("heading").first().waitFor();
-        await open?.(reader);
-        await page.waitForLoadState("networkidle");
-        // Each part of a page reads for itself.
-        await page.locator("[data-loading]").first().waitFor({ state: "detached" });
-        for (const width of WIDTHS) {
-          await page.setViewportSize({ width, height: 800 });
-          const what = `${view} at ${width} px, ${scheme}`;
-          try {
-            await assertFits(page, what);
-            // Between phone and desktop only the layout changes.
-            if (width !== 640) await assertAccessible(page, what);
-          } catch (error) {
-            problems.push(error instanceof Error ? error.message : String(error));
-          }
-          if (width !== 640) await picture(page, `${view}_${width}_${scheme}`);
-        }
-        await page.keyboard.press("Escape");
-      }
-      assert.deepEqual(problems, []);
-      assert.deepEqual(reader.offences, []);
-    },
-  );
-
-  consoleTest(`the sign-in page follows WCAG and fits, ${scheme}`, async (fixture) => {
-    await using reader = await fixture.open({ scheme });
-    const { page } = reader;
-    await reader.go("/sign-in");
-    await page.getByLabel("Password").waitFor();
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      await assertFits(page, `sign-in at ${width} px`);
-      await assertAccessible(page, `sign-in at ${width} px, ${scheme}`);
-      await picture(page, `sign_in_${width}_${scheme}`);
-    }
-    assert.deepEqual(reader.offences, []);
-  });
+/**
+ * Asserts that a state of a page follows WCAG in both color schemes. They differ only in their
+ * colors, so dark repeats only the rules about these.
+ *
+ * @param view For the name of the screenshots.
+ */
+async function assertAccessibleInBothSchemes(
+  page: Page,
+  { what, view }: { readonly what: string; readonly view: string },
+): Promise<void> {
+  await assertAccessible(page, `${what}, light`);
+  await picture(page, `${view}_light`);
+  await showScheme(page, "dark");
+  try {
+    await assertAccessible(page, `${what}, dark`, COLOR_RULES);
+    await picture(page, `${view}_dark`);
+  } finally {
+    await showScheme(page, "light");
+  }
 }
+
+/** Shows the page in a scheme, without colors between both. */
+async function showScheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(`new Promise((done) => requestAnimationFrame(() => {
+    for (const animation of document.getAnimations()) {
+      if (animation instanceof CSSTransition) animation.finish();
+    }
+    done();
+  }))`);
+}
+
+consoleTest(
+  "every page follows WCAG and fits at 1280, 640 and 360 px, light and dark",
+  async (fixture) => {
+    await using server = await startExternalServer();
+    const name = "visitor";
+    const { reader, jobId } = await openReaderWithJob(fixture, { name, serverUrl: server.url });
+    await using _reader = reader;
+    const { page } = reader;
+    const untilIdle = createIdleWait(page);
+    const problems: string[] = [];
+    for (const { name: view, path, open } of views(jobId, `${name}-notes`)) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await reader.go(path);
+      await page.getByRole("heading").first().waitFor();
+      await open?.(reader);
+      await untilIdle();
+      // Each part of a page reads for itself.
+      await page.locator("[data-loading]").first().waitFor({ state: "detached" });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        const what = `${view} at ${width} px`;
+        try {
+          await assertFits(page, what);
+          // Between phone and desktop only the layout changes.
+          if (width !== 640) {
+            await assertAccessibleInBothSchemes(page, { what, view: `${view}_${width}` });
+          }
+        } catch (error) {
+          problems.push(error instanceof Error ? error.message : String(error));
+        }
+      }
+      await page.keyboard.press("Escape");
+    }
+    assert.deepEqual(problems, []);
+    assert.deepEqual(reader.offences, []);
+  },
+);
+
+consoleTest("the sign-in page follows WCAG and fits, light and dark", async (fixture) => {
+  await using reader = await fixture.open();
+  const { page } = reader;
+  await reader.go("/sign-in");
+  await page.getByLabel("Password").waitFor();
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    const what = `sign-in at ${width} px`;
+    await assertFits(page, what);
+    await assertAccessibleInBothSchemes(page, { what, view: `sign_in_${width}` });
+  }
+  assert.deepEqual(reader.offences, []);
+});
 
 consoleTest("nothing moves for users who prefer reduced motion", async (fixture) => {
   await using server = await startExternalServer();
   const { reader, jobId } = await openReaderWithJob(fixture, {
     name: "calm",
-    scheme: "light",
     serverUrl: server.url,
   });
   await using _reader = reader;
   const { page } = reader;
+  const untilIdle = createIdleWait(page);
   await page.emulateMedia({ reducedMotion: "reduce" });
   for (const path of [`/jobs/${jobId}`, "/jobs", "/tools"]) {
     await reader.go(path);
-    await page.waitForLoadState("networkidle");
+    await untilIdle();
     const moving = await page.evaluate(
       "document.getAnimations().filter(({ playState, effect }) => playState === 'running' && " +
         "effect.getComputedTiming().duration > 20).length",

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { Page } from "../deps.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
@@ -7,7 +6,7 @@ import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { grantScopes } from "../mcp/mcp_platform.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import { buryJob } from "./bury_job.ts";
-import { openConsoleFixture, picture, type Reader } from "./console_fixture.ts";
+import { createIdleWait, openConsoleFixture, picture, type Reader } from "./console_fixture.ts";
 import { startJob, untilChip } from "./job_steps.ts";
 import { assertInert, HOST, HOSTILE, HUGE, POLLUTING, startHostileServer } from "./hostile_text.ts";
 
@@ -70,22 +69,6 @@ async function holdDefinitions(sql: Sql): Promise<void> {
     where connection.id = cache.connection_id and tool.slug = 'hostile' and cache.tool_name = 'show'
     returning cache.id`;
   assert.ok(changed.count > 0, "the hostile server's tools were listed");
-}
-
-/** Frames without a request in flight after which a page is complete. */
-const QUIET_FRAMES = 3;
-
-/** Waits until a page has shown its data. Playwright's own wait takes half a second longer. */
-function createIdleWait(page: Page): () => Promise<void> {
-  const underWay = new Set<unknown>();
-  page.on("request", (request) => underWay.add(request));
-  page.on("requestfinished", (request) => underWay.delete(request));
-  page.on("requestfailed", (request) => underWay.delete(request));
-  return async () => {
-    for (let quiet = 0; quiet < QUIET_FRAMES; quiet = underWay.size === 0 ? quiet + 1 : 0) {
-      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
-    }
-  };
 }
 
 /** Asserts for a reader's pages that hostile text on them has no effect. */

@@ -22,7 +22,6 @@ async function openFixture() {
     startPlatform({
       db: "pglite",
       port,
-      ephemeral: false,
       dataDir,
       projectRoot: PROJECT_ROOT,
       watch: false,

@@ -28,6 +28,11 @@ export interface SuiteRun {
   readonly reasons: Readonly<Record<string, string>>;
 }
 
+/**
+ * For one scenario. Long, because the suite starts all clients at the same time, and only a failure
+ * waits this long.
+ */
+const TIMEOUT_MS = 180_000;
 const SCENARIO_LINE = /^ {2}- (\S+)$/;
 
 const checksSchema = z.array(z.looseObject({
@@ -47,7 +52,16 @@ export async function runConformanceSuite(
   try {
     const what = target.kind === "server" ? ["--url", target.url] : ["--command", target.command];
     const { stdout, stderr } = await runProgram(
-      [target.kind, ...what, "--requirements", revision, "-o", folder],
+      [
+        target.kind,
+        ...what,
+        "--requirements",
+        revision,
+        "--timeout",
+        `${TIMEOUT_MS}`,
+        "-o",
+        folder,
+      ],
       folder,
     );
     const verdicts = await readVerdicts(folder);

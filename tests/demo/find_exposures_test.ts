@@ -6,8 +6,7 @@ import { openDatabase } from "../../stack/open_database.ts";
 Deno.test("findExposures() finds secrets outside Vault", async (test) => {
   const database = await openDatabase({
     db: "pglite",
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
     log: () => {},
   });
   const sql = createSql(database.url, { maxConnections: 1, applicationName: "test" });

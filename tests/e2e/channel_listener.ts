@@ -11,11 +11,11 @@ export interface Broadcast {
 export interface ChannelListener {
   /** The result of the join. */
   readonly joined: "SUBSCRIBED" | "REFUSED";
-  readonly received: readonly Broadcast[];
+  readonly received: Broadcast[];
   /** Waits for the first broadcast of that event. */
   until(event: string): Promise<Broadcast>;
-  /** Sends a broadcast over the channel, as a client may try. */
-  send(event: string): Promise<void>;
+  /** Sends a broadcast over the channel, as a client may try, and returns the client's result. */
+  send(event: string): Promise<string>;
   leave(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function listen(
       waitFor(() => received.find((broadcast) => broadcast.event === event), {
         what: `the broadcast ${event}`,
       }),
-    send: async (event) => void await channel.send({ type: "broadcast", event, payload: {} }),
+    send: async (event) => String(await channel.send({ type: "broadcast", event, payload: {} })),
     leave: async () => void await client.removeChannel(channel),
   };
 }
@@ -58,4 +58,19 @@ function join(channel: RealtimeChannel): Promise<"SUBSCRIBED" | "REFUSED"> {
       if (status === "CHANNEL_ERROR" || status === "TIMED_OUT") resolve("REFUSED");
     });
   });
+}
+
+/** Joins a private channel, leaves it, and returns the result of the join. */
+export async function tryToListen(
+  client: SupabaseClient,
+  topic: string,
+): Promise<ChannelListener["joined"]> {
+  const listener = await listen(client, topic);
+  await listener.leave();
+  return listener.joined;
+}
+
+/** The names of the received events, in order. */
+export function eventsOf({ received }: ChannelListener): string[] {
+  return received.map(({ event }) => event);
 }

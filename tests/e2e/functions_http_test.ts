@@ -17,7 +17,7 @@ Deno.test("the functions follow their HTTP contract", async (t) => {
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => Deno.remove(notes, { recursive: true }));
   await using platform = await bootPlatform({ filesFolder: notes });
-  const { stack, sql, project } = platform;
+  const { stack, keys, sql, project } = platform;
   await addAgent(sql, { slug: "echo" });
   await addAgent(sql, { slug: "retired" });
   await sql`update public.agents set is_active = false where slug = 'retired'`;
@@ -56,6 +56,34 @@ Deno.test("the functions follow their HTTP contract", async (t) => {
     },
   );
 
+  await t.step("all options of the contract are stored", async () => {
+    const options = {
+      priority: "high",
+      metadata: { source: "test" },
+      budget: { max_steps: 10, max_depth: null },
+    };
+    const answer = await sendRequest(project, {
+      headers: service,
+      body: {
+        ...options,
+        agent: "echo",
+        input: { topic: "tides\0" },
+        concurrency_key: "tenant-1\0",
+        run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
+      },
+    });
+
+    const [row] = await sql`
+      select input, priority, concurrency_key, metadata, budget, message_id from public.tasks
+      where id = ${created(answer).task_id}::uuid`;
+    assert.deepEqual({ ...row }, {
+      ...options,
+      input: { topic: "tides\uFFFD" },
+      concurrency_key: "tenant-1\uFFFD",
+      message_id: null,
+    });
+  });
+
   await t.step("an invalid body is refused with code, message and hint", async () => {
     const bodies: readonly (readonly [unknown, number, string, RegExp])[] = [
       ["{agent:", 400, "BODY_INVALID", /not JSON/],
@@ -67,12 +95,25 @@ Deno.test("the functions follow their HTTP contract", async (t) => {
       [{ ...TASK, input: [1] }, 400, "BODY_INVALID", /input/],
       [{ ...TASK, input: "" }, 400, "BODY_INVALID", /input/],
       [{ ...TASK, run_after: "tomorrow" }, 400, "BODY_INVALID", /run_after/],
+      [{ ...TASK, run_after: "0000-01-01T00:00:00Z" }, 400, "BODY_INVALID", /run_after/],
       [{ ...TASK, metadata: "x" }, 400, "BODY_INVALID", /metadata/],
+      [{ ...TASK, watch: "yes" }, 400, "BODY_INVALID", /watch/],
       [{ ...TASK, budget: { max_steps: "9" } }, 400, "BODY_INVALID", /budget/],
       [{ ...TASK, input: "x".repeat(1_100_000) }, 400, "BODY_INVALID", /larger/],
+      [
+        `{"agent":"echo","input":${'{"a":'.repeat(9_000)}1${"}".repeat(9_001)}`,
+        400,
+        "BODY_INVALID",
+        /levels/,
+      ],
       [{ ...TASK, budget: { max_stepz: 1 } }, 400, "TASK_BUDGET_INVALID", /max_stepz/],
       [{ ...TASK, budget: { max_steps: -1 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
+      [{ ...TASK, budget: { max_steps: 1.5 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
+      [{ ...TASK, budget: { max_steps: 1e300 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
+      [{ ...TASK, budget: { "\0": 1 } }, 400, "TASK_BUDGET_INVALID", /\uFFFD/],
       [{ ...TASK, priority: "urgent" }, 400, "TASK_PRIORITY_INVALID", /urgent/],
+      [{ ...TASK, priority: "\uD800" }, 400, "TASK_PRIORITY_INVALID", /\uFFFD/],
+      [{ ...TASK, agent: "a\0" }, 404, "AGENT_NOT_FOUND", /a\uFFFD/],
       [{ ...TASK, agent: "nobody" }, 404, "AGENT_NOT_FOUND", /nobody/],
       [{ ...TASK, agent: "retired" }, 409, "AGENT_INACTIVE", /retired/],
     ];
@@ -91,20 +132,28 @@ Deno.test("the functions follow their HTTP contract", async (t) => {
     const get = await sendRequest(project, { method: "GET", headers: service });
     assert.deepEqual([get.status, refused(get).code], [405, "METHOD_NOT_ALLOWED"]);
 
-    const callers: readonly Record<string, string>[] = [
+    const signed = async (role: string, sub: string = crypto.randomUUID()) => {
+      const exp = Math.floor(Date.now() / 1_000) + 600;
+      const token = await keys.signUserToken({ sub, role, exp, aud: "authenticated" });
+      return { apikey: stack.publishableKey, authorization: `Bearer ${token}` };
+    };
+    const unknown: readonly Record<string, string>[] = [
       {},
       { apikey: stack.publishableKey },
       { apikey: "sb_secret_wrong" },
       { authorization: `Bearer ${stack.secretKey}` },
       { apikey: stack.publishableKey, authorization: "Bearer x.y.z" },
       { ...userHeaders(project, user), authorization: `Bearer ${tampered(user.accessToken)}` },
+      await signed("authenticated", "user_2b7K"),
     ];
-    for (const headers of callers) {
+    const wrong: typeof unknown = [await signed("anon"), await signed("service_role")];
+    for (const headers of [...unknown, ...wrong]) {
       const answer = await sendRequest(project, { body: TASK, headers });
 
       const error = refused(answer);
-      const label = Object.keys(headers).join("+");
-      assert.deepEqual([answer.status, error.code], [401, "UNAUTHORIZED"], label);
+      const label = JSON.stringify(headers);
+      const expected = wrong.includes(headers) ? [403, "FORBIDDEN"] : [401, "UNAUTHORIZED"];
+      assert.deepEqual([answer.status, error.code], expected, label);
       assert.ok(error.hint.length > 0, label);
     }
   });

@@ -91,8 +91,3 @@ export async function grantToEveryone(sql: Sql, toolIds: readonly string[]): Pro
     )
     having count(*) > 0`;
 }
-
-/** Changes some members of a tool's config. */
-export async function changeToolConfig(sql: Sql, id: string, change: JsonObject): Promise<void> {
-  await sql`update public.tools set config = config || ${sql.json(change)} where id = ${id}::uuid`;
-}

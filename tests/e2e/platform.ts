@@ -1,11 +1,15 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { ensureKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { type LocalPlatform, startPlatform } from "../../scripts/platform/start_platform.ts";
+import { TEST_DATABASE, type TestDatabase } from "../../scripts/test/test_database.ts";
 
 /** A complete platform in this process, and the operator's connection to its database. */
 export interface Platform extends AsyncDisposable {
   readonly stack: LocalPlatform;
+  /** Sign tokens of users, as the platform's Auth does. */
+  readonly keys: StackKeys;
   /** As role `postgres`. */
   readonly sql: Sql;
   /** The values for clients. */
@@ -20,24 +24,22 @@ export interface PlatformOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** @default this checkout */
   readonly projectRoot?: string;
-  /** @default "pglite" */
-  readonly db?: "pglite" | "native";
-  /** Where keys and data are stored, for tests that need the keys. @default a temporary folder */
-  readonly dataDir?: string;
+  /** @default {@linkcode TEST_DATABASE} */
+  readonly db?: TestDatabase;
   /** The folder that the seeded agents may read. @default they get no file tool */
   readonly filesFolder?: string;
 }
 
-/** Boots a platform on any free port; it is ephemeral unless it gets a folder. */
+/** Boots an ephemeral platform on any free port. */
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite", dataDir = "", filesFolder } =
-    options;
+  const { env = {}, projectRoot = PROJECT_ROOT, db = TEST_DATABASE, filesFolder } = options;
   const logLines: string[] = [];
+  const keys = await ensureKeys(null);
   const stack = await startPlatform({
     db,
     port: 0,
-    ephemeral: dataDir === "",
-    dataDir,
+    dataDir: null,
+    keys,
     projectRoot,
     watch: false,
     env,
@@ -47,6 +49,7 @@ export async function bootPlatform(options: PlatformOptions = {}): Promise<Platf
   const sql = createSql(stack.dbUrl, { maxConnections: 2, applicationName: "e2e" });
   return {
     stack,
+    keys,
     sql,
     project: { apiUrl: stack.apiUrl, publishableKey: stack.publishableKey },
     logLines,

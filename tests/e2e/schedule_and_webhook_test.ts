@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { castOf } from "../security/cast.ts";
 import { addAgent } from "./operator.ts";
-import { bootPlatform } from "./platform.ts";
 
 Deno.test("a user's webhook receives the job that the user's schedule started", async () => {
-  const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-schedule-" });
   const heard = Promise.withResolvers<{ headers: Headers; body: string }>();
   const receiver = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -14,7 +13,7 @@ Deno.test("a user's webhook receives the job that the user's schedule started", 
     },
   );
   try {
-    await using platform = await bootPlatform({ dataDir });
+    const platform = await sharedPlatform();
     await using cast = await castOf(platform);
     const { client } = cast.owner;
     await addAgent(platform.sql, { slug: "scheduled" });
@@ -31,7 +30,9 @@ Deno.test("a user's webhook receives the job that the user's schedule started", 
     assert.equal(schedule.error, null, JSON.stringify(schedule.error));
     assert.equal(Date.parse(schedule.data.next_run_at), Date.parse(times.data[0]));
 
-    await platform.sql`update public.schedules set next_run_at = now() - interval '1 hour'`;
+    await platform.sql`
+      update public.schedules set next_run_at = now() - interval '1 hour'
+      where id = ${schedule.data.id}::uuid`;
 
     const { headers, body } = await heard.promise;
     const { type, data } = JSON.parse(body);
@@ -43,6 +44,5 @@ Deno.test("a user's webhook receives the job that the user's schedule started", 
     assert.equal(log?.id, headers.get("webhook-id"));
   } finally {
     await receiver.shutdown();
-    await Deno.remove(dataDir, { recursive: true });
   }
 });

@@ -23,7 +23,6 @@ const taskSchema = z.object({
 /** A task as its operator sees it. */
 export type TaskView = z.infer<typeof taskSchema>;
 
-/** Reads a task. */
 export async function readTask(sql: Sql, taskId: string): Promise<TaskView> {
   const [row] = await sql`
     select id, status, output, error, attempts, created_by, traceparent,
@@ -90,7 +89,6 @@ const executionSchema = z.object({
   user_id: z.string().nullable(),
 });
 
-/** A row of the ledger of tool calls. */
 export type ExecutionView = z.infer<typeof executionSchema>;
 
 /** Reads the ledger of a task's tool calls, oldest first. */

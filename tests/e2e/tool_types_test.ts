@@ -14,10 +14,11 @@ import { httpApiSteps } from "./tool_types/http_api_steps.ts";
 import { mcpServerSteps } from "./tool_types/mcp_server_steps.ts";
 import type { ToolStage } from "./tool_types/tool_jobs.ts";
 
-Deno.test("agents run every type of tool with a credential, a refusal and a lost answer", async (t) => {
+Deno.test("agents run every type of tool with a credential and with a lost answer", async (t) => {
   await using recorder = startRecorder();
   await using copy = await copyProject({ keep: keepFunction(recorder.server.url) });
-  await using platform = await bootPlatform({ projectRoot: copy.root });
+  // PGlite cannot cancel a statement at its time limit, so the outcome of a slow function is unknown.
+  await using platform = await bootPlatform({ db: "pglite", projectRoot: copy.root });
   const user = await signUp(platform.project, "ada");
   const { data } = await user.client.auth.getUser();
   const { secretKey } = platform.stack;

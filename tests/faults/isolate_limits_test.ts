@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { scriptModel } from "../../scripts/models/scripted_agent.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { call, complete, turnNumber } from "../e2e/script.ts";
@@ -11,6 +10,8 @@ import { descendants } from "../stack/process_tree.ts";
 const WALL_CLOCK_SECONDS = 3;
 /** How long a dead worker's tasks wait. */
 const LEASE_SECONDS = 5;
+/** On a busy machine many isolates end before they have started. */
+const LIMIT_MS = 400_000;
 
 Deno.test("a job completes however short the lives of its isolates are", async (t) => {
   await using platform = await bootPlatform({
@@ -33,7 +34,7 @@ Deno.test("a job completes however short the lives of its isolates are", async (
     }));
 
     const taskId = await start(platform, "marathon");
-    const { output } = await untilTask(platform.sql, taskId, "completed", 400_000);
+    const { output } = await untilTask(platform.sql, taskId, "completed", LIMIT_MS);
 
     assert.equal(output, "ran");
     const steps = await readSteps(platform.sql, taskId);
@@ -55,7 +56,7 @@ Deno.test("a job completes however short the lives of its isolates are", async (
     }));
 
     const taskId = await start(platform, "thinker");
-    const { output } = await untilTask(platform.sql, taskId, "completed", 60_000);
+    const { output } = await untilTask(platform.sql, taskId, "completed", LIMIT_MS);
 
     assert.deepEqual([output, asked], ["at last", 2]);
     await assertNothingCounted(platform, taskId);
@@ -86,7 +87,7 @@ Deno.test("a job completes however short the lives of its isolates are", async (
       await waitFor(() => asked.length === kill, { what: `model call ${kill}` });
       await killFunctions();
     }
-    const { output } = await untilTask(platform.sql, taskId, "completed", 90_000);
+    const { output } = await untilTask(platform.sql, taskId, "completed", LIMIT_MS);
     for (const gate of gates) gate.resolve();
 
     assert.equal(output, "alive");
@@ -116,11 +117,12 @@ async function workersOf({ sql }: Platform, taskId: string): Promise<number> {
   return Number(row?.count);
 }
 
-async function start({ sql, project, stack }: Platform, slug: string): Promise<string> {
+/** By SQL: a request could outlast the isolate that answers it. */
+async function start({ sql }: Platform, slug: string): Promise<string> {
   await addAgent(sql, { slug });
-  const body = { agent: slug, input: "Go" };
-  const headers = { apikey: stack.secretKey };
-  return created(await sendRequest(project, { headers, body })).task_id;
+  const [task] = await sql<{ id: string }[]>`
+    select task_id as id from private.create_task(${slug}, '"Go"')`;
+  return task?.id ?? "";
 }
 
 /** Kills the process of all isolates of this platform: no `beforeunload`, no last checkpoint. */

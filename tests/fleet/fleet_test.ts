@@ -44,7 +44,7 @@ Deno.test("a fleet of third-party servers works", async (t) => {
   const [everythingServer, filesServer, memoryServer, thinkingServer] = started;
   for (const server of started) servers.use(server);
 
-  await using platform = await bootMcpPlatform();
+  await using platform = await bootMcpPlatform({ db: "pglite" });
   const { sql, service, stack } = platform;
   const urls = {
     everything: everythingServer.url,

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
 import type { ModelMessage, ModelRequest } from "../../shared/llm/model_port.ts";
 import { ADD_TOOL, request, TEST_KEY } from "./tested_model.ts";
-import { WIRE_FORMATS } from "./wire_format.ts";
+import { formatOf } from "./wire_format.ts";
 
 /** The request that a provider receives. */
 async function sent(
@@ -20,8 +20,7 @@ async function sent(
   }, {
     fetch: (_, init) => {
       body = JSON.parse(String(init?.body));
-      const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-      return Promise.resolve(Response.json(format?.whole({ text: "ok" })));
+      return Promise.resolve(Response.json(formatOf(api).whole({ text: "ok" })));
     },
   });
   await adapter.generate(request(changes), { signal: new AbortController().signal });

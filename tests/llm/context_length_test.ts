@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ModelApi } from "../../shared/llm/model_port.ts";
 import { respond, startRawServer } from "./raw_server.ts";
 import { call } from "./tested_model.ts";
-import { WIRE_FORMATS } from "./wire_format.ts";
+import { formatOf } from "./wire_format.ts";
 
 /** How providers refuse a prompt that is longer than the model's window. */
 const REFUSALS: readonly (readonly [ModelApi, unknown])[] = [
@@ -37,8 +37,7 @@ const REFUSALS: readonly (readonly [ModelApi, unknown])[] = [
 
 for (const [api, body] of REFUSALS) {
   Deno.test(`${api}: a prompt longer than the window is distinguished from other refusals: ${JSON.stringify(body).slice(0, 90)}`, async () => {
-    const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-    assert.ok(format);
+    const format = formatOf(api);
     const server = startRawServer((connection) =>
       respond(connection, { status: 400, body: JSON.stringify(body) })
     );

@@ -3,7 +3,7 @@ import { generateAsTaken } from "../../shared/llm/concessions.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
 import type { ModelApi, ModelMessage, ModelRequest } from "../../shared/llm/model_port.ts";
 import { request, TEST_KEY } from "./tested_model.ts";
-import { WIRE_FORMATS } from "./wire_format.ts";
+import { formatOf, WIRE_FORMATS } from "./wire_format.ts";
 
 const IMAGE = { mediaType: "image/png", base64: btoa("an image") };
 const PDF = { mediaType: "application/pdf", base64: btoa("a document") };
@@ -28,7 +28,7 @@ async function ask(
 ) {
   // deno-lint-ignore no-explicit-any -- each format has its own
   const bodies: any[] = [];
-  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
+  const format = formatOf(api);
   const adapter = await createModelAdapter(
     { api, providerName: api, baseUrl: null, apiKey: TEST_KEY },
     {
@@ -36,7 +36,7 @@ async function ask(
         const message = refusals[bodies.push(JSON.parse(String(init?.body))) - 1];
         return Promise.resolve(
           message === undefined
-            ? Response.json(format?.whole({ text: "ok" }))
+            ? Response.json(format.whole({ text: "ok" }))
             : Response.json({ error: { message } }, { status: 400 }),
         );
       },

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ModelApi, ModelMessage, ProviderTool } from "../../shared/llm/model_port.ts";
+import type { ModelMessage, ProviderTool } from "../../shared/llm/model_port.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
 import { ADD_TOOL, call, request } from "./tested_model.ts";
-import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
+import { formatOf } from "./wire_format.ts";
 
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const event = (type: string, fields: JsonObject) => `event: ${type}\n${data({ type, ...fields })}`;
-
-function formatOf(api: ModelApi): WireFormat {
-  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-  assert.ok(format);
-  return format;
-}
 
 /** Answers consecutive requests: with a body, or with a stream's events. */
 function play(answers: readonly (JsonObject | readonly string[])[]) {

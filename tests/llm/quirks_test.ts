@@ -4,13 +4,7 @@ import type { ModelMessage, ModelResponse } from "../../shared/llm/model_port.ts
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import { ADD_TOOL, call, request } from "./tested_model.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
-import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
-
-function formatOf(api: WireFormat["api"]): WireFormat {
-  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-  assert.ok(format);
-  return format;
-}
+import { formatOf, WIRE_FORMATS } from "./wire_format.ts";
 
 /** Plays these bodies, one per request; an array of strings is a stream's events. */
 function playback(answers: readonly (readonly string[] | object)[]) {

@@ -10,7 +10,7 @@ import type {
 } from "../../shared/llm/model_port.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
 import { ADD_TOOL, call, request, TEST_KEY } from "./tested_model.ts";
-import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
+import { formatOf, WIRE_FORMATS } from "./wire_format.ts";
 
 /** An answer that reasons and calls `add`, in its provider's format. */
 interface RecordedReasoning {
@@ -195,12 +195,6 @@ const RECORDED: readonly RecordedReasoning[] = [
     replay: PARTS,
   },
 ];
-
-function formatOf(api: ModelApi): WireFormat {
-  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-  assert.ok(format);
-  return format;
-}
 
 /** The conversation after an answer, with a result for each of its calls. */
 function after({ text, tool_calls, provider_data }: ModelResponse): ModelMessage[] {

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { ModelRequest, ModelResponse } from "../../shared/llm/model_port.ts";
 import { ADD_TOOL, call, request, TEST_KEY } from "./tested_model.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
-import { WIRE_FORMATS, type WireAnswer, type WireFormat } from "./wire_format.ts";
+import { formatOf, WIRE_FORMATS, type WireAnswer, type WireFormat } from "./wire_format.ts";
 
 const SCHEMA = {
   type: "object",
@@ -43,12 +43,6 @@ async function ask(
   } finally {
     await server.stop();
   }
-}
-
-function formatOf(api: WireFormat["api"]): WireFormat {
-  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-  assert.ok(format);
-  return format;
 }
 
 /** The schema that a request asks the provider to enforce; undefined if there is none. */

@@ -7,7 +7,6 @@ import type { WireFormat } from "./wire_format.ts";
 /** The key of every test call; recognizable, so that a leak is found. */
 export const TEST_KEY = "sk-canary-5f1d7c0a93";
 
-/** The options of one call. */
 export interface CallOptions extends TransportOptions {
   readonly signal?: AbortSignal;
   readonly onDelta?: (text: string) => void;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { ModelMessage, ModelTool } from "../../shared/llm/model_port.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
 import { call, request } from "./tested_model.ts";
-import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
+import { formatOf, WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
 
 /** Its first property has a name that no provider accepts, and is optional. */
 const SEARCH: ModelTool = {
@@ -62,12 +62,6 @@ async function ask(
   } finally {
     await server.stop();
   }
-}
-
-function formatOf(api: WireFormat["api"]): WireFormat {
-  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
-  assert.ok(format);
-  return format;
 }
 
 const OPTIONAL_NAME = {

@@ -155,6 +155,13 @@ const google: WireFormat = {
 /** The three formats that the adapters must read alike. */
 export const WIRE_FORMATS: readonly WireFormat[] = [openai, anthropic, google];
 
+/** The wire format of an API. */
+export function formatOf(api: ModelApi): WireFormat {
+  const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
+  if (format === undefined) throw new Error(`No wire format for ${api}`);
+  return format;
+}
+
 const GOOGLE_STOPS = { stop: "STOP", length: "MAX_TOKENS", refused: "SAFETY" };
 
 function anthropicStop(stop: "stop" | "length" | "refused", callCount: number): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { runScript } from "../run_script.ts";
 
 const NOTES = {
   name: "com.example/notes",
@@ -67,11 +67,6 @@ Deno.test("mcps:import", async (t) => {
   await Deno.remove(folder, { recursive: true });
 });
 
-async function run(...args: readonly string[]) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", join(PROJECT_ROOT, "scripts/mcps_import.ts"), ...args],
-    env: { NO_COLOR: "1" },
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
+function run(...args: readonly string[]) {
+  return runScript("scripts/mcps_import.ts", args);
 }

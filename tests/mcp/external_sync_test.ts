@@ -4,6 +4,7 @@ import { readMcpsFile } from "../../scripts/mcps/read_mcps_file.ts";
 import { syncMcps } from "../../scripts/mcps/sync_mcps.ts";
 import type { SyncPlan } from "../../scripts/mcps/plan_sync.ts";
 import {
+  answerOf,
   callOf,
   noAbort,
   nobody,
@@ -84,17 +85,14 @@ Deno.test("mcps:sync", async (t) => {
     assert.equal(Number(count?.count), 0);
   });
 
-  await t.step(
-    "an unset variable is named with its line, and nothing changes",
-    async () => {
-      await assert.rejects(
-        sync(fixture, file, { environment: { NOTES_TOKEN: TOKEN } }),
-        /mcps\.yaml:7: mcps\.notes: the environment variable NOTES_ORG is not set/,
-      );
-      const rows = await sql`select 1 from public.tools where slug = 'notes'`;
-      assert.equal(rows.length, 0);
-    },
-  );
+  await t.step("an unset variable is named with its line, and nothing changes", async () => {
+    await assert.rejects(
+      sync(fixture, file, { environment: { NOTES_TOKEN: TOKEN } }),
+      /mcps\.yaml:7: mcps\.notes: the environment variable NOTES_ORG is not set/,
+    );
+    const rows = await sql`select 1 from public.tools where slug = 'notes'`;
+    assert.equal(rows.length, 0);
+  });
 
   await t.step("a value that no header can carry is refused without showing it", async () => {
     const environment = { NOTES_TOKEN: "two\nlines", NOTES_ORG: ORG };
@@ -183,16 +181,9 @@ Deno.test("mcps:sync", async (t) => {
 
     assert.deepEqual(listing.tools.map(({ name }) => name), ["search"]);
     assert.deepEqual(listing.dropped.map(({ name }) => name), ["no_such"]);
-    const write = { server: "notes", toolName: "write_note", arguments: { text: "x" } };
-    const outcome = await fixture.gateway.call({
-      ...write,
-      caller: nobody(),
-      stepSeq: null,
-      attempt: 1,
-      idempotencyKey: "k",
-      traceparent: null,
-    }, noAbort());
-    assert.equal(outcome.kind === "answered" && outcome.errorCode, "TOOL_NOT_FOUND");
+    const write = { server: "notes", toolName: "write_note" };
+    const outcome = await answerOf(fixture.gateway, callOf(write, nobody(), { text: "x" }));
+    assert.equal(outcome.errorCode, "TOOL_NOT_FOUND");
     assert.deepEqual(server.notes, []);
   });
 

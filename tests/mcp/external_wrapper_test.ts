@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { runScript } from "../run_script.ts";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
 import { type SeenRequest, startMcpServer } from "../tools/mcp_fixture.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
@@ -115,23 +115,20 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
     };
   };
 
-  await t.step(
-    "the command shows its plan, applies it, and then finds nothing to do",
-    async () => {
-      await Deno.writeTextFile(file, fileOf(server.url));
-      const dry = await run("--dry-run", "--json");
-      const text = await run();
-      const again = await run("--json");
+  await t.step("the command shows its plan, applies it, and then finds nothing to do", async () => {
+    await Deno.writeTextFile(file, fileOf(server.url));
+    const dry = await run("--dry-run", "--json");
+    const text = await run();
+    const again = await run("--json");
 
-      assert.deepEqual([dry.code, text.code, again.code], [0, 0, 0], dry.stderr + text.stderr);
-      const { dry_run, is_changed } = JSON.parse(dry.stdout);
-      assert.deepEqual([dry_run, is_changed], [true, true]);
-      assert.match(text.stdout, /added +notes\n/);
-      assert.match(text.stdout, /stored +supaswarm\/mcp\/notes\/token \(NOTES_TOKEN\)/);
-      assert.equal(JSON.parse(again.stdout).is_changed, false);
-      assert.ok(!(dry.stdout + text.stdout + again.stdout).includes(TOKEN));
-    },
-  );
+    assert.deepEqual([dry.code, text.code, again.code], [0, 0, 0], dry.stderr + text.stderr);
+    const { dry_run, is_changed } = JSON.parse(dry.stdout);
+    assert.deepEqual([dry_run, is_changed], [true, true]);
+    assert.match(text.stdout, /added +notes\n/);
+    assert.match(text.stdout, /stored +supaswarm\/mcp\/notes\/token \(NOTES_TOKEN\)/);
+    assert.equal(JSON.parse(again.stdout).is_changed, false);
+    assert.ok(!(dry.stdout + text.stdout + again.stdout).includes(TOKEN));
+  });
 
   await t.step("the command names the problem with its line, and fails", async () => {
     const bad = join(folder, "bad.yaml");
@@ -234,22 +231,19 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
     });
   }
 
-  await t.step(
-    "a dead server is TOOL_UNAVAILABLE, and discovery still lists it",
-    async () => {
-      const { status, http, mcp } = await call("dead", "search", { searchValue: "x" });
-      const { last } = await service({ path: "/dead", method: "server/discover" });
+  await t.step("a dead server is TOOL_UNAVAILABLE, and discovery still lists it", async () => {
+    const { status, http, mcp } = await call("dead", "search", { searchValue: "x" });
+    const { last } = await service({ path: "/dead", method: "server/discover" });
 
-      const error = asJsonObject(http.error);
-      assert.deepEqual([status, error.code], [502, "TOOL_UNAVAILABLE"]);
-      assert.match(String(error.message), /dead/);
-      assert.equal(asJsonObject(mcp._meta).external_error, true);
-      const discovered = asJsonObject(last.result?._meta);
-      const info = asJsonObject(discovered["io.modelcontextprotocol/serverInfo"]);
-      assert.equal(info.name, "A dead server (Enhanced)");
-      assert.equal(discovered.external_endpoint, "http://127.0.0.1:9");
-    },
-  );
+    const error = asJsonObject(http.error);
+    assert.deepEqual([status, error.code], [502, "TOOL_UNAVAILABLE"]);
+    assert.match(String(error.message), /dead/);
+    assert.equal(asJsonObject(mcp._meta).external_error, true);
+    const discovered = asJsonObject(last.result?._meta);
+    const info = asJsonObject(discovered["io.modelcontextprotocol/serverInfo"]);
+    assert.equal(info.name, "A dead server (Enhanced)");
+    assert.equal(discovered.external_endpoint, "http://127.0.0.1:9");
+  });
 
   await t.step("no log or stored row contains the credential", async () => {
     const rows = await platform.sql`
@@ -291,13 +285,8 @@ function fileOf(url: string): string {
   ].join("\n");
 }
 
-async function runSync(args: readonly string[]) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", join(PROJECT_ROOT, "scripts/mcps_sync.ts"), ...args],
-    env: { NOTES_TOKEN: TOKEN, NO_COLOR: "1" },
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
+function runSync(args: readonly string[]) {
+  return runScript("scripts/mcps_sync.ts", args, { NOTES_TOKEN: TOKEN });
 }
 
 function disposable<T extends { stop(): Promise<void> }>(resource: T): T & AsyncDisposable {

@@ -22,7 +22,6 @@ export interface McpPlatform extends Platform {
   readonly service: ReturnType<typeof rawClient>;
 }
 
-/** Boots a platform. */
 export async function bootMcpPlatform(options: PlatformOptions = {}): Promise<McpPlatform> {
   const platform = await bootPlatform(options);
   const { project, stack } = platform;

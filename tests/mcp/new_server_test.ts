@@ -43,7 +43,7 @@ Deno.test("a new server is one folder", async () => {
   const generated = await generate(copy.root);
   assert.ok(generated.success, new TextDecoder().decode(generated.stderr));
   assert.ok((await generate(copy.root, "--check")).success);
-  await using platform = await bootMcpPlatform({ projectRoot: copy.root });
+  await using platform = await bootMcpPlatform({ db: "pglite", projectRoot: copy.root });
   const { send } = await platform.addUser("ada");
 
   // Concurrent runs: both register the server.

@@ -20,7 +20,6 @@ const rpcSchema = z.looseObject({
   params: jsonObject.optional(),
 });
 
-/** A message of the response. */
 export type RpcMessage = z.infer<typeof rpcSchema>;
 
 /** The endpoint's response. */

@@ -82,7 +82,6 @@ Deno.test("the deploy page, followed literally, ends with a completed task", asy
       const stack = await startPlatform({
         db: "native",
         port: 0,
-        ephemeral: false,
         dataDir: folder,
         projectRoot: PROJECT_ROOT,
         watch: false,

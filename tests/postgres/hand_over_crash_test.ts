@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
+import { StopReason } from "../../shared/work/stop_reason.ts";
+import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
@@ -14,9 +18,10 @@ const TASKS_A_KILL = 8;
 /** The state of a task whose worker is killed at that moment. */
 const CRASHES = [
   { moment: "notified", calls: 1, estimates: 0 },
-  // It is unknown whether the call was made, so an estimate is recorded.
-  { moment: "fetched", calls: 1, estimates: 1 },
-  { moment: "called", calls: 2, estimates: 1 },
+  { moment: "fetched", calls: 1, estimates: 0 },
+  // The call began before its step was written, so nothing shows that it was made.
+  { moment: "called", calls: 2, estimates: 0 },
+  { moment: "traced", calls: 2, estimates: 1 },
 ];
 
 Deno.test("a task handed to a worker survives the worker's death at any moment", async (t) => {
@@ -61,11 +66,66 @@ Deno.test("a task handed to a worker survives the worker's death at any moment",
           ) as estimates,
           (select count(*)::int from public.task_steps where task_id = ${taskId}::uuid) as steps`;
         assert.deepEqual({ ...seen }, { calls, estimates, steps: 1 });
+        await assertTraceIsOrdered(sql, taskId);
         await sql`delete from private.idle_workers`;
         await assertAllSettled(sql);
       },
     );
   }
+
+  await t.step(
+    "a trace that cannot be written ends the run, and its call is not booked",
+    async () => {
+      const aborted = Promise.withResolvers<unknown>();
+      let isFirst = true;
+      const failing = swarm.startWorker({
+        listen: createTaskListener({
+          databaseUrl: server.cluster.url,
+          sql: swarm.sql,
+          clock: isolateClock,
+          log: () => {},
+        }),
+        store: (store) => ({
+          ...store,
+          beginHanded: () =>
+            Promise.reject(
+              new SwarmError("DATABASE_UNAVAILABLE", "Cannot begin: it does not respond", {
+                hint: "Try again.",
+              }),
+            ),
+        }),
+        model: async ({ context: { task }, signal }) => {
+          await sql`insert into public.journal (task_id) values (${task.id}::uuid)`;
+          if (!isFirst) return { text: "done" };
+          isFirst = false;
+          if (!signal.aborted) {
+            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          }
+          aborted.resolve(signal.reason);
+          throw signal.reason;
+        },
+        leaseSeconds: 2,
+        heartbeatSeconds: 1,
+      });
+      await untilOffered(sql);
+      const taskId = await swarm.createTask();
+
+      const reason = await aborted.promise;
+      assert.ok(reason instanceof StopReason && reason.kind === "lost");
+      const task = await swarm.until(taskId, "completed");
+      await failing.stop();
+
+      assert.equal(task.attempts, 0);
+      const [seen] = await sql`
+      select
+        (select count(*)::int from public.journal where task_id = ${taskId}::uuid) as calls,
+        (select count(*)::int from public.usage_events where task_id = ${taskId}::uuid) as booked`;
+      assert.deepEqual({ ...seen }, { calls: 2, booked: 1 });
+      await assertTraceIsOrdered(sql, taskId);
+      await sql`delete from private.idle_workers`;
+      await assertAllSettled(sql);
+    },
+  );
 
   await t.step(
     "tasks that are created while workers are killed again and again all end",
@@ -100,6 +160,17 @@ Deno.test("a task handed to a worker survives the worker's death at any moment",
   );
   await swarm.close();
 });
+
+/** The creation and the first claim come first, each once, and a call begins before it ends. */
+async function assertTraceIsOrdered(sql: Sql, taskId: string): Promise<void> {
+  const events = await sql`
+    select type from public.task_events where task_id = ${taskId}::uuid order by id`;
+  const types = events.map(({ type }) => String(type));
+  assert.deepEqual(types.slice(0, 2), ["task.created", "task.started"]);
+  assert.deepEqual(types.slice(-2), ["model.completed", "task.completed"]);
+  assert.ok(types.includes("model.started"));
+  assert.equal(new Set(types).size, types.length, types.join());
+}
 
 /** Waits until some worker offers its slots for new tasks. */
 async function untilOffered(sql: Sql): Promise<void> {

@@ -14,6 +14,8 @@ const listen = createTaskListener({
   clock: isolateClock,
   log: () => {},
 });
+const called = Promise.withResolvers<void>();
+const never = new Promise<never>(() => {});
 const worker = swarm.startWorker({
   listen: (listener, signal) =>
     listen({
@@ -25,15 +27,23 @@ const worker = swarm.startWorker({
     }, signal),
   store: (store) => ({
     ...store,
-    async claim(workerId, limit, options) {
-      const claimed = await store.claim(workerId, limit, options);
-      if (claimed.length > 0) dieAt("fetched");
-      return claimed;
+    async fetchHanded(workerId) {
+      const fetched = await store.fetchHanded(workerId);
+      if (fetched.length > 0) dieAt("fetched");
+      return fetched;
+    },
+    async beginHanded(lease) {
+      if (moment === "called") return await never;
+      await store.beginHanded(lease);
+      await called.promise;
+      dieAt("traced");
     },
   }),
   model: async ({ context: { task } }) => {
     await swarm.sql`insert into public.journal (task_id) values (${task.id}::uuid)`;
     dieAt("called");
+    called.resolve();
+    if (moment === "traced") await never;
     return { text: "done" };
   },
   leaseSeconds: 2,

@@ -8,8 +8,7 @@ async function start(db: string, onLog: (line: unknown) => void = () => {}): Pro
   const stack = await startPlatform({
     db,
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    dataDir: null,
     projectRoot: PROJECT_ROOT,
     watch: false,
     onLog,

@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { copyMigratedCluster } from "../../stack/migrated_cluster.ts";
+import { copyMigratedCluster, copyPlatformCluster } from "../../stack/migrated_cluster.ts";
+import { isProcessAlive } from "../../stack/database/folder_lock.ts";
 import { type NativeCluster, startNativeCluster } from "../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
@@ -15,11 +16,14 @@ export interface NativeServer extends AsyncDisposable {
 }
 
 /** Where the suites cache prepared databases. */
-const CACHE_DIR = join(PROJECT_ROOT, ".supaswarm", "cache");
+const CACHE = { cacheDir: join(PROJECT_ROOT, ".supaswarm", "cache"), log: () => {} };
 
-/** Starts one in about a second and a half. Requires `deno task native:install`. */
+/** A server's folder, named after the process that started the server. */
+const FOLDER_PREFIX = "supaswarm_native_";
+
+/** Starts one in half a second. Requires `deno task native:install`. */
 export async function startNativeServer(): Promise<NativeServer> {
-  return await startServer(() => Promise.resolve());
+  return await startServer((dataDir) => copyPlatformCluster(dataDir, CACHE));
 }
 
 /** Starts one with the project's migrations and seed. */
@@ -29,15 +33,11 @@ export async function startMigratedServer(): Promise<NativeServer> {
 
 /** Makes `dataDir` a cluster that `startNativeCluster()` starts with the project's migrations. */
 export async function fillMigrated(dataDir: string): Promise<void> {
-  await copyMigratedCluster(dataDir, {
-    projectRoot: PROJECT_ROOT,
-    cacheDir: CACHE_DIR,
-    log: () => {},
-  });
+  await copyMigratedCluster(dataDir, { projectRoot: PROJECT_ROOT, ...CACHE });
 }
 
 async function startServer(fill: (dataDir: string) => Promise<void>): Promise<NativeServer> {
-  const dataDir = await Deno.makeTempDir({ prefix: "supaswarm_native_" });
+  const dataDir = await makeServerFolder();
   await fill(dataDir);
   const cluster = await startNativeCluster({ prefix: await findNativePrefix(), dataDir, port: 0 });
   const open = (url: string) =>
@@ -53,6 +53,21 @@ async function startServer(fill: (dataDir: string) => Promise<void>): Promise<Na
       await Deno.remove(dataDir, { recursive: true });
     },
   };
+}
+
+/**
+ * Creates the folder of a server, and removes the folders that killed processes left behind. Their
+ * servers notice that within a minute, and end.
+ */
+async function makeServerFolder(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: `${FOLDER_PREFIX}${Deno.pid}_` });
+  for await (const { name } of Deno.readDir(dirname(folder))) {
+    const pid = new RegExp(`^${FOLDER_PREFIX}(\\d+)_`).exec(name)?.[1];
+    if (pid === undefined || isProcessAlive(Number(pid))) continue;
+    // Another start may remove it at the same time.
+    await Deno.remove(join(dirname(folder), name), { recursive: true }).catch(() => {});
+  }
+  return folder;
 }
 
 /** A transaction of postgres.js. */

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
-import { pgtapFiles, runPgtapFile } from "../sql/pgtap.ts";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { Lease, TaskStore } from "../../shared/worker/task_store.ts";
+import { type PgtapFile, pgtapFiles, runPgtapFiles } from "../sql/pgtap.ts";
 import { startNativeServer } from "./native_server.ts";
+import { assertConsistent, createTasks, inLanes, openRaceTrack } from "./race_fixture.ts";
 
 /** Differences between our pgmq and another version: pieces of its SQL, and their replacements. */
 type Changes = readonly (readonly [RegExp, string])[];
@@ -60,7 +62,7 @@ const AS_1_13: Changes = [
 ];
 
 for (const [version, changes] of [["1.4.4", AS_1_4_4], ["1.13.0", AS_1_13]] as const) {
-  Deno.test(`the SQL runs on pgmq ${version}`, async (test) => {
+  Deno.test(`the SQL that uses the queue runs on pgmq ${version}`, async (test) => {
     await using server = await startNativeServer();
     await using _placed = await placePgmq(version, changes);
     await server.sql.unsafe(`create extension pgmq version '${version}'`);
@@ -74,13 +76,59 @@ for (const [version, changes] of [["1.4.4", AS_1_4_4], ["1.13.0", AS_1_13]] as c
 
         assert.deepEqual(columns.map(({ attname }) => attname), COLUMNS[version]);
       });
-      for (const file of await pgtapFiles()) {
-        await test.step(file.claim, () => runPgtapFile(sql, file));
-      }
+      await runPgtapFiles(test, sql, await filesThatUseTheQueue(sql));
     } finally {
       await sql.end();
     }
+
+    await test.step("8 workers claim and finish each of 100 tasks exactly once", async () => {
+      await using track = await openRaceTrack({ server });
+      const taskIds = await createTasks(track.sql, 100);
+
+      const leases = await claimTogether(track.store, 100);
+      await inLanes(8, leases, (lease) => track.store.finish(lease, "done", null));
+
+      assert.deepEqual(leases.map(({ taskId }) => taskId).sort(), taskIds.sort());
+      const [left] = await track.sql`
+        select count(*) filter (where status <> 'completed')::int as tasks,
+          (select count(*)::int from pgmq.q_agent_tasks) as messages
+        from public.tasks`;
+      assert.deepEqual({ ...left }, { tasks: 0, messages: 0 });
+      await assertConsistent(track.sql);
+    });
   });
+}
+
+/** Eight concurrent workers claim until `count` tasks are claimed. */
+async function claimTogether(store: TaskStore, count: number): Promise<Lease[]> {
+  const leases: Lease[] = [];
+  const workers = Array.from({ length: 8 }, (_, index) => `worker-${index}`);
+  await inLanes(workers.length, workers, async (workerId) => {
+    while (leases.length < count) leases.push(...await store.claim(workerId, 3));
+  });
+  return leases;
+}
+
+/** The factories, and the tests of all functions that use pgmq, be it through others. */
+async function filesThatUseTheQueue(sql: Sql): Promise<PgtapFile[]> {
+  const rows = await sql<{ name: string }[]>`
+    with recursive ours as (
+      select proname as name, prosrc as source from pg_proc
+      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
+    ),
+    using_it as (
+      select name from ours where source ~ '\\mpgmq\\.'
+      union
+      select caller.name from using_it, ours as caller
+      where caller.source ~ format('\\m(public|private)\\.%s\\M', using_it.name)
+    )
+    select name from using_it`;
+  const names = new Set(rows.map(({ name }) => name));
+  assert.ok(names.has("claim_tasks") && names.has("reconcile"), [...names].join(", "));
+  const files = await pgtapFiles();
+  return files.filter(({ folder, sql: text }) =>
+    folder === "" || names.has(folder) || text.includes("pgmq.")
+  );
 }
 
 const COLUMNS = {

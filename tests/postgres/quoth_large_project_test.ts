@@ -4,12 +4,15 @@ import { printFigures } from "./race_fixture.ts";
 import { type NativeServer, startMigratedServer, type Transaction } from "./native_server.ts";
 
 const EMBEDDER = "clusters@1";
-/** Chunks of each project, ten to a document. */
-const SIZES = { large: 50_000, middle: 6_000, small: 1_000 };
+/**
+ * Chunks of each project, ten to a document. Only more than 20,000 are searched by the index of
+ * vectors, whose creation takes most of the time of this test.
+ */
+const SIZES = { large: 22_000, middle: 2_500, small: 1_000 };
 const QUERIES = 20;
 const WORDS = "everywhere half w12 rare17";
 
-Deno.test("a search of 50,000 chunks uses the indexes with high recall", async (t) => {
+Deno.test("a search of a large project uses the indexes with high recall", async (t) => {
   await using server = await startMigratedServer();
   const { admin, sql } = server;
   await fill(admin);
@@ -139,8 +142,11 @@ async function nearestByScan(sql: Sql, slug: string, query: number): Promise<str
       lateral (
         select chunk.id from public.document_embeddings as chunk
         where chunk.project_id = project.id
-        -- Plus zero disables the index, so every chunk is compared.
-        order by (chunk.embedding operator(extensions.<=>) quoth_test.query_vector(${query}::int)) + 0
+        -- Plus zero disables the index, so every chunk is compared; as a subquery, the vector is
+        -- computed once and not for every chunk.
+        order by
+          (chunk.embedding operator(extensions.<=>) (select quoth_test.query_vector(${query}::int))) + 0,
+          chunk.id
         limit 10
       ) as found
     where project.slug = ${slug}`;

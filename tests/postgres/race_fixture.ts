@@ -9,7 +9,7 @@ import type {
   SubtaskRequest,
   TaskStore,
 } from "../../shared/worker/task_store.ts";
-import { startMigratedServer } from "./native_server.ts";
+import { type NativeServer, startMigratedServer } from "./native_server.ts";
 
 /** The agent of every task here. */
 export const AGENT = "racer";
@@ -22,6 +22,8 @@ export interface RaceTrackOptions {
    * For claims and checkpoints; long, so that leases expire only in tests of leases. @default 60
    */
   readonly leaseSeconds?: number;
+  /** Remains the caller's. @default a new server */
+  readonly server?: NativeServer;
 }
 
 /** A native server with the migrations, whose tasks many connections compete for. */
@@ -34,7 +36,7 @@ export interface RaceTrack extends AsyncDisposable {
 
 /** Opens one; call {@linkcode assertNoDeadlock} at the end of the test. */
 export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<RaceTrack> {
-  const server = await startMigratedServer();
+  const server = options.server ?? await startMigratedServer();
   await addAgent(server.sql);
   const sql = createSql(server.cluster.url, {
     maxConnections: options.connections ?? 16,
@@ -51,7 +53,7 @@ export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<Rac
     }),
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 1 });
-      await server[Symbol.asyncDispose]();
+      if (options.server === undefined) await server[Symbol.asyncDispose]();
     },
   };
 }
@@ -116,7 +118,7 @@ export function subtaskOf({ seq }: StepIntent): SubtaskRequest {
  * Writes that many `create_subtask` steps, starting at the first number, and creates their
  * subtasks.
  */
-export async function spawnChildren(store: TaskStore, lease: Lease, count: number): Promise<void> {
+async function spawnChildren(store: TaskStore, lease: Lease, count: number): Promise<void> {
   const intents = Array.from({ length: count }, (_, index) => subtaskIntent(index + 1));
   await store.begin(lease, intents);
   await store.spawn(lease, intents.map(subtaskOf));

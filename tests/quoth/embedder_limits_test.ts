@@ -13,8 +13,7 @@ const NEVER = new AbortController().signal;
 Deno.test("an embedder in the database respects its limits", async (t) => {
   const database = await openDatabase({
     db: "pglite",
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
     projectRoot: PROJECT_ROOT,
     log: () => {},
   });
@@ -71,43 +70,37 @@ Deno.test("an embedder in the database respects its limits", async (t) => {
     });
 
     for (const [status, what] of [[401, "key"], [404, "model"]] as const) {
-      await t.step(
-        `is paused when it rejects the ${what}, until that is fixed`,
-        async () => {
-          let isRepaired = false;
-          await using world = await addEmbedder(
-            sql,
-            { name: `no-${what}` },
-            (connection, texts) =>
-              respond(
-                connection,
-                isRepaired
-                  ? answerTo(texts)
-                  : { status, body: '{"error":{"message":"No such thing"}}' },
-              ),
-          );
+      await t.step(`is paused when it rejects the ${what}, until that is fixed`, async () => {
+        let isRepaired = false;
+        await using world = await addEmbedder(
+          sql,
+          { name: `no-${what}` },
+          (connection, texts) =>
+            respond(
+              connection,
+              isRepaired
+                ? answerTo(texts)
+                : { status, body: '{"error":{"message":"No such thing"}}' },
+            ),
+        );
 
-          const part = await world.metered.embedPart(documents(2), NEVER);
-          const again = await world.metered.embedPart(documents(2), NEVER);
+        const part = await world.metered.embedPart(documents(2), NEVER);
+        const again = await world.metered.embedPart(documents(2), NEVER);
 
-          assert.deepEqual([part.vectors, again.vectors], [[], []]);
-          for (const wait of [part.wait, again.wait]) {
-            assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
-            assert.match(
-              wait?.message ?? "",
-              /No such thing \(HTTP 40\d\); the next try is at 20/,
-            );
-          }
-          await assert.rejects(world.metered.embedQuery("how?", NEVER), {
-            code: "EMBEDDER_REFUSED",
-          });
-          assert.equal(world.batchSizes().length, 1);
+        assert.deepEqual([part.vectors, again.vectors], [[], []]);
+        for (const wait of [part.wait, again.wait]) {
+          assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
+          assert.match(wait?.message ?? "", /No such thing \(HTTP 40\d\); the next try is at 20/);
+        }
+        await assert.rejects(world.metered.embedQuery("how?", NEVER), {
+          code: "EMBEDDER_REFUSED",
+        });
+        assert.equal(world.batchSizes().length, 1);
 
-          isRepaired = true;
-          await sql`update public.embedders set reserved_for_queries = 2 where name = ${`no-${what}`}`;
-          assert.equal((await world.metered.embedQuery("how?", NEVER)).length, 768);
-        },
-      );
+        isRepaired = true;
+        await sql`update public.embedders set reserved_for_queries = 2 where name = ${`no-${what}`}`;
+        assert.equal((await world.metered.embedQuery("how?", NEVER)).length, 768);
+      });
     }
 
     const perhapsTheText: readonly (readonly [string, Answer, RegExp])[] = [

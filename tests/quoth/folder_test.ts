@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { runScript } from "./run_script.ts";
-import { EMBEDDER, REPO, SyncFixture, type TestProject } from "./sync_fixture.ts";
+import { runScript } from "../run_script.ts";
+import { openSharedSync } from "./shared_sync.ts";
+import { EMBEDDER, REPO, type TestProject } from "./sync_fixture.ts";
 
 Deno.test("quoth:add --folder indexes a folder", async (t) => {
-  await using fixture = await SyncFixture.open();
+  await using fixture = await openSharedSync();
   const folder = await Deno.makeTempDir({ prefix: "quoth-folder-" });
   const write = async (path: string, content: string | Uint8Array<ArrayBuffer>) => {
     await Deno.mkdir(join(folder, path, ".."), { recursive: true });

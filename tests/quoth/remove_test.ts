@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { runScript } from "./run_script.ts";
-import { filesOf, SyncFixture } from "./sync_fixture.ts";
+import { runScript } from "../run_script.ts";
+import { openSharedSync } from "./shared_sync.ts";
+import { filesOf } from "./sync_fixture.ts";
 
 Deno.test("quoth:remove removes a project", async (t) => {
-  await using fixture = await SyncFixture.open();
+  await using fixture = await openSharedSync();
   const remove = (...args: string[]) =>
     runScript("scripts/quoth_remove.ts", ["--db", fixture.url, ...args]);
   const project = await fixture.addProject("handbook");

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { runScript } from "./run_script.ts";
-import { EMBEDDER, REPO, SyncFixture } from "./sync_fixture.ts";
+import { runScript } from "../run_script.ts";
+import { openSharedSync } from "./shared_sync.ts";
+import { EMBEDDER, REPO } from "./sync_fixture.ts";
 
 const USER_ID = "0e0e0e0e-0000-4000-8000-00000000000a";
 
 Deno.test("quoth:add adds a repository", async (t) => {
-  await using fixture = await SyncFixture.open();
+  await using fixture = await openSharedSync();
   await fixture.sql`insert into auth.users (id, email) values (${USER_ID}, 'Reader@example.org')`;
 
   const add = (...args: string[]) => addWith({}, ...args);

@@ -75,19 +75,16 @@ Deno.test("the sync endpoint accepts pushes, files and requests", async (t) => {
   });
 
   try {
-    await t.step(
-      "a signed push is answered 202, and indexed in the background",
-      async () => {
-        const commit = await fixture.github.push("main", filesOf({ "a.md": "# A\n\nText.\n" }));
+    await t.step("a signed push is answered 202, and indexed in the background", async () => {
+      const commit = await fixture.github.push("main", filesOf({ "a.md": "# A\n\nText.\n" }));
 
-        const { status, body } = await deliver(pushOf({ after: commit }));
+      const { status, body } = await deliver(pushOf({ after: commit }));
 
-        assert.equal(status, 202);
-        assert.deepEqual(body, { sync_id: body.sync_id, queued: 1 });
-        await untilIndexed(fixture, project, commit);
-        assert.deepEqual(await fixture.paths(project), ["a.md"]);
-      },
-    );
+      assert.equal(status, 202);
+      assert.deepEqual(body, { sync_id: body.sync_id, queued: 1 });
+      await untilIndexed(fixture, project, commit);
+      assert.deepEqual(await fixture.paths(project), ["a.md"]);
+    });
 
     await t.step("a repeated delivery queues nothing and names its sync", async () => {
       const deliveryId = crypto.randomUUID();

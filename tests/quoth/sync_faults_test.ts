@@ -3,7 +3,8 @@ import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
 import { createQuotaError } from "../../shared/quoth/embedders/embedder_error.ts";
 import { axis } from "./embedder_wire.ts";
-import { EMBEDDER, filesOf, SyncFixture } from "./sync_fixture.ts";
+import { openSharedSync } from "./shared_sync.ts";
+import { EMBEDDER, filesOf, type SyncFixture } from "./sync_fixture.ts";
 import { Killed, killedPorts } from "./sync_killed_ports.ts";
 
 const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
@@ -672,7 +673,7 @@ claim("several concurrent workers share the work, with the result of one", async
 });
 
 Deno.test("syncs survive faults", async (t) => {
-  await using fixture = await SyncFixture.open();
+  await using fixture = await openSharedSync();
   for (const { name, run } of claims) {
     await t.step(name, async () => {
       await fixture.reset();

@@ -16,6 +16,7 @@ import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { addProject } from "../../scripts/quoth/add_project.ts";
 import { openDatabase } from "../../stack/open_database.ts";
+import { TEST_DATABASE, type TestDatabase } from "../../scripts/test/test_database.ts";
 import { FakeGitHub } from "./sync_fake_github.ts";
 import { aroundCalls, Killed } from "./sync_killed_ports.ts";
 
@@ -24,7 +25,6 @@ export const REPO = "acme/handbook";
 export const EMBEDDER = "hash768@1";
 export const LEASE_SECONDS = 60;
 
-/** A project of the test. */
 export interface TestProject {
   readonly id: string;
   readonly slug: string;
@@ -71,11 +71,10 @@ export class SyncFixture implements AsyncDisposable {
     this.sql = createSql(url, { maxConnections: 3, applicationName: "sync-test" });
   }
 
-  static async open(): Promise<SyncFixture> {
+  static async open(db: TestDatabase = TEST_DATABASE): Promise<SyncFixture> {
     const database = await openDatabase({
-      db: "pglite",
-      dataDir: "",
-      ephemeral: true,
+      db,
+      dataDir: null,
       projectRoot: PROJECT_ROOT,
       log: () => {},
     });
@@ -93,9 +92,10 @@ export class SyncFixture implements AsyncDisposable {
     await this.github[Symbol.asyncDispose]();
   }
 
-  /** Resets all projects and GitHub, for the next of several tests on one database. */
+  /** Removes all projects and resets GitHub, for the next of several tests on one database. */
   async reset(): Promise<void> {
     await this.sql`delete from public.projects`;
+    await this.sql`delete from private.spare_embeddings`;
     await this.sql`delete from vault.secrets where name = 'GITHUB_TOKEN'`;
     this.github.interfere = () => null;
     this.github.token = null;

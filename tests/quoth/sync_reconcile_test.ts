@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { CHUNKER_VERSION } from "../../shared/quoth/markdown/split_markdown.ts";
-import { filesOf, SyncFixture, type TestProject } from "./sync_fixture.ts";
+import { openSharedSync } from "./shared_sync.ts";
+import { filesOf, type SyncFixture, type TestProject } from "./sync_fixture.ts";
 
 function guide(title: string, ...sections: string[]): string {
   const body = sections.map((name) =>
@@ -10,7 +11,7 @@ function guide(title: string, ...sections: string[]): string {
 }
 
 Deno.test("a sync makes the documents equal the branch's head", async (t) => {
-  await using fixture = await SyncFixture.open();
+  await using fixture = await openSharedSync();
   const project = await fixture.addProject();
   const { github } = fixture;
   const push = async (files: Record<string, string | Uint8Array<ArrayBuffer>>) => {
@@ -190,11 +191,7 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
 
       await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
       await fixture.drain();
-      assert.equal(
-        (await fixture.lastSync(project)).commit_sha,
-        null,
-        "nothing is compared",
-      );
+      assert.equal((await fixture.lastSync(project)).commit_sha, null, "nothing is compared");
     },
   );
 

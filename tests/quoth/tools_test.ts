@@ -38,7 +38,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 };
 
 Deno.test("documents are searched and read through the tool endpoints", async (t) => {
-  await using platform = await bootMcpPlatform();
+  await using platform = await bootMcpPlatform({ db: "pglite" });
   const ada = await platform.addUser("ada");
   const eve = await platform.addUser("eve");
   const project = await add(platform, "handbook", { members: [ada.id] });
@@ -352,18 +352,15 @@ Deno.test("documents are searched and read through the tool endpoints", async (t
     }
   });
 
-  await t.step(
-    "without the embedder full text serves, and the answer reports it",
-    async () => {
-      await platform.sql`update public.embedders set is_active = false where name = ${EMBEDDER}`;
-      const answer = await search(ada, { query: "rollback", projectId: "handbook" });
-      await platform.sql`update public.embedders set is_active = true where name = ${EMBEDDER}`;
+  await t.step("without the embedder full text serves, and the answer reports it", async () => {
+    await platform.sql`update public.embedders set is_active = false where name = ${EMBEDDER}`;
+    const answer = await search(ada, { query: "rollback", projectId: "handbook" });
+    await platform.sql`update public.embedders set is_active = true where name = ${EMBEDDER}`;
 
-      assert.equal(answer.mode, "lexical_only");
-      assert.equal(answer.results[0]?.file, "guides/deploy.md");
-      assert.match(answer.notices.join(" "), /words only.*EMBEDDER_NOT_FOUND/);
-    },
-  );
+    assert.equal(answer.mode, "lexical_only");
+    assert.equal(answer.results[0]?.file, "guides/deploy.md");
+    assert.match(answer.notices.join(" "), /words only.*EMBEDDER_NOT_FOUND/);
+  });
 
   await t.step("a chunk without a vector does not rank above one with a vector", async () => {
     await platform.sql`

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { writeLine } from "../../scripts/terminal.ts";
-import { ensureKeys } from "../../stack/keys/keys.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import {
@@ -28,10 +27,9 @@ const HIDDEN_SCHEMAS = [
 const NOT_EXPOSED = "PGRST106";
 
 Deno.test("each role reaches its own data and nothing else", async (t) => {
-  await using folder = await temporaryFolder();
-  await using platform = await bootPlatform({ dataDir: folder.path });
+  await using platform = await bootPlatform();
   await using people = await castOf(platform);
-  const cast = { ...people, ...await actingFor(people.owner, platform, folder.path) };
+  const cast = { ...people, ...await actingFor(people.owner, platform) };
   const { sql } = platform;
   const world = await fillEveryTable(sql, cast.owner.id);
   const relations = await readRelations(sql);
@@ -230,11 +228,9 @@ const OPERATOR_ID = "0be7a708-0000-4000-8000-000000000001";
  */
 async function actingFor(
   owner: Person,
-  { project, sql }: Platform,
-  dataDir: string,
+  { project, sql, keys }: Platform,
 ): Promise<Pick<WholeCast, "agent" | "client" | "operator">> {
   const { createClient } = await loadSupabaseJs();
-  const keys = await ensureKeys(dataDir);
   const claims = await keys.verifyUserToken(owner.accessToken);
   assert.ok(claims);
   await sql`
@@ -262,11 +258,6 @@ async function actingFor(
     client: withHeaders({ authorization: `Bearer ${clientToken}` }),
     operator: withHeaders({ authorization: `Bearer ${operatorToken}` }),
   };
-}
-
-async function temporaryFolder() {
-  const path = await Deno.makeTempDir({ prefix: "supaswarm-matrix-" });
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
 type CallError = { readonly code: string; readonly details: string | null } | null;

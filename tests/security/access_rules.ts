@@ -30,6 +30,11 @@ export const NO_OPERATOR = "PT403";
 /** Postgres's code for a missing privilege, which PostgREST passes on. */
 export const NO_RIGHT = "42501";
 
+type Scope =
+  | `${"quoth" | "sql" | "chat" | "ruleset"}:read`
+  | "swarm:run"
+  | "credentials:write";
+
 /**
  * Access to a table or view. One rule is fixed: the publishable key by itself reads and writes
  * nothing.
@@ -46,13 +51,7 @@ export interface TableRule {
    * The scope that an OAuth client needs to read rows of its user. @default none, for registry
    * tables
    */
-  readonly scope?:
-    | "swarm:run"
-    | "quoth:read"
-    | "sql:read"
-    | "credentials:write"
-    | "chat:read"
-    | "ruleset:read";
+  readonly scope?: Scope;
   /** Columns that no user reads. @default none */
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
@@ -71,26 +70,37 @@ const USABLE_AGENTS = `select id from public.agents where audience = 'everyone'
 const REGISTRY = { usersRead: "true", service: "writes" } as const;
 const OPERATORS_VIEW = { usersRead: null, service: "reads" } as const;
 const OPERATORS_OWN_VIEW = { usersRead: null, isOfOperators: true, service: "reads" } as const;
-const OF_OWN_TASK = {
-  usersRead: "task_id in (select id from public.tasks where created_by = $1)",
-  scope: "swarm:run",
-  service: "reads",
-} as const;
+
+/** Rows that a user reads, and that their OAuth clients read with a scope. */
+function owned(usersRead: string, scope: Scope, service: TableRule["service"]) {
+  return { usersRead, scope, service } as const;
+}
+
+const OF_USABLE_AGENT = { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" } as const;
+const OF_AUDIENCE = { usersRead: "user_id = $1", service: "writes" } as const;
+const OF_USER_OR_ALL = { usersRead: "user_id = $1 or user_id is null", service: "writes" } as const;
+const OF_OWN_TASK = owned(
+  "task_id in (select id from public.tasks where created_by = $1)",
+  "swarm:run",
+  "reads",
+);
+const OF_OWN_EXECUTION =
+  "execution_id in (select id from public.mcp_executions where user_id = $1)";
 /** A project whose only member is the owner. */
 export const SYNCED_PROJECT_ID = "5c4edeed-0000-4000-8000-000000000001";
 
-const OF_OWN_PROJECT = {
-  usersRead: "project_id in (select project_id from public.project_members where user_id = $1)",
-  scope: "quoth:read",
-  service: "reads",
-} as const;
+const OF_OWN_PROJECT = owned(
+  "project_id in (select project_id from public.project_members where user_id = $1)",
+  "quoth:read",
+  "reads",
+);
 
 /** Aggregates over the reader's own tool calls. */
-const OF_OWN_CALLS = {
-  usersRead: "tool_name in (select tool_name from public.mcp_executions where user_id = $1)",
-  scope: "swarm:run",
-  service: "reads",
-} as const;
+const OF_OWN_CALLS = owned(
+  "tool_name in (select tool_name from public.mcp_executions where user_id = $1)",
+  "swarm:run",
+  "reads",
+);
 
 export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   agents: {
@@ -98,15 +108,15 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     hidden: ["system_prompt"],
     service: "writes",
   },
-  agent_audience: { usersRead: "user_id = $1", service: "writes" },
-  agent_guardrails: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
-  agent_fallbacks: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
+  agent_audience: OF_AUDIENCE,
+  agent_guardrails: OF_USABLE_AGENT,
+  agent_fallbacks: OF_USABLE_AGENT,
   agent_handoffs: {
     usersRead: `agent_id in (${USABLE_AGENTS}) and target_agent_id in (${USABLE_AGENTS})`,
     service: "writes",
   },
-  agent_skills: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
-  agent_tools: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
+  agent_skills: OF_USABLE_AGENT,
+  agent_tools: OF_USABLE_AGENT,
   embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
@@ -118,37 +128,27 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     hidden: ["instructions", "metadata", "resources"],
     service: "writes",
   },
-  tool_credential_audience: { usersRead: "user_id = $1", service: "writes" },
+  tool_credential_audience: OF_AUDIENCE,
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
-  tasks: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
-  schedules: {
-    usersRead: "created_by = $1",
-    scope: "swarm:run",
-    service: "writes",
-    usersWrite: "agent",
-  },
-  webhooks: {
-    usersRead: "created_by = $1",
-    scope: "swarm:run",
-    service: "writes",
-    usersWrite: "url",
-  },
-  webhook_messages: {
-    usersRead: "webhook_id in (select id from public.webhooks where created_by = $1)",
-    scope: "swarm:run",
-    service: "reads",
-  },
+  tasks: owned("created_by = $1", "swarm:run", "reads"),
+  schedules: { ...owned("created_by = $1", "swarm:run", "writes"), usersWrite: "agent" },
+  webhooks: { ...owned("created_by = $1", "swarm:run", "writes"), usersWrite: "url" },
+  webhook_messages: owned(
+    "webhook_id in (select id from public.webhooks where created_by = $1)",
+    "swarm:run",
+    "reads",
+  ),
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
-  agent_usage: {
-    usersRead: "model in (select model from public.usage_events where user_id = $1)",
-    scope: "swarm:run",
-    service: "reads",
-  },
+  agent_usage: owned(
+    "model in (select model from public.usage_events where user_id = $1)",
+    "swarm:run",
+    "reads",
+  ),
   dead_letters: OPERATORS_VIEW,
-  job_usage: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
+  job_usage: owned("created_by = $1", "swarm:run", "reads"),
   oldest_snapshots: OPERATORS_VIEW,
   queue_health: OPERATORS_VIEW,
   stuck_tasks: OPERATORS_VIEW,
@@ -159,87 +159,66 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_stuck_tasks: OPERATORS_OWN_VIEW,
   operator_tool_definitions: OPERATORS_OWN_VIEW,
   operator_workers: OPERATORS_OWN_VIEW,
-  usage_events: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },
+  usage_events: owned("user_id = $1", "swarm:run", "reads"),
 
   sql_confirmations: {
-    usersRead: "user_id = $1",
+    ...owned("user_id = $1", "sql:read", "writes"),
     hidden: ["token_hash", "tree_hash", "params_hash", "idempotency_key", "answer"],
-    scope: "sql:read",
-    service: "writes",
   },
   user_provider_keys: {
-    usersRead: "user_id = $1",
+    ...owned("user_id = $1", "credentials:write", "writes"),
     hidden: ["vault_secret_name"],
-    scope: "credentials:write",
-    service: "writes",
   },
   user_tool_credentials: {
-    usersRead: "user_id = $1",
+    ...owned("user_id = $1", "credentials:write", "writes"),
     hidden: ["vault_secret_name"],
-    scope: "credentials:write",
-    service: "writes",
   },
-  model_policies: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
-  mcp_policies: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
-  mcp_grants: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
+  model_policies: OF_USER_OR_ALL,
+  mcp_policies: OF_USER_OR_ALL,
+  mcp_grants: OF_USER_OR_ALL,
 
   projects: {
-    usersRead: "id in (select project_id from public.project_members where user_id = $1)",
+    ...owned(
+      "id in (select project_id from public.project_members where user_id = $1)",
+      "quoth:read",
+      "writes",
+    ),
     hidden: ["github_token_secret_name", "webhook_secret_name"],
-    scope: "quoth:read",
-    service: "writes",
   },
-  project_members: { usersRead: "user_id = $1", scope: "quoth:read", service: "writes" },
+  project_members: owned("user_id = $1", "quoth:read", "writes"),
   documents: { ...OF_OWN_PROJECT, service: "writes" },
   document_embeddings: { ...OF_OWN_PROJECT, service: "writes" },
   document_moves: { ...OF_OWN_PROJECT, service: "writes" },
   quoth_syncs: OF_OWN_PROJECT,
   quoth_file_errors: OF_OWN_PROJECT,
 
-  sessions: { usersRead: "user_id = $1", scope: "swarm:run", service: "writes" },
+  sessions: owned("user_id = $1", "swarm:run", "writes"),
   agent_mcp_connections: {
-    usersRead: "user_id = $1",
-    hidden: [
-      "config_hash",
-      "discovery",
-      "listing_error",
-      "listing_started_at",
-      "pin",
-      "session",
-    ],
-    scope: "swarm:run",
-    service: "writes",
+    ...owned("user_id = $1", "swarm:run", "writes"),
+    hidden: ["config_hash", "discovery", "listing_error", "listing_started_at", "pin", "session"],
   },
-  mcp_tools_cache: {
-    usersRead: "connection_id in (select id from public.agent_mcp_connections where user_id = $1)",
-    scope: "swarm:run",
-    service: "writes",
-  },
-  mcp_executions: { usersRead: "user_id = $1", scope: "swarm:run", service: "writes" },
-  mcp_failures: {
-    usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
-    scope: "swarm:run",
-    service: "writes",
-  },
-  mcp_feedback: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },
-  tool_call_costs: {
-    usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
-    scope: "swarm:run",
-    service: "reads",
-  },
-  auth_events: { usersRead: "user_id = $1", scope: "credentials:write", service: "writes" },
-  conversations: { usersRead: "user_id = $1", scope: "chat:read", service: "writes" },
-  messages: {
-    usersRead: "conversation_id in (select id from public.conversations where user_id = $1)",
-    scope: "chat:read",
-    service: "writes",
-  },
-  rulesets: { usersRead: "owner = $1 or owner is null", scope: "ruleset:read", service: "writes" },
-  ruleset_versions: {
-    usersRead: "ruleset_id in (select id from public.rulesets where owner = $1 or owner is null)",
-    scope: "ruleset:read",
-    service: "reads",
-  },
+  mcp_tools_cache: owned(
+    "connection_id in (select id from public.agent_mcp_connections where user_id = $1)",
+    "swarm:run",
+    "writes",
+  ),
+  mcp_executions: owned("user_id = $1", "swarm:run", "writes"),
+  mcp_failures: owned(OF_OWN_EXECUTION, "swarm:run", "writes"),
+  mcp_feedback: owned("user_id = $1", "swarm:run", "reads"),
+  tool_call_costs: owned(OF_OWN_EXECUTION, "swarm:run", "reads"),
+  auth_events: owned("user_id = $1", "credentials:write", "writes"),
+  conversations: owned("user_id = $1", "chat:read", "writes"),
+  messages: owned(
+    "conversation_id in (select id from public.conversations where user_id = $1)",
+    "chat:read",
+    "writes",
+  ),
+  rulesets: owned("owner = $1 or owner is null", "ruleset:read", "writes"),
+  ruleset_versions: owned(
+    "ruleset_id in (select id from public.rulesets where owner = $1 or owner is null)",
+    "ruleset:read",
+    "reads",
+  ),
 
   tool_usage: OF_OWN_CALLS,
   agent_tool_usage: OF_OWN_CALLS,
@@ -318,16 +297,19 @@ const SERVICE_ALONE = {
   client: NO_RIGHT,
 } as const;
 
+type MakeArguments = FunctionRule["arguments"];
+const none: MakeArguments = () => ({});
+const waitingJob: MakeArguments = async (world) => ({
+  p_master_task_id: await world.waitingTask(),
+});
+const waitingTask: MakeArguments = async (world) => ({ p_task_id: await world.waitingTask() });
+const failedTask: MakeArguments = async (world) => ({ p_task_id: await world.failedTask() });
+const deadLetter: MakeArguments = async (world) => ({ p_dead_letter_id: await world.deadLetter() });
+const project: MakeArguments = () => ({ p_project_id: SYNCED_PROJECT_ID });
+
 export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
-  "cancel_task(uuid)": {
-    ...OWNER_AND_SERVICE,
-    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
-  },
-  "watch_task(uuid)": {
-    ...OWNER_AND_SERVICE,
-    operator: "runs",
-    arguments: async (world) => ({ p_task_id: await world.waitingTask() }),
-  },
+  "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
+  "watch_task(uuid)": { ...OWNER_AND_SERVICE, operator: "runs", arguments: waitingTask },
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
@@ -366,10 +348,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...EACH_USER,
     arguments: ({ providerName }) => ({ p_provider: providerName, p_secret: "a user's own" }),
   },
-  "retry_task(uuid)": {
-    ...OWNER_AND_SERVICE,
-    arguments: async (world) => ({ p_task_id: await world.failedTask() }),
-  },
+  "retry_task(uuid)": { ...OWNER_AND_SERVICE, arguments: failedTask },
   "continue_task(uuid, jsonb)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
@@ -378,16 +357,8 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
-  "list_jobs(jsonb, jsonb, integer)": {
-    ...EACH_USER,
-    agent: "runs",
-    arguments: () => ({}),
-  },
-  "job_counts(jsonb)": {
-    ...EACH_USER,
-    agent: "runs",
-    arguments: () => ({}),
-  },
+  "list_jobs(jsonb, jsonb, integer)": { ...EACH_USER, agent: "runs", arguments: none },
+  "job_counts(jsonb)": { ...EACH_USER, agent: "runs", arguments: none },
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)": {
     ...EACH_USER,
     agent: "runs",
@@ -396,21 +367,11 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "read_trace(uuid, jsonb, integer)": {
     ...OWNER_AND_SERVICE,
     agent: "runs",
-    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
+    arguments: waitingJob,
   },
-  "list_forks(uuid, integer)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    arguments: async (world) => ({ p_task_id: await world.waitingTask() }),
-  },
-  "check_head(uuid)": {
-    ...OF_MEMBERS,
-    arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
-  },
-  "project_freshness(uuid)": {
-    ...OF_MEMBERS,
-    arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
-  },
+  "list_forks(uuid, integer)": { ...OWNER_AND_SERVICE, agent: "runs", arguments: waitingTask },
+  "check_head(uuid)": { ...OF_MEMBERS, arguments: project },
+  "project_freshness(uuid)": { ...OF_MEMBERS, arguments: project },
   "search_documents(uuid, text, vector, text, integer, text, integer)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_query: "install" }),
@@ -430,28 +391,13 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_file_path: "install.md" }),
   },
-  "redrive(bigint)": {
-    ...SERVICE_ALONE,
-    arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
-  },
-  "operator_cancel_job(uuid, text)": {
-    ...OPERATORS_ALONE,
-    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
-  },
-  "operator_retry_task(uuid, text)": {
-    ...OPERATORS_ALONE,
-    arguments: async (world) => ({ p_task_id: await world.failedTask() }),
-  },
-  "operator_redrive(bigint, text)": {
-    ...OPERATORS_ALONE,
-    arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
-  },
-  "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: () => ({}) },
-  "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: () => ({}) },
-  "operator_read_trace(uuid, jsonb, integer)": {
-    ...OPERATORS_ALONE,
-    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
-  },
+  "redrive(bigint)": { ...SERVICE_ALONE, arguments: deadLetter },
+  "operator_cancel_job(uuid, text)": { ...OPERATORS_ALONE, arguments: waitingJob },
+  "operator_retry_task(uuid, text)": { ...OPERATORS_ALONE, arguments: failedTask },
+  "operator_redrive(bigint, text)": { ...OPERATORS_ALONE, arguments: deadLetter },
+  "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: none },
+  "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: none },
+  "operator_read_trace(uuid, jsonb, integer)": { ...OPERATORS_ALONE, arguments: waitingJob },
   "approve_tool_definition(uuid, text, text)": {
     ...OPERATORS_ALONE,
     arguments: ({ connectionId }) => ({
@@ -541,6 +487,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_tool_definitions()",
   "operator_workers()",
   "project_freshness(uuid)",
+  "raise_error(text, text, text)",
   "read_trace(uuid, jsonb, integer)",
   "resend_webhook_message(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",

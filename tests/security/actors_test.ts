@@ -11,6 +11,7 @@ import {
   type McpPlatform,
   type McpUser,
 } from "../mcp/mcp_platform.ts";
+import { testsSharing } from "../shared_fixture.ts";
 import { oauthClientOf } from "./oauth_client.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";
@@ -33,8 +34,13 @@ const FUNCTIONS = `
   grant execute on function public.approve, public.approve_in_disguise, public.who to authenticated;
 `;
 
-Deno.test("an agent never acts as the user whose task it works on", async (t) => {
-  await using platform = await bootMcpPlatform();
+const actorTest = testsSharing(async () => {
+  const platform = await bootMcpPlatform();
+  await addAgent(platform.sql, { slug: "helper" });
+  return platform;
+});
+
+actorTest("an agent never acts as the user whose task it works on", async (platform, t) => {
   const { sql, project, stack } = platform;
   const ada = await platform.addUser("ada");
   await sql.unsafe(FUNCTIONS);
@@ -42,7 +48,6 @@ Deno.test("an agent never acts as the user whose task it works on", async (t) =>
   await sendRequest(project, { endpoint: EXECUTE, method: "GET", headers: ada.headers });
   const tools = await registerTools(platform, ada);
   await addAgent(sql, { slug: "clerk", tools: Object.values(tools).map((id) => ({ id })) });
-  await addAgent(sql, { slug: "helper" });
   const job = await createTask(platform, ada, "clerk", { max_tasks: 2 });
   const asAgent = (server: string, tool: string, parameters: JsonObject, taskId = job) =>
     executeAsAgent(platform, { server, tool, parameters, taskId });
@@ -221,14 +226,11 @@ Deno.test("an agent never acts as the user whose task it works on", async (t) =>
   });
 });
 
-Deno.test("a review stores who answered it, and through which client", async () => {
-  await using folder = await temporaryFolder();
-  await using platform = await bootMcpPlatform({ dataDir: folder.path });
+actorTest("a review stores who answered it, and through which client", async (platform) => {
   const { sql, stack, project } = platform;
   const ada = await platform.addUser("ada");
-  await addAgent(sql, { slug: "helper" });
   await grantScopes(sql, ada.id, ["swarm:run"], "editor");
-  const editor = await headersOfClient(platform, folder.path, ada, "editor");
+  const editor = await headersOfClient(platform, ada, "editor");
   const rpc = (headers: Readonly<Record<string, string>>, taskId: string) =>
     sendRequest(project, {
       endpoint: "/rest/v1/rpc/respond_to_review",
@@ -272,12 +274,9 @@ Deno.test("a review stores who answered it, and through which client", async () 
   }
 });
 
-Deno.test("an OAuth client's token is limited to its scopes everywhere", async (t) => {
-  await using folder = await temporaryFolder();
-  await using platform = await bootMcpPlatform({ dataDir: folder.path });
+actorTest("an OAuth client's token is limited to its scopes everywhere", async (platform, t) => {
   const { sql, project } = platform;
   const ada = await platform.addUser("ada");
-  await addAgent(sql, { slug: "helper" });
   await addTool(sql, {
     slug: "notes",
     type: "http_api",
@@ -287,11 +286,11 @@ Deno.test("an OAuth client's token is limited to its scopes everywhere", async (
   await grantScopes(sql, ada.id, ["swarm:run"], "runner");
   await grantScopes(sql, ada.id, ["credentials:write"], "keeper");
   const [reader, runner, keeper] = [
-    await headersOfClient(platform, folder.path, ada, "reader"),
-    await headersOfClient(platform, folder.path, ada, "runner"),
-    await headersOfClient(platform, folder.path, ada, "keeper"),
+    await headersOfClient(platform, ada, "reader"),
+    await headersOfClient(platform, ada, "runner"),
+    await headersOfClient(platform, ada, "keeper"),
   ];
-  const unknown = await headersOfClient(platform, folder.path, ada, "never granted anything");
+  const unknown = await headersOfClient(platform, ada, "never granted anything");
   const newTask = { agent: "helper", input: "Help", run_after: inAnHour() };
   const rest = (name: string, body: JsonObject) => ({ endpoint: `/rest/v1/rpc/${name}`, body });
   const asked = await taskInReview(platform, ada);
@@ -505,20 +504,10 @@ async function toolToken(
   return token;
 }
 
-async function headersOfClient(
-  { project }: McpPlatform,
-  dataDir: string,
-  { user }: McpUser,
-  clientId: string,
-) {
-  return (await oauthClientOf(project, dataDir, user.accessToken, clientId)).headers;
+async function headersOfClient(platform: McpPlatform, { user }: McpUser, clientId: string) {
+  return (await oauthClientOf(platform, user.accessToken, clientId)).headers;
 }
 
 function inAnHour(): string {
   return new Date(Date.now() + 3_600_000).toISOString();
-}
-
-async function temporaryFolder() {
-  const path = await Deno.makeTempDir({ prefix: "supaswarm-actors-" });
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }

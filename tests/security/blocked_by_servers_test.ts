@@ -86,7 +86,9 @@ Deno.test("no tool server blocks the gateway", async (t) => {
       const texts = Object.entries(ESCAPED_TEXTS).map(([kind, text]) =>
         [kind, JSON.stringify(text)] as const
       );
-      for (const [kind, value] of [...Object.entries(HOSTILE_VALUES), ...texts]) {
+      for (
+        const [valueAt, [kind, value]] of [...Object.entries(HOSTILE_VALUES), ...texts].entries()
+      ) {
         const bodies: Readonly<Record<string, (id: JsonValue) => string>> = {
           "text": (id) =>
             `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":${value}}]}}`,
@@ -98,16 +100,17 @@ Deno.test("no tool server blocks the gateway", async (t) => {
             `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${value}}}` +
             `\n\ndata: {"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`,
         };
-        for (const [place, bodyOf] of Object.entries(bodies)) {
-          if (place !== "a message on the way") {
-            answer = (id) => json(bodyOf(id));
-            await assertDoesNotBlock(`${kind} as ${place}`, () => settled(call()));
-          }
+        for (const [placeAt, [place, bodyOf]] of Object.entries(bodies).entries()) {
+          // Every value comes in every place, in complete answers and in streams in turn.
+          const isStream = place === "a message on the way" || (valueAt + placeAt) % 2 === 0;
           answer = (id) =>
-            new Response(`data: ${bodyOf(id)}\n\n`, {
-              headers: { "content-type": "text/event-stream" },
-            });
-          await assertDoesNotBlock(`${kind} as ${place} in a stream`, () => settled(call()));
+            isStream
+              ? new Response(`data: ${bodyOf(id)}\n\n`, {
+                headers: { "content-type": "text/event-stream" },
+              })
+              : json(bodyOf(id));
+          const as = isStream ? `${place} in a stream` : place;
+          await assertDoesNotBlock(`${kind} as ${as}`, () => settled(call()));
         }
       }
     });

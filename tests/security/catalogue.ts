@@ -37,7 +37,6 @@ export async function readRelations(sql: Sql): Promise<readonly Relation[]> {
   ];
 }
 
-/** A function of `public`. */
 export interface PublicFunction {
   readonly name: string;
   /** Such as `cancel_task(uuid)`. */

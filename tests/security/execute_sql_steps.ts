@@ -9,6 +9,8 @@ import {
   statementAnswer,
 } from "../../shared/servers/supabase/statement_request.ts";
 import {
+  answerOf,
+  callOf,
   noAbort,
   nobody,
   openToolFixture,
@@ -16,6 +18,8 @@ import {
   userCaller,
 } from "../tools/tool_fixture.ts";
 import { readSqlCorpus } from "./sql_corpus.ts";
+
+const EXECUTE_SQL = { server: "supabase", toolName: "execute_sql" };
 
 /**
  * A shop whose rows belong to their users, and objects that a careless operator may have left in
@@ -44,7 +48,6 @@ const SHOP = `
   analyze public.products;
 `;
 
-/** The outcome of one call. */
 interface Called {
   readonly outcome: AnsweredCall;
   readonly answer: StatementAnswer;
@@ -112,18 +115,15 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.deepEqual(answer.rows, [["product 7"]]);
     });
 
-    await t.step(
-      "a document is bound as JSON, or as text where a text is expected",
-      async () => {
-        const { answer } = await call(alice, {
-          sql: "select $1::jsonb -> 'a', jsonb_typeof($2::jsonb), $3::text, $4::jsonb",
-          params: [{ a: 1 }, [1, 2], { b: [2] }, "text"],
-          dry_run: false,
-        });
+    await t.step("a document is bound as JSON, or as text where a text is expected", async () => {
+      const { answer } = await call(alice, {
+        sql: "select $1::jsonb -> 'a', jsonb_typeof($2::jsonb), $3::text, $4::jsonb",
+        params: [{ a: 1 }, [1, 2], { b: [2] }, "text"],
+        dry_run: false,
+      });
 
-        assert.deepEqual(answer.rows, [[1, "array", '{"b":[2]}', "text"]]);
-      },
-    );
+      assert.deepEqual(answer.rows, [[1, "array", '{"b":[2]}', "text"]]);
+    });
 
     await t.step("lists are bound as arrays, and only the server parses texts", async () => {
       const { answer } = await call(alice, {
@@ -160,21 +160,18 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       }
     });
 
-    await t.step(
-      "the driver sends one statement: stacked statements never run",
-      async () => {
-        for (
-          const stacked of ["select 1; commit; drop table public.products", "select 1; select 2"]
-        ) {
-          await assert.rejects(
-            sql.begin("read only", (transaction) => sendOne(transaction, stacked)),
-            /cannot insert multiple commands into a prepared statement/,
-          );
-        }
-        const [kept] = await sql`select count(*)::int as count from public.products`;
-        assert.equal(kept?.count, 1500);
-      },
-    );
+    await t.step("the driver sends one statement: stacked statements never run", async () => {
+      for (
+        const stacked of ["select 1; commit; drop table public.products", "select 1; select 2"]
+      ) {
+        await assert.rejects(
+          sql.begin("read only", (transaction) => sendOne(transaction, stacked)),
+          /cannot insert multiple commands into a prepared statement/,
+        );
+      }
+      const [kept] = await sql`select count(*)::int as count from public.products`;
+      assert.equal(kept?.count, 1500);
+    });
 
     await t.step("rows above the limit are omitted, and the answer reports it", async () => {
       const { answer } = await call(alice, { sql: "select * from products", dry_run: false });
@@ -328,20 +325,11 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     });
 
     await t.step("a client with elicitation confirms in a form", async () => {
-      const write = {
-        server: "supabase",
-        toolName: "execute_sql",
-        caller: alice,
-        arguments: {
-          sql: "update products set price = 77 where id = 11",
-          dry_run: false,
-          read_only: false,
-        },
-        attempt: 1,
-        stepSeq: null,
-        idempotencyKey: crypto.randomUUID(),
-        traceparent: null,
-      };
+      const write = callOf(EXECUTE_SQL, alice, {
+        sql: "update products set price = 77 where id = 11",
+        dry_run: false,
+        read_only: false,
+      });
       const capabilities = { elicitation: {} };
       const answerWith = async (action: string, state: string) =>
         await fixture.gateway.call({
@@ -478,17 +466,8 @@ async function execute(
   args: JsonObject,
   idempotencyKey: string = crypto.randomUUID(),
 ): Promise<Called> {
-  const outcome = await gateway.call({
-    server: "supabase",
-    toolName: "execute_sql",
-    caller,
-    arguments: args,
-    attempt: 1,
-    stepSeq: null,
-    idempotencyKey,
-    traceparent: null,
-  }, noAbort());
-  assert.ok(outcome.kind === "answered", outcome.kind);
+  const request = callOf(EXECUTE_SQL, caller, args);
+  const outcome = await answerOf(gateway, { ...request, idempotencyKey });
   assert.ok(outcome.structured, outcome.text);
   return { outcome, answer: statementAnswer.parse(outcome.structured) };
 }

@@ -1,28 +1,29 @@
 import assert from "node:assert/strict";
 import type { SupabaseClient } from "../deps.ts";
 import { addAgent } from "../e2e/operator.ts";
-import { bootPlatform } from "../e2e/platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { castOf } from "./cast.ts";
 
 const BUCKET = "supaswarm-data";
 const TEXT = "What the agents wrote";
 
 Deno.test("a job's files are read by its owner and written by the service", async (t) => {
-  await using platform = await bootPlatform();
+  const platform = await sharedPlatform();
   await using cast = await castOf(platform);
   const { sql, stack } = platform;
-  await addAgent(sql, { slug: "quiet" });
-  const folders = await Promise.all([cast.owner.id, cast.stranger.id].map(async (id) => {
+  await addAgent(sql, { slug: "quiet-files" });
+  const taskIds = await Promise.all([cast.owner.id, cast.stranger.id].map(async (id) => {
     const [task] = await sql<{ id: string }[]>`
-      select task_id as id from private.create_task('quiet', '{}', ${id},
+      select task_id as id from private.create_task('quiet-files', '{}', ${id},
         p_run_after => now() + interval '300 days')`;
-    return `${task?.id}/${task?.id}`;
+    return String(task?.id);
   }));
-  const [ownFolder = "", strangersFolder = ""] = folders;
+  const [ownFolder = "", strangersFolder = ""] = taskIds.map((id) => `${id}/${id}`);
   const path = `${ownFolder}/report.md`;
   const stored = await filesOf(cast.service).upload(path, TEXT);
   assert.equal(stored.error, null);
-  const exported = await cast.service.storage.from("supaswarm-exports").upload("all.csv", TEXT);
+  const exportPath = `${crypto.randomUUID()}.csv`;
+  const exported = await cast.service.storage.from("supaswarm-exports").upload(exportPath, TEXT);
   assert.equal(exported.error, null);
 
   await t.step("the owner downloads, lists and signs them", async () => {
@@ -54,7 +55,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
   await t.step("only the service can access exports", async () => {
     for (const client of [cast.owner.client, cast.stranger.client, cast.anon]) {
       const exports = client.storage.from("supaswarm-exports");
-      assert.notEqual((await exports.download("all.csv")).error, null);
+      assert.notEqual((await exports.download(exportPath)).error, null);
       assert.deepEqual((await exports.list()).data ?? [], []);
     }
   });
@@ -79,7 +80,8 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
     }
 
     const objects = await sql<{ name: string }[]>`
-      select name from storage.objects where bucket_id = ${BUCKET}`;
+      select name from storage.objects
+      where bucket_id = ${BUCKET} and split_part(name, '/', 1) in ${sql(taskIds)}`;
     assert.deepEqual(objects.map(({ name }) => name), [path]);
     assert.equal(await (await filesOf(cast.service).download(path)).data?.text(), TEXT);
   });

@@ -1,6 +1,5 @@
-import { ensureKeys } from "../../stack/keys/keys.ts";
-import type { Project } from "../../scripts/demo/user_client.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
+import type { Platform } from "../e2e/platform.ts";
 
 /** A program to which the project's Auth has issued a token of a user. */
 export interface OAuthClient {
@@ -9,18 +8,12 @@ export interface OAuthClient {
   readonly client: SupabaseClient;
 }
 
-/**
- * Signs a token of the user for an OAuth client.
- *
- * @param dataDir The folder of the platform, which contains its signing keys.
- */
+/** Signs a token of the user for an OAuth client. */
 export async function oauthClientOf(
-  project: Project,
-  dataDir: string,
+  { project, keys }: Pick<Platform, "project" | "keys">,
   accessToken: string,
   clientId: string,
 ): Promise<OAuthClient> {
-  const keys = await ensureKeys(dataDir);
   const claims = await keys.verifyUserToken(accessToken);
   if (claims === null) throw new Error("The token was not issued by this platform");
   const token = await keys.signUserToken({ ...claims, client_id: clientId });

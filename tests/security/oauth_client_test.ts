@@ -3,16 +3,16 @@ import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
-import { bootMcpPlatform, grantScopes } from "../mcp/mcp_platform.ts";
+import { grantScopes } from "../mcp/mcp_platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
-import { tryToListen } from "./channel_listener.ts";
+import { tryToListen } from "../e2e/channel_listener.ts";
 import { oauthClientOf } from "./oauth_client.ts";
 
 const SCOPES = { reader: ["quoth:read"], runner: ["swarm:run"], mailer: ["swarm:run", "mcp:mail"] };
 
 Deno.test("an OAuth client is limited to its scopes", async (t) => {
-  const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-oauth-client-" });
-  const platform = await bootMcpPlatform({ dataDir });
+  const platform = await sharedPlatform();
   const { sql, project, stack } = platform;
   const mail = startHttpServer(() => Response.json({ sent: true }));
   const opened: { readonly client: { realtime: { disconnect(): unknown } } }[] = [];
@@ -21,7 +21,7 @@ Deno.test("an OAuth client is limited to its scopes", async (t) => {
     opened.push(ada.user);
     const clientOf = async (clientId: keyof typeof SCOPES) => {
       await grantScopes(sql, ada.id, SCOPES[clientId], clientId);
-      const client = await oauthClientOf(project, dataDir, ada.user.accessToken, clientId);
+      const client = await oauthClientOf(platform, ada.user.accessToken, clientId);
       opened.push(client);
       return client;
     };
@@ -72,9 +72,8 @@ Deno.test("an OAuth client is limited to its scopes", async (t) => {
     await t.step("a job's channels need swarm:run", async () => {
       const { taskId } = await sentBy(ada.headers, "clerk");
       for (const topic of [`supaswarm:master:${taskId}`, `supaswarm:task:${taskId}`]) {
-        const join = (client: typeof runner.client) =>
-          tryToListen(client, topic, { isPrivate: true });
-        assert.equal(await join(reader.client), "CHANNEL_ERROR", topic);
+        const join = (client: typeof runner.client) => tryToListen(client, topic);
+        assert.equal(await join(reader.client), "REFUSED", topic);
         assert.equal(await join(runner.client), "SUBSCRIBED", topic);
         assert.equal(await join(ada.user.client), "SUBSCRIBED", topic);
       }
@@ -104,7 +103,5 @@ Deno.test("an OAuth client is limited to its scopes", async (t) => {
   } finally {
     for (const { client } of opened) await client.realtime.disconnect();
     await mail.stop();
-    await platform[Symbol.asyncDispose]();
-    await Deno.remove(dataDir, { recursive: true });
   }
 });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { castOf, type Person } from "./cast.ts";
-import { listen, tryToListen } from "./channel_listener.ts";
+import { listen, tryToListen } from "../e2e/channel_listener.ts";
 import { OPERATOR_VIEWS, operatorStatuses, REFUSED_EVERYWHERE } from "./operator_endpoints.ts";
 
 Deno.test("only operators manage the jobs of all users", async (t) => {
@@ -31,17 +30,15 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
   });
 
   await t.step("an operator can join the channels of a job, but no user channel", async () => {
-    const listener = await listen(operator.client, `supaswarm:master:${jobId}`, {
-      isPrivate: true,
-    });
+    const listener = await listen(operator.client, `supaswarm:master:${jobId}`);
     const { error, data } = await operator.client.rpc("operator_cancel_job", {
       p_master_task_id: jobId,
       p_reason: "It is not needed",
     });
     assert.deepEqual([error, data], [null, 1]);
-    await waitFor(() => listener.received.includes("task.cancelled"), { what: "the job's end" });
+    await listener.until("task.cancelled");
     const theirs = `supaswarm:user:${owner.id}`;
-    assert.equal(await tryToListen(operator.client, theirs, { isPrivate: true }), "CHANNEL_ERROR");
+    assert.equal(await tryToListen(operator.client, theirs), "REFUSED");
   });
 
   await t.step("the record names operator, action, target and reason", async () => {
@@ -62,6 +59,6 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
       where user_id = ${operator.id}`;
     assert.deepEqual(await statusesFor(operator), REFUSED_EVERYWHERE);
     const topic = `supaswarm:task:${jobId}`;
-    assert.equal(await tryToListen(operator.client, topic, { isPrivate: true }), "CHANNEL_ERROR");
+    assert.equal(await tryToListen(operator.client, topic), "REFUSED");
   });
 });

@@ -1,859 +1,639 @@
 // Statements that the reference corpus lacks, by their class under any policy with the schema
 // public.
 
+/** The lines of a text. */
+function lines(text: TemplateStringsArray): readonly string[] {
+  return String.raw(text).trim().split("\n");
+}
+
+/** The short statements, names or calls of a text, which semicolons separate. */
+function pieces(text: TemplateStringsArray): readonly string[] {
+  return String.raw(text).trim().split(/;\s+/);
+}
+
 /** Everything that PostgreSQL 17 lets a reader run is allowed. */
-export const READS: readonly string[] = [
-  String.raw`select 1`,
-  String.raw`table products`,
-  String.raw`values (1),(2)`,
-  String.raw`select * from only products`,
-  String.raw`select p.* from products p natural join todos`,
-  String.raw`select * from products p full outer join todos t using (id)`,
-  String.raw`select * from products cross join lateral (select id from todos limit 1) x`,
-  String.raw`select * from pg_catalog.pg_class limit 1`,
-  String.raw`select * from information_schema.columns`,
-  String.raw`select relname from pg_class where relkind = 'r'`,
-  String.raw`select * from pg_indexes`,
-  String.raw`select * from pg_policies`,
-  String.raw`select now(), current_date, current_timestamp, localtime, localtimestamp`,
-  String.raw`select current_user, session_user, current_role, current_catalog, current_schema`,
-  String.raw`select auth.uid()`,
-  String.raw`select auth.role(), auth.email(), auth.jwt() ->> 'sub'`,
-  String.raw`select extract(year from now())`,
-  String.raw`select date_trunc('month', now())`,
-  String.raw`select to_char(now(), 'YYYY')`,
-  String.raw`select '2024-01-01'::date + interval '1 day'`,
-  String.raw`select overlay('abc' placing 'x' from 1 for 1)`,
-  String.raw`select position('a' in 'b'), substring('abc' from 1 for 2), trim(both 'x' from 'xax')`,
-  String.raw`select substring('abc' similar 'a#"b#"c' escape '#')`,
-  String.raw`select 'a' like 'b' escape '\'`,
-  String.raw`select 'a' ilike any (array['a','b'])`,
-  String.raw`select 'a' similar to 'b'`,
-  String.raw`select 'a' ~ 'b', 'a' !~* 'b'`,
-  String.raw`select normalize('a', NFC), 'a' is nfc normalized`,
-  String.raw`select (1,2) < (3,4)`,
-  String.raw`select (row(1,2)).f1`,
-  String.raw`select array_agg(id order by id desc) from products`,
-  String.raw`select (array[1,2,3])[1:2], (array[1,2])[1]`,
-  String.raw`select unnest(array[1,2]) with_ord`,
-  String.raw`select * from unnest(array[1,2], array['a','b']) with ordinality as t(a, b, n)`,
-  String.raw`select generate_series(1, 10)`,
-  String.raw`select * from generate_series('2024-01-01'::date, '2024-02-01', '1 day') d`,
-  String.raw`select json_build_object('a', 1) -> 'a', '{"a":{"b":1}}'::jsonb #>> '{a,b}'`,
-  String.raw`select '{"a":1}'::jsonb @> '{"a":1}', '{"a":1}'::jsonb ? 'a'`,
-  String.raw`select jsonb_path_query('{"a":1}', '$.a')`,
-  String.raw`select * from jsonb_to_recordset('[{"a":1}]') as t(a int)`,
-  String
-    .raw`select * from json_table('[{"a":1}]'::jsonb, '$[*]' columns (n for ordinality, a int path '$.a' default 0 on empty, nested path '$.b[*]' columns (c text path '$')))`,
-  String.raw`select json_value('{"a":1}', '$.a' returning int)`,
-  String.raw`select json_query('{"a":1}', '$.a' with wrapper)`,
-  String.raw`select json_exists('{"a":1}', '$.a')`,
-  String.raw`select '{}' is json object`,
-  String
-    .raw`select json_object('a': 1 absent on null), json_array(1, 2), json_arrayagg(id), json_objectagg('a': 1) from products`,
-  String.raw`select json_scalar(1), json_serialize('{}'), json('{}')`,
-  String.raw`select merge_action_x from products`,
-  String
-    .raw`select xmlelement(name a, xmlattributes(1 as b), 'c'), xmlforest(1 as a), xmlconcat('<a/>','<b/>')`,
-  String.raw`select xmlparse(content '<a/>'), xmlserialize(content '<a/>' as text)`,
-  String.raw`select xpath('/a', '<a/>'::xml)`,
-  String.raw`select * from xmltable('/a' passing ('<a/>'::xml) columns b text path '@b')`,
-  String
-    .raw`select count(*), count(distinct id), sum(price) filter (where price > 1) from products`,
-  String
-    .raw`select percentile_cont(0.5) within group (order by price), mode() within group (order by name) from products`,
-  String
-    .raw`select rank() over (partition by name order by price rows between unbounded preceding and current row exclude ties) from products`,
-  String
-    .raw`select lag(price, 1, 0) over w, first_value(name) over w from products window w as (order by id groups 1 preceding)`,
-  String.raw`select ntile(4) over (order by id), cume_dist() over (order by id) from products`,
-  String
-    .raw`with a as materialized (select 1 x), b as not materialized (select 2 y) select * from a, b`,
-  String
-    .raw`with recursive t(n) as (select 1 union all select n + 1 from t where n < 10) select * from t`,
-  String
-    .raw`with recursive t(n) as (select 1 union select n+1 from t where n<9) search depth first by n set ord select * from t`,
-  String
-    .raw`with recursive t(n) as (select 1 union all select n+1 from t where n<9) cycle n set is_cycle using path select * from t`,
-  String.raw`select 1 union all select 2 intersect select 3 except all select 4`,
-  String.raw`(select 1 order by 1 limit 1) union (select 2)`,
-  String.raw`select * from products order by price desc nulls last, name using < limit 5 offset 2`,
-  String.raw`select * from products order by id fetch first 5 rows with ties`,
-  String.raw`select * from products order by id fetch next 2 rows only`,
-  String.raw`select distinct on (name) * from products order by name, id`,
-  String.raw`select name, count(*) from products group by rollup (name), cube(id)`,
-  String.raw`select name from products group by distinct name`,
-  String.raw`select * from products tablesample system (10) repeatable (1)`,
-  String.raw`select cast(1 as text), 1::numeric(10,2), '1'::int4, int '5', interval '1' hour`,
-  String.raw`select 'a'::"char", 'b'::bpchar, timestamp with time zone '2024-01-01'`,
-  String.raw`select true and not false or null is unknown`,
-  String.raw`select case id when 1 then 'a' else 'b' end from products`,
-  String
-    .raw`select coalesce(a.name, 'x'), nullif(a.id, 1), greatest(1,2), least(1,2) from products a`,
-  String.raw`select id from products where id in (1,2,3) and name not in ('a')`,
-  String.raw`select id from products where (id, name) in (select id, title from todos)`,
-  String.raw`select id from products where price > all (select price from products)`,
-  String.raw`select id from products p where exists (select 1 from todos t where t.id = p.id)`,
-  String.raw`select id from products where price between symmetric 1 and 2`,
-  String.raw`select name collate "C" from products`,
-  String.raw`select price at time zone 'utc' from (select now() price) x`,
-  String.raw`select (now()) at local`,
-  String.raw`select $1, $2::int`,
-  String.raw`select * from products where id = $1`,
-  String.raw`select 1 as "select", 2 as "from"`,
-  String.raw`select "name" from "public"."products"`,
-  String.raw`select U&"n\0061me" from products`,
-  String.raw`select U&'\0041' || E'\x41'`,
-  String.raw`select $$x$$ || $tag$ ; drop table products; $tag$`,
-  String.raw`select '/* not a comment */' || '-- neither'`,
-  String.raw`select 1 /* a /* nested */ comment */ -- end`,
-  String.raw`select B'101', X'1F', 0x1F, 0b11, 0o17, 1_000_000, 1.5e10`,
-  String.raw`select N'a'`,
-  String.raw`select 'it''s', E'it\'s'`,
-  String.raw`explain select * from products`,
-  String.raw`explain (analyze false, costs, verbose off, format json) select 1`,
-  String.raw`explain verbose select * from products`,
-  String.raw`explain (settings, buffers false) select 1`,
-  String.raw`explain insert into products values (1,'a')`,
-  String.raw`explain update products set name = 'x'`,
-  String.raw`explain delete from products`,
-  String.raw`explain (format yaml) with a as (select 1) select * from a`,
-  String.raw`show server_version`,
-  String.raw`show timezone`,
-  String.raw`show search_path`,
-  String.raw`show transaction isolation level`,
-  String.raw`show standard_conforming_strings`,
-  String.raw`select current_setting('timezone')`,
-  String.raw`select pg_typeof(1), pg_size_pretty(pg_relation_size('products'))`,
-  String.raw`select format_type(23, null), to_regclass('products')`,
-  String.raw`select 'products'::regclass::text`,
-  String
-    .raw`select obj_description('products'::regclass), col_description('products'::regclass, 1)`,
-  String.raw`select pg_get_viewdef('v'::regclass), pg_get_indexdef(1), pg_get_constraintdef(1)`,
-  String
-    .raw`select gen_random_uuid(), random(), clock_timestamp(), statement_timestamp(), transaction_timestamp()`,
-  String
-    .raw`select md5('a'), sha256('a'), encode('a', 'hex'), decode('aa','hex'), digest_x from products`,
-  String
-    .raw`select regexp_replace('a','b','c','g'), regexp_match('a','b'), regexp_split_to_array('a b',' ')`,
-  String
-    .raw`select split_part('a,b', ',', 1), string_to_array('a,b', ','), array_to_string(array[1,2], ',')`,
-  String
-    .raw`select to_tsvector('english', 'a b') @@ plainto_tsquery('a'), ts_rank(to_tsvector('a'), to_tsquery('a')), ts_headline('a', to_tsquery('a'))`,
-  String.raw`select point(1,2) <-> point(3,4), box '((1,1),(2,2))' && box '((0,0),(1,1))'`,
-  String
-    .raw`select int4range(1,5) * int4range(2,7), upper(int4range(1,2)), range_agg(int4range(1,2))`,
-  String.raw`select '192.168.0.1'::inet << '192.168.0.0/24'::cidr, host('1.2.3.4'::inet)`,
-  String
-    .raw`select width_bucket(5, 0, 10, 5), ceil(1.5), round(1.234, 2), mod(5, 3), power(2, 3), 5 % 3, 2 ^ 3, |/ 4, @ -1`,
-  String.raw`select age('2024-01-01'::date), make_date(2024,1,1), justify_interval('25 hours')`,
-  String
-    .raw`select corr(price, id), regr_slope(price, id), stddev(price), var_pop(price), bit_and(id), every(true) from products`,
-  String
-    .raw`select lower(name), upper(name), initcap(name), length(name), left(name, 1), lpad(name, 5), repeat('a', 5), reverse(name), translate(name,'a','b') from products`,
-  String
-    .raw`select concat(name, 1), concat_ws(',', name, id), format('%s %I', name, name), quote_literal(name), quote_ident(name) from products`,
-  String.raw`select * from information_schema.tables where table_schema = 'public'`,
-  String.raw`select * from pg_stat_user_tables`,
-  String.raw`select * from pg_timezone_names`,
-  String.raw`select (select count(*) from products) as a, (select max(price) from products) as b`,
-  String.raw`select t.x[1], t.y.z from (select array[1] x, null::products y) t`,
-  String.raw`select (p).name from products p`,
-  String.raw`select p from products p`,
-  String.raw`select row_to_json(p), to_jsonb(p), p::text from products p`,
-  String.raw`select id, name from products where name is not null and price is not distinct from 1`,
-  String.raw`select lateral_x.* from products lateral_x`,
-  String.raw`select * from (values (1,'a')) as v(id, name) join products p using (id)`,
-  String.raw`select * from (select * from products) sub(a, b, c)`,
-  String.raw`select * from products as p(a, b)`,
-  String.raw`select 1 where false`,
-  String.raw`select`,
-  String.raw`select from products`,
-  String.raw`select all id from products`,
-  String.raw`select products.id, public.products.name from public.products`,
-  String.raw`with products as (select 1 as id) select * from products`,
-  String.raw`select jsonb_agg(distinct name order by name) from products`,
-  String.raw`select array(select id from products)`,
-  String.raw`select grouping(name) from products group by rollup(name)`,
-  String
-    .raw`select date_part('dow', now()), date_bin('15 min', now(), '2001-01-01'), isfinite(now())`,
-  String.raw`select enum_range(null::mood_x)`,
-  String.raw`select string_agg(distinct name, ',') from products having count(*) > 1`,
-  String.raw`select id from products where name like '%' || $1 || '%' and id > coalesce($2, 0)`,
-  String.raw`select * from todos where user_id = auth.uid() and done is false`,
-  String.raw`select sum(price)::money from products`,
-  String.raw`select pg_column_size(p) from products p`,
-  String.raw`select ctid, xmin, tableoid::regclass from products`,
-  String.raw`select int8 '5', numeric '1.5', bool 't', bit varying '1'`,
-  String.raw`select * from products where (price, id) >= (1, 2) order by 1 desc, 2 asc`,
-  String.raw`select 1 operator(pg_catalog.+) 2`,
-];
+export const READS = lines`
+select 1
+table products
+values (1),(2)
+select * from only products
+select p.* from products p natural join todos
+select * from products p full outer join todos t using (id)
+select * from products cross join lateral (select id from todos limit 1) x
+select * from pg_catalog.pg_class limit 1
+select * from information_schema.columns
+select relname from pg_class where relkind = 'r'
+select * from pg_indexes
+select * from pg_policies
+select now(), current_date, current_timestamp, localtime, localtimestamp
+select current_user, session_user, current_role, current_catalog, current_schema
+select auth.uid()
+select auth.role(), auth.email(), auth.jwt() ->> 'sub'
+select extract(year from now())
+select date_trunc('month', now())
+select to_char(now(), 'YYYY')
+select '2024-01-01'::date + interval '1 day'
+select overlay('abc' placing 'x' from 1 for 1)
+select position('a' in 'b'), substring('abc' from 1 for 2), trim(both 'x' from 'xax')
+select substring('abc' similar 'a#"b#"c' escape '#')
+select 'a' like 'b' escape '\'
+select 'a' ilike any (array['a','b'])
+select 'a' similar to 'b'
+select 'a' ~ 'b', 'a' !~* 'b'
+select normalize('a', NFC), 'a' is nfc normalized
+select (1,2) < (3,4)
+select (row(1,2)).f1
+select array_agg(id order by id desc) from products
+select (array[1,2,3])[1:2], (array[1,2])[1]
+select unnest(array[1,2]) with_ord
+select * from unnest(array[1,2], array['a','b']) with ordinality as t(a, b, n)
+select generate_series(1, 10)
+select * from generate_series('2024-01-01'::date, '2024-02-01', '1 day') d
+select json_build_object('a', 1) -> 'a', '{"a":{"b":1}}'::jsonb #>> '{a,b}'
+select '{"a":1}'::jsonb @> '{"a":1}', '{"a":1}'::jsonb ? 'a'
+select jsonb_path_query('{"a":1}', '$.a')
+select * from jsonb_to_recordset('[{"a":1}]') as t(a int)
+select * from json_table('[{"a":1}]'::jsonb, '$[*]' columns (n for ordinality, a int path '$.a' default 0 on empty, nested path '$.b[*]' columns (c text path '$')))
+select json_value('{"a":1}', '$.a' returning int)
+select json_query('{"a":1}', '$.a' with wrapper)
+select json_exists('{"a":1}', '$.a')
+select '{}' is json object
+select json_object('a': 1 absent on null), json_array(1, 2), json_arrayagg(id), json_objectagg('a': 1) from products
+select json_scalar(1), json_serialize('{}'), json('{}')
+select merge_action_x from products
+select xmlelement(name a, xmlattributes(1 as b), 'c'), xmlforest(1 as a), xmlconcat('<a/>','<b/>')
+select xmlparse(content '<a/>'), xmlserialize(content '<a/>' as text)
+select xpath('/a', '<a/>'::xml)
+select * from xmltable('/a' passing ('<a/>'::xml) columns b text path '@b')
+select count(*), count(distinct id), sum(price) filter (where price > 1) from products
+select percentile_cont(0.5) within group (order by price), mode() within group (order by name) from products
+select rank() over (partition by name order by price rows between unbounded preceding and current row exclude ties) from products
+select lag(price, 1, 0) over w, first_value(name) over w from products window w as (order by id groups 1 preceding)
+select ntile(4) over (order by id), cume_dist() over (order by id) from products
+with a as materialized (select 1 x), b as not materialized (select 2 y) select * from a, b
+with recursive t(n) as (select 1 union all select n + 1 from t where n < 10) select * from t
+with recursive t(n) as (select 1 union select n+1 from t where n<9) search depth first by n set ord select * from t
+with recursive t(n) as (select 1 union all select n+1 from t where n<9) cycle n set is_cycle using path select * from t
+select 1 union all select 2 intersect select 3 except all select 4
+(select 1 order by 1 limit 1) union (select 2)
+select * from products order by price desc nulls last, name using < limit 5 offset 2
+select * from products order by id fetch first 5 rows with ties
+select * from products order by id fetch next 2 rows only
+select distinct on (name) * from products order by name, id
+select name, count(*) from products group by rollup (name), cube(id)
+select name from products group by distinct name
+select * from products tablesample system (10) repeatable (1)
+select cast(1 as text), 1::numeric(10,2), '1'::int4, int '5', interval '1' hour
+select 'a'::"char", 'b'::bpchar, timestamp with time zone '2024-01-01'
+select true and not false or null is unknown
+select case id when 1 then 'a' else 'b' end from products
+select coalesce(a.name, 'x'), nullif(a.id, 1), greatest(1,2), least(1,2) from products a
+select id from products where id in (1,2,3) and name not in ('a')
+select id from products where (id, name) in (select id, title from todos)
+select id from products where price > all (select price from products)
+select id from products p where exists (select 1 from todos t where t.id = p.id)
+select id from products where price between symmetric 1 and 2
+select name collate "C" from products
+select price at time zone 'utc' from (select now() price) x
+select (now()) at local
+select $1, $2::int
+select * from products where id = $1
+select 1 as "select", 2 as "from"
+select "name" from "public"."products"
+select U&"n\0061me" from products
+select U&'\0041' || E'\x41'
+select $$x$$ || $tag$ ; drop table products; $tag$
+select '/* not a comment */' || '-- neither'
+select 1 /* a /* nested */ comment */ -- end
+select B'101', X'1F', 0x1F, 0b11, 0o17, 1_000_000, 1.5e10
+select N'a'
+select 'it''s', E'it\'s'
+explain select * from products
+explain (analyze false, costs, verbose off, format json) select 1
+explain verbose select * from products
+explain (settings, buffers false) select 1
+explain insert into products values (1,'a')
+explain update products set name = 'x'
+explain delete from products
+explain (format yaml) with a as (select 1) select * from a
+show server_version
+show timezone
+show search_path
+show transaction isolation level
+show standard_conforming_strings
+select current_setting('timezone')
+select pg_typeof(1), pg_size_pretty(pg_relation_size('products'))
+select format_type(23, null), to_regclass('products')
+select 'products'::regclass::text
+select obj_description('products'::regclass), col_description('products'::regclass, 1)
+select pg_get_viewdef('v'::regclass), pg_get_indexdef(1), pg_get_constraintdef(1)
+select gen_random_uuid(), random(), clock_timestamp(), statement_timestamp(), transaction_timestamp()
+select md5('a'), sha256('a'), encode('a', 'hex'), decode('aa','hex'), digest_x from products
+select regexp_replace('a','b','c','g'), regexp_match('a','b'), regexp_split_to_array('a b',' ')
+select split_part('a,b', ',', 1), string_to_array('a,b', ','), array_to_string(array[1,2], ',')
+select to_tsvector('english', 'a b') @@ plainto_tsquery('a'), ts_rank(to_tsvector('a'), to_tsquery('a')), ts_headline('a', to_tsquery('a'))
+select point(1,2) <-> point(3,4), box '((1,1),(2,2))' && box '((0,0),(1,1))'
+select int4range(1,5) * int4range(2,7), upper(int4range(1,2)), range_agg(int4range(1,2))
+select '192.168.0.1'::inet << '192.168.0.0/24'::cidr, host('1.2.3.4'::inet)
+select width_bucket(5, 0, 10, 5), ceil(1.5), round(1.234, 2), mod(5, 3), power(2, 3), 5 % 3, 2 ^ 3, |/ 4, @ -1
+select age('2024-01-01'::date), make_date(2024,1,1), justify_interval('25 hours')
+select corr(price, id), regr_slope(price, id), stddev(price), var_pop(price), bit_and(id), every(true) from products
+select lower(name), upper(name), initcap(name), length(name), left(name, 1), lpad(name, 5), repeat('a', 5), reverse(name), translate(name,'a','b') from products
+select concat(name, 1), concat_ws(',', name, id), format('%s %I', name, name), quote_literal(name), quote_ident(name) from products
+select * from information_schema.tables where table_schema = 'public'
+select * from pg_stat_user_tables
+select * from pg_timezone_names
+select (select count(*) from products) as a, (select max(price) from products) as b
+select t.x[1], t.y.z from (select array[1] x, null::products y) t
+select (p).name from products p
+select p from products p
+select row_to_json(p), to_jsonb(p), p::text from products p
+select id, name from products where name is not null and price is not distinct from 1
+select lateral_x.* from products lateral_x
+select * from (values (1,'a')) as v(id, name) join products p using (id)
+select * from (select * from products) sub(a, b, c)
+select * from products as p(a, b)
+select 1 where false
+select
+select from products
+select all id from products
+select products.id, public.products.name from public.products
+with products as (select 1 as id) select * from products
+select jsonb_agg(distinct name order by name) from products
+select array(select id from products)
+select grouping(name) from products group by rollup(name)
+select date_part('dow', now()), date_bin('15 min', now(), '2001-01-01'), isfinite(now())
+select enum_range(null::mood_x)
+select string_agg(distinct name, ',') from products having count(*) > 1
+select id from products where name like '%' || $1 || '%' and id > coalesce($2, 0)
+select * from todos where user_id = auth.uid() and done is false
+select sum(price)::money from products
+select pg_column_size(p) from products p
+select ctid, xmin, tableoid::regclass from products
+select int8 '5', numeric '1.5', bool 't', bit varying '1'
+select * from products where (price, id) >= (1, 2) order by 1 desc, 2 asc
+select 1 operator(pg_catalog.+) 2
+`;
 
 /** Data changes at any depth. */
 export const WRITES: readonly string[] = [
-  String.raw`insert into products values (1, 'a', 2)`,
-  String.raw`insert into products default values`,
-  String.raw`insert into products (id, name) select id, title from todos`,
-  String.raw`insert into products (id) overriding system value values (1)`,
-  String.raw`insert into products as p values (1,'a') on conflict do nothing`,
-  String
-    .raw`insert into products values (1,'a') on conflict (id) do update set name = excluded.name where products.id > 0`,
-  String
-    .raw`insert into products values (1,'a') on conflict on constraint products_pkey do nothing returning *`,
-  String.raw`insert into products values (default, default)`,
-  String.raw`update products set name = 'x'`,
-  String.raw`update only products p set (name, price) = ('a', 1) from todos t where t.id = p.id`,
-  String.raw`update products set (name, price) = (select 'a', 1) where id = 1`,
-  String.raw`update products set price = price + 1 where id in (select id from todos) returning id`,
-  String.raw`delete from products`,
-  String.raw`delete from only products p using todos t where t.id = p.id returning p.*`,
-  String
-    .raw`merge into products p using todos t on p.id = t.id when matched then update set name = t.title when not matched then insert (id, name) values (t.id, t.title)`,
-  String.raw`merge into products p using todos t on p.id = t.id when matched then delete`,
-  String
-    .raw`merge into products p using todos t on p.id = t.id when not matched by source then delete`,
-  String
-    .raw`merge into products p using todos t on false when not matched then insert values (1, 'a', 2) returning merge_action(), p.*`,
-  String.raw`merge into products p using todos t on p.id = t.id when matched then do nothing`,
-  String.raw`with a as (delete from products returning *) select * from a`,
-  String.raw`with a as (insert into products values (1) returning id) select count(*) from a`,
-  String
-    .raw`with a as (update products set name = 'x' returning *) insert into todos (title) select name from a`,
-  String.raw`with a as (select 1), b as (delete from todos returning id) select * from a, b`,
-  String.raw`with a as (delete from products) select 1`,
-  String
-    .raw`with a as (with b as (delete from products returning *) select * from b) select * from a`,
-  String
-    .raw`with a as (merge into products p using todos t on p.id=t.id when matched then delete returning p.id) select * from a`,
-  String.raw`select nextval('seq1')`,
-  String.raw`select id, nextval('public.seq1'::regclass) from products`,
-  String.raw`select * from nextval('seq1') n`,
-  String.raw`values (nextval('seq1'))`,
-  String.raw`select (select nextval('seq1'))`,
-  String.raw`select 1 from products order by nextval('seq1')`,
-  String.raw`with a as (select nextval('seq1') x) select * from a`,
-  String.raw`select case when true then nextval('seq1') end`,
-  String.raw`select pg_catalog.nextval('seq1')`,
-  String.raw`select pg_catalog."nextval"('seq1')`,
-  String.raw`explain analyze insert into products values (1)`,
-  String.raw`explain (analyze) update products set name = 'x'`,
-  String.raw`explain (analyze true, verbose) delete from products`,
-  String.raw`explain (analyze on) delete from products`,
-  String.raw`explain (analyze 1) delete from products`,
-  String
-    .raw`explain (verbose, analyze) with a as (delete from products returning *) select * from a`,
-  String.raw`explain analyze select nextval('seq1')`,
-  String.raw`explain (analyze false, analyze true) delete from products`,
-  String.raw`explain (analyze 'true') delete from products`,
-  String
-    .raw`explain (ANALYZE) merge into products p using todos t on p.id=t.id when matched then delete`,
-  String.raw`INSERT INTO "products" VALUES (1)`,
-  String.raw`/* c */ delete -- x
- from products`,
-  String.raw`insert into products values ($1, $2)`,
-  String.raw`update products set name = $1 where id = $2`,
-  String.raw`update public.products set name = default`,
-  String.raw`delete from products where id = any($1)`,
-  String.raw`insert into products (id, name) values (1, $$a$$), (2, E'b')`,
-  String.raw`insert into todos (title) table products`,
-  String.raw`insert into todos (title) values ('a') returning (select count(*) from products)`,
-  String
-    .raw`with recursive t(n) as (select 1 union all select n+1 from t where n<3) insert into products (id) select n from t`,
-  String.raw`with x as (select 1) update products set price = 1 from x`,
-  String.raw`with x as (select 1) delete from products using x`,
-  String.raw`update products set name = (with d as (select 'a' v) select v from d)`,
-  String.raw`insert into products select * from json_populate_recordset(null::products, $1)`,
-  String
-    .raw`insert into products select * from jsonb_to_recordset($1) as t(id int, name text, price numeric)`,
-  String
-    .raw`update products p set name = x.name from (values (1,'a')) as x(id,name) where p.id = x.id`,
-  String.raw`delete from todos where user_id = auth.uid() and done`,
-  String.raw`insert into todos (user_id, title) values (auth.uid(), 'x')`,
-  String.raw`select nextval('seq1'::text)`,
-  String.raw`update products set price[1] = 2`,
-  String.raw`update products set name = 'a' where current_date > '2020-01-01'`,
+  ...lines`
+insert into products values (1, 'a', 2)
+insert into products default values
+insert into products (id, name) select id, title from todos
+insert into products (id) overriding system value values (1)
+insert into products as p values (1,'a') on conflict do nothing
+insert into products values (1,'a') on conflict (id) do update set name = excluded.name where products.id > 0
+insert into products values (1,'a') on conflict on constraint products_pkey do nothing returning *
+insert into products values (default, default)
+update products set name = 'x'
+update only products p set (name, price) = ('a', 1) from todos t where t.id = p.id
+update products set (name, price) = (select 'a', 1) where id = 1
+update products set price = price + 1 where id in (select id from todos) returning id
+delete from products
+delete from only products p using todos t where t.id = p.id returning p.*
+merge into products p using todos t on p.id = t.id when matched then update set name = t.title when not matched then insert (id, name) values (t.id, t.title)
+merge into products p using todos t on p.id = t.id when matched then delete
+merge into products p using todos t on p.id = t.id when not matched by source then delete
+merge into products p using todos t on false when not matched then insert values (1, 'a', 2) returning merge_action(), p.*
+merge into products p using todos t on p.id = t.id when matched then do nothing
+with a as (delete from products returning *) select * from a
+with a as (insert into products values (1) returning id) select count(*) from a
+with a as (update products set name = 'x' returning *) insert into todos (title) select name from a
+with a as (select 1), b as (delete from todos returning id) select * from a, b
+with a as (delete from products) select 1
+with a as (with b as (delete from products returning *) select * from b) select * from a
+with a as (merge into products p using todos t on p.id=t.id when matched then delete returning p.id) select * from a
+select nextval('seq1')
+select id, nextval('public.seq1'::regclass) from products
+select * from nextval('seq1') n
+values (nextval('seq1'))
+select (select nextval('seq1'))
+select 1 from products order by nextval('seq1')
+with a as (select nextval('seq1') x) select * from a
+select case when true then nextval('seq1') end
+select pg_catalog.nextval('seq1')
+select pg_catalog."nextval"('seq1')
+explain analyze insert into products values (1)
+explain (analyze) update products set name = 'x'
+explain (analyze true, verbose) delete from products
+explain (analyze on) delete from products
+explain (analyze 1) delete from products
+explain (verbose, analyze) with a as (delete from products returning *) select * from a
+explain analyze select nextval('seq1')
+explain (analyze false, analyze true) delete from products
+explain (analyze 'true') delete from products
+explain (ANALYZE) merge into products p using todos t on p.id=t.id when matched then delete
+INSERT INTO "products" VALUES (1)
+insert into products values ($1, $2)
+update products set name = $1 where id = $2
+update public.products set name = default
+delete from products where id = any($1)
+insert into products (id, name) values (1, $$a$$), (2, E'b')
+insert into todos (title) table products
+insert into todos (title) values ('a') returning (select count(*) from products)
+with recursive t(n) as (select 1 union all select n+1 from t where n<3) insert into products (id) select n from t
+with x as (select 1) update products set price = 1 from x
+with x as (select 1) delete from products using x
+update products set name = (with d as (select 'a' v) select v from d)
+insert into products select * from json_populate_recordset(null::products, $1)
+insert into products select * from jsonb_to_recordset($1) as t(id int, name text, price numeric)
+update products p set name = x.name from (values (1,'a')) as x(id,name) where p.id = x.id
+delete from todos where user_id = auth.uid() and done
+insert into todos (user_id, title) values (auth.uid(), 'x')
+select nextval('seq1'::text)
+update products set price[1] = 2
+update products set name = 'a' where current_date > '2020-01-01'
+`,
+  "/* c */ delete -- x\n from products",
 ];
 
 /** Definitions that a person may approve. */
-export const DEFINITIONS: readonly string[] = [
-  String
-    .raw`create table t1 (id int primary key, name text not null default 'x', check (id > 0), unique (name))`,
-  String.raw`create table if not exists t1 (like products including all)`,
-  String.raw`create table t1 (a int references products (id) on delete cascade)`,
-  String
-    .raw`create table t1 (a int generated always as identity, b int generated always as (a * 2) stored)`,
-  String.raw`create table t1 partition of products for values from (1) to (10)`,
-  String.raw`create table t1 (a int) partition by range (a)`,
-  String.raw`create table t1 as select * from products`,
-  String.raw`create table t1 as select * from products with no data`,
-  String.raw`create unlogged table t1 (a int)`,
-  String.raw`select * into t1 from products`,
-  String.raw`select id into table t1 from products`,
-  String.raw`create table t1 () inherits (products)`,
-  String.raw`create view v1 as select * from products`,
-  String.raw`create or replace view v1 with (security_invoker = true) as select 1`,
-  String.raw`create materialized view m1 as select * from products`,
-  String.raw`refresh materialized view m1`,
-  String.raw`refresh materialized view concurrently m1`,
-  String.raw`create index on products (name)`,
-  String
-    .raw`create unique index concurrently if not exists i1 on products using btree (lower(name) desc nulls last) include (id) where id > 0`,
-  String.raw`create index on products using gin (to_tsvector('english', name))`,
-  String.raw`drop table products`,
-  String.raw`drop table if exists products, todos cascade`,
-  String.raw`drop view v1`,
-  String.raw`drop index concurrently i1`,
-  String.raw`drop type mood`,
-  String.raw`drop sequence seq1`,
-  String.raw`drop materialized view m1`,
-  String.raw`drop domain d1`,
-  String.raw`alter table products add column a int not null default 0`,
-  String.raw`alter table products drop column name cascade`,
-  String.raw`alter table products alter column name type varchar(10) using name::varchar(10)`,
-  String.raw`alter table products alter column name set not null, alter column price drop default`,
-  String.raw`alter table products rename column name to title`,
-  String.raw`alter table products rename to goods`,
-  String.raw`alter table products add constraint c check (price > 0) not valid`,
-  String.raw`alter table products add foreign key (id) references todos (id)`,
-  String.raw`alter table products validate constraint c`,
-  String.raw`alter table products drop constraint c`,
-  String.raw`alter index i1 rename to i2`,
-  String.raw`alter view v1 rename to v2`,
-  String.raw`alter sequence seq1 restart with 5`,
-  String.raw`create sequence s1 increment by 2`,
-  String.raw`create type mood as enum ('a','b')`,
-  String.raw`create type pair as (a int, b text)`,
-  String.raw`create domain d1 as int check (value > 0)`,
-  String.raw`alter type mood add value 'c' after 'a'`,
-  String.raw`alter type mood rename value 'a' to 'z'`,
-  String.raw`comment on table products is 'x'`,
-  String.raw`comment on column products.name is null`,
-  String.raw`truncate products`,
-  String.raw`truncate table only products, todos restart identity cascade`,
-  String.raw`create schema s1`,
-  String.raw`create statistics st1 on name, price from products`,
-  String.raw`explain analyze create table t1 as select 1`,
-  String.raw`explain create table t1 as select 1`,
-  String.raw`alter table products set schema public`,
-  String.raw`alter table products inherit x`,
-  String.raw`drop schema public cascade`,
-  String.raw`create temp table x (a int)`,
-  String.raw`create temporary view v as select 1`,
-  String.raw`select * into temp x from products`,
-  String.raw`alter sequence seq1 owned by products.id`,
-  String.raw`alter schema public rename to x`,
-  String.raw`alter table products attach partition x for values in (1)`,
-  String.raw`create table x (a int) using heap2`,
-  String.raw`create table x (a int) tablespace t`,
-  String.raw`create table x of pair`,
-  String.raw`create recursive view v (n) as select 1`,
-  String.raw`alter table products set (autovacuum_enabled = off)`,
-];
+export const DEFINITIONS = lines`
+create table t1 (id int primary key, name text not null default 'x', check (id > 0), unique (name))
+create table if not exists t1 (like products including all)
+create table t1 (a int references products (id) on delete cascade)
+create table t1 (a int generated always as identity, b int generated always as (a * 2) stored)
+create table t1 partition of products for values from (1) to (10)
+create table t1 (a int) partition by range (a)
+create table t1 as select * from products
+create table t1 as select * from products with no data
+create unlogged table t1 (a int)
+select * into t1 from products
+select id into table t1 from products
+create table t1 () inherits (products)
+create view v1 as select * from products
+create or replace view v1 with (security_invoker = true) as select 1
+create materialized view m1 as select * from products
+refresh materialized view m1
+refresh materialized view concurrently m1
+create index on products (name)
+create unique index concurrently if not exists i1 on products using btree (lower(name) desc nulls last) include (id) where id > 0
+create index on products using gin (to_tsvector('english', name))
+drop table products
+drop table if exists products, todos cascade
+drop view v1
+drop index concurrently i1
+drop type mood
+drop sequence seq1
+drop materialized view m1
+drop domain d1
+alter table products add column a int not null default 0
+alter table products drop column name cascade
+alter table products alter column name type varchar(10) using name::varchar(10)
+alter table products alter column name set not null, alter column price drop default
+alter table products rename column name to title
+alter table products rename to goods
+alter table products add constraint c check (price > 0) not valid
+alter table products add foreign key (id) references todos (id)
+alter table products validate constraint c
+alter table products drop constraint c
+alter index i1 rename to i2
+alter view v1 rename to v2
+alter sequence seq1 restart with 5
+create sequence s1 increment by 2
+create type mood as enum ('a','b')
+create type pair as (a int, b text)
+create domain d1 as int check (value > 0)
+alter type mood add value 'c' after 'a'
+alter type mood rename value 'a' to 'z'
+comment on table products is 'x'
+comment on column products.name is null
+truncate products
+truncate table only products, todos restart identity cascade
+create schema s1
+create statistics st1 on name, price from products
+explain analyze create table t1 as select 1
+explain create table t1 as select 1
+alter table products set schema public
+alter table products inherit x
+drop schema public cascade
+create temp table x (a int)
+create temporary view v as select 1
+select * into temp x from products
+alter sequence seq1 owned by products.id
+alter schema public rename to x
+alter table products attach partition x for values in (1)
+create table x (a int) using heap2
+create table x (a int) tablespace t
+create table x of pair
+create recursive view v (n) as select 1
+alter table products set (autovacuum_enabled = off)
+`;
+
+/** Relations that nobody reads. */
+const FORBIDDEN_RELATIONS = pieces`
+auth.users; vault.secrets; vault.decrypted_secrets; storage.objects; cron.job; net._http_response;
+pgmq.q_x; private.sql_policy; supabase_migrations.schema_migrations; realtime.messages;
+extensions.pg_stat_statements; pg_authid; pg_catalog.pg_authid; pg_shadow; pg_user; pg_roles;
+pg_settings; pg_file_settings; pg_hba_file_rules; pg_stat_activity; pg_locks; pg_stats;
+pg_statistic; pg_largeobject; pg_db_role_setting; pg_user_mappings; pg_foreign_server;
+pg_subscription; pg_cursors; pg_prepared_statements; pg_replication_slots;
+pg_backend_memory_contexts; pg_config; information_schema.user_mapping_options;
+information_schema.foreign_server_options; otherdb.public.products; pg_stat_replication;
+pg_publication_tables; pg_seclabels; pg_shmem_allocations; pg_ident_file_mappings;
+information_schema._pg_user_mappings; pg_toast.pg_toast_1; pg_temp_1.x
+`;
 
 /** Sessions, locks, files, roles, code, catalogs and foreign schemas. */
 export const FORBIDDEN: readonly string[] = [
-  String.raw`begin`,
-  String.raw`begin isolation level serializable read write`,
-  String.raw`start transaction`,
-  String.raw`commit`,
-  String.raw`end`,
-  String.raw`rollback`,
-  String.raw`abort`,
-  String.raw`rollback to savepoint a`,
-  String.raw`savepoint a`,
-  String.raw`release savepoint a`,
-  String.raw`prepare transaction 'x'`,
-  String.raw`commit prepared 'x'`,
-  String.raw`rollback prepared 'x'`,
-  String.raw`commit and chain`,
-  String.raw`set role postgres`,
-  String.raw`set local role service_role`,
-  String.raw`set session authorization postgres`,
-  String.raw`reset role`,
-  String.raw`reset all`,
-  String.raw`reset session authorization`,
-  String.raw`set statement_timeout = 0`,
-  String.raw`set local statement_timeout to default`,
-  String.raw`set search_path to auth`,
-  String.raw`set transaction read write`,
-  String.raw`set session characteristics as transaction read write`,
-  String.raw`set constraints all deferred`,
-  String.raw`set request.jwt.claims = '{}'`,
-  String.raw`set time zone 'utc'`,
-  String.raw`set names 'utf8'`,
-  String.raw`discard all`,
-  String.raw`discard plans`,
-  String.raw`discard temp`,
-  String.raw`show all`,
-  String.raw`show "request.jwt.claims"`,
-  String.raw`show app.settings.jwt_secret`,
-  String.raw`show data_directory`,
-  String.raw`show hba_file`,
-  String.raw`show is_superuser_x`,
-  String.raw`lock table products`,
-  String.raw`lock table products in access exclusive mode nowait`,
-  String.raw`lock products in share mode`,
-  String.raw`listen a`,
-  String.raw`notify a, 'b'`,
-  String.raw`unlisten *`,
-  String.raw`prepare p as select 1`,
-  String.raw`execute p`,
-  String.raw`execute p(1)`,
-  String.raw`deallocate all`,
-  String.raw`declare c cursor for select 1`,
-  String.raw`fetch all from c`,
-  String.raw`move next in c`,
-  String.raw`close c`,
-  String.raw`do $$ begin perform 1; end $$`,
-  String.raw`do language plpgsql 'begin end'`,
-  String.raw`call my_proc()`,
-  String.raw`call pg_catalog.my_proc(1)`,
-  String.raw`copy products to stdout`,
-  String.raw`copy products from stdin`,
-  String.raw`copy products to '/tmp/x'`,
-  String.raw`copy products from program 'id'`,
-  String.raw`copy (select 1) to program 'id'`,
-  String.raw`copy (delete from products returning *) to stdout`,
-  String.raw`copy products (id) from '/etc/passwd' with (format csv)`,
-  String.raw`vacuum`,
-  String.raw`vacuum full products`,
-  String.raw`vacuum (analyze) products`,
-  String.raw`analyze`,
-  String.raw`analyze products`,
-  String.raw`cluster products using i1`,
-  String.raw`reindex table products`,
-  String.raw`reindex database postgres`,
-  String.raw`checkpoint`,
-  String.raw`load 'x'`,
-  String.raw`create extension dblink`,
-  String.raw`drop extension pgcrypto`,
-  String.raw`alter extension x update`,
-  String.raw`create role x`,
-  String.raw`create user x superuser`,
-  String.raw`alter role postgres password 'x'`,
-  String.raw`alter role authenticated set statement_timeout = 0`,
-  String.raw`alter user x createrole`,
-  String.raw`drop role x`,
-  String.raw`drop owned by x`,
-  String.raw`reassign owned by x to y`,
-  String.raw`grant select on products to anon`,
-  String.raw`grant postgres to authenticated`,
-  String.raw`revoke all on products from anon`,
-  String.raw`alter default privileges grant select on tables to anon`,
-  String.raw`create function f() returns int language sql as 'select 1'`,
-  String
-    .raw`create or replace function f() returns int language plpgsql security definer as $$ begin return 1; end $$`,
-  String.raw`create procedure p() language sql as ''`,
-  String.raw`drop function f`,
-  String.raw`drop procedure p`,
-  String.raw`drop routine r`,
-  String.raw`alter function f() owner to postgres`,
-  String.raw`alter function f() security definer`,
-  String.raw`create trigger t before insert on products for each row execute function f()`,
-  String.raw`drop trigger t on products`,
-  String.raw`create event trigger e on ddl_command_start execute function f()`,
-  String.raw`create rule r as on select to products do instead select 1`,
-  String.raw`drop rule r on products`,
-  String.raw`create policy p on products using (true)`,
-  String.raw`alter policy p on products using (true)`,
-  String.raw`drop policy p on products`,
-  String.raw`alter table products disable row level security`,
-  String.raw`alter table products enable row level security`,
-  String.raw`alter table products force row level security`,
-  String.raw`alter table products no force row level security`,
-  String.raw`alter table products owner to postgres`,
-  String.raw`alter table products disable trigger all`,
-  String.raw`alter table products enable replica trigger t`,
-  String.raw`alter table products replica identity full`,
-  String.raw`create publication p for all tables`,
-  String.raw`create subscription s connection 'x' publication p`,
-  String.raw`drop publication p`,
-  String.raw`create foreign data wrapper w`,
-  String.raw`create server s foreign data wrapper postgres_fdw`,
-  String.raw`create user mapping for current_user server s`,
-  String.raw`create foreign table f (a int) server s`,
-  String.raw`import foreign schema public from server s into public`,
-  String.raw`create tablespace t location '/tmp'`,
-  String.raw`alter system set x = 1`,
-  String.raw`alter database postgres set x = 1`,
-  String.raw`create database x`,
-  String.raw`drop database x`,
-  String.raw`create operator === (function = f, leftarg = int, rightarg = int)`,
-  String.raw`create aggregate a (int) (sfunc = int4pl, stype = int)`,
-  String.raw`create cast (text as int) with inout as implicit`,
-  String.raw`create collation c (locale = 'x')`,
-  String.raw`create conversion c for 'utf8' to 'latin1' from f`,
-  String.raw`create text search configuration t (copy = english)`,
-  String.raw`create text search dictionary d (template = simple)`,
-  String.raw`create access method m type index handler h`,
-  String.raw`create operator class c for type int using btree as operator 1 <`,
-  String.raw`create language l`,
-  String.raw`create transform for int language sql (from sql with function f(internal))`,
-  String.raw`security label on table products is 'x'`,
-  String.raw`drop schema s1`,
-  String.raw`drop policy p on todos`,
-  String.raw`select * from products for update`,
-  String.raw`select * from products for share`,
-  String.raw`select * from products for no key update of products nowait`,
-  String.raw`select * from products for key share skip locked`,
-  String.raw`select * from (select * from products for update) x`,
-  String.raw`with a as (select * from products for update) select * from a`,
-  String.raw`explain select * from products for update`,
-  String.raw`select * from auth.users`,
-  String.raw`select * from vault.secrets`,
-  String.raw`select * from vault.decrypted_secrets`,
-  String.raw`select * from storage.objects`,
-  String.raw`select * from cron.job`,
-  String.raw`select * from net._http_response`,
-  String.raw`select * from pgmq.q_x`,
-  String.raw`select * from private.sql_policy`,
-  String.raw`select * from supabase_migrations.schema_migrations`,
-  String.raw`select * from realtime.messages`,
-  String.raw`select * from extensions.pg_stat_statements`,
-  String.raw`select * from pg_authid`,
-  String.raw`select * from pg_catalog.pg_authid`,
-  String.raw`select * from pg_shadow`,
-  String.raw`select * from pg_user`,
-  String.raw`select * from pg_roles`,
-  String.raw`select * from pg_settings`,
-  String.raw`select * from pg_file_settings`,
-  String.raw`select * from pg_hba_file_rules`,
-  String.raw`select * from pg_stat_activity`,
-  String.raw`select * from pg_locks`,
-  String.raw`select * from pg_stats`,
-  String.raw`select * from pg_statistic`,
-  String.raw`select * from pg_largeobject`,
-  String.raw`select * from pg_db_role_setting`,
-  String.raw`select * from pg_user_mappings`,
-  String.raw`select * from pg_foreign_server`,
-  String.raw`select * from pg_subscription`,
-  String.raw`select * from pg_cursors`,
-  String.raw`select * from pg_prepared_statements`,
-  String.raw`select * from pg_replication_slots`,
-  String.raw`select * from pg_backend_memory_contexts`,
-  String.raw`select * from pg_config`,
-  String.raw`select * from information_schema.user_mapping_options`,
-  String.raw`select * from information_schema.foreign_server_options`,
-  String.raw`select * from otherdb.public.products`,
-  String.raw`select 1 from auth.users u where u.id is not null`,
-  String.raw`select (select encrypted_password from auth.users limit 1)`,
-  String.raw`delete from auth.users`,
-  String.raw`insert into auth.users (id) values (gen_random_uuid())`,
-  String.raw`update storage.buckets set public = true`,
-  String.raw`drop table auth.users`,
-  String.raw`truncate auth.users`,
-  String.raw`create table auth.x (a int)`,
-  String.raw`create view public.v as select * from auth.users`,
-  String.raw`create view v as select * from vault.decrypted_secrets`,
-  String.raw`create table pg_catalog.x (a int)`,
-  String.raw`create table pg_temp.x (a int)`,
-  String.raw`select 1 operator(public.+) 2`,
-  String.raw`select pg_catalog.set_config('a','b',true)`,
-  String.raw`select "set_config"('a','b',true)`,
-  String.raw`explain analyze select pg_sleep(1)`,
-  String.raw`explain execute p`,
-  String.raw`explain declare c cursor for select 1`,
-  String.raw`alter type mood owner to postgres`,
-  String.raw`alter sequence seq1 owner to postgres`,
-  String.raw`alter view v1 owner to postgres`,
-  String.raw`alter schema public owner to postgres`,
-  String.raw`alter domain d1 owner to x`,
-  String.raw`comment on database postgres is 'x'`,
-  String.raw`comment on role postgres is 'x'`,
-  String.raw`comment on extension pgcrypto is 'x'`,
-  String.raw`comment on policy p on products is 'x'`,
-  String.raw`comment on function f() is 'x'`,
-  String.raw`select * from products where id = (select 1 from pg_authid limit 1)`,
-  String.raw`with a as (select * from pg_shadow) select 1`,
-  String.raw`insert into products select 1, passwd from pg_shadow`,
-  String.raw`insert into products values (1, current_setting('app.settings.jwt_secret'))`,
-  String.raw`select * from pg_largeobject_metadata l join products p on true`,
-  String.raw`select lo_get(loid) from pg_largeobject`,
-  String.raw`select * from dblink('host=x','select 1') as t(a int)`,
-  String.raw`values (pg_read_file('x'))`,
-  String.raw`select repeat('x', 1000000000)`,
-  String.raw`select lpad('x', 2000000000)`,
-  String.raw`alter table all in tablespace pg_default set tablespace x`,
-  String.raw`alter table products set tablespace x`,
-  String.raw`alter materialized view m1 owner to x`,
-  String.raw`create unique index i on auth.users (email)`,
-  String.raw`drop index auth.i`,
-  String.raw`alter table auth.users add column x int`,
-  String.raw`comment on table auth.users is 'x'`,
-  String.raw`refresh materialized view auth.m`,
-  String.raw`select set_masklen_x from pg_stat_ssl`,
-  String.raw`select * from pg_stat_replication`,
-  String.raw`select * from pg_publication_tables`,
-  String.raw`select * from pg_seclabels`,
-  String.raw`select * from pg_shmem_allocations`,
-  String.raw`select * from pg_ident_file_mappings`,
-  String.raw`select * from information_schema._pg_user_mappings`,
-  String.raw`select * from pg_toast.pg_toast_1`,
-  String.raw`select * from pg_temp_1.x`,
+  ...pieces`
+begin; start transaction; commit; end; rollback; abort; rollback to savepoint a; savepoint a;
+release savepoint a; prepare transaction 'x'; commit prepared 'x'; rollback prepared 'x';
+commit and chain; set role postgres; set local role service_role; reset role; reset all;
+reset session authorization; set statement_timeout = 0; set search_path to auth;
+set transaction read write; set constraints all deferred; set request.jwt.claims = '{}';
+set time zone 'utc'; set names 'utf8'; discard all; discard plans; discard temp; show all;
+show "request.jwt.claims"; show app.settings.jwt_secret; show data_directory; show hba_file;
+show is_superuser_x; lock table products; lock products in share mode; listen a; notify a, 'b';
+unlisten *; prepare p as select 1; execute p; execute p(1); deallocate all;
+declare c cursor for select 1; fetch all from c; move next in c; close c;
+do language plpgsql 'begin end'; call my_proc(); call pg_catalog.my_proc(1);
+copy products to stdout; copy products from stdin; copy products to '/tmp/x';
+copy products from program 'id'; copy (select 1) to program 'id'; vacuum; vacuum full products;
+vacuum (analyze) products; analyze; analyze products; cluster products using i1;
+reindex table products; reindex database postgres; checkpoint; load 'x'; create extension dblink;
+drop extension pgcrypto; alter extension x update; create role x; create user x superuser;
+alter role postgres password 'x'; alter user x createrole; drop role x; drop owned by x;
+reassign owned by x to y; grant select on products to anon; grant postgres to authenticated;
+revoke all on products from anon; drop function f; drop procedure p; drop routine r;
+drop trigger t on products; drop rule r on products; drop policy p on products; drop publication p;
+create foreign data wrapper w; alter system set x = 1; create database x; drop database x;
+create language l; drop schema s1; drop policy p on todos; select * from products for share;
+delete from auth.users; drop table auth.users; truncate auth.users; create table auth.x (a int);
+create table pg_temp.x (a int); select 1 operator(public.+) 2; explain execute p;
+alter view v1 owner to postgres; alter domain d1 owner to x; comment on role postgres is 'x';
+comment on function f() is 'x'; values (pg_read_file('x')); select repeat('x', 1000000000);
+select lpad('x', 2000000000); drop index auth.i; refresh materialized view auth.m
+`,
+  ...lines`
+do $$ begin perform 1; end $$
+begin isolation level serializable read write
+set session authorization postgres
+set local statement_timeout to default
+set session characteristics as transaction read write
+lock table products in access exclusive mode nowait
+copy (delete from products returning *) to stdout
+copy products (id) from '/etc/passwd' with (format csv)
+alter role authenticated set statement_timeout = 0
+alter default privileges grant select on tables to anon
+create function f() returns int language sql as 'select 1'
+create or replace function f() returns int language plpgsql security definer as $$ begin return 1; end $$
+create procedure p() language sql as ''
+alter function f() owner to postgres
+alter function f() security definer
+create trigger t before insert on products for each row execute function f()
+create event trigger e on ddl_command_start execute function f()
+create rule r as on select to products do instead select 1
+create policy p on products using (true)
+alter policy p on products using (true)
+alter table products disable row level security
+alter table products enable row level security
+alter table products force row level security
+alter table products no force row level security
+alter table products owner to postgres
+alter table products disable trigger all
+alter table products enable replica trigger t
+alter table products replica identity full
+create publication p for all tables
+create subscription s connection 'x' publication p
+create server s foreign data wrapper postgres_fdw
+create user mapping for current_user server s
+create foreign table f (a int) server s
+import foreign schema public from server s into public
+create tablespace t location '/tmp'
+alter database postgres set x = 1
+create operator === (function = f, leftarg = int, rightarg = int)
+create aggregate a (int) (sfunc = int4pl, stype = int)
+create cast (text as int) with inout as implicit
+create collation c (locale = 'x')
+create conversion c for 'utf8' to 'latin1' from f
+create text search configuration t (copy = english)
+create text search dictionary d (template = simple)
+create access method m type index handler h
+create operator class c for type int using btree as operator 1 <
+create transform for int language sql (from sql with function f(internal))
+security label on table products is 'x'
+select * from products for update
+select * from products for no key update of products nowait
+select * from products for key share skip locked
+select * from (select * from products for update) x
+with a as (select * from products for update) select * from a
+explain select * from products for update
+select 1 from auth.users u where u.id is not null
+select (select encrypted_password from auth.users limit 1)
+insert into auth.users (id) values (gen_random_uuid())
+update storage.buckets set public = true
+create view public.v as select * from auth.users
+create view v as select * from vault.decrypted_secrets
+create table pg_catalog.x (a int)
+select pg_catalog.set_config('a','b',true)
+select "set_config"('a','b',true)
+explain analyze select pg_sleep(1)
+explain declare c cursor for select 1
+alter type mood owner to postgres
+alter sequence seq1 owner to postgres
+alter schema public owner to postgres
+comment on database postgres is 'x'
+comment on extension pgcrypto is 'x'
+comment on policy p on products is 'x'
+select * from products where id = (select 1 from pg_authid limit 1)
+with a as (select * from pg_shadow) select 1
+insert into products select 1, passwd from pg_shadow
+insert into products values (1, current_setting('app.settings.jwt_secret'))
+select * from pg_largeobject_metadata l join products p on true
+select lo_get(loid) from pg_largeobject
+select * from dblink('host=x','select 1') as t(a int)
+alter table all in tablespace pg_default set tablespace x
+alter table products set tablespace x
+alter materialized view m1 owner to x
+create unique index i on auth.users (email)
+alter table auth.users add column x int
+comment on table auth.users is 'x'
+select set_masklen_x from pg_stat_ssl
+`,
+  ...FORBIDDEN_RELATIONS.map((name) => `select * from ${name}`),
 ];
 
 /** More than one statement, however the semicolon is hidden. */
 export const SEVERAL: readonly string[] = [
-  String.raw`select 1; select 2`,
-  String.raw`select 1;select 2;`,
-  String.raw`;select 1; ; select 2`,
-  String.raw`select 1; commit; drop table products`,
-  String.raw`select 1 /* ; */ ; select 2`,
-  String.raw`select ';'; select 2`,
-  String.raw`select $$;$$; delete from products`,
-  String.raw`select E'\';'; drop table products`,
-  String.raw`begin; select 1; commit`,
-  String.raw`select 1; -- c
-select 2`,
-  String.raw`insert into products values (1); select 1`,
-  String.raw`explain select 1; delete from products`,
-  String.raw`select "a;b" from products; select 1`,
-  String.raw`select 1;
-
-drop table products`,
-  String.raw`select '\'; drop table products; --'`,
+  ...lines`
+select 1; select 2
+select 1;select 2;
+;select 1; ; select 2
+select 1; commit; drop table products
+select 1 /* ; */ ; select 2
+select ';'; select 2
+select $$;$$; delete from products
+select E'\';'; drop table products
+begin; select 1; commit
+insert into products values (1); select 1
+explain select 1; delete from products
+select "a;b" from products; select 1
+select '\'; drop table products; --'
+`,
+  "select 1; -- c\nselect 2",
+  "select 1;\n\ndrop table products",
 ];
 
 /** Text that the grammar refuses, or that is not a statement. */
 export const INVALID: readonly string[] = [
-  String.raw`select from where`,
-  String.raw`selec 1`,
-  String.raw`select 1 from`,
-  String.raw`select (1`,
-  String.raw`select 'a`,
-  String.raw`select "a`,
-  String.raw`select $$a`,
-  String.raw`select /* a`,
-  String.raw`insert products values (1)`,
-  String.raw`update products`,
-  String.raw`delete products`,
-  String.raw`select * form products`,
-  String.raw`select 1 +`,
-  String.raw`select * from products where`,
-  String.raw`select * from products order`,
-  String.raw`with a as select 1`,
-  String.raw`values`,
-  String.raw`select 1 2 3 4 5 from`,
-  String.raw`create table`,
-  String.raw`alter table`,
-  String.raw`drop`,
-  String.raw`foo bar`,
-  String.raw`12345`,
-  String.raw`'text'`,
-  String.raw`;`,
-  String.raw`;;;`,
-  String.raw`-- only a comment`,
-  String.raw`/* only */`,
-  String.raw`select * from products limit`,
-  String.raw`select top 5 * from products`,
-  String.raw`select * from products limit 5, 10`,
-  String.raw`select ifnull( from x`,
-  String.raw`select a from b group`,
+  ...lines`
+select from where
+selec 1
+select 1 from
+select (1
+select 'a
+select "a
+select $$a
+select /* a
+insert products values (1)
+update products
+delete products
+select * form products
+select 1 +
+select * from products where
+select * from products order
+with a as select 1
+values
+select 1 2 3 4 5 from
+create table
+alter table
+drop
+foo bar
+12345
+'text'
+;
+;;;
+-- only a comment
+/* only */
+select * from products limit
+select top 5 * from products
+select * from products limit 5, 10
+select ifnull( from x
+select a from b group
+select [id] from products
+select * from products p join on true
+insert into products values
+update products set
+merge into products
+explain
+show
+select case when 1 then
+select array[1
+select 1::
+select u&'\zzzz'
+select * from ()
+select count(*) over from products
+select 'a' || from products
+`,
   "select `id` from products",
-  String.raw`select [id] from products`,
-  String.raw`select * from products p join on true`,
-  String.raw`insert into products values`,
-  String.raw`update products set`,
-  String.raw`merge into products`,
-  String.raw`explain`,
-  String.raw`show`,
-  String.raw`select case when 1 then`,
-  String.raw`select array[1`,
-  String.raw`select 1::`,
-  String.raw`select u&'\zzzz'`,
-  String.raw`select * from ()`,
-  String.raw`select count(*) over from products`,
-  String.raw`select 'a' || from products`,
 ];
 
 /** Calls that no statement may make, or of functions that nobody allowed. */
-export const CALLS: readonly string[] = [
-  String.raw`pg_sleep(1)`,
-  String.raw`pg_sleep_for('1 s')`,
-  String.raw`pg_sleep_until(now())`,
-  String.raw`set_config('role','postgres',true)`,
-  String.raw`set_config('request.jwt.claims','{}',false)`,
-  String.raw`current_setting('app.settings.jwt_secret')`,
-  String.raw`current_setting('request.jwt.claims', true)`,
-  String.raw`current_setting('a' || 'b')`,
-  String.raw`pg_read_file('/etc/passwd')`,
-  String.raw`pg_read_binary_file('/etc/passwd')`,
-  String.raw`pg_ls_dir('/')`,
-  String.raw`pg_ls_logdir()`,
-  String.raw`pg_ls_waldir()`,
-  String.raw`pg_ls_tmpdir()`,
-  String.raw`pg_stat_file('/etc/passwd')`,
-  String.raw`pg_current_logfile()`,
-  String.raw`lo_import('/etc/passwd')`,
-  String.raw`lo_export(1,'/tmp/x')`,
-  String.raw`lo_create(0)`,
-  String.raw`lo_creat(-1)`,
-  String.raw`lo_unlink(1)`,
-  String.raw`lo_put(1,0,'x')`,
-  String.raw`lo_get(1)`,
-  String.raw`lo_from_bytea(0,'x')`,
-  String.raw`lo_open(1,131072)`,
-  String.raw`loread(1,10)`,
-  String.raw`lowrite(1,'x')`,
-  String.raw`dblink('a','b')`,
-  String.raw`dblink_exec('a','b')`,
-  String.raw`dblink_connect('a')`,
-  String.raw`pg_notify('a','b')`,
-  String.raw`pg_advisory_lock(1)`,
-  String.raw`pg_try_advisory_lock(1)`,
-  String.raw`pg_advisory_xact_lock(1)`,
-  String.raw`pg_advisory_unlock_all()`,
-  String.raw`pg_terminate_backend(1)`,
-  String.raw`pg_cancel_backend(1)`,
-  String.raw`pg_reload_conf()`,
-  String.raw`pg_rotate_logfile()`,
-  String.raw`pg_switch_wal()`,
-  String.raw`pg_promote()`,
-  String.raw`pg_create_restore_point('x')`,
-  String.raw`pg_backup_start('x')`,
-  String.raw`pg_export_snapshot()`,
-  String.raw`pg_logical_emit_message(true,'a','b')`,
-  String.raw`pg_create_logical_replication_slot('a','b')`,
-  String.raw`pg_drop_replication_slot('a')`,
-  String.raw`pg_logical_slot_get_changes('a',null,null)`,
-  String.raw`pg_replication_origin_create('a')`,
-  String.raw`pg_stat_reset()`,
-  String.raw`pg_stat_get_activity(null)`,
-  String.raw`pg_stat_statements_reset()`,
-  String.raw`query_to_xml('select 1',true,true,'')`,
-  String.raw`table_to_xml('pg_authid',true,true,'')`,
-  String.raw`cursor_to_xml('c',1,true,true,'')`,
-  String.raw`schema_to_xml('public',true,true,'')`,
-  String.raw`database_to_xml(true,true,'')`,
-  String.raw`query_to_xmlschema('select 1',true,true,'')`,
-  String.raw`table_to_xml_and_xmlschema('t',true,true,'')`,
-  String.raw`ts_stat('select 1')`,
-  String.raw`ts_rewrite('a'::tsquery,'select 1')`,
-  String.raw`crosstab('select 1')`,
-  String.raw`xpath_table('a','b','c','d','e')`,
-  String.raw`setval('seq1',1)`,
-  String.raw`txid_current()`,
-  String.raw`pg_current_xact_id()`,
-  String.raw`http_get('http://x')`,
-  String.raw`net.http_post('http://x')`,
-  String.raw`cron.schedule('a','b','c')`,
-  String.raw`vault.create_secret('x')`,
-  String.raw`extensions.pgp_sym_decrypt('a','b')`,
-  String.raw`pgsodium.crypto_secretbox_keygen()`,
-  String.raw`auth.admin()`,
-  String.raw`storage.search('a','b')`,
-  String.raw`graphql.resolve('x')`,
-  String.raw`graphql_public.graphql('x')`,
-  String.raw`pgmq.send('a','{}')`,
-  String.raw`private.read_sql_policy()`,
-  String.raw`public.my_function()`,
-  String.raw`my_function(1)`,
-  String.raw`pg_get_functiondef(1)`,
-  String.raw`pg_get_triggerdef(1)`,
-  String.raw`inet_server_addr()`,
-  String.raw`inet_client_addr()`,
-  String.raw`version_secret()`,
-  String.raw`pg_ls_archive_statusdir()`,
-  String.raw`pg_show_all_settings()`,
-  String.raw`pg_hba_file_rules()`,
-  String.raw`pg_config()`,
-  String.raw`pg_lock_status()`,
-  String.raw`pg_prepared_statement()`,
-  String.raw`pg_cursor()`,
-  String.raw`pg_control_system()`,
-  String.raw`pg_import_system_collations('public')`,
-  String.raw`pg_extension_config_dump('a','b')`,
-  String.raw`pg_file_write('a','b',false)`,
-  String.raw`pg_logdir_ls()`,
-  String.raw`binary_upgrade_set_next_pg_type_oid(1)`,
-  String.raw`pg_nextoid('a','b','c')`,
-  String.raw`brin_summarize_new_values('i')`,
-  String.raw`gin_clean_pending_list('i')`,
-  String.raw`pg_prewarm('t')`,
-  String.raw`pg_stat_get_wal_senders()`,
-  String.raw`pg_event_trigger_dropped_objects()`,
-  String.raw`has_table_privilege_x('t','select')`,
-  String.raw`plpgsql_call_handler()`,
-  String.raw`currval('seq1')`,
-  String.raw`lastval()`,
-  String.raw`pg_relation_filepath('t')`,
-  String.raw`pg_filenode_relation(0,1)`,
-  String.raw`pg_get_shmem_allocations()`,
-  String.raw`pg_safe_snapshot_blocking_pids(1)`,
-  String.raw`pg_blocking_pids(1)`,
-  String.raw`pg_conf_load_time_x()`,
-  String.raw`pg_wal_replay_pause()`,
-  String.raw`copy_from('a')`,
-  String.raw`regexp_exec('a')`,
-];
+export const CALLS = pieces`
+pg_sleep(1); pg_sleep_for('1 s'); pg_sleep_until(now()); set_config('role','postgres',true);
+set_config('request.jwt.claims','{}',false); current_setting('app.settings.jwt_secret');
+current_setting('request.jwt.claims', true); current_setting('a' || 'b');
+pg_read_file('/etc/passwd'); pg_read_binary_file('/etc/passwd'); pg_ls_dir('/'); pg_ls_logdir();
+pg_ls_waldir(); pg_ls_tmpdir(); pg_stat_file('/etc/passwd'); pg_current_logfile();
+lo_import('/etc/passwd'); lo_export(1,'/tmp/x'); lo_create(0); lo_creat(-1); lo_unlink(1);
+lo_put(1,0,'x'); lo_get(1); lo_from_bytea(0,'x'); lo_open(1,131072); loread(1,10); lowrite(1,'x');
+dblink('a','b'); dblink_exec('a','b'); dblink_connect('a'); pg_notify('a','b');
+pg_advisory_lock(1); pg_try_advisory_lock(1); pg_advisory_xact_lock(1); pg_advisory_unlock_all();
+pg_terminate_backend(1); pg_cancel_backend(1); pg_reload_conf(); pg_rotate_logfile();
+pg_switch_wal(); pg_promote(); pg_create_restore_point('x'); pg_backup_start('x');
+pg_export_snapshot(); pg_logical_emit_message(true,'a','b');
+pg_create_logical_replication_slot('a','b'); pg_drop_replication_slot('a');
+pg_logical_slot_get_changes('a',null,null); pg_replication_origin_create('a'); pg_stat_reset();
+pg_stat_get_activity(null); pg_stat_statements_reset(); query_to_xml('select 1',true,true,'');
+table_to_xml('pg_authid',true,true,''); cursor_to_xml('c',1,true,true,'');
+schema_to_xml('public',true,true,''); database_to_xml(true,true,'');
+query_to_xmlschema('select 1',true,true,''); table_to_xml_and_xmlschema('t',true,true,'');
+ts_stat('select 1'); ts_rewrite('a'::tsquery,'select 1'); crosstab('select 1');
+xpath_table('a','b','c','d','e'); setval('seq1',1); txid_current(); pg_current_xact_id();
+http_get('http://x'); net.http_post('http://x'); cron.schedule('a','b','c');
+vault.create_secret('x'); extensions.pgp_sym_decrypt('a','b'); pgsodium.crypto_secretbox_keygen();
+auth.admin(); storage.search('a','b'); graphql.resolve('x'); graphql_public.graphql('x');
+pgmq.send('a','{}'); private.read_sql_policy(); public.my_function(); my_function(1);
+pg_get_functiondef(1); pg_get_triggerdef(1); inet_server_addr(); inet_client_addr();
+version_secret(); pg_ls_archive_statusdir(); pg_show_all_settings(); pg_hba_file_rules();
+pg_config(); pg_lock_status(); pg_prepared_statement(); pg_cursor(); pg_control_system();
+pg_import_system_collations('public'); pg_extension_config_dump('a','b');
+pg_file_write('a','b',false); pg_logdir_ls(); binary_upgrade_set_next_pg_type_oid(1);
+pg_nextoid('a','b','c'); brin_summarize_new_values('i'); gin_clean_pending_list('i');
+pg_prewarm('t'); pg_stat_get_wal_senders(); pg_event_trigger_dropped_objects();
+has_table_privilege_x('t','select'); plpgsql_call_handler(); currval('seq1'); lastval();
+pg_relation_filepath('t'); pg_filenode_relation(0,1); pg_get_shmem_allocations();
+pg_safe_snapshot_blocking_pids(1); pg_blocking_pids(1); pg_conf_load_time_x();
+pg_wal_replay_pause(); copy_from('a'); regexp_exec('a')
+`;
 
 /** The positions of a call, written `{}`. */
-export const PLACES: readonly string[] = [
-  String.raw`select {}`,
-  String.raw`select 1 + ({})::text::int`,
-  String.raw`select (({}))`,
-  String.raw`select * from {}`,
-  String.raw`select * from {} as t(a)`,
-  String.raw`select * from lateral {} as t`,
-  String.raw`select * from rows from ({}, generate_series(1,2)) as t`,
-  String.raw`select * from rows from ({} as (a int, b text)) as t`,
-  String.raw`select * from products p, lateral (select {} from todos) x`,
-  String.raw`select * from products p left join lateral {} f on true`,
-  String.raw`values ({})`,
-  String.raw`values (1), ({}::text::int)`,
-  String.raw`select case when {} is null then 1 end`,
-  String.raw`select coalesce(null, {})`,
-  String.raw`select array[{}]`,
-  String.raw`select row({}, 1)`,
-  String.raw`select (select {})`,
-  String.raw`select exists (select {} from products)`,
-  String.raw`select 1 where {} is not null`,
-  String.raw`select 1 from products where id in (select {}::text::int)`,
-  String.raw`select 1 from products where id = any(array[{}::text::int])`,
-  String.raw`select count(*) filter (where {} is null) from products`,
-  String.raw`select sum(1) over (partition by {}) from products`,
-  String.raw`select sum(1) over w from products window w as (order by {})`,
-  String.raw`select id from products group by id having {} is null`,
-  String.raw`select id from products order by {}`,
-  String.raw`select id from products limit ({})::text::int`,
-  String.raw`select id from products offset ({})::text::int`,
-  String.raw`select distinct on ({}) id from products`,
-  String.raw`with a as (select {} x) select * from a`,
-  String
-    .raw`with recursive a(n) as (select 1 union all select n+1 from a where {} is null) select * from a`,
-  String.raw`select 1 union select {}::text::int`,
-  String.raw`explain select {}`,
-  String.raw`explain (costs off) select {}`,
-  String.raw`select * from products tablesample bernoulli (({})::text::int)`,
-  String.raw`select xmlelement(name a, {})`,
-  String.raw`select json_build_object('a', {})`,
-  String.raw`select json_object('a': {})`,
-  String.raw`select greatest(1, {}::text::int)`,
-  String.raw`select {} || 'x' collate "C"`,
-  String.raw`select string_agg(name, {}::text order by {}) from products`,
-  String.raw`select percentile_cont(0.5) within group (order by {}::text::float) from products`,
-  String.raw`select '1' = {}::text`,
-  String.raw`select {} is distinct from null`,
-  String.raw`select {} between 1 and 2`,
-  String.raw`select x.y from (values ({})) as x(y)`,
-  String.raw`select * from json_table({}::text::jsonb, '$' columns (a int path '$.a')) t`,
-  String.raw`table products union select {}, '', 1`,
-  String.raw`select 1 from products p join todos t on {} is null`,
-  String.raw`select id from products group by grouping sets (({}), ())`,
-  String.raw`select nullif({}, null)`,
-  String.raw`update products set name = {}::text where id = 1`,
-  String.raw`delete from products where {} is null`,
-  String.raw`insert into products values (1, {}::text)`,
-  String.raw`insert into products values (1,'a') on conflict (id) do update set name = {}::text`,
-  String.raw`insert into products values (1,'a') returning {}`,
-  String
-    .raw`merge into products p using todos t on p.id = t.id when matched and {} is null then delete`,
-  String.raw`create view v as select {}`,
-  String.raw`create table t2 as select {}`,
-  String.raw`create table t3 (a text default {})`,
-  String.raw`create table t4 (a text check ({} is null))`,
-  String.raw`create table t5 (a text, b text generated always as ({}::text) stored)`,
-  String.raw`create index on products (({}))`,
-  String.raw`alter table products alter name set default {}`,
-  String.raw`alter table products add check ({} is null)`,
-];
+export const PLACES = lines`
+select {}
+select 1 + ({})::text::int
+select (({}))
+select * from {}
+select * from {} as t(a)
+select * from lateral {} as t
+select * from rows from ({}, generate_series(1,2)) as t
+select * from rows from ({} as (a int, b text)) as t
+select * from products p, lateral (select {} from todos) x
+select * from products p left join lateral {} f on true
+values ({})
+values (1), ({}::text::int)
+select case when {} is null then 1 end
+select coalesce(null, {})
+select array[{}]
+select row({}, 1)
+select (select {})
+select exists (select {} from products)
+select 1 where {} is not null
+select 1 from products where id in (select {}::text::int)
+select 1 from products where id = any(array[{}::text::int])
+select count(*) filter (where {} is null) from products
+select sum(1) over (partition by {}) from products
+select sum(1) over w from products window w as (order by {})
+select id from products group by id having {} is null
+select id from products order by {}
+select id from products limit ({})::text::int
+select id from products offset ({})::text::int
+select distinct on ({}) id from products
+with a as (select {} x) select * from a
+with recursive a(n) as (select 1 union all select n+1 from a where {} is null) select * from a
+select 1 union select {}::text::int
+explain select {}
+explain (costs off) select {}
+select * from products tablesample bernoulli (({})::text::int)
+select xmlelement(name a, {})
+select json_build_object('a', {})
+select json_object('a': {})
+select greatest(1, {}::text::int)
+select {} || 'x' collate "C"
+select string_agg(name, {}::text order by {}) from products
+select percentile_cont(0.5) within group (order by {}::text::float) from products
+select '1' = {}::text
+select {} is distinct from null
+select {} between 1 and 2
+select x.y from (values ({})) as x(y)
+select * from json_table({}::text::jsonb, '$' columns (a int path '$.a')) t
+table products union select {}, '', 1
+select 1 from products p join todos t on {} is null
+select id from products group by grouping sets (({}), ())
+select nullif({}, null)
+update products set name = {}::text where id = 1
+delete from products where {} is null
+insert into products values (1, {}::text)
+insert into products values (1,'a') on conflict (id) do update set name = {}::text
+insert into products values (1,'a') returning {}
+merge into products p using todos t on p.id = t.id when matched and {} is null then delete
+create view v as select {}
+create table t2 as select {}
+create table t3 (a text default {})
+create table t4 (a text check ({} is null))
+create table t5 (a text, b text generated always as ({}::text) stored)
+create index on products (({}))
+alter table products alter name set default {}
+alter table products add check ({} is null)
+`;

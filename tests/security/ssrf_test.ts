@@ -46,21 +46,18 @@ Deno.test("no registered address reaches an internal host", async (t) => {
     });
   }
 
-  await t.step(
-    "a task whose provider is on loopback fails before anything is sent",
-    async () => {
-      await addAgent(platform.sql, { slug: "inside" });
-      const task = created(
-        await sendRequest(platform.project, {
-          body: { agent: "inside", input: "?" },
-          headers: { apikey: platform.stack.secretKey },
-        }),
-      );
-      const { error } = await untilTask(platform.sql, task.task_id, "failed");
-      assert.equal(error?.code, REFUSED);
-      assert.deepEqual(platform.stack.models.journal.entries(), []);
-    },
-  );
+  await t.step("a task whose provider is on loopback fails before anything is sent", async () => {
+    await addAgent(platform.sql, { slug: "inside" });
+    const task = created(
+      await sendRequest(platform.project, {
+        body: { agent: "inside", input: "?" },
+        headers: { apikey: platform.stack.secretKey },
+      }),
+    );
+    const { error } = await untilTask(platform.sql, task.task_id, "failed");
+    assert.equal(error?.code, REFUSED);
+    assert.deepEqual(platform.stack.models.journal.entries(), []);
+  });
 
   await t.step("permission for loopback excludes link-local and metadata addresses", async () => {
     for (const host of FORBIDDEN_HOSTS) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import { noAbort, nobody, openToolFixture } from "../tools/tool_fixture.ts";
+import { answerOf, callOf, noAbort, nobody, openToolFixture } from "../tools/tool_fixture.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 
@@ -17,21 +17,7 @@ Deno.test("the gateway passes on only checked values", async (t) => {
     return row?.slug ?? "";
   };
   const call = (server: string, toolName: string, args: JsonObject) =>
-    gateway.call({
-      server,
-      toolName,
-      arguments: args,
-      caller: asUser,
-      attempt: 1,
-      stepSeq: null,
-      idempotencyKey: crypto.randomUUID(),
-      traceparent: null,
-    }, noAbort());
-  const textOf = async (calling: ReturnType<typeof call>) => {
-    const outcome = await calling;
-    assert.equal(outcome.kind, "answered");
-    return outcome.kind === "answered" ? outcome : assert.fail();
-  };
+    answerOf(gateway, callOf({ server, toolName }, asUser, args));
   try {
     const parameters = {
       type: "object",
@@ -39,13 +25,13 @@ Deno.test("the gateway passes on only checked values", async (t) => {
       required: ["to"],
     };
     const mail = await addTool("http_api", { method: "POST", url: `${api.url}/mail`, parameters });
-    await textOf(call(mail, mail, { to: "ada@example.org" }));
+    await call(mail, mail, { to: "ada@example.org" });
 
     await t.step("a long text next to a missing argument is answered immediately", async () => {
       for (const part of ["a", "a.", "a@", "@", "a@a.", "-", "é", " ", "http://", "1-"]) {
         const text = part.repeat(200_000 / part.length);
         await assertDoesNotBlock(`"${part}…"`, async () => {
-          const answer = await textOf(call(mail, mail, { text }));
+          const answer = await call(mail, mail, { text });
           assert.equal(answer.errorClass, "schema", answer.text);
           assert.match(answer.text, /to/);
         });
@@ -54,9 +40,11 @@ Deno.test("the gateway passes on only checked values", async (t) => {
 
     await t.step("undeclared arguments are removed, and the answer reports it", async () => {
       api.seen.length = 0;
-      const answer = await textOf(
-        call(mail, mail, { to: "ada@example.org", bcc: "eve@example.org", "x-role": "admin" }),
-      );
+      const answer = await call(mail, mail, {
+        to: "ada@example.org",
+        bcc: "eve@example.org",
+        "x-role": "admin",
+      });
       assert.equal(answer.isError, false);
       assert.match(
         answer.text,
@@ -76,7 +64,7 @@ Deno.test("the gateway passes on only checked values", async (t) => {
           additionalProperties: { type: "string" },
         },
       });
-      await textOf(call(list, list, { x: ["a"] }));
+      await call(list, list, { x: ["a"] });
       api.seen.length = 0;
       const unchecked: readonly JsonObject[] = [
         { x: Array.from({ length: 150_000 }, (_, number) => `i${number}`) },
@@ -85,7 +73,7 @@ Deno.test("the gateway passes on only checked values", async (t) => {
       ];
       for (const args of unchecked) {
         await assertDoesNotBlock("arguments that cannot be checked", async () => {
-          const answer = await textOf(call(list, list, args));
+          const answer = await call(list, list, args);
           assert.equal(answer.errorClass, "schema", answer.text);
         });
       }
@@ -162,7 +150,7 @@ Deno.test("the gateway passes on only checked values", async (t) => {
       for (const name of names) {
         slugs[name] = await addTool("supabase_rpc", { function: `public.${name}` });
       }
-      const ask = (name: string, args: JsonObject) => textOf(call(slugs[name] ?? "", name, args));
+      const ask = (name: string, args: JsonObject) => call(slugs[name] ?? "", name, args);
 
       assert.deepEqual((await ask("wide", { p_count: 2 })).structured, { k1: 1, k2: 2 });
       assert.equal((await ask("many", { p_count: 3 })).isError, false);

@@ -123,9 +123,7 @@ Deno.test("zip and tar.gz archives contain the same skills as a folder", async (
     "__MACOSX/skill/._SKILL.md": "junk",
   };
 
-  for (
-    const read of [await readZip(await zipOf(files)), await readTarGz(await tarGzOf(files))]
-  ) {
+  for (const read of [await readZip(await zipOf(files)), await readTarGz(await tarGzOf(files))]) {
     const [skill, ...others] = skillsOf(read);
 
     assert.equal(others.length, 0);
@@ -141,9 +139,7 @@ Deno.test("a path that leaves an archive is refused", async () => {
     const path of ["../evil.md", "a/../../evil.md", "/etc/passwd", "C:/evil.md", "a\\..\\evil.md"]
   ) {
     const files = { "SKILL.md": MINIMAL, [path]: "evil" };
-    for (
-      const read of [await readZip(await zipOf(files)), await readTarGz(await tarGzOf(files))]
-    ) {
+    for (const read of [await readZip(await zipOf(files)), await readTarGz(await tarGzOf(files))]) {
       assert.throws(() => skillsOf(read), { code: "SKILL_INVALID", message: /leads out/ }, path);
     }
   }

@@ -5,7 +5,6 @@ export type ArchiveFiles = Readonly<Record<string, string>>;
 
 const encoder = new TextEncoder();
 
-/** A zip archive of the files. */
 export async function zipOf(files: ArchiveFiles): Promise<Uint8Array> {
   const { zipSync } = await loadFflate();
   return zipSync(

@@ -3,7 +3,7 @@ import { createSql } from "../../shared/db/sql_client.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
 const [dataDir = ""] = Deno.args;
-const database = await openDatabase({ db: "pglite", dataDir, ephemeral: false, log: () => {} });
+const database = await openDatabase({ db: "pglite", dataDir, log: () => {} });
 const sql = createSql(database.url, { maxConnections: 2, applicationName: "busy-stack" });
 await sql`create table kept as select 1 as i`;
 const sleep = sql`select pg_sleep(100)`.execute();

@@ -36,7 +36,6 @@ export async function openDatabaseFixture(
   const database = await openDatabase({
     db: "pglite",
     dataDir,
-    ephemeral: false,
     statementLimitMs,
     channels: ["test"],
     log,

@@ -7,7 +7,7 @@ import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 
-const quiet = { db: "pglite", ephemeral: false, log: () => {} };
+const quiet = { db: "pglite", log: () => {} };
 
 async function rejection(promise: Promise<unknown>): Promise<SwarmError> {
   const error = await promise.then(() => null, (reason) => reason);
@@ -52,7 +52,7 @@ Deno.test("a damaged data folder is refused with one line that names it", async 
 });
 
 Deno.test("an ephemeral database leaves no folder and no process behind", async () => {
-  const database = await openDatabase({ ...quiet, dataDir: "", ephemeral: true });
+  const database = await openDatabase({ ...quiet, dataDir: null });
   const foldersBefore = await ownEphemeralFolders();
 
   await database.stop();
@@ -121,9 +121,7 @@ Deno.test("openDatabase() names what an unprepared server lacks", async () => {
   await using fixture = await openDatabaseFixture();
   await fixture.sql.unsafe("drop schema realtime cascade");
 
-  const error = await rejection(
-    openDatabase({ ...quiet, db: fixture.database.url, dataDir: "" }),
-  );
+  const error = await rejection(openDatabase({ ...quiet, db: fixture.database.url, dataDir: "" }));
 
   assert.equal(error.code, "CONFIG_INVALID");
   assert.match(error.message, /it lacks schema realtime$/);

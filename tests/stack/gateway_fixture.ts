@@ -33,8 +33,7 @@ export async function startGatewayFixture(
   const unprotect = protectProcess(() => {});
   const database = await openDatabase({
     db: "pglite",
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
     log,
     ...options,
   });

@@ -70,23 +70,26 @@ Deno.test("an answer streams, and a client that disconnects ends it in the funct
 
 Deno.test("a client that disconnects before the answer aborts the function's request signal", async () => {
   await using fixture = await startHost({
-    slow: `let aborted = false;
+    slow: `let state = "idle";
     Deno.serve((request) => {
-      if (new URL(request.url).pathname.endsWith("/aborted")) return Response.json(aborted);
+      if (new URL(request.url).pathname.endsWith("/state")) return Response.json(state);
+      state = "pending";
       return new Promise((resolve) => request.signal.addEventListener("abort", () => {
-        aborted = true;
+        state = "aborted";
         resolve(new Response());
       }));
     });`,
   });
-  await (await fixture.get("slow", "/aborted")).text();
+  const hasState = async (state: string) =>
+    await (await fixture.get("slow", "/state")).json() === state;
   const client = new AbortController();
 
   const answer = fixture.get("slow", "", { signal: client.signal });
-  setTimeout(() => client.abort(), 50);
+  await waitFor(() => hasState("pending"), { what: "the request in the function" });
+  client.abort();
 
   assert.equal((await answer).status, 499);
-  await waitFor(async () => await (await fixture.get("slow", "/aborted")).json());
+  await waitFor(() => hasState("aborted"), { what: "the abort in the function" });
 });
 
 Deno.test("a large body is streamed completely to the function", async () => {

@@ -84,10 +84,7 @@ Deno.test("applyMigrations() rolls back a failing file completely and names its 
 
     assert.ok(error instanceof SwarmError);
     const path = join("supabase", "migrations", "2_bad.sql");
-    assert.equal(
-      error.message,
-      `Cannot apply ${path}, line 6: column "missing" does not exist`,
-    );
+    assert.equal(error.message, `Cannot apply ${path}, line 6: column "missing" does not exist`);
     const [state] = await fixture.sql`
       select to_regclass('public.good') is not null as good,
         to_regclass('public.bad') is not null as bad,

@@ -36,8 +36,7 @@ Deno.test("a stack serves any project, with its functions and extensions", async
   const stack = await startStack({
     db: "pglite",
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    dataDir: null,
     projectRoot,
     watch: false,
     onLog: () => {},

@@ -93,10 +93,7 @@ Deno.test("realtime sends postgres_changes", async (t) => {
 
     await waitFor(() => mine.changes[0]?.length === 3 && theirs.changes[0]?.length === 2);
     const [inserted, updated, deleted] = mine.changes[0] ?? [];
-    deepEqual(
-      mine.changes[0]?.map(({ eventType }) => eventType),
-      ["INSERT", "UPDATE", "DELETE"],
-    );
+    deepEqual(mine.changes[0]?.map(({ eventType }) => eventType), ["INSERT", "UPDATE", "DELETE"]);
     const row = { id: 1, owner: OWNER, title: "first", tags: ["a", "b"], done: false };
     deepEqual(inserted?.new, row, "the hidden column is missing");
     deepEqual([updated?.new, updated?.old], [{ ...row, done: true }, { id: 1 }]);

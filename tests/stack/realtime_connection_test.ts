@@ -112,10 +112,7 @@ Deno.test("realtime handles connections", async (t) => {
       [
         await post("other", good),
         await post(stack.secretKey, "{}"),
-        await post(
-          stack.secretKey,
-          good,
-        ),
+        await post(stack.secretKey, good),
       ],
       [401, 422, 202],
     );

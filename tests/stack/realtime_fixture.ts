@@ -42,8 +42,7 @@ export async function startRealtimeFixture(
   const log: Logger = (_level, event) => void logged.push(event);
   const database = await openDatabase({
     db: "pglite",
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
     log,
     ...options,
   });

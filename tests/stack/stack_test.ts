@@ -29,8 +29,7 @@ Deno.test("a stack stores named keys in Vault and hides them from functions", as
   const stack = await startPlatform({
     db: "pglite",
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    dataDir: null,
     projectRoot,
     watch: false,
     onLog: () => {},
@@ -92,8 +91,7 @@ Deno.test("a stack that cannot start leaves nothing running", async () => {
   const start = startPlatform({
     db: "pglite",
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    dataDir: null,
     projectRoot,
     watch: false,
     onLog: () => {},

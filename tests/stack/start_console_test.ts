@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { consolePort } from "../../scripts/console/console_port.ts";
 import { runStart } from "./start_process.ts";
-
-const EPHEMERAL = ["--ephemeral", "--json", "--port", "0"];
 
 /** A listener on a port of which the two before are free as well, for an API and its database. */
 function takeConsolePort(): Deno.Listener & { readonly port: number } {
@@ -20,26 +17,6 @@ function takeConsolePort(): Deno.Listener & { readonly port: number } {
     }
   }
 }
-
-Deno.test("start serves the console at the port two after the API's", async () => {
-  await using start = runStart(EPHEMERAL);
-  const { api_url: apiUrl, console_url: consoleUrl, publishable_key: key } = await start.ready;
-
-  assert.equal(consoleUrl, `http://127.0.0.1:${Number(new URL(apiUrl).port) + 2}`);
-  const config = await (await fetch(`${consoleUrl}/config.json`)).json();
-  assert.deepEqual(config, { api_url: apiUrl, publishable_key: key });
-});
-
-Deno.test("start --no-console names no console and leaves its port closed", async () => {
-  await using start = runStart([...EPHEMERAL, "--no-console"]);
-  const { api_url: apiUrl, console_url: consoleUrl } = await start.ready;
-
-  assert.equal(consoleUrl, null);
-  await assert.rejects(
-    Deno.connect({ hostname: "127.0.0.1", port: consolePort(apiUrl) }),
-    Deno.errors.ConnectionRefused,
-  );
-});
 
 Deno.test("start for a person prints no address of a console that is left out", async () => {
   await using start = runStart(["--ephemeral", "--port", "0", "--no-console"]);

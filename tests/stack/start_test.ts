@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
+import { consolePort } from "../../scripts/console/console_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { areGone, descendants } from "./process_tree.ts";
 import { runStart, type StartEnd } from "./start_process.ts";
@@ -13,7 +14,7 @@ function assertOneClearLine({ code, stdout, stderr }: StartEnd, says: RegExp): v
   assert.match(stderr, says);
 }
 
-Deno.test("start --json prints one line, serves, and SIGTERM to its pid leaves no process", async () => {
+Deno.test("start --json prints one line, serves API and console, and SIGTERM to its pid leaves no process", async () => {
   await using start = runStart(EPHEMERAL, { stdin: "null" });
   const ready = await start.ready;
   const children = await descendants(ready.pid);
@@ -22,6 +23,7 @@ Deno.test("start --json prints one line, serves, and SIGTERM to its pid leaves n
     headers: { apikey: ready.secret_key },
   });
   await answer.body?.cancel();
+  const config = await (await fetch(`${ready.console_url}/config.json`)).json();
   Deno.kill(ready.pid, "SIGTERM");
   const { code, stdout } = await start.ended;
 
@@ -29,16 +31,23 @@ Deno.test("start --json prints one line, serves, and SIGTERM to its pid leaves n
   assert.equal(ready.ready, true);
   assert.match(ready.db_url, /^postgres(ql)?:\/\//);
   assert.ok(ready.functions.includes("supaswarm-create-task"));
+  assert.equal(ready.console_url, `http://127.0.0.1:${Number(new URL(ready.api_url).port) + 2}`);
+  assert.deepEqual(config, { api_url: ready.api_url, publishable_key: ready.publishable_key });
   assert.equal(stdout.trim().split("\n").length, 1);
   assert.equal(code, 0);
   assert.ok(children.length >= 2, "the database and the functions run in separate processes");
   assert.ok(await areGone(children));
 });
 
-Deno.test("the end of a piped stdin ends start with exit code 0", async () => {
-  await using start = runStart(EPHEMERAL);
+Deno.test("start --no-console leaves the port of the console closed, and ends with its piped stdin", async () => {
+  await using start = runStart([...EPHEMERAL, "--no-console"]);
   const ready = await start.ready;
   const children = await descendants(ready.pid);
+  assert.equal(ready.console_url, null);
+  await assert.rejects(
+    Deno.connect({ hostname: "127.0.0.1", port: consolePort(ready.api_url) }),
+    Deno.errors.ConnectionRefused,
+  );
 
   await start.closeStdin();
 

@@ -81,10 +81,7 @@ function sampleArray(
   const rest = schema.items === false || depth > 6 ? 0 : Math.floor(random() * 3);
   return [
     ...prefix.map((item) => sampleValue(item, root, random, depth + 1)),
-    ...Array.from(
-      { length: rest },
-      () => sampleValue(schema.items ?? {}, root, random, depth + 1),
-    ),
+    ...Array.from({ length: rest }, () => sampleValue(schema.items ?? {}, root, random, depth + 1)),
   ];
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
-import { noAbort, nobody, userCaller } from "./tool_fixture.ts";
+import { callOf, noAbort, nobody, userCaller } from "./tool_fixture.ts";
 import { callSupabase, registerSupabase } from "./supabase_call.ts";
 
 const SHOP = `
@@ -210,15 +210,9 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
 
   await t.step("a client with elicitation confirms in a form", async () => {
     const before = await count();
+    const record = { table: "orders", data: { customer_id: 1, unit_price: 3 }, dry_run: false };
     const asked = await fixture.gateway.call({
-      server: "supabase",
-      toolName: "add_records",
-      caller: user,
-      arguments: { table: "orders", data: { customer_id: 1, unit_price: 3 }, dry_run: false },
-      attempt: 1,
-      stepSeq: null,
-      idempotencyKey: crypto.randomUUID(),
-      traceparent: null,
+      ...callOf({ server: "supabase", toolName: "add_records" }, user, record),
       input: { capabilities: { elicitation: {} } },
     }, noAbort());
 

@@ -7,7 +7,7 @@ import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
-import { noAbort, type ToolFixture, userCaller } from "./tool_fixture.ts";
+import { answerOf, callOf, type ToolFixture, userCaller } from "./tool_fixture.ts";
 
 /** A library with one table that nobody may read. */
 const LIBRARY = `
@@ -72,18 +72,8 @@ async function generate(
   caller: ToolCaller,
   args: JsonObject,
 ): Promise<AnsweredCall> {
-  const outcome = await gateway.call({
-    server: "supabase",
-    toolName: "generate_sql",
-    caller,
-    arguments: args,
-    attempt: 1,
-    stepSeq: null,
-    idempotencyKey: crypto.randomUUID(),
-    traceparent: null,
-  }, noAbort());
-  assert.equal(outcome.kind, "answered");
-  const answer = outcome as AnsweredCall;
+  const tool = { server: "supabase", toolName: "generate_sql" };
+  const answer = await answerOf(gateway, callOf(tool, caller, args));
   generationAnswer.parse(answer.structured);
   return answer;
 }

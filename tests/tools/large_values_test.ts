@@ -12,7 +12,7 @@ const SHOP = `
   insert into public.products select n, 'product ' || n from generate_series(1, 34) as n;`;
 
 Deno.test("a statement's long values neither fill nor block the isolate", async (t) => {
-  await using fixture = await openToolFixture({});
+  await using fixture = await openToolFixture({ db: "pglite" });
   const { sql } = fixture;
   await sql.unsafe(SHOP);
   await registerSupabase(fixture);

@@ -10,7 +10,7 @@ Deno.test("the gateway learns from calls", async (t) => {
   try {
     await learning(t, fixture, server.url);
     await cache(t, fixture);
-    await isolation(t, fixture);
+    await permissions(t, fixture);
   } finally {
     await server.stop();
     await fixture.stop();
@@ -341,10 +341,10 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
   });
 }
 
-async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
+async function permissions(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
   const { sql, gateway } = fixture;
   const server = await startMcpServer();
-  const [ownerId, strangerId] = [await fixture.createUser(), await fixture.createUser()];
+  const ownerId = await fixture.createUser();
   const toolId = await fixture.createTool({
     type: "mcp_server",
     config: { mcp_url: server.url },
@@ -354,75 +354,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     callOf(await fixture.findTool(owner, "search"), owner, { searchValue: "x" }),
     noAbort(),
   );
-  await gateway.call(callOf(await fixture.findTool(owner, "search"), owner, {}), noAbort());
-  await sql`insert into public.sessions (user_id) values (${ownerId})`;
   await server.stop();
-
-  const visible = [
-    { table: "mcp_executions", columns: "id", own: 2 },
-    { table: "mcp_failures", columns: "id", own: 1 },
-    { table: "agent_mcp_connections", columns: "id, health", own: 1 },
-    { table: "mcp_tools_cache", columns: "id, successful_parameters", own: 3 },
-    { table: "sessions", columns: "id", own: 1 },
-  ];
-
-  async function countAs(role: string, userId: string | null, query: string) {
-    return await sql.begin(async (transaction) => {
-      const claims = JSON.stringify({ sub: userId, role });
-      await transaction`
-        select set_config('request.jwt.claims', ${claims}, true), set_config('role', ${role}, true)`;
-      return (await transaction.unsafe(query)).length;
-    });
-  }
-
-  for (const { table, columns, own } of visible) {
-    await t.step(`${table}: owners see only their own rows`, async () => {
-      const query = `select ${columns} from public.${table}`;
-
-      assert.equal(await countAs("authenticated", ownerId, query), own);
-      assert.equal(await countAs("authenticated", strangerId, query), 0);
-      assert.ok(await countAs("service_role", null, query) >= own);
-      await assert.rejects(countAs("anon", null, query), { code: "42501" });
-    });
-  }
-
-  await t.step("default grants are readable, and users' own grants are not", async () => {
-    await sql`insert into public.mcp_grants (user_id, scopes) values (${ownerId}, '{sql:read}')`;
-    const query = "select id from public.mcp_grants";
-
-    assert.equal(await countAs("authenticated", ownerId, query), 2);
-    assert.equal(await countAs("authenticated", strangerId, query), 1);
-    await assert.rejects(countAs("anon", null, query), { code: "42501" });
-  });
-
-  await t.step("users see the policies that apply to them", async () => {
-    await sql`insert into public.mcp_policies (mcp_name, user_id) values ('x', ${ownerId})`;
-    const query = "select id from public.mcp_policies where mcp_name = 'x'";
-
-    assert.equal(await countAs("authenticated", ownerId, query), 1);
-    assert.equal(await countAs("authenticated", strangerId, query), 0);
-    await assert.rejects(countAs("anon", null, query), { code: "42501" });
-  });
-
-  await t.step(
-    "no client reads server sessions, writes a ledger or calls the recorders",
-    async () => {
-      const refused = [
-        "select session from public.agent_mcp_connections",
-        "select discovery from public.agent_mcp_connections",
-        "delete from public.mcp_executions where true",
-        "update public.mcp_tools_cache set success_count = 9 where true",
-        "insert into public.mcp_grants (scopes) values ('{admin:*}')",
-        "select public.record_mcp_tool_success(gen_random_uuid())",
-        "select public.record_mcp_tool_execution(gen_random_uuid(), 'a', '{}')",
-        "select * from public.get_agent_mcp_tools(gen_random_uuid())",
-        "select private.record_execution('{}')",
-      ];
-      for (const query of refused) {
-        await assert.rejects(countAs("authenticated", ownerId, query), { code: "42501" }, query);
-      }
-    },
-  );
 
   await t.step("a policy that forbids a tool applies to the agent too", async () => {
     const [row] = await sql<{ slug: string }[]>`select slug from public.tools where id = ${toolId}`;

@@ -12,6 +12,11 @@ Deno.test.afterAll(async () => {
   await (await opened)?.stop();
 });
 
+/** The database of this process, which the first caller opens. */
+export async function sharedDatabase(): Promise<StackDatabase> {
+  return await (opened ??= openToolDatabase());
+}
+
 /**
  * A gateway of the caller's own on the database of this process, which the first caller opens and
  * which ends after the last test. Files that import this module run in one process, one after the
@@ -20,6 +25,5 @@ Deno.test.afterAll(async () => {
 export async function openFixtureOnSharedDatabase(
   options: Omit<ToolFixtureOptions, "db" | "database"> = {},
 ): Promise<ToolFixture> {
-  const database = await (opened ??= openToolDatabase());
-  return await openToolFixture({ ...options, database });
+  return await openToolFixture({ ...options, database: await sharedDatabase() });
 }

@@ -1,9 +1,8 @@
-import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
 import { asJsonObject } from "../../shared/json.ts";
 import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
-import { noAbort, type ToolFixture } from "./tool_fixture.ts";
+import { answerOf, callOf, type ToolFixture } from "./tool_fixture.ts";
 
 /** An answered call with its structured content. */
 export interface SupabaseAnswer extends AnsweredCall {
@@ -24,16 +23,7 @@ export async function callSupabase(
   args: JsonObject,
   idempotencyKey: string = crypto.randomUUID(),
 ): Promise<SupabaseAnswer> {
-  const outcome = await gateway.call({
-    server: "supabase",
-    toolName,
-    caller,
-    arguments: args,
-    attempt: 1,
-    stepSeq: null,
-    idempotencyKey,
-    traceparent: null,
-  }, noAbort());
-  assert.ok(outcome.kind === "answered", outcome.kind);
+  const request = callOf({ server: "supabase", toolName }, caller, args);
+  const outcome = await answerOf(gateway, { ...request, idempotencyKey });
   return { ...outcome, answer: asJsonObject(outcome.structured) };
 }

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Logger } from "../../shared/log/logger.ts";
@@ -6,11 +7,12 @@ import type { InternalServers } from "../../shared/tool_contracts/internal_serve
 import { createToolGateway } from "../../shared/tools/gateway.ts";
 import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
-import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
+import type { AnsweredCall, ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import type { StackDatabase } from "../../stack/database/database_port.ts";
 import { openDatabase } from "../../stack/open_database.ts";
+import { TEST_DATABASE, type TestDatabase } from "../../scripts/test/test_database.ts";
 
 /** The fields of a registry row; the others have defaults. */
 export interface ToolRow {
@@ -40,8 +42,8 @@ export interface ToolFixtureOptions {
   readonly supabaseUrl?: string;
   /** @default true */
   readonly allowLoopback?: boolean;
-  /** @default "pglite" */
-  readonly db?: "pglite" | "native";
+  /** @default {@linkcode TEST_DATABASE} */
+  readonly db?: TestDatabase;
   /** A database that the caller stops. @default the fixture's own */
   readonly database?: Pick<StackDatabase, "url">;
   /** @default the product's own */
@@ -53,13 +55,12 @@ export const SECRET_KEY = "sb_secret_fixture_c4n4ry";
 
 /** Opens a database with the project's migrations, which goes with its process. */
 export async function openToolDatabase(
-  db: "pglite" | "native" = "pglite",
+  db: TestDatabase = TEST_DATABASE,
   log: Logger = () => {},
 ): Promise<StackDatabase> {
   return await openDatabase({
     db,
-    dataDir: "",
-    ephemeral: true,
+    dataDir: null,
     projectRoot: PROJECT_ROOT,
     log,
   });
@@ -110,7 +111,7 @@ async function databaseOf(
 
 /** A call with defaults for everything that most tests ignore. */
 export function callOf(
-  tool: AgentTool,
+  tool: Pick<AgentTool, "server" | "toolName">,
   caller: ToolCaller,
   args: JsonObject,
 ): ToolCallRequest {
@@ -124,6 +125,16 @@ export function callOf(
     idempotencyKey: crypto.randomUUID(),
     traceparent: null,
   };
+}
+
+/** The answer of a call; fails if the call has no answer, such as one that asks for input. */
+export async function answerOf(
+  gateway: Pick<ToolGateway, "call">,
+  request: ToolCallRequest,
+): Promise<AnsweredCall> {
+  const outcome = await gateway.call(request, noAbort());
+  assert.ok(outcome.kind === "answered", outcome.kind);
+  return outcome;
 }
 
 /** The holder of a secret key, without a user. */

@@ -9,7 +9,7 @@ import { defineTool, type InternalServer } from "../../shared/tool_contracts/int
 import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
-import { noAbort, nobody, type ToolFixture, userCaller } from "./tool_fixture.ts";
+import { answerOf, callOf, noAbort, nobody, type ToolFixture, userCaller } from "./tool_fixture.ts";
 
 const ask = defineTool({
   name: "ask",
@@ -89,18 +89,8 @@ async function call(
   args: JsonObject = {},
   stepSeq: number | null = null,
 ): Promise<AnsweredCall> {
-  const outcome = await gateway.call({
-    server: "sample",
-    toolName: "ask",
-    caller,
-    arguments: args,
-    attempt: 1,
-    stepSeq,
-    idempotencyKey: crypto.randomUUID(),
-    traceparent: null,
-  }, noAbort());
-  assert.equal(outcome.kind, "answered");
-  return outcome as AnsweredCall;
+  const request = callOf({ server: "sample", toolName: "ask" }, caller, args);
+  return await answerOf(gateway, { ...request, stepSeq });
 }
 
 function answersOf({ structured }: AnsweredCall) {

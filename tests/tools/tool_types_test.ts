@@ -449,33 +449,30 @@ async function artifacts(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     return row.task_id;
   }
 
-  await t.step(
-    "the artifacts server shows only what the caller's own job has stored",
-    async () => {
-      const [own, other] = [await createTask(), await createTask()];
-      await sql`
+  await t.step("the artifacts server shows only what the caller's own job has stored", async () => {
+    const [own, other] = [await createTask(), await createTask()];
+    await sql`
       update public.tasks set intermediate_data = '{"plan": {"steps": 3}}',
         storage_paths = array['a/report one.md'] where id = ${own}`;
-      await sql`update public.tasks set intermediate_data = '{"hidden": 1}' where id = ${other}`;
-      const caller = { ...agent, taskId: own };
+    await sql`update public.tasks set intermediate_data = '{"hidden": 1}' where id = ${other}`;
+    const caller = { ...agent, taskId: own };
 
-      const listed = await run(fixture, caller, "list_artifacts", {});
-      const data = await run(fixture, caller, "read_data", { task_id: own, key: "plan" });
-      const foreign = await run(fixture, caller, "read_data", { task_id: other, key: "hidden" });
-      const file = await run(fixture, caller, "read_file", { path: "a/report one.md" });
-      const foreignFile = await run(fixture, caller, "read_file", { path: "b/secret.md" });
+    const listed = await run(fixture, caller, "list_artifacts", {});
+    const data = await run(fixture, caller, "read_data", { task_id: own, key: "plan" });
+    const foreign = await run(fixture, caller, "read_data", { task_id: other, key: "hidden" });
+    const file = await run(fixture, caller, "read_file", { path: "a/report one.md" });
+    const foreignFile = await run(fixture, caller, "read_file", { path: "b/secret.md" });
 
-      assert.ok(listed.outcome.kind === "answered");
-      assert.match(listed.outcome.text, /"plan"/);
-      assert.ok(!listed.outcome.text.includes("hidden"));
-      assert.ok(data.outcome.kind === "answered");
-      assert.deepEqual(data.outcome.structured, { value: { steps: 3 } });
-      assert.ok(foreign.outcome.kind === "answered" && foreign.outcome.isError);
-      assert.ok(file.outcome.kind === "answered" && file.outcome.text === "# Report");
-      assert.ok(foreignFile.outcome.kind === "answered" && foreignFile.outcome.isError);
-      assert.equal(file.row.task_id, own);
-    },
-  );
+    assert.ok(listed.outcome.kind === "answered");
+    assert.match(listed.outcome.text, /"plan"/);
+    assert.ok(!listed.outcome.text.includes("hidden"));
+    assert.ok(data.outcome.kind === "answered");
+    assert.deepEqual(data.outcome.structured, { value: { steps: 3 } });
+    assert.ok(foreign.outcome.kind === "answered" && foreign.outcome.isError);
+    assert.ok(file.outcome.kind === "answered" && file.outcome.text === "# Report");
+    assert.ok(foreignFile.outcome.kind === "answered" && foreignFile.outcome.isError);
+    assert.equal(file.row.task_id, own);
+  });
 
   await t.step("a missing internal server is reported", async () => {
     const unknown = await fixture.createTool({ type: "internal", config: { server: "nothing" } });

@@ -6,7 +6,14 @@ import { describeServer } from "../../shared/execute/server_listing.ts";
 import { defineTool, type InternalServer } from "../../shared/tool_contracts/internal_server.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { z } from "../../shared/vendor/zod.js";
-import { noAbort, openToolFixture, type ToolFixture, userCaller } from "./tool_fixture.ts";
+import {
+  answerOf,
+  callOf,
+  noAbort,
+  openToolFixture,
+  type ToolFixture,
+  userCaller,
+} from "./tool_fixture.ts";
 
 const base = {
   title: "Greet",
@@ -49,7 +56,7 @@ Deno.test("several versions of a tool coexist", async (t) => {
     insert into public.tools (slug, name, type, config)
     values ('greeter', 'Greeter', 'internal', '{"server": "greeter"}')`;
   const caller = userCaller(await fixture.createUser());
-  const call = (toolName: string, args: JsonObject) => callOf(fixture, caller, toolName, args);
+  const call = (toolName: string, args: JsonObject) => called(fixture, caller, toolName, args);
   const list = async () => {
     const options = { gateway, caller, server: "greeter", signal: noAbort(), log: () => {} };
     return (await createToolDirectory(options).list()).map(toListedTool);
@@ -107,45 +114,42 @@ Deno.test("several versions of a tool coexist", async (t) => {
     assert.equal(await listedAt(fixture, caller), listed);
   });
 
-  await t.step(
-    "an older version is listed by its version and marked as deprecated",
-    async () => {
-      const tools = await list();
-      const again = await list();
+  await t.step("an older version is listed by its version and marked as deprecated", async () => {
+    const tools = await list();
+    const again = await list();
 
-      assert.deepEqual(tools.map(({ name }) => name), ["greet", "greet_v1"]);
-      const [newest, older] = tools;
-      assert.deepEqual(newest?.inputSchema.required, ["person"]);
-      assert.deepEqual(older?.inputSchema.required, ["name"]);
-      assert.equal(older?.description, "Greets somebody. Deprecated: Use greet@2.");
-      assert.deepEqual(Object.values(older?._meta ?? {}), ["1", "greet@1", "Use greet@2."]);
-      assert.deepEqual(Object.values(newest?._meta ?? {}), ["2", "greet@2"]);
-      assert.deepEqual(again, tools);
-      const described = await describeServer("greeter", false, {
-        gateway,
-        caller,
-        signal: noAbort(),
-      });
-      assert.deepEqual(
-        (described.tools as JsonObject[]).map(({ name, version, deprecated = null }) => [
-          name,
-          version,
-          deprecated,
-        ]),
-        [["greet", "2", null], ["greet_v1", "1", "Use greet@2."]],
-      );
-    },
-  );
+    assert.deepEqual(tools.map(({ name }) => name), ["greet", "greet_v1"]);
+    const [newest, older] = tools;
+    assert.deepEqual(newest?.inputSchema.required, ["person"]);
+    assert.deepEqual(older?.inputSchema.required, ["name"]);
+    assert.equal(older?.description, "Greets somebody. Deprecated: Use greet@2.");
+    assert.deepEqual(Object.values(older?._meta ?? {}), ["1", "greet@1", "Use greet@2."]);
+    assert.deepEqual(Object.values(newest?._meta ?? {}), ["2", "greet@2"]);
+    assert.deepEqual(again, tools);
+    const described = await describeServer("greeter", false, {
+      gateway,
+      caller,
+      signal: noAbort(),
+    });
+    assert.deepEqual(
+      (described.tools as JsonObject[]).map(({ name, version, deprecated = null }) => [
+        name,
+        version,
+        deprecated,
+      ]),
+      [["greet", "2", null], ["greet_v1", "1", "Use greet@2."]],
+    );
+  });
 
   await t.step("all versions share the limit of the tool", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
       values ('greeter', 'greet', 1, 2)`;
     const other = userCaller(await fixture.createUser());
-    await callOf(fixture, other, "greet", { person: "Ada" });
-    await callOf(fixture, other, "greet_v1", { name: "Ada" });
+    await called(fixture, other, "greet", { person: "Ada" });
+    await called(fixture, other, "greet_v1", { name: "Ada" });
 
-    await assert.rejects(callOf(fixture, other, "greet@1", { name: "Ada" }), {
+    await assert.rejects(called(fixture, other, "greet@1", { name: "Ada" }), {
       code: "TOOL_RATE_LIMITED",
     });
   });
@@ -154,7 +158,7 @@ Deno.test("several versions of a tool coexist", async (t) => {
     const newcomer = userCaller(await fixture.createUser());
     const calls = Array.from(
       { length: 10 },
-      () => callOf(fixture, newcomer, "greet_v1", { name: "Ada" }),
+      () => called(fixture, newcomer, "greet_v1", { name: "Ada" }),
     );
 
     const passed = (await Promise.allSettled(calls)).filter(({ status }) => status === "fulfilled");
@@ -163,25 +167,14 @@ Deno.test("several versions of a tool coexist", async (t) => {
 });
 
 /** The version that ran, with its text or code. */
-async function callOf(
+async function called(
   { gateway }: ToolFixture,
   caller: ToolCaller,
   toolName: string,
   args: JsonObject,
 ): Promise<readonly [string | undefined, string]> {
-  const outcome = await gateway.call({
-    server: "greeter",
-    toolName,
-    caller,
-    arguments: args,
-    attempt: 1,
-    stepSeq: null,
-    idempotencyKey: crypto.randomUUID(),
-    traceparent: null,
-  }, noAbort());
-  assert.equal(outcome.kind, "answered");
-  if (outcome.kind !== "answered") throw new Error("unreachable");
-  const { toolVersion, structured, errorCode, details } = outcome;
+  const request = callOf({ server: "greeter", toolName }, caller, args);
+  const { toolVersion, structured, errorCode, details } = await answerOf(gateway, request);
   // After three consecutive failures the code changes, and the details keep the tool's own.
   const code = errorCode === "EXCEEDED_RETRIES"
     ? String((details as JsonObject).error_code)

@@ -6,8 +6,7 @@ import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import { answered, ask, type ModelTurn, type Swarm, type WorkerParts } from "./swarm_fixture.ts";
 
 export const PAGES = 5;
-/** The page with a picture. */
-export const PICTURE_PAGE = 3;
+const PICTURE_PAGE = 3;
 export const PICTURE = "\x89PNG\r\n\x1a\npixels";
 
 /**
@@ -56,6 +55,11 @@ export async function prepareChecks(sql: Sql): Promise<void> {
   await sql`
     insert into public.model_windows (provider_id, model_prefix, window_tokens)
     values (null, 'script', 5500)`;
+  await addGuardrails(sql);
+}
+
+/** Gives the agent `test-planner` a guardrail for its input and its output. */
+export async function addGuardrails(sql: Sql): Promise<void> {
   await sql`
     with tool as (
       insert into public.tools (name, slug, type, config)

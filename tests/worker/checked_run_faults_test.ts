@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { checkedJob, PAGES, prepareChecks, shapeOf } from "./checked_job.ts";
-import { dyingAt } from "./dying_store.ts";
+import { abandon, startDoomedWorker } from "./dying_store.ts";
 import { Swarm, type TestWorker, type WorkerParts } from "./swarm_fixture.ts";
 
 /** For the two runs together: each of them must have at least one write before the worker dies. */
@@ -31,21 +31,11 @@ Deno.test("a checked, summarized and continued task survives a death at each of 
     for (let fatal = 0; fatal < MOST_WRITES; fatal++) {
       await t.step(`a worker that dies at write ${fatal + 1}`, async () => {
         const { ran, parts } = job();
-        let isDead = false;
-        const doomed = swarm.startWorker({
-          ...parts,
-          store: (store) => {
-            const dying = dyingAt(fatal, store);
-            return {
-              ...dying,
-              claim: (id, limit) => isDead ? new Promise(() => {}) : dying.claim(id, limit),
-            };
-          },
-        });
+        const doomed = startDoomedWorker(swarm, parts, fatal);
         abandoned.push(doomed);
         const taskId = await swarm.createTask("Read all");
         const { output, rescues } = await resume(swarm, taskId, parts);
-        isDead = true;
+        doomed.kill();
         deaths += rescues;
 
         assert.equal(output, `I know ${PAGES} pages`);
@@ -57,15 +47,10 @@ Deno.test("a checked, summarized and continued task survives a death at each of 
     }
     assert.ok(deaths >= 12, `only ${deaths} workers died`);
   } finally {
-    // A dead worker never answers.
-    await Promise.all(abandoned.map(({ worker }) => Promise.race([worker.unload(), pause()])));
+    await abandon(abandoned);
     await swarm.close();
   }
 });
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 100));
-}
 
 /** Runs the task to the end of both runs, with a second worker after the death of the first. */
 async function resume(swarm: Swarm, taskId: string, parts: WorkerParts) {

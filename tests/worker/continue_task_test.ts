@@ -10,7 +10,7 @@ const shown = (messages: readonly ModelMessage[]) =>
   messages.map((message) => `${message.role}: ${message.text}`);
 
 Deno.test("a follow-up continues the task's transcript", async (t) => {
-  const swarm = await Swarm.open();
+  const swarm = await Swarm.open("pglite");
   try {
     await t.step("after a plain answer and after complete_task", async () => {
       let asked: readonly ModelMessage[] = [];

@@ -4,7 +4,7 @@ import type { UnknownCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { toolNamed } from "../../shared/agent/agent_states.ts";
-import { dyingAt } from "./dying_store.ts";
+import { abandon, dyingAt } from "./dying_store.ts";
 import {
   answered,
   ask,
@@ -42,30 +42,25 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
   const abandoned: TestWorker[] = [];
   try {
     for (const fatal of [0, 1, 2, 3, 4, 5, 6]) {
-      await t.step(
-        `a worker that dies at write ${fatal + 1} costs at most one step`,
-        async () => {
-          const { ran, parts } = job();
-          abandoned.push(
-            swarm.startWorker({ ...parts, store: (store) => dyingAt(fatal, store) }),
-          );
-          const taskId = await swarm.createTask();
-          await swarm.until(taskId, "running");
-          const before = await waitForSilence(ran);
+      await t.step(`a worker that dies at write ${fatal + 1} costs at most one step`, async () => {
+        const { ran, parts } = job();
+        abandoned.push(swarm.startWorker({ ...parts, store: (store) => dyingAt(fatal, store) }));
+        const taskId = await swarm.createTask();
+        await swarm.until(taskId, "running");
+        const before = await waitForSilence(ran);
 
-          const rescuer = swarm.startWorker(parts);
-          const task = await swarm.until(taskId, "completed");
+        const rescuer = swarm.startWorker(parts);
+        const task = await swarm.until(taskId, "completed");
 
-          assert.equal(task.attempts, 0);
-          const again = ran.length - new Set(ran).size;
-          assert.ok(again <= 1, `${before} steps before, then ${JSON.stringify(ran)}`);
-          assert.deepEqual(
-            (await swarm.steps(taskId)).map(({ state }) => state),
-            ["done", "done", "done", "done", "done", "done"],
-          );
-          await rescuer.stop();
-        },
-      );
+        assert.equal(task.attempts, 0);
+        const again = ran.length - new Set(ran).size;
+        assert.ok(again <= 1, `${before} steps before, then ${JSON.stringify(ran)}`);
+        assert.deepEqual(
+          (await swarm.steps(taskId)).map(({ state }) => state),
+          ["done", "done", "done", "done", "done", "done"],
+        );
+        await rescuer.stop();
+      });
     }
 
     await t.step(
@@ -263,11 +258,14 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
     await t.step(
       "a worker that closes starts no further step, so no outcome is unknown",
       async () => {
+        let aheadMs = 0;
         const first = swarm.startWorker({
-          wallClockSeconds: 2,
+          wallClockSeconds: 3_600,
+          clockAheadMs: () => aheadMs,
           tools: [toolNamed("pay")],
-          model: async () => {
-            await new Promise((resolve) => setTimeout(resolve, 1_550));
+          model: () => {
+            // It closes after three quarters of its time and returns everything after 85 %.
+            aheadMs = 0.8 * 3_600_000;
             return { calls: [ask("pay")] };
           },
           callTool: () => answered("paid"),
@@ -373,35 +371,29 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
       await worker.stop();
     });
 
-    await t.step(
-      "a failing task is logged with the code and message of its error",
-      async () => {
-        const logged: unknown[] = [];
-        const worker = swarm.startWorker({
-          model: () => {
-            throw new SwarmError(
-              "MODEL_UNAVAILABLE",
-              "Cannot reach the model: it is being renewed",
-            );
-          },
-          log: (level, event, fields) => {
-            if (event === "task.failing") logged.push({ level, ...fields });
-          },
-        });
-        const taskId = await swarm.createTask();
-        await waitFor(() => logged.length > 0, { what: "the failure to be logged" });
+    await t.step("a failing task is logged with the code and message of its error", async () => {
+      const logged: unknown[] = [];
+      const worker = swarm.startWorker({
+        model: () => {
+          throw new SwarmError("MODEL_UNAVAILABLE", "Cannot reach the model: it is being renewed");
+        },
+        log: (level, event, fields) => {
+          if (event === "task.failing") logged.push({ level, ...fields });
+        },
+      });
+      const taskId = await swarm.createTask();
+      await waitFor(() => logged.length > 0, { what: "the failure to be logged" });
 
-        assert.deepEqual(logged[0], {
-          level: "warn",
-          task_id: taskId,
-          code: "MODEL_UNAVAILABLE",
-          message: "Cannot reach the model: it is being renewed",
-          origin: undefined,
-        });
-        await worker.stop();
-        await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
-      },
-    );
+      assert.deepEqual(logged[0], {
+        level: "warn",
+        task_id: taskId,
+        code: "MODEL_UNAVAILABLE",
+        message: "Cannot reach the model: it is being renewed",
+        origin: undefined,
+      });
+      await worker.stop();
+      await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
+    });
 
     await t.step("an error without a code fails the task without its text", async () => {
       const worker = swarm.startWorker({
@@ -432,7 +424,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
       assert.ok(row === undefined || row.is_stopped === true);
     });
   } finally {
-    await Promise.all(abandoned.map(({ worker }) => Promise.race([worker.unload(), pause()])));
+    await abandon(abandoned);
     await swarm.close();
   }
 });

@@ -3,19 +3,12 @@ import { toolNamed } from "../../shared/agent/agent_states.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
+import { addGuardrails } from "./checked_job.ts";
 import { answered, ask, Swarm } from "./swarm_fixture.ts";
 
 async function openSwarm(): Promise<Swarm & AsyncDisposable> {
   const swarm = await Swarm.open();
-  await swarm.sql`
-    with tool as (
-      insert into public.tools (name, slug, type, config)
-      values ('Safety', 'safety', 'internal', '{"server": "safety"}') returning id
-    )
-    insert into public.agent_guardrails (agent_id, stage, tool_id, tool_name)
-    select agents.id, stage, tool.id, 'check_' || stage
-    from tool, public.agents, unnest(array['input', 'output']) as stage
-    where agents.slug = 'test-planner'`;
+  await addGuardrails(swarm.sql);
   return Object.assign(swarm, { [Symbol.asyncDispose]: () => swarm.close() });
 }
 

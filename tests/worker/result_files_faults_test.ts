@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { toolNamed } from "../../shared/agent/agent_states.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { dyingAt } from "./dying_store.ts";
+import { abandon, startDoomedWorker } from "./dying_store.ts";
 import { answered, ask, Swarm, type TestWorker } from "./swarm_fixture.ts";
 
 const PNG = btoa("\x89PNG\r\n\x1a\npixels");
@@ -25,17 +25,7 @@ Deno.test("a file that a tool returned is stored once, whenever its worker dies"
   try {
     for (let fatal = 0; fatal < WRITES; fatal++) {
       await t.step(`a worker that dies at write ${fatal + 1}`, async () => {
-        let isDead = false;
-        const first = swarm.startWorker({
-          ...parts,
-          store: (store) => {
-            const dying = dyingAt(fatal, store);
-            return {
-              ...dying,
-              claim: (id, limit) => isDead ? new Promise(() => {}) : dying.claim(id, limit),
-            };
-          },
-        });
+        const first = startDoomedWorker(swarm, parts, fatal);
         doomed.push(first);
         const taskId = await swarm.createTask("Draw");
         await waitFor(async () => {
@@ -44,7 +34,7 @@ Deno.test("a file that a tool returned is stored once, whenever its worker dies"
             from public.tasks where id = ${taskId}::uuid`;
           return row?.is_dead === true;
         }, { what: "the worker to die", intervalMs: 50 });
-        isDead = true;
+        first.kill();
         const rescuer = swarm.startWorker(parts);
         const task = await swarm.until(taskId, "completed");
         await rescuer.stop();
@@ -57,9 +47,7 @@ Deno.test("a file that a tool returned is stored once, whenever its worker dies"
       });
     }
   } finally {
-    // A dead worker never answers.
-    const pause = new Promise((resolve) => setTimeout(resolve, 100));
-    await Promise.all(doomed.map(({ worker }) => Promise.race([worker.unload(), pause])));
+    await abandon(doomed);
     await swarm.close();
   }
 });

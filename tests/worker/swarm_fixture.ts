@@ -18,6 +18,7 @@ import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { createTaskWorker } from "../../shared/worker/task_worker.ts";
 import type { Worker } from "../../shared/work/supervisor.ts";
 import { openDatabase } from "../../stack/open_database.ts";
+import { TEST_DATABASE, type TestDatabase } from "../../scripts/test/test_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 /** A scripted model's answer: text, calls, or a failure. */
@@ -66,6 +67,8 @@ export interface WorkerParts {
    * @default 1
    */
   readonly clockRate?: number;
+  /** How far the worker's clock is ahead. @default 0 */
+  readonly clockAheadMs?: () => number;
 }
 
 /** A running worker and everything that it stored outside the database. */
@@ -127,11 +130,10 @@ export class Swarm {
     });
   }
 
-  static async open(): Promise<Swarm> {
+  static async open(db: TestDatabase = TEST_DATABASE): Promise<Swarm> {
     const database = await openDatabase({
-      db: "pglite",
-      dataDir: "",
-      ephemeral: true,
+      db,
+      dataDir: null,
       projectRoot: PROJECT_ROOT,
       log: () => {},
     });
@@ -233,7 +235,6 @@ export class Swarm {
     });
   }
 
-  /** Starts a worker with its own connections. */
   startWorker(parts: WorkerParts = {}): TestWorker {
     const sql = createSql(this.url, { maxConnections: 3, applicationName: "test-worker" });
     const leaseSeconds = parts.leaseSeconds ?? LEASE_SECONDS;
@@ -241,7 +242,8 @@ export class Swarm {
     const artifacts: Artifact[] = [];
     const startedAtMs = performance.now();
     const { clockRate = 1 } = parts;
-    const nowMs = () => (performance.now() - startedAtMs) * clockRate;
+    const nowMs = () =>
+      (performance.now() - startedAtMs) * clockRate + (parts.clockAheadMs?.() ?? 0);
     const clock = { ...isolateClock, nowMs };
     const ports: TaskPorts = {
       store: parts.store?.(store) ?? store,

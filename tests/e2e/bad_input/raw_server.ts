@@ -3,7 +3,7 @@ import {
   type SeenHttpRequest,
   startHttpServer,
 } from "../../tools/http_fixture.ts";
-import { WIRE_FORMATS, type WireAnswer } from "../../llm/wire_format.ts";
+import { formatOf, type WireAnswer } from "../../llm/wire_format.ts";
 
 /** A server with exactly the responses of a test, in place of a provider or an API. */
 export function startRawServer(
@@ -15,8 +15,7 @@ export function startRawServer(
 
 /** A streamed answer in the chat completions format. */
 export function streamed(answer: WireAnswer): Response {
-  const format = WIRE_FORMATS.find(({ api }) => api === "openai");
-  return new Response(format?.events(answer).join(""), {
+  return new Response(formatOf("openai").events(answer).join(""), {
     headers: { "content-type": "text/event-stream" },
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { addTool } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { call, complete, completeWithResults, newestResults } from "../script.ts";
-import { assertFailed, errorCodes, runToEnd } from "./ended_job.ts";
+import { errorCodes, runToEnd } from "./ended_job.ts";
 import { startRawServer } from "./raw_server.ts";
 
 /** Impossible calls, and unusable tools. */
@@ -16,45 +16,21 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
   const config = { method: "GET", url: `${api.url}/items`, parameters };
   const items = await addTool(sql, { slug: "items", type: "http_api", config });
 
-  await t.step("a missing tool is an error result, and three in a row end the task", async () => {
-    const end = await runToEnd(platform, { slug: "dreamer", turns: [call("no_such_tool")] });
-
-    assertFailed(end, "MODEL_OUTPUT_INVALID", /3 turns in a row/);
-    assert.deepEqual(errorCodes(end), ["TOOL_NOT_FOUND", "TOOL_NOT_FOUND", "TOOL_NOT_FOUND"]);
-    assert.equal(platform.stack.models.journal.count("dreamer"), 3);
-  });
-
-  await t.step(
-    "invalid arguments are returned with advice, and never passed on",
-    async () => {
-      const wrong = call("items__items", { id: 7 });
-      const agent = { slug: "sloppy", tools: [{ id: items }] };
-      const end = await runToEnd(platform, {
-        ...agent,
-        turns: [wrong, wrong, wrong, completeWithResults],
-      });
-
-      assert.deepEqual(errorCodes(end), [
-        "TOOL_ARGUMENTS_INVALID",
-        "TOOL_ARGUMENTS_INVALID",
-        "EXCEEDED_RETRIES",
-      ]);
-      assert.match(JSON.stringify(end.task.output), /EXCEEDED_RETRIES/);
-      assert.equal(api.seen.length, 0);
-    },
-  );
-
-  await t.step("invalid arguments of a system tool are returned", async () => {
+  await t.step("invalid arguments are returned with advice, and never passed on", async () => {
+    const wrong = call("items__items", { id: 7 });
+    const agent = { slug: "sloppy", tools: [{ id: items }] };
     const end = await runToEnd(platform, {
-      slug: "vague",
-      turns: [
-        call("create_subtask", { agnet: "x" }),
-        completeWithResults,
-      ],
+      ...agent,
+      turns: [wrong, wrong, wrong, completeWithResults],
     });
 
-    assert.deepEqual(errorCodes(end), ["TOOL_ARGUMENTS_INVALID"]);
-    assert.match(JSON.stringify(end.task.output), /agent/);
+    assert.deepEqual(errorCodes(end), [
+      "TOOL_ARGUMENTS_INVALID",
+      "TOOL_ARGUMENTS_INVALID",
+      "EXCEEDED_RETRIES",
+    ]);
+    assert.match(JSON.stringify(end.task.output), /EXCEEDED_RETRIES/);
+    assert.equal(api.seen.length, 0);
   });
 
   await t.step("an oversized tool result is kept in Storage up to its limit", async () => {

@@ -37,7 +37,6 @@ export function keepFunction(recorderUrl: string): string {
       if (!verified.ok) return new Response("no", { status: 401 });
       const { user_id: userId } = await verified.json();
       const { text } = await request.json();
-      if (text === "forbidden") return Response.json({ error: "NO_CREDIT" }, { status: 402 });
       const answer = await fetch("${recorderUrl}", {
         method: "POST",
         body: JSON.stringify({ text, userId }),
@@ -68,30 +67,17 @@ export async function edgeFunctionSteps(
     return await addTool(sql, { slug, type: "supabase_rpc", config: edge });
   }
 
-  await t.step(
-    "supabase_rpc: an edge function gets a token for its user, and no key",
-    async () => {
-      const { task, executions } = await runJob(stage, {
-        tools: [writes],
-        turns: [call("keep__keep", { text: "tea" }), completeWithResults],
-      });
-
-      assert.match(JSON.stringify(task.output), /kept.*tea/s);
-      assert.deepEqual(server.seen.map(({ body }) => JSON.parse(body)), [{ text: "tea", userId }]);
-      assert.deepEqual(executions.map(({ mcp_name, status }) => [mcp_name, status]), [
-        ["keep", "success"],
-      ]);
-    },
-  );
-
-  await t.step("supabase_rpc: an edge function's refusal is an error result", async () => {
-    const { task, calls } = await runJob(stage, {
+  await t.step("supabase_rpc: an edge function gets a token for its user, and no key", async () => {
+    const { task, executions } = await runJob(stage, {
       tools: [writes],
-      turns: [call("keep__keep", { text: "forbidden" }), completeWithResults],
+      turns: [call("keep__keep", { text: "tea" }), completeWithResults],
     });
 
-    assert.match(JSON.stringify(task.output), /HTTP 402.*NO_CREDIT/s);
-    assert.equal(calls[0]?.output.error_code, "TOOL_FAILED");
+    assert.match(JSON.stringify(task.output), /kept.*tea/s);
+    assert.deepEqual(server.seen.map(({ body }) => JSON.parse(body)), [{ text: "tea", userId }]);
+    assert.deepEqual(executions.map(({ mcp_name, status }) => [mcp_name, status]), [
+      ["keep", "success"],
+    ]);
   });
 
   await t.step("supabase_rpc: an edge function that breaks off asks a person", async () => {

@@ -8,15 +8,18 @@ import {
   type ScriptedRequest,
   scriptModel,
 } from "../../../scripts/models/scripted_agent.ts";
+import { waitFor } from "../../../scripts/wait_for.ts";
+import { createAppGateway } from "../../../shared/app/create_app_gateway.ts";
 import type { Sql } from "../../../shared/db/sql_client.ts";
 import { addAgent, addProvider, addTool } from "../../e2e/operator.ts";
 import { type HttpFixture, startHttpServer } from "../../tools/http_fixture.ts";
+import { CHAOS_CONFIG } from "./chaos_config.ts";
 
 /** The agent of all tasks of a chaos run; its role depends on the position of its task. */
 export const CHAOS_AGENT = "chaos-agent";
 
 /** The number of handoffs of each master task. */
-export const CHILDREN = 6;
+const CHILDREN = 6;
 
 /** An answer that the model gave. */
 export interface GivenAnswer {
@@ -65,6 +68,11 @@ export function positionsBelow(position: string): string[] {
 
 /** The number of tasks in a job that nothing interrupts. */
 export const TASKS_OF_A_JOB = 1 + CHILDREN + 1;
+
+/** Creates the master task of a position. */
+export async function createMaster(sql: Sql, position: string): Promise<void> {
+  await sql`select private.create_task(${CHAOS_AGENT}, ${sql.json({ position })})`;
+}
 
 function turnOf(request: ScriptedRequest, position: string): ScriptedAnswer {
   const handOff = positionsBelow(position).map((below) => ({
@@ -116,4 +124,28 @@ export async function registerJob(sql: Sql, modelUrl: string, toolUrl: string): 
       values (${slug}, 1000000, 1000000)`;
   }
   await addAgent(sql, { slug: CHAOS_AGENT, provider: "scripted", tools });
+  await listTools(sql);
+}
+
+/**
+ * Lists the agent's tools before the workers start. On a busy machine all of them would otherwise
+ * start without the tools, because the first listing takes longer than a worker waits for it.
+ */
+async function listTools(sql: Sql): Promise<void> {
+  const [agent] = await sql<{ id: string }[]>`
+    select id from public.agents where slug = ${CHAOS_AGENT}`;
+  const gateway = createAppGateway({ config: CHAOS_CONFIG, sql, log: () => {} });
+  const caller = {
+    userId: null,
+    agentId: agent?.id ?? null,
+    taskId: null,
+    clientId: null,
+    sessionId: null,
+    clientName: null,
+    isService: true,
+  };
+  await waitFor(async () => {
+    const { tools } = await gateway.listAgentTools(caller, new AbortController().signal);
+    return ["look", "pay"].every((slug) => tools.some(({ server }) => server === slug));
+  }, { what: "the list of tools" });
 }

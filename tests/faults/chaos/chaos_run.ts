@@ -2,8 +2,8 @@ import { startModelServer } from "../../../scripts/models/model_server.ts";
 import { inLanes } from "../../postgres/race_fixture.ts";
 import { ChaosDatabase } from "./chaos_database.ts";
 import {
-  CHAOS_AGENT,
   chaosModel,
+  createMaster,
   type GivenAnswer,
   registerJob,
   startToolApi,
@@ -23,12 +23,19 @@ export interface ChaosOptions {
 }
 
 const WORKERS = 8;
+/** The others poll, like workers behind a transaction pooler. */
+const LISTENING_WORKERS = 4;
 const SLOTS = 4;
-const LEASE_SECONDS = 2;
+/** On a quiet machine. */
+const SHORTEST_LEASE_SECONDS = 2;
+const LONGEST_LEASE_SECONDS = 15;
 const FROZEN_WORKERS_MAX = 4;
+/** Of the jobs; the others are created later, for idle workers. */
+const WAITING_SHARE = 1 / 2;
 /** One job in six is cancelled. */
 const CANCELLED_SHARE = 1 / 6;
-const TIMEOUT_MS = 600_000;
+/** Long, because only a failure waits this long, even on a busy machine. */
+const TIMEOUT_MS = 1_800_000;
 
 /**
  * Runs jobs on real workers that are killed, frozen and disconnected, on a Postgres that dies once,
@@ -38,6 +45,7 @@ const TIMEOUT_MS = 600_000;
  */
 export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Promise<Verdict> {
   const answers: GivenAnswer[] = [];
+  const leaseSeconds = await fittingLeaseSeconds();
   await using cleanUp = new AsyncDisposableStack();
   const database = cleanUp.use(await ChaosDatabase.start());
   const model = await startModelServer({ agents: [chaosModel(answers)] });
@@ -50,19 +58,22 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
     startReferee({
       seed,
       database,
-      leaseSeconds: LEASE_SECONDS,
+      leaseSeconds,
       frozenWorkersMax: FROZEN_WORKERS_MAX,
     }),
   );
 
   const startedAtMs = performance.now();
-  const masterIds = await createMasters(database, masters);
+  const positions = Array.from({ length: masters }, (_, index) => String(index));
+  const waiting = positions.slice(0, Math.floor(masters * WAITING_SHARE));
+  await inLanes(4, waiting, (position) => createMaster(database.sql, position));
   const pool = new WorkerPool({
     workers: WORKERS,
+    listeningWorkers: LISTENING_WORKERS,
     databaseUrl: database.url,
     refereeUrl: referee.url,
     slots: SLOTS,
-    leaseSeconds: LEASE_SECONDS,
+    leaseSeconds,
     isVerbose,
   });
   cleanUp.defer(() => pool.stop());
@@ -71,7 +82,8 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
     seed,
     database,
     pool,
-    masterIds,
+    waiting,
+    arriving: positions.slice(waiting.length),
     cancellations: Math.floor(masters * CANCELLED_SHARE),
     timeoutMs: TIMEOUT_MS,
   });
@@ -81,6 +93,7 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
 
   const { violations, figures, failures } = await judgeChaos(database.sql, {
     masterCount: masters,
+    leaseSeconds,
     cancelledJobs: supervised.cancelledJobs,
     answers,
     toolRequests: toolApi.seen,
@@ -93,18 +106,44 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
       deadlocks: await database.deadlockCount(),
       collapsed_workers: pool.collapsedCount,
     },
-    figures: { seed, ...figures, ...toSnakeCase({ ...referee.counts, ...supervised }), seconds },
+    figures: {
+      seed,
+      lease_seconds: leaseSeconds,
+      ...figures,
+      ...toSnakeCase({ ...referee.counts, ...supervised }),
+      seconds,
+    },
     failures,
   };
 }
 
-async function createMasters(database: ChaosDatabase, count: number): Promise<string[]> {
-  const positions = Array.from({ length: count }, (_, index) => String(index));
-  return await inLanes(4, positions, async (position) => {
-    const [row] = await database.sql`
-      select task_id from private.create_task(${CHAOS_AGENT}, ${database.sql.json({ position })})`;
-    return String(row?.task_id);
-  });
+/**
+ * The seconds of a lease, in proportion to how long this process waits for a processor: on a busy
+ * machine, a shorter lease would end while its worker waits, and tasks would fail without a fault.
+ */
+async function fittingLeaseSeconds(): Promise<number> {
+  const waitShare = await processorWaitShare();
+  const seconds = Math.ceil(SHORTEST_LEASE_SECONDS / (1 - waitShare));
+  return Math.min(seconds, LONGEST_LEASE_SECONDS);
+}
+
+/** The share of a second of work that this process waits for a processor. 0 where it is unknown. */
+async function processorWaitShare(): Promise<number> {
+  const before = await readSchedule();
+  const untilMs = performance.now() + 1_000;
+  while (performance.now() < untilMs);
+  const after = await readSchedule();
+  if (before === null || after === null) return 0;
+  const waitedNs = after.waitedNs - before.waitedNs;
+  return waitedNs / (after.ranNs - before.ranNs + waitedNs);
+}
+
+/** The running and waiting times of this thread. Linux only. */
+async function readSchedule(): Promise<{ ranNs: number; waitedNs: number } | null> {
+  const text = await Deno.readTextFile("/proc/self/schedstat").catch(() => null);
+  if (text === null) return null;
+  const [ranNs = 0, waitedNs = 0] = text.split(" ").map(Number);
+  return { ranNs, waitedNs };
 }
 
 function toSnakeCase(counts: Readonly<Record<string, number>>): Record<string, number> {

@@ -4,29 +4,47 @@ import { writeLine } from "../../../scripts/terminal.ts";
 import { printFigures } from "../../postgres/race_fixture.ts";
 import type { Verdict } from "./verdict.ts";
 
-const SEEDS = [1, 2, 3];
+const JOBS = 40;
 const COMMAND = new URL("run_chaos.ts", import.meta.url).pathname;
+const seed = await seedOfCommit();
 
-for (const seed of SEEDS) {
-  Deno.test(`every job is complete after the faults of seed ${seed}`, async () => {
-    const { figures, violations, failures } = await runChaos(seed);
-    printFigures(figures);
-    for (const failure of failures) writeLine(failure);
+Deno.test(`every job is complete after the faults of seed ${seed}`, async () => {
+  const { figures, violations, failures } = await runChaos(seed);
+  printFigures(figures);
+  for (const failure of failures) writeLine(failure);
 
-    const broken = Object.entries(violations).filter(([, count]) => count > 0);
-    assert.deepEqual(Object.fromEntries(broken), {});
-    // A run without faults proves nothing.
-    assertAtLeast(figures, {
-      kills: 30,
-      zombies: 30,
-      connection_cuts: 10,
-      restarts: 1,
-      cancelled_jobs: 10,
-      lost_messages: 10,
-      lost_deliveries: 100,
-      stale_writes_refused: 30,
-    });
+  const broken = Object.entries(violations).filter(([, count]) => count > 0);
+  assert.deepEqual(Object.fromEntries(broken), {});
+  // A run without faults proves nothing. On a busy machine, fewer faults hit their moment.
+  assertAtLeast(figures, {
+    kills: 20,
+    zombies: 7,
+    connection_cuts: 7,
+    restarts: 1,
+    cancelled_jobs: 6,
+    lost_messages: 6,
+    lost_deliveries: 60,
+    stale_writes_refused: 7,
+    handed_over: 4,
+    handed_over_and_begun_in_time: 1,
+    hand_over_faults: 1,
   });
+});
+
+/**
+ * Every commit explores other faults than the one before, and a repeated run of a commit the same.
+ * `deno task chaos --seed N --masters 40` repeats it elsewhere.
+ */
+async function seedOfCommit(): Promise<number> {
+  try {
+    const git = new Deno.Command("git", { args: ["rev-parse", "HEAD"], cwd: PROJECT_ROOT });
+    const { stdout } = await git.output();
+    const hash = new TextDecoder().decode(stdout).slice(0, 6);
+    return Number.parseInt(hash, 16) + 1 || 1;
+  } catch {
+    // Git is not installed.
+    return 1;
+  }
 }
 
 /**
@@ -34,7 +52,17 @@ for (const seed of SEEDS) {
  */
 async function runChaos(seed: number): Promise<Verdict> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", COMMAND, "--seed", String(seed), "--json"],
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      COMMAND,
+      "--seed",
+      `${seed}`,
+      "--masters",
+      `${JOBS}`,
+      "--json",
+    ],
     cwd: PROJECT_ROOT,
     stdin: "null",
     stdout: "piped",

@@ -1,7 +1,8 @@
 /**
  * Started by worker_pool.ts: the product's worker in a separate process, whose store stops at
- * both points of every step until the referee lets it continue. Each line on stdin is a wake-up,
- * and the first one starts the worker; the end of stdin is the end of the run.
+ * both points of every step until the referee lets it continue. If it listens, it also stops at
+ * each task that is handed to it. Each line on stdin is a wake-up, and the first one starts the
+ * worker; the end of stdin is the end of the run.
  */
 import { z } from "../../../shared/vendor/zod.js";
 import { surviveStrayErrors } from "../../../shared/isolate/survive_stray_errors.ts";
@@ -11,7 +12,10 @@ import { createLogger, type Logger } from "../../../shared/log/logger.ts";
 import { isolateClock } from "../../../shared/isolate/clock.ts";
 import { createLifetime } from "../../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
+import { createTaskListener } from "../../../shared/worker/task_listener.ts";
 import { createTaskWorker } from "../../../shared/worker/task_worker.ts";
+import type { ListenForWork } from "../../../shared/work/work_kind.ts";
+import { CHAOS_CONFIG } from "./chaos_config.ts";
 import { reportingStore } from "./reporting_store.ts";
 
 /** The configuration of a worker process on its command line, as JSON. */
@@ -23,20 +27,26 @@ const optionsSchema = z.object({
   refereeUrl: z.string(),
   slots: z.int(),
   leaseSeconds: z.int(),
+  /** Whether new tasks can be handed to it. Otherwise it polls, like one behind a pooler. */
+  isListening: z.boolean(),
   isVerbose: z.boolean(),
 });
+
+const refereeAnswer = z.object({ isAnswerLost: z.boolean() });
 
 if (import.meta.main) await runChaosWorker(optionsSchema.parse(JSON.parse(Deno.args[0] ?? "")));
 
 async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
-  const { workerId, databaseUrl, refereeUrl, slots, leaseSeconds, isVerbose } = options;
+  const { workerId, databaseUrl, refereeUrl, slots, leaseSeconds, isListening, isVerbose } =
+    options;
   const log: Logger = isVerbose ? warnings(createLogger(workerId)) : () => {};
   surviveStrayErrors(log);
   const tell = async (path: string, message: unknown) => {
-    await (await fetch(`${refereeUrl}/${workerId}/${path}`, {
+    const response = await fetch(`${refereeUrl}/${workerId}/${path}`, {
       method: "POST",
       body: JSON.stringify(message),
-    })).body?.cancel();
+    });
+    return refereeAnswer.parse(await response.json());
   };
   const settings = {
     slots,
@@ -49,24 +59,22 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
   const sql = createSql(databaseUrl, { maxConnections: 4, applicationName: workerId });
   const store = reportingStore(createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }), {
     meet: (encounter) => tell("meet", encounter),
-    refused: (lease) => tell("refused", { taskId: lease.taskId, epoch: lease.epoch }),
+    refused: async ({ taskId, epoch }) => void await tell("refused", { taskId, epoch }),
   });
-  const url = "http://127.0.0.1:9";
-  const config = {
-    databaseUrl,
-    apiKeys: {
-      url,
-      publishableKeys: {},
-      secretKeys: { default: "sb_secret_of_the_chaos_run" },
-      jwks: new URL(url),
-    },
-    publicUrl: url,
-    allowLoopback: true,
-    worker: settings,
-  };
+  const listen = reportingListener(
+    createTaskListener({ databaseUrl, sql, clock: isolateClock, log }),
+    async () => void await tell("handed", {}),
+  );
+  const config = { ...CHAOS_CONFIG, worker: settings };
   const ports = createWorkerPorts({ config, sql, store, log });
   const lifetime = createLifetime(settings.wallClockSeconds);
-  const worker = createTaskWorker({ id: workerId, ports, settings, lifetime });
+  const worker = createTaskWorker({
+    id: workerId,
+    ports,
+    settings,
+    lifetime,
+    ...(isListening ? { listen } : {}),
+  });
   let isWorking = false;
   for await (const _ of Deno.stdin.readable) {
     if (!isWorking) void worker.run();
@@ -77,8 +85,22 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
   Deno.exit(0);
 }
 
+/** The same listener, whose worker learns of a handed task when `meet` returns. */
+function reportingListener(listen: ListenForWork, meet: () => Promise<void>): ListenForWork {
+  return (listener, signal) =>
+    listen({
+      ...listener,
+      onHint(hint) {
+        if (hint !== "handed") return listener.onHint(hint);
+        // At the end of the run, the referee is gone.
+        void meet().catch(() => {}).then(() => listener.onHint(hint));
+      },
+    }, signal);
+}
+
 function warnings(log: Logger): Logger {
   return (level, event, fields) => {
-    if (level === "warn" || level === "error") log(level, event, fields);
+    const isNotable = level !== "info" || /listening$/.test(event);
+    if (isNotable) log(level, event, fields);
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "../../../shared/vendor/zod.js";
-import { type SeededFault, seededFaultAt } from "./seeded_faults.ts";
+import { POINTS, type SeededFault, seededFaultAt } from "./seeded_faults.ts";
 import type { ChaosDatabase } from "./chaos_database.ts";
 import type { WorkerPool } from "./worker_pool.ts";
 
@@ -10,6 +10,8 @@ export interface RefereeCounts {
   /** Freezes after which the worker found its task ended or with another worker. */
   zombies: number;
   connectionCuts: number;
+  /** Faults of workers between the hand-over of a task and its first step, part of the others. */
+  handOverFaults: number;
   /** Writes that the database refused because another worker had the lease. */
   staleWritesRefused: number;
 }
@@ -36,7 +38,7 @@ const encounterSchema = z.object({
   epoch: z.string(),
   position: z.string(),
   seqs: z.array(z.int()),
-  point: z.enum(["before", "after"]),
+  point: z.enum(POINTS),
 });
 type EncounterMessage = z.infer<typeof encounterSchema>;
 
@@ -51,9 +53,11 @@ export function startReferee(options: RefereeOptions): Referee {
     freezes: 0,
     zombies: 0,
     connectionCuts: 0,
+    handOverFaults: 0,
     staleWritesRefused: 0,
   };
   const dealt = new Set<string>();
+  const cutsOfFetches = new Set<Promise<void>>();
   const ruling = Promise.withResolvers<WorkerPool>();
 
   const server = Deno.serve(
@@ -61,32 +65,63 @@ export function startReferee(options: RefereeOptions): Referee {
     async (request) => {
       const [, workerId = "", path] = new URL(request.url).pathname.split("/");
       const message: unknown = await request.json();
+      let isAnswerLost = false;
       if (path === "refused") counts.staleWritesRefused++;
-      else await meet(workerId, encounterSchema.parse(message));
-      return new Response();
+      else if (path === "handed") await meetHandOver(workerId);
+      else isAnswerLost = await meet(workerId, encounterSchema.parse(message));
+      return Response.json({ isAnswerLost });
     },
   );
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     counts,
     rule: ruling.resolve,
-    [Symbol.asyncDispose]: () => server.shutdown(),
+    async [Symbol.asyncDispose]() {
+      await server.shutdown();
+      await Promise.all(cutsOfFetches);
+    },
   };
 
-  async function meet(workerId: string, encounter: EncounterMessage): Promise<void> {
+  async function meetHandOver(workerId: string): Promise<void> {
+    for (const task of await database.handedTo(workerId)) {
+      await meet(workerId, { ...task, seqs: [0], point: "handed" });
+    }
+  }
+
+  /** Returns whether the worker loses the answer that it has just received. */
+  async function meet(workerId: string, encounter: EncounterMessage): Promise<boolean> {
+    const { point } = encounter;
     const faults = encounter.seqs.map((seq) => deal(encounter, seq));
     const fault = faults.find((candidate) => candidate !== null) ?? null;
-    if (fault === null) return;
+    if (fault === null) return false;
     const pool = await ruling.promise;
+    if (point === "handed" || point === "fetched") counts.handOverFaults++;
     switch (fault) {
       case "kill":
         if (pool.kill(workerId)) counts.kills++;
-        return;
+        return false;
       case "freeze":
-        return await freeze(pool, workerId, encounter);
+        await freeze(pool, workerId, encounter);
+        return false;
       case "cut":
-        return await cut(pool, workerId);
+        if (point === "fetched") return loseAnswer(pool, workerId);
+        if (point === "handed") await cutNextFetch(pool, workerId);
+        else await cut(pool, workerId, () => database.cutConnections(workerId));
+        return false;
     }
+  }
+
+  function loseAnswer(pool: WorkerPool, workerId: string): true {
+    pool.note(workerId, Date.now());
+    counts.connectionCuts++;
+    return true;
+  }
+
+  /** The worker must continue meanwhile: it fetches when it learns of the hand-over. */
+  async function cutNextFetch(pool: WorkerPool, workerId: string): Promise<void> {
+    await database.holdFetch(workerId);
+    const cutting = cut(pool, workerId, () => database.cutFetch(workerId));
+    cutsOfFetches.add(cutting);
   }
 
   /** A fault at a point does not happen again when the step is retried. */
@@ -115,10 +150,15 @@ export function startReferee(options: RefereeOptions): Referee {
     if (pool.thaw(workerId) && isTaken) counts.zombies++;
   }
 
-  async function cut(pool: WorkerPool, workerId: string): Promise<void> {
+  async function cut(
+    pool: WorkerPool,
+    workerId: string,
+    cutNow: () => Promise<boolean>,
+  ): Promise<void> {
     const beganAtMs = Date.now();
-    if (!await database.cutConnections(workerId)) return;
+    const isCut = await cutNow();
     pool.note(workerId, beganAtMs);
+    if (!isCut) return;
     counts.connectionCuts++;
   }
 }

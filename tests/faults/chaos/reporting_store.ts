@@ -1,12 +1,15 @@
 import { z } from "../../../shared/vendor/zod.js";
 import { SwarmError } from "../../../shared/errors/swarm_error.ts";
-import type { Lease, TaskStore } from "../../../shared/worker/task_store.ts";
+import type { ClaimedTask, Lease, TaskStore } from "../../../shared/worker/task_store.ts";
 import type { Point } from "./seeded_faults.ts";
 
 /** Receives the positions of a worker's store. */
 export interface Haunting {
-  /** Returns when the worker may continue; for a worker that is killed here it never returns. */
-  meet(encounter: Encounter): Promise<void>;
+  /**
+   * Returns when the worker may continue, and whether the answer that it has just received is lost;
+   * for a worker that is killed here it never returns.
+   */
+  meet(encounter: Encounter): Promise<{ readonly isAnswerLost: boolean }>;
   /** A write was refused, since another worker has the lease. */
   refused(lease: Lease): Promise<void>;
 }
@@ -23,7 +26,10 @@ const claimedContext = z.object({
   steps: z.array(z.object({ seq: z.int(), state: z.string() })),
 });
 
-/** The same store, which stops at both points of every step and reports refused writes. */
+/**
+ * The same store, which stops after the fetch of a handed task and at both points of every step,
+ * and reports refused writes.
+ */
 export function reportingStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
   const positions = new Map<string, string>();
   const completions = new Map<string, number>();
@@ -33,6 +39,25 @@ export function reportingStore(store: TaskStore, { meet, refused }: Haunting): T
     const position = positions.get(taskId);
     if (position === undefined || seqs.length === 0) return;
     await meet({ taskId, epoch, position, seqs, point });
+  }
+
+  /** Stops with every task that was handed over, and before the first steps that a claim began. */
+  async function receive(claimed: readonly ClaimedTask[]): Promise<readonly ClaimedTask[]> {
+    for (const { context, taskId, epoch, isUntraced = false } of claimed) {
+      const lease = { taskId, epoch };
+      const { task, steps } = claimedContext.parse(context);
+      const { position } = task.input;
+      positions.set(taskId, position);
+      if (isUntraced) {
+        const answer = await meet({ ...lease, position, seqs: [0], point: "fetched" });
+        if (answer.isAnswerLost) {
+          throw new SwarmError("DATABASE_UNAVAILABLE", "Cannot claim tasks: the answer was lost");
+        }
+      } else if (steps.length === 1) {
+        await arrive(lease, "before", seqsOf(steps.filter(({ state }) => state === "started")));
+      }
+    }
+    return claimed;
   }
 
   async function write<T>(lease: Lease, work: Promise<T>): Promise<T> {
@@ -46,17 +71,11 @@ export function reportingStore(store: TaskStore, { meet, refused }: Haunting): T
 
   return {
     ...store,
-    async claim(workerId, limit, options) {
-      const claimed = await store.claim(workerId, limit, options);
-      for (const { context, ...lease } of claimed) {
-        const { task, steps } = claimedContext.parse(context);
-        positions.set(lease.taskId, task.input.position);
-        // The claim itself began the first step.
-        if (steps.length === 1) {
-          await arrive(lease, "before", seqsOf(steps.filter(({ state }) => state === "started")));
-        }
-      }
-      return claimed;
+    claim: async (...args) => await receive(await store.claim(...args)),
+    fetchHanded: async (workerId) => await receive(await store.fetchHanded(workerId)),
+    async beginHanded(lease) {
+      await write(lease, store.beginHanded(lease));
+      await arrive(lease, "before", [1]);
     },
     async begin(lease, intents) {
       const stored = await write(lease, store.begin(lease, intents));

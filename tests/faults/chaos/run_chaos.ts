@@ -3,36 +3,38 @@ import { surviveStrayErrors } from "../../../shared/isolate/survive_stray_errors
 import { runCommand } from "../../../scripts/cli/run_command.ts";
 import { writeLine } from "../../../scripts/terminal.ts";
 import { runChaos } from "./chaos_run.ts";
+import type { Verdict } from "./verdict.ts";
 
 await runCommand(
   {
     name: "deno task chaos",
     summary: "Runs jobs on workers that are killed, frozen and cut off, and checks the result.",
     options: {
-      seed: { type: "string", placeholder: "N", help: "Determines the faults. Default: 1." },
+      seed: {
+        type: "string",
+        placeholder: "N,…",
+        help: "Determines the faults. Several seeds run one after the other. Default: 1.",
+      },
       masters: { type: "string", placeholder: "N", help: "Jobs of eight tasks. Default: 60." },
-      json: { type: "boolean", help: "Prints one line of JSON." },
+      json: { type: "boolean", help: "Prints one line of JSON per seed." },
       verbose: { type: "boolean", help: "Shows the warnings of the workers." },
     },
   },
   async ({ values }) => {
     // The Postgres client throws an uncatchable error when its server dies.
     surviveStrayErrors(() => {});
-    const { violations, figures, failures } = await runChaos({
-      seed: readCount("seed", values.seed ?? "1"),
-      masters: readCount("masters", values.masters ?? "60"),
-      isVerbose: values.verbose,
-    });
-    if (values.json) writeLine(JSON.stringify({ figures, violations, failures }));
-    else {
-      writeTable(figures);
-      writeLine();
-      writeTable(violations);
-      for (const failure of failures) writeLine(failure);
+    const seeds = (values.seed ?? "1").split(",").map((seed) => readCount("seed", seed));
+    const masters = readCount("masters", values.masters ?? "60");
+    const broken: string[] = [];
+    for (const seed of seeds) {
+      const verdict = await runChaos({ seed, masters, isVerbose: values.verbose });
+      if (values.json) writeLine(JSON.stringify(verdict));
+      else writeVerdict(verdict);
+      const names = Object.entries(verdict.violations).filter(([, count]) => count > 0);
+      broken.push(...names.map(([name]) => `${name} (seed ${seed})`));
     }
-    const broken = Object.entries(violations).filter(([, count]) => count > 0);
     if (broken.length > 0) {
-      throw new Error(`The run broke these invariants: ${broken.map(([name]) => name).join(", ")}`);
+      throw new Error(`The run broke these invariants: ${broken.join(", ")}`);
     }
   },
 );
@@ -42,6 +44,13 @@ function readCount(flag: string, text: string): number {
   throw new Error(
     `Cannot use --${flag}=${JSON.stringify(text)}: it must be a whole number of at least 1`,
   );
+}
+
+function writeVerdict({ violations, figures, failures }: Verdict): void {
+  writeTable(figures);
+  writeLine();
+  writeTable(violations);
+  for (const failure of failures) writeLine(failure);
 }
 
 function writeTable(rows: Readonly<Record<string, number>>): void {

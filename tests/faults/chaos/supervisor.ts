@@ -1,7 +1,7 @@
 import { seededRandom } from "../../../scripts/seeded_random.ts";
 import { shuffled } from "../../postgres/race_fixture.ts";
 import type { ChaosDatabase } from "./chaos_database.ts";
-import { TASKS_OF_A_JOB } from "./chaos_job.ts";
+import { createMaster, TASKS_OF_A_JOB } from "./chaos_job.ts";
 import type { WorkerPool } from "./worker_pool.ts";
 
 /** The faults and answers of a supervisor. */
@@ -17,12 +17,16 @@ export interface SupervisorOptions {
   readonly seed: number;
   readonly database: ChaosDatabase;
   readonly pool: WorkerPool;
-  readonly masterIds: readonly string[];
+  /** The positions of the master tasks that wait when the workers start. */
+  readonly waiting: readonly string[];
+  /** The positions of the master tasks that are created later, each for an idle worker. */
+  readonly arriving: readonly string[];
   readonly cancellations: number;
   readonly timeoutMs: number;
 }
 
 const ROUND_PAUSE_MS = 200;
+const MOST_ARRIVALS_A_ROUND = 3;
 /** The share of all tasks after which no more jobs are cancelled and no more messages are lost. */
 const LAST_DISTURBANCE_SHARE = 0.7;
 /** The share of finished tasks at which Postgres dies. */
@@ -30,15 +34,17 @@ const RESTART_SHARE = 0.4;
 
 /**
  * Does the platform's work, cron and wake-ups, and that of people: it approves and rejects reviews
- * alternately. It also cancels running jobs, deletes messages, and restarts Postgres once.
+ * alternately. It creates jobs when a worker is idle, cancels running ones, deletes messages, and
+ * restarts Postgres once.
  *
  * @throws Error if tasks are left after `timeoutMs`, with the first of them.
  */
 export async function superviseChaos(options: SupervisorOptions): Promise<SupervisorCounts> {
-  const { seed, database, pool, masterIds, cancellations } = options;
+  const { seed, database, pool, cancellations } = options;
   const random = seededRandom(seed);
-  const toCancel = shuffled(masterIds, random);
-  const taskCount = masterIds.length * TASKS_OF_A_JOB;
+  const toCancel = shuffled([...options.waiting, ...options.arriving], random);
+  const toCreate = [...options.arriving];
+  const taskCount = toCancel.length * TASKS_OF_A_JOB;
   const counts = { cancelledJobs: 0, lostMessages: 0, reviewsAnswered: 0, restarts: 0 };
   const giveUpAtMs = Date.now() + options.timeoutMs;
 
@@ -47,8 +53,9 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
     await sql`select private.reconcile()`;
     pool.wakeAll();
     await answerReviews();
+    await createForIdleWorkers();
     const { endedCount, leftCount } = await progress();
-    if (leftCount === 0) return counts;
+    if (leftCount === 0 && toCreate.length === 0) return counts;
     if (Date.now() > giveUpAtMs) throw new Error(`Tasks are stuck: ${await describeLeft()}`);
     const share = endedCount / taskCount;
     const dueCount = cancellations * Math.min(1, share / LAST_DISTURBANCE_SHARE);
@@ -83,13 +90,28 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
     }
   }
 
+  async function createForIdleWorkers(): Promise<void> {
+    for (let count = 0; count < MOST_ARRIVALS_A_ROUND; count++) {
+      const position = toCreate[0];
+      if (position === undefined) return;
+      const [idle] = await database.sql`
+        select from private.pick_idle_worker(null::uuid, null::text, false) as worker
+        where worker.worker_id is not null`;
+      if (idle === undefined) return;
+      await createMaster(database.sql, position);
+      toCreate.shift();
+    }
+  }
+
   /** The next job in the seed's order that waits for its subtasks. */
   async function cancelOne(): Promise<void> {
     const parked = await database.sql`
-      select id from public.tasks where parent_id is null and status = 'pending_subtask'`;
-    const parkedIds = new Set(parked.map(({ id }) => String(id)));
-    const masterId = toCancel.find((id) => parkedIds.has(id));
-    if (masterId === undefined) return;
+      select id, input ->> 'position' as position
+      from public.tasks where parent_id is null and status = 'pending_subtask'`;
+    const idOf = new Map(parked.map(({ id, position }) => [String(position), String(id)]));
+    const position = toCancel.find((candidate) => idOf.has(candidate));
+    if (position === undefined) return;
+    const masterId = idOf.get(position) ?? "";
     const [row] = await database.sql`select public.cancel_task(${masterId}::uuid) as count`;
     if (Number(row?.count) > 0) counts.cancelledJobs++;
   }
@@ -107,6 +129,8 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
       select id, input, status, epoch, attempts, deliveries, pending_children, message_id, worker_id,
         lease_expires_at - clock_timestamp() as lease, error, to_jsonb(logs) as logs
       from public.tasks where finished_at is null order by created_at limit 5`;
-    return JSON.stringify(left, null, 1);
+    const idle = await database.sql`
+      select *, clock_timestamp() - seen_at as seen_ago from private.idle_workers`;
+    return JSON.stringify({ left, toCreate, idle }, null, 1);
   }
 }

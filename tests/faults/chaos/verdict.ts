@@ -7,6 +7,7 @@ import type { Disturbance } from "./worker_pool.ts";
 export interface Testimony {
   readonly masterCount: number;
   readonly cancelledJobs: number;
+  readonly leaseSeconds: number;
   readonly answers: readonly GivenAnswer[];
   readonly toolRequests: readonly SeenHttpRequest[];
   readonly disturbances: readonly Disturbance[];
@@ -27,22 +28,27 @@ export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdic
   const deliveries = await readDeliveries(sql);
   const model = await judgeModel(sql, testimony, lostByTask(deliveries));
   const tools = await judgeTools(sql, testimony, lostByTask(deliveries));
+  const handOvers = await readHandOvers(sql);
+  const handed = await judgeHandOvers(sql, handOvers, testimony, lostByTask(deliveries));
   return {
     violations: {
       ...await readViolations(sql, testimony),
       ...await judgeOutputs(sql),
       ...model.violations,
       ...tools.violations,
+      ...handed.violations,
+      ...await judgeEstimates(sql, deliveries, handOvers, testimony),
     },
     figures: {
       ...await readFigures(sql),
       deliveries: deliveries.length,
       lost_deliveries: deliveries.filter(({ isLost }) => isLost).length,
       lost_without_a_fault:
-        deliveries.filter((delivery) => delivery.isLost && !isExplained(delivery, testimony))
+        deliveries.filter((delivery) => delivery.isLost && !wasDisturbed(delivery, testimony))
           .length,
       ...model.figures,
       ...tools.figures,
+      ...handed.figures,
     },
     failures: await readFailures(sql),
   };
@@ -96,6 +102,8 @@ async function readViolations(
         + (select count(*) from (
           select from public.task_events
           where type in ('model.completed', 'tool.completed', 'tool.failed', 'subtask.finished')
+            -- A server without a list of tools fails without a step.
+            and payload ? 'step_seq'
           group by task_id, payload ->> 'step_seq' having count(*) > 1
         ) as repeated) as steps_with_two_results,
       (select count(*) from witness.sightings where what = 'stale write') as stale_writes_accepted,
@@ -173,9 +181,11 @@ function lostByTask(deliveries: readonly Delivery[]): ReadonlyMap<string, number
   return countBy(deliveries.filter(({ isLost }) => isLost), ({ position }) => position);
 }
 
-/** Whether its worker was disturbed, or the database down, while it ran. */
-function isExplained(delivery: Delivery, { disturbances, outages }: Testimony): boolean {
-  const { workerId, beganAtMs, endedAtMs } = delivery;
+/** Whether a worker was disturbed, or the database down, in a period. */
+function wasDisturbed(
+  { workerId, beganAtMs, endedAtMs }: Pick<Delivery, "workerId" | "beganAtMs" | "endedAtMs">,
+  { disturbances, outages }: Testimony,
+): boolean {
   const isDuring = (fault: Omit<Disturbance, "workerId">) =>
     fault.endedAtMs >= beganAtMs && (endedAtMs === null || fault.beganAtMs <= endedAtMs);
   return outages.some(isDuring) ||
@@ -267,6 +277,109 @@ async function judgeTools(
       tool_calls: toolRequests.length,
       effects_repeated_by_leave: ofTool("pay").filter(({ key }) => runsOf(String(key)) > 1).length,
     },
+  };
+}
+
+/** A task that was given to a worker when it was created. */
+interface HandOver {
+  readonly position: string;
+  readonly workerId: string;
+  readonly atMs: number;
+  readonly isFetched: boolean;
+}
+
+/**
+ * Compares the hand-overs with fetches and model calls: each was fetched at most once, by its
+ * worker, and a worker that nothing disturbed has begun its task before its lease ended. Otherwise
+ * the lease has passed to another, as after any loss without a fault.
+ */
+async function judgeHandOvers(
+  sql: Sql,
+  handOvers: readonly HandOver[],
+  testimony: Testimony,
+  lost: ReadonlyMap<string, number>,
+): Promise<Omit<Verdict, "failures">> {
+  const { answers, leaseSeconds } = testimony;
+  const [row] = await sql`
+    select count(*)::int as count from (
+      select from witness.fetches as fetched
+      left join witness.hand_overs as hand_over
+        on hand_over.task_id = fetched.task_id and hand_over.worker_id = fetched.worker_id
+          and fetched.epoch = 1
+      group by fetched.task_id
+      having count(*) > 1 or count(hand_over.task_id) = 0
+    ) as wrong`;
+  const beginnings = new Map<string, number>();
+  for (const { position, seq, atMs } of answers) {
+    if (seq === 1 && !beginnings.has(position)) beginnings.set(position, atMs);
+  }
+  const leaseMs = leaseSeconds * 1_000;
+  const late = handOvers.filter(({ position, atMs }) =>
+    (beginnings.get(position) ?? Infinity) - atMs > leaseMs
+  );
+  const unexplained = late.filter(({ position, workerId, atMs }) =>
+    !lost.has(position) &&
+    !wasDisturbed({ workerId, beganAtMs: atMs, endedAtMs: atMs + leaseMs }, testimony)
+  );
+  return {
+    violations: {
+      nothing_handed_over: handOvers.length === 0 ? 1 : 0,
+      handed_tasks_fetched_wrongly: Number(row?.count),
+      handed_tasks_not_begun: unexplained.length,
+    },
+    figures: {
+      handed_over: handOvers.length,
+      handed_over_and_not_fetched: handOvers.filter(({ isFetched }) => !isFetched).length,
+      handed_over_and_begun_in_time: handOvers.length - late.length,
+    },
+  };
+}
+
+async function readHandOvers(sql: Sql): Promise<HandOver[]> {
+  const rows = await sql`
+    select task.input ->> 'position' as position, hand_over.worker_id,
+      extract(epoch from hand_over.at) * 1000 as at_ms,
+      exists (select from witness.fetches where task_id = hand_over.task_id) as is_fetched
+    from witness.hand_overs as hand_over
+    join public.tasks as task on task.id = hand_over.task_id`;
+  return rows.map((row) => ({
+    position: String(row.position),
+    workerId: String(row.worker_id),
+    atMs: Number(row.at_ms),
+    isFetched: row.is_fetched === true,
+  }));
+}
+
+/**
+ * Each estimated model call of a completed task belongs to a delivery that was lost. A handed task
+ * that was never fetched has made no call; only the server's crash, which empties the table of
+ * hand-overs, makes that unknown.
+ */
+async function judgeEstimates(
+  sql: Sql,
+  deliveries: readonly Delivery[],
+  handOvers: readonly HandOver[],
+  { outages }: Testimony,
+): Promise<Record<string, number>> {
+  const rows = await sql`
+    select task.input ->> 'position' as position, count(*)::int as count
+    from public.usage_events as used
+    join public.tasks as task on task.id = used.task_id
+    where used.is_estimate and task.status = 'completed'
+    group by 1`;
+  const lost = lostByTask(deliveries);
+  const uncalled = new Set(
+    handOvers
+      .filter(({ isFetched, atMs }) =>
+        !isFetched && outages.every((fault) => fault.endedAtMs < atMs)
+      )
+      .map(({ position }) => position),
+  );
+  const possible = (position: string) =>
+    (lost.get(position) ?? 0) - (uncalled.has(position) ? 1 : 0);
+  return {
+    estimates_without_a_lost_call:
+      rows.filter(({ position, count }) => Number(count) > possible(String(position))).length,
   };
 }
 

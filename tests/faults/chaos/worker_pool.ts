@@ -2,9 +2,11 @@ import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 import type { ChaosWorkerOptions } from "./chaos_worker.ts";
 
 /** The common configuration of all workers in a pool. */
-export type PoolOptions = Omit<ChaosWorkerOptions, "workerId"> & {
+export type PoolOptions = Omit<ChaosWorkerOptions, "workerId" | "isListening"> & {
   /** The number of concurrent processes. */
   readonly workers: number;
+  /** How many of them listen. */
+  readonly listeningWorkers: number;
 };
 
 /** A fault of a worker, in milliseconds since the epoch. */
@@ -25,7 +27,7 @@ interface WorkerProcess {
 const NEWLINE = new Uint8Array([10]);
 const WORKER = new URL("chaos_worker.ts", import.meta.url).pathname;
 
-/** Worker processes; one that ends is immediately replaced by one with another name. */
+/** Worker processes; one that ends is immediately replaced by a similar one with another name. */
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #processes = new Map<string, WorkerProcess>();
@@ -37,7 +39,9 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    for (let count = 0; count < options.workers; count++) this.#start();
+    for (let count = 0; count < options.workers; count++) {
+      this.#start(count < options.listeningWorkers);
+    }
   }
 
   get frozenCount(): number {
@@ -94,10 +98,10 @@ export class WorkerPool {
     if (!isGone) stdin.write(NEWLINE).catch(() => {});
   }
 
-  #start(): void {
-    const { workers: _, ...common } = this.#options;
+  #start(isListening: boolean): void {
+    const { workers: _workers, listeningWorkers: _listening, ...common } = this.#options;
     const workerId = `chaos-worker-${++this.#startedCount}`;
-    const options: ChaosWorkerOptions = { workerId, ...common };
+    const options: ChaosWorkerOptions = { workerId, isListening, ...common };
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", WORKER, JSON.stringify(options)],
       cwd: PROJECT_ROOT,
@@ -113,7 +117,7 @@ export class WorkerPool {
     void child.status.then(() => {
       if (!worker.isGone) this.collapsedCount++;
       this.#processes.delete(workerId);
-      if (!this.#isStopping) this.#start();
+      if (!this.#isStopping) this.#start(isListening);
     });
   }
 }

@@ -60,11 +60,7 @@ gatewayTest("a changed definition is quarantined until it is approved", async (f
   await list(null);
   argument = "q";
   const { quarantined } = await list(other);
-  assert.match(
-    JSON.stringify(quarantined[0]?.difference[0]?.approved),
-    /"query"/,
-    "their own",
-  );
+  assert.match(JSON.stringify(quarantined[0]?.difference[0]?.approved), /"query"/, "their own");
   const [third] = (await list(await fixture.createUser())).quarantined;
   assert.match(
     JSON.stringify(third?.difference[0]?.approved),

@@ -3,7 +3,7 @@ import type { ToolCaller } from "../../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallOutcome } from "../../../shared/tool_contracts/tool_call.ts";
 import { testsSharing } from "../../shared_fixture.ts";
 import { type McpFixture, type McpFixtureOptions, startMcpServer } from "../mcp_fixture.ts";
-import { noAbort, openToolFixture, type ToolFixture } from "../tool_fixture.ts";
+import { callOf, noAbort, openToolFixture, type ToolFixture } from "../tool_fixture.ts";
 
 /** Registers a gateway test; all of them share one database. */
 export const gatewayTest = testsSharing(openToolFixture);
@@ -35,16 +35,7 @@ export async function registerServer(
     toolId,
     slug,
     call: (caller: ToolCaller, toolName: string, args = {}) =>
-      fixture.gateway.call({
-        server: slug,
-        toolName,
-        arguments: args,
-        caller,
-        stepSeq: null,
-        attempt: 1,
-        idempotencyKey: crypto.randomUUID(),
-        traceparent: null,
-      }, noAbort()),
+      fixture.gateway.call(callOf({ server: slug, toolName }, caller, args), noAbort()),
     async [Symbol.asyncDispose]() {
       await server.stop();
     },

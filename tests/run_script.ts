@@ -1,4 +1,4 @@
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { PROJECT_ROOT } from "../scripts/project_root.ts";
 
 export interface ScriptResult {
   readonly code: number;
