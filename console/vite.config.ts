@@ -15,5 +15,6 @@ export default defineConfig({
     target: "es2023",
   },
   server: { host: "127.0.0.1", proxy: { "/config.json": LOCAL_CONSOLE_URL } },
-  test: { environment: "happy-dom", include: ["src/**/*_test.ts"] },
+  // The default of 5 s is too short for a page on a machine that does other work.
+  test: { environment: "happy-dom", include: ["src/**/*_test.ts"], testTimeout: 60_000 },
 });
