@@ -26,6 +26,9 @@ const worker = swarm.startWorker({
     },
   },
   slots: 1,
+  // The next worker waits for its end.
+  leaseSeconds: 1,
+  heartbeatSeconds: 0.3,
 });
 // A worker that is never killed ends normally, which the test detects.
 setTimeout(() => Deno.exit(1), 30_000);

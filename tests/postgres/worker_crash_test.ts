@@ -67,9 +67,11 @@ Deno.test("a job survives the death of its worker at any moment, and answers onc
       const answering = answerReviews(taskId, crash.payAgain ?? false);
       const { signal } = await runKilledWorker(server.cluster.url, taskId, crash.moment);
       assert.equal(signal, "SIGKILL");
-      const rescuer = swarm.startWorker(
-        crashJob({ sql: swarm.sql, plannerTaskId: taskId, onMoment: () => {} }),
-      );
+      const rescuer = swarm.startWorker({
+        ...crashJob({ sql: swarm.sql, plannerTaskId: taskId, onMoment: () => {} }),
+        // Only the lease of the killed worker may end.
+        leaseSeconds: 60,
+      });
       const task = await swarm.until(taskId, "completed");
       await Promise.all([answering, rescuer.stop()]);
 

@@ -31,8 +31,6 @@ export function checkedJob(note: (what: string) => Promise<void> | void): Worker
       return answered(text, { content: [{ type: "text", text }, picture] });
     },
     tools: [toolNamed("read", { isReadOnly: true })],
-    leaseSeconds: 1,
-    heartbeatSeconds: 0.3,
   };
 }
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../../scripts/wait_for.ts";
 import { checkedJob, PAGES, prepareChecks, shapeOf } from "./checked_job.ts";
 import { abandon, startDoomedWorker } from "./dying_store.ts";
 import { Swarm, type TestWorker, type WorkerParts } from "./swarm_fixture.ts";
 
 /** For the two runs together: each of them must have at least one write before the worker dies. */
 const MOST_WRITES = 20;
+const NEVER = new Promise<void>(() => {});
 
 /** The job, and its executed calls. */
 function job() {
@@ -34,7 +34,7 @@ Deno.test("a checked, summarized and continued task survives a death at each of 
         const doomed = startDoomedWorker(swarm, parts, fatal);
         abandoned.push(doomed);
         const taskId = await swarm.createTask("Read all");
-        const { output, rescues } = await resume(swarm, taskId, parts);
+        const { output, rescues } = await resume(swarm, taskId, parts, doomed.died);
         doomed.kill();
         deaths += rescues;
 
@@ -53,24 +53,17 @@ Deno.test("a checked, summarized and continued task survives a death at each of 
 });
 
 /** Runs the task to the end of both runs, with a second worker after the death of the first. */
-async function resume(swarm: Swarm, taskId: string, parts: WorkerParts) {
-  let rescuer: TestWorker | null = null;
-  const untilCompleted = async () => {
-    await waitFor(async () => {
-      const [row] = await swarm.sql`
-        select status, lease_expires_at < clock_timestamp() as is_dead
-        from public.tasks where id = ${taskId}::uuid`;
-      if (row?.is_dead) rescuer ??= swarm.startWorker(parts);
-      return row?.status === "completed";
-    }, { what: "the task to be completed", intervalMs: 50 });
-  };
-  await untilCompleted();
+async function resume(swarm: Swarm, taskId: string, parts: WorkerParts, died = NEVER) {
+  const rescuers: TestWorker[] = [];
+  void died.then(async () => {
+    await swarm.endLease(taskId);
+    rescuers.push(swarm.startWorker(parts));
+  });
+  await swarm.until(taskId, "completed");
   await swarm.sql`select public.continue_task(${taskId}::uuid, '"And now?"')`;
-  await untilCompleted();
-  const { output } = await swarm.task(taskId);
-  const died: TestWorker | null = rescuer;
-  await (died as TestWorker | null)?.stop();
-  return { output, rescues: died === null ? 0 : 1 };
+  const { output } = await swarm.until(taskId, "completed");
+  for (const rescuer of rescuers) await rescuer.stop();
+  return { output, rescues: rescuers.length };
 }
 
 async function runToEnd(swarm: Swarm, parts: WorkerParts) {

@@ -139,10 +139,7 @@ Deno.test("a follow-up continues the task's transcript", async (t) => {
       const [claim] = await swarm.sql`
         select epoch from private.claim_tasks('doomed', 1, 1, true)`;
       assert.ok(claim);
-      await swarm.sql`
-        update public.tasks set lease_expires_at = now() - interval '1 second'
-        where id = ${taskId}::uuid`;
-      await swarm.sql`update pgmq.q_agent_tasks set vt = now() - interval '1 second'`;
+      await swarm.endLease(taskId);
       const rescuer = swarm.startWorker({ model });
 
       const task = await swarm.until(taskId, "completed");

@@ -4,7 +4,7 @@ import type { UnknownCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { toolNamed } from "../../shared/agent/agent_states.ts";
-import { abandon, dyingAt } from "./dying_store.ts";
+import { abandon, type DoomedWorker, startDoomedWorker } from "./dying_store.ts";
 import {
   answered,
   ask,
@@ -12,6 +12,7 @@ import {
   Swarm,
   type TestWorker,
   turnNumber,
+  type WorkerParts,
 } from "./swarm_fixture.ts";
 
 const complete = { calls: [ask("complete_task", { output: "done" })] };
@@ -31,8 +32,6 @@ function job() {
       ran.push(`tool ${request.arguments.turn}`);
       return answered("fine");
     },
-    leaseSeconds: 1,
-    heartbeatSeconds: 0.3,
   };
   return { ran, parts };
 }
@@ -40,14 +39,20 @@ function job() {
 Deno.test("no fault loses a task or repeats a finished step", async (t) => {
   const swarm = await Swarm.open();
   const abandoned: TestWorker[] = [];
+  const startDoomed = (parts: WorkerParts, fatal: number): DoomedWorker => {
+    const doomed = startDoomedWorker(swarm, parts, fatal);
+    abandoned.push(doomed);
+    return doomed;
+  };
   try {
     for (const fatal of [0, 1, 2, 3, 4, 5, 6]) {
       await t.step(`a worker that dies at write ${fatal + 1} costs at most one step`, async () => {
         const { ran, parts } = job();
-        abandoned.push(swarm.startWorker({ ...parts, store: (store) => dyingAt(fatal, store) }));
+        const { died } = startDoomed(parts, fatal);
         const taskId = await swarm.createTask();
-        await swarm.until(taskId, "running");
-        const before = await waitForSilence(ran);
+        await died;
+        const before = ran.length;
+        await swarm.endLease(taskId);
 
         const rescuer = swarm.startWorker(parts);
         const task = await swarm.until(taskId, "completed");
@@ -69,25 +74,20 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
         const keys: string[] = [];
         const model: ModelScript = (call) =>
           turnNumber(call) === 0 ? { calls: [ask("pay", { amount: 5 })] } : complete;
-        const base = { model, tools: [toolNamed("pay")], leaseSeconds: 1, heartbeatSeconds: 0.3 };
-        abandoned.push(swarm.startWorker({
-          ...base,
-          store: (store) => dyingAt(2, store),
+        const parts: WorkerParts = {
+          model,
+          tools: [toolNamed("pay")],
           callTool: ({ idempotencyKey }) => {
             keys.push(idempotencyKey);
             return answered("paid");
           },
-        }));
+        };
+        const { died } = startDoomed(parts, 2);
         const taskId = await swarm.createTask();
-        await waitFor(() => keys.length === 1);
+        await died;
+        await swarm.endLease(taskId);
 
-        const rescuer = swarm.startWorker({
-          ...base,
-          callTool: ({ idempotencyKey }) => {
-            keys.push(idempotencyKey);
-            return answered("paid");
-          },
-        });
+        const rescuer = swarm.startWorker(parts);
         await swarm.until(taskId, "needs_human_review");
         assert.equal(keys.length, 1);
         await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
@@ -102,21 +102,23 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
       let callCount = 0;
       const parts = {
         tools: [toolNamed("pay")],
-        leaseSeconds: 1,
-        heartbeatSeconds: 0.3,
         model: (call: TaskModelCall) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
         callTool: () => {
           callCount++;
           return answered("paid");
         },
       };
-      abandoned.push(swarm.startWorker({ ...parts, store: (store) => dyingAt(2, store) }));
+      const first = startDoomed(parts, 2);
       const taskId = await swarm.createTask();
-      await waitFor(() => callCount === 1);
-      abandoned.push(swarm.startWorker({ ...parts, store: (store) => dyingAt(0, store) }));
+      await first.died;
+      assert.equal(callCount, 1);
+      await swarm.endLease(taskId);
+      const second = startDoomed(parts, 0);
       await swarm.until(taskId, "needs_human_review");
       await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
-      await waitFor(() => callCount === 2);
+      await second.died;
+      assert.equal(callCount, 2);
+      await swarm.endLease(taskId);
 
       const rescuer = swarm.startWorker(parts);
       await swarm.until(taskId, "completed");
@@ -178,11 +180,12 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
     await t.step("a worker without its lease stops and can write nothing", async () => {
       let refusals = 0;
       let stopped = false;
+      const rescued = Promise.withResolvers<void>();
       const zombie = swarm.startWorker({
         leaseSeconds: 1,
         heartbeatSeconds: 60,
         model: async ({ signal }) => {
-          await waitFor(() => signal.aborted, { timeoutMs: 4_000 }).catch(() => {});
+          await rescued.promise;
           stopped = signal.aborted;
           return { calls: [ask("complete_task", { output: "zombie" })] };
         },
@@ -201,6 +204,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
 
       const rescuer = swarm.startWorker({ model: () => complete });
       const task = await swarm.until(taskId, "completed");
+      rescued.resolve();
       await waitFor(() => refusals > 0 || stopped, { what: "the zombie to be refused" });
 
       assert.equal(task.output, "done");
@@ -232,8 +236,10 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
 
     await t.step("a worker whose time is up returns its tasks without an attempt", async () => {
       let callCount = 0;
+      // It exists before the worker, which claims for less than half of its time.
+      const taskId = await swarm.createTask();
       const first = swarm.startWorker({
-        wallClockSeconds: 2,
+        wallClockSeconds: 4,
         model: ({ signal }) => {
           callCount++;
           return new Promise((_, reject) => {
@@ -241,7 +247,6 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
           });
         },
       });
-      const taskId = await swarm.createTask();
 
       await first.ended;
       const handedBack = await swarm.task(taskId);
@@ -428,19 +433,6 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
     await swarm.close();
   }
 });
-
-async function waitForSilence(ran: readonly string[]): Promise<number> {
-  let seen = -1;
-  while (seen !== ran.length) {
-    seen = ran.length;
-    await pause();
-  }
-  return seen;
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 300));
-}
 
 function lostAnswer(): UnknownCall {
   return {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { toolNamed } from "../../shared/agent/agent_states.ts";
-import { waitFor } from "../../scripts/wait_for.ts";
 import { abandon, startDoomedWorker } from "./dying_store.ts";
 import { answered, ask, Swarm, type TestWorker } from "./swarm_fixture.ts";
 
@@ -19,8 +18,6 @@ Deno.test("a file that a tool returned is stored once, whenever its worker dies"
         : { calls: [ask("draw")] },
     callTool: () =>
       answered("", { content: [{ type: "image", data: PNG, mimeType: "image/png" }] }),
-    leaseSeconds: 1,
-    heartbeatSeconds: 0.3,
   };
   try {
     for (let fatal = 0; fatal < WRITES; fatal++) {
@@ -28,13 +25,8 @@ Deno.test("a file that a tool returned is stored once, whenever its worker dies"
         const first = startDoomedWorker(swarm, parts, fatal);
         doomed.push(first);
         const taskId = await swarm.createTask("Draw");
-        await waitFor(async () => {
-          const [row] = await swarm.sql`
-            select lease_expires_at < clock_timestamp() as is_dead
-            from public.tasks where id = ${taskId}::uuid`;
-          return row?.is_dead === true;
-        }, { what: "the worker to die", intervalMs: 50 });
-        first.kill();
+        await first.died;
+        await swarm.endLease(taskId);
         const rescuer = swarm.startWorker(parts);
         const task = await swarm.until(taskId, "completed");
         await rescuer.stop();

@@ -19,7 +19,7 @@ function newSpan(): Span {
   };
 }
 
-function open(endpoint: string, timeoutMs = 2_000) {
+function open(endpoint: string, timeoutMs = 60_000) {
   const logged: { event: string; count: unknown }[] = [];
   const exporter = new SpanExporter({
     endpoint,

@@ -111,7 +111,8 @@ export interface DeltaRow {
 }
 
 const PROJECT_ROOT = new URL("../../", import.meta.url).pathname;
-const LEASE_SECONDS = 5;
+/** Long: on a busy machine, a shorter lease could end while its worker is alive. */
+const LEASE_SECONDS = 60;
 
 /** A database with the project's migrations, and its workers with scripted models and tools. */
 export class Swarm {
@@ -222,6 +223,17 @@ export class Swarm {
       where event = 'model.delta' and payload ->> 'task_id' = ${taskId}
       order by payload ->> 'at'`;
     return [...rows] as unknown as DeltaRow[];
+  }
+
+  /** Ends the lease of the task, whose worker is dead, and makes its message visible. */
+  async endLease(taskId: string): Promise<void> {
+    await this.sql`
+      with task as (
+        update public.tasks set lease_expires_at = now() - interval '1 second'
+        where id = ${taskId}::uuid and status = 'running' returning message_id
+      )
+      update pgmq.q_agent_tasks as message set vt = now() - interval '1 second'
+      from task where message.msg_id = task.message_id`;
   }
 
   /** Waits until the task has the status. */

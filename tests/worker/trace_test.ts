@@ -245,7 +245,9 @@ Deno.test("failed and unsampled jobs have correct traces", async (t) => {
     requests.push(request);
     return answered("fine");
   };
-  const base = { model: readOnce, tools, callTool, leaseSeconds: 1, heartbeatSeconds: 0.3 };
+  const base = { model: readOnce, tools, callTool };
+  /** A worker that dies has a short lease, so that its task soon gets another worker. */
+  const shortLease = { leaseSeconds: 1, heartbeatSeconds: 0.3 };
   /** Runs one task to its end and returns the spans of its trace. */
   const trace = async (
     taskId: string,
@@ -267,6 +269,7 @@ Deno.test("failed and unsampled jobs have correct traces", async (t) => {
       requests.length = 0;
       const { worker: dead } = swarm.startWorker({
         ...base,
+        ...shortLease,
         telemetry: victim,
         store: dyingStore,
       });
@@ -301,6 +304,7 @@ Deno.test("failed and unsampled jobs have correct traces", async (t) => {
           : complete;
       const { worker: dead } = swarm.startWorker({
         ...base,
+        ...shortLease,
         model: handOff,
         // Dies with all spans that it has not exported yet.
         telemetry: workerTelemetry("http://127.0.0.1:9"),
