@@ -121,11 +121,11 @@ Deno.test("an endless loop is ended at the wall clock limit while a new isolate 
 });
 
 Deno.test("an isolate in an endless loop is detected and ended, a waiting one is not", async () => {
-  await using fixture = await startHost({ lives: LIVES }, { blockedMs: 200 });
+  await using fixture = await startHost({ lives: LIVES }, { blockedMs: 500 });
   const first = await (await fixture.get("lives")).text();
 
   const hanging = fixture.get("lives", "/hang");
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
   assert.equal(await (await fixture.get("lives")).text(), first);
   const looping = await fixture.get("lives", "/loop");
 
@@ -136,7 +136,7 @@ Deno.test("an isolate in an endless loop is detected and ended, a waiting one is
 });
 
 Deno.test("an endless loop affects no other function, and uses no processor after its end", async () => {
-  await using fixture = await startHost({ lives: LIVES, other: LIVES }, { blockedMs: 200 });
+  await using fixture = await startHost({ lives: LIVES, other: LIVES }, { blockedMs: 500 });
   const other = fixture.get("other", "/later");
   await (await other).text();
 
@@ -149,7 +149,11 @@ Deno.test("an endless loop affects no other function, and uses no processor afte
 
 Deno.test("a request without an answer in time is FUNCTION_TIMEOUT and affects no other", async () => {
   await using fixture = await startHost({ lives: LIVES }, { requestTimeoutMs: 1_000 });
-  const first = await (await fixture.get("lives")).text();
+  // The first requests may wait longer than that for the start of the isolate.
+  const first = await waitFor(async () => {
+    const answer = await fixture.get("lives");
+    return answer.ok && await answer.text();
+  }, { what: "the isolate" });
 
   const response = await fixture.get("lives", "/hang");
 
@@ -171,7 +175,8 @@ Deno.test("a retired isolate finishes its background work before it unloads", as
 });
 
 Deno.test("background work beyond nine tenths of the wall clock limit receives beforeunload", async () => {
-  await using fixture = await startHost({ lives: LIVES }, { wallClockMs: 1_500 });
+  // The isolate has a tenth of this time to announce its unload.
+  await using fixture = await startHost({ lives: LIVES }, { wallClockMs: 5_000 });
 
   await (await fixture.get("lives", "/endless")).text();
 

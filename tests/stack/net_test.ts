@@ -4,6 +4,7 @@ import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
+import { freePorts } from "./free_ports.ts";
 
 /** The requests that the target server received. */
 interface Received {
@@ -67,11 +68,6 @@ async function answer(sql: Sql, id: string | undefined) {
   return row;
 }
 
-function closedPort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
 netTest(
   "a queued request is sent when its transaction commits, and its answer is stored",
   async ({ fixture: { sql }, target, received }) => {
@@ -124,7 +120,7 @@ netTest(
       select net.http_get(${`${target}/hang`}, timeout_milliseconds => 100) as id
     `;
     const [lost] = await sql<{ id: string }[]>`
-      select net.http_get(${`http://127.0.0.1:${closedPort()}/`}) as id
+      select net.http_get(${`http://127.0.0.1:${freePorts()}/`}) as id
     `;
 
     const late = await answer(sql, slow?.id);

@@ -230,8 +230,13 @@ Deno.test("realtime handles connections", async (t) => {
   });
 
   await t.step("an expired token closes the channel with the reason", async () => {
-    const token = stack.token(USER, { lifeSeconds: 2 });
+    let token = stack.token(USER);
     const client = await stack.client({ accessToken: () => token });
+    client.realtime.connect();
+    await waitFor(() => client.realtime.isConnected(), { what: "the connection" });
+    // Only the join happens during the life of this token.
+    token = stack.token(USER, { lifeSeconds: 5 });
+    await client.realtime.setAuth();
     const seen = follow(client, `${USER}:b`);
 
     await waitFor(() => seen.includes("CLOSED"));

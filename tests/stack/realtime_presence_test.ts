@@ -56,7 +56,9 @@ Deno.test("realtime tracks presence", async (t) => {
       await bob.channel.track({ mood: "glad" });
       await waitFor(() => shown(ada).bob !== undefined);
       await ada.channel.track({ mood: "wild" });
-      await waitFor(() => JSON.stringify(shown(bob)).includes("wild"));
+      for (const client of [ada, bob]) {
+        await waitFor(() => JSON.stringify(shown(client)).includes("wild"));
+      }
 
       deepEqual(shown(ada), { ada: [{ mood: "wild" }], bob: [{ mood: "glad" }] });
       deepEqual(shown(bob), shown(ada));

@@ -1,22 +1,6 @@
 import assert from "node:assert/strict";
+import { freePorts } from "./free_ports.ts";
 import { runStart } from "./start_process.ts";
-
-/** A listener on a port of which the two before are free as well, for an API and its database. */
-function takeConsolePort(): Deno.Listener & { readonly port: number } {
-  for (;;) {
-    const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = taken.addr as Deno.NetAddr;
-    try {
-      for (const before of [port - 2, port - 1]) {
-        Deno.listen({ hostname: "127.0.0.1", port: before }).close();
-      }
-      return Object.assign(taken, { port });
-    } catch (error) {
-      taken.close();
-      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
-    }
-  }
-}
 
 Deno.test("start for a person prints no address of a console that is left out", async () => {
   await using start = runStart(["--ephemeral", "--port", "0", "--no-console"]);
@@ -30,8 +14,9 @@ Deno.test("start for a person prints no address of a console that is left out", 
 });
 
 Deno.test("start on a console port that is taken says so and serves everything else", async () => {
-  using taken = takeConsolePort();
-  await using start = runStart(["--ephemeral", "--json", "--port", String(taken.port - 2)]);
+  const port = freePorts();
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: port + 2 });
+  await using start = runStart(["--ephemeral", "--json", "--port", String(port)]);
   const { api_url: apiUrl, console_url: consoleUrl, secret_key: key } = await start.ready;
 
   const answer = await fetch(`${apiUrl}/rest/v1/agents?select=slug&limit=1`, {
@@ -43,6 +28,6 @@ Deno.test("start on a console port that is taken says so and serves everything e
 
   assert.equal(consoleUrl, null);
   assert.equal(answer.status, 200);
-  assert.match(stderr, new RegExp(`Cannot serve the console: port ${taken.port} is in use`));
+  assert.match(stderr, new RegExp(`Cannot serve the console: port ${taken.addr.port} is in use`));
   assert.equal(code, 0);
 });

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { consolePort } from "../../scripts/console/console_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { freePorts } from "./free_ports.ts";
 import { areGone, descendants } from "./process_tree.ts";
 import { runStart, type StartEnd } from "./start_process.ts";
 
-const EPHEMERAL = ["--ephemeral", "--json", "--port", "0"];
+const EPHEMERAL = ["--ephemeral", "--json", "--port", String(freePorts())];
 
 function assertOneClearLine({ code, stdout, stderr }: StartEnd, says: RegExp): void {
   assert.equal(code, 1);
