@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { type DemoUser, type Project } from "../../scripts/demo/user_client.ts";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { z } from "../../shared/vendor/zod.js";
 import { loadSupabaseJs } from "../deps.ts";
+import { CACHE_DIR, fillDataFolder } from "../e2e/migrated_folder.ts";
 import { type ReadyLine, runStart } from "../stack/start_process.ts";
 import { type FreshClone, makeFreshClone } from "./fresh_clone.ts";
 
@@ -40,12 +40,12 @@ export async function startDocsStack(): Promise<DocsStack> {
   const stack = new AsyncDisposableStack();
   try {
     const clone = stack.use(await makeFreshClone());
+    await fillDataFolder(join(clone.root, ".supaswarm"));
     const start = stack.use(runStart(["--port", "0", "--json"], {
       root: clone.root,
       env: {
         // The snapshots of this checkout; a new user's first start creates them.
-        SUPASWARM_CACHE_DIR: Deno.env.get("SUPASWARM_CACHE_DIR") ||
-          join(PROJECT_ROOT, ".supaswarm/cache"),
+        SUPASWARM_CACHE_DIR: CACHE_DIR,
         ...Object.fromEntries(MACHINE_VARIABLES.map((name) => [name, ""])),
       },
     }));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { runDemo } from "../../scripts/demo/run_demo.ts";
+import { TEST_DATABASE } from "../../scripts/test/test_database.ts";
 
 /** A folder that is deleted after the test. */
 async function makeFolder(files: Readonly<Record<string, string>>) {
@@ -12,7 +13,7 @@ async function makeFolder(files: Readonly<Record<string, string>>) {
 }
 
 /** Uses the scripted model, even where keys are set. */
-const QUIETLY = { db: "pglite", view: null, environment: {} };
+const QUIETLY = { view: null, environment: {} };
 const QUEUE = "# The queue\n\nIt never loses a task. Not one.\n\n## Leases\n";
 
 Deno.test("the demo proves every criterion, whatever the files of its folder contain", async () => {
@@ -23,7 +24,7 @@ Deno.test("the demo proves every criterion, whatever the files of its folder con
     "not-asked-for.txt": "no Markdown",
   });
 
-  const result = await runDemo({ ...QUIETLY, folder: folder.path });
+  const result = await runDemo({ ...QUIETLY, db: "pglite", folder: folder.path });
 
   assert.deepEqual(Object.entries(result.criteria).filter(([, isMet]) => !isMet), []);
   assert.equal(result.ok, true);
@@ -36,7 +37,7 @@ Deno.test("the demo reports an unreadable file and continues without it", async 
   await using folder = await makeFolder({ "queue.md": QUEUE });
   await Deno.symlink(join(folder.path, "nowhere"), join(folder.path, "gone.md"));
 
-  const result = await runDemo({ ...QUIETLY, folder: folder.path });
+  const result = await runDemo({ ...QUIETLY, db: TEST_DATABASE, folder: folder.path });
 
   assert.match(result.report, /1 of 2 documents were read/);
   assert.match(result.report, /gone\.md[^]*could not be read/);

@@ -105,6 +105,7 @@ Deno.test("files that users upload reach the model, and no other user", async (t
       await files.remove([own("gone.md")]);
       const before = requests.length;
       await sql`update public.tasks set run_after = now() where id = ${data.task_id}`;
+      await sql`select private.tick()`; // As the scheduler does every 15 seconds.
 
       await untilTask(sql, data.task_id, "failed");
 

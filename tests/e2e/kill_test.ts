@@ -12,6 +12,7 @@ import { areGone, descendants } from "../stack/process_tree.ts";
 import { type ReadyLine, runStart } from "../stack/start_process.ts";
 import { startMcpServer } from "../tools/mcp_fixture.ts";
 import { created, sendRequest } from "./create_task_endpoint.ts";
+import { fillDataFolder } from "./migrated_folder.ts";
 import { addAgent, addProvider, addTool } from "./operator.ts";
 import { call, complete, completeWithResults, scriptTurns, turnNumber } from "./script.ts";
 import { untilTask } from "./task_view.ts";
@@ -55,6 +56,7 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
   const asked: string[] = [];
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => Deno.remove(dataDir, { recursive: true }));
+  await fillDataFolder(dataDir);
   const models = await startModelServer({ agents: [boss, hand(asked, gate.promise)] });
   cleanUp.defer(() => models.stop());
   const desk = await startMcpServer();
@@ -92,7 +94,8 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
   await waitFor(() => areGone([ready.pid, ...children]), { what: "the end of the killed stack" });
   gate.resolve();
 
-  const again = await start().ready;
+  const second = start();
+  const again = await second.ready;
   const { output, after } = await withSql(again, async (sql) => {
     const writingId = await waitFor(() => taskInReview(sql, masterId))
       .catch(async (cause) => {
@@ -112,6 +115,11 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
   assert.equal(models.journal.count("boss"), 2);
   assert.deepEqual(desk.notes.toSorted(), ["ended", "thinking"]);
   assert.deepEqual(slow.notes, ["writing"]);
+
+  const rest = await descendants(again.pid);
+  second.kill("SIGTERM");
+  assert.equal((await second.ended).code, 0);
+  assert.ok(rest.length > 0 && await areGone(rest), "SIGTERM leaves no process");
 });
 
 async function holdBack(answer: Promise<Response>, gate: Promise<void>): Promise<Response> {

@@ -33,6 +33,8 @@ Deno.test("a user's webhook receives the job that the user's schedule started", 
     await platform.sql`
       update public.schedules set next_run_at = now() - interval '1 hour'
       where id = ${schedule.data.id}::uuid`;
+    // As the scheduler does every 15 seconds.
+    await platform.sql`select private.run_due_schedules()`;
 
     const { headers, body } = await heard.promise;
     const { type, data } = JSON.parse(body);

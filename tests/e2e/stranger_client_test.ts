@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { signUp } from "../../scripts/demo/user_client.ts";
-import { startModelServer } from "../../scripts/models/model_server.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
-import { areGone, descendants } from "../stack/process_tree.ts";
-import { runStart } from "../stack/start_process.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { listen } from "./channel_listener.ts";
-import { addAgent, addProvider } from "./operator.ts";
+import { addAgent } from "./operator.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 import { readTask, untilTask } from "./task_view.ts";
 
@@ -26,15 +22,11 @@ const createdSchema = z.object({
 });
 
 Deno.test("an external client follows its own task to the end", async (t) => {
-  const models = await startModelServer({ agents: [CAREFUL] });
-  await using start = runStart(["--ephemeral", "--json", "--port", "0"], { stdin: "null" });
-  const ready = await start.ready;
-  const children = await descendants(ready.pid);
-  const sql = createSql(ready.db_url, { maxConnections: 1, applicationName: "e2e" });
-  const project = { apiUrl: ready.api_url, publishableKey: ready.publishable_key };
-  await addProvider(sql, { name: "outside", baseUrl: `${models.url}/v1` });
-  await addAgent(sql, { slug: "careful", provider: "outside" });
-  const owner = await signUp(project, "ada");
+  await using platform = await sharedPlatform();
+  const { sql, stack } = platform;
+  stack.models.addAgent(CAREFUL);
+  await addAgent(sql, { slug: "careful" });
+  const { user: owner } = await platform.addUser("ada");
   try {
     const { data } = await owner.client.functions.invoke("supaswarm-create-task", {
       body: { agent: "careful", input: "Write a report" },
@@ -78,15 +70,5 @@ Deno.test("an external client follows its own task to the end", async (t) => {
     });
   } finally {
     await owner.client.realtime.disconnect();
-    await sql.end({ timeout: 1 });
-    await models.stop();
   }
-
-  await t.step("SIGTERM to the pid in the ready line leaves no process", async () => {
-    Deno.kill(ready.pid, "SIGTERM");
-    const { code } = await start.ended;
-
-    assert.equal(code, 0);
-    assert.ok(children.length > 0 && await areGone(children));
-  });
 });

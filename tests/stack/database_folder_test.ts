@@ -5,8 +5,10 @@ import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { readHolder } from "../../stack/database/folder_lock.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { testsSharing } from "../shared_fixture.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 
+const databaseTest = testsSharing(openDatabaseFixture);
 const quiet = { db: "pglite", log: () => {} };
 
 async function rejection(promise: Promise<unknown>): Promise<SwarmError> {
@@ -15,14 +17,15 @@ async function rejection(promise: Promise<unknown>): Promise<SwarmError> {
   return error;
 }
 
-Deno.test("a data folder in use is refused with the id of the process that uses it", async () => {
-  await using fixture = await openDatabaseFixture();
+databaseTest(
+  "a data folder in use is refused with the id of the process that uses it",
+  async (fixture) => {
+    const error = await rejection(openDatabase({ ...quiet, dataDir: fixture.dataDir }));
 
-  const error = await rejection(openDatabase({ ...quiet, dataDir: fixture.dataDir }));
-
-  assert.equal(error.code, "DATABASE_UNAVAILABLE");
-  assert.match(error.message, new RegExp(`in use by process ${Deno.pid}$`));
-});
+    assert.equal(error.code, "DATABASE_UNAVAILABLE");
+    assert.match(error.message, new RegExp(`in use by process ${Deno.pid}$`));
+  },
+);
 
 Deno.test("a data folder keeps its data between starts", async () => {
   const dataDir = await Deno.makeTempDir();
@@ -101,27 +104,30 @@ Deno.test("a start ends the busy database process that a killed stack left behin
   assert.ok(performance.now() - startedAt < 90_000, "it waited for the statement of 100 s");
 });
 
-Deno.test("openDatabase() accepts the URL of a prepared server and refuses an unreachable one", async () => {
-  await using fixture = await openDatabaseFixture();
-  const { url } = fixture.database;
+databaseTest(
+  "openDatabase() accepts the URL of a prepared server and refuses an unreachable one",
+  async (fixture) => {
+    const { url } = fixture.database;
 
-  const database = await openDatabase({ ...quiet, db: url, dataDir: "" });
-  await database.stop();
-  const error = await rejection(
-    openDatabase({ ...quiet, db: "postgresql://u:secret@127.0.0.1:9/x", dataDir: "" }),
-  );
+    const database = await openDatabase({ ...quiet, db: url, dataDir: "" });
+    await database.stop();
+    const error = await rejection(
+      openDatabase({ ...quiet, db: "postgresql://u:secret@127.0.0.1:9/x", dataDir: "" }),
+    );
 
-  assert.deepEqual([database.kind, database.url], ["url", url]);
-  assert.equal(error.code, "DATABASE_UNAVAILABLE");
-  assert.match(error.message, /^Cannot use the database at 127\.0\.0\.1:9\/x: /);
-  assert.doesNotMatch(error.message, /secret/);
-});
+    assert.deepEqual([database.kind, database.url], ["url", url]);
+    assert.equal(error.code, "DATABASE_UNAVAILABLE");
+    assert.match(error.message, /^Cannot use the database at 127\.0\.0\.1:9\/x: /);
+    assert.doesNotMatch(error.message, /secret/);
+  },
+);
 
-Deno.test("openDatabase() names what an unprepared server lacks", async () => {
-  await using fixture = await openDatabaseFixture();
-  await fixture.sql.unsafe("drop schema realtime cascade");
+databaseTest("openDatabase() names what an unprepared server lacks", async ({ sql, database }) => {
+  await sql`alter schema realtime rename to renamed`;
 
-  const error = await rejection(openDatabase({ ...quiet, db: fixture.database.url, dataDir: "" }));
+  const error = await rejection(openDatabase({ ...quiet, db: database.url, dataDir: "" }));
+
+  await sql`alter schema renamed rename to realtime`;
 
   assert.equal(error.code, "CONFIG_INVALID");
   assert.match(error.message, /it lacks schema realtime$/);

@@ -2,24 +2,33 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
+import { testsSharing } from "../shared_fixture.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
-/** A project with these files under `supabase/`, and a database for it. */
-async function withProject(
+const databaseTest = testsSharing(openDatabaseFixture);
+
+/** Registers a test with a project that has these files under `supabase/`, and a database for it. */
+function projectTest(
+  claim: string,
   files: Readonly<Record<string, string>>,
   test: (project: { root: string; fixture: DatabaseFixture }) => Promise<void>,
-): Promise<void> {
-  const root = await Deno.makeTempDir();
-  await Deno.mkdir(join(root, "supabase", "migrations"), { recursive: true });
-  for (const [path, text] of Object.entries(files)) {
-    await Deno.writeTextFile(join(root, "supabase", path), text);
-  }
-  await using fixture = await openDatabaseFixture();
-  try {
-    await test({ root, fixture });
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+): void {
+  databaseTest(claim, async (fixture) => {
+    const root = await Deno.makeTempDir();
+    await Deno.mkdir(join(root, "supabase", "migrations"), { recursive: true });
+    for (const [path, text] of Object.entries(files)) {
+      await Deno.writeTextFile(join(root, "supabase", path), text);
+    }
+    try {
+      await test({ root, fixture });
+    } finally {
+      await Deno.remove(root, { recursive: true });
+      await fixture.sql.unsafe(`
+        drop schema if exists supabase_migrations cascade;
+        drop table if exists public.first, public.good, public.bad;
+      `);
+    }
+  });
 }
 
 const TWO_FILES = {
@@ -29,8 +38,10 @@ const TWO_FILES = {
   "seed.sql": "insert into first values (3);",
 };
 
-Deno.test("applyMigrations() applies files in order, then the seed, and records them", () =>
-  withProject(TWO_FILES, async ({ root, fixture }) => {
+projectTest(
+  "applyMigrations() applies files in order, then the seed, and records them",
+  TWO_FILES,
+  async ({ root, fixture }) => {
     const report = await applyMigrations(fixture.database, root);
 
     assert.deepEqual(report, { applied: ["20260101", "20260102"], edited: [], isSeeded: true });
@@ -51,10 +62,13 @@ Deno.test("applyMigrations() applies files in order, then the seed, and records 
       },
       { version: "20260102", name: "second", statements: ["insert into first values (2)"] },
     ]);
-  }));
+  },
+);
 
-Deno.test("applyMigrations() applies nothing twice and names files that were edited afterwards", () =>
-  withProject(TWO_FILES, async ({ root, fixture }) => {
+projectTest(
+  "applyMigrations() applies nothing twice and names files that were edited afterwards",
+  TWO_FILES,
+  async ({ root, fixture }) => {
     await applyMigrations(fixture.database, root);
     const second = join("supabase", "migrations", "20260102_second.sql");
     await Deno.writeTextFile(join(root, second), "insert into first values (20);");
@@ -65,36 +79,38 @@ Deno.test("applyMigrations() applies nothing twice and names files that were edi
     assert.deepEqual(report, { applied: [], edited: [second], isSeeded: false });
     const [row] = await fixture.sql`select count(*)::int as count from public.first`;
     assert.deepEqual(row, { count: 3 });
-  }));
+  },
+);
 
-Deno.test("applyMigrations() rolls back a failing file completely and names its line", () =>
-  withProject({
-    "migrations/1_good.sql": "create table good (i int);",
-    "migrations/2_bad.sql": [
-      "-- Comment",
-      "create table bad (i int);",
-      "",
-      "create function f() returns int language sql as $$ select 1; $$;",
-      "select i,",
-      "  missing",
-      "from bad;",
-    ].join("\n"),
-  }, async ({ root, fixture }) => {
-    const error = await applyMigrations(fixture.database, root).then(() => null, (e) => e);
+projectTest("applyMigrations() rolls back a failing file completely and names its line", {
+  "migrations/1_good.sql": "create table good (i int);",
+  "migrations/2_bad.sql": [
+    "-- Comment",
+    "create table bad (i int);",
+    "",
+    "create function f() returns int language sql as $$ select 1; $$;",
+    "select i,",
+    "  missing",
+    "from bad;",
+  ].join("\n"),
+}, async ({ root, fixture }) => {
+  const error = await applyMigrations(fixture.database, root).then(() => null, (e) => e);
 
-    assert.ok(error instanceof SwarmError);
-    const path = join("supabase", "migrations", "2_bad.sql");
-    assert.equal(error.message, `Cannot apply ${path}, line 6: column "missing" does not exist`);
-    const [state] = await fixture.sql`
+  assert.ok(error instanceof SwarmError);
+  const path = join("supabase", "migrations", "2_bad.sql");
+  assert.equal(error.message, `Cannot apply ${path}, line 6: column "missing" does not exist`);
+  const [state] = await fixture.sql`
       select to_regclass('public.good') is not null as good,
         to_regclass('public.bad') is not null as bad,
         (select string_agg(version, ',') from supabase_migrations.schema_migrations) as versions
     `;
-    assert.deepEqual(state, { good: true, bad: false, versions: "1" });
-  }));
+  assert.deepEqual(state, { good: true, bad: false, versions: "1" });
+});
 
-Deno.test("applyMigrations() refuses a database with a migration that the project lacks", () =>
-  withProject(TWO_FILES, async ({ root, fixture }) => {
+projectTest(
+  "applyMigrations() refuses a database with a migration that the project lacks",
+  TWO_FILES,
+  async ({ root, fixture }) => {
     await applyMigrations(fixture.database, root);
     await Deno.remove(join(root, "supabase", "migrations", "20260102_second.sql"));
 
@@ -102,4 +118,5 @@ Deno.test("applyMigrations() refuses a database with a migration that the projec
       applyMigrations(fixture.database, root),
       /the database has 20260102, which supabase\/migrations does not have/,
     );
-  }));
+  },
+);

@@ -3,12 +3,13 @@ import { addAgent } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { call, completeWithResults } from "../script.ts";
 import { errorCodes, runToEnd } from "./ended_job.ts";
+import type { Step } from "./step.ts";
 
 /** Jobs that hand off to agents that cannot do the work. */
-export async function jobSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+export async function jobSteps(step: Step, platform: Platform): Promise<void> {
   const { sql } = platform;
 
-  await t.step("a handoff to a missing or inactive agent is an error result", async () => {
+  await step("a handoff to a missing or inactive agent is an error result", async () => {
     await addAgent(sql, { slug: "off" });
     await sql`update public.agents set is_active = false where slug = 'off'`;
     const handOff = (agent: string) => ({
@@ -27,7 +28,7 @@ export async function jobSteps(t: Deno.TestContext, platform: Platform): Promise
     assert.deepEqual(errorCodes(end), ["AGENT_NOT_FOUND", "AGENT_INACTIVE"]);
   });
 
-  await t.step("a subtask's failure returns to its parent, which continues", async () => {
+  await step("a subtask's failure returns to its parent, which continues", async () => {
     await addAgent(sql, { slug: "broke", provider: "openai" });
 
     const end = await runToEnd(platform, {

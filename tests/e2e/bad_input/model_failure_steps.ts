@@ -3,9 +3,10 @@ import type { ScriptedFailure } from "../../../scripts/models/scripted_failure.t
 import type { Platform } from "../platform.ts";
 import { complete } from "../script.ts";
 import { assertFailed, MAX_ATTEMPTS, retriedCodes, runToEnd } from "./ended_job.ts";
+import type { Step } from "./step.ts";
 
 /** Responses of a provider in place of an answer. */
-export async function modelFailureSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+export async function modelFailureSteps(step: Step, platform: Platform): Promise<void> {
   const { models } = platform.stack;
   const final: readonly (readonly [string, number, string])[] = [
     ["refused-key", 401, "MODEL_AUTH_FAILED"],
@@ -13,7 +14,7 @@ export async function modelFailureSteps(t: Deno.TestContext, platform: Platform)
     ["unknown-model", 404, "MODEL_REQUEST_INVALID"],
   ];
   for (const [slug, status, code] of final) {
-    await t.step(`a model's ${status} fails the task at the first attempt`, async () => {
+    await step(`a model's ${status} fails the task at the first attempt`, async () => {
       const end = await runToEnd(platform, {
         slug,
         turns: [complete("too late")],
@@ -28,7 +29,7 @@ export async function modelFailureSteps(t: Deno.TestContext, platform: Platform)
     });
   }
 
-  await t.step("a model's 429 waits as requested without using an attempt", async () => {
+  await step("a model's 429 waits as requested without using an attempt", async () => {
     const failure = { kind: "rate_limit", retryAfterSeconds: 1 } as const;
     const end = await runToEnd(platform, {
       slug: "busy",
@@ -47,7 +48,7 @@ export async function modelFailureSteps(t: Deno.TestContext, platform: Platform)
     ["a cut stream", { kind: "cut", afterChunks: 3 }],
   ];
   for (const [name, failure] of passing) {
-    await t.step(`after ${name} the model call is retried`, async () => {
+    await step(`after ${name} the model call is retried`, async () => {
       const slug = name.replaceAll(" ", "-");
       const end = await runToEnd(platform, {
         slug,
@@ -62,7 +63,7 @@ export async function modelFailureSteps(t: Deno.TestContext, platform: Platform)
     });
   }
 
-  await t.step("a model that keeps failing ends the task with a dead letter", async () => {
+  await step("a model that keeps failing ends the task with a dead letter", async () => {
     const failures: ScriptedFailure[] = [1, 2, 3].map(() => ({ kind: "status", status: 503 }));
     const end = await runToEnd(platform, { slug: "down", turns: [complete("never")], failures });
 

@@ -3,9 +3,10 @@ import { addProvider } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { assertFailed, MAX_ATTEMPTS, runToEnd } from "./ended_job.ts";
 import { startRawServer, streamed } from "./raw_server.ts";
+import type { Step } from "./step.ts";
 
 /** Invalid answers. */
-export async function modelOutputSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+export async function modelOutputSteps(step: Step, platform: Platform): Promise<void> {
   const cases: readonly (readonly [string, string, () => Response, RegExp, number])[] = [
     ["a web page", "web-page", page, /web page/, MAX_ATTEMPTS],
     ["nothing, twice", "silent", () => streamed({ text: "" }), /two empty answers/, 2],
@@ -13,7 +14,7 @@ export async function modelOutputSteps(t: Deno.TestContext, platform: Platform):
     ["without end", "endless-words", tooMuch, /longer than 5000000 characters/, MAX_ATTEMPTS],
   ];
   for (const [name, slug, answer, says, requestCount] of cases) {
-    await t.step(`a model that answers ${name} fails the task`, async () => {
+    await step(`a model that answers ${name} fails the task`, async () => {
       await using model = startRawServer(answer);
       await addProvider(platform.sql, { name: slug, baseUrl: `${model.url}/v1` });
 

@@ -3,12 +3,13 @@ import { addProvider } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { assertFailed, MAX_ATTEMPTS, retriedCodes, runToEnd } from "./ended_job.ts";
 import { startRawServer, streamed } from "./raw_server.ts";
+import type { Step } from "./step.ts";
 
 /** Rows of `llm_providers` as an operator may write them, valid and invalid. */
-export async function providerSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+export async function providerSteps(step: Step, platform: Platform): Promise<void> {
   const { sql } = platform;
 
-  await t.step(
+  await step(
     "a provider row works without code changes, and its key comes from Vault",
     async () => {
       await using model = startRawServer(() =>
@@ -30,7 +31,7 @@ export async function providerSteps(t: Deno.TestContext, platform: Platform): Pr
     },
   );
 
-  await t.step("a key that the provider refuses is not repeated in the error", async () => {
+  await step("a key that the provider refuses is not repeated in the error", async () => {
     await using model = startRawServer(({ headers }) =>
       Response.json({ error: { message: `bad key ${headers.get("authorization")}` } }, {
         status: 401,
@@ -50,7 +51,7 @@ export async function providerSteps(t: Deno.TestContext, platform: Platform): Pr
     assert.ok(!JSON.stringify(end).includes("c4n4ry"));
   });
 
-  await t.step("a model without a key fails immediately and names the secret", async () => {
+  await step("a model without a key fails immediately and names the secret", async () => {
     const end = await runToEnd(platform, { slug: "keyless", provider: "openai" });
 
     assertFailed(end, "MODEL_KEY_MISSING", /OPENAI_API_KEY/);
@@ -58,13 +59,13 @@ export async function providerSteps(t: Deno.TestContext, platform: Platform): Pr
     assert.match(end.task.error?.hint ?? "", /vault\.create_secret.*set_provider_key/s);
   });
 
-  await t.step("an agent without a provider fails immediately", async () => {
+  await step("an agent without a provider fails immediately", async () => {
     const end = await runToEnd(platform, { slug: "orphan", provider: "no such provider" });
 
     assertFailed(end, "PROVIDER_NOT_FOUND", /provider/);
   });
 
-  await t.step("a provider that does not respond fails the task", async () => {
+  await step("a provider that does not respond fails the task", async () => {
     const closed = startRawServer(() => new Response("never"));
     await closed.stop();
     await addProvider(sql, { name: "gone", baseUrl: `${closed.url}/v1` });

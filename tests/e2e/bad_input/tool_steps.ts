@@ -4,9 +4,10 @@ import type { Platform } from "../platform.ts";
 import { call, complete, completeWithResults, newestResults } from "../script.ts";
 import { errorCodes, runToEnd } from "./ended_job.ts";
 import { startRawServer } from "./raw_server.ts";
+import type { Step } from "./step.ts";
 
 /** Impossible calls, and unusable tools. */
-export async function toolSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+export async function toolSteps(step: Step, platform: Platform): Promise<void> {
   const { sql } = platform;
   await using api = startRawServer(({ url }) => {
     const isTooLarge = url.searchParams.get("id") === "too-large";
@@ -16,7 +17,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
   const config = { method: "GET", url: `${api.url}/items`, parameters };
   const items = await addTool(sql, { slug: "items", type: "http_api", config });
 
-  await t.step("invalid arguments are returned with advice, and never passed on", async () => {
+  await step("invalid arguments are returned with advice, and never passed on", async () => {
     const wrong = call("items__items", { id: 7 });
     const agent = { slug: "sloppy", tools: [{ id: items }] };
     const end = await runToEnd(platform, {
@@ -33,7 +34,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
     assert.equal(api.seen.length, 0);
   });
 
-  await t.step("an oversized tool result is kept in Storage up to its limit", async () => {
+  await step("an oversized tool result is kept in Storage up to its limit", async () => {
     const agent = { slug: "greedy", tools: [{ id: items }] };
     const results: string[] = [];
     const end = await runToEnd(platform, {
@@ -56,7 +57,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
     assert.deepEqual(errorCodes(end), []);
   });
 
-  await t.step("a secret that is missing in Vault is named for every tool type", async () => {
+  await step("a secret that is missing in Vault is named for every tool type", async () => {
     const secret = { name: "NEVER_STORED" };
     const tools = [
       await addTool(sql, { slug: "lacking", type: "http_api", config, secret }),
@@ -86,7 +87,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
     assert.ok(end.events.some(({ payload }) => payload.error_code === "SECRET_NOT_FOUND"));
   });
 
-  await t.step("a tool with an invalid config is omitted, and the agent is informed", async () => {
+  await step("a tool with an invalid config is omitted, and the agent is informed", async () => {
     const wrong = { method: "GET", url: "ftp://x", parameters };
     const id = await addTool(sql, { slug: "twisted", type: "http_api", config: wrong });
     let system = "";
