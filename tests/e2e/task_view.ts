@@ -36,7 +36,7 @@ export async function untilTask(
   sql: Sql,
   taskId: string,
   status: string,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<TaskView> {
   const hasStatus = async () => {
     const task = await readTask(sql, taskId);

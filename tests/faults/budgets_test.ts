@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { assertFailed, type Job, runToEnd } from "../e2e/bad_input/ended_job.ts";
 import { addAgent } from "../e2e/operator.ts";
-import { bootPlatform } from "../e2e/platform.ts";
-import { call, complete, completeWithResults, scriptTurns, type Turn } from "../e2e/script.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { call, complete, completeWithResults, scriptTurns } from "../e2e/script.ts";
 
 const save = call("save_intermediate_data", { key: "k", value: 1 });
 const handOff = (agent: string) => call("create_subtask", { agent, input: "Go" });
@@ -17,12 +17,22 @@ interface CappedJob {
   readonly requestCount: number;
 }
 
-const CAPPED: readonly CappedJob[] = [
+const cappedJobs = ({ sql }: Platform): readonly CappedJob[] => [
   {
     name: "wall time",
-    job: { slug: "slow", turns: [slowly(save)], budget: { max_wall_seconds: 1 } },
+    job: {
+      slug: "slow",
+      turns: [async () => {
+        await sql`
+          update public.tasks
+          set created_at = created_at - interval '1 hour', started_at = started_at - interval '1 hour'
+          where agent_slug = 'slow'`;
+        return save;
+      }],
+      budget: { max_wall_seconds: 3_600 },
+    },
     code: "BUDGET_EXCEEDED",
-    says: /used up its max_wall_seconds of 1$/,
+    says: /used up its max_wall_seconds of 3600$/,
     requestCount: 1,
   },
   {
@@ -94,7 +104,7 @@ Deno.test("a budget ends a job, and the error names it", async (t) => {
     )
     select id, 'dear', 1000000, 1000000, 1000000 from public.llm_providers where name = 'demo'`;
 
-  for (const { name, job, code, says, requestCount } of CAPPED) {
+  for (const { name, job, code, says, requestCount } of cappedJobs(platform)) {
     await t.step(name, async () => {
       const end = await runToEnd(platform, job);
 
@@ -139,10 +149,3 @@ Deno.test("a budget ends a job, and the error names it", async (t) => {
     assertFailed(end, "BUDGET_EXCEEDED", /max_output_tokens of 100$/);
   });
 });
-
-function slowly(answer: Exclude<Turn, (...request: never[]) => unknown>): Turn {
-  return async () => {
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    return answer;
-  };
-}

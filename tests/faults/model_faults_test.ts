@@ -12,8 +12,8 @@ import {
 } from "../llm/raw_server.ts";
 import { WIRE_FORMATS } from "../llm/wire_format.ts";
 
-/** The time after which a stalled stream fails. */
-const MODEL_TIMEOUT_SECONDS = 2;
+/** The time after which a stalled stream fails, and within which every other answer arrives. */
+const MODEL_TIMEOUT_SECONDS = 5;
 
 /** An invalid first answer, its code in the trace, and the attempts that it uses. */
 interface Fault {

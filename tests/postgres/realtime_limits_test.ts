@@ -93,7 +93,10 @@ Deno.test("eight watched streams stay within the budget, and no event is dropped
       );
       // The worker counts when it sends, the database when it writes.
       assert.ok(perSecond <= 3, `${perSecond} in a second`);
-      assert.ok(deltas.length <= 2 * (STREAM_MS / 1_000 + 1.5), `${deltas.length} in all`);
+      const times = deltas.map(({ at }) => Date.parse(at));
+      // On a busy machine a stream takes longer than its pauses.
+      const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000;
+      assert.ok(deltas.length <= 2 * (seconds + 1.5), `${deltas.length} in ${seconds} s`);
     }
     await assertEveryEventWasSentOnce(swarm.sql);
     const most = mostInASecond(await messagesOf(swarm.sql));
