@@ -83,8 +83,17 @@ export async function toolId(sql: Sql, slug: string): Promise<string> {
 
 /** Allows every user's tasks to use these tools: grants everyone the scopes of their servers. */
 export async function grantToEveryone(sql: Sql, toolIds: readonly string[]): Promise<void> {
+  await grantToUser(sql, null, toolIds);
+}
+
+/** Adds the scopes of these tools' servers to those of a user, or of everyone for null. */
+export async function grantToUser(
+  sql: Sql,
+  userId: string | null,
+  toolIds: readonly string[],
+): Promise<void> {
   await sql`
-    select public.grant_scopes(null, array_agg('mcp:' || tool.slug))
+    select public.grant_scopes(${userId}::uuid, array_agg('mcp:' || tool.slug))
     from public.tools as tool
     where tool.id in (
       select item.id::uuid from jsonb_array_elements_text(${sql.json([...toolIds])}) as item (id)

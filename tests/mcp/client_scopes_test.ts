@@ -4,8 +4,9 @@ import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addTool } from "../e2e/operator.ts";
 import { oauthClientOf } from "../security/oauth_client.ts";
 import { startExternalServer } from "./external_server.ts";
-import { bootMcpPlatform, grantScopes, type McpPlatform, type McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpPlatform, type McpUser } from "./mcp_platform.ts";
 import { rawClient } from "./raw_message.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 
 const LIST_AGENTS = { name: "list_agents", arguments: {} };
 const PICTURE = { name: "picture", arguments: { of: "cat" } };
@@ -13,13 +14,13 @@ const toolsSchema = z.object({ tools: z.array(z.object({ name: z.string() })) })
 
 Deno.test("each OAuth client of a user has the scopes of its own row", async (t) => {
   await using external = await startExternalServer();
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project } = platform;
-  await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: external.url } });
+  await addTool(sql, { slug: "album", type: "mcp_server", config: { mcp_url: external.url } });
   const ada = await platform.addUser("ada");
   await grantScopes(sql, ada.id, ["swarm:run"], "editor");
-  await grantScopes(sql, ada.id, ["mcp:notes"], "reader");
-  await grantScopes(sql, ada.id, ["swarm:run", "mcp:notes"]);
+  await grantScopes(sql, ada.id, ["mcp:album"], "reader");
+  await grantScopes(sql, ada.id, ["swarm:run", "mcp:album"]);
   const [editor, reader, other] = await Promise.all(
     ["editor", "reader", "unheard of"].map((client) => asClient(platform, ada, client)),
   );
@@ -34,22 +35,23 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
         .filter((name) => name !== "catalog");
     };
     assert.deepEqual(await servers(editor), ["swarm"]);
-    assert.deepEqual(await servers(reader), ["notes"]);
-    assert.deepEqual(await servers(other), ["notes", "swarm"], "the row without a client");
+    assert.deepEqual(await servers(reader), ["album"]);
+    assert.deepEqual(await servers(other), ["album", "swarm"], "the row without a client");
 
-    await reader.send({ path: "/notes", method: "tools/call", params: PICTURE });
+    await reader.send({ path: "/album", method: "tools/call", params: PICTURE });
     await editor.send({ path: "/swarm", method: "tools/call", params: LIST_AGENTS });
     const rows = await sql`
-      select mcp_name, user_id::text, status from public.mcp_executions order by mcp_name`;
+      select mcp_name, user_id::text, status from public.mcp_executions
+      where user_id = ${ada.id} order by mcp_name`;
     assert.deepEqual(rows.map((row) => ({ ...row })), [
-      { mcp_name: "notes", user_id: ada.id, status: "success" },
+      { mcp_name: "album", user_id: ada.id, status: "success" },
       { mcp_name: "swarm", user_id: ada.id, status: "success" },
     ]);
   });
 
   const refusals = [
     { client: reader, server: "swarm", params: LIST_AGENTS, scope: "swarm:run" },
-    { client: editor, server: "notes", params: PICTURE, scope: "mcp:notes" },
+    { client: editor, server: "album", params: PICTURE, scope: "mcp:album" },
   ];
 
   await t.step("plain JSON reports it in the error's details", async () => {
@@ -70,7 +72,8 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
 
   await t.step("a scope that an operator adds counts from the next request on", async () => {
     await sql`
-      update public.mcp_grants set scopes = scopes || '{swarm:run}' where client_id = 'reader'`;
+      update public.mcp_grants set scopes = scopes || '{swarm:run}'
+      where user_id = ${ada.id} and client_id = 'reader'`;
     const { last } = await reader.send({
       path: "/swarm",
       method: "tools/call",

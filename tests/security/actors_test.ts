@@ -2,16 +2,11 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import type { JsonObject } from "../../shared/json.ts";
 import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToUser } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
-import {
-  bootMcpPlatform,
-  grantScopes,
-  type McpPlatform,
-  type McpUser,
-} from "../mcp/mcp_platform.ts";
-import { testsSharing } from "../shared_fixture.ts";
+import { grantScopes, type McpPlatform, type McpUser } from "../mcp/mcp_platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 import { oauthClientOf } from "./oauth_client.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";
@@ -34,21 +29,31 @@ const FUNCTIONS = `
   grant execute on function public.approve, public.approve_in_disguise, public.who to authenticated;
 `;
 
-const actorTest = testsSharing(async () => {
-  const platform = await bootMcpPlatform();
-  await addAgent(platform.sql, { slug: "helper" });
-  return platform;
-});
+const HELPER = "actors-helper";
+const CLERK = "actors-clerk";
+const BOSS = "actors-boss";
+const WORKER = "actors-worker";
+const NOTES = "actors-notes";
 
-actorTest("an agent never acts as the user whose task it works on", async (platform, t) => {
+let opened: Promise<McpPlatform> | undefined;
+
+/** The shared platform with an agent for the tasks of these tests. */
+async function openPlatform(): Promise<McpPlatform> {
+  const platform = await sharedPlatform();
+  await addAgent(platform.sql, { slug: HELPER });
+  return platform;
+}
+
+Deno.test("an agent never acts as the user whose task it works on", async (t) => {
+  const platform = await (opened ??= openPlatform());
   const { sql, project, stack } = platform;
   const ada = await platform.addUser("ada");
   await sql.unsafe(FUNCTIONS);
   await sql`select pg_notify('pgrst', 'reload schema')`;
   await sendRequest(project, { endpoint: EXECUTE, method: "GET", headers: ada.headers });
   const tools = await registerTools(platform, ada);
-  await addAgent(sql, { slug: "clerk", tools: Object.values(tools).map((id) => ({ id })) });
-  const job = await createTask(platform, ada, "clerk", { max_tasks: 2 });
+  await addAgent(sql, { slug: CLERK, tools: Object.values(tools).map((id) => ({ id })) });
+  const job = await createTask(platform, ada, CLERK, { max_tasks: 2 });
   const asAgent = (server: string, tool: string, parameters: JsonObject, taskId = job) =>
     executeAsAgent(platform, { server, tool, parameters, taskId });
   const review = () => taskInReview(platform, ada);
@@ -61,7 +66,7 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
   await t.step("the swarm server does not answer, retry or fork anything for it", async () => {
     const asked = await review();
     const failed = await failedTask(platform, ada);
-    const other = await createTask(platform, ada, "helper");
+    const other = await createTask(platform, ada, HELPER);
     const attempts = [
       ["answer_review", { task_id: asked, approved: true }],
       ["retry_task", { task_id: failed }],
@@ -101,7 +106,7 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
       assert.equal(await isOpen(asked), true);
     }
     const { text, isError } = await asAgent("own-registry", "own-registry", {});
-    assert.ok(!isError && text.includes("helper"), `reading still works: ${text}`);
+    assert.ok(!isError && text.includes(HELPER), `reading still works: ${text}`);
   });
 
   await t.step("a tool at the project's own Auth refuses it", async () => {
@@ -113,7 +118,7 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
   });
 
   await t.step("the task that it creates is a subtask that spends the job's budget", async () => {
-    const request = { agent: "helper", input: "Help", run_after: inAnHour() };
+    const request = { agent: HELPER, input: "Help", run_after: inAnHour() };
     const first = await asAgent("swarm", "create_task", request);
     const second = await asAgent("swarm", "create_task", request);
     const third = await asAgent("own-create", "own-create", request);
@@ -135,9 +140,9 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
   });
 
   await t.step("the endpoint creates subtasks for an agent's requests as well", async () => {
-    const parent = await createTask(platform, ada, "clerk");
+    const parent = await createTask(platform, ada, CLERK);
     const { text, isError } = await asAgent("own-create", "own-create", {
-      agent: "helper",
+      agent: HELPER,
       input: "Help",
     }, parent);
 
@@ -147,16 +152,16 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
   });
 
   await t.step("a task waits for the subtasks that it created, and then ends", async () => {
-    stack.models.addAgent(scriptTurns("boss", (request) => {
+    stack.models.addAgent(scriptTurns(BOSS, (request) => {
       const isAsked = JSON.stringify(request.messages).includes("is_new");
       return isAsked
         ? complete("delegated")
-        : call("swarm__create_task", { agent: "worker", input: "Go" });
+        : call("swarm__create_task", { agent: WORKER, input: "Go" });
     }));
-    stack.models.addAgent(scriptTurns("worker", complete("done")));
-    await addAgent(sql, { slug: "boss", tools: [{ id: tools.swarm }] });
-    await addAgent(sql, { slug: "worker" });
-    const taskId = await createTask(platform, ada, "boss", undefined, null);
+    stack.models.addAgent(scriptTurns(WORKER, complete("done")));
+    await addAgent(sql, { slug: BOSS, tools: [{ id: tools.swarm }] });
+    await addAgent(sql, { slug: WORKER });
+    const taskId = await createTask(platform, ada, BOSS, undefined, null);
 
     const ended = await untilTask(sql, taskId, "completed");
     assert.equal(ended.output, "delegated");
@@ -165,7 +170,7 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
   });
 
   await t.step("the token of a tool call has an agent's permissions while it runs", async () => {
-    const parent = await createTask(platform, ada, "clerk");
+    const parent = await createTask(platform, ada, CLERK);
     const token = await toolToken(platform, { user: ada, taskId: parent });
     const headers = { "x-supaswarm-token": token };
     const asked = await review();
@@ -187,7 +192,7 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
       body: { server: "who", tool_name: "who", parameters: {} },
     });
     assert.match(JSON.stringify(who.body), new RegExp(ada.id));
-    const made = await sendRequest(project, { headers, body: { agent: "helper", input: "Help" } });
+    const made = await sendRequest(project, { headers, body: { agent: HELPER, input: "Help" } });
     assert.equal(made.status, 201);
     const [child] =
       await sql`select count(*)::int as count from public.tasks where parent_id = ${parent}`;
@@ -207,7 +212,7 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
     }
 
     await sql`update private.tool_tokens set expires_at = now() - interval '1 second'`;
-    const late = await sendRequest(project, { headers, body: { agent: "helper", input: "Help" } });
+    const late = await sendRequest(project, { headers, body: { agent: HELPER, input: "Help" } });
     assert.deepEqual([late.status, refused(late).code], [401, "UNAUTHORIZED"]);
   });
 
@@ -219,14 +224,15 @@ actorTest("an agent never acts as the user whose task it works on", async (platf
         "x-supaswarm-actor": "agent",
         "x-supaswarm-task-id": job,
       },
-      body: { agent: "helper", input: "Help" },
+      body: { agent: HELPER, input: "Help" },
     });
 
     assert.equal(status, 404, JSON.stringify(body));
   });
 });
 
-actorTest("a review stores who answered it, and through which client", async (platform) => {
+Deno.test("a review stores who answered it, and through which client", async () => {
+  const platform = await (opened ??= openPlatform());
   const { sql, stack, project } = platform;
   const ada = await platform.addUser("ada");
   await grantScopes(sql, ada.id, ["swarm:run"], "editor");
@@ -274,11 +280,12 @@ actorTest("a review stores who answered it, and through which client", async (pl
   }
 });
 
-actorTest("an OAuth client's token is limited to its scopes everywhere", async (platform, t) => {
+Deno.test("an OAuth client's token is limited to its scopes everywhere", async (t) => {
+  const platform = await (opened ??= openPlatform());
   const { sql, project } = platform;
   const ada = await platform.addUser("ada");
   await addTool(sql, {
-    slug: "notes",
+    slug: NOTES,
     type: "http_api",
     config: httpConfig("https://notes.example"),
   });
@@ -291,7 +298,7 @@ actorTest("an OAuth client's token is limited to its scopes everywhere", async (
     await headersOfClient(platform, ada, "keeper"),
   ];
   const unknown = await headersOfClient(platform, ada, "never granted anything");
-  const newTask = { agent: "helper", input: "Help", run_after: inAnHour() };
+  const newTask = { agent: HELPER, input: "Help", run_after: inAnHour() };
   const rest = (name: string, body: JsonObject) => ({ endpoint: `/rest/v1/rpc/${name}`, body });
   const asked = await taskInReview(platform, ada);
   const failed = await failedTask(platform, ada);
@@ -318,11 +325,11 @@ actorTest("an OAuth client's token is limited to its scopes everywhere", async (
       scope: "credentials:write",
     },
     {
-      of: rest("set_tool_credential", { p_tool_slug: "notes", p_secret: "mine" }),
+      of: rest("set_tool_credential", { p_tool_slug: NOTES, p_secret: "mine" }),
       scope: "credentials:write",
     },
     {
-      of: { endpoint: "/functions/v1/mcp-oauth", body: { server: "notes" } },
+      of: { endpoint: "/functions/v1/mcp-oauth", body: { server: NOTES } },
       scope: "credentials:write",
     },
   ];
@@ -401,7 +408,7 @@ async function registerTools(platform: McpPlatform, ada: McpUser) {
     "approve_in_disguise": await rpc("approve_in_disguise"),
     "who": await rpc("who"),
   };
-  await grantToEveryone(sql, Object.values(added));
+  await grantToUser(sql, ada.id, Object.values(added));
   const [swarm] = await sql`select id::text from public.tools where slug = 'swarm'`;
   return { ...added, swarm: z.string().parse(swarm?.id) };
 }
@@ -473,7 +480,7 @@ async function createTask(
 
 async function taskInReview(platform: McpPlatform, user: McpUser): Promise<string> {
   const { sql } = platform;
-  const taskId = await createTask(platform, user, "helper");
+  const taskId = await createTask(platform, user, HELPER);
   await sql`
     insert into public.human_reviews (task_id, seq, question) values (${taskId}, 1, 'Send 9,000?')`;
   await sql`
@@ -482,7 +489,7 @@ async function taskInReview(platform: McpPlatform, user: McpUser): Promise<strin
 }
 
 async function failedTask(platform: McpPlatform, user: McpUser): Promise<string> {
-  const taskId = await createTask(platform, user, "helper");
+  const taskId = await createTask(platform, user, HELPER);
   await platform.sql`
     update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
     where id = ${taskId}`;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToUser } from "../e2e/operator.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
-import { bootMcpPlatform, type McpPlatform, type McpUser } from "../mcp/mcp_platform.ts";
+import type { McpPlatform, McpUser } from "../mcp/mcp_platform.ts";
+import { sharedPlatform } from "../mcp/shared_platform.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";
 
@@ -36,7 +37,7 @@ const FUNCTIONS = `
 const TOOLS = ["count_partition", "count_steps", "go_on", "fork", "decide", "start"] as const;
 
 Deno.test("the REST API and registered functions reach only the caller's own data", async (t) => {
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { sql, project } = platform;
   const [ada, eve] = [await platform.addUser("ada"), await platform.addUser("eve")];
   await sql.unsafe(FUNCTIONS);
@@ -46,8 +47,8 @@ Deno.test("the REST API and registered functions reach only the caller's own dat
       await addTool(sql, { slug, type: "supabase_rpc", config: { function: `public.${slug}` } }),
     );
   }
-  await grantToEveryone(sql, tools);
-  await addAgent(sql, { slug: "helper", tools: tools.map((id) => ({ id })) });
+  for (const { id } of [ada, eve]) await grantToUser(sql, id, tools);
+  await addAgent(sql, { slug: "registrar", tools: tools.map((id) => ({ id })) });
   const ended = await endedTask(platform, ada);
   const partitions = await partitionsOf(platform);
   const get = (path: string, headers: Readonly<Record<string, string>>) =>
@@ -88,7 +89,7 @@ Deno.test("the REST API and registered functions reach only the caller's own dat
     const { text, isError } = await execute(platform, ada, "go_on", { p_task: ended });
     assert.ok(!isError && text.includes("pending"), text);
     await endTask(platform, ended);
-    const direct = await execute(platform, ada, "start", { p_agent: "helper" });
+    const direct = await execute(platform, ada, "start", { p_agent: "registrar" });
     assert.match(
       direct.text,
       /permission denied/,
@@ -109,7 +110,7 @@ Deno.test("the REST API and registered functions reach only the caller's own dat
       assert.ok(isError && /an agent may not do this/.test(text), `${tool}: ${text}`);
     }
     const [row] = await sql`
-      select (select count(*)::int from public.tasks) as tasks,
+      select (select count(*)::int from public.tasks where created_by = ${ada.id}) as tasks,
         (select is_approved from public.sql_confirmations where id = ${waiting}) as is_approved`;
     assert.deepEqual({ ...row }, { tasks: 2, is_approved: null });
   });
@@ -208,7 +209,7 @@ interface AgentTask {
 
 async function createTask({ sql }: McpPlatform, { id }: McpUser): Promise<AgentTask> {
   const [made] = await sql`
-    select task_id::text from private.create_task('helper', '"Do it"', ${id},
+    select task_id::text from private.create_task('registrar', '"Do it"', ${id},
       p_run_after => now() + interval '1 hour')`;
   const [row] = await sql`
     select id::text as "taskId", agent_id::text as "agentId"
