@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { syncMcps } from "../../scripts/mcps/sync_mcps.ts";
 import { runScript } from "../run_script.ts";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
 import { type SeenRequest, startMcpServer } from "../tools/mcp_fixture.ts";
-import { bootMcpPlatform } from "./mcp_platform.ts";
 import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
+import { sharedPlatform } from "./shared_platform.ts";
 
 const TOKEN = "tok_c4n4ry_wrapped_0123456789";
 const ENDPOINT = "/functions/v1/mcp-execute";
@@ -27,40 +28,40 @@ interface Misbehaviour {
 
 const MISBEHAVIOURS: readonly Misbehaviour[] = [
   {
-    slug: "slow",
+    slug: "wrapped-slow",
     // Long after its caller gave up; the test's own server waits for it.
     answer: () => new Promise((resolve) => setTimeout(() => resolve(new Response()), 2_000)),
     code: "TOOL_TIMEOUT",
     status: 504,
-    message: /'slow' did not respond within 400 ms/,
-    original: /'slow' did not respond within 400 ms/,
+    message: /'wrapped-slow' did not respond within 400 ms/,
+    original: /'wrapped-slow' did not respond within 400 ms/,
   },
   {
-    slug: "broken",
+    slug: "wrapped-broken",
     answer: () => new Response("<h1>Out of ink</h1>", { status: 500 }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'broken' returned an unreadable response \(HTTP 500\)/,
+    message: /'wrapped-broken' returned an unreadable response \(HTTP 500\)/,
     original: /Out of ink/,
   },
   {
-    slug: "page",
+    slug: "wrapped-page",
     answer: () => new Response("<h1>Welcome</h1>", { headers: { "content-type": "text/html" } }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'page' returned an unreadable response \(not the Model Context Protocol/,
+    message: /'wrapped-page' returned an unreadable response \(not the Model Context Protocol/,
     original: /text\/html/,
   },
   {
-    slug: "garbage",
+    slug: "wrapped-garbage",
     answer: () => new Response("{", { headers: { "content-type": "application/json" } }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'garbage' returned an unreadable response/,
+    message: /'wrapped-garbage' returned an unreadable response/,
     original: /JSON/,
   },
   {
-    slug: "huge",
+    slug: "wrapped-huge",
     answer: () =>
       new Response(`{"x":"${"x".repeat(6 * 1024 * 1024)}"}`, {
         headers: { "content-type": "application/json" },
@@ -71,20 +72,21 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     original: /larger than/i,
   },
   {
-    slug: "refusing",
+    slug: "wrapped-refusing",
     answer: () => new Response(`no such token: ${TOKEN}`, { status: 401 }),
     code: "TOOL_AUTH_FAILED",
     status: 502,
-    message: /'refusing' rejected the secret 'supaswarm\/mcp\/refusing\/token' \(HTTP 401\)/,
+    message:
+      /'wrapped-refusing' rejected the secret 'supaswarm\/mcp\/wrapped-refusing\/token' \(HTTP 401\)/,
     original: /refusing/,
   },
   {
-    slug: "busy",
+    slug: "wrapped-busy",
     answer: () => new Response("later", { status: 429, headers: { "retry-after": "60" } }),
     code: "TOOL_RATE_LIMITED",
     status: 429,
-    message: /'busy'/,
-    original: /'busy'/,
+    message: /'wrapped-busy'/,
+    original: /'wrapped-busy'/,
   },
 ];
 
@@ -97,7 +99,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
           : undefined,
     }),
   );
-  await using platform = await bootMcpPlatform();
+  await using platform = await sharedPlatform();
   const { project, stack, service, mcpUrl } = platform;
   const headers = { apikey: stack.secretKey };
   const folder = await Deno.makeTempDir();
@@ -124,8 +126,8 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
     assert.deepEqual([dry.code, text.code, again.code], [0, 0, 0], dry.stderr + text.stderr);
     const { dry_run, is_changed } = JSON.parse(dry.stdout);
     assert.deepEqual([dry_run, is_changed], [true, true]);
-    assert.match(text.stdout, /added +notes\n/);
-    assert.match(text.stdout, /stored +supaswarm\/mcp\/notes\/token \(NOTES_TOKEN\)/);
+    assert.match(text.stdout, /added +wrapped\n/);
+    assert.match(text.stdout, /stored +supaswarm\/mcp\/wrapped\/token \(NOTES_TOKEN\)/);
     assert.equal(JSON.parse(again.stdout).is_changed, false);
     assert.ok(!(dry.stdout + text.stdout + again.stdout).includes(TOKEN));
   });
@@ -142,7 +144,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   for (const era of ["auto", "legacy"] as const) {
     await t.step(`discovery by a ${era} client names the server and the gateway`, async () => {
       const meta: JsonObject[] = [];
-      const url = `${mcpUrl}/notes`;
+      const url = `${mcpUrl}/wrapped`;
       await using connected = await connectSdkClient({ url, headers, era });
       assert.equal(connected.client.getServerVersion()?.name, "Our notes (Enhanced)");
 
@@ -152,7 +154,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
         capabilities: {},
         clientInfo: { name: "raw", version: "1" },
       };
-      const raw = { path: "/notes", method, params };
+      const raw = { path: "/wrapped", method, params };
       const { last } = await service(era === "auto" ? raw : { ...raw, era: "legacy" });
       meta.push(asJsonObject(last.result?._meta));
       assert.deepEqual(meta[0]?.orchestrator_enhancements, [
@@ -171,7 +173,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
     const servers = jsonObject.parse(body).servers as JsonObject[];
     const bySlug = new Map(servers.map((entry) => [entry.slug, entry]));
 
-    const notes = bySlug.get("notes");
+    const notes = bySlug.get("wrapped");
     assert.equal(notes?.name, "Our notes (Enhanced)");
     assert.equal(asJsonObject(notes?._meta).external_endpoint, new URL(server.url).origin);
     assert.ok(!JSON.stringify(notes).includes("/mcp"));
@@ -179,7 +181,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   });
 
   await t.step("a result reports that it was enhanced, and how long it took", async () => {
-    const { status, http, mcp } = await call("notes", "search", { searchValue: "x" });
+    const { status, http, mcp } = await call("wrapped", "search", { searchValue: "x" });
 
     assert.equal(status, 200);
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
@@ -190,7 +192,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   });
 
   await t.step("a tool's own error is reported in its words, without secrets", async () => {
-    const { http, mcp } = await call("notes", "fail", { with: TOKEN });
+    const { http, mcp } = await call("wrapped", "fail", { with: TOKEN });
 
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
       assert.equal(meta.external_error, true);
@@ -199,7 +201,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   });
 
   await t.step("a refusal by the gateway does not count as an error of the server", async () => {
-    const { http, mcp } = await call("notes", "search", { wrong: 1 });
+    const { http, mcp } = await call("wrapped", "search", { wrong: 1 });
 
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
       assert.equal(meta.external_error, undefined);
@@ -208,7 +210,7 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   });
 
   for (const { slug, code, status, message, original } of MISBEHAVIOURS) {
-    await t.step(`a server that is ${slug}: ${code}`, async () => {
+    await t.step(`a call to the server ${slug}: ${code}`, async () => {
       const answer = await call(slug, "search", { searchValue: "x" });
 
       assert.equal(answer.status, status, JSON.stringify(answer.http));
@@ -232,8 +234,8 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
   }
 
   await t.step("a dead server is TOOL_UNAVAILABLE, and discovery still lists it", async () => {
-    const { status, http, mcp } = await call("dead", "search", { searchValue: "x" });
-    const { last } = await service({ path: "/dead", method: "server/discover" });
+    const { status, http, mcp } = await call("wrapped-dead", "search", { searchValue: "x" });
+    const { last } = await service({ path: "/wrapped-dead", method: "server/discover" });
 
     const error = asJsonObject(http.error);
     assert.deepEqual([status, error.code], [502, "TOOL_UNAVAILABLE"]);
@@ -256,6 +258,8 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
     assert.ok(!(JSON.stringify(rows) + platform.logLines.join("\n")).includes(TOKEN));
   });
 
+  // Other tests on this platform list all servers.
+  await syncMcps(platform.sql, { fileName: file, entries: [], environment: {}, isDryRun: false });
   await Deno.remove(folder, { recursive: true });
 });
 
@@ -266,21 +270,21 @@ function fileOf(url: string): string {
       `  ${slug}:`,
       `    name: ${name}`,
       `    url: ${address}`,
-      `    timeout_ms: ${slug === "slow" ? 400 : 10_000}`,
+      `    timeout_ms: ${slug === "wrapped-slow" ? 400 : 10_000}`,
       "    credentials: {token_env: NOTES_TOKEN}",
       ...more.map((line) => `    ${line}`),
     ].join("\n");
   return [
     "mcps:",
     entry(
-      "notes",
+      "wrapped",
       "Our notes",
       url,
       "docs_url: https://example.com/notes",
       "capabilities: [note_taking]",
     ),
     ...MISBEHAVIOURS.map(({ slug }) => entry(slug, slug, url, `query: {case: ${slug}}`)),
-    entry("dead", "A dead server", "http://127.0.0.1:9/"),
+    entry("wrapped-dead", "A dead server", "http://127.0.0.1:9/"),
     "",
   ].join("\n");
 }
