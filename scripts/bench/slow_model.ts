@@ -12,6 +12,8 @@ export interface SlowModel extends AsyncDisposable {
 export interface SlowAnswer {
   readonly pieces: number;
   readonly pieceEachMs: number;
+  /** An answer begins when this resolves. @default immediately */
+  readonly begins?: () => Promise<void>;
 }
 
 const request = z.object({ stream: z.boolean().optional() });
@@ -20,12 +22,13 @@ const USAGE = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
 const PIECE = "one more line of an answer\n";
 
 /** Serves a slow model on 127.0.0.1. */
-export function startSlowModel({ pieces, pieceEachMs }: SlowAnswer): SlowModel {
+export function startSlowModel({ pieces, pieceEachMs, begins }: SlowAnswer): SlowModel {
   const counts = { streamed: 0, whole: 0 };
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (asked) => {
       const { stream } = request.parse(await asked.json());
+      await begins?.();
       if (stream) {
         counts.streamed++;
         const headers = { "content-type": "text/event-stream" };

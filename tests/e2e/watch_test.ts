@@ -37,12 +37,20 @@ function withoutDeltas(received: readonly Broadcast[]): unknown[] {
 interface Scene {
   readonly platform: Platform;
   readonly model: SlowModel;
+  /** Holds the answers of the model until the returned function is called. */
+  hold(): () => void;
   readonly owner: DemoUser;
   readonly stranger: DemoUser;
 }
 
 Deno.test("text streams only to users who watch", async (t) => {
-  await using model = startSlowModel(ANSWER);
+  let held = Promise.resolve();
+  await using model = startSlowModel({ ...ANSWER, begins: () => held });
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    return resolve;
+  };
   await using platform = await sharedPlatform();
   await addProvider(platform.sql, { name: "slow", baseUrl: model.baseUrl });
   await addAgent(platform.sql, { slug: "slow", provider: "slow" });
@@ -50,7 +58,7 @@ Deno.test("text streams only to users who watch", async (t) => {
     signUp(platform.project, `ada-${crypto.randomUUID()}`),
     signUp(platform.project, `eve-${crypto.randomUUID()}`),
   ]);
-  const scene = { platform, model, owner, stranger };
+  const scene = { platform, model, hold, owner, stranger };
   try {
     await t.step("a job that is watched from its creation streams on its channel", () => {
       return streamsOnTheJobsChannel(scene);
@@ -62,12 +70,14 @@ Deno.test("text streams only to users who watch", async (t) => {
   }
 });
 
-async function streamsOnTheJobsChannel({ platform, owner }: Scene): Promise<void> {
+async function streamsOnTheJobsChannel({ platform, hold, owner }: Scene): Promise<void> {
+  const release = hold();
   const { task_id, channels } = await createTask(owner, true);
   const [job, task] = await Promise.all([
     listen(owner.client, channels.master),
     listen(owner.client, channels.task),
   ]);
+  release();
   await untilTask(platform.sql, task_id, "completed");
   await Promise.all([job.until("task.completed"), task.until("task.completed")]);
 
@@ -90,10 +100,12 @@ async function streamsOnTheJobsChannel({ platform, owner }: Scene): Promise<void
   assert.deepEqual(seqs.slice(-3), ofTask.slice(-3));
 }
 
-async function answersWhole({ platform, model, owner }: Scene): Promise<void> {
+async function answersWhole({ platform, model, hold, owner }: Scene): Promise<void> {
+  const release = hold();
   const before = { ...model.counts };
   const { task_id, channels } = await createTask(owner, false);
   const job = await listen(owner.client, channels.master);
+  release();
   await untilTask(platform.sql, task_id, "completed");
   await job.until("task.completed");
 

@@ -51,10 +51,10 @@ Deno.test("an OAuth client is limited to its scopes", async (t) => {
       completeWithResults,
     ));
     const sentBy = async (headers: Readonly<Record<string, string>>, agent: string) => {
+      mail.seen.length = 0;
       const task = created(
         await sendRequest(project, { body: { agent, input: "Send it" }, headers }),
       );
-      mail.seen.length = 0;
       const { output } = await untilTask(sql, task.task_id, "completed");
       return { count: mail.seen.length, output: JSON.stringify(output), taskId: task.task_id };
     };

@@ -70,10 +70,8 @@ gatewayTest("a server that just failed is skipped and delays no caller", async (
     select private.fail_listing(${connection?.id ?? null},
       '{"code": "TOOL_TIMEOUT", "message": "It did not list its tools"}', true)`;
 
-  const startedAtMs = performance.now();
   const { tools, unavailable } = await gateway.listAgentTools(deadFirst, noAbort());
 
-  assert.ok(performance.now() - startedAtMs < 1_500);
   assert.equal(asked, 0);
   assert.equal(tools.length, 3);
   assert.deepEqual(unavailable.map(({ code }) => code), ["TOOL_TIMEOUT"]);
