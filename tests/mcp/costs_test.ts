@@ -155,7 +155,10 @@ async function addHandbook({ sql, project, stack }: McpPlatform, member: string)
   assert.equal(response.status, 202, await response.text());
   await waitFor(async () => {
     const [row] = await sql`
-      select count(*)::int as ready from public.document_embeddings where embedding is not null`;
+      select count(*)::int as ready
+      from public.document_embeddings as chunk
+      join public.projects as project on project.id = chunk.project_id
+      where project.slug = 'priced-handbook' and chunk.embedding is not null`;
     return row?.ready === 1;
   }, { what: "the index", intervalMs: 100 });
 }
