@@ -4,7 +4,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { checkedJob, PAGES, PICTURE, prepareChecks, shapeOf } from "../worker/checked_job.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
-import { printFigures } from "./race_fixture.ts";
+import { endLeases, printFigures } from "./race_fixture.ts";
 
 const WORKER = new URL("checked_worker.ts", import.meta.url).pathname;
 /** The maximum number of workers: each of them makes at least one write. */
@@ -71,6 +71,7 @@ async function killUntilCompleted(
       stderr: "inherit",
     }).spawn();
     assert.equal((await process.status).signal, "SIGKILL");
+    await endLeases(swarm.sql);
   }
   throw new Error(`The task is not completed: ${JSON.stringify(await swarm.task(taskId))}`);
 }

@@ -8,7 +8,7 @@ import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
-import { assertAllSettled, printFigures } from "./race_fixture.ts";
+import { assertAllSettled, endLeases, printFigures } from "./race_fixture.ts";
 
 const WORKER = new URL("handed_worker.ts", import.meta.url).pathname;
 
@@ -46,6 +46,7 @@ Deno.test("a task handed to a worker survives the worker's death at any moment",
         select message_id, epoch::int from public.tasks where id = ${taskId}::uuid`;
         assert.deepEqual({ ...handed }, { message_id: null, epoch: 1 }, "the task was handed over");
         assert.equal((await dying.status).signal, "SIGKILL");
+        await endLeases(sql);
 
         const rescuer = swarm.startWorker({
           model: async ({ context: { task } }) => {
@@ -143,6 +144,7 @@ Deno.test("a task handed to a worker survives the worker's death at any moment",
           if (count === kills) doomed.kill("SIGKILL");
         }
         await doomed.status;
+        await endLeases(sql);
         await sql`select private.reconcile()`;
       }
       const rescuer = swarm.startWorker({ model: () => ({ text: "done" }) });

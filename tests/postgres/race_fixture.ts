@@ -96,6 +96,11 @@ export async function claimAll(store: TaskStore, workerId = "setup"): Promise<Le
   }
 }
 
+/** Ends every lease, so that nothing waits for the time after which a dead worker loses its tasks. */
+export async function endLeases(sql: Sql): Promise<void> {
+  await sql`update public.tasks set lease_expires_at = clock_timestamp() where status = 'running'`;
+}
+
 /** Creates master tasks and claims them. */
 export async function createRunning({ sql, store }: RaceTrack, count: number): Promise<Lease[]> {
   await createTasks(sql, count);

@@ -4,7 +4,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { crashJob, type Moment } from "./crash_job.ts";
 import { startMigratedServer } from "./native_server.ts";
-import { assertAllSettled, printFigures } from "./race_fixture.ts";
+import { assertAllSettled, endLeases, printFigures } from "./race_fixture.ts";
 
 /** When a worker is killed, and the expected effects on the job. */
 interface Crash {
@@ -67,6 +67,7 @@ Deno.test("a job survives the death of its worker at any moment, and answers onc
       const answering = answerReviews(taskId, crash.payAgain ?? false);
       const { signal } = await runKilledWorker(server.cluster.url, taskId, crash.moment);
       assert.equal(signal, "SIGKILL");
+      await endLeases(swarm.sql);
       const rescuer = swarm.startWorker({
         ...crashJob({ sql: swarm.sql, plannerTaskId: taskId, onMoment: () => {} }),
         // Only the lease of the killed worker may end.
