@@ -58,7 +58,7 @@ export interface Reader extends AsyncDisposable {
 export async function openConsoleFixture(): Promise<ConsoleFixture> {
   const browser = await launchChromium();
   await buildStaleConsole();
-  const platform = await bootPlatform({ db: "pglite" });
+  const platform = await bootPlatform();
   const served = serveTestConsole(platform.project);
   return {
     platform,
@@ -190,7 +190,9 @@ export async function assertAccessible(
   if (!await page.evaluate("'axe' in window")) await page.evaluate(await loadAxeSource());
   const violations = await page.evaluate(
     // Describing the elements without a violation would take most of the time.
-    `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ["violations"] })})` +
+    `axe.run(document, ${
+      JSON.stringify({ runOnly, resultTypes: ["violations"], selectors: false })
+    })` +
       ".then(({ violations }) => violations" +
       ".map(({ id, nodes }) => id + ': ' + nodes.map((n) => n.html).join(' ')))",
   );

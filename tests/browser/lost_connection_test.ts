@@ -5,6 +5,7 @@ import { sessionKey } from "../../scripts/console/session_key.ts";
 import { buildStaleConsole } from "../../scripts/console/build_console.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { TEST_DATABASE } from "../../scripts/test/test_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { ensureKeys } from "../../stack/keys/keys.ts";
@@ -20,7 +21,7 @@ async function openFixture() {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-browser-" });
   const start = (port: number) =>
     startPlatform({
-      db: "pglite",
+      db: TEST_DATABASE,
       port,
       dataDir,
       projectRoot: PROJECT_ROOT,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { chooseTestDatabase } from "../../scripts/test/test_database.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { copyProject } from "../e2e/project_copy.ts";
 import { type CredentialFront, startCredentialFront } from "./credential_front.ts";
@@ -27,7 +28,9 @@ export async function bootConformancePlatform(): Promise<ConformancePlatform> {
   await using opening = new AsyncDisposableStack();
   const copy = opening.use(await copyProject({}));
   await mountFixture(copy.root);
-  const { stack, sql } = opening.use(await bootPlatform({ projectRoot: copy.root }));
+  const { stack, sql } = opening.use(
+    await bootPlatform({ projectRoot: copy.root, db: await chooseTestDatabase(undefined) }),
+  );
   const endpoint = `${stack.apiUrl}/functions/v1/mcp`;
   await sql`select vault.create_secret(${stack.secretKey}, ${SECRET_NAME})`;
   await sql`

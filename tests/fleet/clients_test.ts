@@ -9,7 +9,7 @@ const TOOL = "list_agents";
 const UNFIT = { name: "get_task", arguments: { task_id: "none" } };
 
 Deno.test("third-party clients use the endpoint as a signed-in user", async (t) => {
-  await using platform = await bootMcpPlatform({ db: "pglite" });
+  await using platform = await bootMcpPlatform();
   const { headers } = await platform.addUser("ada");
   const url = `${platform.mcpUrl}/swarm`;
   const headerPairs = Object.entries(headers);
