@@ -8,7 +8,7 @@ const EMBEDDER = "clusters@1";
  * Chunks of each project, ten to a document. Only more than 20,000 are searched by the index of
  * vectors, whose creation takes most of the time of this test.
  */
-const SIZES = { large: 22_000, middle: 2_500, small: 1_000 };
+const SIZES = { large: 20_500, middle: 2_300, small: 1_000 };
 const QUERIES = 20;
 const WORDS = "everywhere half w12 rare17";
 

@@ -9,6 +9,7 @@ import { assertNoDeadlock, inLanes, printFigures } from "./race_fixture.ts";
 
 const PUSHES = 40;
 const SEED = 20_261_122;
+const READ_PAUSE_MS = 10;
 const SYNCER = new URL("killed_syncer.ts", import.meta.url).pathname;
 const MOMENTS = ["before", "during", "after"];
 
@@ -112,6 +113,8 @@ function startReader({ sql }: SyncFixture): { stop(): Promise<number> } {
         const document = { path: row.file_path, content: row.content, hashes: row.hashes };
         seen.set(JSON.stringify(document), document);
       }
+      // Without a pause, the reads would take most of the processor's time from the workers.
+      await new Promise((resolve) => setTimeout(resolve, READ_PAUSE_MS));
     }
   })();
   return {
