@@ -45,8 +45,11 @@ await runCommand(
     const results = [
       await deno("format", "fmt", "--check"),
       await deno("lint", "lint"),
-      await deno("types", "check", "scripts", "shared", "stack", "supabase", "tests"),
-      await deno("types of the console", "task", "--cwd", "console", "types"),
+      // Each uses one core.
+      ...await Promise.all([
+        deno("types", "check", "scripts", "shared", "stack", "supabase", "tests"),
+        deno("types of the console", "task", "--cwd", "console", "types"),
+      ]),
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
