@@ -39,8 +39,7 @@ await runCommand(
       jobs: {
         type: "string",
         placeholder: "N",
-        help:
-          "Processes at a time. Default: one more than cores, as many as cores on native Postgres.",
+        help: "Processes at a time. Default: one more than cores.",
       },
       repeat: {
         type: "string",
@@ -60,10 +59,8 @@ await runCommand(
     const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths: positionals.length > 0 ? positionals : paths,
-      // Tests wait too, so as many processes as cores would not keep all cores busy. Those on native
-      // Postgres measure the times of isolates and leases, and start several processes each.
-      jobs: readCount("jobs", values.jobs) ??
-        navigator.hardwareConcurrency + (values.postgres ? 0 : 1),
+      // Tests wait too, so as many processes as cores would not keep all cores busy.
+      jobs: readCount("jobs", values.jobs) ?? navigator.hardwareConcurrency + 1,
       repetitions: readCount("repeat", values.repeat),
       filter: values.filter,
       env: testDatabaseEnv(database),
