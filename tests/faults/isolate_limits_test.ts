@@ -91,23 +91,30 @@ Deno.test("a job completes however short the lives of its isolates are", async (
     for (const gate of gates) gate.resolve();
 
     assert.equal(output, "alive");
-    // On a busy machine an isolate of three seconds can end before the answer is recorded.
+    // On a busy machine an isolate of three seconds can end before the answer is recorded, which is
+    // one more call and one more delivery. The kills came before a step, so they do not count.
     const repeated = asked.slice(0, -1);
     assert.ok(repeated.length === 3 || repeated.length === 4, JSON.stringify(asked));
     assert.deepEqual([...new Set(repeated), asked.at(-1)], [0, 1]);
-    await assertNothingCounted(platform, taskId);
+    await assertNothingCounted(platform, taskId, repeated.length - 2);
   });
 });
 
 /** No error, retry or dead letter, and deaths no longer count after a completed step. */
-async function assertNothingCounted({ sql }: Platform, taskId: string): Promise<void> {
+async function assertNothingCounted(
+  { sql }: Platform,
+  taskId: string,
+  mostDeliveries = 1,
+): Promise<void> {
   const [row] = await sql`
     select attempts, deliveries,
       (select count(*)::int from public.task_events as event
         where event.task_id = task.id and event.type = 'task.retried') as retries,
       (select count(*)::int from private.dead_letters) as dead_letters
     from public.tasks as task where id = ${taskId}::uuid`;
-  assert.deepEqual({ ...row }, { attempts: 0, deliveries: 1, retries: 0, dead_letters: 0 });
+  const { deliveries, ...counted } = row ?? {};
+  assert.deepEqual(counted, { attempts: 0, retries: 0, dead_letters: 0 });
+  assert.ok(deliveries >= 1 && deliveries <= mostDeliveries, `${deliveries} deliveries`);
 }
 
 async function workersOf({ sql }: Platform, taskId: string): Promise<number> {
