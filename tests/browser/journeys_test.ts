@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { addAgent } from "../e2e/operator.ts";
 import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import { assertAccessible, assertFits, openConsoleFixture, picture } from "./console_fixture.ts";
+import {
+  assertAccessible,
+  assertFits,
+  openConsoleFixture,
+  picture,
+  type Reader,
+} from "./console_fixture.ts";
 import { startJob, untilChip } from "./job_steps.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
@@ -13,6 +19,11 @@ interface ForkedJob {
   readonly input: string;
   readonly status: string;
   readonly output: { readonly given: readonly string[]; readonly answered: readonly string[] };
+}
+
+/** Closes the message about a success, which closes by itself a few seconds after it has opened. */
+async function dismissToast({ page }: Reader): Promise<void> {
+  await page.getByRole("button", { name: "Dismiss" }).click();
 }
 
 consoleTest("a new user runs a first job and reads its answer", async (fixture) => {
@@ -26,13 +37,13 @@ consoleTest("a new user runs a first job and reads its answer", async (fixture) 
   await untilChip(reader, "Needs review");
   await page.getByRole("link", { name: "Answer the review" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
+  await dismissToast(reader);
   await page.getByRole("heading", { name: "No open reviews" }).waitFor();
   await reader.go(`/jobs/${id}`);
   await untilChip(reader, "Completed");
   await page.getByRole("treeitem").nth(1).click();
   await page.getByRole("heading", { name: "Answer" }).waitFor();
   await page.locator("header").getByText(/^[1-9].* in, [1-9].* out$/).waitFor();
-  await page.getByRole("button", { name: "Dismiss" }).click();
   await assertAccessible(page, "the trace with a step");
   await picture(page, "job_trace");
   await page.getByRole("tab", { name: "Conversation" }).click();
@@ -200,10 +211,10 @@ consoleTest(
     await dialog.getByLabel("Comment").fill("Short is enough");
     await picture(page, "job_fork");
     await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+    await dismissToast(reader);
     await page.waitForURL((url) => !url.hash.includes(id));
     await untilChip(reader, "Completed");
     await page.getByText("Fork of").waitFor();
-    await page.getByRole("button", { name: "Dismiss" }).click();
 
     const jobs = await sql<ForkedJob[]>`
       select id, input, status, output from public.tasks
