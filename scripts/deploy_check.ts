@@ -22,11 +22,11 @@ await runCommand(
   },
   async ({ values }) => {
     const names = [...(await findFunctions(PROJECT_ROOT)).keys()];
-    const problems = [
-      ...await part("functions deploy", () => checkFunctions(PROJECT_ROOT, names)),
-      ...await part("edge runtime", () => checkEdgeRuntime(PROJECT_ROOT, names)),
-      ...await part("database", checkOnNativePostgres),
-    ];
+    const [deployment, runtime] = await Promise.all([
+      checkWithCli(names),
+      part("edge runtime", () => checkEdgeRuntime(PROJECT_ROOT, names)),
+    ]);
+    const problems = [...deployment, ...runtime];
     writeProgress("checking bundles …");
     const functions = await measureFunctions(PROJECT_ROOT, names);
     problems.push(...bundleProblems(functions));
@@ -45,6 +45,14 @@ await runCommand(
     }
   },
 );
+
+/** One part after the other, because at the same time both would install the CLI. */
+async function checkWithCli(functionNames: readonly string[]): Promise<string[]> {
+  return [
+    ...await part("functions deploy", () => checkFunctions(PROJECT_ROOT, functionNames)),
+    ...await part("database", checkOnNativePostgres),
+  ];
+}
 
 async function part(name: string, check: () => Promise<string[]>): Promise<string[]> {
   writeProgress(`checking ${name} …`);

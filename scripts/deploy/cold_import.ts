@@ -13,7 +13,7 @@ export interface ColdImport {
 }
 
 /** The first run transpiles. */
-const MIN_RUNS = 6;
+const MIN_RUNS = 3;
 /** CPU time also grows while other programs compete for caches and cores. */
 const MAX_RUNS = 40;
 
