@@ -10,15 +10,19 @@ import type { Embedder } from "../../shared/quoth/embedders/embedder_port.ts";
 import { embedderOf, similarity } from "./embedder_wire.ts";
 
 const NEVER = new AbortController().signal;
+const probe = startMinilmProcess();
+Deno.test.afterAll(() => probe.stop());
 const whyNot = await reasonToSkip();
 const skipped = whyNot === null ? "" : ` (skipped: ${whyNot})`;
-const claim = (name: string, fn: () => Promise<void>) =>
+const claim = (name: string, fn: (t: Deno.TestContext) => Promise<void>) =>
   Deno.test({ name: `${name}${skipped}`, ignore: whyNot !== null, fn });
 
-claim(
-  "MiniLM matches the measured similarities, combined with the word hash",
-  () =>
-    withServer(new MinilmPool(), async ({ embedder }) => {
+claim("the embedding server runs MiniLM", async (t) => {
+  // To load the model takes longer than these steps, and the probe has done so already.
+  const loaded = [probe];
+  const pool = new MinilmPool({ startProcess: () => loaded.pop() ?? startMinilmProcess() });
+  await withServer(pool, async ({ embedder }) => {
+    await t.step("it matches the measured similarities, combined with the word hash", async () => {
       const pairs = [
         ["not supported", "supported", 0.829, 0.005],
         ["row level security policy", "restrict which rows each user can read", 0.529, 0.005],
@@ -45,25 +49,21 @@ claim(
         await embedder.embedQuery("not supported", NEVER),
         vectorOf("not supported"),
       );
-    }),
-);
+    });
 
-claim(
-  "a search overtakes waiting documents",
-  () =>
-    withServer(new MinilmPool(), async ({ embedder }) => {
-      await embedder.embedQuery("load the model", NEVER);
+    await t.step("a search overtakes waiting documents", async () => {
       const order: string[] = [];
       const item = { title: "", text: "word ".repeat(150) };
-      const documents = embedder.embedDocuments(Array(12).fill(item), NEVER)
+      const documents = embedder.embedDocuments(Array(6).fill(item), NEVER)
         .then(() => order.push("documents"));
       const query = embedder.embedQuery("where?", NEVER).then(() => order.push("query"));
 
       await Promise.all([documents, query]);
 
       assert.deepEqual(order, ["query", "documents"]);
-    }),
-);
+    });
+  });
+});
 
 claim("a killed process fails only its text, and is replaced", async () => {
   const processes: MinilmProcess[] = [];
@@ -173,15 +173,12 @@ async function withServer(
 
 /** The packages are an optional download; every other failure is an error of ours. */
 async function reasonToSkip(): Promise<string | null> {
-  const process = startMinilmProcess();
   try {
-    await process.embed("ready?");
+    await probe.embed("ready?");
     return null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const isMissing = /Failed loading|error sending request|Could not find npm package/i;
     return isMissing.test(reason) ? `MiniLM's packages cannot be loaded: ${reason}` : null;
-  } finally {
-    await process.stop();
   }
 }

@@ -77,8 +77,22 @@ const RELATIVES_SQL = `
   insert into public.book_tags values (1, 1), (1, 2);
 `;
 
-Deno.test("REST embeds to-many relations as arrays", async (t) => {
-  await using fixture = await startGatewayFixture(RELATIVES_SQL);
+/** A gateway, and what its first request did. */
+async function startRest() {
+  const fixture = await startGatewayFixture(NOTES_SQL + RELATIVES_SQL);
+  const grantsBefore = await readGrants(fixture.sql);
+  const { status } = await fixture.client().from("ungranted").select();
+  return { ...fixture, first: { status, grantsBefore, grants: await readGrants(fixture.sql) } };
+}
+
+const restTest = testsSharing(startRest);
+
+restTest("the first REST request changes no grant", ({ first }) => {
+  assert.equal(first.status, 401);
+  assert.deepEqual(first.grants, first.grantsBefore);
+});
+
+restTest("REST embeds to-many relations as arrays", async (fixture, t) => {
   const embedded = async (table: string, relation: string) => {
     const { data, error } = await fixture.service().from(table).select(relation).order("id");
     assert.equal(error, null);
@@ -118,19 +132,7 @@ Deno.test("REST embeds to-many relations as arrays", async (t) => {
   });
 });
 
-const notesTest = testsSharing(() => startGatewayFixture(NOTES_SQL));
-
-Deno.test("the first REST request changes no grant", async () => {
-  await using fixture = await startGatewayFixture(NOTES_SQL);
-  const before = await readGrants(fixture.sql);
-
-  const { status } = await fixture.client().from("ungranted").select();
-
-  assert.equal(status, 401);
-  assert.deepEqual(await readGrants(fixture.sql), before);
-});
-
-notesTest("rows are read and written as on a hosted project", async (fixture, t) => {
+restTest("rows are read and written as on a hosted project", async (fixture, t) => {
   const service = fixture.service();
   const ann = await fixture.signedUp();
   const bob = await fixture.signedUp();
@@ -226,7 +228,7 @@ notesTest("rows are read and written as on a hosted project", async (fixture, t)
   });
 });
 
-notesTest("errors match PostgREST's", async (fixture, t) => {
+restTest("errors match PostgREST's", async (fixture, t) => {
   const service = fixture.service();
 
   await t.step("a function sets its own status with PTxyz", async () => {
@@ -265,7 +267,7 @@ notesTest("errors match PostgREST's", async (fixture, t) => {
   });
 });
 
-notesTest("new tables and functions are served without a restart", async (fixture) => {
+restTest("new tables and functions are served without a restart", async (fixture) => {
   const service = fixture.service();
   assert.equal((await service.from("later").select()).error?.code, "PGRST205");
 

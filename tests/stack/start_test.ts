@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { consolePort } from "../../scripts/console/console_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { fillDataFolder } from "../e2e/migrated_folder.ts";
 import { freePorts } from "./free_ports.ts";
 import { areGone, descendants } from "./process_tree.ts";
 import { runStart, type StartEnd } from "./start_process.ts";
@@ -58,6 +59,7 @@ Deno.test("start --no-console leaves the port of the console closed, and ends wi
 
 Deno.test("a folder or a port in use is reported in one line, and SIGKILL loses no data", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-start-test-" });
+  await fillDataFolder(dataDir);
   const kept = { env: { SUPASWARM_DATA_DIR: dataDir } };
   await using first = runStart(["--json", "--port", "0"], kept);
   const ready = await first.ready;
