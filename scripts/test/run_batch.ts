@@ -4,11 +4,10 @@ import type { TestBatch } from "./plan_batches.ts";
 import { isOwnFailure, readTestReport, type TestCase } from "./test_report.ts";
 
 /**
- * Tests call most functions of the embedded database only a few times, so optimizing its
- * WebAssembly as early as V8 does by default takes more CPU time than it saves. The budget is about
- * the number of bytes that a function executes before it is optimized, so long tests are.
+ * Leaves the WebAssembly of the embedded database unoptimized. To optimize it takes more CPU time
+ * than it saves, even in the pgTAP tests, and at a boot a third of the time.
  */
-const V8_FLAGS = "--wasm-tiering-budget=100000000";
+const V8_FLAGS = "--liftoff-only";
 
 /**
  * The embedded Auth hashes passwords in JavaScript. With its own default of 10, a sign-up takes a

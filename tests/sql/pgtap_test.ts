@@ -4,9 +4,6 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { pgtapFiles, runPgtapFile, runPgtapFiles } from "./pgtap.ts";
 
-// These tests run long enough to gain from optimized WebAssembly, unlike most others.
-Deno.env.delete("DENO_V8_FLAGS");
-
 Deno.test("SQL on the embedded database", async (test) => {
   const database = await openDatabase({
     db: "pglite",
