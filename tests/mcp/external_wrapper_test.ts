@@ -26,15 +26,19 @@ interface Misbehaviour {
   readonly original: RegExp;
 }
 
+/** The limit of the slow server, within which it lists its tools. */
+const SLOW_MS = 2_000;
+/** The answer of the slow server, long after its callers gave up. */
+const late = Promise.withResolvers<Response>();
+
 const MISBEHAVIOURS: readonly Misbehaviour[] = [
   {
     slug: "wrapped-slow",
-    // Long after its caller gave up; the test's own server waits for it.
-    answer: () => new Promise((resolve) => setTimeout(() => resolve(new Response()), 2_000)),
+    answer: () => late.promise,
     code: "TOOL_TIMEOUT",
     status: 504,
-    message: /'wrapped-slow' did not respond within 400 ms/,
-    original: /'wrapped-slow' did not respond within 400 ms/,
+    message: /'wrapped-slow' did not respond within 2000 ms/,
+    original: /'wrapped-slow' did not respond within 2000 ms/,
   },
   {
     slug: "wrapped-broken",
@@ -99,6 +103,8 @@ Deno.test("a server of external-mcps.yaml is wrapped", async (t) => {
           : undefined,
     }),
   );
+  // The server waits for its answers before it stops.
+  using _answers = { [Symbol.dispose]: () => late.resolve(new Response()) };
   await using platform = await sharedPlatform();
   const { project, stack, service, mcpUrl } = platform;
   const headers = { apikey: stack.secretKey };
@@ -270,7 +276,7 @@ function fileOf(url: string): string {
       `  ${slug}:`,
       `    name: ${name}`,
       `    url: ${address}`,
-      `    timeout_ms: ${slug === "wrapped-slow" ? 400 : 10_000}`,
+      `    timeout_ms: ${slug === "wrapped-slow" ? SLOW_MS : 10_000}`,
       "    credentials: {token_env: NOTES_TOKEN}",
       ...more.map((line) => `    ${line}`),
     ].join("\n");

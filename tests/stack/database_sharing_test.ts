@@ -18,6 +18,7 @@ databaseTest(
   `);
 
     await sql`select pg_notify('test', 'plain')`;
+    await waitFor(() => received.length > 0, { what: "the first notification" });
     await sql.begin(async (tx) => {
       await tx`select pg_notify('test', 'in transaction')`;
       assert.deepEqual(received, ["plain"]);
