@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(3);
 
-select tests.create_task(p_owner => 'loud', p_priority => 'high') from generate_series(1, 200);
+select tests.create_task(p_owner => 'loud', p_priority => 'high') from generate_series(1, 120);
 select tests.create_task(p_owner => 'loud') from generate_series(1, 10);
 select tests.create_task(p_owner => 'quiet', p_priority => priority)
 from unnest(array['low', 'normal', 'low', 'high']) as priority;

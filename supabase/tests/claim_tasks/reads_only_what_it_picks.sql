@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(2);
 
-select tests.create_task(p_owner => 'flood') from generate_series(1, 500);
+select tests.create_task(p_owner => 'flood') from generate_series(1, 200);
 -- The planner then knows that every task is waiting.
 analyze public.tasks;
 
@@ -14,7 +14,7 @@ select cmp_ok(
   (select idx_tup_fetch from pg_stat_xact_user_tables where relid = 'public.tasks'::regclass)
     - (select row_count from fetched),
   '<', 50::bigint,
-  'with 500 waiting tasks, only a few are read'
+  'with 200 waiting tasks, only a few are read'
 );
 
 select * from finish();

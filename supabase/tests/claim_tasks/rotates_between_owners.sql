@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(4);
 
-select tests.create_task(p_owner => 'flood') from generate_series(1, 300);
+select tests.create_task(p_owner => 'flood') from generate_series(1, 60);
 create temp table line on commit drop as select id, message_id from public.tasks;
 select tests.create_task(p_owner => 'drop') from generate_series(1, 2);
 create temp table service as
