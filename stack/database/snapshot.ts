@@ -3,7 +3,8 @@ import type { Logger } from "./database_port.ts";
 
 const MANIFEST = "manifest.json";
 const DATA = "data";
-const KEPT_SNAPSHOTS = 6;
+/** A run of all tests uses seven. */
+const KEPT_SNAPSHOTS = 8;
 
 /** A file or folder in a snapshot. Folders have no size. */
 interface ManifestEntry {
@@ -72,6 +73,7 @@ async function tryCopy(snapshot: string, target: string, log: Logger): Promise<b
     const files = manifest.filter((entry) => entry.sizeBytes !== null);
     await Promise.all(files.map((file) => copyFile(join(snapshot, DATA), draft, file)));
     await renameUnlessThere(draft, target);
+    await markUsed(snapshot);
     return true;
   } catch (error) {
     log("warn", "database.snapshot_unusable", { snapshot, reason: String(error) });
@@ -110,14 +112,21 @@ async function renameUnlessThere(draft: string, target: string): Promise<void> {
   }
 }
 
+/** Sets the time by which old snapshots are found. */
+async function markUsed(snapshot: string): Promise<void> {
+  const now = new Date();
+  // The copy is complete even if the cache belongs to another user.
+  await Deno.utime(snapshot, now, now).catch(() => {});
+}
+
 async function removeOldSnapshots(cacheDir: string): Promise<void> {
-  const found: { path: string; madeAt: number }[] = [];
+  const found: { path: string; usedAt: number }[] = [];
   for await (const entry of Deno.readDir(cacheDir)) {
     if (!entry.isDirectory || !entry.name.startsWith("database-")) continue;
     const path = join(cacheDir, entry.name);
-    found.push({ path, madeAt: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
+    found.push({ path, usedAt: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
   }
-  found.sort((a, b) => b.madeAt - a.madeAt);
+  found.sort((a, b) => b.usedAt - a.usedAt);
   for (const { path } of found.slice(KEPT_SNAPSHOTS)) {
     await Deno.remove(path, { recursive: true }).catch(() => {});
   }

@@ -82,6 +82,19 @@ Deno.test("copySnapshot() builds once for concurrent starts and leaves no drafts
     assert.deepEqual(left.filter((entry) => entry.name.includes("draft")), []);
   }));
 
+Deno.test("copySnapshot() removes the snapshots that were not used for longest", () =>
+  withCache(async ({ folder, options, buildCount }) => {
+    await copySnapshot(options, join(folder, "first"));
+    for (let n = 0; n < 10; n++) {
+      await copySnapshot({ ...options, key: `other-${n}` }, join(folder, `other-${n}`));
+      await copySnapshot(options, join(folder, `again-${n}`));
+    }
+
+    assert.equal(buildCount(), 11);
+    const cached = [...Deno.readDirSync(options.cacheDir)].filter((entry) => entry.isDirectory);
+    assert.equal(cached.length, 8);
+  }));
+
 Deno.test("copySnapshot() leaves neither a snapshot nor a target when the build fails", () =>
   withCache(async ({ folder, options }) => {
     const failing = { ...options, build: () => Promise.reject(new Error("no disk")) };
