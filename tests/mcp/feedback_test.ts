@@ -224,7 +224,9 @@ Deno.test("tool calls are graded, and grades and failures are exported", async (
       ["down", "1", "picture", "albums", ada.id],
     );
     assert.equal(graded?.arguments, '{"of":"<redacted>"}');
-    const failed = failures.filter(({ tool_name }) => tool_name === "fail");
+    const failed = failures.filter(({ mcp_name, tool_name }) =>
+      mcp_name === "albums" && tool_name === "fail"
+    );
     assert.ok(failed.every(({ error_message }) => error_message === "No ink left"));
     assert.ok(failed.some(({ rating }) => rating === "up"), "a failure has its grade");
     assert.ok(!JSON.stringify([feedback, failures]).includes(secret));
