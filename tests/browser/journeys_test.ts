@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
@@ -93,8 +94,10 @@ consoleTest("a review is answered on a phone, and the job resumes", async (fixtu
   const panel = page.getByRole("complementary");
   await panel.getByRole("button", { name: "Fork from here" }).waitFor();
   await picture(page, "job_step_360_opened");
-  const box = await panel.boundingBox();
-  assert.ok(box !== null && box.y >= 0 && box.y < 600, `the step begins at ${box?.y} px`);
+  await waitFor(async () => {
+    const box = await panel.boundingBox();
+    return box !== null && box.y >= 0 && box.y < 600;
+  }, { what: "the page to scroll to the step" });
   assert.equal(await panel.evaluate((element) => element.matches(":focus")), true);
   await page.keyboard.press("Escape");
   assert.equal(await page.getByRole("tree").evaluate((tree) => tree.matches(":focus")), true);
