@@ -6,7 +6,7 @@ import { filesOf, SyncFixture, type TestProject } from "./sync_fixture.ts";
 import { createHistory, createRandom, type Tree } from "./sync_history.ts";
 import { Killed, killedPorts } from "./sync_killed_ports.ts";
 
-const PUSHES = 220;
+const PUSHES = 150;
 const SEED = 20_261_101;
 /** Of the chunks that re-embedding each changed file would cost. */
 const MAX_SHARE = 0.3;

@@ -150,10 +150,10 @@ Deno.test("no tool server blocks the gateway", async (t) => {
         },
       };
       for (const [kind, inputSchema] of Object.entries(schemas)) {
-        for (const count of [1, 100, 1_000]) {
+        for (const count of kind.startsWith("one ") ? [1] : [1, 30, 1_000]) {
           const slug = await slugOf();
           const tools = Array.from(
-            { length: kind.startsWith("one ") ? 1 : count },
+            { length: count },
             (_, number) => ({ name: `t${number}`, inputSchema }),
           );
           // Created earlier: the server of this test shares the observed thread.
