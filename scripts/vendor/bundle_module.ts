@@ -28,8 +28,9 @@ export {
 `;
 
 /**
- * Bundles a module's entry points without code that its exports do not need. Removes whitespace but
- * keeps names, so that stack traces are readable.
+ * Bundles a module's entry points without code that its exports do not need. Shortens identifiers,
+ * because a deployment uploads the files as they are, but keeps the names of functions and classes:
+ * stack traces, `error.name` and the SDKs' `User-Agent` contain them.
  *
  * Packages resolve as in Deno. Only `zod` is not bundled but imported from its vendored module: the
  * SDKs and the project share schemas, so there must be only one copy.
@@ -40,7 +41,7 @@ export async function bundleModule(
   module: VendoredModule,
   installFolder: string,
 ): Promise<BundledModule> {
-  const { build, transform } = await loadEsbuild();
+  const { build } = await loadEsbuild();
   const globals = join(installFolder, "node_globals.js");
   await Deno.writeTextFile(globals, NODE_GLOBALS);
   const { outputFiles, metafile } = await build({
@@ -58,8 +59,12 @@ export async function bundleModule(
     plugins: [
       nodeBuiltins(),
       ...module.name === "zod" ? [] : [sharedZod()],
-      ...(module.patches ?? []).map(patched),
+      patched(module.patches ?? []),
+      ...module.hasNoSideEffects === true ? [withoutSideEffects()] : [],
     ],
+    minify: true,
+    keepNames: true,
+    lineLimit: LINE_LENGTH,
     charset: "utf8",
     legalComments: "none",
     logLevel: "silent",
@@ -68,17 +73,8 @@ export async function bundleModule(
   if (output === undefined) {
     throw new Error(`Cannot bundle ${module.name}: esbuild wrote no output`);
   }
-  const { code } = await transform(withoutStorePaths(output.text), {
-    format: "esm",
-    target: TARGET,
-    minifySyntax: true,
-    minifyWhitespace: true,
-    lineLimit: LINE_LENGTH,
-    charset: "utf8",
-    legalComments: "none",
-  });
   return {
-    code,
+    code: output.text,
     packageFolders: packageFolders(Object.values(metafile.outputs)[0]?.inputs ?? {}),
   };
 }
@@ -111,17 +107,46 @@ function nodeBuiltins(): EsbuildPlugin {
   };
 }
 
-function patched({ file, from, to }: Patch): EsbuildPlugin {
-  const end = new RegExp(`${RegExp.escape(file)}$`);
+/** Patches the files that {@linkcode Patch} names. */
+function patched(patches: readonly Patch[]): EsbuildPlugin {
   return {
-    name: `patch of ${file}`,
+    name: "patched",
     setup(build) {
-      build.onLoad({ filter: end }, async ({ path }) => {
-        const parts = (await Deno.readTextFile(path)).split(from);
-        if (parts.length !== 2) {
-          throw new Error(`Cannot patch ${file}: it no longer contains ${from}`);
-        }
-        return { contents: parts.join(to), loader: "js" };
+      for (const [file, patchesOfFile] of Map.groupBy(patches, ({ file }) => file)) {
+        build.onLoad({ filter: new RegExp(`/${RegExp.escape(file)}$`) }, async ({ path }) => ({
+          contents: patchesOfFile.reduce(applyPatch, await Deno.readTextFile(path)),
+          loader: "js",
+        }));
+      }
+    },
+  };
+}
+
+/**
+ * Applies a patch to the source of its file.
+ *
+ * @throws Error when the source does not contain the patched code, or contains it too often.
+ */
+export function applyPatch(source: string, { file, from, to, matches = 1 }: Patch): string {
+  const count = typeof from === "string"
+    ? source.split(from).length - 1
+    : [...source.matchAll(from)].length;
+  if (count !== matches) {
+    throw new Error(`Cannot patch ${file}: it contains ${from} ${count} times, not ${matches}`);
+  }
+  return source.replaceAll(from, () => to);
+}
+
+/** Tells the bundler that no module must run only because another one imports it. */
+function withoutSideEffects(): EsbuildPlugin {
+  const isResolving = Symbol("is resolving");
+  return {
+    name: "without side effects",
+    setup(build) {
+      build.onResolve({ filter: /./ }, async ({ path, pluginData, kind, importer, resolveDir }) => {
+        if (pluginData === isResolving) return undefined;
+        const options = { kind, importer, resolveDir, pluginData: isResolving };
+        return { ...await build.resolve(path, options), sideEffects: false };
       });
     },
   };
@@ -134,11 +159,6 @@ function sharedZod(): EsbuildPlugin {
       build.onResolve({ filter: /^zod(\/v4)?$/ }, () => ({ path: "./zod.js", external: true }));
     },
   };
-}
-
-/** Removes store paths, which depend on the installer of `node_modules`. */
-function withoutStorePaths(code: string): string {
-  return code.replaceAll(/node_modules\/\.deno\/[^/"]+\/(?=node_modules\/)/g, "");
 }
 
 function packageFolders(inputs: Readonly<Record<string, { bytesInOutput: number }>>): string[] {

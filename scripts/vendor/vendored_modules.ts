@@ -1,3 +1,5 @@
+import { UNUSED_CODE } from "./unused_code.ts";
+
 /** The pinned npm packages that functions use. */
 export const VENDORED_PACKAGES = {
   "@anthropic-ai/sdk": "1.12.0",
@@ -28,17 +30,20 @@ export interface VendoredEntry {
   readonly types?: readonly string[] | "*";
 }
 
-/** A fix that the package itself does not have. */
+/** A change of a package's file, which the package itself does not offer. */
 export interface Patch {
   /** The end of the file's path. */
   readonly file: string;
-  readonly from: string;
+  /** The code to replace: its text, or a global pattern. */
+  readonly from: string | RegExp;
   readonly to: string;
+  /** How often the file contains the code. @default 1 */
+  readonly matches?: number;
 }
 
 /** A file `shared/vendor/<name>.js` and its bundled entry points. */
 export interface VendoredModule {
-  /** Fixes of the package's code. The build fails if a fix does not match. */
+  /** Changes of the package's code. The build fails if one does not match. */
   readonly patches?: readonly Patch[];
   readonly name: string;
   readonly entries: readonly VendoredEntry[];
@@ -51,6 +56,11 @@ export interface VendoredModule {
    * Whether functions may load it at every start. Other modules must be imported with `import()`.
    */
   readonly isLoadedAtStart?: true;
+  /**
+   * Whether unused modules of the package may be left out, although its `package.json` does not say
+   * so.
+   */
+  readonly hasNoSideEffects?: true;
 }
 
 /** Every module in `shared/vendor/`. */
@@ -79,6 +89,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "google_genai",
+    patches: UNUSED_CODE.googleGenai,
     entries: [{ package: "@google/genai", path: "/web", values: ["GoogleGenAI"] }],
   },
   {
@@ -92,6 +103,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "mcp_client",
+    patches: [edgeValidator("client")],
     entries: [{
       package: "@modelcontextprotocol/client",
       values: [
@@ -116,6 +128,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "mcp_server",
+    patches: [edgeValidator("server")],
     entries: [{
       package: "@modelcontextprotocol/server",
       values: [
@@ -152,6 +165,8 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "openai",
+    hasNoSideEffects: true,
+    patches: UNUSED_CODE.openai,
     entries: [{ package: "openai", values: ["OpenAI"] }],
   },
   {
@@ -190,9 +205,23 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "zod",
     isLoadedAtStart: true,
+    patches: UNUSED_CODE.zod,
     entries: [{ package: "zod", values: "*" }],
   },
 ];
+
+/**
+ * Replaces the SDK's JSON Schema validator for servers by the one that it has for edge runtimes,
+ * which has a seventh of the code.
+ */
+function edgeValidator(side: "client" | "server"): Patch {
+  return {
+    file: `${side}/dist/shimsNode.mjs`,
+    from: /^import \{ n as AjvJsonSchemaValidator \} from ".+";$/gm,
+    to: "import { CfWorkerJsonSchemaValidator as AjvJsonSchemaValidator } from " +
+      `"@modelcontextprotocol/${side}/validators/cf-worker";`,
+  };
+}
 
 /** Returns the npm specifier of an entry point, with the pinned version. */
 export function specifierOf({ package: name, path = "" }: VendoredEntry): string {

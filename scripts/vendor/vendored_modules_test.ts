@@ -20,6 +20,33 @@ Deno.test("shared/vendor/yaml.js finds the builtin modules that its package requ
   assert.deepEqual(parse("title: Tides\ntags: [a, b]\n"), { title: "Tides", tags: ["a", "b"] });
 });
 
+Deno.test("bundled classes keep their names, which errors and requests contain", async () => {
+  const { OpenAI } = await import("../../shared/vendor/openai.js");
+  const { OAuthError } = await import("../../shared/vendor/mcp_client.js");
+  const { default: postgres } = await import("../../shared/vendor/postgres.js");
+  const sql = postgres({ host: "127.0.0.1", port: 1, connect_timeout: 1 });
+
+  assert.equal(OpenAI.name, "OpenAI");
+  assert.equal(OAuthError.name, "OAuthError");
+  assert.equal(sql.PostgresError.name, "PostgresError");
+});
+
+Deno.test("the bundled SDK clients have the parts that adapters call, and no other", async () => {
+  const { OpenAI } = await import("../../shared/vendor/openai.js");
+  const { GoogleGenAI } = await import("../../shared/vendor/google_genai.js");
+  const openai = new OpenAI({ apiKey: "none" });
+  const google = new GoogleGenAI({ apiKey: "none" });
+
+  const called = [
+    openai.chat.completions.create,
+    openai.responses.create,
+    google.models.generateContent,
+    google.models.generateContentStream,
+  ];
+  assert.deepEqual(called.map((method) => typeof method), called.map(() => "function"));
+  assert.deepEqual([openai.files, google.files], [undefined, undefined]);
+});
+
 Deno.test("the MCP modules use the project's copy of zod", async () => {
   for (const name of ["mcp_client", "mcp_server"]) {
     const code = await Deno.readTextFile(
