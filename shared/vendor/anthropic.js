@@ -3,1939 +3,1202 @@
 //   @anthropic-ai/sdk@1.12.0 (Apache-2.0)
 //   @opentelemetry/api@1.9.1 (Apache-2.0)
 // @ts-self-types="./anthropic.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__export=(target,all)=>{
-for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
-"object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&key!==except&&__defProp(
-to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
-enumerable:!0}):target,mod));import process from"node:process";import{clearTimeout,setTimeout}from"node:timers";var init_node_globals=__esm(
-{"node_globals.js"(){}});function __classPrivateFieldSet(receiver,state,value,kind,f){if(kind==="m")throw new TypeError(
-"Private method is not writable");if(kind==="a"&&!f)throw new TypeError("Private accessor was defined without a setter");
-if(typeof state=="function"?receiver!==state||!f:!state.has(receiver))throw new TypeError("Cannot write private member t\
-o an object whose class did not declare it");return kind==="a"?f.call(receiver,value):f?f.value=value:state.set(receiver,
-value),value}function __classPrivateFieldGet(receiver,state,kind,f){if(kind==="a"&&!f)throw new TypeError("Private acces\
-sor was defined without a getter");if(typeof state=="function"?receiver!==state||!f:!state.has(receiver))throw new TypeError(
-"Cannot read private member from an object whose class did not declare it");return kind==="m"?f:kind==="a"?f.call(receiver):
-f?f.value:state.get(receiver)}var init_tslib=__esm({"node_modules/@anthropic-ai/sdk/internal/tslib.mjs"(){init_node_globals()}});
-function isAbortError(err){return typeof err=="object"&&err!==null&&("name"in err&&err.name==="AbortError"||"message"in err&&
-String(err.message).includes("FetchRequestCanceledException"))}var castToError,init_errors=__esm({"node_modules/@anthrop\
-ic-ai/sdk/internal/errors.mjs"(){init_node_globals(),castToError=err=>{if(err instanceof Error)return err;if(typeof err==
-"object"&&err!==null){try{const tag=Object.prototype.toString.call(err);if(tag==="[object Error]"||tag==="[object DOMExc\
-eption]"){const error=new Error(err.message,err.cause?{cause:err.cause}:{});return err.stack&&(error.stack=err.stack),err.
-cause&&!error.cause&&(error.cause=err.cause),err.name&&(error.name=err.name),error}}catch{}try{return new Error(JSON.stringify(
-err))}catch{}}return new Error(err)}}}),AnthropicError,APIError,APIUserAbortError,APIConnectionError,APIConnectionTimeoutError,
-RetryableError,BadRequestError,AuthenticationError,PaymentRequiredError,PermissionDeniedError,NotFoundError,RequestTimeoutError,
-ConflictError,PreconditionFailedError,ContentTooLargeError,UnprocessableEntityError,RateLimitError,RequestHeaderFieldsTooLargeError,
-ClientClosedRequestError,InternalServerError,NotImplementedError,ServiceUnavailableError,GatewayTimeoutError,OverloadedError,
-STATUS_ERROR_CLASSES,init_error=__esm({"node_modules/@anthropic-ai/sdk/core/error.mjs"(){init_node_globals(),init_errors(),
-AnthropicError=(()=>{class AnthropicError2 extends Error{constructor(message,options){super(message,options),Object.defineProperty(
-this,"name",{value:new.target._errorName,writable:!0,configurable:!0})}}return AnthropicError2._errorName="AnthropicErro\
-r",AnthropicError2})(),APIError=(()=>{class APIError2 extends AnthropicError{constructor(status,error,message,headers,type){
-super(`${APIError2.makeMessage(status,error,message)}`),this.status=status,this.headers=headers,this.requestID=headers?.
-get("request-id"),this.workspaceID=headers?.get("anthropic-workspace-id"),this.error=error;const body=error??{};this.apiMessage=
-body.error?.message??null,this.type=type??body.error?.type??null;const errorCode=body.error?.details?.error_code;this.errorCode=
-typeof errorCode=="string"?errorCode:null,this.details=body.error?.details??null}static makeMessage(status,error,message){
-const msg=error?.message?typeof error.message=="string"?error.message:JSON.stringify(error.message):error?JSON.stringify(
-error):message;return status&&msg?`${status} ${msg}`:status?`${status} status code (no body)`:msg||"(no status code or b\
-ody)"}static generate(status,errorResponse,message,headers){if(!status||!headers)return new APIConnectionError({message,
-cause:castToError(errorResponse)});const error=errorResponse,errorClass=STATUS_ERROR_CLASSES.get(status);return errorClass?
-new errorClass(status,error,message,headers):status>=500?new InternalServerError(status,error,message,headers):new APIError2(
-status,error,message,headers)}}return APIError2._errorName="APIError",APIError2})(),APIUserAbortError=(()=>{class APIUserAbortError2 extends APIError{constructor({
-message}={}){super(void 0,void 0,message||"Request was aborted.",void 0)}}return APIUserAbortError2._errorName="APIUserA\
-bortError",APIUserAbortError2})(),APIConnectionError=(()=>{class APIConnectionError2 extends APIError{constructor({message,
-cause}){super(void 0,void 0,message||"Connection error.",void 0),cause&&(this.cause=cause)}}return APIConnectionError2._errorName=
-"APIConnectionError",APIConnectionError2})(),APIConnectionTimeoutError=(()=>{class APIConnectionTimeoutError2 extends APIConnectionError{constructor({
-message}={}){super({message:message??"Request timed out."})}}return APIConnectionTimeoutError2._errorName="APIConnection\
-TimeoutError",APIConnectionTimeoutError2})(),RetryableError=(()=>{class RetryableError2 extends AnthropicError{constructor(message,{
-cause}={}){super(message??"Retryable error."),cause!==void 0&&(this.cause=cause)}}return RetryableError2._errorName="Ret\
-ryableError",RetryableError2})(),BadRequestError=(()=>{class BadRequestError2 extends APIError{}return BadRequestError2.
-_errorName="BadRequestError",BadRequestError2})(),AuthenticationError=(()=>{class AuthenticationError2 extends APIError{}
-return AuthenticationError2._errorName="AuthenticationError",AuthenticationError2})(),PaymentRequiredError=(()=>{class PaymentRequiredError2 extends APIError{}
-return PaymentRequiredError2._errorName="PaymentRequiredError",PaymentRequiredError2})(),PermissionDeniedError=(()=>{class PermissionDeniedError2 extends APIError{}
-return PermissionDeniedError2._errorName="PermissionDeniedError",PermissionDeniedError2})(),NotFoundError=(()=>{class NotFoundError2 extends APIError{}
-return NotFoundError2._errorName="NotFoundError",NotFoundError2})(),RequestTimeoutError=(()=>{class RequestTimeoutError2 extends APIError{}
-return RequestTimeoutError2._errorName="RequestTimeoutError",RequestTimeoutError2})(),ConflictError=(()=>{class ConflictError2 extends APIError{}
-return ConflictError2._errorName="ConflictError",ConflictError2})(),PreconditionFailedError=(()=>{class PreconditionFailedError2 extends APIError{}
-return PreconditionFailedError2._errorName="PreconditionFailedError",PreconditionFailedError2})(),ContentTooLargeError=(()=>{
-class ContentTooLargeError2 extends APIError{}return ContentTooLargeError2._errorName="ContentTooLargeError",ContentTooLargeError2})(),
-UnprocessableEntityError=(()=>{class UnprocessableEntityError2 extends APIError{}return UnprocessableEntityError2._errorName=
-"UnprocessableEntityError",UnprocessableEntityError2})(),RateLimitError=(()=>{class RateLimitError2 extends APIError{}return RateLimitError2.
-_errorName="RateLimitError",RateLimitError2})(),RequestHeaderFieldsTooLargeError=(()=>{class RequestHeaderFieldsTooLargeError2 extends APIError{}
-return RequestHeaderFieldsTooLargeError2._errorName="RequestHeaderFieldsTooLargeError",RequestHeaderFieldsTooLargeError2})(),
-ClientClosedRequestError=(()=>{class ClientClosedRequestError2 extends APIError{}return ClientClosedRequestError2._errorName=
-"ClientClosedRequestError",ClientClosedRequestError2})(),InternalServerError=(()=>{class InternalServerError2 extends APIError{}
-return InternalServerError2._errorName="InternalServerError",InternalServerError2})(),NotImplementedError=(()=>{class NotImplementedError2 extends InternalServerError{}
-return NotImplementedError2._errorName="NotImplementedError",NotImplementedError2})(),ServiceUnavailableError=(()=>{class ServiceUnavailableError2 extends InternalServerError{}
-return ServiceUnavailableError2._errorName="ServiceUnavailableError",ServiceUnavailableError2})(),GatewayTimeoutError=(()=>{
-class GatewayTimeoutError2 extends InternalServerError{}return GatewayTimeoutError2._errorName="GatewayTimeoutError",GatewayTimeoutError2})(),
-OverloadedError=(()=>{class OverloadedError2 extends InternalServerError{}return OverloadedError2._errorName="Overloaded\
-Error",OverloadedError2})(),STATUS_ERROR_CLASSES=new Map([[400,BadRequestError],[401,AuthenticationError],[402,PaymentRequiredError],
-[403,PermissionDeniedError],[404,NotFoundError],[408,RequestTimeoutError],[409,ConflictError],[412,PreconditionFailedError],
-[413,ContentTooLargeError],[422,UnprocessableEntityError],[429,RateLimitError],[431,RequestHeaderFieldsTooLargeError],[499,
-ClientClosedRequestError],[501,NotImplementedError],[503,ServiceUnavailableError],[504,GatewayTimeoutError],[529,OverloadedError]])}});
-function maybeObj(x){return typeof x!="object"?{}:x??{}}function isEmptyObj(obj){if(!obj)return!0;for(const _k in obj)return!1;
-return!0}function hasOwn(obj,key){return Object.prototype.hasOwnProperty.call(obj,key)}function isObj(obj){return obj!=null&&
-typeof obj=="object"&&!Array.isArray(obj)}function checkNever(_value){}var startsWithSchemeRegexp,isAbsoluteURL,isArray,
-isReadonlyArray,validatePositiveInteger,CREDENTIAL_OPTIONS,safeJSON,init_values=__esm({"node_modules/@anthropic-ai/sdk/i\
-nternal/utils/values.mjs"(){init_node_globals(),init_error(),startsWithSchemeRegexp=/^[a-z][a-z0-9+.-]*:/i,isAbsoluteURL=
-url=>startsWithSchemeRegexp.test(url),isArray=val=>(isArray=Array.isArray,isArray(val)),isReadonlyArray=isArray,validatePositiveInteger=
-(name,n)=>{if(typeof n!="number"||!Number.isInteger(n))throw new AnthropicError(`${name} must be an integer`);if(n<0)throw new AnthropicError(
-`${name} must be a positive integer`);return n},CREDENTIAL_OPTIONS=["apiKey","authToken","credentials","config","profile"],
-safeJSON=text=>{try{return JSON.parse(text)}catch{return}}}}),sleep,init_sleep=__esm({"node_modules/@anthropic-ai/sdk/in\
-ternal/utils/sleep.mjs"(){init_node_globals(),sleep=(ms,signal)=>new Promise(resolve=>{if(signal?.aborted)return resolve();
-const onAbort=()=>{clearTimeout(timer),resolve()},timer=setTimeout(()=>{signal?.removeEventListener("abort",onAbort),resolve()},
-ms);signal?.addEventListener("abort",onAbort,{once:!0})})}}),VERSION,init_version=__esm({"node_modules/@anthropic-ai/sdk\
-/version.mjs"(){init_node_globals(),VERSION="1.12.0"}});function getDetectedPlatform(){return typeof Deno<"u"&&Deno.build!=
-null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(typeof globalThis.process<"u"?globalThis.process:
-0)==="[object process]"?"node":"unknown"}function getBrowserInfo(){if(typeof navigator>"u"||!navigator)return null;const browserPatterns=[
-{key:"edge",pattern:/Edge(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"\
-ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
+var Ad=Object.create;var st=Object.defineProperty;var xd=Object.getOwnPropertyDescriptor;var wd=Object.getOwnPropertyNames;var Sd=Object.getPrototypeOf,vd=Object.prototype.hasOwnProperty;var i=(e,t)=>st(e,"name",{value:t,configurable:!0});var S=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};var M=(e,t)=>()=>{try{return t||e((t={exports:{}}).exports,t),t.exports}catch(r){throw t=0,r}},Rd=(e,t)=>{for(var r in t)
+st(e,r,{get:t[r],enumerable:!0})},Td=(e,t,r,n)=>{if(t&&typeof t=="object"||typeof t=="function")for(let o of wd(t))!vd.call(
+e,o)&&o!==r&&st(e,o,{get:()=>t[o],enumerable:!(n=xd(t,o))||n.enumerable});return e};var ct=(e,t,r)=>(r=e!=null?Ad(Sd(e)):{},Td(t||!e||!e.__esModule?st(r,"default",{value:e,enumerable:!0}):r,e));import m from"node:process";import{clearImmediate as g,clearInterval as E,clearTimeout as h,setImmediate as y,setInterval as b,
+setTimeout as _}from"node:timers";var c=S(()=>{});function B(e,t,r,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
+"Private accessor was defined without a setter");if(typeof t=="function"?e!==t||!o:!t.has(e))throw new TypeError("Cannot\
+ write private member to an object whose class did not declare it");return n==="a"?o.call(e,r):o?o.value=r:t.set(e,r),r}
+function x(e,t,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined without a getter");if(typeof t=="fu\
+nction"?e!==t||!n:!t.has(e))throw new TypeError("Cannot read private member from an object whose class did not declare i\
+t");return r==="m"?n:r==="a"?n.call(e):n?n.value:t.get(e)}var Ue=S(()=>{c();i(B,"__classPrivateFieldSet");i(x,"__classPr\
+ivateFieldGet")});function me(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
+includes("FetchRequestCanceledException"))}var Ie,Fe=S(()=>{c();i(me,"isAbortError");Ie=i(e=>{if(e instanceof Error)return e;
+if(typeof e=="object"&&e!==null){try{let t=Object.prototype.toString.call(e);if(t==="[object Error]"||t==="[object DOMEx\
+ception]"){let r=new Error(e.message,e.cause?{cause:e.cause}:{});return e.stack&&(r.stack=e.stack),e.cause&&!r.cause&&(r.
+cause=e.cause),e.name&&(r.name=e.name),r}}catch{}try{return new Error(JSON.stringify(e))}catch{}}return new Error(e)},"c\
+astToError")});var P,j,he,Pe,xr,da,R,ao,Ze,H,X,so,Q,wr,Sr,co,qe,lo,uo,De,po,Me,fo,vr,Cd,q=S(()=>{c();Fe();P=(()=>{class e extends Error{static{
+i(this,"AnthropicError")}constructor(r,n){super(r,n),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,
+configurable:!0})}}return e._errorName="AnthropicError",e})(),j=(()=>{class e extends P{static{i(this,"APIError")}constructor(r,n,o,a,s){
+super(`${e.makeMessage(r,n,o)}`),this.status=r,this.headers=a,this.requestID=a?.get("request-id"),this.workspaceID=a?.get(
+"anthropic-workspace-id"),this.error=n;let l=n??{};this.apiMessage=l.error?.message??null,this.type=s??l.error?.type??null;
+let p=l.error?.details?.error_code;this.errorCode=typeof p=="string"?p:null,this.details=l.error?.details??null}static makeMessage(r,n,o){
+let a=n?.message?typeof n.message=="string"?n.message:JSON.stringify(n.message):n?JSON.stringify(n):o;return r&&a?`${r} ${a}`:
+r?`${r} status code (no body)`:a||"(no status code or body)"}static generate(r,n,o,a){if(!r||!a)return new Pe({message:o,
+cause:Ie(n)});let s=n,l=Cd.get(r);return l?new l(r,s,o,a):r>=500?new De(r,s,o,a):new e(r,s,o,a)}}return e._errorName="AP\
+IError",e})(),he=(()=>{class e extends j{static{i(this,"APIUserAbortError")}constructor({message:r}={}){super(void 0,void 0,
+r||"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),Pe=(()=>{class e extends j{static{i(this,
+"APIConnectionError")}constructor({message:r,cause:n}){super(void 0,void 0,r||"Connection error.",void 0),n&&(this.cause=
+n)}}return e._errorName="APIConnectionError",e})(),xr=(()=>{class e extends Pe{static{i(this,"APIConnectionTimeoutError")}constructor({
+message:r}={}){super({message:r??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),da=(()=>{
+class e extends P{static{i(this,"RetryableError")}constructor(r,{cause:n}={}){super(r??"Retryable error."),n!==void 0&&(this.
+cause=n)}}return e._errorName="RetryableError",e})(),R=(()=>{class e extends j{static{i(this,"BadRequestError")}}return e.
+_errorName="BadRequestError",e})(),ao=(()=>{class e extends j{static{i(this,"AuthenticationError")}}return e._errorName=
+"AuthenticationError",e})(),Ze=(()=>{class e extends j{static{i(this,"PaymentRequiredError")}}return e._errorName="Payme\
+ntRequiredError",e})(),H=(()=>{class e extends j{static{i(this,"PermissionDeniedError")}}return e._errorName="Permission\
+DeniedError",e})(),X=(()=>{class e extends j{static{i(this,"NotFoundError")}}return e._errorName="NotFoundError",e})(),so=
+(()=>{class e extends j{static{i(this,"RequestTimeoutError")}}return e._errorName="RequestTimeoutError",e})(),Q=(()=>{class e extends j{static{
+i(this,"ConflictError")}}return e._errorName="ConflictError",e})(),wr=(()=>{class e extends j{static{i(this,"Preconditio\
+nFailedError")}}return e._errorName="PreconditionFailedError",e})(),Sr=(()=>{class e extends j{static{i(this,"ContentToo\
+LargeError")}}return e._errorName="ContentTooLargeError",e})(),co=(()=>{class e extends j{static{i(this,"UnprocessableEn\
+tityError")}}return e._errorName="UnprocessableEntityError",e})(),qe=(()=>{class e extends j{static{i(this,"RateLimitErr\
+or")}}return e._errorName="RateLimitError",e})(),lo=(()=>{class e extends j{static{i(this,"RequestHeaderFieldsTooLargeEr\
+ror")}}return e._errorName="RequestHeaderFieldsTooLargeError",e})(),uo=(()=>{class e extends j{static{i(this,"ClientClos\
+edRequestError")}}return e._errorName="ClientClosedRequestError",e})(),De=(()=>{class e extends j{static{i(this,"Interna\
+lServerError")}}return e._errorName="InternalServerError",e})(),po=(()=>{class e extends De{static{i(this,"NotImplemente\
+dError")}}return e._errorName="NotImplementedError",e})(),Me=(()=>{class e extends De{static{i(this,"ServiceUnavailableE\
+rror")}}return e._errorName="ServiceUnavailableError",e})(),fo=(()=>{class e extends De{static{i(this,"GatewayTimeoutErr\
+or")}}return e._errorName="GatewayTimeoutError",e})(),vr=(()=>{class e extends De{static{i(this,"OverloadedError")}}return e.
+_errorName="OverloadedError",e})(),Cd=new Map([[400,R],[401,ao],[402,Ze],[403,H],[404,X],[408,so],[409,Q],[412,wr],[413,
+Sr],[422,co],[429,qe],[431,lo],[499,uo],[501,po],[503,Me],[504,fo],[529,vr]])});function ho(e){return typeof e!="object"?{}:e??{}}function _o(e){if(!e)return!0;for(let t in e)return!1;return!0}function fa(e,t){
+return Object.prototype.hasOwnProperty.call(e,t)}function ue(e){return e!=null&&typeof e=="object"&&!Array.isArray(e)}var kd,
+pa,J,mo,lt,ze,ut,Z=S(()=>{c();q();kd=/^[a-z][a-z0-9+.-]*:/i,pa=i(e=>kd.test(e),"isAbsoluteURL"),J=i(e=>(J=Array.isArray,
+J(e)),"isArray"),mo=J;i(ho,"maybeObj");i(_o,"isEmptyObj");i(fa,"hasOwn");i(ue,"isObj");lt=i((e,t)=>{if(typeof t!="number"||
+!Number.isInteger(t))throw new P(`${e} must be an integer`);if(t<0)throw new P(`${e} must be a positive integer`);return t},
+"validatePositiveInteger"),ze=["apiKey","authToken","credentials","config","profile"],ut=i(e=>{try{return JSON.parse(e)}catch{
+return}},"safeJSON")});var ma,go=S(()=>{c();ma=i((e,t)=>new Promise(r=>{if(t?.aborted)return r();let n=i(()=>{h(o),r()},"onAbort"),o=_(()=>{t?.
+removeEventListener("abort",n),r()},e);t?.addEventListener("abort",n,{once:!0})}),"sleep")});var ae,Rr=S(()=>{c();ae="1.12.0"});function Nd(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
+typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function Id(){if(typeof navigator>
+"u"||!navigator)return null;let e=[{key:"edge",pattern:/Edge(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
+{key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
-for(const{key,pattern}of browserPatterns){const match=pattern.exec(navigator.userAgent);if(match){const major=match[1]||
-0,minor=match[2]||0,patch=match[3]||0;return{browser:key,version:`${major}.${minor}.${patch}`}}}return null}var isRunningInBrowser,
-getPlatformProperties,normalizeArch,normalizePlatform,_platformHeaders,getPlatformHeaders,init_detect_platform=__esm({"n\
-ode_modules/@anthropic-ai/sdk/internal/detect-platform.mjs"(){init_node_globals(),init_version(),isRunningInBrowser=()=>typeof window<
-"u"&&typeof window.document<"u"&&typeof navigator<"u",getPlatformProperties=()=>{const detectedPlatform=getDetectedPlatform();
-if(detectedPlatform==="deno")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":normalizePlatform(
-Deno.build.os),"X-Stainless-Arch":normalizeArch(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Versi\
-on":typeof Deno.version=="string"?Deno.version:Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainl\
-ess-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,
-"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Version":globalThis.process?.version??"unknown"};if(detectedPlatform===
-"node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":normalizePlatform(globalThis.
-process.platform??"unknown"),"X-Stainless-Arch":normalizeArch(globalThis.process.arch??"unknown"),"X-Stainless-Runtime":"\
-node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};const browserInfo=getBrowserInfo();return browserInfo?
-{"X-Stainless-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","\
-X-Stainless-Runtime":`browser:${browserInfo.browser}`,"X-Stainless-Runtime-Version":browserInfo.version}:{"X-Stainless-L\
-ang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Run\
-time":"unknown","X-Stainless-Runtime-Version":"unknown"}},normalizeArch=arch=>arch==="x32"?"x32":arch==="x86_64"||arch===
-"x64"?"x64":arch==="arm"?"arm":arch==="aarch64"||arch==="arm64"?"arm64":arch?`other:${arch}`:"unknown",normalizePlatform=
-platform=>(platform=platform.toLowerCase(),platform.includes("ios")?"iOS":platform==="android"?"Android":platform==="dar\
-win"?"MacOS":platform==="win32"?"Windows":platform==="freebsd"?"FreeBSD":platform==="openbsd"?"OpenBSD":platform==="linu\
-x"?"Linux":platform?`Other:${platform}`:"Unknown"),getPlatformHeaders=()=>_platformHeaders??(_platformHeaders=getPlatformProperties())}});
-function makeCleanup(signal,listener){return()=>signal.removeEventListener("abort",listener)}function registerRequestSignalCleanup(controller,signal,listener){
-cleanups.set(controller,makeCleanup(signal,listener))}function armAbandonmentBackstop(body,controller){cleanups.has(controller)&&
-registry?.register(body,controller,controller)}function releaseRequestSignal(controller){const cleanup=cleanups.get(controller);
-cleanup&&(cleanups.delete(controller),registry?.unregister(controller),cleanup())}var cleanups,registry,init_request_signal=__esm(
-{"node_modules/@anthropic-ai/sdk/internal/request-signal.mjs"(){init_node_globals(),cleanups=new WeakMap,registry=typeof globalThis.
-FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(controller=>releaseRequestSignal(controller)):null}});
-function getDefaultFetch(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either \
-pass `fetch` to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function makeReadableStream(...args){
-const ReadableStream=globalThis.ReadableStream;if(typeof ReadableStream>"u")throw new Error("`ReadableStream` is not def\
-ined as a global; You will need to polyfill it, `globalThis.ReadableStream = ReadableStream`");return new ReadableStream(
-...args)}function ReadableStreamFrom(iterable){let iter=Symbol.asyncIterator in iterable?iterable[Symbol.asyncIterator]():
-iterable[Symbol.iterator]();return makeReadableStream({start(){},async pull(controller){const{done,value}=await iter.next();
-done?controller.close():controller.enqueue(value)},async cancel(){await iter.return?.()}})}function readableStreamIterator(stream2){
-if(stream2[Symbol.asyncIterator])return stream2[Symbol.asyncIterator]();const reader=stream2.getReader();return{async next(){
-try{const result=await reader.read();return result?.done&&reader.releaseLock(),result}catch(e){throw reader.releaseLock(),
-e}},async return(){const cancelPromise=reader.cancel();return reader.releaseLock(),await cancelPromise,{done:!0,value:void 0}}}}
-async function*ReadableStreamToAsyncIterable(stream2){const iter=readableStreamIterator(stream2),reader={};droppedReaders?.
-register(reader,iter,reader);try{for await(const chunk of{[Symbol.asyncIterator]:()=>iter})yield chunk}finally{droppedReaders?.
-unregister(reader)}}async function CancelReadableStream(stream2){if(stream2===null||typeof stream2!="object")return;if(stream2[Symbol.
-asyncIterator]){await stream2[Symbol.asyncIterator]().return?.();return}const reader=stream2.getReader(),cancelPromise=reader.
-cancel();reader.releaseLock(),await cancelPromise}var droppedReaders,init_shims=__esm({"node_modules/@anthropic-ai/sdk/i\
-nternal/shims.mjs"(){init_node_globals(),droppedReaders=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
-async iter=>{try{await iter.return?.()}catch{}})}}),FallbackEncoder,init_request_options=__esm({"node_modules/@anthropic\
--ai/sdk/internal/request-options.mjs"(){init_node_globals(),FallbackEncoder=({headers,body})=>({bodyHeaders:{"content-ty\
-pe":"application/json"},body:JSON.stringify(body)})}}),require_version=__commonJS({"node_modules/@opentelemetry/api/buil\
-d/src/version.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.
-VERSION=void 0,exports.VERSION="1.9.1"}}),require_semver=__commonJS({"node_modules/@opentelemetry/api/build/src/internal\
-/semver.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.isCompatible=
-exports._makeCompatibilityCheck=void 0;var version_1=require_version(),re=/^(\d+)\.(\d+)\.(\d+)(-(.+))?$/;function _makeCompatibilityCheck(ownVersion){
-const acceptedVersions=new Set([ownVersion]),rejectedVersions=new Set,myVersionMatch=ownVersion.match(re);if(!myVersionMatch)
-return()=>!1;const ownVersionParsed={major:+myVersionMatch[1],minor:+myVersionMatch[2],patch:+myVersionMatch[3],prerelease:myVersionMatch[4]};
-if(ownVersionParsed.prerelease!=null)return function(globalVersion){return globalVersion===ownVersion};function _reject(v){
-return rejectedVersions.add(v),!1}function _accept(v){return acceptedVersions.add(v),!0}return function(globalVersion){if(acceptedVersions.
-has(globalVersion))return!0;if(rejectedVersions.has(globalVersion))return!1;const globalVersionMatch=globalVersion.match(
-re);if(!globalVersionMatch)return _reject(globalVersion);const globalVersionParsed={major:+globalVersionMatch[1],minor:+globalVersionMatch[2],
-patch:+globalVersionMatch[3],prerelease:globalVersionMatch[4]};return globalVersionParsed.prerelease!=null||ownVersionParsed.
-major!==globalVersionParsed.major?_reject(globalVersion):ownVersionParsed.major===0?ownVersionParsed.minor===globalVersionParsed.
-minor&&ownVersionParsed.patch<=globalVersionParsed.patch?_accept(globalVersion):_reject(globalVersion):ownVersionParsed.
-minor<=globalVersionParsed.minor?_accept(globalVersion):_reject(globalVersion)}}exports._makeCompatibilityCheck=_makeCompatibilityCheck,
-exports.isCompatible=_makeCompatibilityCheck(version_1.VERSION)}}),require_global_utils=__commonJS({"node_modules/@opent\
-elemetry/api/build/src/internal/global-utils.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,
-"__esModule",{value:!0}),exports.unregisterGlobal=exports.getGlobal=exports.registerGlobal=void 0;var version_1=require_version(),
-semver_1=require_semver(),major=version_1.VERSION.split(".")[0],GLOBAL_OPENTELEMETRY_API_KEY=Symbol.for(`opentelemetry.j\
-s.api.${major}`),_global=typeof globalThis=="object"?globalThis:typeof self=="object"?self:typeof window=="object"?window:
-typeof globalThis=="object"?globalThis:{};function registerGlobal(type,instance,diag,allowOverride=!1){var _a2;const api=_global[GLOBAL_OPENTELEMETRY_API_KEY]=
-(_a2=_global[GLOBAL_OPENTELEMETRY_API_KEY])!==null&&_a2!==void 0?_a2:{version:version_1.VERSION};if(!allowOverride&&api[type]){
-const err=new Error(`@opentelemetry/api: Attempted duplicate registration of API: ${type}`);return diag.error(err.stack||
-err.message),!1}if(api.version!==version_1.VERSION){const err=new Error(`@opentelemetry/api: Registration of version v${api.
-version} for ${type} does not match previously registered API v${version_1.VERSION}`);return diag.error(err.stack||err.message),
-!1}return api[type]=instance,diag.debug(`@opentelemetry/api: Registered a global for ${type} v${version_1.VERSION}.`),!0}
-exports.registerGlobal=registerGlobal;function getGlobal(type){var _a2,_b;const globalVersion=(_a2=_global[GLOBAL_OPENTELEMETRY_API_KEY])===
-null||_a2===void 0?void 0:_a2.version;if(!(!globalVersion||!(0,semver_1.isCompatible)(globalVersion)))return(_b=_global[GLOBAL_OPENTELEMETRY_API_KEY])===
-null||_b===void 0?void 0:_b[type]}exports.getGlobal=getGlobal;function unregisterGlobal(type,diag){diag.debug(`@opentele\
-metry/api: Unregistering a global for ${type} v${version_1.VERSION}.`);const api=_global[GLOBAL_OPENTELEMETRY_API_KEY];api&&
-delete api[type]}exports.unregisterGlobal=unregisterGlobal}}),require_ComponentLogger=__commonJS({"node_modules/@opentel\
-emetry/api/build/src/diag/ComponentLogger.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"_\
-_esModule",{value:!0}),exports.DiagComponentLogger=void 0;var global_utils_1=require_global_utils(),DiagComponentLogger=class{constructor(props){
-this._namespace=props.namespace||"DiagComponentLogger"}debug(...args){return logProxy("debug",this._namespace,args)}error(...args){
-return logProxy("error",this._namespace,args)}info(...args){return logProxy("info",this._namespace,args)}warn(...args){return logProxy(
-"warn",this._namespace,args)}verbose(...args){return logProxy("verbose",this._namespace,args)}};exports.DiagComponentLogger=
-DiagComponentLogger;function logProxy(funcName,namespace,args){const logger=(0,global_utils_1.getGlobal)("diag");if(logger)
-return logger[funcName](namespace,...args)}}}),require_types=__commonJS({"node_modules/@opentelemetry/api/build/src/diag\
-/types.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.DiagLogLevel=
-void 0;var DiagLogLevel;(function(DiagLogLevel2){DiagLogLevel2[DiagLogLevel2.NONE=0]="NONE",DiagLogLevel2[DiagLogLevel2.
-ERROR=30]="ERROR",DiagLogLevel2[DiagLogLevel2.WARN=50]="WARN",DiagLogLevel2[DiagLogLevel2.INFO=60]="INFO",DiagLogLevel2[DiagLogLevel2.
-DEBUG=70]="DEBUG",DiagLogLevel2[DiagLogLevel2.VERBOSE=80]="VERBOSE",DiagLogLevel2[DiagLogLevel2.ALL=9999]="ALL"})(DiagLogLevel=
-exports.DiagLogLevel||(exports.DiagLogLevel={}))}}),require_logLevelLogger=__commonJS({"node_modules/@opentelemetry/api/\
-build/src/diag/internal/logLevelLogger.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__es\
-Module",{value:!0}),exports.createLogLevelDiagLogger=void 0;var types_1=require_types();function createLogLevelDiagLogger(maxLevel,logger){
-maxLevel<types_1.DiagLogLevel.NONE?maxLevel=types_1.DiagLogLevel.NONE:maxLevel>types_1.DiagLogLevel.ALL&&(maxLevel=types_1.
-DiagLogLevel.ALL),logger=logger||{};function _filterFunc(funcName,theLevel){const theFunc=logger[funcName];return typeof theFunc==
-"function"&&maxLevel>=theLevel?theFunc.bind(logger):function(){}}return{error:_filterFunc("error",types_1.DiagLogLevel.ERROR),
-warn:_filterFunc("warn",types_1.DiagLogLevel.WARN),info:_filterFunc("info",types_1.DiagLogLevel.INFO),debug:_filterFunc(
-"debug",types_1.DiagLogLevel.DEBUG),verbose:_filterFunc("verbose",types_1.DiagLogLevel.VERBOSE)}}exports.createLogLevelDiagLogger=
-createLogLevelDiagLogger}}),require_diag=__commonJS({"node_modules/@opentelemetry/api/build/src/api/diag.js"(exports){"u\
-se strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.DiagAPI=void 0;var ComponentLogger_1=require_ComponentLogger(),
-logLevelLogger_1=require_logLevelLogger(),types_1=require_types(),global_utils_1=require_global_utils(),API_NAME="diag",
-DiagAPI=class _DiagAPI{static instance(){return this._instance||(this._instance=new _DiagAPI),this._instance}constructor(){
-function _logProxy(funcName){return function(...args){const logger=(0,global_utils_1.getGlobal)("diag");if(logger)return logger[funcName](
-...args)}}const self2=this,setLogger=(logger,optionsOrLogLevel={logLevel:types_1.DiagLogLevel.INFO})=>{var _a2,_b,_c;if(logger===
-self2){const err=new Error("Cannot use diag as the logger for itself. Please use a DiagLogger implementation like Consol\
-eDiagLogger or a custom implementation");return self2.error((_a2=err.stack)!==null&&_a2!==void 0?_a2:err.message),!1}typeof optionsOrLogLevel==
-"number"&&(optionsOrLogLevel={logLevel:optionsOrLogLevel});const oldLogger=(0,global_utils_1.getGlobal)("diag"),newLogger=(0,logLevelLogger_1.
-createLogLevelDiagLogger)((_b=optionsOrLogLevel.logLevel)!==null&&_b!==void 0?_b:types_1.DiagLogLevel.INFO,logger);if(oldLogger&&
-!optionsOrLogLevel.suppressOverrideMessage){const stack=(_c=new Error().stack)!==null&&_c!==void 0?_c:"<failed to genera\
-te stacktrace>";oldLogger.warn(`Current logger will be overwritten from ${stack}`),newLogger.warn(`Current logger will o\
-verwrite one already registered from ${stack}`)}return(0,global_utils_1.registerGlobal)("diag",newLogger,self2,!0)};self2.
-setLogger=setLogger,self2.disable=()=>{(0,global_utils_1.unregisterGlobal)(API_NAME,self2)},self2.createComponentLogger=
-options=>new ComponentLogger_1.DiagComponentLogger(options),self2.verbose=_logProxy("verbose"),self2.debug=_logProxy("de\
-bug"),self2.info=_logProxy("info"),self2.warn=_logProxy("warn"),self2.error=_logProxy("error")}};exports.DiagAPI=DiagAPI}}),
-require_baggage_impl=__commonJS({"node_modules/@opentelemetry/api/build/src/baggage/internal/baggage-impl.js"(exports){"\
-use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.BaggageImpl=void 0;var BaggageImpl=class _BaggageImpl{constructor(entries){
-this._entries=entries?new Map(entries):new Map}getEntry(key){const entry=this._entries.get(key);if(entry)return Object.assign(
-{},entry)}getAllEntries(){return Array.from(this._entries.entries())}setEntry(key,entry){const newBaggage=new _BaggageImpl(
-this._entries);return newBaggage._entries.set(key,entry),newBaggage}removeEntry(key){const newBaggage=new _BaggageImpl(this.
-_entries);return newBaggage._entries.delete(key),newBaggage}removeEntries(...keys){const newBaggage=new _BaggageImpl(this.
-_entries);for(const key of keys)newBaggage._entries.delete(key);return newBaggage}clear(){return new _BaggageImpl}};exports.
-BaggageImpl=BaggageImpl}}),require_symbol=__commonJS({"node_modules/@opentelemetry/api/build/src/baggage/internal/symbol\
-.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.baggageEntryMetadataSymbol=
-void 0,exports.baggageEntryMetadataSymbol=Symbol("BaggageEntryMetadata")}}),require_utils=__commonJS({"node_modules/@ope\
-ntelemetry/api/build/src/baggage/utils.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__es\
-Module",{value:!0}),exports.baggageEntryMetadataFromString=exports.createBaggage=void 0;var diag_1=require_diag(),baggage_impl_1=require_baggage_impl(),
-symbol_1=require_symbol(),diag=diag_1.DiagAPI.instance();function createBaggage(entries={}){return new baggage_impl_1.BaggageImpl(
-new Map(Object.entries(entries)))}exports.createBaggage=createBaggage;function baggageEntryMetadataFromString(str){return typeof str!=
-"string"&&(diag.error(`Cannot create baggage metadata from unknown type: ${typeof str}`),str=""),{__TYPE__:symbol_1.baggageEntryMetadataSymbol,
-toString(){return str}}}exports.baggageEntryMetadataFromString=baggageEntryMetadataFromString}}),require_context=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/context/context.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.ROOT_CONTEXT=exports.createContextKey=void 0;function createContextKey(description){
-return Symbol.for(description)}exports.createContextKey=createContextKey;var BaseContext=class _BaseContext{constructor(parentContext){
-const self2=this;self2._currentContext=parentContext?new Map(parentContext):new Map,self2.getValue=key=>self2._currentContext.
-get(key),self2.setValue=(key,value)=>{const context3=new _BaseContext(self2._currentContext);return context3._currentContext.
-set(key,value),context3},self2.deleteValue=key=>{const context3=new _BaseContext(self2._currentContext);return context3.
-_currentContext.delete(key),context3}}};exports.ROOT_CONTEXT=new BaseContext}}),require_consoleLogger=__commonJS({"node_\
-modules/@opentelemetry/api/build/src/diag/consoleLogger.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.DiagConsoleLogger=exports._originalConsoleMethods=void 0;var consoleMap=[{n:"er\
-ror",c:"error"},{n:"warn",c:"warn"},{n:"info",c:"info"},{n:"debug",c:"debug"},{n:"verbose",c:"trace"}];if(exports._originalConsoleMethods=
-{},typeof console<"u"){const keys=["error","warn","info","debug","trace","log"];for(const key of keys)typeof console[key]==
-"function"&&(exports._originalConsoleMethods[key]=console[key])}var DiagConsoleLogger=class{constructor(){function _consoleFunc(funcName){
-return function(...args){let theFunc=exports._originalConsoleMethods[funcName];if(typeof theFunc!="function"&&(theFunc=exports.
-_originalConsoleMethods.log),typeof theFunc!="function"&&console&&(theFunc=console[funcName],typeof theFunc!="function"&&
-(theFunc=console.log)),typeof theFunc=="function")return theFunc.apply(console,args)}}for(let i=0;i<consoleMap.length;i++)
-this[consoleMap[i].n]=_consoleFunc(consoleMap[i].c)}};exports.DiagConsoleLogger=DiagConsoleLogger}}),require_NoopMeter=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/metrics/NoopMeter.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.createNoopMeter=exports.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=exports.NOOP_OBSERVABLE_GAUGE_METRIC=
-exports.NOOP_OBSERVABLE_COUNTER_METRIC=exports.NOOP_UP_DOWN_COUNTER_METRIC=exports.NOOP_HISTOGRAM_METRIC=exports.NOOP_GAUGE_METRIC=
-exports.NOOP_COUNTER_METRIC=exports.NOOP_METER=exports.NoopObservableUpDownCounterMetric=exports.NoopObservableGaugeMetric=
-exports.NoopObservableCounterMetric=exports.NoopObservableMetric=exports.NoopHistogramMetric=exports.NoopGaugeMetric=exports.
-NoopUpDownCounterMetric=exports.NoopCounterMetric=exports.NoopMetric=exports.NoopMeter=void 0;var NoopMeter=class{constructor(){}createGauge(_name,_options){
-return exports.NOOP_GAUGE_METRIC}createHistogram(_name,_options){return exports.NOOP_HISTOGRAM_METRIC}createCounter(_name,_options){
-return exports.NOOP_COUNTER_METRIC}createUpDownCounter(_name,_options){return exports.NOOP_UP_DOWN_COUNTER_METRIC}createObservableGauge(_name,_options){
-return exports.NOOP_OBSERVABLE_GAUGE_METRIC}createObservableCounter(_name,_options){return exports.NOOP_OBSERVABLE_COUNTER_METRIC}createObservableUpDownCounter(_name,_options){
-return exports.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC}addBatchObservableCallback(_callback,_observables){}removeBatchObservableCallback(_callback){}};
-exports.NoopMeter=NoopMeter;var NoopMetric=class{};exports.NoopMetric=NoopMetric;var NoopCounterMetric=class extends NoopMetric{add(_value,_attributes){}};
-exports.NoopCounterMetric=NoopCounterMetric;var NoopUpDownCounterMetric=class extends NoopMetric{add(_value,_attributes){}};
-exports.NoopUpDownCounterMetric=NoopUpDownCounterMetric;var NoopGaugeMetric=class extends NoopMetric{record(_value,_attributes){}};
-exports.NoopGaugeMetric=NoopGaugeMetric;var NoopHistogramMetric=class extends NoopMetric{record(_value,_attributes){}};exports.
-NoopHistogramMetric=NoopHistogramMetric;var NoopObservableMetric=class{addCallback(_callback){}removeCallback(_callback){}};
-exports.NoopObservableMetric=NoopObservableMetric;var NoopObservableCounterMetric=class extends NoopObservableMetric{};exports.
-NoopObservableCounterMetric=NoopObservableCounterMetric;var NoopObservableGaugeMetric=class extends NoopObservableMetric{};
-exports.NoopObservableGaugeMetric=NoopObservableGaugeMetric;var NoopObservableUpDownCounterMetric=class extends NoopObservableMetric{};
-exports.NoopObservableUpDownCounterMetric=NoopObservableUpDownCounterMetric,exports.NOOP_METER=new NoopMeter,exports.NOOP_COUNTER_METRIC=
-new NoopCounterMetric,exports.NOOP_GAUGE_METRIC=new NoopGaugeMetric,exports.NOOP_HISTOGRAM_METRIC=new NoopHistogramMetric,
-exports.NOOP_UP_DOWN_COUNTER_METRIC=new NoopUpDownCounterMetric,exports.NOOP_OBSERVABLE_COUNTER_METRIC=new NoopObservableCounterMetric,
-exports.NOOP_OBSERVABLE_GAUGE_METRIC=new NoopObservableGaugeMetric,exports.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=new NoopObservableUpDownCounterMetric;
-function createNoopMeter(){return exports.NOOP_METER}exports.createNoopMeter=createNoopMeter}}),require_Metric=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/metrics/Metric.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.ValueType=void 0;var ValueType;(function(ValueType2){ValueType2[ValueType2.INT=
-0]="INT",ValueType2[ValueType2.DOUBLE=1]="DOUBLE"})(ValueType=exports.ValueType||(exports.ValueType={}))}}),require_TextMapPropagator=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/propagation/TextMapPropagator.js"(exports){"use strict";init_node_globals(),
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.defaultTextMapSetter=exports.defaultTextMapGetter=void 0,
-exports.defaultTextMapGetter={get(carrier,key){if(carrier!=null)return carrier[key]},keys(carrier){return carrier==null?
-[]:Object.keys(carrier)}},exports.defaultTextMapSetter={set(carrier,key,value){carrier!=null&&(carrier[key]=value)}}}}),
-require_NoopContextManager=__commonJS({"node_modules/@opentelemetry/api/build/src/context/NoopContextManager.js"(exports){
-"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.NoopContextManager=void 0;
-var context_1=require_context(),NoopContextManager=class{active(){return context_1.ROOT_CONTEXT}with(_context,fn,thisArg,...args){
-return fn.call(thisArg,...args)}bind(_context,target){return target}enable(){return this}disable(){return this}};exports.
-NoopContextManager=NoopContextManager}}),require_context2=__commonJS({"node_modules/@opentelemetry/api/build/src/api/con\
-text.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.ContextAPI=
-void 0;var NoopContextManager_1=require_NoopContextManager(),global_utils_1=require_global_utils(),diag_1=require_diag(),
-API_NAME="context",NOOP_CONTEXT_MANAGER=new NoopContextManager_1.NoopContextManager,ContextAPI=class _ContextAPI{constructor(){}static getInstance(){
-return this._instance||(this._instance=new _ContextAPI),this._instance}setGlobalContextManager(contextManager){return(0,global_utils_1.
-registerGlobal)(API_NAME,contextManager,diag_1.DiagAPI.instance())}active(){return this._getContextManager().active()}with(context3,fn,thisArg,...args){
-return this._getContextManager().with(context3,fn,thisArg,...args)}bind(context3,target){return this._getContextManager().
-bind(context3,target)}_getContextManager(){return(0,global_utils_1.getGlobal)(API_NAME)||NOOP_CONTEXT_MANAGER}disable(){
-this._getContextManager().disable(),(0,global_utils_1.unregisterGlobal)(API_NAME,diag_1.DiagAPI.instance())}};exports.ContextAPI=
-ContextAPI}}),require_trace_flags=__commonJS({"node_modules/@opentelemetry/api/build/src/trace/trace_flags.js"(exports){
-"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.TraceFlags=void 0;var TraceFlags;
-(function(TraceFlags2){TraceFlags2[TraceFlags2.NONE=0]="NONE",TraceFlags2[TraceFlags2.SAMPLED=1]="SAMPLED"})(TraceFlags=
-exports.TraceFlags||(exports.TraceFlags={}))}}),require_invalid_span_constants=__commonJS({"node_modules/@opentelemetry/\
-api/build/src/trace/invalid-span-constants.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"\
-__esModule",{value:!0}),exports.INVALID_SPAN_CONTEXT=exports.INVALID_TRACEID=exports.INVALID_SPANID=void 0;var trace_flags_1=require_trace_flags();
-exports.INVALID_SPANID="0000000000000000",exports.INVALID_TRACEID="00000000000000000000000000000000",exports.INVALID_SPAN_CONTEXT=
-{traceId:exports.INVALID_TRACEID,spanId:exports.INVALID_SPANID,traceFlags:trace_flags_1.TraceFlags.NONE}}}),require_NonRecordingSpan=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/NonRecordingSpan.js"(exports){"use strict";init_node_globals(),Object.
-defineProperty(exports,"__esModule",{value:!0}),exports.NonRecordingSpan=void 0;var invalid_span_constants_1=require_invalid_span_constants(),
-NonRecordingSpan=class{constructor(spanContext=invalid_span_constants_1.INVALID_SPAN_CONTEXT){this._spanContext=spanContext}spanContext(){
-return this._spanContext}setAttribute(_key,_value){return this}setAttributes(_attributes){return this}addEvent(_name,_attributes){
-return this}addLink(_link){return this}addLinks(_links){return this}setStatus(_status){return this}updateName(_name){return this}end(_endTime){}isRecording(){
-return!1}recordException(_exception,_time){}};exports.NonRecordingSpan=NonRecordingSpan}}),require_context_utils=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/context-utils.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.getSpanContext=exports.setSpanContext=exports.deleteSpan=exports.setSpan=exports.
-getActiveSpan=exports.getSpan=void 0;var context_1=require_context(),NonRecordingSpan_1=require_NonRecordingSpan(),context_2=require_context2(),
-SPAN_KEY=(0,context_1.createContextKey)("OpenTelemetry Context Key SPAN");function getSpan(context3){return context3.getValue(
-SPAN_KEY)||void 0}exports.getSpan=getSpan;function getActiveSpan(){return getSpan(context_2.ContextAPI.getInstance().active())}
-exports.getActiveSpan=getActiveSpan;function setSpan(context3,span){return context3.setValue(SPAN_KEY,span)}exports.setSpan=
-setSpan;function deleteSpan(context3){return context3.deleteValue(SPAN_KEY)}exports.deleteSpan=deleteSpan;function setSpanContext(context3,spanContext){
-return setSpan(context3,new NonRecordingSpan_1.NonRecordingSpan(spanContext))}exports.setSpanContext=setSpanContext;function getSpanContext(context3){
-var _a2;return(_a2=getSpan(context3))===null||_a2===void 0?void 0:_a2.spanContext()}exports.getSpanContext=getSpanContext}}),
-require_spancontext_utils=__commonJS({"node_modules/@opentelemetry/api/build/src/trace/spancontext-utils.js"(exports){"u\
-se strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.wrapSpanContext=exports.isSpanContextValid=
-exports.isValidSpanId=exports.isValidTraceId=void 0;var invalid_span_constants_1=require_invalid_span_constants(),NonRecordingSpan_1=require_NonRecordingSpan(),
-isHex=new Uint8Array([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,
-1,1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,1,1,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1]);function isValidHex(id,length){
-if(typeof id!="string"||id.length!==length)return!1;let r=0;for(let i=0;i<id.length;i+=4)r+=(isHex[id.charCodeAt(i)]|0)+
-(isHex[id.charCodeAt(i+1)]|0)+(isHex[id.charCodeAt(i+2)]|0)+(isHex[id.charCodeAt(i+3)]|0);return r===length}function isValidTraceId(traceId){
-return isValidHex(traceId,32)&&traceId!==invalid_span_constants_1.INVALID_TRACEID}exports.isValidTraceId=isValidTraceId;
-function isValidSpanId(spanId){return isValidHex(spanId,16)&&spanId!==invalid_span_constants_1.INVALID_SPANID}exports.isValidSpanId=
-isValidSpanId;function isSpanContextValid(spanContext){return isValidTraceId(spanContext.traceId)&&isValidSpanId(spanContext.
-spanId)}exports.isSpanContextValid=isSpanContextValid;function wrapSpanContext(spanContext){return new NonRecordingSpan_1.
-NonRecordingSpan(spanContext)}exports.wrapSpanContext=wrapSpanContext}}),require_NoopTracer=__commonJS({"node_modules/@o\
-pentelemetry/api/build/src/trace/NoopTracer.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,
-"__esModule",{value:!0}),exports.NoopTracer=void 0;var context_1=require_context2(),context_utils_1=require_context_utils(),
-NonRecordingSpan_1=require_NonRecordingSpan(),spancontext_utils_1=require_spancontext_utils(),contextApi=context_1.ContextAPI.
-getInstance(),NoopTracer=class{startSpan(name,options,context3=contextApi.active()){if(!!options?.root)return new NonRecordingSpan_1.
-NonRecordingSpan;const parentFromContext=context3&&(0,context_utils_1.getSpanContext)(context3);return isSpanContext(parentFromContext)&&
-(0,spancontext_utils_1.isSpanContextValid)(parentFromContext)?new NonRecordingSpan_1.NonRecordingSpan(parentFromContext):
-new NonRecordingSpan_1.NonRecordingSpan}startActiveSpan(name,arg2,arg3,arg4){let opts,ctx,fn;if(arguments.length<2)return;
-arguments.length===2?fn=arg2:arguments.length===3?(opts=arg2,fn=arg3):(opts=arg2,ctx=arg3,fn=arg4);const parentContext=ctx??
-contextApi.active(),span=this.startSpan(name,opts,parentContext),contextWithSpanSet=(0,context_utils_1.setSpan)(parentContext,
-span);return contextApi.with(contextWithSpanSet,fn,void 0,span)}};exports.NoopTracer=NoopTracer;function isSpanContext(spanContext){
-return spanContext!==null&&typeof spanContext=="object"&&"spanId"in spanContext&&typeof spanContext.spanId=="string"&&"t\
-raceId"in spanContext&&typeof spanContext.traceId=="string"&&"traceFlags"in spanContext&&typeof spanContext.traceFlags==
-"number"}}}),require_ProxyTracer=__commonJS({"node_modules/@opentelemetry/api/build/src/trace/ProxyTracer.js"(exports){"\
-use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.ProxyTracer=void 0;var NoopTracer_1=require_NoopTracer(),
-NOOP_TRACER=new NoopTracer_1.NoopTracer,ProxyTracer=class{constructor(provider,name,version,options){this._provider=provider,
-this.name=name,this.version=version,this.options=options}startSpan(name,options,context3){return this._getTracer().startSpan(
-name,options,context3)}startActiveSpan(_name,_options,_context,_fn){const tracer=this._getTracer();return Reflect.apply(
-tracer.startActiveSpan,tracer,arguments)}_getTracer(){if(this._delegate)return this._delegate;const tracer=this._provider.
-getDelegateTracer(this.name,this.version,this.options);return tracer?(this._delegate=tracer,this._delegate):NOOP_TRACER}};
-exports.ProxyTracer=ProxyTracer}}),require_NoopTracerProvider=__commonJS({"node_modules/@opentelemetry/api/build/src/tra\
-ce/NoopTracerProvider.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.NoopTracerProvider=void 0;var NoopTracer_1=require_NoopTracer(),NoopTracerProvider=class{getTracer(_name,_version,_options){
-return new NoopTracer_1.NoopTracer}};exports.NoopTracerProvider=NoopTracerProvider}}),require_ProxyTracerProvider=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/ProxyTracerProvider.js"(exports){"use strict";init_node_globals(),Object.
-defineProperty(exports,"__esModule",{value:!0}),exports.ProxyTracerProvider=void 0;var ProxyTracer_1=require_ProxyTracer(),
-NoopTracerProvider_1=require_NoopTracerProvider(),NOOP_TRACER_PROVIDER=new NoopTracerProvider_1.NoopTracerProvider,ProxyTracerProvider=class{getTracer(name,version,options){
-var _a2;return(_a2=this.getDelegateTracer(name,version,options))!==null&&_a2!==void 0?_a2:new ProxyTracer_1.ProxyTracer(
-this,name,version,options)}getDelegate(){var _a2;return(_a2=this._delegate)!==null&&_a2!==void 0?_a2:NOOP_TRACER_PROVIDER}setDelegate(delegate){
-this._delegate=delegate}getDelegateTracer(name,version,options){var _a2;return(_a2=this._delegate)===null||_a2===void 0?
-void 0:_a2.getTracer(name,version,options)}};exports.ProxyTracerProvider=ProxyTracerProvider}}),require_SamplingResult=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/SamplingResult.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.SamplingDecision=void 0;var SamplingDecision;(function(SamplingDecision2){SamplingDecision2[SamplingDecision2.
-NOT_RECORD=0]="NOT_RECORD",SamplingDecision2[SamplingDecision2.RECORD=1]="RECORD",SamplingDecision2[SamplingDecision2.RECORD_AND_SAMPLED=
-2]="RECORD_AND_SAMPLED"})(SamplingDecision=exports.SamplingDecision||(exports.SamplingDecision={}))}}),require_span_kind=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/span_kind.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.SpanKind=void 0;var SpanKind2;(function(SpanKind3){SpanKind3[SpanKind3.INTERNAL=
-0]="INTERNAL",SpanKind3[SpanKind3.SERVER=1]="SERVER",SpanKind3[SpanKind3.CLIENT=2]="CLIENT",SpanKind3[SpanKind3.PRODUCER=
-3]="PRODUCER",SpanKind3[SpanKind3.CONSUMER=4]="CONSUMER"})(SpanKind2=exports.SpanKind||(exports.SpanKind={}))}}),require_status=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/status.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.SpanStatusCode=void 0;var SpanStatusCode3;(function(SpanStatusCode4){SpanStatusCode4[SpanStatusCode4.
-UNSET=0]="UNSET",SpanStatusCode4[SpanStatusCode4.OK=1]="OK",SpanStatusCode4[SpanStatusCode4.ERROR=2]="ERROR"})(SpanStatusCode3=
-exports.SpanStatusCode||(exports.SpanStatusCode={}))}}),require_tracestate_validators=__commonJS({"node_modules/@opentel\
-emetry/api/build/src/trace/internal/tracestate-validators.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.validateValue=exports.validateKey=void 0;var VALID_KEY_CHAR_RANGE="[_0-9a-z-*/]",
-VALID_KEY=`[a-z]${VALID_KEY_CHAR_RANGE}{0,255}`,VALID_VENDOR_KEY=`[a-z0-9]${VALID_KEY_CHAR_RANGE}{0,240}@[a-z]${VALID_KEY_CHAR_RANGE}\
-{0,13}`,VALID_KEY_REGEX=new RegExp(`^(?:${VALID_KEY}|${VALID_VENDOR_KEY})$`),VALID_VALUE_BASE_REGEX=/^[ -~]{0,255}[!-~]$/,
-INVALID_VALUE_COMMA_EQUAL_REGEX=/,|=/;function validateKey(key){return VALID_KEY_REGEX.test(key)}exports.validateKey=validateKey;
-function validateValue(value){return VALID_VALUE_BASE_REGEX.test(value)&&!INVALID_VALUE_COMMA_EQUAL_REGEX.test(value)}exports.
-validateValue=validateValue}}),require_tracestate_impl=__commonJS({"node_modules/@opentelemetry/api/build/src/trace/inte\
-rnal/tracestate-impl.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.TraceStateImpl=void 0;var tracestate_validators_1=require_tracestate_validators(),MAX_TRACE_STATE_ITEMS=32,MAX_TRACE_STATE_LEN=512,
-LIST_MEMBERS_SEPARATOR=",",LIST_MEMBER_KEY_VALUE_SPLITTER="=",TraceStateImpl=class _TraceStateImpl{constructor(rawTraceState){
-this._internalState=new Map,rawTraceState&&this._parse(rawTraceState)}set(key,value){const traceState=this._clone();return traceState.
-_internalState.has(key)&&traceState._internalState.delete(key),traceState._internalState.set(key,value),traceState}unset(key){
-const traceState=this._clone();return traceState._internalState.delete(key),traceState}get(key){return this._internalState.
-get(key)}serialize(){return Array.from(this._internalState.keys()).reduceRight((agg,key)=>(agg.push(key+LIST_MEMBER_KEY_VALUE_SPLITTER+
-this.get(key)),agg),[]).join(LIST_MEMBERS_SEPARATOR)}_parse(rawTraceState){rawTraceState.length>MAX_TRACE_STATE_LEN||(this.
-_internalState=rawTraceState.split(LIST_MEMBERS_SEPARATOR).reduceRight((agg,part)=>{const listMember=part.trim(),i=listMember.
-indexOf(LIST_MEMBER_KEY_VALUE_SPLITTER);if(i!==-1){const key=listMember.slice(0,i),value=listMember.slice(i+1,part.length);
-(0,tracestate_validators_1.validateKey)(key)&&(0,tracestate_validators_1.validateValue)(value)&&agg.set(key,value)}return agg},
-new Map),this._internalState.size>MAX_TRACE_STATE_ITEMS&&(this._internalState=new Map(Array.from(this._internalState.entries()).
-reverse().slice(0,MAX_TRACE_STATE_ITEMS))))}_keys(){return Array.from(this._internalState.keys()).reverse()}_clone(){const traceState=new _TraceStateImpl;
-return traceState._internalState=new Map(this._internalState),traceState}};exports.TraceStateImpl=TraceStateImpl}}),require_utils2=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/trace/internal/utils.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.createTraceState=void 0;var tracestate_impl_1=require_tracestate_impl();function createTraceState(rawTraceState){
-return new tracestate_impl_1.TraceStateImpl(rawTraceState)}exports.createTraceState=createTraceState}}),require_context_api=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/context-api.js"(exports){"use strict";init_node_globals(),Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.context=void 0;var context_1=require_context2();exports.context=context_1.ContextAPI.
-getInstance()}}),require_diag_api=__commonJS({"node_modules/@opentelemetry/api/build/src/diag-api.js"(exports){"use stri\
-ct";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.diag=void 0;var diag_1=require_diag();
-exports.diag=diag_1.DiagAPI.instance()}}),require_NoopMeterProvider=__commonJS({"node_modules/@opentelemetry/api/build/s\
-rc/metrics/NoopMeterProvider.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.NOOP_METER_PROVIDER=exports.NoopMeterProvider=void 0;var NoopMeter_1=require_NoopMeter(),NoopMeterProvider=class{getMeter(_name,_version,_options){
-return NoopMeter_1.NOOP_METER}};exports.NoopMeterProvider=NoopMeterProvider,exports.NOOP_METER_PROVIDER=new NoopMeterProvider}}),
-require_metrics=__commonJS({"node_modules/@opentelemetry/api/build/src/api/metrics.js"(exports){"use strict";init_node_globals(),
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.MetricsAPI=void 0;var NoopMeterProvider_1=require_NoopMeterProvider(),
-global_utils_1=require_global_utils(),diag_1=require_diag(),API_NAME="metrics",MetricsAPI=class _MetricsAPI{constructor(){}static getInstance(){
-return this._instance||(this._instance=new _MetricsAPI),this._instance}setGlobalMeterProvider(provider){return(0,global_utils_1.
-registerGlobal)(API_NAME,provider,diag_1.DiagAPI.instance())}getMeterProvider(){return(0,global_utils_1.getGlobal)(API_NAME)||
-NoopMeterProvider_1.NOOP_METER_PROVIDER}getMeter(name,version,options){return this.getMeterProvider().getMeter(name,version,
-options)}disable(){(0,global_utils_1.unregisterGlobal)(API_NAME,diag_1.DiagAPI.instance())}};exports.MetricsAPI=MetricsAPI}}),
-require_metrics_api=__commonJS({"node_modules/@opentelemetry/api/build/src/metrics-api.js"(exports){"use strict";init_node_globals(),
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.metrics=void 0;var metrics_1=require_metrics();exports.metrics=
-metrics_1.MetricsAPI.getInstance()}}),require_NoopTextMapPropagator=__commonJS({"node_modules/@opentelemetry/api/build/s\
-rc/propagation/NoopTextMapPropagator.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esMo\
-dule",{value:!0}),exports.NoopTextMapPropagator=void 0;var NoopTextMapPropagator=class{inject(_context,_carrier){}extract(context3,_carrier){
-return context3}fields(){return[]}};exports.NoopTextMapPropagator=NoopTextMapPropagator}}),require_context_helpers=__commonJS(
-{"node_modules/@opentelemetry/api/build/src/baggage/context-helpers.js"(exports){"use strict";init_node_globals(),Object.
-defineProperty(exports,"__esModule",{value:!0}),exports.deleteBaggage=exports.setBaggage=exports.getActiveBaggage=exports.
-getBaggage=void 0;var context_1=require_context2(),context_2=require_context(),BAGGAGE_KEY=(0,context_2.createContextKey)(
-"OpenTelemetry Baggage Key");function getBaggage(context3){return context3.getValue(BAGGAGE_KEY)||void 0}exports.getBaggage=
-getBaggage;function getActiveBaggage(){return getBaggage(context_1.ContextAPI.getInstance().active())}exports.getActiveBaggage=
-getActiveBaggage;function setBaggage(context3,baggage){return context3.setValue(BAGGAGE_KEY,baggage)}exports.setBaggage=
-setBaggage;function deleteBaggage(context3){return context3.deleteValue(BAGGAGE_KEY)}exports.deleteBaggage=deleteBaggage}}),
-require_propagation=__commonJS({"node_modules/@opentelemetry/api/build/src/api/propagation.js"(exports){"use strict";init_node_globals(),
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.PropagationAPI=void 0;var global_utils_1=require_global_utils(),
-NoopTextMapPropagator_1=require_NoopTextMapPropagator(),TextMapPropagator_1=require_TextMapPropagator(),context_helpers_1=require_context_helpers(),
-utils_1=require_utils(),diag_1=require_diag(),API_NAME="propagation",NOOP_TEXT_MAP_PROPAGATOR=new NoopTextMapPropagator_1.
-NoopTextMapPropagator,PropagationAPI=class _PropagationAPI{constructor(){this.createBaggage=utils_1.createBaggage,this.getBaggage=
-context_helpers_1.getBaggage,this.getActiveBaggage=context_helpers_1.getActiveBaggage,this.setBaggage=context_helpers_1.
-setBaggage,this.deleteBaggage=context_helpers_1.deleteBaggage}static getInstance(){return this._instance||(this._instance=
-new _PropagationAPI),this._instance}setGlobalPropagator(propagator){return(0,global_utils_1.registerGlobal)(API_NAME,propagator,
-diag_1.DiagAPI.instance())}inject(context3,carrier,setter=TextMapPropagator_1.defaultTextMapSetter){return this._getGlobalPropagator().
-inject(context3,carrier,setter)}extract(context3,carrier,getter=TextMapPropagator_1.defaultTextMapGetter){return this._getGlobalPropagator().
-extract(context3,carrier,getter)}fields(){return this._getGlobalPropagator().fields()}disable(){(0,global_utils_1.unregisterGlobal)(
-API_NAME,diag_1.DiagAPI.instance())}_getGlobalPropagator(){return(0,global_utils_1.getGlobal)(API_NAME)||NOOP_TEXT_MAP_PROPAGATOR}};
-exports.PropagationAPI=PropagationAPI}}),require_propagation_api=__commonJS({"node_modules/@opentelemetry/api/build/src/\
-propagation-api.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.
-propagation=void 0;var propagation_1=require_propagation();exports.propagation=propagation_1.PropagationAPI.getInstance()}}),
-require_trace=__commonJS({"node_modules/@opentelemetry/api/build/src/api/trace.js"(exports){"use strict";init_node_globals(),
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.TraceAPI=void 0;var global_utils_1=require_global_utils(),
-ProxyTracerProvider_1=require_ProxyTracerProvider(),spancontext_utils_1=require_spancontext_utils(),context_utils_1=require_context_utils(),
-diag_1=require_diag(),API_NAME="trace",TraceAPI=class _TraceAPI{constructor(){this._proxyTracerProvider=new ProxyTracerProvider_1.
-ProxyTracerProvider,this.wrapSpanContext=spancontext_utils_1.wrapSpanContext,this.isSpanContextValid=spancontext_utils_1.
-isSpanContextValid,this.deleteSpan=context_utils_1.deleteSpan,this.getSpan=context_utils_1.getSpan,this.getActiveSpan=context_utils_1.
-getActiveSpan,this.getSpanContext=context_utils_1.getSpanContext,this.setSpan=context_utils_1.setSpan,this.setSpanContext=
-context_utils_1.setSpanContext}static getInstance(){return this._instance||(this._instance=new _TraceAPI),this._instance}setGlobalTracerProvider(provider){
-const success=(0,global_utils_1.registerGlobal)(API_NAME,this._proxyTracerProvider,diag_1.DiagAPI.instance());return success&&
-this._proxyTracerProvider.setDelegate(provider),success}getTracerProvider(){return(0,global_utils_1.getGlobal)(API_NAME)||
-this._proxyTracerProvider}getTracer(name,version){return this.getTracerProvider().getTracer(name,version)}disable(){(0,global_utils_1.
-unregisterGlobal)(API_NAME,diag_1.DiagAPI.instance()),this._proxyTracerProvider=new ProxyTracerProvider_1.ProxyTracerProvider}};
-exports.TraceAPI=TraceAPI}}),require_trace_api=__commonJS({"node_modules/@opentelemetry/api/build/src/trace-api.js"(exports){
-"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.trace=void 0;var trace_1=require_trace();
-exports.trace=trace_1.TraceAPI.getInstance()}}),require_src=__commonJS({"node_modules/@opentelemetry/api/build/src/index\
-.js"(exports){"use strict";init_node_globals(),Object.defineProperty(exports,"__esModule",{value:!0}),exports.trace=exports.
-propagation=exports.metrics=exports.diag=exports.context=exports.INVALID_SPAN_CONTEXT=exports.INVALID_TRACEID=exports.INVALID_SPANID=
-exports.isValidSpanId=exports.isValidTraceId=exports.isSpanContextValid=exports.createTraceState=exports.TraceFlags=exports.
-SpanStatusCode=exports.SpanKind=exports.SamplingDecision=exports.ProxyTracerProvider=exports.ProxyTracer=exports.defaultTextMapSetter=
-exports.defaultTextMapGetter=exports.ValueType=exports.createNoopMeter=exports.DiagLogLevel=exports.DiagConsoleLogger=exports.
-ROOT_CONTEXT=exports.createContextKey=exports.baggageEntryMetadataFromString=void 0;var utils_1=require_utils();Object.defineProperty(
-exports,"baggageEntryMetadataFromString",{enumerable:!0,get:function(){return utils_1.baggageEntryMetadataFromString}});
-var context_1=require_context();Object.defineProperty(exports,"createContextKey",{enumerable:!0,get:function(){return context_1.
-createContextKey}}),Object.defineProperty(exports,"ROOT_CONTEXT",{enumerable:!0,get:function(){return context_1.ROOT_CONTEXT}});
-var consoleLogger_1=require_consoleLogger();Object.defineProperty(exports,"DiagConsoleLogger",{enumerable:!0,get:function(){
-return consoleLogger_1.DiagConsoleLogger}});var types_1=require_types();Object.defineProperty(exports,"DiagLogLevel",{enumerable:!0,
-get:function(){return types_1.DiagLogLevel}});var NoopMeter_1=require_NoopMeter();Object.defineProperty(exports,"createN\
-oopMeter",{enumerable:!0,get:function(){return NoopMeter_1.createNoopMeter}});var Metric_1=require_Metric();Object.defineProperty(
-exports,"ValueType",{enumerable:!0,get:function(){return Metric_1.ValueType}});var TextMapPropagator_1=require_TextMapPropagator();
-Object.defineProperty(exports,"defaultTextMapGetter",{enumerable:!0,get:function(){return TextMapPropagator_1.defaultTextMapGetter}}),
-Object.defineProperty(exports,"defaultTextMapSetter",{enumerable:!0,get:function(){return TextMapPropagator_1.defaultTextMapSetter}});
-var ProxyTracer_1=require_ProxyTracer();Object.defineProperty(exports,"ProxyTracer",{enumerable:!0,get:function(){return ProxyTracer_1.
-ProxyTracer}});var ProxyTracerProvider_1=require_ProxyTracerProvider();Object.defineProperty(exports,"ProxyTracerProvide\
-r",{enumerable:!0,get:function(){return ProxyTracerProvider_1.ProxyTracerProvider}});var SamplingResult_1=require_SamplingResult();
-Object.defineProperty(exports,"SamplingDecision",{enumerable:!0,get:function(){return SamplingResult_1.SamplingDecision}});
-var span_kind_1=require_span_kind();Object.defineProperty(exports,"SpanKind",{enumerable:!0,get:function(){return span_kind_1.
-SpanKind}});var status_1=require_status();Object.defineProperty(exports,"SpanStatusCode",{enumerable:!0,get:function(){return status_1.
-SpanStatusCode}});var trace_flags_1=require_trace_flags();Object.defineProperty(exports,"TraceFlags",{enumerable:!0,get:function(){
-return trace_flags_1.TraceFlags}});var utils_2=require_utils2();Object.defineProperty(exports,"createTraceState",{enumerable:!0,
-get:function(){return utils_2.createTraceState}});var spancontext_utils_1=require_spancontext_utils();Object.defineProperty(
-exports,"isSpanContextValid",{enumerable:!0,get:function(){return spancontext_utils_1.isSpanContextValid}}),Object.defineProperty(
-exports,"isValidTraceId",{enumerable:!0,get:function(){return spancontext_utils_1.isValidTraceId}}),Object.defineProperty(
-exports,"isValidSpanId",{enumerable:!0,get:function(){return spancontext_utils_1.isValidSpanId}});var invalid_span_constants_1=require_invalid_span_constants();
-Object.defineProperty(exports,"INVALID_SPANID",{enumerable:!0,get:function(){return invalid_span_constants_1.INVALID_SPANID}}),
-Object.defineProperty(exports,"INVALID_TRACEID",{enumerable:!0,get:function(){return invalid_span_constants_1.INVALID_TRACEID}}),
-Object.defineProperty(exports,"INVALID_SPAN_CONTEXT",{enumerable:!0,get:function(){return invalid_span_constants_1.INVALID_SPAN_CONTEXT}});
-var context_api_1=require_context_api();Object.defineProperty(exports,"context",{enumerable:!0,get:function(){return context_api_1.
-context}});var diag_api_1=require_diag_api();Object.defineProperty(exports,"diag",{enumerable:!0,get:function(){return diag_api_1.
-diag}});var metrics_api_1=require_metrics_api();Object.defineProperty(exports,"metrics",{enumerable:!0,get:function(){return metrics_api_1.
-metrics}});var propagation_api_1=require_propagation_api();Object.defineProperty(exports,"propagation",{enumerable:!0,get:function(){
-return propagation_api_1.propagation}});var trace_api_1=require_trace_api();Object.defineProperty(exports,"trace",{enumerable:!0,
-get:function(){return trace_api_1.trace}}),exports.default={context:context_api_1.context,diag:diag_api_1.diag,metrics:metrics_api_1.
-metrics,propagation:propagation_api_1.propagation,trace:trace_api_1.trace}}});function concatBytes(buffers){let length=0;
-for(const buffer of buffers)length+=buffer.length;const output=new Uint8Array(length);let index=0;for(const buffer of buffers)
-output.set(buffer,index),index+=buffer.length;return output}function encodeUTF8(str){let encoder;return(encodeUTF8_??(encoder=
-new globalThis.TextEncoder,encodeUTF8_=encoder.encode.bind(encoder)))(str)}function decodeUTF8(bytes){let decoder;return(decodeUTF8_??
-(decoder=new globalThis.TextDecoder,decodeUTF8_=decoder.decode.bind(decoder)))(bytes)}var encodeUTF8_,decodeUTF8_,init_bytes=__esm(
-{"node_modules/@anthropic-ai/sdk/internal/utils/bytes.mjs"(){init_node_globals()}});function findNewlineIndex(buffer,startIndex){
-for(let i=startIndex??0;i<buffer.length;i++){if(buffer[i]===10)return{preceding:i,index:i+1,carriage:!1};if(buffer[i]===
-13)return{preceding:i,index:i+1,carriage:!0}}return null}var _LineDecoder_buffer,_LineDecoder_carriageReturnIndex,LineDecoder,
-init_line=__esm({"node_modules/@anthropic-ai/sdk/internal/decoders/line.mjs"(){init_node_globals(),init_tslib(),init_bytes(),
-LineDecoder=(()=>{class LineDecoder2{constructor(){_LineDecoder_buffer.set(this,void 0),_LineDecoder_carriageReturnIndex.
-set(this,void 0),__classPrivateFieldSet(this,_LineDecoder_buffer,new Uint8Array,"f"),__classPrivateFieldSet(this,_LineDecoder_carriageReturnIndex,
-null,"f")}decode(chunk){if(chunk==null)return[];const binaryChunk=chunk instanceof ArrayBuffer?new Uint8Array(chunk):typeof chunk==
-"string"?encodeUTF8(chunk):chunk;__classPrivateFieldSet(this,_LineDecoder_buffer,concatBytes([__classPrivateFieldGet(this,
-_LineDecoder_buffer,"f"),binaryChunk]),"f");const lines=[];let patternIndex;for(;(patternIndex=findNewlineIndex(__classPrivateFieldGet(
-this,_LineDecoder_buffer,"f"),__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,"f")))!=null;){if(patternIndex.
-carriage&&__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,"f")==null){__classPrivateFieldSet(this,_LineDecoder_carriageReturnIndex,
-patternIndex.index,"f");continue}if(__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,"f")!=null&&(patternIndex.
-index!==__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,"f")+1||patternIndex.carriage)){lines.push(decodeUTF8(
-__classPrivateFieldGet(this,_LineDecoder_buffer,"f").subarray(0,__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,
-"f")-1))),__classPrivateFieldSet(this,_LineDecoder_buffer,__classPrivateFieldGet(this,_LineDecoder_buffer,"f").subarray(
-__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,"f")),"f"),__classPrivateFieldSet(this,_LineDecoder_carriageReturnIndex,
-null,"f");continue}const endIndex=__classPrivateFieldGet(this,_LineDecoder_carriageReturnIndex,"f")!==null?patternIndex.
-preceding-1:patternIndex.preceding,line=decodeUTF8(__classPrivateFieldGet(this,_LineDecoder_buffer,"f").subarray(0,endIndex));
-lines.push(line),__classPrivateFieldSet(this,_LineDecoder_buffer,__classPrivateFieldGet(this,_LineDecoder_buffer,"f").subarray(
-patternIndex.index),"f"),__classPrivateFieldSet(this,_LineDecoder_carriageReturnIndex,null,"f")}return lines}flush(){return __classPrivateFieldGet(
-this,_LineDecoder_buffer,"f").length?this.decode(`
-`):[]}}return _LineDecoder_buffer=new WeakMap,_LineDecoder_carriageReturnIndex=new WeakMap,LineDecoder2.NEWLINE_CHARS=new Set(
-[`
-`,"\r"]),LineDecoder2.NEWLINE_REGEXP=/\r\n|[\n\r]/g,LineDecoder2})()}}),readEnv,init_env=__esm({"node_modules/@anthropic\
--ai/sdk/internal/utils/env.mjs"(){init_node_globals(),readEnv=env=>{if(typeof globalThis.process<"u")return globalThis.process.
-env?.[env]?.trim()||void 0;if(typeof globalThis.Deno<"u")return globalThis.Deno.env?.get?.(env)?.trim()||void 0}}});function noop(){}
-function makeLogFn(fnLevel,logger,logLevel){return!logger||levelNumbers[fnLevel]>levelNumbers[logLevel]?noop:logger[fnLevel].
-bind(logger)}function filterLogger(logger,logLevel){const cachedLogger=cachedLoggers.get(logger);if(cachedLogger&&cachedLogger[0]===
-logLevel)return cachedLogger[1];const levelLogger={error:makeLogFn("error",logger,logLevel),warn:makeLogFn("warn",logger,
-logLevel),info:makeLogFn("info",logger,logLevel),debug:makeLogFn("debug",logger,logLevel)};return cachedLoggers.set(logger,
-[logLevel,levelLogger]),levelLogger}function loggerFor(client){const logger=client.logger,logLevel=client.logLevel??"off";
-return logger?filterLogger(logger,logLevel):noopLogger}function defaultLogger(){const envLevel=readEnv("ANTHROPIC_LOG");
-return(!cachedDefaultLogger||envLevel!==lastEnvLevel)&&(lastEnvLevel=envLevel,cachedDefaultLogger=filterLogger(console,parseLogLevel(
-envLevel,"process.env['ANTHROPIC_LOG']",filterLogger(console,defaultLogLevel))??defaultLogLevel)),cachedDefaultLogger}function debugLogRequestDetails(logger,message,details){
-logger.debug!==noop&&logger.debug(message,formatRequestDetails(details))}var defaultLogLevel,levelNumbers,parseLogLevel,
-noopLogger,cachedLoggers,lastEnvLevel,cachedDefaultLogger,formatRequestDetails,init_log=__esm({"node_modules/@anthropic-\
-ai/sdk/internal/utils/log.mjs"(){init_node_globals(),init_values(),init_env(),defaultLogLevel="warn",levelNumbers={off:0,
-error:200,warn:300,info:400,debug:500},parseLogLevel=(maybeLevel,sourceName,logger)=>{if(maybeLevel){if(hasOwn(levelNumbers,
-maybeLevel))return maybeLevel;logger.warn(`${sourceName} was set to ${JSON.stringify(maybeLevel)}, expected one of ${JSON.
-stringify(Object.keys(levelNumbers))}`)}},noopLogger={error:noop,warn:noop,info:noop,debug:noop},cachedLoggers=new WeakMap,
-formatRequestDetails=details=>(details.options&&(details.options={...details.options},delete details.options.headers,delete details.
-options.__span),details.headers&&(details.headers=Object.fromEntries((details.headers instanceof Headers?[...details.headers]:
-Object.entries(details.headers)).map(([name,value])=>[name,name.toLowerCase()==="authorization"||name.toLowerCase()==="p\
-roxy-authorization"||name.toLowerCase()==="api-key"||name.toLowerCase()==="x-api-key"||name.toLowerCase()==="x-amz-secur\
-ity-token"||name.toLowerCase()==="cookie"||name.toLowerCase()==="set-cookie"?"***":value]))),"retryOfRequestLogID"in details&&
-(details.retryOfRequestLogID&&(details.retryOf=details.retryOfRequestLogID),delete details.retryOfRequestLogID),details)}});
-async function*_iterSSEMessages(response,controller){if(!response.body)throw controller.abort(),typeof globalThis.navigator<
-"u"&&globalThis.navigator.product==="ReactNative"?new AnthropicError("The default react-native fetch implementation does\
- not support streaming. Please use expo/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new AnthropicError(
-"Attempted to iterate over a response with no body");const decoder=new TextDecoder("utf-8",{ignoreBOM:!0});let text="",endsWithCR=!1,
-event=null,data=[],raw=[];const takeLine=line=>{if(line.charCodeAt(0)===65279&&(line=line.slice(1)),!line){if(!event&&!data.
-length)return null;const sse={event,data:data.join(`
-`),raw};return event=null,data=[],raw=[],sse}raw.push(line);const colon=line.indexOf(":");if(colon===0)return null;const fieldname=colon===
--1?line:line.slice(0,colon);if(fieldname!=="event"&&fieldname!=="data")return null;const value=colon===-1?"":line.slice(
-line.charCodeAt(colon+1)===32?colon+2:colon+1);return fieldname==="event"?event=value:data.push(value),null};for await(const chunk of ReadableStreamToAsyncIterable(
-response.body)){if(chunk==null)continue;const decoded=decoder.decode(typeof chunk=="string"?encodeUTF8(chunk):chunk,{stream:!0});
-if(text+=decoded,!endsWithCR&&!decoded.includes(`
-`)&&!decoded.includes("\r"))continue;let start=0;if(text.includes("\r"))for(let i=0;i<text.length;i++){const char=text[i];
-if(char!==`
-`&&char!=="\r")continue;if(char==="\r"&&i+1===text.length)break;const sse=takeLine(text.slice(start,i));char==="\r"&&text[i+
-1]===`
-`&&i++,start=i+1,sse&&(yield sse)}else{let end;for(;(end=text.indexOf(`
-`,start))!==-1;){const sse=takeLine(text.slice(start,end));start=end+1,sse&&(yield sse)}}text=text.slice(start),endsWithCR=
-text.endsWith("\r")}if(text+=decoder.decode(),text)for(const line of text.replace(/\r$/,"").split(/\r\n|[\n\r]/)){const sse=takeLine(
-line);sse&&(yield sse)}}var _Stream_client,Stream,init_streaming=__esm({"node_modules/@anthropic-ai/sdk/core/streaming.m\
-js"(){init_node_globals(),init_tslib(),init_error(),init_shims(),init_line(),init_shims(),init_errors(),init_values(),init_bytes(),
-init_log(),init_error(),init_request_signal(),Stream=(()=>{class Stream2{constructor(iterator,controller,client){this.iterator=
-iterator,_Stream_client.set(this,void 0),this.controller=controller,__classPrivateFieldSet(this,_Stream_client,client,"f")}static rawEvents(response,controller=new AbortController){
-return _iterSSEMessages(response,controller)}static fromSSEResponse(response,controller,client){let consumed=!1;const logger=client?
-loggerFor(client):console;async function*iterator(){if(consumed)throw new AnthropicError("Cannot iterate over a consumed\
- stream, use `.tee()` to split the stream.");consumed=!0;let done=!1;try{for await(const sse of _iterSSEMessages(response,
-controller))if(sse.event!=="ping"&&sse.event!==null)if(sse.event==="error"){const body=safeJSON(sse.data)??sse.data,type=body?.
-error?.type;throw new APIError(void 0,body,void 0,response.headers,type)}else{if(!sse.data)continue;try{yield JSON.parse(
-sse.data)}catch(e){throw logger.error("Could not parse message into JSON:",sse.data),logger.error("From chunk:",sse.raw),
-e}}done=!0}catch(e){if(isAbortError(e))return;throw e}finally{done||controller.abort(),releaseRequestSignal(controller)}}
-return new Stream2(iterator,controller,client)}static fromReadableStream(readableStream,controller,client){let consumed=!1;
-async function*iterLines(){const lineDecoder=new LineDecoder,iter=ReadableStreamToAsyncIterable(readableStream);for await(const chunk of iter)
-for(const line of lineDecoder.decode(chunk))yield line;for(const line of lineDecoder.flush())yield line}async function*iterator(){
-if(consumed)throw new AnthropicError("Cannot iterate over a consumed stream, use `.tee()` to split the stream.");consumed=
-!0;let done=!1;try{for await(const line of iterLines())done||line&&(yield JSON.parse(line));done=!0}catch(e){if(isAbortError(
-e))return;throw e}finally{done||controller.abort(),releaseRequestSignal(controller)}}return new Stream2(iterator,controller,
-client)}[(_Stream_client=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){const left=[],right=[],iterator=this[Symbol.
-asyncIterator](),teeIterator=queue=>({next:()=>{if(queue.length===0){const result=iterator.next();left.push(result),right.
-push(result)}return queue.shift()}});return[new Stream2(()=>teeIterator(left),this.controller,__classPrivateFieldGet(this,
-_Stream_client,"f")),new Stream2(()=>teeIterator(right),this.controller,__classPrivateFieldGet(this,_Stream_client,"f"))]}toReadableStream(){
-const self2=this;let iter;return makeReadableStream({async start(){iter=self2[Symbol.asyncIterator]()},async pull(ctrl){
-try{const{value,done}=await iter.next();if(done)return ctrl.close();const bytes=encodeUTF8(JSON.stringify(value)+`
-`);ctrl.enqueue(bytes)}catch(err){ctrl.error(err)}},async cancel(){await iter.return?.()}})}}return Stream2})()}});function*iterateHeaders(headers){
-if(!headers)return;if(brand_privateNullableHeaders in headers){const{values,nulls}=headers;yield*values.entries();for(const name of nulls)
-yield[name,null];return}let shouldClear=!1,iter;headers instanceof Headers?iter=headers.entries():isReadonlyArray(headers)?
-iter=headers:(shouldClear=!0,iter=Object.entries(headers??{}));for(let row of iter){const name=row[0];if(typeof name!="s\
-tring")throw new TypeError("expected header name to be a string");const values=isReadonlyArray(row[1])?row[1]:[row[1]];let didClear=!1;
-for(const value of values)value!==void 0&&(shouldClear&&!didClear&&(didClear=!0,yield[name,clearSentinel]),yield[name,value])}}
-var brand_privateNullableHeaders,clearSentinel,APPEND_HEADERS,appendHeaderValue,buildHeaders,init_headers=__esm({"node_m\
-odules/@anthropic-ai/sdk/internal/headers.mjs"(){init_node_globals(),init_values(),brand_privateNullableHeaders=Symbol.for(
-"brand.privateNullableHeaders"),clearSentinel=Symbol("clear"),APPEND_HEADERS=new Set(["x-stainless-helper"]),appendHeaderValue=
-(existing,addition)=>{const tokens=existing?existing.split(",").map(t=>t.trim()).filter(Boolean):[];for(const tok of addition.
-split(",").map(t=>t.trim()))tok&&!tokens.includes(tok)&&tokens.push(tok);return tokens.join(", ")},buildHeaders=newHeaders=>{
-const targetHeaders=new Headers,nullHeaders=new Set;for(const headers of newHeaders){const seenHeaders=new Set;for(const[
-name,value]of iterateHeaders(headers)){const lowerName=name.toLowerCase();if(APPEND_HEADERS.has(lowerName)){if(value===clearSentinel)
-continue;value===null?(targetHeaders.delete(name),nullHeaders.add(lowerName)):(targetHeaders.set(name,appendHeaderValue(
-targetHeaders.get(name),value)),nullHeaders.delete(lowerName));continue}(value===clearSentinel||!seenHeaders.has(lowerName))&&
-(targetHeaders.delete(name),seenHeaders.add(lowerName),value===clearSentinel)||(value===null?(targetHeaders.delete(name),
-nullHeaders.add(lowerName)):(targetHeaders.append(name,value),nullHeaders.delete(lowerName)))}}return{[brand_privateNullableHeaders]:!0,
-values:targetHeaders,nulls:nullHeaders}}}});function resolveOpenTelemetryOptions(option){const{tracerProvider,propagation:propagation3,
-traces}=option===!1?{traces:!1}:option??optionFromEnv(),{enabled,contentMode,maxContentBytes}=typeof traces=="boolean"?{
-enabled:traces}:traces??{};return Object.freeze({tracerProvider,propagation:propagation3??!0,traces:Object.freeze({enabled:enabled??
-!0,contentMode:contentMode==="content"?"content":"metadata_only",maxContentBytes:maxContentBytes!==void 0&&Number.isInteger(
-maxContentBytes)&&maxContentBytes>=1?maxContentBytes:DEFAULT_MAX_CONTENT_BYTES})})}function optionFromEnv(){return{propagation:readEnv(
-"ANTHROPIC_OPEN_TELEMETRY_PROPAGATION")?.toLowerCase()!=="false",traces:{enabled:readEnv("ANTHROPIC_OPEN_TELEMETRY")?.toLowerCase()!==
-"false",contentMode:readEnv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE")?.toLowerCase()==="content"?"content":"metada\
-ta_only",maxContentBytes:Number(/^\d+$/.exec(readEnv("ANTHROPIC_OPEN_TELEMETRY_TRACES_MAX_CONTENT_BYTES")??"")?.[0]??NaN)}}}
-function getTracer(option,version,platform){if(!option.traces.enabled)return;const scope=platform!==void 0?`${INSTRUMENTATION_SCOPE}\
-.${platform}`:INSTRUMENTATION_SCOPE;return(option.tracerProvider??import_api.trace.getTracerProvider()).getTracer(scope,
-version)}function guardTracing(client,step){try{return step()}catch(problem){client&&loggerFor(client).debug("could not \
-record telemetry",problem);return}}function startApiCallSpan(client,name,options,settings){if(options?.__span)return options.
-__span;const tracer=client._tracer;if(tracer)return guardTracing(client,()=>{const startTime=Date.now(),threadID=settings?.
-attributes?.[ATTR_ANTHROPIC_SESSION_THREAD_ID],conversationId=options?.openTelemetry?.conversationId??(typeof threadID==
-"string"?threadID:void 0),span=tracer.startSpan(name,{kind:import_api.SpanKind.CLIENT,attributes:{[ATTR_GEN_AI_PROVIDER_NAME]:client.
-_genAIProviderName,...serverAttributes(client.baseURL),...conversationId!=null?{[ATTR_GEN_AI_CONVERSATION_ID]:conversationId}:
-void 0,...settings?.route!=null?{[ATTR_HTTP_ROUTE]:settings.route}:void 0,...requestAttributes(client,name,settings?.request),
-...settings?.attributes}});if(!span.isRecording()&&!(client.openTelemetry.propagation?Object.keys(injectContext(span)).length>
-0:import_api.trace.isSpanContextValid(span.spanContext())))return;const{request:_,...kept}=settings??{};return{...kept,span,
-name,startTime}})}function setCreatedIDAttribute(call,data){if(call.createdIDAttribute===void 0||typeof data!="object"||
-data===null)return;const id=data[call.createdIDField??"id"];typeof id=="string"&&call.span.setAttribute(call.createdIDAttribute,
-id)}function requestAttributes(client,name,request){const table=SPAN_ATTRIBUTES[name];if(!table)return{};const attributes={
-...table.constants};for(const[attribute,path3,type]of table.request??[]){const value=guardTracing(client,()=>attributeValue(
-dig(request?.body,path3),type));value!==void 0&&(attributes[attribute]=value)}const{requestHeaders}=table;return requestHeaders&&
-guardTracing(client,()=>{const headers=buildHeaders([client._options.defaultHeaders,request?.headers]).values;for(const[
-attribute,header,type]of requestHeaders){const value=headerValue(headers.get(header),type);value!==void 0&&(attributes[attribute]=
-value)}}),table.stream!==void 0&&request?.stream&&(attributes[table.stream]=!0),attributes}function setResponseAttributes(span,name,data){
-for(const[attribute,path3,type]of SPAN_ATTRIBUTES[name]?.response??[])try{const value=attributeValue(dig(data,path3),type);
-value!==void 0&&span.setAttribute(attribute,value)}catch{}}function dig(data,path3){let value=data;for(const name of path3){
-if(typeof value!="object"||value===null)return;value=value[name]}return value}function attributeValue(value,type){if(typeof type==
-"object")return Array.isArray(value)&&value.every(item=>attributeValue(item,type.array)!==void 0)?[...value]:void 0;switch(typeof value){case"\
-string":return type==="string"||type==="unknown"?value:void 0;case"boolean":return type==="boolean"||type==="unknown"?value:
-void 0;case"number":return type==="integer"||type==="number"||type==="unknown"?value:void 0;default:return}}function headerValue(value,type){
-const items=(value??"").split(",").map(item=>item.trim()).filter(Boolean);if(!(value==null||items.length===0))return typeof type==
-"object"?items:value}function serverAttributes(url){try{const{hostname,port,protocol}=new URL(url);return{[ATTR_SERVER_ADDRESS]:hostname.
-replace(/^\[(.*)\]$/,"$1"),[ATTR_SERVER_PORT]:port?Number(port):protocol==="http:"?80:443}}catch{return{}}}function recordAttempt(call,method,url,recordsContent=!1){
-if(call.attempts=(call.attempts??0)+1,call.attempts>1){call.span.setAttribute(ATTR_HTTP_REQUEST_RESEND_COUNT,call.attempts-
-1);return}call.span.setAttribute(ATTR_HTTP_REQUEST_METHOD,method);try{const{protocol,host,pathname,search}=new URL(url),
-query=definedQuery(search.slice(1),call.queryParams,call.contentQueryParams);if(call.span.setAttributes({[ATTR_URL_SCHEME]:protocol.
-slice(0,-1),[ATTR_URL_PATH]:pathname}),query?.content&&!recordsContent)return;call.span.setAttributes({...query!==void 0?
-{[ATTR_URL_QUERY]:query.value}:void 0,[ATTR_URL_FULL]:`${protocol}//${host}${pathname}${query!==void 0?`?${query.value}`:
-""}`})}catch{}}function definedQuery(query,defined,contentParams){if(!query||!defined?.length)return;let content=!1;const parts=query.
-split("&").filter(part=>{try{const name=decodeURIComponent(part.split("=",1)[0]),param=defined.includes(name)||!name.endsWith(
-"[]")?name:name.slice(0,-2);return defined.includes(param)?(content||(content=CONTENT_QUERY_PARAMS.includes(param)||!!contentParams?.
-includes(param)),!0):!1}catch{return!1}});return parts.length?{value:parts.join("&"),content}:void 0}function injectTraceHeaders(span,headers){
-const values=buildHeaders([headers]).values;for(const[key,value]of Object.entries(injectContext(span)))values.set(key,value);
-return values}function endApiCallSpan(span,result){if(span.isRecording())try{switch(setResponseStatusCode(span,result),setResponseHeaderAttributes(
-span,result.response??(result.status==="error"&&result.error instanceof APIError?result.error:void 0)),result.status){case"\
-success":result.options.__span&&setResponseAttributes(span,result.options.__span.name,result.data),span.setStatus({code:import_api.
-SpanStatusCode.OK});break;case"error":setErrorStatus(span,result.error);break}}finally{span.end()}}function observeStream(stream2,signal,observer){
-const iterate=stream2[Symbol.asyncIterator];let ended=!1;const end=how=>{if(!ended){ended=!0,signal.removeEventListener(
-"abort",cancel);try{observer.onEnd(how)}catch{}}},cancel=()=>end({reason:"canceled"});if(signal.aborted)return cancel();
-signal.addEventListener("abort",cancel,{once:!0});let observed=!1;stream2[Symbol.asyncIterator]=function(){const source=iterate.
-call(this);if(observed)return source;observed=!0,signal.removeEventListener("abort",cancel);const iterator={async next(){
-let result;try{result=await source.next()}catch(error){throw end({reason:"failed",error}),error}if(result.done)end({reason:signal.
-aborted?"canceled":"completed"});else if(!ended)try{observer.onItem?.(result.value)}catch{}return result},async return(value){
-return cancel(),await source.return?.(value)??{done:!0,value}},async throw(error){if(cancel(),source.throw)return source.
-throw(error);throw error},[Symbol.asyncIterator]:()=>iterator};return iterator}}function endApiCallSpanWhenStreamEnds(span,stream2,props){
-if(!span.isRecording())return;span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE,props.response.status),setResponseHeaderAttributes(
-span,props.response);const isSSE=stream2 instanceof Stream;observeStream(stream2,props.controller.signal,{onEnd(end){end.
-reason==="failed"?setErrorStatus(span,end.error):end.reason==="completed"&&!isSSE&&span.setStatus({code:import_api.SpanStatusCode.
-OK}),span.end()}})}function setResponseStatusCode(span,result){const status=result.response?.status??(result.status==="e\
-rror"&&result.error instanceof APIError?result.error.status:void 0);status!==void 0&&span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE,
-status)}function setResponseHeaderAttributes(span,response){let headers;try{headers=response?.headers}catch{return}for(const[
-attribute,header]of RESPONSE_HEADER_ATTRIBUTES)try{const value=headers?.get(header);value&&span.setAttribute(attribute,value)}catch{}}
-function setErrorStatus(span,error,type){error instanceof APIUserAbortError||isAbortError(error)||(span.setStatus({code:import_api.
-SpanStatusCode.ERROR}),span.setAttribute(ATTR_ERROR_TYPE,type??errorType(error)))}function injectContext(span){const carrier={};
-return import_api.propagation.inject(import_api.trace.setSpan(import_api.context.active(),span),carrier),carrier}function errorType(error){
-if(error instanceof APIConnectionTimeoutError)return"client_timeout_error";if(error instanceof APIConnectionError)return"\
-connection_error";if(error instanceof APIError){if(error.type)return error.type;if(error.status!==void 0)return String(error.
-status)}return"client_error"}var import_api,INSTRUMENTATION_SCOPE,ATTR_ERROR_TYPE,ATTR_GEN_AI_CONVERSATION_ID,ATTR_GEN_AI_PROVIDER_NAME,
-ATTR_HTTP_REQUEST_METHOD,ATTR_HTTP_REQUEST_RESEND_COUNT,ATTR_HTTP_RESPONSE_STATUS_CODE,ATTR_HTTP_ROUTE,ATTR_SERVER_ADDRESS,
-ATTR_SERVER_PORT,ATTR_URL_FULL,ATTR_URL_PATH,ATTR_URL_QUERY,ATTR_URL_SCHEME,ATTR_ANTHROPIC_SESSION_THREAD_ID,DEFAULT_MAX_CONTENT_BYTES,
-SPAN_ATTRIBUTES,CONTENT_QUERY_PARAMS,RESPONSE_HEADER_ATTRIBUTES,init_tracing=__esm({"node_modules/@anthropic-ai/sdk/inte\
-rnal/tracing.mjs"(){init_node_globals(),import_api=__toESM(require_src(),1),init_error(),init_streaming(),init_errors(),
-init_headers(),init_env(),init_log(),INSTRUMENTATION_SCOPE="com.anthropic.sdk.typescript",ATTR_ERROR_TYPE="error.type",ATTR_GEN_AI_CONVERSATION_ID=
-"gen_ai.conversation.id",ATTR_GEN_AI_PROVIDER_NAME="gen_ai.provider.name",ATTR_HTTP_REQUEST_METHOD="http.request.method",
-ATTR_HTTP_REQUEST_RESEND_COUNT="http.request.resend_count",ATTR_HTTP_RESPONSE_STATUS_CODE="http.response.status_code",ATTR_HTTP_ROUTE=
-"http.route",ATTR_SERVER_ADDRESS="server.address",ATTR_SERVER_PORT="server.port",ATTR_URL_FULL="url.full",ATTR_URL_PATH=
-"url.path",ATTR_URL_QUERY="url.query",ATTR_URL_SCHEME="url.scheme",ATTR_ANTHROPIC_SESSION_THREAD_ID="anthropic.session.t\
-hread.id",DEFAULT_MAX_CONTENT_BYTES=75e4,SPAN_ATTRIBUTES={"anthropic.messages.create":{constants:{"gen_ai.operation.name":"\
-chat"},request:[["gen_ai.request.model",["model"],"string"],["gen_ai.request.max_tokens",["max_tokens"],"integer"],["gen\
-_ai.request.reasoning.level",["output_config","effort"],"string"],["anthropic.request.service_tier",["service_tier"],"st\
-ring"],["anthropic.thinking.type",["thinking","type"],"string"],["anthropic.thinking.budget_tokens",["thinking","budget_\
-tokens"],"integer"]],requestHeaders:[["anthropic.beta","anthropic-beta",{array:"string"}]],stream:"gen_ai.request.stream",
-response:[["gen_ai.response.id",["id"],"string"],["gen_ai.response.model",["model"],"string"],["gen_ai.usage.cache_write\
-.input_tokens",["usage","cache_creation_input_tokens"],"integer"],["gen_ai.usage.cache_read.input_tokens",["usage","cach\
-e_read_input_tokens"],"integer"],["anthropic.usage.cache_creation.ephemeral_5m_input_tokens",["usage","cache_creation","\
-ephemeral_5m_input_tokens"],"integer"],["anthropic.usage.cache_creation.ephemeral_1h_input_tokens",["usage","cache_creat\
-ion","ephemeral_1h_input_tokens"],"integer"],["anthropic.response.service_tier",["usage","service_tier"],"string"],["gen\
-_ai.usage.output_tokens",["usage","output_tokens"],"integer"],["gen_ai.usage.reasoning.output_tokens",["usage","output_t\
-okens_details","thinking_tokens"],"integer"],["anthropic.message.stop_reason",["stop_reason"],"string"]]},"anthropic.mes\
-sages.count_tokens":{request:[["gen_ai.request.model",["model"],"string"]],response:[["anthropic.message.count_tokens.in\
-put_tokens",["input_tokens"],"integer"]]},"anthropic.sessions.create":{request:[["anthropic.session.environment.id",["en\
-vironment_id"],"string"]],response:[["gen_ai.agent.name",["agent","name"],"string"],["gen_ai.request.model",["agent","mo\
-del","id"],"string"]]}},CONTENT_QUERY_PARAMS=["email","path_prefix","expected_content_sha256"],RESPONSE_HEADER_ATTRIBUTES=
+for(let{key:t,pattern:r}of e){let n=r.exec(navigator.userAgent);if(n){let o=n[1]||0,a=n[2]||0,s=n[3]||0;return{browser:t,
+version:`${o}.${a}.${s}`}}}return null}var Ea,Od,ha,_a,ga,Tr,dt=S(()=>{c();Rr();Ea=i(()=>typeof window<"u"&&typeof window.
+document<"u"&&typeof navigator<"u","isRunningInBrowser");i(Nd,"getDetectedPlatform");Od=i(()=>{let e=Nd();if(e==="deno")
+return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":ae,"X-Stainless-OS":_a(Deno.build.os),"X-Stainless-Arch":ha(
+Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:Deno.
+version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":ae,"X-S\
+tainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Versi\
+on":globalThis.process?.version??"unknown"};if(e==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":ae,
+"X-Stainless-OS":_a(globalThis.process.platform??"unknown"),"X-Stainless-Arch":ha(globalThis.process.arch??"unknown"),"X\
+-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let t=Id();return t?{"X-\
+Stainless-Lang":"js","X-Stainless-Package-Version":ae,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainle\
+ss-Runtime":`browser:${t.browser}`,"X-Stainless-Runtime-Version":t.version}:{"X-Stainless-Lang":"js","X-Stainless-Packag\
+e-Version":ae,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runti\
+me-Version":"unknown"}},"getPlatformProperties");i(Id,"getBrowserInfo");ha=i(e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?
+"x64":e==="arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown","normalizeArch"),_a=i(e=>(e=e.toLowerCase(),
+e.includes("ios")?"iOS":e==="android"?"Android":e==="darwin"?"MacOS":e==="win32"?"Windows":e==="freebsd"?"FreeBSD":e==="\
+openbsd"?"OpenBSD":e==="linux"?"Linux":e?`Other:${e}`:"Unknown"),"normalizePlatform"),Tr=i(()=>ga??(ga=Od()),"getPlatfor\
+mHeaders")});function Md(e,t){return()=>e.removeEventListener("abort",t)}function ba(e,t,r){pt.set(e,Md(t,r))}function Aa(e,t){pt.has(
+t)&&ya?.register(e,t,t)}function ge(e){let t=pt.get(e);t&&(pt.delete(e),ya?.unregister(e),t())}var pt,ya,ft=S(()=>{c();pt=
+new WeakMap,ya=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>ge(e)):null;i(Md,
+"makeCleanup");i(ba,"registerRequestSignalCleanup");i(Aa,"armAbandonmentBackstop");i(ge,"releaseRequestSignal")});function wa(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
+to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function Eo(...e){let t=globalThis.
+ReadableStream;if(typeof t>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
+t, `globalThis.ReadableStream = ReadableStream`");return new t(...e)}function Sa(e){let t=Symbol.asyncIterator in e?e[Symbol.
+asyncIterator]():e[Symbol.iterator]();return Eo({start(){},async pull(r){let{done:n,value:o}=await t.next();n?r.close():
+r.enqueue(o)},async cancel(){await t.return?.()}})}function Bd(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
+let t=e.getReader();return{async next(){try{let r=await t.read();return r?.done&&t.releaseLock(),r}catch(r){throw t.releaseLock(),
+r}},async return(){let r=t.cancel();return t.releaseLock(),await r,{done:!0,value:void 0}}}}async function*Cr(e){let t=Bd(
+e),r={};xa?.register(r,t,r);try{for await(let n of{[Symbol.asyncIterator]:()=>t})yield n}finally{xa?.unregister(r)}}async function va(e){
+if(e===null||typeof e!="object")return;if(e[Symbol.asyncIterator]){await e[Symbol.asyncIterator]().return?.();return}let t=e.
+getReader(),r=t.cancel();t.releaseLock(),await r}var xa,Pr=S(()=>{c();i(wa,"getDefaultFetch");i(Eo,"makeReadableStream");
+i(Sa,"ReadableStreamFrom");i(Bd,"readableStreamIterator");xa=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
+async e=>{try{await e.return?.()}catch{}});i(Cr,"ReadableStreamToAsyncIterable");i(va,"CancelReadableStream")});var Ra,Ta=S(()=>{c();Ra=i(({headers:e,body:t})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(t)}),
+"FallbackEncoder")});var yo=M(mt=>{"use strict";c();Object.defineProperty(mt,"__esModule",{value:!0});mt.VERSION=void 0;mt.VERSION="1.9.1"});var ka=M(er=>{"use strict";c();Object.defineProperty(er,"__esModule",{value:!0});er.isCompatible=er._makeCompatibilityCheck=
+void 0;var Fd=yo(),Ca=/^(\d+)\.(\d+)\.(\d+)(-(.+))?$/;function Pa(e){let t=new Set([e]),r=new Set,n=e.match(Ca);if(!n)return()=>!1;
+let o={major:+n[1],minor:+n[2],patch:+n[3],prerelease:n[4]};if(o.prerelease!=null)return i(function(p){return p===e},"is\
+Exactmatch");function a(l){return r.add(l),!1}i(a,"_reject");function s(l){return t.add(l),!0}return i(s,"_accept"),i(function(p){
+if(t.has(p))return!0;if(r.has(p))return!1;let u=p.match(Ca);if(!u)return a(p);let f={major:+u[1],minor:+u[2],patch:+u[3],
+prerelease:u[4]};return f.prerelease!=null||o.major!==f.major?a(p):o.major===0?o.minor===f.minor&&o.patch<=f.patch?s(p):
+a(p):o.minor<=f.minor?s(p):a(p)},"isCompatible")}i(Pa,"_makeCompatibilityCheck");er._makeCompatibilityCheck=Pa;er.isCompatible=
+Pa(Fd.VERSION)});var je=M(Be=>{"use strict";c();Object.defineProperty(Be,"__esModule",{value:!0});Be.unregisterGlobal=Be.getGlobal=Be.registerGlobal=
+void 0;var rr=yo(),qd=ka(),Dd=rr.VERSION.split(".")[0],kr=Symbol.for(`opentelemetry.js.api.${Dd}`),Nr=typeof globalThis==
+"object"?globalThis:typeof self=="object"?self:typeof window=="object"?window:typeof globalThis=="object"?globalThis:{};
+function zd(e,t,r,n=!1){var o;let a=Nr[kr]=(o=Nr[kr])!==null&&o!==void 0?o:{version:rr.VERSION};if(!n&&a[e]){let s=new Error(
+`@opentelemetry/api: Attempted duplicate registration of API: ${e}`);return r.error(s.stack||s.message),!1}if(a.version!==
+rr.VERSION){let s=new Error(`@opentelemetry/api: Registration of version v${a.version} for ${e} does not match previousl\
+y registered API v${rr.VERSION}`);return r.error(s.stack||s.message),!1}return a[e]=t,r.debug(`@opentelemetry/api: Regis\
+tered a global for ${e} v${rr.VERSION}.`),!0}i(zd,"registerGlobal");Be.registerGlobal=zd;function jd(e){var t,r;let n=(t=
+Nr[kr])===null||t===void 0?void 0:t.version;if(!(!n||!(0,qd.isCompatible)(n)))return(r=Nr[kr])===null||r===void 0?void 0:
+r[e]}i(jd,"getGlobal");Be.getGlobal=jd;function $d(e,t){t.debug(`@opentelemetry/api: Unregistering a global for ${e} v${rr.
+VERSION}.`);let r=Nr[kr];r&&delete r[e]}i($d,"unregisterGlobal");Be.unregisterGlobal=$d});var Na=M(ht=>{"use strict";c();Object.defineProperty(ht,"__esModule",{value:!0});ht.DiagComponentLogger=void 0;var Hd=je(),
+bo=class{static{i(this,"DiagComponentLogger")}constructor(t){this._namespace=t.namespace||"DiagComponentLogger"}debug(...t){
+return Or("debug",this._namespace,t)}error(...t){return Or("error",this._namespace,t)}info(...t){return Or("info",this._namespace,
+t)}warn(...t){return Or("warn",this._namespace,t)}verbose(...t){return Or("verbose",this._namespace,t)}};ht.DiagComponentLogger=
+bo;function Or(e,t,r){let n=(0,Hd.getGlobal)("diag");if(n)return n[e](t,...r)}i(Or,"logProxy")});var _t=M(Ir=>{"use strict";c();Object.defineProperty(Ir,"__esModule",{value:!0});Ir.DiagLogLevel=void 0;var Kd;(function(e){
+e[e.NONE=0]="NONE",e[e.ERROR=30]="ERROR",e[e.WARN=50]="WARN",e[e.INFO=60]="INFO",e[e.DEBUG=70]="DEBUG",e[e.VERBOSE=80]="\
+VERBOSE",e[e.ALL=9999]="ALL"})(Kd=Ir.DiagLogLevel||(Ir.DiagLogLevel={}))});var Oa=M(gt=>{"use strict";c();Object.defineProperty(gt,"__esModule",{value:!0});gt.createLogLevelDiagLogger=void 0;var ke=_t();
+function Gd(e,t){e<ke.DiagLogLevel.NONE?e=ke.DiagLogLevel.NONE:e>ke.DiagLogLevel.ALL&&(e=ke.DiagLogLevel.ALL),t=t||{};function r(n,o){
+let a=t[n];return typeof a=="function"&&e>=o?a.bind(t):function(){}}return i(r,"_filterFunc"),{error:r("error",ke.DiagLogLevel.
+ERROR),warn:r("warn",ke.DiagLogLevel.WARN),info:r("info",ke.DiagLogLevel.INFO),debug:r("debug",ke.DiagLogLevel.DEBUG),verbose:r(
+"verbose",ke.DiagLogLevel.VERBOSE)}}i(Gd,"createLogLevelDiagLogger");gt.createLogLevelDiagLogger=Gd});var $e=M(yt=>{"use strict";c();Object.defineProperty(yt,"__esModule",{value:!0});yt.DiagAPI=void 0;var Vd=Na(),Wd=Oa(),Ia=_t(),
+Et=je(),Xd="diag",Ao=class e{static{i(this,"DiagAPI")}static instance(){return this._instance||(this._instance=new e),this.
+_instance}constructor(){function t(o){return function(...a){let s=(0,Et.getGlobal)("diag");if(s)return s[o](...a)}}i(t,"\
+_logProxy");let r=this,n=i((o,a={logLevel:Ia.DiagLogLevel.INFO})=>{var s,l,p;if(o===r){let d=new Error("Cannot use diag \
+as the logger for itself. Please use a DiagLogger implementation like ConsoleDiagLogger or a custom implementation");return r.
+error((s=d.stack)!==null&&s!==void 0?s:d.message),!1}typeof a=="number"&&(a={logLevel:a});let u=(0,Et.getGlobal)("diag"),
+f=(0,Wd.createLogLevelDiagLogger)((l=a.logLevel)!==null&&l!==void 0?l:Ia.DiagLogLevel.INFO,o);if(u&&!a.suppressOverrideMessage){
+let d=(p=new Error().stack)!==null&&p!==void 0?p:"<failed to generate stacktrace>";u.warn(`Current logger will be overwr\
+itten from ${d}`),f.warn(`Current logger will overwrite one already registered from ${d}`)}return(0,Et.registerGlobal)("\
+diag",f,r,!0)},"setLogger");r.setLogger=n,r.disable=()=>{(0,Et.unregisterGlobal)(Xd,r)},r.createComponentLogger=o=>new Vd.
+DiagComponentLogger(o),r.verbose=t("verbose"),r.debug=t("debug"),r.info=t("info"),r.warn=t("warn"),r.error=t("error")}};
+yt.DiagAPI=Ao});var Ma=M(bt=>{"use strict";c();Object.defineProperty(bt,"__esModule",{value:!0});bt.BaggageImpl=void 0;var xo=class e{static{
+i(this,"BaggageImpl")}constructor(t){this._entries=t?new Map(t):new Map}getEntry(t){let r=this._entries.get(t);if(r)return Object.
+assign({},r)}getAllEntries(){return Array.from(this._entries.entries())}setEntry(t,r){let n=new e(this._entries);return n.
+_entries.set(t,r),n}removeEntry(t){let r=new e(this._entries);return r._entries.delete(t),r}removeEntries(...t){let r=new e(
+this._entries);for(let n of t)r._entries.delete(n);return r}clear(){return new e}};bt.BaggageImpl=xo});var Ba=M(At=>{"use strict";c();Object.defineProperty(At,"__esModule",{value:!0});At.baggageEntryMetadataSymbol=void 0;At.
+baggageEntryMetadataSymbol=Symbol("BaggageEntryMetadata")});var wo=M(tr=>{"use strict";c();Object.defineProperty(tr,"__esModule",{value:!0});tr.baggageEntryMetadataFromString=tr.createBaggage=
+void 0;var Jd=$e(),Yd=Ma(),Qd=Ba(),Zd=Jd.DiagAPI.instance();function ep(e={}){return new Yd.BaggageImpl(new Map(Object.entries(
+e)))}i(ep,"createBaggage");tr.createBaggage=ep;function rp(e){return typeof e!="string"&&(Zd.error(`Cannot create baggag\
+e metadata from unknown type: ${typeof e}`),e=""),{__TYPE__:Qd.baggageEntryMetadataSymbol,toString(){return e}}}i(rp,"ba\
+ggageEntryMetadataFromString");tr.baggageEntryMetadataFromString=rp});var Mr=M(nr=>{"use strict";c();Object.defineProperty(nr,"__esModule",{value:!0});nr.ROOT_CONTEXT=nr.createContextKey=void 0;
+function tp(e){return Symbol.for(e)}i(tp,"createContextKey");nr.createContextKey=tp;var So=class e{static{i(this,"BaseCo\
+ntext")}constructor(t){let r=this;r._currentContext=t?new Map(t):new Map,r.getValue=n=>r._currentContext.get(n),r.setValue=
+(n,o)=>{let a=new e(r._currentContext);return a._currentContext.set(n,o),a},r.deleteValue=n=>{let o=new e(r._currentContext);
+return o._currentContext.delete(n),o}}};nr.ROOT_CONTEXT=new So});var La=M(Ne=>{"use strict";c();Object.defineProperty(Ne,"__esModule",{value:!0});Ne.DiagConsoleLogger=Ne._originalConsoleMethods=
+void 0;var vo=[{n:"error",c:"error"},{n:"warn",c:"warn"},{n:"info",c:"info"},{n:"debug",c:"debug"},{n:"verbose",c:"trace"}];
+Ne._originalConsoleMethods={};if(typeof console<"u"){let e=["error","warn","info","debug","trace","log"];for(let t of e)
+typeof console[t]=="function"&&(Ne._originalConsoleMethods[t]=console[t])}var Ro=class{static{i(this,"DiagConsoleLogger")}constructor(){
+function t(r){return function(...n){let o=Ne._originalConsoleMethods[r];if(typeof o!="function"&&(o=Ne._originalConsoleMethods.
+log),typeof o!="function"&&console&&(o=console[r],typeof o!="function"&&(o=console.log)),typeof o=="function")return o.apply(
+console,n)}}i(t,"_consoleFunc");for(let r=0;r<vo.length;r++)this[vo[r].n]=t(vo[r].c)}};Ne.DiagConsoleLogger=Ro});var To=M(N=>{"use strict";c();Object.defineProperty(N,"__esModule",{value:!0});N.createNoopMeter=N.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=
+N.NOOP_OBSERVABLE_GAUGE_METRIC=N.NOOP_OBSERVABLE_COUNTER_METRIC=N.NOOP_UP_DOWN_COUNTER_METRIC=N.NOOP_HISTOGRAM_METRIC=N.
+NOOP_GAUGE_METRIC=N.NOOP_COUNTER_METRIC=N.NOOP_METER=N.NoopObservableUpDownCounterMetric=N.NoopObservableGaugeMetric=N.NoopObservableCounterMetric=
+N.NoopObservableMetric=N.NoopHistogramMetric=N.NoopGaugeMetric=N.NoopUpDownCounterMetric=N.NoopCounterMetric=N.NoopMetric=
+N.NoopMeter=void 0;var xt=class{static{i(this,"NoopMeter")}constructor(){}createGauge(t,r){return N.NOOP_GAUGE_METRIC}createHistogram(t,r){
+return N.NOOP_HISTOGRAM_METRIC}createCounter(t,r){return N.NOOP_COUNTER_METRIC}createUpDownCounter(t,r){return N.NOOP_UP_DOWN_COUNTER_METRIC}createObservableGauge(t,r){
+return N.NOOP_OBSERVABLE_GAUGE_METRIC}createObservableCounter(t,r){return N.NOOP_OBSERVABLE_COUNTER_METRIC}createObservableUpDownCounter(t,r){
+return N.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC}addBatchObservableCallback(t,r){}removeBatchObservableCallback(t){}};N.NoopMeter=
+xt;var He=class{static{i(this,"NoopMetric")}};N.NoopMetric=He;var wt=class extends He{static{i(this,"NoopCounterMetric")}add(t,r){}};
+N.NoopCounterMetric=wt;var St=class extends He{static{i(this,"NoopUpDownCounterMetric")}add(t,r){}};N.NoopUpDownCounterMetric=
+St;var vt=class extends He{static{i(this,"NoopGaugeMetric")}record(t,r){}};N.NoopGaugeMetric=vt;var Rt=class extends He{static{
+i(this,"NoopHistogramMetric")}record(t,r){}};N.NoopHistogramMetric=Rt;var or=class{static{i(this,"NoopObservableMetric")}addCallback(t){}removeCallback(t){}};
+N.NoopObservableMetric=or;var Tt=class extends or{static{i(this,"NoopObservableCounterMetric")}};N.NoopObservableCounterMetric=
+Tt;var Ct=class extends or{static{i(this,"NoopObservableGaugeMetric")}};N.NoopObservableGaugeMetric=Ct;var Pt=class extends or{static{
+i(this,"NoopObservableUpDownCounterMetric")}};N.NoopObservableUpDownCounterMetric=Pt;N.NOOP_METER=new xt;N.NOOP_COUNTER_METRIC=
+new wt;N.NOOP_GAUGE_METRIC=new vt;N.NOOP_HISTOGRAM_METRIC=new Rt;N.NOOP_UP_DOWN_COUNTER_METRIC=new St;N.NOOP_OBSERVABLE_COUNTER_METRIC=
+new Tt;N.NOOP_OBSERVABLE_GAUGE_METRIC=new Ct;N.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=new Pt;function np(){return N.NOOP_METER}
+i(np,"createNoopMeter");N.createNoopMeter=np});var Ua=M(Br=>{"use strict";c();Object.defineProperty(Br,"__esModule",{value:!0});Br.ValueType=void 0;var op;(function(e){
+e[e.INT=0]="INT",e[e.DOUBLE=1]="DOUBLE"})(op=Br.ValueType||(Br.ValueType={}))});var Co=M(ir=>{"use strict";c();Object.defineProperty(ir,"__esModule",{value:!0});ir.defaultTextMapSetter=ir.defaultTextMapGetter=
+void 0;ir.defaultTextMapGetter={get(e,t){if(e!=null)return e[t]},keys(e){return e==null?[]:Object.keys(e)}};ir.defaultTextMapSetter=
+{set(e,t,r){e!=null&&(e[t]=r)}}});var Fa=M(kt=>{"use strict";c();Object.defineProperty(kt,"__esModule",{value:!0});kt.NoopContextManager=void 0;var ip=Mr(),
+Po=class{static{i(this,"NoopContextManager")}active(){return ip.ROOT_CONTEXT}with(t,r,n,...o){return r.call(n,...o)}bind(t,r){
+return r}enable(){return this}disable(){return this}};kt.NoopContextManager=Po});var Lr=M(Nt=>{"use strict";c();Object.defineProperty(Nt,"__esModule",{value:!0});Nt.ContextAPI=void 0;var ap=Fa(),ko=je(),
+qa=$e(),No="context",sp=new ap.NoopContextManager,Oo=class e{static{i(this,"ContextAPI")}constructor(){}static getInstance(){
+return this._instance||(this._instance=new e),this._instance}setGlobalContextManager(t){return(0,ko.registerGlobal)(No,t,
+qa.DiagAPI.instance())}active(){return this._getContextManager().active()}with(t,r,n,...o){return this._getContextManager().
+with(t,r,n,...o)}bind(t,r){return this._getContextManager().bind(t,r)}_getContextManager(){return(0,ko.getGlobal)(No)||sp}disable(){
+this._getContextManager().disable(),(0,ko.unregisterGlobal)(No,qa.DiagAPI.instance())}};Nt.ContextAPI=Oo});var Io=M(Ur=>{"use strict";c();Object.defineProperty(Ur,"__esModule",{value:!0});Ur.TraceFlags=void 0;var cp;(function(e){
+e[e.NONE=0]="NONE",e[e.SAMPLED=1]="SAMPLED"})(cp=Ur.TraceFlags||(Ur.TraceFlags={}))});var Ot=M(Ee=>{"use strict";c();Object.defineProperty(Ee,"__esModule",{value:!0});Ee.INVALID_SPAN_CONTEXT=Ee.INVALID_TRACEID=
+Ee.INVALID_SPANID=void 0;var lp=Io();Ee.INVALID_SPANID="0000000000000000";Ee.INVALID_TRACEID="00000000000000000000000000\
+000000";Ee.INVALID_SPAN_CONTEXT={traceId:Ee.INVALID_TRACEID,spanId:Ee.INVALID_SPANID,traceFlags:lp.TraceFlags.NONE}});var Mt=M(It=>{"use strict";c();Object.defineProperty(It,"__esModule",{value:!0});It.NonRecordingSpan=void 0;var up=Ot(),
+Mo=class{static{i(this,"NonRecordingSpan")}constructor(t=up.INVALID_SPAN_CONTEXT){this._spanContext=t}spanContext(){return this.
+_spanContext}setAttribute(t,r){return this}setAttributes(t){return this}addEvent(t,r){return this}addLink(t){return this}addLinks(t){
+return this}setStatus(t){return this}updateName(t){return this}end(t){}isRecording(){return!1}recordException(t,r){}};It.
+NonRecordingSpan=Mo});var Uo=M(ee=>{"use strict";c();Object.defineProperty(ee,"__esModule",{value:!0});ee.getSpanContext=ee.setSpanContext=ee.
+deleteSpan=ee.setSpan=ee.getActiveSpan=ee.getSpan=void 0;var dp=Mr(),pp=Mt(),fp=Lr(),Bo=(0,dp.createContextKey)("OpenTel\
+emetry Context Key SPAN");function Lo(e){return e.getValue(Bo)||void 0}i(Lo,"getSpan");ee.getSpan=Lo;function mp(){return Lo(
+fp.ContextAPI.getInstance().active())}i(mp,"getActiveSpan");ee.getActiveSpan=mp;function Da(e,t){return e.setValue(Bo,t)}
+i(Da,"setSpan");ee.setSpan=Da;function hp(e){return e.deleteValue(Bo)}i(hp,"deleteSpan");ee.deleteSpan=hp;function _p(e,t){
+return Da(e,new pp.NonRecordingSpan(t))}i(_p,"setSpanContext");ee.setSpanContext=_p;function gp(e){var t;return(t=Lo(e))===
+null||t===void 0?void 0:t.spanContext()}i(gp,"getSpanContext");ee.getSpanContext=gp});var Lt=M(ye=>{"use strict";c();Object.defineProperty(ye,"__esModule",{value:!0});ye.wrapSpanContext=ye.isSpanContextValid=
+ye.isValidSpanId=ye.isValidTraceId=void 0;var za=Ot(),Ep=Mt(),Bt=new Uint8Array([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,1,1,1,1,1,1,0,0,0,0,0,0,0,0,0,
+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1]);function ja(e,t){if(typeof e!="string"||e.length!==t)return!1;let r=0;for(let n=0;n<
+e.length;n+=4)r+=(Bt[e.charCodeAt(n)]|0)+(Bt[e.charCodeAt(n+1)]|0)+(Bt[e.charCodeAt(n+2)]|0)+(Bt[e.charCodeAt(n+3)]|0);return r===
+t}i(ja,"isValidHex");function $a(e){return ja(e,32)&&e!==za.INVALID_TRACEID}i($a,"isValidTraceId");ye.isValidTraceId=$a;
+function Ha(e){return ja(e,16)&&e!==za.INVALID_SPANID}i(Ha,"isValidSpanId");ye.isValidSpanId=Ha;function yp(e){return $a(
+e.traceId)&&Ha(e.spanId)}i(yp,"isSpanContextValid");ye.isSpanContextValid=yp;function bp(e){return new Ep.NonRecordingSpan(
+e)}i(bp,"wrapSpanContext");ye.wrapSpanContext=bp});var zo=M(Ut=>{"use strict";c();Object.defineProperty(Ut,"__esModule",{value:!0});Ut.NoopTracer=void 0;var Ap=Lr(),Ka=Uo(),
+Fo=Mt(),xp=Lt(),qo=Ap.ContextAPI.getInstance(),Do=class{static{i(this,"NoopTracer")}startSpan(t,r,n=qo.active()){if(!!r?.
+root)return new Fo.NonRecordingSpan;let a=n&&(0,Ka.getSpanContext)(n);return wp(a)&&(0,xp.isSpanContextValid)(a)?new Fo.
+NonRecordingSpan(a):new Fo.NonRecordingSpan}startActiveSpan(t,r,n,o){let a,s,l;if(arguments.length<2)return;arguments.length===
+2?l=r:arguments.length===3?(a=r,l=n):(a=r,s=n,l=o);let p=s??qo.active(),u=this.startSpan(t,a,p),f=(0,Ka.setSpan)(p,u);return qo.
+with(f,l,void 0,u)}};Ut.NoopTracer=Do;function wp(e){return e!==null&&typeof e=="object"&&"spanId"in e&&typeof e.spanId==
+"string"&&"traceId"in e&&typeof e.traceId=="string"&&"traceFlags"in e&&typeof e.traceFlags=="number"}i(wp,"isSpanContext")});var $o=M(Ft=>{"use strict";c();Object.defineProperty(Ft,"__esModule",{value:!0});Ft.ProxyTracer=void 0;var Sp=zo(),vp=new Sp.
+NoopTracer,jo=class{static{i(this,"ProxyTracer")}constructor(t,r,n,o){this._provider=t,this.name=r,this.version=n,this.options=
+o}startSpan(t,r,n){return this._getTracer().startSpan(t,r,n)}startActiveSpan(t,r,n,o){let a=this._getTracer();return Reflect.
+apply(a.startActiveSpan,a,arguments)}_getTracer(){if(this._delegate)return this._delegate;let t=this._provider.getDelegateTracer(
+this.name,this.version,this.options);return t?(this._delegate=t,this._delegate):vp}};Ft.ProxyTracer=jo});var Ga=M(qt=>{"use strict";c();Object.defineProperty(qt,"__esModule",{value:!0});qt.NoopTracerProvider=void 0;var Rp=zo(),
+Ho=class{static{i(this,"NoopTracerProvider")}getTracer(t,r,n){return new Rp.NoopTracer}};qt.NoopTracerProvider=Ho});var Go=M(Dt=>{"use strict";c();Object.defineProperty(Dt,"__esModule",{value:!0});Dt.ProxyTracerProvider=void 0;var Tp=$o(),
+Cp=Ga(),Pp=new Cp.NoopTracerProvider,Ko=class{static{i(this,"ProxyTracerProvider")}getTracer(t,r,n){var o;return(o=this.
+getDelegateTracer(t,r,n))!==null&&o!==void 0?o:new Tp.ProxyTracer(this,t,r,n)}getDelegate(){var t;return(t=this._delegate)!==
+null&&t!==void 0?t:Pp}setDelegate(t){this._delegate=t}getDelegateTracer(t,r,n){var o;return(o=this._delegate)===null||o===
+void 0?void 0:o.getTracer(t,r,n)}};Dt.ProxyTracerProvider=Ko});var Va=M(Fr=>{"use strict";c();Object.defineProperty(Fr,"__esModule",{value:!0});Fr.SamplingDecision=void 0;var kp;(function(e){
+e[e.NOT_RECORD=0]="NOT_RECORD",e[e.RECORD=1]="RECORD",e[e.RECORD_AND_SAMPLED=2]="RECORD_AND_SAMPLED"})(kp=Fr.SamplingDecision||
+(Fr.SamplingDecision={}))});var Wa=M(qr=>{"use strict";c();Object.defineProperty(qr,"__esModule",{value:!0});qr.SpanKind=void 0;var Np;(function(e){
+e[e.INTERNAL=0]="INTERNAL",e[e.SERVER=1]="SERVER",e[e.CLIENT=2]="CLIENT",e[e.PRODUCER=3]="PRODUCER",e[e.CONSUMER=4]="CON\
+SUMER"})(Np=qr.SpanKind||(qr.SpanKind={}))});var Xa=M(Dr=>{"use strict";c();Object.defineProperty(Dr,"__esModule",{value:!0});Dr.SpanStatusCode=void 0;var Op;(function(e){
+e[e.UNSET=0]="UNSET",e[e.OK=1]="OK",e[e.ERROR=2]="ERROR"})(Op=Dr.SpanStatusCode||(Dr.SpanStatusCode={}))});var Ja=M(ar=>{"use strict";c();Object.defineProperty(ar,"__esModule",{value:!0});ar.validateValue=ar.validateKey=void 0;
+var Vo="[_0-9a-z-*/]",Ip=`[a-z]${Vo}{0,255}`,Mp=`[a-z0-9]${Vo}{0,240}@[a-z]${Vo}{0,13}`,Bp=new RegExp(`^(?:${Ip}|${Mp})$`),
+Lp=/^[ -~]{0,255}[!-~]$/,Up=/,|=/;function Fp(e){return Bp.test(e)}i(Fp,"validateKey");ar.validateKey=Fp;function qp(e){
+return Lp.test(e)&&!Up.test(e)}i(qp,"validateValue");ar.validateValue=qp});var rs=M(zt=>{"use strict";c();Object.defineProperty(zt,"__esModule",{value:!0});zt.TraceStateImpl=void 0;var Ya=Ja(),Qa=32,
+Dp=512,Za=",",es="=",Wo=class e{static{i(this,"TraceStateImpl")}constructor(t){this._internalState=new Map,t&&this._parse(
+t)}set(t,r){let n=this._clone();return n._internalState.has(t)&&n._internalState.delete(t),n._internalState.set(t,r),n}unset(t){
+let r=this._clone();return r._internalState.delete(t),r}get(t){return this._internalState.get(t)}serialize(){return Array.
+from(this._internalState.keys()).reduceRight((t,r)=>(t.push(r+es+this.get(r)),t),[]).join(Za)}_parse(t){t.length>Dp||(this.
+_internalState=t.split(Za).reduceRight((r,n)=>{let o=n.trim(),a=o.indexOf(es);if(a!==-1){let s=o.slice(0,a),l=o.slice(a+
+1,n.length);(0,Ya.validateKey)(s)&&(0,Ya.validateValue)(l)&&r.set(s,l)}return r},new Map),this._internalState.size>Qa&&(this.
+_internalState=new Map(Array.from(this._internalState.entries()).reverse().slice(0,Qa))))}_keys(){return Array.from(this.
+_internalState.keys()).reverse()}_clone(){let t=new e;return t._internalState=new Map(this._internalState),t}};zt.TraceStateImpl=
+Wo});var ts=M(jt=>{"use strict";c();Object.defineProperty(jt,"__esModule",{value:!0});jt.createTraceState=void 0;var zp=rs();
+function jp(e){return new zp.TraceStateImpl(e)}i(jp,"createTraceState");jt.createTraceState=jp});var ns=M($t=>{"use strict";c();Object.defineProperty($t,"__esModule",{value:!0});$t.context=void 0;var $p=Lr();$t.context=
+$p.ContextAPI.getInstance()});var os=M(Ht=>{"use strict";c();Object.defineProperty(Ht,"__esModule",{value:!0});Ht.diag=void 0;var Hp=$e();Ht.diag=Hp.DiagAPI.
+instance()});var is=M(sr=>{"use strict";c();Object.defineProperty(sr,"__esModule",{value:!0});sr.NOOP_METER_PROVIDER=sr.NoopMeterProvider=
+void 0;var Kp=To(),Kt=class{static{i(this,"NoopMeterProvider")}getMeter(t,r,n){return Kp.NOOP_METER}};sr.NoopMeterProvider=
+Kt;sr.NOOP_METER_PROVIDER=new Kt});var ss=M(Gt=>{"use strict";c();Object.defineProperty(Gt,"__esModule",{value:!0});Gt.MetricsAPI=void 0;var Gp=is(),Xo=je(),
+as=$e(),Jo="metrics",Yo=class e{static{i(this,"MetricsAPI")}constructor(){}static getInstance(){return this._instance||(this.
+_instance=new e),this._instance}setGlobalMeterProvider(t){return(0,Xo.registerGlobal)(Jo,t,as.DiagAPI.instance())}getMeterProvider(){
+return(0,Xo.getGlobal)(Jo)||Gp.NOOP_METER_PROVIDER}getMeter(t,r,n){return this.getMeterProvider().getMeter(t,r,n)}disable(){
+(0,Xo.unregisterGlobal)(Jo,as.DiagAPI.instance())}};Gt.MetricsAPI=Yo});var cs=M(Vt=>{"use strict";c();Object.defineProperty(Vt,"__esModule",{value:!0});Vt.metrics=void 0;var Vp=ss();Vt.metrics=
+Vp.MetricsAPI.getInstance()});var ls=M(Wt=>{"use strict";c();Object.defineProperty(Wt,"__esModule",{value:!0});Wt.NoopTextMapPropagator=void 0;var Qo=class{static{
+i(this,"NoopTextMapPropagator")}inject(t,r){}extract(t,r){return t}fields(){return[]}};Wt.NoopTextMapPropagator=Qo});var ds=M(be=>{"use strict";c();Object.defineProperty(be,"__esModule",{value:!0});be.deleteBaggage=be.setBaggage=be.getActiveBaggage=
+be.getBaggage=void 0;var Wp=Lr(),Xp=Mr(),Zo=(0,Xp.createContextKey)("OpenTelemetry Baggage Key");function us(e){return e.
+getValue(Zo)||void 0}i(us,"getBaggage");be.getBaggage=us;function Jp(){return us(Wp.ContextAPI.getInstance().active())}i(
+Jp,"getActiveBaggage");be.getActiveBaggage=Jp;function Yp(e,t){return e.setValue(Zo,t)}i(Yp,"setBaggage");be.setBaggage=
+Yp;function Qp(e){return e.deleteValue(Zo)}i(Qp,"deleteBaggage");be.deleteBaggage=Qp});var ms=M(Jt=>{"use strict";c();Object.defineProperty(Jt,"__esModule",{value:!0});Jt.PropagationAPI=void 0;var ei=je(),Zp=ls(),
+ps=Co(),Xt=ds(),ef=wo(),fs=$e(),ri="propagation",rf=new Zp.NoopTextMapPropagator,ti=class e{static{i(this,"PropagationAP\
+I")}constructor(){this.createBaggage=ef.createBaggage,this.getBaggage=Xt.getBaggage,this.getActiveBaggage=Xt.getActiveBaggage,
+this.setBaggage=Xt.setBaggage,this.deleteBaggage=Xt.deleteBaggage}static getInstance(){return this._instance||(this._instance=
+new e),this._instance}setGlobalPropagator(t){return(0,ei.registerGlobal)(ri,t,fs.DiagAPI.instance())}inject(t,r,n=ps.defaultTextMapSetter){
+return this._getGlobalPropagator().inject(t,r,n)}extract(t,r,n=ps.defaultTextMapGetter){return this._getGlobalPropagator().
+extract(t,r,n)}fields(){return this._getGlobalPropagator().fields()}disable(){(0,ei.unregisterGlobal)(ri,fs.DiagAPI.instance())}_getGlobalPropagator(){
+return(0,ei.getGlobal)(ri)||rf}};Jt.PropagationAPI=ti});var hs=M(Yt=>{"use strict";c();Object.defineProperty(Yt,"__esModule",{value:!0});Yt.propagation=void 0;var tf=ms();Yt.propagation=
+tf.PropagationAPI.getInstance()});var ys=M(Qt=>{"use strict";c();Object.defineProperty(Qt,"__esModule",{value:!0});Qt.TraceAPI=void 0;var ni=je(),_s=Go(),
+gs=Lt(),cr=Uo(),Es=$e(),oi="trace",ii=class e{static{i(this,"TraceAPI")}constructor(){this._proxyTracerProvider=new _s.ProxyTracerProvider,
+this.wrapSpanContext=gs.wrapSpanContext,this.isSpanContextValid=gs.isSpanContextValid,this.deleteSpan=cr.deleteSpan,this.
+getSpan=cr.getSpan,this.getActiveSpan=cr.getActiveSpan,this.getSpanContext=cr.getSpanContext,this.setSpan=cr.setSpan,this.
+setSpanContext=cr.setSpanContext}static getInstance(){return this._instance||(this._instance=new e),this._instance}setGlobalTracerProvider(t){
+let r=(0,ni.registerGlobal)(oi,this._proxyTracerProvider,Es.DiagAPI.instance());return r&&this._proxyTracerProvider.setDelegate(
+t),r}getTracerProvider(){return(0,ni.getGlobal)(oi)||this._proxyTracerProvider}getTracer(t,r){return this.getTracerProvider().
+getTracer(t,r)}disable(){(0,ni.unregisterGlobal)(oi,Es.DiagAPI.instance()),this._proxyTracerProvider=new _s.ProxyTracerProvider}};
+Qt.TraceAPI=ii});var bs=M(Zt=>{"use strict";c();Object.defineProperty(Zt,"__esModule",{value:!0});Zt.trace=void 0;var nf=ys();Zt.trace=nf.
+TraceAPI.getInstance()});var zr=M(C=>{"use strict";c();Object.defineProperty(C,"__esModule",{value:!0});C.trace=C.propagation=C.metrics=C.diag=C.
+context=C.INVALID_SPAN_CONTEXT=C.INVALID_TRACEID=C.INVALID_SPANID=C.isValidSpanId=C.isValidTraceId=C.isSpanContextValid=
+C.createTraceState=C.TraceFlags=C.SpanStatusCode=C.SpanKind=C.SamplingDecision=C.ProxyTracerProvider=C.ProxyTracer=C.defaultTextMapSetter=
+C.defaultTextMapGetter=C.ValueType=C.createNoopMeter=C.DiagLogLevel=C.DiagConsoleLogger=C.ROOT_CONTEXT=C.createContextKey=
+C.baggageEntryMetadataFromString=void 0;var of=wo();Object.defineProperty(C,"baggageEntryMetadataFromString",{enumerable:!0,
+get:i(function(){return of.baggageEntryMetadataFromString},"get")});var As=Mr();Object.defineProperty(C,"createContextKe\
+y",{enumerable:!0,get:i(function(){return As.createContextKey},"get")});Object.defineProperty(C,"ROOT_CONTEXT",{enumerable:!0,
+get:i(function(){return As.ROOT_CONTEXT},"get")});var af=La();Object.defineProperty(C,"DiagConsoleLogger",{enumerable:!0,
+get:i(function(){return af.DiagConsoleLogger},"get")});var sf=_t();Object.defineProperty(C,"DiagLogLevel",{enumerable:!0,
+get:i(function(){return sf.DiagLogLevel},"get")});var cf=To();Object.defineProperty(C,"createNoopMeter",{enumerable:!0,get:i(
+function(){return cf.createNoopMeter},"get")});var lf=Ua();Object.defineProperty(C,"ValueType",{enumerable:!0,get:i(function(){
+return lf.ValueType},"get")});var xs=Co();Object.defineProperty(C,"defaultTextMapGetter",{enumerable:!0,get:i(function(){
+return xs.defaultTextMapGetter},"get")});Object.defineProperty(C,"defaultTextMapSetter",{enumerable:!0,get:i(function(){
+return xs.defaultTextMapSetter},"get")});var uf=$o();Object.defineProperty(C,"ProxyTracer",{enumerable:!0,get:i(function(){
+return uf.ProxyTracer},"get")});var df=Go();Object.defineProperty(C,"ProxyTracerProvider",{enumerable:!0,get:i(function(){
+return df.ProxyTracerProvider},"get")});var pf=Va();Object.defineProperty(C,"SamplingDecision",{enumerable:!0,get:i(function(){
+return pf.SamplingDecision},"get")});var ff=Wa();Object.defineProperty(C,"SpanKind",{enumerable:!0,get:i(function(){return ff.
+SpanKind},"get")});var mf=Xa();Object.defineProperty(C,"SpanStatusCode",{enumerable:!0,get:i(function(){return mf.SpanStatusCode},
+"get")});var hf=Io();Object.defineProperty(C,"TraceFlags",{enumerable:!0,get:i(function(){return hf.TraceFlags},"get")});
+var _f=ts();Object.defineProperty(C,"createTraceState",{enumerable:!0,get:i(function(){return _f.createTraceState},"get")});
+var ai=Lt();Object.defineProperty(C,"isSpanContextValid",{enumerable:!0,get:i(function(){return ai.isSpanContextValid},"\
+get")});Object.defineProperty(C,"isValidTraceId",{enumerable:!0,get:i(function(){return ai.isValidTraceId},"get")});Object.
+defineProperty(C,"isValidSpanId",{enumerable:!0,get:i(function(){return ai.isValidSpanId},"get")});var si=Ot();Object.defineProperty(
+C,"INVALID_SPANID",{enumerable:!0,get:i(function(){return si.INVALID_SPANID},"get")});Object.defineProperty(C,"INVALID_T\
+RACEID",{enumerable:!0,get:i(function(){return si.INVALID_TRACEID},"get")});Object.defineProperty(C,"INVALID_SPAN_CONTEX\
+T",{enumerable:!0,get:i(function(){return si.INVALID_SPAN_CONTEXT},"get")});var ws=ns();Object.defineProperty(C,"context",
+{enumerable:!0,get:i(function(){return ws.context},"get")});var Ss=os();Object.defineProperty(C,"diag",{enumerable:!0,get:i(
+function(){return Ss.diag},"get")});var vs=cs();Object.defineProperty(C,"metrics",{enumerable:!0,get:i(function(){return vs.
+metrics},"get")});var Rs=hs();Object.defineProperty(C,"propagation",{enumerable:!0,get:i(function(){return Rs.propagation},
+"get")});var Ts=bs();Object.defineProperty(C,"trace",{enumerable:!0,get:i(function(){return Ts.trace},"get")});C.default=
+{context:ws.context,diag:Ss.diag,metrics:vs.metrics,propagation:Rs.propagation,trace:Ts.trace}});function ks(e){let t=0;for(let o of e)t+=o.length;let r=new Uint8Array(t),n=0;for(let o of e)r.set(o,n),n+=o.length;return r}
+function jr(e){let t;return(Cs??(t=new globalThis.TextEncoder,Cs=t.encode.bind(t)))(e)}function ci(e){let t;return(Ps??(t=
+new globalThis.TextDecoder,Ps=t.decode.bind(t)))(e)}var Cs,Ps,li=S(()=>{c();i(ks,"concatBytes");i(jr,"encodeUTF8");i(ci,
+"decodeUTF8")});function gf(e,t){for(let o=t??0;o<e.length;o++){if(e[o]===10)return{preceding:o,index:o+1,carriage:!1};if(e[o]===13)return{
+preceding:o,index:o+1,carriage:!0}}return null}var se,ce,en,ui=S(()=>{c();Ue();li();en=(()=>{class e{static{i(this,"Line\
+Decoder")}constructor(){se.set(this,void 0),ce.set(this,void 0),B(this,se,new Uint8Array,"f"),B(this,ce,null,"f")}decode(r){
+if(r==null)return[];let n=r instanceof ArrayBuffer?new Uint8Array(r):typeof r=="string"?jr(r):r;B(this,se,ks([x(this,se,
+"f"),n]),"f");let o=[],a;for(;(a=gf(x(this,se,"f"),x(this,ce,"f")))!=null;){if(a.carriage&&x(this,ce,"f")==null){B(this,
+ce,a.index,"f");continue}if(x(this,ce,"f")!=null&&(a.index!==x(this,ce,"f")+1||a.carriage)){o.push(ci(x(this,se,"f").subarray(
+0,x(this,ce,"f")-1))),B(this,se,x(this,se,"f").subarray(x(this,ce,"f")),"f"),B(this,ce,null,"f");continue}let s=x(this,ce,
+"f")!==null?a.preceding-1:a.preceding,l=ci(x(this,se,"f").subarray(0,s));o.push(l),B(this,se,x(this,se,"f").subarray(a.index),
+"f"),B(this,ce,null,"f")}return o}flush(){return x(this,se,"f").length?this.decode(`
+`):[]}}return se=new WeakMap,ce=new WeakMap,e.NEWLINE_CHARS=new Set([`
+`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})();i(gf,"findNewlineIndex")});var U,lr=S(()=>{c();U=i(e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0},"readEnv")});function ur(){}function rn(e,t,r){return!t||tn[e]>tn[r]?ur:t[e].bind(t)}function pi(e,t){let r=Ns.get(e);if(r&&r[0]===t)
+return r[1];let n={error:rn("error",e,t),warn:rn("warn",e,t),info:rn("info",e,t),debug:rn("debug",e,t)};return Ns.set(e,
+[t,n]),n}function D(e){let t=e.logger,r=e.logLevel??"off";return t?pi(t,r):Ef}function on(){let e=U("ANTHROPIC_LOG");return(!di||
+e!==Os)&&(Os=e,di=pi(console,nn(e,"process.env['ANTHROPIC_LOG']",pi(console,$r))??$r)),di}function Ae(e,t,r){e.debug!==ur&&
+e.debug(t,yf(r))}var $r,tn,nn,Ef,Ns,Os,di,yf,xe=S(()=>{c();Z();lr();$r="warn",tn={off:0,error:200,warn:300,info:400,debug:500},
+nn=i((e,t,r)=>{if(e){if(fa(tn,e))return e;r.warn(`${t} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(
+Object.keys(tn))}`)}},"parseLogLevel");i(ur,"noop");i(rn,"makeLogFn");Ef={error:ur,warn:ur,info:ur,debug:ur},Ns=new WeakMap;
+i(pi,"filterLogger");i(D,"loggerFor");i(on,"defaultLogger");i(Ae,"debugLogRequestDetails");yf=i(e=>(e.options&&(e.options=
+{...e.options},delete e.options.headers,delete e.options.__span),e.headers&&(e.headers=Object.fromEntries((e.headers instanceof
+Headers?[...e.headers]:Object.entries(e.headers)).map(([t,r])=>[t,t.toLowerCase()==="authorization"||t.toLowerCase()==="\
+proxy-authorization"||t.toLowerCase()==="api-key"||t.toLowerCase()==="x-api-key"||t.toLowerCase()==="x-amz-security-toke\
+n"||t.toLowerCase()==="cookie"||t.toLowerCase()==="set-cookie"?"***":r]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&
+(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),e),"formatRequestDetails")});async function*Is(e,t){if(!e.body)throw t.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
+Native"?new P("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
+docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new P("Attempted to iterate over a response with no body");let r=new TextDecoder(
+"utf-8",{ignoreBOM:!0}),n="",o=!1,a=null,s=[],l=[],p=i(u=>{if(u.charCodeAt(0)===65279&&(u=u.slice(1)),!u){if(!a&&!s.length)
+return null;let v={event:a,data:s.join(`
+`),raw:l};return a=null,s=[],l=[],v}l.push(u);let f=u.indexOf(":");if(f===0)return null;let d=f===-1?u:u.slice(0,f);if(d!==
+"event"&&d!=="data")return null;let w=f===-1?"":u.slice(u.charCodeAt(f+1)===32?f+2:f+1);return d==="event"?a=w:s.push(w),
+null},"takeLine");for await(let u of Cr(e.body)){if(u==null)continue;let f=r.decode(typeof u=="string"?jr(u):u,{stream:!0});
+if(n+=f,!o&&!f.includes(`
+`)&&!f.includes("\r"))continue;let d=0;if(n.includes("\r"))for(let w=0;w<n.length;w++){let v=n[w];if(v!==`
+`&&v!=="\r")continue;if(v==="\r"&&w+1===n.length)break;let I=p(n.slice(d,w));v==="\r"&&n[w+1]===`
+`&&w++,d=w+1,I&&(yield I)}else{let w;for(;(w=n.indexOf(`
+`,d))!==-1;){let v=p(n.slice(d,w));d=w+1,v&&(yield v)}}n=n.slice(d),o=n.endsWith("\r")}if(n+=r.decode(),n)for(let u of n.
+replace(/\r$/,"").split(/\r\n|[\n\r]/)){let f=p(u);f&&(yield f)}}var Hr,le,Ke=S(()=>{c();Ue();q();Pr();ui();Pr();Fe();Z();
+li();xe();q();ft();le=(()=>{class e{static{i(this,"Stream")}constructor(r,n,o){this.iterator=r,Hr.set(this,void 0),this.
+controller=n,B(this,Hr,o,"f")}static rawEvents(r,n=new AbortController){return Is(r,n)}static fromSSEResponse(r,n,o){let a=!1,
+s=o?D(o):console;async function*l(){if(a)throw new P("Cannot iterate over a consumed stream, use `.tee()` to split the s\
+tream.");a=!0;let p=!1;try{for await(let u of Is(r,n))if(u.event!=="ping"&&u.event!==null)if(u.event==="error"){let f=ut(
+u.data)??u.data,d=f?.error?.type;throw new j(void 0,f,void 0,r.headers,d)}else{if(!u.data)continue;try{yield JSON.parse(
+u.data)}catch(f){throw s.error("Could not parse message into JSON:",u.data),s.error("From chunk:",u.raw),f}}p=!0}catch(u){
+if(me(u))return;throw u}finally{p||n.abort(),ge(n)}}return i(l,"iterator"),new e(l,n,o)}static fromReadableStream(r,n,o){
+let a=!1;async function*s(){let p=new en,u=Cr(r);for await(let f of u)for(let d of p.decode(f))yield d;for(let f of p.flush())
+yield f}i(s,"iterLines");async function*l(){if(a)throw new P("Cannot iterate over a consumed stream, use `.tee()` to spl\
+it the stream.");a=!0;let p=!1;try{for await(let u of s())p||u&&(yield JSON.parse(u));p=!0}catch(u){if(me(u))return;throw u}finally{
+p||n.abort(),ge(n)}}return i(l,"iterator"),new e(l,n,o)}[(Hr=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){
+let r=[],n=[],o=this[Symbol.asyncIterator](),a=i(s=>({next:i(()=>{if(s.length===0){let l=o.next();r.push(l),n.push(l)}return s.
+shift()},"next")}),"teeIterator");return[new e(()=>a(r),this.controller,x(this,Hr,"f")),new e(()=>a(n),this.controller,x(
+this,Hr,"f"))]}toReadableStream(){let r=this,n;return Eo({async start(){n=r[Symbol.asyncIterator]()},async pull(o){try{let{
+value:a,done:s}=await n.next();if(s)return o.close();let l=jr(JSON.stringify(a)+`
+`);o.enqueue(l)}catch(a){o.error(a)}},async cancel(){await n.return?.()}})}}return e})();i(Is,"_iterSSEMessages")});function*bf(e){if(!e)return;if(Ms in e){let{values:n,nulls:o}=e;yield*n.entries();for(let a of o)yield[a,null];return}let t=!1,
+r;e instanceof Headers?r=e.entries():mo(e)?r=e:(t=!0,r=Object.entries(e??{}));for(let n of r){let o=n[0];if(typeof o!="s\
+tring")throw new TypeError("expected header name to be a string");let a=mo(n[1])?n[1]:[n[1]],s=!1;for(let l of a)l!==void 0&&
+(t&&!s&&(s=!0,yield[o,an]),yield[o,l])}}var Ms,an,Af,xf,$,dr=S(()=>{c();Z();Ms=Symbol.for("brand.privateNullableHeaders");
+i(bf,"iterateHeaders");an=Symbol("clear"),Af=new Set(["x-stainless-helper"]),xf=i((e,t)=>{let r=e?e.split(",").map(n=>n.
+trim()).filter(Boolean):[];for(let n of t.split(",").map(o=>o.trim()))n&&!r.includes(n)&&r.push(n);return r.join(", ")},
+"appendHeaderValue"),$=i(e=>{let t=new Headers,r=new Set;for(let n of e){let o=new Set;for(let[a,s]of bf(n)){let l=a.toLowerCase();
+if(Af.has(l)){if(s===an)continue;s===null?(t.delete(a),r.add(l)):(t.set(a,xf(t.get(a),s)),r.delete(l));continue}(s===an||
+!o.has(l))&&(t.delete(a),o.add(l),s===an)||(s===null?(t.delete(a),r.add(l)):(t.append(a,s),r.delete(l)))}}return{[Ms]:!0,
+values:t,nulls:r}},"buildHeaders")});function Ls(e){let{tracerProvider:t,propagation:r,traces:n}=e===!1?{traces:!1}:e??Uf(),{enabled:o,contentMode:a,maxContentBytes:s}=typeof n==
+"boolean"?{enabled:n}:n??{};return Object.freeze({tracerProvider:t,propagation:r??!0,traces:Object.freeze({enabled:o??!0,
+contentMode:a==="content"?"content":"metadata_only",maxContentBytes:s!==void 0&&Number.isInteger(s)&&s>=1?s:Lf})})}function Uf(){
+return{propagation:U("ANTHROPIC_OPEN_TELEMETRY_PROPAGATION")?.toLowerCase()!=="false",traces:{enabled:U("ANTHROPIC_OPEN_\
+TELEMETRY")?.toLowerCase()!=="false",contentMode:U("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE")?.toLowerCase()==="con\
+tent"?"content":"metadata_only",maxContentBytes:Number(/^\d+$/.exec(U("ANTHROPIC_OPEN_TELEMETRY_TRACES_MAX_CONTENT_BYTES")??
+"")?.[0]??NaN)}}}function Us(e,t,r){if(!e.traces.enabled)return;let n=r!==void 0?`${Bs}.${r}`:Bs;return(e.tracerProvider??
+re.trace.getTracerProvider()).getTracer(n,t)}function W(e,t){try{return t()}catch(r){e&&D(e).debug("could not record tel\
+emetry",r);return}}function te(e,t,r,n){if(r?.__span)return r.__span;let o=e._tracer;if(o)return W(e,()=>{let a=Date.now(),
+s=n?.attributes?.[Bf],l=r?.openTelemetry?.conversationId??(typeof s=="string"?s:void 0),p=o.startSpan(t,{kind:re.SpanKind.
+CLIENT,attributes:{[vf]:e._genAIProviderName,...Df(e.baseURL),...l!=null?{[Sf]:l}:void 0,...n?.route!=null?{[Cf]:n.route}:
+void 0,...Ff(e,t,n?.request),...n?.attributes}});if(!p.isRecording()&&!(e.openTelemetry.propagation?Object.keys($s(p)).length>
+0:re.trace.isSpanContextValid(p.spanContext())))return;let{request:u,...f}=n??{};return{...f,span:p,name:t,startTime:a}})}
+function Fs(e,t){if(e.createdIDAttribute===void 0||typeof t!="object"||t===null)return;let r=t[e.createdIDField??"id"];typeof r==
+"string"&&e.span.setAttribute(e.createdIDAttribute,r)}function Ff(e,t,r){let n=cn[t];if(!n)return{};let o={...n.constants};
+for(let[s,l,p]of n.request??[]){let u=W(e,()=>mi(qs(r?.body,l),p));u!==void 0&&(o[s]=u)}let{requestHeaders:a}=n;return a&&
+W(e,()=>{let s=$([e._options.defaultHeaders,r?.headers]).values;for(let[l,p,u]of a){let f=qf(s.get(p),u);f!==void 0&&(o[l]=
+f)}}),n.stream!==void 0&&r?.stream&&(o[n.stream]=!0),o}function fi(e,t,r){for(let[n,o,a]of cn[t]?.response??[])try{let s=mi(
+qs(r,o),a);s!==void 0&&e.setAttribute(n,s)}catch{}}function qs(e,t){let r=e;for(let n of t){if(typeof r!="object"||r===null)
+return;r=r[n]}return r}function mi(e,t){if(typeof t=="object")return Array.isArray(e)&&e.every(r=>mi(r,t.array)!==void 0)?
+[...e]:void 0;switch(typeof e){case"string":return t==="string"||t==="unknown"?e:void 0;case"boolean":return t==="boolea\
+n"||t==="unknown"?e:void 0;case"number":return t==="integer"||t==="number"||t==="unknown"?e:void 0;default:return}}function qf(e,t){
+let r=(e??"").split(",").map(n=>n.trim()).filter(Boolean);if(!(e==null||r.length===0))return typeof t=="object"?r:e}function Df(e){
+try{let{hostname:t,port:r,protocol:n}=new URL(e);return{[Pf]:t.replace(/^\[(.*)\]$/,"$1"),[kf]:r?Number(r):n==="http:"?80:
+443}}catch{return{}}}function Ds(e,t,r,n=!1){if(e.attempts=(e.attempts??0)+1,e.attempts>1){e.span.setAttribute(Tf,e.attempts-
+1);return}e.span.setAttribute(Rf,t);try{let{protocol:o,host:a,pathname:s,search:l}=new URL(r),p=jf(l.slice(1),e.queryParams,
+e.contentQueryParams);if(e.span.setAttributes({[Mf]:o.slice(0,-1),[Of]:s}),p?.content&&!n)return;e.span.setAttributes({...p!==
+void 0?{[If]:p.value}:void 0,[Nf]:`${o}//${a}${s}${p!==void 0?`?${p.value}`:""}`})}catch{}}function jf(e,t,r){if(!e||!t?.
+length)return;let n=!1,o=e.split("&").filter(a=>{try{let s=decodeURIComponent(a.split("=",1)[0]),l=t.includes(s)||!s.endsWith(
+"[]")?s:s.slice(0,-2);return t.includes(l)?(n||(n=zf.includes(l)||!!r?.includes(l)),!0):!1}catch{return!1}});return o.length?
+{value:o.join("&"),content:n}:void 0}function zs(e,t){let r=$([t]).values;for(let[n,o]of Object.entries($s(e)))r.set(n,o);
+return r}function pr(e,t){if(e.isRecording())try{switch($f(e,t),ln(e,t.response??(t.status==="error"&&t.error instanceof
+j?t.error:void 0)),t.status){case"success":t.options.__span&&fi(e,t.options.__span.name,t.data),e.setStatus({code:re.SpanStatusCode.
+OK});break;case"error":fr(e,t.error);break}}finally{e.end()}}function hi(e,t,r){let n=e[Symbol.asyncIterator],o=!1,a=i(p=>{
+if(!o){o=!0,t.removeEventListener("abort",s);try{r.onEnd(p)}catch{}}},"end"),s=i(()=>a({reason:"canceled"}),"cancel");if(t.
+aborted)return s();t.addEventListener("abort",s,{once:!0});let l=!1;e[Symbol.asyncIterator]=function(){let p=n.call(this);
+if(l)return p;l=!0,t.removeEventListener("abort",s);let u={async next(){let f;try{f=await p.next()}catch(d){throw a({reason:"\
+failed",error:d}),d}if(f.done)a({reason:t.aborted?"canceled":"completed"});else if(!o)try{r.onItem?.(f.value)}catch{}return f},
+async return(f){return s(),await p.return?.(f)??{done:!0,value:f}},async throw(f){if(s(),p.throw)return p.throw(f);throw f},
+[Symbol.asyncIterator]:()=>u};return u}}function js(e,t,r){if(!e.isRecording())return;e.setAttribute(sn,r.response.status),
+ln(e,r.response);let n=t instanceof le;hi(t,r.controller.signal,{onEnd(o){o.reason==="failed"?fr(e,o.error):o.reason==="\
+completed"&&!n&&e.setStatus({code:re.SpanStatusCode.OK}),e.end()}})}function $f(e,t){let r=t.response?.status??(t.status===
+"error"&&t.error instanceof j?t.error.status:void 0);r!==void 0&&e.setAttribute(sn,r)}function ln(e,t){let r;try{r=t?.headers}catch{
+return}for(let[n,o]of Hf)try{let a=r?.get(o);a&&e.setAttribute(n,a)}catch{}}function fr(e,t,r){t instanceof he||me(t)||(e.
+setStatus({code:re.SpanStatusCode.ERROR}),e.setAttribute(wf,r??Kf(t)))}function $s(e){let t={};return re.propagation.inject(
+re.trace.setSpan(re.context.active(),e),t),t}function Kf(e){if(e instanceof xr)return"client_timeout_error";if(e instanceof
+Pe)return"connection_error";if(e instanceof j){if(e.type)return e.type;if(e.status!==void 0)return String(e.status)}return"\
+client_error"}var re,Bs,wf,Sf,vf,Rf,Tf,sn,Cf,Pf,kf,Nf,Of,If,Mf,Bf,Lf,cn,zf,Hf,Oe=S(()=>{c();re=ct(zr(),1);q();Ke();Fe();
+dr();lr();xe();Bs="com.anthropic.sdk.typescript",wf="error.type",Sf="gen_ai.conversation.id",vf="gen_ai.provider.name",Rf=
+"http.request.method",Tf="http.request.resend_count",sn="http.response.status_code",Cf="http.route",Pf="server.address",
+kf="server.port",Nf="url.full",Of="url.path",If="url.query",Mf="url.scheme",Bf="anthropic.session.thread.id",Lf=75e4;i(Ls,
+"resolveOpenTelemetryOptions");i(Uf,"optionFromEnv");i(Us,"getTracer");i(W,"guardTracing");i(te,"startApiCallSpan");i(Fs,
+"setCreatedIDAttribute");cn={"anthropic.messages.create":{constants:{"gen_ai.operation.name":"chat"},request:[["gen_ai.r\
+equest.model",["model"],"string"],["gen_ai.request.max_tokens",["max_tokens"],"integer"],["gen_ai.request.reasoning.leve\
+l",["output_config","effort"],"string"],["anthropic.request.service_tier",["service_tier"],"string"],["anthropic.thinkin\
+g.type",["thinking","type"],"string"],["anthropic.thinking.budget_tokens",["thinking","budget_tokens"],"integer"]],requestHeaders:[
+["anthropic.beta","anthropic-beta",{array:"string"}]],stream:"gen_ai.request.stream",response:[["gen_ai.response.id",["i\
+d"],"string"],["gen_ai.response.model",["model"],"string"],["gen_ai.usage.cache_write.input_tokens",["usage","cache_crea\
+tion_input_tokens"],"integer"],["gen_ai.usage.cache_read.input_tokens",["usage","cache_read_input_tokens"],"integer"],["\
+anthropic.usage.cache_creation.ephemeral_5m_input_tokens",["usage","cache_creation","ephemeral_5m_input_tokens"],"intege\
+r"],["anthropic.usage.cache_creation.ephemeral_1h_input_tokens",["usage","cache_creation","ephemeral_1h_input_tokens"],"\
+integer"],["anthropic.response.service_tier",["usage","service_tier"],"string"],["gen_ai.usage.output_tokens",["usage","\
+output_tokens"],"integer"],["gen_ai.usage.reasoning.output_tokens",["usage","output_tokens_details","thinking_tokens"],"\
+integer"],["anthropic.message.stop_reason",["stop_reason"],"string"]]},"anthropic.messages.count_tokens":{request:[["gen\
+_ai.request.model",["model"],"string"]],response:[["anthropic.message.count_tokens.input_tokens",["input_tokens"],"integ\
+er"]]},"anthropic.sessions.create":{request:[["anthropic.session.environment.id",["environment_id"],"string"]],response:[
+["gen_ai.agent.name",["agent","name"],"string"],["gen_ai.request.model",["agent","model","id"],"string"]]}};i(Ff,"reques\
+tAttributes");i(fi,"setResponseAttributes");i(qs,"dig");i(mi,"attributeValue");i(qf,"headerValue");i(Df,"serverAttribute\
+s");i(Ds,"recordAttempt");zf=["email","path_prefix","expected_content_sha256"];i(jf,"definedQuery");i(zs,"injectTraceHea\
+ders");i(pr,"endApiCallSpan");i(hi,"observeStream");i(js,"endApiCallSpanWhenStreamEnds");i($f,"setResponseStatusCode");Hf=
 [["anthropic.request.id","request-id"],["anthropic.organization.id","anthropic-organization-id"],["anthropic.workspace.i\
-d","anthropic-workspace-id"]]}}),default_format,default_formatter,formatters,RFC1738,init_formats=__esm({"node_modules/@\
-anthropic-ai/sdk/internal/qs/formats.mjs"(){init_node_globals(),default_format="RFC3986",default_formatter=v=>String(v),
-formatters={RFC1738:v=>String(v).replace(/%20/g,"+"),RFC3986:default_formatter},RFC1738="RFC1738"}});function is_buffer(obj){
-return!obj||typeof obj!="object"?!1:!!(obj.constructor&&obj.constructor.isBuffer&&obj.constructor.isBuffer(obj))}function maybe_map(val,fn){
-if(isArray(val)){const mapped=[];for(let i=0;i<val.length;i+=1)mapped.push(fn(val[i]));return mapped}return fn(val)}var has,
-hex_table,limit,encode,init_utils=__esm({"node_modules/@anthropic-ai/sdk/internal/qs/utils.mjs"(){init_node_globals(),init_formats(),
-init_values(),has=(obj,key)=>(has=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),has(obj,key)),
-hex_table=(()=>{const array=[];for(let i=0;i<256;++i)array.push("%"+((i<16?"0":"")+i.toString(16)).toUpperCase());return array})(),
-limit=1024,encode=(str,_defaultEncoder,charset,_kind,format)=>{if(str.length===0)return str;let string=str;if(typeof str==
-"symbol"?string=Symbol.prototype.toString.call(str):typeof str!="string"&&(string=String(str)),charset==="iso-8859-1")return escape(
-string).replace(/%u[0-9a-f]{4}/gi,function($0){return"%26%23"+parseInt($0.slice(2),16)+"%3B"});let out="";for(let j=0;j<
-string.length;j+=limit){const segment=string.length>=limit?string.slice(j,j+limit):string,arr=[];for(let i=0;i<segment.length;++i){
-let c=segment.charCodeAt(i);if(c===45||c===46||c===95||c===126||c>=48&&c<=57||c>=65&&c<=90||c>=97&&c<=122||format===RFC1738&&
-(c===40||c===41)){arr[arr.length]=segment.charAt(i);continue}if(c<128){arr[arr.length]=hex_table[c];continue}if(c<2048){
-arr[arr.length]=hex_table[192|c>>6]+hex_table[128|c&63];continue}if(c<55296||c>=57344){arr[arr.length]=hex_table[224|c>>
-12]+hex_table[128|c>>6&63]+hex_table[128|c&63];continue}i+=1,c=65536+((c&1023)<<10|segment.charCodeAt(i)&1023),arr[arr.length]=
-hex_table[240|c>>18]+hex_table[128|c>>12&63]+hex_table[128|c>>6&63]+hex_table[128|c&63]}out+=arr.join("")}return out}}});
-function is_non_nullish_primitive(v){return typeof v=="string"||typeof v=="number"||typeof v=="boolean"||typeof v=="symb\
-ol"||typeof v=="bigint"}function inner_stringify(object,prefix,generateArrayPrefix,commaRoundTrip,allowEmptyArrays,strictNullHandling,skipNulls,encodeDotInKeys,encoder,filter,sort,allowDots,serializeDate,format,formatter,encodeValuesOnly,charset,sideChannel){
-let obj=object,tmp_sc=sideChannel,step=0,find_flag=!1;for(;(tmp_sc=tmp_sc.get(sentinel))!==void 0&&!find_flag;){const pos=tmp_sc.
-get(object);if(step+=1,typeof pos<"u"){if(pos===step)throw new RangeError("Cyclic object value");find_flag=!0}typeof tmp_sc.
-get(sentinel)>"u"&&(step=0)}if(typeof filter=="function"?obj=filter(prefix,obj):obj instanceof Date?obj=serializeDate?.(
-obj):generateArrayPrefix==="comma"&&isArray(obj)&&(obj=maybe_map(obj,function(value){return value instanceof Date?serializeDate?.(
-value):value})),obj===null){if(strictNullHandling)return encoder&&!encodeValuesOnly?encoder(prefix,defaults.encoder,charset,
-"key",format):prefix;obj=""}if(is_non_nullish_primitive(obj)||is_buffer(obj)){if(encoder){const key_value=encodeValuesOnly?
-prefix:encoder(prefix,defaults.encoder,charset,"key",format);return[formatter?.(key_value)+"="+formatter?.(encoder(obj,defaults.
-encoder,charset,"value",format))]}return[formatter?.(prefix)+"="+formatter?.(String(obj))]}const values=[];if(typeof obj>
-"u")return values;let obj_keys;if(generateArrayPrefix==="comma"&&isArray(obj))encodeValuesOnly&&encoder&&(obj=maybe_map(
-obj,encoder)),obj_keys=[{value:obj.length>0?obj.join(",")||null:void 0}];else if(isArray(filter))obj_keys=filter;else{const keys=Object.
-keys(obj);obj_keys=sort?keys.sort(sort):keys}const encoded_prefix=encodeDotInKeys?String(prefix).replace(/\./g,"%2E"):String(
-prefix),adjusted_prefix=commaRoundTrip&&isArray(obj)&&obj.length===1?encoded_prefix+"[]":encoded_prefix;if(allowEmptyArrays&&
-isArray(obj)&&obj.length===0)return adjusted_prefix+"[]";for(let j=0;j<obj_keys.length;++j){const key=obj_keys[j],value=typeof key==
-"object"&&typeof key.value<"u"?key.value:obj[key];if(skipNulls&&value===null)continue;const encoded_key=allowDots&&encodeDotInKeys?
-key.replace(/\./g,"%2E"):key,key_prefix=isArray(obj)?typeof generateArrayPrefix=="function"?generateArrayPrefix(adjusted_prefix,
-encoded_key):adjusted_prefix:adjusted_prefix+(allowDots?"."+encoded_key:"["+encoded_key+"]");sideChannel.set(object,step);
-const valueSideChannel=new WeakMap;valueSideChannel.set(sentinel,sideChannel),push_to_array(values,inner_stringify(value,
-key_prefix,generateArrayPrefix,commaRoundTrip,allowEmptyArrays,strictNullHandling,skipNulls,encodeDotInKeys,generateArrayPrefix===
-"comma"&&encodeValuesOnly&&isArray(obj)?null:encoder,filter,sort,allowDots,serializeDate,format,formatter,encodeValuesOnly,
-charset,valueSideChannel))}return values}function normalize_stringify_options(opts=defaults){if(typeof opts.allowEmptyArrays<
-"u"&&typeof opts.allowEmptyArrays!="boolean")throw new TypeError("`allowEmptyArrays` option can only be `true` or `false\
-`, when provided");if(typeof opts.encodeDotInKeys<"u"&&typeof opts.encodeDotInKeys!="boolean")throw new TypeError("`enco\
-deDotInKeys` option can only be `true` or `false`, when provided");if(opts.encoder!==null&&typeof opts.encoder<"u"&&typeof opts.
-encoder!="function")throw new TypeError("Encoder has to be a function.");const charset=opts.charset||defaults.charset;if(typeof opts.
-charset<"u"&&opts.charset!=="utf-8"&&opts.charset!=="iso-8859-1")throw new TypeError("The charset option must be either \
-utf-8, iso-8859-1, or undefined");let format=default_format;if(typeof opts.format<"u"){if(!has(formatters,opts.format))throw new TypeError(
-"Unknown format option provided.");format=opts.format}const formatter=formatters[format];let filter=defaults.filter;(typeof opts.
-filter=="function"||isArray(opts.filter))&&(filter=opts.filter);let arrayFormat;if(opts.arrayFormat&&opts.arrayFormat in
-array_prefix_generators?arrayFormat=opts.arrayFormat:"indices"in opts?arrayFormat=opts.indices?"indices":"repeat":arrayFormat=
-defaults.arrayFormat,"commaRoundTrip"in opts&&typeof opts.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip\
-` must be a boolean, or absent");const allowDots=typeof opts.allowDots>"u"?opts.encodeDotInKeys?!0:defaults.allowDots:!!opts.
-allowDots;return{addQueryPrefix:typeof opts.addQueryPrefix=="boolean"?opts.addQueryPrefix:defaults.addQueryPrefix,allowDots,
-allowEmptyArrays:typeof opts.allowEmptyArrays=="boolean"?!!opts.allowEmptyArrays:defaults.allowEmptyArrays,arrayFormat,charset,
-charsetSentinel:typeof opts.charsetSentinel=="boolean"?opts.charsetSentinel:defaults.charsetSentinel,commaRoundTrip:!!opts.
-commaRoundTrip,delimiter:typeof opts.delimiter>"u"?defaults.delimiter:opts.delimiter,encode:typeof opts.encode=="boolean"?
-opts.encode:defaults.encode,encodeDotInKeys:typeof opts.encodeDotInKeys=="boolean"?opts.encodeDotInKeys:defaults.encodeDotInKeys,
-encoder:typeof opts.encoder=="function"?opts.encoder:defaults.encoder,encodeValuesOnly:typeof opts.encodeValuesOnly=="bo\
-olean"?opts.encodeValuesOnly:defaults.encodeValuesOnly,filter,format,formatter,serializeDate:typeof opts.serializeDate==
-"function"?opts.serializeDate:defaults.serializeDate,skipNulls:typeof opts.skipNulls=="boolean"?opts.skipNulls:defaults.
-skipNulls,sort:typeof opts.sort=="function"?opts.sort:null,strictNullHandling:typeof opts.strictNullHandling=="boolean"?
-opts.strictNullHandling:defaults.strictNullHandling}}function stringify(object,opts={}){let obj=object;const options=normalize_stringify_options(
-opts);let obj_keys,filter;typeof options.filter=="function"?(filter=options.filter,obj=filter("",obj)):isArray(options.filter)&&
-(filter=options.filter,obj_keys=filter);const keys=[];if(typeof obj!="object"||obj===null)return"";const generateArrayPrefix=array_prefix_generators[options.
-arrayFormat],commaRoundTrip=generateArrayPrefix==="comma"&&options.commaRoundTrip;obj_keys||(obj_keys=Object.keys(obj)),
-options.sort&&obj_keys.sort(options.sort);const sideChannel=new WeakMap;for(let i=0;i<obj_keys.length;++i){const key=obj_keys[i];
-options.skipNulls&&obj[key]===null||push_to_array(keys,inner_stringify(obj[key],key,generateArrayPrefix,commaRoundTrip,options.
-allowEmptyArrays,options.strictNullHandling,options.skipNulls,options.encodeDotInKeys,options.encode?options.encoder:null,
-options.filter,options.sort,options.allowDots,options.serializeDate,options.format,options.formatter,options.encodeValuesOnly,
-options.charset,sideChannel))}const joined=keys.join(options.delimiter);let prefix=options.addQueryPrefix===!0?"?":"";return options.
-charsetSentinel&&(options.charset==="iso-8859-1"?prefix+="utf8=%26%2310003%3B&":prefix+="utf8=%E2%9C%93&"),joined.length>
-0?prefix+joined:""}var array_prefix_generators,push_to_array,toISOString,defaults,sentinel,init_stringify=__esm({"node_m\
-odules/@anthropic-ai/sdk/internal/qs/stringify.mjs"(){init_node_globals(),init_utils(),init_formats(),init_values(),array_prefix_generators=
-{brackets(prefix){return String(prefix)+"[]"},comma:"comma",indices(prefix,key){return String(prefix)+"["+key+"]"},repeat(prefix){
-return String(prefix)}},push_to_array=function(arr,value_or_array){Array.prototype.push.apply(arr,isArray(value_or_array)?
-value_or_array:[value_or_array])},defaults={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
-utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:encode,encodeValuesOnly:!1,format:default_format,
-formatter:default_formatter,indices:!1,serializeDate(date){return(toISOString??(toISOString=Function.prototype.call.bind(
-Date.prototype.toISOString)))(date)},skipNulls:!1,strictNullHandling:!1},sentinel={}}});function stringifyQuery(query){return stringify(
-query,{arrayFormat:"brackets"})}var init_query=__esm({"node_modules/@anthropic-ai/sdk/internal/utils/query.mjs"(){init_node_globals(),
-init_stringify()}}),APIResource,init_resource=__esm({"node_modules/@anthropic-ai/sdk/core/resource.mjs"(){init_node_globals(),
-APIResource=class{constructor(client){this._client=client}}}});async function defaultParseResponse(client,props){const{response,
-requestLogID,retryOfRequestLogID,startTime}=props,body=await(async()=>{if(props.options.stream)return loggerFor(client).
-debug("response",response.status,response.url,response.headers,response.body),Stream.fromSSEResponse(response,props.controller,
-client);if(response.status===204)return null;if(props.options.__binaryResponse)return response;const mediaType=response.
-headers.get("content-type")?.split(";")[0]?.trim();if(mediaType?.includes("application/json")||mediaType?.endsWith("+jso\
-n")){if(response.headers.get("content-length")==="0")return;const json=await response.json();return addResponseIDs(json,
-response)}return await response.text()})().finally(()=>{!props.options.stream&&!props.options.__binaryResponse&&releaseRequestSignal(
-props.controller)});return debugLogRequestDetails(loggerFor(client),`[${requestLogID}] response parsed`,{retryOfRequestLogID,
-url:response.url,status:response.status,body,durationMs:Date.now()-startTime}),body}function addResponseIDs(value,response){
-return!value||typeof value!="object"||Array.isArray(value)?value:Object.defineProperties(value,{_request_id:{value:response.
-headers.get("request-id"),enumerable:!1},_workspace_id:{value:response.headers.get("anthropic-workspace-id"),enumerable:!1}})}
-var init_parse=__esm({"node_modules/@anthropic-ai/sdk/internal/parse.mjs"(){init_node_globals(),init_streaming(),init_log(),
-init_request_signal()}});function makeFile(fileBits,fileName,options){return checkFileSupport(),new File(fileBits,fileName??
-"",options)}function getName(value,stripPath){const val=typeof value=="object"&&value!==null&&("name"in value&&value.name&&
-String(value.name)||"url"in value&&value.url&&String(value.url)||"filename"in value&&value.filename&&String(value.filename)||
-"path"in value&&value.path&&String(value.path))||"";return stripPath?val.split(/[\\/]/).pop()||void 0:val}var checkFileSupport,
-isAsyncIterable,init_uploads=__esm({"node_modules/@anthropic-ai/sdk/internal/uploads.mjs"(){init_node_globals(),checkFileSupport=
-()=>{if(typeof File>"u"){const{process:process2}=globalThis,isOldNode=typeof process2?.versions?.node=="string"&&parseInt(
-process2.versions.node.split("."))<20;throw new Error("`File` is not defined as a global, which is required for file upl\
-oads."+(isOldNode?" Update to Node 20 LTS or newer, or set `globalThis.File` to `import('node:buffer').File`.":""))}},isAsyncIterable=
-value=>value!=null&&typeof value=="object"&&typeof value[Symbol.asyncIterator]=="function"}}),ATTR_GEN_AI_INPUT_MESSAGES,
-ATTR_GEN_AI_OUTPUT_MESSAGES,ATTR_GEN_AI_OUTPUT_TYPE,ATTR_GEN_AI_REQUEST_STOP_SEQUENCES,ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK,
-ATTR_GEN_AI_SYSTEM_INSTRUCTIONS,ATTR_GEN_AI_USAGE_INPUT_TOKENS,GEN_AI_OUTPUT_TYPE_VALUE_JSON,ATTR_ANTHROPIC_CONTENT_TRUNCATED,
-ATTR_ANTHROPIC_TOOL_RESULT_CONTENT,ATTR_ANTHROPIC_USAGE_COMPACTION_INPUT_TOKENS,ATTR_ANTHROPIC_USAGE_COMPACTION_OUTPUT_TOKENS,
-init_attributes=__esm({"node_modules/@anthropic-ai/sdk/lib/internal/tracing/attributes.mjs"(){init_node_globals(),ATTR_GEN_AI_INPUT_MESSAGES=
-"gen_ai.input.messages",ATTR_GEN_AI_OUTPUT_MESSAGES="gen_ai.output.messages",ATTR_GEN_AI_OUTPUT_TYPE="gen_ai.output.type",
-ATTR_GEN_AI_REQUEST_STOP_SEQUENCES="gen_ai.request.stop_sequences",ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK="gen_ai.resp\
-onse.time_to_first_chunk",ATTR_GEN_AI_SYSTEM_INSTRUCTIONS="gen_ai.system_instructions",ATTR_GEN_AI_USAGE_INPUT_TOKENS="g\
-en_ai.usage.input_tokens",GEN_AI_OUTPUT_TYPE_VALUE_JSON="json",ATTR_ANTHROPIC_CONTENT_TRUNCATED="anthropic.content.trunc\
-ated",ATTR_ANTHROPIC_TOOL_RESULT_CONTENT="anthropic.tool_result.content",ATTR_ANTHROPIC_USAGE_COMPACTION_INPUT_TOKENS="a\
-nthropic.usage.compaction.input_tokens",ATTR_ANTHROPIC_USAGE_COMPACTION_OUTPUT_TOKENS="anthropic.usage.compaction.output\
-_tokens"}});function setMessageContentAttributes(call,body,output,limit2){const span=call.span,requestSize=call.requestContentSize;
-if(output!==void 0&&requestSize!==void 0){const outputMessages=JSON.stringify([{role:"assistant",parts:contentParts(output)}]);
-if(requestSize+3*outputMessages.length<=limit2||requestSize+utf8Length(outputMessages)<=limit2){span.setAttribute(ATTR_GEN_AI_OUTPUT_MESSAGES,
-outputMessages);return}}const size=setContentAttributes(span,{[ATTR_GEN_AI_REQUEST_STOP_SEQUENCES]:body.stop_sequences?.
-length?[...body.stop_sequences]:void 0,[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]:body.system===void 0?void 0:contentParts(body.system),
-[ATTR_GEN_AI_INPUT_MESSAGES]:body.messages.map(message=>({role:message.role,parts:contentParts(message.content)})),[ATTR_GEN_AI_OUTPUT_MESSAGES]:output===
-void 0?void 0:[{role:"assistant",parts:contentParts(output)}]},limit2);output===void 0&&(call.requestContentSize=size)}function contentParts(content){
-return typeof content=="string"?[{type:"text",content}]:content?.map(blockPart)??[]}function blockPart(block){switch(block.
-type){case"text":return{type:"text",content:block.text};case"thinking":return{type:"reasoning",content:block.thinking};case"\
-tool_use":return{type:"tool_call",id:block.id,name:block.name,arguments:block.input,...typeof block.toolset_name=="strin\
-g"?{anthropic_toolset_name:block.toolset_name}:void 0};case"server_tool_use":return{type:"tool_call",id:block.id,name:block.
-name,arguments:block.input};case"mcp_tool_use":return{type:"tool_call",id:block.id,name:block.name,arguments:block.input,
-anthropic_mcp_server_name:block.server_name};case"tool_result":return{type:"tool_call_response",id:block.tool_use_id,response:toolResultContentBlocks(
-block.content)};default:return typeof block.type!="string"?{type:"anthropic_unknown"}:block.type.endsWith("_tool_result")&&
-"tool_use_id"in block?{type:"tool_call_response",id:block.tool_use_id,response:resultBlockContent(block.content)}:{type:`\
-anthropic_${block.type}`}}}function toolResultContentBlocks(content){return content==null?[]:typeof content=="string"?[{
-type:"text",text:content}]:content.map(block=>block.type==="text"||block.type==="search_result"?withoutLeftOutFields(block):
-typeof block.type!="string"?{type:"unknown"}:{type:block.type})}function resultBlockContent(content){return content==null?
-[]:typeof content=="string"?[{type:"text",text:content}]:Array.isArray(content)?content.map(block=>block.type==="text"||
-block.type==="search_result"||block.type==="web_search_result"?withoutLeftOutFields(block):typeof block.type!="string"?{
-type:"unknown"}:{type:block.type}):[withoutLeftOutFields(content)]}function withoutLeftOutFields(value){if(Array.isArray(
-value))return value.map(withoutLeftOutFields);if(typeof value!="object"||value===null)return value;const{type,file_type}=value;
-if(type==="image"||type==="document")return{type};const isImageOrDocumentView=type==="text_editor_code_execution_view_re\
-sult"&&(file_type==="image"||file_type==="pdf");return Object.fromEntries(Object.entries(value).filter(([name])=>!name.startsWith(
-"encrypted_")&&!(name==="content"&&isImageOrDocumentView)).map(([name,field])=>[name,withoutLeftOutFields(field)]))}function setContentAttributes(span,attributes,limit2){
-const{[ATTR_GEN_AI_REQUEST_STOP_SEQUENCES]:stopSequences,[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]:instructions,[ATTR_GEN_AI_INPUT_MESSAGES]:input,
-[ATTR_GEN_AI_OUTPUT_MESSAGES]:output,[ATTR_ANTHROPIC_TOOL_RESULT_CONTENT]:toolResult,...others}=attributes,messages={[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]:instructions,
-[ATTR_GEN_AI_INPUT_MESSAGES]:input,[ATTR_GEN_AI_OUTPUT_MESSAGES]:output},values={},blocks=toolResult?.map(block=>JSON.stringify(
-block)),sizeOf=3*([...stopSequences??[],...blocks??[]].reduce((sum,text)=>sum+text.length+1,2)+serialize(others,values)+
-serialize(messages,values))<=limit2?text=>3*text.length:utf8Length,sizeOfMessages=()=>Object.keys(messages).reduce((sum,key)=>sum+
-sizeOf(values[key]??""),0),stopSequencesSize=stopSequences?.reduce((sum,each)=>sum+sizeOf(each),0)??0,keepsStopSequences=stopSequences!==
-void 0&&stopSequencesSize<=limit2;let size=keepsStopSequences?stopSequencesSize:0,truncated=stopSequences!==void 0&&!keepsStopSequences;
-for(const key of Object.keys(others)){const jsonSize=sizeOf(values[key]??"");jsonSize>limit2?(delete values[key],truncated=
-!0):size+=jsonSize}let messagesSize=sizeOfMessages();if(size+messagesSize>limit2){const{truncated:lostParts,...fitted}=withoutFirstParts(
-messages,size+messagesSize-limit2);truncated||(truncated=lostParts),serialize(fitted,values),messagesSize=sizeOfMessages()}
-if(size+=messagesSize,blocks!==void 0){const kept=truncateToolResultContent(blocks,limit2-size,sizeOf);values[ATTR_ANTHROPIC_TOOL_RESULT_CONTENT]=
-kept.json,size+=kept.size,truncated||(truncated=kept.truncated)}truncated&&span.setAttribute(ATTR_ANTHROPIC_CONTENT_TRUNCATED,
-!0),keepsStopSequences&&span.setAttribute(ATTR_GEN_AI_REQUEST_STOP_SEQUENCES,stopSequences);for(const[key,value]of Object.
-entries(values))span.setAttribute(key,value);return size}function serialize(attributes,values){let length=0;for(const[key,
-value]of Object.entries(attributes))value!==void 0&&(values[key]=JSON.stringify(value),length+=values[key].length);return length}
-function withoutFirstParts(attributes,excess){const withOwnParts=messages=>messages?.map(message=>({...message,parts:[...message.
-parts]})),instructions=attributes[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]?.slice(),input=withOwnParts(attributes[ATTR_GEN_AI_INPUT_MESSAGES]),
-output=withOwnParts(attributes[ATTR_GEN_AI_OUTPUT_MESSAGES]),lists=[instructions??[],...[...input??[],...output??[]].map(
-({parts})=>parts)];let left=lists.reduce((sum,parts)=>sum+parts.length,0),truncated=!1;for(const parts of lists){let removed=0;
-for(;excess>0&&removed<parts.length;){const part=parts[removed],size=utf8Length(JSON.stringify(part)),content=part.content;
-if(left===1&&part.type==="text"&&typeof content=="string"){const kept=startThatFits(part,content,size-excess);kept!==content&&
-(parts[removed]={...part,content:kept},truncated=!0);break}excess-=size+(removed+1<parts.length?1:0),removed++,left--,truncated=
-!0}parts.splice(0,removed)}return{[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]:instructions,[ATTR_GEN_AI_INPUT_MESSAGES]:input,[ATTR_GEN_AI_OUTPUT_MESSAGES]:output,
-truncated}}function startThatFits(part,content,limit2){const room=limit2-utf8Length(JSON.stringify({...part,content:""})),
-head=content.slice(0,Math.max(room,0)),escaped=JSON.stringify(head);let length=0,escapedLength=0,size=0;for(;length<head.
-length;){const point=escaped.codePointAt(1+escapedLength),units=point>65535?2:1,escapedUnits=point!==92?units:escaped[2+
-escapedLength]==="u"?6:2;if(size+=point<128?escapedUnits:point<2048?2:point<65536?3:4,size>room)break;escapedLength+=escapedUnits,
-length+=units}return content.slice(0,length)}function truncateToolResultContent(blocks,limit2,sizeOf){const kept=[];let size=2;
-for(const block of blocks){const next=size+(kept.length===0?0:1)+sizeOf(block);if(next>limit2)break;kept.push(block),size=
-next}return{json:"["+kept.join(",")+"]",size,truncated:kept.length<blocks.length}}function utf8Length(text){let size=0;for(let index=0;index<
-text.length;index++){const unit=text.charCodeAt(index);unit<128?size+=1:unit<2048?size+=2:unit>=55296&&unit<56320&&(text.
-charCodeAt(index+1)&64512)===56320?(size+=4,index++):size+=3}return size}var init_content=__esm({"node_modules/@anthropi\
-c-ai/sdk/lib/internal/tracing/content.mjs"(){init_node_globals(),init_attributes()}});function setUsageSumAttributes(span,usage,complete){
-if(!isObj(usage)||(typeof usage.input_tokens=="number"&&span.setAttribute(ATTR_GEN_AI_USAGE_INPUT_TOKENS,inputTokens(usage)),
-!complete))return;const compactions=(Array.isArray(usage.iterations)?usage.iterations:[]).filter(each=>isObj(each)&&each.
-type==="compaction");compactions.length>0&&(span.setAttribute(ATTR_ANTHROPIC_USAGE_COMPACTION_INPUT_TOKENS,compactions.reduce(
-(sum,each)=>sum+inputTokens(each),0)),span.setAttribute(ATTR_ANTHROPIC_USAGE_COMPACTION_OUTPUT_TOKENS,compactions.reduce(
-(sum,each)=>sum+count(each,"output_tokens"),0)))}function inputTokens(usage){return INPUT_TOKEN_COUNTS.reduce((sum,name)=>sum+
-count(usage,name),0)}function count(usage,name){const value=usage[name];return typeof value=="number"?value:0}var INPUT_TOKEN_COUNTS,
-init_response=__esm({"node_modules/@anthropic-ai/sdk/lib/internal/tracing/response.mjs"(){init_node_globals(),init_values(),
-init_attributes(),INPUT_TOKEN_COUNTS=["input_tokens","cache_read_input_tokens","cache_creation_input_tokens"]}});function messagesCreateSpanSettings(client,request){
-const attributes=guardTracing(client,()=>{const outputConfig=isObj(request.body)?request.body.output_config:void 0,format=isObj(
-outputConfig)?outputConfig.format:void 0;return isObj(format)&&format.type==="json_schema"?{[ATTR_GEN_AI_OUTPUT_TYPE]:GEN_AI_OUTPUT_TYPE_VALUE_JSON}:
-{}});return{route:"/v1/messages",request,attributes}}function recordMessagesCreateRequest(client,call,body){if(!call?.span.
-isRecording())return call;try{const{contentMode,maxContentBytes}=client.openTelemetry.traces;contentMode==="content"&&setMessageContentAttributes(
-call,body,void 0,maxContentBytes)}catch(problem){loggerFor(client).debug("could not record the request on its span",problem)}
-return call}function recordMessagesCreateResponse(client,call,body,data){if(!(!call?.span.isRecording()||data instanceof
-Stream))try{setUsageSumAttributes(call.span,data.usage,!0);const{contentMode,maxContentBytes}=client.openTelemetry.traces;
-contentMode==="content"&&setMessageContentAttributes(call,body,data.content,maxContentBytes)}catch(problem){loggerFor(client).
-debug("could not record the response on its span",problem)}}var init_api_call=__esm({"node_modules/@anthropic-ai/sdk/lib\
-/internal/tracing/api-call.mjs"(){init_node_globals(),init_streaming(),init_tracing(),init_log(),init_values(),init_attributes(),
-init_content(),init_response()}});function traceHeaderNames(){const names=new Set(["traceparent","tracestate","baggage"]);
-try{for(const name of import_api2.propagation.fields())names.add(name.toLowerCase())}catch(problem){defaultLogger().debug(
-"could not record telemetry",problem)}return names}var import_api2,init_trace_headers=__esm({"node_modules/@anthropic-ai\
-/sdk/internal/trace-headers.mjs"(){init_node_globals(),import_api2=__toESM(require_src(),1),init_log()}});function takeTraceHeaders(headers){
-const names=traceHeaderNames(),taken=Array.from(headers.entries()).filter(([name])=>names.has(name));for(const[name]of taken)
-headers.delete(name);return taken}function withoutTraceHeaders(middleware){return(request,next,ctx)=>{const headers=new Headers(
-request.headers),traceHeaders=takeTraceHeaders(headers);return middleware({...request,headers},inner=>{const restored=new Headers(
-inner.headers);for(const[name,value]of traceHeaders)restored.set(name,value);return next({...inner,headers:restored})},ctx)}}
-var init_headers2=__esm({"node_modules/@anthropic-ai/sdk/lib/internal/tracing/headers.mjs"(){init_node_globals(),init_trace_headers()}});
-function recordStreamedMessageContent(client,call,body,message){if(!(!call.span.isRecording()||client.openTelemetry.traces.
-contentMode!=="content"))try{setMessageContentAttributes(call,body,message.content,client.openTelemetry.traces.maxContentBytes)}catch(problem){
-loggerFor(client).debug("could not record the streamed message on its span",problem)}}function endAnthropicApiCallSpanWhenStreamEnds(client,span,stream2,props){
-props.options.__span?.name==="anthropic.messages.create"&&stream2 instanceof Stream?endMessagesCreateSpanWhenStreamEnds(
-client,span,stream2,props):endApiCallSpanWhenStreamEnds(span,stream2,props)}function endMessagesCreateSpanWhenStreamEnds(client,span,stream2,props){
-if(!span.isRecording())return;span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE,props.response.status),setResponseHeaderAttributes(
-span,props.response);const call=props.options.__span,startTime=call?.startTime;let message,usage,sawDelta=!1,sawMessageDelta=!1,
-sawStop=!1;observeStream(stream2,props.controller.signal,{onItem(event){try{switch(event.type){case"message_start":{const atStart={
-...event.message};usage={...event.message.usage},message={};for(const[,[name]]of SPAN_ATTRIBUTES[call?.name??""]?.response??
-[])name!==void 0&&name!=="usage"&&(message[name]=atStart[name]);break}case"content_block_start":{const block=event.content_block;
-message&&isObj(block)&&block.type==="fallback"&&isObj(block.to)&&(message.model=block.to.model);break}case"message_delta":
-if(message&&usage){const totals=isObj(event.usage)?event.usage:{};usage.output_tokens=totals.output_tokens;for(const name of TOTALS_IN_MESSAGE_DELTA)
-totals[name]!=null&&(usage[name]=totals[name]);event.delta.stop_reason!=null&&(message.stop_reason=event.delta.stop_reason),
-sawMessageDelta=!0}break;case"message_stop":sawStop=!0;break;case"content_block_delta":!sawDelta&&startTime!==void 0&&span.
-setAttribute(ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK,(Date.now()-startTime)/1e3),sawDelta=!0;break;case"content_block_s\
-top":break;default:}}catch(problem){loggerFor(client).debug("could not record the stream on its span",problem)}},onEnd(end){
-try{if(message&&usage&&call){const complete=sawMessageDelta||sawStop;let response={...message,usage};if(!complete)for(const path3 of FINAL_FROM_MESSAGE_DELTA)
-response=without(response,path3);setResponseAttributes(span,call.name,response),setUsageSumAttributes(span,usage,complete)}}catch(problem){
-loggerFor(client).debug("could not record the stream on its span",problem)}const failure=call?.failure;!sawStop&&call?.streamed&&
-failure===void 0&&recordStreamedMessageContent(client,call,call.streamed.body,call.streamed.message),end.reason==="faile\
-d"?setErrorStatus(span,end.error):failure!==void 0?setErrorStatus(span,failure,"client_error"):end.reason==="completed"&&
-(sawStop?span.setStatus({code:import_api3.SpanStatusCode.OK}):setErrorStatus(span,new AnthropicError("The stream ended b\
-efore message_stop."),"api_error")),guardTracing(client,()=>span.end())}})}function without(data,path3){const[name,...rest]=path3;
-if(name===void 0||!(name in data))return data;if(rest.length===0){const{[name]:_,...others}=data;return others}const value=data[name];
-return isObj(value)?{...data,[name]:without(value,rest)}:data}var import_api3,FINAL_FROM_MESSAGE_DELTA,TOTALS_IN_MESSAGE_DELTA,
-init_streaming2=__esm({"node_modules/@anthropic-ai/sdk/lib/internal/tracing/streaming.mjs"(){init_node_globals(),import_api3=
-__toESM(require_src(),1),init_error(),init_streaming(),init_tracing(),init_log(),init_values(),init_attributes(),init_content(),
-init_response(),FINAL_FROM_MESSAGE_DELTA=[["stop_reason"],["usage","output_tokens"],["usage","output_tokens_details"]],TOTALS_IN_MESSAGE_DELTA=
-["input_tokens","cache_creation_input_tokens","cache_read_input_tokens","output_tokens_details","iterations"]}});function wasCreatedByStainlessHelper(value){
-return typeof value=="object"&&value!==null&&SDK_HELPER_SYMBOL in value}function collectStainlessHelpers(tools,messages){
-const helpers=new Set;if(tools)for(const tool of tools)wasCreatedByStainlessHelper(tool)&&helpers.add(tool[SDK_HELPER_SYMBOL]);
-if(messages)for(const message of messages){wasCreatedByStainlessHelper(message)&&helpers.add(message[SDK_HELPER_SYMBOL]);
-const content=message.content;if(Array.isArray(content))for(const block of content){wasCreatedByStainlessHelper(block)&&
-helpers.add(block[SDK_HELPER_SYMBOL]);const definition=block?.tool?.definition;wasCreatedByStainlessHelper(definition)&&
-helpers.add(definition[SDK_HELPER_SYMBOL])}}return Array.from(helpers)}function stainlessHelperHeader(tools,messages){const helpers=collectStainlessHelpers(
-tools,messages);return helpers.length===0?{}:{[STAINLESS_HELPER_HEADER]:helpers.join(", ")}}var STAINLESS_HELPER_HEADER,
-STAINLESS_HELPER_METHOD_HEADER,SDK_HELPER_SYMBOL,init_stainless_helper_header=__esm({"node_modules/@anthropic-ai/sdk/int\
-ernal/stainless-helper-header.mjs"(){init_node_globals(),STAINLESS_HELPER_HEADER="x-stainless-helper",STAINLESS_HELPER_METHOD_HEADER=
-"x-stainless-helper-method",SDK_HELPER_SYMBOL=Symbol("anthropic.sdk.stainlessHelper")}}),init_tracing2=__esm({"node_modu\
-les/@anthropic-ai/sdk/lib/internal/tracing.mjs"(){init_node_globals(),init_api_call(),init_headers2(),init_streaming2()}}),
-_APIPromise_client,APIPromise,init_api_promise=__esm({"node_modules/@anthropic-ai/sdk/core/api-promise.mjs"(){init_node_globals(),
-init_tslib(),init_parse(),init_tracing(),init_uploads(),init_tracing2(),APIPromise=(()=>{class APIPromise2 extends Promise{constructor(client,responsePromise,parseResponse=defaultParseResponse){
-super(resolve=>{resolve(null)}),this.responsePromise=responsePromise,this.parseResponse=parseResponse,_APIPromise_client.
-set(this,void 0),__classPrivateFieldSet(this,_APIPromise_client,client,"f")}_responseProps(){return this.responsePromise}_thenUnwrap(transform){
-return new APIPromise2(__classPrivateFieldGet(this,_APIPromise_client,"f"),this.responsePromise,async(client,props)=>addResponseIDs(
-transform(await this.parseResponse(client,props),props),props.response))}asResponse(){return this.responsePromise.then(props=>{
-const span=props.options.__span?.span;if(span&&!this.parsedPromise){const result={status:"success",...props,data:void 0};
-guardTracing(__classPrivateFieldGet(this,_APIPromise_client,"f"),()=>endApiCallSpan(span,result))}return props.response})}async withResponse(){
-const[data,response]=await Promise.all([this.parse(),this.asResponse()]);return{data,response,request_id:response.headers.
-get("request-id"),workspace_id:response.headers.get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.
-parsedPromise=this.responsePromise.then(props=>this.parseResponseTraced(props))),this.parsedPromise}async parseResponseTraced(props){
-const call=props.options.__span;if(!call)return this.parseResponse(__classPrivateFieldGet(this,_APIPromise_client,"f"),props);
-const{span}=call;let data;try{data=await this.parseResponse(__classPrivateFieldGet(this,_APIPromise_client,"f"),props)}catch(error){
-const result2={status:"error",...props,error};throw guardTracing(__classPrivateFieldGet(this,_APIPromise_client,"f"),()=>endApiCallSpan(
-span,result2)),error}const result={status:"success",...props,data};return guardTracing(__classPrivateFieldGet(this,_APIPromise_client,
-"f"),()=>setCreatedIDAttribute(call,data)),props.options.stream&&isAsyncIterable(data)?guardTracing(__classPrivateFieldGet(
-this,_APIPromise_client,"f"),()=>endAnthropicApiCallSpanWhenStreamEnds(__classPrivateFieldGet(this,_APIPromise_client,"f"),
-span,data,props)):guardTracing(__classPrivateFieldGet(this,_APIPromise_client,"f"),()=>endApiCallSpan(span,result)),data}then(onfulfilled,onrejected){
-return this.parse().then(onfulfilled,onrejected)}catch(onrejected){return this.parse().catch(onrejected)}finally(onfinally){
-return this.parse().finally(onfinally)}}return _APIPromise_client=new WeakMap,APIPromise2})()}}),_AbstractPage_client,AbstractPage,
-PagePromise,Page,init_pagination=__esm({"node_modules/@anthropic-ai/sdk/core/pagination.mjs"(){init_node_globals(),init_tslib(),
-init_error(),init_parse(),init_api_promise(),init_tracing(),init_values(),AbstractPage=(()=>{class AbstractPage2{constructor(client,response,body,options){
-_AbstractPage_client.set(this,void 0),__classPrivateFieldSet(this,_AbstractPage_client,client,"f"),this.options=options,
-this.response=response,this.body=body}hasNextPage(){return this.getPaginatedItems().length?this.nextPageRequestOptions()!=
-null:!1}async getNextPage(){const nextOptions=this.nextPageRequestOptions();if(!nextOptions)throw new AnthropicError("No\
- next page expected; please check `.hasNextPage()` before calling `.getNextPage()`.");const span=this.options.__span;return await __classPrivateFieldGet(
-this,_AbstractPage_client,"f").requestAPIList(this.constructor,{...nextOptions,__span:span&&startApiCallSpan(__classPrivateFieldGet(
-this,_AbstractPage_client,"f"),span.name,{openTelemetry:this.options.openTelemetry},{route:span.route,queryParams:span.queryParams,
-contentQueryParams:span.contentQueryParams,attributes:span.attributes,request:nextOptions})})}async*iterPages(){let page=this;
-for(yield page;page.hasNextPage();)page=await page.getNextPage(),yield page}async*[(_AbstractPage_client=new WeakMap,Symbol.
-asyncIterator)](){for await(const page of this.iterPages())for(const item of page.getPaginatedItems())yield item}}return AbstractPage2})(),
-PagePromise=(()=>{class PagePromise2 extends APIPromise{constructor(client,request,Page2){super(client,request,async(client2,props)=>new Page2(
-client2,props.response,await defaultParseResponse(client2,props),props.options))}async*[Symbol.asyncIterator](){const page=await this;
-for await(const item of page)yield item}}return PagePromise2})(),Page=class extends AbstractPage{constructor(client,response,body,options){
-super(client,response,body,options),this.data=body.data||[],this.has_more=body.has_more||!1,this.first_id=body.first_id||
-null,this.last_id=body.last_id||null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:
-super.hasNextPage()}nextPageRequestOptions(){if(this.options.query?.before_id){const first_id=this.first_id;return first_id?
-{...this.options,query:{...maybeObj(this.options.query),before_id:first_id}}:null}const cursor=this.last_id;return cursor?
-{...this.options,query:{...maybeObj(this.options.query),after_id:cursor}}:null}}}});function encodeURIPath(str){return str.
-replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}var EMPTY,createPathTagFunction,path,init_path=__esm({"no\
-de_modules/@anthropic-ai/sdk/internal/utils/path.mjs"(){init_node_globals(),init_error(),EMPTY=Object.freeze(Object.create(
-null)),createPathTagFunction=(pathEncoder=encodeURIPath)=>function(statics,...params){if(statics.length===1)return statics[0];
-let postPath=!1;const invalidSegments=[],path4=statics.reduce((previousValue,currentValue,index)=>{/[?#]/.test(currentValue)&&
-(postPath=!0);const value=params[index];let encoded=(postPath?encodeURIComponent:pathEncoder)(""+value);return index!==params.
-length&&(value==null||typeof value=="object"&&value.toString===Object.getPrototypeOf(Object.getPrototypeOf(value.hasOwnProperty??
-EMPTY)??EMPTY)?.toString)&&(encoded=value+"",invalidSegments.push({start:previousValue.length+currentValue.length,length:encoded.
-length,error:`Value of type ${Object.prototype.toString.call(value).slice(8,-1)} is not a valid path parameter`})),!postPath&&
-(encoded===""||encoded.startsWith(";"))&&invalidSegments.push({start:previousValue.length+currentValue.length,length:encoded.
-length,error:`Value "${encoded}" can't be safely passed as a path parameter`}),previousValue+currentValue+(index===params.
-length?"":encoded)},""),pathOnly=path4.split(/[?#]/,1)[0],invalidSegmentPattern=/(?<=^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/gi;
-let match;for(;(match=invalidSegmentPattern.exec(pathOnly))!==null;)invalidSegments.push({start:match.index,length:match[0].
-length,error:`Value "${match[0]}" can't be safely passed as a path parameter`});if(invalidSegments.sort((a,b)=>a.start-b.
-start),invalidSegments.length>0){const marks=[];for(const segment of invalidSegments)for(let i=segment.start;i<segment.start+
-Math.max(1,segment.length);i++)marks[i]="^";const underline=Array.from(marks,mark=>mark??" ").join("");throw new AnthropicError(
-`Path parameters result in path with invalid segments:
-${invalidSegments.map(e=>e.error).join(`
+d","anthropic-workspace-id"]];i(ln,"setResponseHeaderAttributes");i(fr,"setErrorStatus");i($s,"injectContext");i(Kf,"err\
+orType")});var _i,gi,Ei,Hs,yi=S(()=>{c();_i="RFC3986",gi=i(e=>String(e),"default_formatter"),Ei={RFC1738:i(e=>String(e).replace(/%20/g,
+"+"),"RFC1738"),RFC3986:gi},Hs="RFC1738"});function Gs(e){return!e||typeof e!="object"?!1:!!(e.constructor&&e.constructor.isBuffer&&e.constructor.isBuffer(e))}function Ai(e,t){
+if(J(e)){let r=[];for(let n=0;n<e.length;n+=1)r.push(t(e[n]));return r}return t(e)}var un,we,bi,Ks,Vs=S(()=>{c();yi();Z();
+un=i((e,t)=>(un=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),un(e,t)),"has"),we=(()=>{let e=[];
+for(let t=0;t<256;++t)e.push("%"+((t<16?"0":"")+t.toString(16)).toUpperCase());return e})(),bi=1024,Ks=i((e,t,r,n,o)=>{if(e.
+length===0)return e;let a=e;if(typeof e=="symbol"?a=Symbol.prototype.toString.call(e):typeof e!="string"&&(a=String(e)),
+r==="iso-8859-1")return escape(a).replace(/%u[0-9a-f]{4}/gi,function(l){return"%26%23"+parseInt(l.slice(2),16)+"%3B"});let s="";
+for(let l=0;l<a.length;l+=bi){let p=a.length>=bi?a.slice(l,l+bi):a,u=[];for(let f=0;f<p.length;++f){let d=p.charCodeAt(f);
+if(d===45||d===46||d===95||d===126||d>=48&&d<=57||d>=65&&d<=90||d>=97&&d<=122||o===Hs&&(d===40||d===41)){u[u.length]=p.charAt(
+f);continue}if(d<128){u[u.length]=we[d];continue}if(d<2048){u[u.length]=we[192|d>>6]+we[128|d&63];continue}if(d<55296||d>=
+57344){u[u.length]=we[224|d>>12]+we[128|d>>6&63]+we[128|d&63];continue}f+=1,d=65536+((d&1023)<<10|p.charCodeAt(f)&1023),
+u[u.length]=we[240|d>>18]+we[128|d>>12&63]+we[128|d>>6&63]+we[128|d&63]}s+=u.join("")}return s},"encode");i(Gs,"is_buffe\
+r");i(Ai,"maybe_map")});function Gf(e){return typeof e=="string"||typeof e=="number"||typeof e=="boolean"||typeof e=="symbol"||typeof e=="bigint"}
+function Ys(e,t,r,n,o,a,s,l,p,u,f,d,w,v,I,T,L,K){let k=e,G=K,O=0,F=!1;for(;(G=G.get(xi))!==void 0&&!F;){let Y=G.get(e);if(O+=
+1,typeof Y<"u"){if(Y===O)throw new RangeError("Cyclic object value");F=!0}typeof G.get(xi)>"u"&&(O=0)}if(typeof u=="func\
+tion"?k=u(t,k):k instanceof Date?k=w?.(k):r==="comma"&&J(k)&&(k=Ai(k,function(Y){return Y instanceof Date?w?.(Y):Y})),k===
+null){if(a)return p&&!T?p(t,V.encoder,L,"key",v):t;k=""}if(Gf(k)||Gs(k)){if(p){let Y=T?t:p(t,V.encoder,L,"key",v);return[
+I?.(Y)+"="+I?.(p(k,V.encoder,L,"value",v))]}return[I?.(t)+"="+I?.(String(k))]}let ie=[];if(typeof k>"u")return ie;let fe;
+if(r==="comma"&&J(k))T&&p&&(k=Ai(k,p)),fe=[{value:k.length>0?k.join(",")||null:void 0}];else if(J(u))fe=u;else{let Y=Object.
+keys(k);fe=f?Y.sort(f):Y}let Ye=l?String(t).replace(/\./g,"%2E"):String(t),Ce=n&&J(k)&&k.length===1?Ye+"[]":Ye;if(o&&J(k)&&
+k.length===0)return Ce+"[]";for(let Y=0;Y<fe.length;++Y){let Qe=fe[Y],la=typeof Qe=="object"&&typeof Qe.value<"u"?Qe.value:
+k[Qe];if(s&&la===null)continue;let io=d&&l?Qe.replace(/\./g,"%2E"):Qe,bd=J(k)?typeof r=="function"?r(Ce,io):Ce:Ce+(d?"."+
+io:"["+io+"]");K.set(e,O);let ua=new WeakMap;ua.set(xi,K),Js(ie,Ys(la,bd,r,n,o,a,s,l,r==="comma"&&T&&J(k)?null:p,u,f,d,w,
+v,I,T,L,ua))}return ie}function Vf(e=V){if(typeof e.allowEmptyArrays<"u"&&typeof e.allowEmptyArrays!="boolean")throw new TypeError(
+"`allowEmptyArrays` option can only be `true` or `false`, when provided");if(typeof e.encodeDotInKeys<"u"&&typeof e.encodeDotInKeys!=
+"boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`, when provided");if(e.encoder!==null&&
+typeof e.encoder<"u"&&typeof e.encoder!="function")throw new TypeError("Encoder has to be a function.");let t=e.charset||
+V.charset;if(typeof e.charset<"u"&&e.charset!=="utf-8"&&e.charset!=="iso-8859-1")throw new TypeError("The charset option\
+ must be either utf-8, iso-8859-1, or undefined");let r=_i;if(typeof e.format<"u"){if(!un(Ei,e.format))throw new TypeError(
+"Unknown format option provided.");r=e.format}let n=Ei[r],o=V.filter;(typeof e.filter=="function"||J(e.filter))&&(o=e.filter);
+let a;if(e.arrayFormat&&e.arrayFormat in Xs?a=e.arrayFormat:"indices"in e?a=e.indices?"indices":"repeat":a=V.arrayFormat,
+"commaRoundTrip"in e&&typeof e.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` must be a boolean, or abs\
+ent");let s=typeof e.allowDots>"u"?e.encodeDotInKeys?!0:V.allowDots:!!e.allowDots;return{addQueryPrefix:typeof e.addQueryPrefix==
+"boolean"?e.addQueryPrefix:V.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof e.allowEmptyArrays=="boolean"?!!e.allowEmptyArrays:
+V.allowEmptyArrays,arrayFormat:a,charset:t,charsetSentinel:typeof e.charsetSentinel=="boolean"?e.charsetSentinel:V.charsetSentinel,
+commaRoundTrip:!!e.commaRoundTrip,delimiter:typeof e.delimiter>"u"?V.delimiter:e.delimiter,encode:typeof e.encode=="bool\
+ean"?e.encode:V.encode,encodeDotInKeys:typeof e.encodeDotInKeys=="boolean"?e.encodeDotInKeys:V.encodeDotInKeys,encoder:typeof e.
+encoder=="function"?e.encoder:V.encoder,encodeValuesOnly:typeof e.encodeValuesOnly=="boolean"?e.encodeValuesOnly:V.encodeValuesOnly,
+filter:o,format:r,formatter:n,serializeDate:typeof e.serializeDate=="function"?e.serializeDate:V.serializeDate,skipNulls:typeof e.
+skipNulls=="boolean"?e.skipNulls:V.skipNulls,sort:typeof e.sort=="function"?e.sort:null,strictNullHandling:typeof e.strictNullHandling==
+"boolean"?e.strictNullHandling:V.strictNullHandling}}function Qs(e,t={}){let r=e,n=Vf(t),o,a;typeof n.filter=="function"?
+(a=n.filter,r=a("",r)):J(n.filter)&&(a=n.filter,o=a);let s=[];if(typeof r!="object"||r===null)return"";let l=Xs[n.arrayFormat],
+p=l==="comma"&&n.commaRoundTrip;o||(o=Object.keys(r)),n.sort&&o.sort(n.sort);let u=new WeakMap;for(let w=0;w<o.length;++w){
+let v=o[w];n.skipNulls&&r[v]===null||Js(s,Ys(r[v],v,l,p,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,
+n.encode?n.encoder:null,n.filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,u))}
+let f=s.join(n.delimiter),d=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(n.charset==="iso-8859-1"?d+="utf8=%2\
+6%2310003%3B&":d+="utf8=%E2%9C%93&"),f.length>0?d+f:""}var Xs,Js,Ws,V,xi,Zs=S(()=>{c();Vs();yi();Z();Xs={brackets(e){return String(
+e)+"[]"},comma:"comma",indices(e,t){return String(e)+"["+t+"]"},repeat(e){return String(e)}},Js=i(function(e,t){Array.prototype.
+push.apply(e,J(t)?t:[t])},"push_to_array"),V={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
+utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:Ks,encodeValuesOnly:!1,format:_i,formatter:gi,
+indices:!1,serializeDate(e){return(Ws??(Ws=Function.prototype.call.bind(Date.prototype.toISOString)))(e)},skipNulls:!1,strictNullHandling:!1};
+i(Gf,"is_non_nullish_primitive");xi={};i(Ys,"inner_stringify");i(Vf,"normalize_stringify_options");i(Qs,"stringify")});function ec(e){return Qs(e,{arrayFormat:"brackets"})}var wi=S(()=>{c();Zs();i(ec,"stringifyQuery")});var mr,Si=S(()=>{c();mr=class{static{i(this,"APIResource")}constructor(t){this._client=t}}});async function dn(e,t){let{response:r,requestLogID:n,retryOfRequestLogID:o,startTime:a}=t,s=await(async()=>{if(t.options.
+stream)return D(e).debug("response",r.status,r.url,r.headers,r.body),le.fromSSEResponse(r,t.controller,e);if(r.status===
+204)return null;if(t.options.__binaryResponse)return r;let p=r.headers.get("content-type")?.split(";")[0]?.trim();if(p?.
+includes("application/json")||p?.endsWith("+json")){if(r.headers.get("content-length")==="0")return;let w=await r.json();
+return Kr(w,r)}return await r.text()})().finally(()=>{!t.options.stream&&!t.options.__binaryResponse&&ge(t.controller)});
+return Ae(D(e),`[${n}] response parsed`,{retryOfRequestLogID:o,url:r.url,status:r.status,body:s,durationMs:Date.now()-a}),
+s}function Kr(e,t){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:t.headers.
+get("request-id"),enumerable:!1},_workspace_id:{value:t.headers.get("anthropic-workspace-id"),enumerable:!1}})}var pn=S(
+()=>{c();Ke();xe();ft();i(dn,"defaultParseResponse");i(Kr,"addResponseIDs")});function fn(e,t,r){return vi(),new File(e,t??"",r)}function rc(e,t){let r=typeof e=="object"&&e!==null&&("name"in e&&e.name&&
+String(e.name)||"url"in e&&e.url&&String(e.url)||"filename"in e&&e.filename&&String(e.filename)||"path"in e&&e.path&&String(
+e.path))||"";return t?r.split(/[\\/]/).pop()||void 0:r}var vi,mn,hn=S(()=>{c();vi=i(()=>{if(typeof File>"u"){let{process:e}=globalThis,
+t=typeof e?.versions?.node=="string"&&parseInt(e.versions.node.split("."))<20;throw new Error("`File` is not defined as \
+a global, which is required for file uploads."+(t?" Update to Node 20 LTS or newer, or set `globalThis.File` to `import(\
+'node:buffer').File`.":""))}},"checkFileSupport");i(fn,"makeFile");i(rc,"getName");mn=i(e=>e!=null&&typeof e=="object"&&
+typeof e[Symbol.asyncIterator]=="function","isAsyncIterable")});var hr,Ge,tc,_n,nc,_r,oc,ic,ac,Ri,sc,cc,Gr=S(()=>{c();hr="gen_ai.input.messages",Ge="gen_ai.output.messages",tc="gen_ai.\
+output.type",_n="gen_ai.request.stop_sequences",nc="gen_ai.response.time_to_first_chunk",_r="gen_ai.system_instructions",
+oc="gen_ai.usage.input_tokens",ic="json",ac="anthropic.content.truncated",Ri="anthropic.tool_result.content",sc="anthrop\
+ic.usage.compaction.input_tokens",cc="anthropic.usage.compaction.output_tokens"});function Wr(e,t,r,n){let o=e.span,a=e.requestContentSize;if(r!==void 0&&a!==void 0){let l=JSON.stringify([{role:"assista\
+nt",parts:gn(r)}]);if(a+3*l.length<=n||a+En(l)<=n){o.setAttribute(Ge,l);return}}let s=Qf(o,{[_n]:t.stop_sequences?.length?
+[...t.stop_sequences]:void 0,[_r]:t.system===void 0?void 0:gn(t.system),[hr]:t.messages.map(l=>({role:l.role,parts:gn(l.
+content)})),[Ge]:r===void 0?void 0:[{role:"assistant",parts:gn(r)}]},n);r===void 0&&(e.requestContentSize=s)}function gn(e){
+return typeof e=="string"?[{type:"text",content:e}]:e?.map(Xf)??[]}function Xf(e){switch(e.type){case"text":return{type:"\
+text",content:e.text};case"thinking":return{type:"reasoning",content:e.thinking};case"tool_use":return{type:"tool_call",
+id:e.id,name:e.name,arguments:e.input,...typeof e.toolset_name=="string"?{anthropic_toolset_name:e.toolset_name}:void 0};case"\
+server_tool_use":return{type:"tool_call",id:e.id,name:e.name,arguments:e.input};case"mcp_tool_use":return{type:"tool_cal\
+l",id:e.id,name:e.name,arguments:e.input,anthropic_mcp_server_name:e.server_name};case"tool_result":return{type:"tool_ca\
+ll_response",id:e.tool_use_id,response:Jf(e.content)};default:return typeof e.type!="string"?{type:"anthropic_unknown"}:
+e.type.endsWith("_tool_result")&&"tool_use_id"in e?{type:"tool_call_response",id:e.tool_use_id,response:Yf(e.content)}:{
+type:`anthropic_${e.type}`}}}function Jf(e){return e==null?[]:typeof e=="string"?[{type:"text",text:e}]:e.map(t=>t.type===
+"text"||t.type==="search_result"?Vr(t):typeof t.type!="string"?{type:"unknown"}:{type:t.type})}function Yf(e){return e==
+null?[]:typeof e=="string"?[{type:"text",text:e}]:Array.isArray(e)?e.map(t=>t.type==="text"||t.type==="search_result"||t.
+type==="web_search_result"?Vr(t):typeof t.type!="string"?{type:"unknown"}:{type:t.type}):[Vr(e)]}function Vr(e){if(Array.
+isArray(e))return e.map(Vr);if(typeof e!="object"||e===null)return e;let{type:t,file_type:r}=e;if(t==="image"||t==="docu\
+ment")return{type:t};let n=t==="text_editor_code_execution_view_result"&&(r==="image"||r==="pdf");return Object.fromEntries(
+Object.entries(e).filter(([o])=>!o.startsWith("encrypted_")&&!(o==="content"&&n)).map(([o,a])=>[o,Vr(a)]))}function Qf(e,t,r){
+let{[_n]:n,[_r]:o,[hr]:a,[Ge]:s,[Ri]:l,...p}=t,u={[_r]:o,[hr]:a,[Ge]:s},f={},d=l?.map(O=>JSON.stringify(O)),v=3*([...n??
+[],...d??[]].reduce((O,F)=>O+F.length+1,2)+Ti(p,f)+Ti(u,f))<=r?O=>3*O.length:En,I=i(()=>Object.keys(u).reduce((O,F)=>O+v(
+f[F]??""),0),"sizeOfMessages"),T=n?.reduce((O,F)=>O+v(F),0)??0,L=n!==void 0&&T<=r,K=L?T:0,k=n!==void 0&&!L;for(let O of Object.
+keys(p)){let F=v(f[O]??"");F>r?(delete f[O],k=!0):K+=F}let G=I();if(K+G>r){let{truncated:O,...F}=Zf(u,K+G-r);k||(k=O),Ti(
+F,f),G=I()}if(K+=G,d!==void 0){let O=rm(d,r-K,v);f[Ri]=O.json,K+=O.size,k||(k=O.truncated)}k&&e.setAttribute(ac,!0),L&&e.
+setAttribute(_n,n);for(let[O,F]of Object.entries(f))e.setAttribute(O,F);return K}function Ti(e,t){let r=0;for(let[n,o]of Object.
+entries(e))o!==void 0&&(t[n]=JSON.stringify(o),r+=t[n].length);return r}function Zf(e,t){let r=i(u=>u?.map(f=>({...f,parts:[
+...f.parts]})),"withOwnParts"),n=e[_r]?.slice(),o=r(e[hr]),a=r(e[Ge]),s=[n??[],...[...o??[],...a??[]].map(({parts:u})=>u)],
+l=s.reduce((u,f)=>u+f.length,0),p=!1;for(let u of s){let f=0;for(;t>0&&f<u.length;){let d=u[f],w=En(JSON.stringify(d)),v=d.
+content;if(l===1&&d.type==="text"&&typeof v=="string"){let I=em(d,v,w-t);I!==v&&(u[f]={...d,content:I},p=!0);break}t-=w+
+(f+1<u.length?1:0),f++,l--,p=!0}u.splice(0,f)}return{[_r]:n,[hr]:o,[Ge]:a,truncated:p}}function em(e,t,r){let n=r-En(JSON.
+stringify({...e,content:""})),o=t.slice(0,Math.max(n,0)),a=JSON.stringify(o),s=0,l=0,p=0;for(;s<o.length;){let u=a.codePointAt(
+1+l),f=u>65535?2:1,d=u!==92?f:a[2+l]==="u"?6:2;if(p+=u<128?d:u<2048?2:u<65536?3:4,p>n)break;l+=d,s+=f}return t.slice(0,s)}
+function rm(e,t,r){let n=[],o=2;for(let a of e){let s=o+(n.length===0?0:1)+r(a);if(s>t)break;n.push(a),o=s}return{json:"\
+["+n.join(",")+"]",size:o,truncated:n.length<e.length}}function En(e){let t=0;for(let r=0;r<e.length;r++){let n=e.charCodeAt(
+r);n<128?t+=1:n<2048?t+=2:n>=55296&&n<56320&&(e.charCodeAt(r+1)&64512)===56320?(t+=4,r++):t+=3}return t}var Ci=S(()=>{c();
+Gr();i(Wr,"setMessageContentAttributes");i(gn,"contentParts");i(Xf,"blockPart");i(Jf,"toolResultContentBlocks");i(Yf,"re\
+sultBlockContent");i(Vr,"withoutLeftOutFields");i(Qf,"setContentAttributes");i(Ti,"serialize");i(Zf,"withoutFirstParts");
+i(em,"startThatFits");i(rm,"truncateToolResultContent");i(En,"utf8Length")});function yn(e,t,r){if(!ue(t)||(typeof t.input_tokens=="number"&&e.setAttribute(oc,lc(t)),!r))return;let o=(Array.isArray(
+t.iterations)?t.iterations:[]).filter(a=>ue(a)&&a.type==="compaction");o.length>0&&(e.setAttribute(sc,o.reduce((a,s)=>a+
+lc(s),0)),e.setAttribute(cc,o.reduce((a,s)=>a+uc(s,"output_tokens"),0)))}function lc(e){return tm.reduce((t,r)=>t+uc(e,r),
+0)}function uc(e,t){let r=e[t];return typeof r=="number"?r:0}var tm,Pi=S(()=>{c();Z();Gr();i(yn,"setUsageSumAttributes");
+tm=["input_tokens","cache_read_input_tokens","cache_creation_input_tokens"];i(lc,"inputTokens");i(uc,"count")});function Xr(e,t){let r=W(e,()=>{let n=ue(t.body)?t.body.output_config:void 0,o=ue(n)?n.format:void 0;return ue(o)&&o.type===
+"json_schema"?{[tc]:ic}:{}});return{route:"/v1/messages",request:t,attributes:r}}function ki(e,t,r){if(!t?.span.isRecording())
+return t;try{let{contentMode:n,maxContentBytes:o}=e.openTelemetry.traces;n==="content"&&Wr(t,r,void 0,o)}catch(n){D(e).debug(
+"could not record the request on its span",n)}return t}function Ni(e,t,r,n){if(!(!t?.span.isRecording()||n instanceof le))
+try{yn(t.span,n.usage,!0);let{contentMode:o,maxContentBytes:a}=e.openTelemetry.traces;o==="content"&&Wr(t,r,n.content,a)}catch(o){
+D(e).debug("could not record the response on its span",o)}}var dc=S(()=>{c();Ke();Oe();xe();Z();Gr();Ci();Pi();i(Xr,"mes\
+sagesCreateSpanSettings");i(ki,"recordMessagesCreateRequest");i(Ni,"recordMessagesCreateResponse")});function fc(){let e=new Set(["traceparent","tracestate","baggage"]);try{for(let t of pc.propagation.fields())e.add(t.toLowerCase())}catch(t){
+on().debug("could not record telemetry",t)}return e}var pc,mc=S(()=>{c();pc=ct(zr(),1);xe();i(fc,"traceHeaderNames")});function bn(e){let t=fc(),r=Array.from(e.entries()).filter(([n])=>t.has(n));for(let[n]of r)e.delete(n);return r}function Oi(e){
+return(t,r,n)=>{let o=new Headers(t.headers),a=bn(o);return e({...t,headers:o},s=>{let l=new Headers(s.headers);for(let[
+p,u]of a)l.set(p,u);return r({...s,headers:l})},n)}}var hc=S(()=>{c();mc();i(bn,"takeTraceHeaders");i(Oi,"withoutTraceHe\
+aders")});function An(e,t,r,n){if(!(!t.span.isRecording()||e.openTelemetry.traces.contentMode!=="content"))try{Wr(t,r,n.content,e.
+openTelemetry.traces.maxContentBytes)}catch(o){D(e).debug("could not record the streamed message on its span",o)}}function Ii(e,t,r,n){
+n.options.__span?.name==="anthropic.messages.create"&&r instanceof le?om(e,t,r,n):js(t,r,n)}function om(e,t,r,n){if(!t.isRecording())
+return;t.setAttribute(sn,n.response.status),ln(t,n.response);let o=n.options.__span,a=o?.startTime,s,l,p=!1,u=!1,f=!1;hi(
+r,n.controller.signal,{onItem(d){try{switch(d.type){case"message_start":{let w={...d.message};l={...d.message.usage},s={};
+for(let[,[v]]of cn[o?.name??""]?.response??[])v!==void 0&&v!=="usage"&&(s[v]=w[v]);break}case"content_block_start":{let w=d.
+content_block;s&&ue(w)&&w.type==="fallback"&&ue(w.to)&&(s.model=w.to.model);break}case"message_delta":if(s&&l){let w=ue(
+d.usage)?d.usage:{};l.output_tokens=w.output_tokens;for(let v of am)w[v]!=null&&(l[v]=w[v]);d.delta.stop_reason!=null&&(s.
+stop_reason=d.delta.stop_reason),u=!0}break;case"message_stop":f=!0;break;case"content_block_delta":!p&&a!==void 0&&t.setAttribute(
+nc,(Date.now()-a)/1e3),p=!0;break;case"content_block_stop":break;default:}}catch(w){D(e).debug("could not record the str\
+eam on its span",w)}},onEnd(d){try{if(s&&l&&o){let v=u||f,I={...s,usage:l};if(!v)for(let T of im)I=gc(I,T);fi(t,o.name,I),
+yn(t,l,v)}}catch(v){D(e).debug("could not record the stream on its span",v)}let w=o?.failure;!f&&o?.streamed&&w===void 0&&
+An(e,o,o.streamed.body,o.streamed.message),d.reason==="failed"?fr(t,d.error):w!==void 0?fr(t,w,"client_error"):d.reason===
+"completed"&&(f?t.setStatus({code:_c.SpanStatusCode.OK}):fr(t,new P("The stream ended before message_stop."),"api_error")),
+W(e,()=>t.end())}})}function gc(e,t){let[r,...n]=t;if(r===void 0||!(r in e))return e;if(n.length===0){let{[r]:a,...s}=e;
+return s}let o=e[r];return ue(o)?{...e,[r]:gc(o,n)}:e}var _c,im,am,Ec=S(()=>{c();_c=ct(zr(),1);q();Ke();Oe();xe();Z();Gr();
+Ci();Pi();i(An,"recordStreamedMessageContent");i(Ii,"endAnthropicApiCallSpanWhenStreamEnds");i(om,"endMessagesCreateSpan\
+WhenStreamEnds");im=[["stop_reason"],["usage","output_tokens"],["usage","output_tokens_details"]],am=["input_tokens","ca\
+che_creation_input_tokens","cache_read_input_tokens","output_tokens_details","iterations"];i(gc,"without")});function xn(e){return typeof e=="object"&&e!==null&&Jr in e}function cm(e,t){let r=new Set;if(e)for(let n of e)xn(n)&&r.
+add(n[Jr]);if(t)for(let n of t){xn(n)&&r.add(n[Jr]);let o=n.content;if(Array.isArray(o))for(let a of o){xn(a)&&r.add(a[Jr]);
+let s=a?.tool?.definition;xn(s)&&r.add(s[Jr])}}return Array.from(r)}function bc(e,t){let r=cm(e,t);return r.length===0?{}:
+{[sm]:r.join(", ")}}var sm,yc,Jr,Mi=S(()=>{c();sm="x-stainless-helper",yc="x-stainless-helper-method",Jr=Symbol("anthrop\
+ic.sdk.stainlessHelper");i(xn,"wasCreatedByStainlessHelper");i(cm,"collectStainlessHelpers");i(bc,"stainlessHelperHeader")});var gr=S(()=>{c();dc();hc();Ec()});var de,Yr,Bi=S(()=>{c();Ue();pn();Oe();hn();gr();Yr=(()=>{class e extends Promise{static{i(this,"APIPromise")}constructor(r,n,o=dn){
+super(a=>{a(null)}),this.responsePromise=n,this.parseResponse=o,de.set(this,void 0),B(this,de,r,"f")}_responseProps(){return this.
+responsePromise}_thenUnwrap(r){return new e(x(this,de,"f"),this.responsePromise,async(n,o)=>Kr(r(await this.parseResponse(
+n,o),o),o.response))}asResponse(){return this.responsePromise.then(r=>{let n=r.options.__span?.span;if(n&&!this.parsedPromise){
+let o={status:"success",...r,data:void 0};W(x(this,de,"f"),()=>pr(n,o))}return r.response})}async withResponse(){let[r,n]=await Promise.
+all([this.parse(),this.asResponse()]);return{data:r,response:n,request_id:n.headers.get("request-id"),workspace_id:n.headers.
+get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(r=>this.
+parseResponseTraced(r))),this.parsedPromise}async parseResponseTraced(r){let n=r.options.__span;if(!n)return this.parseResponse(
+x(this,de,"f"),r);let{span:o}=n,a;try{a=await this.parseResponse(x(this,de,"f"),r)}catch(l){let p={status:"error",...r,error:l};
+throw W(x(this,de,"f"),()=>pr(o,p)),l}let s={status:"success",...r,data:a};return W(x(this,de,"f"),()=>Fs(n,a)),r.options.
+stream&&mn(a)?W(x(this,de,"f"),()=>Ii(x(this,de,"f"),o,a,r)):W(x(this,de,"f"),()=>pr(o,s)),a}then(r,n){return this.parse().
+then(r,n)}catch(r){return this.parse().catch(r)}finally(r){return this.parse().finally(r)}}return de=new WeakMap,e})()});var Qr,lm,Li,wn,Ui=S(()=>{c();Ue();q();pn();Bi();Oe();Z();lm=(()=>{class e{static{i(this,"AbstractPage")}constructor(r,n,o,a){
+Qr.set(this,void 0),B(this,Qr,r,"f"),this.options=a,this.response=n,this.body=o}hasNextPage(){return this.getPaginatedItems().
+length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){let r=this.nextPageRequestOptions();if(!r)throw new P(
+"No next page expected; please check `.hasNextPage()` before calling `.getNextPage()`.");let n=this.options.__span;return await x(
+this,Qr,"f").requestAPIList(this.constructor,{...r,__span:n&&te(x(this,Qr,"f"),n.name,{openTelemetry:this.options.openTelemetry},
+{route:n.route,queryParams:n.queryParams,contentQueryParams:n.contentQueryParams,attributes:n.attributes,request:r})})}async*iterPages(){
+let r=this;for(yield r;r.hasNextPage();)r=await r.getNextPage(),yield r}async*[(Qr=new WeakMap,Symbol.asyncIterator)](){
+for await(let r of this.iterPages())for(let n of r.getPaginatedItems())yield n}}return e})(),Li=(()=>{class e extends Yr{static{
+i(this,"PagePromise")}constructor(r,n,o){super(r,n,async(a,s)=>new o(a,s.response,await dn(a,s),s.options))}async*[Symbol.
+asyncIterator](){let r=await this;for await(let n of r)yield n}}return e})(),wn=class extends lm{static{i(this,"Page")}constructor(t,r,n,o){
+super(t,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1,this.first_id=n.first_id||null,this.last_id=n.last_id||
+null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){
+if(this.options.query?.before_id){let r=this.first_id;return r?{...this.options,query:{...ho(this.options.query),before_id:r}}:
+null}let t=this.last_id;return t?{...this.options,query:{...ho(this.options.query),after_id:t}}:null}}});function xc(e){return e.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}var Ac,dm,Sn,wc=S(()=>{c();q();i(
+xc,"encodeURIPath");Ac=Object.freeze(Object.create(null)),dm=i((e=xc)=>i(function(r,...n){if(r.length===1)return r[0];let o=!1,
+a=[],s=r.reduce((f,d,w)=>{/[?#]/.test(d)&&(o=!0);let v=n[w],I=(o?encodeURIComponent:e)(""+v);return w!==n.length&&(v==null||
+typeof v=="object"&&v.toString===Object.getPrototypeOf(Object.getPrototypeOf(v.hasOwnProperty??Ac)??Ac)?.toString)&&(I=v+
+"",a.push({start:f.length+d.length,length:I.length,error:`Value of type ${Object.prototype.toString.call(v).slice(8,-1)}\
+ is not a valid path parameter`})),!o&&(I===""||I.startsWith(";"))&&a.push({start:f.length+d.length,length:I.length,error:`\
+Value "${I}" can't be safely passed as a path parameter`}),f+d+(w===n.length?"":I)},""),l=s.split(/[?#]/,1)[0],p=/(?<=^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/gi,
+u;for(;(u=p.exec(l))!==null;)a.push({start:u.index,length:u[0].length,error:`Value "${u[0]}" can't be safely passed as a\
+ path parameter`});if(a.sort((f,d)=>f.start-d.start),a.length>0){let f=[];for(let w of a)for(let v=w.start;v<w.start+Math.
+max(1,w.length);v++)f[v]="^";let d=Array.from(f,w=>w??" ").join("");throw new P(`Path parameters result in path with inv\
+alid segments:
+${a.map(w=>w.error).join(`
 `)}
-${path4}
-${underline}`)}return path4},path=createPathTagFunction(encodeURIPath)}}),FileNotDownloadableError,StorageQuotaExceededError,
-FileExpiredError,init_files=__esm({"node_modules/@anthropic-ai/sdk/resources/files.mjs"(){init_node_globals(),init_error(),
-FileNotDownloadableError=(()=>{class FileNotDownloadableError2 extends BadRequestError{}return FileNotDownloadableError2.
-_errorName="FileNotDownloadableError",FileNotDownloadableError2})(),StorageQuotaExceededError=(()=>{class StorageQuotaExceededError2 extends BadRequestError{}
-return StorageQuotaExceededError2._errorName="StorageQuotaExceededError",StorageQuotaExceededError2})(),FileExpiredError=
-(()=>{class FileExpiredError2 extends NotFoundError{}return FileExpiredError2._errorName="FileExpiredError",FileExpiredError2})()}}),
-ClaudeCodeKeyCreatorNotMemberError,ClaudeCodeVersionTooOldError,CMEKKeyDisabledError,CMEKKeyNetworkBlockedError,OrganizationOnHoldError,
-OrganizationTypeNotSupportedError,ParentOrganizationRequiredError,RequestBodyEncodingInvalidError,RequestBodyEncodingUnsupportedError,
-LinkedOrganizationBillingUnavailableError,LinkedOrganizationSpendLimitReachedError,SandboxEgressRestrictedError,RequestBodyTooLargeAfterDecodingError,
-ContractSpendLimitReachedError,EnforcedSpendLimitReachedError,RampLimitExceededError,CMEKContextUnavailableError,CMEKKeyUnreachableError,
-init_shared=__esm({"node_modules/@anthropic-ai/sdk/resources/shared.mjs"(){init_node_globals(),init_error(),ClaudeCodeKeyCreatorNotMemberError=
-(()=>{class ClaudeCodeKeyCreatorNotMemberError2 extends BadRequestError{}return ClaudeCodeKeyCreatorNotMemberError2._errorName=
-"ClaudeCodeKeyCreatorNotMemberError",ClaudeCodeKeyCreatorNotMemberError2})(),ClaudeCodeVersionTooOldError=(()=>{class ClaudeCodeVersionTooOldError2 extends BadRequestError{}
-return ClaudeCodeVersionTooOldError2._errorName="ClaudeCodeVersionTooOldError",ClaudeCodeVersionTooOldError2})(),CMEKKeyDisabledError=
-(()=>{class CMEKKeyDisabledError2 extends BadRequestError{}return CMEKKeyDisabledError2._errorName="CMEKKeyDisabledError",
-CMEKKeyDisabledError2})(),CMEKKeyNetworkBlockedError=(()=>{class CMEKKeyNetworkBlockedError2 extends BadRequestError{}return CMEKKeyNetworkBlockedError2.
-_errorName="CMEKKeyNetworkBlockedError",CMEKKeyNetworkBlockedError2})(),OrganizationOnHoldError=(()=>{class OrganizationOnHoldError2 extends BadRequestError{}
-return OrganizationOnHoldError2._errorName="OrganizationOnHoldError",OrganizationOnHoldError2})(),OrganizationTypeNotSupportedError=
-(()=>{class OrganizationTypeNotSupportedError2 extends BadRequestError{}return OrganizationTypeNotSupportedError2._errorName=
-"OrganizationTypeNotSupportedError",OrganizationTypeNotSupportedError2})(),ParentOrganizationRequiredError=(()=>{class ParentOrganizationRequiredError2 extends BadRequestError{}
-return ParentOrganizationRequiredError2._errorName="ParentOrganizationRequiredError",ParentOrganizationRequiredError2})(),
-RequestBodyEncodingInvalidError=(()=>{class RequestBodyEncodingInvalidError2 extends BadRequestError{}return RequestBodyEncodingInvalidError2.
-_errorName="RequestBodyEncodingInvalidError",RequestBodyEncodingInvalidError2})(),RequestBodyEncodingUnsupportedError=(()=>{
-class RequestBodyEncodingUnsupportedError2 extends BadRequestError{}return RequestBodyEncodingUnsupportedError2._errorName=
-"RequestBodyEncodingUnsupportedError",RequestBodyEncodingUnsupportedError2})(),LinkedOrganizationBillingUnavailableError=
-(()=>{class LinkedOrganizationBillingUnavailableError2 extends PaymentRequiredError{}return LinkedOrganizationBillingUnavailableError2.
-_errorName="LinkedOrganizationBillingUnavailableError",LinkedOrganizationBillingUnavailableError2})(),LinkedOrganizationSpendLimitReachedError=
-(()=>{class LinkedOrganizationSpendLimitReachedError2 extends PaymentRequiredError{}return LinkedOrganizationSpendLimitReachedError2.
-_errorName="LinkedOrganizationSpendLimitReachedError",LinkedOrganizationSpendLimitReachedError2})(),SandboxEgressRestrictedError=
-(()=>{class SandboxEgressRestrictedError2 extends PermissionDeniedError{}return SandboxEgressRestrictedError2._errorName=
-"SandboxEgressRestrictedError",SandboxEgressRestrictedError2})(),RequestBodyTooLargeAfterDecodingError=(()=>{class RequestBodyTooLargeAfterDecodingError2 extends ContentTooLargeError{}
-return RequestBodyTooLargeAfterDecodingError2._errorName="RequestBodyTooLargeAfterDecodingError",RequestBodyTooLargeAfterDecodingError2})(),
-ContractSpendLimitReachedError=(()=>{class ContractSpendLimitReachedError2 extends RateLimitError{}return ContractSpendLimitReachedError2.
-_errorName="ContractSpendLimitReachedError",ContractSpendLimitReachedError2})(),EnforcedSpendLimitReachedError=(()=>{class EnforcedSpendLimitReachedError2 extends RateLimitError{}
-return EnforcedSpendLimitReachedError2._errorName="EnforcedSpendLimitReachedError",EnforcedSpendLimitReachedError2})(),RampLimitExceededError=
-(()=>{class RampLimitExceededError2 extends RateLimitError{}return RampLimitExceededError2._errorName="RampLimitExceeded\
-Error",RampLimitExceededError2})(),CMEKContextUnavailableError=(()=>{class CMEKContextUnavailableError2 extends ServiceUnavailableError{}
-return CMEKContextUnavailableError2._errorName="CMEKContextUnavailableError",CMEKContextUnavailableError2})(),CMEKKeyUnreachableError=
-(()=>{class CMEKKeyUnreachableError2 extends ServiceUnavailableError{}return CMEKKeyUnreachableError2._errorName="CMEKKe\
-yUnreachableError",CMEKKeyUnreachableError2})()}}),init_uuid=__esm({"node_modules/@anthropic-ai/sdk/internal/utils/uuid.\
-mjs"(){init_node_globals()}}),init_base64=__esm({"node_modules/@anthropic-ai/sdk/internal/utils/base64.mjs"(){init_node_globals()}}),
-BetaHeartbeatPreconditionFailedError,init_work=__esm({"node_modules/@anthropic-ai/sdk/resources/beta/environments/work.m\
-js"(){init_node_globals(),init_error(),BetaHeartbeatPreconditionFailedError=(()=>{class BetaHeartbeatPreconditionFailedError2 extends PreconditionFailedError{}
-return BetaHeartbeatPreconditionFailedError2._errorName="BetaHeartbeatPreconditionFailedError",BetaHeartbeatPreconditionFailedError2})()}}),
-BetaEnvironmentArchivedError,BetaInvalidConfigTypeChangeError,BetaInvalidMetadataError,BetaEnvironmentCreateDisabledError,
-BetaEnvironmentUpdateDisabledError,BetaEnvironmentNotFoundError,init_environments=__esm({"node_modules/@anthropic-ai/sdk\
-/resources/beta/environments/environments.mjs"(){init_node_globals(),init_error(),BetaEnvironmentArchivedError=(()=>{class BetaEnvironmentArchivedError2 extends BadRequestError{}
-return BetaEnvironmentArchivedError2._errorName="BetaEnvironmentArchivedError",BetaEnvironmentArchivedError2})(),BetaInvalidConfigTypeChangeError=
-(()=>{class BetaInvalidConfigTypeChangeError2 extends BadRequestError{}return BetaInvalidConfigTypeChangeError2._errorName=
-"BetaInvalidConfigTypeChangeError",BetaInvalidConfigTypeChangeError2})(),BetaInvalidMetadataError=(()=>{class BetaInvalidMetadataError2 extends BadRequestError{}
-return BetaInvalidMetadataError2._errorName="BetaInvalidMetadataError",BetaInvalidMetadataError2})(),BetaEnvironmentCreateDisabledError=
-(()=>{class BetaEnvironmentCreateDisabledError2 extends PermissionDeniedError{}return BetaEnvironmentCreateDisabledError2.
-_errorName="BetaEnvironmentCreateDisabledError",BetaEnvironmentCreateDisabledError2})(),BetaEnvironmentUpdateDisabledError=
-(()=>{class BetaEnvironmentUpdateDisabledError2 extends PermissionDeniedError{}return BetaEnvironmentUpdateDisabledError2.
-_errorName="BetaEnvironmentUpdateDisabledError",BetaEnvironmentUpdateDisabledError2})(),BetaEnvironmentNotFoundError=(()=>{
-class BetaEnvironmentNotFoundError2 extends NotFoundError{}return BetaEnvironmentNotFoundError2._errorName="BetaEnvironm\
-entNotFoundError",BetaEnvironmentNotFoundError2})()}}),JSONLDecoder,init_jsonl=__esm({"node_modules/@anthropic-ai/sdk/in\
-ternal/decoders/jsonl.mjs"(){init_node_globals(),init_error(),init_shims(),init_line(),JSONLDecoder=(()=>{class JSONLDecoder2{constructor(iterator,controller,response){
-this.iterator=iterator,this.response=response,this.controller=controller}async*decoder(){const iterator=this.iterator;if(!iterator)
-throw new AnthropicError("Cannot iterate over a consumed stream.");this.iterator=void 0;const lineDecoder=new LineDecoder;
-for await(const chunk of iterator)for(const line of lineDecoder.decode(chunk))yield JSON.parse(line);for(const line of lineDecoder.
-flush())yield JSON.parse(line)}[Symbol.asyncIterator](){return this.decoder()}static fromResponse(response,controller){if(!response.
-body)throw controller.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="ReactNative"?new AnthropicError(
-"The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://docs.expo.dev/\
-versions/latest/sdk/expo/#expofetch-api"):new AnthropicError("Attempted to iterate over a response with no body");return new JSONLDecoder2(
-ReadableStreamToAsyncIterable(response.body),controller,response)}}return JSONLDecoder2})()}}),init_error2=__esm({"node_\
-modules/@anthropic-ai/sdk/error.mjs"(){init_node_globals(),init_error()}}),MODEL_NONSTREAMING_TOKENS,init_constants=__esm(
-{"node_modules/@anthropic-ai/sdk/internal/constants.mjs"(){init_node_globals(),MODEL_NONSTREAMING_TOKENS={"claude-opus-4\
-@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@20250805":8192}}}),init_streaming3=__esm(
-{"node_modules/@anthropic-ai/sdk/streaming.mjs"(){init_node_globals(),init_streaming()}}),LITERALS,isWhitespace,isTruncatedLiteral,
-tokenize,strip,unstrip,isScalar,generate,partialParse,init_parser=__esm({"node_modules/@anthropic-ai/sdk/_vendor/partial\
--json-parser/parser.mjs"(){init_node_globals(),LITERALS=["true","false","null"],isWhitespace=char=>char===" "||char==="	"||
-char===`
-`||char==="\r",isTruncatedLiteral=(word,rest)=>LITERALS.some(literal=>literal!==word&&literal.startsWith(word))&&[...rest].
-every(isWhitespace),tokenize=input=>{let current=0,tokens=[];for(;current<input.length;){let char=input[current];if(char===
-"{"){tokens.push({type:"brace",value:"{"}),current++;continue}if(char==="}"){tokens.push({type:"brace",value:"}"}),current++;
-continue}if(char==="["){tokens.push({type:"paren",value:"["}),current++;continue}if(char==="]"){tokens.push({type:"paren",
-value:"]"}),current++;continue}if(char===":"){tokens.push({type:"separator",value:":"}),current++;continue}if(char===","){
-tokens.push({type:"delimiter",value:","}),current++;continue}if(char==='"'){const start=current+1;let end=start,danglingQuote=!1;
-for(;;){if(end=input.indexOf('"',end),end===-1){danglingQuote=!0;break}let backslashes=0,i=end-1;for(;i>=start&&input[i]===
-"\\";)backslashes++,i--;if(backslashes%2===0)break;end++}danglingQuote?current=input.length:(tokens.push({type:"string",
-value:input.slice(start,end)}),current=end+1);continue}if(isWhitespace(char)){current++;continue}let NUMBERS=/[0-9]/;if(char&&
-NUMBERS.test(char)||char==="-"||char==="."){let value="";for(char==="-"&&(value+=char,char=input[++current]);char&&(NUMBERS.
-test(char)||char==="."||char==="e"||char==="E"||(char==="-"||char==="+")&&(value[value.length-1]==="e"||value[value.length-
-1]==="E"));)value+=char,char=input[++current];tokens.push({type:"number",value,unterminated:current===input.length});continue}
-let LETTERS=/[a-z]/i;if(char&&LETTERS.test(char)){let value="";for(;char&&LETTERS.test(char)&&current!==input.length;)value+=
-char,char=input[++current];if(LITERALS.includes(value))tokens.push({type:"name",value});else if(!isTruncatedLiteral(value,
-input.slice(current)))return null;continue}return null}return tokens},strip=tokens=>{let open=[];for(const token of tokens)
-(token.type==="brace"||token.type==="paren")&&(token.value==="{"||token.value==="["?open.push(token.value):open.pop());let innermostOpenBracket=open[open.
-length-1],length=tokens.length,JSON_NUMBER=/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;for(;length>0;){let lastToken=tokens[length-
-1];switch(lastToken.type){case"separator":length--;continue;case"number":if(lastToken.unterminated||!JSON_NUMBER.test(lastToken.
-value)){length--;continue}break;case"string":let tokenBeforeTheLastToken=tokens[length-2];if(innermostOpenBracket==="{"&&
-(tokenBeforeTheLastToken?.type==="delimiter"||tokenBeforeTheLastToken?.type==="brace"&&tokenBeforeTheLastToken.value==="\
-{")){length--;continue}break;case"delimiter":length--;break}break}return tokens.slice(0,length)},unstrip=tokens=>{let tail=[];
-for(const token of tokens)if(!(token.type!=="brace"&&token.type!=="paren")){if(token.value==="{")tail.push("}");else if(token.
-value==="[")tail.push("]");else if(tail.pop()!==token.value)return null}return tail.length>0&&tail.reverse().map(item=>{
-item==="}"?tokens.push({type:"brace",value:"}"}):item==="]"&&tokens.push({type:"paren",value:"]"})}),tokens},isScalar=token=>token?.
-type==="string"||token?.type==="number"||token?.type==="name",generate=tokens=>{let output="";return tokens.map((token,index)=>{
-isScalar(tokens[index-1])&&isScalar(token)&&(output+=" "),token.type==="string"?output+='"'+token.value+'"':output+=token.
-value}),output},partialParse=input=>{const tokens=tokenize(input),completed=tokens&&unstrip(strip(tokens));return JSON.parse(
-completed?generate(completed):input)}}});function withLazyInput(prev,jsonBuf){const next={};for(const key of Object.keys(
-prev))key!=="input"&&(next[key]=prev[key]);Object.defineProperty(next,JSON_BUF_PROPERTY,{value:jsonBuf,enumerable:!1,writable:!0});
-let input,parsed=!1;return Object.defineProperty(next,"input",{enumerable:!0,configurable:!0,get(){return parsed||(input=
-jsonBuf?partialParse(jsonBuf):{},parsed=!0),input}}),next}var JSON_BUF_PROPERTY,init_message_stream_utils=__esm({"node_m\
-odules/@anthropic-ai/sdk/internal/message-stream-utils.mjs"(){init_node_globals(),init_parser(),JSON_BUF_PROPERTY="__jso\
-n_buf"}}),BetaBundleAttachmentNotSupportedError,BetaBundleOnCallError,BetaSlackChannelSetUpSettingsRefusedError,BetaAPIKeyScopeMissingError,
-BetaClaudeTagWritesNotEnabledError,BetaComplianceConfigurationRestrictedError,BetaOrganizationLevelScopedAPIKeyRequiredError,
-BetaSlackChannelSetUpEnvironmentNotFoundError,BetaSlackChannelSetUpSettingsConflictError,init_claude_tag=__esm({"node_mo\
-dules/@anthropic-ai/sdk/resources/beta/organization/claude-tag/claude-tag.mjs"(){init_node_globals(),init_error(),BetaBundleAttachmentNotSupportedError=
-(()=>{class BetaBundleAttachmentNotSupportedError2 extends BadRequestError{}return BetaBundleAttachmentNotSupportedError2.
-_errorName="BetaBundleAttachmentNotSupportedError",BetaBundleAttachmentNotSupportedError2})(),BetaBundleOnCallError=(()=>{
-class BetaBundleOnCallError2 extends BadRequestError{}return BetaBundleOnCallError2._errorName="BetaBundleOnCallError",BetaBundleOnCallError2})(),
-BetaSlackChannelSetUpSettingsRefusedError=(()=>{class BetaSlackChannelSetUpSettingsRefusedError2 extends BadRequestError{}
-return BetaSlackChannelSetUpSettingsRefusedError2._errorName="BetaSlackChannelSetUpSettingsRefusedError",BetaSlackChannelSetUpSettingsRefusedError2})(),
-BetaAPIKeyScopeMissingError=(()=>{class BetaAPIKeyScopeMissingError2 extends PermissionDeniedError{}return BetaAPIKeyScopeMissingError2.
-_errorName="BetaAPIKeyScopeMissingError",BetaAPIKeyScopeMissingError2})(),BetaClaudeTagWritesNotEnabledError=(()=>{class BetaClaudeTagWritesNotEnabledError2 extends PermissionDeniedError{}
-return BetaClaudeTagWritesNotEnabledError2._errorName="BetaClaudeTagWritesNotEnabledError",BetaClaudeTagWritesNotEnabledError2})(),
-BetaComplianceConfigurationRestrictedError=(()=>{class BetaComplianceConfigurationRestrictedError2 extends PermissionDeniedError{}
-return BetaComplianceConfigurationRestrictedError2._errorName="BetaComplianceConfigurationRestrictedError",BetaComplianceConfigurationRestrictedError2})(),
-BetaOrganizationLevelScopedAPIKeyRequiredError=(()=>{class BetaOrganizationLevelScopedAPIKeyRequiredError2 extends PermissionDeniedError{}
-return BetaOrganizationLevelScopedAPIKeyRequiredError2._errorName="BetaOrganizationLevelScopedAPIKeyRequiredError",BetaOrganizationLevelScopedAPIKeyRequiredError2})(),
-BetaSlackChannelSetUpEnvironmentNotFoundError=(()=>{class BetaSlackChannelSetUpEnvironmentNotFoundError2 extends NotFoundError{}
-return BetaSlackChannelSetUpEnvironmentNotFoundError2._errorName="BetaSlackChannelSetUpEnvironmentNotFoundError",BetaSlackChannelSetUpEnvironmentNotFoundError2})(),
-BetaSlackChannelSetUpSettingsConflictError=(()=>{class BetaSlackChannelSetUpSettingsConflictError2 extends ConflictError{}
-return BetaSlackChannelSetUpSettingsConflictError2._errorName="BetaSlackChannelSetUpSettingsConflictError",BetaSlackChannelSetUpSettingsConflictError2})()}}),
-BetaCannotSignOutPrimaryOwnerError,BetaCannotSignOutSelfError,BetaCannotSignOutManagedMemberError,BetaCannotSignOutMembershipAdminError,
-BetaCannotSignOutOwnerError,BetaCannotSignOutPrivilegedMemberError,init_users=__esm({"node_modules/@anthropic-ai/sdk/res\
-ources/beta/organization/users.mjs"(){init_node_globals(),init_error(),BetaCannotSignOutPrimaryOwnerError=(()=>{class BetaCannotSignOutPrimaryOwnerError2 extends BadRequestError{}
-return BetaCannotSignOutPrimaryOwnerError2._errorName="BetaCannotSignOutPrimaryOwnerError",BetaCannotSignOutPrimaryOwnerError2})(),
-BetaCannotSignOutSelfError=(()=>{class BetaCannotSignOutSelfError2 extends BadRequestError{}return BetaCannotSignOutSelfError2.
-_errorName="BetaCannotSignOutSelfError",BetaCannotSignOutSelfError2})(),BetaCannotSignOutManagedMemberError=(()=>{class BetaCannotSignOutManagedMemberError2 extends PermissionDeniedError{}
-return BetaCannotSignOutManagedMemberError2._errorName="BetaCannotSignOutManagedMemberError",BetaCannotSignOutManagedMemberError2})(),
-BetaCannotSignOutMembershipAdminError=(()=>{class BetaCannotSignOutMembershipAdminError2 extends PermissionDeniedError{}
-return BetaCannotSignOutMembershipAdminError2._errorName="BetaCannotSignOutMembershipAdminError",BetaCannotSignOutMembershipAdminError2})(),
-BetaCannotSignOutOwnerError=(()=>{class BetaCannotSignOutOwnerError2 extends PermissionDeniedError{}return BetaCannotSignOutOwnerError2.
-_errorName="BetaCannotSignOutOwnerError",BetaCannotSignOutOwnerError2})(),BetaCannotSignOutPrivilegedMemberError=(()=>{class BetaCannotSignOutPrivilegedMemberError2 extends PermissionDeniedError{}
-return BetaCannotSignOutPrivilegedMemberError2._errorName="BetaCannotSignOutPrivilegedMemberError",BetaCannotSignOutPrivilegedMemberError2})()}}),
-BetaRBACGroupNotFoundError,init_rbac_groups=__esm({"node_modules/@anthropic-ai/sdk/resources/beta/organization/rbac-grou\
-ps/rbac-groups.mjs"(){init_node_globals(),init_error(),BetaRBACGroupNotFoundError=(()=>{class BetaRBACGroupNotFoundError2 extends NotFoundError{}
-return BetaRBACGroupNotFoundError2._errorName="BetaRBACGroupNotFoundError",BetaRBACGroupNotFoundError2})()}}),BetaScanFailedError,
-BetaPluginNameTakenError,BetaScanPendingError,BetaSkillNameTakenError,BetaRegistrationPendingError,init_plugins=__esm({"\
-node_modules/@anthropic-ai/sdk/resources/beta/organization/plugins/plugins.mjs"(){init_node_globals(),init_error(),BetaScanFailedError=
-(()=>{class BetaScanFailedError2 extends BadRequestError{}return BetaScanFailedError2._errorName="BetaScanFailedError",BetaScanFailedError2})(),
-BetaPluginNameTakenError=(()=>{class BetaPluginNameTakenError2 extends ConflictError{}return BetaPluginNameTakenError2._errorName=
-"BetaPluginNameTakenError",BetaPluginNameTakenError2})(),BetaScanPendingError=(()=>{class BetaScanPendingError2 extends ConflictError{}
-return BetaScanPendingError2._errorName="BetaScanPendingError",BetaScanPendingError2})(),BetaSkillNameTakenError=(()=>{class BetaSkillNameTakenError2 extends ConflictError{}
-return BetaSkillNameTakenError2._errorName="BetaSkillNameTakenError",BetaSkillNameTakenError2})(),BetaRegistrationPendingError=
-(()=>{class BetaRegistrationPendingError2 extends ServiceUnavailableError{}return BetaRegistrationPendingError2._errorName=
-"BetaRegistrationPendingError",BetaRegistrationPendingError2})()}}),BetaSpendLimitsAdminAPIWritesNotEnabledError,init_spend_limits=__esm(
-{"node_modules/@anthropic-ai/sdk/resources/beta/organization/spend-limits/spend-limits.mjs"(){init_node_globals(),init_error(),
-BetaSpendLimitsAdminAPIWritesNotEnabledError=(()=>{class BetaSpendLimitsAdminAPIWritesNotEnabledError2 extends PermissionDeniedError{}
-return BetaSpendLimitsAdminAPIWritesNotEnabledError2._errorName="BetaSpendLimitsAdminAPIWritesNotEnabledError",BetaSpendLimitsAdminAPIWritesNotEnabledError2})()}}),
-BetaCMEKFeatureUnsupportedError,BetaRBACGroupOrderLimitExceededError,BetaSettingsDocumentLimitExceededError,BetaSettingsHistoryLimitExceededError,
-BetaRBACGroupManagedSettingsNotFoundError,init_managed_settings=__esm({"node_modules/@anthropic-ai/sdk/resources/beta/or\
-ganization/claude-code/managed-settings/managed-settings.mjs"(){init_node_globals(),init_error(),BetaCMEKFeatureUnsupportedError=
-(()=>{class BetaCMEKFeatureUnsupportedError2 extends BadRequestError{}return BetaCMEKFeatureUnsupportedError2._errorName=
-"BetaCMEKFeatureUnsupportedError",BetaCMEKFeatureUnsupportedError2})(),BetaRBACGroupOrderLimitExceededError=(()=>{class BetaRBACGroupOrderLimitExceededError2 extends BadRequestError{}
-return BetaRBACGroupOrderLimitExceededError2._errorName="BetaRBACGroupOrderLimitExceededError",BetaRBACGroupOrderLimitExceededError2})(),
-BetaSettingsDocumentLimitExceededError=(()=>{class BetaSettingsDocumentLimitExceededError2 extends BadRequestError{}return BetaSettingsDocumentLimitExceededError2.
-_errorName="BetaSettingsDocumentLimitExceededError",BetaSettingsDocumentLimitExceededError2})(),BetaSettingsHistoryLimitExceededError=
-(()=>{class BetaSettingsHistoryLimitExceededError2 extends BadRequestError{}return BetaSettingsHistoryLimitExceededError2.
-_errorName="BetaSettingsHistoryLimitExceededError",BetaSettingsHistoryLimitExceededError2})(),BetaRBACGroupManagedSettingsNotFoundError=
-(()=>{class BetaRBACGroupManagedSettingsNotFoundError2 extends NotFoundError{}return BetaRBACGroupManagedSettingsNotFoundError2.
-_errorName="BetaRBACGroupManagedSettingsNotFoundError",BetaRBACGroupManagedSettingsNotFoundError2})()}}),BetaOrganizationNotEnrolledInBetaError,
-BetaRequestBodyTimeoutError,BetaUnsupportedCharsetError,init_beta=__esm({"node_modules/@anthropic-ai/sdk/resources/beta/\
-beta.mjs"(){init_node_globals(),init_error(),BetaOrganizationNotEnrolledInBetaError=(()=>{class BetaOrganizationNotEnrolledInBetaError2 extends BadRequestError{}
-return BetaOrganizationNotEnrolledInBetaError2._errorName="BetaOrganizationNotEnrolledInBetaError",BetaOrganizationNotEnrolledInBetaError2})(),
-BetaRequestBodyTimeoutError=(()=>{class BetaRequestBodyTimeoutError2 extends BadRequestError{}return BetaRequestBodyTimeoutError2.
-_errorName="BetaRequestBodyTimeoutError",BetaRequestBodyTimeoutError2})(),BetaUnsupportedCharsetError=(()=>{class BetaUnsupportedCharsetError2 extends BadRequestError{}
-return BetaUnsupportedCharsetError2._errorName="BetaUnsupportedCharsetError",BetaUnsupportedCharsetError2})()}});function messagesCreateHeaders(params,options){
-const{user_profile_id,workspace_id,tools,messages}=params;return buildHeaders([{...user_profile_id!=null?{"anthropic-use\
-r-profile-id":user_profile_id}:void 0,...workspace_id!=null?{"anthropic-workspace-id":workspace_id}:void 0},stainlessHelperHeader(
-tools,messages),options?.headers])}function startMessagesStreamSpan(client,body,options){if(!client._tracer)return;const headers=messagesCreateHeaders(
-body,options);return startApiCallSpan(client,"anthropic.messages.create",options,messagesCreateSpanSettings(client,{body,
-headers,stream:!0}))}var init_messages_request=__esm({"node_modules/@anthropic-ai/sdk/lib/internal/messages-request.mjs"(){
-init_node_globals(),init_headers(),init_stainless_helper_header(),init_tracing(),init_tracing2()}});function getOutputFormat(params){
-return params?.output_config?.format}function maybeParseMessage(message,params,opts){const outputFormat=getOutputFormat(
-params);return!params||!("parse"in(outputFormat??{}))?{...message,content:message.content.map(block=>block.type==="text"?
-Object.defineProperty({...block},"parsed_output",{value:null,enumerable:!1}):block),parsed_output:null}:parseMessage(message,
-params,opts)}function parseMessage(message,params,opts){let firstParsedOutput=null;const content=message.content.map(block=>{
-if(block.type==="text"){const parsedOutput=parseOutputFormat(params,block.text);return firstParsedOutput===null&&(firstParsedOutput=
-parsedOutput),Object.defineProperty({...block},"parsed_output",{value:parsedOutput,enumerable:!1})}return block});return{
-...message,content,parsed_output:firstParsedOutput}}function parseOutputFormat(params,content){const outputFormat=getOutputFormat(
-params);if(outputFormat?.type!=="json_schema")return null;try{return"parse"in outputFormat?outputFormat.parse(content):JSON.
-parse(content)}catch(error){throw new AnthropicError(`Failed to parse structured output: ${error}`)}}var init_parser2=__esm(
-{"node_modules/@anthropic-ai/sdk/lib/parser.mjs"(){init_node_globals(),init_error()}});function tracksToolInput(content){
-return content.type==="tool_use"||content.type==="server_tool_use"}var _MessageStream_instances,_MessageStream_currentMessageSnapshot,
-_MessageStream_params,_MessageStream_connectedPromise,_MessageStream_resolveConnectedPromise,_MessageStream_rejectConnectedPromise,
-_MessageStream_endPromise,_MessageStream_resolveEndPromise,_MessageStream_rejectEndPromise,_MessageStream_listeners,_MessageStream_ended,
-_MessageStream_errored,_MessageStream_aborted,_MessageStream_catchingPromiseCreated,_MessageStream_response,_MessageStream_request_id,
-_MessageStream_workspace_id,_MessageStream_logger,_MessageStream_client,_MessageStream_span,_MessageStream_getFinalMessage,
-_MessageStream_getFinalText,_MessageStream_handleError,_MessageStream_beginRequest,_MessageStream_addStreamEvent,_MessageStream_endRequest,
-_MessageStream_accumulateMessage,MessageStream,init_MessageStream=__esm({"node_modules/@anthropic-ai/sdk/lib/MessageStre\
-am.mjs"(){init_node_globals(),init_tslib(),init_stainless_helper_header(),init_errors(),init_values(),init_error2(),init_streaming3(),
-init_parser2(),init_messages_request(),init_tracing2(),init_message_stream_utils(),MessageStream=(()=>{class MessageStream2{constructor(params,opts){
-_MessageStream_instances.add(this),this.messages=[],this.receivedMessages=[],_MessageStream_currentMessageSnapshot.set(this,
-void 0),_MessageStream_params.set(this,null),this.controller=new AbortController,_MessageStream_connectedPromise.set(this,
-void 0),_MessageStream_resolveConnectedPromise.set(this,()=>{}),_MessageStream_rejectConnectedPromise.set(this,()=>{}),_MessageStream_endPromise.
-set(this,void 0),_MessageStream_resolveEndPromise.set(this,()=>{}),_MessageStream_rejectEndPromise.set(this,()=>{}),_MessageStream_listeners.
-set(this,{}),_MessageStream_ended.set(this,!1),_MessageStream_errored.set(this,!1),_MessageStream_aborted.set(this,!1),_MessageStream_catchingPromiseCreated.
-set(this,!1),_MessageStream_response.set(this,void 0),_MessageStream_request_id.set(this,void 0),_MessageStream_workspace_id.
-set(this,void 0),_MessageStream_logger.set(this,void 0),_MessageStream_client.set(this,void 0),_MessageStream_span.set(this,
-void 0),_MessageStream_handleError.set(this,error=>{if(__classPrivateFieldSet(this,_MessageStream_errored,!0,"f"),__classPrivateFieldGet(
-this,_MessageStream_span,"f")&&(__classPrivateFieldGet(this,_MessageStream_span,"f").streamed=void 0),isAbortError(error)&&
-(error=new APIUserAbortError),error instanceof APIUserAbortError)return __classPrivateFieldSet(this,_MessageStream_aborted,
-!0,"f"),this._emit("abort",error);if(error instanceof AnthropicError)return this._emit("error",error);if(error instanceof
-Error){const anthropicError=new AnthropicError(error.message);return anthropicError.cause=error,this._emit("error",anthropicError)}
-return this._emit("error",new AnthropicError(String(error)))}),__classPrivateFieldSet(this,_MessageStream_connectedPromise,
-new Promise((resolve,reject)=>{__classPrivateFieldSet(this,_MessageStream_resolveConnectedPromise,resolve,"f"),__classPrivateFieldSet(
-this,_MessageStream_rejectConnectedPromise,reject,"f")}),"f"),__classPrivateFieldSet(this,_MessageStream_endPromise,new Promise(
-(resolve,reject)=>{__classPrivateFieldSet(this,_MessageStream_resolveEndPromise,resolve,"f"),__classPrivateFieldSet(this,
-_MessageStream_rejectEndPromise,reject,"f")}),"f"),__classPrivateFieldGet(this,_MessageStream_connectedPromise,"f").catch(
-()=>{}),__classPrivateFieldGet(this,_MessageStream_endPromise,"f").catch(()=>{}),__classPrivateFieldSet(this,_MessageStream_params,
-params,"f"),__classPrivateFieldSet(this,_MessageStream_logger,opts?.logger??console,"f"),__classPrivateFieldSet(this,_MessageStream_client,
-opts?.client,"f")}get response(){return __classPrivateFieldGet(this,_MessageStream_response,"f")}get request_id(){return __classPrivateFieldGet(
-this,_MessageStream_request_id,"f")}get workspace_id(){return __classPrivateFieldGet(this,_MessageStream_workspace_id,"f")}async withResponse(){
-__classPrivateFieldSet(this,_MessageStream_catchingPromiseCreated,!0,"f");const response=await __classPrivateFieldGet(this,
-_MessageStream_connectedPromise,"f");if(!response)throw new Error("Could not resolve a `Response` object");return{data:this,
-response,request_id:response.headers.get("request-id"),workspace_id:response.headers.get("anthropic-workspace-id")}}static fromReadableStream(stream2){
-const runner=new MessageStream2(null);return runner._run(()=>runner._fromReadableStream(stream2)),runner}static createMessage(messages,params,options,{
-logger,client}={}){const runner=new MessageStream2(params,{logger,client});for(const message of params.messages)runner._addMessageParam(
-message);return __classPrivateFieldSet(runner,_MessageStream_params,{...params,stream:!0},"f"),runner._run(()=>runner._createMessage(
-messages,{...params,stream:!0},{...options,headers:{...options?.headers,[STAINLESS_HELPER_METHOD_HEADER]:"stream"}})),runner}_run(executor){
-executor().then(()=>{this._emitFinal(),this._emit("end")},__classPrivateFieldGet(this,_MessageStream_handleError,"f"))}_addMessageParam(message){
-this.messages.push(message)}_addMessage(message,emit=!0){this.receivedMessages.push(message),emit&&this._emit("message",
-message)}async _createMessage(messages,params,options){const signal=options?.signal;let abortHandler;signal&&(signal.aborted&&
-this.controller.abort(),abortHandler=this.controller.abort.bind(this.controller),signal.addEventListener("abort",abortHandler));
-try{__classPrivateFieldGet(this,_MessageStream_instances,"m",_MessageStream_beginRequest).call(this),__classPrivateFieldSet(
-this,_MessageStream_span,options?.__span??(__classPrivateFieldGet(this,_MessageStream_client,"f")&&startMessagesStreamSpan(
-__classPrivateFieldGet(this,_MessageStream_client,"f"),params,options)),"f");const{response,data:stream2}=await messages.
-create({...params,stream:!0},{...options,__span:__classPrivateFieldGet(this,_MessageStream_span,"f"),signal:this.controller.
-signal}).withResponse();try{this._connected(response)}catch(error){throw __classPrivateFieldGet(this,_MessageStream_span,
-"f")&&(__classPrivateFieldGet(this,_MessageStream_span,"f").failure=error),stream2.controller.abort(),error}for await(const event of stream2)
-try{__classPrivateFieldGet(this,_MessageStream_instances,"m",_MessageStream_addStreamEvent).call(this,event)}catch(error){
-throw __classPrivateFieldGet(this,_MessageStream_span,"f")&&(__classPrivateFieldGet(this,_MessageStream_span,"f").failure=
-error),error}if(stream2.controller.signal?.aborted)throw new APIUserAbortError;__classPrivateFieldGet(this,_MessageStream_instances,
-"m",_MessageStream_endRequest).call(this)}finally{signal&&abortHandler&&signal.removeEventListener("abort",abortHandler)}}_connected(response){
-this.ended||(__classPrivateFieldSet(this,_MessageStream_response,response,"f"),__classPrivateFieldSet(this,_MessageStream_request_id,
-response?.headers.get("request-id"),"f"),__classPrivateFieldSet(this,_MessageStream_workspace_id,response?.headers.get("\
-anthropic-workspace-id"),"f"),__classPrivateFieldGet(this,_MessageStream_resolveConnectedPromise,"f").call(this,response),
-this._emit("connect"))}get ended(){return __classPrivateFieldGet(this,_MessageStream_ended,"f")}get errored(){return __classPrivateFieldGet(
-this,_MessageStream_errored,"f")}get aborted(){return __classPrivateFieldGet(this,_MessageStream_aborted,"f")}abort(){this.
-controller.abort()}on(event,listener){return(__classPrivateFieldGet(this,_MessageStream_listeners,"f")[event]||(__classPrivateFieldGet(
-this,_MessageStream_listeners,"f")[event]=[])).push({listener}),this}off(event,listener){const listeners=__classPrivateFieldGet(
-this,_MessageStream_listeners,"f")[event];if(!listeners)return this;const index=listeners.findIndex(l=>l.listener===listener);
-return index>=0&&listeners.splice(index,1),this}once(event,listener){return(__classPrivateFieldGet(this,_MessageStream_listeners,
-"f")[event]||(__classPrivateFieldGet(this,_MessageStream_listeners,"f")[event]=[])).push({listener,once:!0}),this}emitted(event){
-return new Promise((resolve,reject)=>{__classPrivateFieldSet(this,_MessageStream_catchingPromiseCreated,!0,"f"),event!==
-"error"&&this.once("error",reject),this.once(event,resolve)})}async done(){__classPrivateFieldSet(this,_MessageStream_catchingPromiseCreated,
-!0,"f"),await __classPrivateFieldGet(this,_MessageStream_endPromise,"f")}get currentMessage(){return __classPrivateFieldGet(
-this,_MessageStream_currentMessageSnapshot,"f")}async finalMessage(){return await this.done(),__classPrivateFieldGet(this,
-_MessageStream_instances,"m",_MessageStream_getFinalMessage).call(this)}async finalText(){return await this.done(),__classPrivateFieldGet(
-this,_MessageStream_instances,"m",_MessageStream_getFinalText).call(this)}_emit(event,...args){if(__classPrivateFieldGet(
-this,_MessageStream_ended,"f"))return;event==="end"&&(__classPrivateFieldSet(this,_MessageStream_ended,!0,"f"),__classPrivateFieldGet(
-this,_MessageStream_resolveEndPromise,"f").call(this));const listeners=__classPrivateFieldGet(this,_MessageStream_listeners,
-"f")[event];if(listeners&&(__classPrivateFieldGet(this,_MessageStream_listeners,"f")[event]=listeners.filter(l=>!l.once),
-listeners.forEach(({listener})=>listener(...args))),event==="abort"){const error=args[0];!__classPrivateFieldGet(this,_MessageStream_catchingPromiseCreated,
-"f")&&!listeners?.length&&Promise.reject(error),__classPrivateFieldGet(this,_MessageStream_rejectConnectedPromise,"f").call(
-this,error),__classPrivateFieldGet(this,_MessageStream_rejectEndPromise,"f").call(this,error),this._emit("end");return}if(event===
-"error"){const error=args[0];!__classPrivateFieldGet(this,_MessageStream_catchingPromiseCreated,"f")&&!listeners?.length&&
-Promise.reject(error),__classPrivateFieldGet(this,_MessageStream_rejectConnectedPromise,"f").call(this,error),__classPrivateFieldGet(
-this,_MessageStream_rejectEndPromise,"f").call(this,error),this._emit("end")}}_emitFinal(){this.receivedMessages.at(-1)&&
-this._emit("finalMessage",__classPrivateFieldGet(this,_MessageStream_instances,"m",_MessageStream_getFinalMessage).call(
-this))}async _fromReadableStream(readableStream,options){const signal=options?.signal;let abortHandler;signal&&(signal.aborted&&
-this.controller.abort(),abortHandler=this.controller.abort.bind(this.controller),signal.addEventListener("abort",abortHandler));
-try{__classPrivateFieldGet(this,_MessageStream_instances,"m",_MessageStream_beginRequest).call(this),this._connected(null);
-const stream2=Stream.fromReadableStream(readableStream,this.controller);for await(const event of stream2)__classPrivateFieldGet(
-this,_MessageStream_instances,"m",_MessageStream_addStreamEvent).call(this,event);if(stream2.controller.signal?.aborted)
-throw new APIUserAbortError;__classPrivateFieldGet(this,_MessageStream_instances,"m",_MessageStream_endRequest).call(this)}finally{
-signal&&abortHandler&&signal.removeEventListener("abort",abortHandler)}}[(_MessageStream_currentMessageSnapshot=new WeakMap,
-_MessageStream_params=new WeakMap,_MessageStream_connectedPromise=new WeakMap,_MessageStream_resolveConnectedPromise=new WeakMap,
-_MessageStream_rejectConnectedPromise=new WeakMap,_MessageStream_endPromise=new WeakMap,_MessageStream_resolveEndPromise=
-new WeakMap,_MessageStream_rejectEndPromise=new WeakMap,_MessageStream_listeners=new WeakMap,_MessageStream_ended=new WeakMap,
-_MessageStream_errored=new WeakMap,_MessageStream_aborted=new WeakMap,_MessageStream_catchingPromiseCreated=new WeakMap,
-_MessageStream_response=new WeakMap,_MessageStream_request_id=new WeakMap,_MessageStream_workspace_id=new WeakMap,_MessageStream_logger=
-new WeakMap,_MessageStream_client=new WeakMap,_MessageStream_span=new WeakMap,_MessageStream_handleError=new WeakMap,_MessageStream_instances=
-new WeakSet,_MessageStream_getFinalMessage=function(){if(this.receivedMessages.length===0)throw new AnthropicError("stre\
-am ended without producing a Message with role=assistant");return this.receivedMessages.at(-1)},_MessageStream_getFinalText=
-function(){if(this.receivedMessages.length===0)throw new AnthropicError("stream ended without producing a Message with r\
-ole=assistant");const textBlocks=this.receivedMessages.at(-1).content.filter(block=>block.type==="text").map(block=>block.
-text);if(textBlocks.length===0)throw new AnthropicError("stream ended without producing a content block with type=text");
-return textBlocks.join(" ")},_MessageStream_beginRequest=function(){this.ended||__classPrivateFieldSet(this,_MessageStream_currentMessageSnapshot,
-void 0,"f")},_MessageStream_addStreamEvent=function(event){if(this.ended)return;const messageSnapshot=__classPrivateFieldGet(
-this,_MessageStream_instances,"m",_MessageStream_accumulateMessage).call(this,event);if(this._emit("_rawEvent",event),!!messageSnapshot)
-switch(this._emit("streamEvent",event,messageSnapshot),event.type){case"content_block_delta":{const content=messageSnapshot.
-content.at(-1);switch(event.delta.type){case"text_delta":{content.type==="text"&&this._emit("text",event.delta.text,content.
-text||"");break}case"citations_delta":{content.type==="text"&&this._emit("citation",event.delta.citation,content.citations??
-[]);break}case"input_json_delta":{tracksToolInput(content)&&__classPrivateFieldGet(this,_MessageStream_listeners,"f").inputJson?.
-length&&this._emit("inputJson",event.delta.partial_json,content.input);break}case"thinking_delta":{content.type==="think\
-ing"&&this._emit("thinking",event.delta.thinking,content.thinking);break}case"signature_delta":{content.type==="thinking"&&
-this._emit("signature",content.signature);break}default:event.delta}break}case"message_stop":{__classPrivateFieldGet(this,
-_MessageStream_client,"f")&&__classPrivateFieldGet(this,_MessageStream_span,"f")&&__classPrivateFieldGet(this,_MessageStream_params,
-"f")&&recordStreamedMessageContent(__classPrivateFieldGet(this,_MessageStream_client,"f"),__classPrivateFieldGet(this,_MessageStream_span,
-"f"),__classPrivateFieldGet(this,_MessageStream_params,"f"),messageSnapshot),this._addMessageParam(messageSnapshot),this.
-_addMessage(maybeParseMessage(messageSnapshot,__classPrivateFieldGet(this,_MessageStream_params,"f"),{logger:__classPrivateFieldGet(
-this,_MessageStream_logger,"f")}),!0);break}case"content_block_stop":{this._emit("contentBlock",messageSnapshot.content.
-at(-1));break}case"message_start":{__classPrivateFieldSet(this,_MessageStream_currentMessageSnapshot,messageSnapshot,"f"),
-__classPrivateFieldGet(this,_MessageStream_span,"f")&&__classPrivateFieldGet(this,_MessageStream_params,"f")&&(__classPrivateFieldGet(
-this,_MessageStream_span,"f").streamed={body:__classPrivateFieldGet(this,_MessageStream_params,"f"),message:messageSnapshot});
-break}case"content_block_start":case"message_delta":break}},_MessageStream_endRequest=function(){if(this.ended)throw new AnthropicError(
-"stream has ended, this shouldn't happen");const snapshot=__classPrivateFieldGet(this,_MessageStream_currentMessageSnapshot,
-"f");if(!snapshot)throw new AnthropicError("request ended without sending any chunks");return __classPrivateFieldSet(this,
-_MessageStream_currentMessageSnapshot,void 0,"f"),maybeParseMessage(snapshot,__classPrivateFieldGet(this,_MessageStream_params,
-"f"),{logger:__classPrivateFieldGet(this,_MessageStream_logger,"f")})},_MessageStream_accumulateMessage=function(event){
-let snapshot=__classPrivateFieldGet(this,_MessageStream_currentMessageSnapshot,"f");if(event.type==="message_start"){if(snapshot)
-throw new AnthropicError(`Unexpected event order, got ${event.type} before receiving "message_stop"`);return event.message}
-if(snapshot)switch(event.type){case"message_stop":return snapshot;case"message_delta":return snapshot.stop_reason=event.
-delta.stop_reason,snapshot.stop_sequence=event.delta.stop_sequence,snapshot.stop_details=event.delta.stop_details,snapshot.
-usage.output_tokens=event.usage.output_tokens,event.delta.container!=null&&(snapshot.container=event.delta.container),event.
-usage.input_tokens!=null&&(snapshot.usage.input_tokens=event.usage.input_tokens),event.usage.cache_creation_input_tokens!=
-null&&(snapshot.usage.cache_creation_input_tokens=event.usage.cache_creation_input_tokens),event.usage.cache_read_input_tokens!=
-null&&(snapshot.usage.cache_read_input_tokens=event.usage.cache_read_input_tokens),event.usage.server_tool_use!=null&&(snapshot.
-usage.server_tool_use=event.usage.server_tool_use),event.usage.output_tokens_details!=null&&(snapshot.usage.output_tokens_details=
-event.usage.output_tokens_details),snapshot;case"content_block_start":return snapshot.content.push({...event.content_block}),
-snapshot;case"content_block_delta":{const snapshotContent=snapshot.content.at(event.index);switch(event.delta.type){case"\
-text_delta":{snapshotContent?.type==="text"&&(snapshot.content[event.index]={...snapshotContent,text:(snapshotContent.text||
-"")+event.delta.text});break}case"citations_delta":{snapshotContent?.type==="text"&&(snapshot.content[event.index]={...snapshotContent,
-citations:[...snapshotContent.citations??[],event.delta.citation]});break}case"input_json_delta":{if(snapshotContent&&tracksToolInput(
-snapshotContent)){const jsonBuf=(snapshotContent[JSON_BUF_PROPERTY]||"")+event.delta.partial_json;snapshot.content[event.
-index]=withLazyInput(snapshotContent,jsonBuf)}break}case"thinking_delta":{snapshotContent?.type==="thinking"&&(snapshot.
-content[event.index]={...snapshotContent,thinking:snapshotContent.thinking+event.delta.thinking});break}case"signature_d\
-elta":{snapshotContent?.type==="thinking"&&(snapshot.content[event.index]={...snapshotContent,signature:event.delta.signature});
-break}default:event.delta}return snapshot}case"content_block_stop":{const snapshotContent=snapshot.content.at(event.index);
-return snapshotContent&&tracksToolInput(snapshotContent)&&JSON_BUF_PROPERTY in snapshotContent&&Object.defineProperty(snapshotContent,
-"input",{value:snapshotContent.input,enumerable:!0,configurable:!0,writable:!0}),snapshot}default:return snapshot}},Symbol.
-asyncIterator)](){const pushQueue=[],readQueue=[];let done=!1;return this.on("_rawEvent",event=>{const reader=readQueue.
-shift();reader?reader.resolve(event):pushQueue.push(event)}),this.on("end",()=>{done=!0;for(const reader of readQueue)reader.
-resolve(void 0);readQueue.length=0}),this.on("abort",err=>{done=!0;for(const reader of readQueue)reader.reject(err);readQueue.
-length=0}),this.on("error",err=>{done=!0;for(const reader of readQueue)reader.reject(err);readQueue.length=0}),{next:async()=>pushQueue.
-length?{value:pushQueue.shift(),done:!1}:done?{value:void 0,done:!0}:new Promise((resolve,reject)=>readQueue.push({resolve,
-reject})).then(chunk2=>chunk2?{value:chunk2,done:!1}:{value:void 0,done:!0}),return:async()=>(this.abort(),{value:void 0,
-done:!0})}}toReadableStream(){return new Stream(this[Symbol.asyncIterator].bind(this),this.controller).toReadableStream()}}
-return MessageStream2})()}}),Batches,init_batches=__esm({"node_modules/@anthropic-ai/sdk/resources/messages/batches.mjs"(){
-init_node_globals(),init_resource(),init_pagination(),init_headers(),init_tracing(),init_jsonl(),init_error2(),init_path(),
-Batches=class extends APIResource{create(params,options){const{user_profile_id,workspace_id,...body}=params;return this.
-_client.post("/v1/messages/batches",{body,...options,headers:buildHeaders([{...user_profile_id!=null?{"anthropic-user-pr\
-ofile-id":user_profile_id}:void 0,...workspace_id!=null?{"anthropic-workspace-id":workspace_id}:void 0},options?.headers]),
-__span:startApiCallSpan(this._client,"anthropic.messages.batches.create",options,{route:"/v1/messages/batches",attributes:{
-"anthropic.message.batch.request_count":body.requests?.length},createdIDAttribute:"anthropic.message.batch.id"})})}retrieve(messageBatchID,params={},options){
-const{workspace_id}=params??{};return this._client.get(path`/v1/messages/batches/${messageBatchID}`,{...options,headers:buildHeaders(
-[{...workspace_id!=null?{"anthropic-workspace-id":workspace_id}:void 0},options?.headers]),__span:startApiCallSpan(this.
-_client,"anthropic.messages.batches.retrieve",options,{route:"/v1/messages/batches/{message_batch_id}",attributes:{"anth\
-ropic.message.batch.id":messageBatchID}})})}list(params={},options){const{workspace_id,...query}=params??{};return this.
-_client.getAPIList("/v1/messages/batches",Page,{query,...options,headers:buildHeaders([{...workspace_id!=null?{"anthropi\
-c-workspace-id":workspace_id}:void 0},options?.headers]),__span:startApiCallSpan(this._client,"anthropic.messages.batche\
-s.list",options,{route:"/v1/messages/batches",queryParams:["after_id","before_id","limit"]})})}delete(messageBatchID,params={},options){
-const{workspace_id}=params??{};return this._client.delete(path`/v1/messages/batches/${messageBatchID}`,{...options,headers:buildHeaders(
-[{...workspace_id!=null?{"anthropic-workspace-id":workspace_id}:void 0},options?.headers]),__span:startApiCallSpan(this.
-_client,"anthropic.messages.batches.delete",options,{route:"/v1/messages/batches/{message_batch_id}",attributes:{"anthro\
-pic.message.batch.id":messageBatchID}})})}cancel(messageBatchID,params={},options){const{workspace_id}=params??{};return this.
-_client.post(path`/v1/messages/batches/${messageBatchID}/cancel`,{...options,headers:buildHeaders([{...workspace_id!=null?
-{"anthropic-workspace-id":workspace_id}:void 0},options?.headers]),__span:startApiCallSpan(this._client,"anthropic.messa\
-ges.batches.cancel",options,{route:"/v1/messages/batches/{message_batch_id}/cancel",attributes:{"anthropic.message.batch\
-.id":messageBatchID}})})}async results(messageBatchID,params={},options){const batch=await this.retrieve(messageBatchID,
-params,options);if(!batch.results_url)throw new AnthropicError(`No batch \`results_url\`; Has it finished processing? ${batch.
-processing_status} - ${batch.id}`);const{workspace_id}=params??{};return this._client.get(batch.results_url,{...options,
-headers:buildHeaders([{Accept:"application/binary",...workspace_id!=null?{"anthropic-workspace-id":workspace_id}:void 0},
-options?.headers]),stream:!0,__binaryResponse:!0,__span:startApiCallSpan(this._client,"anthropic.messages.batches.result\
-s",options,{route:"/v1/messages/batches/{message_batch_id}/results",attributes:{"anthropic.message.batch.id":messageBatchID}})}).
-_thenUnwrap((_,props)=>JSONLDecoder.fromResponse(props.response,props.controller))}}}}),AvailableToolsLimitExceededError,
-CompactionBlockAmbiguousError,CompactionBlockMisplacedError,CompactionContentMismatchError,CompactionIncompleteTurnError,
-CompactionNothingToSummarizeError,CompactionSignatureInvalidError,CompactionTooManyToolReferencesError,CompactionToolChangesMismatchError,
-ImageDimensionsTooLargeError,ThreadAlreadyContinuedError,ThreadContinueInFlightError,ThreadFingerprintMismatchError,ThreadUnsupportedRequestError,
-ToolNameConflictError,ToolReferenceUnresolvedError,ThreadNotFoundError,CompactionUnavailableError,Messages,DEPRECATED_MODELS,
-MODELS_TO_WARN_WITH_THINKING_ENABLED,init_messages=__esm({"node_modules/@anthropic-ai/sdk/resources/messages/messages.mj\
-s"(){init_node_globals(),init_resource(),init_headers(),init_tracing(),init_tracing2(),init_messages_request(),init_MessageStream(),
-init_parser2(),init_batches(),init_batches(),init_error(),init_constants(),AvailableToolsLimitExceededError=(()=>{class AvailableToolsLimitExceededError2 extends BadRequestError{}
-return AvailableToolsLimitExceededError2._errorName="AvailableToolsLimitExceededError",AvailableToolsLimitExceededError2})(),
-CompactionBlockAmbiguousError=(()=>{class CompactionBlockAmbiguousError2 extends BadRequestError{}return CompactionBlockAmbiguousError2.
-_errorName="CompactionBlockAmbiguousError",CompactionBlockAmbiguousError2})(),CompactionBlockMisplacedError=(()=>{class CompactionBlockMisplacedError2 extends BadRequestError{}
-return CompactionBlockMisplacedError2._errorName="CompactionBlockMisplacedError",CompactionBlockMisplacedError2})(),CompactionContentMismatchError=
-(()=>{class CompactionContentMismatchError2 extends BadRequestError{}return CompactionContentMismatchError2._errorName="\
-CompactionContentMismatchError",CompactionContentMismatchError2})(),CompactionIncompleteTurnError=(()=>{class CompactionIncompleteTurnError2 extends BadRequestError{}
-return CompactionIncompleteTurnError2._errorName="CompactionIncompleteTurnError",CompactionIncompleteTurnError2})(),CompactionNothingToSummarizeError=
-(()=>{class CompactionNothingToSummarizeError2 extends BadRequestError{}return CompactionNothingToSummarizeError2._errorName=
-"CompactionNothingToSummarizeError",CompactionNothingToSummarizeError2})(),CompactionSignatureInvalidError=(()=>{class CompactionSignatureInvalidError2 extends BadRequestError{}
-return CompactionSignatureInvalidError2._errorName="CompactionSignatureInvalidError",CompactionSignatureInvalidError2})(),
-CompactionTooManyToolReferencesError=(()=>{class CompactionTooManyToolReferencesError2 extends BadRequestError{}return CompactionTooManyToolReferencesError2.
-_errorName="CompactionTooManyToolReferencesError",CompactionTooManyToolReferencesError2})(),CompactionToolChangesMismatchError=
-(()=>{class CompactionToolChangesMismatchError2 extends BadRequestError{}return CompactionToolChangesMismatchError2._errorName=
-"CompactionToolChangesMismatchError",CompactionToolChangesMismatchError2})(),ImageDimensionsTooLargeError=(()=>{class ImageDimensionsTooLargeError2 extends BadRequestError{}
-return ImageDimensionsTooLargeError2._errorName="ImageDimensionsTooLargeError",ImageDimensionsTooLargeError2})(),ThreadAlreadyContinuedError=
-(()=>{class ThreadAlreadyContinuedError2 extends BadRequestError{}return ThreadAlreadyContinuedError2._errorName="Thread\
-AlreadyContinuedError",ThreadAlreadyContinuedError2})(),ThreadContinueInFlightError=(()=>{class ThreadContinueInFlightError2 extends BadRequestError{}
-return ThreadContinueInFlightError2._errorName="ThreadContinueInFlightError",ThreadContinueInFlightError2})(),ThreadFingerprintMismatchError=
-(()=>{class ThreadFingerprintMismatchError2 extends BadRequestError{}return ThreadFingerprintMismatchError2._errorName="\
-ThreadFingerprintMismatchError",ThreadFingerprintMismatchError2})(),ThreadUnsupportedRequestError=(()=>{class ThreadUnsupportedRequestError2 extends BadRequestError{}
-return ThreadUnsupportedRequestError2._errorName="ThreadUnsupportedRequestError",ThreadUnsupportedRequestError2})(),ToolNameConflictError=
-(()=>{class ToolNameConflictError2 extends BadRequestError{}return ToolNameConflictError2._errorName="ToolNameConflictEr\
-ror",ToolNameConflictError2})(),ToolReferenceUnresolvedError=(()=>{class ToolReferenceUnresolvedError2 extends BadRequestError{}
-return ToolReferenceUnresolvedError2._errorName="ToolReferenceUnresolvedError",ToolReferenceUnresolvedError2})(),ThreadNotFoundError=
-(()=>{class ThreadNotFoundError2 extends NotFoundError{}return ThreadNotFoundError2._errorName="ThreadNotFoundError",ThreadNotFoundError2})(),
-CompactionUnavailableError=(()=>{class CompactionUnavailableError2 extends OverloadedError{}return CompactionUnavailableError2.
-_errorName="CompactionUnavailableError",CompactionUnavailableError2})(),Messages=(()=>{class Messages2 extends APIResource{constructor(){
-super(...arguments),this.batches=new Batches(this._client)}create(params,options){const{user_profile_id,workspace_id,...body}=params;
-body.model in DEPRECATED_MODELS&&console.warn(`The model '${body.model}' is deprecated and will reach end-of-life on ${DEPRECATED_MODELS[body.
-model]}
+${s}
+${d}`)}return s},"path"),"createPathTagFunction"),Sn=dm(xc)});var Sc,vc,Rc,Tc=S(()=>{c();q();Sc=(()=>{class e extends R{static{i(this,"FileNotDownloadableError")}}return e._errorName=
+"FileNotDownloadableError",e})(),vc=(()=>{class e extends R{static{i(this,"StorageQuotaExceededError")}}return e._errorName=
+"StorageQuotaExceededError",e})(),Rc=(()=>{class e extends X{static{i(this,"FileExpiredError")}}return e._errorName="Fil\
+eExpiredError",e})()});var Cc,Pc,kc,Nc,Oc,Ic,Mc,Bc,Lc,Uc,Fc,qc,Dc,zc,jc,$c,Hc,Kc,Gc=S(()=>{c();q();Cc=(()=>{class e extends R{static{i(this,"Cl\
+audeCodeKeyCreatorNotMemberError")}}return e._errorName="ClaudeCodeKeyCreatorNotMemberError",e})(),Pc=(()=>{class e extends R{static{
+i(this,"ClaudeCodeVersionTooOldError")}}return e._errorName="ClaudeCodeVersionTooOldError",e})(),kc=(()=>{class e extends R{static{
+i(this,"CMEKKeyDisabledError")}}return e._errorName="CMEKKeyDisabledError",e})(),Nc=(()=>{class e extends R{static{i(this,
+"CMEKKeyNetworkBlockedError")}}return e._errorName="CMEKKeyNetworkBlockedError",e})(),Oc=(()=>{class e extends R{static{
+i(this,"OrganizationOnHoldError")}}return e._errorName="OrganizationOnHoldError",e})(),Ic=(()=>{class e extends R{static{
+i(this,"OrganizationTypeNotSupportedError")}}return e._errorName="OrganizationTypeNotSupportedError",e})(),Mc=(()=>{class e extends R{static{
+i(this,"ParentOrganizationRequiredError")}}return e._errorName="ParentOrganizationRequiredError",e})(),Bc=(()=>{class e extends R{static{
+i(this,"RequestBodyEncodingInvalidError")}}return e._errorName="RequestBodyEncodingInvalidError",e})(),Lc=(()=>{class e extends R{static{
+i(this,"RequestBodyEncodingUnsupportedError")}}return e._errorName="RequestBodyEncodingUnsupportedError",e})(),Uc=(()=>{
+class e extends Ze{static{i(this,"LinkedOrganizationBillingUnavailableError")}}return e._errorName="LinkedOrganizationBi\
+llingUnavailableError",e})(),Fc=(()=>{class e extends Ze{static{i(this,"LinkedOrganizationSpendLimitReachedError")}}return e.
+_errorName="LinkedOrganizationSpendLimitReachedError",e})(),qc=(()=>{class e extends H{static{i(this,"SandboxEgressRestr\
+ictedError")}}return e._errorName="SandboxEgressRestrictedError",e})(),Dc=(()=>{class e extends Sr{static{i(this,"Reques\
+tBodyTooLargeAfterDecodingError")}}return e._errorName="RequestBodyTooLargeAfterDecodingError",e})(),zc=(()=>{class e extends qe{static{
+i(this,"ContractSpendLimitReachedError")}}return e._errorName="ContractSpendLimitReachedError",e})(),jc=(()=>{class e extends qe{static{
+i(this,"EnforcedSpendLimitReachedError")}}return e._errorName="EnforcedSpendLimitReachedError",e})(),$c=(()=>{class e extends qe{static{
+i(this,"RampLimitExceededError")}}return e._errorName="RampLimitExceededError",e})(),Hc=(()=>{class e extends Me{static{
+i(this,"CMEKContextUnavailableError")}}return e._errorName="CMEKContextUnavailableError",e})(),Kc=(()=>{class e extends Me{static{
+i(this,"CMEKKeyUnreachableError")}}return e._errorName="CMEKKeyUnreachableError",e})()});var Vc=S(()=>{c()});var Wc=S(()=>{c()});var Xc,Jc=S(()=>{c();q();Xc=(()=>{class e extends wr{static{i(this,"BetaHeartbeatPreconditionFailedError")}}return e._errorName=
+"BetaHeartbeatPreconditionFailedError",e})()});var Yc,Qc,Zc,el,rl,tl,nl=S(()=>{c();q();Yc=(()=>{class e extends R{static{i(this,"BetaEnvironmentArchivedError")}}return e.
+_errorName="BetaEnvironmentArchivedError",e})(),Qc=(()=>{class e extends R{static{i(this,"BetaInvalidConfigTypeChangeErr\
+or")}}return e._errorName="BetaInvalidConfigTypeChangeError",e})(),Zc=(()=>{class e extends R{static{i(this,"BetaInvalid\
+MetadataError")}}return e._errorName="BetaInvalidMetadataError",e})(),el=(()=>{class e extends H{static{i(this,"BetaEnvi\
+ronmentCreateDisabledError")}}return e._errorName="BetaEnvironmentCreateDisabledError",e})(),rl=(()=>{class e extends H{static{
+i(this,"BetaEnvironmentUpdateDisabledError")}}return e._errorName="BetaEnvironmentUpdateDisabledError",e})(),tl=(()=>{class e extends X{static{
+i(this,"BetaEnvironmentNotFoundError")}}return e._errorName="BetaEnvironmentNotFoundError",e})()});var ol,il=S(()=>{c();q();Pr();ui();ol=(()=>{class e{static{i(this,"JSONLDecoder")}constructor(r,n,o){this.iterator=r,this.
+response=o,this.controller=n}async*decoder(){let r=this.iterator;if(!r)throw new P("Cannot iterate over a consumed strea\
+m.");this.iterator=void 0;let n=new en;for await(let o of r)for(let a of n.decode(o))yield JSON.parse(a);for(let o of n.
+flush())yield JSON.parse(o)}[Symbol.asyncIterator](){return this.decoder()}static fromResponse(r,n){if(!r.body)throw n.abort(),
+typeof globalThis.navigator<"u"&&globalThis.navigator.product==="ReactNative"?new P("The default react-native fetch impl\
+ementation does not support streaming. Please use expo/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-\
+api"):new P("Attempted to iterate over a response with no body");return new e(Cr(r.body),n,r)}}return e})()});var Fi=S(()=>{c();q()});var al,sl=S(()=>{c();al={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
+0250805":8192}});var cl=S(()=>{c();Ke()});var ul,dl,pm,fm,mm,hm,ll,_m,pl,fl=S(()=>{c();ul=["true","false","null"],dl=i(e=>e===" "||e==="	"||e===`
+`||e==="\r","isWhitespace"),pm=i((e,t)=>ul.some(r=>r!==e&&r.startsWith(e))&&[...t].every(dl),"isTruncatedLiteral"),fm=i(
+e=>{let t=0,r=[];for(;t<e.length;){let n=e[t];if(n==="{"){r.push({type:"brace",value:"{"}),t++;continue}if(n==="}"){r.push(
+{type:"brace",value:"}"}),t++;continue}if(n==="["){r.push({type:"paren",value:"["}),t++;continue}if(n==="]"){r.push({type:"\
+paren",value:"]"}),t++;continue}if(n===":"){r.push({type:"separator",value:":"}),t++;continue}if(n===","){r.push({type:"\
+delimiter",value:","}),t++;continue}if(n==='"'){let s=t+1,l=s,p=!1;for(;;){if(l=e.indexOf('"',l),l===-1){p=!0;break}let u=0,
+f=l-1;for(;f>=s&&e[f]==="\\";)u++,f--;if(u%2===0)break;l++}p?t=e.length:(r.push({type:"string",value:e.slice(s,l)}),t=l+
+1);continue}if(dl(n)){t++;continue}let o=/[0-9]/;if(n&&o.test(n)||n==="-"||n==="."){let s="";for(n==="-"&&(s+=n,n=e[++t]);n&&
+(o.test(n)||n==="."||n==="e"||n==="E"||(n==="-"||n==="+")&&(s[s.length-1]==="e"||s[s.length-1]==="E"));)s+=n,n=e[++t];r.
+push({type:"number",value:s,unterminated:t===e.length});continue}let a=/[a-z]/i;if(n&&a.test(n)){let s="";for(;n&&a.test(
+n)&&t!==e.length;)s+=n,n=e[++t];if(ul.includes(s))r.push({type:"name",value:s});else if(!pm(s,e.slice(t)))return null;continue}
+return null}return r},"tokenize"),mm=i(e=>{let t=[];for(let a of e)(a.type==="brace"||a.type==="paren")&&(a.value==="{"||
+a.value==="["?t.push(a.value):t.pop());let r=t[t.length-1],n=e.length,o=/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
+for(;n>0;){let a=e[n-1];switch(a.type){case"separator":n--;continue;case"number":if(a.unterminated||!o.test(a.value)){n--;
+continue}break;case"string":let s=e[n-2];if(r==="{"&&(s?.type==="delimiter"||s?.type==="brace"&&s.value==="{")){n--;continue}
+break;case"delimiter":n--;break}break}return e.slice(0,n)},"strip"),hm=i(e=>{let t=[];for(let r of e)if(!(r.type!=="brac\
+e"&&r.type!=="paren")){if(r.value==="{")t.push("}");else if(r.value==="[")t.push("]");else if(t.pop()!==r.value)return null}
+return t.length>0&&t.reverse().map(r=>{r==="}"?e.push({type:"brace",value:"}"}):r==="]"&&e.push({type:"paren",value:"]"})}),
+e},"unstrip"),ll=i(e=>e?.type==="string"||e?.type==="number"||e?.type==="name","isScalar"),_m=i(e=>{let t="";return e.map(
+(r,n)=>{ll(e[n-1])&&ll(r)&&(t+=" "),r.type==="string"?t+='"'+r.value+'"':t+=r.value}),t},"generate"),pl=i(e=>{let t=fm(e),
+r=t&&hm(mm(t));return JSON.parse(r?_m(r):e)},"partialParse")});function ml(e,t){let r={};for(let a of Object.keys(e))a!=="input"&&(r[a]=e[a]);Object.defineProperty(r,vn,{value:t,enumerable:!1,
+writable:!0});let n,o=!1;return Object.defineProperty(r,"input",{enumerable:!0,configurable:!0,get(){return o||(n=t?pl(t):
+{},o=!0),n}}),r}var vn,hl=S(()=>{c();fl();vn="__json_buf";i(ml,"withLazyInput")});var _l,gl,El,yl,bl,Al,xl,wl,Sl,vl=S(()=>{c();q();_l=(()=>{class e extends R{static{i(this,"BetaBundleAttachmentNotSuppor\
+tedError")}}return e._errorName="BetaBundleAttachmentNotSupportedError",e})(),gl=(()=>{class e extends R{static{i(this,"\
+BetaBundleOnCallError")}}return e._errorName="BetaBundleOnCallError",e})(),El=(()=>{class e extends R{static{i(this,"Bet\
+aSlackChannelSetUpSettingsRefusedError")}}return e._errorName="BetaSlackChannelSetUpSettingsRefusedError",e})(),yl=(()=>{
+class e extends H{static{i(this,"BetaAPIKeyScopeMissingError")}}return e._errorName="BetaAPIKeyScopeMissingError",e})(),
+bl=(()=>{class e extends H{static{i(this,"BetaClaudeTagWritesNotEnabledError")}}return e._errorName="BetaClaudeTagWrites\
+NotEnabledError",e})(),Al=(()=>{class e extends H{static{i(this,"BetaComplianceConfigurationRestrictedError")}}return e.
+_errorName="BetaComplianceConfigurationRestrictedError",e})(),xl=(()=>{class e extends H{static{i(this,"BetaOrganization\
+LevelScopedAPIKeyRequiredError")}}return e._errorName="BetaOrganizationLevelScopedAPIKeyRequiredError",e})(),wl=(()=>{class e extends X{static{
+i(this,"BetaSlackChannelSetUpEnvironmentNotFoundError")}}return e._errorName="BetaSlackChannelSetUpEnvironmentNotFoundEr\
+ror",e})(),Sl=(()=>{class e extends Q{static{i(this,"BetaSlackChannelSetUpSettingsConflictError")}}return e._errorName="\
+BetaSlackChannelSetUpSettingsConflictError",e})()});var Rl,Tl,Cl,Pl,kl,Nl,Ol=S(()=>{c();q();Rl=(()=>{class e extends R{static{i(this,"BetaCannotSignOutPrimaryOwnerError")}}
+return e._errorName="BetaCannotSignOutPrimaryOwnerError",e})(),Tl=(()=>{class e extends R{static{i(this,"BetaCannotSignO\
+utSelfError")}}return e._errorName="BetaCannotSignOutSelfError",e})(),Cl=(()=>{class e extends H{static{i(this,"BetaCann\
+otSignOutManagedMemberError")}}return e._errorName="BetaCannotSignOutManagedMemberError",e})(),Pl=(()=>{class e extends H{static{
+i(this,"BetaCannotSignOutMembershipAdminError")}}return e._errorName="BetaCannotSignOutMembershipAdminError",e})(),kl=(()=>{
+class e extends H{static{i(this,"BetaCannotSignOutOwnerError")}}return e._errorName="BetaCannotSignOutOwnerError",e})(),
+Nl=(()=>{class e extends H{static{i(this,"BetaCannotSignOutPrivilegedMemberError")}}return e._errorName="BetaCannotSignO\
+utPrivilegedMemberError",e})()});var Il,Ml=S(()=>{c();q();Il=(()=>{class e extends X{static{i(this,"BetaRBACGroupNotFoundError")}}return e._errorName="Be\
+taRBACGroupNotFoundError",e})()});var Bl,Ll,Ul,Fl,ql,Dl=S(()=>{c();q();Bl=(()=>{class e extends R{static{i(this,"BetaScanFailedError")}}return e._errorName=
+"BetaScanFailedError",e})(),Ll=(()=>{class e extends Q{static{i(this,"BetaPluginNameTakenError")}}return e._errorName="B\
+etaPluginNameTakenError",e})(),Ul=(()=>{class e extends Q{static{i(this,"BetaScanPendingError")}}return e._errorName="Be\
+taScanPendingError",e})(),Fl=(()=>{class e extends Q{static{i(this,"BetaSkillNameTakenError")}}return e._errorName="Beta\
+SkillNameTakenError",e})(),ql=(()=>{class e extends Me{static{i(this,"BetaRegistrationPendingError")}}return e._errorName=
+"BetaRegistrationPendingError",e})()});var zl,jl=S(()=>{c();q();zl=(()=>{class e extends H{static{i(this,"BetaSpendLimitsAdminAPIWritesNotEnabledError")}}return e.
+_errorName="BetaSpendLimitsAdminAPIWritesNotEnabledError",e})()});var $l,Hl,Kl,Gl,Vl,Wl=S(()=>{c();q();$l=(()=>{class e extends R{static{i(this,"BetaCMEKFeatureUnsupportedError")}}return e.
+_errorName="BetaCMEKFeatureUnsupportedError",e})(),Hl=(()=>{class e extends R{static{i(this,"BetaRBACGroupOrderLimitExce\
+ededError")}}return e._errorName="BetaRBACGroupOrderLimitExceededError",e})(),Kl=(()=>{class e extends R{static{i(this,"\
+BetaSettingsDocumentLimitExceededError")}}return e._errorName="BetaSettingsDocumentLimitExceededError",e})(),Gl=(()=>{class e extends R{static{
+i(this,"BetaSettingsHistoryLimitExceededError")}}return e._errorName="BetaSettingsHistoryLimitExceededError",e})(),Vl=(()=>{
+class e extends X{static{i(this,"BetaRBACGroupManagedSettingsNotFoundError")}}return e._errorName="BetaRBACGroupManagedS\
+ettingsNotFoundError",e})()});var Xl,Jl,Yl,Ql=S(()=>{c();q();Xl=(()=>{class e extends R{static{i(this,"BetaOrganizationNotEnrolledInBetaError")}}return e.
+_errorName="BetaOrganizationNotEnrolledInBetaError",e})(),Jl=(()=>{class e extends R{static{i(this,"BetaRequestBodyTimeo\
+utError")}}return e._errorName="BetaRequestBodyTimeoutError",e})(),Yl=(()=>{class e extends R{static{i(this,"BetaUnsuppo\
+rtedCharsetError")}}return e._errorName="BetaUnsupportedCharsetError",e})()});function qi(e,t){let{user_profile_id:r,workspace_id:n,tools:o,messages:a}=e;return $([{...r!=null?{"anthropic-user-profi\
+le-id":r}:void 0,...n!=null?{"anthropic-workspace-id":n}:void 0},bc(o,a),t?.headers])}function Zl(e,t,r){if(!e._tracer)return;
+let n=qi(t,r);return te(e,"anthropic.messages.create",r,Xr(e,{body:t,headers:n,stream:!0}))}var Di=S(()=>{c();dr();Mi();
+Oe();gr();i(qi,"messagesCreateHeaders");i(Zl,"startMessagesStreamSpan")});function eu(e){return e?.output_config?.format}function zi(e,t,r){let n=eu(t);return!t||!("parse"in(n??{}))?{...e,content:e.
+content.map(o=>o.type==="text"?Object.defineProperty({...o},"parsed_output",{value:null,enumerable:!1}):o),parsed_output:null}:
+ji(e,t,r)}function ji(e,t,r){let n=null,o=e.content.map(a=>{if(a.type==="text"){let s=gm(t,a.text);return n===null&&(n=s),
+Object.defineProperty({...a},"parsed_output",{value:s,enumerable:!1})}return a});return{...e,content:o,parsed_output:n}}
+function gm(e,t){let r=eu(e);if(r?.type!=="json_schema")return null;try{return"parse"in r?r.parse(t):JSON.parse(t)}catch(n){
+throw new P(`Failed to parse structured output: ${n}`)}}var $i=S(()=>{c();q();i(eu,"getOutputFormat");i(zi,"maybeParseMe\
+ssage");i(ji,"parseMessage");i(gm,"parseOutputFormat")});function Xi(e){return e.type==="tool_use"||e.type==="server_tool_use"}var pe,Le,Se,Zr,Rn,et,rt,Tn,tt,ve,nt,Cn,Pn,Ve,kn,Nn,
+On,ot,We,ne,Hi,ru,Ki,Gi,Vi,Wi,tu,nu,ou=S(()=>{c();Ue();Mi();Fe();Fi();cl();$i();Di();gr();hl();i(Xi,"tracksToolInput");nu=
+(()=>{class e{static{i(this,"MessageStream")}constructor(r,n){pe.add(this),this.messages=[],this.receivedMessages=[],Le.
+set(this,void 0),Se.set(this,null),this.controller=new AbortController,Zr.set(this,void 0),Rn.set(this,()=>{}),et.set(this,
+()=>{}),rt.set(this,void 0),Tn.set(this,()=>{}),tt.set(this,()=>{}),ve.set(this,{}),nt.set(this,!1),Cn.set(this,!1),Pn.set(
+this,!1),Ve.set(this,!1),kn.set(this,void 0),Nn.set(this,void 0),On.set(this,void 0),ot.set(this,void 0),We.set(this,void 0),
+ne.set(this,void 0),Ki.set(this,o=>{if(B(this,Cn,!0,"f"),x(this,ne,"f")&&(x(this,ne,"f").streamed=void 0),me(o)&&(o=new he),
+o instanceof he)return B(this,Pn,!0,"f"),this._emit("abort",o);if(o instanceof P)return this._emit("error",o);if(o instanceof
+Error){let a=new P(o.message);return a.cause=o,this._emit("error",a)}return this._emit("error",new P(String(o)))}),B(this,
+Zr,new Promise((o,a)=>{B(this,Rn,o,"f"),B(this,et,a,"f")}),"f"),B(this,rt,new Promise((o,a)=>{B(this,Tn,o,"f"),B(this,tt,
+a,"f")}),"f"),x(this,Zr,"f").catch(()=>{}),x(this,rt,"f").catch(()=>{}),B(this,Se,r,"f"),B(this,ot,n?.logger??console,"f"),
+B(this,We,n?.client,"f")}get response(){return x(this,kn,"f")}get request_id(){return x(this,Nn,"f")}get workspace_id(){
+return x(this,On,"f")}async withResponse(){B(this,Ve,!0,"f");let r=await x(this,Zr,"f");if(!r)throw new Error("Could not\
+ resolve a `Response` object");return{data:this,response:r,request_id:r.headers.get("request-id"),workspace_id:r.headers.
+get("anthropic-workspace-id")}}static fromReadableStream(r){let n=new e(null);return n._run(()=>n._fromReadableStream(r)),
+n}static createMessage(r,n,o,{logger:a,client:s}={}){let l=new e(n,{logger:a,client:s});for(let p of n.messages)l._addMessageParam(
+p);return B(l,Se,{...n,stream:!0},"f"),l._run(()=>l._createMessage(r,{...n,stream:!0},{...o,headers:{...o?.headers,[yc]:"\
+stream"}})),l}_run(r){r().then(()=>{this._emitFinal(),this._emit("end")},x(this,Ki,"f"))}_addMessageParam(r){this.messages.
+push(r)}_addMessage(r,n=!0){this.receivedMessages.push(r),n&&this._emit("message",r)}async _createMessage(r,n,o){let a=o?.
+signal,s;a&&(a.aborted&&this.controller.abort(),s=this.controller.abort.bind(this.controller),a.addEventListener("abort",
+s));try{x(this,pe,"m",Gi).call(this),B(this,ne,o?.__span??(x(this,We,"f")&&Zl(x(this,We,"f"),n,o)),"f");let{response:l,data:p}=await r.
+create({...n,stream:!0},{...o,__span:x(this,ne,"f"),signal:this.controller.signal}).withResponse();try{this._connected(l)}catch(u){
+throw x(this,ne,"f")&&(x(this,ne,"f").failure=u),p.controller.abort(),u}for await(let u of p)try{x(this,pe,"m",Vi).call(
+this,u)}catch(f){throw x(this,ne,"f")&&(x(this,ne,"f").failure=f),f}if(p.controller.signal?.aborted)throw new he;x(this,
+pe,"m",Wi).call(this)}finally{a&&s&&a.removeEventListener("abort",s)}}_connected(r){this.ended||(B(this,kn,r,"f"),B(this,
+Nn,r?.headers.get("request-id"),"f"),B(this,On,r?.headers.get("anthropic-workspace-id"),"f"),x(this,Rn,"f").call(this,r),
+this._emit("connect"))}get ended(){return x(this,nt,"f")}get errored(){return x(this,Cn,"f")}get aborted(){return x(this,
+Pn,"f")}abort(){this.controller.abort()}on(r,n){return(x(this,ve,"f")[r]||(x(this,ve,"f")[r]=[])).push({listener:n}),this}off(r,n){
+let o=x(this,ve,"f")[r];if(!o)return this;let a=o.findIndex(s=>s.listener===n);return a>=0&&o.splice(a,1),this}once(r,n){
+return(x(this,ve,"f")[r]||(x(this,ve,"f")[r]=[])).push({listener:n,once:!0}),this}emitted(r){return new Promise((n,o)=>{
+B(this,Ve,!0,"f"),r!=="error"&&this.once("error",o),this.once(r,n)})}async done(){B(this,Ve,!0,"f"),await x(this,rt,"f")}get currentMessage(){
+return x(this,Le,"f")}async finalMessage(){return await this.done(),x(this,pe,"m",Hi).call(this)}async finalText(){return await this.
+done(),x(this,pe,"m",ru).call(this)}_emit(r,...n){if(x(this,nt,"f"))return;r==="end"&&(B(this,nt,!0,"f"),x(this,Tn,"f").
+call(this));let o=x(this,ve,"f")[r];if(o&&(x(this,ve,"f")[r]=o.filter(a=>!a.once),o.forEach(({listener:a})=>a(...n))),r===
+"abort"){let a=n[0];!x(this,Ve,"f")&&!o?.length&&Promise.reject(a),x(this,et,"f").call(this,a),x(this,tt,"f").call(this,
+a),this._emit("end");return}if(r==="error"){let a=n[0];!x(this,Ve,"f")&&!o?.length&&Promise.reject(a),x(this,et,"f").call(
+this,a),x(this,tt,"f").call(this,a),this._emit("end")}}_emitFinal(){this.receivedMessages.at(-1)&&this._emit("finalMessa\
+ge",x(this,pe,"m",Hi).call(this))}async _fromReadableStream(r,n){let o=n?.signal,a;o&&(o.aborted&&this.controller.abort(),
+a=this.controller.abort.bind(this.controller),o.addEventListener("abort",a));try{x(this,pe,"m",Gi).call(this),this._connected(
+null);let s=le.fromReadableStream(r,this.controller);for await(let l of s)x(this,pe,"m",Vi).call(this,l);if(s.controller.
+signal?.aborted)throw new he;x(this,pe,"m",Wi).call(this)}finally{o&&a&&o.removeEventListener("abort",a)}}[(Le=new WeakMap,
+Se=new WeakMap,Zr=new WeakMap,Rn=new WeakMap,et=new WeakMap,rt=new WeakMap,Tn=new WeakMap,tt=new WeakMap,ve=new WeakMap,
+nt=new WeakMap,Cn=new WeakMap,Pn=new WeakMap,Ve=new WeakMap,kn=new WeakMap,Nn=new WeakMap,On=new WeakMap,ot=new WeakMap,
+We=new WeakMap,ne=new WeakMap,Ki=new WeakMap,pe=new WeakSet,Hi=i(function(){if(this.receivedMessages.length===0)throw new P(
+"stream ended without producing a Message with role=assistant");return this.receivedMessages.at(-1)},"_MessageStream_get\
+FinalMessage"),ru=i(function(){if(this.receivedMessages.length===0)throw new P("stream ended without producing a Message\
+ with role=assistant");let n=this.receivedMessages.at(-1).content.filter(o=>o.type==="text").map(o=>o.text);if(n.length===
+0)throw new P("stream ended without producing a content block with type=text");return n.join(" ")},"_MessageStream_getFi\
+nalText"),Gi=i(function(){this.ended||B(this,Le,void 0,"f")},"_MessageStream_beginRequest"),Vi=i(function(n){if(this.ended)
+return;let o=x(this,pe,"m",tu).call(this,n);if(this._emit("_rawEvent",n),!!o)switch(this._emit("streamEvent",n,o),n.type){case"\
+content_block_delta":{let a=o.content.at(-1);switch(n.delta.type){case"text_delta":{a.type==="text"&&this._emit("text",n.
+delta.text,a.text||"");break}case"citations_delta":{a.type==="text"&&this._emit("citation",n.delta.citation,a.citations??
+[]);break}case"input_json_delta":{Xi(a)&&x(this,ve,"f").inputJson?.length&&this._emit("inputJson",n.delta.partial_json,a.
+input);break}case"thinking_delta":{a.type==="thinking"&&this._emit("thinking",n.delta.thinking,a.thinking);break}case"si\
+gnature_delta":{a.type==="thinking"&&this._emit("signature",a.signature);break}default:n.delta}break}case"message_stop":{
+x(this,We,"f")&&x(this,ne,"f")&&x(this,Se,"f")&&An(x(this,We,"f"),x(this,ne,"f"),x(this,Se,"f"),o),this._addMessageParam(
+o),this._addMessage(zi(o,x(this,Se,"f"),{logger:x(this,ot,"f")}),!0);break}case"content_block_stop":{this._emit("content\
+Block",o.content.at(-1));break}case"message_start":{B(this,Le,o,"f"),x(this,ne,"f")&&x(this,Se,"f")&&(x(this,ne,"f").streamed=
+{body:x(this,Se,"f"),message:o});break}case"content_block_start":case"message_delta":break}},"_MessageStream_addStreamEv\
+ent"),Wi=i(function(){if(this.ended)throw new P("stream has ended, this shouldn't happen");let n=x(this,Le,"f");if(!n)throw new P(
+"request ended without sending any chunks");return B(this,Le,void 0,"f"),zi(n,x(this,Se,"f"),{logger:x(this,ot,"f")})},"\
+_MessageStream_endRequest"),tu=i(function(n){let o=x(this,Le,"f");if(n.type==="message_start"){if(o)throw new P(`Unexpec\
+ted event order, got ${n.type} before receiving "message_stop"`);return n.message}if(o)switch(n.type){case"message_stop":
+return o;case"message_delta":return o.stop_reason=n.delta.stop_reason,o.stop_sequence=n.delta.stop_sequence,o.stop_details=
+n.delta.stop_details,o.usage.output_tokens=n.usage.output_tokens,n.delta.container!=null&&(o.container=n.delta.container),
+n.usage.input_tokens!=null&&(o.usage.input_tokens=n.usage.input_tokens),n.usage.cache_creation_input_tokens!=null&&(o.usage.
+cache_creation_input_tokens=n.usage.cache_creation_input_tokens),n.usage.cache_read_input_tokens!=null&&(o.usage.cache_read_input_tokens=
+n.usage.cache_read_input_tokens),n.usage.server_tool_use!=null&&(o.usage.server_tool_use=n.usage.server_tool_use),n.usage.
+output_tokens_details!=null&&(o.usage.output_tokens_details=n.usage.output_tokens_details),o;case"content_block_start":return o.
+content.push({...n.content_block}),o;case"content_block_delta":{let a=o.content.at(n.index);switch(n.delta.type){case"te\
+xt_delta":{a?.type==="text"&&(o.content[n.index]={...a,text:(a.text||"")+n.delta.text});break}case"citations_delta":{a?.
+type==="text"&&(o.content[n.index]={...a,citations:[...a.citations??[],n.delta.citation]});break}case"input_json_delta":{
+if(a&&Xi(a)){let s=(a[vn]||"")+n.delta.partial_json;o.content[n.index]=ml(a,s)}break}case"thinking_delta":{a?.type==="th\
+inking"&&(o.content[n.index]={...a,thinking:a.thinking+n.delta.thinking});break}case"signature_delta":{a?.type==="thinki\
+ng"&&(o.content[n.index]={...a,signature:n.delta.signature});break}default:n.delta}return o}case"content_block_stop":{let a=o.
+content.at(n.index);return a&&Xi(a)&&vn in a&&Object.defineProperty(a,"input",{value:a.input,enumerable:!0,configurable:!0,
+writable:!0}),o}default:return o}},"_MessageStream_accumulateMessage"),Symbol.asyncIterator)](){let r=[],n=[],o=!1;return this.
+on("_rawEvent",a=>{let s=n.shift();s?s.resolve(a):r.push(a)}),this.on("end",()=>{o=!0;for(let a of n)a.resolve(void 0);n.
+length=0}),this.on("abort",a=>{o=!0;for(let s of n)s.reject(a);n.length=0}),this.on("error",a=>{o=!0;for(let s of n)s.reject(
+a);n.length=0}),{next:i(async()=>r.length?{value:r.shift(),done:!1}:o?{value:void 0,done:!0}:new Promise((s,l)=>n.push({
+resolve:s,reject:l})).then(s=>s?{value:s,done:!1}:{value:void 0,done:!0}),"next"),return:i(async()=>(this.abort(),{value:void 0,
+done:!0}),"return")}}toReadableStream(){return new le(this[Symbol.asyncIterator].bind(this),this.controller).toReadableStream()}}
+return e})()});var Er,Ji=S(()=>{c();Si();Ui();dr();Oe();il();Fi();wc();Er=class extends mr{static{i(this,"Batches")}create(t,r){let{user_profile_id:n,
+workspace_id:o,...a}=t;return this._client.post("/v1/messages/batches",{body:a,...r,headers:$([{...n!=null?{"anthropic-u\
+ser-profile-id":n}:void 0,...o!=null?{"anthropic-workspace-id":o}:void 0},r?.headers]),__span:te(this._client,"anthropic\
+.messages.batches.create",r,{route:"/v1/messages/batches",attributes:{"anthropic.message.batch.request_count":a.requests?.
+length},createdIDAttribute:"anthropic.message.batch.id"})})}retrieve(t,r={},n){let{workspace_id:o}=r??{};return this._client.
+get(Sn`/v1/messages/batches/${t}`,{...n,headers:$([{...o!=null?{"anthropic-workspace-id":o}:void 0},n?.headers]),__span:te(
+this._client,"anthropic.messages.batches.retrieve",n,{route:"/v1/messages/batches/{message_batch_id}",attributes:{"anthr\
+opic.message.batch.id":t}})})}list(t={},r){let{workspace_id:n,...o}=t??{};return this._client.getAPIList("/v1/messages/b\
+atches",wn,{query:o,...r,headers:$([{...n!=null?{"anthropic-workspace-id":n}:void 0},r?.headers]),__span:te(this._client,
+"anthropic.messages.batches.list",r,{route:"/v1/messages/batches",queryParams:["after_id","before_id","limit"]})})}delete(t,r={},n){
+let{workspace_id:o}=r??{};return this._client.delete(Sn`/v1/messages/batches/${t}`,{...n,headers:$([{...o!=null?{"anthro\
+pic-workspace-id":o}:void 0},n?.headers]),__span:te(this._client,"anthropic.messages.batches.delete",n,{route:"/v1/messa\
+ges/batches/{message_batch_id}",attributes:{"anthropic.message.batch.id":t}})})}cancel(t,r={},n){let{workspace_id:o}=r??
+{};return this._client.post(Sn`/v1/messages/batches/${t}/cancel`,{...n,headers:$([{...o!=null?{"anthropic-workspace-id":o}:
+void 0},n?.headers]),__span:te(this._client,"anthropic.messages.batches.cancel",n,{route:"/v1/messages/batches/{message_\
+batch_id}/cancel",attributes:{"anthropic.message.batch.id":t}})})}async results(t,r={},n){let o=await this.retrieve(t,r,
+n);if(!o.results_url)throw new P(`No batch \`results_url\`; Has it finished processing? ${o.processing_status} - ${o.id}`);
+let{workspace_id:a}=r??{};return this._client.get(o.results_url,{...n,headers:$([{Accept:"application/binary",...a!=null?
+{"anthropic-workspace-id":a}:void 0},n?.headers]),stream:!0,__binaryResponse:!0,__span:te(this._client,"anthropic.messag\
+es.batches.results",n,{route:"/v1/messages/batches/{message_batch_id}/results",attributes:{"anthropic.message.batch.id":t}})}).
+_thenUnwrap((s,l)=>ol.fromResponse(l.response,l.controller))}}});var In,Mn,Bn,Ln,Un,Fn,qn,Dn,zn,jn,$n,Hn,Kn,Gn,Vn,Wn,Xn,Jn,au,iu,ym,Yi=S(()=>{c();Si();dr();Oe();gr();Di();ou();$i();Ji();
+Ji();q();sl();In=(()=>{class e extends R{static{i(this,"AvailableToolsLimitExceededError")}}return e._errorName="Availab\
+leToolsLimitExceededError",e})(),Mn=(()=>{class e extends R{static{i(this,"CompactionBlockAmbiguousError")}}return e._errorName=
+"CompactionBlockAmbiguousError",e})(),Bn=(()=>{class e extends R{static{i(this,"CompactionBlockMisplacedError")}}return e.
+_errorName="CompactionBlockMisplacedError",e})(),Ln=(()=>{class e extends R{static{i(this,"CompactionContentMismatchErro\
+r")}}return e._errorName="CompactionContentMismatchError",e})(),Un=(()=>{class e extends R{static{i(this,"CompactionInco\
+mpleteTurnError")}}return e._errorName="CompactionIncompleteTurnError",e})(),Fn=(()=>{class e extends R{static{i(this,"C\
+ompactionNothingToSummarizeError")}}return e._errorName="CompactionNothingToSummarizeError",e})(),qn=(()=>{class e extends R{static{
+i(this,"CompactionSignatureInvalidError")}}return e._errorName="CompactionSignatureInvalidError",e})(),Dn=(()=>{class e extends R{static{
+i(this,"CompactionTooManyToolReferencesError")}}return e._errorName="CompactionTooManyToolReferencesError",e})(),zn=(()=>{
+class e extends R{static{i(this,"CompactionToolChangesMismatchError")}}return e._errorName="CompactionToolChangesMismatc\
+hError",e})(),jn=(()=>{class e extends R{static{i(this,"ImageDimensionsTooLargeError")}}return e._errorName="ImageDimens\
+ionsTooLargeError",e})(),$n=(()=>{class e extends R{static{i(this,"ThreadAlreadyContinuedError")}}return e._errorName="T\
+hreadAlreadyContinuedError",e})(),Hn=(()=>{class e extends R{static{i(this,"ThreadContinueInFlightError")}}return e._errorName=
+"ThreadContinueInFlightError",e})(),Kn=(()=>{class e extends R{static{i(this,"ThreadFingerprintMismatchError")}}return e.
+_errorName="ThreadFingerprintMismatchError",e})(),Gn=(()=>{class e extends R{static{i(this,"ThreadUnsupportedRequestErro\
+r")}}return e._errorName="ThreadUnsupportedRequestError",e})(),Vn=(()=>{class e extends R{static{i(this,"ToolNameConflic\
+tError")}}return e._errorName="ToolNameConflictError",e})(),Wn=(()=>{class e extends R{static{i(this,"ToolReferenceUnres\
+olvedError")}}return e._errorName="ToolReferenceUnresolvedError",e})(),Xn=(()=>{class e extends X{static{i(this,"ThreadN\
+otFoundError")}}return e._errorName="ThreadNotFoundError",e})(),Jn=(()=>{class e extends vr{static{i(this,"CompactionUna\
+vailableError")}}return e._errorName="CompactionUnavailableError",e})(),au=(()=>{class e extends mr{static{i(this,"Messa\
+ges")}constructor(){super(...arguments),this.batches=new Er(this._client)}create(r,n){let{user_profile_id:o,workspace_id:a,
+...s}=r;s.model in iu&&console.warn(`The model '${s.model}' is deprecated and will reach end-of-life on ${iu[s.model]}
 Please migrate to a newer model. Visit https://docs.anthropic.com/en/docs/resources/model-deprecations for more informat\
-ion.`),MODELS_TO_WARN_WITH_THINKING_ENABLED.includes(body.model)&&body.thinking&&body.thinking.type==="enabled"&&console.
-warn(`Using Claude with ${body.model} and 'thinking.type=enabled' is deprecated. Use 'thinking.type=adaptive' instead wh\
-ich results in better model performance in our testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-t\
-hinking`);let timeout=options?.timeout??this._client._options.timeout;if(!body.stream&&timeout==null){const maxNonstreamingTokens=MODEL_NONSTREAMING_TOKENS[body.
-model]??void 0;timeout=this._client.calculateNonstreamingTimeout(body.max_tokens,maxNonstreamingTokens)}const request={body,
-timeout:timeout??6e5,...options,headers:messagesCreateHeaders(params,options),stream:params.stream??!1},call=this._client.
-_tracer&&startApiCallSpan(this._client,"anthropic.messages.create",options,messagesCreateSpanSettings(this._client,request));
-recordMessagesCreateRequest(this._client,call,body);const promise=this._client.post("/v1/messages",{...request,__span:call});
-return call?promise._thenUnwrap(data=>(recordMessagesCreateResponse(this._client,call,body,data),data)):promise}parse(params,options){
-return this.create(params,options).then(message=>parseMessage(message,params,{logger:this._client.logger??console}))}stream(body,options){
-const params=body;return MessageStream.createMessage(this,params,options,{logger:this._client.logger??console,client:this.
-_client})}countTokens(params,options){const{user_profile_id,workspace_id,...body}=params,request={body,...options,headers:buildHeaders(
-[{...user_profile_id!=null?{"anthropic-user-profile-id":user_profile_id}:void 0,...workspace_id!=null?{"anthropic-worksp\
-ace-id":workspace_id}:void 0},options?.headers])};return this._client.post("/v1/messages/count_tokens",{...request,__span:startApiCallSpan(
-this._client,"anthropic.messages.count_tokens",options,{route:"/v1/messages/count_tokens",request})})}}return Messages2.
-AvailableToolsLimitExceededError=AvailableToolsLimitExceededError,Messages2.CompactionBlockAmbiguousError=CompactionBlockAmbiguousError,
-Messages2.CompactionBlockMisplacedError=CompactionBlockMisplacedError,Messages2.CompactionContentMismatchError=CompactionContentMismatchError,
-Messages2.CompactionIncompleteTurnError=CompactionIncompleteTurnError,Messages2.CompactionNothingToSummarizeError=CompactionNothingToSummarizeError,
-Messages2.CompactionSignatureInvalidError=CompactionSignatureInvalidError,Messages2.CompactionTooManyToolReferencesError=
-CompactionTooManyToolReferencesError,Messages2.CompactionToolChangesMismatchError=CompactionToolChangesMismatchError,Messages2.
-ImageDimensionsTooLargeError=ImageDimensionsTooLargeError,Messages2.ThreadAlreadyContinuedError=ThreadAlreadyContinuedError,
-Messages2.ThreadContinueInFlightError=ThreadContinueInFlightError,Messages2.ThreadFingerprintMismatchError=ThreadFingerprintMismatchError,
-Messages2.ThreadUnsupportedRequestError=ThreadUnsupportedRequestError,Messages2.ToolNameConflictError=ToolNameConflictError,
-Messages2.ToolReferenceUnresolvedError=ToolReferenceUnresolvedError,Messages2.ThreadNotFoundError=ThreadNotFoundError,Messages2.
-CompactionUnavailableError=CompactionUnavailableError,Messages2.Batches=Batches,Messages2})(),DEPRECATED_MODELS={"claude\
--sonnet-4-5":"November 30th, 2026","claude-sonnet-4-5-20250929":"November 30th, 2026"},MODELS_TO_WARN_WITH_THINKING_ENABLED=
-["claude-mythos-preview","claude-opus-4-6"]}}),OrgAPIKeyLimitExceededError,WorkspaceAPIKeyLimitExceededError,init_api_keys=__esm(
-{"node_modules/@anthropic-ai/sdk/resources/organization/api-keys.mjs"(){init_node_globals(),init_error(),OrgAPIKeyLimitExceededError=
-(()=>{class OrgAPIKeyLimitExceededError2 extends BadRequestError{}return OrgAPIKeyLimitExceededError2._errorName="OrgAPI\
-KeyLimitExceededError",OrgAPIKeyLimitExceededError2})(),WorkspaceAPIKeyLimitExceededError=(()=>{class WorkspaceAPIKeyLimitExceededError2 extends BadRequestError{}
-return WorkspaceAPIKeyLimitExceededError2._errorName="WorkspaceAPIKeyLimitExceededError",WorkspaceAPIKeyLimitExceededError2})()}}),
-ExternalKeyInWorkspacePolicyError,ExternalKeyValidationFailedError,ExternalKeyValidationTimedOutError,ExternalKeyChangedError,
-init_external_keys=__esm({"node_modules/@anthropic-ai/sdk/resources/organization/external-keys.mjs"(){init_node_globals(),
-init_error(),ExternalKeyInWorkspacePolicyError=(()=>{class ExternalKeyInWorkspacePolicyError2 extends BadRequestError{}return ExternalKeyInWorkspacePolicyError2.
-_errorName="ExternalKeyInWorkspacePolicyError",ExternalKeyInWorkspacePolicyError2})(),ExternalKeyValidationFailedError=(()=>{
-class ExternalKeyValidationFailedError2 extends BadRequestError{}return ExternalKeyValidationFailedError2._errorName="Ex\
-ternalKeyValidationFailedError",ExternalKeyValidationFailedError2})(),ExternalKeyValidationTimedOutError=(()=>{class ExternalKeyValidationTimedOutError2 extends BadRequestError{}
-return ExternalKeyValidationTimedOutError2._errorName="ExternalKeyValidationTimedOutError",ExternalKeyValidationTimedOutError2})(),
-ExternalKeyChangedError=(()=>{class ExternalKeyChangedError2 extends ConflictError{}return ExternalKeyChangedError2._errorName=
-"ExternalKeyChangedError",ExternalKeyChangedError2})()}}),AlreadyMemberError,CannotInviteEmailsWithUnverifiedDomainsError,
-EmailDomainNotAllowedError,InviteAlreadyExistsError,init_invites=__esm({"node_modules/@anthropic-ai/sdk/resources/organi\
-zation/invites.mjs"(){init_node_globals(),init_error(),AlreadyMemberError=(()=>{class AlreadyMemberError2 extends BadRequestError{}
-return AlreadyMemberError2._errorName="AlreadyMemberError",AlreadyMemberError2})(),CannotInviteEmailsWithUnverifiedDomainsError=
-(()=>{class CannotInviteEmailsWithUnverifiedDomainsError2 extends BadRequestError{}return CannotInviteEmailsWithUnverifiedDomainsError2.
-_errorName="CannotInviteEmailsWithUnverifiedDomainsError",CannotInviteEmailsWithUnverifiedDomainsError2})(),EmailDomainNotAllowedError=
-(()=>{class EmailDomainNotAllowedError2 extends BadRequestError{}return EmailDomainNotAllowedError2._errorName="EmailDom\
-ainNotAllowedError",EmailDomainNotAllowedError2})(),InviteAlreadyExistsError=(()=>{class InviteAlreadyExistsError2 extends BadRequestError{}
-return InviteAlreadyExistsError2._errorName="InviteAlreadyExistsError",InviteAlreadyExistsError2})()}}),CannotRemoveLastMemberError,
-init_users2=__esm({"node_modules/@anthropic-ai/sdk/resources/organization/users.mjs"(){init_node_globals(),init_error(),
-CannotRemoveLastMemberError=(()=>{class CannotRemoveLastMemberError2 extends BadRequestError{}return CannotRemoveLastMemberError2.
-_errorName="CannotRemoveLastMemberError",CannotRemoveLastMemberError2})()}}),RBACGroupGrantsOwnerAccessError,RBACGroupOwnerAccessUnconfirmedError,
-init_rbac_groups2=__esm({"node_modules/@anthropic-ai/sdk/resources/organization/rbac-groups/rbac-groups.mjs"(){init_node_globals(),
-init_error(),RBACGroupGrantsOwnerAccessError=(()=>{class RBACGroupGrantsOwnerAccessError2 extends BadRequestError{}return RBACGroupGrantsOwnerAccessError2.
-_errorName="RBACGroupGrantsOwnerAccessError",RBACGroupGrantsOwnerAccessError2})(),RBACGroupOwnerAccessUnconfirmedError=(()=>{
-class RBACGroupOwnerAccessUnconfirmedError2 extends BadRequestError{}return RBACGroupOwnerAccessUnconfirmedError2._errorName=
-"RBACGroupOwnerAccessUnconfirmedError",RBACGroupOwnerAccessUnconfirmedError2})()}}),KeyProfileMismatchError,WorkspaceMemberLimitExceededError,
-WorkspacePolicyViolationError,init_workspaces=__esm({"node_modules/@anthropic-ai/sdk/resources/organization/workspaces/w\
-orkspaces.mjs"(){init_node_globals(),init_error(),KeyProfileMismatchError=(()=>{class KeyProfileMismatchError2 extends BadRequestError{}
-return KeyProfileMismatchError2._errorName="KeyProfileMismatchError",KeyProfileMismatchError2})(),WorkspaceMemberLimitExceededError=
-(()=>{class WorkspaceMemberLimitExceededError2 extends BadRequestError{}return WorkspaceMemberLimitExceededError2._errorName=
-"WorkspaceMemberLimitExceededError",WorkspaceMemberLimitExceededError2})(),WorkspacePolicyViolationError=(()=>{class WorkspacePolicyViolationError2 extends BadRequestError{}
-return WorkspacePolicyViolationError2._errorName="WorkspacePolicyViolationError",WorkspacePolicyViolationError2})()}}),OrgMemberLimitExceededError,
-RBACRoleNotFoundError,ConcurrentMembershipChangeError,init_organization=__esm({"node_modules/@anthropic-ai/sdk/resources\
-/organization/organization.mjs"(){init_node_globals(),init_error(),OrgMemberLimitExceededError=(()=>{class OrgMemberLimitExceededError2 extends BadRequestError{}
-return OrgMemberLimitExceededError2._errorName="OrgMemberLimitExceededError",OrgMemberLimitExceededError2})(),RBACRoleNotFoundError=
-(()=>{class RBACRoleNotFoundError2 extends NotFoundError{}return RBACRoleNotFoundError2._errorName="RBACRoleNotFoundErro\
-r",RBACRoleNotFoundError2})(),ConcurrentMembershipChangeError=(()=>{class ConcurrentMembershipChangeError2 extends ConflictError{}
-return ConcurrentMembershipChangeError2._errorName="ConcurrentMembershipChangeError",ConcurrentMembershipChangeError2})()}}),
-SkillReadBlockedUndecryptableError,init_skills=__esm({"node_modules/@anthropic-ai/sdk/resources/skills/skills.mjs"(){init_node_globals(),
-init_error(),SkillReadBlockedUndecryptableError=(()=>{class SkillReadBlockedUndecryptableError2 extends ConflictError{}return SkillReadBlockedUndecryptableError2.
-_errorName="SkillReadBlockedUndecryptableError",SkillReadBlockedUndecryptableError2})()}}),UserProfileNotFoundError,UserProfileRequiredError,
-UserProfileBillingNotAuthorizedError,UserProfileNotBillableError,init_user_profiles=__esm({"node_modules/@anthropic-ai/s\
-dk/resources/user-profiles/user-profiles.mjs"(){init_node_globals(),init_error(),UserProfileNotFoundError=(()=>{class UserProfileNotFoundError2 extends BadRequestError{}
-return UserProfileNotFoundError2._errorName="UserProfileNotFoundError",UserProfileNotFoundError2})(),UserProfileRequiredError=
-(()=>{class UserProfileRequiredError2 extends BadRequestError{}return UserProfileRequiredError2._errorName="UserProfileR\
-equiredError",UserProfileRequiredError2})(),UserProfileBillingNotAuthorizedError=(()=>{class UserProfileBillingNotAuthorizedError2 extends PermissionDeniedError{}
-return UserProfileBillingNotAuthorizedError2._errorName="UserProfileBillingNotAuthorizedError",UserProfileBillingNotAuthorizedError2})(),
-UserProfileNotBillableError=(()=>{class UserProfileNotBillableError2 extends PermissionDeniedError{}return UserProfileNotBillableError2.
-_errorName="UserProfileNotBillableError",UserProfileNotBillableError2})()}}),ERROR_CODE_CLASSES,init_error_classes=__esm(
-{"node_modules/@anthropic-ai/sdk/core/error-classes.mjs"(){init_node_globals(),init_files(),init_shared(),init_beta(),init_messages(),
-init_api_keys(),init_external_keys(),init_invites(),init_organization(),init_users2(),init_skills(),init_user_profiles(),
-init_environments(),init_work(),init_users(),init_rbac_groups2(),init_workspaces(),init_claude_tag(),init_plugins(),init_rbac_groups(),
-init_spend_limits(),init_managed_settings(),ERROR_CODE_CLASSES=new Map([["400 already_member",AlreadyMemberError],["400 \
-available_tools_limit_exceeded",AvailableToolsLimitExceededError],["400 bundle_attachment_not_supported",BetaBundleAttachmentNotSupportedError],
-["400 bundle_on_call",BetaBundleOnCallError],["400 cannot_invite_emails_with_unverified_domains",CannotInviteEmailsWithUnverifiedDomainsError],
-["400 cannot_remove_last_member",CannotRemoveLastMemberError],["400 cannot_sign_out_primary_owner",BetaCannotSignOutPrimaryOwnerError],
-["400 cannot_sign_out_self",BetaCannotSignOutSelfError],["400 claude_code_key_creator_not_member",ClaudeCodeKeyCreatorNotMemberError],
-["400 claude_code_version_too_old",ClaudeCodeVersionTooOldError],["400 cmek_feature_unsupported",BetaCMEKFeatureUnsupportedError],
-["400 cmek_key_disabled",CMEKKeyDisabledError],["400 cmek_key_network_blocked",CMEKKeyNetworkBlockedError],["400 compact\
-ion_block_ambiguous",CompactionBlockAmbiguousError],["400 compaction_block_misplaced",CompactionBlockMisplacedError],["4\
-00 compaction_content_mismatch",CompactionContentMismatchError],["400 compaction_incomplete_turn",CompactionIncompleteTurnError],
-["400 compaction_nothing_to_summarize",CompactionNothingToSummarizeError],["400 compaction_signature_invalid",CompactionSignatureInvalidError],
-["400 compaction_too_many_tool_references",CompactionTooManyToolReferencesError],["400 compaction_tool_changes_mismatch",
-CompactionToolChangesMismatchError],["400 email_domain_not_allowed",EmailDomainNotAllowedError],["400 environment_archiv\
-ed",BetaEnvironmentArchivedError],["400 external_key_in_workspace_policy",ExternalKeyInWorkspacePolicyError],["400 exter\
-nal_key_validation_failed",ExternalKeyValidationFailedError],["400 external_key_validation_timed_out",ExternalKeyValidationTimedOutError],
-["400 file_not_downloadable",FileNotDownloadableError],["400 image_dimensions_too_large",ImageDimensionsTooLargeError],[
-"400 invalid_config_type_change",BetaInvalidConfigTypeChangeError],["400 invalid_metadata",BetaInvalidMetadataError],["4\
-00 invite_already_exists",InviteAlreadyExistsError],["400 key_profile_mismatch",KeyProfileMismatchError],["400 org_api_k\
-ey_limit_exceeded",OrgAPIKeyLimitExceededError],["400 org_member_limit_exceeded",OrgMemberLimitExceededError],["400 orga\
-nization_not_enrolled_in_beta",BetaOrganizationNotEnrolledInBetaError],["400 organization_on_hold",OrganizationOnHoldError],
-["400 organization_type_not_supported",OrganizationTypeNotSupportedError],["400 parent_organization_required",ParentOrganizationRequiredError],
-["400 rbac_group_grants_owner_access",RBACGroupGrantsOwnerAccessError],["400 rbac_group_order_limit_exceeded",BetaRBACGroupOrderLimitExceededError],
-["400 rbac_group_owner_access_unconfirmed",RBACGroupOwnerAccessUnconfirmedError],["400 request_body_encoding_invalid",RequestBodyEncodingInvalidError],
-["400 request_body_encoding_unsupported",RequestBodyEncodingUnsupportedError],["400 request_body_timeout",BetaRequestBodyTimeoutError],
-["400 scan_failed",BetaScanFailedError],["400 settings_document_limit_exceeded",BetaSettingsDocumentLimitExceededError],
-["400 settings_history_limit_exceeded",BetaSettingsHistoryLimitExceededError],["400 slack_channel_set_up_settings_refuse\
-d",BetaSlackChannelSetUpSettingsRefusedError],["400 storage_quota_exceeded",StorageQuotaExceededError],["400 thread_alre\
-ady_continued",ThreadAlreadyContinuedError],["400 thread_continue_in_flight",ThreadContinueInFlightError],["400 thread_f\
-ingerprint_mismatch",ThreadFingerprintMismatchError],["400 thread_unsupported_request",ThreadUnsupportedRequestError],["\
-400 tool_name_conflict",ToolNameConflictError],["400 tool_reference_unresolved",ToolReferenceUnresolvedError],["400 unsu\
-pported_charset",BetaUnsupportedCharsetError],["400 user_profile_not_found",UserProfileNotFoundError],["400 user_profile\
-_required",UserProfileRequiredError],["400 workspace_api_key_limit_exceeded",WorkspaceAPIKeyLimitExceededError],["400 wo\
-rkspace_member_limit_exceeded",WorkspaceMemberLimitExceededError],["400 workspace_policy_violation",WorkspacePolicyViolationError],
-["402 linked_organization_billing_unavailable",LinkedOrganizationBillingUnavailableError],["402 linked_organization_spen\
-d_limit_reached",LinkedOrganizationSpendLimitReachedError],["403 api_key_scope_missing",BetaAPIKeyScopeMissingError],["4\
-03 cannot_sign_out_managed_member",BetaCannotSignOutManagedMemberError],["403 cannot_sign_out_membership_admin",BetaCannotSignOutMembershipAdminError],
-["403 cannot_sign_out_owner",BetaCannotSignOutOwnerError],["403 cannot_sign_out_privileged_member",BetaCannotSignOutPrivilegedMemberError],
-["403 claude_tag_writes_not_enabled",BetaClaudeTagWritesNotEnabledError],["403 compliance_configuration_restricted",BetaComplianceConfigurationRestrictedError],
-["403 environment_create_disabled",BetaEnvironmentCreateDisabledError],["403 environment_update_disabled",BetaEnvironmentUpdateDisabledError],
-["403 organization_level_scoped_api_key_required",BetaOrganizationLevelScopedAPIKeyRequiredError],["403 sandbox_egress_r\
-estricted",SandboxEgressRestrictedError],["403 spend_limits_admin_api_writes_not_enabled",BetaSpendLimitsAdminAPIWritesNotEnabledError],
-["403 user_profile_billing_not_authorized",UserProfileBillingNotAuthorizedError],["403 user_profile_not_billable",UserProfileNotBillableError],
-["404 environment_not_found",BetaEnvironmentNotFoundError],["404 file_expired",FileExpiredError],["404 rbac_group_manage\
-d_settings_not_found",BetaRBACGroupManagedSettingsNotFoundError],["404 rbac_group_not_found",BetaRBACGroupNotFoundError],
-["404 rbac_role_not_found",RBACRoleNotFoundError],["404 slack_channel_set_up_environment_not_found",BetaSlackChannelSetUpEnvironmentNotFoundError],
-["404 thread_not_found",ThreadNotFoundError],["409 concurrent_membership_change",ConcurrentMembershipChangeError],["409 \
-external_key_changed",ExternalKeyChangedError],["409 plugin_name_taken",BetaPluginNameTakenError],["409 scan_pending",BetaScanPendingError],
-["409 skill_name_taken",BetaSkillNameTakenError],["409 skill_read_blocked_undecryptable",SkillReadBlockedUndecryptableError],
-["409 slack_channel_set_up_settings_conflict",BetaSlackChannelSetUpSettingsConflictError],["412 heartbeat_precondition_f\
-ailed",BetaHeartbeatPreconditionFailedError],["413 request_body_too_large_after_decoding",RequestBodyTooLargeAfterDecodingError],
-["429 contract_spend_limit_reached",ContractSpendLimitReachedError],["429 enforced_spend_limit_reached",EnforcedSpendLimitReachedError],
-["429 ramp_limit_exceeded",RampLimitExceededError],["503 cmek_context_unavailable",CMEKContextUnavailableError],["503 cm\
-ek_key_unreachable",CMEKKeyUnreachableError],["503 registration_pending",BetaRegistrationPendingError],["529 compaction_\
-unavailable",CompactionUnavailableError]])}}),node_exports={};__export(node_exports,{child_process:()=>child_process,crypto:()=>crypto,
-fs:()=>fs,os:()=>os,path:()=>path2,stream:()=>stream,util:()=>util});import*as child_process from"node:child_process";import*as crypto from"node:crypto";
-import*as fs from"node:fs";import*as os from"node:os";import*as path2 from"node:path";import*as stream from"node:stream";
-import*as util from"node:util";var init_node=__esm({"node_modules/@anthropic-ai/sdk/internal/node.mjs"(){init_node_globals()}});
-function requireSecureTokenEndpoint(baseURL){if(!baseURL)return;let u;try{u=new URL(baseURL)}catch(err){throw new WorkloadIdentityError(
-`Invalid token endpoint base URL "${baseURL}": ${err}`)}if(u.protocol==="https:")return;const host=u.hostname.toLowerCase().
-replace(/^\[|\]$/g,"");if(!(u.protocol==="http:"&&(host==="localhost"||host==="127.0.0.1"||host==="::1")))throw new WorkloadIdentityError(
-`Refusing to send credential over non-https token endpoint "${baseURL}"`)}async function parseTokenResponse(resp,requestId){
-const text=await readLimitedText(resp);let data;try{data=JSON.parse(text)}catch{throw new WorkloadIdentityError(`Token e\
-ndpoint returned non-JSON response (status ${resp.status})`,resp.status,redactSensitive(text),requestId)}if(!data.access_token)
-throw new WorkloadIdentityError(`Token endpoint response missing access_token: ${JSON.stringify(redactSensitive(data))}`,
-resp.status,redactSensitive(data),requestId);if(data.token_type&&data.token_type.toLowerCase()!=="bearer")throw new WorkloadIdentityError(
-`Token endpoint response: unsupported token_type "${data.token_type}" (want Bearer)`,resp.status,redactSensitive(data),requestId);
-return data}function redactSensitive(body){if(body==null)return body;if(typeof body=="string"){let parsed;try{parsed=JSON.
-parse(body)}catch{return body.length<=MAX_ERROR_BODY_CHARS?body:body.slice(0,MAX_ERROR_BODY_CHARS)+`... <${body.length-MAX_ERROR_BODY_CHARS}\
- more chars>`}return JSON.stringify(redactSensitive(parsed))}if(typeof body=="object"&&!Array.isArray(body)){const out={};
-for(const[k,v]of Object.entries(body))SAFE_ERROR_KEYS.has(k)&&(out[k]=v);return out}return null}async function checkCredentialsFileSafety(path3,onWarn=m=>console.
-warn(`anthropic-sdk: ${m}`)){if(typeof process>"u"||process.platform==="win32")return;const{fs:fs2}=await Promise.resolve().
-then(()=>(init_node(),node_exports));let resolved=path3,st;try{resolved=await fs2.promises.realpath(path3),st=await fs2.
-promises.stat(resolved)}catch{return}const mode=st.mode&511;if(mode&18)throw new WorkloadIdentityError(`Credentials file\
- at ${resolved} is group/world-writable (mode 0o${mode.toString(8)}); this allows other local users to plant tokens. Run\
- \`chmod 600 ${resolved}\`.`);if(mode&36)throw new WorkloadIdentityError(`Credentials file at ${resolved} is group/world\
--readable (mode 0o${mode.toString(8)}); run \`chmod 600 ${resolved}\` before retrying.`);typeof process.getuid=="functio\
-n"&&st.uid!==process.getuid()&&onWarn(`credentials file at ${resolved} is owned by uid ${st.uid} (current process uid ${process.
-getuid()}); verify this is intentional.`)}async function writeCredentialsFileAtomic(targetPath,data){const{fs:fs2,path:path3}=await Promise.
-resolve().then(()=>(init_node(),node_exports)),dir=path3.dirname(targetPath);await fs2.promises.mkdir(dir,{recursive:!0,
-mode:448});const tmpPath=`${targetPath}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;try{const fh=await fs2.
-promises.open(tmpPath,"w",384);try{await fh.writeFile(JSON.stringify(data,null,2)),await fh.sync()}finally{await fh.close()}
-await fs2.promises.rename(tmpPath,targetPath)}catch(err){throw await fs2.promises.unlink(tmpPath).catch(()=>{}),err}try{
-const dirFh=await fs2.promises.open(dir,"r");try{await dirFh.sync()}finally{await dirFh.close()}}catch{}}async function readLimitedText(resp){
-if(!resp.body)return"";const reader=resp.body.getReader(),chunks=[];let received=0;for(;;){const{done,value}=await reader.
-read();if(done)break;if(received+value.length>MAX_TOKEN_RESPONSE_BYTES){const remaining=MAX_TOKEN_RESPONSE_BYTES-received;
-remaining>0&&chunks.push(value.subarray(0,remaining)),await reader.cancel();break}chunks.push(value),received+=value.length}
-let merged;if(chunks.length===1)merged=chunks[0];else{merged=new Uint8Array(chunks.reduce((n,c)=>n+c.length,0));let offset=0;
-for(const c of chunks)merged.set(c,offset),offset+=c.length}return new TextDecoder("utf-8").decode(merged)}var GRANT_TYPE_JWT_BEARER,
-GRANT_TYPE_REFRESH_TOKEN,TOKEN_ENDPOINT,OAUTH_API_BETA_HEADER,FEDERATION_BETA_HEADER,ADVISORY_REFRESH_THRESHOLD_IN_SECONDS,
-MANDATORY_REFRESH_THRESHOLD_IN_SECONDS,ADVISORY_REFRESH_BACKOFF_IN_SECONDS,MAX_TOKEN_RESPONSE_BYTES,MAX_ERROR_BODY_CHARS,
-SAFE_ERROR_KEYS,WorkloadIdentityError,init_types=__esm({"node_modules/@anthropic-ai/sdk/lib/credentials/types.mjs"(){init_node_globals(),
-init_error(),GRANT_TYPE_JWT_BEARER="urn:ietf:params:oauth:grant-type:jwt-bearer",GRANT_TYPE_REFRESH_TOKEN="refresh_token",
-TOKEN_ENDPOINT="/v1/oauth/token",OAUTH_API_BETA_HEADER="oauth-2025-04-20",FEDERATION_BETA_HEADER="oidc-federation-2026-0\
-4-01",ADVISORY_REFRESH_THRESHOLD_IN_SECONDS=120,MANDATORY_REFRESH_THRESHOLD_IN_SECONDS=30,ADVISORY_REFRESH_BACKOFF_IN_SECONDS=
-5,MAX_TOKEN_RESPONSE_BYTES=1<<20,MAX_ERROR_BODY_CHARS=2e3,SAFE_ERROR_KEYS=new Set(["error","error_description","error_ur\
-i"]),WorkloadIdentityError=(()=>{class WorkloadIdentityError2 extends AnthropicError{constructor(message,statusCode=null,body=null,requestId=null){
-super(message),this.statusCode=statusCode,this.body=body,this.requestId=requestId}}return WorkloadIdentityError2._errorName=
-"WorkloadIdentityError",WorkloadIdentityError2})()}});function nowAsSeconds(){return Math.floor(Date.now()/1e3)}var init_time=__esm(
-{"node_modules/@anthropic-ai/sdk/internal/utils/time.mjs"(){init_node_globals()}}),TokenCache,init_token_cache=__esm({"n\
-ode_modules/@anthropic-ai/sdk/lib/credentials/token-cache.mjs"(){init_node_globals(),init_types(),init_time(),TokenCache=
-class{constructor(provider,onAdvisoryRefreshError){this.cached=null,this.pendingRefresh=null,this.nextForce=!1,this.lastAdvisoryError=
-0,this.provider=provider,this.onAdvisoryRefreshError=onAdvisoryRefreshError}async getToken(){const force=this.nextForce;
-this.nextForce=!1;const cached=this.cached;if(force||cached==null)return(await this.refresh(force)).token;if(cached.expiresAt==
-null)return cached.token;const remaining=cached.expiresAt-nowAsSeconds();return remaining>ADVISORY_REFRESH_THRESHOLD_IN_SECONDS?
-cached.token:remaining>MANDATORY_REFRESH_THRESHOLD_IN_SECONDS?(this.backgroundRefresh(),cached.token):(await this.refresh()).
-token}invalidate(){this.cached=null,this.nextForce=!0}refresh(force=!1){return this.pendingRefresh&&!force?this.pendingRefresh:
-this.doRefresh(force)}backgroundRefresh(){this.pendingRefresh||nowAsSeconds()-this.lastAdvisoryError<ADVISORY_REFRESH_BACKOFF_IN_SECONDS||
-this.doRefresh().catch(err=>{this.lastAdvisoryError=nowAsSeconds(),this.onAdvisoryRefreshError?.(err)})}doRefresh(force=!1){
-return this.pendingRefresh=this.provider(force?{forceRefresh:!0}:void 0).then(token=>(this.cached=token,this.pendingRefresh=
-null,token),err=>{throw this.pendingRefresh=null,err}),this.pendingRefresh}}}}),init_utils2=__esm({"node_modules/@anthro\
-pic-ai/sdk/internal/utils.mjs"(){init_node_globals(),init_values(),init_base64(),init_env(),init_log(),init_uuid(),init_sleep(),
-init_query()}});function validateProfileName(name){if(!name)throw new Error("profile name is empty");if(name==="."||name===
-"..")throw new Error(`profile name "${name}" is not allowed`);if(name.includes("/")||name.includes("\\"))throw new Error(
-`profile name "${name}" must not contain path separators`);if(!PROFILE_NAME_PATTERN.test(name))throw new Error(`profile \
-name "${name}" contains disallowed characters (allowed: letters, digits, '_', '.', '-')`)}var CREDENTIALS_FILE_VERSION,PROFILE_NAME_PATTERN,
-loadConfigWithSource,getCredentialsPath,getRootConfigPath,supportsLocalConfigFiles,getActiveProfileName,init_credentials=__esm(
-{"node_modules/@anthropic-ai/sdk/core/credentials.mjs"(){init_node_globals(),init_error(),init_detect_platform(),init_utils2(),
-CREDENTIALS_FILE_VERSION="1.0",PROFILE_NAME_PATTERN=/^[A-Za-z0-9_.-]+$/,loadConfigWithSource=async profile=>{var _a2,_b;
-const rootConfigPath=await getRootConfigPath();if(rootConfigPath===null)return null;const namedInEnv=profile==null&&readEnv(
-"ANTHROPIC_PROFILE")!=null;let fromEnv=null;if(profile==null&&!namedInEnv){const organizationId=readEnv("ANTHROPIC_ORGAN\
-IZATION_ID"),identityTokenFile=readEnv("ANTHROPIC_IDENTITY_TOKEN_FILE"),federationRuleId=readEnv("ANTHROPIC_FEDERATION_R\
-ULE_ID");if(federationRuleId&&organizationId&&(fromEnv={fromFile:!1,config:{organization_id:organizationId,workspace_id:readEnv(
-"ANTHROPIC_WORKSPACE_ID"),base_url:readEnv("ANTHROPIC_BASE_URL"),authentication:{type:"oidc_federation",federation_rule_id:federationRuleId,
-service_account_id:readEnv("ANTHROPIC_SERVICE_ACCOUNT_ID"),identity_token:identityTokenFile?{source:"file",path:identityTokenFile}:
-void 0,scope:readEnv("ANTHROPIC_SCOPE")}}},identityTokenFile||readEnv("ANTHROPIC_IDENTITY_TOKEN")))return fromEnv}const profileName=profile??
-await getActiveProfileName();if(profileName===null)return null;validateProfileName(profileName);const{fs:fs2,path:path3}=await Promise.
-resolve().then(()=>(init_node(),node_exports)),configPath=path3.join(rootConfigPath,"configs",`${profileName}.json`);let configRaw;
-try{configRaw=await fs2.promises.readFile(configPath,"utf-8")}catch(err){if(err?.code!=="ENOENT")throw new Error(`failed\
- to read config file ${configPath}: ${err}`);if(namedInEnv)throw new AnthropicError(`ANTHROPIC_PROFILE names the profile\
- "${profileName}", but ${configPath} does not exist. Set ANTHROPIC_PROFILE to a profile that exists, or unset it.`,{cause:err});
-return fromEnv}let config;try{config=JSON.parse(configRaw)}catch(err){throw new Error(`failed to parse config file ${configPath}\
-: ${err}`)}if(!config.authentication)throw new Error(`config file ${configPath} is missing "authentication"`);const authType=config.
-authentication.type;if(authType!=="oidc_federation"&&authType!=="user_oauth")throw new Error(`authentication.type "${authType}\
-" is not a known authentication type`);if(config.organization_id??(config.organization_id=readEnv("ANTHROPIC_ORGANIZATIO\
-N_ID")),config.workspace_id??(config.workspace_id=readEnv("ANTHROPIC_WORKSPACE_ID")),config.base_url??(config.base_url=readEnv(
-"ANTHROPIC_BASE_URL")),(_a2=config.authentication).scope??(_a2.scope=readEnv("ANTHROPIC_SCOPE")),config.authentication.type===
-"oidc_federation"){if(!config.authentication.identity_token){const identityTokenFile=readEnv("ANTHROPIC_IDENTITY_TOKEN_F\
-ILE");identityTokenFile&&(config.authentication.identity_token={source:"file",path:identityTokenFile})}config.authentication.
-federation_rule_id||(config.authentication.federation_rule_id=readEnv("ANTHROPIC_FEDERATION_RULE_ID")??""),(_b=config.authentication).
-service_account_id??(_b.service_account_id=readEnv("ANTHROPIC_SERVICE_ACCOUNT_ID"))}return{config,fromFile:!0}},getCredentialsPath=
-async(config,profile)=>{if(config?.authentication.credentials_path)return config.authentication.credentials_path;const rootConfigPath=await getRootConfigPath();
-if(!rootConfigPath)return null;const profileName=profile??await getActiveProfileName();if(!profileName)return null;validateProfileName(
-profileName);const{path:path3}=await Promise.resolve().then(()=>(init_node(),node_exports));return path3.join(rootConfigPath,
-"credentials",`${profileName}.json`)},getRootConfigPath=async()=>{if(!supportsLocalConfigFiles())return null;const{path:path3}=await Promise.
-resolve().then(()=>(init_node(),node_exports)),configDir=readEnv("ANTHROPIC_CONFIG_DIR");if(configDir)return configDir;if(getPlatformHeaders()["\
-X-Stainless-OS"]==="Windows"){const appData=readEnv("APPDATA");if(appData)return path3.join(appData,"Anthropic");const userProfile=readEnv(
-"USERPROFILE");return userProfile?path3.join(userProfile,"AppData","Roaming","Anthropic"):null}const xdgConfigHome=readEnv(
-"XDG_CONFIG_HOME");if(xdgConfigHome)return path3.join(xdgConfigHome,"anthropic");const home=readEnv("HOME");return home?
-path3.join(home,".config","anthropic"):null},supportsLocalConfigFiles=()=>{const runtime=getPlatformHeaders()["X-Stainle\
-ss-Runtime"];return runtime==="node"||runtime==="deno"},getActiveProfileName=async()=>{const rootConfigPath=await getRootConfigPath();
-if(!rootConfigPath)return null;const profileName=readEnv("ANTHROPIC_PROFILE");if(profileName)return profileName;const{fs:fs2,
-path:path3}=await Promise.resolve().then(()=>(init_node(),node_exports)),filePath=path3.join(rootConfigPath,"active_conf\
-ig");try{return(await fs2.promises.readFile(filePath,"utf-8")).trim()||"default"}catch(err){if(err?.code!=="ENOENT")throw new Error(
-`failed to read ${filePath}: ${err}`);return"default"}}}});function identityTokenFromFile(path3){if(!path3)throw new AnthropicError(
-"Identity token file path is empty");return async()=>{const{fs:fs2}=await Promise.resolve().then(()=>(init_node(),node_exports));
-let content;try{content=await fs2.promises.readFile(path3,"utf-8")}catch(err){throw new AnthropicError(`Failed to read i\
-dentity token file at ${path3}: ${err}`)}const token=content.trim();if(!token)throw new AnthropicError(`Identity token f\
-ile at ${path3} is empty`);return token}}function identityTokenFromValue(token){if(!token)throw new AnthropicError("Iden\
-tity token value is empty");return()=>token}var init_identity_token=__esm({"node_modules/@anthropic-ai/sdk/lib/credentia\
-ls/identity-token.mjs"(){init_node_globals(),init_error()}});function oidcFederationProvider(config){return async()=>{requireSecureTokenEndpoint(
-config.baseURL);const jwt=await config.identityTokenProvider();if(jwt.length>16*1024)throw new WorkloadIdentityError(`Id\
-entity token is ${Math.ceil(jwt.length/1024)} KiB, exceeds the 16 KiB assertion limit`);const body={grant_type:GRANT_TYPE_JWT_BEARER,
-assertion:jwt,federation_rule_id:config.federationRuleId,organization_id:config.organizationId};config.serviceAccountId&&
-(body.service_account_id=config.serviceAccountId),config.workspaceId&&(body.workspace_id=config.workspaceId);const url=`${config.
-baseURL}${TOKEN_ENDPOINT}`;let resp;try{resp=await config.fetch(url,{method:"POST",redirect:"manual",headers:{"Content-T\
-ype":"application/json","anthropic-beta":`${OAUTH_API_BETA_HEADER},${FEDERATION_BETA_HEADER}`,"User-Agent":config.userAgent||
-`anthropic-sdk-typescript/${VERSION} oidcFederationProvider`},body:JSON.stringify(body)})}catch(err){throw new WorkloadIdentityError(
-`Failed to reach token endpoint ${url}: ${err}`)}const requestId=resp.headers.get("Request-Id");if(!resp.ok){const text=await resp.
-text().catch(()=>""),redacted=redactSensitive(text);let hint="";throw resp.status===401&&(hint=` Ensure your federation \
-rule matches your identity token. ${config.workspaceId?"":"If your federation rule is scoped to multiple workspaces, set\
- the ANTHROPIC_WORKSPACE_ID environment variable, the 'workspace_id' config key, or the `workspaceId` option. "}View you\
-r authentication events in the Workload identity page of Claude Console for more details.`),new WorkloadIdentityError(`T\
-oken exchange failed with status ${resp.status}${requestId?` (request-id ${requestId})`:""}: ${redacted}${hint}`,resp.status,
-redacted,requestId)}const data=await parseTokenResponse(resp,requestId),expiresIn=Number(data.expires_in);if(!Number.isFinite(
-expiresIn))throw new WorkloadIdentityError(`Token endpoint response missing required fields: ${JSON.stringify(redactSensitive(
-data))}`,resp.status,redactSensitive(data),requestId);return{token:data.access_token,expiresAt:nowAsSeconds()+expiresIn}}}
-var init_oidc_federation=__esm({"node_modules/@anthropic-ai/sdk/lib/credentials/oidc-federation.mjs"(){init_node_globals(),
-init_types(),init_time(),init_version()}});function userOAuthProvider(config){return async opts=>{const{fs:fs2}=await Promise.
-resolve().then(()=>(init_node(),node_exports));await checkCredentialsFileSafety(config.credentialsPath,config.onSafetyWarning);
-let raw;try{raw=await fs2.promises.readFile(config.credentialsPath,"utf-8")}catch(err){throw new WorkloadIdentityError(`\
-Credentials file not found at ${config.credentialsPath}: ${err}`)}let creds;try{creds=JSON.parse(raw)}catch(err){throw new WorkloadIdentityError(
-`Credentials file at ${config.credentialsPath} is not valid JSON: ${err}`)}const accessToken=creds.access_token;if(!accessToken)
-throw new WorkloadIdentityError(`Credentials file at ${config.credentialsPath} must include 'access_token'`);const expiresAt=creds.
-expires_at;if(!opts?.forceRefresh&&(expiresAt==null||nowAsSeconds()<expiresAt-MANDATORY_REFRESH_THRESHOLD_IN_SECONDS))return{
-token:accessToken,expiresAt:expiresAt??null};const refreshToken=creds.refresh_token;if(!config.clientId||!refreshToken)throw new WorkloadIdentityError(
-`Access token at ${config.credentialsPath} has expired and no refresh is available (client_id ${config.clientId?"set":"e\
-mpty"}, refresh_token ${refreshToken?"set":"empty"})`);requireSecureTokenEndpoint(config.baseURL);const body={grant_type:GRANT_TYPE_REFRESH_TOKEN,
-refresh_token:refreshToken,client_id:config.clientId},url=`${config.baseURL}${TOKEN_ENDPOINT}`;let resp;try{resp=await config.
-fetch(url,{method:"POST",redirect:"manual",headers:{"Content-Type":"application/json","anthropic-beta":OAUTH_API_BETA_HEADER,
-"User-Agent":config.userAgent||`anthropic-sdk-typescript/${VERSION} userOAuthProvider`},body:JSON.stringify(body)})}catch(err){
-throw new WorkloadIdentityError(`User OAuth refresh failed to reach token endpoint: ${err}`)}const requestId=resp.headers.
-get("Request-Id");if(!resp.ok){const text=await resp.text().catch(()=>"");throw new WorkloadIdentityError(`User OAuth re\
-fresh failed (HTTP ${resp.status}): ${redactSensitive(text)}`,resp.status,redactSensitive(text),requestId)}const data=await parseTokenResponse(
-resp,requestId),expiresIn=Number(data.expires_in);if(!Number.isFinite(expiresIn))throw new WorkloadIdentityError(`User O\
-Auth refresh response missing or invalid expires_in: ${JSON.stringify(redactSensitive(data))}`,resp.status,redactSensitive(
-data),requestId);const newExpiresAt=nowAsSeconds()+expiresIn,newRefreshToken=data.refresh_token||refreshToken;return await writeCredentialsFileAtomic(
-config.credentialsPath,{...creds,version:CREDENTIALS_FILE_VERSION,type:"oauth_token",access_token:data.access_token,expires_at:newExpiresAt,
-refresh_token:newRefreshToken}),{token:data.access_token,expiresAt:newExpiresAt}}}var init_user_oauth=__esm({"node_modul\
-es/@anthropic-ai/sdk/lib/credentials/user-oauth.mjs"(){init_node_globals(),init_credentials(),init_types(),init_time(),init_version()}});
-function resolveCredentialsFromConfig(config,options){const credentialsPath=config.authentication.credentials_path??null,
-effectiveBaseURL=(config.base_url||options.baseURL).replace(/\/+$/,""),provider=buildProvider(config,credentialsPath,effectiveBaseURL,
-options),extraHeaders={};return config.workspace_id&&config.authentication.type==="user_oauth"&&(extraHeaders["anthropic\
--workspace-id"]=config.workspace_id),{provider,extraHeaders,baseURL:config.base_url||void 0}}async function defaultCredentials(options,profile){
-const loaded=await loadConfigWithSource(profile);if(!loaded)return null;const{config,fromFile}=loaded,withPath=config.authentication.
-credentials_path||!fromFile?config:{...config,authentication:{...config.authentication,credentials_path:await getCredentialsPath(
-config,profile)??void 0}};return resolveCredentialsFromConfig(withPath,options)}function buildProvider(config,credentialsPath,baseURL,options){
-switch(config.authentication.type){case"oidc_federation":{const auth=config.authentication,identityProvider=resolveIdentityTokenProvider(
-auth);if(!identityProvider)throw new WorkloadIdentityError("oidc_federation config requires an identity token (set authe\
-ntication.identity_token, ANTHROPIC_IDENTITY_TOKEN_FILE, or ANTHROPIC_IDENTITY_TOKEN)");if(!auth.federation_rule_id)throw new WorkloadIdentityError(
-"oidc_federation config requires 'federation_rule_id'. Set it in authentication.federation_rule_id in your profile, or v\
-ia ANTHROPIC_FEDERATION_RULE_ID (profile takes precedence).");if(!config.organization_id)throw new WorkloadIdentityError(
-"oidc_federation config requires organization_id (set ANTHROPIC_ORGANIZATION_ID or config.organization_id)");const exchange=oidcFederationProvider(
-{identityTokenProvider:identityProvider,federationRuleId:auth.federation_rule_id,organizationId:config.organization_id,serviceAccountId:auth.
-service_account_id,workspaceId:config.workspace_id,baseURL,fetch:options.fetch,userAgent:options.userAgent});return credentialsPath?
-cachedExchangeProvider(exchange,credentialsPath,options.onCacheWriteError,options.onSafetyWarning):exchange}case"user_oa\
-uth":{if(!credentialsPath)throw new WorkloadIdentityError("user_oauth config requires authentication.credentials_path (o\
-r load via a profile so it defaults to <config_dir>/credentials/<profile>.json)");return userOAuthProvider({credentialsPath,
-clientId:config.authentication.client_id,baseURL,fetch:options.fetch,userAgent:options.userAgent,onSafetyWarning:options.
-onSafetyWarning})}default:{const t=config.authentication.type;throw new WorkloadIdentityError(`authentication.type "${t}\
-" is not a known authentication type`)}}}function resolveIdentityTokenProvider(auth){if(auth.identity_token){const source=auth.
-identity_token.source;if(source!=="file")throw new WorkloadIdentityError(`identity_token.source "${source}" is not suppo\
-rted by this SDK version (only "file")`);if(!auth.identity_token.path)throw new WorkloadIdentityError('identity_token.so\
-urce "file" requires a non-empty path');return identityTokenFromFile(auth.identity_token.path)}const tokenFile=readEnv("\
-ANTHROPIC_IDENTITY_TOKEN_FILE");if(tokenFile)return identityTokenFromFile(tokenFile);const tokenValue=readEnv("ANTHROPIC\
-_IDENTITY_TOKEN");return tokenValue?identityTokenFromValue(tokenValue):null}function cachedExchangeProvider(exchange,credentialsPath,onCacheWriteError,onSafetyWarning){
-return async opts=>{const{fs:fs2}=await Promise.resolve().then(()=>(init_node(),node_exports));await checkCredentialsFileSafety(
-credentialsPath,onSafetyWarning);let existing;try{const raw=await fs2.promises.readFile(credentialsPath,"utf-8");existing=
-JSON.parse(raw);const token=existing?.access_token;if(token&&!opts?.forceRefresh){const expiresAt=existing?.expires_at;if(expiresAt==
-null||nowAsSeconds()<expiresAt-MANDATORY_REFRESH_THRESHOLD_IN_SECONDS)return{token,expiresAt:expiresAt??null}}}catch(err){
-err?.code!=="ENOENT"&&!(err instanceof SyntaxError)&&onCacheWriteError?.(err)}const result=await exchange(opts);try{await writeCredentialsFileAtomic(
-credentialsPath,{...existing??{},version:CREDENTIALS_FILE_VERSION,type:"oauth_token",access_token:result.token,expires_at:result.
-expiresAt})}catch(err){onCacheWriteError?.(err)}return result}}var init_credential_chain=__esm({"node_modules/@anthropic\
--ai/sdk/lib/credentials/credential-chain.mjs"(){init_node_globals(),init_env(),init_credentials(),init_types(),init_time(),
-init_identity_token(),init_oidc_federation(),init_user_oauth()}});function isFetchOriginError(err){return typeof err=="o\
-bject"&&err!==null&&fetchOriginErrors.has(err)}function isRetryableError(err){const seen=new Set;for(;typeof err=="objec\
-t"&&err!==null&&!seen.has(err);){if(seen.add(err),isFetchOriginError(err)||isAbortError(err)||err instanceof APIConnectionError||
-err instanceof RetryableError)return!0;err=err.cause}return!1}function wrapFetchWithMiddleware(fetchFn,middleware,options,client){
-return async(url,init={})=>{if(middleware.length===0)return fetchFn.call(void 0,url,init);const headers=init.headers instanceof
-Headers?init.headers:new Headers(init.headers),response=await applyMiddleware(fetchFn,middleware,options,client)({...init,
-headers,url:typeof url=="string"?url:url instanceof URL?url.href:url.url});if(response.bodyUsed||response.body?.locked)throw new AnthropicError(
-"middleware consumed the response body; use response.clone() to inspect it, or return new Response(body, response) to co\
-nsume and replace it");return response}}function createMiddlewareContext(options,client){const cache=new WeakMap;return{
-options,logger:client?loggerFor(client):defaultLogger(),parse(response){if(options?.stream&&response.ok)return parseMiddlewareResponse(
-response,options,client);let parsed=cache.get(response);return parsed||(parsed=parseMiddlewareResponse(response,options,
-client),cache.set(response,parsed)),parsed}}}async function parseMiddlewareResponse(response,options,client){if(response.
-bodyUsed||response.body?.locked)throw new AnthropicError("cannot ctx.parse() a response whose body was already consumed;\
- call ctx.parse() instead of reading the body, or read via response.clone()");if(options?.stream&&response.ok)return Stream.
-fromSSEResponse(response.clone(),new AbortController,client);if(response.status===204)return null;if(options?.__binaryResponse)
-return response;const mediaType=response.headers.get("content-type")?.split(";")[0]?.trim();return mediaType?.includes("\
-application/json")||mediaType?.endsWith("+json")?response.headers.get("content-length")==="0"?void 0:addResponseIDs(await response.
-clone().json(),response):await response.clone().text()}function applyMiddleware(fetchFn,middleware,options,client){let next=async({
-url,...init})=>{try{return await fetchFn.call(void 0,url,init)}catch(err){const error=castToError(err);throw fetchOriginErrors.
-add(error),error}};const ctx=createMiddlewareContext(options,client);for(let i=middleware.length-1;i>=0;i--){const mw=middleware[i],
-nextInner=next;next=async request=>mw(request,nextInner,ctx)}return next}var fetchOriginErrors,init_middleware=__esm({"n\
-ode_modules/@anthropic-ai/sdk/core/middleware.mjs"(){init_node_globals(),init_errors(),init_parse(),init_log(),init_error(),
-init_streaming(),fetchOriginErrors=new WeakSet}});async function toFile(value,name,options){if(checkFileSupport(),value=
-await value,name||(name=value instanceof File?value.name:getName(value,!0)),isFileLike(value))return value instanceof File&&
-name==null&&options==null?value:makeFile([await value.arrayBuffer()],name??value.name,{type:value.type,lastModified:value.
-lastModified,...options});if(isResponseLike(value)){const blob=await value.blob();return name||(name=new URL(value.url).
-pathname.split(/[\\/]/).pop()),makeFile(await getBytes(blob),name,options)}const parts=await getBytes(value);if(!options?.
-type){const type=parts.find(part=>typeof part=="object"&&"type"in part&&part.type);typeof type=="string"&&(options={...options,
-type})}return makeFile(parts,name,options)}async function getBytes(value){let parts=[];if(typeof value=="string"||ArrayBuffer.
-isView(value)||value instanceof ArrayBuffer)parts.push(value);else if(isBlobLike(value))parts.push(value instanceof Blob?
-value:await value.arrayBuffer());else if(isAsyncIterable(value))for await(const chunk of value)parts.push(...await getBytes(
-chunk));else{const constructor=value?.constructor?.name;throw new Error(`Unexpected data type: ${typeof value}${constructor?
-`; constructor: ${constructor}`:""}${propsForError(value)}`)}return parts}function propsForError(value){return typeof value!=
-"object"||value===null?"":`; props: [${Object.getOwnPropertyNames(value).map(p=>`"${p}"`).join(", ")}]`}var isBlobLike,isFileLike,
-isResponseLike,init_to_file=__esm({"node_modules/@anthropic-ai/sdk/internal/to-file.mjs"(){init_node_globals(),init_uploads(),
-init_uploads(),isBlobLike=value=>value!=null&&typeof value=="object"&&typeof value.size=="number"&&typeof value.type=="s\
-tring"&&typeof value.text=="function"&&typeof value.slice=="function"&&typeof value.arrayBuffer=="function",isFileLike=value=>value!=
-null&&typeof value=="object"&&typeof value.name=="string"&&typeof value.lastModified=="number"&&isBlobLike(value),isResponseLike=
-value=>value!=null&&typeof value=="object"&&typeof value.url=="string"&&typeof value.blob=="function"}}),init_uploads2=__esm(
-{"node_modules/@anthropic-ai/sdk/core/uploads.mjs"(){init_node_globals(),init_to_file()}}),import_api4,_BaseAnthropic_instances,
-_a,_BaseAnthropic_encoder,_BaseAnthropic_apiKeyFunction,_BaseAnthropic_openTelemetry,_BaseAnthropic_baseURLOverridden,warnedOfKeyAndTokenInEnv,
-BaseAnthropic,init_client=__esm({"node_modules/@anthropic-ai/sdk/client.mjs"(){init_node_globals(),init_tslib(),init_values(),
-init_sleep(),init_errors(),init_detect_platform(),init_request_signal(),init_shims(),init_request_options(),init_tracing(),
-init_query(),import_api4=__toESM(require_src(),1),init_version(),init_error_classes(),init_error(),init_types(),init_token_cache(),
-init_tracing2(),init_credential_chain(),init_middleware(),init_pagination(),init_uploads2(),init_api_promise(),init_detect_platform(),
-init_headers(),init_env(),init_log(),init_values(),init_values(),warnedOfKeyAndTokenInEnv=!1,BaseAnthropic=(()=>{class BaseAnthropic2{get credentials(){
-return this._authState.provider}get openTelemetry(){return __classPrivateFieldGet(this,_BaseAnthropic_openTelemetry,"f")}_instrumentationScope(){
-return{version:VERSION}}constructor({baseURL=readEnv("ANTHROPIC_BASE_URL"),apiKey,authToken,webhookKey=readEnv("ANTHROPI\
-C_WEBHOOK_SIGNING_KEY")??null,...opts}={}){_BaseAnthropic_instances.add(this),this._requestAuthFlags=new WeakMap,_BaseAnthropic_encoder.
-set(this,void 0),_BaseAnthropic_apiKeyFunction.set(this,void 0),_BaseAnthropic_openTelemetry.set(this,void 0),this._genAIProviderName=
-"anthropic",this._supportsMessageThreads=!1;const given={apiKey,authToken,...opts},passed=CREDENTIAL_OPTIONS.filter(name=>given[name]!=
-null);if(passed.length>1){const list=names=>names.map(name=>`\`${name}\``).join(", ");throw new TypeError(`Pass at most \
-one of ${list(CREDENTIAL_OPTIONS)}. Received ${list(passed)}.`)}const[passedName]=passed,env=passedName!=null?null:{apiKey:apiKey===
-void 0?readEnv("ANTHROPIC_API_KEY"):void 0,authToken:authToken===void 0?readEnv("ANTHROPIC_AUTH_TOKEN"):void 0},credential=passedName!=
-null?{type:passedName,value:given[passedName]}:env?.apiKey!=null?{type:"apiKey",value:env.apiKey}:env?.authToken!=null?{
-type:"authToken",value:env.authToken}:{type:"defaultChain"},options={apiKey:credential.type==="apiKey"?credential.value:
-null,authToken:credential.type==="authToken"?credential.value:null,webhookKey,...opts,baseURL:baseURL||"https://api.anth\
-ropic.com"};if(!options.dangerouslyAllowBrowser&&isRunningInBrowser())throw new AnthropicError(`It looks like you're run\
-ning in a browser-like environment.
+ion.`),ym.includes(s.model)&&s.thinking&&s.thinking.type==="enabled"&&console.warn(`Using Claude with ${s.model} and 'th\
+inking.type=enabled' is deprecated. Use 'thinking.type=adaptive' instead which results in better model performance in ou\
+r testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking`);let l=n?.timeout??this._client._options.
+timeout;if(!s.stream&&l==null){let d=al[s.model]??void 0;l=this._client.calculateNonstreamingTimeout(s.max_tokens,d)}let p={
+body:s,timeout:l??6e5,...n,headers:qi(r,n),stream:r.stream??!1},u=this._client._tracer&&te(this._client,"anthropic.messa\
+ges.create",n,Xr(this._client,p));ki(this._client,u,s);let f=this._client.post("/v1/messages",{...p,__span:u});return u?
+f._thenUnwrap(d=>(Ni(this._client,u,s,d),d)):f}parse(r,n){return this.create(r,n).then(o=>ji(o,r,{logger:this._client.logger??
+console}))}stream(r,n){let o=r;return nu.createMessage(this,o,n,{logger:this._client.logger??console,client:this._client})}countTokens(r,n){
+let{user_profile_id:o,workspace_id:a,...s}=r,l={body:s,...n,headers:$([{...o!=null?{"anthropic-user-profile-id":o}:void 0,
+...a!=null?{"anthropic-workspace-id":a}:void 0},n?.headers])};return this._client.post("/v1/messages/count_tokens",{...l,
+__span:te(this._client,"anthropic.messages.count_tokens",n,{route:"/v1/messages/count_tokens",request:l})})}}return e.AvailableToolsLimitExceededError=
+In,e.CompactionBlockAmbiguousError=Mn,e.CompactionBlockMisplacedError=Bn,e.CompactionContentMismatchError=Ln,e.CompactionIncompleteTurnError=
+Un,e.CompactionNothingToSummarizeError=Fn,e.CompactionSignatureInvalidError=qn,e.CompactionTooManyToolReferencesError=Dn,
+e.CompactionToolChangesMismatchError=zn,e.ImageDimensionsTooLargeError=jn,e.ThreadAlreadyContinuedError=$n,e.ThreadContinueInFlightError=
+Hn,e.ThreadFingerprintMismatchError=Kn,e.ThreadUnsupportedRequestError=Gn,e.ToolNameConflictError=Vn,e.ToolReferenceUnresolvedError=
+Wn,e.ThreadNotFoundError=Xn,e.CompactionUnavailableError=Jn,e.Batches=Er,e})(),iu={"claude-sonnet-4-5":"November 30th, 2\
+026","claude-sonnet-4-5-20250929":"November 30th, 2026"},ym=["claude-mythos-preview","claude-opus-4-6"]});var su,cu,lu=S(()=>{c();q();su=(()=>{class e extends R{static{i(this,"OrgAPIKeyLimitExceededError")}}return e._errorName=
+"OrgAPIKeyLimitExceededError",e})(),cu=(()=>{class e extends R{static{i(this,"WorkspaceAPIKeyLimitExceededError")}}return e.
+_errorName="WorkspaceAPIKeyLimitExceededError",e})()});var uu,du,pu,fu,mu=S(()=>{c();q();uu=(()=>{class e extends R{static{i(this,"ExternalKeyInWorkspacePolicyError")}}return e.
+_errorName="ExternalKeyInWorkspacePolicyError",e})(),du=(()=>{class e extends R{static{i(this,"ExternalKeyValidationFail\
+edError")}}return e._errorName="ExternalKeyValidationFailedError",e})(),pu=(()=>{class e extends R{static{i(this,"Extern\
+alKeyValidationTimedOutError")}}return e._errorName="ExternalKeyValidationTimedOutError",e})(),fu=(()=>{class e extends Q{static{
+i(this,"ExternalKeyChangedError")}}return e._errorName="ExternalKeyChangedError",e})()});var hu,_u,gu,Eu,yu=S(()=>{c();q();hu=(()=>{class e extends R{static{i(this,"AlreadyMemberError")}}return e._errorName="A\
+lreadyMemberError",e})(),_u=(()=>{class e extends R{static{i(this,"CannotInviteEmailsWithUnverifiedDomainsError")}}return e.
+_errorName="CannotInviteEmailsWithUnverifiedDomainsError",e})(),gu=(()=>{class e extends R{static{i(this,"EmailDomainNot\
+AllowedError")}}return e._errorName="EmailDomainNotAllowedError",e})(),Eu=(()=>{class e extends R{static{i(this,"InviteA\
+lreadyExistsError")}}return e._errorName="InviteAlreadyExistsError",e})()});var bu,Au=S(()=>{c();q();bu=(()=>{class e extends R{static{i(this,"CannotRemoveLastMemberError")}}return e._errorName="C\
+annotRemoveLastMemberError",e})()});var xu,wu,Su=S(()=>{c();q();xu=(()=>{class e extends R{static{i(this,"RBACGroupGrantsOwnerAccessError")}}return e._errorName=
+"RBACGroupGrantsOwnerAccessError",e})(),wu=(()=>{class e extends R{static{i(this,"RBACGroupOwnerAccessUnconfirmedError")}}
+return e._errorName="RBACGroupOwnerAccessUnconfirmedError",e})()});var vu,Ru,Tu,Cu=S(()=>{c();q();vu=(()=>{class e extends R{static{i(this,"KeyProfileMismatchError")}}return e._errorName=
+"KeyProfileMismatchError",e})(),Ru=(()=>{class e extends R{static{i(this,"WorkspaceMemberLimitExceededError")}}return e.
+_errorName="WorkspaceMemberLimitExceededError",e})(),Tu=(()=>{class e extends R{static{i(this,"WorkspacePolicyViolationE\
+rror")}}return e._errorName="WorkspacePolicyViolationError",e})()});var Pu,ku,Nu,Ou=S(()=>{c();q();Pu=(()=>{class e extends R{static{i(this,"OrgMemberLimitExceededError")}}return e._errorName=
+"OrgMemberLimitExceededError",e})(),ku=(()=>{class e extends X{static{i(this,"RBACRoleNotFoundError")}}return e._errorName=
+"RBACRoleNotFoundError",e})(),Nu=(()=>{class e extends Q{static{i(this,"ConcurrentMembershipChangeError")}}return e._errorName=
+"ConcurrentMembershipChangeError",e})()});var Iu,Mu=S(()=>{c();q();Iu=(()=>{class e extends Q{static{i(this,"SkillReadBlockedUndecryptableError")}}return e._errorName=
+"SkillReadBlockedUndecryptableError",e})()});var Bu,Lu,Uu,Fu,qu=S(()=>{c();q();Bu=(()=>{class e extends R{static{i(this,"UserProfileNotFoundError")}}return e._errorName=
+"UserProfileNotFoundError",e})(),Lu=(()=>{class e extends R{static{i(this,"UserProfileRequiredError")}}return e._errorName=
+"UserProfileRequiredError",e})(),Uu=(()=>{class e extends H{static{i(this,"UserProfileBillingNotAuthorizedError")}}return e.
+_errorName="UserProfileBillingNotAuthorizedError",e})(),Fu=(()=>{class e extends H{static{i(this,"UserProfileNotBillable\
+Error")}}return e._errorName="UserProfileNotBillableError",e})()});var Du,zu=S(()=>{c();Tc();Gc();Ql();Yi();lu();mu();yu();Ou();Au();Mu();qu();nl();Jc();Ol();Su();Cu();vl();Dl();Ml();jl();
+Wl();Du=new Map([["400 already_member",hu],["400 available_tools_limit_exceeded",In],["400 bundle_attachment_not_support\
+ed",_l],["400 bundle_on_call",gl],["400 cannot_invite_emails_with_unverified_domains",_u],["400 cannot_remove_last_membe\
+r",bu],["400 cannot_sign_out_primary_owner",Rl],["400 cannot_sign_out_self",Tl],["400 claude_code_key_creator_not_member",
+Cc],["400 claude_code_version_too_old",Pc],["400 cmek_feature_unsupported",$l],["400 cmek_key_disabled",kc],["400 cmek_k\
+ey_network_blocked",Nc],["400 compaction_block_ambiguous",Mn],["400 compaction_block_misplaced",Bn],["400 compaction_con\
+tent_mismatch",Ln],["400 compaction_incomplete_turn",Un],["400 compaction_nothing_to_summarize",Fn],["400 compaction_sig\
+nature_invalid",qn],["400 compaction_too_many_tool_references",Dn],["400 compaction_tool_changes_mismatch",zn],["400 ema\
+il_domain_not_allowed",gu],["400 environment_archived",Yc],["400 external_key_in_workspace_policy",uu],["400 external_ke\
+y_validation_failed",du],["400 external_key_validation_timed_out",pu],["400 file_not_downloadable",Sc],["400 image_dimen\
+sions_too_large",jn],["400 invalid_config_type_change",Qc],["400 invalid_metadata",Zc],["400 invite_already_exists",Eu],
+["400 key_profile_mismatch",vu],["400 org_api_key_limit_exceeded",su],["400 org_member_limit_exceeded",Pu],["400 organiz\
+ation_not_enrolled_in_beta",Xl],["400 organization_on_hold",Oc],["400 organization_type_not_supported",Ic],["400 parent_\
+organization_required",Mc],["400 rbac_group_grants_owner_access",xu],["400 rbac_group_order_limit_exceeded",Hl],["400 rb\
+ac_group_owner_access_unconfirmed",wu],["400 request_body_encoding_invalid",Bc],["400 request_body_encoding_unsupported",
+Lc],["400 request_body_timeout",Jl],["400 scan_failed",Bl],["400 settings_document_limit_exceeded",Kl],["400 settings_hi\
+story_limit_exceeded",Gl],["400 slack_channel_set_up_settings_refused",El],["400 storage_quota_exceeded",vc],["400 threa\
+d_already_continued",$n],["400 thread_continue_in_flight",Hn],["400 thread_fingerprint_mismatch",Kn],["400 thread_unsupp\
+orted_request",Gn],["400 tool_name_conflict",Vn],["400 tool_reference_unresolved",Wn],["400 unsupported_charset",Yl],["4\
+00 user_profile_not_found",Bu],["400 user_profile_required",Lu],["400 workspace_api_key_limit_exceeded",cu],["400 worksp\
+ace_member_limit_exceeded",Ru],["400 workspace_policy_violation",Tu],["402 linked_organization_billing_unavailable",Uc],
+["402 linked_organization_spend_limit_reached",Fc],["403 api_key_scope_missing",yl],["403 cannot_sign_out_managed_member",
+Cl],["403 cannot_sign_out_membership_admin",Pl],["403 cannot_sign_out_owner",kl],["403 cannot_sign_out_privileged_member",
+Nl],["403 claude_tag_writes_not_enabled",bl],["403 compliance_configuration_restricted",Al],["403 environment_create_dis\
+abled",el],["403 environment_update_disabled",rl],["403 organization_level_scoped_api_key_required",xl],["403 sandbox_eg\
+ress_restricted",qc],["403 spend_limits_admin_api_writes_not_enabled",zl],["403 user_profile_billing_not_authorized",Uu],
+["403 user_profile_not_billable",Fu],["404 environment_not_found",tl],["404 file_expired",Rc],["404 rbac_group_managed_s\
+ettings_not_found",Vl],["404 rbac_group_not_found",Il],["404 rbac_role_not_found",ku],["404 slack_channel_set_up_environ\
+ment_not_found",wl],["404 thread_not_found",Xn],["409 concurrent_membership_change",Nu],["409 external_key_changed",fu],
+["409 plugin_name_taken",Ll],["409 scan_pending",Ul],["409 skill_name_taken",Fl],["409 skill_read_blocked_undecryptable",
+Iu],["409 slack_channel_set_up_settings_conflict",Sl],["412 heartbeat_precondition_failed",Xc],["413 request_body_too_la\
+rge_after_decoding",Dc],["429 contract_spend_limit_reached",zc],["429 enforced_spend_limit_reached",jc],["429 ramp_limit\
+_exceeded",$c],["503 cmek_context_unavailable",Hc],["503 cmek_key_unreachable",Kc],["503 registration_pending",ql],["529\
+ compaction_unavailable",Jn]])});var Re={};Rd(Re,{child_process:()=>bm,crypto:()=>Am,fs:()=>xm,os:()=>wm,path:()=>Sm,stream:()=>vm,util:()=>Rm});import*as bm from"node:child_process";
+import*as Am from"node:crypto";import*as xm from"node:fs";import*as wm from"node:os";import*as Sm from"node:path";import*as vm from"node:stream";
+import*as Rm from"node:util";var Te=S(()=>{c()});function Qn(e){if(!e)return;let t;try{t=new URL(e)}catch(n){throw new z(`Invalid token endpoint base URL "${e}": ${n}`)}
+if(t.protocol==="https:")return;let r=t.hostname.toLowerCase().replace(/^\[|\]$/g,"");if(!(t.protocol==="http:"&&(r==="l\
+ocalhost"||r==="127.0.0.1"||r==="::1")))throw new z(`Refusing to send credential over non-https token endpoint "${e}"`)}
+async function Zn(e,t){let r=await Cm(e),n;try{n=JSON.parse(r)}catch{throw new z(`Token endpoint returned non-JSON respo\
+nse (status ${e.status})`,e.status,oe(r),t)}if(!n.access_token)throw new z(`Token endpoint response missing access_token\
+: ${JSON.stringify(oe(n))}`,e.status,oe(n),t);if(n.token_type&&n.token_type.toLowerCase()!=="bearer")throw new z(`Token \
+endpoint response: unsupported token_type "${n.token_type}" (want Bearer)`,e.status,oe(n),t);return n}function oe(e){if(e==
+null)return e;if(typeof e=="string"){let t;try{t=JSON.parse(e)}catch{return e.length<=Qi?e:e.slice(0,Qi)+`... <${e.length-
+Qi} more chars>`}return JSON.stringify(oe(t))}if(typeof e=="object"&&!Array.isArray(e)){let t={};for(let[r,n]of Object.entries(
+e))Tm.has(r)&&(t[r]=n);return t}return null}async function eo(e,t=r=>console.warn(`anthropic-sdk: ${r}`)){if(typeof m>"u"||
+m.platform==="win32")return;let{fs:r}=await Promise.resolve().then(()=>(Te(),Re)),n=e,o;try{n=await r.promises.realpath(
+e),o=await r.promises.stat(n)}catch{return}let a=o.mode&511;if(a&18)throw new z(`Credentials file at ${n} is group/world\
+-writable (mode 0o${a.toString(8)}); this allows other local users to plant tokens. Run \`chmod 600 ${n}\`.`);if(a&36)throw new z(
+`Credentials file at ${n} is group/world-readable (mode 0o${a.toString(8)}); run \`chmod 600 ${n}\` before retrying.`);typeof m.
+getuid=="function"&&o.uid!==m.getuid()&&t(`credentials file at ${n} is owned by uid ${o.uid} (current process uid ${m.getuid()}\
+); verify this is intentional.`)}async function ro(e,t){let{fs:r,path:n}=await Promise.resolve().then(()=>(Te(),Re)),o=n.
+dirname(e);await r.promises.mkdir(o,{recursive:!0,mode:448});let a=`${e}.${m.pid}.${Math.random().toString(36).slice(2)}\
+.tmp`;try{let s=await r.promises.open(a,"w",384);try{await s.writeFile(JSON.stringify(t,null,2)),await s.sync()}finally{
+await s.close()}await r.promises.rename(a,e)}catch(s){throw await r.promises.unlink(a).catch(()=>{}),s}try{let s=await r.
+promises.open(o,"r");try{await s.sync()}finally{await s.close()}}catch{}}async function Cm(e){if(!e.body)return"";let t=e.
+body.getReader(),r=[],n=0;for(;;){let{done:a,value:s}=await t.read();if(a)break;if(n+s.length>ju){let l=ju-n;l>0&&r.push(
+s.subarray(0,l)),await t.cancel();break}r.push(s),n+=s.length}let o;if(r.length===1)o=r[0];else{o=new Uint8Array(r.reduce(
+(s,l)=>s+l.length,0));let a=0;for(let s of r)o.set(s,a),a+=s.length}return new TextDecoder("utf-8").decode(o)}var $u,Hu,
+Yn,Xe,Ku,Gu,yr,Vu,ju,Qi,Tm,z,br=S(()=>{c();q();$u="urn:ietf:params:oauth:grant-type:jwt-bearer",Hu="refresh_token",Yn="/\
+v1/oauth/token",Xe="oauth-2025-04-20",Ku="oidc-federation-2026-04-01",Gu=120,yr=30,Vu=5,ju=1<<20;i(Qn,"requireSecureToke\
+nEndpoint");i(Zn,"parseTokenResponse");Qi=2e3,Tm=new Set(["error","error_description","error_uri"]);i(oe,"redactSensitiv\
+e");i(eo,"checkCredentialsFileSafety");i(ro,"writeCredentialsFileAtomic");i(Cm,"readLimitedText");z=(()=>{class e extends P{static{
+i(this,"WorkloadIdentityError")}constructor(r,n=null,o=null,a=null){super(r),this.statusCode=n,this.body=o,this.requestId=
+a}}return e._errorName="WorkloadIdentityError",e})()});function _e(){return Math.floor(Date.now()/1e3)}var it=S(()=>{c();i(_e,"nowAsSeconds")});var to,Wu=S(()=>{c();br();it();to=class{static{i(this,"TokenCache")}constructor(t,r){this.cached=null,this.pendingRefresh=
+null,this.nextForce=!1,this.lastAdvisoryError=0,this.provider=t,this.onAdvisoryRefreshError=r}async getToken(){let t=this.
+nextForce;this.nextForce=!1;let r=this.cached;if(t||r==null)return(await this.refresh(t)).token;if(r.expiresAt==null)return r.
+token;let n=r.expiresAt-_e();return n>Gu?r.token:n>yr?(this.backgroundRefresh(),r.token):(await this.refresh()).token}invalidate(){
+this.cached=null,this.nextForce=!0}refresh(t=!1){return this.pendingRefresh&&!t?this.pendingRefresh:this.doRefresh(t)}backgroundRefresh(){
+this.pendingRefresh||_e()-this.lastAdvisoryError<Vu||this.doRefresh().catch(t=>{this.lastAdvisoryError=_e(),this.onAdvisoryRefreshError?.(
+t)})}doRefresh(t=!1){return this.pendingRefresh=this.provider(t?{forceRefresh:!0}:void 0).then(r=>(this.cached=r,this.pendingRefresh=
+null,r),r=>{throw this.pendingRefresh=null,r}),this.pendingRefresh}}});var Xu=S(()=>{c();Z();Wc();lr();xe();Vc();go();wi()});function Ju(e){if(!e)throw new Error("profile name is empty");if(e==="."||e==="..")throw new Error(`profile name "${e}" \
+is not allowed`);if(e.includes("/")||e.includes("\\"))throw new Error(`profile name "${e}" must not contain path separat\
+ors`);if(!Pm.test(e))throw new Error(`profile name "${e}" contains disallowed characters (allowed: letters, digits, '_',\
+ '.', '-')`)}var no,Pm,Yu,Qu,Zi,km,Zu,ea=S(()=>{c();q();dt();Xu();no="1.0",Pm=/^[A-Za-z0-9_.-]+$/;i(Ju,"validateProfileN\
+ame");Yu=i(async e=>{var t,r;let n=await Zi();if(n===null)return null;let o=e==null&&U("ANTHROPIC_PROFILE")!=null,a=null;
+if(e==null&&!o){let v=U("ANTHROPIC_ORGANIZATION_ID"),I=U("ANTHROPIC_IDENTITY_TOKEN_FILE"),T=U("ANTHROPIC_FEDERATION_RULE\
+_ID");if(T&&v&&(a={fromFile:!1,config:{organization_id:v,workspace_id:U("ANTHROPIC_WORKSPACE_ID"),base_url:U("ANTHROPIC_\
+BASE_URL"),authentication:{type:"oidc_federation",federation_rule_id:T,service_account_id:U("ANTHROPIC_SERVICE_ACCOUNT_I\
+D"),identity_token:I?{source:"file",path:I}:void 0,scope:U("ANTHROPIC_SCOPE")}}},I||U("ANTHROPIC_IDENTITY_TOKEN")))return a}
+let s=e??await Zu();if(s===null)return null;Ju(s);let{fs:l,path:p}=await Promise.resolve().then(()=>(Te(),Re)),u=p.join(
+n,"configs",`${s}.json`),f;try{f=await l.promises.readFile(u,"utf-8")}catch(v){if(v?.code!=="ENOENT")throw new Error(`fa\
+iled to read config file ${u}: ${v}`);if(o)throw new P(`ANTHROPIC_PROFILE names the profile "${s}", but ${u} does not ex\
+ist. Set ANTHROPIC_PROFILE to a profile that exists, or unset it.`,{cause:v});return a}let d;try{d=JSON.parse(f)}catch(v){
+throw new Error(`failed to parse config file ${u}: ${v}`)}if(!d.authentication)throw new Error(`config file ${u} is miss\
+ing "authentication"`);let w=d.authentication.type;if(w!=="oidc_federation"&&w!=="user_oauth")throw new Error(`authentic\
+ation.type "${w}" is not a known authentication type`);if(d.organization_id??(d.organization_id=U("ANTHROPIC_ORGANIZATIO\
+N_ID")),d.workspace_id??(d.workspace_id=U("ANTHROPIC_WORKSPACE_ID")),d.base_url??(d.base_url=U("ANTHROPIC_BASE_URL")),(t=
+d.authentication).scope??(t.scope=U("ANTHROPIC_SCOPE")),d.authentication.type==="oidc_federation"){if(!d.authentication.
+identity_token){let v=U("ANTHROPIC_IDENTITY_TOKEN_FILE");v&&(d.authentication.identity_token={source:"file",path:v})}d.authentication.
+federation_rule_id||(d.authentication.federation_rule_id=U("ANTHROPIC_FEDERATION_RULE_ID")??""),(r=d.authentication).service_account_id??
+(r.service_account_id=U("ANTHROPIC_SERVICE_ACCOUNT_ID"))}return{config:d,fromFile:!0}},"loadConfigWithSource"),Qu=i(async(e,t)=>{
+if(e?.authentication.credentials_path)return e.authentication.credentials_path;let r=await Zi();if(!r)return null;let n=t??
+await Zu();if(!n)return null;Ju(n);let{path:o}=await Promise.resolve().then(()=>(Te(),Re));return o.join(r,"credentials",
+`${n}.json`)},"getCredentialsPath"),Zi=i(async()=>{if(!km())return null;let{path:e}=await Promise.resolve().then(()=>(Te(),Re)),
+t=U("ANTHROPIC_CONFIG_DIR");if(t)return t;if(Tr()["X-Stainless-OS"]==="Windows"){let a=U("APPDATA");if(a)return e.join(a,
+"Anthropic");let s=U("USERPROFILE");return s?e.join(s,"AppData","Roaming","Anthropic"):null}let n=U("XDG_CONFIG_HOME");if(n)
+return e.join(n,"anthropic");let o=U("HOME");return o?e.join(o,".config","anthropic"):null},"getRootConfigPath"),km=i(()=>{
+let e=Tr()["X-Stainless-Runtime"];return e==="node"||e==="deno"},"supportsLocalConfigFiles"),Zu=i(async()=>{let e=await Zi();
+if(!e)return null;let t=U("ANTHROPIC_PROFILE");if(t)return t;let{fs:r,path:n}=await Promise.resolve().then(()=>(Te(),Re)),
+o=n.join(e,"active_config");try{return(await r.promises.readFile(o,"utf-8")).trim()||"default"}catch(a){if(a?.code!=="EN\
+OENT")throw new Error(`failed to read ${o}: ${a}`);return"default"}},"getActiveProfileName")});function ra(e){if(!e)throw new P("Identity token file path is empty");return async()=>{let{fs:t}=await Promise.resolve().then(()=>(Te(),Re)),
+r;try{r=await t.promises.readFile(e,"utf-8")}catch(o){throw new P(`Failed to read identity token file at ${e}: ${o}`)}let n=r.
+trim();if(!n)throw new P(`Identity token file at ${e} is empty`);return n}}function ed(e){if(!e)throw new P("Identity to\
+ken value is empty");return()=>e}var rd=S(()=>{c();q();i(ra,"identityTokenFromFile");i(ed,"identityTokenFromValue")});function td(e){return async()=>{Qn(e.baseURL);let t=await e.identityTokenProvider();if(t.length>16*1024)throw new z(`Ide\
+ntity token is ${Math.ceil(t.length/1024)} KiB, exceeds the 16 KiB assertion limit`);let r={grant_type:$u,assertion:t,federation_rule_id:e.
+federationRuleId,organization_id:e.organizationId};e.serviceAccountId&&(r.service_account_id=e.serviceAccountId),e.workspaceId&&
+(r.workspace_id=e.workspaceId);let n=`${e.baseURL}${Yn}`,o;try{o=await e.fetch(n,{method:"POST",redirect:"manual",headers:{
+"Content-Type":"application/json","anthropic-beta":`${Xe},${Ku}`,"User-Agent":e.userAgent||`anthropic-sdk-typescript/${ae}\
+ oidcFederationProvider`},body:JSON.stringify(r)})}catch(p){throw new z(`Failed to reach token endpoint ${n}: ${p}`)}let a=o.
+headers.get("Request-Id");if(!o.ok){let p=await o.text().catch(()=>""),u=oe(p),f="";throw o.status===401&&(f=` Ensure yo\
+ur federation rule matches your identity token. ${e.workspaceId?"":"If your federation rule is scoped to multiple worksp\
+aces, set the ANTHROPIC_WORKSPACE_ID environment variable, the 'workspace_id' config key, or the `workspaceId` option. "}\
+View your authentication events in the Workload identity page of Claude Console for more details.`),new z(`Token exchang\
+e failed with status ${o.status}${a?` (request-id ${a})`:""}: ${u}${f}`,o.status,u,a)}let s=await Zn(o,a),l=Number(s.expires_in);
+if(!Number.isFinite(l))throw new z(`Token endpoint response missing required fields: ${JSON.stringify(oe(s))}`,o.status,
+oe(s),a);return{token:s.access_token,expiresAt:_e()+l}}}var nd=S(()=>{c();br();it();Rr();i(td,"oidcFederationProvider")});function od(e){return async t=>{let{fs:r}=await Promise.resolve().then(()=>(Te(),Re));await eo(e.credentialsPath,e.onSafetyWarning);
+let n;try{n=await r.promises.readFile(e.credentialsPath,"utf-8")}catch(L){throw new z(`Credentials file not found at ${e.
+credentialsPath}: ${L}`)}let o;try{o=JSON.parse(n)}catch(L){throw new z(`Credentials file at ${e.credentialsPath} is not\
+ valid JSON: ${L}`)}let a=o.access_token;if(!a)throw new z(`Credentials file at ${e.credentialsPath} must include 'acces\
+s_token'`);let s=o.expires_at;if(!t?.forceRefresh&&(s==null||_e()<s-yr))return{token:a,expiresAt:s??null};let l=o.refresh_token;
+if(!e.clientId||!l)throw new z(`Access token at ${e.credentialsPath} has expired and no refresh is available (client_id ${e.
+clientId?"set":"empty"}, refresh_token ${l?"set":"empty"})`);Qn(e.baseURL);let p={grant_type:Hu,refresh_token:l,client_id:e.
+clientId},u=`${e.baseURL}${Yn}`,f;try{f=await e.fetch(u,{method:"POST",redirect:"manual",headers:{"Content-Type":"applic\
+ation/json","anthropic-beta":Xe,"User-Agent":e.userAgent||`anthropic-sdk-typescript/${ae} userOAuthProvider`},body:JSON.
+stringify(p)})}catch(L){throw new z(`User OAuth refresh failed to reach token endpoint: ${L}`)}let d=f.headers.get("Requ\
+est-Id");if(!f.ok){let L=await f.text().catch(()=>"");throw new z(`User OAuth refresh failed (HTTP ${f.status}): ${oe(L)}`,
+f.status,oe(L),d)}let w=await Zn(f,d),v=Number(w.expires_in);if(!Number.isFinite(v))throw new z(`User OAuth refresh resp\
+onse missing or invalid expires_in: ${JSON.stringify(oe(w))}`,f.status,oe(w),d);let I=_e()+v,T=w.refresh_token||l;return await ro(
+e.credentialsPath,{...o,version:no,type:"oauth_token",access_token:w.access_token,expires_at:I,refresh_token:T}),{token:w.
+access_token,expiresAt:I}}}var id=S(()=>{c();ea();br();it();Rr();i(od,"userOAuthProvider")});function ta(e,t){let r=e.authentication.credentials_path??null,n=(e.base_url||t.baseURL).replace(/\/+$/,""),o=Nm(e,r,n,t),
+a={};return e.workspace_id&&e.authentication.type==="user_oauth"&&(a["anthropic-workspace-id"]=e.workspace_id),{provider:o,
+extraHeaders:a,baseURL:e.base_url||void 0}}async function ad(e,t){let r=await Yu(t);if(!r)return null;let{config:n,fromFile:o}=r,
+a=n.authentication.credentials_path||!o?n:{...n,authentication:{...n.authentication,credentials_path:await Qu(n,t)??void 0}};
+return ta(a,e)}function Nm(e,t,r,n){switch(e.authentication.type){case"oidc_federation":{let o=e.authentication,a=Om(o);
+if(!a)throw new z("oidc_federation config requires an identity token (set authentication.identity_token, ANTHROPIC_IDENT\
+ITY_TOKEN_FILE, or ANTHROPIC_IDENTITY_TOKEN)");if(!o.federation_rule_id)throw new z("oidc_federation config requires 'fe\
+deration_rule_id'. Set it in authentication.federation_rule_id in your profile, or via ANTHROPIC_FEDERATION_RULE_ID (pro\
+file takes precedence).");if(!e.organization_id)throw new z("oidc_federation config requires organization_id (set ANTHRO\
+PIC_ORGANIZATION_ID or config.organization_id)");let s=td({identityTokenProvider:a,federationRuleId:o.federation_rule_id,
+organizationId:e.organization_id,serviceAccountId:o.service_account_id,workspaceId:e.workspace_id,baseURL:r,fetch:n.fetch,
+userAgent:n.userAgent});return t?Im(s,t,n.onCacheWriteError,n.onSafetyWarning):s}case"user_oauth":{if(!t)throw new z("us\
+er_oauth config requires authentication.credentials_path (or load via a profile so it defaults to <config_dir>/credentia\
+ls/<profile>.json)");return od({credentialsPath:t,clientId:e.authentication.client_id,baseURL:r,fetch:n.fetch,userAgent:n.
+userAgent,onSafetyWarning:n.onSafetyWarning})}default:{let o=e.authentication.type;throw new z(`authentication.type "${o}\
+" is not a known authentication type`)}}}function Om(e){if(e.identity_token){let n=e.identity_token.source;if(n!=="file")
+throw new z(`identity_token.source "${n}" is not supported by this SDK version (only "file")`);if(!e.identity_token.path)
+throw new z('identity_token.source "file" requires a non-empty path');return ra(e.identity_token.path)}let t=U("ANTHROPI\
+C_IDENTITY_TOKEN_FILE");if(t)return ra(t);let r=U("ANTHROPIC_IDENTITY_TOKEN");return r?ed(r):null}function Im(e,t,r,n){return async o=>{
+let{fs:a}=await Promise.resolve().then(()=>(Te(),Re));await eo(t,n);let s;try{let p=await a.promises.readFile(t,"utf-8");
+s=JSON.parse(p);let u=s?.access_token;if(u&&!o?.forceRefresh){let f=s?.expires_at;if(f==null||_e()<f-yr)return{token:u,expiresAt:f??
+null}}}catch(p){p?.code!=="ENOENT"&&!(p instanceof SyntaxError)&&r?.(p)}let l=await e(o);try{await ro(t,{...s??{},version:no,
+type:"oauth_token",access_token:l.token,expires_at:l.expiresAt})}catch(p){r?.(p)}return l}}var sd=S(()=>{c();lr();ea();br();
+it();rd();nd();id();i(ta,"resolveCredentialsFromConfig");i(ad,"defaultCredentials");i(Nm,"buildProvider");i(Om,"resolveI\
+dentityTokenProvider");i(Im,"cachedExchangeProvider")});function na(e){return typeof e=="object"&&e!==null&&ld.has(e)}function ud(e){let t=new Set;for(;typeof e=="object"&&e!==
+null&&!t.has(e);){if(t.add(e),na(e)||me(e)||e instanceof Pe||e instanceof da)return!0;e=e.cause}return!1}function oa(e,t,r,n){
+return async(o,a={})=>{if(t.length===0)return e.call(void 0,o,a);let s=a.headers instanceof Headers?a.headers:new Headers(
+a.headers),l=await Bm(e,t,r,n)({...a,headers:s,url:typeof o=="string"?o:o instanceof URL?o.href:o.url});if(l.bodyUsed||l.
+body?.locked)throw new P("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
+nse(body, response) to consume and replace it");return l}}function Mm(e,t){let r=new WeakMap;return{options:e,logger:t?D(
+t):on(),parse(n){if(e?.stream&&n.ok)return cd(n,e,t);let o=r.get(n);return o||(o=cd(n,e,t),r.set(n,o)),o}}}async function cd(e,t,r){
+if(e.bodyUsed||e.body?.locked)throw new P("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
+() instead of reading the body, or read via response.clone()");if(t?.stream&&e.ok)return le.fromSSEResponse(e.clone(),new AbortController,
+r);if(e.status===204)return null;if(t?.__binaryResponse)return e;let o=e.headers.get("content-type")?.split(";")[0]?.trim();
+return o?.includes("application/json")||o?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:Kr(await e.clone().
+json(),e):await e.clone().text()}function Bm(e,t,r,n){let o=i(async({url:s,...l})=>{try{return await e.call(void 0,s,l)}catch(p){
+let u=Ie(p);throw ld.add(u),u}},"next"),a=Mm(r,n);for(let s=t.length-1;s>=0;s--){let l=t[s],p=o;o=i(async u=>l(u,p,a),"n\
+ext")}return o}var ld,dd=S(()=>{c();Fe();pn();xe();q();Ke();ld=new WeakSet;i(na,"isFetchOriginError");i(ud,"isRetryableE\
+rror");i(oa,"wrapFetchWithMiddleware");i(Mm,"createMiddlewareContext");i(cd,"parseMiddlewareResponse");i(Bm,"applyMiddle\
+ware")});async function aa(e,t,r){if(vi(),e=await e,t||(t=e instanceof File?e.name:rc(e,!0)),Lm(e))return e instanceof File&&t==null&&
+r==null?e:fn([await e.arrayBuffer()],t??e.name,{type:e.type,lastModified:e.lastModified,...r});if(Um(e)){let o=await e.blob();
+return t||(t=new URL(e.url).pathname.split(/[\\/]/).pop()),fn(await ia(o),t,r)}let n=await ia(e);if(!r?.type){let o=n.find(
+a=>typeof a=="object"&&"type"in a&&a.type);typeof o=="string"&&(r={...r,type:o})}return fn(n,t,r)}async function ia(e){let t=[];
+if(typeof e=="string"||ArrayBuffer.isView(e)||e instanceof ArrayBuffer)t.push(e);else if(pd(e))t.push(e instanceof Blob?
+e:await e.arrayBuffer());else if(mn(e))for await(let r of e)t.push(...await ia(r));else{let r=e?.constructor?.name;throw new Error(
+`Unexpected data type: ${typeof e}${r?`; constructor: ${r}`:""}${Fm(e)}`)}return t}function Fm(e){return typeof e!="obje\
+ct"||e===null?"":`; props: [${Object.getOwnPropertyNames(e).map(r=>`"${r}"`).join(", ")}]`}var pd,Lm,Um,fd=S(()=>{c();hn();
+hn();pd=i(e=>e!=null&&typeof e=="object"&&typeof e.size=="number"&&typeof e.type=="string"&&typeof e.text=="function"&&typeof e.
+slice=="function"&&typeof e.arrayBuffer=="function","isBlobLike"),Lm=i(e=>e!=null&&typeof e=="object"&&typeof e.name=="s\
+tring"&&typeof e.lastModified=="number"&&pd(e),"isFileLike"),Um=i(e=>e!=null&&typeof e=="object"&&typeof e.url=="string"&&
+typeof e.blob=="function","isResponseLike");i(aa,"toFile");i(ia,"getBytes");i(Fm,"propsForError")});var md=S(()=>{c();fd()});var at,sa,ca,oo,Ar,Je,hd,_d,gd,Ed=S(()=>{c();Ue();Z();go();Fe();dt();ft();Pr();Ta();Oe();wi();at=ct(zr(),1);Rr();zu();q();
+br();Wu();gr();sd();dd();Ui();md();Bi();dt();dr();lr();xe();Z();Z();_d=!1,gd=(()=>{class e{static{i(this,"BaseAnthropic")}get credentials(){
+return this._authState.provider}get openTelemetry(){return x(this,Je,"f")}_instrumentationScope(){return{version:ae}}constructor({
+baseURL:r=U("ANTHROPIC_BASE_URL"),apiKey:n,authToken:o,webhookKey:a=U("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...s}={}){sa.
+add(this),this._requestAuthFlags=new WeakMap,oo.set(this,void 0),Ar.set(this,void 0),Je.set(this,void 0),this._genAIProviderName=
+"anthropic",this._supportsMessageThreads=!1;let l={apiKey:n,authToken:o,...s},p=ze.filter(L=>l[L]!=null);if(p.length>1){
+let L=i(K=>K.map(k=>`\`${k}\``).join(", "),"list");throw new TypeError(`Pass at most one of ${L(ze)}. Received ${L(p)}.`)}
+let[u]=p,f=u!=null?null:{apiKey:n===void 0?U("ANTHROPIC_API_KEY"):void 0,authToken:o===void 0?U("ANTHROPIC_AUTH_TOKEN"):
+void 0},d=u!=null?{type:u,value:l[u]}:f?.apiKey!=null?{type:"apiKey",value:f.apiKey}:f?.authToken!=null?{type:"authToken",
+value:f.authToken}:{type:"defaultChain"},w={apiKey:d.type==="apiKey"?d.value:null,authToken:d.type==="authToken"?d.value:
+null,webhookKey:a,...s,baseURL:r||"https://api.anthropic.com"};if(!w.dangerouslyAllowBrowser&&Ea())throw new P(`It looks\
+ like you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
 If you understand the risks and have appropriate mitigations in place,
 you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 
 new Anthropic({ apiKey, dangerouslyAllowBrowser: true });
-`);this.baseURL=options.baseURL,this._baseURLIsExplicit=opts.__baseURLIsExplicit??!!baseURL,this.timeout=options.timeout??
-_a.DEFAULT_TIMEOUT,this.logger=options.logger??console,this.logLevel=defaultLogLevel,this.logLevel=parseLogLevel(options.
-logLevel,"ClientOptions.logLevel",loggerFor(this))??parseLogLevel(readEnv("ANTHROPIC_LOG"),"process.env['ANTHROPIC_LOG']",
-loggerFor(this))??defaultLogLevel,env?.apiKey!=null&&env.authToken!=null&&!warnedOfKeyAndTokenInEnv&&(warnedOfKeyAndTokenInEnv=
-!0,loggerFor(this).warn("Anthropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),
-this.fetchOptions=options.fetchOptions,this.maxRetries=validatePositiveInteger("maxRetries",options.maxRetries??2);const scope=this.
-_instrumentationScope();__classPrivateFieldSet(this,_BaseAnthropic_openTelemetry,resolveOpenTelemetryOptions(options.openTelemetry),
-"f"),options.openTelemetry=__classPrivateFieldGet(this,_BaseAnthropic_openTelemetry,"f"),this._tracer=guardTracing(this,
-()=>getTracer(__classPrivateFieldGet(this,_BaseAnthropic_openTelemetry,"f"),scope.version,scope.platform)),this.fetch=options.
-fetch??getDefaultFetch(),__classPrivateFieldSet(this,_BaseAnthropic_encoder,FallbackEncoder,"f"),this.middleware=[...options.
-middleware??[]];const customHeadersEnv=readEnv("ANTHROPIC_CUSTOM_HEADERS");if(customHeadersEnv){const parsed={};for(const line of customHeadersEnv.
+`);this.baseURL=w.baseURL,this._baseURLIsExplicit=s.__baseURLIsExplicit??!!r,this.timeout=w.timeout??ca.DEFAULT_TIMEOUT,
+this.logger=w.logger??console,this.logLevel=$r,this.logLevel=nn(w.logLevel,"ClientOptions.logLevel",D(this))??nn(U("ANTH\
+ROPIC_LOG"),"process.env['ANTHROPIC_LOG']",D(this))??$r,f?.apiKey!=null&&f.authToken!=null&&!_d&&(_d=!0,D(this).warn("An\
+thropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=w.fetchOptions,
+this.maxRetries=lt("maxRetries",w.maxRetries??2);let v=this._instrumentationScope();B(this,Je,Ls(w.openTelemetry),"f"),w.
+openTelemetry=x(this,Je,"f"),this._tracer=W(this,()=>Us(x(this,Je,"f"),v.version,v.platform)),this.fetch=w.fetch??wa(),B(
+this,oo,Ra,"f"),this.middleware=[...w.middleware??[]];let I=U("ANTHROPIC_CUSTOM_HEADERS");if(I){let L={};for(let K of I.
 split(`
-`)){const colon=line.indexOf(":");colon>=0&&(parsed[line.substring(0,colon).trim()]=line.substring(colon+1).trim())}options.
-defaultHeaders=options.defaultHeaders instanceof Headers||Array.isArray(options.defaultHeaders)?buildHeaders([parsed,options.
-defaultHeaders]):{...parsed,...options.defaultHeaders}}const inherited=opts.__auth;if(delete options.__auth,delete options.
-__baseURLIsExplicit,this._options=options,this.apiKey=typeof options.apiKey=="string"?options.apiKey:null,__classPrivateFieldSet(
-this,_BaseAnthropic_apiKeyFunction,typeof options.apiKey=="function"?options.apiKey:null,"f"),this.authToken=options.authToken??
-null,this.webhookKey=webhookKey,inherited)this._authState=inherited,!this._baseURLIsExplicit&&inherited.baseURL&&(this.baseURL=
-inherited.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,extraHeaders:{}},
-credential.type){case"apiKey":case"authToken":break;case"credentials":this._authState.provider=credential.value,this._authState.
-tokenCache=this._makeTokenCache(credential.value);break;case"config":{const result=resolveCredentialsFromConfig(credential.
-value,this._credentialResolverOptions());this._authState.provider=result.provider,this._authState.tokenCache=this._makeTokenCache(
-result.provider),this._authState.extraHeaders=result.extraHeaders,this._applyCredentialBaseURL(result.baseURL);break}case"\
-profile":this._authState.resolution=this._resolveDefaultCredentials(credential.value);break;case"defaultChain":this._shouldResolveDefaultCredentials()&&
-(this._authState.resolution=this._resolveDefaultCredentials());break;default:}}_shouldResolveDefaultCredentials(){return!0}_applyCredentialBaseURL(baseURL){
-if(!baseURL)return;const normalized=baseURL.replace(/\/+$/,"");this._authState.baseURL=normalized,this._baseURLIsExplicit||
-(this.baseURL=normalized)}_credentialResolverOptions(){return{baseURL:this.baseURL,fetch:this._credentialsFetch(),userAgent:this.
-getUserAgent(),onCacheWriteError:err=>{loggerFor(this).debug("credential cache write failed (best-effort)",err)},onSafetyWarning:msg=>{
-loggerFor(this).warn(msg)}}}_credentialsFetch(){return wrapFetchWithMiddleware(this.fetch,this.middleware,void 0,this)}_makeTokenCache(provider){
-return new TokenCache(provider,err=>{loggerFor(this).debug("advisory token refresh failed; serving cached token",err)})}withOptions(options){
-options={...options};for(const name of CREDENTIAL_OPTIONS)options[name]===void 0&&delete options[name];const overridesAuth=CREDENTIAL_OPTIONS.
-some(name=>name in options),replacesCredential=CREDENTIAL_OPTIONS.some(name=>options[name]!=null),internal={...this._options,
-...this._baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.maxRetries,timeout:this.timeout,logger:this.logger,
-logLevel:this.logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,middleware:this.middleware,apiKey:this.apiKey??__classPrivateFieldGet(
-this,_BaseAnthropic_apiKeyFunction,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...replacesCredential?Object.
-fromEntries(CREDENTIAL_OPTIONS.map(name=>[name,null])):{},...options,openTelemetry:options.openTelemetry??__classPrivateFieldGet(
-this,_BaseAnthropic_openTelemetry,"f"),__auth:overridesAuth?void 0:this._authState,__baseURLIsExplicit:"baseURL"in options?
-!0:this._baseURLIsExplicit};return new this.constructor(internal)}async _resolveDefaultCredentials(profile){try{const result=await defaultCredentials(
-this._credentialResolverOptions(),profile);if(result)this._authState.provider=result.provider,this._authState.tokenCache=
-this._makeTokenCache(result.provider),this._authState.extraHeaders=result.extraHeaders,this._applyCredentialBaseURL(result.
-baseURL);else if(profile!=null)throw new AnthropicError(`Profile "${profile}" could not be resolved (no <config_dir>/con\
-figs/${profile}.json found).`)}catch(err){this._authState.error=err}finally{this._authState.resolution=null}}defaultQuery(){
-return this._options.defaultQuery}validateHeaders({values,nulls}){if(!(values.get("x-api-key")||values.get("authorizatio\
-n"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||this._authState.resolution)&&
-!(this.apiKey&&values.get("authorization"))&&!nulls.has("authorization")&&!(this.authToken&&values.get("authorization"))&&
-!nulls.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKey, authToken,\
- credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(opts){
-let flags=this._requestAuthFlags.get(opts);return flags||(flags={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.
-set(opts,flags)),flags}async authHeaders(opts){if(this._authState.resolution&&await this._authState.resolution,!this._authState.
-error){if(__classPrivateFieldGet(this,_BaseAnthropic_apiKeyFunction,"f")&&this.apiKey==null){let apiKey;try{apiKey=await __classPrivateFieldGet(
-this,_BaseAnthropic_apiKeyFunction,"f").call(this)}catch(err){throw new AnthropicError(`The \`apiKey\` function failed: ${castToError(
-err).message}`,{cause:err})}if(!apiKey)throw new AnthropicError(`The \`apiKey\` function must return a non-empty string. I\
-t returned ${JSON.stringify(apiKey)}.`);return buildHeaders([{Authorization:`Bearer ${apiKey}`}])}if(this._authState.tokenCache&&
-this.apiKey==null){const token=await this._authState.tokenCache.getToken();return this._authFlags(opts).usedTokenCache=!0,
-buildHeaders([{Authorization:`Bearer ${token}`}])}return buildHeaders([await this.bearerAuth(opts),await this.apiKeyAuth(
-opts)])}}async apiKeyAuth(opts){if(this.apiKey!=null)return buildHeaders([{Authorization:`Bearer ${this.apiKey}`}])}async bearerAuth(opts){
-if(this.authToken!=null)return buildHeaders([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(query){return stringifyQuery(
-query)}getUserAgent(){return`Anthropic/JS ${VERSION}`}makeStatusError(status,error,message,headers){const errorCode=(error??
-{}).error?.details?.error_code,errorClass=typeof errorCode=="string"?ERROR_CODE_CLASSES.get(`${status} ${errorCode}`):void 0;
-return errorClass?new errorClass(status,error,message,headers):APIError.generate(status,error,message,headers)}buildURL(path3,query,defaultBaseURL){
-const baseURL=!__classPrivateFieldGet(this,_BaseAnthropic_instances,"m",_BaseAnthropic_baseURLOverridden).call(this)&&defaultBaseURL||
-this.baseURL,url=isAbsoluteURL(path3)?new URL(path3):new URL(baseURL+(baseURL.endsWith("/")&&path3.startsWith("/")?path3.
-slice(1):path3)),defaultQuery=this.defaultQuery(),pathQuery=Object.fromEntries(url.searchParams);return(!isEmptyObj(defaultQuery)||
-!isEmptyObj(pathQuery))&&(query={...pathQuery,...defaultQuery,...query}),typeof query=="object"&&query&&!Array.isArray(query)&&
-(url.search=this.stringifyQuery(query)),url.toString()}_calculateNonstreamingTimeout(maxTokens){if(3600*maxTokens/128e3>
-600)throw new AnthropicError("Streaming is required for operations that may take longer than 10 minutes. See https://pla\
-tform.claude.com/docs/en/cli-sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(options){}async prepareRequest(request,{
-url,options}){if(this._authState.tokenCache&&this.apiKey==null){const headers=request.headers instanceof Headers?request.
-headers:new Headers(request.headers);for(const[k,v]of Object.entries(this._authState.extraHeaders))headers.has(k)||headers.
-set(k,v);const existing=headers.get("anthropic-beta")?.split(",").map(s=>s.trim());existing?.includes(OAUTH_API_BETA_HEADER)||
-headers.set("anthropic-beta",[...existing??[],OAUTH_API_BETA_HEADER].join(",")),request.headers=headers}}backendMiddleware(){
-return[]}get(path3,opts){return this.methodRequest("get",path3,opts)}post(path3,opts){return this.methodRequest("post",path3,
-opts)}patch(path3,opts){return this.methodRequest("patch",path3,opts)}put(path3,opts){return this.methodRequest("put",path3,
-opts)}delete(path3,opts){return this.methodRequest("delete",path3,opts)}methodRequest(method,path3,opts){return this.request(
-Promise.resolve(opts).then(opts2=>({method,path:path3,...opts2})))}request(options,remainingRetries=null){return this._tracer?
-new APIPromise(this,this.makeTracedRequest(options,remainingRetries)):new APIPromise(this,this.makeRequest(options,remainingRetries,
-void 0))}async makeTracedRequest(optionsInput,retriesRemaining){const options=await optionsInput,span=options.__span?.span;
-if(!span)return this.makeRequest(options,retriesRemaining,void 0);try{return await import_api4.context.with(import_api4.
-trace.setSpan(import_api4.context.active(),span),()=>this.makeRequest(options,retriesRemaining,void 0,span))}catch(error){
-const result={status:"error",options,error};throw guardTracing(this,()=>endApiCallSpan(span,result)),error}}async makeRequest(optionsInput,retriesRemaining,retryOfRequestLogID,span){
-const options=await optionsInput;let maxRetries=validatePositiveInteger("maxRetries",options.maxRetries??this.maxRetries);
-this.isStreamBody(options.body)&&(maxRetries=0),retriesRemaining==null&&(retriesRemaining=maxRetries,this._requestAuthFlags.
-delete(options)),await this.prepareOptions(options);const{req,url,timeout}=await this.buildRequest(options,{retryCount:maxRetries-
-retriesRemaining}),requestLogID="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),retryLogStr=retryOfRequestLogID===
-void 0?"":`, retryOf: ${retryOfRequestLogID}`;span&&this.openTelemetry.propagation&&(req.headers=guardTracing(this,()=>injectTraceHeaders(
-span,req.headers))??req.headers);const startTime=Date.now();if(options.signal?.aborted)throw new APIUserAbortError;const controller=new AbortController,
-response=await this.fetchWithTimeout(url,req,timeout,controller,options,{requestLogID,retryOfRequestLogID}).catch(castToError),
-headersTime=Date.now();if(response instanceof globalThis.Error){releaseRequestSignal(controller);const retryMessage=`ret\
-rying, ${retriesRemaining} attempts remaining`;if(options.signal?.aborted)throw new APIUserAbortError;const isTimeout=isAbortError(
-response)||/timed? ?out/i.test(String(response)+("cause"in response?String(response.cause):"")),hasMiddleware=this.middleware.
-length>0||!!options.middleware?.length||this.backendMiddleware().length>0;if(hasMiddleware&&!isTimeout&&!isRetryableError(
-response))throw loggerFor(this).info(`[${requestLogID}] middleware error (not retryable)`),debugLogRequestDetails(loggerFor(
-this),`[${requestLogID}] middleware error (not retryable)`,{retryOfRequestLogID,url,durationMs:headersTime-startTime,message:response.
-message}),response;if(retriesRemaining)return loggerFor(this).info(`[${requestLogID}] connection ${isTimeout?"timed out":
-"failed"} - ${retryMessage}`),debugLogRequestDetails(loggerFor(this),`[${requestLogID}] connection ${isTimeout?"timed ou\
-t":"failed"} (${retryMessage})`,{retryOfRequestLogID,url,durationMs:headersTime-startTime,message:response.message}),this.
-retryRequest(options,retriesRemaining,retryOfRequestLogID??requestLogID,span);throw loggerFor(this).info(`[${requestLogID}\
-] connection ${isTimeout?"timed out":"failed"} - error; no more retries left`),debugLogRequestDetails(loggerFor(this),`[${requestLogID}\
-] connection ${isTimeout?"timed out":"failed"} (error; no more retries left)`,{retryOfRequestLogID,url,durationMs:headersTime-
-startTime,message:response.message}),isTimeout?new APIConnectionTimeoutError:hasMiddleware&&!isFetchOriginError(response)?
-response:new APIConnectionError({cause:response})}const specialHeaders=[...response.headers.entries()].filter(([name])=>name===
-"request-id"||name==="anthropic-workspace-id").map(([name,value])=>", "+name+": "+JSON.stringify(value)).join(""),responseInfo=`\
-[${requestLogID}${retryLogStr}${specialHeaders}] ${req.method} ${url} ${response.ok?"succeeded":"failed"} with status ${response.
-status} in ${headersTime-startTime}ms`;if(!response.ok){const shouldRetry=await this.shouldRetry(response,options);if(retriesRemaining&&
-shouldRetry){const retryMessage2=`retrying, ${retriesRemaining} attempts remaining`;return await CancelReadableStream(response.
-body),releaseRequestSignal(controller),loggerFor(this).info(`${responseInfo} - ${retryMessage2}`),debugLogRequestDetails(
-loggerFor(this),`[${requestLogID}] response error (${retryMessage2})`,{retryOfRequestLogID,url:response.url,status:response.
-status,headers:response.headers,durationMs:headersTime-startTime}),this.retryRequest(options,retriesRemaining,retryOfRequestLogID??
-requestLogID,span,response.headers)}const retryMessage=shouldRetry?"error; no more retries left":"error; not retryable";
-loggerFor(this).info(`${responseInfo} - ${retryMessage}`);const errText=await response.text().catch(err2=>castToError(err2).
-message),errJSON=safeJSON(errText),errMessage=errJSON?void 0:errText;throw debugLogRequestDetails(loggerFor(this),`[${requestLogID}\
-] response error (${retryMessage})`,{retryOfRequestLogID,url:response.url,status:response.status,headers:response.headers,
-body:errJSON??errText,durationMs:Date.now()-startTime}),releaseRequestSignal(controller),this.makeStatusError(response.status,
-errJSON,errMessage,response.headers)}return loggerFor(this).info(responseInfo),debugLogRequestDetails(loggerFor(this),`[${requestLogID}\
-] response start`,{retryOfRequestLogID,url:response.url,status:response.status,headers:response.headers,durationMs:headersTime-
-startTime}),armAbandonmentBackstop(response.body??response,controller),{response,options,controller,requestLogID,retryOfRequestLogID,
-startTime}}getAPIList(path3,Page2,opts){return this.requestAPIList(Page2,opts&&"then"in opts?opts.then(opts2=>({method:"\
-get",path:path3,...opts2})):{method:"get",path:path3,...opts})}requestAPIList(Page2,options){if(!this._tracer){const request2=this.
-makeRequest(options,null,void 0);return new PagePromise(this,request2,Page2)}const request=this.makeTracedRequest(options,
-null);return new PagePromise(this,request,Page2)}async fetchWithTimeout(url,init,ms,controller,requestOptions,logCtx){const{
-signal,method,...options}=init||{},abort=this._makeAbort(controller);signal&&(signal.addEventListener("abort",abort,{once:!0}),
-registerRequestSignalCleanup(controller,signal,abort));const isReadableBody=globalThis.ReadableStream&&options.body instanceof
-globalThis.ReadableStream||typeof options.body=="object"&&options.body!==null&&Symbol.asyncIterator in options.body,fetchOptions={
-signal:controller.signal,...isReadableBody?{duplex:"half"}:{},method:"GET",...options};method&&(fetchOptions.method=method.
-toUpperCase());const baseFetch=this.fetch,timedFetch=async(innerUrl,innerInit)=>{const timeout=setTimeout(abort,ms);try{
-return await baseFetch.call(void 0,innerUrl,innerInit)}finally{clearTimeout(timeout)}},innerFetch=requestOptions===void 0?
-timedFetch:(async(innerUrl,innerInit={})=>{const innerUrlStr=typeof innerUrl=="string"?innerUrl:innerUrl instanceof URL?
-innerUrl.href:innerUrl.url;innerInit.headers=innerInit.headers instanceof Headers?innerInit.headers:new Headers(innerInit.
-headers);let traceHeaders=[];requestOptions.__span&&(innerInit.headers=new Headers(innerInit.headers),traceHeaders=takeTraceHeaders(
-innerInit.headers)),await this.prepareRequest(innerInit,{url:innerUrlStr,options:requestOptions}),traceHeaders.length&&(innerInit.
-headers=buildHeaders([innerInit.headers,traceHeaders]).values);const call=requestOptions.__span;return call&&guardTracing(
-this,()=>recordAttempt(call,innerInit.method??"GET",innerUrlStr,this.openTelemetry.traces.contentMode==="content")),logCtx&&
-debugLogRequestDetails(loggerFor(this),`[${logCtx.requestLogID}] sending request`,{retryOfRequestLogID:logCtx.retryOfRequestLogID,
-method:innerInit.method,url:innerUrlStr,options:requestOptions,headers:innerInit.headers}),timedFetch(innerUrl,innerInit)}),
-requestMiddleware=requestOptions?.middleware,backendMiddleware=requestOptions?.__span?this.backendMiddleware().map(withoutTraceHeaders):
-this.backendMiddleware(),allMiddleware=requestMiddleware?.length||backendMiddleware.length?[...this.middleware,...requestMiddleware??
-[],...backendMiddleware]:this.middleware;return await wrapFetchWithMiddleware(innerFetch,allMiddleware,requestOptions,this)(
-url,fetchOptions)}async shouldRetry(response,options){const flags=this._authFlags(options);if(response.status===401&&this.
-_authState.tokenCache&&flags.usedTokenCache&&!flags.didRefreshFor401)return flags.didRefreshFor401=!0,this._authState.tokenCache.
-invalidate(),!0;const shouldRetryHeader=response.headers.get("x-should-retry");return shouldRetryHeader==="true"?!0:shouldRetryHeader===
-"false"?!1:response.status===408||response.status===409||response.status===429||response.status>=500}async retryRequest(options,retriesRemaining,requestLogID,span,responseHeaders){
-let timeoutMillis;const retryAfterMillisHeader=responseHeaders?.get("retry-after-ms");if(retryAfterMillisHeader){const timeoutMs=parseFloat(
-retryAfterMillisHeader);Number.isNaN(timeoutMs)||(timeoutMillis=timeoutMs)}const retryAfterHeader=responseHeaders?.get("\
-retry-after");if(retryAfterHeader&&!timeoutMillis){const timeoutSeconds=parseFloat(retryAfterHeader);Number.isNaN(timeoutSeconds)?
-timeoutMillis=Date.parse(retryAfterHeader)-Date.now():timeoutMillis=timeoutSeconds*1e3}if(timeoutMillis===void 0||!(timeoutMillis>
-0&&timeoutMillis<=2**31-1)){const maxRetries=options.maxRetries??this.maxRetries;timeoutMillis=this.calculateDefaultRetryTimeoutMillis(
-retriesRemaining,maxRetries)}return await sleep(timeoutMillis,options.signal??void 0),this.makeRequest(options,retriesRemaining-
-1,requestLogID,span)}calculateDefaultRetryTimeoutMillis(retriesRemaining,maxRetries){const numRetries=maxRetries-retriesRemaining,
-sleepSeconds=Math.min(.5*Math.pow(2,numRetries),8),jitter=1-Math.random()*.25;return sleepSeconds*jitter*1e3}calculateNonstreamingTimeout(maxTokens,maxNonstreamingTokens){
-if(36e5*maxTokens/128e3>6e5||maxNonstreamingTokens!=null&&maxTokens>maxNonstreamingTokens)throw new AnthropicError("Stre\
-aming is required for operations that may take longer than 10 minutes. See https://platform.claude.com/docs/en/cli-sdks-\
-libraries/sdks/typescript#long-requests for more details");return 6e5}async buildRequest(inputOptions,{retryCount=0}={}){
-const options={...inputOptions},{method,path:path3,query,defaultBaseURL}=options;this._authState.resolution&&await this.
-_authState.resolution,!this._baseURLIsExplicit&&this._authState.baseURL&&this.baseURL!==this._authState.baseURL&&(this.baseURL=
-this._authState.baseURL);const url=this.buildURL(path3,query,defaultBaseURL);"timeout"in options&&validatePositiveInteger(
-"timeout",options.timeout),options.timeout=options.timeout??this.timeout;const{bodyHeaders,body}=this.buildBody({options}),
-reqHeaders=await this.buildHeaders({options:inputOptions,method,bodyHeaders,retryCount,timeout:options.timeout});return{
-req:{method,headers:reqHeaders,...options.signal&&{signal:options.signal},...globalThis.ReadableStream&&body instanceof globalThis.
-ReadableStream&&{duplex:"half"},...body&&{body},...this.fetchOptions??{},...options.fetchOptions??{}},url,timeout:options.
-timeout}}async buildHeaders({options,method,bodyHeaders,retryCount,timeout}){const headers=buildHeaders([{Accept:"applic\
-ation/json","User-Agent":this.getUserAgent(),"X-Stainless-Retry-Count":String(retryCount),"X-Stainless-Timeout":String(Math.
-trunc(timeout/1e3)),...getPlatformHeaders(),...this._options.dangerouslyAllowBrowser?{"anthropic-dangerous-direct-browse\
-r-access":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(options),this._options.defaultHeaders,
-bodyHeaders,options.headers]);return this.validateHeaders(headers),headers.values}_makeAbort(controller){return()=>controller.
-abort()}buildBody({options:{body,headers:rawHeaders}}){if(!body)return{bodyHeaders:void 0,body:void 0};const headers=buildHeaders(
-[rawHeaders]);return ArrayBuffer.isView(body)||body instanceof ArrayBuffer||body instanceof DataView||typeof body=="stri\
-ng"&&headers.values.has("content-type")||globalThis.Blob&&body instanceof globalThis.Blob||body instanceof FormData||body instanceof
-URLSearchParams||globalThis.ReadableStream&&body instanceof globalThis.ReadableStream?{bodyHeaders:void 0,body}:this.isStreamBody(
-body)?{bodyHeaders:void 0,body:ReadableStreamFrom(body)}:typeof body=="object"&&headers.values.get("content-type")==="ap\
-plication/x-www-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(
-body)}:__classPrivateFieldGet(this,_BaseAnthropic_encoder,"f").call(this,{body,headers})}isStreamBody(body){return globalThis.
-ReadableStream&&body instanceof globalThis.ReadableStream?!0:typeof body=="object"&&body!==null&&(Symbol.asyncIterator in
-body||Symbol.iterator in body&&"next"in body&&typeof body.next=="function")}}return _a=BaseAnthropic2,_BaseAnthropic_encoder=
-new WeakMap,_BaseAnthropic_apiKeyFunction=new WeakMap,_BaseAnthropic_openTelemetry=new WeakMap,_BaseAnthropic_instances=
-new WeakSet,_BaseAnthropic_baseURLOverridden=function(){return this.baseURL!=="https://api.anthropic.com"},BaseAnthropic2.
-Anthropic=_a,BaseAnthropic2.DEFAULT_TIMEOUT=6e5,BaseAnthropic2.AnthropicError=AnthropicError,BaseAnthropic2.APIError=APIError,
-BaseAnthropic2.APIConnectionError=APIConnectionError,BaseAnthropic2.APIConnectionTimeoutError=APIConnectionTimeoutError,
-BaseAnthropic2.APIUserAbortError=APIUserAbortError,BaseAnthropic2.NotFoundError=NotFoundError,BaseAnthropic2.ConflictError=
-ConflictError,BaseAnthropic2.RateLimitError=RateLimitError,BaseAnthropic2.BadRequestError=BadRequestError,BaseAnthropic2.
-OverloadedError=OverloadedError,BaseAnthropic2.AuthenticationError=AuthenticationError,BaseAnthropic2.RequestTimeoutError=
-RequestTimeoutError,BaseAnthropic2.InternalServerError=InternalServerError,BaseAnthropic2.NotImplementedError=NotImplementedError,
-BaseAnthropic2.GatewayTimeoutError=GatewayTimeoutError,BaseAnthropic2.PaymentRequiredError=PaymentRequiredError,BaseAnthropic2.
-ContentTooLargeError=ContentTooLargeError,BaseAnthropic2.PermissionDeniedError=PermissionDeniedError,BaseAnthropic2.PreconditionFailedError=
-PreconditionFailedError,BaseAnthropic2.ServiceUnavailableError=ServiceUnavailableError,BaseAnthropic2.UnprocessableEntityError=
-UnprocessableEntityError,BaseAnthropic2.ClientClosedRequestError=ClientClosedRequestError,BaseAnthropic2.RequestHeaderFieldsTooLargeError=
-RequestHeaderFieldsTooLargeError,BaseAnthropic2.toFile=toFile,BaseAnthropic2})()}}),init_sdk=__esm({"node_modules/@anthr\
-opic-ai/sdk/index.mjs"(){init_node_globals(),init_client()}});init_node_globals(),init_sdk(),init_node_globals(),init_messages();export{BaseAnthropic,Messages};
+`)){let k=K.indexOf(":");k>=0&&(L[K.substring(0,k).trim()]=K.substring(k+1).trim())}w.defaultHeaders=w.defaultHeaders instanceof
+Headers||Array.isArray(w.defaultHeaders)?$([L,w.defaultHeaders]):{...L,...w.defaultHeaders}}let T=s.__auth;if(delete w.__auth,
+delete w.__baseURLIsExplicit,this._options=w,this.apiKey=typeof w.apiKey=="string"?w.apiKey:null,B(this,Ar,typeof w.apiKey==
+"function"?w.apiKey:null,"f"),this.authToken=w.authToken??null,this.webhookKey=a,T)this._authState=T,!this._baseURLIsExplicit&&
+T.baseURL&&(this.baseURL=T.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,
+extraHeaders:{}},d.type){case"apiKey":case"authToken":break;case"credentials":this._authState.provider=d.value,this._authState.
+tokenCache=this._makeTokenCache(d.value);break;case"config":{let L=ta(d.value,this._credentialResolverOptions());this._authState.
+provider=L.provider,this._authState.tokenCache=this._makeTokenCache(L.provider),this._authState.extraHeaders=L.extraHeaders,
+this._applyCredentialBaseURL(L.baseURL);break}case"profile":this._authState.resolution=this._resolveDefaultCredentials(d.
+value);break;case"defaultChain":this._shouldResolveDefaultCredentials()&&(this._authState.resolution=this._resolveDefaultCredentials());
+break;default:}}_shouldResolveDefaultCredentials(){return!0}_applyCredentialBaseURL(r){if(!r)return;let n=r.replace(/\/+$/,
+"");this._authState.baseURL=n,this._baseURLIsExplicit||(this.baseURL=n)}_credentialResolverOptions(){return{baseURL:this.
+baseURL,fetch:this._credentialsFetch(),userAgent:this.getUserAgent(),onCacheWriteError:i(r=>{D(this).debug("credential c\
+ache write failed (best-effort)",r)},"onCacheWriteError"),onSafetyWarning:i(r=>{D(this).warn(r)},"onSafetyWarning")}}_credentialsFetch(){
+return oa(this.fetch,this.middleware,void 0,this)}_makeTokenCache(r){return new to(r,n=>{D(this).debug("advisory token r\
+efresh failed; serving cached token",n)})}withOptions(r){r={...r};for(let s of ze)r[s]===void 0&&delete r[s];let n=ze.some(
+s=>s in r),o=ze.some(s=>r[s]!=null),a={...this._options,...this._baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.
+maxRetries,timeout:this.timeout,logger:this.logger,logLevel:this.logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,
+middleware:this.middleware,apiKey:this.apiKey??x(this,Ar,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...o?Object.
+fromEntries(ze.map(s=>[s,null])):{},...r,openTelemetry:r.openTelemetry??x(this,Je,"f"),__auth:n?void 0:this._authState,__baseURLIsExplicit:"\
+baseURL"in r?!0:this._baseURLIsExplicit};return new this.constructor(a)}async _resolveDefaultCredentials(r){try{let n=await ad(
+this._credentialResolverOptions(),r);if(n)this._authState.provider=n.provider,this._authState.tokenCache=this._makeTokenCache(
+n.provider),this._authState.extraHeaders=n.extraHeaders,this._applyCredentialBaseURL(n.baseURL);else if(r!=null)throw new P(
+`Profile "${r}" could not be resolved (no <config_dir>/configs/${r}.json found).`)}catch(n){this._authState.error=n}finally{
+this._authState.resolution=null}}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:r,nulls:n}){if(!(r.
+get("x-api-key")||r.get("authorization"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||
+this._authState.resolution)&&!(this.apiKey&&r.get("authorization"))&&!n.has("authorization")&&!(this.authToken&&r.get("a\
+uthorization"))&&!n.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKe\
+y, authToken, credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(r){
+let n=this._requestAuthFlags.get(r);return n||(n={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.set(r,n)),
+n}async authHeaders(r){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(x(this,
+Ar,"f")&&this.apiKey==null){let n;try{n=await x(this,Ar,"f").call(this)}catch(o){throw new P(`The \`apiKey\` function fail\
+ed: ${Ie(o).message}`,{cause:o})}if(!n)throw new P(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
+stringify(n)}.`);return $([{Authorization:`Bearer ${n}`}])}if(this._authState.tokenCache&&this.apiKey==null){let n=await this.
+_authState.tokenCache.getToken();return this._authFlags(r).usedTokenCache=!0,$([{Authorization:`Bearer ${n}`}])}return $(
+[await this.bearerAuth(r),await this.apiKeyAuth(r)])}}async apiKeyAuth(r){if(this.apiKey!=null)return $([{Authorization:`\
+Bearer ${this.apiKey}`}])}async bearerAuth(r){if(this.authToken!=null)return $([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(r){
+return ec(r)}getUserAgent(){return`Anthropic/JS ${ae}`}makeStatusError(r,n,o,a){let l=(n??{}).error?.details?.error_code,
+p=typeof l=="string"?Du.get(`${r} ${l}`):void 0;return p?new p(r,n,o,a):j.generate(r,n,o,a)}buildURL(r,n,o){let a=!x(this,
+sa,"m",hd).call(this)&&o||this.baseURL,s=pa(r)?new URL(r):new URL(a+(a.endsWith("/")&&r.startsWith("/")?r.slice(1):r)),l=this.
+defaultQuery(),p=Object.fromEntries(s.searchParams);return(!_o(l)||!_o(p))&&(n={...p,...l,...n}),typeof n=="object"&&n&&
+!Array.isArray(n)&&(s.search=this.stringifyQuery(n)),s.toString()}_calculateNonstreamingTimeout(r){if(3600*r/128e3>600)throw new P(
+"Streaming is required for operations that may take longer than 10 minutes. See https://platform.claude.com/docs/en/cli-\
+sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(r){}async prepareRequest(r,{
+url:n,options:o}){if(this._authState.tokenCache&&this.apiKey==null){let a=r.headers instanceof Headers?r.headers:new Headers(
+r.headers);for(let[l,p]of Object.entries(this._authState.extraHeaders))a.has(l)||a.set(l,p);let s=a.get("anthropic-beta")?.
+split(",").map(l=>l.trim());s?.includes(Xe)||a.set("anthropic-beta",[...s??[],Xe].join(",")),r.headers=a}}backendMiddleware(){
+return[]}get(r,n){return this.methodRequest("get",r,n)}post(r,n){return this.methodRequest("post",r,n)}patch(r,n){return this.
+methodRequest("patch",r,n)}put(r,n){return this.methodRequest("put",r,n)}delete(r,n){return this.methodRequest("delete",
+r,n)}methodRequest(r,n,o){return this.request(Promise.resolve(o).then(a=>({method:r,path:n,...a})))}request(r,n=null){return this.
+_tracer?new Yr(this,this.makeTracedRequest(r,n)):new Yr(this,this.makeRequest(r,n,void 0))}async makeTracedRequest(r,n){
+let o=await r,a=o.__span?.span;if(!a)return this.makeRequest(o,n,void 0);try{return await at.context.with(at.trace.setSpan(
+at.context.active(),a),()=>this.makeRequest(o,n,void 0,a))}catch(s){let l={status:"error",options:o,error:s};throw W(this,
+()=>pr(a,l)),s}}async makeRequest(r,n,o,a){let s=await r,l=lt("maxRetries",s.maxRetries??this.maxRetries);this.isStreamBody(
+s.body)&&(l=0),n==null&&(n=l,this._requestAuthFlags.delete(s)),await this.prepareOptions(s);let{req:p,url:u,timeout:f}=await this.
+buildRequest(s,{retryCount:l-n}),d="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),w=o===void 0?"":`, retr\
+yOf: ${o}`;a&&this.openTelemetry.propagation&&(p.headers=W(this,()=>zs(a,p.headers))??p.headers);let v=Date.now();if(s.signal?.
+aborted)throw new he;let I=new AbortController,T=await this.fetchWithTimeout(u,p,f,I,s,{requestLogID:d,retryOfRequestLogID:o}).
+catch(Ie),L=Date.now();if(T instanceof globalThis.Error){ge(I);let G=`retrying, ${n} attempts remaining`;if(s.signal?.aborted)
+throw new he;let O=me(T)||/timed? ?out/i.test(String(T)+("cause"in T?String(T.cause):"")),F=this.middleware.length>0||!!s.
+middleware?.length||this.backendMiddleware().length>0;if(F&&!O&&!ud(T))throw D(this).info(`[${d}] middleware error (not \
+retryable)`),Ae(D(this),`[${d}] middleware error (not retryable)`,{retryOfRequestLogID:o,url:u,durationMs:L-v,message:T.
+message}),T;if(n)return D(this).info(`[${d}] connection ${O?"timed out":"failed"} - ${G}`),Ae(D(this),`[${d}] connection\
+ ${O?"timed out":"failed"} (${G})`,{retryOfRequestLogID:o,url:u,durationMs:L-v,message:T.message}),this.retryRequest(s,n,
+o??d,a);throw D(this).info(`[${d}] connection ${O?"timed out":"failed"} - error; no more retries left`),Ae(D(this),`[${d}\
+] connection ${O?"timed out":"failed"} (error; no more retries left)`,{retryOfRequestLogID:o,url:u,durationMs:L-v,message:T.
+message}),O?new xr:F&&!na(T)?T:new Pe({cause:T})}let K=[...T.headers.entries()].filter(([G])=>G==="request-id"||G==="ant\
+hropic-workspace-id").map(([G,O])=>", "+G+": "+JSON.stringify(O)).join(""),k=`[${d}${w}${K}] ${p.method} ${u} ${T.ok?"su\
+cceeded":"failed"} with status ${T.status} in ${L-v}ms`;if(!T.ok){let G=await this.shouldRetry(T,s);if(n&&G){let Ce=`ret\
+rying, ${n} attempts remaining`;return await va(T.body),ge(I),D(this).info(`${k} - ${Ce}`),Ae(D(this),`[${d}] response e\
+rror (${Ce})`,{retryOfRequestLogID:o,url:T.url,status:T.status,headers:T.headers,durationMs:L-v}),this.retryRequest(s,n,
+o??d,a,T.headers)}let O=G?"error; no more retries left":"error; not retryable";D(this).info(`${k} - ${O}`);let F=await T.
+text().catch(Ce=>Ie(Ce).message),ie=ut(F),fe=ie?void 0:F;throw Ae(D(this),`[${d}] response error (${O})`,{retryOfRequestLogID:o,
+url:T.url,status:T.status,headers:T.headers,body:ie??F,durationMs:Date.now()-v}),ge(I),this.makeStatusError(T.status,ie,
+fe,T.headers)}return D(this).info(k),Ae(D(this),`[${d}] response start`,{retryOfRequestLogID:o,url:T.url,status:T.status,
+headers:T.headers,durationMs:L-v}),Aa(T.body??T,I),{response:T,options:s,controller:I,requestLogID:d,retryOfRequestLogID:o,
+startTime:v}}getAPIList(r,n,o){return this.requestAPIList(n,o&&"then"in o?o.then(a=>({method:"get",path:r,...a})):{method:"\
+get",path:r,...o})}requestAPIList(r,n){if(!this._tracer){let a=this.makeRequest(n,null,void 0);return new Li(this,a,r)}let o=this.
+makeTracedRequest(n,null);return new Li(this,o,r)}async fetchWithTimeout(r,n,o,a,s,l){let{signal:p,method:u,...f}=n||{},
+d=this._makeAbort(a);p&&(p.addEventListener("abort",d,{once:!0}),ba(a,p,d));let w=globalThis.ReadableStream&&f.body instanceof
+globalThis.ReadableStream||typeof f.body=="object"&&f.body!==null&&Symbol.asyncIterator in f.body,v={signal:a.signal,...w?
+{duplex:"half"}:{},method:"GET",...f};u&&(v.method=u.toUpperCase());let I=this.fetch,T=i(async(O,F)=>{let ie=_(d,o);try{
+return await I.call(void 0,O,F)}finally{h(ie)}},"timedFetch"),L=s===void 0?T:(async(O,F={})=>{let ie=typeof O=="string"?
+O:O instanceof URL?O.href:O.url;F.headers=F.headers instanceof Headers?F.headers:new Headers(F.headers);let fe=[];s.__span&&
+(F.headers=new Headers(F.headers),fe=bn(F.headers)),await this.prepareRequest(F,{url:ie,options:s}),fe.length&&(F.headers=
+$([F.headers,fe]).values);let Ye=s.__span;return Ye&&W(this,()=>Ds(Ye,F.method??"GET",ie,this.openTelemetry.traces.contentMode===
+"content")),l&&Ae(D(this),`[${l.requestLogID}] sending request`,{retryOfRequestLogID:l.retryOfRequestLogID,method:F.method,
+url:ie,options:s,headers:F.headers}),T(O,F)}),K=s?.middleware,k=s?.__span?this.backendMiddleware().map(Oi):this.backendMiddleware(),
+G=K?.length||k.length?[...this.middleware,...K??[],...k]:this.middleware;return await oa(L,G,s,this)(r,v)}async shouldRetry(r,n){
+let o=this._authFlags(n);if(r.status===401&&this._authState.tokenCache&&o.usedTokenCache&&!o.didRefreshFor401)return o.didRefreshFor401=
+!0,this._authState.tokenCache.invalidate(),!0;let a=r.headers.get("x-should-retry");return a==="true"?!0:a==="false"?!1:
+r.status===408||r.status===409||r.status===429||r.status>=500}async retryRequest(r,n,o,a,s){let l,p=s?.get("retry-after-\
+ms");if(p){let f=parseFloat(p);Number.isNaN(f)||(l=f)}let u=s?.get("retry-after");if(u&&!l){let f=parseFloat(u);Number.isNaN(
+f)?l=Date.parse(u)-Date.now():l=f*1e3}if(l===void 0||!(l>0&&l<=2**31-1)){let f=r.maxRetries??this.maxRetries;l=this.calculateDefaultRetryTimeoutMillis(
+n,f)}return await ma(l,r.signal??void 0),this.makeRequest(r,n-1,o,a)}calculateDefaultRetryTimeoutMillis(r,n){let s=n-r,l=Math.
+min(.5*Math.pow(2,s),8),p=1-Math.random()*.25;return l*p*1e3}calculateNonstreamingTimeout(r,n){if(36e5*r/128e3>6e5||n!=null&&
+r>n)throw new P("Streaming is required for operations that may take longer than 10 minutes. See https://platform.claude.\
+com/docs/en/cli-sdks-libraries/sdks/typescript#long-requests for more details");return 6e5}async buildRequest(r,{retryCount:n=0}={}){
+let o={...r},{method:a,path:s,query:l,defaultBaseURL:p}=o;this._authState.resolution&&await this._authState.resolution,!this.
+_baseURLIsExplicit&&this._authState.baseURL&&this.baseURL!==this._authState.baseURL&&(this.baseURL=this._authState.baseURL);
+let u=this.buildURL(s,l,p);"timeout"in o&&lt("timeout",o.timeout),o.timeout=o.timeout??this.timeout;let{bodyHeaders:f,body:d}=this.
+buildBody({options:o}),w=await this.buildHeaders({options:r,method:a,bodyHeaders:f,retryCount:n,timeout:o.timeout});return{
+req:{method:a,headers:w,...o.signal&&{signal:o.signal},...globalThis.ReadableStream&&d instanceof globalThis.ReadableStream&&
+{duplex:"half"},...d&&{body:d},...this.fetchOptions??{},...o.fetchOptions??{}},url:u,timeout:o.timeout}}async buildHeaders({
+options:r,method:n,bodyHeaders:o,retryCount:a,timeout:s}){let l=$([{Accept:"application/json","User-Agent":this.getUserAgent(),
+"X-Stainless-Retry-Count":String(a),"X-Stainless-Timeout":String(Math.trunc(s/1e3)),...Tr(),...this._options.dangerouslyAllowBrowser?
+{"anthropic-dangerous-direct-browser-access":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(r),
+this._options.defaultHeaders,o,r.headers]);return this.validateHeaders(l),l.values}_makeAbort(r){return()=>r.abort()}buildBody({
+options:{body:r,headers:n}}){if(!r)return{bodyHeaders:void 0,body:void 0};let o=$([n]);return ArrayBuffer.isView(r)||r instanceof
+ArrayBuffer||r instanceof DataView||typeof r=="string"&&o.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.
+Blob||r instanceof FormData||r instanceof URLSearchParams||globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?
+{bodyHeaders:void 0,body:r}:this.isStreamBody(r)?{bodyHeaders:void 0,body:Sa(r)}:typeof r=="object"&&o.values.get("conte\
+nt-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.
+stringifyQuery(r)}:x(this,oo,"f").call(this,{body:r,headers:o})}isStreamBody(r){return globalThis.ReadableStream&&r instanceof
+globalThis.ReadableStream?!0:typeof r=="object"&&r!==null&&(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&
+typeof r.next=="function")}}return ca=e,oo=new WeakMap,Ar=new WeakMap,Je=new WeakMap,sa=new WeakSet,hd=i(function(){return this.
+baseURL!=="https://api.anthropic.com"},"_BaseAnthropic_baseURLOverridden"),e.Anthropic=ca,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=
+P,e.APIError=j,e.APIConnectionError=Pe,e.APIConnectionTimeoutError=xr,e.APIUserAbortError=he,e.NotFoundError=X,e.ConflictError=
+Q,e.RateLimitError=qe,e.BadRequestError=R,e.OverloadedError=vr,e.AuthenticationError=ao,e.RequestTimeoutError=so,e.InternalServerError=
+De,e.NotImplementedError=po,e.GatewayTimeoutError=fo,e.PaymentRequiredError=Ze,e.ContentTooLargeError=Sr,e.PermissionDeniedError=
+H,e.PreconditionFailedError=wr,e.ServiceUnavailableError=Me,e.UnprocessableEntityError=co,e.ClientClosedRequestError=uo,
+e.RequestHeaderFieldsTooLargeError=lo,e.toFile=aa,e})()});var yd=S(()=>{c();Ed()});c();yd();c();Yi();export{gd as BaseAnthropic,au as Messages};

@@ -4,5509 +4,897 @@
 //   p-retry@4.6.2 (MIT)
 //   retry@0.13.1 (MIT)
 // @ts-self-types="./google_genai.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__copyProps=(to,from,except,desc)=>{
-if(from&&typeof from=="object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&
-key!==except&&__defProp(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},
-__toESM=(mod,isNodeMode,target)=>(target=mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?
-__defProp(target,"default",{value:mod,enumerable:!0}):target,mod));import{clearTimeout,setTimeout}from"node:timers";var init_node_globals=__esm(
-{"node_globals.js"(){}}),require_retry_operation=__commonJS({"node_modules/retry/lib/retry_operation.js"(exports,module){
-init_node_globals();function RetryOperation(timeouts,options){typeof options=="boolean"&&(options={forever:options}),this.
-_originalTimeouts=JSON.parse(JSON.stringify(timeouts)),this._timeouts=timeouts,this._options=options||{},this._maxRetryTime=
-options&&options.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=1,this._operationTimeout=null,this._operationTimeoutCb=
-null,this._timeout=null,this._operationStart=null,this._timer=null,this._options.forever&&(this._cachedTimeouts=this._timeouts.
-slice(0))}module.exports=RetryOperation,RetryOperation.prototype.reset=function(){this._attempts=1,this._timeouts=this._originalTimeouts.
-slice(0)},RetryOperation.prototype.stop=function(){this._timeout&&clearTimeout(this._timeout),this._timer&&clearTimeout(
-this._timer),this._timeouts=[],this._cachedTimeouts=null},RetryOperation.prototype.retry=function(err){if(this._timeout&&
-clearTimeout(this._timeout),!err)return!1;var currentTime=new Date().getTime();if(err&&currentTime-this._operationStart>=
-this._maxRetryTime)return this._errors.push(err),this._errors.unshift(new Error("RetryOperation timeout occurred")),!1;this.
-_errors.push(err);var timeout=this._timeouts.shift();if(timeout===void 0)if(this._cachedTimeouts)this._errors.splice(0,this.
-_errors.length-1),timeout=this._cachedTimeouts.slice(-1);else return!1;var self=this;return this._timer=setTimeout(function(){
-self._attempts++,self._operationTimeoutCb&&(self._timeout=setTimeout(function(){self._operationTimeoutCb(self._attempts)},
-self._operationTimeout),self._options.unref&&self._timeout.unref()),self._fn(self._attempts)},timeout),this._options.unref&&
-this._timer.unref(),!0},RetryOperation.prototype.attempt=function(fn,timeoutOps){this._fn=fn,timeoutOps&&(timeoutOps.timeout&&
-(this._operationTimeout=timeoutOps.timeout),timeoutOps.cb&&(this._operationTimeoutCb=timeoutOps.cb));var self=this;this.
-_operationTimeoutCb&&(this._timeout=setTimeout(function(){self._operationTimeoutCb()},self._operationTimeout)),this._operationStart=
-new Date().getTime(),this._fn(this._attempts)},RetryOperation.prototype.try=function(fn){console.log("Using RetryOperati\
-on.try() is deprecated"),this.attempt(fn)},RetryOperation.prototype.start=function(fn){console.log("Using RetryOperation\
-.start() is deprecated"),this.attempt(fn)},RetryOperation.prototype.start=RetryOperation.prototype.try,RetryOperation.prototype.
-errors=function(){return this._errors},RetryOperation.prototype.attempts=function(){return this._attempts},RetryOperation.
-prototype.mainError=function(){if(this._errors.length===0)return null;for(var counts={},mainError=null,mainErrorCount=0,
-i=0;i<this._errors.length;i++){var error=this._errors[i],message=error.message,count=(counts[message]||0)+1;counts[message]=
-count,count>=mainErrorCount&&(mainError=error,mainErrorCount=count)}return mainError}}}),require_retry=__commonJS({"node\
-_modules/retry/lib/retry.js"(exports){init_node_globals();var RetryOperation=require_retry_operation();exports.operation=
-function(options){var timeouts=exports.timeouts(options);return new RetryOperation(timeouts,{forever:options&&(options.forever||
-options.retries===1/0),unref:options&&options.unref,maxRetryTime:options&&options.maxRetryTime})},exports.timeouts=function(options){
-if(options instanceof Array)return[].concat(options);var opts={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};
-for(var key in options)opts[key]=options[key];if(opts.minTimeout>opts.maxTimeout)throw new Error("minTimeout is greater \
-than maxTimeout");for(var timeouts=[],i=0;i<opts.retries;i++)timeouts.push(this.createTimeout(i,opts));return options&&options.
-forever&&!timeouts.length&&timeouts.push(this.createTimeout(i,opts)),timeouts.sort(function(a,b){return a-b}),timeouts},
-exports.createTimeout=function(attempt,opts){var random=opts.randomize?Math.random()+1:1,timeout=Math.round(random*Math.
-max(opts.minTimeout,1)*Math.pow(opts.factor,attempt));return timeout=Math.min(timeout,opts.maxTimeout),timeout},exports.
-wrap=function(obj,options,methods){if(options instanceof Array&&(methods=options,options=null),!methods){methods=[];for(var key in obj)
-typeof obj[key]=="function"&&methods.push(key)}for(var i=0;i<methods.length;i++){var method=methods[i],original=obj[method];
-obj[method]=function(original2){var op=exports.operation(options),args=Array.prototype.slice.call(arguments,1),callback=args.
-pop();args.push(function(err){op.retry(err)||(err&&(arguments[0]=op.mainError()),callback.apply(this,arguments))}),op.attempt(
-function(){original2.apply(obj,args)})}.bind(obj,original),obj[method].options=options}}}}),require_retry2=__commonJS({"\
-node_modules/retry/index.js"(exports,module){init_node_globals(),module.exports=require_retry()}}),require_p_retry=__commonJS(
-{"node_modules/p-retry/index.js"(exports,module){"use strict";init_node_globals();var retry2=require_retry2(),networkErrorMsgs=[
-"Failed to fetch","NetworkError when attempting to fetch resource.","The Internet connection appears to be offline.","Ne\
-twork request failed"],AbortError=class extends Error{constructor(message){super(),message instanceof Error?(this.originalError=
-message,{message}=message):(this.originalError=new Error(message),this.originalError.stack=this.stack),this.name="AbortE\
-rror",this.message=message}},decorateErrorWithCounts=(error,attemptNumber,options)=>{const retriesLeft=options.retries-(attemptNumber-
-1);return error.attemptNumber=attemptNumber,error.retriesLeft=retriesLeft,error},isNetworkError=errorMessage=>networkErrorMsgs.
-includes(errorMessage),pRetry2=(input,options)=>new Promise((resolve,reject)=>{options={onFailedAttempt:()=>{},retries:10,
-...options};const operation=retry2.operation(options);operation.attempt(async attemptNumber=>{try{resolve(await input(attemptNumber))}catch(error){
-if(!(error instanceof Error)){reject(new TypeError(`Non-error was thrown: "${error}". You should only throw errors.`));return}
-if(error instanceof AbortError)operation.stop(),reject(error.originalError);else if(error instanceof TypeError&&!isNetworkError(
-error.message))operation.stop(),reject(error);else{decorateErrorWithCounts(error,attemptNumber,options);try{await options.
-onFailedAttempt(error)}catch(error2){reject(error2);return}operation.retry(error)||reject(operation.mainError())}}})});module.
-exports=pRetry2,module.exports.default=pRetry2,module.exports.AbortError=AbortError}});init_node_globals(),init_node_globals();
-var import_p_retry=__toESM(require_p_retry(),1),_defaultBaseGeminiUrl=void 0,_defaultBaseVertexUrl=void 0;function getDefaultBaseUrls(){
-return{geminiUrl:_defaultBaseGeminiUrl,vertexUrl:_defaultBaseVertexUrl}}function getBaseUrl(httpOptions,vertexai,vertexBaseUrlFromEnv,geminiBaseUrlFromEnv){
-var _a2,_b;if(!httpOptions?.baseUrl){const defaultBaseUrls=getDefaultBaseUrls();return vertexai?(_a2=defaultBaseUrls.vertexUrl)!==
-null&&_a2!==void 0?_a2:vertexBaseUrlFromEnv:(_b=defaultBaseUrls.geminiUrl)!==null&&_b!==void 0?_b:geminiBaseUrlFromEnv}return httpOptions.
-baseUrl}var BaseModule=class{};function formatMap(templateString,valueMap){const regex=/\{([^}]+)\}/g;return templateString.
-replace(regex,(match2,key)=>{if(valueMap&&Object.prototype.hasOwnProperty.call(valueMap,key)){const value=valueMap[key];
-return value!=null?String(value):""}else{if(key==="api_version")return match2;throw new Error(`Key '${key}' not found in\
- valueMap.`)}})}function setValueByPath(data,keys,value){for(let i=0;i<keys.length-1;i++){const key=keys[i];if(key.endsWith(
-"[]")){const keyName=key.slice(0,-2);if(!(keyName in data))if(Array.isArray(value))data[keyName]=Array.from({length:value.
-length},()=>({}));else throw new Error(`Value must be a list given an array path ${key}`);if(Array.isArray(data[keyName])){
-const arrayData=data[keyName];if(Array.isArray(value))for(let j=0;j<arrayData.length;j++){const entry=arrayData[j];setValueByPath(
-entry,keys.slice(i+1),value[j])}else for(const d of arrayData)setValueByPath(d,keys.slice(i+1),value)}return}else if(key.
-endsWith("[0]")){const keyName=key.slice(0,-3);keyName in data||(data[keyName]=[{}]);const arrayData=data[keyName];setValueByPath(
-arrayData[0],keys.slice(i+1),value);return}(!data[key]||typeof data[key]!="object")&&(data[key]={}),data=data[key]}const keyToSet=keys[keys.
-length-1],existingData=data[keyToSet];if(existingData!==void 0){if(!value||typeof value=="object"&&Object.keys(value).length===
-0||value===existingData)return;if(typeof existingData=="object"&&typeof value=="object"&&existingData!==null&&value!==null)
-Object.assign(existingData,value);else throw new Error(`Cannot set value for an existing key. Key: ${keyToSet}`)}else keyToSet===
-"_self"&&typeof value=="object"&&value!==null&&!Array.isArray(value)?Object.assign(data,value):data[keyToSet]=value}function getValueByPath(data,keys,defaultValue=void 0){
-try{if(keys.length===1&&keys[0]==="_self")return data;for(let i=0;i<keys.length;i++){if(typeof data!="object"||data===null)
-return defaultValue;const key=keys[i];if(key.endsWith("[]")){const keyName=key.slice(0,-2);if(keyName in data){const arrayData=data[keyName];
-return Array.isArray(arrayData)?arrayData.map(d=>getValueByPath(d,keys.slice(i+1),defaultValue)):defaultValue}else return defaultValue}else
-data=data[key]}return data}catch(error){if(error instanceof TypeError)return defaultValue;throw error}}function moveValueByPath(data,paths){
-for(const[sourcePath,destPath]of Object.entries(paths)){const sourceKeys=sourcePath.split("."),destKeys=destPath.split("\
-."),excludeKeys=new Set;let wildcardIdx=-1;for(let i=0;i<sourceKeys.length;i++)if(sourceKeys[i]==="*"){wildcardIdx=i;break}
-if(wildcardIdx!==-1&&destKeys.length>wildcardIdx)for(let i=wildcardIdx;i<destKeys.length;i++){const key=destKeys[i];key!==
-"*"&&!key.endsWith("[]")&&!key.endsWith("[0]")&&excludeKeys.add(key)}_moveValueRecursive(data,sourceKeys,destKeys,0,excludeKeys)}}
-function _moveValueRecursive(data,sourceKeys,destKeys,keyIdx,excludeKeys){if(keyIdx>=sourceKeys.length||typeof data!="ob\
-ject"||data===null)return;const key=sourceKeys[keyIdx];if(key.endsWith("[]")){const keyName=key.slice(0,-2),dataRecord=data;
-if(keyName in dataRecord&&Array.isArray(dataRecord[keyName]))for(const item of dataRecord[keyName])_moveValueRecursive(item,
-sourceKeys,destKeys,keyIdx+1,excludeKeys)}else if(key==="*"){if(typeof data=="object"&&data!==null&&!Array.isArray(data)){
-const dataRecord=data,keysToMove=Object.keys(dataRecord).filter(k=>!k.startsWith("_")&&!excludeKeys.has(k)),valuesToMove={};
-for(const k of keysToMove)valuesToMove[k]=dataRecord[k];for(const[k,v]of Object.entries(valuesToMove)){const newDestKeys=[];
-for(const dk of destKeys.slice(keyIdx))dk==="*"?newDestKeys.push(k):newDestKeys.push(dk);setValueByPath(dataRecord,newDestKeys,
-v)}for(const k of keysToMove)delete dataRecord[k]}}else{const dataRecord=data;key in dataRecord&&_moveValueRecursive(dataRecord[key],
-sourceKeys,destKeys,keyIdx+1,excludeKeys)}}function tBytes$1(fromBytes){if(typeof fromBytes!="string")throw new Error("f\
-romImageBytes must be a string");return fromBytes}function fetchPredictOperationParametersToVertex(fromObject){const toObject={},
-fromOperationName=getValueByPath(fromObject,["operationName"]);fromOperationName!=null&&setValueByPath(toObject,["operat\
-ionName"],fromOperationName);const fromResourceName=getValueByPath(fromObject,["resourceName"]);return fromResourceName!=
-null&&setValueByPath(toObject,["_url","resourceName"],fromResourceName),toObject}function generateVideosOperationFromMldev(fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);
-const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);
-const fromDone=getValueByPath(fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(
-fromObject,["error"]);fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromResponse=getValueByPath(fromObject,
-["response","generateVideoResponse"]);return fromResponse!=null&&setValueByPath(toObject,["response"],generateVideosResponseFromMldev(
-fromResponse)),toObject}function generateVideosOperationFromVertex$1(fromObject){const toObject={},fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromMetadata=getValueByPath(fromObject,
-["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);const fromDone=getValueByPath(fromObject,
-["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(fromObject,["error"]);
-fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromResponse=getValueByPath(fromObject,["response"]);
-return fromResponse!=null&&setValueByPath(toObject,["response"],generateVideosResponseFromVertex$1(fromResponse)),toObject}
-function generateVideosResponseFromMldev(fromObject){const toObject={},fromGeneratedVideos=getValueByPath(fromObject,["g\
-eneratedSamples"]);if(fromGeneratedVideos!=null){let transformedList=fromGeneratedVideos;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>generatedVideoFromMldev(item))),setValueByPath(toObject,["generatedVideos"],transformedList)}
-const fromRaiMediaFilteredCount=getValueByPath(fromObject,["raiMediaFilteredCount"]);fromRaiMediaFilteredCount!=null&&setValueByPath(
-toObject,["raiMediaFilteredCount"],fromRaiMediaFilteredCount);const fromRaiMediaFilteredReasons=getValueByPath(fromObject,
-["raiMediaFilteredReasons"]);return fromRaiMediaFilteredReasons!=null&&setValueByPath(toObject,["raiMediaFilteredReasons"],
-fromRaiMediaFilteredReasons),toObject}function generateVideosResponseFromVertex$1(fromObject){const toObject={},fromGeneratedVideos=getValueByPath(
-fromObject,["videos"]);if(fromGeneratedVideos!=null){let transformedList=fromGeneratedVideos;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>generatedVideoFromVertex$1(item))),setValueByPath(toObject,["generatedVideos"],
-transformedList)}const fromRaiMediaFilteredCount=getValueByPath(fromObject,["raiMediaFilteredCount"]);fromRaiMediaFilteredCount!=
-null&&setValueByPath(toObject,["raiMediaFilteredCount"],fromRaiMediaFilteredCount);const fromRaiMediaFilteredReasons=getValueByPath(
-fromObject,["raiMediaFilteredReasons"]);return fromRaiMediaFilteredReasons!=null&&setValueByPath(toObject,["raiMediaFilt\
-eredReasons"],fromRaiMediaFilteredReasons),toObject}function generatedVideoFromMldev(fromObject){const toObject={},fromVideo=getValueByPath(
-fromObject,["video"]);return fromVideo!=null&&setValueByPath(toObject,["video"],videoFromMldev(fromVideo)),toObject}function generatedVideoFromVertex$1(fromObject){
-const toObject={},fromVideo=getValueByPath(fromObject,["_self"]);return fromVideo!=null&&setValueByPath(toObject,["video"],
-videoFromVertex$1(fromVideo)),toObject}function getOperationParametersToMldev(fromObject){const toObject={},fromOperationName=getValueByPath(
-fromObject,["operationName"]);return fromOperationName!=null&&setValueByPath(toObject,["_url","operationName"],fromOperationName),
-toObject}function getOperationParametersToVertex(fromObject){const toObject={},fromOperationName=getValueByPath(fromObject,
-["operationName"]);return fromOperationName!=null&&setValueByPath(toObject,["_url","operationName"],fromOperationName),toObject}
-function importFileOperationFromMldev$1(fromObject){const toObject={},fromName=getValueByPath(fromObject,["name"]);fromName!=
-null&&setValueByPath(toObject,["name"],fromName);const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=
-null&&setValueByPath(toObject,["metadata"],fromMetadata);const fromDone=getValueByPath(fromObject,["done"]);fromDone!=null&&
-setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(fromObject,["error"]);fromError!=null&&setValueByPath(
-toObject,["error"],fromError);const fromResponse=getValueByPath(fromObject,["response"]);return fromResponse!=null&&setValueByPath(
-toObject,["response"],importFileResponseFromMldev$1(fromResponse)),toObject}function importFileResponseFromMldev$1(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromParent=getValueByPath(fromObject,["parent"]);fromParent!=null&&
-setValueByPath(toObject,["parent"],fromParent);const fromDocumentName=getValueByPath(fromObject,["documentName"]);return fromDocumentName!=
-null&&setValueByPath(toObject,["documentName"],fromDocumentName),toObject}function uploadToFileSearchStoreOperationFromMldev(fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);
-const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);
-const fromDone=getValueByPath(fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(
-fromObject,["error"]);fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromResponse=getValueByPath(fromObject,
-["response"]);return fromResponse!=null&&setValueByPath(toObject,["response"],uploadToFileSearchStoreResponseFromMldev(fromResponse)),
-toObject}function uploadToFileSearchStoreResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromParent=getValueByPath(fromObject,["parent"]);fromParent!=null&&setValueByPath(toObject,["parent"],fromParent);
-const fromDocumentName=getValueByPath(fromObject,["documentName"]);return fromDocumentName!=null&&setValueByPath(toObject,
-["documentName"],fromDocumentName),toObject}function videoFromMldev(fromObject){const toObject={},fromUri=getValueByPath(
-fromObject,["uri"]);fromUri!=null&&setValueByPath(toObject,["uri"],fromUri);const fromVideoBytes=getValueByPath(fromObject,
-["encodedVideo"]);fromVideoBytes!=null&&setValueByPath(toObject,["videoBytes"],tBytes$1(fromVideoBytes));const fromMimeType=getValueByPath(
-fromObject,["encoding"]);return fromMimeType!=null&&setValueByPath(toObject,["mimeType"],fromMimeType),toObject}function videoFromVertex$1(fromObject){
-const toObject={},fromUri=getValueByPath(fromObject,["gcsUri"]);fromUri!=null&&setValueByPath(toObject,["uri"],fromUri);
-const fromVideoBytes=getValueByPath(fromObject,["bytesBase64Encoded"]);fromVideoBytes!=null&&setValueByPath(toObject,["v\
-ideoBytes"],tBytes$1(fromVideoBytes));const fromMimeType=getValueByPath(fromObject,["mimeType"]);return fromMimeType!=null&&
-setValueByPath(toObject,["mimeType"],fromMimeType),toObject}var MediaProcessing;(function(MediaProcessing2){MediaProcessing2.
-MEDIA_PROCESSING_UNSPECIFIED="MEDIA_PROCESSING_UNSPECIFIED",MediaProcessing2.STATIC="STATIC",MediaProcessing2.AGENTIC="A\
-GENTIC"})(MediaProcessing||(MediaProcessing={}));var Outcome;(function(Outcome2){Outcome2.OUTCOME_UNSPECIFIED="OUTCOME_U\
-NSPECIFIED",Outcome2.OUTCOME_OK="OUTCOME_OK",Outcome2.OUTCOME_FAILED="OUTCOME_FAILED",Outcome2.OUTCOME_DEADLINE_EXCEEDED=
-"OUTCOME_DEADLINE_EXCEEDED"})(Outcome||(Outcome={}));var Language;(function(Language2){Language2.LANGUAGE_UNSPECIFIED="L\
-ANGUAGE_UNSPECIFIED",Language2.PYTHON="PYTHON"})(Language||(Language={}));var FunctionResponseScheduling;(function(FunctionResponseScheduling2){
-FunctionResponseScheduling2.SCHEDULING_UNSPECIFIED="SCHEDULING_UNSPECIFIED",FunctionResponseScheduling2.SILENT="SILENT",
-FunctionResponseScheduling2.WHEN_IDLE="WHEN_IDLE",FunctionResponseScheduling2.INTERRUPT="INTERRUPT"})(FunctionResponseScheduling||
-(FunctionResponseScheduling={}));var Type;(function(Type2){Type2.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",Type2.STRING="STRIN\
-G",Type2.NUMBER="NUMBER",Type2.INTEGER="INTEGER",Type2.BOOLEAN="BOOLEAN",Type2.ARRAY="ARRAY",Type2.OBJECT="OBJECT",Type2.
-NULL="NULL"})(Type||(Type={}));var AuthType;(function(AuthType2){AuthType2.AUTH_TYPE_UNSPECIFIED="AUTH_TYPE_UNSPECIFIED",
-AuthType2.NO_AUTH="NO_AUTH",AuthType2.API_KEY_AUTH="API_KEY_AUTH",AuthType2.HTTP_BASIC_AUTH="HTTP_BASIC_AUTH",AuthType2.
-GOOGLE_SERVICE_ACCOUNT_AUTH="GOOGLE_SERVICE_ACCOUNT_AUTH",AuthType2.OAUTH="OAUTH",AuthType2.OIDC_AUTH="OIDC_AUTH"})(AuthType||
-(AuthType={}));var HttpElementLocation;(function(HttpElementLocation2){HttpElementLocation2.HTTP_IN_UNSPECIFIED="HTTP_IN\
-_UNSPECIFIED",HttpElementLocation2.HTTP_IN_QUERY="HTTP_IN_QUERY",HttpElementLocation2.HTTP_IN_HEADER="HTTP_IN_HEADER",HttpElementLocation2.
-HTTP_IN_PATH="HTTP_IN_PATH",HttpElementLocation2.HTTP_IN_BODY="HTTP_IN_BODY",HttpElementLocation2.HTTP_IN_COOKIE="HTTP_I\
-N_COOKIE"})(HttpElementLocation||(HttpElementLocation={}));var ApiSpec;(function(ApiSpec2){ApiSpec2.API_SPEC_UNSPECIFIED=
-"API_SPEC_UNSPECIFIED",ApiSpec2.SIMPLE_SEARCH="SIMPLE_SEARCH",ApiSpec2.ELASTIC_SEARCH="ELASTIC_SEARCH"})(ApiSpec||(ApiSpec=
-{}));var SafetyPolicy;(function(SafetyPolicy2){SafetyPolicy2.SAFETY_POLICY_UNSPECIFIED="SAFETY_POLICY_UNSPECIFIED",SafetyPolicy2.
-FINANCIAL_TRANSACTIONS="FINANCIAL_TRANSACTIONS",SafetyPolicy2.SENSITIVE_DATA_MODIFICATION="SENSITIVE_DATA_MODIFICATION",
-SafetyPolicy2.COMMUNICATION_TOOL="COMMUNICATION_TOOL",SafetyPolicy2.ACCOUNT_CREATION="ACCOUNT_CREATION",SafetyPolicy2.DATA_MODIFICATION=
-"DATA_MODIFICATION",SafetyPolicy2.USER_CONSENT_MANAGEMENT="USER_CONSENT_MANAGEMENT",SafetyPolicy2.LEGAL_TERMS_AND_AGREEMENTS=
-"LEGAL_TERMS_AND_AGREEMENTS"})(SafetyPolicy||(SafetyPolicy={}));var Environment;(function(Environment2){Environment2.ENVIRONMENT_UNSPECIFIED=
-"ENVIRONMENT_UNSPECIFIED",Environment2.ENVIRONMENT_BROWSER="ENVIRONMENT_BROWSER",Environment2.ENVIRONMENT_MOBILE="ENVIRO\
-NMENT_MOBILE",Environment2.ENVIRONMENT_DESKTOP="ENVIRONMENT_DESKTOP"})(Environment||(Environment={}));var PhishBlockThreshold;
-(function(PhishBlockThreshold2){PhishBlockThreshold2.PHISH_BLOCK_THRESHOLD_UNSPECIFIED="PHISH_BLOCK_THRESHOLD_UNSPECIFIE\
-D",PhishBlockThreshold2.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",PhishBlockThreshold2.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MED\
-IUM_AND_ABOVE",PhishBlockThreshold2.BLOCK_HIGH_AND_ABOVE="BLOCK_HIGH_AND_ABOVE",PhishBlockThreshold2.BLOCK_HIGHER_AND_ABOVE=
-"BLOCK_HIGHER_AND_ABOVE",PhishBlockThreshold2.BLOCK_VERY_HIGH_AND_ABOVE="BLOCK_VERY_HIGH_AND_ABOVE",PhishBlockThreshold2.
-BLOCK_ONLY_EXTREMELY_HIGH="BLOCK_ONLY_EXTREMELY_HIGH"})(PhishBlockThreshold||(PhishBlockThreshold={}));var Behavior;(function(Behavior2){
-Behavior2.UNSPECIFIED="UNSPECIFIED",Behavior2.BLOCKING="BLOCKING",Behavior2.NON_BLOCKING="NON_BLOCKING"})(Behavior||(Behavior=
-{}));var DynamicRetrievalConfigMode;(function(DynamicRetrievalConfigMode2){DynamicRetrievalConfigMode2.MODE_UNSPECIFIED=
-"MODE_UNSPECIFIED",DynamicRetrievalConfigMode2.MODE_DYNAMIC="MODE_DYNAMIC"})(DynamicRetrievalConfigMode||(DynamicRetrievalConfigMode=
-{}));var ThinkingLevel;(function(ThinkingLevel2){ThinkingLevel2.THINKING_LEVEL_UNSPECIFIED="THINKING_LEVEL_UNSPECIFIED",
-ThinkingLevel2.MINIMAL="MINIMAL",ThinkingLevel2.LOW="LOW",ThinkingLevel2.MEDIUM="MEDIUM",ThinkingLevel2.HIGH="HIGH"})(ThinkingLevel||
-(ThinkingLevel={}));var PersonGeneration;(function(PersonGeneration2){PersonGeneration2.DONT_ALLOW="DONT_ALLOW",PersonGeneration2.
-ALLOW_ADULT="ALLOW_ADULT",PersonGeneration2.ALLOW_ALL="ALLOW_ALL"})(PersonGeneration||(PersonGeneration={}));var ProminentPeople;
-(function(ProminentPeople2){ProminentPeople2.PROMINENT_PEOPLE_UNSPECIFIED="PROMINENT_PEOPLE_UNSPECIFIED",ProminentPeople2.
-ALLOW_PROMINENT_PEOPLE="ALLOW_PROMINENT_PEOPLE",ProminentPeople2.BLOCK_PROMINENT_PEOPLE="BLOCK_PROMINENT_PEOPLE"})(ProminentPeople||
-(ProminentPeople={}));var HarmCategory;(function(HarmCategory2){HarmCategory2.HARM_CATEGORY_UNSPECIFIED="HARM_CATEGORY_U\
-NSPECIFIED",HarmCategory2.HARM_CATEGORY_HARASSMENT="HARM_CATEGORY_HARASSMENT",HarmCategory2.HARM_CATEGORY_HATE_SPEECH="H\
-ARM_CATEGORY_HATE_SPEECH",HarmCategory2.HARM_CATEGORY_SEXUALLY_EXPLICIT="HARM_CATEGORY_SEXUALLY_EXPLICIT",HarmCategory2.
-HARM_CATEGORY_DANGEROUS_CONTENT="HARM_CATEGORY_DANGEROUS_CONTENT",HarmCategory2.HARM_CATEGORY_CIVIC_INTEGRITY="HARM_CATE\
-GORY_CIVIC_INTEGRITY",HarmCategory2.HARM_CATEGORY_JAILBREAK="HARM_CATEGORY_JAILBREAK",HarmCategory2.HARM_CATEGORY_IMAGE_HATE=
-"HARM_CATEGORY_IMAGE_HATE",HarmCategory2.HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT="HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT",HarmCategory2.
-HARM_CATEGORY_IMAGE_HARASSMENT="HARM_CATEGORY_IMAGE_HARASSMENT",HarmCategory2.HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT="HAR\
-M_CATEGORY_IMAGE_SEXUALLY_EXPLICIT"})(HarmCategory||(HarmCategory={}));var HarmBlockMethod;(function(HarmBlockMethod2){HarmBlockMethod2.
-HARM_BLOCK_METHOD_UNSPECIFIED="HARM_BLOCK_METHOD_UNSPECIFIED",HarmBlockMethod2.SEVERITY="SEVERITY",HarmBlockMethod2.PROBABILITY=
-"PROBABILITY"})(HarmBlockMethod||(HarmBlockMethod={}));var HarmBlockThreshold;(function(HarmBlockThreshold2){HarmBlockThreshold2.
-HARM_BLOCK_THRESHOLD_UNSPECIFIED="HARM_BLOCK_THRESHOLD_UNSPECIFIED",HarmBlockThreshold2.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_A\
-ND_ABOVE",HarmBlockThreshold2.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",HarmBlockThreshold2.BLOCK_ONLY_HIGH="BLOCK\
-_ONLY_HIGH",HarmBlockThreshold2.BLOCK_NONE="BLOCK_NONE",HarmBlockThreshold2.OFF="OFF"})(HarmBlockThreshold||(HarmBlockThreshold=
-{}));var FunctionCallingConfigMode;(function(FunctionCallingConfigMode2){FunctionCallingConfigMode2.MODE_UNSPECIFIED="MO\
-DE_UNSPECIFIED",FunctionCallingConfigMode2.AUTO="AUTO",FunctionCallingConfigMode2.ANY="ANY",FunctionCallingConfigMode2.NONE=
-"NONE",FunctionCallingConfigMode2.VALIDATED="VALIDATED"})(FunctionCallingConfigMode||(FunctionCallingConfigMode={}));var AudioTranscriptionConfigMode;
-(function(AudioTranscriptionConfigMode2){AudioTranscriptionConfigMode2.MODE_UNSPECIFIED="MODE_UNSPECIFIED",AudioTranscriptionConfigMode2.
-VERBATIM="VERBATIM",AudioTranscriptionConfigMode2.SMART="SMART"})(AudioTranscriptionConfigMode||(AudioTranscriptionConfigMode=
-{}));var FinishReason;(function(FinishReason2){FinishReason2.FINISH_REASON_UNSPECIFIED="FINISH_REASON_UNSPECIFIED",FinishReason2.
-STOP="STOP",FinishReason2.MAX_TOKENS="MAX_TOKENS",FinishReason2.SAFETY="SAFETY",FinishReason2.RECITATION="RECITATION",FinishReason2.
-LANGUAGE="LANGUAGE",FinishReason2.OTHER="OTHER",FinishReason2.BLOCKLIST="BLOCKLIST",FinishReason2.PROHIBITED_CONTENT="PR\
-OHIBITED_CONTENT",FinishReason2.SPII="SPII",FinishReason2.MALFORMED_FUNCTION_CALL="MALFORMED_FUNCTION_CALL",FinishReason2.
-IMAGE_SAFETY="IMAGE_SAFETY",FinishReason2.UNEXPECTED_TOOL_CALL="UNEXPECTED_TOOL_CALL",FinishReason2.TOO_MANY_TOOL_CALLS=
-"TOO_MANY_TOOL_CALLS",FinishReason2.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",FinishReason2.NO_IMAGE="NO_IMAGE",
-FinishReason2.IMAGE_RECITATION="IMAGE_RECITATION",FinishReason2.IMAGE_OTHER="IMAGE_OTHER",FinishReason2.CONTINUATION="CO\
-NTINUATION",FinishReason2.MALFORMED_RESPONSE="MALFORMED_RESPONSE"})(FinishReason||(FinishReason={}));var HarmProbability;
-(function(HarmProbability2){HarmProbability2.HARM_PROBABILITY_UNSPECIFIED="HARM_PROBABILITY_UNSPECIFIED",HarmProbability2.
-NEGLIGIBLE="NEGLIGIBLE",HarmProbability2.LOW="LOW",HarmProbability2.MEDIUM="MEDIUM",HarmProbability2.HIGH="HIGH"})(HarmProbability||
-(HarmProbability={}));var HarmSeverity;(function(HarmSeverity2){HarmSeverity2.HARM_SEVERITY_UNSPECIFIED="HARM_SEVERITY_U\
-NSPECIFIED",HarmSeverity2.HARM_SEVERITY_NEGLIGIBLE="HARM_SEVERITY_NEGLIGIBLE",HarmSeverity2.HARM_SEVERITY_LOW="HARM_SEVE\
-RITY_LOW",HarmSeverity2.HARM_SEVERITY_MEDIUM="HARM_SEVERITY_MEDIUM",HarmSeverity2.HARM_SEVERITY_HIGH="HARM_SEVERITY_HIGH"})(
-HarmSeverity||(HarmSeverity={}));var UrlRetrievalStatus;(function(UrlRetrievalStatus2){UrlRetrievalStatus2.URL_RETRIEVAL_STATUS_UNSPECIFIED=
-"URL_RETRIEVAL_STATUS_UNSPECIFIED",UrlRetrievalStatus2.URL_RETRIEVAL_STATUS_SUCCESS="URL_RETRIEVAL_STATUS_SUCCESS",UrlRetrievalStatus2.
-URL_RETRIEVAL_STATUS_ERROR="URL_RETRIEVAL_STATUS_ERROR",UrlRetrievalStatus2.URL_RETRIEVAL_STATUS_PAYWALL="URL_RETRIEVAL_\
-STATUS_PAYWALL",UrlRetrievalStatus2.URL_RETRIEVAL_STATUS_UNSAFE="URL_RETRIEVAL_STATUS_UNSAFE"})(UrlRetrievalStatus||(UrlRetrievalStatus=
-{}));var BlockedReason;(function(BlockedReason2){BlockedReason2.BLOCKED_REASON_UNSPECIFIED="BLOCKED_REASON_UNSPECIFIED",
-BlockedReason2.SAFETY="SAFETY",BlockedReason2.OTHER="OTHER",BlockedReason2.BLOCKLIST="BLOCKLIST",BlockedReason2.PROHIBITED_CONTENT=
-"PROHIBITED_CONTENT",BlockedReason2.IMAGE_SAFETY="IMAGE_SAFETY",BlockedReason2.MODEL_ARMOR="MODEL_ARMOR",BlockedReason2.
-JAILBREAK="JAILBREAK"})(BlockedReason||(BlockedReason={}));var TrafficType;(function(TrafficType2){TrafficType2.TRAFFIC_TYPE_UNSPECIFIED=
-"TRAFFIC_TYPE_UNSPECIFIED",TrafficType2.ON_DEMAND="ON_DEMAND",TrafficType2.ON_DEMAND_PRIORITY="ON_DEMAND_PRIORITY",TrafficType2.
-ON_DEMAND_FLEX="ON_DEMAND_FLEX",TrafficType2.ON_DEMAND_OFFPEAK="ON_DEMAND_OFFPEAK",TrafficType2.PROVISIONED_THROUGHPUT="\
-PROVISIONED_THROUGHPUT"})(TrafficType||(TrafficType={}));var MediaModality;(function(MediaModality2){MediaModality2.MODALITY_UNSPECIFIED=
-"MODALITY_UNSPECIFIED",MediaModality2.TEXT="TEXT",MediaModality2.IMAGE="IMAGE",MediaModality2.VIDEO="VIDEO",MediaModality2.
-AUDIO="AUDIO",MediaModality2.DOCUMENT="DOCUMENT"})(MediaModality||(MediaModality={}));var ModelStage;(function(ModelStage2){
-ModelStage2.MODEL_STAGE_UNSPECIFIED="MODEL_STAGE_UNSPECIFIED",ModelStage2.UNSTABLE_EXPERIMENTAL="UNSTABLE_EXPERIMENTAL",
-ModelStage2.EXPERIMENTAL="EXPERIMENTAL",ModelStage2.PREVIEW="PREVIEW",ModelStage2.STABLE="STABLE",ModelStage2.LEGACY="LE\
-GACY",ModelStage2.DEPRECATED="DEPRECATED",ModelStage2.RETIRED="RETIRED"})(ModelStage||(ModelStage={}));var ServiceTier;(function(ServiceTier2){
-ServiceTier2.UNSPECIFIED="unspecified",ServiceTier2.FLEX="flex",ServiceTier2.STANDARD="standard",ServiceTier2.PRIORITY="\
-priority"})(ServiceTier||(ServiceTier={}));var MediaResolution;(function(MediaResolution2){MediaResolution2.MEDIA_RESOLUTION_UNSPECIFIED=
-"MEDIA_RESOLUTION_UNSPECIFIED",MediaResolution2.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",MediaResolution2.MEDIA_RESOLUTION_MEDIUM=
-"MEDIA_RESOLUTION_MEDIUM",MediaResolution2.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH"})(MediaResolution||(MediaResolution=
-{}));var Modality;(function(Modality2){Modality2.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",Modality2.TEXT="TEXT",Modality2.
-IMAGE="IMAGE",Modality2.AUDIO="AUDIO",Modality2.VIDEO="VIDEO"})(Modality||(Modality={}));var Delivery;(function(Delivery2){
-Delivery2.DELIVERY_UNSPECIFIED="DELIVERY_UNSPECIFIED",Delivery2.INLINE="INLINE",Delivery2.URI="URI"})(Delivery||(Delivery=
-{}));var AspectRatio;(function(AspectRatio2){AspectRatio2.ASPECT_RATIO_UNSPECIFIED="ASPECT_RATIO_UNSPECIFIED",AspectRatio2.
-ASPECT_RATIO_ONE_BY_ONE="ASPECT_RATIO_ONE_BY_ONE",AspectRatio2.ASPECT_RATIO_TWO_BY_THREE="ASPECT_RATIO_TWO_BY_THREE",AspectRatio2.
-ASPECT_RATIO_THREE_BY_TWO="ASPECT_RATIO_THREE_BY_TWO",AspectRatio2.ASPECT_RATIO_THREE_BY_FOUR="ASPECT_RATIO_THREE_BY_FOU\
-R",AspectRatio2.ASPECT_RATIO_FOUR_BY_THREE="ASPECT_RATIO_FOUR_BY_THREE",AspectRatio2.ASPECT_RATIO_FOUR_BY_FIVE="ASPECT_R\
-ATIO_FOUR_BY_FIVE",AspectRatio2.ASPECT_RATIO_FIVE_BY_FOUR="ASPECT_RATIO_FIVE_BY_FOUR",AspectRatio2.ASPECT_RATIO_NINE_BY_SIXTEEN=
-"ASPECT_RATIO_NINE_BY_SIXTEEN",AspectRatio2.ASPECT_RATIO_SIXTEEN_BY_NINE="ASPECT_RATIO_SIXTEEN_BY_NINE",AspectRatio2.ASPECT_RATIO_TWENTY_ONE_BY_NINE=
-"ASPECT_RATIO_TWENTY_ONE_BY_NINE",AspectRatio2.ASPECT_RATIO_ONE_BY_EIGHT="ASPECT_RATIO_ONE_BY_EIGHT",AspectRatio2.ASPECT_RATIO_EIGHT_BY_ONE=
-"ASPECT_RATIO_EIGHT_BY_ONE",AspectRatio2.ASPECT_RATIO_ONE_BY_FOUR="ASPECT_RATIO_ONE_BY_FOUR",AspectRatio2.ASPECT_RATIO_FOUR_BY_ONE=
-"ASPECT_RATIO_FOUR_BY_ONE"})(AspectRatio||(AspectRatio={}));var ImageSize;(function(ImageSize2){ImageSize2.IMAGE_SIZE_UNSPECIFIED=
-"IMAGE_SIZE_UNSPECIFIED",ImageSize2.IMAGE_SIZE_FIVE_TWELVE="IMAGE_SIZE_FIVE_TWELVE",ImageSize2.IMAGE_SIZE_ONE_K="IMAGE_S\
-IZE_ONE_K",ImageSize2.IMAGE_SIZE_TWO_K="IMAGE_SIZE_TWO_K",ImageSize2.IMAGE_SIZE_FOUR_K="IMAGE_SIZE_FOUR_K"})(ImageSize||
-(ImageSize={}));var TuningMode;(function(TuningMode2){TuningMode2.TUNING_MODE_UNSPECIFIED="TUNING_MODE_UNSPECIFIED",TuningMode2.
-TUNING_MODE_FULL="TUNING_MODE_FULL",TuningMode2.TUNING_MODE_PEFT_ADAPTER="TUNING_MODE_PEFT_ADAPTER"})(TuningMode||(TuningMode=
-{}));var AdapterSize;(function(AdapterSize2){AdapterSize2.ADAPTER_SIZE_UNSPECIFIED="ADAPTER_SIZE_UNSPECIFIED",AdapterSize2.
-ADAPTER_SIZE_ONE="ADAPTER_SIZE_ONE",AdapterSize2.ADAPTER_SIZE_TWO="ADAPTER_SIZE_TWO",AdapterSize2.ADAPTER_SIZE_FOUR="ADA\
-PTER_SIZE_FOUR",AdapterSize2.ADAPTER_SIZE_EIGHT="ADAPTER_SIZE_EIGHT",AdapterSize2.ADAPTER_SIZE_SIXTEEN="ADAPTER_SIZE_SIX\
-TEEN",AdapterSize2.ADAPTER_SIZE_THIRTY_TWO="ADAPTER_SIZE_THIRTY_TWO"})(AdapterSize||(AdapterSize={}));var ResponseParseType;
-(function(ResponseParseType2){ResponseParseType2.RESPONSE_PARSE_TYPE_UNSPECIFIED="RESPONSE_PARSE_TYPE_UNSPECIFIED",ResponseParseType2.
-IDENTITY="IDENTITY",ResponseParseType2.REGEX_EXTRACT="REGEX_EXTRACT"})(ResponseParseType||(ResponseParseType={}));var MatchOperation;
-(function(MatchOperation2){MatchOperation2.MATCH_OPERATION_UNSPECIFIED="MATCH_OPERATION_UNSPECIFIED",MatchOperation2.REGEX_CONTAINS=
-"REGEX_CONTAINS",MatchOperation2.PARTIAL_MATCH="PARTIAL_MATCH",MatchOperation2.EXACT_MATCH="EXACT_MATCH"})(MatchOperation||
-(MatchOperation={}));var ReinforcementTuningThinkingLevel;(function(ReinforcementTuningThinkingLevel2){ReinforcementTuningThinkingLevel2.
-REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED="REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED",ReinforcementTuningThinkingLevel2.
-MINIMAL="MINIMAL",ReinforcementTuningThinkingLevel2.HIGH="HIGH"})(ReinforcementTuningThinkingLevel||(ReinforcementTuningThinkingLevel=
-{}));var JobState;(function(JobState2){JobState2.JOB_STATE_UNSPECIFIED="JOB_STATE_UNSPECIFIED",JobState2.JOB_STATE_QUEUED=
-"JOB_STATE_QUEUED",JobState2.JOB_STATE_PENDING="JOB_STATE_PENDING",JobState2.JOB_STATE_RUNNING="JOB_STATE_RUNNING",JobState2.
-JOB_STATE_SUCCEEDED="JOB_STATE_SUCCEEDED",JobState2.JOB_STATE_FAILED="JOB_STATE_FAILED",JobState2.JOB_STATE_CANCELLING="\
-JOB_STATE_CANCELLING",JobState2.JOB_STATE_CANCELLED="JOB_STATE_CANCELLED",JobState2.JOB_STATE_PAUSED="JOB_STATE_PAUSED",
-JobState2.JOB_STATE_EXPIRED="JOB_STATE_EXPIRED",JobState2.JOB_STATE_UPDATING="JOB_STATE_UPDATING",JobState2.JOB_STATE_PARTIALLY_SUCCEEDED=
-"JOB_STATE_PARTIALLY_SUCCEEDED"})(JobState||(JobState={}));var TuningJobState;(function(TuningJobState2){TuningJobState2.
-TUNING_JOB_STATE_UNSPECIFIED="TUNING_JOB_STATE_UNSPECIFIED",TuningJobState2.TUNING_JOB_STATE_WAITING_FOR_QUOTA="TUNING_J\
-OB_STATE_WAITING_FOR_QUOTA",TuningJobState2.TUNING_JOB_STATE_PROCESSING_DATASET="TUNING_JOB_STATE_PROCESSING_DATASET",TuningJobState2.
-TUNING_JOB_STATE_WAITING_FOR_CAPACITY="TUNING_JOB_STATE_WAITING_FOR_CAPACITY",TuningJobState2.TUNING_JOB_STATE_TUNING="T\
-UNING_JOB_STATE_TUNING",TuningJobState2.TUNING_JOB_STATE_POST_PROCESSING="TUNING_JOB_STATE_POST_PROCESSING"})(TuningJobState||
-(TuningJobState={}));var AggregationMetric;(function(AggregationMetric2){AggregationMetric2.AGGREGATION_METRIC_UNSPECIFIED=
-"AGGREGATION_METRIC_UNSPECIFIED",AggregationMetric2.AVERAGE="AVERAGE",AggregationMetric2.MODE="MODE",AggregationMetric2.
-STANDARD_DEVIATION="STANDARD_DEVIATION",AggregationMetric2.VARIANCE="VARIANCE",AggregationMetric2.MINIMUM="MINIMUM",AggregationMetric2.
-MAXIMUM="MAXIMUM",AggregationMetric2.MEDIAN="MEDIAN",AggregationMetric2.PERCENTILE_P90="PERCENTILE_P90",AggregationMetric2.
-PERCENTILE_P95="PERCENTILE_P95",AggregationMetric2.PERCENTILE_P99="PERCENTILE_P99"})(AggregationMetric||(AggregationMetric=
-{}));var PairwiseChoice;(function(PairwiseChoice2){PairwiseChoice2.PAIRWISE_CHOICE_UNSPECIFIED="PAIRWISE_CHOICE_UNSPECIF\
-IED",PairwiseChoice2.BASELINE="BASELINE",PairwiseChoice2.CANDIDATE="CANDIDATE",PairwiseChoice2.TIE="TIE"})(PairwiseChoice||
-(PairwiseChoice={}));var VideoOrientation;(function(VideoOrientation2){VideoOrientation2.VIDEO_ORIENTATION_UNSPECIFIED="\
-VIDEO_ORIENTATION_UNSPECIFIED",VideoOrientation2.LANDSCAPE="LANDSCAPE",VideoOrientation2.PORTRAIT="PORTRAIT"})(VideoOrientation||
-(VideoOrientation={}));var TuningSpeed;(function(TuningSpeed2){TuningSpeed2.TUNING_SPEED_UNSPECIFIED="TUNING_SPEED_UNSPE\
-CIFIED",TuningSpeed2.REGULAR="REGULAR",TuningSpeed2.FAST="FAST"})(TuningSpeed||(TuningSpeed={}));var TuningTask;(function(TuningTask2){
-TuningTask2.TUNING_TASK_UNSPECIFIED="TUNING_TASK_UNSPECIFIED",TuningTask2.TUNING_TASK_I2V="TUNING_TASK_I2V",TuningTask2.
-TUNING_TASK_T2V="TUNING_TASK_T2V",TuningTask2.TUNING_TASK_R2V="TUNING_TASK_R2V"})(TuningTask||(TuningTask={}));var DocumentState;
-(function(DocumentState2){DocumentState2.STATE_UNSPECIFIED="STATE_UNSPECIFIED",DocumentState2.STATE_PENDING="STATE_PENDI\
-NG",DocumentState2.STATE_ACTIVE="STATE_ACTIVE",DocumentState2.STATE_FAILED="STATE_FAILED"})(DocumentState||(DocumentState=
-{}));var PartMediaResolutionLevel;(function(PartMediaResolutionLevel2){PartMediaResolutionLevel2.MEDIA_RESOLUTION_UNSPECIFIED=
-"MEDIA_RESOLUTION_UNSPECIFIED",PartMediaResolutionLevel2.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",PartMediaResolutionLevel2.
-MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",PartMediaResolutionLevel2.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH",
-PartMediaResolutionLevel2.MEDIA_RESOLUTION_ULTRA_HIGH="MEDIA_RESOLUTION_ULTRA_HIGH"})(PartMediaResolutionLevel||(PartMediaResolutionLevel=
-{}));var ToolType;(function(ToolType2){ToolType2.TOOL_TYPE_UNSPECIFIED="TOOL_TYPE_UNSPECIFIED",ToolType2.GOOGLE_SEARCH_WEB=
-"GOOGLE_SEARCH_WEB",ToolType2.GOOGLE_SEARCH_IMAGE="GOOGLE_SEARCH_IMAGE",ToolType2.URL_CONTEXT="URL_CONTEXT",ToolType2.GOOGLE_MAPS=
-"GOOGLE_MAPS",ToolType2.FILE_SEARCH="FILE_SEARCH",ToolType2.MEDIA_PROCESSING="MEDIA_PROCESSING"})(ToolType||(ToolType={}));
-var ResourceScope;(function(ResourceScope2){ResourceScope2.COLLECTION="COLLECTION"})(ResourceScope||(ResourceScope={}));
-var FeatureSelectionPreference;(function(FeatureSelectionPreference2){FeatureSelectionPreference2.FEATURE_SELECTION_PREFERENCE_UNSPECIFIED=
-"FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",FeatureSelectionPreference2.PRIORITIZE_QUALITY="PRIORITIZE_QUALITY",FeatureSelectionPreference2.
-BALANCED="BALANCED",FeatureSelectionPreference2.PRIORITIZE_COST="PRIORITIZE_COST"})(FeatureSelectionPreference||(FeatureSelectionPreference=
-{}));var EmbeddingApiType;(function(EmbeddingApiType2){EmbeddingApiType2.PREDICT="PREDICT",EmbeddingApiType2.EMBED_CONTENT=
-"EMBED_CONTENT"})(EmbeddingApiType||(EmbeddingApiType={}));var SafetyFilterLevel;(function(SafetyFilterLevel2){SafetyFilterLevel2.
-BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",SafetyFilterLevel2.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",SafetyFilterLevel2.
-BLOCK_ONLY_HIGH="BLOCK_ONLY_HIGH",SafetyFilterLevel2.BLOCK_NONE="BLOCK_NONE"})(SafetyFilterLevel||(SafetyFilterLevel={}));
-var ImagePromptLanguage;(function(ImagePromptLanguage2){ImagePromptLanguage2.auto="auto",ImagePromptLanguage2.en="en",ImagePromptLanguage2.
-ja="ja",ImagePromptLanguage2.ko="ko",ImagePromptLanguage2.hi="hi",ImagePromptLanguage2.zh="zh",ImagePromptLanguage2.pt="\
-pt",ImagePromptLanguage2.es="es"})(ImagePromptLanguage||(ImagePromptLanguage={}));var MaskReferenceMode;(function(MaskReferenceMode2){
-MaskReferenceMode2.MASK_MODE_DEFAULT="MASK_MODE_DEFAULT",MaskReferenceMode2.MASK_MODE_USER_PROVIDED="MASK_MODE_USER_PROV\
-IDED",MaskReferenceMode2.MASK_MODE_BACKGROUND="MASK_MODE_BACKGROUND",MaskReferenceMode2.MASK_MODE_FOREGROUND="MASK_MODE_\
-FOREGROUND",MaskReferenceMode2.MASK_MODE_SEMANTIC="MASK_MODE_SEMANTIC"})(MaskReferenceMode||(MaskReferenceMode={}));var ControlReferenceType;
-(function(ControlReferenceType2){ControlReferenceType2.CONTROL_TYPE_DEFAULT="CONTROL_TYPE_DEFAULT",ControlReferenceType2.
-CONTROL_TYPE_CANNY="CONTROL_TYPE_CANNY",ControlReferenceType2.CONTROL_TYPE_SCRIBBLE="CONTROL_TYPE_SCRIBBLE",ControlReferenceType2.
-CONTROL_TYPE_FACE_MESH="CONTROL_TYPE_FACE_MESH"})(ControlReferenceType||(ControlReferenceType={}));var SubjectReferenceType;
-(function(SubjectReferenceType2){SubjectReferenceType2.SUBJECT_TYPE_DEFAULT="SUBJECT_TYPE_DEFAULT",SubjectReferenceType2.
-SUBJECT_TYPE_PERSON="SUBJECT_TYPE_PERSON",SubjectReferenceType2.SUBJECT_TYPE_ANIMAL="SUBJECT_TYPE_ANIMAL",SubjectReferenceType2.
-SUBJECT_TYPE_PRODUCT="SUBJECT_TYPE_PRODUCT"})(SubjectReferenceType||(SubjectReferenceType={}));var EditMode;(function(EditMode2){
-EditMode2.EDIT_MODE_DEFAULT="EDIT_MODE_DEFAULT",EditMode2.EDIT_MODE_INPAINT_REMOVAL="EDIT_MODE_INPAINT_REMOVAL",EditMode2.
-EDIT_MODE_INPAINT_INSERTION="EDIT_MODE_INPAINT_INSERTION",EditMode2.EDIT_MODE_OUTPAINT="EDIT_MODE_OUTPAINT",EditMode2.EDIT_MODE_CONTROLLED_EDITING=
-"EDIT_MODE_CONTROLLED_EDITING",EditMode2.EDIT_MODE_STYLE="EDIT_MODE_STYLE",EditMode2.EDIT_MODE_BGSWAP="EDIT_MODE_BGSWAP",
-EditMode2.EDIT_MODE_PRODUCT_IMAGE="EDIT_MODE_PRODUCT_IMAGE"})(EditMode||(EditMode={}));var SegmentMode;(function(SegmentMode2){
-SegmentMode2.FOREGROUND="FOREGROUND",SegmentMode2.BACKGROUND="BACKGROUND",SegmentMode2.PROMPT="PROMPT",SegmentMode2.SEMANTIC=
-"SEMANTIC",SegmentMode2.INTERACTIVE="INTERACTIVE"})(SegmentMode||(SegmentMode={}));var VideoGenerationReferenceType;(function(VideoGenerationReferenceType2){
-VideoGenerationReferenceType2.ASSET="ASSET",VideoGenerationReferenceType2.STYLE="STYLE"})(VideoGenerationReferenceType||
-(VideoGenerationReferenceType={}));var VideoGenerationMaskMode;(function(VideoGenerationMaskMode2){VideoGenerationMaskMode2.
-INSERT="INSERT",VideoGenerationMaskMode2.REMOVE="REMOVE",VideoGenerationMaskMode2.REMOVE_STATIC="REMOVE_STATIC",VideoGenerationMaskMode2.
-OUTPAINT="OUTPAINT"})(VideoGenerationMaskMode||(VideoGenerationMaskMode={}));var VideoCompressionQuality;(function(VideoCompressionQuality2){
-VideoCompressionQuality2.OPTIMIZED="OPTIMIZED",VideoCompressionQuality2.LOSSLESS="LOSSLESS"})(VideoCompressionQuality||(VideoCompressionQuality=
-{}));var ImageResizeMode;(function(ImageResizeMode2){ImageResizeMode2.CROP="CROP",ImageResizeMode2.PAD="PAD"})(ImageResizeMode||
-(ImageResizeMode={}));var TuningMethod;(function(TuningMethod2){TuningMethod2.SUPERVISED_FINE_TUNING="SUPERVISED_FINE_TU\
-NING",TuningMethod2.PREFERENCE_TUNING="PREFERENCE_TUNING",TuningMethod2.DISTILLATION="DISTILLATION",TuningMethod2.REINFORCEMENT_TUNING=
-"REINFORCEMENT_TUNING"})(TuningMethod||(TuningMethod={}));var FileState;(function(FileState2){FileState2.STATE_UNSPECIFIED=
-"STATE_UNSPECIFIED",FileState2.PROCESSING="PROCESSING",FileState2.ACTIVE="ACTIVE",FileState2.FAILED="FAILED"})(FileState||
-(FileState={}));var FileSource;(function(FileSource2){FileSource2.SOURCE_UNSPECIFIED="SOURCE_UNSPECIFIED",FileSource2.UPLOADED=
-"UPLOADED",FileSource2.GENERATED="GENERATED",FileSource2.REGISTERED="REGISTERED"})(FileSource||(FileSource={}));var TurnCompleteReason;
-(function(TurnCompleteReason2){TurnCompleteReason2.TURN_COMPLETE_REASON_UNSPECIFIED="TURN_COMPLETE_REASON_UNSPECIFIED",TurnCompleteReason2.
-MALFORMED_FUNCTION_CALL="MALFORMED_FUNCTION_CALL",TurnCompleteReason2.RESPONSE_REJECTED="RESPONSE_REJECTED",TurnCompleteReason2.
-NEED_MORE_INPUT="NEED_MORE_INPUT",TurnCompleteReason2.PROHIBITED_INPUT_CONTENT="PROHIBITED_INPUT_CONTENT",TurnCompleteReason2.
-IMAGE_PROHIBITED_INPUT_CONTENT="IMAGE_PROHIBITED_INPUT_CONTENT",TurnCompleteReason2.INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED=
-"INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED",TurnCompleteReason2.INPUT_IMAGE_CELEBRITY="INPUT_IMAGE_CELEBRITY",TurnCompleteReason2.
-INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED="INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED",TurnCompleteReason2.INPUT_TEXT_NCII_PROHIBITED=
-"INPUT_TEXT_NCII_PROHIBITED",TurnCompleteReason2.INPUT_OTHER="INPUT_OTHER",TurnCompleteReason2.INPUT_IP_PROHIBITED="INPU\
-T_IP_PROHIBITED",TurnCompleteReason2.BLOCKLIST="BLOCKLIST",TurnCompleteReason2.UNSAFE_PROMPT_FOR_IMAGE_GENERATION="UNSAF\
-E_PROMPT_FOR_IMAGE_GENERATION",TurnCompleteReason2.GENERATED_IMAGE_SAFETY="GENERATED_IMAGE_SAFETY",TurnCompleteReason2.GENERATED_CONTENT_SAFETY=
-"GENERATED_CONTENT_SAFETY",TurnCompleteReason2.GENERATED_AUDIO_SAFETY="GENERATED_AUDIO_SAFETY",TurnCompleteReason2.GENERATED_VIDEO_SAFETY=
-"GENERATED_VIDEO_SAFETY",TurnCompleteReason2.GENERATED_CONTENT_PROHIBITED="GENERATED_CONTENT_PROHIBITED",TurnCompleteReason2.
-GENERATED_CONTENT_BLOCKLIST="GENERATED_CONTENT_BLOCKLIST",TurnCompleteReason2.GENERATED_IMAGE_PROHIBITED="GENERATED_IMAG\
-E_PROHIBITED",TurnCompleteReason2.GENERATED_IMAGE_CELEBRITY="GENERATED_IMAGE_CELEBRITY",TurnCompleteReason2.GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER=
-"GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER",TurnCompleteReason2.GENERATED_IMAGE_IDENTIFIABLE_PEOPLE="GENERAT\
-ED_IMAGE_IDENTIFIABLE_PEOPLE",TurnCompleteReason2.GENERATED_IMAGE_MINORS="GENERATED_IMAGE_MINORS",TurnCompleteReason2.OUTPUT_IMAGE_IP_PROHIBITED=
-"OUTPUT_IMAGE_IP_PROHIBITED",TurnCompleteReason2.GENERATED_OTHER="GENERATED_OTHER",TurnCompleteReason2.MAX_REGENERATION_REACHED=
-"MAX_REGENERATION_REACHED"})(TurnCompleteReason||(TurnCompleteReason={}));var InteractionStatus;(function(InteractionStatus2){
-InteractionStatus2.INTERACTION_STATUS_UNSPECIFIED="INTERACTION_STATUS_UNSPECIFIED",InteractionStatus2.IN_PROGRESS="IN_PR\
-OGRESS",InteractionStatus2.REQUIRES_ACTION="REQUIRES_ACTION",InteractionStatus2.IDLE="IDLE"})(InteractionStatus||(InteractionStatus=
-{}));var VadSignalType;(function(VadSignalType2){VadSignalType2.VAD_SIGNAL_TYPE_UNSPECIFIED="VAD_SIGNAL_TYPE_UNSPECIFIED",
-VadSignalType2.VAD_SIGNAL_TYPE_SOS="VAD_SIGNAL_TYPE_SOS",VadSignalType2.VAD_SIGNAL_TYPE_EOS="VAD_SIGNAL_TYPE_EOS"})(VadSignalType||
-(VadSignalType={}));var VoiceActivityType;(function(VoiceActivityType2){VoiceActivityType2.TYPE_UNSPECIFIED="TYPE_UNSPEC\
-IFIED",VoiceActivityType2.ACTIVITY_START="ACTIVITY_START",VoiceActivityType2.ACTIVITY_END="ACTIVITY_END"})(VoiceActivityType||
-(VoiceActivityType={}));var StartSensitivity;(function(StartSensitivity2){StartSensitivity2.START_SENSITIVITY_UNSPECIFIED=
-"START_SENSITIVITY_UNSPECIFIED",StartSensitivity2.START_SENSITIVITY_HIGH="START_SENSITIVITY_HIGH",StartSensitivity2.START_SENSITIVITY_LOW=
-"START_SENSITIVITY_LOW"})(StartSensitivity||(StartSensitivity={}));var EndSensitivity;(function(EndSensitivity2){EndSensitivity2.
-END_SENSITIVITY_UNSPECIFIED="END_SENSITIVITY_UNSPECIFIED",EndSensitivity2.END_SENSITIVITY_HIGH="END_SENSITIVITY_HIGH",EndSensitivity2.
-END_SENSITIVITY_LOW="END_SENSITIVITY_LOW"})(EndSensitivity||(EndSensitivity={}));var ActivityHandling;(function(ActivityHandling2){
-ActivityHandling2.ACTIVITY_HANDLING_UNSPECIFIED="ACTIVITY_HANDLING_UNSPECIFIED",ActivityHandling2.START_OF_ACTIVITY_INTERRUPTS=
-"START_OF_ACTIVITY_INTERRUPTS",ActivityHandling2.NO_INTERRUPTION="NO_INTERRUPTION"})(ActivityHandling||(ActivityHandling=
-{}));var TurnCoverage;(function(TurnCoverage2){TurnCoverage2.TURN_COVERAGE_UNSPECIFIED="TURN_COVERAGE_UNSPECIFIED",TurnCoverage2.
-TURN_INCLUDES_ONLY_ACTIVITY="TURN_INCLUDES_ONLY_ACTIVITY",TurnCoverage2.TURN_INCLUDES_ALL_INPUT="TURN_INCLUDES_ALL_INPUT",
-TurnCoverage2.TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO="TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"})(TurnCoverage||(TurnCoverage=
-{}));var Scale;(function(Scale2){Scale2.SCALE_UNSPECIFIED="SCALE_UNSPECIFIED",Scale2.C_MAJOR_A_MINOR="C_MAJOR_A_MINOR",Scale2.
-D_FLAT_MAJOR_B_FLAT_MINOR="D_FLAT_MAJOR_B_FLAT_MINOR",Scale2.D_MAJOR_B_MINOR="D_MAJOR_B_MINOR",Scale2.E_FLAT_MAJOR_C_MINOR=
-"E_FLAT_MAJOR_C_MINOR",Scale2.E_MAJOR_D_FLAT_MINOR="E_MAJOR_D_FLAT_MINOR",Scale2.F_MAJOR_D_MINOR="F_MAJOR_D_MINOR",Scale2.
-G_FLAT_MAJOR_E_FLAT_MINOR="G_FLAT_MAJOR_E_FLAT_MINOR",Scale2.G_MAJOR_E_MINOR="G_MAJOR_E_MINOR",Scale2.A_FLAT_MAJOR_F_MINOR=
-"A_FLAT_MAJOR_F_MINOR",Scale2.A_MAJOR_G_FLAT_MINOR="A_MAJOR_G_FLAT_MINOR",Scale2.B_FLAT_MAJOR_G_MINOR="B_FLAT_MAJOR_G_MI\
-NOR",Scale2.B_MAJOR_A_FLAT_MINOR="B_MAJOR_A_FLAT_MINOR"})(Scale||(Scale={}));var MusicGenerationMode;(function(MusicGenerationMode2){
-MusicGenerationMode2.MUSIC_GENERATION_MODE_UNSPECIFIED="MUSIC_GENERATION_MODE_UNSPECIFIED",MusicGenerationMode2.QUALITY=
-"QUALITY",MusicGenerationMode2.DIVERSITY="DIVERSITY",MusicGenerationMode2.VOCALIZATION="VOCALIZATION"})(MusicGenerationMode||
-(MusicGenerationMode={}));var LiveMusicPlaybackControl;(function(LiveMusicPlaybackControl2){LiveMusicPlaybackControl2.PLAYBACK_CONTROL_UNSPECIFIED=
-"PLAYBACK_CONTROL_UNSPECIFIED",LiveMusicPlaybackControl2.PLAY="PLAY",LiveMusicPlaybackControl2.PAUSE="PAUSE",LiveMusicPlaybackControl2.
-STOP="STOP",LiveMusicPlaybackControl2.RESET_CONTEXT="RESET_CONTEXT"})(LiveMusicPlaybackControl||(LiveMusicPlaybackControl=
-{}));var HttpResponse=class{constructor(response){const headers={};for(const pair of response.headers.entries())headers[pair[0]]=
-pair[1];this.headers=headers,this.responseInternal=response}json(){return this.responseInternal.json()}},GenerateContentResponsePromptFeedback=class{},
-GenerateContentResponseUsageMetadata=class{},GenerateContentResponse=class{get text(){var _a2,_b,_c,_d,_e,_f,_g,_h;if(((_d=
-(_c=(_b=(_a2=this.candidates)===null||_a2===void 0?void 0:_a2[0])===null||_b===void 0?void 0:_b.content)===null||_c===void 0?
-void 0:_c.parts)===null||_d===void 0?void 0:_d.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn(
-"there are multiple candidates in the response, returning text from the first one.");let text="",anyTextPartText=!1;const nonTextParts=[];
-for(const part of(_h=(_g=(_f=(_e=this.candidates)===null||_e===void 0?void 0:_e[0])===null||_f===void 0?void 0:_f.content)===
-null||_g===void 0?void 0:_g.parts)!==null&&_h!==void 0?_h:[]){for(const[fieldName,fieldValue]of Object.entries(part))fieldName!==
-"text"&&fieldName!=="thought"&&fieldName!=="thoughtSignature"&&(fieldValue!==null||fieldValue!==void 0)&&nonTextParts.push(
-fieldName);if(typeof part.text=="string"){if(typeof part.thought=="boolean"&&part.thought)continue;anyTextPartText=!0,text+=
-part.text}}return nonTextParts.length>0&&console.warn(`there are non-text parts ${nonTextParts} in the response, returni\
-ng concatenation of all text parts. Please refer to the non text parts for a full response from model.`),anyTextPartText?
-text:void 0}get data(){var _a2,_b,_c,_d,_e,_f,_g,_h;if(((_d=(_c=(_b=(_a2=this.candidates)===null||_a2===void 0?void 0:_a2[0])===
-null||_b===void 0?void 0:_b.content)===null||_c===void 0?void 0:_c.parts)===null||_d===void 0?void 0:_d.length)===0)return;
-this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the response, returning data f\
-rom the first one.");let data="";const nonDataParts=[];for(const part of(_h=(_g=(_f=(_e=this.candidates)===null||_e===void 0?
-void 0:_e[0])===null||_f===void 0?void 0:_f.content)===null||_g===void 0?void 0:_g.parts)!==null&&_h!==void 0?_h:[]){for(const[
-fieldName,fieldValue]of Object.entries(part))fieldName!=="inlineData"&&(fieldValue!==null||fieldValue!==void 0)&&nonDataParts.
-push(fieldName);part.inlineData&&typeof part.inlineData.data=="string"&&(data+=atob(part.inlineData.data))}return nonDataParts.
-length>0&&console.warn(`there are non-data parts ${nonDataParts} in the response, returning concatenation of all data pa\
-rts. Please refer to the non data parts for a full response from model.`),data.length>0?btoa(data):void 0}get functionCalls(){
-var _a2,_b,_c,_d,_e,_f,_g,_h;if(((_d=(_c=(_b=(_a2=this.candidates)===null||_a2===void 0?void 0:_a2[0])===null||_b===void 0?
-void 0:_b.content)===null||_c===void 0?void 0:_c.parts)===null||_d===void 0?void 0:_d.length)===0)return;this.candidates&&
-this.candidates.length>1&&console.warn("there are multiple candidates in the response, returning function calls from the\
- first one.");const functionCalls=(_h=(_g=(_f=(_e=this.candidates)===null||_e===void 0?void 0:_e[0])===null||_f===void 0?
-void 0:_f.content)===null||_g===void 0?void 0:_g.parts)===null||_h===void 0?void 0:_h.filter(part=>part.functionCall).map(
-part=>part.functionCall).filter(functionCall=>functionCall!==void 0);if(functionCalls?.length!==0)return functionCalls}get executableCode(){
-var _a2,_b,_c,_d,_e,_f,_g,_h,_j;if(((_d=(_c=(_b=(_a2=this.candidates)===null||_a2===void 0?void 0:_a2[0])===null||_b===void 0?
-void 0:_b.content)===null||_c===void 0?void 0:_c.parts)===null||_d===void 0?void 0:_d.length)===0)return;this.candidates&&
-this.candidates.length>1&&console.warn("there are multiple candidates in the response, returning executable code from th\
-e first one.");const executableCode=(_h=(_g=(_f=(_e=this.candidates)===null||_e===void 0?void 0:_e[0])===null||_f===void 0?
-void 0:_f.content)===null||_g===void 0?void 0:_g.parts)===null||_h===void 0?void 0:_h.filter(part=>part.executableCode).
-map(part=>part.executableCode).filter(executableCode2=>executableCode2!==void 0);if(executableCode?.length!==0)return(_j=
-executableCode?.[0])===null||_j===void 0?void 0:_j.code}get codeExecutionResult(){var _a2,_b,_c,_d,_e,_f,_g,_h,_j;if(((_d=
-(_c=(_b=(_a2=this.candidates)===null||_a2===void 0?void 0:_a2[0])===null||_b===void 0?void 0:_b.content)===null||_c===void 0?
-void 0:_c.parts)===null||_d===void 0?void 0:_d.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn(
-"there are multiple candidates in the response, returning code execution result from the first one.");const codeExecutionResult=(_h=
-(_g=(_f=(_e=this.candidates)===null||_e===void 0?void 0:_e[0])===null||_f===void 0?void 0:_f.content)===null||_g===void 0?
-void 0:_g.parts)===null||_h===void 0?void 0:_h.filter(part=>part.codeExecutionResult).map(part=>part.codeExecutionResult).
-filter(codeExecutionResult2=>codeExecutionResult2!==void 0);if(codeExecutionResult?.length!==0)return(_j=codeExecutionResult?.[0])===
-null||_j===void 0?void 0:_j.output}get initialPromptTokenCount(){var _a2;if(this.usageMetadata)return(_a2=this.usageMetadata.
-_initialPromptTokenCount)!==null&&_a2!==void 0?_a2:this.usageMetadata.promptTokenCount}},EmbedContentResponse=class{},GenerateImagesResponse=class{},
-EditImageResponse=class{},UpscaleImageResponse=class{},RecontextImageResponse=class{},SegmentImageResponse=class{},ListModelsResponse=class{},
-DeleteModelResponse=class{},CountTokensResponse=class{},ComputeTokensResponse=class{},GenerateVideosOperation=class _GenerateVideosOperation{_fromAPIResponse({
-apiResponse,_isVertexAI}){const operation=new _GenerateVideosOperation;let response;const op=apiResponse;return _isVertexAI?
-response=generateVideosOperationFromVertex$1(op):response=generateVideosOperationFromMldev(op),Object.assign(operation,response),
-operation}},ListTuningJobsResponse=class{},CancelTuningJobResponse=class{},ValidateRewardResponse=class{},DeleteCachedContentResponse=class{},
-ListCachedContentsResponse=class{},ListDocumentsResponse=class{},ListFileSearchStoresResponse=class{},UploadToFileSearchStoreResumableResponse=class{},
-ImportFileOperation=class _ImportFileOperation{_fromAPIResponse({apiResponse,_isVertexAI}){const operation=new _ImportFileOperation,
-response=importFileOperationFromMldev$1(apiResponse);return Object.assign(operation,response),operation}},ListFilesResponse=class{},
-CreateFileResponse=class{},DeleteFileResponse=class{},RegisterFilesResponse=class{},ListBatchJobsResponse=class{},LiveServerMessage=class{get text(){
-var _a2,_b,_c;let text="",anyTextPartFound=!1;const nonTextParts=[];for(const part of(_c=(_b=(_a2=this.serverContent)===
-null||_a2===void 0?void 0:_a2.modelTurn)===null||_b===void 0?void 0:_b.parts)!==null&&_c!==void 0?_c:[]){for(const[fieldName,
-fieldValue]of Object.entries(part))fieldName!=="text"&&fieldName!=="thought"&&fieldValue!==null&&nonTextParts.push(fieldName);
-if(typeof part.text=="string"){if(typeof part.thought=="boolean"&&part.thought)continue;anyTextPartFound=!0,text+=part.text}}
-return nonTextParts.length>0&&console.warn(`there are non-text parts ${nonTextParts} in the response, returning concaten\
-ation of all text parts. Please refer to the non text parts for a full response from model.`),anyTextPartFound?text:void 0}get data(){
-var _a2,_b,_c;let data="";const nonDataParts=[];for(const part of(_c=(_b=(_a2=this.serverContent)===null||_a2===void 0?void 0:
-_a2.modelTurn)===null||_b===void 0?void 0:_b.parts)!==null&&_c!==void 0?_c:[]){for(const[fieldName,fieldValue]of Object.
-entries(part))fieldName!=="inlineData"&&fieldValue!==null&&nonDataParts.push(fieldName);part.inlineData&&typeof part.inlineData.
-data=="string"&&(data+=atob(part.inlineData.data))}return nonDataParts.length>0&&console.warn(`there are non-data parts ${nonDataParts}\
- in the response, returning concatenation of all data parts. Please refer to the non data parts for a full response from\
- model.`),data.length>0?btoa(data):void 0}},LiveMusicServerMessage=class{get audioChunk(){if(this.serverContent&&this.serverContent.
-audioChunks&&this.serverContent.audioChunks.length>0)return this.serverContent.audioChunks[0]}},UploadToFileSearchStoreOperation=class _UploadToFileSearchStoreOperation{_fromAPIResponse({
-apiResponse,_isVertexAI}){const operation=new _UploadToFileSearchStoreOperation,response=uploadToFileSearchStoreOperationFromMldev(
-apiResponse);return Object.assign(operation,response),operation}};function tModel(apiClient,model){if(!model||typeof model!=
-"string")throw new Error("model is required and must be a string");if(model.includes("..")||model.includes("?")||model.includes(
-"&"))throw new Error("invalid model parameter");if(apiClient.isVertexAI()){if(model.startsWith("publishers/")||model.startsWith(
-"projects/")||model.startsWith("models/"))return model;if(model.indexOf("/")>=0){const parts=model.split("/",2);return`p\
-ublishers/${parts[0]}/models/${parts[1]}`}else return`publishers/google/models/${model}`}else return model.startsWith("m\
-odels/")||model.startsWith("tunedModels/")?model:`models/${model}`}function tCachesModel(apiClient,model){const transformedModel=tModel(
-apiClient,model);return transformedModel?transformedModel.startsWith("publishers/")&&apiClient.isVertexAI()?`projects/${apiClient.
-getProject()}/locations/${apiClient.getLocation()}/${transformedModel}`:transformedModel.startsWith("models/")&&apiClient.
-isVertexAI()?`projects/${apiClient.getProject()}/locations/${apiClient.getLocation()}/publishers/google/${transformedModel}`:
-transformedModel:""}function tBlobs(blobs){return Array.isArray(blobs)?blobs.map(blob=>tBlob(blob)):[tBlob(blobs)]}function tBlob(blob){
-if(typeof blob=="object"&&blob!==null)return blob;throw new Error(`Could not parse input as Blob. Unsupported blob type:\
- ${typeof blob}`)}function tImageBlob(blob){const transformedBlob=tBlob(blob);if(transformedBlob.mimeType&&transformedBlob.
-mimeType.startsWith("image/"))return transformedBlob;throw new Error(`Unsupported mime type: ${transformedBlob.mimeType}`)}
-function tAudioBlob(blob){const transformedBlob=tBlob(blob);if(transformedBlob.mimeType&&transformedBlob.mimeType.startsWith(
-"audio/"))return transformedBlob;throw new Error(`Unsupported mime type: ${transformedBlob.mimeType}`)}function tPart(origin){
-if(origin==null)throw new Error("PartUnion is required");if(typeof origin=="object")return origin;if(typeof origin=="str\
-ing")return{text:origin};throw new Error(`Unsupported part type: ${typeof origin}`)}function tParts(origin){if(origin==null||
-Array.isArray(origin)&&origin.length===0)throw new Error("PartListUnion is required");return Array.isArray(origin)?origin.
-map(item=>tPart(item)):[tPart(origin)]}function _isContent(origin){return origin!=null&&typeof origin=="object"&&"parts"in
-origin&&Array.isArray(origin.parts)}function _isFunctionCallPart(origin){return origin!=null&&typeof origin=="object"&&"\
-functionCall"in origin}function _isFunctionResponsePart(origin){return origin!=null&&typeof origin=="object"&&"functionR\
-esponse"in origin}function tContent(origin){if(origin==null)throw new Error("ContentUnion is required");return _isContent(
-origin)?origin:{role:"user",parts:tParts(origin)}}function tContentsForEmbed(apiClient,origin){if(!origin)return[];if(apiClient.
-isVertexAI()&&Array.isArray(origin))return origin.flatMap(item=>{const content=tContent(item);return content.parts&&content.
-parts.length>0&&content.parts[0].text!==void 0?[content.parts[0].text]:[]});if(apiClient.isVertexAI()){const content=tContent(
-origin);return content.parts&&content.parts.length>0&&content.parts[0].text!==void 0?[content.parts[0].text]:[]}return Array.
-isArray(origin)?origin.map(item=>tContent(item)):[tContent(origin)]}function tContents(origin){if(origin==null||Array.isArray(
-origin)&&origin.length===0)throw new Error("contents are required");if(!Array.isArray(origin)){if(_isFunctionCallPart(origin)||
-_isFunctionResponsePart(origin))throw new Error("To specify functionCall or functionResponse parts, please wrap them in \
-a Content object, specifying the role for them");return[tContent(origin)]}const result=[],accumulatedParts=[],isContentArray=_isContent(
-origin[0]);for(const item of origin){const isContent=_isContent(item);if(isContent!=isContentArray)throw new Error("Mixi\
-ng Content and Parts is not supported, please group the parts into a the appropriate Content objects and specify the rol\
-es for them");if(isContent)result.push(item);else{if(_isFunctionCallPart(item)||_isFunctionResponsePart(item))throw new Error(
-"To specify functionCall or functionResponse parts, please wrap them, and any other parts, in Content objects as appropr\
-iate, specifying the role for them");accumulatedParts.push(item)}}return isContentArray||result.push({role:"user",parts:tParts(
-accumulatedParts)}),result}function flattenTypeArrayToAnyOf(typeList,resultingSchema){typeList.includes("null")&&(resultingSchema.
-nullable=!0);const listWithoutNull=typeList.filter(type=>type!=="null");if(listWithoutNull.length===1)resultingSchema.type=
-Object.values(Type).includes(listWithoutNull[0].toUpperCase())?listWithoutNull[0].toUpperCase():Type.TYPE_UNSPECIFIED;else{
-resultingSchema.anyOf=[];for(const i of listWithoutNull)resultingSchema.anyOf.push({type:Object.values(Type).includes(i.
-toUpperCase())?i.toUpperCase():Type.TYPE_UNSPECIFIED})}}function processJsonSchema(_jsonSchema){const genAISchema={},schemaFieldNames=[
-"items"],listSchemaFieldNames=["anyOf"],dictSchemaFieldNames=["properties"];if(_jsonSchema.type&&_jsonSchema.anyOf)throw new Error(
-"type and anyOf cannot be both populated.");const incomingAnyOf=_jsonSchema.anyOf;incomingAnyOf!=null&&incomingAnyOf.length==
-2&&(incomingAnyOf[0].type==="null"?(genAISchema.nullable=!0,_jsonSchema=incomingAnyOf[1]):incomingAnyOf[1].type==="null"&&
-(genAISchema.nullable=!0,_jsonSchema=incomingAnyOf[0])),_jsonSchema.type instanceof Array&&flattenTypeArrayToAnyOf(_jsonSchema.
-type,genAISchema);for(const[fieldName,fieldValue]of Object.entries(_jsonSchema))if(fieldValue!=null)if(fieldName=="type"){
-if(fieldValue==="null")throw new Error("type: null can not be the only possible type for the field.");if(fieldValue instanceof
-Array)continue;genAISchema.type=Object.values(Type).includes(fieldValue.toUpperCase())?fieldValue.toUpperCase():Type.TYPE_UNSPECIFIED}else if(schemaFieldNames.
-includes(fieldName))genAISchema[fieldName]=processJsonSchema(fieldValue);else if(listSchemaFieldNames.includes(fieldName)){
-const listSchemaFieldValue=[];for(const item of fieldValue){if(item.type=="null"){genAISchema.nullable=!0;continue}listSchemaFieldValue.
-push(processJsonSchema(item))}genAISchema[fieldName]=listSchemaFieldValue}else if(dictSchemaFieldNames.includes(fieldName)){
-const dictSchemaFieldValue={};for(const[key,value]of Object.entries(fieldValue))dictSchemaFieldValue[key]=processJsonSchema(
-value);genAISchema[fieldName]=dictSchemaFieldValue}else{if(fieldName==="additionalProperties")continue;genAISchema[fieldName]=
-fieldValue}return genAISchema}function tSchema(schema){return processJsonSchema(schema)}function tJsonSchema(schema){return schema}
-function tSpeechConfig(speechConfig){if(typeof speechConfig=="object")return speechConfig;if(typeof speechConfig=="strin\
-g")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:speechConfig}}};throw new Error(`Unsupported speechConfig type: ${typeof speechConfig}`)}
-function tLiveSpeechConfig(speechConfig){if("multiSpeakerVoiceConfig"in speechConfig)throw new Error("multiSpeakerVoiceC\
-onfig is not supported in the live API.");return speechConfig}function tTool(tool){if(tool.functionDeclarations)for(const functionDeclaration of tool.
-functionDeclarations)functionDeclaration.parameters&&(Object.keys(functionDeclaration.parameters).includes("$schema")?functionDeclaration.
-parametersJsonSchema||(functionDeclaration.parametersJsonSchema=functionDeclaration.parameters,delete functionDeclaration.
-parameters):functionDeclaration.parameters=processJsonSchema(functionDeclaration.parameters)),functionDeclaration.response&&
-(Object.keys(functionDeclaration.response).includes("$schema")?functionDeclaration.responseJsonSchema||(functionDeclaration.
-responseJsonSchema=functionDeclaration.response,delete functionDeclaration.response):functionDeclaration.response=processJsonSchema(
-functionDeclaration.response));return tool}function tTools(tools){if(tools==null)throw new Error("tools is required");if(!Array.
-isArray(tools))throw new Error("tools is required and must be an array of Tools");const result=[];for(const tool of tools)
-result.push(tool);return result}function resourceName(client,resourceName2,resourcePrefix,splitsAfterPrefix=1){const shouldAppendPrefix=!resourceName2.
-startsWith(`${resourcePrefix}/`)&&resourceName2.split("/").length===splitsAfterPrefix;return client.isVertexAI()?resourceName2.
-startsWith("projects/")?resourceName2:resourceName2.startsWith("locations/")?`projects/${client.getProject()}/${resourceName2}`:
-resourceName2.startsWith(`${resourcePrefix}/`)?`projects/${client.getProject()}/locations/${client.getLocation()}/${resourceName2}`:
-shouldAppendPrefix?`projects/${client.getProject()}/locations/${client.getLocation()}/${resourcePrefix}/${resourceName2}`:
-resourceName2:shouldAppendPrefix?`${resourcePrefix}/${resourceName2}`:resourceName2}function tCachedContentName(apiClient,name){
-if(typeof name!="string")throw new Error("name must be a string");return resourceName(apiClient,name,"cachedContents")}function tTuningJobStatus(status){
-switch(status){case"STATE_UNSPECIFIED":return"JOB_STATE_UNSPECIFIED";case"CREATING":return"JOB_STATE_RUNNING";case"ACTIV\
-E":return"JOB_STATE_SUCCEEDED";case"FAILED":return"JOB_STATE_FAILED";default:return status}}function tBytes(fromImageBytes){
-return tBytes$1(fromImageBytes)}function _isFile(origin){return origin!=null&&typeof origin=="object"&&"name"in origin}function isGeneratedVideo(origin){
-return origin!=null&&typeof origin=="object"&&"video"in origin}function isVideo(origin){return origin!=null&&typeof origin==
-"object"&&"uri"in origin}function tFileName(fromName){var _a2;let name;if(_isFile(fromName)&&(name=fromName.name),!(isVideo(
-fromName)&&(name=fromName.uri,name===void 0))&&!(isGeneratedVideo(fromName)&&(name=(_a2=fromName.video)===null||_a2===void 0?
-void 0:_a2.uri,name===void 0))){if(typeof fromName=="string"&&(name=fromName),name===void 0)throw new Error("Could not e\
-xtract file name from the provided input.");if(name.startsWith("https://")){const match2=name.split("files/")[1].match(/[a-z0-9]+/);
-if(match2===null)throw new Error(`Could not extract file name from URI ${name}`);name=match2[0]}else name.startsWith("fi\
-les/")&&(name=name.split("files/")[1]);return name}}function tModelsUrl(apiClient,baseModels){let res;return apiClient.isVertexAI()?
-res=baseModels?"publishers/google/models":"models":res=baseModels?"models":"tunedModels",res}function tExtractModels(response){
-for(const key of["models","tunedModels","publisherModels"])if(hasField(response,key))return response[key];return[]}function hasField(data,fieldName){
-return data!==null&&typeof data=="object"&&fieldName in data}function mcpToGeminiTool(mcpTool,config={}){const mcpToolSchema=mcpTool,
-functionDeclaration={name:mcpToolSchema.name,description:mcpToolSchema.description,parametersJsonSchema:mcpToolSchema.inputSchema};
-return mcpToolSchema.outputSchema&&(functionDeclaration.responseJsonSchema=mcpToolSchema.outputSchema),config.behavior&&
-(functionDeclaration.behavior=config.behavior),{functionDeclarations:[functionDeclaration]}}function mcpToolsToGeminiTool(mcpTools,config={}){
-const functionDeclarations=[],toolNames=new Set;for(const mcpTool of mcpTools){const mcpToolName=mcpTool.name;if(toolNames.
-has(mcpToolName))throw new Error(`Duplicate function name ${mcpToolName} found in MCP tools. Please ensure function name\
-s are unique.`);toolNames.add(mcpToolName);const geminiTool=mcpToGeminiTool(mcpTool,config);geminiTool.functionDeclarations&&
-functionDeclarations.push(...geminiTool.functionDeclarations)}return{functionDeclarations}}function tBatchJobSource(client,src){
-let sourceObj;if(typeof src=="string")if(client.isVertexAI())if(src.startsWith("gs://"))sourceObj={format:"jsonl",gcsUri:[
-src]};else if(src.startsWith("bq://"))sourceObj={format:"bigquery",bigqueryUri:src};else if(/^projects\/[^/]+\/locations\/[^/]+\/datasets\/[^/]+$/.
-test(src))sourceObj={format:"vertex-dataset",vertexDatasetName:src};else throw new Error(`Unsupported string source for \
-Vertex AI: ${src}`);else if(src.startsWith("files/"))sourceObj={fileName:src};else throw new Error(`Unsupported string s\
-ource for Gemini API: ${src}`);else if(Array.isArray(src)){if(client.isVertexAI())throw new Error("InlinedRequest[] is n\
-ot supported in Vertex AI.");sourceObj={inlinedRequests:src}}else sourceObj=src;const vertexSourcesCount=[sourceObj.gcsUri,
-sourceObj.bigqueryUri,sourceObj.vertexDatasetName].filter(Boolean).length,mldevSourcesCount=[sourceObj.inlinedRequests,sourceObj.
-fileName].filter(Boolean).length;if(client.isVertexAI()){if(mldevSourcesCount>0||vertexSourcesCount!==1)throw new Error(
-"Exactly one of `gcsUri`, `bigqueryUri`, or `vertexDatasetName` must be set for Vertex AI.")}else if(vertexSourcesCount>
-0||mldevSourcesCount!==1)throw new Error("Exactly one of `inlinedRequests`, `fileName`, must be set for Gemini API.");return sourceObj}
-function tBatchJobDestination(dest){if(typeof dest!="string")return dest;const destString=dest;if(destString.startsWith(
-"gs://"))return{format:"jsonl",gcsUri:destString};if(destString.startsWith("bq://"))return{format:"bigquery",bigqueryUri:destString};
-throw new Error(`Unsupported destination: ${destString}`)}function tRecvBatchJobDestination(dest){if(typeof dest!="objec\
-t"||dest===null)return{};const obj=dest,inlineResponsesVal=obj.inlinedResponses;if(typeof inlineResponsesVal!="object"||
-inlineResponsesVal===null)return dest;const responsesArray=inlineResponsesVal.inlinedResponses;if(!Array.isArray(responsesArray)||
-responsesArray.length===0)return dest;let hasEmbedding=!1;for(const responseItem of responsesArray){if(typeof responseItem!=
-"object"||responseItem===null)continue;const responseVal=responseItem.response;if(typeof responseVal!="object"||responseVal===
-null)continue;if(responseVal.embedding!==void 0){hasEmbedding=!0;break}}return hasEmbedding&&(obj.inlinedEmbedContentResponses=
-obj.inlinedResponses,delete obj.inlinedResponses),dest}function tBatchJobName(apiClient,name){const nameString=name;if(!apiClient.
-isVertexAI()){if(/batches\/[^/]+$/.test(nameString))return nameString.split("/").pop();throw new Error(`Invalid batch jo\
-b name: ${nameString}.`)}if(/^projects\/[^/]+\/locations\/[^/]+\/batchPredictionJobs\/[^/]+$/.test(nameString))return nameString.
-split("/").pop();if(/^\d+$/.test(nameString))return nameString;throw new Error(`Invalid batch job name: ${nameString}.`)}
-function tJobState(state){const stateString=state;return stateString==="BATCH_STATE_UNSPECIFIED"?"JOB_STATE_UNSPECIFIED":
-stateString==="BATCH_STATE_PENDING"?"JOB_STATE_PENDING":stateString==="BATCH_STATE_RUNNING"?"JOB_STATE_RUNNING":stateString===
-"BATCH_STATE_SUCCEEDED"?"JOB_STATE_SUCCEEDED":stateString==="BATCH_STATE_FAILED"?"JOB_STATE_FAILED":stateString==="BATCH\
-_STATE_CANCELLED"?"JOB_STATE_CANCELLED":stateString==="BATCH_STATE_EXPIRED"?"JOB_STATE_EXPIRED":stateString}function tIsVertexEmbedContentModel(model){
-return model.includes("gemini")&&model!=="gemini-embedding-001"||model.includes("maas")}function authConfigToMldev$4(fromObject){
-const toObject={},fromApiKey=getValueByPath(fromObject,["apiKey"]);if(fromApiKey!=null&&setValueByPath(toObject,["apiKey"],
-fromApiKey),getValueByPath(fromObject,["apiKeyConfig"])!==void 0)throw new Error("apiKeyConfig parameter is only support\
-ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["authType"])!==
-void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Dev\
-eloper API mode.");if(getValueByPath(fromObject,["googleServiceAccountConfig"])!==void 0)throw new Error("googleServiceA\
-ccountConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini \
-Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["oauthConfig"])!==void 0)
-throw new Error("oauthConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Develop\
-er API mode.");if(getValueByPath(fromObject,["oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only suppo\
-rted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function batchJobDestinationFromMldev(fromObject){
-const toObject={},fromFileName=getValueByPath(fromObject,["responsesFile"]);fromFileName!=null&&setValueByPath(toObject,
-["fileName"],fromFileName);const fromInlinedResponses=getValueByPath(fromObject,["inlinedResponses","inlinedResponses"]);
-if(fromInlinedResponses!=null){let transformedList=fromInlinedResponses;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>inlinedResponseFromMldev(item))),setValueByPath(toObject,["inlinedResponses"],transformedList)}
-const fromInlinedEmbedContentResponses=getValueByPath(fromObject,["inlinedEmbedContentResponses","inlinedResponses"]);if(fromInlinedEmbedContentResponses!=
-null){let transformedList=fromInlinedEmbedContentResponses;Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>item)),setValueByPath(toObject,["inlinedEmbedContentResponses"],transformedList)}return toObject}function batchJobDestinationFromVertex(fromObject){
-const toObject={},fromFormat=getValueByPath(fromObject,["predictionsFormat"]);fromFormat!=null&&setValueByPath(toObject,
-["format"],fromFormat);const fromGcsUri=getValueByPath(fromObject,["gcsDestination","outputUriPrefix"]);fromGcsUri!=null&&
-setValueByPath(toObject,["gcsUri"],fromGcsUri);const fromBigqueryUri=getValueByPath(fromObject,["bigqueryDestination","o\
-utputUri"]);fromBigqueryUri!=null&&setValueByPath(toObject,["bigqueryUri"],fromBigqueryUri);const fromVertexDataset=getValueByPath(
-fromObject,["vertexMultimodalDatasetDestination"]);return fromVertexDataset!=null&&setValueByPath(toObject,["vertexDatas\
-et"],vertexMultimodalDatasetDestinationFromVertex(fromVertexDataset)),toObject}function batchJobDestinationToVertex(fromObject){
-const toObject={},fromFormat=getValueByPath(fromObject,["format"]);fromFormat!=null&&setValueByPath(toObject,["predictio\
-nsFormat"],fromFormat);const fromGcsUri=getValueByPath(fromObject,["gcsUri"]);fromGcsUri!=null&&setValueByPath(toObject,
-["gcsDestination","outputUriPrefix"],fromGcsUri);const fromBigqueryUri=getValueByPath(fromObject,["bigqueryUri"]);fromBigqueryUri!=
-null&&setValueByPath(toObject,["bigqueryDestination","outputUri"],fromBigqueryUri);const fromVertexDataset=getValueByPath(
-fromObject,["vertexDataset"]);if(fromVertexDataset!=null&&setValueByPath(toObject,["vertexMultimodalDatasetDestination"],
-vertexMultimodalDatasetDestinationToVertex(fromVertexDataset)),getValueByPath(fromObject,["fileName"])!==void 0)throw new Error(
-"fileName parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(
-fromObject,["inlinedResponses"])!==void 0)throw new Error("inlinedResponses parameter is only supported in Gemini Develo\
-per API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["inlinedEmbedContentResponse\
-s"])!==void 0)throw new Error("inlinedEmbedContentResponses parameter is only supported in Gemini Developer API mode, no\
-t in Gemini Enterprise Agent Platform mode.");return toObject}function batchJobFromMldev(fromObject){const toObject={},fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromDisplayName=getValueByPath(fromObject,
-["metadata","displayName"]);fromDisplayName!=null&&setValueByPath(toObject,["displayName"],fromDisplayName);const fromState=getValueByPath(
-fromObject,["metadata","state"]);fromState!=null&&setValueByPath(toObject,["state"],tJobState(fromState));const fromCreateTime=getValueByPath(
-fromObject,["metadata","createTime"]);fromCreateTime!=null&&setValueByPath(toObject,["createTime"],fromCreateTime);const fromEndTime=getValueByPath(
-fromObject,["metadata","endTime"]);fromEndTime!=null&&setValueByPath(toObject,["endTime"],fromEndTime);const fromUpdateTime=getValueByPath(
-fromObject,["metadata","updateTime"]);fromUpdateTime!=null&&setValueByPath(toObject,["updateTime"],fromUpdateTime);const fromModel=getValueByPath(
-fromObject,["metadata","model"]);fromModel!=null&&setValueByPath(toObject,["model"],fromModel);const fromDest=getValueByPath(
-fromObject,["metadata","output"]);return fromDest!=null&&setValueByPath(toObject,["dest"],batchJobDestinationFromMldev(tRecvBatchJobDestination(
-fromDest))),toObject}function batchJobFromVertex(fromObject){const toObject={},fromName=getValueByPath(fromObject,["name"]);
-fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromDisplayName=getValueByPath(fromObject,["displayName"]);
-fromDisplayName!=null&&setValueByPath(toObject,["displayName"],fromDisplayName);const fromState=getValueByPath(fromObject,
-["state"]);fromState!=null&&setValueByPath(toObject,["state"],tJobState(fromState));const fromError=getValueByPath(fromObject,
-["error"]);fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromCreateTime=getValueByPath(fromObject,
-["createTime"]);fromCreateTime!=null&&setValueByPath(toObject,["createTime"],fromCreateTime);const fromStartTime=getValueByPath(
-fromObject,["startTime"]);fromStartTime!=null&&setValueByPath(toObject,["startTime"],fromStartTime);const fromEndTime=getValueByPath(
-fromObject,["endTime"]);fromEndTime!=null&&setValueByPath(toObject,["endTime"],fromEndTime);const fromUpdateTime=getValueByPath(
-fromObject,["updateTime"]);fromUpdateTime!=null&&setValueByPath(toObject,["updateTime"],fromUpdateTime);const fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["model"],fromModel);const fromSrc=getValueByPath(fromObject,
-["inputConfig"]);fromSrc!=null&&setValueByPath(toObject,["src"],batchJobSourceFromVertex(fromSrc));const fromDest=getValueByPath(
-fromObject,["outputConfig"]);fromDest!=null&&setValueByPath(toObject,["dest"],batchJobDestinationFromVertex(tRecvBatchJobDestination(
-fromDest)));const fromOutputInfo=getValueByPath(fromObject,["outputInfo"]);fromOutputInfo!=null&&setValueByPath(toObject,
-["outputInfo"],fromOutputInfo);const fromCompletionStats=getValueByPath(fromObject,["completionStats"]);return fromCompletionStats!=
-null&&setValueByPath(toObject,["completionStats"],fromCompletionStats),toObject}function batchJobSourceFromVertex(fromObject){
-const toObject={},fromFormat=getValueByPath(fromObject,["instancesFormat"]);fromFormat!=null&&setValueByPath(toObject,["\
-format"],fromFormat);const fromGcsUri=getValueByPath(fromObject,["gcsSource","uris"]);fromGcsUri!=null&&setValueByPath(toObject,
-["gcsUri"],fromGcsUri);const fromBigqueryUri=getValueByPath(fromObject,["bigquerySource","inputUri"]);fromBigqueryUri!=null&&
-setValueByPath(toObject,["bigqueryUri"],fromBigqueryUri);const fromVertexDatasetName=getValueByPath(fromObject,["vertexM\
-ultimodalDatasetSource","datasetName"]);return fromVertexDatasetName!=null&&setValueByPath(toObject,["vertexDatasetName"],
-fromVertexDatasetName),toObject}function batchJobSourceToMldev(apiClient,fromObject){const toObject={};if(getValueByPath(
-fromObject,["format"])!==void 0)throw new Error("format parameter is only supported in Gemini Enterprise Agent Platform \
-mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["gcsUri"])!==void 0)throw new Error("gcsUri para\
-meter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["bigqueryUri"])!==void 0)throw new Error("bigqueryUri parameter is only supported in Gemini Enterprise Agent\
- Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["vertexDatasetName"])!==void 0)throw new Error(
-"vertexDatasetName parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mod\
-e.");const fromFileName=getValueByPath(fromObject,["fileName"]);fromFileName!=null&&setValueByPath(toObject,["fileName"],
-fromFileName);const fromInlinedRequests=getValueByPath(fromObject,["inlinedRequests"]);if(fromInlinedRequests!=null){let transformedList=fromInlinedRequests;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>inlinedRequestToMldev(apiClient,item))),setValueByPath(
-toObject,["requests","requests"],transformedList)}return toObject}function batchJobSourceToVertex(fromObject){const toObject={},
-fromFormat=getValueByPath(fromObject,["format"]);fromFormat!=null&&setValueByPath(toObject,["instancesFormat"],fromFormat);
-const fromGcsUri=getValueByPath(fromObject,["gcsUri"]);fromGcsUri!=null&&setValueByPath(toObject,["gcsSource","uris"],fromGcsUri);
-const fromBigqueryUri=getValueByPath(fromObject,["bigqueryUri"]);fromBigqueryUri!=null&&setValueByPath(toObject,["bigque\
-rySource","inputUri"],fromBigqueryUri);const fromVertexDatasetName=getValueByPath(fromObject,["vertexDatasetName"]);if(fromVertexDatasetName!=
-null&&setValueByPath(toObject,["vertexMultimodalDatasetSource","datasetName"],fromVertexDatasetName),getValueByPath(fromObject,
-["fileName"])!==void 0)throw new Error("fileName parameter is only supported in Gemini Developer API mode, not in Gemini\
- Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["inlinedRequests"])!==void 0)throw new Error("inlinedRe\
-quests parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}
-function cancelBatchJobParametersToMldev(apiClient,fromObject){const toObject={},fromName=getValueByPath(fromObject,["na\
-me"]);return fromName!=null&&setValueByPath(toObject,["_url","name"],tBatchJobName(apiClient,fromName)),toObject}function cancelBatchJobParametersToVertex(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tBatchJobName(apiClient,fromName)),toObject}function candidateFromMldev$1(fromObject){const toObject={},fromContent=getValueByPath(
-fromObject,["content"]);fromContent!=null&&setValueByPath(toObject,["content"],fromContent);const fromCitationMetadata=getValueByPath(
-fromObject,["citationMetadata"]);fromCitationMetadata!=null&&setValueByPath(toObject,["citationMetadata"],citationMetadataFromMldev$1(
-fromCitationMetadata));const fromTokenCount=getValueByPath(fromObject,["tokenCount"]);fromTokenCount!=null&&setValueByPath(
-toObject,["tokenCount"],fromTokenCount);const fromFinishReason=getValueByPath(fromObject,["finishReason"]);fromFinishReason!=
-null&&setValueByPath(toObject,["finishReason"],fromFinishReason);const fromGroundingMetadata=getValueByPath(fromObject,[
-"groundingMetadata"]);fromGroundingMetadata!=null&&setValueByPath(toObject,["groundingMetadata"],fromGroundingMetadata);
-const fromAvgLogprobs=getValueByPath(fromObject,["avgLogprobs"]);fromAvgLogprobs!=null&&setValueByPath(toObject,["avgLog\
-probs"],fromAvgLogprobs);const fromIndex=getValueByPath(fromObject,["index"]);fromIndex!=null&&setValueByPath(toObject,[
-"index"],fromIndex);const fromLogprobsResult=getValueByPath(fromObject,["logprobsResult"]);fromLogprobsResult!=null&&setValueByPath(
-toObject,["logprobsResult"],fromLogprobsResult);const fromSafetyRatings=getValueByPath(fromObject,["safetyRatings"]);if(fromSafetyRatings!=
-null){let transformedList=fromSafetyRatings;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["safetyRatings"],transformedList)}const fromUrlContextMetadata=getValueByPath(fromObject,["urlC\
-ontextMetadata"]);fromUrlContextMetadata!=null&&setValueByPath(toObject,["urlContextMetadata"],fromUrlContextMetadata);const fromContinuationToken=getValueByPath(
-fromObject,["continuationToken"]);return fromContinuationToken!=null&&setValueByPath(toObject,["continuationToken"],fromContinuationToken),
-toObject}function citationMetadataFromMldev$1(fromObject){const toObject={},fromCitations=getValueByPath(fromObject,["ci\
-tationSources"]);if(fromCitations!=null){let transformedList=fromCitations;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["citations"],transformedList)}return toObject}function contentToMldev$4(fromObject){
-const toObject={},fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>partToMldev$4(item))),setValueByPath(toObject,["par\
-ts"],transformedList)}const fromRole=getValueByPath(fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,
-["role"],fromRole),toObject}function createBatchJobConfigToMldev(fromObject,parentObject){const toObject={},fromDisplayName=getValueByPath(
-fromObject,["displayName"]);if(parentObject!==void 0&&fromDisplayName!=null&&setValueByPath(parentObject,["batch","displ\
-ayName"],fromDisplayName),getValueByPath(fromObject,["dest"])!==void 0)throw new Error("dest parameter is only supported\
- in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromWebhookConfig=getValueByPath(fromObject,
-["webhookConfig"]);return parentObject!==void 0&&fromWebhookConfig!=null&&setValueByPath(parentObject,["batch","webhookC\
-onfig"],fromWebhookConfig),toObject}function createBatchJobConfigToVertex(fromObject,parentObject){const toObject={},fromDisplayName=getValueByPath(
-fromObject,["displayName"]);parentObject!==void 0&&fromDisplayName!=null&&setValueByPath(parentObject,["displayName"],fromDisplayName);
-const fromDest=getValueByPath(fromObject,["dest"]);if(parentObject!==void 0&&fromDest!=null&&setValueByPath(parentObject,
-["outputConfig"],batchJobDestinationToVertex(tBatchJobDestination(fromDest))),getValueByPath(fromObject,["webhookConfig"])!==
-void 0)throw new Error("webhookConfig parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise\
- Agent Platform mode.");return toObject}function createBatchJobParametersToMldev(apiClient,fromObject){const toObject={},
-fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],tModel(apiClient,
-fromModel));const fromSrc=getValueByPath(fromObject,["src"]);fromSrc!=null&&setValueByPath(toObject,["batch","inputConfi\
-g"],batchJobSourceToMldev(apiClient,tBatchJobSource(apiClient,fromSrc)));const fromConfig=getValueByPath(fromObject,["co\
-nfig"]);return fromConfig!=null&&createBatchJobConfigToMldev(fromConfig,toObject),toObject}function createBatchJobParametersToVertex(apiClient,fromObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["model"],tModel(
-apiClient,fromModel));const fromSrc=getValueByPath(fromObject,["src"]);fromSrc!=null&&setValueByPath(toObject,["inputCon\
-fig"],batchJobSourceToVertex(tBatchJobSource(apiClient,fromSrc)));const fromConfig=getValueByPath(fromObject,["config"]);
-return fromConfig!=null&&createBatchJobConfigToVertex(fromConfig,toObject),toObject}function createEmbeddingsBatchJobConfigToMldev(fromObject,parentObject){
-const toObject={},fromDisplayName=getValueByPath(fromObject,["displayName"]);return parentObject!==void 0&&fromDisplayName!=
-null&&setValueByPath(parentObject,["batch","displayName"],fromDisplayName),toObject}function createEmbeddingsBatchJobParametersToMldev(apiClient,fromObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromSrc=getValueByPath(fromObject,["src"]);fromSrc!=null&&setValueByPath(toObject,["b\
-atch","inputConfig"],embeddingsBatchJobSourceToMldev(apiClient,fromSrc));const fromConfig=getValueByPath(fromObject,["co\
-nfig"]);return fromConfig!=null&&createEmbeddingsBatchJobConfigToMldev(fromConfig,toObject),toObject}function deleteBatchJobParametersToMldev(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tBatchJobName(apiClient,fromName)),toObject}function deleteBatchJobParametersToVertex(apiClient,fromObject){const toObject={},
-fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","name"],tBatchJobName(
-apiClient,fromName)),toObject}function deleteResourceJobFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromDone=getValueByPath(
-fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(fromObject,
-["error"]);return fromError!=null&&setValueByPath(toObject,["error"],fromError),toObject}function deleteResourceJobFromVertex(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(
-toObject,["name"],fromName);const fromDone=getValueByPath(fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,[
-"done"],fromDone);const fromError=getValueByPath(fromObject,["error"]);return fromError!=null&&setValueByPath(toObject,[
-"error"],fromError),toObject}function embedContentBatchToMldev(apiClient,fromObject){const toObject={},fromContents=getValueByPath(
-fromObject,["contents"]);if(fromContents!=null){let transformedList=tContentsForEmbed(apiClient,fromContents);Array.isArray(
-transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["requests[]","request","con\
-tent"],transformedList)}const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&(setValueByPath(
-toObject,["_self"],embedContentConfigToMldev$1(fromConfig,toObject)),moveValueByPath(toObject,{"requests[].*":"requests[\
-].request.*"})),toObject}function embedContentConfigToMldev$1(fromObject,parentObject){const toObject={},fromTaskType=getValueByPath(
-fromObject,["taskType"]);parentObject!==void 0&&fromTaskType!=null&&setValueByPath(parentObject,["requests[]","taskType"],
-fromTaskType);const fromTitle=getValueByPath(fromObject,["title"]);parentObject!==void 0&&fromTitle!=null&&setValueByPath(
-parentObject,["requests[]","title"],fromTitle);const fromOutputDimensionality=getValueByPath(fromObject,["outputDimensio\
-nality"]);if(parentObject!==void 0&&fromOutputDimensionality!=null&&setValueByPath(parentObject,["requests[]","outputDim\
-ensionality"],fromOutputDimensionality),getValueByPath(fromObject,["mimeType"])!==void 0)throw new Error("mimeType param\
-eter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,
-["autoTruncate"])!==void 0)throw new Error("autoTruncate parameter is only supported in Gemini Enterprise Agent Platform\
- mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["documentOcr"])!==void 0)throw new Error("docum\
-entOcr parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["audioTrackExtraction"])!==void 0)throw new Error("audioTrackExtraction parameter is only supported in Gemin\
-i Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function embeddingsBatchJobSourceToMldev(apiClient,fromObject){
-const toObject={},fromFileName=getValueByPath(fromObject,["fileName"]);fromFileName!=null&&setValueByPath(toObject,["fil\
-e_name"],fromFileName);const fromInlinedRequests=getValueByPath(fromObject,["inlinedRequests"]);return fromInlinedRequests!=
-null&&setValueByPath(toObject,["requests"],embedContentBatchToMldev(apiClient,fromInlinedRequests)),toObject}function functionCallToMldev$4(fromObject){
-const toObject={},fromArgs=getValueByPath(fromObject,["args"]);fromArgs!=null&&setValueByPath(toObject,["args"],fromArgs);
-const fromId=getValueByPath(fromObject,["id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(
-fromObject,["name"]);if(fromName!=null&&setValueByPath(toObject,["name"],fromName),getValueByPath(fromObject,["partialAr\
-gs"])!==void 0)throw new Error("partialArgs parameter is only supported in Gemini Enterprise Agent Platform mode, not in\
- Gemini Developer API mode.");if(getValueByPath(fromObject,["willContinue"])!==void 0)throw new Error("willContinue para\
-meter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function functionCallingConfigToMldev$2(fromObject){
-const toObject={},fromAllowedFunctionNames=getValueByPath(fromObject,["allowedFunctionNames"]);fromAllowedFunctionNames!=
-null&&setValueByPath(toObject,["allowedFunctionNames"],fromAllowedFunctionNames);const fromMode=getValueByPath(fromObject,
-["mode"]);if(fromMode!=null&&setValueByPath(toObject,["mode"],fromMode),getValueByPath(fromObject,["streamFunctionCallAr\
-guments"])!==void 0)throw new Error("streamFunctionCallArguments parameter is only supported in Gemini Enterprise Agent \
-Platform mode, not in Gemini Developer API mode.");return toObject}function generateContentConfigToMldev$1(apiClient,fromObject,parentObject){
-const toObject={},fromServiceTier=getValueByPath(fromObject,["serviceTier"]);parentObject!==void 0&&fromServiceTier!=null&&
-setValueByPath(parentObject,["serviceTier"],fromServiceTier);const fromSystemInstruction=getValueByPath(fromObject,["sys\
-temInstruction"]);parentObject!==void 0&&fromSystemInstruction!=null&&setValueByPath(parentObject,["systemInstruction"],
-contentToMldev$4(tContent(fromSystemInstruction)));const fromTemperature=getValueByPath(fromObject,["temperature"]);fromTemperature!=
-null&&setValueByPath(toObject,["temperature"],fromTemperature);const fromTopP=getValueByPath(fromObject,["topP"]);fromTopP!=
-null&&setValueByPath(toObject,["topP"],fromTopP);const fromTopK=getValueByPath(fromObject,["topK"]);fromTopK!=null&&setValueByPath(
-toObject,["topK"],fromTopK);const fromCandidateCount=getValueByPath(fromObject,["candidateCount"]);fromCandidateCount!=null&&
-setValueByPath(toObject,["candidateCount"],fromCandidateCount);const fromMaxOutputTokens=getValueByPath(fromObject,["max\
-OutputTokens"]);fromMaxOutputTokens!=null&&setValueByPath(toObject,["maxOutputTokens"],fromMaxOutputTokens);const fromStopSequences=getValueByPath(
-fromObject,["stopSequences"]);fromStopSequences!=null&&setValueByPath(toObject,["stopSequences"],fromStopSequences);const fromResponseLogprobs=getValueByPath(
-fromObject,["responseLogprobs"]);fromResponseLogprobs!=null&&setValueByPath(toObject,["responseLogprobs"],fromResponseLogprobs);
-const fromLogprobs=getValueByPath(fromObject,["logprobs"]);fromLogprobs!=null&&setValueByPath(toObject,["logprobs"],fromLogprobs);
-const fromPresencePenalty=getValueByPath(fromObject,["presencePenalty"]);fromPresencePenalty!=null&&setValueByPath(toObject,
-["presencePenalty"],fromPresencePenalty);const fromFrequencyPenalty=getValueByPath(fromObject,["frequencyPenalty"]);fromFrequencyPenalty!=
-null&&setValueByPath(toObject,["frequencyPenalty"],fromFrequencyPenalty);const fromSeed=getValueByPath(fromObject,["seed"]);
-fromSeed!=null&&setValueByPath(toObject,["seed"],fromSeed);const fromResponseMimeType=getValueByPath(fromObject,["respon\
-seMimeType"]);fromResponseMimeType!=null&&setValueByPath(toObject,["responseMimeType"],fromResponseMimeType);const fromResponseSchema=getValueByPath(
-fromObject,["responseSchema"]);fromResponseSchema!=null&&setValueByPath(toObject,["responseSchema"],tSchema(fromResponseSchema));
-const fromResponseJsonSchema=getValueByPath(fromObject,["responseJsonSchema"]);if(fromResponseJsonSchema!=null&&setValueByPath(
-toObject,["responseJsonSchema"],fromResponseJsonSchema),getValueByPath(fromObject,["routingConfig"])!==void 0)throw new Error(
-"routingConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(getValueByPath(fromObject,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is only \
-supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromSafetySettings=getValueByPath(
-fromObject,["safetySettings"]);if(parentObject!==void 0&&fromSafetySettings!=null){let transformedList=fromSafetySettings;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>safetySettingToMldev$3(item))),setValueByPath(
-parentObject,["safetySettings"],transformedList)}const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==
-void 0&&fromTools!=null){let transformedList=tTools(fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>toolToMldev$4(tTool(item)))),setValueByPath(parentObject,["tools"],transformedList)}const fromToolConfig=getValueByPath(
-fromObject,["toolConfig"]);parentObject!==void 0&&fromToolConfig!=null&&setValueByPath(parentObject,["toolConfig"],toolConfigToMldev$2(
-fromToolConfig));const fromLabels=getValueByPath(fromObject,["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(
-parentObject,["labels"],fromLabels);const fromCachedContent=getValueByPath(fromObject,["cachedContent"]);parentObject!==
-void 0&&fromCachedContent!=null&&setValueByPath(parentObject,["cachedContent"],tCachedContentName(apiClient,fromCachedContent));
-const fromResponseModalities=getValueByPath(fromObject,["responseModalities"]);fromResponseModalities!=null&&setValueByPath(
-toObject,["responseModalities"],fromResponseModalities);const fromMediaResolution=getValueByPath(fromObject,["mediaResol\
-ution"]);fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);const fromSpeechConfig=getValueByPath(
-fromObject,["speechConfig"]);if(fromSpeechConfig!=null&&setValueByPath(toObject,["speechConfig"],tSpeechConfig(fromSpeechConfig)),
-getValueByPath(fromObject,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported in Ge\
-mini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromThinkingConfig=getValueByPath(fromObject,
-["thinkingConfig"]);fromThinkingConfig!=null&&setValueByPath(toObject,["thinkingConfig"],fromThinkingConfig);const fromAudioTranscriptionConfig=getValueByPath(
-fromObject,["audioTranscriptionConfig"]);fromAudioTranscriptionConfig!=null&&setValueByPath(toObject,["audioTranscriptio\
-nConfig"],fromAudioTranscriptionConfig);const fromImageConfig=getValueByPath(fromObject,["imageConfig"]);fromImageConfig!=
-null&&setValueByPath(toObject,["imageConfig"],imageConfigToMldev$1(fromImageConfig));const fromEnableEnhancedCivicAnswers=getValueByPath(
-fromObject,["enableEnhancedCivicAnswers"]);if(fromEnableEnhancedCivicAnswers!=null&&setValueByPath(toObject,["enableEnha\
-ncedCivicAnswers"],fromEnableEnhancedCivicAnswers),getValueByPath(fromObject,["modelArmorConfig"])!==void 0)throw new Error(
-"modelArmorConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode\
-.");const fromContinuationToken=getValueByPath(fromObject,["continuationToken"]);if(parentObject!==void 0&&fromContinuationToken!=
-null&&setValueByPath(parentObject,["continuationToken"],fromContinuationToken),getValueByPath(fromObject,["generationOut\
-putConfig"])!==void 0)throw new Error("generationOutputConfig parameter is only supported in Gemini Enterprise Agent Pla\
-tform mode, not in Gemini Developer API mode.");const fromStore=getValueByPath(fromObject,["store"]);return parentObject!==
-void 0&&fromStore!=null&&setValueByPath(parentObject,["store"],fromStore),toObject}function generateContentResponseFromMldev$1(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromCandidates=getValueByPath(fromObject,["candidates"]);if(fromCandidates!=
-null){let transformedList=fromCandidates;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>candidateFromMldev$1(
-item))),setValueByPath(toObject,["candidates"],transformedList)}const fromModelVersion=getValueByPath(fromObject,["model\
-Version"]);fromModelVersion!=null&&setValueByPath(toObject,["modelVersion"],fromModelVersion);const fromPromptFeedback=getValueByPath(
-fromObject,["promptFeedback"]);fromPromptFeedback!=null&&setValueByPath(toObject,["promptFeedback"],fromPromptFeedback);
-const fromResponseId=getValueByPath(fromObject,["responseId"]);fromResponseId!=null&&setValueByPath(toObject,["responseI\
-d"],fromResponseId);const fromUsageMetadata=getValueByPath(fromObject,["usageMetadata"]);fromUsageMetadata!=null&&setValueByPath(
-toObject,["usageMetadata"],fromUsageMetadata);const fromModelStatus=getValueByPath(fromObject,["modelStatus"]);return fromModelStatus!=
-null&&setValueByPath(toObject,["modelStatus"],fromModelStatus),toObject}function getBatchJobParametersToMldev(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tBatchJobName(apiClient,fromName)),toObject}function getBatchJobParametersToVertex(apiClient,fromObject){const toObject={},
-fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","name"],tBatchJobName(
-apiClient,fromName)),toObject}function googleMapsToMldev$4(fromObject){const toObject={},fromAuthConfig=getValueByPath(fromObject,
-["authConfig"]);fromAuthConfig!=null&&setValueByPath(toObject,["authConfig"],authConfigToMldev$4(fromAuthConfig));const fromEnableWidget=getValueByPath(
-fromObject,["enableWidget"]);if(fromEnableWidget!=null&&setValueByPath(toObject,["enableWidget"],fromEnableWidget),getValueByPath(
-fromObject,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in Gemini Enterprise\
- Agent Platform mode, not in Gemini Developer API mode.");return toObject}function googleSearchToMldev$4(fromObject){const toObject={};
-if(getValueByPath(fromObject,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supp\
-orted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["exclu\
-deDomains"])!==void 0)throw new Error("excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mo\
-de, not in Gemini Developer API mode.");const fromSearchTypes=getValueByPath(fromObject,["searchTypes"]);fromSearchTypes!=
-null&&setValueByPath(toObject,["searchTypes"],fromSearchTypes);const fromTimeRangeFilter=getValueByPath(fromObject,["tim\
-eRangeFilter"]);return fromTimeRangeFilter!=null&&setValueByPath(toObject,["timeRangeFilter"],fromTimeRangeFilter),toObject}
-function imageConfigToMldev$1(fromObject){const toObject={},fromAspectRatio=getValueByPath(fromObject,["aspectRatio"]);fromAspectRatio!=
-null&&setValueByPath(toObject,["aspectRatio"],fromAspectRatio);const fromImageSize=getValueByPath(fromObject,["imageSize"]);
-if(fromImageSize!=null&&setValueByPath(toObject,["imageSize"],fromImageSize),getValueByPath(fromObject,["personGeneratio\
-n"])!==void 0)throw new Error("personGeneration parameter is only supported in Gemini Enterprise Agent Platform mode, no\
-t in Gemini Developer API mode.");if(getValueByPath(fromObject,["outputMimeType"])!==void 0)throw new Error("outputMimeT\
-ype parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["outputCompressionQuality"])!==void 0)throw new Error("outputCompressionQuality parameter is only supported \
-in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["imageOutput\
-Options"])!==void 0)throw new Error("imageOutputOptions parameter is only supported in Gemini Enterprise Agent Platform \
-mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["prominentPeople"])!==void 0)throw new Error("pr\
-ominentPeople parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-return toObject}function inlinedRequestToMldev(apiClient,fromObject){const toObject={},fromModel=getValueByPath(fromObject,
-["model"]);fromModel!=null&&setValueByPath(toObject,["request","model"],tModel(apiClient,fromModel));const fromContents=getValueByPath(
-fromObject,["contents"]);if(fromContents!=null){let transformedList=tContents(fromContents);Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>contentToMldev$4(item))),setValueByPath(toObject,["request","contents"],transformedList)}
-const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);
-const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&setValueByPath(toObject,["request","gene\
-rationConfig"],generateContentConfigToMldev$1(apiClient,fromConfig,getValueByPath(toObject,["request"],{}))),toObject}function inlinedResponseFromMldev(fromObject){
-const toObject={},fromResponse=getValueByPath(fromObject,["response"]);fromResponse!=null&&setValueByPath(toObject,["res\
-ponse"],generateContentResponseFromMldev$1(fromResponse));const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=
-null&&setValueByPath(toObject,["metadata"],fromMetadata);const fromError=getValueByPath(fromObject,["error"]);return fromError!=
-null&&setValueByPath(toObject,["error"],fromError),toObject}function listBatchJobsConfigToMldev(fromObject,parentObject){
-const toObject={},fromPageSize=getValueByPath(fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(
-parentObject,["_query","pageSize"],fromPageSize);const fromPageToken=getValueByPath(fromObject,["pageToken"]);if(parentObject!==
-void 0&&fromPageToken!=null&&setValueByPath(parentObject,["_query","pageToken"],fromPageToken),getValueByPath(fromObject,
-["filter"])!==void 0)throw new Error("filter parameter is only supported in Gemini Enterprise Agent Platform mode, not i\
-n Gemini Developer API mode.");return toObject}function listBatchJobsConfigToVertex(fromObject,parentObject){const toObject={},
-fromPageSize=getValueByPath(fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(parentObject,
-["_query","pageSize"],fromPageSize);const fromPageToken=getValueByPath(fromObject,["pageToken"]);parentObject!==void 0&&
-fromPageToken!=null&&setValueByPath(parentObject,["_query","pageToken"],fromPageToken);const fromFilter=getValueByPath(fromObject,
-["filter"]);return parentObject!==void 0&&fromFilter!=null&&setValueByPath(parentObject,["_query","filter"],fromFilter),
-toObject}function listBatchJobsParametersToMldev(fromObject){const toObject={},fromConfig=getValueByPath(fromObject,["co\
-nfig"]);return fromConfig!=null&&listBatchJobsConfigToMldev(fromConfig,toObject),toObject}function listBatchJobsParametersToVertex(fromObject){
-const toObject={},fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listBatchJobsConfigToVertex(
-fromConfig,toObject),toObject}function listBatchJobsResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=null&&setValueByPath(toObject,["\
-nextPageToken"],fromNextPageToken);const fromBatchJobs=getValueByPath(fromObject,["operations"]);if(fromBatchJobs!=null){
-let transformedList=fromBatchJobs;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>batchJobFromMldev(
-item))),setValueByPath(toObject,["batchJobs"],transformedList)}return toObject}function listBatchJobsResponseFromVertex(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=
-null&&setValueByPath(toObject,["nextPageToken"],fromNextPageToken);const fromBatchJobs=getValueByPath(fromObject,["batch\
-PredictionJobs"]);if(fromBatchJobs!=null){let transformedList=fromBatchJobs;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>batchJobFromVertex(item))),setValueByPath(toObject,["batchJobs"],transformedList)}return toObject}
-function partToMldev$4(fromObject){const toObject={},fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);
-fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);const fromToolCall=getValueByPath(
-fromObject,["toolCall"]);fromToolCall!=null&&setValueByPath(toObject,["toolCall"],fromToolCall);const fromToolResponse=getValueByPath(
-fromObject,["toolResponse"]);fromToolResponse!=null&&setValueByPath(toObject,["toolResponse"],fromToolResponse);const fromAudioTranscription=getValueByPath(
-fromObject,["audioTranscription"]);fromAudioTranscription!=null&&setValueByPath(toObject,["audioTranscription"],fromAudioTranscription);
-const fromCodeExecutionResult=getValueByPath(fromObject,["codeExecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(
-toObject,["codeExecutionResult"],fromCodeExecutionResult);const fromExecutableCode=getValueByPath(fromObject,["executabl\
-eCode"]);fromExecutableCode!=null&&setValueByPath(toObject,["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(
-fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(
-fromObject,["functionCall"]);fromFunctionCall!=null&&setValueByPath(toObject,["functionCall"],functionCallToMldev$4(fromFunctionCall));
-const fromFunctionResponse=getValueByPath(fromObject,["functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,
-["functionResponse"],fromFunctionResponse);const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=
-null&&setValueByPath(toObject,["inlineData"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=
-null&&setValueByPath(toObject,["text"],fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&
-setValueByPath(toObject,["thought"],fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);
-fromThoughtSignature!=null&&setValueByPath(toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(
-fromObject,["videoMetadata"]);fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata);const fromPartMetadata=getValueByPath(
-fromObject,["partMetadata"]);fromPartMetadata!=null&&setValueByPath(toObject,["partMetadata"],fromPartMetadata);const fromMediaProcessing=getValueByPath(
-fromObject,["mediaProcessing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);
-const fromSpeechMetadata=getValueByPath(fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,
-["speechMetadata"],fromSpeechMetadata),toObject}function safetySettingToMldev$3(fromObject){const toObject={},fromCategory=getValueByPath(
-fromObject,["category"]);if(fromCategory!=null&&setValueByPath(toObject,["category"],fromCategory),getValueByPath(fromObject,
-["method"])!==void 0)throw new Error("method parameter is only supported in Gemini Enterprise Agent Platform mode, not i\
-n Gemini Developer API mode.");const fromThreshold=getValueByPath(fromObject,["threshold"]);return fromThreshold!=null&&
-setValueByPath(toObject,["threshold"],fromThreshold),toObject}function toolConfigToMldev$2(fromObject){const toObject={},
-fromFunctionCallingConfig=getValueByPath(fromObject,["functionCallingConfig"]);fromFunctionCallingConfig!=null&&setValueByPath(
-toObject,["functionCallingConfig"],functionCallingConfigToMldev$2(fromFunctionCallingConfig));const fromRetrievalConfig=getValueByPath(
-fromObject,["retrievalConfig"]);fromRetrievalConfig!=null&&setValueByPath(toObject,["retrievalConfig"],fromRetrievalConfig);
-const fromIncludeServerSideToolInvocations=getValueByPath(fromObject,["includeServerSideToolInvocations"]);return fromIncludeServerSideToolInvocations!=
-null&&setValueByPath(toObject,["includeServerSideToolInvocations"],fromIncludeServerSideToolInvocations),toObject}function toolToMldev$4(fromObject){
-const toObject={};if(getValueByPath(fromObject,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supp\
-orted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromGoogleMaps=getValueByPath(
-fromObject,["googleMaps"]);fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],googleMapsToMldev$4(fromGoogleMaps));
-const fromMcpServers=getValueByPath(fromObject,["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["mcpServers"],
-transformedList)}const fromCodeExecution=getValueByPath(fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(
-toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(fromObject,["computerUse"]);if(fromComputerUse!=
-null&&setValueByPath(toObject,["computerUse"],fromComputerUse),getValueByPath(fromObject,["enterpriseWebSearch"])!==void 0)
+var ao=Object.create;var Pe=Object.defineProperty;var lo=Object.getOwnPropertyDescriptor;var uo=Object.getOwnPropertyNames;var co=Object.getPrototypeOf,fo=Object.prototype.hasOwnProperty;var f=(e,n)=>Pe(e,"name",{value:n,configurable:!0});var po=(e,n,t)=>()=>{if(t)throw t[0];try{return e&&(n=e(e=0)),n}catch(o){throw t=[o],o}};var _e=(e,n)=>()=>{try{return n||e((n={exports:{}}).exports,n),n.exports}catch(t){throw n=0,t}};var mo=(e,n,t,o)=>{if(n&&typeof n=="object"||typeof n=="function")for(let i of uo(n))!fo.call(e,i)&&i!==t&&Pe(e,i,{get:()=>n[i],
+enumerable:!(o=lo(n,i))||o.enumerable});return e};var _o=(e,n,t)=>(t=e!=null?ao(co(e)):{},mo(n||!e||!e.__esModule?Pe(t,"default",{value:e,enumerable:!0}):t,e));import{clearImmediate as J,clearInterval as Y,clearTimeout as q,setImmediate as W,setInterval as K,setTimeout as k}from"node:timers";
+var w=po(()=>{});var Ke=_e((Mr,We)=>{w();function D(e,n){typeof n=="boolean"&&(n={forever:n}),this._originalTimeouts=JSON.parse(JSON.stringify(
+e)),this._timeouts=e,this._options=n||{},this._maxRetryTime=n&&n.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=
+1,this._operationTimeout=null,this._operationTimeoutCb=null,this._timeout=null,this._operationStart=null,this._timer=null,
+this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}f(D,"RetryOperation");We.exports=D;D.prototype.reset=
+function(){this._attempts=1,this._timeouts=this._originalTimeouts.slice(0)};D.prototype.stop=function(){this._timeout&&q(
+this._timeout),this._timer&&q(this._timer),this._timeouts=[],this._cachedTimeouts=null};D.prototype.retry=function(e){if(this.
+_timeout&&q(this._timeout),!e)return!1;var n=new Date().getTime();if(e&&n-this._operationStart>=this._maxRetryTime)return this.
+_errors.push(e),this._errors.unshift(new Error("RetryOperation timeout occurred")),!1;this._errors.push(e);var t=this._timeouts.
+shift();if(t===void 0)if(this._cachedTimeouts)this._errors.splice(0,this._errors.length-1),t=this._cachedTimeouts.slice(
+-1);else return!1;var o=this;return this._timer=k(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=k(function(){
+o._operationTimeoutCb(o._attempts)},o._operationTimeout),o._options.unref&&o._timeout.unref()),o._fn(o._attempts)},t),this.
+_options.unref&&this._timer.unref(),!0};D.prototype.attempt=function(e,n){this._fn=e,n&&(n.timeout&&(this._operationTimeout=
+n.timeout),n.cb&&(this._operationTimeoutCb=n.cb));var t=this;this._operationTimeoutCb&&(this._timeout=k(function(){t._operationTimeoutCb()},
+t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};D.prototype.try=function(e){console.
+log("Using RetryOperation.try() is deprecated"),this.attempt(e)};D.prototype.start=function(e){console.log("Using RetryO\
+peration.start() is deprecated"),this.attempt(e)};D.prototype.start=D.prototype.try;D.prototype.errors=function(){return this.
+_errors};D.prototype.attempts=function(){return this._attempts};D.prototype.mainError=function(){if(this._errors.length===
+0)return null;for(var e={},n=null,t=0,o=0;o<this._errors.length;o++){var i=this._errors[o],r=i.message,s=(e[r]||0)+1;e[r]=
+s,s>=t&&(n=i,t=s)}return n}});var ze=_e($=>{w();var ho=Ke();$.operation=function(e){var n=$.timeouts(e);return new ho(n,{forever:e&&(e.forever||e.retries===
+1/0),unref:e&&e.unref,maxRetryTime:e&&e.maxRetryTime})};$.timeouts=function(e){if(e instanceof Array)return[].concat(e);
+var n={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};for(var t in e)n[t]=e[t];if(n.minTimeout>n.maxTimeout)
+throw new Error("minTimeout is greater than maxTimeout");for(var o=[],i=0;i<n.retries;i++)o.push(this.createTimeout(i,n));
+return e&&e.forever&&!o.length&&o.push(this.createTimeout(i,n)),o.sort(function(r,s){return r-s}),o};$.createTimeout=function(e,n){
+var t=n.randomize?Math.random()+1:1,o=Math.round(t*Math.max(n.minTimeout,1)*Math.pow(n.factor,e));return o=Math.min(o,n.
+maxTimeout),o};$.wrap=function(e,n,t){if(n instanceof Array&&(t=n,n=null),!t){t=[];for(var o in e)typeof e[o]=="function"&&
+t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=e[r];e[r]=f(function(d){var c=$.operation(n),p=Array.prototype.slice.
+call(arguments,1),m=p.pop();p.push(function(_){c.retry(_)||(_&&(arguments[0]=c.mainError()),m.apply(this,arguments))}),c.
+attempt(function(){d.apply(e,p)})},"retryWrapper").bind(e,s),e[r].options=n}}});var Ze=_e((qr,Qe)=>{w();Qe.exports=ze()});var en=_e((br,ge)=>{"use strict";w();var go=Ze(),yo=["Failed to fetch","NetworkError when attempting to fetch resource.",
+"The Internet connection appears to be offline.","Network request failed"],he=class extends Error{static{f(this,"AbortEr\
+ror")}constructor(n){super(),n instanceof Error?(this.originalError=n,{message:n}=n):(this.originalError=new Error(n),this.
+originalError.stack=this.stack),this.name="AbortError",this.message=n}},vo=f((e,n,t)=>{let o=t.retries-(n-1);return e.attemptNumber=
+n,e.retriesLeft=o,e},"decorateErrorWithCounts"),Eo=f(e=>yo.includes(e),"isNetworkError"),je=f((e,n)=>new Promise((t,o)=>{
+n={onFailedAttempt:f(()=>{},"onFailedAttempt"),retries:10,...n};let i=go.operation(n);i.attempt(async r=>{try{t(await e(
+r))}catch(s){if(!(s instanceof Error)){o(new TypeError(`Non-error was thrown: "${s}". You should only throw errors.`));return}
+if(s instanceof he)i.stop(),o(s.originalError);else if(s instanceof TypeError&&!Eo(s.message))i.stop(),o(s);else{vo(s,r,
+n);try{await n.onFailedAttempt(s)}catch(u){o(u);return}i.retry(s)||o(i.mainError())}}})}),"pRetry");ge.exports=je;ge.exports.
+default=je;ge.exports.AbortError=he});w();w();var Ht=_o(en(),1);var To,Co;function Io(){return{geminiUrl:To,vertexUrl:Co}}f(Io,"getDefaultBaseUrls");function Ao(e,n,t,o){var i,r;if(!e?.baseUrl){
+let s=Io();return n?(i=s.vertexUrl)!==null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return e.baseUrl}f(Ao,
+"getBaseUrl");var Ne=class{static{f(this,"BaseModule")}};function M(e,n){let t=/\{([^}]+)\}/g;return e.replace(t,(o,i)=>{
+if(n&&Object.prototype.hasOwnProperty.call(n,i)){let r=n[i];return r!=null?String(r):""}else{if(i==="api_version")return o;
+throw new Error(`Key '${i}' not found in valueMap.`)}})}f(M,"formatMap");function l(e,n,t){for(let r=0;r<n.length-1;r++){
+let s=n[r];if(s.endsWith("[]")){let u=s.slice(0,-2);if(!(u in e))if(Array.isArray(t))e[u]=Array.from({length:t.length},()=>({}));else
+throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(e[u])){let d=e[u];if(Array.isArray(t))
+for(let c=0;c<d.length;c++){let p=d[c];l(p,n.slice(r+1),t[c])}else for(let c of d)l(c,n.slice(r+1),t)}return}else if(s.endsWith(
+"[0]")){let u=s.slice(0,-3);u in e||(e[u]=[{}]);let d=e[u];l(d[0],n.slice(r+1),t);return}(!e[s]||typeof e[s]!="object")&&
+(e[s]={}),e=e[s]}let o=n[n.length-1],i=e[o];if(i!==void 0){if(!t||typeof t=="object"&&Object.keys(t).length===0||t===i)return;
+if(typeof i=="object"&&typeof t=="object"&&i!==null&&t!==null)Object.assign(i,t);else throw new Error(`Cannot set value \
+for an existing key. Key: ${o}`)}else o==="_self"&&typeof t=="object"&&t!==null&&!Array.isArray(t)?Object.assign(e,t):e[o]=
+t}f(l,"setValueByPath");function a(e,n,t=void 0){try{if(n.length===1&&n[0]==="_self")return e;for(let o=0;o<n.length;o++){
+if(typeof e!="object"||e===null)return t;let i=n[o];if(i.endsWith("[]")){let r=i.slice(0,-2);if(r in e){let s=e[r];return Array.
+isArray(s)?s.map(u=>a(u,n.slice(o+1),t)):t}else return t}else e=e[i]}return e}catch(o){if(o instanceof TypeError)return t;
+throw o}}f(a,"getValueByPath");function Bt(e){let n={},t=a(e,["name"]);t!=null&&l(n,["name"],t);let o=a(e,["metadata"]);o!=null&&l(n,["metadata"],o);let i=a(
+e,["done"]);i!=null&&l(n,["done"],i);let r=a(e,["error"]);r!=null&&l(n,["error"],r);let s=a(e,["response"]);return s!=null&&
+l(n,["response"],So(s)),n}f(Bt,"uploadToFileSearchStoreOperationFromMldev");function So(e){let n={},t=a(e,["sdkHttpRespo\
+nse"]);t!=null&&l(n,["sdkHttpResponse"],t);let o=a(e,["parent"]);o!=null&&l(n,["parent"],o);let i=a(e,["documentName"]);
+return i!=null&&l(n,["documentName"],i),n}f(So,"uploadToFileSearchStoreResponseFromMldev");var nn;(function(e){e.MEDIA_PROCESSING_UNSPECIFIED="MEDIA_PROCESSING_UNSPECIFIED",e.STATIC="STATIC",e.AGENTIC="AGENTIC"})(
+nn||(nn={}));var tn;(function(e){e.OUTCOME_UNSPECIFIED="OUTCOME_UNSPECIFIED",e.OUTCOME_OK="OUTCOME_OK",e.OUTCOME_FAILED=
+"OUTCOME_FAILED",e.OUTCOME_DEADLINE_EXCEEDED="OUTCOME_DEADLINE_EXCEEDED"})(tn||(tn={}));var on;(function(e){e.LANGUAGE_UNSPECIFIED=
+"LANGUAGE_UNSPECIFIED",e.PYTHON="PYTHON"})(on||(on={}));var rn;(function(e){e.SCHEDULING_UNSPECIFIED="SCHEDULING_UNSPECI\
+FIED",e.SILENT="SILENT",e.WHEN_IDLE="WHEN_IDLE",e.INTERRUPT="INTERRUPT"})(rn||(rn={}));var H;(function(e){e.TYPE_UNSPECIFIED=
+"TYPE_UNSPECIFIED",e.STRING="STRING",e.NUMBER="NUMBER",e.INTEGER="INTEGER",e.BOOLEAN="BOOLEAN",e.ARRAY="ARRAY",e.OBJECT=
+"OBJECT",e.NULL="NULL"})(H||(H={}));var sn;(function(e){e.AUTH_TYPE_UNSPECIFIED="AUTH_TYPE_UNSPECIFIED",e.NO_AUTH="NO_AU\
+TH",e.API_KEY_AUTH="API_KEY_AUTH",e.HTTP_BASIC_AUTH="HTTP_BASIC_AUTH",e.GOOGLE_SERVICE_ACCOUNT_AUTH="GOOGLE_SERVICE_ACCO\
+UNT_AUTH",e.OAUTH="OAUTH",e.OIDC_AUTH="OIDC_AUTH"})(sn||(sn={}));var an;(function(e){e.HTTP_IN_UNSPECIFIED="HTTP_IN_UNSP\
+ECIFIED",e.HTTP_IN_QUERY="HTTP_IN_QUERY",e.HTTP_IN_HEADER="HTTP_IN_HEADER",e.HTTP_IN_PATH="HTTP_IN_PATH",e.HTTP_IN_BODY=
+"HTTP_IN_BODY",e.HTTP_IN_COOKIE="HTTP_IN_COOKIE"})(an||(an={}));var ln;(function(e){e.API_SPEC_UNSPECIFIED="API_SPEC_UNS\
+PECIFIED",e.SIMPLE_SEARCH="SIMPLE_SEARCH",e.ELASTIC_SEARCH="ELASTIC_SEARCH"})(ln||(ln={}));var un;(function(e){e.SAFETY_POLICY_UNSPECIFIED=
+"SAFETY_POLICY_UNSPECIFIED",e.FINANCIAL_TRANSACTIONS="FINANCIAL_TRANSACTIONS",e.SENSITIVE_DATA_MODIFICATION="SENSITIVE_D\
+ATA_MODIFICATION",e.COMMUNICATION_TOOL="COMMUNICATION_TOOL",e.ACCOUNT_CREATION="ACCOUNT_CREATION",e.DATA_MODIFICATION="D\
+ATA_MODIFICATION",e.USER_CONSENT_MANAGEMENT="USER_CONSENT_MANAGEMENT",e.LEGAL_TERMS_AND_AGREEMENTS="LEGAL_TERMS_AND_AGRE\
+EMENTS"})(un||(un={}));var dn;(function(e){e.ENVIRONMENT_UNSPECIFIED="ENVIRONMENT_UNSPECIFIED",e.ENVIRONMENT_BROWSER="EN\
+VIRONMENT_BROWSER",e.ENVIRONMENT_MOBILE="ENVIRONMENT_MOBILE",e.ENVIRONMENT_DESKTOP="ENVIRONMENT_DESKTOP"})(dn||(dn={}));
+var cn;(function(e){e.PHISH_BLOCK_THRESHOLD_UNSPECIFIED="PHISH_BLOCK_THRESHOLD_UNSPECIFIED",e.BLOCK_LOW_AND_ABOVE="BLOCK\
+_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_HIGH_AND_ABOVE="BLOCK_HIGH_AND_ABOVE",e.BLOCK_HIGHER_AND_ABOVE=
+"BLOCK_HIGHER_AND_ABOVE",e.BLOCK_VERY_HIGH_AND_ABOVE="BLOCK_VERY_HIGH_AND_ABOVE",e.BLOCK_ONLY_EXTREMELY_HIGH="BLOCK_ONLY\
+_EXTREMELY_HIGH"})(cn||(cn={}));var fn;(function(e){e.UNSPECIFIED="UNSPECIFIED",e.BLOCKING="BLOCKING",e.NON_BLOCKING="NO\
+N_BLOCKING"})(fn||(fn={}));var pn;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.MODE_DYNAMIC="MODE_DYNAMIC"})(pn||
+(pn={}));var mn;(function(e){e.THINKING_LEVEL_UNSPECIFIED="THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.LOW="LOW",e.
+MEDIUM="MEDIUM",e.HIGH="HIGH"})(mn||(mn={}));var _n;(function(e){e.DONT_ALLOW="DONT_ALLOW",e.ALLOW_ADULT="ALLOW_ADULT",e.
+ALLOW_ALL="ALLOW_ALL"})(_n||(_n={}));var hn;(function(e){e.PROMINENT_PEOPLE_UNSPECIFIED="PROMINENT_PEOPLE_UNSPECIFIED",e.
+ALLOW_PROMINENT_PEOPLE="ALLOW_PROMINENT_PEOPLE",e.BLOCK_PROMINENT_PEOPLE="BLOCK_PROMINENT_PEOPLE"})(hn||(hn={}));var gn;
+(function(e){e.HARM_CATEGORY_UNSPECIFIED="HARM_CATEGORY_UNSPECIFIED",e.HARM_CATEGORY_HARASSMENT="HARM_CATEGORY_HARASSMEN\
+T",e.HARM_CATEGORY_HATE_SPEECH="HARM_CATEGORY_HATE_SPEECH",e.HARM_CATEGORY_SEXUALLY_EXPLICIT="HARM_CATEGORY_SEXUALLY_EXP\
+LICIT",e.HARM_CATEGORY_DANGEROUS_CONTENT="HARM_CATEGORY_DANGEROUS_CONTENT",e.HARM_CATEGORY_CIVIC_INTEGRITY="HARM_CATEGOR\
+Y_CIVIC_INTEGRITY",e.HARM_CATEGORY_JAILBREAK="HARM_CATEGORY_JAILBREAK",e.HARM_CATEGORY_IMAGE_HATE="HARM_CATEGORY_IMAGE_H\
+ATE",e.HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT="HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT",e.HARM_CATEGORY_IMAGE_HARASSMENT="H\
+ARM_CATEGORY_IMAGE_HARASSMENT",e.HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT="HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT"})(gn||(gn=
+{}));var yn;(function(e){e.HARM_BLOCK_METHOD_UNSPECIFIED="HARM_BLOCK_METHOD_UNSPECIFIED",e.SEVERITY="SEVERITY",e.PROBABILITY=
+"PROBABILITY"})(yn||(yn={}));var vn;(function(e){e.HARM_BLOCK_THRESHOLD_UNSPECIFIED="HARM_BLOCK_THRESHOLD_UNSPECIFIED",e.
+BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH="BLOCK_ONL\
+Y_HIGH",e.BLOCK_NONE="BLOCK_NONE",e.OFF="OFF"})(vn||(vn={}));var En;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.
+AUTO="AUTO",e.ANY="ANY",e.NONE="NONE",e.VALIDATED="VALIDATED"})(En||(En={}));var Tn;(function(e){e.MODE_UNSPECIFIED="MOD\
+E_UNSPECIFIED",e.VERBATIM="VERBATIM",e.SMART="SMART"})(Tn||(Tn={}));var Ee;(function(e){e.FINISH_REASON_UNSPECIFIED="FIN\
+ISH_REASON_UNSPECIFIED",e.STOP="STOP",e.MAX_TOKENS="MAX_TOKENS",e.SAFETY="SAFETY",e.RECITATION="RECITATION",e.LANGUAGE="\
+LANGUAGE",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.SPII="SPII",e.MALFORMED_FUNCTION_CALL=
+"MALFORMED_FUNCTION_CALL",e.IMAGE_SAFETY="IMAGE_SAFETY",e.UNEXPECTED_TOOL_CALL="UNEXPECTED_TOOL_CALL",e.TOO_MANY_TOOL_CALLS=
+"TOO_MANY_TOOL_CALLS",e.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",e.NO_IMAGE="NO_IMAGE",e.IMAGE_RECITATION="IM\
+AGE_RECITATION",e.IMAGE_OTHER="IMAGE_OTHER",e.CONTINUATION="CONTINUATION",e.MALFORMED_RESPONSE="MALFORMED_RESPONSE"})(Ee||
+(Ee={}));var Cn;(function(e){e.HARM_PROBABILITY_UNSPECIFIED="HARM_PROBABILITY_UNSPECIFIED",e.NEGLIGIBLE="NEGLIGIBLE",e.LOW=
+"LOW",e.MEDIUM="MEDIUM",e.HIGH="HIGH"})(Cn||(Cn={}));var In;(function(e){e.HARM_SEVERITY_UNSPECIFIED="HARM_SEVERITY_UNSP\
+ECIFIED",e.HARM_SEVERITY_NEGLIGIBLE="HARM_SEVERITY_NEGLIGIBLE",e.HARM_SEVERITY_LOW="HARM_SEVERITY_LOW",e.HARM_SEVERITY_MEDIUM=
+"HARM_SEVERITY_MEDIUM",e.HARM_SEVERITY_HIGH="HARM_SEVERITY_HIGH"})(In||(In={}));var An;(function(e){e.URL_RETRIEVAL_STATUS_UNSPECIFIED=
+"URL_RETRIEVAL_STATUS_UNSPECIFIED",e.URL_RETRIEVAL_STATUS_SUCCESS="URL_RETRIEVAL_STATUS_SUCCESS",e.URL_RETRIEVAL_STATUS_ERROR=
+"URL_RETRIEVAL_STATUS_ERROR",e.URL_RETRIEVAL_STATUS_PAYWALL="URL_RETRIEVAL_STATUS_PAYWALL",e.URL_RETRIEVAL_STATUS_UNSAFE=
+"URL_RETRIEVAL_STATUS_UNSAFE"})(An||(An={}));var Sn;(function(e){e.BLOCKED_REASON_UNSPECIFIED="BLOCKED_REASON_UNSPECIFIE\
+D",e.SAFETY="SAFETY",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.IMAGE_SAFETY="I\
+MAGE_SAFETY",e.MODEL_ARMOR="MODEL_ARMOR",e.JAILBREAK="JAILBREAK"})(Sn||(Sn={}));var Rn;(function(e){e.TRAFFIC_TYPE_UNSPECIFIED=
+"TRAFFIC_TYPE_UNSPECIFIED",e.ON_DEMAND="ON_DEMAND",e.ON_DEMAND_PRIORITY="ON_DEMAND_PRIORITY",e.ON_DEMAND_FLEX="ON_DEMAND\
+_FLEX",e.ON_DEMAND_OFFPEAK="ON_DEMAND_OFFPEAK",e.PROVISIONED_THROUGHPUT="PROVISIONED_THROUGHPUT"})(Rn||(Rn={}));var Pn;(function(e){
+e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.IMAGE="IMAGE",e.VIDEO="VIDEO",e.AUDIO="AUDIO",e.DOCUMENT="\
+DOCUMENT"})(Pn||(Pn={}));var wn;(function(e){e.MODEL_STAGE_UNSPECIFIED="MODEL_STAGE_UNSPECIFIED",e.UNSTABLE_EXPERIMENTAL=
+"UNSTABLE_EXPERIMENTAL",e.EXPERIMENTAL="EXPERIMENTAL",e.PREVIEW="PREVIEW",e.STABLE="STABLE",e.LEGACY="LEGACY",e.DEPRECATED=
+"DEPRECATED",e.RETIRED="RETIRED"})(wn||(wn={}));var Nn;(function(e){e.UNSPECIFIED="unspecified",e.FLEX="flex",e.STANDARD=
+"standard",e.PRIORITY="priority"})(Nn||(Nn={}));var Dn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RESOLUTION_UNS\
+PECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",e.MEDIA_RESOLUTION_HIGH=
+"MEDIA_RESOLUTION_HIGH"})(Dn||(Dn={}));var Mn;(function(e){e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.
+IMAGE="IMAGE",e.AUDIO="AUDIO",e.VIDEO="VIDEO"})(Mn||(Mn={}));var kn;(function(e){e.DELIVERY_UNSPECIFIED="DELIVERY_UNSPEC\
+IFIED",e.INLINE="INLINE",e.URI="URI"})(kn||(kn={}));var xn;(function(e){e.ASPECT_RATIO_UNSPECIFIED="ASPECT_RATIO_UNSPECI\
+FIED",e.ASPECT_RATIO_ONE_BY_ONE="ASPECT_RATIO_ONE_BY_ONE",e.ASPECT_RATIO_TWO_BY_THREE="ASPECT_RATIO_TWO_BY_THREE",e.ASPECT_RATIO_THREE_BY_TWO=
+"ASPECT_RATIO_THREE_BY_TWO",e.ASPECT_RATIO_THREE_BY_FOUR="ASPECT_RATIO_THREE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_THREE="ASPE\
+CT_RATIO_FOUR_BY_THREE",e.ASPECT_RATIO_FOUR_BY_FIVE="ASPECT_RATIO_FOUR_BY_FIVE",e.ASPECT_RATIO_FIVE_BY_FOUR="ASPECT_RATI\
+O_FIVE_BY_FOUR",e.ASPECT_RATIO_NINE_BY_SIXTEEN="ASPECT_RATIO_NINE_BY_SIXTEEN",e.ASPECT_RATIO_SIXTEEN_BY_NINE="ASPECT_RAT\
+IO_SIXTEEN_BY_NINE",e.ASPECT_RATIO_TWENTY_ONE_BY_NINE="ASPECT_RATIO_TWENTY_ONE_BY_NINE",e.ASPECT_RATIO_ONE_BY_EIGHT="ASP\
+ECT_RATIO_ONE_BY_EIGHT",e.ASPECT_RATIO_EIGHT_BY_ONE="ASPECT_RATIO_EIGHT_BY_ONE",e.ASPECT_RATIO_ONE_BY_FOUR="ASPECT_RATIO\
+_ONE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_ONE="ASPECT_RATIO_FOUR_BY_ONE"})(xn||(xn={}));var Gn;(function(e){e.IMAGE_SIZE_UNSPECIFIED=
+"IMAGE_SIZE_UNSPECIFIED",e.IMAGE_SIZE_FIVE_TWELVE="IMAGE_SIZE_FIVE_TWELVE",e.IMAGE_SIZE_ONE_K="IMAGE_SIZE_ONE_K",e.IMAGE_SIZE_TWO_K=
+"IMAGE_SIZE_TWO_K",e.IMAGE_SIZE_FOUR_K="IMAGE_SIZE_FOUR_K"})(Gn||(Gn={}));var Un;(function(e){e.TUNING_MODE_UNSPECIFIED=
+"TUNING_MODE_UNSPECIFIED",e.TUNING_MODE_FULL="TUNING_MODE_FULL",e.TUNING_MODE_PEFT_ADAPTER="TUNING_MODE_PEFT_ADAPTER"})(
+Un||(Un={}));var Ln;(function(e){e.ADAPTER_SIZE_UNSPECIFIED="ADAPTER_SIZE_UNSPECIFIED",e.ADAPTER_SIZE_ONE="ADAPTER_SIZE_\
+ONE",e.ADAPTER_SIZE_TWO="ADAPTER_SIZE_TWO",e.ADAPTER_SIZE_FOUR="ADAPTER_SIZE_FOUR",e.ADAPTER_SIZE_EIGHT="ADAPTER_SIZE_EI\
+GHT",e.ADAPTER_SIZE_SIXTEEN="ADAPTER_SIZE_SIXTEEN",e.ADAPTER_SIZE_THIRTY_TWO="ADAPTER_SIZE_THIRTY_TWO"})(Ln||(Ln={}));var qn;
+(function(e){e.RESPONSE_PARSE_TYPE_UNSPECIFIED="RESPONSE_PARSE_TYPE_UNSPECIFIED",e.IDENTITY="IDENTITY",e.REGEX_EXTRACT="\
+REGEX_EXTRACT"})(qn||(qn={}));var Fn;(function(e){e.MATCH_OPERATION_UNSPECIFIED="MATCH_OPERATION_UNSPECIFIED",e.REGEX_CONTAINS=
+"REGEX_CONTAINS",e.PARTIAL_MATCH="PARTIAL_MATCH",e.EXACT_MATCH="EXACT_MATCH"})(Fn||(Fn={}));var bn;(function(e){e.REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED=
+"REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.HIGH="HIGH"})(bn||(bn={}));var Vn;(function(e){e.
+JOB_STATE_UNSPECIFIED="JOB_STATE_UNSPECIFIED",e.JOB_STATE_QUEUED="JOB_STATE_QUEUED",e.JOB_STATE_PENDING="JOB_STATE_PENDI\
+NG",e.JOB_STATE_RUNNING="JOB_STATE_RUNNING",e.JOB_STATE_SUCCEEDED="JOB_STATE_SUCCEEDED",e.JOB_STATE_FAILED="JOB_STATE_FA\
+ILED",e.JOB_STATE_CANCELLING="JOB_STATE_CANCELLING",e.JOB_STATE_CANCELLED="JOB_STATE_CANCELLED",e.JOB_STATE_PAUSED="JOB_\
+STATE_PAUSED",e.JOB_STATE_EXPIRED="JOB_STATE_EXPIRED",e.JOB_STATE_UPDATING="JOB_STATE_UPDATING",e.JOB_STATE_PARTIALLY_SUCCEEDED=
+"JOB_STATE_PARTIALLY_SUCCEEDED"})(Vn||(Vn={}));var Hn;(function(e){e.TUNING_JOB_STATE_UNSPECIFIED="TUNING_JOB_STATE_UNSP\
+ECIFIED",e.TUNING_JOB_STATE_WAITING_FOR_QUOTA="TUNING_JOB_STATE_WAITING_FOR_QUOTA",e.TUNING_JOB_STATE_PROCESSING_DATASET=
+"TUNING_JOB_STATE_PROCESSING_DATASET",e.TUNING_JOB_STATE_WAITING_FOR_CAPACITY="TUNING_JOB_STATE_WAITING_FOR_CAPACITY",e.
+TUNING_JOB_STATE_TUNING="TUNING_JOB_STATE_TUNING",e.TUNING_JOB_STATE_POST_PROCESSING="TUNING_JOB_STATE_POST_PROCESSING"})(
+Hn||(Hn={}));var Bn;(function(e){e.AGGREGATION_METRIC_UNSPECIFIED="AGGREGATION_METRIC_UNSPECIFIED",e.AVERAGE="AVERAGE",e.
+MODE="MODE",e.STANDARD_DEVIATION="STANDARD_DEVIATION",e.VARIANCE="VARIANCE",e.MINIMUM="MINIMUM",e.MAXIMUM="MAXIMUM",e.MEDIAN=
+"MEDIAN",e.PERCENTILE_P90="PERCENTILE_P90",e.PERCENTILE_P95="PERCENTILE_P95",e.PERCENTILE_P99="PERCENTILE_P99"})(Bn||(Bn=
+{}));var Xn;(function(e){e.PAIRWISE_CHOICE_UNSPECIFIED="PAIRWISE_CHOICE_UNSPECIFIED",e.BASELINE="BASELINE",e.CANDIDATE="\
+CANDIDATE",e.TIE="TIE"})(Xn||(Xn={}));var $n;(function(e){e.VIDEO_ORIENTATION_UNSPECIFIED="VIDEO_ORIENTATION_UNSPECIFIED",
+e.LANDSCAPE="LANDSCAPE",e.PORTRAIT="PORTRAIT"})($n||($n={}));var On;(function(e){e.TUNING_SPEED_UNSPECIFIED="TUNING_SPEE\
+D_UNSPECIFIED",e.REGULAR="REGULAR",e.FAST="FAST"})(On||(On={}));var Jn;(function(e){e.TUNING_TASK_UNSPECIFIED="TUNING_TA\
+SK_UNSPECIFIED",e.TUNING_TASK_I2V="TUNING_TASK_I2V",e.TUNING_TASK_T2V="TUNING_TASK_T2V",e.TUNING_TASK_R2V="TUNING_TASK_R\
+2V"})(Jn||(Jn={}));var Yn;(function(e){e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.STATE_PENDING="STATE_PENDING",e.STATE_ACTIVE=
+"STATE_ACTIVE",e.STATE_FAILED="STATE_FAILED"})(Yn||(Yn={}));var Wn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RE\
+SOLUTION_UNSPECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",
+e.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH",e.MEDIA_RESOLUTION_ULTRA_HIGH="MEDIA_RESOLUTION_ULTRA_HIGH"})(Wn||(Wn={}));
+var Kn;(function(e){e.TOOL_TYPE_UNSPECIFIED="TOOL_TYPE_UNSPECIFIED",e.GOOGLE_SEARCH_WEB="GOOGLE_SEARCH_WEB",e.GOOGLE_SEARCH_IMAGE=
+"GOOGLE_SEARCH_IMAGE",e.URL_CONTEXT="URL_CONTEXT",e.GOOGLE_MAPS="GOOGLE_MAPS",e.FILE_SEARCH="FILE_SEARCH",e.MEDIA_PROCESSING=
+"MEDIA_PROCESSING"})(Kn||(Kn={}));var De;(function(e){e.COLLECTION="COLLECTION"})(De||(De={}));var zn;(function(e){e.FEATURE_SELECTION_PREFERENCE_UNSPECIFIED=
+"FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",e.PRIORITIZE_QUALITY="PRIORITIZE_QUALITY",e.BALANCED="BALANCED",e.PRIORITIZE_COST=
+"PRIORITIZE_COST"})(zn||(zn={}));var Qn;(function(e){e.PREDICT="PREDICT",e.EMBED_CONTENT="EMBED_CONTENT"})(Qn||(Qn={}));
+var Zn;(function(e){e.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH=
+"BLOCK_ONLY_HIGH",e.BLOCK_NONE="BLOCK_NONE"})(Zn||(Zn={}));var jn;(function(e){e.auto="auto",e.en="en",e.ja="ja",e.ko="k\
+o",e.hi="hi",e.zh="zh",e.pt="pt",e.es="es"})(jn||(jn={}));var et;(function(e){e.MASK_MODE_DEFAULT="MASK_MODE_DEFAULT",e.
+MASK_MODE_USER_PROVIDED="MASK_MODE_USER_PROVIDED",e.MASK_MODE_BACKGROUND="MASK_MODE_BACKGROUND",e.MASK_MODE_FOREGROUND="\
+MASK_MODE_FOREGROUND",e.MASK_MODE_SEMANTIC="MASK_MODE_SEMANTIC"})(et||(et={}));var nt;(function(e){e.CONTROL_TYPE_DEFAULT=
+"CONTROL_TYPE_DEFAULT",e.CONTROL_TYPE_CANNY="CONTROL_TYPE_CANNY",e.CONTROL_TYPE_SCRIBBLE="CONTROL_TYPE_SCRIBBLE",e.CONTROL_TYPE_FACE_MESH=
+"CONTROL_TYPE_FACE_MESH"})(nt||(nt={}));var tt;(function(e){e.SUBJECT_TYPE_DEFAULT="SUBJECT_TYPE_DEFAULT",e.SUBJECT_TYPE_PERSON=
+"SUBJECT_TYPE_PERSON",e.SUBJECT_TYPE_ANIMAL="SUBJECT_TYPE_ANIMAL",e.SUBJECT_TYPE_PRODUCT="SUBJECT_TYPE_PRODUCT"})(tt||(tt=
+{}));var ot;(function(e){e.EDIT_MODE_DEFAULT="EDIT_MODE_DEFAULT",e.EDIT_MODE_INPAINT_REMOVAL="EDIT_MODE_INPAINT_REMOVAL",
+e.EDIT_MODE_INPAINT_INSERTION="EDIT_MODE_INPAINT_INSERTION",e.EDIT_MODE_OUTPAINT="EDIT_MODE_OUTPAINT",e.EDIT_MODE_CONTROLLED_EDITING=
+"EDIT_MODE_CONTROLLED_EDITING",e.EDIT_MODE_STYLE="EDIT_MODE_STYLE",e.EDIT_MODE_BGSWAP="EDIT_MODE_BGSWAP",e.EDIT_MODE_PRODUCT_IMAGE=
+"EDIT_MODE_PRODUCT_IMAGE"})(ot||(ot={}));var it;(function(e){e.FOREGROUND="FOREGROUND",e.BACKGROUND="BACKGROUND",e.PROMPT=
+"PROMPT",e.SEMANTIC="SEMANTIC",e.INTERACTIVE="INTERACTIVE"})(it||(it={}));var rt;(function(e){e.ASSET="ASSET",e.STYLE="S\
+TYLE"})(rt||(rt={}));var st;(function(e){e.INSERT="INSERT",e.REMOVE="REMOVE",e.REMOVE_STATIC="REMOVE_STATIC",e.OUTPAINT=
+"OUTPAINT"})(st||(st={}));var at;(function(e){e.OPTIMIZED="OPTIMIZED",e.LOSSLESS="LOSSLESS"})(at||(at={}));var lt;(function(e){
+e.CROP="CROP",e.PAD="PAD"})(lt||(lt={}));var ut;(function(e){e.SUPERVISED_FINE_TUNING="SUPERVISED_FINE_TUNING",e.PREFERENCE_TUNING=
+"PREFERENCE_TUNING",e.DISTILLATION="DISTILLATION",e.REINFORCEMENT_TUNING="REINFORCEMENT_TUNING"})(ut||(ut={}));var dt;(function(e){
+e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.PROCESSING="PROCESSING",e.ACTIVE="ACTIVE",e.FAILED="FAILED"})(dt||(dt={}));var ct;
+(function(e){e.SOURCE_UNSPECIFIED="SOURCE_UNSPECIFIED",e.UPLOADED="UPLOADED",e.GENERATED="GENERATED",e.REGISTERED="REGIS\
+TERED"})(ct||(ct={}));var ft;(function(e){e.TURN_COMPLETE_REASON_UNSPECIFIED="TURN_COMPLETE_REASON_UNSPECIFIED",e.MALFORMED_FUNCTION_CALL=
+"MALFORMED_FUNCTION_CALL",e.RESPONSE_REJECTED="RESPONSE_REJECTED",e.NEED_MORE_INPUT="NEED_MORE_INPUT",e.PROHIBITED_INPUT_CONTENT=
+"PROHIBITED_INPUT_CONTENT",e.IMAGE_PROHIBITED_INPUT_CONTENT="IMAGE_PROHIBITED_INPUT_CONTENT",e.INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED=
+"INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED",e.INPUT_IMAGE_CELEBRITY="INPUT_IMAGE_CELEBRITY",e.INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED=
+"INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED",e.INPUT_TEXT_NCII_PROHIBITED="INPUT_TEXT_NCII_PROHIBITED",e.INPUT_OTHER="\
+INPUT_OTHER",e.INPUT_IP_PROHIBITED="INPUT_IP_PROHIBITED",e.BLOCKLIST="BLOCKLIST",e.UNSAFE_PROMPT_FOR_IMAGE_GENERATION="U\
+NSAFE_PROMPT_FOR_IMAGE_GENERATION",e.GENERATED_IMAGE_SAFETY="GENERATED_IMAGE_SAFETY",e.GENERATED_CONTENT_SAFETY="GENERAT\
+ED_CONTENT_SAFETY",e.GENERATED_AUDIO_SAFETY="GENERATED_AUDIO_SAFETY",e.GENERATED_VIDEO_SAFETY="GENERATED_VIDEO_SAFETY",e.
+GENERATED_CONTENT_PROHIBITED="GENERATED_CONTENT_PROHIBITED",e.GENERATED_CONTENT_BLOCKLIST="GENERATED_CONTENT_BLOCKLIST",
+e.GENERATED_IMAGE_PROHIBITED="GENERATED_IMAGE_PROHIBITED",e.GENERATED_IMAGE_CELEBRITY="GENERATED_IMAGE_CELEBRITY",e.GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER=
+"GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER",e.GENERATED_IMAGE_IDENTIFIABLE_PEOPLE="GENERATED_IMAGE_IDENTIFIA\
+BLE_PEOPLE",e.GENERATED_IMAGE_MINORS="GENERATED_IMAGE_MINORS",e.OUTPUT_IMAGE_IP_PROHIBITED="OUTPUT_IMAGE_IP_PROHIBITED",
+e.GENERATED_OTHER="GENERATED_OTHER",e.MAX_REGENERATION_REACHED="MAX_REGENERATION_REACHED"})(ft||(ft={}));var pt;(function(e){
+e.INTERACTION_STATUS_UNSPECIFIED="INTERACTION_STATUS_UNSPECIFIED",e.IN_PROGRESS="IN_PROGRESS",e.REQUIRES_ACTION="REQUIRE\
+S_ACTION",e.IDLE="IDLE"})(pt||(pt={}));var mt;(function(e){e.VAD_SIGNAL_TYPE_UNSPECIFIED="VAD_SIGNAL_TYPE_UNSPECIFIED",e.
+VAD_SIGNAL_TYPE_SOS="VAD_SIGNAL_TYPE_SOS",e.VAD_SIGNAL_TYPE_EOS="VAD_SIGNAL_TYPE_EOS"})(mt||(mt={}));var _t;(function(e){
+e.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",e.ACTIVITY_START="ACTIVITY_START",e.ACTIVITY_END="ACTIVITY_END"})(_t||(_t={}));var ht;
+(function(e){e.START_SENSITIVITY_UNSPECIFIED="START_SENSITIVITY_UNSPECIFIED",e.START_SENSITIVITY_HIGH="START_SENSITIVITY\
+_HIGH",e.START_SENSITIVITY_LOW="START_SENSITIVITY_LOW"})(ht||(ht={}));var gt;(function(e){e.END_SENSITIVITY_UNSPECIFIED=
+"END_SENSITIVITY_UNSPECIFIED",e.END_SENSITIVITY_HIGH="END_SENSITIVITY_HIGH",e.END_SENSITIVITY_LOW="END_SENSITIVITY_LOW"})(
+gt||(gt={}));var yt;(function(e){e.ACTIVITY_HANDLING_UNSPECIFIED="ACTIVITY_HANDLING_UNSPECIFIED",e.START_OF_ACTIVITY_INTERRUPTS=
+"START_OF_ACTIVITY_INTERRUPTS",e.NO_INTERRUPTION="NO_INTERRUPTION"})(yt||(yt={}));var vt;(function(e){e.TURN_COVERAGE_UNSPECIFIED=
+"TURN_COVERAGE_UNSPECIFIED",e.TURN_INCLUDES_ONLY_ACTIVITY="TURN_INCLUDES_ONLY_ACTIVITY",e.TURN_INCLUDES_ALL_INPUT="TURN_\
+INCLUDES_ALL_INPUT",e.TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO="TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"})(vt||(vt=
+{}));var Et;(function(e){e.SCALE_UNSPECIFIED="SCALE_UNSPECIFIED",e.C_MAJOR_A_MINOR="C_MAJOR_A_MINOR",e.D_FLAT_MAJOR_B_FLAT_MINOR=
+"D_FLAT_MAJOR_B_FLAT_MINOR",e.D_MAJOR_B_MINOR="D_MAJOR_B_MINOR",e.E_FLAT_MAJOR_C_MINOR="E_FLAT_MAJOR_C_MINOR",e.E_MAJOR_D_FLAT_MINOR=
+"E_MAJOR_D_FLAT_MINOR",e.F_MAJOR_D_MINOR="F_MAJOR_D_MINOR",e.G_FLAT_MAJOR_E_FLAT_MINOR="G_FLAT_MAJOR_E_FLAT_MINOR",e.G_MAJOR_E_MINOR=
+"G_MAJOR_E_MINOR",e.A_FLAT_MAJOR_F_MINOR="A_FLAT_MAJOR_F_MINOR",e.A_MAJOR_G_FLAT_MINOR="A_MAJOR_G_FLAT_MINOR",e.B_FLAT_MAJOR_G_MINOR=
+"B_FLAT_MAJOR_G_MINOR",e.B_MAJOR_A_FLAT_MINOR="B_MAJOR_A_FLAT_MINOR"})(Et||(Et={}));var Tt;(function(e){e.MUSIC_GENERATION_MODE_UNSPECIFIED=
+"MUSIC_GENERATION_MODE_UNSPECIFIED",e.QUALITY="QUALITY",e.DIVERSITY="DIVERSITY",e.VOCALIZATION="VOCALIZATION"})(Tt||(Tt=
+{}));var Ct;(function(e){e.PLAYBACK_CONTROL_UNSPECIFIED="PLAYBACK_CONTROL_UNSPECIFIED",e.PLAY="PLAY",e.PAUSE="PAUSE",e.STOP=
+"STOP",e.RESET_CONTEXT="RESET_CONTEXT"})(Ct||(Ct={}));var j=class{static{f(this,"HttpResponse")}constructor(n){let t={};for(let o of n.headers.entries())t[o[0]]=o[1];this.headers=
+t,this.responseInternal=n}json(){return this.responseInternal.json()}},Me=class{static{f(this,"GenerateContentResponsePr\
+omptFeedback")}},Te=class{static{f(this,"GenerateContentResponseUsageMetadata")}},U=class{static{f(this,"GenerateContent\
+Response")}get text(){var n,t,o,i,r,s,u,d;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?
+void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.
+candidates.length>1&&console.warn("there are multiple candidates in the response, returning text from the first one.");let c="",
+p=!1,m=[];for(let _ of(d=(u=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===
+null||u===void 0?void 0:u.parts)!==null&&d!==void 0?d:[]){for(let[h,g]of Object.entries(_))h!=="text"&&h!=="thought"&&h!==
+"thoughtSignature"&&(g!==null||g!==void 0)&&m.push(h);if(typeof _.text=="string"){if(typeof _.thought=="boolean"&&_.thought)
+continue;p=!0,c+=_.text}}return m.length>0&&console.warn(`there are non-text parts ${m} in the response, returning conca\
+tenation of all text parts. Please refer to the non text parts for a full response from model.`),p?c:void 0}get data(){var n,
+t,o,i,r,s,u,d;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||
+o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.
+warn("there are multiple candidates in the response, returning data from the first one.");let c="",p=[];for(let m of(d=(u=
+(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.
+parts)!==null&&d!==void 0?d:[]){for(let[_,h]of Object.entries(m))_!=="inlineData"&&(h!==null||h!==void 0)&&p.push(_);m.inlineData&&
+typeof m.inlineData.data=="string"&&(c+=atob(m.inlineData.data))}return p.length>0&&console.warn(`there are non-data par\
+ts ${p} in the response, returning concatenation of all data parts. Please refer to the non data parts for a full respon\
+se from model.`),c.length>0?btoa(c):void 0}get functionCalls(){var n,t,o,i,r,s,u,d;if(((i=(o=(t=(n=this.candidates)===null||
+n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
+i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
+nse, returning function calls from the first one.");let c=(d=(u=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===
+null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.parts)===null||d===void 0?void 0:d.filter(p=>p.functionCall).
+map(p=>p.functionCall).filter(p=>p!==void 0);if(c?.length!==0)return c}get executableCode(){var n,t,o,i,r,s,u,d,c;if(((i=
+(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:
+o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there a\
+re multiple candidates in the response, returning executable code from the first one.");let p=(d=(u=(s=(r=this.candidates)===
+null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.parts)===null||d===void 0?
+void 0:d.filter(m=>m.executableCode).map(m=>m.executableCode).filter(m=>m!==void 0);if(p?.length!==0)return(c=p?.[0])===
+null||c===void 0?void 0:c.code}get codeExecutionResult(){var n,t,o,i,r,s,u,d,c;if(((i=(o=(t=(n=this.candidates)===null||
+n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
+i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
+nse, returning code execution result from the first one.");let p=(d=(u=(s=(r=this.candidates)===null||r===void 0?void 0:
+r[0])===null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.parts)===null||d===void 0?void 0:d.filter(m=>m.codeExecutionResult).
+map(m=>m.codeExecutionResult).filter(m=>m!==void 0);if(p?.length!==0)return(c=p?.[0])===null||c===void 0?void 0:c.output}get initialPromptTokenCount(){
+var n;if(this.usageMetadata)return(n=this.usageMetadata._initialPromptTokenCount)!==null&&n!==void 0?n:this.usageMetadata.
+promptTokenCount}};var Ce=class{static{f(this,"ListModelsResponse")}},Ie=class{static{f(this,"DeleteModelResponse")}};var ke=class e{static{f(this,"UploadToFileSearchStoreOperation")}_fromAPIResponse({apiResponse:n,_isVertexAI:t}){let o=new e,
+r=Bt(n);return Object.assign(o,r),o}};function B(e,n){if(!n||typeof n!="string")throw new Error("model is required and m\
+ust be a string");if(n.includes("..")||n.includes("?")||n.includes("&"))throw new Error("invalid model parameter");if(e.
+isVertexAI()){if(n.startsWith("publishers/")||n.startsWith("projects/")||n.startsWith("models/"))return n;if(n.indexOf("\
+/")>=0){let t=n.split("/",2);return`publishers/${t[0]}/models/${t[1]}`}else return`publishers/google/models/${n}`}else return n.
+startsWith("models/")||n.startsWith("tunedModels/")?n:`models/${n}`}f(B,"tModel");function It(e){if(e==null)throw new Error("PartUnion is required");if(typeof e=="object")return e;if(typeof e=="string")
+return{text:e};throw new Error(`Unsupported part type: ${typeof e}`)}f(It,"tPart");function Xt(e){if(e==null||Array.isArray(
+e)&&e.length===0)throw new Error("PartListUnion is required");return Array.isArray(e)?e.map(n=>It(n)):[It(e)]}f(Xt,"tPar\
+ts");function xe(e){return e!=null&&typeof e=="object"&&"parts"in e&&Array.isArray(e.parts)}f(xe,"_isContent");function At(e){
+return e!=null&&typeof e=="object"&&"functionCall"in e}f(At,"_isFunctionCallPart");function St(e){return e!=null&&typeof e==
+"object"&&"functionResponse"in e}f(St,"_isFunctionResponsePart");function Oe(e){if(e==null)throw new Error("ContentUnion\
+ is required");return xe(e)?e:{role:"user",parts:Xt(e)}}f(Oe,"tContent");function ce(e){if(e==null||Array.isArray(e)&&e.length===0)throw new Error("contents are required");if(!Array.isArray(e)){
+if(At(e)||St(e))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
+, specifying the role for them");return[Oe(e)]}let n=[],t=[],o=xe(e[0]);for(let i of e){let r=xe(i);if(r!=o)throw new Error(
+"Mixing Content and Parts is not supported, please group the parts into a the appropriate Content objects and specify th\
+e roles for them");if(r)n.push(i);else{if(At(i)||St(i))throw new Error("To specify functionCall or functionResponse part\
+s, please wrap them, and any other parts, in Content objects as appropriate, specifying the role for them");t.push(i)}}return o||
+n.push({role:"user",parts:Xt(t)}),n}f(ce,"tContents");function Ro(e,n){e.includes("null")&&(n.nullable=!0);let t=e.filter(
+o=>o!=="null");if(t.length===1)n.type=Object.values(H).includes(t[0].toUpperCase())?t[0].toUpperCase():H.TYPE_UNSPECIFIED;else{
+n.anyOf=[];for(let o of t)n.anyOf.push({type:Object.values(H).includes(o.toUpperCase())?o.toUpperCase():H.TYPE_UNSPECIFIED})}}
+f(Ro,"flattenTypeArrayToAnyOf");function Q(e){let n={},t=["items"],o=["anyOf"],i=["properties"];if(e.type&&e.anyOf)throw new Error(
+"type and anyOf cannot be both populated.");let r=e.anyOf;r!=null&&r.length==2&&(r[0].type==="null"?(n.nullable=!0,e=r[1]):
+r[1].type==="null"&&(n.nullable=!0,e=r[0])),e.type instanceof Array&&Ro(e.type,n);for(let[s,u]of Object.entries(e))if(u!=
+null)if(s=="type"){if(u==="null")throw new Error("type: null can not be the only possible type for the field.");if(u instanceof
+Array)continue;n.type=Object.values(H).includes(u.toUpperCase())?u.toUpperCase():H.TYPE_UNSPECIFIED}else if(t.includes(s))
+n[s]=Q(u);else if(o.includes(s)){let d=[];for(let c of u){if(c.type=="null"){n.nullable=!0;continue}d.push(Q(c))}n[s]=d}else if(i.
+includes(s)){let d={};for(let[c,p]of Object.entries(u))d[c]=Q(p);n[s]=d}else{if(s==="additionalProperties")continue;n[s]=
+u}return n}f(Q,"processJsonSchema");function $t(e){return Q(e)}f($t,"tSchema");function Ot(e){if(typeof e=="object")return e;if(typeof e=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:e}}};
+throw new Error(`Unsupported speechConfig type: ${typeof e}`)}f(Ot,"tSpeechConfig");function Jt(e){if(e.functionDeclarations)for(let n of e.functionDeclarations)n.parameters&&(Object.keys(n.parameters).includes(
+"$schema")?n.parametersJsonSchema||(n.parametersJsonSchema=n.parameters,delete n.parameters):n.parameters=Q(n.parameters)),
+n.response&&(Object.keys(n.response).includes("$schema")?n.responseJsonSchema||(n.responseJsonSchema=n.response,delete n.
+response):n.response=Q(n.response));return e}f(Jt,"tTool");function Yt(e){if(e==null)throw new Error("tools is required");
+if(!Array.isArray(e))throw new Error("tools is required and must be an array of Tools");let n=[];for(let t of e)n.push(t);
+return n}f(Yt,"tTools");function Po(e,n,t,o=1){let i=!n.startsWith(`${t}/`)&&n.split("/").length===o;return e.isVertexAI()?
+n.startsWith("projects/")?n:n.startsWith("locations/")?`projects/${e.getProject()}/${n}`:n.startsWith(`${t}/`)?`projects\
+/${e.getProject()}/locations/${e.getLocation()}/${n}`:i?`projects/${e.getProject()}/locations/${e.getLocation()}/${t}/${n}`:
+n:i?`${t}/${n}`:n}f(Po,"resourceName");function Wt(e,n){if(typeof n!="string")throw new Error("name must be a string");return Po(
+e,n,"cachedContents")}f(Wt,"tCachedContentName");function Kt(e,n){let t;return e.isVertexAI()?t=n?"publishers/google/models":"models":t=n?"models":"tunedModels",t}f(Kt,"\
+tModelsUrl");function zt(e){for(let n of["models","tunedModels","publisherModels"])if(wo(e,n))return e[n];return[]}f(zt,
+"tExtractModels");function wo(e,n){return e!==null&&typeof e=="object"&&n in e}f(wo,"hasField");function No(e,n={}){let t=e,
+o={name:t.name,description:t.description,parametersJsonSchema:t.inputSchema};return t.outputSchema&&(o.responseJsonSchema=
+t.outputSchema),n.behavior&&(o.behavior=n.behavior),{functionDeclarations:[o]}}f(No,"mcpToGeminiTool");function Do(e,n={}){
+let t=[],o=new Set;for(let i of e){let r=i.name;if(o.has(r))throw new Error(`Duplicate function name ${r} found in MCP t\
+ools. Please ensure function names are unique.`);o.add(r);let s=No(i,n);s.functionDeclarations&&t.push(...s.functionDeclarations)}
+return{functionDeclarations:t}}f(Do,"mcpToolsToGeminiTool");var Ge;(function(e){e.PAGED_ITEM_BATCH_JOBS="batchJobs",e.PAGED_ITEM_MODELS="models",e.PAGED_ITEM_TUNING_JOBS="tuningJob\
+s",e.PAGED_ITEM_FILES="files",e.PAGED_ITEM_CACHED_CONTENTS="cachedContents",e.PAGED_ITEM_FILE_SEARCH_STORES="fileSearchS\
+tores",e.PAGED_ITEM_DOCUMENTS="documents",e.PAGED_ITEM_SKILLS="skills"})(Ge||(Ge={}));var Ue=class{static{f(this,"Pager")}constructor(n,t,o,i){
+this.pageInternal=[],this.paramsInternal={},this.requestInternal=t,this.init(n,o,i)}init(n,t,o){var i,r;this.nameInternal=
+n,this.pageInternal=t[this.nameInternal]||[],this.sdkHttpResponseInternal=t?.sdkHttpResponse,this.idxInternal=0;let s={config:{}};
+!o||Object.keys(o).length===0?s={config:{}}:typeof o=="object"?s=Object.assign({},o):s=o,s.config&&(s.config.pageToken=t.
+nextPageToken),this.paramsInternal=s,this.pageInternalSize=(r=(i=s.config)===null||i===void 0?void 0:i.pageSize)!==null&&
+r!==void 0?r:this.pageInternal.length}initNextPage(n){this.init(this.nameInternal,n,this.paramsInternal)}get page(){return this.
+pageInternal}get name(){return this.nameInternal}get pageSize(){return this.pageInternalSize}get sdkHttpResponse(){return this.
+sdkHttpResponseInternal}get params(){return this.paramsInternal}get pageLength(){return this.pageInternal.length}getItem(n){
+return this.pageInternal[n]}[Symbol.asyncIterator](){return{next:f(async()=>{if(this.idxInternal>=this.pageLength)if(this.
+hasNextPage())await this.nextPage();else return{value:void 0,done:!0};let n=this.getItem(this.idxInternal);return this.idxInternal+=
+1,{value:n,done:!1}},"next"),return:f(async()=>({value:void 0,done:!0}),"return")}}async nextPage(){if(!this.hasNextPage())
+throw new Error("No more pages to fetch.");let n=await this.requestInternal(this.params);return this.initNextPage(n),this.
+page}hasNextPage(){var n;return((n=this.params.config)===null||n===void 0?void 0:n.pageToken)!==void 0}};function Rt(e){var n=typeof Symbol=="function"&&Symbol.iterator,t=n&&e[n],o=0;if(t)return t.call(e);if(e&&typeof e.length==
+"number")return{next:f(function(){return e&&o>=e.length&&(e=void 0),{value:e&&e[o++],done:!e}},"next")};throw new TypeError(
+n?"Object is not iterable.":"Symbol.iterator is not defined.")}f(Rt,"__values");function C(e){return this instanceof C?(this.
+v=e,this):new C(e)}f(C,"__await");function z(e,n,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator i\
+s not defined.");var o=t.apply(e,n||[]),i,r=[];return i=Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).
+prototype),u("next"),u("throw"),u("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(h){return function(g){
+return Promise.resolve(g).then(h,m)}}function u(h,g){o[h]&&(i[h]=function(y){return new Promise(function(v,E){r.push([h,
+y,v,E])>1||d(h,y)})},g&&(i[h]=g(i[h])))}function d(h,g){try{c(o[h](g))}catch(y){_(r[0][3],y)}}function c(h){h.value instanceof
+C?Promise.resolve(h.value.v).then(p,m):_(r[0][2],h)}function p(h){d("next",h)}function m(h){d("throw",h)}function _(h,g){
+h(g),r.shift(),r.length&&d(r[0][0],r[0][1])}}f(z,"__asyncGenerator");function de(e){if(!Symbol.asyncIterator)throw new TypeError(
+"Symbol.asyncIterator is not defined.");var n=e[Symbol.asyncIterator],t;return n?n.call(e):(e=typeof Rt=="function"?Rt(e):
+e[Symbol.iterator](),t={},o("next"),o("throw"),o("return"),t[Symbol.asyncIterator]=function(){return this},t);function o(r){
+t[r]=e[r]&&function(s){return new Promise(function(u,d){s=e[r](s),i(u,d,s.done,s.value)})}}function i(r,s,u,d){Promise.resolve(
+d).then(function(c){r({value:c,done:u})},s)}}f(de,"__asyncValues");var pe=class e extends Error{static{f(this,"ApiError")}constructor(n){super(n.message),this.name="ApiError",this.status=
+n.status,Object.setPrototypeOf(this,e.prototype)}};function Mo(e,n){let t={},o=a(e,["apiKey"]);if(o!=null&&l(t,["apiKey"],o),a(e,["apiKeyConfig"])!==void 0)throw new Error(
+"apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+if(a(e,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
+mode, not in Gemini Developer API mode.");if(a(e,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
+AccountConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+if(a(e,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
+rprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["oauthConfig"])!==void 0)throw new Error("oauthC\
+onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,[
+"oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent Platform mode\
+, not in Gemini Developer API mode.");return t}f(Mo,"authConfigToMldev$1");function ko(e,n){let t={},o=a(e,["content"]);
+o!=null&&l(t,["content"],o);let i=a(e,["citationMetadata"]);i!=null&&l(t,["citationMetadata"],xo(i));let r=a(e,["tokenCo\
+unt"]);r!=null&&l(t,["tokenCount"],r);let s=a(e,["finishReason"]);s!=null&&l(t,["finishReason"],s);let u=a(e,["grounding\
+Metadata"]);u!=null&&l(t,["groundingMetadata"],u);let d=a(e,["avgLogprobs"]);d!=null&&l(t,["avgLogprobs"],d);let c=a(e,[
+"index"]);c!=null&&l(t,["index"],c);let p=a(e,["logprobsResult"]);p!=null&&l(t,["logprobsResult"],p);let m=a(e,["safetyR\
+atings"]);if(m!=null){let g=m;Array.isArray(g)&&(g=g.map(y=>y)),l(t,["safetyRatings"],g)}let _=a(e,["urlContextMetadata"]);
+_!=null&&l(t,["urlContextMetadata"],_);let h=a(e,["continuationToken"]);return h!=null&&l(t,["continuationToken"],h),t}f(
+ko,"candidateFromMldev");function xo(e,n){let t={},o=a(e,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.
+map(r=>r)),l(t,["citations"],i)}return t}f(xo,"citationMetadataFromMldev");function Qt(e,n){let t={},o=a(e,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>ri(s))),l(t,["parts"],r)}let i=a(
+e,["role"]);return i!=null&&l(t,["role"],i),t}f(Qt,"contentToMldev$1");function Zt(e,n){let t={},o=a(e,["parts"]);if(o!=
+null){let r=o;Array.isArray(r)&&(r=r.map(s=>si(s))),l(t,["parts"],r)}let i=a(e,["role"]);return i!=null&&l(t,["role"],i),
+t}f(Zt,"contentToVertex$1");function Go(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Go,"deleteModelParametersTo\
+Mldev");function Uo(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Uo,"deleteModelPara\
+metersToVertex");function Lo(e,n){let t={},o=a(e,["sdkHttpResponse"]);return o!=null&&l(t,["sdkHttpResponse"],o),t}f(Lo,
+"deleteModelResponseFromMldev");function qo(e,n){let t={},o=a(e,["sdkHttpResponse"]);return o!=null&&l(t,["sdkHttpRespon\
+se"],o),t}f(qo,"deleteModelResponseFromVertex");function Fo(e,n){let t={},o=a(e,["endpoint"]);o!=null&&l(t,["name"],o);let i=a(e,["deployedModelId"]);return i!=null&&l(
+t,["deployedModelId"],i),t}f(Fo,"endpointFromVertex");function bo(e,n){let t={},o=a(e,["args"]);o!=null&&l(t,["args"],o);
+let i=a(e,["id"]);i!=null&&l(t,["id"],i);let r=a(e,["name"]);if(r!=null&&l(t,["name"],r),a(e,["partialArgs"])!==void 0)throw new Error(
+"partialArgs parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(
+e,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Enterprise Agent Platfo\
+rm mode, not in Gemini Developer API mode.");return t}f(bo,"functionCallToMldev$1");function Vo(e,n){let t={},o=a(e,["al\
+lowedFunctionNames"]);o!=null&&l(t,["allowedFunctionNames"],o);let i=a(e,["mode"]);if(i!=null&&l(t,["mode"],i),a(e,["str\
+eamFunctionCallArguments"])!==void 0)throw new Error("streamFunctionCallArguments parameter is only supported in Gemini \
+Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}f(Vo,"functionCallingConfigToMldev");function Ho(e,n){
+let t={},o=a(e,["fileData"]);o!=null&&l(t,["fileData"],o);let i=a(e,["inlineData"]);if(i!=null&&l(t,["inlineData"],i),a(
+e,["mediaProcessing"])!==void 0)throw new Error("mediaProcessing parameter is only supported in Gemini Developer API mod\
+e, not in Gemini Enterprise Agent Platform mode.");return t}f(Ho,"functionResponsePartToVertex$1");function Bo(e,n){let t={},
+o=a(e,["id"]);o!=null&&l(t,["id"],o);let i=a(e,["name"]);i!=null&&l(t,["name"],i);let r=a(e,["parts"]);if(r!=null){let d=r;
+Array.isArray(d)&&(d=d.map(c=>Ho(c))),l(t,["parts"],d)}let s=a(e,["response"]);s!=null&&l(t,["response"],s);let u=a(e,["\
+scheduling"]);if(u!=null&&l(t,["scheduling"],u),a(e,["willContinue"])!==void 0)throw new Error("willContinue parameter i\
+s only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return t}f(Bo,"functionRe\
+sponseToVertex$1");function Xo(e,n,t,o){let i={},r=a(n,["serviceTier"]);t!==void 0&&r!=null&&l(t,["serviceTier"],r);let s=a(
+n,["systemInstruction"]);t!==void 0&&s!=null&&l(t,["systemInstruction"],Qt(Oe(s)));let u=a(n,["temperature"]);u!=null&&l(
+i,["temperature"],u);let d=a(n,["topP"]);d!=null&&l(i,["topP"],d);let c=a(n,["topK"]);c!=null&&l(i,["topK"],c);let p=a(n,
+["candidateCount"]);p!=null&&l(i,["candidateCount"],p);let m=a(n,["maxOutputTokens"]);m!=null&&l(i,["maxOutputTokens"],m);
+let _=a(n,["stopSequences"]);_!=null&&l(i,["stopSequences"],_);let h=a(n,["responseLogprobs"]);h!=null&&l(i,["responseLo\
+gprobs"],h);let g=a(n,["logprobs"]);g!=null&&l(i,["logprobs"],g);let y=a(n,["presencePenalty"]);y!=null&&l(i,["presenceP\
+enalty"],y);let v=a(n,["frequencyPenalty"]);v!=null&&l(i,["frequencyPenalty"],v);let E=a(n,["seed"]);E!=null&&l(i,["seed"],
+E);let A=a(n,["responseMimeType"]);A!=null&&l(i,["responseMimeType"],A);let T=a(n,["responseSchema"]);T!=null&&l(i,["res\
+ponseSchema"],$t(T));let I=a(n,["responseJsonSchema"]);if(I!=null&&l(i,["responseJsonSchema"],I),a(n,["routingConfig"])!==
+void 0)throw new Error("routingConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemin\
+i Developer API mode.");if(a(n,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is onl\
+y supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let P=a(n,["safetySettings"]);
+if(t!==void 0&&P!=null){let N=P;Array.isArray(N)&&(N=N.map(O=>li(O))),l(t,["safetySettings"],N)}let X=a(n,["tools"]);if(t!==
+void 0&&X!=null){let N=Yt(X);Array.isArray(N)&&(N=N.map(O=>pi(Jt(O)))),l(t,["tools"],N)}let L=a(n,["toolConfig"]);t!==void 0&&
+L!=null&&l(t,["toolConfig"],ci(L));let V=a(n,["labels"]);t!==void 0&&V!=null&&l(t,["labels"],V);let S=a(n,["cachedConten\
+t"]);t!==void 0&&S!=null&&l(t,["cachedContent"],Wt(e,S));let R=a(n,["responseModalities"]);R!=null&&l(i,["responseModali\
+ties"],R);let F=a(n,["mediaResolution"]);F!=null&&l(i,["mediaResolution"],F);let ne=a(n,["speechConfig"]);if(ne!=null&&l(
+i,["speechConfig"],Ot(ne)),a(n,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported \
+in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let te=a(n,["thinkingConfig"]);te!=null&&l(
+i,["thinkingConfig"],te);let oe=a(n,["audioTranscriptionConfig"]);oe!=null&&l(i,["audioTranscriptionConfig"],oe);let ie=a(
+n,["imageConfig"]);ie!=null&&l(i,["imageConfig"],Ko(ie));let re=a(n,["enableEnhancedCivicAnswers"]);if(re!=null&&l(i,["e\
+nableEnhancedCivicAnswers"],re),a(n,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only s\
+upported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let se=a(n,["continuationToken"]);
+if(t!==void 0&&se!=null&&l(t,["continuationToken"],se),a(n,["generationOutputConfig"])!==void 0)throw new Error("generat\
+ionOutputConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+let ae=a(n,["store"]);return t!==void 0&&ae!=null&&l(t,["store"],ae),i}f(Xo,"generateContentConfigToMldev");function $o(e,n,t,o){
+let i={},r=a(n,["serviceTier"]);t!==void 0&&r!=null&&l(t,["serviceTier"],r);let s=a(n,["systemInstruction"]);t!==void 0&&
+s!=null&&l(t,["systemInstruction"],Zt(Oe(s)));let u=a(n,["temperature"]);u!=null&&l(i,["temperature"],u);let d=a(n,["top\
+P"]);d!=null&&l(i,["topP"],d);let c=a(n,["topK"]);c!=null&&l(i,["topK"],c);let p=a(n,["candidateCount"]);p!=null&&l(i,["\
+candidateCount"],p);let m=a(n,["maxOutputTokens"]);m!=null&&l(i,["maxOutputTokens"],m);let _=a(n,["stopSequences"]);_!=null&&
+l(i,["stopSequences"],_);let h=a(n,["responseLogprobs"]);h!=null&&l(i,["responseLogprobs"],h);let g=a(n,["logprobs"]);g!=
+null&&l(i,["logprobs"],g);let y=a(n,["presencePenalty"]);y!=null&&l(i,["presencePenalty"],y);let v=a(n,["frequencyPenalt\
+y"]);v!=null&&l(i,["frequencyPenalty"],v);let E=a(n,["seed"]);E!=null&&l(i,["seed"],E);let A=a(n,["responseMimeType"]);A!=
+null&&l(i,["responseMimeType"],A);let T=a(n,["responseSchema"]);T!=null&&l(i,["responseSchema"],$t(T));let I=a(n,["respo\
+nseJsonSchema"]);I!=null&&l(i,["responseJsonSchema"],I);let P=a(n,["routingConfig"]);P!=null&&l(i,["routingConfig"],P);let X=a(
+n,["modelSelectionConfig"]);X!=null&&l(i,["modelConfig"],X);let L=a(n,["safetySettings"]);if(t!==void 0&&L!=null){let b=L;
+Array.isArray(b)&&(b=b.map(Re=>Re)),l(t,["safetySettings"],b)}let V=a(n,["tools"]);if(t!==void 0&&V!=null){let b=Yt(V);Array.
+isArray(b)&&(b=b.map(Re=>mi(Jt(Re)))),l(t,["tools"],b)}let S=a(n,["toolConfig"]);t!==void 0&&S!=null&&l(t,["toolConfig"],
+fi(S));let R=a(n,["labels"]);t!==void 0&&R!=null&&l(t,["labels"],R);let F=a(n,["cachedContent"]);t!==void 0&&F!=null&&l(
+t,["cachedContent"],Wt(e,F));let ne=a(n,["responseModalities"]);ne!=null&&l(i,["responseModalities"],ne);let te=a(n,["me\
+diaResolution"]);te!=null&&l(i,["mediaResolution"],te);let oe=a(n,["speechConfig"]);oe!=null&&l(i,["speechConfig"],di(Ot(
+oe)));let ie=a(n,["audioTimestamp"]);ie!=null&&l(i,["audioTimestamp"],ie);let re=a(n,["thinkingConfig"]);re!=null&&l(i,[
+"thinkingConfig"],re);let se=a(n,["audioTranscriptionConfig"]);se!=null&&l(i,["audioTranscriptionConfig"],se);let ae=a(n,
+["imageConfig"]);if(ae!=null&&l(i,["imageConfig"],zo(ae)),a(n,["enableEnhancedCivicAnswers"])!==void 0)throw new Error("\
+enableEnhancedCivicAnswers parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Plat\
+form mode.");let N=a(n,["modelArmorConfig"]);t!==void 0&&N!=null&&l(t,["modelArmorConfig"],N);let O=a(n,["continuationTo\
+ken"]);t!==void 0&&O!=null&&l(t,["continuationToken"],O);let Ye=a(n,["generationOutputConfig"]);if(t!==void 0&&Ye!=null&&
+l(t,["outputConfig"],Ye),a(n,["store"])!==void 0)throw new Error("store parameter is only supported in Gemini Developer \
+API mode, not in Gemini Enterprise Agent Platform mode.");return i}f($o,"generateContentConfigToVertex");function Pt(e,n,t){
+let o={},i=a(n,["model"]);i!=null&&l(o,["_url","model"],B(e,i));let r=a(n,["contents"]);if(r!=null){let u=ce(r);Array.isArray(
+u)&&(u=u.map(d=>Qt(d))),l(o,["contents"],u)}let s=a(n,["config"]);return s!=null&&l(o,["generationConfig"],Xo(e,s,o)),o}
+f(Pt,"generateContentParametersToMldev");function wt(e,n,t){let o={},i=a(n,["model"]);i!=null&&l(o,["_url","model"],B(e,
+i));let r=a(n,["contents"]);if(r!=null){let u=ce(r);Array.isArray(u)&&(u=u.map(d=>Zt(d))),l(o,["contents"],u)}let s=a(n,
+["config"]);return s!=null&&l(o,["generationConfig"],$o(e,s,o)),o}f(wt,"generateContentParametersToVertex");function Nt(e,n){
+let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpResponse"],o);let i=a(e,["candidates"]);if(i!=null){let p=i;Array.
+isArray(p)&&(p=p.map(m=>ko(m))),l(t,["candidates"],p)}let r=a(e,["modelVersion"]);r!=null&&l(t,["modelVersion"],r);let s=a(
+e,["promptFeedback"]);s!=null&&l(t,["promptFeedback"],s);let u=a(e,["responseId"]);u!=null&&l(t,["responseId"],u);let d=a(
+e,["usageMetadata"]);d!=null&&l(t,["usageMetadata"],d);let c=a(e,["modelStatus"]);return c!=null&&l(t,["modelStatus"],c),
+t}f(Nt,"generateContentResponseFromMldev");function Dt(e,n){let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpRe\
+sponse"],o);let i=a(e,["candidates"]);if(i!=null){let p=i;Array.isArray(p)&&(p=p.map(m=>m)),l(t,["candidates"],p)}let r=a(
+e,["createTime"]);r!=null&&l(t,["createTime"],r);let s=a(e,["modelVersion"]);s!=null&&l(t,["modelVersion"],s);let u=a(e,
+["promptFeedback"]);u!=null&&l(t,["promptFeedback"],u);let d=a(e,["responseId"]);d!=null&&l(t,["responseId"],d);let c=a(
+e,["usageMetadata"]);return c!=null&&l(t,["usageMetadata"],c),t}f(Dt,"generateContentResponseFromVertex");function Oo(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Oo,"getModelParametersToMld\
+ev");function Jo(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Jo,"getModelParameters\
+ToVertex");function Yo(e,n){let t={},o=a(e,["authConfig"]);o!=null&&l(t,["authConfig"],Mo(o));let i=a(e,["enableWidget"]);
+if(i!=null&&l(t,["enableWidget"],i),a(e,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only s\
+upported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}f(Yo,"googleMapsToMldev$\
+1");function Wo(e,n){let t={};if(a(e,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is o\
+nly supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["excludeDomains"])!==
+void 0)throw new Error("excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemi\
+ni Developer API mode.");let o=a(e,["searchTypes"]);o!=null&&l(t,["searchTypes"],o);let i=a(e,["timeRangeFilter"]);return i!=
+null&&l(t,["timeRangeFilter"],i),t}f(Wo,"googleSearchToMldev$1");function Ko(e,n){let t={},o=a(e,["aspectRatio"]);o!=null&&
+l(t,["aspectRatio"],o);let i=a(e,["imageSize"]);if(i!=null&&l(t,["imageSize"],i),a(e,["personGeneration"])!==void 0)throw new Error(
+"personGeneration parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode\
+.");if(a(e,["outputMimeType"])!==void 0)throw new Error("outputMimeType parameter is only supported in Gemini Enterprise\
+ Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["outputCompressionQuality"])!==void 0)throw new Error(
+"outputCompressionQuality parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer \
+API mode.");if(a(e,["imageOutputOptions"])!==void 0)throw new Error("imageOutputOptions parameter is only supported in G\
+emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["prominentPeople"])!==void 0)throw new Error(
+"prominentPeople parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+return t}f(Ko,"imageConfigToMldev");function zo(e,n){let t={},o=a(e,["aspectRatio"]);o!=null&&l(t,["aspectRatio"],o);let i=a(
+e,["imageSize"]);i!=null&&l(t,["imageSize"],i);let r=a(e,["personGeneration"]);r!=null&&l(t,["personGeneration"],r);let s=a(
+e,["outputMimeType"]);s!=null&&l(t,["imageOutputOptions","mimeType"],s);let u=a(e,["outputCompressionQuality"]);u!=null&&
+l(t,["imageOutputOptions","compressionQuality"],u);let d=a(e,["imageOutputOptions"]);d!=null&&l(t,["imageOutputOptions"],
+d);let c=a(e,["prominentPeople"]);return c!=null&&l(t,["prominentPeople"],c),t}f(zo,"imageConfigToVertex");function Qo(e,n,t,o){let i={},r=a(n,["pageSize"]);t!==void 0&&r!=null&&l(t,["_query","pageSize"],r);let s=a(n,["pageToke\
+n"]);t!==void 0&&s!=null&&l(t,["_query","pageToken"],s);let u=a(n,["filter"]);t!==void 0&&u!=null&&l(t,["_query","filter"],
+u);let d=a(n,["queryBase"]);return t!==void 0&&d!=null&&l(t,["_url","models_url"],Kt(e,d)),i}f(Qo,"listModelsConfigToMld\
+ev");function Zo(e,n,t,o){let i={},r=a(n,["pageSize"]);t!==void 0&&r!=null&&l(t,["_query","pageSize"],r);let s=a(n,["pag\
+eToken"]);t!==void 0&&s!=null&&l(t,["_query","pageToken"],s);let u=a(n,["filter"]);t!==void 0&&u!=null&&l(t,["_query","f\
+ilter"],u);let d=a(n,["queryBase"]);return t!==void 0&&d!=null&&l(t,["_url","models_url"],Kt(e,d)),i}f(Zo,"listModelsCon\
+figToVertex");function jo(e,n,t){let o={},i=a(n,["config"]);return i!=null&&Qo(e,i,o),o}f(jo,"listModelsParametersToMlde\
+v");function ei(e,n,t){let o={},i=a(n,["config"]);return i!=null&&Zo(e,i,o),o}f(ei,"listModelsParametersToVertex");function ni(e,n){
+let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpResponse"],o);let i=a(e,["nextPageToken"]);i!=null&&l(t,["next\
+PageToken"],i);let r=a(e,["_self"]);if(r!=null){let s=zt(r);Array.isArray(s)&&(s=s.map(u=>Le(u))),l(t,["models"],s)}return t}
+f(ni,"listModelsResponseFromMldev");function ti(e,n){let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpResponse"],
+o);let i=a(e,["nextPageToken"]);i!=null&&l(t,["nextPageToken"],i);let r=a(e,["_self"]);if(r!=null){let s=zt(r);Array.isArray(
+s)&&(s=s.map(u=>qe(u))),l(t,["models"],s)}return t}f(ti,"listModelsResponseFromVertex");function oi(e,n){let t={};if(a(e,["name"])!==void 0)throw new Error("name parameter is only supported in Gemini Develope\
+r API mode, not in Gemini Enterprise Agent Platform mode.");if(a(e,["streamableHttpTransport"])!==void 0)throw new Error(
+"streamableHttpTransport parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platfo\
+rm mode.");return t}f(oi,"mcpServerToVertex$1");function Le(e,n){let t={},o=a(e,["name"]);o!=null&&l(t,["name"],o);let i=a(
+e,["displayName"]);i!=null&&l(t,["displayName"],i);let r=a(e,["description"]);r!=null&&l(t,["description"],r);let s=a(e,
+["version"]);s!=null&&l(t,["version"],s);let u=a(e,["_self"]);u!=null&&l(t,["tunedModelInfo"],_i(u));let d=a(e,["inputTo\
+kenLimit"]);d!=null&&l(t,["inputTokenLimit"],d);let c=a(e,["outputTokenLimit"]);c!=null&&l(t,["outputTokenLimit"],c);let p=a(
+e,["supportedGenerationMethods"]);p!=null&&l(t,["supportedActions"],p);let m=a(e,["temperature"]);m!=null&&l(t,["tempera\
+ture"],m);let _=a(e,["maxTemperature"]);_!=null&&l(t,["maxTemperature"],_);let h=a(e,["topP"]);h!=null&&l(t,["topP"],h);
+let g=a(e,["topK"]);g!=null&&l(t,["topK"],g);let y=a(e,["thinking"]);return y!=null&&l(t,["thinking"],y),t}f(Le,"modelFr\
+omMldev");function qe(e,n){let t={},o=a(e,["name"]);o!=null&&l(t,["name"],o);let i=a(e,["displayName"]);i!=null&&l(t,["d\
+isplayName"],i);let r=a(e,["description"]);r!=null&&l(t,["description"],r);let s=a(e,["versionId"]);s!=null&&l(t,["versi\
+on"],s);let u=a(e,["deployedModels"]);if(u!=null){let _=u;Array.isArray(_)&&(_=_.map(h=>Fo(h))),l(t,["endpoints"],_)}let d=a(
+e,["labels"]);d!=null&&l(t,["labels"],d);let c=a(e,["_self"]);c!=null&&l(t,["tunedModelInfo"],hi(c));let p=a(e,["default\
+CheckpointId"]);p!=null&&l(t,["defaultCheckpointId"],p);let m=a(e,["checkpoints"]);if(m!=null){let _=m;Array.isArray(_)&&
+(_=_.map(h=>h)),l(t,["checkpoints"],_)}return t}f(qe,"modelFromVertex");function ii(e,n){let t={},o=a(e,["speakerVoiceCo\
+nfigs"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.map(r=>ui(r))),l(t,["speakerVoiceConfigs"],i)}return t}f(ii,"multiSp\
+eakerVoiceConfigToVertex");function ri(e,n){let t={},o=a(e,["mediaResolution"]);o!=null&&l(t,["mediaResolution"],o);let i=a(
+e,["toolCall"]);i!=null&&l(t,["toolCall"],i);let r=a(e,["toolResponse"]);r!=null&&l(t,["toolResponse"],r);let s=a(e,["au\
+dioTranscription"]);s!=null&&l(t,["audioTranscription"],s);let u=a(e,["codeExecutionResult"]);u!=null&&l(t,["codeExecuti\
+onResult"],u);let d=a(e,["executableCode"]);d!=null&&l(t,["executableCode"],d);let c=a(e,["fileData"]);c!=null&&l(t,["fi\
+leData"],c);let p=a(e,["functionCall"]);p!=null&&l(t,["functionCall"],bo(p));let m=a(e,["functionResponse"]);m!=null&&l(
+t,["functionResponse"],m);let _=a(e,["inlineData"]);_!=null&&l(t,["inlineData"],_);let h=a(e,["text"]);h!=null&&l(t,["te\
+xt"],h);let g=a(e,["thought"]);g!=null&&l(t,["thought"],g);let y=a(e,["thoughtSignature"]);y!=null&&l(t,["thoughtSignatu\
+re"],y);let v=a(e,["videoMetadata"]);v!=null&&l(t,["videoMetadata"],v);let E=a(e,["partMetadata"]);E!=null&&l(t,["partMe\
+tadata"],E);let A=a(e,["mediaProcessing"]);A!=null&&l(t,["mediaProcessing"],A);let T=a(e,["speechMetadata"]);return T!=null&&
+l(t,["speechMetadata"],T),t}f(ri,"partToMldev$1");function si(e,n){let t={},o=a(e,["mediaResolution"]);if(o!=null&&l(t,[
+"mediaResolution"],o),a(e,["toolCall"])!==void 0)throw new Error("toolCall parameter is only supported in Gemini Develop\
+er API mode, not in Gemini Enterprise Agent Platform mode.");if(a(e,["toolResponse"])!==void 0)throw new Error("toolResp\
+onse parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");let i=a(e,
+["audioTranscription"]);i!=null&&l(t,["audioTranscription"],i);let r=a(e,["codeExecutionResult"]);r!=null&&l(t,["codeExe\
+cutionResult"],r);let s=a(e,["executableCode"]);s!=null&&l(t,["executableCode"],s);let u=a(e,["fileData"]);u!=null&&l(t,
+["fileData"],u);let d=a(e,["functionCall"]);d!=null&&l(t,["functionCall"],d);let c=a(e,["functionResponse"]);c!=null&&l(
+t,["functionResponse"],Bo(c));let p=a(e,["inlineData"]);p!=null&&l(t,["inlineData"],p);let m=a(e,["text"]);m!=null&&l(t,
+["text"],m);let _=a(e,["thought"]);_!=null&&l(t,["thought"],_);let h=a(e,["thoughtSignature"]);h!=null&&l(t,["thoughtSig\
+nature"],h);let g=a(e,["videoMetadata"]);if(g!=null&&l(t,["videoMetadata"],g),a(e,["partMetadata"])!==void 0)throw new Error(
+"partMetadata parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
+let y=a(e,["mediaProcessing"]);y!=null&&l(t,["mediaProcessing"],y);let v=a(e,["speechMetadata"]);return v!=null&&l(t,["s\
+peechMetadata"],v),t}f(si,"partToVertex$1");function ai(e,n){let t={},o=a(e,["mimeType"]);o!=null&&l(t,["mimeType"],o);let i=a(e,["voiceSampleAudio"]);if(i!=null&&l(
+t,["voiceSampleAudio"],i),a(e,["consentAudio"])!==void 0)throw new Error("consentAudio parameter is only supported in Ge\
+mini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(a(e,["voiceConsentSignature"])!==void 0)throw new Error(
+"voiceConsentSignature parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform\
+ mode.");return t}f(ai,"replicatedVoiceConfigToVertex");function li(e,n){let t={},o=a(e,["category"]);if(o!=null&&l(t,["category"],o),a(e,["method"])!==void 0)throw new Error("\
+method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=a(
+e,["threshold"]);return i!=null&&l(t,["threshold"],i),t}f(li,"safetySettingToMldev$1");function ui(e,n){let t={},o=a(e,["speaker"]);o!=null&&l(t,["speaker"],o);let i=a(e,["voiceConfig"]);return i!=null&&l(t,
+["voiceConfig"],jt(i)),t}f(ui,"speakerVoiceConfigToVertex");function di(e,n){let t={},o=a(e,["voiceConfig"]);o!=null&&l(
+t,["voiceConfig"],jt(o));let i=a(e,["languageCode"]);i!=null&&l(t,["languageCode"],i);let r=a(e,["multiSpeakerVoiceConfi\
+g"]);return r!=null&&l(t,["multiSpeakerVoiceConfig"],ii(r)),t}f(di,"speechConfigToVertex");function ci(e,n){let t={},o=a(
+e,["functionCallingConfig"]);o!=null&&l(t,["functionCallingConfig"],Vo(o));let i=a(e,["retrievalConfig"]);i!=null&&l(t,[
+"retrievalConfig"],i);let r=a(e,["includeServerSideToolInvocations"]);return r!=null&&l(t,["includeServerSideToolInvocat\
+ions"],r),t}f(ci,"toolConfigToMldev");function fi(e,n){let t={},o=a(e,["functionCallingConfig"]);o!=null&&l(t,["function\
+CallingConfig"],o);let i=a(e,["retrievalConfig"]);if(i!=null&&l(t,["retrievalConfig"],i),a(e,["includeServerSideToolInvo\
+cations"])!==void 0)throw new Error("includeServerSideToolInvocations parameter is only supported in Gemini Developer AP\
+I mode, not in Gemini Enterprise Agent Platform mode.");return t}f(fi,"toolConfigToVertex");function pi(e,n){let t={};if(a(
+e,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemini Enterprise Agent Platform mod\
+e, not in Gemini Developer API mode.");let o=a(e,["googleMaps"]);o!=null&&l(t,["googleMaps"],Yo(o));let i=a(e,["mcpServe\
+rs"]);if(i!=null){let _=i;Array.isArray(_)&&(_=_.map(h=>h)),l(t,["mcpServers"],_)}let r=a(e,["codeExecution"]);r!=null&&
+l(t,["codeExecution"],r);let s=a(e,["computerUse"]);if(s!=null&&l(t,["computerUse"],s),a(e,["enterpriseWebSearch"])!==void 0)
 throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(getValueByPath(fromObject,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch parameter is \
-only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromFunctionDeclarations=getValueByPath(
-fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=null){let transformedList=fromFunctionDeclarations;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["functionDeclaratio\
-ns"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(
-toObject,["googleSearch"],googleSearchToMldev$4(fromGoogleSearch));const fromGoogleSearchRetrieval=getValueByPath(fromObject,
-["googleSearchRetrieval"]);if(fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],fromGoogleSearchRetrieval),
-getValueByPath(fromObject,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported i\
-n Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext);const fromFileSearch=getValueByPath(
-fromObject,["fileSearch"]);return fromFileSearch!=null&&setValueByPath(toObject,["fileSearch"],fromFileSearch),toObject}
-function vertexMultimodalDatasetDestinationFromVertex(fromObject){const toObject={},fromBigqueryDestination=getValueByPath(
-fromObject,["bigqueryDestination","outputUri"]);fromBigqueryDestination!=null&&setValueByPath(toObject,["bigqueryDestina\
-tion"],fromBigqueryDestination);const fromDisplayName=getValueByPath(fromObject,["displayName"]);return fromDisplayName!=
-null&&setValueByPath(toObject,["displayName"],fromDisplayName),toObject}function vertexMultimodalDatasetDestinationToVertex(fromObject){
-const toObject={},fromBigqueryDestination=getValueByPath(fromObject,["bigqueryDestination"]);fromBigqueryDestination!=null&&
-setValueByPath(toObject,["bigqueryDestination","outputUri"],fromBigqueryDestination);const fromDisplayName=getValueByPath(
-fromObject,["displayName"]);return fromDisplayName!=null&&setValueByPath(toObject,["displayName"],fromDisplayName),toObject}
-var PagedItem;(function(PagedItem2){PagedItem2.PAGED_ITEM_BATCH_JOBS="batchJobs",PagedItem2.PAGED_ITEM_MODELS="models",PagedItem2.
-PAGED_ITEM_TUNING_JOBS="tuningJobs",PagedItem2.PAGED_ITEM_FILES="files",PagedItem2.PAGED_ITEM_CACHED_CONTENTS="cachedCon\
-tents",PagedItem2.PAGED_ITEM_FILE_SEARCH_STORES="fileSearchStores",PagedItem2.PAGED_ITEM_DOCUMENTS="documents",PagedItem2.
-PAGED_ITEM_SKILLS="skills"})(PagedItem||(PagedItem={}));var Pager=class{constructor(name,request,response,params){this.pageInternal=
-[],this.paramsInternal={},this.requestInternal=request,this.init(name,response,params)}init(name,response,params){var _a2,
-_b;this.nameInternal=name,this.pageInternal=response[this.nameInternal]||[],this.sdkHttpResponseInternal=response?.sdkHttpResponse,
-this.idxInternal=0;let requestParams={config:{}};!params||Object.keys(params).length===0?requestParams={config:{}}:typeof params==
-"object"?requestParams=Object.assign({},params):requestParams=params,requestParams.config&&(requestParams.config.pageToken=
-response.nextPageToken),this.paramsInternal=requestParams,this.pageInternalSize=(_b=(_a2=requestParams.config)===null||_a2===
-void 0?void 0:_a2.pageSize)!==null&&_b!==void 0?_b:this.pageInternal.length}initNextPage(response){this.init(this.nameInternal,
-response,this.paramsInternal)}get page(){return this.pageInternal}get name(){return this.nameInternal}get pageSize(){return this.
-pageInternalSize}get sdkHttpResponse(){return this.sdkHttpResponseInternal}get params(){return this.paramsInternal}get pageLength(){
-return this.pageInternal.length}getItem(index){return this.pageInternal[index]}[Symbol.asyncIterator](){return{next:async()=>{
-if(this.idxInternal>=this.pageLength)if(this.hasNextPage())await this.nextPage();else return{value:void 0,done:!0};const item=this.
-getItem(this.idxInternal);return this.idxInternal+=1,{value:item,done:!1}},return:async()=>({value:void 0,done:!0})}}async nextPage(){
-if(!this.hasNextPage())throw new Error("No more pages to fetch.");const response=await this.requestInternal(this.params);
-return this.initNextPage(response),this.page}hasNextPage(){var _a2;return((_a2=this.params.config)===null||_a2===void 0?
-void 0:_a2.pageToken)!==void 0}},Batches=class extends BaseModule{constructor(apiClient){super(),this.apiClient=apiClient,
-this.list=async(params={})=>new Pager(PagedItem.PAGED_ITEM_BATCH_JOBS,x=>this.listInternal(x),await this.listInternal(params),
-params),this.create=async params=>(this.apiClient.isVertexAI()&&(params.config=this.formatDestination(params.src,params.
-config)),this.createInternal(params)),this.createEmbeddings=async params=>{if(console.warn("batches.createEmbeddings() i\
-s experimental and may change without notice."),this.apiClient.isVertexAI())throw new Error("Gemini Enterprise Agent Pla\
-tform (previously known as Vertex AI) does not support batches.createEmbeddings.");return this.createEmbeddingsInternal(
-params)}}createInlinedGenerateContentRequest(params){const body=createBatchJobParametersToMldev(this.apiClient,params),urlParams=body.
-_url,path=formatMap("{model}:batchGenerateContent",urlParams),requestsWrapper=body.batch.inputConfig.requests,requests=requestsWrapper.
-requests,newRequests=[];for(const request of requests){const requestDict=Object.assign({},request);if(requestDict.systemInstruction){
-const systemInstructionValue=requestDict.systemInstruction;delete requestDict.systemInstruction;const requestContent=requestDict.
-request;requestContent.systemInstruction=systemInstructionValue,requestDict.request=requestContent}newRequests.push(requestDict)}
-return requestsWrapper.requests=newRequests,delete body.config,delete body._url,delete body._query,{path,body}}getGcsUri(src){
-if(typeof src=="string")return src.startsWith("gs://")?src:void 0;if(!Array.isArray(src)&&src.gcsUri&&src.gcsUri.length>
-0)return src.gcsUri[0]}getBigqueryUri(src){if(typeof src=="string")return src.startsWith("bq://")?src:void 0;if(!Array.isArray(
-src))return src.bigqueryUri}formatDestination(src,config){const newConfig=config?Object.assign({},config):{},timestampStr=Date.
-now().toString();if(newConfig.displayName||(newConfig.displayName=`genaiBatchJob_${timestampStr}`),newConfig.dest===void 0){
-const gcsUri=this.getGcsUri(src),bigqueryUri=this.getBigqueryUri(src);if(gcsUri)gcsUri.endsWith(".jsonl")?newConfig.dest=
-`${gcsUri.slice(0,-6)}/dest`:newConfig.dest=`${gcsUri}_dest_${timestampStr}`;else if(bigqueryUri)newConfig.dest=`${bigqueryUri}\
-_dest_${timestampStr}`;else throw new Error("Unsupported source for Gemini Enterprise Agent Platform (previously known a\
-s Vertex AI): No GCS or BigQuery URI found.")}return newConfig}async createInternal(params){var _a2,_b,_c,_d;let response,
-path="",queryParams={};if(this.apiClient.isVertexAI()){const body=createBatchJobParametersToVertex(this.apiClient,params);
-return path=formatMap("batchPredictionJobs",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>batchJobFromVertex(apiResponse))}else{const body=createBatchJobParametersToMldev(this.
-apiClient,params);return path=formatMap("{model}:batchGenerateContent",body._url),queryParams=body._query,delete body._url,
-delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=
-params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).
-then(httpResponse=>httpResponse.json()),response.then(apiResponse=>batchJobFromMldev(apiResponse))}}async createEmbeddingsInternal(params){
-var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only suppo\
-rted by the Gemini Developer API.");{const body=createEmbeddingsBatchJobParametersToMldev(this.apiClient,params);return path=
-formatMap("{model}:asyncBatchEmbedContent",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>batchJobFromMldev(apiResponse))}}async get(params){var _a2,_b,_c,_d;let response,path="",
-queryParams={};if(this.apiClient.isVertexAI()){const body=getBatchJobParametersToVertex(this.apiClient,params);return path=
-formatMap("batchPredictionJobs/{name}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===
-void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>batchJobFromVertex(apiResponse))}else{const body=getBatchJobParametersToMldev(this.apiClient,
-params);return path=formatMap("batches/{name}",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_c=params.config)===null||
-_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>batchJobFromMldev(apiResponse))}}async cancel(params){var _a2,_b,_c,_d;let path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=cancelBatchJobParametersToVertex(this.apiClient,params);path=formatMap("batch\
-PredictionJobs/{name}:cancel",body._url),queryParams=body._query,delete body._url,delete body._query,await this.apiClient.
-request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?
-void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal})}else{const body=cancelBatchJobParametersToMldev(
-this.apiClient,params);path=formatMap("batches/{name}:cancel",body._url),queryParams=body._query,delete body._url,delete body.
-_query,await this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=params.
-config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal})}}async listInternal(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=listBatchJobsParametersToVertex(
-params);return path=formatMap("batchPredictionJobs",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===
-null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(
-httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.
-headers},response2})),response.then(apiResponse=>{const resp=listBatchJobsResponseFromVertex(apiResponse),typedResp=new ListBatchJobsResponse;
-return Object.assign(typedResp,resp),typedResp})}else{const body=listBatchJobsParametersToMldev(params);return path=formatMap(
-"batches",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,
-body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=
-params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;
-return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=listBatchJobsResponseFromMldev(
-apiResponse),typedResp=new ListBatchJobsResponse;return Object.assign(typedResp,resp),typedResp})}}async delete(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=deleteBatchJobParametersToVertex(
-this.apiClient,params);return path=formatMap("batchPredictionJobs/{name}",body._url),queryParams=body._query,delete body.
-_url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",
-httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===
-void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.
-sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>deleteResourceJobFromVertex(apiResponse))}else{
-const body=deleteBatchJobParametersToMldev(this.apiClient,params);return path=formatMap("batches/{name}",body._url),queryParams=
-body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),
-httpMethod:"DELETE",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===
-null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;
-return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>deleteResourceJobFromMldev(
-apiResponse))}}};function authConfigToMldev$3(fromObject){const toObject={},fromApiKey=getValueByPath(fromObject,["apiKe\
-y"]);if(fromApiKey!=null&&setValueByPath(toObject,["apiKey"],fromApiKey),getValueByPath(fromObject,["apiKeyConfig"])!==void 0)
-throw new Error("apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Develo\
-per API mode.");if(getValueByPath(fromObject,["authType"])!==void 0)throw new Error("authType parameter is only supporte\
-d in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["googleSer\
-viceAccountConfig"])!==void 0)throw new Error("googleServiceAccountConfig parameter is only supported in Gemini Enterpri\
-se Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["httpBasicAuthConfig"])!==void 0)
-throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(getValueByPath(fromObject,["oauthConfig"])!==void 0)throw new Error("oauthConfig parameter is \
-only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,
-["oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent Platform mod\
-e, not in Gemini Developer API mode.");return toObject}function contentToMldev$3(fromObject){const toObject={},fromParts=getValueByPath(
-fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>partToMldev$3(item))),setValueByPath(toObject,["parts"],transformedList)}const fromRole=getValueByPath(
-fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,["role"],fromRole),toObject}function contentToVertex$3(fromObject){
-const toObject={},fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>partToVertex$3(item))),setValueByPath(toObject,["pa\
-rts"],transformedList)}const fromRole=getValueByPath(fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,
-["role"],fromRole),toObject}function createCachedContentConfigToMldev(fromObject,parentObject){const toObject={},fromTtl=getValueByPath(
-fromObject,["ttl"]);parentObject!==void 0&&fromTtl!=null&&setValueByPath(parentObject,["ttl"],fromTtl);const fromExpireTime=getValueByPath(
-fromObject,["expireTime"]);parentObject!==void 0&&fromExpireTime!=null&&setValueByPath(parentObject,["expireTime"],fromExpireTime);
-const fromDisplayName=getValueByPath(fromObject,["displayName"]);parentObject!==void 0&&fromDisplayName!=null&&setValueByPath(
-parentObject,["displayName"],fromDisplayName);const fromContents=getValueByPath(fromObject,["contents"]);if(parentObject!==
-void 0&&fromContents!=null){let transformedList=tContents(fromContents);Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>contentToMldev$3(item))),setValueByPath(parentObject,["contents"],transformedList)}const fromSystemInstruction=getValueByPath(
-fromObject,["systemInstruction"]);parentObject!==void 0&&fromSystemInstruction!=null&&setValueByPath(parentObject,["syst\
-emInstruction"],contentToMldev$3(tContent(fromSystemInstruction)));const fromTools=getValueByPath(fromObject,["tools"]);
-if(parentObject!==void 0&&fromTools!=null){let transformedList=fromTools;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>toolToMldev$3(item))),setValueByPath(parentObject,["tools"],transformedList)}const fromToolConfig=getValueByPath(
-fromObject,["toolConfig"]);if(parentObject!==void 0&&fromToolConfig!=null&&setValueByPath(parentObject,["toolConfig"],toolConfigToMldev$1(
-fromToolConfig)),getValueByPath(fromObject,["kmsKeyName"])!==void 0)throw new Error("kmsKeyName parameter is only suppor\
-ted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function createCachedContentConfigToVertex(fromObject,parentObject){
-const toObject={},fromTtl=getValueByPath(fromObject,["ttl"]);parentObject!==void 0&&fromTtl!=null&&setValueByPath(parentObject,
-["ttl"],fromTtl);const fromExpireTime=getValueByPath(fromObject,["expireTime"]);parentObject!==void 0&&fromExpireTime!=null&&
-setValueByPath(parentObject,["expireTime"],fromExpireTime);const fromDisplayName=getValueByPath(fromObject,["displayName"]);
-parentObject!==void 0&&fromDisplayName!=null&&setValueByPath(parentObject,["displayName"],fromDisplayName);const fromContents=getValueByPath(
-fromObject,["contents"]);if(parentObject!==void 0&&fromContents!=null){let transformedList=tContents(fromContents);Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>contentToVertex$3(item))),setValueByPath(parentObject,
-["contents"],transformedList)}const fromSystemInstruction=getValueByPath(fromObject,["systemInstruction"]);parentObject!==
-void 0&&fromSystemInstruction!=null&&setValueByPath(parentObject,["systemInstruction"],contentToVertex$3(tContent(fromSystemInstruction)));
-const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==void 0&&fromTools!=null){let transformedList=fromTools;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>toolToVertex$3(item))),setValueByPath(parentObject,
-["tools"],transformedList)}const fromToolConfig=getValueByPath(fromObject,["toolConfig"]);parentObject!==void 0&&fromToolConfig!=
-null&&setValueByPath(parentObject,["toolConfig"],toolConfigToVertex$1(fromToolConfig));const fromKmsKeyName=getValueByPath(
-fromObject,["kmsKeyName"]);return parentObject!==void 0&&fromKmsKeyName!=null&&setValueByPath(parentObject,["encryption_\
-spec","kmsKeyName"],fromKmsKeyName),toObject}function createCachedContentParametersToMldev(apiClient,fromObject){const toObject={},
-fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["model"],tCachesModel(apiClient,
-fromModel));const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&createCachedContentConfigToMldev(
-fromConfig,toObject),toObject}function createCachedContentParametersToVertex(apiClient,fromObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["model"],tCachesModel(apiClient,fromModel));const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&createCachedContentConfigToVertex(fromConfig,toObject),toObject}function deleteCachedContentParametersToMldev(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tCachedContentName(apiClient,fromName)),toObject}function deleteCachedContentParametersToVertex(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tCachedContentName(apiClient,fromName)),toObject}function deleteCachedContentResponseFromMldev(fromObject){const toObject={},
-fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,
-["sdkHttpResponse"],fromSdkHttpResponse),toObject}function deleteCachedContentResponseFromVertex(fromObject){const toObject={},
-fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,
-["sdkHttpResponse"],fromSdkHttpResponse),toObject}function functionCallToMldev$3(fromObject){const toObject={},fromArgs=getValueByPath(
-fromObject,["args"]);fromArgs!=null&&setValueByPath(toObject,["args"],fromArgs);const fromId=getValueByPath(fromObject,[
-"id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(fromObject,["name"]);if(fromName!=
-null&&setValueByPath(toObject,["name"],fromName),getValueByPath(fromObject,["partialArgs"])!==void 0)throw new Error("pa\
-rtialArgs parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Enterprise Age\
-nt Platform mode, not in Gemini Developer API mode.");return toObject}function functionCallingConfigToMldev$1(fromObject){
-const toObject={},fromAllowedFunctionNames=getValueByPath(fromObject,["allowedFunctionNames"]);fromAllowedFunctionNames!=
-null&&setValueByPath(toObject,["allowedFunctionNames"],fromAllowedFunctionNames);const fromMode=getValueByPath(fromObject,
-["mode"]);if(fromMode!=null&&setValueByPath(toObject,["mode"],fromMode),getValueByPath(fromObject,["streamFunctionCallAr\
-guments"])!==void 0)throw new Error("streamFunctionCallArguments parameter is only supported in Gemini Enterprise Agent \
-Platform mode, not in Gemini Developer API mode.");return toObject}function functionResponsePartToVertex$3(fromObject){const toObject={},
-fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fileData"],fromFileData);
-const fromInlineData=getValueByPath(fromObject,["inlineData"]);if(fromInlineData!=null&&setValueByPath(toObject,["inline\
-Data"],fromInlineData),getValueByPath(fromObject,["mediaProcessing"])!==void 0)throw new Error("mediaProcessing paramete\
-r is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function functionResponseToVertex$3(fromObject){
-const toObject={},fromId=getValueByPath(fromObject,["id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromParts=getValueByPath(fromObject,
-["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>functionResponsePartToVertex$3(item))),setValueByPath(toObject,["parts"],transformedList)}const fromResponse=getValueByPath(
-fromObject,["response"]);fromResponse!=null&&setValueByPath(toObject,["response"],fromResponse);const fromScheduling=getValueByPath(
-fromObject,["scheduling"]);if(fromScheduling!=null&&setValueByPath(toObject,["scheduling"],fromScheduling),getValueByPath(
-fromObject,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function getCachedContentParametersToMldev(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tCachedContentName(apiClient,fromName)),toObject}function getCachedContentParametersToVertex(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],tCachedContentName(apiClient,fromName)),toObject}function googleMapsToMldev$3(fromObject){const toObject={},fromAuthConfig=getValueByPath(
-fromObject,["authConfig"]);fromAuthConfig!=null&&setValueByPath(toObject,["authConfig"],authConfigToMldev$3(fromAuthConfig));
-const fromEnableWidget=getValueByPath(fromObject,["enableWidget"]);if(fromEnableWidget!=null&&setValueByPath(toObject,["\
-enableWidget"],fromEnableWidget),getValueByPath(fromObject,["groundingTypes"])!==void 0)throw new Error("groundingTypes \
-parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}
-function googleSearchToMldev$3(fromObject){const toObject={};if(getValueByPath(fromObject,["blockingConfidence"])!==void 0)
-throw new Error("blockingConfidence parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini \
-Developer API mode.");if(getValueByPath(fromObject,["excludeDomains"])!==void 0)throw new Error("excludeDomains paramete\
-r is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromSearchTypes=getValueByPath(
-fromObject,["searchTypes"]);fromSearchTypes!=null&&setValueByPath(toObject,["searchTypes"],fromSearchTypes);const fromTimeRangeFilter=getValueByPath(
-fromObject,["timeRangeFilter"]);return fromTimeRangeFilter!=null&&setValueByPath(toObject,["timeRangeFilter"],fromTimeRangeFilter),
-toObject}function listCachedContentsConfigToMldev(fromObject,parentObject){const toObject={},fromPageSize=getValueByPath(
-fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(parentObject,["_query","pageSize"],fromPageSize);
-const fromPageToken=getValueByPath(fromObject,["pageToken"]);return parentObject!==void 0&&fromPageToken!=null&&setValueByPath(
-parentObject,["_query","pageToken"],fromPageToken),toObject}function listCachedContentsConfigToVertex(fromObject,parentObject){
-const toObject={},fromPageSize=getValueByPath(fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(
-parentObject,["_query","pageSize"],fromPageSize);const fromPageToken=getValueByPath(fromObject,["pageToken"]);return parentObject!==
-void 0&&fromPageToken!=null&&setValueByPath(parentObject,["_query","pageToken"],fromPageToken),toObject}function listCachedContentsParametersToMldev(fromObject){
-const toObject={},fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listCachedContentsConfigToMldev(
-fromConfig,toObject),toObject}function listCachedContentsParametersToVertex(fromObject){const toObject={},fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&listCachedContentsConfigToVertex(fromConfig,toObject),toObject}function listCachedContentsResponseFromMldev(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=
-null&&setValueByPath(toObject,["nextPageToken"],fromNextPageToken);const fromCachedContents=getValueByPath(fromObject,["\
-cachedContents"]);if(fromCachedContents!=null){let transformedList=fromCachedContents;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["cachedContents"],transformedList)}return toObject}function listCachedContentsResponseFromVertex(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=
-null&&setValueByPath(toObject,["nextPageToken"],fromNextPageToken);const fromCachedContents=getValueByPath(fromObject,["\
-cachedContents"]);if(fromCachedContents!=null){let transformedList=fromCachedContents;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["cachedContents"],transformedList)}return toObject}function mcpServerToVertex$3(fromObject){
-const toObject={};if(getValueByPath(fromObject,["name"])!==void 0)throw new Error("name parameter is only supported in G\
-emini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["streamableHttpT\
-ransport"])!==void 0)throw new Error("streamableHttpTransport parameter is only supported in Gemini Developer API mode, \
-not in Gemini Enterprise Agent Platform mode.");return toObject}function partToMldev$3(fromObject){const toObject={},fromMediaResolution=getValueByPath(
-fromObject,["mediaResolution"]);fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);
-const fromToolCall=getValueByPath(fromObject,["toolCall"]);fromToolCall!=null&&setValueByPath(toObject,["toolCall"],fromToolCall);
-const fromToolResponse=getValueByPath(fromObject,["toolResponse"]);fromToolResponse!=null&&setValueByPath(toObject,["too\
-lResponse"],fromToolResponse);const fromAudioTranscription=getValueByPath(fromObject,["audioTranscription"]);fromAudioTranscription!=
-null&&setValueByPath(toObject,["audioTranscription"],fromAudioTranscription);const fromCodeExecutionResult=getValueByPath(
-fromObject,["codeExecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(toObject,["codeExecutionResult"],fromCodeExecutionResult);
-const fromExecutableCode=getValueByPath(fromObject,["executableCode"]);fromExecutableCode!=null&&setValueByPath(toObject,
-["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(
-toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(fromObject,["functionCall"]);fromFunctionCall!=
-null&&setValueByPath(toObject,["functionCall"],functionCallToMldev$3(fromFunctionCall));const fromFunctionResponse=getValueByPath(
-fromObject,["functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,["functionResponse"],fromFunctionResponse);
-const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=null&&setValueByPath(toObject,["inlineDat\
-a"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(toObject,["text"],
-fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&setValueByPath(toObject,["thought"],
-fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);fromThoughtSignature!=null&&setValueByPath(
-toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(fromObject,["videoMetadata"]);
-fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata);const fromPartMetadata=getValueByPath(
-fromObject,["partMetadata"]);fromPartMetadata!=null&&setValueByPath(toObject,["partMetadata"],fromPartMetadata);const fromMediaProcessing=getValueByPath(
-fromObject,["mediaProcessing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);
-const fromSpeechMetadata=getValueByPath(fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,
-["speechMetadata"],fromSpeechMetadata),toObject}function partToVertex$3(fromObject){const toObject={},fromMediaResolution=getValueByPath(
-fromObject,["mediaResolution"]);if(fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution),
-getValueByPath(fromObject,["toolCall"])!==void 0)throw new Error("toolCall parameter is only supported in Gemini Develop\
-er API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["toolResponse"])!==void 0)throw new Error(
-"toolResponse parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
-const fromAudioTranscription=getValueByPath(fromObject,["audioTranscription"]);fromAudioTranscription!=null&&setValueByPath(
-toObject,["audioTranscription"],fromAudioTranscription);const fromCodeExecutionResult=getValueByPath(fromObject,["codeEx\
-ecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(toObject,["codeExecutionResult"],fromCodeExecutionResult);
-const fromExecutableCode=getValueByPath(fromObject,["executableCode"]);fromExecutableCode!=null&&setValueByPath(toObject,
-["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(
-toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(fromObject,["functionCall"]);fromFunctionCall!=
-null&&setValueByPath(toObject,["functionCall"],fromFunctionCall);const fromFunctionResponse=getValueByPath(fromObject,["\
-functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,["functionResponse"],functionResponseToVertex$3(
-fromFunctionResponse));const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=null&&setValueByPath(
-toObject,["inlineData"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(
-toObject,["text"],fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&setValueByPath(toObject,
-["thought"],fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);fromThoughtSignature!=
-null&&setValueByPath(toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(fromObject,
-["videoMetadata"]);if(fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata),getValueByPath(
-fromObject,["partMetadata"])!==void 0)throw new Error("partMetadata parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");const fromMediaProcessing=getValueByPath(fromObject,["mediaProcess\
-ing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);const fromSpeechMetadata=getValueByPath(
-fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,["speechMetadata"],fromSpeechMetadata),
-toObject}function toolConfigToMldev$1(fromObject){const toObject={},fromFunctionCallingConfig=getValueByPath(fromObject,
-["functionCallingConfig"]);fromFunctionCallingConfig!=null&&setValueByPath(toObject,["functionCallingConfig"],functionCallingConfigToMldev$1(
-fromFunctionCallingConfig));const fromRetrievalConfig=getValueByPath(fromObject,["retrievalConfig"]);fromRetrievalConfig!=
-null&&setValueByPath(toObject,["retrievalConfig"],fromRetrievalConfig);const fromIncludeServerSideToolInvocations=getValueByPath(
-fromObject,["includeServerSideToolInvocations"]);return fromIncludeServerSideToolInvocations!=null&&setValueByPath(toObject,
-["includeServerSideToolInvocations"],fromIncludeServerSideToolInvocations),toObject}function toolConfigToVertex$1(fromObject){
-const toObject={},fromFunctionCallingConfig=getValueByPath(fromObject,["functionCallingConfig"]);fromFunctionCallingConfig!=
-null&&setValueByPath(toObject,["functionCallingConfig"],fromFunctionCallingConfig);const fromRetrievalConfig=getValueByPath(
-fromObject,["retrievalConfig"]);if(fromRetrievalConfig!=null&&setValueByPath(toObject,["retrievalConfig"],fromRetrievalConfig),
-getValueByPath(fromObject,["includeServerSideToolInvocations"])!==void 0)throw new Error("includeServerSideToolInvocatio\
-ns parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}
-function toolToMldev$3(fromObject){const toObject={};if(getValueByPath(fromObject,["retrieval"])!==void 0)throw new Error(
-"retrieval parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromGoogleMaps=getValueByPath(
-fromObject,["googleMaps"]);fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],googleMapsToMldev$3(fromGoogleMaps));
-const fromMcpServers=getValueByPath(fromObject,["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["mcpServers"],
-transformedList)}const fromCodeExecution=getValueByPath(fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(
-toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(fromObject,["computerUse"]);if(fromComputerUse!=
-null&&setValueByPath(toObject,["computerUse"],fromComputerUse),getValueByPath(fromObject,["enterpriseWebSearch"])!==void 0)
-throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(getValueByPath(fromObject,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch parameter is \
-only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromFunctionDeclarations=getValueByPath(
-fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=null){let transformedList=fromFunctionDeclarations;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["functionDeclaratio\
-ns"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(
-toObject,["googleSearch"],googleSearchToMldev$3(fromGoogleSearch));const fromGoogleSearchRetrieval=getValueByPath(fromObject,
-["googleSearchRetrieval"]);if(fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],fromGoogleSearchRetrieval),
-getValueByPath(fromObject,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported i\
-n Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext);const fromFileSearch=getValueByPath(
-fromObject,["fileSearch"]);return fromFileSearch!=null&&setValueByPath(toObject,["fileSearch"],fromFileSearch),toObject}
-function toolToVertex$3(fromObject){const toObject={},fromRetrieval=getValueByPath(fromObject,["retrieval"]);fromRetrieval!=
-null&&setValueByPath(toObject,["retrieval"],fromRetrieval);const fromGoogleMaps=getValueByPath(fromObject,["googleMaps"]);
-fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],fromGoogleMaps);const fromMcpServers=getValueByPath(fromObject,
-["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>mcpServerToVertex$3(item))),setValueByPath(toObject,["mcpServers"],transformedList)}const fromCodeExecution=getValueByPath(
-fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(
-fromObject,["computerUse"]);fromComputerUse!=null&&setValueByPath(toObject,["computerUse"],fromComputerUse);const fromEnterpriseWebSearch=getValueByPath(
-fromObject,["enterpriseWebSearch"]);fromEnterpriseWebSearch!=null&&setValueByPath(toObject,["enterpriseWebSearch"],fromEnterpriseWebSearch);
-const fromExaAiSearch=getValueByPath(fromObject,["exaAiSearch"]);fromExaAiSearch!=null&&setValueByPath(toObject,["exaAiS\
-earch"],fromExaAiSearch);const fromFunctionDeclarations=getValueByPath(fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=
-null){let transformedList=fromFunctionDeclarations;Array.isArray(transformedList)&&(transformedList=transformedList.map(
-item=>item)),setValueByPath(toObject,["functionDeclarations"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,
-["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(toObject,["googleSearch"],fromGoogleSearch);const fromGoogleSearchRetrieval=getValueByPath(
-fromObject,["googleSearchRetrieval"]);fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],
-fromGoogleSearchRetrieval);const fromParallelAiSearch=getValueByPath(fromObject,["parallelAiSearch"]);fromParallelAiSearch!=
-null&&setValueByPath(toObject,["parallelAiSearch"],fromParallelAiSearch);const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);if(fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext),getValueByPath(fromObject,
-["fileSearch"])!==void 0)throw new Error("fileSearch parameter is only supported in Gemini Developer API mode, not in Ge\
-mini Enterprise Agent Platform mode.");return toObject}function updateCachedContentConfigToMldev(fromObject,parentObject){
-const toObject={},fromTtl=getValueByPath(fromObject,["ttl"]);parentObject!==void 0&&fromTtl!=null&&setValueByPath(parentObject,
-["ttl"],fromTtl);const fromExpireTime=getValueByPath(fromObject,["expireTime"]);return parentObject!==void 0&&fromExpireTime!=
-null&&setValueByPath(parentObject,["expireTime"],fromExpireTime),toObject}function updateCachedContentConfigToVertex(fromObject,parentObject){
-const toObject={},fromTtl=getValueByPath(fromObject,["ttl"]);parentObject!==void 0&&fromTtl!=null&&setValueByPath(parentObject,
-["ttl"],fromTtl);const fromExpireTime=getValueByPath(fromObject,["expireTime"]);return parentObject!==void 0&&fromExpireTime!=
-null&&setValueByPath(parentObject,["expireTime"],fromExpireTime),toObject}function updateCachedContentParametersToMldev(apiClient,fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["_url","name"],tCachedContentName(
-apiClient,fromName));const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&updateCachedContentConfigToMldev(
-fromConfig,toObject),toObject}function updateCachedContentParametersToVertex(apiClient,fromObject){const toObject={},fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["_url","name"],tCachedContentName(apiClient,fromName));const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&updateCachedContentConfigToVertex(fromConfig,toObject),toObject}var Caches=class extends BaseModule{constructor(apiClient){
-super(),this.apiClient=apiClient,this.list=async(params={})=>new Pager(PagedItem.PAGED_ITEM_CACHED_CONTENTS,x=>this.listInternal(
-x),await this.listInternal(params),params)}async create(params){var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.
-apiClient.isVertexAI()){const body=createCachedContentParametersToVertex(this.apiClient,params);return path=formatMap("c\
-achedContents",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,
-queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.
-httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),
-response.then(resp=>resp)}else{const body=createCachedContentParametersToMldev(this.apiClient,params);return path=formatMap(
-"cachedContents",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=params.config)===null||_c===void 0?void 0:
-_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(resp=>resp)}}async get(params){var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.
-isVertexAI()){const body=getCachedContentParametersToVertex(this.apiClient,params);return path=formatMap("{name}",body._url),
-queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.
-stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=
-params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),response.then(resp=>resp)}else{
-const body=getCachedContentParametersToMldev(this.apiClient,params);return path=formatMap("{name}",body._url),queryParams=
-body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),
-httpMethod:"GET",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===
-null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.json()),response.then(resp=>resp)}}async delete(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=deleteCachedContentParametersToVertex(
-this.apiClient,params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",httpOptions:(_a2=params.
-config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).
-then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse=
-{headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=deleteCachedContentResponseFromVertex(
-apiResponse),typedResp=new DeleteCachedContentResponse;return Object.assign(typedResp,resp),typedResp})}else{const body=deleteCachedContentParametersToMldev(
-this.apiClient,params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",httpOptions:(_c=params.config)===
-null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(
-httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.
-headers},response2})),response.then(apiResponse=>{const resp=deleteCachedContentResponseFromMldev(apiResponse),typedResp=new DeleteCachedContentResponse;
-return Object.assign(typedResp,resp),typedResp})}}async update(params){var _a2,_b,_c,_d;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=updateCachedContentParametersToVertex(this.apiClient,params);return path=formatMap(
-"{name}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,
-body:JSON.stringify(body),httpMethod:"PATCH",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,
-abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),response.
-then(resp=>resp)}else{const body=updateCachedContentParametersToMldev(this.apiClient,params);return path=formatMap("{nam\
-e}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,
-body:JSON.stringify(body),httpMethod:"PATCH",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=
-params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.json()),response.then(resp=>resp)}}async listInternal(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=listCachedContentsParametersToVertex(
-params);return path=formatMap("cachedContents",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=listCachedContentsResponseFromVertex(apiResponse),typedResp=new ListCachedContentsResponse;
-return Object.assign(typedResp,resp),typedResp})}else{const body=listCachedContentsParametersToMldev(params);return path=
-formatMap("cachedContents",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.
-request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_c=params.config)===null||_c===void 0?
-void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=listCachedContentsResponseFromMldev(apiResponse),typedResp=new ListCachedContentsResponse;
-return Object.assign(typedResp,resp),typedResp})}}};function __rest(s,e){var t={};for(var p in s)Object.prototype.hasOwnProperty.
-call(s,p)&&e.indexOf(p)<0&&(t[p]=s[p]);if(s!=null&&typeof Object.getOwnPropertySymbols=="function")for(var i=0,p=Object.
-getOwnPropertySymbols(s);i<p.length;i++)e.indexOf(p[i])<0&&Object.prototype.propertyIsEnumerable.call(s,p[i])&&(t[p[i]]=
-s[p[i]]);return t}function __values(o){var s=typeof Symbol=="function"&&Symbol.iterator,m=s&&o[s],i=0;if(m)return m.call(
-o);if(o&&typeof o.length=="number")return{next:function(){return o&&i>=o.length&&(o=void 0),{value:o&&o[i++],done:!o}}};
-throw new TypeError(s?"Object is not iterable.":"Symbol.iterator is not defined.")}function __await(v){return this instanceof
-__await?(this.v=v,this):new __await(v)}function __asyncGenerator(thisArg,_arguments,generator){if(!Symbol.asyncIterator)
-throw new TypeError("Symbol.asyncIterator is not defined.");var g=generator.apply(thisArg,_arguments||[]),i,q=[];return i=
-Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).prototype),verb("next"),verb("throw"),verb("return",
-awaitReturn),i[Symbol.asyncIterator]=function(){return this},i;function awaitReturn(f){return function(v){return Promise.
-resolve(v).then(f,reject)}}function verb(n,f){g[n]&&(i[n]=function(v){return new Promise(function(a,b){q.push([n,v,a,b])>
-1||resume(n,v)})},f&&(i[n]=f(i[n])))}function resume(n,v){try{step(g[n](v))}catch(e){settle(q[0][3],e)}}function step(r){
-r.value instanceof __await?Promise.resolve(r.value.v).then(fulfill,reject):settle(q[0][2],r)}function fulfill(value){resume(
-"next",value)}function reject(value){resume("throw",value)}function settle(f,v){f(v),q.shift(),q.length&&resume(q[0][0],
-q[0][1])}}function __asyncValues(o){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator is not defined.");
-var m=o[Symbol.asyncIterator],i;return m?m.call(o):(o=typeof __values=="function"?__values(o):o[Symbol.iterator](),i={},
-verb("next"),verb("throw"),verb("return"),i[Symbol.asyncIterator]=function(){return this},i);function verb(n){i[n]=o[n]&&
-function(v){return new Promise(function(resolve,reject){v=o[n](v),settle(resolve,reject,v.done,v.value)})}}function settle(resolve,reject,d,v){
-Promise.resolve(v).then(function(v2){resolve({value:v2,done:d})},reject)}}function isValidResponse(response){var _a2;if(response.
-candidates==null||response.candidates.length===0)return!1;const content=(_a2=response.candidates[0])===null||_a2===void 0?
-void 0:_a2.content;return content===void 0?!1:isValidContent(content)}function isValidContent(content){if(content.parts===
-void 0||content.parts.length===0)return!1;for(const part of content.parts)if(part===void 0||Object.keys(part).length===0)
-return!1;return!0}function validateHistory(history){if(history.length!==0){for(const content of history)if(content.role!==
-"user"&&content.role!=="model")throw new Error(`Role must be user or model, but got ${content.role}.`)}}function extractCuratedHistory(comprehensiveHistory){
-if(comprehensiveHistory===void 0||comprehensiveHistory.length===0)return[];const curatedHistory=[],length=comprehensiveHistory.
-length;let i=0;for(;i<length;)if(comprehensiveHistory[i].role==="user")curatedHistory.push(comprehensiveHistory[i]),i++;else{
-const modelOutput=[];let isValid=!0;for(;i<length&&comprehensiveHistory[i].role==="model";)modelOutput.push(comprehensiveHistory[i]),
-isValid&&!isValidContent(comprehensiveHistory[i])&&(isValid=!1),i++;isValid?curatedHistory.push(...modelOutput):curatedHistory.
-pop()}return curatedHistory}var Chats=class{constructor(modelsModule,apiClient){this.modelsModule=modelsModule,this.apiClient=
-apiClient}create(params){return new Chat(this.apiClient,this.modelsModule,params.model,params.config,structuredClone(params.
-history))}},Chat=class{constructor(apiClient,modelsModule,model,config={},history=[]){this.apiClient=apiClient,this.modelsModule=
-modelsModule,this.model=model,this.config=config,this.history=history,this.sendPromise=Promise.resolve(),validateHistory(
-history)}async sendMessage(params){var _a2;await this.sendPromise;const inputContent=tContent(params.message),responsePromise=this.
-modelsModule.generateContent({model:this.model,contents:this.getHistory(!0).concat(inputContent),config:(_a2=params.config)!==
-null&&_a2!==void 0?_a2:this.config});return this.sendPromise=(async()=>{var _a3,_b,_c;const response=await responsePromise,
-outputContent=(_b=(_a3=response.candidates)===null||_a3===void 0?void 0:_a3[0])===null||_b===void 0?void 0:_b.content,fullAutomaticFunctionCallingHistory=response.
-automaticFunctionCallingHistory,index=this.getHistory(!0).length;let automaticFunctionCallingHistory=[];fullAutomaticFunctionCallingHistory!=
-null&&(automaticFunctionCallingHistory=(_c=fullAutomaticFunctionCallingHistory.slice(index))!==null&&_c!==void 0?_c:[]);
-const modelOutput=outputContent?[outputContent]:[];this.recordHistory(inputContent,modelOutput,automaticFunctionCallingHistory)})(),
-await this.sendPromise.catch(()=>{this.sendPromise=Promise.resolve()}),responsePromise}async sendMessageStream(params){var _a2;
-await this.sendPromise;const inputContent=tContent(params.message),streamResponse=this.modelsModule.generateContentStream(
-{model:this.model,contents:this.getHistory(!0).concat(inputContent),config:(_a2=params.config)!==null&&_a2!==void 0?_a2:
-this.config});this.sendPromise=streamResponse.then(()=>{}).catch(()=>{});const response=await streamResponse;return this.
-processStreamResponse(response,inputContent)}getHistory(curated=!1){const history=curated?extractCuratedHistory(this.history):
-this.history;return structuredClone(history)}processStreamResponse(streamResponse,inputContent){return __asyncGenerator(
-this,arguments,function*(){var _a2,e_1,_b,_c,_d,_e,_f,_g;const outputContent=[];let isValid=!0,finished=!1;try{for(var _h=!0,
-streamResponse_1=__asyncValues(streamResponse),streamResponse_1_1;streamResponse_1_1=yield __await(streamResponse_1.next()),
-_a2=streamResponse_1_1.done,!_a2;_h=!0){_c=streamResponse_1_1.value,_h=!1;const chunk=_c;if(isValidResponse(chunk)){const content=(_e=
-(_d=chunk.candidates)===null||_d===void 0?void 0:_d[0])===null||_e===void 0?void 0:_e.content;content!==void 0&&outputContent.
-push(content)}else isValid=!1;((_g=(_f=chunk.candidates)===null||_f===void 0?void 0:_f[0])===null||_g===void 0?void 0:_g.
-finishReason)!==void 0&&(finished=!0),yield yield __await(chunk)}}catch(e_1_1){e_1={error:e_1_1}}finally{try{!_h&&!_a2&&
-(_b=streamResponse_1.return)&&(yield __await(_b.call(streamResponse_1)))}finally{if(e_1)throw e_1.error}}this.recordHistory(
-inputContent,isValid&&finished?outputContent:[])})}recordHistory(userInput,modelOutput,automaticFunctionCallingHistory){
-let outputContents=[];modelOutput.length>0&&modelOutput.every(content=>content.role!==void 0)?outputContents=modelOutput:
-outputContents.push({role:"model",parts:[]}),automaticFunctionCallingHistory&&automaticFunctionCallingHistory.length>0?this.
-history.push(...extractCuratedHistory(automaticFunctionCallingHistory)):this.history.push(userInput),this.history.push(...outputContents)}},
-ApiError=class _ApiError extends Error{constructor(options){super(options.message),this.name="ApiError",this.status=options.
-status,Object.setPrototypeOf(this,_ApiError.prototype)}},ContinuationInterruptedError=class _ContinuationInterruptedError extends Error{constructor(options){
-var _a2;super(options.message,{cause:options.cause}),this.name="ContinuationInterruptedError",typeof this.cause>"u"&&(this.
-cause=options.cause),this.partialInteraction=options.partialInteraction,this.continuationToken=options.continuationToken,
-this.interactionId=options.interactionId,this.continuationIds=[...(_a2=options.continuationIds)!==null&&_a2!==void 0?_a2:
-[]],Object.setPrototypeOf(this,_ContinuationInterruptedError.prototype)}};function createFileParametersToMldev(fromObject){
-const toObject={},fromFile=getValueByPath(fromObject,["file"]);return fromFile!=null&&setValueByPath(toObject,["file"],fromFile),
-toObject}function createFileResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,
-["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse),
-toObject}function deleteFileParametersToMldev(fromObject){const toObject={},fromName=getValueByPath(fromObject,["name"]);
-return fromName!=null&&setValueByPath(toObject,["_url","file"],tFileName(fromName)),toObject}function deleteFileResponseFromMldev(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse),toObject}function getFileParametersToMldev(fromObject){const toObject={},
-fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","file"],tFileName(fromName)),
-toObject}function internalRegisterFilesParametersToMldev(fromObject){const toObject={},fromUris=getValueByPath(fromObject,
-["uris"]);return fromUris!=null&&setValueByPath(toObject,["uris"],fromUris),toObject}function listFilesConfigToMldev(fromObject,parentObject){
-const toObject={},fromPageSize=getValueByPath(fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(
-parentObject,["_query","pageSize"],fromPageSize);const fromPageToken=getValueByPath(fromObject,["pageToken"]);return parentObject!==
-void 0&&fromPageToken!=null&&setValueByPath(parentObject,["_query","pageToken"],fromPageToken),toObject}function listFilesParametersToMldev(fromObject){
-const toObject={},fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listFilesConfigToMldev(fromConfig,
-toObject),toObject}function listFilesResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=null&&setValueByPath(toObject,["\
-nextPageToken"],fromNextPageToken);const fromFiles=getValueByPath(fromObject,["files"]);if(fromFiles!=null){let transformedList=fromFiles;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["files"],transformedList)}
-return toObject}function registerFilesResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromFiles=getValueByPath(fromObject,["files"]);if(fromFiles!=null){let transformedList=fromFiles;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["files"],transformedList)}return toObject}var Files$1=class extends BaseModule{constructor(apiClient){
-super(),this.apiClient=apiClient,this.list=async(params={})=>new Pager(PagedItem.PAGED_ITEM_FILES,x=>this.listInternal(x),
-await this.listInternal(params),params)}async upload(params){if(this.apiClient.isVertexAI())throw new Error("Gemini Ente\
-rprise Agent Platform (previously known as Vertex AI) does not support uploading files. You can share files through a GC\
-S bucket.");return this.apiClient.uploadFile(params.file,params.config).then(resp=>resp)}async download(params){await this.
-apiClient.downloadFile(params)}async registerFiles(params){throw new Error("registerFiles is only supported in Node.js e\
-nvironments.")}async _registerFiles(params){return this.registerFilesInternal(params)}async listInternal(params){var _a2,
-_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only supported by \
-the Gemini Developer API.");{const body=listFilesParametersToMldev(params);return path=formatMap("files",body._url),queryParams=
-body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),
-httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===
-null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;
-return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=listFilesResponseFromMldev(
-apiResponse),typedResp=new ListFilesResponse;return Object.assign(typedResp,resp),typedResp})}}async createInternal(params){
-var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only suppo\
-rted by the Gemini Developer API.");{const body=createFileParametersToMldev(params);return path=formatMap("upload/{api_v\
-ersion}/files",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,
-queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.
-httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),
-response.then(apiResponse=>{const resp=createFileResponseFromMldev(apiResponse),typedResp=new CreateFileResponse;return Object.
-assign(typedResp,resp),typedResp})}}async get(params){var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())
-throw new Error("This method is only supported by the Gemini Developer API.");{const body=getFileParametersToMldev(params);
-return path=formatMap("files/{file}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===
-void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(resp=>resp)}}async delete(params){var _a2,_b;let response,path="",queryParams={};if(this.apiClient.
-isVertexAI())throw new Error("This method is only supported by the Gemini Developer API.");{const body=deleteFileParametersToMldev(
-params);return path=formatMap("files/{file}",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",httpOptions:(_a2=params.config)===
-null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(
-httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.
-headers},response2})),response.then(apiResponse=>{const resp=deleteFileResponseFromMldev(apiResponse),typedResp=new DeleteFileResponse;
-return Object.assign(typedResp,resp),typedResp})}}async registerFilesInternal(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI())throw new Error("This method is only supported by the Gemini Developer API.");{const body=internalRegisterFilesParametersToMldev(
-params);return path=formatMap("files:register",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>{const resp=registerFilesResponseFromMldev(apiResponse),typedResp=new RegisterFilesResponse;
-return Object.assign(typedResp,resp),typedResp})}}};function authConfigToMldev$2(fromObject){const toObject={},fromApiKey=getValueByPath(
-fromObject,["apiKey"]);if(fromApiKey!=null&&setValueByPath(toObject,["apiKey"],fromApiKey),getValueByPath(fromObject,["a\
-piKeyConfig"])!==void 0)throw new Error("apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mo\
-de, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["authType"])!==void 0)throw new Error("authType pa\
-rameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["googleServiceAccountConfig"])!==void 0)throw new Error("googleServiceAccountConfig parameter is only suppor\
-ted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["httpBas\
-icAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Enterprise Agent Pla\
-tform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["oauthConfig"])!==void 0)throw new Error("\
-oauthConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent P\
-latform mode, not in Gemini Developer API mode.");return toObject}function contentToMldev$2(fromObject){const toObject={},
-fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>partToMldev$2(item))),setValueByPath(toObject,["parts"],transformedList)}const fromRole=getValueByPath(
-fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,["role"],fromRole),toObject}function contentToVertex$2(fromObject){
-const toObject={},fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>partToVertex$2(item))),setValueByPath(toObject,["pa\
-rts"],transformedList)}const fromRole=getValueByPath(fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,
-["role"],fromRole),toObject}function functionCallToMldev$2(fromObject){const toObject={},fromArgs=getValueByPath(fromObject,
-["args"]);fromArgs!=null&&setValueByPath(toObject,["args"],fromArgs);const fromId=getValueByPath(fromObject,["id"]);fromId!=
-null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(fromObject,["name"]);if(fromName!=null&&setValueByPath(
-toObject,["name"],fromName),getValueByPath(fromObject,["partialArgs"])!==void 0)throw new Error("partialArgs parameter i\
-s only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,
-["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Enterprise Agent Platform\
- mode, not in Gemini Developer API mode.");return toObject}function functionResponsePartToVertex$2(fromObject){const toObject={},
-fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fileData"],fromFileData);
-const fromInlineData=getValueByPath(fromObject,["inlineData"]);if(fromInlineData!=null&&setValueByPath(toObject,["inline\
-Data"],fromInlineData),getValueByPath(fromObject,["mediaProcessing"])!==void 0)throw new Error("mediaProcessing paramete\
-r is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function functionResponseToVertex$2(fromObject){
-const toObject={},fromId=getValueByPath(fromObject,["id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromParts=getValueByPath(fromObject,
-["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>functionResponsePartToVertex$2(item))),setValueByPath(toObject,["parts"],transformedList)}const fromResponse=getValueByPath(
-fromObject,["response"]);fromResponse!=null&&setValueByPath(toObject,["response"],fromResponse);const fromScheduling=getValueByPath(
-fromObject,["scheduling"]);if(fromScheduling!=null&&setValueByPath(toObject,["scheduling"],fromScheduling),getValueByPath(
-fromObject,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function generationConfigToVertex$1(fromObject){const toObject={},
-fromModelSelectionConfig=getValueByPath(fromObject,["modelSelectionConfig"]);fromModelSelectionConfig!=null&&setValueByPath(
-toObject,["modelConfig"],fromModelSelectionConfig);const fromResponseJsonSchema=getValueByPath(fromObject,["responseJson\
-Schema"]);fromResponseJsonSchema!=null&&setValueByPath(toObject,["responseJsonSchema"],fromResponseJsonSchema);const fromAudioTranscriptionConfig=getValueByPath(
-fromObject,["audioTranscriptionConfig"]);fromAudioTranscriptionConfig!=null&&setValueByPath(toObject,["audioTranscriptio\
-nConfig"],fromAudioTranscriptionConfig);const fromAudioTimestamp=getValueByPath(fromObject,["audioTimestamp"]);fromAudioTimestamp!=
-null&&setValueByPath(toObject,["audioTimestamp"],fromAudioTimestamp);const fromCandidateCount=getValueByPath(fromObject,
-["candidateCount"]);fromCandidateCount!=null&&setValueByPath(toObject,["candidateCount"],fromCandidateCount);const fromEnableAffectiveDialog=getValueByPath(
-fromObject,["enableAffectiveDialog"]);fromEnableAffectiveDialog!=null&&setValueByPath(toObject,["enableAffectiveDialog"],
-fromEnableAffectiveDialog);const fromFrequencyPenalty=getValueByPath(fromObject,["frequencyPenalty"]);fromFrequencyPenalty!=
-null&&setValueByPath(toObject,["frequencyPenalty"],fromFrequencyPenalty);const fromLogprobs=getValueByPath(fromObject,["\
-logprobs"]);fromLogprobs!=null&&setValueByPath(toObject,["logprobs"],fromLogprobs);const fromMaxOutputTokens=getValueByPath(
-fromObject,["maxOutputTokens"]);fromMaxOutputTokens!=null&&setValueByPath(toObject,["maxOutputTokens"],fromMaxOutputTokens);
-const fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);fromMediaResolution!=null&&setValueByPath(toObject,
-["mediaResolution"],fromMediaResolution);const fromPresencePenalty=getValueByPath(fromObject,["presencePenalty"]);fromPresencePenalty!=
-null&&setValueByPath(toObject,["presencePenalty"],fromPresencePenalty);const fromResponseFormat=getValueByPath(fromObject,
-["responseFormat"]);if(fromResponseFormat!=null){let transformedList=fromResponseFormat;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["responseFormat"],transformedList)}const fromResponseLogprobs=getValueByPath(
-fromObject,["responseLogprobs"]);fromResponseLogprobs!=null&&setValueByPath(toObject,["responseLogprobs"],fromResponseLogprobs);
-const fromResponseMimeType=getValueByPath(fromObject,["responseMimeType"]);fromResponseMimeType!=null&&setValueByPath(toObject,
-["responseMimeType"],fromResponseMimeType);const fromResponseModalities=getValueByPath(fromObject,["responseModalities"]);
-fromResponseModalities!=null&&setValueByPath(toObject,["responseModalities"],fromResponseModalities);const fromResponseSchema=getValueByPath(
-fromObject,["responseSchema"]);fromResponseSchema!=null&&setValueByPath(toObject,["responseSchema"],fromResponseSchema);
-const fromRoutingConfig=getValueByPath(fromObject,["routingConfig"]);fromRoutingConfig!=null&&setValueByPath(toObject,["\
-routingConfig"],fromRoutingConfig);const fromSeed=getValueByPath(fromObject,["seed"]);fromSeed!=null&&setValueByPath(toObject,
-["seed"],fromSeed);const fromSpeechConfig=getValueByPath(fromObject,["speechConfig"]);fromSpeechConfig!=null&&setValueByPath(
-toObject,["speechConfig"],speechConfigToVertex$1(fromSpeechConfig));const fromStopSequences=getValueByPath(fromObject,["\
-stopSequences"]);fromStopSequences!=null&&setValueByPath(toObject,["stopSequences"],fromStopSequences);const fromTemperature=getValueByPath(
-fromObject,["temperature"]);fromTemperature!=null&&setValueByPath(toObject,["temperature"],fromTemperature);const fromThinkingConfig=getValueByPath(
-fromObject,["thinkingConfig"]);fromThinkingConfig!=null&&setValueByPath(toObject,["thinkingConfig"],fromThinkingConfig);
-const fromTopK=getValueByPath(fromObject,["topK"]);fromTopK!=null&&setValueByPath(toObject,["topK"],fromTopK);const fromTopP=getValueByPath(
-fromObject,["topP"]);if(fromTopP!=null&&setValueByPath(toObject,["topP"],fromTopP),getValueByPath(fromObject,["enableEnh\
-ancedCivicAnswers"])!==void 0)throw new Error("enableEnhancedCivicAnswers parameter is only supported in Gemini Develope\
-r API mode, not in Gemini Enterprise Agent Platform mode.");const fromTranslationConfig=getValueByPath(fromObject,["tran\
-slationConfig"]);return fromTranslationConfig!=null&&setValueByPath(toObject,["translationConfig"],fromTranslationConfig),
-toObject}function googleMapsToMldev$2(fromObject){const toObject={},fromAuthConfig=getValueByPath(fromObject,["authConfi\
-g"]);fromAuthConfig!=null&&setValueByPath(toObject,["authConfig"],authConfigToMldev$2(fromAuthConfig));const fromEnableWidget=getValueByPath(
-fromObject,["enableWidget"]);if(fromEnableWidget!=null&&setValueByPath(toObject,["enableWidget"],fromEnableWidget),getValueByPath(
-fromObject,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in Gemini Enterprise\
- Agent Platform mode, not in Gemini Developer API mode.");return toObject}function googleSearchToMldev$2(fromObject){const toObject={};
-if(getValueByPath(fromObject,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supp\
-orted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["exclu\
-deDomains"])!==void 0)throw new Error("excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mo\
-de, not in Gemini Developer API mode.");const fromSearchTypes=getValueByPath(fromObject,["searchTypes"]);fromSearchTypes!=
-null&&setValueByPath(toObject,["searchTypes"],fromSearchTypes);const fromTimeRangeFilter=getValueByPath(fromObject,["tim\
-eRangeFilter"]);return fromTimeRangeFilter!=null&&setValueByPath(toObject,["timeRangeFilter"],fromTimeRangeFilter),toObject}
-function liveClientContextUpdateToMldev(fromObject){const toObject={},fromSystemInstruction=getValueByPath(fromObject,["\
-systemInstruction"]);fromSystemInstruction!=null&&setValueByPath(toObject,["systemInstruction"],contentToMldev$2(tContent(
-fromSystemInstruction)));const fromTools=getValueByPath(fromObject,["tools"]);return fromTools!=null&&setValueByPath(toObject,
-["tools"],liveClientContextUpdateToolsToMldev(fromTools)),toObject}function liveClientContextUpdateToVertex(fromObject){
-const toObject={},fromSystemInstruction=getValueByPath(fromObject,["systemInstruction"]);fromSystemInstruction!=null&&setValueByPath(
-toObject,["systemInstruction"],contentToVertex$2(tContent(fromSystemInstruction)));const fromTools=getValueByPath(fromObject,
-["tools"]);return fromTools!=null&&setValueByPath(toObject,["tools"],liveClientContextUpdateToolsToVertex(fromTools)),toObject}
-function liveClientContextUpdateToolsToMldev(fromObject){const toObject={},fromTools=getValueByPath(fromObject,["tools"]);
-if(fromTools!=null){let transformedList=tTools(fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>toolToMldev$2(tTool(item)))),setValueByPath(toObject,["tools"],transformedList)}return toObject}function liveClientContextUpdateToolsToVertex(fromObject){
-const toObject={},fromTools=getValueByPath(fromObject,["tools"]);if(fromTools!=null){let transformedList=tTools(fromTools);
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>toolToVertex$2(tTool(item)))),setValueByPath(
-toObject,["tools"],transformedList)}return toObject}function liveConnectConfigToMldev$1(fromObject,parentObject){const toObject={},
-fromGenerationConfig=getValueByPath(fromObject,["generationConfig"]);parentObject!==void 0&&fromGenerationConfig!=null&&
-setValueByPath(parentObject,["setup","generationConfig"],fromGenerationConfig);const fromResponseModalities=getValueByPath(
-fromObject,["responseModalities"]);parentObject!==void 0&&fromResponseModalities!=null&&setValueByPath(parentObject,["se\
-tup","generationConfig","responseModalities"],fromResponseModalities);const fromTemperature=getValueByPath(fromObject,["\
-temperature"]);parentObject!==void 0&&fromTemperature!=null&&setValueByPath(parentObject,["setup","generationConfig","te\
-mperature"],fromTemperature);const fromTopP=getValueByPath(fromObject,["topP"]);parentObject!==void 0&&fromTopP!=null&&setValueByPath(
-parentObject,["setup","generationConfig","topP"],fromTopP);const fromTopK=getValueByPath(fromObject,["topK"]);parentObject!==
-void 0&&fromTopK!=null&&setValueByPath(parentObject,["setup","generationConfig","topK"],fromTopK);const fromMaxOutputTokens=getValueByPath(
-fromObject,["maxOutputTokens"]);parentObject!==void 0&&fromMaxOutputTokens!=null&&setValueByPath(parentObject,["setup","\
-generationConfig","maxOutputTokens"],fromMaxOutputTokens);const fromMediaResolution=getValueByPath(fromObject,["mediaRes\
-olution"]);parentObject!==void 0&&fromMediaResolution!=null&&setValueByPath(parentObject,["setup","generationConfig","me\
-diaResolution"],fromMediaResolution);const fromSeed=getValueByPath(fromObject,["seed"]);parentObject!==void 0&&fromSeed!=
-null&&setValueByPath(parentObject,["setup","generationConfig","seed"],fromSeed);const fromSpeechConfig=getValueByPath(fromObject,
-["speechConfig"]);parentObject!==void 0&&fromSpeechConfig!=null&&setValueByPath(parentObject,["setup","generationConfig",
-"speechConfig"],tLiveSpeechConfig(fromSpeechConfig));const fromThinkingConfig=getValueByPath(fromObject,["thinkingConfig"]);
-parentObject!==void 0&&fromThinkingConfig!=null&&setValueByPath(parentObject,["setup","generationConfig","thinkingConfig"],
-fromThinkingConfig);const fromEnableAffectiveDialog=getValueByPath(fromObject,["enableAffectiveDialog"]);parentObject!==
-void 0&&fromEnableAffectiveDialog!=null&&setValueByPath(parentObject,["setup","generationConfig","enableAffectiveDialog"],
-fromEnableAffectiveDialog);const fromSystemInstruction=getValueByPath(fromObject,["systemInstruction"]);parentObject!==void 0&&
-fromSystemInstruction!=null&&setValueByPath(parentObject,["setup","systemInstruction"],contentToMldev$2(tContent(fromSystemInstruction)));
-const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==void 0&&fromTools!=null){let transformedList=tTools(
-fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>toolToMldev$2(tTool(item)))),setValueByPath(
-parentObject,["setup","tools"],transformedList)}const fromSessionResumption=getValueByPath(fromObject,["sessionResumptio\
-n"]);parentObject!==void 0&&fromSessionResumption!=null&&setValueByPath(parentObject,["setup","sessionResumption"],sessionResumptionConfigToMldev$1(
-fromSessionResumption));const fromInputAudioTranscription=getValueByPath(fromObject,["inputAudioTranscription"]);parentObject!==
-void 0&&fromInputAudioTranscription!=null&&setValueByPath(parentObject,["setup","inputAudioTranscription"],fromInputAudioTranscription);
-const fromOutputAudioTranscription=getValueByPath(fromObject,["outputAudioTranscription"]);parentObject!==void 0&&fromOutputAudioTranscription!=
-null&&setValueByPath(parentObject,["setup","outputAudioTranscription"],fromOutputAudioTranscription);const fromRealtimeInputConfig=getValueByPath(
-fromObject,["realtimeInputConfig"]);parentObject!==void 0&&fromRealtimeInputConfig!=null&&setValueByPath(parentObject,["\
-setup","realtimeInputConfig"],fromRealtimeInputConfig);const fromContextWindowCompression=getValueByPath(fromObject,["co\
-ntextWindowCompression"]);parentObject!==void 0&&fromContextWindowCompression!=null&&setValueByPath(parentObject,["setup",
-"contextWindowCompression"],fromContextWindowCompression);const fromProactivity=getValueByPath(fromObject,["proactivity"]);
-if(parentObject!==void 0&&fromProactivity!=null&&setValueByPath(parentObject,["setup","proactivity"],fromProactivity),getValueByPath(
-fromObject,["explicitVadSignal"])!==void 0)throw new Error("explicitVadSignal parameter is only supported in Gemini Ente\
-rprise Agent Platform mode, not in Gemini Developer API mode.");const fromAvatarConfig=getValueByPath(fromObject,["avata\
-rConfig"]);parentObject!==void 0&&fromAvatarConfig!=null&&setValueByPath(parentObject,["setup","avatarConfig"],fromAvatarConfig);
-const fromSafetySettings=getValueByPath(fromObject,["safetySettings"]);if(parentObject!==void 0&&fromSafetySettings!=null){
-let transformedList=fromSafetySettings;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>safetySettingToMldev$2(
-item))),setValueByPath(parentObject,["setup","safetySettings"],transformedList)}const fromTranslationConfig=getValueByPath(
-fromObject,["translationConfig"]);parentObject!==void 0&&fromTranslationConfig!=null&&setValueByPath(parentObject,["setu\
-p","generationConfig","translationConfig"],fromTranslationConfig);const fromLabels=getValueByPath(fromObject,["labels"]);
-return parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,["setup","labels"],fromLabels),toObject}function liveConnectConfigToVertex(fromObject,parentObject){
-const toObject={},fromGenerationConfig=getValueByPath(fromObject,["generationConfig"]);parentObject!==void 0&&fromGenerationConfig!=
-null&&setValueByPath(parentObject,["setup","generationConfig"],generationConfigToVertex$1(fromGenerationConfig));const fromResponseModalities=getValueByPath(
-fromObject,["responseModalities"]);parentObject!==void 0&&fromResponseModalities!=null&&setValueByPath(parentObject,["se\
-tup","generationConfig","responseModalities"],fromResponseModalities);const fromTemperature=getValueByPath(fromObject,["\
-temperature"]);parentObject!==void 0&&fromTemperature!=null&&setValueByPath(parentObject,["setup","generationConfig","te\
-mperature"],fromTemperature);const fromTopP=getValueByPath(fromObject,["topP"]);parentObject!==void 0&&fromTopP!=null&&setValueByPath(
-parentObject,["setup","generationConfig","topP"],fromTopP);const fromTopK=getValueByPath(fromObject,["topK"]);parentObject!==
-void 0&&fromTopK!=null&&setValueByPath(parentObject,["setup","generationConfig","topK"],fromTopK);const fromMaxOutputTokens=getValueByPath(
-fromObject,["maxOutputTokens"]);parentObject!==void 0&&fromMaxOutputTokens!=null&&setValueByPath(parentObject,["setup","\
-generationConfig","maxOutputTokens"],fromMaxOutputTokens);const fromMediaResolution=getValueByPath(fromObject,["mediaRes\
-olution"]);parentObject!==void 0&&fromMediaResolution!=null&&setValueByPath(parentObject,["setup","generationConfig","me\
-diaResolution"],fromMediaResolution);const fromSeed=getValueByPath(fromObject,["seed"]);parentObject!==void 0&&fromSeed!=
-null&&setValueByPath(parentObject,["setup","generationConfig","seed"],fromSeed);const fromSpeechConfig=getValueByPath(fromObject,
-["speechConfig"]);parentObject!==void 0&&fromSpeechConfig!=null&&setValueByPath(parentObject,["setup","generationConfig",
-"speechConfig"],speechConfigToVertex$1(tLiveSpeechConfig(fromSpeechConfig)));const fromThinkingConfig=getValueByPath(fromObject,
-["thinkingConfig"]);parentObject!==void 0&&fromThinkingConfig!=null&&setValueByPath(parentObject,["setup","generationCon\
-fig","thinkingConfig"],fromThinkingConfig);const fromEnableAffectiveDialog=getValueByPath(fromObject,["enableAffectiveDi\
-alog"]);parentObject!==void 0&&fromEnableAffectiveDialog!=null&&setValueByPath(parentObject,["setup","generationConfig",
-"enableAffectiveDialog"],fromEnableAffectiveDialog);const fromSystemInstruction=getValueByPath(fromObject,["systemInstru\
-ction"]);parentObject!==void 0&&fromSystemInstruction!=null&&setValueByPath(parentObject,["setup","systemInstruction"],contentToVertex$2(
-tContent(fromSystemInstruction)));const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==void 0&&fromTools!=
-null){let transformedList=tTools(fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>toolToVertex$2(
-tTool(item)))),setValueByPath(parentObject,["setup","tools"],transformedList)}const fromSessionResumption=getValueByPath(
-fromObject,["sessionResumption"]);parentObject!==void 0&&fromSessionResumption!=null&&setValueByPath(parentObject,["setu\
-p","sessionResumption"],fromSessionResumption);const fromInputAudioTranscription=getValueByPath(fromObject,["inputAudioT\
-ranscription"]);parentObject!==void 0&&fromInputAudioTranscription!=null&&setValueByPath(parentObject,["setup","inputAud\
-ioTranscription"],fromInputAudioTranscription);const fromOutputAudioTranscription=getValueByPath(fromObject,["outputAudi\
-oTranscription"]);parentObject!==void 0&&fromOutputAudioTranscription!=null&&setValueByPath(parentObject,["setup","outpu\
-tAudioTranscription"],fromOutputAudioTranscription);const fromRealtimeInputConfig=getValueByPath(fromObject,["realtimeIn\
-putConfig"]);parentObject!==void 0&&fromRealtimeInputConfig!=null&&setValueByPath(parentObject,["setup","realtimeInputCo\
-nfig"],fromRealtimeInputConfig);const fromContextWindowCompression=getValueByPath(fromObject,["contextWindowCompression"]);
-parentObject!==void 0&&fromContextWindowCompression!=null&&setValueByPath(parentObject,["setup","contextWindowCompressio\
-n"],fromContextWindowCompression);const fromProactivity=getValueByPath(fromObject,["proactivity"]);parentObject!==void 0&&
-fromProactivity!=null&&setValueByPath(parentObject,["setup","proactivity"],fromProactivity);const fromExplicitVadSignal=getValueByPath(
-fromObject,["explicitVadSignal"]);parentObject!==void 0&&fromExplicitVadSignal!=null&&setValueByPath(parentObject,["setu\
-p","explicitVadSignal"],fromExplicitVadSignal);const fromAvatarConfig=getValueByPath(fromObject,["avatarConfig"]);parentObject!==
-void 0&&fromAvatarConfig!=null&&setValueByPath(parentObject,["setup","avatarConfig"],fromAvatarConfig);const fromSafetySettings=getValueByPath(
-fromObject,["safetySettings"]);if(parentObject!==void 0&&fromSafetySettings!=null){let transformedList=fromSafetySettings;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(parentObject,["setup","\
-safetySettings"],transformedList)}const fromTranslationConfig=getValueByPath(fromObject,["translationConfig"]);parentObject!==
-void 0&&fromTranslationConfig!=null&&setValueByPath(parentObject,["setup","generationConfig","translationConfig"],fromTranslationConfig);
-const fromLabels=getValueByPath(fromObject,["labels"]);return parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,
-["setup","labels"],fromLabels),toObject}function liveConnectParametersToMldev(apiClient,fromObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["setup","model"],tModel(apiClient,fromModel));const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&setValueByPath(toObject,["config"],liveConnectConfigToMldev$1(fromConfig,
-toObject)),toObject}function liveConnectParametersToVertex(apiClient,fromObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["setup","model"],tModel(apiClient,fromModel));const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&setValueByPath(toObject,["config"],liveConnectConfigToVertex(fromConfig,
-toObject)),toObject}function liveMusicSetConfigParametersToMldev(fromObject){const toObject={},fromMusicGenerationConfig=getValueByPath(
-fromObject,["musicGenerationConfig"]);return fromMusicGenerationConfig!=null&&setValueByPath(toObject,["musicGenerationC\
-onfig"],fromMusicGenerationConfig),toObject}function liveMusicSetWeightedPromptsParametersToMldev(fromObject){const toObject={},
-fromWeightedPrompts=getValueByPath(fromObject,["weightedPrompts"]);if(fromWeightedPrompts!=null){let transformedList=fromWeightedPrompts;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["weightedProm\
-pts"],transformedList)}return toObject}function liveSendRealtimeInputParametersToMldev(fromObject){const toObject={},fromMedia=getValueByPath(
-fromObject,["media"]);if(fromMedia!=null){let transformedList=tBlobs(fromMedia);Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["mediaChunks"],transformedList)}const fromAudio=getValueByPath(
-fromObject,["audio"]);fromAudio!=null&&setValueByPath(toObject,["audio"],tAudioBlob(fromAudio));const fromAudioStreamEnd=getValueByPath(
-fromObject,["audioStreamEnd"]);fromAudioStreamEnd!=null&&setValueByPath(toObject,["audioStreamEnd"],fromAudioStreamEnd);
-const fromVideo=getValueByPath(fromObject,["video"]);fromVideo!=null&&setValueByPath(toObject,["video"],tImageBlob(fromVideo));
-const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(toObject,["text"],fromText);const fromActivityStart=getValueByPath(
-fromObject,["activityStart"]);fromActivityStart!=null&&setValueByPath(toObject,["activityStart"],fromActivityStart);const fromActivityEnd=getValueByPath(
-fromObject,["activityEnd"]);return fromActivityEnd!=null&&setValueByPath(toObject,["activityEnd"],fromActivityEnd),toObject}
-function liveSendRealtimeInputParametersToVertex(fromObject){const toObject={},fromMedia=getValueByPath(fromObject,["med\
-ia"]);if(fromMedia!=null){let transformedList=tBlobs(fromMedia);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>item)),setValueByPath(toObject,["mediaChunks"],transformedList)}const fromAudio=getValueByPath(fromObject,["au\
-dio"]);fromAudio!=null&&setValueByPath(toObject,["audio"],tAudioBlob(fromAudio));const fromAudioStreamEnd=getValueByPath(
-fromObject,["audioStreamEnd"]);fromAudioStreamEnd!=null&&setValueByPath(toObject,["audioStreamEnd"],fromAudioStreamEnd);
-const fromVideo=getValueByPath(fromObject,["video"]);fromVideo!=null&&setValueByPath(toObject,["video"],tImageBlob(fromVideo));
-const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(toObject,["text"],fromText);const fromActivityStart=getValueByPath(
-fromObject,["activityStart"]);fromActivityStart!=null&&setValueByPath(toObject,["activityStart"],fromActivityStart);const fromActivityEnd=getValueByPath(
-fromObject,["activityEnd"]);return fromActivityEnd!=null&&setValueByPath(toObject,["activityEnd"],fromActivityEnd),toObject}
-function liveServerMessageFromVertex(fromObject){const toObject={},fromSetupComplete=getValueByPath(fromObject,["setupCo\
-mplete"]);fromSetupComplete!=null&&setValueByPath(toObject,["setupComplete"],fromSetupComplete);const fromServerContent=getValueByPath(
-fromObject,["serverContent"]);fromServerContent!=null&&setValueByPath(toObject,["serverContent"],fromServerContent);const fromToolCall=getValueByPath(
-fromObject,["toolCall"]);fromToolCall!=null&&setValueByPath(toObject,["toolCall"],fromToolCall);const fromToolCallCancellation=getValueByPath(
-fromObject,["toolCallCancellation"]);fromToolCallCancellation!=null&&setValueByPath(toObject,["toolCallCancellation"],fromToolCallCancellation);
-const fromUsageMetadata=getValueByPath(fromObject,["usageMetadata"]);fromUsageMetadata!=null&&setValueByPath(toObject,["\
-usageMetadata"],usageMetadataFromVertex$1(fromUsageMetadata));const fromGoAway=getValueByPath(fromObject,["goAway"]);fromGoAway!=
-null&&setValueByPath(toObject,["goAway"],fromGoAway);const fromSessionResumptionUpdate=getValueByPath(fromObject,["sessi\
-onResumptionUpdate"]);fromSessionResumptionUpdate!=null&&setValueByPath(toObject,["sessionResumptionUpdate"],fromSessionResumptionUpdate);
-const fromVoiceActivityDetectionSignal=getValueByPath(fromObject,["voiceActivityDetectionSignal"]);fromVoiceActivityDetectionSignal!=
-null&&setValueByPath(toObject,["voiceActivityDetectionSignal"],fromVoiceActivityDetectionSignal);const fromVoiceActivity=getValueByPath(
-fromObject,["voiceActivity"]);return fromVoiceActivity!=null&&setValueByPath(toObject,["voiceActivity"],voiceActivityFromVertex(
-fromVoiceActivity)),toObject}function mcpServerToVertex$2(fromObject){const toObject={};if(getValueByPath(fromObject,["n\
-ame"])!==void 0)throw new Error("name parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise\
- Agent Platform mode.");if(getValueByPath(fromObject,["streamableHttpTransport"])!==void 0)throw new Error("streamableHt\
-tpTransport parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}
-function multiSpeakerVoiceConfigToVertex$1(fromObject){const toObject={},fromSpeakerVoiceConfigs=getValueByPath(fromObject,
-["speakerVoiceConfigs"]);if(fromSpeakerVoiceConfigs!=null){let transformedList=fromSpeakerVoiceConfigs;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>speakerVoiceConfigToVertex$1(item))),setValueByPath(toObject,["speakerVoiceCo\
-nfigs"],transformedList)}return toObject}function partToMldev$2(fromObject){const toObject={},fromMediaResolution=getValueByPath(
-fromObject,["mediaResolution"]);fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);
-const fromToolCall=getValueByPath(fromObject,["toolCall"]);fromToolCall!=null&&setValueByPath(toObject,["toolCall"],fromToolCall);
-const fromToolResponse=getValueByPath(fromObject,["toolResponse"]);fromToolResponse!=null&&setValueByPath(toObject,["too\
-lResponse"],fromToolResponse);const fromAudioTranscription=getValueByPath(fromObject,["audioTranscription"]);fromAudioTranscription!=
-null&&setValueByPath(toObject,["audioTranscription"],fromAudioTranscription);const fromCodeExecutionResult=getValueByPath(
-fromObject,["codeExecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(toObject,["codeExecutionResult"],fromCodeExecutionResult);
-const fromExecutableCode=getValueByPath(fromObject,["executableCode"]);fromExecutableCode!=null&&setValueByPath(toObject,
-["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(
-toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(fromObject,["functionCall"]);fromFunctionCall!=
-null&&setValueByPath(toObject,["functionCall"],functionCallToMldev$2(fromFunctionCall));const fromFunctionResponse=getValueByPath(
-fromObject,["functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,["functionResponse"],fromFunctionResponse);
-const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=null&&setValueByPath(toObject,["inlineDat\
-a"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(toObject,["text"],
-fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&setValueByPath(toObject,["thought"],
-fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);fromThoughtSignature!=null&&setValueByPath(
-toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(fromObject,["videoMetadata"]);
-fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata);const fromPartMetadata=getValueByPath(
-fromObject,["partMetadata"]);fromPartMetadata!=null&&setValueByPath(toObject,["partMetadata"],fromPartMetadata);const fromMediaProcessing=getValueByPath(
-fromObject,["mediaProcessing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);
-const fromSpeechMetadata=getValueByPath(fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,
-["speechMetadata"],fromSpeechMetadata),toObject}function partToVertex$2(fromObject){const toObject={},fromMediaResolution=getValueByPath(
-fromObject,["mediaResolution"]);if(fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution),
-getValueByPath(fromObject,["toolCall"])!==void 0)throw new Error("toolCall parameter is only supported in Gemini Develop\
-er API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["toolResponse"])!==void 0)throw new Error(
-"toolResponse parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
-const fromAudioTranscription=getValueByPath(fromObject,["audioTranscription"]);fromAudioTranscription!=null&&setValueByPath(
-toObject,["audioTranscription"],fromAudioTranscription);const fromCodeExecutionResult=getValueByPath(fromObject,["codeEx\
-ecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(toObject,["codeExecutionResult"],fromCodeExecutionResult);
-const fromExecutableCode=getValueByPath(fromObject,["executableCode"]);fromExecutableCode!=null&&setValueByPath(toObject,
-["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(
-toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(fromObject,["functionCall"]);fromFunctionCall!=
-null&&setValueByPath(toObject,["functionCall"],fromFunctionCall);const fromFunctionResponse=getValueByPath(fromObject,["\
-functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,["functionResponse"],functionResponseToVertex$2(
-fromFunctionResponse));const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=null&&setValueByPath(
-toObject,["inlineData"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(
-toObject,["text"],fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&setValueByPath(toObject,
-["thought"],fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);fromThoughtSignature!=
-null&&setValueByPath(toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(fromObject,
-["videoMetadata"]);if(fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata),getValueByPath(
-fromObject,["partMetadata"])!==void 0)throw new Error("partMetadata parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");const fromMediaProcessing=getValueByPath(fromObject,["mediaProcess\
-ing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);const fromSpeechMetadata=getValueByPath(
-fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,["speechMetadata"],fromSpeechMetadata),
-toObject}function replicatedVoiceConfigToVertex$1(fromObject){const toObject={},fromMimeType=getValueByPath(fromObject,[
-"mimeType"]);fromMimeType!=null&&setValueByPath(toObject,["mimeType"],fromMimeType);const fromVoiceSampleAudio=getValueByPath(
-fromObject,["voiceSampleAudio"]);if(fromVoiceSampleAudio!=null&&setValueByPath(toObject,["voiceSampleAudio"],fromVoiceSampleAudio),
-getValueByPath(fromObject,["consentAudio"])!==void 0)throw new Error("consentAudio parameter is only supported in Gemini\
- Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["voiceConsentSignatur\
-e"])!==void 0)throw new Error("voiceConsentSignature parameter is only supported in Gemini Developer API mode, not in Ge\
-mini Enterprise Agent Platform mode.");return toObject}function safetySettingToMldev$2(fromObject){const toObject={},fromCategory=getValueByPath(
-fromObject,["category"]);if(fromCategory!=null&&setValueByPath(toObject,["category"],fromCategory),getValueByPath(fromObject,
-["method"])!==void 0)throw new Error("method parameter is only supported in Gemini Enterprise Agent Platform mode, not i\
-n Gemini Developer API mode.");const fromThreshold=getValueByPath(fromObject,["threshold"]);return fromThreshold!=null&&
-setValueByPath(toObject,["threshold"],fromThreshold),toObject}function sessionResumptionConfigToMldev$1(fromObject){const toObject={},
-fromHandle=getValueByPath(fromObject,["handle"]);if(fromHandle!=null&&setValueByPath(toObject,["handle"],fromHandle),getValueByPath(
-fromObject,["transparent"])!==void 0)throw new Error("transparent parameter is only supported in Gemini Enterprise Agent\
- Platform mode, not in Gemini Developer API mode.");return toObject}function speakerVoiceConfigToVertex$1(fromObject){const toObject={},
-fromSpeaker=getValueByPath(fromObject,["speaker"]);fromSpeaker!=null&&setValueByPath(toObject,["speaker"],fromSpeaker);const fromVoiceConfig=getValueByPath(
-fromObject,["voiceConfig"]);return fromVoiceConfig!=null&&setValueByPath(toObject,["voiceConfig"],voiceConfigToVertex$1(
-fromVoiceConfig)),toObject}function speechConfigToVertex$1(fromObject){const toObject={},fromVoiceConfig=getValueByPath(
-fromObject,["voiceConfig"]);fromVoiceConfig!=null&&setValueByPath(toObject,["voiceConfig"],voiceConfigToVertex$1(fromVoiceConfig));
-const fromLanguageCode=getValueByPath(fromObject,["languageCode"]);fromLanguageCode!=null&&setValueByPath(toObject,["lan\
-guageCode"],fromLanguageCode);const fromMultiSpeakerVoiceConfig=getValueByPath(fromObject,["multiSpeakerVoiceConfig"]);return fromMultiSpeakerVoiceConfig!=
-null&&setValueByPath(toObject,["multiSpeakerVoiceConfig"],multiSpeakerVoiceConfigToVertex$1(fromMultiSpeakerVoiceConfig)),
-toObject}function toolToMldev$2(fromObject){const toObject={};if(getValueByPath(fromObject,["retrieval"])!==void 0)throw new Error(
-"retrieval parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromGoogleMaps=getValueByPath(
-fromObject,["googleMaps"]);fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],googleMapsToMldev$2(fromGoogleMaps));
-const fromMcpServers=getValueByPath(fromObject,["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["mcpServers"],
-transformedList)}const fromCodeExecution=getValueByPath(fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(
-toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(fromObject,["computerUse"]);if(fromComputerUse!=
-null&&setValueByPath(toObject,["computerUse"],fromComputerUse),getValueByPath(fromObject,["enterpriseWebSearch"])!==void 0)
-throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(getValueByPath(fromObject,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch parameter is \
-only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromFunctionDeclarations=getValueByPath(
-fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=null){let transformedList=fromFunctionDeclarations;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["functionDeclaratio\
-ns"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(
-toObject,["googleSearch"],googleSearchToMldev$2(fromGoogleSearch));const fromGoogleSearchRetrieval=getValueByPath(fromObject,
-["googleSearchRetrieval"]);if(fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],fromGoogleSearchRetrieval),
-getValueByPath(fromObject,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported i\
-n Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext);const fromFileSearch=getValueByPath(
-fromObject,["fileSearch"]);return fromFileSearch!=null&&setValueByPath(toObject,["fileSearch"],fromFileSearch),toObject}
-function toolToVertex$2(fromObject){const toObject={},fromRetrieval=getValueByPath(fromObject,["retrieval"]);fromRetrieval!=
-null&&setValueByPath(toObject,["retrieval"],fromRetrieval);const fromGoogleMaps=getValueByPath(fromObject,["googleMaps"]);
-fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],fromGoogleMaps);const fromMcpServers=getValueByPath(fromObject,
-["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>mcpServerToVertex$2(item))),setValueByPath(toObject,["mcpServers"],transformedList)}const fromCodeExecution=getValueByPath(
-fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(
-fromObject,["computerUse"]);fromComputerUse!=null&&setValueByPath(toObject,["computerUse"],fromComputerUse);const fromEnterpriseWebSearch=getValueByPath(
-fromObject,["enterpriseWebSearch"]);fromEnterpriseWebSearch!=null&&setValueByPath(toObject,["enterpriseWebSearch"],fromEnterpriseWebSearch);
-const fromExaAiSearch=getValueByPath(fromObject,["exaAiSearch"]);fromExaAiSearch!=null&&setValueByPath(toObject,["exaAiS\
-earch"],fromExaAiSearch);const fromFunctionDeclarations=getValueByPath(fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=
-null){let transformedList=fromFunctionDeclarations;Array.isArray(transformedList)&&(transformedList=transformedList.map(
-item=>item)),setValueByPath(toObject,["functionDeclarations"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,
-["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(toObject,["googleSearch"],fromGoogleSearch);const fromGoogleSearchRetrieval=getValueByPath(
-fromObject,["googleSearchRetrieval"]);fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],
-fromGoogleSearchRetrieval);const fromParallelAiSearch=getValueByPath(fromObject,["parallelAiSearch"]);fromParallelAiSearch!=
-null&&setValueByPath(toObject,["parallelAiSearch"],fromParallelAiSearch);const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);if(fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext),getValueByPath(fromObject,
-["fileSearch"])!==void 0)throw new Error("fileSearch parameter is only supported in Gemini Developer API mode, not in Ge\
-mini Enterprise Agent Platform mode.");return toObject}function usageMetadataFromVertex$1(fromObject){const toObject={},
-fromResponseTokenCount=getValueByPath(fromObject,["candidatesTokenCount"]);fromResponseTokenCount!=null&&setValueByPath(
-toObject,["responseTokenCount"],fromResponseTokenCount);const fromResponseTokensDetails=getValueByPath(fromObject,["cand\
-idatesTokensDetails"]);if(fromResponseTokensDetails!=null){let transformedList=fromResponseTokensDetails;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["responseTokensDetails"],transformedList)}const fromCacheTokensDetails=getValueByPath(
-fromObject,["cacheTokensDetails"]);if(fromCacheTokensDetails!=null){let transformedList=fromCacheTokensDetails;Array.isArray(
-transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["cacheTokensDetails"],transformedList)}
-const fromCachedContentTokenCount=getValueByPath(fromObject,["cachedContentTokenCount"]);fromCachedContentTokenCount!=null&&
-setValueByPath(toObject,["cachedContentTokenCount"],fromCachedContentTokenCount);const fromPromptTokenCount=getValueByPath(
-fromObject,["promptTokenCount"]);fromPromptTokenCount!=null&&setValueByPath(toObject,["promptTokenCount"],fromPromptTokenCount);
-const fromPromptTokensDetails=getValueByPath(fromObject,["promptTokensDetails"]);if(fromPromptTokensDetails!=null){let transformedList=fromPromptTokensDetails;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["promptTokens\
-Details"],transformedList)}const fromThoughtsTokenCount=getValueByPath(fromObject,["thoughtsTokenCount"]);fromThoughtsTokenCount!=
-null&&setValueByPath(toObject,["thoughtsTokenCount"],fromThoughtsTokenCount);const fromToolUsePromptTokenCount=getValueByPath(
-fromObject,["toolUsePromptTokenCount"]);fromToolUsePromptTokenCount!=null&&setValueByPath(toObject,["toolUsePromptTokenC\
-ount"],fromToolUsePromptTokenCount);const fromToolUsePromptTokensDetails=getValueByPath(fromObject,["toolUsePromptTokens\
-Details"]);if(fromToolUsePromptTokensDetails!=null){let transformedList=fromToolUsePromptTokensDetails;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["toolUsePromptTokensDetails"],transformedList)}
-const fromTotalTokenCount=getValueByPath(fromObject,["totalTokenCount"]);fromTotalTokenCount!=null&&setValueByPath(toObject,
-["totalTokenCount"],fromTotalTokenCount);const fromTrafficType=getValueByPath(fromObject,["trafficType"]);return fromTrafficType!=
-null&&setValueByPath(toObject,["trafficType"],fromTrafficType),toObject}function voiceActivityFromVertex(fromObject){const toObject={},
-fromVoiceActivityType=getValueByPath(fromObject,["type"]);fromVoiceActivityType!=null&&setValueByPath(toObject,["voiceAc\
-tivityType"],fromVoiceActivityType);const fromAudioOffset=getValueByPath(fromObject,["audioOffset"]);return fromAudioOffset!=
-null&&setValueByPath(toObject,["audioOffset"],fromAudioOffset),toObject}function voiceConfigToVertex$1(fromObject){const toObject={},
-fromReplicatedVoiceConfig=getValueByPath(fromObject,["replicatedVoiceConfig"]);fromReplicatedVoiceConfig!=null&&setValueByPath(
-toObject,["replicatedVoiceConfig"],replicatedVoiceConfigToVertex$1(fromReplicatedVoiceConfig));const fromPrebuiltVoiceConfig=getValueByPath(
-fromObject,["prebuiltVoiceConfig"]);fromPrebuiltVoiceConfig!=null&&setValueByPath(toObject,["prebuiltVoiceConfig"],fromPrebuiltVoiceConfig);
-const fromVoice=getValueByPath(fromObject,["voice"]);return fromVoice!=null&&setValueByPath(toObject,["voice"],fromVoice),
-toObject}function authConfigToMldev$1(fromObject,_rootObject){const toObject={},fromApiKey=getValueByPath(fromObject,["a\
-piKey"]);if(fromApiKey!=null&&setValueByPath(toObject,["apiKey"],fromApiKey),getValueByPath(fromObject,["apiKeyConfig"])!==
-void 0)throw new Error("apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(getValueByPath(fromObject,["authType"])!==void 0)throw new Error("authType parameter is only s\
-upported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["go\
-ogleServiceAccountConfig"])!==void 0)throw new Error("googleServiceAccountConfig parameter is only supported in Gemini E\
-nterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["httpBasicAuthConfig"])!==
-void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in\
- Gemini Developer API mode.");if(getValueByPath(fromObject,["oauthConfig"])!==void 0)throw new Error("oauthConfig parame\
-ter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,
-["oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent Platform mod\
-e, not in Gemini Developer API mode.");return toObject}function candidateFromMldev(fromObject,rootObject){const toObject={},
-fromContent=getValueByPath(fromObject,["content"]);fromContent!=null&&setValueByPath(toObject,["content"],fromContent);const fromCitationMetadata=getValueByPath(
-fromObject,["citationMetadata"]);fromCitationMetadata!=null&&setValueByPath(toObject,["citationMetadata"],citationMetadataFromMldev(
-fromCitationMetadata));const fromTokenCount=getValueByPath(fromObject,["tokenCount"]);fromTokenCount!=null&&setValueByPath(
-toObject,["tokenCount"],fromTokenCount);const fromFinishReason=getValueByPath(fromObject,["finishReason"]);fromFinishReason!=
-null&&setValueByPath(toObject,["finishReason"],fromFinishReason);const fromGroundingMetadata=getValueByPath(fromObject,[
-"groundingMetadata"]);fromGroundingMetadata!=null&&setValueByPath(toObject,["groundingMetadata"],fromGroundingMetadata);
-const fromAvgLogprobs=getValueByPath(fromObject,["avgLogprobs"]);fromAvgLogprobs!=null&&setValueByPath(toObject,["avgLog\
-probs"],fromAvgLogprobs);const fromIndex=getValueByPath(fromObject,["index"]);fromIndex!=null&&setValueByPath(toObject,[
-"index"],fromIndex);const fromLogprobsResult=getValueByPath(fromObject,["logprobsResult"]);fromLogprobsResult!=null&&setValueByPath(
-toObject,["logprobsResult"],fromLogprobsResult);const fromSafetyRatings=getValueByPath(fromObject,["safetyRatings"]);if(fromSafetyRatings!=
-null){let transformedList=fromSafetyRatings;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["safetyRatings"],transformedList)}const fromUrlContextMetadata=getValueByPath(fromObject,["urlC\
-ontextMetadata"]);fromUrlContextMetadata!=null&&setValueByPath(toObject,["urlContextMetadata"],fromUrlContextMetadata);const fromContinuationToken=getValueByPath(
-fromObject,["continuationToken"]);return fromContinuationToken!=null&&setValueByPath(toObject,["continuationToken"],fromContinuationToken),
-toObject}function citationMetadataFromMldev(fromObject,_rootObject){const toObject={},fromCitations=getValueByPath(fromObject,
-["citationSources"]);if(fromCitations!=null){let transformedList=fromCitations;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["citations"],transformedList)}return toObject}function computeTokensParametersToVertex(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromContents=getValueByPath(fromObject,["contents"]);if(fromContents!=null){let transformedList=tContents(
-fromContents);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>contentToVertex$1(item))),setValueByPath(
-toObject,["contents"],transformedList)}return toObject}function computeTokensResponseFromVertex(fromObject,_rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromTokensInfo=getValueByPath(fromObject,["tokensInfo"]);if(fromTokensInfo!=
-null){let transformedList=fromTokensInfo;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["tokensInfo"],transformedList)}return toObject}function contentEmbeddingFromVertex(fromObject,rootObject){
-const toObject={},fromValues=getValueByPath(fromObject,["values"]);fromValues!=null&&setValueByPath(toObject,["values"],
-fromValues);const fromStatistics=getValueByPath(fromObject,["statistics"]);return fromStatistics!=null&&setValueByPath(toObject,
-["statistics"],contentEmbeddingStatisticsFromVertex(fromStatistics)),toObject}function contentEmbeddingStatisticsFromVertex(fromObject,_rootObject){
-const toObject={},fromTruncated=getValueByPath(fromObject,["truncated"]);fromTruncated!=null&&setValueByPath(toObject,["\
-truncated"],fromTruncated);const fromTokenCount=getValueByPath(fromObject,["token_count"]);fromTokenCount!=null&&setValueByPath(
-toObject,["tokenCount"],fromTokenCount);const fromTokensDetails=getValueByPath(fromObject,["tokensDetails"]);if(fromTokensDetails!=
-null){let transformedList=fromTokensDetails;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["tokensDetails"],transformedList)}return toObject}function contentToMldev$1(fromObject,rootObject){
-const toObject={},fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>partToMldev$1(item))),setValueByPath(toObject,["par\
-ts"],transformedList)}const fromRole=getValueByPath(fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,
-["role"],fromRole),toObject}function contentToVertex$1(fromObject,rootObject){const toObject={},fromParts=getValueByPath(
-fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>partToVertex$1(item))),setValueByPath(toObject,["parts"],transformedList)}const fromRole=getValueByPath(
-fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,["role"],fromRole),toObject}function controlReferenceConfigToVertex(fromObject,_rootObject){
-const toObject={},fromControlType=getValueByPath(fromObject,["controlType"]);fromControlType!=null&&setValueByPath(toObject,
-["controlType"],fromControlType);const fromEnableControlImageComputation=getValueByPath(fromObject,["enableControlImageC\
-omputation"]);return fromEnableControlImageComputation!=null&&setValueByPath(toObject,["computeControl"],fromEnableControlImageComputation),
-toObject}function countTokensConfigToMldev(fromObject,_rootObject){const toObject={};if(getValueByPath(fromObject,["syst\
-emInstruction"])!==void 0)throw new Error("systemInstruction parameter is only supported in Gemini Enterprise Agent Plat\
-form mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["tools"])!==void 0)throw new Error("tools p\
-arameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["generationConfig"])!==void 0)throw new Error("generationConfig parameter is only supported in Gemini Enterp\
-rise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function countTokensConfigToVertex(fromObject,parentObject,rootObject){
-const toObject={},fromSystemInstruction=getValueByPath(fromObject,["systemInstruction"]);parentObject!==void 0&&fromSystemInstruction!=
-null&&setValueByPath(parentObject,["systemInstruction"],contentToVertex$1(tContent(fromSystemInstruction)));const fromTools=getValueByPath(
-fromObject,["tools"]);if(parentObject!==void 0&&fromTools!=null){let transformedList=fromTools;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>toolToVertex$1(item))),setValueByPath(parentObject,["tools"],transformedList)}
-const fromGenerationConfig=getValueByPath(fromObject,["generationConfig"]);return parentObject!==void 0&&fromGenerationConfig!=
-null&&setValueByPath(parentObject,["generationConfig"],generationConfigToVertex(fromGenerationConfig)),toObject}function countTokensParametersToMldev(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromContents=getValueByPath(fromObject,["contents"]);if(fromContents!=null){let transformedList=tContents(
-fromContents);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>contentToMldev$1(item))),setValueByPath(
-toObject,["contents"],transformedList)}const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&countTokensConfigToMldev(
-fromConfig),toObject}function countTokensParametersToVertex(apiClient,fromObject,rootObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],tModel(apiClient,fromModel));const fromContents=getValueByPath(
-fromObject,["contents"]);if(fromContents!=null){let transformedList=tContents(fromContents);Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>contentToVertex$1(item))),setValueByPath(toObject,["contents"],transformedList)}
-const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&countTokensConfigToVertex(fromConfig,toObject),
-toObject}function countTokensResponseFromMldev(fromObject,_rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromTotalTokens=getValueByPath(fromObject,["totalTokens"]);fromTotalTokens!=null&&setValueByPath(toObject,["totalT\
-okens"],fromTotalTokens);const fromCachedContentTokenCount=getValueByPath(fromObject,["cachedContentTokenCount"]);return fromCachedContentTokenCount!=
-null&&setValueByPath(toObject,["cachedContentTokenCount"],fromCachedContentTokenCount),toObject}function countTokensResponseFromVertex(fromObject,_rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromTotalTokens=getValueByPath(fromObject,["totalTokens"]);return fromTotalTokens!=
-null&&setValueByPath(toObject,["totalTokens"],fromTotalTokens),toObject}function deleteModelParametersToMldev(apiClient,fromObject,_rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);return fromModel!=null&&setValueByPath(toObject,["_url",
-"name"],tModel(apiClient,fromModel)),toObject}function deleteModelParametersToVertex(apiClient,fromObject,_rootObject){const toObject={},
-fromModel=getValueByPath(fromObject,["model"]);return fromModel!=null&&setValueByPath(toObject,["_url","name"],tModel(apiClient,
-fromModel)),toObject}function deleteModelResponseFromMldev(fromObject,_rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse),
-toObject}function deleteModelResponseFromVertex(fromObject,_rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse),
-toObject}function editImageConfigToVertex(fromObject,parentObject,_rootObject){const toObject={},fromOutputGcsUri=getValueByPath(
-fromObject,["outputGcsUri"]);parentObject!==void 0&&fromOutputGcsUri!=null&&setValueByPath(parentObject,["parameters","s\
-torageUri"],fromOutputGcsUri);const fromNegativePrompt=getValueByPath(fromObject,["negativePrompt"]);parentObject!==void 0&&
-fromNegativePrompt!=null&&setValueByPath(parentObject,["parameters","negativePrompt"],fromNegativePrompt);const fromNumberOfImages=getValueByPath(
-fromObject,["numberOfImages"]);parentObject!==void 0&&fromNumberOfImages!=null&&setValueByPath(parentObject,["parameters",
-"sampleCount"],fromNumberOfImages);const fromAspectRatio=getValueByPath(fromObject,["aspectRatio"]);parentObject!==void 0&&
-fromAspectRatio!=null&&setValueByPath(parentObject,["parameters","aspectRatio"],fromAspectRatio);const fromGuidanceScale=getValueByPath(
-fromObject,["guidanceScale"]);parentObject!==void 0&&fromGuidanceScale!=null&&setValueByPath(parentObject,["parameters",
-"guidanceScale"],fromGuidanceScale);const fromSeed=getValueByPath(fromObject,["seed"]);parentObject!==void 0&&fromSeed!=
-null&&setValueByPath(parentObject,["parameters","seed"],fromSeed);const fromSafetyFilterLevel=getValueByPath(fromObject,
-["safetyFilterLevel"]);parentObject!==void 0&&fromSafetyFilterLevel!=null&&setValueByPath(parentObject,["parameters","sa\
-fetySetting"],fromSafetyFilterLevel);const fromPersonGeneration=getValueByPath(fromObject,["personGeneration"]);parentObject!==
-void 0&&fromPersonGeneration!=null&&setValueByPath(parentObject,["parameters","personGeneration"],fromPersonGeneration);
-const fromIncludeSafetyAttributes=getValueByPath(fromObject,["includeSafetyAttributes"]);parentObject!==void 0&&fromIncludeSafetyAttributes!=
-null&&setValueByPath(parentObject,["parameters","includeSafetyAttributes"],fromIncludeSafetyAttributes);const fromIncludeRaiReason=getValueByPath(
-fromObject,["includeRaiReason"]);parentObject!==void 0&&fromIncludeRaiReason!=null&&setValueByPath(parentObject,["parame\
-ters","includeRaiReason"],fromIncludeRaiReason);const fromLanguage=getValueByPath(fromObject,["language"]);parentObject!==
-void 0&&fromLanguage!=null&&setValueByPath(parentObject,["parameters","language"],fromLanguage);const fromOutputMimeType=getValueByPath(
-fromObject,["outputMimeType"]);parentObject!==void 0&&fromOutputMimeType!=null&&setValueByPath(parentObject,["parameters",
-"outputOptions","mimeType"],fromOutputMimeType);const fromOutputCompressionQuality=getValueByPath(fromObject,["outputCom\
-pressionQuality"]);parentObject!==void 0&&fromOutputCompressionQuality!=null&&setValueByPath(parentObject,["parameters",
-"outputOptions","compressionQuality"],fromOutputCompressionQuality);const fromAddWatermark=getValueByPath(fromObject,["a\
-ddWatermark"]);parentObject!==void 0&&fromAddWatermark!=null&&setValueByPath(parentObject,["parameters","addWatermark"],
-fromAddWatermark);const fromLabels=getValueByPath(fromObject,["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(
-parentObject,["labels"],fromLabels);const fromEditMode=getValueByPath(fromObject,["editMode"]);parentObject!==void 0&&fromEditMode!=
-null&&setValueByPath(parentObject,["parameters","editMode"],fromEditMode);const fromBaseSteps=getValueByPath(fromObject,
-["baseSteps"]);return parentObject!==void 0&&fromBaseSteps!=null&&setValueByPath(parentObject,["parameters","editConfig",
-"baseSteps"],fromBaseSteps),toObject}function editImageParametersInternalToVertex(apiClient,fromObject,rootObject){const toObject={},
-fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],tModel(apiClient,
-fromModel));const fromPrompt=getValueByPath(fromObject,["prompt"]);fromPrompt!=null&&setValueByPath(toObject,["instances\
-[0]","prompt"],fromPrompt);const fromReferenceImages=getValueByPath(fromObject,["referenceImages"]);if(fromReferenceImages!=
-null){let transformedList=fromReferenceImages;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>referenceImageAPIInternalToVertex(
-item))),setValueByPath(toObject,["instances[0]","referenceImages"],transformedList)}const fromConfig=getValueByPath(fromObject,
-["config"]);return fromConfig!=null&&editImageConfigToVertex(fromConfig,toObject),toObject}function editImageResponseFromVertex(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromGeneratedImages=getValueByPath(fromObject,["predictions"]);if(fromGeneratedImages!=
-null){let transformedList=fromGeneratedImages;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>generatedImageFromVertex(
-item))),setValueByPath(toObject,["generatedImages"],transformedList)}return toObject}function embedContentConfigToMldev(fromObject,parentObject,_rootObject){
-const toObject={},fromTaskType=getValueByPath(fromObject,["taskType"]);parentObject!==void 0&&fromTaskType!=null&&setValueByPath(
-parentObject,["requests[]","taskType"],fromTaskType);const fromTitle=getValueByPath(fromObject,["title"]);parentObject!==
-void 0&&fromTitle!=null&&setValueByPath(parentObject,["requests[]","title"],fromTitle);const fromOutputDimensionality=getValueByPath(
-fromObject,["outputDimensionality"]);if(parentObject!==void 0&&fromOutputDimensionality!=null&&setValueByPath(parentObject,
-["requests[]","outputDimensionality"],fromOutputDimensionality),getValueByPath(fromObject,["mimeType"])!==void 0)throw new Error(
-"mimeType parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["autoTruncate"])!==void 0)throw new Error("autoTruncate parameter is only supported in Gemini Enterprise Age\
-nt Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["documentOcr"])!==void 0)throw new Error(
-"documentOcr parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["audioTrackExtraction"])!==void 0)throw new Error("audioTrackExtraction parameter is only supported in Gemin\
-i Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function embedContentConfigToVertex(fromObject,parentObject,rootObject){
-const toObject={};let discriminatorTaskType=getValueByPath(rootObject,["embeddingApiType"]);if(discriminatorTaskType===void 0&&
-(discriminatorTaskType="PREDICT"),discriminatorTaskType==="PREDICT"){const fromTaskType=getValueByPath(fromObject,["task\
-Type"]);parentObject!==void 0&&fromTaskType!=null&&setValueByPath(parentObject,["instances[]","task_type"],fromTaskType)}else if(discriminatorTaskType===
-"EMBED_CONTENT"){const fromTaskType=getValueByPath(fromObject,["taskType"]);parentObject!==void 0&&fromTaskType!=null&&setValueByPath(
-parentObject,["embedContentConfig","taskType"],fromTaskType)}let discriminatorTitle=getValueByPath(rootObject,["embeddin\
-gApiType"]);if(discriminatorTitle===void 0&&(discriminatorTitle="PREDICT"),discriminatorTitle==="PREDICT"){const fromTitle=getValueByPath(
-fromObject,["title"]);parentObject!==void 0&&fromTitle!=null&&setValueByPath(parentObject,["instances[]","title"],fromTitle)}else if(discriminatorTitle===
-"EMBED_CONTENT"){const fromTitle=getValueByPath(fromObject,["title"]);parentObject!==void 0&&fromTitle!=null&&setValueByPath(
-parentObject,["embedContentConfig","title"],fromTitle)}let discriminatorOutputDimensionality=getValueByPath(rootObject,[
-"embeddingApiType"]);if(discriminatorOutputDimensionality===void 0&&(discriminatorOutputDimensionality="PREDICT"),discriminatorOutputDimensionality===
-"PREDICT"){const fromOutputDimensionality=getValueByPath(fromObject,["outputDimensionality"]);parentObject!==void 0&&fromOutputDimensionality!=
-null&&setValueByPath(parentObject,["parameters","outputDimensionality"],fromOutputDimensionality)}else if(discriminatorOutputDimensionality===
-"EMBED_CONTENT"){const fromOutputDimensionality=getValueByPath(fromObject,["outputDimensionality"]);parentObject!==void 0&&
-fromOutputDimensionality!=null&&setValueByPath(parentObject,["embedContentConfig","outputDimensionality"],fromOutputDimensionality)}
-let discriminatorMimeType=getValueByPath(rootObject,["embeddingApiType"]);if(discriminatorMimeType===void 0&&(discriminatorMimeType=
-"PREDICT"),discriminatorMimeType==="PREDICT"){const fromMimeType=getValueByPath(fromObject,["mimeType"]);parentObject!==
-void 0&&fromMimeType!=null&&setValueByPath(parentObject,["instances[]","mimeType"],fromMimeType)}let discriminatorAutoTruncate=getValueByPath(
-rootObject,["embeddingApiType"]);if(discriminatorAutoTruncate===void 0&&(discriminatorAutoTruncate="PREDICT"),discriminatorAutoTruncate===
-"PREDICT"){const fromAutoTruncate=getValueByPath(fromObject,["autoTruncate"]);parentObject!==void 0&&fromAutoTruncate!=null&&
-setValueByPath(parentObject,["parameters","autoTruncate"],fromAutoTruncate)}else if(discriminatorAutoTruncate==="EMBED_C\
-ONTENT"){const fromAutoTruncate=getValueByPath(fromObject,["autoTruncate"]);parentObject!==void 0&&fromAutoTruncate!=null&&
-setValueByPath(parentObject,["embedContentConfig","autoTruncate"],fromAutoTruncate)}let discriminatorDocumentOcr=getValueByPath(
-rootObject,["embeddingApiType"]);if(discriminatorDocumentOcr===void 0&&(discriminatorDocumentOcr="PREDICT"),discriminatorDocumentOcr===
-"EMBED_CONTENT"){const fromDocumentOcr=getValueByPath(fromObject,["documentOcr"]);parentObject!==void 0&&fromDocumentOcr!=
-null&&setValueByPath(parentObject,["embedContentConfig","documentOcr"],fromDocumentOcr)}let discriminatorAudioTrackExtraction=getValueByPath(
-rootObject,["embeddingApiType"]);if(discriminatorAudioTrackExtraction===void 0&&(discriminatorAudioTrackExtraction="PRED\
-ICT"),discriminatorAudioTrackExtraction==="EMBED_CONTENT"){const fromAudioTrackExtraction=getValueByPath(fromObject,["au\
-dioTrackExtraction"]);parentObject!==void 0&&fromAudioTrackExtraction!=null&&setValueByPath(parentObject,["embedContentC\
-onfig","audioTrackExtraction"],fromAudioTrackExtraction)}return toObject}function embedContentParametersPrivateToMldev(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromContents=getValueByPath(fromObject,["contents"]);if(fromContents!=null){let transformedList=tContentsForEmbed(
-apiClient,fromContents);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(
-toObject,["requests[]","content"],transformedList)}const fromContent=getValueByPath(fromObject,["content"]);fromContent!=
-null&&contentToMldev$1(tContent(fromContent));const fromConfig=getValueByPath(fromObject,["config"]);fromConfig!=null&&embedContentConfigToMldev(
-fromConfig,toObject);const fromModelForEmbedContent=getValueByPath(fromObject,["model"]);return fromModelForEmbedContent!==
-void 0&&setValueByPath(toObject,["requests[]","model"],tModel(apiClient,fromModelForEmbedContent)),toObject}function embedContentParametersPrivateToVertex(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));let discriminatorContents=getValueByPath(rootObject,["embeddingApiType"]);if(discriminatorContents===
-void 0&&(discriminatorContents="PREDICT"),discriminatorContents==="PREDICT"){const fromContents=getValueByPath(fromObject,
-["contents"]);if(fromContents!=null){let transformedList=tContentsForEmbed(apiClient,fromContents);Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["instances[]","content"],transformedList)}}let discriminatorContent=getValueByPath(
-rootObject,["embeddingApiType"]);if(discriminatorContent===void 0&&(discriminatorContent="PREDICT"),discriminatorContent===
-"EMBED_CONTENT"){const fromContent=getValueByPath(fromObject,["content"]);fromContent!=null&&setValueByPath(toObject,["c\
-ontent"],contentToVertex$1(tContent(fromContent)))}const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=
-null&&embedContentConfigToVertex(fromConfig,toObject,rootObject),toObject}function embedContentResponseFromMldev(fromObject,_rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromEmbeddings=getValueByPath(fromObject,["embeddings"]);if(fromEmbeddings!=
-null){let transformedList=fromEmbeddings;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["embeddings"],transformedList)}const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=
-null&&setValueByPath(toObject,["metadata"],fromMetadata);const fromUsageMetadata=getValueByPath(fromObject,["usageMetada\
-ta"]);return fromUsageMetadata!=null&&setValueByPath(toObject,["usageMetadata"],fromUsageMetadata),toObject}function embedContentResponseFromVertex(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromEmbeddings=getValueByPath(fromObject,["predictions[]","embed\
-dings"]);if(fromEmbeddings!=null){let transformedList=fromEmbeddings;Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>contentEmbeddingFromVertex(item))),setValueByPath(toObject,["embeddings"],transformedList)}const fromMetadata=getValueByPath(
-fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);const fromTruncated=getValueByPath(
-fromObject,["truncated"]);fromTruncated!=null&&setValueByPath(toObject,["truncated"],fromTruncated);const fromUsageMetadata=getValueByPath(
-fromObject,["usageMetadata"]);if(fromUsageMetadata!=null&&setValueByPath(toObject,["usageMetadata"],usageMetadataFromVertex(
-fromUsageMetadata)),rootObject&&getValueByPath(rootObject,["embeddingApiType"])==="EMBED_CONTENT"){const embedding=getValueByPath(
-fromObject,["embedding"]),usageMetadata=getValueByPath(fromObject,["usageMetadata"]),truncated=getValueByPath(fromObject,
-["truncated"]);if(embedding){const stats={};usageMetadata&&usageMetadata.promptTokenCount&&(stats.tokenCount=usageMetadata.
-promptTokenCount),usageMetadata&&usageMetadata.promptTokensDetails&&(stats.tokensDetails=usageMetadata.promptTokensDetails),
-truncated&&(stats.truncated=truncated),embedding.statistics=stats,setValueByPath(toObject,["embeddings"],[embedding])}}return toObject}
-function endpointFromVertex(fromObject,_rootObject){const toObject={},fromName=getValueByPath(fromObject,["endpoint"]);fromName!=
-null&&setValueByPath(toObject,["name"],fromName);const fromDeployedModelId=getValueByPath(fromObject,["deployedModelId"]);
-return fromDeployedModelId!=null&&setValueByPath(toObject,["deployedModelId"],fromDeployedModelId),toObject}function functionCallToMldev$1(fromObject,_rootObject){
-const toObject={},fromArgs=getValueByPath(fromObject,["args"]);fromArgs!=null&&setValueByPath(toObject,["args"],fromArgs);
-const fromId=getValueByPath(fromObject,["id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(
-fromObject,["name"]);if(fromName!=null&&setValueByPath(toObject,["name"],fromName),getValueByPath(fromObject,["partialAr\
-gs"])!==void 0)throw new Error("partialArgs parameter is only supported in Gemini Enterprise Agent Platform mode, not in\
- Gemini Developer API mode.");if(getValueByPath(fromObject,["willContinue"])!==void 0)throw new Error("willContinue para\
-meter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}function functionCallingConfigToMldev(fromObject,_rootObject){
-const toObject={},fromAllowedFunctionNames=getValueByPath(fromObject,["allowedFunctionNames"]);fromAllowedFunctionNames!=
-null&&setValueByPath(toObject,["allowedFunctionNames"],fromAllowedFunctionNames);const fromMode=getValueByPath(fromObject,
-["mode"]);if(fromMode!=null&&setValueByPath(toObject,["mode"],fromMode),getValueByPath(fromObject,["streamFunctionCallAr\
-guments"])!==void 0)throw new Error("streamFunctionCallArguments parameter is only supported in Gemini Enterprise Agent \
-Platform mode, not in Gemini Developer API mode.");return toObject}function functionResponsePartToVertex$1(fromObject,_rootObject){
-const toObject={},fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fil\
-eData"],fromFileData);const fromInlineData=getValueByPath(fromObject,["inlineData"]);if(fromInlineData!=null&&setValueByPath(
-toObject,["inlineData"],fromInlineData),getValueByPath(fromObject,["mediaProcessing"])!==void 0)throw new Error("mediaPr\
-ocessing parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}
-function functionResponseToVertex$1(fromObject,rootObject){const toObject={},fromId=getValueByPath(fromObject,["id"]);fromId!=
-null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(
-toObject,["name"],fromName);const fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>functionResponsePartToVertex$1(item))),setValueByPath(
-toObject,["parts"],transformedList)}const fromResponse=getValueByPath(fromObject,["response"]);fromResponse!=null&&setValueByPath(
-toObject,["response"],fromResponse);const fromScheduling=getValueByPath(fromObject,["scheduling"]);if(fromScheduling!=null&&
-setValueByPath(toObject,["scheduling"],fromScheduling),getValueByPath(fromObject,["willContinue"])!==void 0)throw new Error(
-"willContinue parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
-return toObject}function generateContentConfigToMldev(apiClient,fromObject,parentObject,rootObject){const toObject={},fromServiceTier=getValueByPath(
-fromObject,["serviceTier"]);parentObject!==void 0&&fromServiceTier!=null&&setValueByPath(parentObject,["serviceTier"],fromServiceTier);
-const fromSystemInstruction=getValueByPath(fromObject,["systemInstruction"]);parentObject!==void 0&&fromSystemInstruction!=
-null&&setValueByPath(parentObject,["systemInstruction"],contentToMldev$1(tContent(fromSystemInstruction)));const fromTemperature=getValueByPath(
-fromObject,["temperature"]);fromTemperature!=null&&setValueByPath(toObject,["temperature"],fromTemperature);const fromTopP=getValueByPath(
-fromObject,["topP"]);fromTopP!=null&&setValueByPath(toObject,["topP"],fromTopP);const fromTopK=getValueByPath(fromObject,
-["topK"]);fromTopK!=null&&setValueByPath(toObject,["topK"],fromTopK);const fromCandidateCount=getValueByPath(fromObject,
-["candidateCount"]);fromCandidateCount!=null&&setValueByPath(toObject,["candidateCount"],fromCandidateCount);const fromMaxOutputTokens=getValueByPath(
-fromObject,["maxOutputTokens"]);fromMaxOutputTokens!=null&&setValueByPath(toObject,["maxOutputTokens"],fromMaxOutputTokens);
-const fromStopSequences=getValueByPath(fromObject,["stopSequences"]);fromStopSequences!=null&&setValueByPath(toObject,["\
-stopSequences"],fromStopSequences);const fromResponseLogprobs=getValueByPath(fromObject,["responseLogprobs"]);fromResponseLogprobs!=
-null&&setValueByPath(toObject,["responseLogprobs"],fromResponseLogprobs);const fromLogprobs=getValueByPath(fromObject,["\
-logprobs"]);fromLogprobs!=null&&setValueByPath(toObject,["logprobs"],fromLogprobs);const fromPresencePenalty=getValueByPath(
-fromObject,["presencePenalty"]);fromPresencePenalty!=null&&setValueByPath(toObject,["presencePenalty"],fromPresencePenalty);
-const fromFrequencyPenalty=getValueByPath(fromObject,["frequencyPenalty"]);fromFrequencyPenalty!=null&&setValueByPath(toObject,
-["frequencyPenalty"],fromFrequencyPenalty);const fromSeed=getValueByPath(fromObject,["seed"]);fromSeed!=null&&setValueByPath(
-toObject,["seed"],fromSeed);const fromResponseMimeType=getValueByPath(fromObject,["responseMimeType"]);fromResponseMimeType!=
-null&&setValueByPath(toObject,["responseMimeType"],fromResponseMimeType);const fromResponseSchema=getValueByPath(fromObject,
-["responseSchema"]);fromResponseSchema!=null&&setValueByPath(toObject,["responseSchema"],tSchema(fromResponseSchema));const fromResponseJsonSchema=getValueByPath(
-fromObject,["responseJsonSchema"]);if(fromResponseJsonSchema!=null&&setValueByPath(toObject,["responseJsonSchema"],fromResponseJsonSchema),
-getValueByPath(fromObject,["routingConfig"])!==void 0)throw new Error("routingConfig parameter is only supported in Gemi\
-ni Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["modelSelectionConf\
-ig"])!==void 0)throw new Error("modelSelectionConfig parameter is only supported in Gemini Enterprise Agent Platform mod\
-e, not in Gemini Developer API mode.");const fromSafetySettings=getValueByPath(fromObject,["safetySettings"]);if(parentObject!==
-void 0&&fromSafetySettings!=null){let transformedList=fromSafetySettings;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>safetySettingToMldev$1(item))),setValueByPath(parentObject,["safetySettings"],transformedList)}
-const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==void 0&&fromTools!=null){let transformedList=tTools(
-fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>toolToMldev$1(tTool(item)))),setValueByPath(
-parentObject,["tools"],transformedList)}const fromToolConfig=getValueByPath(fromObject,["toolConfig"]);parentObject!==void 0&&
-fromToolConfig!=null&&setValueByPath(parentObject,["toolConfig"],toolConfigToMldev(fromToolConfig));const fromLabels=getValueByPath(
-fromObject,["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,["labels"],fromLabels);const fromCachedContent=getValueByPath(
-fromObject,["cachedContent"]);parentObject!==void 0&&fromCachedContent!=null&&setValueByPath(parentObject,["cachedConten\
-t"],tCachedContentName(apiClient,fromCachedContent));const fromResponseModalities=getValueByPath(fromObject,["responseMo\
-dalities"]);fromResponseModalities!=null&&setValueByPath(toObject,["responseModalities"],fromResponseModalities);const fromMediaResolution=getValueByPath(
-fromObject,["mediaResolution"]);fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);
-const fromSpeechConfig=getValueByPath(fromObject,["speechConfig"]);if(fromSpeechConfig!=null&&setValueByPath(toObject,["\
-speechConfig"],tSpeechConfig(fromSpeechConfig)),getValueByPath(fromObject,["audioTimestamp"])!==void 0)throw new Error("\
-audioTimestamp parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-const fromThinkingConfig=getValueByPath(fromObject,["thinkingConfig"]);fromThinkingConfig!=null&&setValueByPath(toObject,
-["thinkingConfig"],fromThinkingConfig);const fromAudioTranscriptionConfig=getValueByPath(fromObject,["audioTranscription\
-Config"]);fromAudioTranscriptionConfig!=null&&setValueByPath(toObject,["audioTranscriptionConfig"],fromAudioTranscriptionConfig);
-const fromImageConfig=getValueByPath(fromObject,["imageConfig"]);fromImageConfig!=null&&setValueByPath(toObject,["imageC\
-onfig"],imageConfigToMldev(fromImageConfig));const fromEnableEnhancedCivicAnswers=getValueByPath(fromObject,["enableEnha\
-ncedCivicAnswers"]);if(fromEnableEnhancedCivicAnswers!=null&&setValueByPath(toObject,["enableEnhancedCivicAnswers"],fromEnableEnhancedCivicAnswers),
-getValueByPath(fromObject,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only supported i\
-n Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromContinuationToken=getValueByPath(
-fromObject,["continuationToken"]);if(parentObject!==void 0&&fromContinuationToken!=null&&setValueByPath(parentObject,["c\
-ontinuationToken"],fromContinuationToken),getValueByPath(fromObject,["generationOutputConfig"])!==void 0)throw new Error(
-"generationOutputConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer AP\
-I mode.");const fromStore=getValueByPath(fromObject,["store"]);return parentObject!==void 0&&fromStore!=null&&setValueByPath(
-parentObject,["store"],fromStore),toObject}function generateContentConfigToVertex(apiClient,fromObject,parentObject,rootObject){
-const toObject={},fromServiceTier=getValueByPath(fromObject,["serviceTier"]);parentObject!==void 0&&fromServiceTier!=null&&
-setValueByPath(parentObject,["serviceTier"],fromServiceTier);const fromSystemInstruction=getValueByPath(fromObject,["sys\
-temInstruction"]);parentObject!==void 0&&fromSystemInstruction!=null&&setValueByPath(parentObject,["systemInstruction"],
-contentToVertex$1(tContent(fromSystemInstruction)));const fromTemperature=getValueByPath(fromObject,["temperature"]);fromTemperature!=
-null&&setValueByPath(toObject,["temperature"],fromTemperature);const fromTopP=getValueByPath(fromObject,["topP"]);fromTopP!=
-null&&setValueByPath(toObject,["topP"],fromTopP);const fromTopK=getValueByPath(fromObject,["topK"]);fromTopK!=null&&setValueByPath(
-toObject,["topK"],fromTopK);const fromCandidateCount=getValueByPath(fromObject,["candidateCount"]);fromCandidateCount!=null&&
-setValueByPath(toObject,["candidateCount"],fromCandidateCount);const fromMaxOutputTokens=getValueByPath(fromObject,["max\
-OutputTokens"]);fromMaxOutputTokens!=null&&setValueByPath(toObject,["maxOutputTokens"],fromMaxOutputTokens);const fromStopSequences=getValueByPath(
-fromObject,["stopSequences"]);fromStopSequences!=null&&setValueByPath(toObject,["stopSequences"],fromStopSequences);const fromResponseLogprobs=getValueByPath(
-fromObject,["responseLogprobs"]);fromResponseLogprobs!=null&&setValueByPath(toObject,["responseLogprobs"],fromResponseLogprobs);
-const fromLogprobs=getValueByPath(fromObject,["logprobs"]);fromLogprobs!=null&&setValueByPath(toObject,["logprobs"],fromLogprobs);
-const fromPresencePenalty=getValueByPath(fromObject,["presencePenalty"]);fromPresencePenalty!=null&&setValueByPath(toObject,
-["presencePenalty"],fromPresencePenalty);const fromFrequencyPenalty=getValueByPath(fromObject,["frequencyPenalty"]);fromFrequencyPenalty!=
-null&&setValueByPath(toObject,["frequencyPenalty"],fromFrequencyPenalty);const fromSeed=getValueByPath(fromObject,["seed"]);
-fromSeed!=null&&setValueByPath(toObject,["seed"],fromSeed);const fromResponseMimeType=getValueByPath(fromObject,["respon\
-seMimeType"]);fromResponseMimeType!=null&&setValueByPath(toObject,["responseMimeType"],fromResponseMimeType);const fromResponseSchema=getValueByPath(
-fromObject,["responseSchema"]);fromResponseSchema!=null&&setValueByPath(toObject,["responseSchema"],tSchema(fromResponseSchema));
-const fromResponseJsonSchema=getValueByPath(fromObject,["responseJsonSchema"]);fromResponseJsonSchema!=null&&setValueByPath(
-toObject,["responseJsonSchema"],fromResponseJsonSchema);const fromRoutingConfig=getValueByPath(fromObject,["routingConfi\
-g"]);fromRoutingConfig!=null&&setValueByPath(toObject,["routingConfig"],fromRoutingConfig);const fromModelSelectionConfig=getValueByPath(
-fromObject,["modelSelectionConfig"]);fromModelSelectionConfig!=null&&setValueByPath(toObject,["modelConfig"],fromModelSelectionConfig);
-const fromSafetySettings=getValueByPath(fromObject,["safetySettings"]);if(parentObject!==void 0&&fromSafetySettings!=null){
-let transformedList=fromSafetySettings;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(parentObject,["safetySettings"],transformedList)}const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==
-void 0&&fromTools!=null){let transformedList=tTools(fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>toolToVertex$1(tTool(item)))),setValueByPath(parentObject,["tools"],transformedList)}const fromToolConfig=getValueByPath(
-fromObject,["toolConfig"]);parentObject!==void 0&&fromToolConfig!=null&&setValueByPath(parentObject,["toolConfig"],toolConfigToVertex(
-fromToolConfig));const fromLabels=getValueByPath(fromObject,["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(
-parentObject,["labels"],fromLabels);const fromCachedContent=getValueByPath(fromObject,["cachedContent"]);parentObject!==
-void 0&&fromCachedContent!=null&&setValueByPath(parentObject,["cachedContent"],tCachedContentName(apiClient,fromCachedContent));
-const fromResponseModalities=getValueByPath(fromObject,["responseModalities"]);fromResponseModalities!=null&&setValueByPath(
-toObject,["responseModalities"],fromResponseModalities);const fromMediaResolution=getValueByPath(fromObject,["mediaResol\
-ution"]);fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);const fromSpeechConfig=getValueByPath(
-fromObject,["speechConfig"]);fromSpeechConfig!=null&&setValueByPath(toObject,["speechConfig"],speechConfigToVertex(tSpeechConfig(
-fromSpeechConfig)));const fromAudioTimestamp=getValueByPath(fromObject,["audioTimestamp"]);fromAudioTimestamp!=null&&setValueByPath(
-toObject,["audioTimestamp"],fromAudioTimestamp);const fromThinkingConfig=getValueByPath(fromObject,["thinkingConfig"]);fromThinkingConfig!=
-null&&setValueByPath(toObject,["thinkingConfig"],fromThinkingConfig);const fromAudioTranscriptionConfig=getValueByPath(fromObject,
-["audioTranscriptionConfig"]);fromAudioTranscriptionConfig!=null&&setValueByPath(toObject,["audioTranscriptionConfig"],fromAudioTranscriptionConfig);
-const fromImageConfig=getValueByPath(fromObject,["imageConfig"]);if(fromImageConfig!=null&&setValueByPath(toObject,["ima\
-geConfig"],imageConfigToVertex(fromImageConfig)),getValueByPath(fromObject,["enableEnhancedCivicAnswers"])!==void 0)throw new Error(
-"enableEnhancedCivicAnswers parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Pla\
-tform mode.");const fromModelArmorConfig=getValueByPath(fromObject,["modelArmorConfig"]);parentObject!==void 0&&fromModelArmorConfig!=
-null&&setValueByPath(parentObject,["modelArmorConfig"],fromModelArmorConfig);const fromContinuationToken=getValueByPath(
-fromObject,["continuationToken"]);parentObject!==void 0&&fromContinuationToken!=null&&setValueByPath(parentObject,["cont\
-inuationToken"],fromContinuationToken);const fromGenerationOutputConfig=getValueByPath(fromObject,["generationOutputConf\
-ig"]);if(parentObject!==void 0&&fromGenerationOutputConfig!=null&&setValueByPath(parentObject,["outputConfig"],fromGenerationOutputConfig),
-getValueByPath(fromObject,["store"])!==void 0)throw new Error("store parameter is only supported in Gemini Developer API\
- mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function generateContentParametersToMldev(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromContents=getValueByPath(fromObject,["contents"]);if(fromContents!=null){let transformedList=tContents(
-fromContents);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>contentToMldev$1(item))),setValueByPath(
-toObject,["contents"],transformedList)}const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&setValueByPath(
-toObject,["generationConfig"],generateContentConfigToMldev(apiClient,fromConfig,toObject)),toObject}function generateContentParametersToVertex(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromContents=getValueByPath(fromObject,["contents"]);if(fromContents!=null){let transformedList=tContents(
-fromContents);Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>contentToVertex$1(item))),setValueByPath(
-toObject,["contents"],transformedList)}const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&setValueByPath(
-toObject,["generationConfig"],generateContentConfigToVertex(apiClient,fromConfig,toObject)),toObject}function generateContentResponseFromMldev(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromCandidates=getValueByPath(fromObject,["candidates"]);if(fromCandidates!=
-null){let transformedList=fromCandidates;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>candidateFromMldev(
-item))),setValueByPath(toObject,["candidates"],transformedList)}const fromModelVersion=getValueByPath(fromObject,["model\
-Version"]);fromModelVersion!=null&&setValueByPath(toObject,["modelVersion"],fromModelVersion);const fromPromptFeedback=getValueByPath(
-fromObject,["promptFeedback"]);fromPromptFeedback!=null&&setValueByPath(toObject,["promptFeedback"],fromPromptFeedback);
-const fromResponseId=getValueByPath(fromObject,["responseId"]);fromResponseId!=null&&setValueByPath(toObject,["responseI\
-d"],fromResponseId);const fromUsageMetadata=getValueByPath(fromObject,["usageMetadata"]);fromUsageMetadata!=null&&setValueByPath(
-toObject,["usageMetadata"],fromUsageMetadata);const fromModelStatus=getValueByPath(fromObject,["modelStatus"]);return fromModelStatus!=
-null&&setValueByPath(toObject,["modelStatus"],fromModelStatus),toObject}function generateContentResponseFromVertex(fromObject,_rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromCandidates=getValueByPath(fromObject,["candidates"]);if(fromCandidates!=
-null){let transformedList=fromCandidates;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["candidates"],transformedList)}const fromCreateTime=getValueByPath(fromObject,["createTime"]);fromCreateTime!=
-null&&setValueByPath(toObject,["createTime"],fromCreateTime);const fromModelVersion=getValueByPath(fromObject,["modelVer\
-sion"]);fromModelVersion!=null&&setValueByPath(toObject,["modelVersion"],fromModelVersion);const fromPromptFeedback=getValueByPath(
-fromObject,["promptFeedback"]);fromPromptFeedback!=null&&setValueByPath(toObject,["promptFeedback"],fromPromptFeedback);
-const fromResponseId=getValueByPath(fromObject,["responseId"]);fromResponseId!=null&&setValueByPath(toObject,["responseI\
-d"],fromResponseId);const fromUsageMetadata=getValueByPath(fromObject,["usageMetadata"]);return fromUsageMetadata!=null&&
-setValueByPath(toObject,["usageMetadata"],fromUsageMetadata),toObject}function generateImagesConfigToVertex(fromObject,parentObject,_rootObject){
-const toObject={},fromOutputGcsUri=getValueByPath(fromObject,["outputGcsUri"]);parentObject!==void 0&&fromOutputGcsUri!=
-null&&setValueByPath(parentObject,["parameters","storageUri"],fromOutputGcsUri);const fromNegativePrompt=getValueByPath(
-fromObject,["negativePrompt"]);parentObject!==void 0&&fromNegativePrompt!=null&&setValueByPath(parentObject,["parameters",
-"negativePrompt"],fromNegativePrompt);const fromNumberOfImages=getValueByPath(fromObject,["numberOfImages"]);parentObject!==
-void 0&&fromNumberOfImages!=null&&setValueByPath(parentObject,["parameters","sampleCount"],fromNumberOfImages);const fromAspectRatio=getValueByPath(
-fromObject,["aspectRatio"]);parentObject!==void 0&&fromAspectRatio!=null&&setValueByPath(parentObject,["parameters","asp\
-ectRatio"],fromAspectRatio);const fromGuidanceScale=getValueByPath(fromObject,["guidanceScale"]);parentObject!==void 0&&
-fromGuidanceScale!=null&&setValueByPath(parentObject,["parameters","guidanceScale"],fromGuidanceScale);const fromSeed=getValueByPath(
-fromObject,["seed"]);parentObject!==void 0&&fromSeed!=null&&setValueByPath(parentObject,["parameters","seed"],fromSeed);
-const fromSafetyFilterLevel=getValueByPath(fromObject,["safetyFilterLevel"]);parentObject!==void 0&&fromSafetyFilterLevel!=
-null&&setValueByPath(parentObject,["parameters","safetySetting"],fromSafetyFilterLevel);const fromPersonGeneration=getValueByPath(
-fromObject,["personGeneration"]);parentObject!==void 0&&fromPersonGeneration!=null&&setValueByPath(parentObject,["parame\
-ters","personGeneration"],fromPersonGeneration);const fromIncludeSafetyAttributes=getValueByPath(fromObject,["includeSaf\
-etyAttributes"]);parentObject!==void 0&&fromIncludeSafetyAttributes!=null&&setValueByPath(parentObject,["parameters","in\
-cludeSafetyAttributes"],fromIncludeSafetyAttributes);const fromIncludeRaiReason=getValueByPath(fromObject,["includeRaiRe\
-ason"]);parentObject!==void 0&&fromIncludeRaiReason!=null&&setValueByPath(parentObject,["parameters","includeRaiReason"],
-fromIncludeRaiReason);const fromLanguage=getValueByPath(fromObject,["language"]);parentObject!==void 0&&fromLanguage!=null&&
-setValueByPath(parentObject,["parameters","language"],fromLanguage);const fromOutputMimeType=getValueByPath(fromObject,[
-"outputMimeType"]);parentObject!==void 0&&fromOutputMimeType!=null&&setValueByPath(parentObject,["parameters","outputOpt\
-ions","mimeType"],fromOutputMimeType);const fromOutputCompressionQuality=getValueByPath(fromObject,["outputCompressionQu\
-ality"]);parentObject!==void 0&&fromOutputCompressionQuality!=null&&setValueByPath(parentObject,["parameters","outputOpt\
-ions","compressionQuality"],fromOutputCompressionQuality);const fromAddWatermark=getValueByPath(fromObject,["addWatermar\
-k"]);parentObject!==void 0&&fromAddWatermark!=null&&setValueByPath(parentObject,["parameters","addWatermark"],fromAddWatermark);
-const fromLabels=getValueByPath(fromObject,["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,
-["labels"],fromLabels);const fromImageSize=getValueByPath(fromObject,["imageSize"]);parentObject!==void 0&&fromImageSize!=
-null&&setValueByPath(parentObject,["parameters","sampleImageSize"],fromImageSize);const fromEnhancePrompt=getValueByPath(
-fromObject,["enhancePrompt"]);return parentObject!==void 0&&fromEnhancePrompt!=null&&setValueByPath(parentObject,["param\
-eters","enhancePrompt"],fromEnhancePrompt),toObject}function generateImagesParametersToVertex(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromPrompt=getValueByPath(fromObject,["prompt"]);fromPrompt!=null&&setValueByPath(toObject,
-["instances[0]","prompt"],fromPrompt);const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&generateImagesConfigToVertex(
-fromConfig,toObject),toObject}function generateImagesResponseFromVertex(fromObject,rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromGeneratedImages=getValueByPath(fromObject,["predictions"]);if(fromGeneratedImages!=null){let transformedList=fromGeneratedImages;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>generatedImageFromVertex(item))),setValueByPath(
-toObject,["generatedImages"],transformedList)}const fromPositivePromptSafetyAttributes=getValueByPath(fromObject,["posit\
-ivePromptSafetyAttributes"]);return fromPositivePromptSafetyAttributes!=null&&setValueByPath(toObject,["positivePromptSa\
-fetyAttributes"],safetyAttributesFromVertex(fromPositivePromptSafetyAttributes)),toObject}function generateVideosConfigToVertex(fromObject,parentObject,rootObject){
-const toObject={},fromNumberOfVideos=getValueByPath(fromObject,["numberOfVideos"]);parentObject!==void 0&&fromNumberOfVideos!=
-null&&setValueByPath(parentObject,["parameters","sampleCount"],fromNumberOfVideos);const fromOutputGcsUri=getValueByPath(
-fromObject,["outputGcsUri"]);parentObject!==void 0&&fromOutputGcsUri!=null&&setValueByPath(parentObject,["parameters","s\
-torageUri"],fromOutputGcsUri);const fromFps=getValueByPath(fromObject,["fps"]);parentObject!==void 0&&fromFps!=null&&setValueByPath(
-parentObject,["parameters","fps"],fromFps);const fromDurationSeconds=getValueByPath(fromObject,["durationSeconds"]);parentObject!==
-void 0&&fromDurationSeconds!=null&&setValueByPath(parentObject,["parameters","durationSeconds"],fromDurationSeconds);const fromSeed=getValueByPath(
-fromObject,["seed"]);parentObject!==void 0&&fromSeed!=null&&setValueByPath(parentObject,["parameters","seed"],fromSeed);
-const fromAspectRatio=getValueByPath(fromObject,["aspectRatio"]);parentObject!==void 0&&fromAspectRatio!=null&&setValueByPath(
-parentObject,["parameters","aspectRatio"],fromAspectRatio);const fromResolution=getValueByPath(fromObject,["resolution"]);
-parentObject!==void 0&&fromResolution!=null&&setValueByPath(parentObject,["parameters","resolution"],fromResolution);const fromPersonGeneration=getValueByPath(
-fromObject,["personGeneration"]);parentObject!==void 0&&fromPersonGeneration!=null&&setValueByPath(parentObject,["parame\
-ters","personGeneration"],fromPersonGeneration);const fromPubsubTopic=getValueByPath(fromObject,["pubsubTopic"]);parentObject!==
-void 0&&fromPubsubTopic!=null&&setValueByPath(parentObject,["parameters","pubsubTopic"],fromPubsubTopic);const fromNegativePrompt=getValueByPath(
-fromObject,["negativePrompt"]);parentObject!==void 0&&fromNegativePrompt!=null&&setValueByPath(parentObject,["parameters",
-"negativePrompt"],fromNegativePrompt);const fromEnhancePrompt=getValueByPath(fromObject,["enhancePrompt"]);parentObject!==
-void 0&&fromEnhancePrompt!=null&&setValueByPath(parentObject,["parameters","enhancePrompt"],fromEnhancePrompt);const fromGenerateAudio=getValueByPath(
-fromObject,["generateAudio"]);parentObject!==void 0&&fromGenerateAudio!=null&&setValueByPath(parentObject,["parameters",
-"generateAudio"],fromGenerateAudio);const fromLastFrame=getValueByPath(fromObject,["lastFrame"]);parentObject!==void 0&&
-fromLastFrame!=null&&setValueByPath(parentObject,["instances[0]","lastFrame"],imageToVertex(fromLastFrame));const fromReferenceImages=getValueByPath(
-fromObject,["referenceImages"]);if(parentObject!==void 0&&fromReferenceImages!=null){let transformedList=fromReferenceImages;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>videoGenerationReferenceImageToVertex(item))),
-setValueByPath(parentObject,["instances[0]","referenceImages"],transformedList)}const fromMask=getValueByPath(fromObject,
-["mask"]);parentObject!==void 0&&fromMask!=null&&setValueByPath(parentObject,["instances[0]","mask"],videoGenerationMaskToVertex(
-fromMask));const fromCompressionQuality=getValueByPath(fromObject,["compressionQuality"]);parentObject!==void 0&&fromCompressionQuality!=
-null&&setValueByPath(parentObject,["parameters","compressionQuality"],fromCompressionQuality);const fromLabels=getValueByPath(
-fromObject,["labels"]);if(parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,["labels"],fromLabels),getValueByPath(
-fromObject,["webhookConfig"])!==void 0)throw new Error("webhookConfig parameter is only supported in Gemini Developer AP\
-I mode, not in Gemini Enterprise Agent Platform mode.");const fromResizeMode=getValueByPath(fromObject,["resizeMode"]);return parentObject!==
-void 0&&fromResizeMode!=null&&setValueByPath(parentObject,["parameters","resizeMode"],fromResizeMode),toObject}function generateVideosOperationFromVertex(fromObject,rootObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);
-const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);
-const fromDone=getValueByPath(fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(
-fromObject,["error"]);fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromResponse=getValueByPath(fromObject,
-["response"]);return fromResponse!=null&&setValueByPath(toObject,["response"],generateVideosResponseFromVertex(fromResponse)),
-toObject}function generateVideosParametersToVertex(apiClient,fromObject,rootObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],tModel(apiClient,fromModel));const fromPrompt=getValueByPath(
-fromObject,["prompt"]);fromPrompt!=null&&setValueByPath(toObject,["instances[0]","prompt"],fromPrompt);const fromImage=getValueByPath(
-fromObject,["image"]);fromImage!=null&&setValueByPath(toObject,["instances[0]","image"],imageToVertex(fromImage));const fromVideo=getValueByPath(
-fromObject,["video"]);fromVideo!=null&&setValueByPath(toObject,["instances[0]","video"],videoToVertex(fromVideo));const fromSource=getValueByPath(
-fromObject,["source"]);fromSource!=null&&generateVideosSourceToVertex(fromSource,toObject);const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&generateVideosConfigToVertex(fromConfig,toObject),toObject}function generateVideosResponseFromVertex(fromObject,rootObject){
-const toObject={},fromGeneratedVideos=getValueByPath(fromObject,["videos"]);if(fromGeneratedVideos!=null){let transformedList=fromGeneratedVideos;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>generatedVideoFromVertex(item))),setValueByPath(
-toObject,["generatedVideos"],transformedList)}const fromRaiMediaFilteredCount=getValueByPath(fromObject,["raiMediaFilter\
-edCount"]);fromRaiMediaFilteredCount!=null&&setValueByPath(toObject,["raiMediaFilteredCount"],fromRaiMediaFilteredCount);
-const fromRaiMediaFilteredReasons=getValueByPath(fromObject,["raiMediaFilteredReasons"]);return fromRaiMediaFilteredReasons!=
-null&&setValueByPath(toObject,["raiMediaFilteredReasons"],fromRaiMediaFilteredReasons),toObject}function generateVideosSourceToVertex(fromObject,parentObject,rootObject){
-const toObject={},fromPrompt=getValueByPath(fromObject,["prompt"]);parentObject!==void 0&&fromPrompt!=null&&setValueByPath(
-parentObject,["instances[0]","prompt"],fromPrompt);const fromImage=getValueByPath(fromObject,["image"]);parentObject!==void 0&&
-fromImage!=null&&setValueByPath(parentObject,["instances[0]","image"],imageToVertex(fromImage));const fromVideo=getValueByPath(
-fromObject,["video"]);return parentObject!==void 0&&fromVideo!=null&&setValueByPath(parentObject,["instances[0]","video"],
-videoToVertex(fromVideo)),toObject}function generatedImageFromVertex(fromObject,rootObject){const toObject={},fromImage=getValueByPath(
-fromObject,["_self"]);fromImage!=null&&setValueByPath(toObject,["image"],imageFromVertex(fromImage));const fromRaiFilteredReason=getValueByPath(
-fromObject,["raiFilteredReason"]);fromRaiFilteredReason!=null&&setValueByPath(toObject,["raiFilteredReason"],fromRaiFilteredReason);
-const fromSafetyAttributes=getValueByPath(fromObject,["_self"]);fromSafetyAttributes!=null&&setValueByPath(toObject,["sa\
-fetyAttributes"],safetyAttributesFromVertex(fromSafetyAttributes));const fromEnhancedPrompt=getValueByPath(fromObject,["\
-prompt"]);return fromEnhancedPrompt!=null&&setValueByPath(toObject,["enhancedPrompt"],fromEnhancedPrompt),toObject}function generatedImageMaskFromVertex(fromObject,rootObject){
-const toObject={},fromMask=getValueByPath(fromObject,["_self"]);fromMask!=null&&setValueByPath(toObject,["mask"],imageFromVertex(
-fromMask));const fromLabels=getValueByPath(fromObject,["labels"]);if(fromLabels!=null){let transformedList=fromLabels;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["labels"],transformedList)}
-return toObject}function generatedVideoFromVertex(fromObject,rootObject){const toObject={},fromVideo=getValueByPath(fromObject,
-["_self"]);return fromVideo!=null&&setValueByPath(toObject,["video"],videoFromVertex(fromVideo)),toObject}function generationConfigToVertex(fromObject,rootObject){
-const toObject={},fromModelSelectionConfig=getValueByPath(fromObject,["modelSelectionConfig"]);fromModelSelectionConfig!=
-null&&setValueByPath(toObject,["modelConfig"],fromModelSelectionConfig);const fromResponseJsonSchema=getValueByPath(fromObject,
-["responseJsonSchema"]);fromResponseJsonSchema!=null&&setValueByPath(toObject,["responseJsonSchema"],fromResponseJsonSchema);
-const fromAudioTranscriptionConfig=getValueByPath(fromObject,["audioTranscriptionConfig"]);fromAudioTranscriptionConfig!=
-null&&setValueByPath(toObject,["audioTranscriptionConfig"],fromAudioTranscriptionConfig);const fromAudioTimestamp=getValueByPath(
-fromObject,["audioTimestamp"]);fromAudioTimestamp!=null&&setValueByPath(toObject,["audioTimestamp"],fromAudioTimestamp);
-const fromCandidateCount=getValueByPath(fromObject,["candidateCount"]);fromCandidateCount!=null&&setValueByPath(toObject,
-["candidateCount"],fromCandidateCount);const fromEnableAffectiveDialog=getValueByPath(fromObject,["enableAffectiveDialog"]);
-fromEnableAffectiveDialog!=null&&setValueByPath(toObject,["enableAffectiveDialog"],fromEnableAffectiveDialog);const fromFrequencyPenalty=getValueByPath(
-fromObject,["frequencyPenalty"]);fromFrequencyPenalty!=null&&setValueByPath(toObject,["frequencyPenalty"],fromFrequencyPenalty);
-const fromLogprobs=getValueByPath(fromObject,["logprobs"]);fromLogprobs!=null&&setValueByPath(toObject,["logprobs"],fromLogprobs);
-const fromMaxOutputTokens=getValueByPath(fromObject,["maxOutputTokens"]);fromMaxOutputTokens!=null&&setValueByPath(toObject,
-["maxOutputTokens"],fromMaxOutputTokens);const fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);fromMediaResolution!=
-null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);const fromPresencePenalty=getValueByPath(fromObject,
-["presencePenalty"]);fromPresencePenalty!=null&&setValueByPath(toObject,["presencePenalty"],fromPresencePenalty);const fromResponseFormat=getValueByPath(
-fromObject,["responseFormat"]);if(fromResponseFormat!=null){let transformedList=fromResponseFormat;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["responseFormat"],transformedList)}const fromResponseLogprobs=getValueByPath(
-fromObject,["responseLogprobs"]);fromResponseLogprobs!=null&&setValueByPath(toObject,["responseLogprobs"],fromResponseLogprobs);
-const fromResponseMimeType=getValueByPath(fromObject,["responseMimeType"]);fromResponseMimeType!=null&&setValueByPath(toObject,
-["responseMimeType"],fromResponseMimeType);const fromResponseModalities=getValueByPath(fromObject,["responseModalities"]);
-fromResponseModalities!=null&&setValueByPath(toObject,["responseModalities"],fromResponseModalities);const fromResponseSchema=getValueByPath(
-fromObject,["responseSchema"]);fromResponseSchema!=null&&setValueByPath(toObject,["responseSchema"],fromResponseSchema);
-const fromRoutingConfig=getValueByPath(fromObject,["routingConfig"]);fromRoutingConfig!=null&&setValueByPath(toObject,["\
-routingConfig"],fromRoutingConfig);const fromSeed=getValueByPath(fromObject,["seed"]);fromSeed!=null&&setValueByPath(toObject,
-["seed"],fromSeed);const fromSpeechConfig=getValueByPath(fromObject,["speechConfig"]);fromSpeechConfig!=null&&setValueByPath(
-toObject,["speechConfig"],speechConfigToVertex(fromSpeechConfig));const fromStopSequences=getValueByPath(fromObject,["st\
-opSequences"]);fromStopSequences!=null&&setValueByPath(toObject,["stopSequences"],fromStopSequences);const fromTemperature=getValueByPath(
-fromObject,["temperature"]);fromTemperature!=null&&setValueByPath(toObject,["temperature"],fromTemperature);const fromThinkingConfig=getValueByPath(
-fromObject,["thinkingConfig"]);fromThinkingConfig!=null&&setValueByPath(toObject,["thinkingConfig"],fromThinkingConfig);
-const fromTopK=getValueByPath(fromObject,["topK"]);fromTopK!=null&&setValueByPath(toObject,["topK"],fromTopK);const fromTopP=getValueByPath(
-fromObject,["topP"]);if(fromTopP!=null&&setValueByPath(toObject,["topP"],fromTopP),getValueByPath(fromObject,["enableEnh\
-ancedCivicAnswers"])!==void 0)throw new Error("enableEnhancedCivicAnswers parameter is only supported in Gemini Develope\
-r API mode, not in Gemini Enterprise Agent Platform mode.");const fromTranslationConfig=getValueByPath(fromObject,["tran\
-slationConfig"]);return fromTranslationConfig!=null&&setValueByPath(toObject,["translationConfig"],fromTranslationConfig),
-toObject}function getModelParametersToMldev(apiClient,fromObject,_rootObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);return fromModel!=null&&setValueByPath(toObject,["_url","name"],tModel(apiClient,fromModel)),toObject}
-function getModelParametersToVertex(apiClient,fromObject,_rootObject){const toObject={},fromModel=getValueByPath(fromObject,
-["model"]);return fromModel!=null&&setValueByPath(toObject,["_url","name"],tModel(apiClient,fromModel)),toObject}function googleMapsToMldev$1(fromObject,rootObject){
-const toObject={},fromAuthConfig=getValueByPath(fromObject,["authConfig"]);fromAuthConfig!=null&&setValueByPath(toObject,
-["authConfig"],authConfigToMldev$1(fromAuthConfig));const fromEnableWidget=getValueByPath(fromObject,["enableWidget"]);if(fromEnableWidget!=
-null&&setValueByPath(toObject,["enableWidget"],fromEnableWidget),getValueByPath(fromObject,["groundingTypes"])!==void 0)
-throw new Error("groundingTypes parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Deve\
-loper API mode.");return toObject}function googleSearchToMldev$1(fromObject,_rootObject){const toObject={};if(getValueByPath(
-fromObject,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supported in Gemini En\
-terprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["excludeDomains"])!==void 0)
-throw new Error("excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Deve\
-loper API mode.");const fromSearchTypes=getValueByPath(fromObject,["searchTypes"]);fromSearchTypes!=null&&setValueByPath(
-toObject,["searchTypes"],fromSearchTypes);const fromTimeRangeFilter=getValueByPath(fromObject,["timeRangeFilter"]);return fromTimeRangeFilter!=
-null&&setValueByPath(toObject,["timeRangeFilter"],fromTimeRangeFilter),toObject}function imageConfigToMldev(fromObject,_rootObject){
-const toObject={},fromAspectRatio=getValueByPath(fromObject,["aspectRatio"]);fromAspectRatio!=null&&setValueByPath(toObject,
-["aspectRatio"],fromAspectRatio);const fromImageSize=getValueByPath(fromObject,["imageSize"]);if(fromImageSize!=null&&setValueByPath(
-toObject,["imageSize"],fromImageSize),getValueByPath(fromObject,["personGeneration"])!==void 0)throw new Error("personGe\
-neration parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["outputMimeType"])!==void 0)throw new Error("outputMimeType parameter is only supported in Gemini Enterprise\
- Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["outputCompressionQuality"])!==void 0)
-throw new Error("outputCompressionQuality parameter is only supported in Gemini Enterprise Agent Platform mode, not in G\
-emini Developer API mode.");if(getValueByPath(fromObject,["imageOutputOptions"])!==void 0)throw new Error("imageOutputOp\
-tions parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["prominentPeople"])!==void 0)throw new Error("prominentPeople parameter is only supported in Gemini Enterpri\
-se Agent Platform mode, not in Gemini Developer API mode.");return toObject}function imageConfigToVertex(fromObject,_rootObject){
-const toObject={},fromAspectRatio=getValueByPath(fromObject,["aspectRatio"]);fromAspectRatio!=null&&setValueByPath(toObject,
-["aspectRatio"],fromAspectRatio);const fromImageSize=getValueByPath(fromObject,["imageSize"]);fromImageSize!=null&&setValueByPath(
-toObject,["imageSize"],fromImageSize);const fromPersonGeneration=getValueByPath(fromObject,["personGeneration"]);fromPersonGeneration!=
-null&&setValueByPath(toObject,["personGeneration"],fromPersonGeneration);const fromOutputMimeType=getValueByPath(fromObject,
-["outputMimeType"]);fromOutputMimeType!=null&&setValueByPath(toObject,["imageOutputOptions","mimeType"],fromOutputMimeType);
-const fromOutputCompressionQuality=getValueByPath(fromObject,["outputCompressionQuality"]);fromOutputCompressionQuality!=
-null&&setValueByPath(toObject,["imageOutputOptions","compressionQuality"],fromOutputCompressionQuality);const fromImageOutputOptions=getValueByPath(
-fromObject,["imageOutputOptions"]);fromImageOutputOptions!=null&&setValueByPath(toObject,["imageOutputOptions"],fromImageOutputOptions);
-const fromProminentPeople=getValueByPath(fromObject,["prominentPeople"]);return fromProminentPeople!=null&&setValueByPath(
-toObject,["prominentPeople"],fromProminentPeople),toObject}function imageFromVertex(fromObject,_rootObject){const toObject={},
-fromGcsUri=getValueByPath(fromObject,["gcsUri"]);fromGcsUri!=null&&setValueByPath(toObject,["gcsUri"],fromGcsUri);const fromImageBytes=getValueByPath(
-fromObject,["bytesBase64Encoded"]);fromImageBytes!=null&&setValueByPath(toObject,["imageBytes"],tBytes(fromImageBytes));
-const fromMimeType=getValueByPath(fromObject,["mimeType"]);return fromMimeType!=null&&setValueByPath(toObject,["mimeType"],
-fromMimeType),toObject}function imageToVertex(fromObject,_rootObject){const toObject={},fromGcsUri=getValueByPath(fromObject,
-["gcsUri"]);fromGcsUri!=null&&setValueByPath(toObject,["gcsUri"],fromGcsUri);const fromImageBytes=getValueByPath(fromObject,
-["imageBytes"]);fromImageBytes!=null&&setValueByPath(toObject,["bytesBase64Encoded"],tBytes(fromImageBytes));const fromMimeType=getValueByPath(
-fromObject,["mimeType"]);return fromMimeType!=null&&setValueByPath(toObject,["mimeType"],fromMimeType),toObject}function listModelsConfigToMldev(apiClient,fromObject,parentObject,_rootObject){
-const toObject={},fromPageSize=getValueByPath(fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(
-parentObject,["_query","pageSize"],fromPageSize);const fromPageToken=getValueByPath(fromObject,["pageToken"]);parentObject!==
-void 0&&fromPageToken!=null&&setValueByPath(parentObject,["_query","pageToken"],fromPageToken);const fromFilter=getValueByPath(
-fromObject,["filter"]);parentObject!==void 0&&fromFilter!=null&&setValueByPath(parentObject,["_query","filter"],fromFilter);
-const fromQueryBase=getValueByPath(fromObject,["queryBase"]);return parentObject!==void 0&&fromQueryBase!=null&&setValueByPath(
-parentObject,["_url","models_url"],tModelsUrl(apiClient,fromQueryBase)),toObject}function listModelsConfigToVertex(apiClient,fromObject,parentObject,_rootObject){
-const toObject={},fromPageSize=getValueByPath(fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(
-parentObject,["_query","pageSize"],fromPageSize);const fromPageToken=getValueByPath(fromObject,["pageToken"]);parentObject!==
-void 0&&fromPageToken!=null&&setValueByPath(parentObject,["_query","pageToken"],fromPageToken);const fromFilter=getValueByPath(
-fromObject,["filter"]);parentObject!==void 0&&fromFilter!=null&&setValueByPath(parentObject,["_query","filter"],fromFilter);
-const fromQueryBase=getValueByPath(fromObject,["queryBase"]);return parentObject!==void 0&&fromQueryBase!=null&&setValueByPath(
-parentObject,["_url","models_url"],tModelsUrl(apiClient,fromQueryBase)),toObject}function listModelsParametersToMldev(apiClient,fromObject,rootObject){
-const toObject={},fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listModelsConfigToMldev(apiClient,
-fromConfig,toObject),toObject}function listModelsParametersToVertex(apiClient,fromObject,rootObject){const toObject={},fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&listModelsConfigToVertex(apiClient,fromConfig,toObject),toObject}function listModelsResponseFromMldev(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=
-null&&setValueByPath(toObject,["nextPageToken"],fromNextPageToken);const fromModels=getValueByPath(fromObject,["_self"]);
-if(fromModels!=null){let transformedList=tExtractModels(fromModels);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>modelFromMldev(item))),setValueByPath(toObject,["models"],transformedList)}return toObject}function listModelsResponseFromVertex(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=
-null&&setValueByPath(toObject,["nextPageToken"],fromNextPageToken);const fromModels=getValueByPath(fromObject,["_self"]);
-if(fromModels!=null){let transformedList=tExtractModels(fromModels);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>modelFromVertex(item))),setValueByPath(toObject,["models"],transformedList)}return toObject}function maskReferenceConfigToVertex(fromObject,_rootObject){
-const toObject={},fromMaskMode=getValueByPath(fromObject,["maskMode"]);fromMaskMode!=null&&setValueByPath(toObject,["mas\
-kMode"],fromMaskMode);const fromSegmentationClasses=getValueByPath(fromObject,["segmentationClasses"]);fromSegmentationClasses!=
-null&&setValueByPath(toObject,["maskClasses"],fromSegmentationClasses);const fromMaskDilation=getValueByPath(fromObject,
-["maskDilation"]);return fromMaskDilation!=null&&setValueByPath(toObject,["dilation"],fromMaskDilation),toObject}function mcpServerToVertex$1(fromObject,_rootObject){
-const toObject={};if(getValueByPath(fromObject,["name"])!==void 0)throw new Error("name parameter is only supported in G\
-emini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["streamableHttpT\
-ransport"])!==void 0)throw new Error("streamableHttpTransport parameter is only supported in Gemini Developer API mode, \
-not in Gemini Enterprise Agent Platform mode.");return toObject}function modelFromMldev(fromObject,rootObject){const toObject={},
-fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromDisplayName=getValueByPath(
-fromObject,["displayName"]);fromDisplayName!=null&&setValueByPath(toObject,["displayName"],fromDisplayName);const fromDescription=getValueByPath(
-fromObject,["description"]);fromDescription!=null&&setValueByPath(toObject,["description"],fromDescription);const fromVersion=getValueByPath(
-fromObject,["version"]);fromVersion!=null&&setValueByPath(toObject,["version"],fromVersion);const fromTunedModelInfo=getValueByPath(
-fromObject,["_self"]);fromTunedModelInfo!=null&&setValueByPath(toObject,["tunedModelInfo"],tunedModelInfoFromMldev(fromTunedModelInfo));
-const fromInputTokenLimit=getValueByPath(fromObject,["inputTokenLimit"]);fromInputTokenLimit!=null&&setValueByPath(toObject,
-["inputTokenLimit"],fromInputTokenLimit);const fromOutputTokenLimit=getValueByPath(fromObject,["outputTokenLimit"]);fromOutputTokenLimit!=
-null&&setValueByPath(toObject,["outputTokenLimit"],fromOutputTokenLimit);const fromSupportedActions=getValueByPath(fromObject,
-["supportedGenerationMethods"]);fromSupportedActions!=null&&setValueByPath(toObject,["supportedActions"],fromSupportedActions);
-const fromTemperature=getValueByPath(fromObject,["temperature"]);fromTemperature!=null&&setValueByPath(toObject,["temper\
-ature"],fromTemperature);const fromMaxTemperature=getValueByPath(fromObject,["maxTemperature"]);fromMaxTemperature!=null&&
-setValueByPath(toObject,["maxTemperature"],fromMaxTemperature);const fromTopP=getValueByPath(fromObject,["topP"]);fromTopP!=
-null&&setValueByPath(toObject,["topP"],fromTopP);const fromTopK=getValueByPath(fromObject,["topK"]);fromTopK!=null&&setValueByPath(
-toObject,["topK"],fromTopK);const fromThinking=getValueByPath(fromObject,["thinking"]);return fromThinking!=null&&setValueByPath(
-toObject,["thinking"],fromThinking),toObject}function modelFromVertex(fromObject,rootObject){const toObject={},fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromDisplayName=getValueByPath(fromObject,
-["displayName"]);fromDisplayName!=null&&setValueByPath(toObject,["displayName"],fromDisplayName);const fromDescription=getValueByPath(
-fromObject,["description"]);fromDescription!=null&&setValueByPath(toObject,["description"],fromDescription);const fromVersion=getValueByPath(
-fromObject,["versionId"]);fromVersion!=null&&setValueByPath(toObject,["version"],fromVersion);const fromEndpoints=getValueByPath(
-fromObject,["deployedModels"]);if(fromEndpoints!=null){let transformedList=fromEndpoints;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>endpointFromVertex(item))),setValueByPath(toObject,["endpoints"],transformedList)}
-const fromLabels=getValueByPath(fromObject,["labels"]);fromLabels!=null&&setValueByPath(toObject,["labels"],fromLabels);
-const fromTunedModelInfo=getValueByPath(fromObject,["_self"]);fromTunedModelInfo!=null&&setValueByPath(toObject,["tunedM\
-odelInfo"],tunedModelInfoFromVertex(fromTunedModelInfo));const fromDefaultCheckpointId=getValueByPath(fromObject,["defau\
-ltCheckpointId"]);fromDefaultCheckpointId!=null&&setValueByPath(toObject,["defaultCheckpointId"],fromDefaultCheckpointId);
-const fromCheckpoints=getValueByPath(fromObject,["checkpoints"]);if(fromCheckpoints!=null){let transformedList=fromCheckpoints;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["checkpoints"],
-transformedList)}return toObject}function multiSpeakerVoiceConfigToVertex(fromObject,rootObject){const toObject={},fromSpeakerVoiceConfigs=getValueByPath(
-fromObject,["speakerVoiceConfigs"]);if(fromSpeakerVoiceConfigs!=null){let transformedList=fromSpeakerVoiceConfigs;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>speakerVoiceConfigToVertex(item))),setValueByPath(toObject,
-["speakerVoiceConfigs"],transformedList)}return toObject}function partToMldev$1(fromObject,rootObject){const toObject={},
-fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);fromMediaResolution!=null&&setValueByPath(toObject,["\
-mediaResolution"],fromMediaResolution);const fromToolCall=getValueByPath(fromObject,["toolCall"]);fromToolCall!=null&&setValueByPath(
-toObject,["toolCall"],fromToolCall);const fromToolResponse=getValueByPath(fromObject,["toolResponse"]);fromToolResponse!=
-null&&setValueByPath(toObject,["toolResponse"],fromToolResponse);const fromAudioTranscription=getValueByPath(fromObject,
-["audioTranscription"]);fromAudioTranscription!=null&&setValueByPath(toObject,["audioTranscription"],fromAudioTranscription);
-const fromCodeExecutionResult=getValueByPath(fromObject,["codeExecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(
-toObject,["codeExecutionResult"],fromCodeExecutionResult);const fromExecutableCode=getValueByPath(fromObject,["executabl\
-eCode"]);fromExecutableCode!=null&&setValueByPath(toObject,["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(
-fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(
-fromObject,["functionCall"]);fromFunctionCall!=null&&setValueByPath(toObject,["functionCall"],functionCallToMldev$1(fromFunctionCall));
-const fromFunctionResponse=getValueByPath(fromObject,["functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,
-["functionResponse"],fromFunctionResponse);const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=
-null&&setValueByPath(toObject,["inlineData"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=
-null&&setValueByPath(toObject,["text"],fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&
-setValueByPath(toObject,["thought"],fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);
-fromThoughtSignature!=null&&setValueByPath(toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(
-fromObject,["videoMetadata"]);fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata);const fromPartMetadata=getValueByPath(
-fromObject,["partMetadata"]);fromPartMetadata!=null&&setValueByPath(toObject,["partMetadata"],fromPartMetadata);const fromMediaProcessing=getValueByPath(
-fromObject,["mediaProcessing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);
-const fromSpeechMetadata=getValueByPath(fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,
-["speechMetadata"],fromSpeechMetadata),toObject}function partToVertex$1(fromObject,rootObject){const toObject={},fromMediaResolution=getValueByPath(
-fromObject,["mediaResolution"]);if(fromMediaResolution!=null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution),
-getValueByPath(fromObject,["toolCall"])!==void 0)throw new Error("toolCall parameter is only supported in Gemini Develop\
-er API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["toolResponse"])!==void 0)throw new Error(
-"toolResponse parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
-const fromAudioTranscription=getValueByPath(fromObject,["audioTranscription"]);fromAudioTranscription!=null&&setValueByPath(
-toObject,["audioTranscription"],fromAudioTranscription);const fromCodeExecutionResult=getValueByPath(fromObject,["codeEx\
-ecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(toObject,["codeExecutionResult"],fromCodeExecutionResult);
-const fromExecutableCode=getValueByPath(fromObject,["executableCode"]);fromExecutableCode!=null&&setValueByPath(toObject,
-["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(
-toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(fromObject,["functionCall"]);fromFunctionCall!=
-null&&setValueByPath(toObject,["functionCall"],fromFunctionCall);const fromFunctionResponse=getValueByPath(fromObject,["\
-functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,["functionResponse"],functionResponseToVertex$1(
-fromFunctionResponse));const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=null&&setValueByPath(
-toObject,["inlineData"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(
-toObject,["text"],fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&setValueByPath(toObject,
-["thought"],fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);fromThoughtSignature!=
-null&&setValueByPath(toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(fromObject,
-["videoMetadata"]);if(fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata),getValueByPath(
-fromObject,["partMetadata"])!==void 0)throw new Error("partMetadata parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");const fromMediaProcessing=getValueByPath(fromObject,["mediaProcess\
-ing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);const fromSpeechMetadata=getValueByPath(
-fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,["speechMetadata"],fromSpeechMetadata),
-toObject}function productImageToVertex(fromObject,rootObject){const toObject={},fromProductImage=getValueByPath(fromObject,
-["productImage"]);return fromProductImage!=null&&setValueByPath(toObject,["image"],imageToVertex(fromProductImage)),toObject}
-function recontextImageConfigToVertex(fromObject,parentObject,_rootObject){const toObject={},fromNumberOfImages=getValueByPath(
-fromObject,["numberOfImages"]);parentObject!==void 0&&fromNumberOfImages!=null&&setValueByPath(parentObject,["parameters",
-"sampleCount"],fromNumberOfImages);const fromBaseSteps=getValueByPath(fromObject,["baseSteps"]);parentObject!==void 0&&fromBaseSteps!=
-null&&setValueByPath(parentObject,["parameters","baseSteps"],fromBaseSteps);const fromOutputGcsUri=getValueByPath(fromObject,
-["outputGcsUri"]);parentObject!==void 0&&fromOutputGcsUri!=null&&setValueByPath(parentObject,["parameters","storageUri"],
-fromOutputGcsUri);const fromSeed=getValueByPath(fromObject,["seed"]);parentObject!==void 0&&fromSeed!=null&&setValueByPath(
-parentObject,["parameters","seed"],fromSeed);const fromSafetyFilterLevel=getValueByPath(fromObject,["safetyFilterLevel"]);
-parentObject!==void 0&&fromSafetyFilterLevel!=null&&setValueByPath(parentObject,["parameters","safetySetting"],fromSafetyFilterLevel);
-const fromPersonGeneration=getValueByPath(fromObject,["personGeneration"]);parentObject!==void 0&&fromPersonGeneration!=
-null&&setValueByPath(parentObject,["parameters","personGeneration"],fromPersonGeneration);const fromAddWatermark=getValueByPath(
-fromObject,["addWatermark"]);parentObject!==void 0&&fromAddWatermark!=null&&setValueByPath(parentObject,["parameters","a\
-ddWatermark"],fromAddWatermark);const fromOutputMimeType=getValueByPath(fromObject,["outputMimeType"]);parentObject!==void 0&&
-fromOutputMimeType!=null&&setValueByPath(parentObject,["parameters","outputOptions","mimeType"],fromOutputMimeType);const fromOutputCompressionQuality=getValueByPath(
-fromObject,["outputCompressionQuality"]);parentObject!==void 0&&fromOutputCompressionQuality!=null&&setValueByPath(parentObject,
-["parameters","outputOptions","compressionQuality"],fromOutputCompressionQuality);const fromEnhancePrompt=getValueByPath(
-fromObject,["enhancePrompt"]);parentObject!==void 0&&fromEnhancePrompt!=null&&setValueByPath(parentObject,["parameters",
-"enhancePrompt"],fromEnhancePrompt);const fromLabels=getValueByPath(fromObject,["labels"]);return parentObject!==void 0&&
-fromLabels!=null&&setValueByPath(parentObject,["labels"],fromLabels),toObject}function recontextImageParametersToVertex(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromSource=getValueByPath(fromObject,["source"]);fromSource!=null&&recontextImageSourceToVertex(
-fromSource,toObject);const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&recontextImageConfigToVertex(
-fromConfig,toObject),toObject}function recontextImageResponseFromVertex(fromObject,rootObject){const toObject={},fromGeneratedImages=getValueByPath(
-fromObject,["predictions"]);if(fromGeneratedImages!=null){let transformedList=fromGeneratedImages;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>generatedImageFromVertex(item))),setValueByPath(toObject,["generatedImages"],
-transformedList)}return toObject}function recontextImageSourceToVertex(fromObject,parentObject,rootObject){const toObject={},
-fromPrompt=getValueByPath(fromObject,["prompt"]);parentObject!==void 0&&fromPrompt!=null&&setValueByPath(parentObject,["\
-instances[0]","prompt"],fromPrompt);const fromPersonImage=getValueByPath(fromObject,["personImage"]);parentObject!==void 0&&
-fromPersonImage!=null&&setValueByPath(parentObject,["instances[0]","personImage","image"],imageToVertex(fromPersonImage));
-const fromProductImages=getValueByPath(fromObject,["productImages"]);if(parentObject!==void 0&&fromProductImages!=null){
-let transformedList=fromProductImages;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>productImageToVertex(
-item))),setValueByPath(parentObject,["instances[0]","productImages"],transformedList)}return toObject}function referenceImageAPIInternalToVertex(fromObject,rootObject){
-const toObject={},fromReferenceImage=getValueByPath(fromObject,["referenceImage"]);fromReferenceImage!=null&&setValueByPath(
-toObject,["referenceImage"],imageToVertex(fromReferenceImage));const fromReferenceId=getValueByPath(fromObject,["referen\
-ceId"]);fromReferenceId!=null&&setValueByPath(toObject,["referenceId"],fromReferenceId);const fromReferenceType=getValueByPath(
-fromObject,["referenceType"]);fromReferenceType!=null&&setValueByPath(toObject,["referenceType"],fromReferenceType);const fromMaskImageConfig=getValueByPath(
-fromObject,["maskImageConfig"]);fromMaskImageConfig!=null&&setValueByPath(toObject,["maskImageConfig"],maskReferenceConfigToVertex(
-fromMaskImageConfig));const fromControlImageConfig=getValueByPath(fromObject,["controlImageConfig"]);fromControlImageConfig!=
-null&&setValueByPath(toObject,["controlImageConfig"],controlReferenceConfigToVertex(fromControlImageConfig));const fromStyleImageConfig=getValueByPath(
-fromObject,["styleImageConfig"]);fromStyleImageConfig!=null&&setValueByPath(toObject,["styleImageConfig"],fromStyleImageConfig);
-const fromSubjectImageConfig=getValueByPath(fromObject,["subjectImageConfig"]);return fromSubjectImageConfig!=null&&setValueByPath(
-toObject,["subjectImageConfig"],fromSubjectImageConfig),toObject}function replicatedVoiceConfigToVertex(fromObject,_rootObject){
-const toObject={},fromMimeType=getValueByPath(fromObject,["mimeType"]);fromMimeType!=null&&setValueByPath(toObject,["mim\
-eType"],fromMimeType);const fromVoiceSampleAudio=getValueByPath(fromObject,["voiceSampleAudio"]);if(fromVoiceSampleAudio!=
-null&&setValueByPath(toObject,["voiceSampleAudio"],fromVoiceSampleAudio),getValueByPath(fromObject,["consentAudio"])!==void 0)
-throw new Error("consentAudio parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent P\
-latform mode.");if(getValueByPath(fromObject,["voiceConsentSignature"])!==void 0)throw new Error("voiceConsentSignature \
-parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}
-function safetyAttributesFromVertex(fromObject,_rootObject){const toObject={},fromCategories=getValueByPath(fromObject,[
-"safetyAttributes","categories"]);fromCategories!=null&&setValueByPath(toObject,["categories"],fromCategories);const fromScores=getValueByPath(
-fromObject,["safetyAttributes","scores"]);fromScores!=null&&setValueByPath(toObject,["scores"],fromScores);const fromContentType=getValueByPath(
-fromObject,["contentType"]);return fromContentType!=null&&setValueByPath(toObject,["contentType"],fromContentType),toObject}
-function safetySettingToMldev$1(fromObject,_rootObject){const toObject={},fromCategory=getValueByPath(fromObject,["categ\
-ory"]);if(fromCategory!=null&&setValueByPath(toObject,["category"],fromCategory),getValueByPath(fromObject,["method"])!==
-void 0)throw new Error("method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Devel\
-oper API mode.");const fromThreshold=getValueByPath(fromObject,["threshold"]);return fromThreshold!=null&&setValueByPath(
-toObject,["threshold"],fromThreshold),toObject}function scribbleImageToVertex(fromObject,rootObject){const toObject={},fromImage=getValueByPath(
-fromObject,["image"]);return fromImage!=null&&setValueByPath(toObject,["image"],imageToVertex(fromImage)),toObject}function segmentImageConfigToVertex(fromObject,parentObject,_rootObject){
-const toObject={},fromMode=getValueByPath(fromObject,["mode"]);parentObject!==void 0&&fromMode!=null&&setValueByPath(parentObject,
-["parameters","mode"],fromMode);const fromMaxPredictions=getValueByPath(fromObject,["maxPredictions"]);parentObject!==void 0&&
-fromMaxPredictions!=null&&setValueByPath(parentObject,["parameters","maxPredictions"],fromMaxPredictions);const fromConfidenceThreshold=getValueByPath(
-fromObject,["confidenceThreshold"]);parentObject!==void 0&&fromConfidenceThreshold!=null&&setValueByPath(parentObject,["\
-parameters","confidenceThreshold"],fromConfidenceThreshold);const fromMaskDilation=getValueByPath(fromObject,["maskDilat\
-ion"]);parentObject!==void 0&&fromMaskDilation!=null&&setValueByPath(parentObject,["parameters","maskDilation"],fromMaskDilation);
-const fromBinaryColorThreshold=getValueByPath(fromObject,["binaryColorThreshold"]);parentObject!==void 0&&fromBinaryColorThreshold!=
-null&&setValueByPath(parentObject,["parameters","binaryColorThreshold"],fromBinaryColorThreshold);const fromLabels=getValueByPath(
-fromObject,["labels"]);return parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,["labels"],fromLabels),
-toObject}function segmentImageParametersToVertex(apiClient,fromObject,rootObject){const toObject={},fromModel=getValueByPath(
-fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],tModel(apiClient,fromModel));const fromSource=getValueByPath(
-fromObject,["source"]);fromSource!=null&&segmentImageSourceToVertex(fromSource,toObject);const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&segmentImageConfigToVertex(fromConfig,toObject),toObject}function segmentImageResponseFromVertex(fromObject,rootObject){
-const toObject={},fromGeneratedMasks=getValueByPath(fromObject,["predictions"]);if(fromGeneratedMasks!=null){let transformedList=fromGeneratedMasks;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>generatedImageMaskFromVertex(item))),setValueByPath(
-toObject,["generatedMasks"],transformedList)}return toObject}function segmentImageSourceToVertex(fromObject,parentObject,rootObject){
-const toObject={},fromPrompt=getValueByPath(fromObject,["prompt"]);parentObject!==void 0&&fromPrompt!=null&&setValueByPath(
-parentObject,["instances[0]","prompt"],fromPrompt);const fromImage=getValueByPath(fromObject,["image"]);parentObject!==void 0&&
-fromImage!=null&&setValueByPath(parentObject,["instances[0]","image"],imageToVertex(fromImage));const fromScribbleImage=getValueByPath(
-fromObject,["scribbleImage"]);return parentObject!==void 0&&fromScribbleImage!=null&&setValueByPath(parentObject,["insta\
-nces[0]","scribble"],scribbleImageToVertex(fromScribbleImage)),toObject}function speakerVoiceConfigToVertex(fromObject,rootObject){
-const toObject={},fromSpeaker=getValueByPath(fromObject,["speaker"]);fromSpeaker!=null&&setValueByPath(toObject,["speake\
-r"],fromSpeaker);const fromVoiceConfig=getValueByPath(fromObject,["voiceConfig"]);return fromVoiceConfig!=null&&setValueByPath(
-toObject,["voiceConfig"],voiceConfigToVertex(fromVoiceConfig)),toObject}function speechConfigToVertex(fromObject,rootObject){
-const toObject={},fromVoiceConfig=getValueByPath(fromObject,["voiceConfig"]);fromVoiceConfig!=null&&setValueByPath(toObject,
-["voiceConfig"],voiceConfigToVertex(fromVoiceConfig));const fromLanguageCode=getValueByPath(fromObject,["languageCode"]);
-fromLanguageCode!=null&&setValueByPath(toObject,["languageCode"],fromLanguageCode);const fromMultiSpeakerVoiceConfig=getValueByPath(
-fromObject,["multiSpeakerVoiceConfig"]);return fromMultiSpeakerVoiceConfig!=null&&setValueByPath(toObject,["multiSpeaker\
-VoiceConfig"],multiSpeakerVoiceConfigToVertex(fromMultiSpeakerVoiceConfig)),toObject}function toolConfigToMldev(fromObject,rootObject){
-const toObject={},fromFunctionCallingConfig=getValueByPath(fromObject,["functionCallingConfig"]);fromFunctionCallingConfig!=
-null&&setValueByPath(toObject,["functionCallingConfig"],functionCallingConfigToMldev(fromFunctionCallingConfig));const fromRetrievalConfig=getValueByPath(
-fromObject,["retrievalConfig"]);fromRetrievalConfig!=null&&setValueByPath(toObject,["retrievalConfig"],fromRetrievalConfig);
-const fromIncludeServerSideToolInvocations=getValueByPath(fromObject,["includeServerSideToolInvocations"]);return fromIncludeServerSideToolInvocations!=
-null&&setValueByPath(toObject,["includeServerSideToolInvocations"],fromIncludeServerSideToolInvocations),toObject}function toolConfigToVertex(fromObject,_rootObject){
-const toObject={},fromFunctionCallingConfig=getValueByPath(fromObject,["functionCallingConfig"]);fromFunctionCallingConfig!=
-null&&setValueByPath(toObject,["functionCallingConfig"],fromFunctionCallingConfig);const fromRetrievalConfig=getValueByPath(
-fromObject,["retrievalConfig"]);if(fromRetrievalConfig!=null&&setValueByPath(toObject,["retrievalConfig"],fromRetrievalConfig),
-getValueByPath(fromObject,["includeServerSideToolInvocations"])!==void 0)throw new Error("includeServerSideToolInvocatio\
-ns parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}
-function toolToMldev$1(fromObject,rootObject){const toObject={};if(getValueByPath(fromObject,["retrieval"])!==void 0)throw new Error(
-"retrieval parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromGoogleMaps=getValueByPath(
-fromObject,["googleMaps"]);fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],googleMapsToMldev$1(fromGoogleMaps));
-const fromMcpServers=getValueByPath(fromObject,["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["mcpServers"],
-transformedList)}const fromCodeExecution=getValueByPath(fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(
-toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(fromObject,["computerUse"]);if(fromComputerUse!=
-null&&setValueByPath(toObject,["computerUse"],fromComputerUse),getValueByPath(fromObject,["enterpriseWebSearch"])!==void 0)
-throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(getValueByPath(fromObject,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch parameter is \
-only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromFunctionDeclarations=getValueByPath(
-fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=null){let transformedList=fromFunctionDeclarations;Array.
-isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["functionDeclaratio\
-ns"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(
-toObject,["googleSearch"],googleSearchToMldev$1(fromGoogleSearch));const fromGoogleSearchRetrieval=getValueByPath(fromObject,
-["googleSearchRetrieval"]);if(fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],fromGoogleSearchRetrieval),
-getValueByPath(fromObject,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported i\
-n Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext);const fromFileSearch=getValueByPath(
-fromObject,["fileSearch"]);return fromFileSearch!=null&&setValueByPath(toObject,["fileSearch"],fromFileSearch),toObject}
-function toolToVertex$1(fromObject,rootObject){const toObject={},fromRetrieval=getValueByPath(fromObject,["retrieval"]);
-fromRetrieval!=null&&setValueByPath(toObject,["retrieval"],fromRetrieval);const fromGoogleMaps=getValueByPath(fromObject,
-["googleMaps"]);fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],fromGoogleMaps);const fromMcpServers=getValueByPath(
-fromObject,["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>mcpServerToVertex$1(item))),setValueByPath(toObject,["mcpServers"],transformedList)}const fromCodeExecution=getValueByPath(
-fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(
-fromObject,["computerUse"]);fromComputerUse!=null&&setValueByPath(toObject,["computerUse"],fromComputerUse);const fromEnterpriseWebSearch=getValueByPath(
-fromObject,["enterpriseWebSearch"]);fromEnterpriseWebSearch!=null&&setValueByPath(toObject,["enterpriseWebSearch"],fromEnterpriseWebSearch);
-const fromExaAiSearch=getValueByPath(fromObject,["exaAiSearch"]);fromExaAiSearch!=null&&setValueByPath(toObject,["exaAiS\
-earch"],fromExaAiSearch);const fromFunctionDeclarations=getValueByPath(fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=
-null){let transformedList=fromFunctionDeclarations;Array.isArray(transformedList)&&(transformedList=transformedList.map(
-item=>item)),setValueByPath(toObject,["functionDeclarations"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,
-["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(toObject,["googleSearch"],fromGoogleSearch);const fromGoogleSearchRetrieval=getValueByPath(
-fromObject,["googleSearchRetrieval"]);fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],
-fromGoogleSearchRetrieval);const fromParallelAiSearch=getValueByPath(fromObject,["parallelAiSearch"]);fromParallelAiSearch!=
-null&&setValueByPath(toObject,["parallelAiSearch"],fromParallelAiSearch);const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);if(fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext),getValueByPath(fromObject,
-["fileSearch"])!==void 0)throw new Error("fileSearch parameter is only supported in Gemini Developer API mode, not in Ge\
-mini Enterprise Agent Platform mode.");return toObject}function tunedModelInfoFromMldev(fromObject,_rootObject){const toObject={},
-fromBaseModel=getValueByPath(fromObject,["baseModel"]);fromBaseModel!=null&&setValueByPath(toObject,["baseModel"],fromBaseModel);
-const fromCreateTime=getValueByPath(fromObject,["createTime"]);fromCreateTime!=null&&setValueByPath(toObject,["createTim\
-e"],fromCreateTime);const fromUpdateTime=getValueByPath(fromObject,["updateTime"]);return fromUpdateTime!=null&&setValueByPath(
-toObject,["updateTime"],fromUpdateTime),toObject}function tunedModelInfoFromVertex(fromObject,_rootObject){const toObject={},
-fromBaseModel=getValueByPath(fromObject,["labels","google-vertex-llm-tuning-base-model-id"]);fromBaseModel!=null&&setValueByPath(
-toObject,["baseModel"],fromBaseModel);const fromCreateTime=getValueByPath(fromObject,["createTime"]);fromCreateTime!=null&&
-setValueByPath(toObject,["createTime"],fromCreateTime);const fromUpdateTime=getValueByPath(fromObject,["updateTime"]);return fromUpdateTime!=
-null&&setValueByPath(toObject,["updateTime"],fromUpdateTime),toObject}function updateModelConfigToMldev(fromObject,parentObject,_rootObject){
-const toObject={},fromDisplayName=getValueByPath(fromObject,["displayName"]);parentObject!==void 0&&fromDisplayName!=null&&
-setValueByPath(parentObject,["displayName"],fromDisplayName);const fromDescription=getValueByPath(fromObject,["descripti\
-on"]);parentObject!==void 0&&fromDescription!=null&&setValueByPath(parentObject,["description"],fromDescription);const fromDefaultCheckpointId=getValueByPath(
-fromObject,["defaultCheckpointId"]);return parentObject!==void 0&&fromDefaultCheckpointId!=null&&setValueByPath(parentObject,
-["defaultCheckpointId"],fromDefaultCheckpointId),toObject}function updateModelConfigToVertex(fromObject,parentObject,_rootObject){
-const toObject={},fromDisplayName=getValueByPath(fromObject,["displayName"]);parentObject!==void 0&&fromDisplayName!=null&&
-setValueByPath(parentObject,["displayName"],fromDisplayName);const fromDescription=getValueByPath(fromObject,["descripti\
-on"]);parentObject!==void 0&&fromDescription!=null&&setValueByPath(parentObject,["description"],fromDescription);const fromDefaultCheckpointId=getValueByPath(
-fromObject,["defaultCheckpointId"]);return parentObject!==void 0&&fromDefaultCheckpointId!=null&&setValueByPath(parentObject,
-["defaultCheckpointId"],fromDefaultCheckpointId),toObject}function updateModelParametersToMldev(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","name"],
-tModel(apiClient,fromModel));const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&updateModelConfigToMldev(
-fromConfig,toObject),toObject}function updateModelParametersToVertex(apiClient,fromObject,rootObject){const toObject={},
-fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],tModel(apiClient,
-fromModel));const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&updateModelConfigToVertex(fromConfig,
-toObject),toObject}function upscaleImageAPIConfigInternalToVertex(fromObject,parentObject,_rootObject){const toObject={},
-fromOutputGcsUri=getValueByPath(fromObject,["outputGcsUri"]);parentObject!==void 0&&fromOutputGcsUri!=null&&setValueByPath(
-parentObject,["parameters","storageUri"],fromOutputGcsUri);const fromSafetyFilterLevel=getValueByPath(fromObject,["safet\
-yFilterLevel"]);parentObject!==void 0&&fromSafetyFilterLevel!=null&&setValueByPath(parentObject,["parameters","safetySet\
-ting"],fromSafetyFilterLevel);const fromPersonGeneration=getValueByPath(fromObject,["personGeneration"]);parentObject!==
-void 0&&fromPersonGeneration!=null&&setValueByPath(parentObject,["parameters","personGeneration"],fromPersonGeneration);
-const fromIncludeRaiReason=getValueByPath(fromObject,["includeRaiReason"]);parentObject!==void 0&&fromIncludeRaiReason!=
-null&&setValueByPath(parentObject,["parameters","includeRaiReason"],fromIncludeRaiReason);const fromOutputMimeType=getValueByPath(
-fromObject,["outputMimeType"]);parentObject!==void 0&&fromOutputMimeType!=null&&setValueByPath(parentObject,["parameters",
-"outputOptions","mimeType"],fromOutputMimeType);const fromOutputCompressionQuality=getValueByPath(fromObject,["outputCom\
-pressionQuality"]);parentObject!==void 0&&fromOutputCompressionQuality!=null&&setValueByPath(parentObject,["parameters",
-"outputOptions","compressionQuality"],fromOutputCompressionQuality);const fromEnhanceInputImage=getValueByPath(fromObject,
-["enhanceInputImage"]);parentObject!==void 0&&fromEnhanceInputImage!=null&&setValueByPath(parentObject,["parameters","up\
-scaleConfig","enhanceInputImage"],fromEnhanceInputImage);const fromImagePreservationFactor=getValueByPath(fromObject,["i\
-magePreservationFactor"]);parentObject!==void 0&&fromImagePreservationFactor!=null&&setValueByPath(parentObject,["parame\
-ters","upscaleConfig","imagePreservationFactor"],fromImagePreservationFactor);const fromLabels=getValueByPath(fromObject,
-["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,["labels"],fromLabels);const fromNumberOfImages=getValueByPath(
-fromObject,["numberOfImages"]);parentObject!==void 0&&fromNumberOfImages!=null&&setValueByPath(parentObject,["parameters",
-"sampleCount"],fromNumberOfImages);const fromMode=getValueByPath(fromObject,["mode"]);return parentObject!==void 0&&fromMode!=
-null&&setValueByPath(parentObject,["parameters","mode"],fromMode),toObject}function upscaleImageAPIParametersInternalToVertex(apiClient,fromObject,rootObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["_url","model"],
-tModel(apiClient,fromModel));const fromImage=getValueByPath(fromObject,["image"]);fromImage!=null&&setValueByPath(toObject,
-["instances[0]","image"],imageToVertex(fromImage));const fromUpscaleFactor=getValueByPath(fromObject,["upscaleFactor"]);
-fromUpscaleFactor!=null&&setValueByPath(toObject,["parameters","upscaleConfig","upscaleFactor"],fromUpscaleFactor);const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&upscaleImageAPIConfigInternalToVertex(fromConfig,toObject),toObject}function upscaleImageResponseFromVertex(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromGeneratedImages=getValueByPath(fromObject,["predictions"]);if(fromGeneratedImages!=
-null){let transformedList=fromGeneratedImages;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>generatedImageFromVertex(
-item))),setValueByPath(toObject,["generatedImages"],transformedList)}return toObject}function usageMetadataFromVertex(fromObject,_rootObject){
-const toObject={},fromResponseTokenCount=getValueByPath(fromObject,["candidatesTokenCount"]);fromResponseTokenCount!=null&&
-setValueByPath(toObject,["responseTokenCount"],fromResponseTokenCount);const fromResponseTokensDetails=getValueByPath(fromObject,
-["candidatesTokensDetails"]);if(fromResponseTokensDetails!=null){let transformedList=fromResponseTokensDetails;Array.isArray(
-transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["responseTokensDetails"],transformedList)}
-const fromCacheTokensDetails=getValueByPath(fromObject,["cacheTokensDetails"]);if(fromCacheTokensDetails!=null){let transformedList=fromCacheTokensDetails;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["cacheTokensD\
-etails"],transformedList)}const fromCachedContentTokenCount=getValueByPath(fromObject,["cachedContentTokenCount"]);fromCachedContentTokenCount!=
-null&&setValueByPath(toObject,["cachedContentTokenCount"],fromCachedContentTokenCount);const fromPromptTokenCount=getValueByPath(
-fromObject,["promptTokenCount"]);fromPromptTokenCount!=null&&setValueByPath(toObject,["promptTokenCount"],fromPromptTokenCount);
-const fromPromptTokensDetails=getValueByPath(fromObject,["promptTokensDetails"]);if(fromPromptTokensDetails!=null){let transformedList=fromPromptTokensDetails;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["promptTokens\
-Details"],transformedList)}const fromThoughtsTokenCount=getValueByPath(fromObject,["thoughtsTokenCount"]);fromThoughtsTokenCount!=
-null&&setValueByPath(toObject,["thoughtsTokenCount"],fromThoughtsTokenCount);const fromToolUsePromptTokenCount=getValueByPath(
-fromObject,["toolUsePromptTokenCount"]);fromToolUsePromptTokenCount!=null&&setValueByPath(toObject,["toolUsePromptTokenC\
-ount"],fromToolUsePromptTokenCount);const fromToolUsePromptTokensDetails=getValueByPath(fromObject,["toolUsePromptTokens\
-Details"]);if(fromToolUsePromptTokensDetails!=null){let transformedList=fromToolUsePromptTokensDetails;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["toolUsePromptTokensDetails"],transformedList)}
-const fromTotalTokenCount=getValueByPath(fromObject,["totalTokenCount"]);fromTotalTokenCount!=null&&setValueByPath(toObject,
-["totalTokenCount"],fromTotalTokenCount);const fromTrafficType=getValueByPath(fromObject,["trafficType"]);return fromTrafficType!=
-null&&setValueByPath(toObject,["trafficType"],fromTrafficType),toObject}function videoFromVertex(fromObject,_rootObject){
-const toObject={},fromUri=getValueByPath(fromObject,["gcsUri"]);fromUri!=null&&setValueByPath(toObject,["uri"],fromUri);
-const fromVideoBytes=getValueByPath(fromObject,["bytesBase64Encoded"]);fromVideoBytes!=null&&setValueByPath(toObject,["v\
-ideoBytes"],tBytes(fromVideoBytes));const fromMimeType=getValueByPath(fromObject,["mimeType"]);return fromMimeType!=null&&
-setValueByPath(toObject,["mimeType"],fromMimeType),toObject}function videoGenerationMaskToVertex(fromObject,rootObject){
-const toObject={},fromImage=getValueByPath(fromObject,["image"]);fromImage!=null&&setValueByPath(toObject,["_self"],imageToVertex(
-fromImage));const fromMaskMode=getValueByPath(fromObject,["maskMode"]);return fromMaskMode!=null&&setValueByPath(toObject,
-["maskMode"],fromMaskMode),toObject}function videoGenerationReferenceImageToVertex(fromObject,rootObject){const toObject={},
-fromImage=getValueByPath(fromObject,["image"]);fromImage!=null&&setValueByPath(toObject,["image"],imageToVertex(fromImage));
-const fromReferenceType=getValueByPath(fromObject,["referenceType"]);return fromReferenceType!=null&&setValueByPath(toObject,
-["referenceType"],fromReferenceType),toObject}function videoToVertex(fromObject,_rootObject){const toObject={},fromUri=getValueByPath(
-fromObject,["uri"]);fromUri!=null&&setValueByPath(toObject,["gcsUri"],fromUri);const fromVideoBytes=getValueByPath(fromObject,
-["videoBytes"]);fromVideoBytes!=null&&setValueByPath(toObject,["bytesBase64Encoded"],tBytes(fromVideoBytes));const fromMimeType=getValueByPath(
-fromObject,["mimeType"]);return fromMimeType!=null&&setValueByPath(toObject,["mimeType"],fromMimeType),toObject}function voiceConfigToVertex(fromObject,rootObject){
-const toObject={},fromReplicatedVoiceConfig=getValueByPath(fromObject,["replicatedVoiceConfig"]);fromReplicatedVoiceConfig!=
-null&&setValueByPath(toObject,["replicatedVoiceConfig"],replicatedVoiceConfigToVertex(fromReplicatedVoiceConfig));const fromPrebuiltVoiceConfig=getValueByPath(
-fromObject,["prebuiltVoiceConfig"]);fromPrebuiltVoiceConfig!=null&&setValueByPath(toObject,["prebuiltVoiceConfig"],fromPrebuiltVoiceConfig);
-const fromVoice=getValueByPath(fromObject,["voice"]);return fromVoice!=null&&setValueByPath(toObject,["voice"],fromVoice),
-toObject}function createFileSearchStoreConfigToMldev(apiClient,fromObject,parentObject){const toObject={},fromDisplayName=getValueByPath(
-fromObject,["displayName"]);parentObject!==void 0&&fromDisplayName!=null&&setValueByPath(parentObject,["displayName"],fromDisplayName);
-const fromEmbeddingModel=getValueByPath(fromObject,["embeddingModel"]);return parentObject!==void 0&&fromEmbeddingModel!=
-null&&setValueByPath(parentObject,["embeddingModel"],tModel(apiClient,fromEmbeddingModel)),toObject}function createFileSearchStoreParametersToMldev(apiClient,fromObject){
-const toObject={},fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&createFileSearchStoreConfigToMldev(
-apiClient,fromConfig,toObject),toObject}function deleteFileSearchStoreConfigToMldev(fromObject,parentObject){const toObject={},
-fromForce=getValueByPath(fromObject,["force"]);return parentObject!==void 0&&fromForce!=null&&setValueByPath(parentObject,
-["_query","force"],fromForce),toObject}function deleteFileSearchStoreParametersToMldev(fromObject){const toObject={},fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["_url","name"],fromName);const fromConfig=getValueByPath(fromObject,
-["config"]);return fromConfig!=null&&deleteFileSearchStoreConfigToMldev(fromConfig,toObject),toObject}function getFileSearchStoreParametersToMldev(fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],fromName),toObject}function importFileConfigToMldev(fromObject,parentObject){const toObject={},fromCustomMetadata=getValueByPath(
-fromObject,["customMetadata"]);if(parentObject!==void 0&&fromCustomMetadata!=null){let transformedList=fromCustomMetadata;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(parentObject,["customMe\
-tadata"],transformedList)}const fromChunkingConfig=getValueByPath(fromObject,["chunkingConfig"]);return parentObject!==void 0&&
-fromChunkingConfig!=null&&setValueByPath(parentObject,["chunkingConfig"],fromChunkingConfig),toObject}function importFileOperationFromMldev(fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);
-const fromMetadata=getValueByPath(fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);
-const fromDone=getValueByPath(fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(
-fromObject,["error"]);fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromResponse=getValueByPath(fromObject,
-["response"]);return fromResponse!=null&&setValueByPath(toObject,["response"],importFileResponseFromMldev(fromResponse)),
-toObject}function importFileParametersToMldev(fromObject){const toObject={},fromFileSearchStoreName=getValueByPath(fromObject,
-["fileSearchStoreName"]);fromFileSearchStoreName!=null&&setValueByPath(toObject,["_url","file_search_store_name"],fromFileSearchStoreName);
-const fromFileName=getValueByPath(fromObject,["fileName"]);fromFileName!=null&&setValueByPath(toObject,["fileName"],fromFileName);
-const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&importFileConfigToMldev(fromConfig,toObject),
-toObject}function importFileResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,
-["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromParent=getValueByPath(
-fromObject,["parent"]);fromParent!=null&&setValueByPath(toObject,["parent"],fromParent);const fromDocumentName=getValueByPath(
-fromObject,["documentName"]);return fromDocumentName!=null&&setValueByPath(toObject,["documentName"],fromDocumentName),toObject}
-function listFileSearchStoresConfigToMldev(fromObject,parentObject){const toObject={},fromPageSize=getValueByPath(fromObject,
-["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(parentObject,["_query","pageSize"],fromPageSize);
-const fromPageToken=getValueByPath(fromObject,["pageToken"]);return parentObject!==void 0&&fromPageToken!=null&&setValueByPath(
-parentObject,["_query","pageToken"],fromPageToken),toObject}function listFileSearchStoresParametersToMldev(fromObject){const toObject={},
-fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listFileSearchStoresConfigToMldev(fromConfig,toObject),
-toObject}function listFileSearchStoresResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=null&&setValueByPath(toObject,["\
-nextPageToken"],fromNextPageToken);const fromFileSearchStores=getValueByPath(fromObject,["fileSearchStores"]);if(fromFileSearchStores!=
-null){let transformedList=fromFileSearchStores;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["fileSearchStores"],transformedList)}return toObject}function uploadToFileSearchStoreConfigToMldev(fromObject,parentObject){
-const toObject={},fromMimeType=getValueByPath(fromObject,["mimeType"]);parentObject!==void 0&&fromMimeType!=null&&setValueByPath(
-parentObject,["mimeType"],fromMimeType);const fromDisplayName=getValueByPath(fromObject,["displayName"]);parentObject!==
-void 0&&fromDisplayName!=null&&setValueByPath(parentObject,["displayName"],fromDisplayName);const fromCustomMetadata=getValueByPath(
-fromObject,["customMetadata"]);if(parentObject!==void 0&&fromCustomMetadata!=null){let transformedList=fromCustomMetadata;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(parentObject,["customMe\
-tadata"],transformedList)}const fromChunkingConfig=getValueByPath(fromObject,["chunkingConfig"]);return parentObject!==void 0&&
-fromChunkingConfig!=null&&setValueByPath(parentObject,["chunkingConfig"],fromChunkingConfig),toObject}function uploadToFileSearchStoreParametersToMldev(fromObject){
-const toObject={},fromFileSearchStoreName=getValueByPath(fromObject,["fileSearchStoreName"]);fromFileSearchStoreName!=null&&
-setValueByPath(toObject,["_url","file_search_store_name"],fromFileSearchStoreName);const fromConfig=getValueByPath(fromObject,
-["config"]);return fromConfig!=null&&uploadToFileSearchStoreConfigToMldev(fromConfig,toObject),toObject}function uploadToFileSearchStoreResumableResponseFromMldev(fromObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse),toObject}var CONTENT_TYPE_HEADER="Content-Type",SERVER_TIMEOUT_HEADER="\
-X-Server-Timeout",USER_AGENT_HEADER="User-Agent",GOOGLE_API_CLIENT_HEADER="x-goog-api-client",SDK_VERSION="3.1.0",LIBRARY_LABEL=`\
-google-genai-sdk/${SDK_VERSION}`,VERTEX_AI_API_DEFAULT_VERSION="v1beta1",GOOGLE_AI_API_DEFAULT_VERSION="v1",defaultGoogleAiApiVersionOverride,
-MULTI_REGIONAL_LOCATIONS=new Set(["us","eu"]),UNDICI_GLOBAL_DISPATCHER_SYMBOL$1=Symbol.for("undici.globalDispatcher.1");
-function isNodeRuntime$1(){var _a2,_b;return typeof((_b=(_a2=globalThis.process)===null||_a2===void 0?void 0:_a2.versions)===
-null||_b===void 0?void 0:_b.node)=="string"}function createUndiciNoTimeoutDispatcher$1(){return{dispatch(opts,handler){let globalDispatcher=globalThis[UNDICI_GLOBAL_DISPATCHER_SYMBOL$1];
-if(!globalDispatcher&&typeof Headers<"u"&&(new Headers,globalDispatcher=globalThis[UNDICI_GLOBAL_DISPATCHER_SYMBOL$1]),!globalDispatcher||
-typeof globalDispatcher.dispatch!="function")throw new Error("Undici globalDispatcher is not available.");return globalDispatcher.
-dispatch(Object.assign(Object.assign({},opts),{headersTimeout:0,bodyTimeout:0}),handler)}}}function createAttemptSignal(timeout,callerSignal){
-const noop=()=>{};if(!(timeout&&timeout>0)&&!callerSignal)return{signal:void 0,dispose:noop};const controller=new AbortController;
-let timeoutHandle;timeout&&timeout>0&&(timeoutHandle=setTimeout(()=>controller.abort(),timeout),timeoutHandle&&typeof timeoutHandle.
-unref=="function"&&timeoutHandle.unref());const onCallerAbort=()=>controller.abort();return callerSignal&&(callerSignal.
-aborted?controller.abort():callerSignal.addEventListener("abort",onCallerAbort)),{signal:controller.signal,dispose:()=>{
-timeoutHandle!==void 0&&clearTimeout(timeoutHandle),callerSignal?.removeEventListener("abort",onCallerAbort)}}}var DEFAULT_RETRY_ATTEMPTS=5,
-DEFAULT_RETRY_INITIAL_DELAY=1,DEFAULT_RETRY_MAX_DELAY=60,DEFAULT_RETRY_EXP_BASE=2,DEFAULT_RETRY_JITTER=1,DEFAULT_RETRY_HTTP_STATUS_CODES=[
-408,429,500,502,503,504],ApiClient=class{constructor(opts){var _a2,_b,_c,_d;this.clientOptions=Object.assign({},opts),this.
-customBaseUrl=(_a2=opts.httpOptions)===null||_a2===void 0?void 0:_a2.baseUrl;const initHttpOptions={};if(this.clientOptions.
-vertexai){if(!this.clientOptions.location&&!this.clientOptions.apiKey&&!this.customBaseUrl&&(this.clientOptions.location=
-"global"),!(this.clientOptions.project&&this.clientOptions.location||this.clientOptions.apiKey)&&!this.customBaseUrl)throw new Error(
-"Authentication is not set up. Please provide either a project and location, or an API key, or a custom base URL.");const hasConstructorAuth=opts.
-project&&opts.location||!!opts.apiKey;this.customBaseUrl&&!hasConstructorAuth?(initHttpOptions.baseUrl=this.customBaseUrl,
+ Developer API mode.");if(a(e,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch parameter is only supported in Gemi\
+ni Enterprise Agent Platform mode, not in Gemini Developer API mode.");let u=a(e,["functionDeclarations"]);if(u!=null){let _=u;
+Array.isArray(_)&&(_=_.map(h=>h)),l(t,["functionDeclarations"],_)}let d=a(e,["googleSearch"]);d!=null&&l(t,["googleSearc\
+h"],Wo(d));let c=a(e,["googleSearchRetrieval"]);if(c!=null&&l(t,["googleSearchRetrieval"],c),a(e,["parallelAiSearch"])!==
+void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Ge\
+mini Developer API mode.");let p=a(e,["urlContext"]);p!=null&&l(t,["urlContext"],p);let m=a(e,["fileSearch"]);return m!=
+null&&l(t,["fileSearch"],m),t}f(pi,"toolToMldev$1");function mi(e,n){let t={},o=a(e,["retrieval"]);o!=null&&l(t,["retrie\
+val"],o);let i=a(e,["googleMaps"]);i!=null&&l(t,["googleMaps"],i);let r=a(e,["mcpServers"]);if(r!=null){let y=r;Array.isArray(
+y)&&(y=y.map(v=>oi(v))),l(t,["mcpServers"],y)}let s=a(e,["codeExecution"]);s!=null&&l(t,["codeExecution"],s);let u=a(e,[
+"computerUse"]);u!=null&&l(t,["computerUse"],u);let d=a(e,["enterpriseWebSearch"]);d!=null&&l(t,["enterpriseWebSearch"],
+d);let c=a(e,["exaAiSearch"]);c!=null&&l(t,["exaAiSearch"],c);let p=a(e,["functionDeclarations"]);if(p!=null){let y=p;Array.
+isArray(y)&&(y=y.map(v=>v)),l(t,["functionDeclarations"],y)}let m=a(e,["googleSearch"]);m!=null&&l(t,["googleSearch"],m);
+let _=a(e,["googleSearchRetrieval"]);_!=null&&l(t,["googleSearchRetrieval"],_);let h=a(e,["parallelAiSearch"]);h!=null&&
+l(t,["parallelAiSearch"],h);let g=a(e,["urlContext"]);if(g!=null&&l(t,["urlContext"],g),a(e,["fileSearch"])!==void 0)throw new Error(
+"fileSearch parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return t}
+f(mi,"toolToVertex$1");function _i(e,n){let t={},o=a(e,["baseModel"]);o!=null&&l(t,["baseModel"],o);let i=a(e,["createTi\
+me"]);i!=null&&l(t,["createTime"],i);let r=a(e,["updateTime"]);return r!=null&&l(t,["updateTime"],r),t}f(_i,"tunedModelI\
+nfoFromMldev");function hi(e,n){let t={},o=a(e,["labels","google-vertex-llm-tuning-base-model-id"]);o!=null&&l(t,["baseM\
+odel"],o);let i=a(e,["createTime"]);i!=null&&l(t,["createTime"],i);let r=a(e,["updateTime"]);return r!=null&&l(t,["updat\
+eTime"],r),t}f(hi,"tunedModelInfoFromVertex");function gi(e,n,t){let o={},i=a(e,["displayName"]);n!==void 0&&i!=null&&l(
+n,["displayName"],i);let r=a(e,["description"]);n!==void 0&&r!=null&&l(n,["description"],r);let s=a(e,["defaultCheckpoin\
+tId"]);return n!==void 0&&s!=null&&l(n,["defaultCheckpointId"],s),o}f(gi,"updateModelConfigToMldev");function yi(e,n,t){
+let o={},i=a(e,["displayName"]);n!==void 0&&i!=null&&l(n,["displayName"],i);let r=a(e,["description"]);n!==void 0&&r!=null&&
+l(n,["description"],r);let s=a(e,["defaultCheckpointId"]);return n!==void 0&&s!=null&&l(n,["defaultCheckpointId"],s),o}f(
+yi,"updateModelConfigToVertex");function vi(e,n,t){let o={},i=a(n,["model"]);i!=null&&l(o,["_url","name"],B(e,i));let r=a(
+n,["config"]);return r!=null&&gi(r,o),o}f(vi,"updateModelParametersToMldev");function Ei(e,n,t){let o={},i=a(n,["model"]);
+i!=null&&l(o,["_url","model"],B(e,i));let r=a(n,["config"]);return r!=null&&yi(r,o),o}f(Ei,"updateModelParametersToVerte\
+x");function jt(e,n){let t={},o=a(e,["replicatedVoiceConfig"]);o!=null&&l(t,["replicatedVoiceConfig"],ai(o));let i=a(e,["pre\
+builtVoiceConfig"]);i!=null&&l(t,["prebuiltVoiceConfig"],i);let r=a(e,["voice"]);return r!=null&&l(t,["voice"],r),t}f(jt,
+"voiceConfigToVertex");function Ti(e,n){let t={},o=a(e,["mimeType"]);n!==void 0&&o!=null&&l(n,["mimeType"],o);let i=a(e,["displayName"]);n!==void 0&&
+i!=null&&l(n,["displayName"],i);let r=a(e,["customMetadata"]);if(n!==void 0&&r!=null){let u=r;Array.isArray(u)&&(u=u.map(
+d=>d)),l(n,["customMetadata"],u)}let s=a(e,["chunkingConfig"]);return n!==void 0&&s!=null&&l(n,["chunkingConfig"],s),t}f(
+Ti,"uploadToFileSearchStoreConfigToMldev");var Ci="Content-Type",Ii="X-Server-Timeout",Ai="User-Agent",Fe="x-goog-api-client",Si="3.1.0",Ri=`google-genai-sdk/${Si}`,
+Pi="v1beta1",wi="v1",Ni,Di=new Set(["us","eu"]),Mt=Symbol.for("undici.globalDispatcher.1");function Mi(){var e,n;return typeof((n=
+(e=globalThis.process)===null||e===void 0?void 0:e.versions)===null||n===void 0?void 0:n.node)=="string"}f(Mi,"isNodeRun\
+time$1");function ki(){return{dispatch(e,n){let t=globalThis[Mt];if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[Mt]),
+!t||typeof t.dispatch!="function")throw new Error("Undici globalDispatcher is not available.");return t.dispatch(Object.
+assign(Object.assign({},e),{headersTimeout:0,bodyTimeout:0}),n)}}}f(ki,"createUndiciNoTimeoutDispatcher$1");function xi(e,n){
+let t=f(()=>{},"noop");if(!(e&&e>0)&&!n)return{signal:void 0,dispose:t};let o=new AbortController,i;e&&e>0&&(i=k(()=>o.abort(),
+e),i&&typeof i.unref=="function"&&i.unref());let r=f(()=>o.abort(),"onCallerAbort");return n&&(n.aborted?o.abort():n.addEventListener(
+"abort",r)),{signal:o.signal,dispose:f(()=>{i!==void 0&&q(i),n?.removeEventListener("abort",r)},"dispose")}}f(xi,"create\
+AttemptSignal");var Gi=5,Ui=1,Li=60,qi=2,Fi=1,bi=[408,429,500,502,503,504],be=class{static{f(this,"ApiClient")}constructor(n){
+var t,o,i,r;this.clientOptions=Object.assign({},n),this.customBaseUrl=(t=n.httpOptions)===null||t===void 0?void 0:t.baseUrl;
+let s={};if(this.clientOptions.vertexai){if(!this.clientOptions.location&&!this.clientOptions.apiKey&&!this.customBaseUrl&&
+(this.clientOptions.location="global"),!(this.clientOptions.project&&this.clientOptions.location||this.clientOptions.apiKey)&&
+!this.customBaseUrl)throw new Error("Authentication is not set up. Please provide either a project and location, or an A\
+PI key, or a custom base URL.");let d=n.project&&n.location||!!n.apiKey;this.customBaseUrl&&!d?(s.baseUrl=this.customBaseUrl,
 this.clientOptions.project=void 0,this.clientOptions.location=void 0):this.clientOptions.apiKey&&!this.clientOptions.project||
-this.clientOptions.location==="global"?initHttpOptions.baseUrl="https://aiplatform.googleapis.com/":this.clientOptions.project&&
-this.clientOptions.location&&MULTI_REGIONAL_LOCATIONS.has(this.clientOptions.location)?initHttpOptions.baseUrl=`https://\
-aiplatform.${this.clientOptions.location}.rep.googleapis.com/`:this.clientOptions.project&&this.clientOptions.location&&
-(initHttpOptions.baseUrl=`https://${this.clientOptions.location}-aiplatform.googleapis.com/`),initHttpOptions.apiVersion=
-(_b=this.clientOptions.apiVersion)!==null&&_b!==void 0?_b:VERTEX_AI_API_DEFAULT_VERSION}else this.clientOptions.apiKey||
-console.warn("API key should be set when using the Gemini API."),initHttpOptions.apiVersion=(_d=(_c=this.clientOptions.apiVersion)!==
-null&&_c!==void 0?_c:defaultGoogleAiApiVersionOverride)!==null&&_d!==void 0?_d:GOOGLE_AI_API_DEFAULT_VERSION,initHttpOptions.
-baseUrl="https://generativelanguage.googleapis.com/";initHttpOptions.headers=this.getDefaultHeaders(),this.clientOptions.
-httpOptions=initHttpOptions,opts.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(initHttpOptions,opts.
-httpOptions))}isVertexAI(){var _a2;return(_a2=this.clientOptions.vertexai)!==null&&_a2!==void 0?_a2:!1}getProject(){return this.
-clientOptions.project}getLocation(){return this.clientOptions.location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){
-const headers=new Headers;return await this.clientOptions.auth.addAuthHeaders(headers),headers}getApiVersion(){if(this.clientOptions.
-httpOptions&&this.clientOptions.httpOptions.apiVersion!==void 0)return this.clientOptions.httpOptions.apiVersion;throw new Error(
-"API version is not set.")}getBaseUrl(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.baseUrl!==void 0)
-return this.clientOptions.httpOptions.baseUrl;throw new Error("Base URL is not set.")}getRequestUrl(){return this.getRequestUrlInternal(
-this.clientOptions.httpOptions)}getHeaders(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.headers!==
-void 0)return this.clientOptions.httpOptions.headers;throw new Error("Headers are not set.")}getFetch(){var _a2;return(_a2=
-this.clientOptions.httpOptions)===null||_a2===void 0?void 0:_a2.fetch}getTimeout(){var _a2;return(_a2=this.clientOptions.
-httpOptions)===null||_a2===void 0?void 0:_a2.timeout}getRequestUrlInternal(httpOptions){if(!httpOptions||httpOptions.baseUrl===
-void 0||httpOptions.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");const urlElement=[httpOptions.
-baseUrl.endsWith("/")?httpOptions.baseUrl.slice(0,-1):httpOptions.baseUrl];return httpOptions.apiVersion&&httpOptions.apiVersion!==
-""&&urlElement.push(httpOptions.apiVersion),urlElement.join("/")}getBaseResourcePath(){return`projects/${this.clientOptions.
-project}/locations/${this.clientOptions.location}`}getApiKey(){return this.clientOptions.apiKey}getWebsocketBaseUrl(){const baseUrl=this.
-getBaseUrl(),urlParts=new URL(baseUrl);return urlParts.protocol=urlParts.protocol=="http:"?"ws":"wss",urlParts.toString()}setBaseUrl(url){
-if(this.clientOptions.httpOptions)this.clientOptions.httpOptions.baseUrl=url;else throw new Error("HTTP options are not \
-correctly set.")}resolveApiVersionInPath(path,apiVersion){const placeholder="{api_version}";return apiVersion!==""?path.
-replaceAll(placeholder,apiVersion):path.replaceAll(`${placeholder}/`,"").replaceAll(`/${placeholder}`,"").replaceAll(placeholder,
-"")}constructUrl(path,httpOptions,prependProjectLocation){if(path.includes("{api_version}")){if(!httpOptions||httpOptions.
-baseUrl===void 0||httpOptions.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");const urlElement2=[
-httpOptions.baseUrl.endsWith("/")?httpOptions.baseUrl.slice(0,-1):httpOptions.baseUrl];prependProjectLocation&&urlElement2.
-push(this.getBaseResourcePath());const resolvedPath=this.resolveApiVersionInPath(path,httpOptions.apiVersion);return resolvedPath!==
-""&&urlElement2.push(resolvedPath),new URL(`${urlElement2.join("/")}`)}const urlElement=[this.getRequestUrlInternal(httpOptions)];
-return prependProjectLocation&&urlElement.push(this.getBaseResourcePath()),path!==""&&urlElement.push(path),new URL(`${urlElement.
-join("/")}`)}shouldPrependVertexProjectPath(request,httpOptions){return!(httpOptions.baseUrl&&httpOptions.baseUrlResourceScope===
-ResourceScope.COLLECTION||!this.clientOptions.vertexai||!this.clientOptions.project||!this.clientOptions.location||request.
-path.startsWith("projects/")||request.httpMethod==="GET"&&request.path.startsWith("publishers/google/models"))}async request(request){
-let patchedHttpOptions=this.clientOptions.httpOptions;request.httpOptions&&(patchedHttpOptions=this.patchHttpOptions(this.
-clientOptions.httpOptions,request.httpOptions));const prependProjectLocation=this.shouldPrependVertexProjectPath(request,
-patchedHttpOptions),url=this.constructUrl(request.path,patchedHttpOptions,prependProjectLocation);if(request.queryParams)
-for(const[key,value]of Object.entries(request.queryParams))url.searchParams.append(key,String(value));let requestInit={};
-if(request.httpMethod==="GET"){if(request.body&&request.body!=="{}")throw new Error("Request body should be empty for GE\
-T request, but got non empty request body")}else requestInit.body=request.body;return requestInit=await this.includeExtraHttpOptionsToRequestInit(
-requestInit,patchedHttpOptions,url.toString()),this.unaryApiCall(url,requestInit,request.httpMethod,patchedHttpOptions.retryOptions,
-patchedHttpOptions.timeout,request.abortSignal,patchedHttpOptions.fetch)}patchHttpOptions(baseHttpOptions,requestHttpOptions){
-const patchedHttpOptions=JSON.parse(JSON.stringify(baseHttpOptions));baseHttpOptions.fetch&&(patchedHttpOptions.fetch=baseHttpOptions.
-fetch);for(const[key,value]of Object.entries(requestHttpOptions))typeof value=="object"?patchedHttpOptions[key]=Object.assign(
-Object.assign({},patchedHttpOptions[key]),value):value!==void 0&&(patchedHttpOptions[key]=value);return patchedHttpOptions}async requestStream(request){
-let patchedHttpOptions=this.clientOptions.httpOptions;request.httpOptions&&(patchedHttpOptions=this.patchHttpOptions(this.
-clientOptions.httpOptions,request.httpOptions));const prependProjectLocation=this.shouldPrependVertexProjectPath(request,
-patchedHttpOptions),url=this.constructUrl(request.path,patchedHttpOptions,prependProjectLocation);(!url.searchParams.has(
-"alt")||url.searchParams.get("alt")!=="sse")&&url.searchParams.set("alt","sse");let requestInit={};return requestInit.body=
-request.body,requestInit=await this.includeExtraHttpOptionsToRequestInit(requestInit,patchedHttpOptions,url.toString()),
-this.streamApiCall(url,requestInit,request.httpMethod,patchedHttpOptions.retryOptions,patchedHttpOptions.timeout,request.
-abortSignal,patchedHttpOptions.fetch)}async includeExtraHttpOptionsToRequestInit(requestInit,httpOptions,url){return isNodeRuntime$1()&&
-!httpOptions?.fetch&&!("dispatcher"in requestInit)&&(requestInit.dispatcher=createUndiciNoTimeoutDispatcher$1()),httpOptions&&
-httpOptions.extraBody!==null&&includeExtraBodyToRequestInit(requestInit,httpOptions.extraBody),requestInit.headers=await this.
-getHeadersInternal(httpOptions,url),requestInit}async unaryApiCall(url,requestInit,httpMethod,retryOptions,timeout,abortSignal,fetchFn){
-return this.apiCall(url.toString(),Object.assign(Object.assign({},requestInit),{method:httpMethod}),retryOptions,timeout,
-abortSignal,fetchFn).then(async response=>(await throwErrorIfNotOK(response),new HttpResponse(response))).catch(e=>{throw e instanceof
-Error?e:new Error(`exception ${e} sending request`,{cause:e})})}async streamApiCall(url,requestInit,httpMethod,retryOptions,timeout,abortSignal,fetchFn){
-return this.apiCall(url.toString(),Object.assign(Object.assign({},requestInit),{method:httpMethod}),retryOptions,timeout,
-abortSignal,fetchFn).then(async response=>(await throwErrorIfNotOK(response),this.processStreamResponse(response))).catch(
-e=>{throw e instanceof Error?e:new Error(`exception ${e} sending request`,{cause:e})})}processStreamResponse(response){return __asyncGenerator(
-this,arguments,function*(){var _a2;const reader=(_a2=response?.body)===null||_a2===void 0?void 0:_a2.getReader(),decoder=new TextDecoder(
-"utf-8");if(!reader)throw new Error("Response body is empty");try{let buffer="";const dataPrefix="data:",delimiters=[`
+this.clientOptions.location==="global"?s.baseUrl="https://aiplatform.googleapis.com/":this.clientOptions.project&&this.clientOptions.
+location&&Di.has(this.clientOptions.location)?s.baseUrl=`https://aiplatform.${this.clientOptions.location}.rep.googleapi\
+s.com/`:this.clientOptions.project&&this.clientOptions.location&&(s.baseUrl=`https://${this.clientOptions.location}-aipl\
+atform.googleapis.com/`),s.apiVersion=(o=this.clientOptions.apiVersion)!==null&&o!==void 0?o:Pi}else this.clientOptions.
+apiKey||console.warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==
+null&&i!==void 0?i:Ni)!==null&&r!==void 0?r:wi,s.baseUrl="https://generativelanguage.googleapis.com/";s.headers=this.getDefaultHeaders(),
+this.clientOptions.httpOptions=s,n.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(s,n.httpOptions))}isVertexAI(){
+var n;return(n=this.clientOptions.vertexai)!==null&&n!==void 0?n:!1}getProject(){return this.clientOptions.project}getLocation(){
+return this.clientOptions.location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let n=new Headers;
+return await this.clientOptions.auth.addAuthHeaders(n),n}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.
+httpOptions.apiVersion!==void 0)return this.clientOptions.httpOptions.apiVersion;throw new Error("API version is not set\
+.")}getBaseUrl(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.baseUrl!==void 0)return this.clientOptions.
+httpOptions.baseUrl;throw new Error("Base URL is not set.")}getRequestUrl(){return this.getRequestUrlInternal(this.clientOptions.
+httpOptions)}getHeaders(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.headers!==void 0)return this.
+clientOptions.httpOptions.headers;throw new Error("Headers are not set.")}getFetch(){var n;return(n=this.clientOptions.httpOptions)===
+null||n===void 0?void 0:n.fetch}getTimeout(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?void 0:n.
+timeout}getRequestUrlInternal(n){if(!n||n.baseUrl===void 0||n.apiVersion===void 0)throw new Error("HTTP options are not \
+correctly set.");let o=[n.baseUrl.endsWith("/")?n.baseUrl.slice(0,-1):n.baseUrl];return n.apiVersion&&n.apiVersion!==""&&
+o.push(n.apiVersion),o.join("/")}getBaseResourcePath(){return`projects/${this.clientOptions.project}/locations/${this.clientOptions.
+location}`}getApiKey(){return this.clientOptions.apiKey}getWebsocketBaseUrl(){let n=this.getBaseUrl(),t=new URL(n);return t.
+protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(n){if(this.clientOptions.httpOptions)this.clientOptions.
+httpOptions.baseUrl=n;else throw new Error("HTTP options are not correctly set.")}resolveApiVersionInPath(n,t){let o="{a\
+pi_version}";return t!==""?n.replaceAll(o,t):n.replaceAll(`${o}/`,"").replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(n,t,o){
+if(n.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.apiVersion===void 0)throw new Error("HTTP options are not c\
+orrectly set.");let u=[t.baseUrl.endsWith("/")?t.baseUrl.slice(0,-1):t.baseUrl];o&&u.push(this.getBaseResourcePath());let d=this.
+resolveApiVersionInPath(n,t.apiVersion);return d!==""&&u.push(d),new URL(`${u.join("/")}`)}let i=[this.getRequestUrlInternal(
+t)];return o&&i.push(this.getBaseResourcePath()),n!==""&&i.push(n),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(n,t){
+return!(t.baseUrl&&t.baseUrlResourceScope===De.COLLECTION||!this.clientOptions.vertexai||!this.clientOptions.project||!this.
+clientOptions.location||n.path.startsWith("projects/")||n.httpMethod==="GET"&&n.path.startsWith("publishers/google/model\
+s"))}async request(n){let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,
+n.httpOptions));let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);if(n.queryParams)for(let[
+s,u]of Object.entries(n.queryParams))i.searchParams.append(s,String(u));let r={};if(n.httpMethod==="GET"){if(n.body&&n.body!==
+"{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=n.body;
+return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,n.httpMethod,t.retryOptions,
+t.timeout,n.abortSignal,t.fetch)}patchHttpOptions(n,t){let o=JSON.parse(JSON.stringify(n));n.fetch&&(o.fetch=n.fetch);for(let[
+i,r]of Object.entries(t))typeof r=="object"?o[i]=Object.assign(Object.assign({},o[i]),r):r!==void 0&&(o[i]=r);return o}async requestStream(n){
+let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,n.httpOptions));
+let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);(!i.searchParams.has("alt")||i.searchParams.
+get("alt")!=="sse")&&i.searchParams.set("alt","sse");let r={};return r.body=n.body,r=await this.includeExtraHttpOptionsToRequestInit(
+r,t,i.toString()),this.streamApiCall(i,r,n.httpMethod,t.retryOptions,t.timeout,n.abortSignal,t.fetch)}async includeExtraHttpOptionsToRequestInit(n,t,o){
+return Mi()&&!t?.fetch&&!("dispatcher"in n)&&(n.dispatcher=ki()),t&&t.extraBody!==null&&Vi(n,t.extraBody),n.headers=await this.
+getHeadersInternal(t,o),n}async unaryApiCall(n,t,o,i,r,s,u){return this.apiCall(n.toString(),Object.assign(Object.assign(
+{},t),{method:o}),i,r,s,u).then(async d=>(await we(d),new j(d))).catch(d=>{throw d instanceof Error?d:new Error(`excepti\
+on ${d} sending request`,{cause:d})})}async streamApiCall(n,t,o,i,r,s,u){return this.apiCall(n.toString(),Object.assign(
+Object.assign({},t),{method:o}),i,r,s,u).then(async d=>(await we(d),this.processStreamResponse(d))).catch(d=>{throw d instanceof
+Error?d:new Error(`exception ${d} sending request`,{cause:d})})}processStreamResponse(n){return z(this,arguments,f(function*(){
+var o;let i=(o=n?.body)===null||o===void 0?void 0:o.getReader(),r=new TextDecoder("utf-8");if(!i)throw new Error("Respon\
+se body is empty");try{let s="",u="data:",d=[`
 
 `,"\r\r",`\r
 \r
-`];for(;;){const{done,value}=yield __await(reader.read());if(done){if(buffer.trim().length>0)throw new Error("Incomplete\
- JSON segment at the end");break}const chunkString=decoder.decode(value,{stream:!0});throwIfStreamErrorChunk(chunkString),
-buffer+=chunkString;let delimiterIndex=-1,delimiterLength=0;for(;;){delimiterIndex=-1,delimiterLength=0;for(const delimiter of delimiters){
-const index=buffer.indexOf(delimiter);index!==-1&&(delimiterIndex===-1||index<delimiterIndex)&&(delimiterIndex=index,delimiterLength=
-delimiter.length)}if(delimiterIndex===-1)break;const eventString=buffer.substring(0,delimiterIndex);buffer=buffer.substring(
-delimiterIndex+delimiterLength);const trimmedEvent=eventString.trim();if(trimmedEvent.startsWith(dataPrefix)){const processedChunkString=trimmedEvent.
-substring(dataPrefix.length).trim();throwIfStreamErrorChunk(processedChunkString);try{const partialResponse=new Response(
-processedChunkString,{headers:response?.headers,status:response?.status,statusText:response?.statusText});yield yield __await(
-new HttpResponse(partialResponse))}catch(e){throw new Error(`exception parsing stream chunk ${processedChunkString}. ${e}`)}}}}}finally{
-reader.releaseLock()}})}async apiCall(url,requestInit,retryOptions,timeout,abortSignal,fetchFn){var _a2,_b,_c,_d,_e,_f;const fetchFunc=fetchFn??
-fetch,retryableStatusCodes=(_a2=retryOptions?.httpStatusCodes)!==null&&_a2!==void 0?_a2:DEFAULT_RETRY_HTTP_STATUS_CODES,
-runFetch=async()=>{const attempt=createAttemptSignal(timeout,abortSignal);let response;try{response=await fetchFunc(url,
-Object.assign(Object.assign({},requestInit),{signal:attempt.signal}))}catch(e){throw attempt.dispose(),e}if(!retryOptions||
-response.ok||!retryableStatusCodes.includes(response.status))return response;try{await throwErrorIfNotOK(response)}finally{
-attempt.dispose()}return response};if(!retryOptions)return runFetch();const attempts=Math.max(1,(_b=retryOptions.attempts)!==
-null&&_b!==void 0?_b:DEFAULT_RETRY_ATTEMPTS),minTimeout=Math.round(((_c=retryOptions.initialDelay)!==null&&_c!==void 0?_c:
-DEFAULT_RETRY_INITIAL_DELAY)*1e3),maxTimeout=Math.max(minTimeout,Math.round(((_d=retryOptions.maxDelay)!==null&&_d!==void 0?
-_d:DEFAULT_RETRY_MAX_DELAY)*1e3));return(0,import_p_retry.default)(runFetch,{retries:attempts-1,factor:(_e=retryOptions.
-expBase)!==null&&_e!==void 0?_e:DEFAULT_RETRY_EXP_BASE,minTimeout,maxTimeout,randomize:((_f=retryOptions.jitter)!==null&&
-_f!==void 0?_f:DEFAULT_RETRY_JITTER)>0,onFailedAttempt:info=>{var _a3;if(abortSignal?.aborted)throw(_a3=info.error)!==null&&
-_a3!==void 0?_a3:info}})}getDefaultHeaders(){const headers={},versionHeaderValue=LIBRARY_LABEL+" "+this.clientOptions.userAgentExtra;
-return headers[USER_AGENT_HEADER]=versionHeaderValue,headers[GOOGLE_API_CLIENT_HEADER]=versionHeaderValue,headers[CONTENT_TYPE_HEADER]=
-"application/json",headers}async getHeadersInternal(httpOptions,url){const headers=new Headers;if(httpOptions&&httpOptions.
-headers)for(const[key,value]of Object.entries(httpOptions.headers))headers.append(key,value);return httpOptions?.timeout&&
-httpOptions.timeout>0&&headers.append(SERVER_TIMEOUT_HEADER,String(Math.ceil(httpOptions.timeout/1e3))),await this.clientOptions.
-auth.addAuthHeaders(headers,url),headers}getFileName(file){var _a2;let fileName="";return typeof file=="string"&&(fileName=
-file.replace(/[/\\]+$/,""),fileName=(_a2=fileName.split(/[/\\]/).pop())!==null&&_a2!==void 0?_a2:""),fileName}async uploadFile(file,config){
-var _a2;const fileToUpload={};config!=null&&(fileToUpload.mimeType=config.mimeType,fileToUpload.name=config.name,fileToUpload.
-displayName=config.displayName),fileToUpload.name&&!fileToUpload.name.startsWith("files/")&&(fileToUpload.name=`files/${fileToUpload.
-name}`);const uploader=this.clientOptions.uploader,fileStat=await uploader.stat(file);fileToUpload.sizeBytes=String(fileStat.
-size);const mimeType=(_a2=config?.mimeType)!==null&&_a2!==void 0?_a2:fileStat.type;if(mimeType===void 0||mimeType==="")throw new Error(
-"Can not determine mimeType. Please provide mimeType in the config.");fileToUpload.mimeType=mimeType;const body={file:fileToUpload},
-fileName=this.getFileName(file),uploadUrl=await this.fetchUploadUrl("upload/{api_version}/files",fileToUpload.sizeBytes,
-fileToUpload.mimeType,fileName,body,config?.httpOptions);return uploader.upload(file,uploadUrl,this)}async uploadFileToFileSearchStore(fileSearchStoreName,file,config){
-var _a2;const uploader=this.clientOptions.uploader,fileStat=await uploader.stat(file),sizeBytes=String(fileStat.size),mimeType=(_a2=
-config?.mimeType)!==null&&_a2!==void 0?_a2:fileStat.type;if(mimeType===void 0||mimeType==="")throw new Error("Can not de\
-termine mimeType. Please provide mimeType in the config.");const path=`upload/{api_version}/${fileSearchStoreName}:uploa\
-dToFileSearchStore`,fileName=this.getFileName(file),body={};config!=null&&uploadToFileSearchStoreConfigToMldev(config,body);
-const uploadUrl=await this.fetchUploadUrl(path,sizeBytes,mimeType,fileName,body,config?.httpOptions);return uploader.uploadToFileSearchStore(
-file,uploadUrl,this)}async downloadFile(params){await this.clientOptions.downloader.download(params,this)}async fetchUploadUrl(path,sizeBytes,mimeType,fileName,body,configHttpOptions){
-var _a2;const httpOptions=Object.assign(Object.assign({},configHttpOptions),{headers:Object.assign(Object.assign(Object.
-assign({},configHttpOptions?.headers),{"Content-Type":"application/json","X-Goog-Upload-Protocol":"resumable","X-Goog-Up\
-load-Command":"start","X-Goog-Upload-Header-Content-Length":`${sizeBytes}`,"X-Goog-Upload-Header-Content-Type":`${mimeType}`}),
-fileName?{"X-Goog-Upload-File-Name":fileName}:{})}),httpResponse=await this.request({path,body:JSON.stringify(body),httpMethod:"\
-POST",httpOptions});if(!httpResponse||!httpResponse?.headers)throw new Error("Server did not return an HttpResponse or t\
-he returned HttpResponse did not have headers.");const uploadUrl=(_a2=httpResponse?.headers)===null||_a2===void 0?void 0:
-_a2["x-goog-upload-url"];if(uploadUrl===void 0)throw new Error("Failed to get upload url. Server did not return the x-go\
-ogle-upload-url in the headers");return uploadUrl}};function throwIfStreamErrorChunk(chunkString){try{const chunkJson=JSON.
-parse(chunkString);if(chunkJson!==null&&typeof chunkJson=="object"&&"error"in chunkJson&&chunkJson.error!==null&&typeof chunkJson.
-error=="object"){const errorJson=chunkJson.error,status=errorJson.status,code=errorJson.code,errorMessage=`got status: ${status}\
-. ${JSON.stringify(chunkJson)}`;if(typeof code=="number"&&code>=400&&code<600)throw new ApiError({message:errorMessage,status:code})}}catch(e){
-const error=e;if(error?.name==="ApiError")throw e}}async function throwErrorIfNotOK(response){var _a2;if(response===void 0)
-throw new Error("response is undefined");if(!response.ok){const status=response.status;let errorBody;!((_a2=response.headers.
-get("content-type"))===null||_a2===void 0)&&_a2.includes("application/json")?errorBody=await response.json():errorBody={
-error:{message:await response.text(),code:response.status,status:response.statusText}};const errorMessage=JSON.stringify(
-errorBody);throw status>=400&&status<600?new ApiError({message:errorMessage,status}):new Error(errorMessage)}}function includeExtraBodyToRequestInit(requestInit,extraBody){
-if(!extraBody||Object.keys(extraBody).length===0)return;if(requestInit.body instanceof Blob){console.warn("includeExtraB\
-odyToRequestInit: extraBody provided but current request body is a Blob. extraBody will be ignored as merging is not sup\
-ported for Blob bodies.");return}let currentBodyObject={};if(typeof requestInit.body=="string"&&requestInit.body.length>
-0)try{const parsedBody=JSON.parse(requestInit.body);if(typeof parsedBody=="object"&&parsedBody!==null&&!Array.isArray(parsedBody))
-currentBodyObject=parsedBody;else{console.warn("includeExtraBodyToRequestInit: Original request body is valid JSON but n\
-ot a non-array object. Skip applying extraBody to the request body.");return}}catch{console.warn("includeExtraBodyToRequ\
-estInit: Original request body is not valid JSON. Skip applying extraBody to the request body.");return}function deepMerge(target,source){
-const output=Object.assign({},target);for(const key in source)if(Object.prototype.hasOwnProperty.call(source,key)){const sourceValue=source[key],
-targetValue=output[key];sourceValue&&typeof sourceValue=="object"&&!Array.isArray(sourceValue)&&targetValue&&typeof targetValue==
-"object"&&!Array.isArray(targetValue)?output[key]=deepMerge(targetValue,sourceValue):(targetValue&&sourceValue&&typeof targetValue!=
-typeof sourceValue&&console.warn(`includeExtraBodyToRequestInit:deepMerge: Type mismatch for key "${key}". Original type\
-: ${typeof targetValue}, New type: ${typeof sourceValue}. Overwriting.`),output[key]=sourceValue)}return output}const mergedBody=deepMerge(
-currentBodyObject,extraBody);requestInit.body=JSON.stringify(mergedBody)}var MCP_LABEL="mcp_used/unknown",hasMcpToolUsageFromMcpToTool=!1;
-function hasMcpToolUsage(tools){for(const tool of tools)if(isMcpCallableTool(tool)||typeof tool=="object"&&"inputSchema"in
-tool)return!0;return hasMcpToolUsageFromMcpToTool}function setMcpUsageHeader(headers){var _a2;const existingHeader=(_a2=
-headers[GOOGLE_API_CLIENT_HEADER])!==null&&_a2!==void 0?_a2:"";headers[GOOGLE_API_CLIENT_HEADER]=(existingHeader+` ${MCP_LABEL}`).
-trimStart()}function isMcpCallableTool(object){return object!==null&&typeof object=="object"&&object instanceof McpCallableTool}
-function listAllTools(mcpClient_1){return __asyncGenerator(this,arguments,function*(mcpClient,maxTools=100){let cursor,numTools=0;
-for(;numTools<maxTools;){const t=yield __await(mcpClient.listTools({cursor}));for(const tool of t.tools)yield yield __await(
-tool),numTools++;if(!t.nextCursor)break;cursor=t.nextCursor}})}var McpCallableTool=class _McpCallableTool{constructor(mcpClients=[],config){
-this.mcpTools=[],this.functionNameToMcpClient={},this.mcpClients=mcpClients,this.config=config}static create(mcpClients,config){
-return new _McpCallableTool(mcpClients,config)}async initialize(){var _a2,e_1,_b,_c;if(this.mcpTools.length>0)return;const functionMap={},
-mcpTools=[];for(const mcpClient of this.mcpClients)try{for(var _d=!0,_e=(e_1=void 0,__asyncValues(listAllTools(mcpClient))),
-_f;_f=await _e.next(),_a2=_f.done,!_a2;_d=!0){_c=_f.value,_d=!1;const mcpTool=_c;mcpTools.push(mcpTool);const mcpToolName=mcpTool.
-name;if(functionMap[mcpToolName])throw new Error(`Duplicate function name ${mcpToolName} found in MCP tools. Please ensu\
-re function names are unique.`);functionMap[mcpToolName]=mcpClient}}catch(e_1_1){e_1={error:e_1_1}}finally{try{!_d&&!_a2&&
-(_b=_e.return)&&await _b.call(_e)}finally{if(e_1)throw e_1.error}}this.mcpTools=mcpTools,this.functionNameToMcpClient=functionMap}async tool(){
-return await this.initialize(),mcpToolsToGeminiTool(this.mcpTools,this.config)}async callTool(functionCalls){await this.
-initialize();const functionCallResponseParts=[];for(const functionCall of functionCalls)if(functionCall.name in this.functionNameToMcpClient){
-const mcpClient=this.functionNameToMcpClient[functionCall.name];let requestOptions;this.config.timeout&&(requestOptions=
-{timeout:this.config.timeout});const callToolResponse=await mcpClient.callTool({name:functionCall.name,arguments:functionCall.
-args},void 0,requestOptions);functionCallResponseParts.push({functionResponse:{name:functionCall.name,response:callToolResponse.
-isError?{error:callToolResponse}:callToolResponse}})}return functionCallResponseParts}};async function handleWebSocketMessage$1(apiClient,onmessage,event){
-const serverMessage=new LiveMusicServerMessage;let data;event.data instanceof Blob?data=JSON.parse(await event.data.text()):
-data=JSON.parse(event.data),Object.assign(serverMessage,data),onmessage(serverMessage)}var LiveMusic=class{constructor(apiClient,auth,webSocketFactory){
-this.apiClient=apiClient,this.auth=auth,this.webSocketFactory=webSocketFactory}async connect(params){var _a2,_b;if(this.
-apiClient.isVertexAI())throw new Error("Live music is not supported for Vertex AI.");console.warn("Live music generation\
- is experimental and may change in future versions.");const websocketBaseUrl=this.apiClient.getWebsocketBaseUrl(),apiVersion=this.
-apiClient.getApiVersion(),headers=mapToHeaders$1(this.apiClient.getDefaultHeaders()),apiKey=this.apiClient.getApiKey(),url=`${websocketBaseUrl}\
-/ws/google.ai.generativelanguage.${apiVersion}.GenerativeService.BidiGenerateMusic?key=${apiKey}`;let onopenResolve=()=>{};
-const onopenPromise=new Promise(resolve=>{onopenResolve=resolve}),callbacks=params.callbacks,onopenAwaitedCallback=function(){
-onopenResolve({})},apiClient=this.apiClient,websocketCallbacks={onopen:onopenAwaitedCallback,onmessage:event=>{handleWebSocketMessage$1(
-apiClient,callbacks.onmessage,event)},onerror:(_a2=callbacks?.onerror)!==null&&_a2!==void 0?_a2:function(e){},onclose:(_b=
-callbacks?.onclose)!==null&&_b!==void 0?_b:function(e){}},conn=this.webSocketFactory.create(url,headersToMap$1(headers),
-websocketCallbacks);conn.connect(),await onopenPromise;const clientMessage={setup:{model:tModel(this.apiClient,params.model)}};
-return conn.send(JSON.stringify(clientMessage)),new LiveMusicSession(conn,this.apiClient)}},LiveMusicSession=class{constructor(conn,apiClient){
-this.conn=conn,this.apiClient=apiClient}async setWeightedPrompts(params){if(!params.weightedPrompts||Object.keys(params.
-weightedPrompts).length===0)throw new Error("Weighted prompts must be set and contain at least one entry.");const clientContent=liveMusicSetWeightedPromptsParametersToMldev(
-params);this.conn.send(JSON.stringify({clientContent}))}async setMusicGenerationConfig(params){params.musicGenerationConfig||
-(params.musicGenerationConfig={});const setConfigParameters=liveMusicSetConfigParametersToMldev(params);this.conn.send(JSON.
-stringify(setConfigParameters))}sendPlaybackControl(playbackControl){const clientMessage={playbackControl};this.conn.send(
-JSON.stringify(clientMessage))}play(){this.sendPlaybackControl(LiveMusicPlaybackControl.PLAY)}pause(){this.sendPlaybackControl(
-LiveMusicPlaybackControl.PAUSE)}stop(){this.sendPlaybackControl(LiveMusicPlaybackControl.STOP)}resetContext(){this.sendPlaybackControl(
-LiveMusicPlaybackControl.RESET_CONTEXT)}close(){this.conn.close()}};function headersToMap$1(headers){const headerMap={};
-return headers.forEach((value,key)=>{headerMap[key]=value}),headerMap}function mapToHeaders$1(map){const headers=new Headers;
-for(const[key,value]of Object.entries(map))headers.append(key,value);return headers}var FUNCTION_RESPONSE_REQUIRES_ID="F\
-unctionResponse request must have an `id` field from the response of a ToolCall.FunctionalCalls in Google AI.";async function handleWebSocketMessage(apiClient,onmessage,event){
-const serverMessage=new LiveServerMessage;let jsonData;event.data instanceof Blob?jsonData=await event.data.text():event.
-data instanceof ArrayBuffer?jsonData=new TextDecoder().decode(event.data):jsonData=event.data;const data=JSON.parse(jsonData);
-if(apiClient.isVertexAI()){const resp=liveServerMessageFromVertex(data);Object.assign(serverMessage,resp)}else Object.assign(
-serverMessage,data);onmessage(serverMessage)}var Live=class{constructor(apiClient,auth,webSocketFactory){this.apiClient=
-apiClient,this.auth=auth,this.webSocketFactory=webSocketFactory,this.music=new LiveMusic(this.apiClient,this.auth,this.webSocketFactory)}async connect(params){
-var _a2,_b,_c,_d;if(params.config&&params.config.httpOptions)throw new Error("The Live module does not support httpOptio\
-ns at request-level in LiveConnectConfig yet. Please use the client-level httpOptions configuration instead.");const websocketBaseUrl=this.
-apiClient.getWebsocketBaseUrl(),apiVersion=this.apiClient.getApiVersion();let url;const clientHeaders=this.apiClient.getHeaders();
-params.config&&params.config.tools&&hasMcpToolUsage(params.config.tools)&&setMcpUsageHeader(clientHeaders);const headers=mapToHeaders(
-clientHeaders);if(this.apiClient.isVertexAI()){const project=this.apiClient.getProject(),location=this.apiClient.getLocation(),
-apiKey=this.apiClient.getApiKey(),hasStandardAuth=!!project&&!!location||!!apiKey;this.apiClient.getCustomBaseUrl()&&!hasStandardAuth?
-url=websocketBaseUrl:(url=`${websocketBaseUrl}/ws/google.cloud.aiplatform.${apiVersion}.LlmBidiService/BidiGenerateConte\
-nt`,await this.auth.addAuthHeaders(headers,url))}else{const apiKey=this.apiClient.getApiKey();let method="BidiGenerateCo\
-ntent",keyName="key";apiKey?.startsWith("auth_tokens/")&&(console.warn("Warning: Ephemeral token support is experimental\
- and may change in future versions."),apiVersion!=="v1alpha"&&console.warn("Warning: The SDK's ephemeral token support i\
-s in v1alpha only. Please use const ai = new GoogleGenAI({apiKey: token.name, httpOptions: { apiVersion: 'v1alpha' }}); \
-before session connection."),method="BidiGenerateContentConstrained",keyName="access_token"),url=`${websocketBaseUrl}/ws\
-/google.ai.generativelanguage.${apiVersion}.GenerativeService.${method}?${keyName}=${apiKey}`}let onopenResolve=()=>{},onopenReject=()=>{};
-const onopenPromise=new Promise((resolve,reject)=>{onopenResolve=resolve,onopenReject=reject});onopenPromise.catch(()=>{});
-const callbacks=params.callbacks,onopenAwaitedCallback=function(){var _a3;(_a3=callbacks?.onopen)===null||_a3===void 0||
-_a3.call(callbacks),onopenResolve({})},apiClient=this.apiClient;let sessionResolved=!1;const messageQueue=[];let setupCompleteResolve=()=>{},
-setupCompleteReject=()=>{};const setupCompletePromise=new Promise((resolve,reject)=>{setupCompleteResolve=resolve,setupCompleteReject=
-reject});setupCompletePromise.catch(()=>{});const rejectPendingConnect=error=>{onopenReject(error),setupCompleteReject(error)},
-websocketCallbacks={onopen:onopenAwaitedCallback,onmessage:event=>{handleWebSocketMessage(apiClient,msg=>{msg.setupComplete&&
-!session.setupComplete&&(session.setupComplete=msg.setupComplete,setupCompleteResolve({})),sessionResolved?callbacks.onmessage(
-msg):messageQueue.push(msg)},event)},onerror:e=>{var _a3;try{(_a3=callbacks?.onerror)===null||_a3===void 0||_a3.call(callbacks,
-e)}finally{rejectPendingConnect(new Error(`Live connection failed before setup completed: ${e?.message||"WebSocket error"}`))}},
-onclose:e=>{var _a3,_b2;try{(_a3=callbacks?.onclose)===null||_a3===void 0||_a3.call(callbacks,e)}finally{rejectPendingConnect(
-new Error(`Live connection closed before setup completed (code ${(_b2=e?.code)!==null&&_b2!==void 0?_b2:1006}): ${e?.reason||
-"Abnormal closure."}`))}}},conn=this.webSocketFactory.create(url,headersToMap(headers),websocketCallbacks);conn.connect(),
-await onopenPromise;let transformedModel=tModel(this.apiClient,params.model);if(this.apiClient.isVertexAI()&&transformedModel.
-startsWith("publishers/")){const project=this.apiClient.getProject(),location=this.apiClient.getLocation();project&&location&&
-(transformedModel=`projects/${project}/locations/${location}/`+transformedModel)}let clientMessage={};this.apiClient.isVertexAI()&&
-((_a2=params.config)===null||_a2===void 0?void 0:_a2.responseModalities)===void 0&&(params.config===void 0?params.config=
-{responseModalities:[Modality.AUDIO]}:params.config.responseModalities=[Modality.AUDIO]),!((_b=params.config)===null||_b===
-void 0)&&_b.generationConfig&&console.warn("Setting `LiveConnectConfig.generation_config` is deprecated, please set the \
-fields on `LiveConnectConfig` directly. It will be removed in the next major version (not before 7/31/2026).");const inputTools=(_d=
-(_c=params.config)===null||_c===void 0?void 0:_c.tools)!==null&&_d!==void 0?_d:[],convertedTools=[];for(const tool of inputTools)
-if(this.isCallableTool(tool)){const callableTool=tool;convertedTools.push(await callableTool.tool())}else convertedTools.
-push(tool);convertedTools.length>0&&(params.config.tools=convertedTools);const liveConnectParameters={model:transformedModel,
-config:params.config,callbacks:params.callbacks};this.apiClient.isVertexAI()?clientMessage=liveConnectParametersToVertex(
-this.apiClient,liveConnectParameters):clientMessage=liveConnectParametersToMldev(this.apiClient,liveConnectParameters),delete clientMessage.
-config;const session=new Session(conn,this.apiClient);conn.send(JSON.stringify(clientMessage));try{await setupCompletePromise}catch(e){
-throw conn.close(),e}sessionResolved=!0;for(const msg of messageQueue)callbacks.onmessage(msg);return session}isCallableTool(tool){
-return"callTool"in tool&&typeof tool.callTool=="function"}},defaultLiveSendClientContentParamerters={turnComplete:!0},Session=class{constructor(conn,apiClient){
-this.conn=conn,this.apiClient=apiClient}tLiveClientContent(apiClient,params){if(params.turns!==null&&params.turns!==void 0){
-let contents=[];try{contents=tContents(params.turns),apiClient.isVertexAI()||(contents=contents.map(item=>contentToMldev$1(
-item)))}catch{throw new Error(`Failed to parse client content "turns", type: '${typeof params.turns}'`)}return{clientContent:{
-turns:contents,turnComplete:params.turnComplete}}}return{clientContent:{turnComplete:params.turnComplete}}}tLiveClienttToolResponse(apiClient,params){
-let functionResponses=[];if(params.functionResponses==null)throw new Error("functionResponses is required.");if(Array.isArray(
-params.functionResponses)?functionResponses=params.functionResponses:functionResponses=[params.functionResponses],functionResponses.
-length===0)throw new Error("functionResponses is required.");for(const functionResponse of functionResponses){if(typeof functionResponse!=
-"object"||functionResponse===null||!("name"in functionResponse)||!("response"in functionResponse))throw new Error(`Could\
- not parse function response, type '${typeof functionResponse}'.`);if(!apiClient.isVertexAI()&&!("id"in functionResponse))
-throw new Error(FUNCTION_RESPONSE_REQUIRES_ID)}return{toolResponse:{functionResponses}}}sendClientContent(params){params=
-Object.assign(Object.assign({},defaultLiveSendClientContentParamerters),params);const clientMessage=this.tLiveClientContent(
-this.apiClient,params);this.conn.send(JSON.stringify(clientMessage))}sendRealtimeInput(params){let clientMessage={};this.
-apiClient.isVertexAI()?clientMessage={realtimeInput:liveSendRealtimeInputParametersToVertex(params)}:clientMessage={realtimeInput:liveSendRealtimeInputParametersToMldev(
-params)},this.conn.send(JSON.stringify(clientMessage))}sendToolResponse(params){if(params.functionResponses==null)throw new Error(
-"Tool response parameters are required.");const clientMessage=this.tLiveClienttToolResponse(this.apiClient,params);this.
-conn.send(JSON.stringify(clientMessage))}sendContextUpdate(params){let clientMessage={};this.apiClient.isVertexAI()?clientMessage=
-{contextUpdate:liveClientContextUpdateToVertex(params)}:clientMessage={contextUpdate:liveClientContextUpdateToMldev(params)},
-this.conn.send(JSON.stringify(clientMessage))}close(){this.conn.close()}};function headersToMap(headers){const headerMap={};
-return headers.forEach((value,key)=>{headerMap[key]=value}),headerMap}function mapToHeaders(map){const headers=new Headers;
-for(const[key,value]of Object.entries(map))headers.append(key,value);return headers}var DEFAULT_MAX_REMOTE_CALLS=10;function shouldDisableAfc(config){
-var _a2,_b,_c;if(!((_a2=config?.automaticFunctionCalling)===null||_a2===void 0)&&_a2.disable)return!0;let callableToolsPresent=!1;
-for(const tool of(_b=config?.tools)!==null&&_b!==void 0?_b:[])if(isCallableTool(tool)){callableToolsPresent=!0;break}if(!callableToolsPresent)
-return!0;const maxCalls=(_c=config?.automaticFunctionCalling)===null||_c===void 0?void 0:_c.maximumRemoteCalls;return maxCalls&&
-(maxCalls<0||!Number.isInteger(maxCalls))||maxCalls==0?(console.warn("Invalid maximumRemoteCalls value provided for auto\
-matic function calling. Disabled automatic function calling. Please provide a valid integer value greater than 0. maximu\
-mRemoteCalls provided:",maxCalls),!0):!1}function isCallableTool(tool){return"callTool"in tool&&typeof tool.callTool=="f\
-unction"}function hasCallableTools(params){var _a2,_b,_c;return(_c=(_b=(_a2=params.config)===null||_a2===void 0?void 0:_a2.
-tools)===null||_b===void 0?void 0:_b.some(tool=>isCallableTool(tool)))!==null&&_c!==void 0?_c:!1}function findAfcIncompatibleToolIndexes(params){
-var _a2;const afcIncompatibleToolIndexes=[];return!((_a2=params?.config)===null||_a2===void 0)&&_a2.tools&&params.config.
-tools.forEach((tool,index)=>{if(isCallableTool(tool))return;const geminiTool=tool;geminiTool.functionDeclarations&&geminiTool.
-functionDeclarations.length>0&&afcIncompatibleToolIndexes.push(index)}),afcIncompatibleToolIndexes}function shouldAppendAfcHistory(config){
-var _a2;return!(!((_a2=config?.automaticFunctionCalling)===null||_a2===void 0)&&_a2.ignoreCallHistory)}function shouldEnableAutomaticContinuation(config,defaultEnabled=!0){
-return!config||config.automaticContinuation===void 0||config.automaticContinuation===null?defaultEnabled:!!config.automaticContinuation}
-function isResumableFinishReason(finishReason){return finishReason===void 0||finishReason===FinishReason.CONTINUATION}function canResumeStream(enableContinuation,continuationToken,finishReason,hasPromptFeedback=!1){
-return enableContinuation&&!hasPromptFeedback&&!!continuationToken&&isResumableFinishReason(finishReason)}var MAX_STREAM_RECONNECTS_WITHOUT_PROGRESS$1=3;
-function clearIntermediateFinishReason(chunk,enableContinuation,continuationToken){var _a2;const firstCandidate=(_a2=chunk.
-candidates)===null||_a2===void 0?void 0:_a2[0];firstCandidate?.finishReason!==void 0&&canResumeStream(enableContinuation,
-continuationToken,firstCandidate.finishReason)&&(firstCandidate.finishReason=void 0)}function isStreamAborted(err,config){
-var _a2;return!!(!((_a2=config?.abortSignal)===null||_a2===void 0)&&_a2.aborted)||err instanceof Error&&err.name==="Abor\
-tError"}var StreamContinuation$1=class{constructor(config){this.config=config,this.reconnectsWithoutProgress=0,this.hop=
-newStreamHop(void 0),this.enableContinuation=shouldEnableAutomaticContinuation(config,!0)}startHop(){return this.hop=newStreamHop(
-this.resumeToken),prepareContinuationConfig(this.config,this.resumeToken)}observe(chunk){var _a2,_b;const hop=this.hop;if(hop.
-receivedAnyChunk=!0,chunk.promptFeedback!==void 0&&chunk.promptFeedback!==null&&(hop.hasPromptFeedback=!0),chunk.usageMetadata)
-if(this.accumulatedUsageAcrossHops){const mergedUsage=mergeUsageMetadata(this.accumulatedUsageAcrossHops,chunk.usageMetadata);
-chunk=Object.assign(new GenerateContentResponse,chunk,{usageMetadata:mergedUsage}),hop.usage=mergedUsage}else attachInitialPromptTokenCount(
-chunk.usageMetadata),hop.usage=chunk.usageMetadata;const firstCandidate=(_a2=chunk.candidates)===null||_a2===void 0?void 0:
-_a2[0];return firstCandidate&&(!((_b=firstCandidate.content)===null||_b===void 0)&&_b.parts&&firstCandidate.content.parts.
-length>0&&(hop.hasYieldedContent=!0),firstCandidate.finishReason!==void 0&&(hop.finishReason=firstCandidate.finishReason),
-firstCandidate.continuationToken?hop.token=firstCandidate.continuationToken:firstCandidate.finishReason!==void 0&&!isResumableFinishReason(
-firstCandidate.finishReason)&&(hop.token=void 0),clearIntermediateFinishReason(chunk,this.enableContinuation,hop.token)),
-chunk}endHop(hopError){const hop=this.hop;if(hop.usage&&(this.accumulatedUsageAcrossHops=hop.usage),hopError&&(isStreamAborted(
-hopError.error,this.config)||hopError.error instanceof ApiError&&!hop.receivedAnyChunk))throw hopError.error;const madeProgress=hop.
-hasYieldedContent||!!hop.token&&hop.token!==hop.startToken;if(hopError?this.lastError=hopError:madeProgress&&(this.lastError=
-void 0),[this.resumeToken,this.reconnectsWithoutProgress]=this.nextResumeToken(),canResumeStream(this.enableContinuation,
-this.resumeToken,hop.finishReason,hop.hasPromptFeedback))return!0;if(hopError)throw hopError.error;if(hop.finishReason===
-void 0&&!hop.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){const hop=this.hop,
-reconnects=this.reconnectsWithoutProgress;return hop.finishReason!==void 0||hop.hasPromptFeedback?hop.finishReason===FinishReason.
-CONTINUATION&&!hop.hasPromptFeedback&&hop.token&&hop.token!==hop.startToken?[hop.token,0]:[void 0,0]:hop.token&&hop.token!==
-hop.startToken?[hop.token,0]:hop.hasYieldedContent||reconnects>=MAX_STREAM_RECONNECTS_WITHOUT_PROGRESS$1?[void 0,reconnects]:
-[hop.startToken,reconnects+1]}};function newStreamHop(startToken){return{startToken,hasPromptFeedback:!1,hasYieldedContent:!1,
-receivedAnyChunk:!1}}function shouldContinueGeneration(response){var _a2;const candidate=(_a2=response?.candidates)===null||
-_a2===void 0?void 0:_a2[0];if(candidate?.continuationToken&&isResumableFinishReason(candidate.finishReason))return candidate.
-continuationToken}function prepareContinuationConfig(baseConfig,continuationToken,clearAutomaticContinuation=!1){const hasAutoCont=baseConfig?.
-automaticContinuation!==void 0&&baseConfig?.automaticContinuation!==null,needClearAutoCont=clearAutomaticContinuation&&hasAutoCont;
-if(!continuationToken&&!needClearAutoCont)return baseConfig;if(!baseConfig)return continuationToken?{continuationToken}:
-void 0;const copied=Object.assign({},baseConfig);return continuationToken&&(copied.continuationToken=continuationToken),
-needClearAutoCont&&delete copied.automaticContinuation,copied}function mergeModalityTokenCounts(prevList,currList){var _a2,
-_b;const countsByModality=new Map,order=[];for(const item of[...prevList,...currList]){const modality=item.modality;countsByModality.
-has(modality)||(countsByModality.set(modality,0),order.push(modality)),countsByModality.set(modality,((_a2=countsByModality.
-get(modality))!==null&&_a2!==void 0?_a2:0)+((_b=item.tokenCount)!==null&&_b!==void 0?_b:0))}return order.map(modality=>{
-var _a3;return{modality,tokenCount:(_a3=countsByModality.get(modality))!==null&&_a3!==void 0?_a3:0}})}function mergeSafetyRatings(prevList,currList){
-const byCategory=new Map,order=[];for(const rating of[...prevList,...currList]){const category=rating.category;byCategory.
-has(category)||order.push(category),byCategory.set(category,rating)}return order.map(cat=>byCategory.get(cat))}function isMergeableObject(val){
-if(typeof val!="object"||val===null||Array.isArray(val)||val instanceof HttpResponse)return!1;const proto=Object.getPrototypeOf(
-val);return proto===null||proto===Object.prototype||val instanceof GenerateContentResponse||val instanceof GenerateContentResponsePromptFeedback||
-val instanceof GenerateContentResponseUsageMetadata}function isModalityTokenCountArray(fieldName,arr){return fieldName.endsWith(
-"TokensDetails")?!0:arr.length>0&&typeof arr[0]=="object"&&arr[0]!==null&&"modality"in arr[0]}function mergeCandidates(prevCandidates,currCandidates){
-if(prevCandidates.length===0)return currCandidates;if(currCandidates.length===0)return prevCandidates.map(prevCandidate=>mergeResponseObjects(
-prevCandidate,{},!0,!1));const merged=[],minLen=Math.min(prevCandidates.length,currCandidates.length);for(let i=0;i<minLen;i++)
-merged.push(mergeResponseObjects(prevCandidates[i],currCandidates[i],!0,!1));return prevCandidates.length>minLen&&merged.
-push(...prevCandidates.slice(minLen)),currCandidates.length>minLen&&merged.push(...currCandidates.slice(minLen)),merged}
-function getInitialPromptTokenCount(usage){var _a2;if(usage)return(_a2=usage._initialPromptTokenCount)!==null&&_a2!==void 0?
-_a2:usage.promptTokenCount}function attachInitialPromptTokenCount(usage,initialPromptTokenCount){const resolved=initialPromptTokenCount??
-getInitialPromptTokenCount(usage);return resolved!==void 0&&Object.defineProperty(usage,"_initialPromptTokenCount",{value:resolved,
-enumerable:!1,configurable:!0,writable:!0}),!(usage instanceof GenerateContentResponseUsageMetadata)&&!Object.prototype.
-hasOwnProperty.call(usage,"initialPromptTokenCount")&&Object.defineProperty(usage,"initialPromptTokenCount",{get(){return getInitialPromptTokenCount(
-this)},enumerable:!1,configurable:!0}),usage}function mergeUsageMetadata(prev,curr){var _a2;if(!curr)return prev&&attachInitialPromptTokenCount(
-prev);if(!prev)return attachInitialPromptTokenCount(curr);const initialPrompt=(_a2=getInitialPromptTokenCount(prev))!==null&&
-_a2!==void 0?_a2:getInitialPromptTokenCount(curr),merged=mergeResponseObjects(prev,curr,!1,!0);return attachInitialPromptTokenCount(
-merged,initialPrompt)}function shiftCandidateGroundingSupports(prev,curr){const currGm=curr.groundingMetadata,currSupports=currGm?.
-groundingSupports;if(!Array.isArray(currSupports)||currSupports.length===0)return curr;const prevContent=prev.content,partOffset=Array.
-isArray(prevContent?.parts)?prevContent.parts.length:0,prevGm=prev.groundingMetadata,chunkOffset=Array.isArray(prevGm?.groundingChunks)?
-prevGm.groundingChunks.length:0;if(partOffset===0&&chunkOffset===0)return curr;const shiftedSupports=currSupports.map(support=>{
-var _a2;if(!support||typeof support!="object")return support;const nextSupport=Object.assign({},support);return chunkOffset>
-0&&Array.isArray(support.groundingChunkIndices)&&support.groundingChunkIndices.length>0&&(nextSupport.groundingChunkIndices=
-support.groundingChunkIndices.map(idx=>idx+chunkOffset)),partOffset>0&&support.segment&&typeof support.segment=="object"&&
-(nextSupport.segment=Object.assign(Object.assign({},support.segment),{partIndex:((_a2=support.segment.partIndex)!==null&&
-_a2!==void 0?_a2:0)+partOffset})),nextSupport});return Object.assign(Object.assign({},curr),{groundingMetadata:Object.assign(
-Object.assign({},currGm),{groundingSupports:shiftedSupports})})}function mergeResponseObjects(prev,curr,isCandidate=!1,isUsageMetadata=!1){
-isCandidate&&(curr=shiftCandidateGroundingSupports(prev,curr));const mergedData={},keys=new Set([...Object.keys(prev),...Object.
-keys(curr)]);for(const fieldName of keys){const prevVal=prev[fieldName],currVal=curr[fieldName];if(isCandidate&&(fieldName===
-"continuationToken"||fieldName==="finishReason"||fieldName==="finishMessage")){currVal!==void 0&&(mergedData[fieldName]=
-currVal);continue}if(!isCandidate&&!isUsageMetadata&&fieldName==="candidates"&&Array.isArray(prevVal)){mergedData[fieldName]=
-mergeCandidates(prevVal,Array.isArray(currVal)?currVal:[]);continue}if(fieldName==="usageMetadata"){const mergedUsage=mergeUsageMetadata(
-prevVal,currVal);mergedUsage!==void 0&&(mergedData[fieldName]=mergedUsage);continue}currVal==null?prevVal!==void 0&&(mergedData[fieldName]=
-prevVal):prevVal==null?mergedData[fieldName]=currVal:typeof prevVal=="number"&&typeof currVal=="number"&&(isUsageMetadata||
-fieldName==="tokenCount"||fieldName.endsWith("TokenCount")||fieldName.endsWith("Count")||fieldName.endsWith("Sum"))?mergedData[fieldName]=
-prevVal+currVal:Array.isArray(prevVal)&&Array.isArray(currVal)?isModalityTokenCountArray(fieldName,prevVal)||isModalityTokenCountArray(
-fieldName,currVal)?mergedData[fieldName]=mergeModalityTokenCounts(prevVal,currVal):fieldName==="safetyRatings"?mergedData[fieldName]=
-mergeSafetyRatings(prevVal,currVal):mergedData[fieldName]=[...prevVal,...currVal]:isMergeableObject(prevVal)&&isMergeableObject(
-currVal)?mergedData[fieldName]=mergeResponseObjects(prevVal,currVal,!1,fieldName==="usageMetadata"||isUsageMetadata):mergedData[fieldName]=
-currVal}return mergedData}function mergeContinuationResponses(responses){if(responses.length===0)return new GenerateContentResponse;
-if(responses.length===1)return responses[0].usageMetadata&&attachInitialPromptTokenCount(responses[0].usageMetadata),responses[0];
-let mergedRecord=responses[0];for(let i=1;i<responses.length;i++)mergedRecord=mergeResponseObjects(mergedRecord,responses[i],
-!1,!1);const mergedResponse=new GenerateContentResponse;return Object.assign(mergedResponse,mergedRecord),mergedResponse}
-var Models=class _Models extends BaseModule{constructor(apiClient){super(),this.apiClient=apiClient,this.embedContent=async params=>{
-if(!this.apiClient.isVertexAI())return params.model.includes("gemini-embedding-2")&&(params.contents=tContents(params.contents)),
-await this.embedContentInternal(params);if(params.model.includes("gemini")&&params.model!=="gemini-embedding-001"||params.
-model.includes("maas")){const contents=tContents(params.contents);if(contents.length>1)throw new Error("The embedContent\
- API for this model only supports one content at a time.");const paramsPrivate=Object.assign(Object.assign({},params),{content:contents[0],
-embeddingApiType:EmbeddingApiType.EMBED_CONTENT});return await this.embedContentInternal(paramsPrivate)}else{const paramsPrivate=Object.
-assign(Object.assign({},params),{embeddingApiType:EmbeddingApiType.PREDICT});return await this.embedContentInternal(paramsPrivate)}},
-this.generateContent=async params=>{var _a2,_b,_c,_d,_e;const transformedParams=await this.processParamsMaybeAddMcpUsage(
-params);if(this.maybeMoveToResponseJsonSchema(params),!hasCallableTools(params)||shouldDisableAfc(params.config))return shouldEnableAutomaticContinuation(
-params.config,!0)?await this.generateContentWithContinuation(transformedParams):await this.generateContentInternal(transformedParams);
-const incompatibleToolIndexes=findAfcIncompatibleToolIndexes(params);if(incompatibleToolIndexes.length>0){const formattedIndexes=incompatibleToolIndexes.
-map(index=>`tools[${index}]`).join(", ");throw new Error(`Automatic function calling with CallableTools (or MCP objects)\
- and basic FunctionDeclarations is not yet supported. Incompatible tools found at ${formattedIndexes}.`)}let response,functionResponseContent;
-const automaticFunctionCallingHistory=tContents(transformedParams.contents),maxRemoteCalls=(_c=(_b=(_a2=transformedParams.
-config)===null||_a2===void 0?void 0:_a2.automaticFunctionCalling)===null||_b===void 0?void 0:_b.maximumRemoteCalls)!==null&&
-_c!==void 0?_c:DEFAULT_MAX_REMOTE_CALLS;let remoteCalls=0;for(;remoteCalls<maxRemoteCalls&&(response=await this.generateContentWithContinuation(
-transformedParams),!(!response.functionCalls||response.functionCalls.length===0));){const responseContent=response.candidates[0].
-content,functionResponseParts=[];for(const tool of(_e=(_d=params.config)===null||_d===void 0?void 0:_d.tools)!==null&&_e!==
-void 0?_e:[])if(isCallableTool(tool)){const parts=await tool.callTool(response.functionCalls);functionResponseParts.push(
-...parts)}remoteCalls++,functionResponseContent={role:"user",parts:functionResponseParts},transformedParams.contents=tContents(
-transformedParams.contents),transformedParams.contents.push(responseContent),transformedParams.contents.push(functionResponseContent),
-shouldAppendAfcHistory(transformedParams.config)&&(automaticFunctionCallingHistory.push(responseContent),automaticFunctionCallingHistory.
-push(functionResponseContent))}return shouldAppendAfcHistory(transformedParams.config)&&(response.automaticFunctionCallingHistory=
-automaticFunctionCallingHistory),response},this.generateContentStream=async params=>{var _a2,_b,_c,_d,_e;if(this.maybeMoveToResponseJsonSchema(
-params),shouldDisableAfc(params.config)){const transformedParams=await this.processParamsMaybeAddMcpUsage(params);return shouldEnableAutomaticContinuation(
-params.config,!0)?await this.generateContentStreamWithContinuation(transformedParams):await this.generateContentStreamInternal(
-transformedParams)}const incompatibleToolIndexes=findAfcIncompatibleToolIndexes(params);if(incompatibleToolIndexes.length>
-0){const formattedIndexes=incompatibleToolIndexes.map(index=>`tools[${index}]`).join(", ");throw new Error(`Incompatible\
- tools found at ${formattedIndexes}. Automatic function calling with CallableTools (or MCP objects) and basic FunctionDe\
-clarations" is not yet supported.`)}const streamFunctionCall=(_c=(_b=(_a2=params?.config)===null||_a2===void 0?void 0:_a2.
-toolConfig)===null||_b===void 0?void 0:_b.functionCallingConfig)===null||_c===void 0?void 0:_c.streamFunctionCallArguments,
-disableAfc=(_e=(_d=params?.config)===null||_d===void 0?void 0:_d.automaticFunctionCalling)===null||_e===void 0?void 0:_e.
-disable;if(streamFunctionCall&&!disableAfc)throw new Error("Running in streaming mode with 'streamFunctionCallArguments'\
- enabled, this feature is not compatible with automatic function calling (AFC). Please set 'config.automaticFunctionCall\
-ing.disable' to true to disable AFC or leave 'config.toolConfig.functionCallingConfig.streamFunctionCallArguments' to be\
- undefined or set to false to disable streaming function call arguments feature.");return await this.processAfcStream(params)},
-this.generateImages=async params=>(_Models.loggedGenerateImagesWarning||(_Models.loggedGenerateImagesWarning=!0,console.
-warn("The generateImages method is deprecated and will be removed in the next major release (not before Jan. 1 2027). Pl\
-ease use the generateContent method with image models instead. See https://aistudio.google.com/docs/deprecations#imagen-\
-models and https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/capabilities/image-generation#generate-\
-images")),await this.generateImagesInternal(params).then(apiResponse=>{var _a2;let positivePromptSafetyAttributes;const generatedImages=[];
-if(apiResponse?.generatedImages)for(const generatedImage of apiResponse.generatedImages)generatedImage&&generatedImage?.
-safetyAttributes&&((_a2=generatedImage?.safetyAttributes)===null||_a2===void 0?void 0:_a2.contentType)==="Positive Promp\
-t"?positivePromptSafetyAttributes=generatedImage?.safetyAttributes:generatedImages.push(generatedImage);let response;return positivePromptSafetyAttributes?
-response={generatedImages,positivePromptSafetyAttributes,sdkHttpResponse:apiResponse.sdkHttpResponse}:response={generatedImages,
-sdkHttpResponse:apiResponse.sdkHttpResponse},response})),this.list=async params=>{var _a2;const actualParams={config:Object.
-assign(Object.assign({},{queryBase:!0}),params?.config)};if(this.apiClient.isVertexAI()&&!actualParams.config.queryBase){
-if(!((_a2=actualParams.config)===null||_a2===void 0)&&_a2.filter)throw new Error("Filtering tuned models list is only su\
-pported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");actualParams.config.filter="labels\
-.tune-type:*"}return new Pager(PagedItem.PAGED_ITEM_MODELS,x=>this.listInternal(x),await this.listInternal(actualParams),
-actualParams)},this.editImage=async params=>{_Models.loggedEditImageWarning||(_Models.loggedEditImageWarning=!0,console.
-warn("The editImage method is deprecated and will be removed in the next major release (not before Jan. 1 2027). Please \
-use the generateContent method with image models instead. See https://aistudio.google.com/docs/deprecations#imagen-model\
-s and https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/capabilities/gemini-edit-images#edit-an-imag\
-e"));const paramsInternal={model:params.model,prompt:params.prompt,referenceImages:[],config:params.config};return params.
-referenceImages&&params.referenceImages&&(paramsInternal.referenceImages=params.referenceImages.map(img=>img.toReferenceImageAPI())),
-await this.editImageInternal(paramsInternal)},this.upscaleImage=async params=>{let apiConfig={numberOfImages:1,mode:"ups\
-cale"};params.config&&(apiConfig=Object.assign(Object.assign({},apiConfig),params.config));const apiParams={model:params.
-model,image:params.image,upscaleFactor:params.upscaleFactor,config:apiConfig};return await this.upscaleImageInternal(apiParams)},
-this.generateVideos=async params=>{var _a2,_b,_c,_d,_e,_f;if((params.prompt||params.image||params.video)&&params.source)
-throw new Error("Source and prompt/image/video are mutually exclusive. Please only use source.");return(params.prompt||params.
-image||params.video)&&(_Models.loggedGenerateVideosWarning||(_Models.loggedGenerateVideosWarning=!0,console.warn("The ge\
-nerateVideos method with prompt/image/video arguments is deprecated and will be removed in a future major release (not b\
-efore 2026-07-31). Please use the source argument instead."))),this.apiClient.isVertexAI()||(!((_a2=params.video)===null||
-_a2===void 0)&&_a2.uri&&(!((_b=params.video)===null||_b===void 0)&&_b.videoBytes)?params.video={uri:params.video.uri,mimeType:params.
-video.mimeType}:!((_d=(_c=params.source)===null||_c===void 0?void 0:_c.video)===null||_d===void 0)&&_d.uri&&(!((_f=(_e=params.
-source)===null||_e===void 0?void 0:_e.video)===null||_f===void 0)&&_f.videoBytes)&&(params.source.video={uri:params.source.
-video.uri,mimeType:params.source.video.mimeType})),await this.generateVideosInternal(params)}}async generateContentWithContinuation(params){
-const enableContinuation=shouldEnableAutomaticContinuation(params.config,!0);let continuationToken;const responses=[];for(;responses.
-length===0||enableContinuation&&continuationToken;){const callConfig=prepareContinuationConfig(params.config,continuationToken),
-callParams=callConfig===params.config?params:Object.assign(Object.assign({},params),{config:callConfig}),response=await this.
-generateContentInternal(callParams);responses.push(response),continuationToken=shouldContinueGeneration(response)}return mergeContinuationResponses(
-responses)}async generateContentStreamWithContinuation(params){const state=new StreamContinuation$1(params.config);state.
-startHop();const firstStream=await this.generateContentStreamInternal(params);return(function(models,initialParams,initialStream){
-return __asyncGenerator(this,arguments,function*(){var _a2,e_1,_b,_c;let openHop=async()=>initialStream;for(;;){let hopError;
-try{try{for(var _d=!0,_e=(e_1=void 0,__asyncValues(yield __await(openHop()))),_f;_f=yield __await(_e.next()),_a2=_f.done,
-!_a2;_d=!0){_c=_f.value,_d=!1;const chunk=_c;yield yield __await(state.observe(chunk))}}catch(e_1_1){e_1={error:e_1_1}}finally{
-try{!_d&&!_a2&&(_b=_e.return)&&(yield __await(_b.call(_e)))}finally{if(e_1)throw e_1.error}}}catch(error){hopError={error}}
-if(!state.endHop(hopError))return yield __await(void 0);const callParams=Object.assign(Object.assign({},initialParams),{
-config:state.startHop()});openHop=()=>models.generateContentStreamInternal(callParams)}})})(this,params,firstStream)}maybeMoveToResponseJsonSchema(params){
-params.config&&params.config.responseSchema&&(params.config.responseJsonSchema||Object.keys(params.config.responseSchema).
-includes("$schema")&&(params.config.responseJsonSchema=params.config.responseSchema,delete params.config.responseSchema))}async processParamsMaybeAddMcpUsage(params){
-var _a2,_b,_c;const tools=(_a2=params.config)===null||_a2===void 0?void 0:_a2.tools;if(!tools)return params;const transformedTools=await Promise.
-all(tools.map(async tool=>isCallableTool(tool)?await tool.tool():tool)),newParams={model:params.model,contents:params.contents,
-config:Object.assign(Object.assign({},params.config),{tools:transformedTools})};if(newParams.config.tools=transformedTools,
-params.config&&params.config.tools&&hasMcpToolUsage(params.config.tools)){const headers=(_c=(_b=params.config.httpOptions)===
-null||_b===void 0?void 0:_b.headers)!==null&&_c!==void 0?_c:{};let newHeaders=Object.assign({},headers);Object.keys(newHeaders).
-length===0&&(newHeaders=this.apiClient.getDefaultHeaders()),setMcpUsageHeader(newHeaders),newParams.config.httpOptions=Object.
-assign(Object.assign({},params.config.httpOptions),{headers:newHeaders})}return newParams}async initAfcToolsMap(params){
-var _a2,_b,_c;const afcTools=new Map;for(const tool of(_b=(_a2=params.config)===null||_a2===void 0?void 0:_a2.tools)!==null&&
-_b!==void 0?_b:[])if(isCallableTool(tool)){const callableTool=tool,toolDeclaration=await callableTool.tool();for(const declaration of(_c=
-toolDeclaration.functionDeclarations)!==null&&_c!==void 0?_c:[]){if(!declaration.name)throw new Error("Function declarat\
-ion name is required.");if(afcTools.has(declaration.name))throw new Error(`Duplicate tool declaration name: ${declaration.
-name}`);afcTools.set(declaration.name,callableTool)}}return afcTools}async processAfcStream(params){var _a2,_b,_c;const maxRemoteCalls=(_c=
-(_b=(_a2=params.config)===null||_a2===void 0?void 0:_a2.automaticFunctionCalling)===null||_b===void 0?void 0:_b.maximumRemoteCalls)!==
-null&&_c!==void 0?_c:DEFAULT_MAX_REMOTE_CALLS;let wereFunctionsCalled=!1,remoteCallCount=0;const afcToolsMap=await this.
-initAfcToolsMap(params);return(function(models,afcTools,params2){return __asyncGenerator(this,arguments,function*(){for(var _a3,
-e_2,_b2,_c2,_d,_e;remoteCallCount<maxRemoteCalls;){wereFunctionsCalled&&(remoteCallCount++,wereFunctionsCalled=!1);const transformedParams=yield __await(
-models.processParamsMaybeAddMcpUsage(params2)),response=yield __await(models.generateContentStreamWithContinuation(transformedParams)),
-functionResponses=[],responseContents=[];try{for(var _f=!0,response_1=(e_2=void 0,__asyncValues(response)),response_1_1;response_1_1=
-yield __await(response_1.next()),_a3=response_1_1.done,!_a3;_f=!0){_c2=response_1_1.value,_f=!1;const chunk=_c2;if(yield yield __await(
-chunk),chunk.candidates&&(!((_d=chunk.candidates[0])===null||_d===void 0)&&_d.content)){responseContents.push(chunk.candidates[0].
-content);for(const part of(_e=chunk.candidates[0].content.parts)!==null&&_e!==void 0?_e:[])if(remoteCallCount<maxRemoteCalls&&
-part.functionCall){if(!part.functionCall.name)throw new Error("Function call name was not returned by the model.");if(afcTools.
-has(part.functionCall.name)){const responseParts=yield __await(afcTools.get(part.functionCall.name).callTool([part.functionCall]));
-functionResponses.push(...responseParts)}else throw new Error(`Automatic function calling was requested, but not all the\
- tools the model used implement the CallableTool interface. Available tools: ${afcTools.keys()}, missing tool: ${part.functionCall.
-name}`)}}}}catch(e_2_1){e_2={error:e_2_1}}finally{try{!_f&&!_a3&&(_b2=response_1.return)&&(yield __await(_b2.call(response_1)))}finally{
-if(e_2)throw e_2.error}}if(functionResponses.length>0){wereFunctionsCalled=!0;const typedResponseChunk=new GenerateContentResponse;
-typedResponseChunk.candidates=[{content:{role:"user",parts:functionResponses}}],yield yield __await(typedResponseChunk);
-const newContents=[];newContents.push(...responseContents),newContents.push({role:"user",parts:functionResponses});const updatedContents=tContents(
-params2.contents).concat(newContents);params2.contents=updatedContents}else break}})})(this,afcToolsMap,params)}async generateContentInternal(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=generateContentParametersToVertex(
-this.apiClient,params);return path=formatMap("{model}:generateContent",body._url),queryParams=body._query,delete body._url,
-delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=
-params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.
-abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse=
-{headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=generateContentResponseFromVertex(apiResponse),
-typedResp=new GenerateContentResponse;return Object.assign(typedResp,resp),typedResp})}else{const body=generateContentParametersToMldev(
-this.apiClient,params);return path=formatMap("{model}:generateContent",body._url),queryParams=body._query,delete body._url,
-delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=
-params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).
-then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse=
-{headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=generateContentResponseFromMldev(apiResponse),
-typedResp=new GenerateContentResponse;return Object.assign(typedResp,resp),typedResp})}}async generateContentStreamInternal(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=generateContentParametersToVertex(
-this.apiClient,params);return path=formatMap("{model}:streamGenerateContent?alt=sse",body._url),queryParams=body._query,
-delete body._url,delete body._query,response=this.apiClient.requestStream({path,queryParams,body:JSON.stringify(body),httpMethod:"\
-POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||
-_b===void 0?void 0:_b.abortSignal}),response.then(function(apiResponse){return __asyncGenerator(this,arguments,function*(){
-var _a3,e_3,_b2,_c2;try{for(var _d2=!0,apiResponse_1=__asyncValues(apiResponse),apiResponse_1_1;apiResponse_1_1=yield __await(
-apiResponse_1.next()),_a3=apiResponse_1_1.done,!_a3;_d2=!0){_c2=apiResponse_1_1.value,_d2=!1;const chunk=_c2,resp=generateContentResponseFromVertex(
-yield __await(chunk.json()),params);resp.sdkHttpResponse={headers:chunk.headers};const typedResp=new GenerateContentResponse;
-Object.assign(typedResp,resp),yield yield __await(typedResp)}}catch(e_3_1){e_3={error:e_3_1}}finally{try{!_d2&&!_a3&&(_b2=
-apiResponse_1.return)&&(yield __await(_b2.call(apiResponse_1)))}finally{if(e_3)throw e_3.error}}})})}else{const body=generateContentParametersToMldev(
-this.apiClient,params);return path=formatMap("{model}:streamGenerateContent?alt=sse",body._url),queryParams=body._query,
-delete body._url,delete body._query,response=this.apiClient.requestStream({path,queryParams,body:JSON.stringify(body),httpMethod:"\
-POST",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===
-void 0?void 0:_d.abortSignal}),response.then(function(apiResponse){return __asyncGenerator(this,arguments,function*(){var _a3,
-e_4,_b2,_c2;try{for(var _d2=!0,apiResponse_2=__asyncValues(apiResponse),apiResponse_2_1;apiResponse_2_1=yield __await(apiResponse_2.
-next()),_a3=apiResponse_2_1.done,!_a3;_d2=!0){_c2=apiResponse_2_1.value,_d2=!1;const chunk=_c2,resp=generateContentResponseFromMldev(
-yield __await(chunk.json()),params);resp.sdkHttpResponse={headers:chunk.headers};const typedResp=new GenerateContentResponse;
-Object.assign(typedResp,resp),yield yield __await(typedResp)}}catch(e_4_1){e_4={error:e_4_1}}finally{try{!_d2&&!_a3&&(_b2=
-apiResponse_2.return)&&(yield __await(_b2.call(apiResponse_2)))}finally{if(e_4)throw e_4.error}}})})}}async embedContentInternal(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=embedContentParametersPrivateToVertex(
-this.apiClient,params,params),endpointUrl=tIsVertexEmbedContentModel(params.model)?"{model}:embedContent":"{model}:predi\
-ct";return path=formatMap(endpointUrl,body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=embedContentResponseFromVertex(apiResponse,params),typedResp=new EmbedContentResponse;
-return Object.assign(typedResp,resp),typedResp})}else{const body=embedContentParametersPrivateToMldev(this.apiClient,params);
-return path=formatMap("{model}:batchEmbedContents",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=params.config)===
-null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(
-httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.
-headers},response2})),response.then(apiResponse=>{const resp=embedContentResponseFromMldev(apiResponse),typedResp=new EmbedContentResponse;
-return Object.assign(typedResp,resp),typedResp})}}async generateImagesInternal(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=generateImagesParametersToVertex(this.apiClient,params);return path=formatMap(
-"{model}:predict",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:
-_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=generateImagesResponseFromVertex(apiResponse),typedResp=new GenerateImagesResponse;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}async editImageInternal(params){var _a2,_b;let response,path="",
-queryParams={};if(this.apiClient.isVertexAI()){const body=editImageParametersInternalToVertex(this.apiClient,params);return path=
-formatMap("{model}:predict",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.
-request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?
-void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=editImageResponseFromVertex(apiResponse),typedResp=new EditImageResponse;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}async upscaleImageInternal(params){var _a2,_b;let response,path="",
-queryParams={};if(this.apiClient.isVertexAI()){const body=upscaleImageAPIParametersInternalToVertex(this.apiClient,params);
-return path=formatMap("{model}:predict",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=upscaleImageResponseFromVertex(apiResponse),typedResp=new UpscaleImageResponse;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}async recontextImage(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=recontextImageParametersToVertex(this.apiClient,params);return path=formatMap(
-"{model}:predict",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:
-_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>{const resp=recontextImageResponseFromVertex(apiResponse),typedResp=new RecontextImageResponse;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}async segmentImage(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=segmentImageParametersToVertex(this.apiClient,params);return path=formatMap("\
-{model}:predict",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:
-_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>{const resp=segmentImageResponseFromVertex(apiResponse),typedResp=new SegmentImageResponse;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}async get(params){var _a2,_b,_c,_d;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=getModelParametersToVertex(this.apiClient,params);return path=formatMap("{nam\
-e}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,
-body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=
-params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),response.then(apiResponse=>modelFromVertex(
-apiResponse))}else{const body=getModelParametersToMldev(this.apiClient,params);return path=formatMap("{name}",body._url),
-queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.
-stringify(body),httpMethod:"GET",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=
-params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.json()),response.then(apiResponse=>modelFromMldev(
-apiResponse))}}async listInternal(params){var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){
-const body=listModelsParametersToVertex(this.apiClient,params);return path=formatMap("{models_url}",body._url),queryParams=
-body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),
-httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===
-null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;
-return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=listModelsResponseFromVertex(
-apiResponse),typedResp=new ListModelsResponse;return Object.assign(typedResp,resp),typedResp})}else{const body=listModelsParametersToMldev(
-this.apiClient,params);return path=formatMap("{models_url}",body._url),queryParams=body._query,delete body._url,delete body.
-_query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_c=params.
-config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).
-then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse=
-{headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=listModelsResponseFromMldev(apiResponse),
-typedResp=new ListModelsResponse;return Object.assign(typedResp,resp),typedResp})}}async update(params){var _a2,_b,_c,_d;
-let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=updateModelParametersToVertex(this.apiClient,
-params);return path=formatMap("{model}",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"PATCH",httpOptions:(_a2=params.config)===
-null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(
-httpResponse=>httpResponse.json()),response.then(apiResponse=>modelFromVertex(apiResponse))}else{const body=updateModelParametersToMldev(
-this.apiClient,params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"PATCH",httpOptions:(_c=params.config)===
-null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(
-httpResponse=>httpResponse.json()),response.then(apiResponse=>modelFromMldev(apiResponse))}}async delete(params){var _a2,
-_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=deleteModelParametersToVertex(this.
-apiClient,params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",httpOptions:(_a2=params.
-config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).
-then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse=
-{headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=deleteModelResponseFromVertex(apiResponse),
-typedResp=new DeleteModelResponse;return Object.assign(typedResp,resp),typedResp})}else{const body=deleteModelParametersToMldev(
-this.apiClient,params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",httpOptions:(_c=params.config)===
-null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(
-httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.
-headers},response2})),response.then(apiResponse=>{const resp=deleteModelResponseFromMldev(apiResponse),typedResp=new DeleteModelResponse;
-return Object.assign(typedResp,resp),typedResp})}}async countTokens(params){var _a2,_b,_c,_d;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=countTokensParametersToVertex(this.apiClient,params);return path=formatMap("{\
-model}:countTokens",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:
-_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=countTokensResponseFromVertex(apiResponse),typedResp=new CountTokensResponse;
-return Object.assign(typedResp,resp),typedResp})}else{const body=countTokensParametersToMldev(this.apiClient,params);return path=
-formatMap("{model}:countTokens",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.
-request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=params.config)===null||_c===void 0?
-void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=countTokensResponseFromMldev(apiResponse),typedResp=new CountTokensResponse;
-return Object.assign(typedResp,resp),typedResp})}}async computeTokens(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=computeTokensParametersToVertex(this.apiClient,params);return path=formatMap(
-"{model}:computeTokens",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:
-_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=computeTokensResponseFromVertex(apiResponse),typedResp=new ComputeTokensResponse;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}async generateVideosInternal(params){var _a2,_b;let response,path="",
-queryParams={};if(this.apiClient.isVertexAI()){const body=generateVideosParametersToVertex(this.apiClient,params);return path=
-formatMap("{model}:predictLongRunning",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>{const resp=generateVideosOperationFromVertex(apiResponse),typedResp=new GenerateVideosOperation;
-return Object.assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enter\
-prise Agent Platform (previously known as Vertex AI).")}};Models.loggedGenerateImagesWarning=!1,Models.loggedEditImageWarning=
-!1,Models.loggedGenerateVideosWarning=!1;var Operations=class extends BaseModule{constructor(apiClient){super(),this.apiClient=
-apiClient}async getVideosOperation(parameters){const operation=parameters.operation,config=parameters.config;if(operation.
-name===void 0||operation.name==="")throw new Error("Operation name is required.");if(this.apiClient.isVertexAI()){const resourceName2=operation.
-name.split("/operations/")[0];let httpOptions;config&&"httpOptions"in config&&(httpOptions=config.httpOptions);const rawOperation=await this.
-fetchPredictVideosOperationInternal({operationName:operation.name,resourceName:resourceName2,config:{httpOptions}});return operation.
-_fromAPIResponse({apiResponse:rawOperation,_isVertexAI:!0})}else{const rawOperation=await this.getVideosOperationInternal(
-{operationName:operation.name,config});return operation._fromAPIResponse({apiResponse:rawOperation,_isVertexAI:!1})}}async get(parameters){
-const operation=parameters.operation,config=parameters.config;if(operation.name===void 0||operation.name==="")throw new Error(
-"Operation name is required.");if(this.apiClient.isVertexAI()){const resourceName2=operation.name.split("/operations/")[0];
-let httpOptions;config&&"httpOptions"in config&&(httpOptions=config.httpOptions);const rawOperation=await this.fetchPredictVideosOperationInternal(
-{operationName:operation.name,resourceName:resourceName2,config:{httpOptions}});return operation._fromAPIResponse({apiResponse:rawOperation,
-_isVertexAI:!0})}else{const rawOperation=await this.getVideosOperationInternal({operationName:operation.name,config});return operation.
-_fromAPIResponse({apiResponse:rawOperation,_isVertexAI:!1})}}async getVideosOperationInternal(params){var _a2,_b,_c,_d;let response,
-path="",queryParams={};if(this.apiClient.isVertexAI()){const body=getOperationParametersToVertex(params);return path=formatMap(
-"{operationName}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request(
-{path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:
-_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response}else{const body=getOperationParametersToMldev(params);return path=formatMap("{operationName}",body._url),
-queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.
-stringify(body),httpMethod:"GET",httpOptions:(_c=params.config)===null||_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=
-params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.json()),response}}async fetchPredictVideosOperationInternal(params){
-var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=fetchPredictOperationParametersToVertex(
-params);return path=formatMap("{resourceName}:fetchPredictOperation",body._url),queryParams=body._query,delete body._url,
-delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=
-params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.
-abortSignal}).then(httpResponse=>httpResponse.json()),response}else throw new Error("This method is only supported by th\
-e Gemini Enterprise Agent Platform (previously known as Vertex AI).")}};function authConfigToMldev(fromObject){const toObject={},
-fromApiKey=getValueByPath(fromObject,["apiKey"]);if(fromApiKey!=null&&setValueByPath(toObject,["apiKey"],fromApiKey),getValueByPath(
-fromObject,["apiKeyConfig"])!==void 0)throw new Error("apiKeyConfig parameter is only supported in Gemini Enterprise Age\
-nt Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["authType"])!==void 0)throw new Error(
-"authType parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["googleServiceAccountConfig"])!==void 0)throw new Error("googleServiceAccountConfig parameter is only suppor\
-ted in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["httpBas\
-icAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Enterprise Agent Pla\
-tform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["oauthConfig"])!==void 0)throw new Error("\
-oauthConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent P\
-latform mode, not in Gemini Developer API mode.");return toObject}function contentToMldev(fromObject){const toObject={},
-fromParts=getValueByPath(fromObject,["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>partToMldev(item))),setValueByPath(toObject,["parts"],transformedList)}const fromRole=getValueByPath(
-fromObject,["role"]);return fromRole!=null&&setValueByPath(toObject,["role"],fromRole),toObject}function createAuthTokenConfigToMldev(apiClient,fromObject,parentObject){
-const toObject={},fromExpireTime=getValueByPath(fromObject,["expireTime"]);parentObject!==void 0&&fromExpireTime!=null&&
-setValueByPath(parentObject,["expireTime"],fromExpireTime);const fromNewSessionExpireTime=getValueByPath(fromObject,["ne\
-wSessionExpireTime"]);parentObject!==void 0&&fromNewSessionExpireTime!=null&&setValueByPath(parentObject,["newSessionExp\
-ireTime"],fromNewSessionExpireTime);const fromUses=getValueByPath(fromObject,["uses"]);parentObject!==void 0&&fromUses!=
-null&&setValueByPath(parentObject,["uses"],fromUses);const fromLiveConnectConstraints=getValueByPath(fromObject,["liveCo\
-nnectConstraints"]);parentObject!==void 0&&fromLiveConnectConstraints!=null&&setValueByPath(parentObject,["bidiGenerateC\
-ontentSetup"],liveConnectConstraintsToMldev(apiClient,fromLiveConnectConstraints));const fromLockAdditionalFields=getValueByPath(
-fromObject,["lockAdditionalFields"]);return parentObject!==void 0&&fromLockAdditionalFields!=null&&setValueByPath(parentObject,
-["fieldMask"],fromLockAdditionalFields),toObject}function createAuthTokenParametersToMldev(apiClient,fromObject){const toObject={},
-fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&setValueByPath(toObject,["config"],createAuthTokenConfigToMldev(
-apiClient,fromConfig,toObject)),toObject}function functionCallToMldev(fromObject){const toObject={},fromArgs=getValueByPath(
-fromObject,["args"]);fromArgs!=null&&setValueByPath(toObject,["args"],fromArgs);const fromId=getValueByPath(fromObject,[
-"id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(fromObject,["name"]);if(fromName!=
-null&&setValueByPath(toObject,["name"],fromName),getValueByPath(fromObject,["partialArgs"])!==void 0)throw new Error("pa\
-rtialArgs parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Enterprise Age\
-nt Platform mode, not in Gemini Developer API mode.");return toObject}function googleMapsToMldev(fromObject){const toObject={},
-fromAuthConfig=getValueByPath(fromObject,["authConfig"]);fromAuthConfig!=null&&setValueByPath(toObject,["authConfig"],authConfigToMldev(
-fromAuthConfig));const fromEnableWidget=getValueByPath(fromObject,["enableWidget"]);if(fromEnableWidget!=null&&setValueByPath(
-toObject,["enableWidget"],fromEnableWidget),getValueByPath(fromObject,["groundingTypes"])!==void 0)throw new Error("grou\
-ndingTypes parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}
-function googleSearchToMldev(fromObject){const toObject={};if(getValueByPath(fromObject,["blockingConfidence"])!==void 0)
-throw new Error("blockingConfidence parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini \
-Developer API mode.");if(getValueByPath(fromObject,["excludeDomains"])!==void 0)throw new Error("excludeDomains paramete\
-r is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromSearchTypes=getValueByPath(
-fromObject,["searchTypes"]);fromSearchTypes!=null&&setValueByPath(toObject,["searchTypes"],fromSearchTypes);const fromTimeRangeFilter=getValueByPath(
-fromObject,["timeRangeFilter"]);return fromTimeRangeFilter!=null&&setValueByPath(toObject,["timeRangeFilter"],fromTimeRangeFilter),
-toObject}function liveConnectConfigToMldev(fromObject,parentObject){const toObject={},fromGenerationConfig=getValueByPath(
-fromObject,["generationConfig"]);parentObject!==void 0&&fromGenerationConfig!=null&&setValueByPath(parentObject,["setup",
-"generationConfig"],fromGenerationConfig);const fromResponseModalities=getValueByPath(fromObject,["responseModalities"]);
-parentObject!==void 0&&fromResponseModalities!=null&&setValueByPath(parentObject,["setup","generationConfig","responseMo\
-dalities"],fromResponseModalities);const fromTemperature=getValueByPath(fromObject,["temperature"]);parentObject!==void 0&&
-fromTemperature!=null&&setValueByPath(parentObject,["setup","generationConfig","temperature"],fromTemperature);const fromTopP=getValueByPath(
-fromObject,["topP"]);parentObject!==void 0&&fromTopP!=null&&setValueByPath(parentObject,["setup","generationConfig","top\
-P"],fromTopP);const fromTopK=getValueByPath(fromObject,["topK"]);parentObject!==void 0&&fromTopK!=null&&setValueByPath(parentObject,
-["setup","generationConfig","topK"],fromTopK);const fromMaxOutputTokens=getValueByPath(fromObject,["maxOutputTokens"]);parentObject!==
-void 0&&fromMaxOutputTokens!=null&&setValueByPath(parentObject,["setup","generationConfig","maxOutputTokens"],fromMaxOutputTokens);
-const fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);parentObject!==void 0&&fromMediaResolution!=null&&
-setValueByPath(parentObject,["setup","generationConfig","mediaResolution"],fromMediaResolution);const fromSeed=getValueByPath(
-fromObject,["seed"]);parentObject!==void 0&&fromSeed!=null&&setValueByPath(parentObject,["setup","generationConfig","see\
-d"],fromSeed);const fromSpeechConfig=getValueByPath(fromObject,["speechConfig"]);parentObject!==void 0&&fromSpeechConfig!=
-null&&setValueByPath(parentObject,["setup","generationConfig","speechConfig"],tLiveSpeechConfig(fromSpeechConfig));const fromThinkingConfig=getValueByPath(
-fromObject,["thinkingConfig"]);parentObject!==void 0&&fromThinkingConfig!=null&&setValueByPath(parentObject,["setup","ge\
-nerationConfig","thinkingConfig"],fromThinkingConfig);const fromEnableAffectiveDialog=getValueByPath(fromObject,["enable\
-AffectiveDialog"]);parentObject!==void 0&&fromEnableAffectiveDialog!=null&&setValueByPath(parentObject,["setup","generat\
-ionConfig","enableAffectiveDialog"],fromEnableAffectiveDialog);const fromSystemInstruction=getValueByPath(fromObject,["s\
-ystemInstruction"]);parentObject!==void 0&&fromSystemInstruction!=null&&setValueByPath(parentObject,["setup","systemInst\
-ruction"],contentToMldev(tContent(fromSystemInstruction)));const fromTools=getValueByPath(fromObject,["tools"]);if(parentObject!==
-void 0&&fromTools!=null){let transformedList=tTools(fromTools);Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>toolToMldev(tTool(item)))),setValueByPath(parentObject,["setup","tools"],transformedList)}const fromSessionResumption=getValueByPath(
-fromObject,["sessionResumption"]);parentObject!==void 0&&fromSessionResumption!=null&&setValueByPath(parentObject,["setu\
-p","sessionResumption"],sessionResumptionConfigToMldev(fromSessionResumption));const fromInputAudioTranscription=getValueByPath(
-fromObject,["inputAudioTranscription"]);parentObject!==void 0&&fromInputAudioTranscription!=null&&setValueByPath(parentObject,
-["setup","inputAudioTranscription"],fromInputAudioTranscription);const fromOutputAudioTranscription=getValueByPath(fromObject,
-["outputAudioTranscription"]);parentObject!==void 0&&fromOutputAudioTranscription!=null&&setValueByPath(parentObject,["s\
-etup","outputAudioTranscription"],fromOutputAudioTranscription);const fromRealtimeInputConfig=getValueByPath(fromObject,
-["realtimeInputConfig"]);parentObject!==void 0&&fromRealtimeInputConfig!=null&&setValueByPath(parentObject,["setup","rea\
-ltimeInputConfig"],fromRealtimeInputConfig);const fromContextWindowCompression=getValueByPath(fromObject,["contextWindow\
-Compression"]);parentObject!==void 0&&fromContextWindowCompression!=null&&setValueByPath(parentObject,["setup","contextW\
-indowCompression"],fromContextWindowCompression);const fromProactivity=getValueByPath(fromObject,["proactivity"]);if(parentObject!==
-void 0&&fromProactivity!=null&&setValueByPath(parentObject,["setup","proactivity"],fromProactivity),getValueByPath(fromObject,
-["explicitVadSignal"])!==void 0)throw new Error("explicitVadSignal parameter is only supported in Gemini Enterprise Agen\
-t Platform mode, not in Gemini Developer API mode.");const fromAvatarConfig=getValueByPath(fromObject,["avatarConfig"]);
-parentObject!==void 0&&fromAvatarConfig!=null&&setValueByPath(parentObject,["setup","avatarConfig"],fromAvatarConfig);const fromSafetySettings=getValueByPath(
-fromObject,["safetySettings"]);if(parentObject!==void 0&&fromSafetySettings!=null){let transformedList=fromSafetySettings;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>safetySettingToMldev(item))),setValueByPath(parentObject,
-["setup","safetySettings"],transformedList)}const fromTranslationConfig=getValueByPath(fromObject,["translationConfig"]);
-parentObject!==void 0&&fromTranslationConfig!=null&&setValueByPath(parentObject,["setup","generationConfig","translation\
-Config"],fromTranslationConfig);const fromLabels=getValueByPath(fromObject,["labels"]);return parentObject!==void 0&&fromLabels!=
-null&&setValueByPath(parentObject,["setup","labels"],fromLabels),toObject}function liveConnectConstraintsToMldev(apiClient,fromObject){
-const toObject={},fromModel=getValueByPath(fromObject,["model"]);fromModel!=null&&setValueByPath(toObject,["setup","mode\
-l"],tModel(apiClient,fromModel));const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&setValueByPath(
-toObject,["config"],liveConnectConfigToMldev(fromConfig,toObject)),toObject}function partToMldev(fromObject){const toObject={},
-fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);fromMediaResolution!=null&&setValueByPath(toObject,["\
-mediaResolution"],fromMediaResolution);const fromToolCall=getValueByPath(fromObject,["toolCall"]);fromToolCall!=null&&setValueByPath(
-toObject,["toolCall"],fromToolCall);const fromToolResponse=getValueByPath(fromObject,["toolResponse"]);fromToolResponse!=
-null&&setValueByPath(toObject,["toolResponse"],fromToolResponse);const fromAudioTranscription=getValueByPath(fromObject,
-["audioTranscription"]);fromAudioTranscription!=null&&setValueByPath(toObject,["audioTranscription"],fromAudioTranscription);
-const fromCodeExecutionResult=getValueByPath(fromObject,["codeExecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(
-toObject,["codeExecutionResult"],fromCodeExecutionResult);const fromExecutableCode=getValueByPath(fromObject,["executabl\
-eCode"]);fromExecutableCode!=null&&setValueByPath(toObject,["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(
-fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(
-fromObject,["functionCall"]);fromFunctionCall!=null&&setValueByPath(toObject,["functionCall"],functionCallToMldev(fromFunctionCall));
-const fromFunctionResponse=getValueByPath(fromObject,["functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,
-["functionResponse"],fromFunctionResponse);const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=
-null&&setValueByPath(toObject,["inlineData"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=
-null&&setValueByPath(toObject,["text"],fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&
-setValueByPath(toObject,["thought"],fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);
-fromThoughtSignature!=null&&setValueByPath(toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(
-fromObject,["videoMetadata"]);fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata);const fromPartMetadata=getValueByPath(
-fromObject,["partMetadata"]);fromPartMetadata!=null&&setValueByPath(toObject,["partMetadata"],fromPartMetadata);const fromMediaProcessing=getValueByPath(
-fromObject,["mediaProcessing"]);fromMediaProcessing!=null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);
-const fromSpeechMetadata=getValueByPath(fromObject,["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,
-["speechMetadata"],fromSpeechMetadata),toObject}function safetySettingToMldev(fromObject){const toObject={},fromCategory=getValueByPath(
-fromObject,["category"]);if(fromCategory!=null&&setValueByPath(toObject,["category"],fromCategory),getValueByPath(fromObject,
-["method"])!==void 0)throw new Error("method parameter is only supported in Gemini Enterprise Agent Platform mode, not i\
-n Gemini Developer API mode.");const fromThreshold=getValueByPath(fromObject,["threshold"]);return fromThreshold!=null&&
-setValueByPath(toObject,["threshold"],fromThreshold),toObject}function sessionResumptionConfigToMldev(fromObject){const toObject={},
-fromHandle=getValueByPath(fromObject,["handle"]);if(fromHandle!=null&&setValueByPath(toObject,["handle"],fromHandle),getValueByPath(
-fromObject,["transparent"])!==void 0)throw new Error("transparent parameter is only supported in Gemini Enterprise Agent\
- Platform mode, not in Gemini Developer API mode.");return toObject}function toolToMldev(fromObject){const toObject={};if(getValueByPath(
-fromObject,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemini Enterprise Agent Pla\
-tform mode, not in Gemini Developer API mode.");const fromGoogleMaps=getValueByPath(fromObject,["googleMaps"]);fromGoogleMaps!=
-null&&setValueByPath(toObject,["googleMaps"],googleMapsToMldev(fromGoogleMaps));const fromMcpServers=getValueByPath(fromObject,
-["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["mcpServers"],transformedList)}const fromCodeExecution=getValueByPath(
-fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(
-fromObject,["computerUse"]);if(fromComputerUse!=null&&setValueByPath(toObject,["computerUse"],fromComputerUse),getValueByPath(
-fromObject,["enterpriseWebSearch"])!==void 0)throw new Error("enterpriseWebSearch parameter is only supported in Gemini \
-Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["exaAiSearch"])!==void 0)
-throw new Error("exaAiSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Develop\
-er API mode.");const fromFunctionDeclarations=getValueByPath(fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=
-null){let transformedList=fromFunctionDeclarations;Array.isArray(transformedList)&&(transformedList=transformedList.map(
-item=>item)),setValueByPath(toObject,["functionDeclarations"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,
-["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(toObject,["googleSearch"],googleSearchToMldev(fromGoogleSearch));
-const fromGoogleSearchRetrieval=getValueByPath(fromObject,["googleSearchRetrieval"]);if(fromGoogleSearchRetrieval!=null&&
-setValueByPath(toObject,["googleSearchRetrieval"],fromGoogleSearchRetrieval),getValueByPath(fromObject,["parallelAiSearc\
-h"])!==void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini Enterprise Agent Platform mode, no\
-t in Gemini Developer API mode.");const fromUrlContext=getValueByPath(fromObject,["urlContext"]);fromUrlContext!=null&&setValueByPath(
-toObject,["urlContext"],fromUrlContext);const fromFileSearch=getValueByPath(fromObject,["fileSearch"]);return fromFileSearch!=
-null&&setValueByPath(toObject,["fileSearch"],fromFileSearch),toObject}function getFieldMasks(setup){const fields=[];for(const key in setup)
-if(Object.prototype.hasOwnProperty.call(setup,key)){const value=setup[key];if(typeof value=="object"&&value!=null&&!Array.
-isArray(value)&&Object.keys(value).length>0){const field=Object.keys(value).map(kk=>`${key}.${kk}`);fields.push(...field)}else
-fields.push(key)}return fields.join(",")}function convertBidiSetupToTokenSetup(requestDict,config){let setupForMaskGeneration=null;
-const bidiGenerateContentSetupValue=requestDict.bidiGenerateContentSetup;if(typeof bidiGenerateContentSetupValue=="objec\
-t"&&bidiGenerateContentSetupValue!==null&&"setup"in bidiGenerateContentSetupValue){const innerSetup=bidiGenerateContentSetupValue.
-setup;typeof innerSetup=="object"&&innerSetup!==null?(requestDict.bidiGenerateContentSetup=innerSetup,setupForMaskGeneration=
-innerSetup):delete requestDict.bidiGenerateContentSetup}else bidiGenerateContentSetupValue!==void 0&&delete requestDict.
-bidiGenerateContentSetup;const preExistingFieldMask=requestDict.fieldMask;if(setupForMaskGeneration){const generatedMaskFromBidi=getFieldMasks(
-setupForMaskGeneration);if(Array.isArray(config?.lockAdditionalFields)&&config?.lockAdditionalFields.length===0)generatedMaskFromBidi?
-requestDict.fieldMask=generatedMaskFromBidi:delete requestDict.fieldMask;else if(config?.lockAdditionalFields&&config.lockAdditionalFields.
-length>0&&preExistingFieldMask!==null&&Array.isArray(preExistingFieldMask)&&preExistingFieldMask.length>0){const generationConfigFields=[
-"temperature","topK","topP","maxOutputTokens","responseModalities","seed","speechConfig"];let mappedFieldsFromPreExisting=[];
-preExistingFieldMask.length>0&&(mappedFieldsFromPreExisting=preExistingFieldMask.map(field=>generationConfigFields.includes(
-field)?`generationConfig.${field}`:field));const finalMaskParts=[];generatedMaskFromBidi&&finalMaskParts.push(generatedMaskFromBidi),
-mappedFieldsFromPreExisting.length>0&&finalMaskParts.push(...mappedFieldsFromPreExisting),finalMaskParts.length>0?requestDict.
-fieldMask=finalMaskParts.join(","):delete requestDict.fieldMask}else delete requestDict.fieldMask}else preExistingFieldMask!==
-null&&Array.isArray(preExistingFieldMask)&&preExistingFieldMask.length>0?requestDict.fieldMask=preExistingFieldMask.join(
-","):delete requestDict.fieldMask;return requestDict}var Tokens=class extends BaseModule{constructor(apiClient){super(),
-this.apiClient=apiClient}async create(params){var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())
-throw new Error("The client.tokens.create method is only supported by the Gemini Developer API.");{const body=createAuthTokenParametersToMldev(
-this.apiClient,params);path=formatMap("auth_tokens",body._url),queryParams=body._query,delete body.config,delete body._url,
-delete body._query;const transformedBody=convertBidiSetupToTokenSetup(body,params.config);return response=this.apiClient.
-request({path,queryParams,body:JSON.stringify(transformedBody),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(resp=>resp)}}};function deleteDocumentConfigToMldev(fromObject,parentObject){const toObject={},fromForce=getValueByPath(
-fromObject,["force"]);return parentObject!==void 0&&fromForce!=null&&setValueByPath(parentObject,["_query","force"],fromForce),
-toObject}function deleteDocumentParametersToMldev(fromObject){const toObject={},fromName=getValueByPath(fromObject,["nam\
-e"]);fromName!=null&&setValueByPath(toObject,["_url","name"],fromName);const fromConfig=getValueByPath(fromObject,["conf\
-ig"]);return fromConfig!=null&&deleteDocumentConfigToMldev(fromConfig,toObject),toObject}function getDocumentParametersToMldev(fromObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],fromName),toObject}function listDocumentsConfigToMldev(fromObject,parentObject){const toObject={},fromPageSize=getValueByPath(
-fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(parentObject,["_query","pageSize"],fromPageSize);
-const fromPageToken=getValueByPath(fromObject,["pageToken"]);return parentObject!==void 0&&fromPageToken!=null&&setValueByPath(
-parentObject,["_query","pageToken"],fromPageToken),toObject}function listDocumentsParametersToMldev(fromObject){const toObject={},
-fromParent=getValueByPath(fromObject,["parent"]);fromParent!=null&&setValueByPath(toObject,["_url","parent"],fromParent);
-const fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listDocumentsConfigToMldev(fromConfig,toObject),
-toObject}function listDocumentsResponseFromMldev(fromObject){const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,
-["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromNextPageToken=getValueByPath(
-fromObject,["nextPageToken"]);fromNextPageToken!=null&&setValueByPath(toObject,["nextPageToken"],fromNextPageToken);const fromDocuments=getValueByPath(
-fromObject,["documents"]);if(fromDocuments!=null){let transformedList=fromDocuments;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>item)),setValueByPath(toObject,["documents"],transformedList)}return toObject}var Documents=class extends BaseModule{constructor(apiClient){
-super(),this.apiClient=apiClient,this.list=async params=>new Pager(PagedItem.PAGED_ITEM_DOCUMENTS,x=>this.listInternal({
-parent:params.parent,config:x.config}),await this.listInternal(params),params)}async get(params){var _a2,_b;let response,
-path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only supported by the Gemini Devel\
-oper API.");{const body=getDocumentParametersToMldev(params);return path=formatMap("{name}",body._url),queryParams=body.
-_query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"\
-GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||
-_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),response.then(resp=>resp)}}async delete(params){
-var _a2,_b;let path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only supported by t\
-he Gemini Developer API.");{const body=deleteDocumentParametersToMldev(params);path=formatMap("{name}",body._url),queryParams=
-body._query,delete body._url,delete body._query,await this.apiClient.request({path,queryParams,body:JSON.stringify(body),
-httpMethod:"DELETE",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===
-null||_b===void 0?void 0:_b.abortSignal})}}async listInternal(params){var _a2,_b;let response,path="",queryParams={};if(this.
-apiClient.isVertexAI())throw new Error("This method is only supported by the Gemini Developer API.");{const body=listDocumentsParametersToMldev(
-params);return path=formatMap("{parent}/documents",body._url),queryParams=body._query,delete body._url,delete body._query,
-response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===
-null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(
-httpResponse=>httpResponse.json()),response.then(apiResponse=>{const resp=listDocumentsResponseFromMldev(apiResponse),typedResp=new ListDocumentsResponse;
-return Object.assign(typedResp,resp),typedResp})}}},FileSearchStores=class extends BaseModule{constructor(apiClient,documents=new Documents(
-apiClient)){super(),this.apiClient=apiClient,this.documents=documents,this.list=async(params={})=>new Pager(PagedItem.PAGED_ITEM_FILE_SEARCH_STORES,
-x=>this.listInternal(x),await this.listInternal(params),params)}async uploadToFileSearchStore(params){if(this.apiClient.
-isVertexAI())throw new Error("Gemini Enterprise Agent Platform (previously known as Vertex AI) does not support uploadin\
-g files to a file search store.");return this.apiClient.uploadFileToFileSearchStore(params.fileSearchStoreName,params.file,
-params.config)}async downloadMedia(uri,config){if(this.apiClient.isVertexAI())throw new Error("This method is only suppo\
-rted in the Gemini Developer client.");const parsedUri=new URL(uri,"http://dummy.com");let pathname=parsedUri.pathname;if(pathname.
-startsWith("/")&&(pathname=pathname.slice(1)),!pathname.includes("/media/"))throw new Error(`Invalid uri format: ${uri}.\
- Expected to contain /media/`);const queryParams={};parsedUri.searchParams.forEach((value,key)=>{queryParams[key]=value}),
-queryParams.alt="media";const httpOptions=Object.assign({},config?.httpOptions),response=await this.apiClient.request({path:pathname,
-httpMethod:"GET",queryParams,httpOptions});if(response instanceof HttpResponse){const arrayBuffer=await response.responseInternal.
-arrayBuffer();return new Uint8Array(arrayBuffer)}else throw new Error("Unexpected response type from downloadMedia")}async create(params){
-var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only suppo\
-rted by the Gemini Developer API.");{const body=createFileSearchStoreParametersToMldev(this.apiClient,params);return path=
-formatMap("fileSearchStores",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.
-request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?
-void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(resp=>resp)}}async get(params){var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())
-throw new Error("This method is only supported by the Gemini Developer API.");{const body=getFileSearchStoreParametersToMldev(
-params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===
-void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(resp=>resp)}}async delete(params){var _a2,_b;let path="",queryParams={};if(this.apiClient.isVertexAI())
-throw new Error("This method is only supported by the Gemini Developer API.");{const body=deleteFileSearchStoreParametersToMldev(
-params);path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,await this.apiClient.
-request({path,queryParams,body:JSON.stringify(body),httpMethod:"DELETE",httpOptions:(_a2=params.config)===null||_a2===void 0?
-void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal})}}async listInternal(params){
-var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only suppo\
-rted by the Gemini Developer API.");{const body=listFileSearchStoresParametersToMldev(params);return path=formatMap("fil\
-eSearchStores",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,
-queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,
-abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json()),response.
-then(apiResponse=>{const resp=listFileSearchStoresResponseFromMldev(apiResponse),typedResp=new ListFileSearchStoresResponse;
-return Object.assign(typedResp,resp),typedResp})}}async uploadToFileSearchStoreInternal(params){var _a2,_b;let response,
-path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only supported by the Gemini Devel\
-oper API.");{const body=uploadToFileSearchStoreParametersToMldev(params);return path=formatMap("upload/{api_version}/{fi\
-le_search_store_name}:uploadToFileSearchStore",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||
-_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json()),response.then(apiResponse=>{const resp=uploadToFileSearchStoreResumableResponseFromMldev(apiResponse),typedResp=new UploadToFileSearchStoreResumableResponse;
-return Object.assign(typedResp,resp),typedResp})}}async importFile(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI())throw new Error("This method is only supported by the Gemini Developer API.");{const body=importFileParametersToMldev(
-params);return path=formatMap("{file_search_store_name}:importFile",body._url),queryParams=body._query,delete body._url,
-delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=
-params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.
-abortSignal}).then(httpResponse=>httpResponse.json()),response.then(apiResponse=>{const resp=importFileOperationFromMldev(
-apiResponse),typedResp=new ImportFileOperation;return Object.assign(typedResp,resp),typedResp})}}},MAX_STREAM_RECONNECTS_WITHOUT_PROGRESS=3,
-AUTO_CONTINUE_AND_BACKGROUND_ERROR="automatic_continuation: false cannot be used with background: true.",INCOMPLETE_CONTINUATION_WARNING="\
-Interaction stopped before completion (status='requires_continuation') with a continuation_token because the per-request\
- decode token limit was reached. To resume decoding automatically, pass automatic_continuation: true (note: each continu\
-ation hop re-prefills and bills input tokens), or use background: true (the most cost-efficient option for server-manage\
-d continuation), or resume manually by passing continuation_token to interactions.create() (with previous_interaction_id\
- set to this interaction's id and no input, or with the original input when store: false).",RESUMABLE_STREAM_HOP_STATUSES=new Set(
-[void 0,"in_progress","requires_continuation"]),NON_CONTENT_STREAM_EVENTS=new Set(["interaction.created","interaction.st\
-atus_update"]),USAGE_LIST_KEYS={cached_tokens_by_modality:["modality","tokens"],input_tokens_by_modality:["modality","to\
-kens"],output_tokens_by_modality:["modality","tokens"],tool_use_tokens_by_modality:["modality","tokens"],grounding_tool_count:[
-"type","count"]},incompleteContinuationWarned=!1;function isObject(value){return typeof value=="object"&&value!==null&&!Array.
-isArray(value)}function getValue(value,name){return isObject(value)?value[name]:void 0}function nonEmptyString(value){return typeof value==
-"string"&&value?value:void 0}function isInt(value){return typeof value=="number"&&Number.isInteger(value)}function isUnset(value){
-return value==null}var ContinuationTimeoutError=class _ContinuationTimeoutError extends Error{constructor(message){super(
-message),this.name="ContinuationTimeoutError",Object.setPrototypeOf(this,_ContinuationTimeoutError.prototype)}},CallDeadline=class{constructor(timeoutMs,options={}){
-var _a2,_b;this.timeoutMs=timeoutMs,this.now=(_a2=options.now)!==null&&_a2!==void 0?_a2:Date.now,(!((_b=options.enabled)!==
-null&&_b!==void 0)||_b)&&typeof timeoutMs=="number"&&Number.isFinite(timeoutMs)&&(this.deadlineMs=this.now()+timeoutMs)}get bounded(){
-return this.deadlineMs!==void 0}remainingMs(){if(this.deadlineMs!==void 0)return this.deadlineMs-this.now()}expired(){const remaining=this.
-remainingMs();return remaining!==void 0&&remaining<=0}hopTimeoutMs(){const remaining=this.remainingMs();return remaining===
-void 0?this.timeoutMs:Math.max(1,Math.ceil(remaining))}check(){if(this.expired())throw new ContinuationTimeoutError(`int\
-eractions.create() timed out after ${this.timeoutMs} ms before automatic continuation finished. Increase the timeout (it\
- bounds the whole call, across continuation hops) or resume from the continuation_token.`)}};function isAgentBody(body){
-return!isUnset(getValue(body,"agent"))||!isUnset(getValue(body,"agent_config"))}function continuationBody(body,token,tokenOwnerId){
-if(!(!!tokenOwnerId&&body.store!==!1))return Object.assign(Object.assign({},body),{continuation_token:token});const{input:_input}=body,
-rest=__rest(body,["input"]);return Object.assign(Object.assign({},rest),{continuation_token:token,previous_interaction_id:tokenOwnerId})}
-function prepareCreateRequest(body,automaticContinuation){const isBackground=body.background===!0,stream=body.stream===!0;
-if(isBackground&&automaticContinuation===!1)throw new Error(AUTO_CONTINUE_AND_BACKGROUND_ERROR);const enableContinuation=(automaticContinuation??
-!0)!==!1&&!isBackground&&!isAgentBody(body);return{body,stream,callerToken:nonEmptyString(body.continuation_token),enableContinuation}}
-function hopBody(prepared,token,tokenOwnerId){return token===void 0?prepared.body:continuationBody(prepared.body,token,tokenOwnerId)}
-function warnIncompleteContinuation(){incompleteContinuationWarned||(incompleteContinuationWarned=!0,console.warn(INCOMPLETE_CONTINUATION_WARNING))}
-function warnIfIncompleteUnary(interaction){shouldContinueUnary(interaction)&&warnIncompleteContinuation()}function withIncompleteStreamWarning(events){
-return __asyncGenerator(this,arguments,function*(){var _a2,e_1,_b,_c;let hopStatus,hopToken;try{for(var _d=!0,events_1=__asyncValues(
-events),events_1_1;events_1_1=yield __await(events_1.next()),_a2=events_1_1.done,!_a2;_d=!0){_c=events_1_1.value,_d=!1;const event=_c;
-[hopStatus,hopToken]=extractHopContinuationState(event,hopStatus,hopToken),yield yield __await(event)}}catch(e_1_1){e_1=
-{error:e_1_1}}finally{try{!_d&&!_a2&&(_b=events_1.return)&&(yield __await(_b.call(events_1)))}finally{if(e_1)throw e_1.error}}
-hopStatus==="requires_continuation"&&hopToken&&warnIncompleteContinuation()})}function extractHopContinuationState(event,hopStatus,hopToken){
-const eventType=getValue(event,"event_type");if(eventType==="error")return["error",void 0];const interaction=getValue(event,
-"interaction");if(interaction!=null){const status=nonEmptyString(getValue(interaction,"status"));status&&(hopStatus=status);
-const token=nonEmptyString(getValue(interaction,"continuation_token"));(eventType==="interaction.completed"||token)&&(hopToken=
-token)}const directStatus=nonEmptyString(getValue(event,"status"));directStatus&&(hopStatus=directStatus);const directToken=nonEmptyString(
-getValue(event,"continuation_token"));return directToken&&(hopToken=directToken),[hopStatus,hopToken]}function hasContentSinceCheckpoint(event,contentSinceCheckpoint){
-const eventType=getValue(event,"event_type");return eventType==="interaction.status_update"?nonEmptyString(getValue(event,
-"continuation_token"))?!1:contentSinceCheckpoint:eventType==="interaction.completed"?!1:typeof eventType=="string"&&NON_CONTENT_STREAM_EVENTS.
-has(eventType)?contentSinceCheckpoint:!0}function eventInteractionId(event){var _a2;return(_a2=nonEmptyString(getValue(event,
-"interaction_id")))!==null&&_a2!==void 0?_a2:nonEmptyString(getValue(getValue(event,"interaction"),"id"))}function canResumeStreamHop(hopStatus,hopToken){
-return!!hopToken&&RESUMABLE_STREAM_HOP_STATUSES.has(hopStatus)}function nextNoProgressReconnects(noProgressReconnects,hopStatus,hopStartToken,hopToken){
-return hopStatus==="requires_continuation"||hopToken!==hopStartToken?0:noProgressReconnects+1}var StreamContinuation2=class{constructor(options){
-this.options=options,this.hopIds=[],this.noProgressReconnects=0,this.nextToken=options.initialContinuationToken,this.initialToken=
-options.initialContinuationToken,this.hop={startToken:this.nextToken,startTokenOwnerId:void 0,token:this.nextToken,tokenOwnerId:void 0,
-interactionId:void 0,status:void 0,streamOpened:!1,contentSinceCheckpoint:!1}}startHop(streamOpened=!1){return this.hop=
-{startToken:this.nextToken,startTokenOwnerId:this.nextTokenOwnerId,token:this.nextToken,tokenOwnerId:this.nextTokenOwnerId,
-interactionId:void 0,status:void 0,streamOpened,contentSinceCheckpoint:!1},[this.nextToken,this.nextTokenOwnerId]}markStreamOpened(){
-this.hop.streamOpened=!0}observe(event){const hop=this.hop;hop.streamOpened=!0;const interactionId=eventInteractionId(event);
-interactionId&&(hop.interactionId=interactionId,this.hopIds.includes(interactionId)||this.hopIds.push(interactionId));const previousToken=hop.
-token;return[hop.status,hop.token]=extractHopContinuationState(event,hop.status,hop.token),hop.token&&hop.token!==previousToken&&
-(hop.tokenOwnerId=hop.interactionId),hop.contentSinceCheckpoint=hasContentSinceCheckpoint(event,hop.contentSinceCheckpoint),
-event}canResumeHop(){const hop=this.hop;return!hop.contentSinceCheckpoint&&canResumeStreamHop(hop.status,hop.token)}fail(failure){
-const hop=this.hop,token=canResumeStreamHop(hop.status,hop.token)?hop.token:void 0;return!token||token===this.initialToken?
-failure.error:new ContinuationInterruptedError({message:`Automatic continuation of the stream was interrupted: ${describeError(
-failure.error)}. The continuationToken can be used to resume (output yielded after a mid-hop checkpoint is re-generated)\
-.`,cause:failure.error,partialInteraction:void 0,continuationToken:token,interactionId:this.options.store!==!1?hop.tokenOwnerId:
-void 0,continuationIds:[...this.hopIds]})}endHop(failure){var _a2,_b;const hop=this.hop;if(failure&&(failure.error instanceof
-ContinuationTimeoutError||!((_b=(_a2=this.options).isFatalError)===null||_b===void 0)&&_b.call(_a2,failure.error)))throw this.
-fail(failure);if(failure&&!hop.streamOpened&&!this.options.isConnectionError(failure.error))throw this.fail(failure);if(!this.
-canResumeHop()){if(failure)throw this.fail(failure);return!1}if(hop.status==="requires_continuation"&&hop.token===hop.startToken){
-if(failure)throw this.fail(failure);return!1}if(this.noProgressReconnects=nextNoProgressReconnects(this.noProgressReconnects,
-hop.status,hop.startToken,hop.token),this.noProgressReconnects===0&&(this.lastError=void 0),failure&&(this.lastError=failure),
-this.noProgressReconnects>MAX_STREAM_RECONNECTS_WITHOUT_PROGRESS){if(this.lastError)throw this.fail(this.lastError);return!1}
-return this.nextToken=hop.token,this.nextTokenOwnerId=hop.tokenOwnerId,!0}};function describeError(error){return error instanceof
-Error?error.message||error.name:String(error)}async function closeIterator(iterator){if(iterator?.return)try{await iterator.
-return()}catch{}}function continueStream(firstHop,openNextHop,options){return __asyncGenerator(this,arguments,function*(){
-var _a2,_b;const deadline=(_a2=options.deadline)!==null&&_a2!==void 0?_a2:new CallDeadline(void 0),wrapIterationError=(_b=
-options.wrapIterationError)!==null&&_b!==void 0?_b:(e=>e),state=new StreamContinuation2({initialContinuationToken:options.
-initialContinuationToken,isConnectionError:options.isConnectionError,isFatalError:options.isFatalError,store:options.store});
-let current,isFirstHop=!0;try{for(;;){const[token,tokenOwnerId]=state.startHop(isFirstHop);let failure;if(isFirstHop)isFirstHop=
-!1,current=firstHop[Symbol.asyncIterator]();else{yield __await(closeIterator(current)),current=void 0;try{deadline.check();
-const next=yield __await(openNextHop(token,tokenOwnerId));state.markStreamOpened(),current=next[Symbol.asyncIterator]()}catch(e){
-failure={error:e}}}if(!failure&&current)for(;;){let result;try{deadline.check(),result=yield __await(current.next())}catch(e){
-failure={error:e instanceof ContinuationTimeoutError?e:wrapIterationError(e)};break}if(result.done)break;yield yield __await(
-state.observe(result.value))}if(!state.endHop(failure))break}}finally{yield __await(closeIterator(current))}})}function shouldContinueUnary(interaction){
-if(getValue(interaction,"status")==="requires_continuation")return nonEmptyString(getValue(interaction,"continuation_tok\
-en"))}function nextUnaryHopToken(hop,sentToken){const token=shouldContinueUnary(hop);if(token!==sentToken)return token}function defaultNormalizeInteraction(value){
-return isObject(value)&&Array.isArray(value.steps)?value:void 0}function interruptedUnary(error,hops,token,options){const partial=mergeUnaryHops(
-hops,options),store=options.store!==!1&&getValue(hops[0],"store")!==!1;return new ContinuationInterruptedError({message:`\
-Automatic continuation was interrupted after ${hops.length} completed hop(s): ${describeError(error)}. The partial inter\
-action (status 'requires_continuation') and its continuationToken can be used to resume.`,cause:error,partialInteraction:partial,
-continuationToken:token,interactionId:store?nonEmptyString(getValue(hops[hops.length-1],"id")):void 0,continuationIds:mergeContinuationIds(
-hops)})}async function continueUnaryInteraction(initialResponse,createNext,options={}){var _a2;const deadline=(_a2=options.
-deadline)!==null&&_a2!==void 0?_a2:new CallDeadline(void 0),hops=[initialResponse];let sentToken=options.initialContinuationToken;
-for(;;){const token=nextUnaryHopToken(hops[hops.length-1],sentToken);if(!token)return mergeUnaryHops(hops,options);let hop;
-try{deadline.check(),hop=await createNext(token,nonEmptyString(getValue(hops[hops.length-1],"id")))}catch(e){throw interruptedUnary(
-e,hops,token,options)}hops.push(hop),sentToken=token}}function stripLeadingUserInputSteps(steps){let start=0;for(;start<
-steps.length&&getValue(steps[start],"type")==="user_input";)start++;return steps.slice(start)}function mergeContinuationIds(hops){
-const ids=[];for(const hop of hops){const hopIds=getValue(hop,"continuation_ids");if(Array.isArray(hopIds))for(const id of hopIds)
-nonEmptyString(id)&&ids.push(id);const hopId=nonEmptyString(getValue(hop,"id"));hopId&&ids.push(hopId)}return Array.from(
-new Set(ids))}function mergeUnaryHops(hops,options={}){var _a2,_b;const normalize=(_a2=options.normalizeInteraction)!==null&&
-_a2!==void 0?_a2:defaultNormalizeInteraction,finalize=(_b=options.finalizeInteraction)!==null&&_b!==void 0?_b:(v=>v),rawFinal=hops[hops.
-length-1],final=normalize(rawFinal);if(!final)return rawFinal;const steps=[];hops.forEach((hop,hopIndex)=>{let hopSteps=getValue(
-hop,"steps");Array.isArray(hopSteps)&&(hopIndex>0&&(hopSteps=stripLeadingUserInputSteps(hopSteps)),steps.push(...hopSteps))});
-const merged=Object.assign(Object.assign({},final),{steps,continuation_ids:mergeContinuationIds(hops)});if(hops.length>1)
-for(const name of["previous_interaction_id","created","input"]){const value=getValue(hops[0],name);value===void 0?delete merged[name]:
-merged[name]=value}const usage=mergeUsages(hops.map(hop=>getValue(hop,"usage")).filter(isObject));return usage!==void 0&&
-(merged.usage=usage),finalize(merged)}function mergeUsageList(lists,keyName,valueName){const merged=new Map;for(const items of lists)
-for(const item of items){const key=getValue(item,keyName),value=getValue(item,valueName),existing=merged.get(key);if(existing===
-void 0){merged.set(key,item);continue}const prev=getValue(existing,valueName);isInt(prev)&&isInt(value)&&isObject(existing)&&
-merged.set(key,Object.assign(Object.assign({},existing),{[valueName]:prev+value}))}return Array.from(merged.values())}function mergeUsages(usages){
-if(usages.length===0)return;const first=usages[0],last=usages[usages.length-1],names=[];for(const usage of usages)for(const name of Object.
-keys(usage))names.includes(name)||names.push(name);const updates={};for(const name of names){if(name==="initial_input_to\
-kens")continue;const present=usages.map(u=>u[name]).filter(v=>!isUnset(v));if(present.length!==0){if(present.every(isInt))
-updates[name]=present.reduce((sum,v)=>sum+v,0);else if(name in USAGE_LIST_KEYS&&present.every(v=>Array.isArray(v))){const[
-keyName,valueName]=USAGE_LIST_KEYS[name];updates[name]=mergeUsageList(present,keyName,valueName)}}}const initialInputTokens=isUnset(
-first.initial_input_tokens)?first.total_input_tokens:first.initial_input_tokens,result=Object.assign(Object.assign({},last),
-updates);return isUnset(initialInputTokens)?delete result.initial_input_tokens:result.initial_input_tokens=initialInputTokens,
-result}var hasOwn=Object.prototype.hasOwnProperty;function pathToFunc(pathPattern,options){const paramRE=/\{([a-zA-Z0-9_][a-zA-Z0-9_-]*?)\}/g;
-return function(params={}){return pathPattern.replace(paramRE,function(_,placeholder){if(!hasOwn.call(params,placeholder))
-throw new Error(`Parameter '${placeholder}' is required`);const value=params[placeholder];if(typeof value!="string"&&typeof value!=
-"number")throw new Error(`Parameter '${placeholder}' must be a string or number`);return`${value}`}).replace(/^\/+/,"")}}
-var ServerList=["https://generativelanguage.googleapis.com"];function serverURLFromOptions(options){var _a2;let serverURL=options.
-server_url;const params={};if(!serverURL){const serverIdx=(_a2=options.server_idx)!==null&&_a2!==void 0?_a2:0;if(serverIdx<
-0||serverIdx>=ServerList.length)throw new Error(`Invalid server index ${serverIdx}`);serverURL=ServerList[serverIdx]||""}
-const u=pathToFunc(serverURL)(params);return new URL(u)}var SDK_METADATA={userAgent:"speakeasy-sdk/typescript 2.4.1-prev\
-iew.4 internal v1beta @google/genai"};function isDeno(){return"Deno"in globalThis}var envMemo=void 0;function env(){var _a2,
-_b,_c,_d,_e,_f;if(envMemo)return envMemo;const globals=globalThis;let envObject={};return isDeno()?envObject=(_d=(_c=(_b=
-(_a2=globals.Deno)===null||_a2===void 0?void 0:_a2.env)===null||_b===void 0?void 0:_b.toObject)===null||_c===void 0?void 0:
-_c.call(_b))!==null&&_d!==void 0?_d:{}:envObject=(_f=(_e=globals.process)===null||_e===void 0?void 0:_e.env)!==null&&_f!==
-void 0?_f:{},envMemo=envObject,envMemo}function fillGlobals(options){var _a2,_b;const clone=Object.assign({},options),envVars=env();
-return typeof envVars.GOOGLE_GENAI_API_VERSION<"u"&&((_a2=clone.api_version)!==null&&_a2!==void 0||(clone.api_version=envVars.
-GOOGLE_GENAI_API_VERSION)),typeof envVars.GOOGLE_GENAI_USER_PROJECT<"u"&&((_b=clone.user_project)!==null&&_b!==void 0||(clone.
-user_project=envVars.GOOGLE_GENAI_USER_PROJECT)),clone}var UNDICI_GLOBAL_DISPATCHER_SYMBOL=Symbol.for("undici.globalDisp\
-atcher.1"),GoogleGenAISecurityProvider=class{constructor(options){this.options=options}getDefaultHeaders(){return this.options.
-defaultHeaders}async resolveGoogleGenAISecurity(url){return securityFromHeaders(await this.options.getAuthHeaders(url))}},
-GoogleGenAIAuthHook=class{beforeCreateRequest(hookCtx,input){var _a2;const options=Object.assign({},(_a2=input.options)!==
-null&&_a2!==void 0?_a2:{});return isNodeRuntime()&&!hasCustomHttpClient(hookCtx.options.http_client)&&!("dispatcher"in options)&&
-(options.dispatcher=createUndiciNoTimeoutDispatcher()),Object.assign(Object.assign({},input),{url:decodeSDKLevelAPIVersionPath(
-input.url),options})}async beforeRequest(hookCtx,request){if(applyDefaultHeaders(request.headers,getStaticDefaultHeaders(
-hookCtx.security_source)),applyUserProject(hookCtx,request.headers),hasAuthHeaders(request.headers))return request;const security=await resolveSecurity$1(
-hookCtx.security_source,request.url);return applyDefaultHeaders(request.headers,security?.default_headers),applyAuth(request.
-headers,security),request}};function decodeSDKLevelAPIVersionPath(url){const[,apiVersion,...rest]=url.pathname.split("/");
-if(!apiVersion)return url;const decodedAPIVersion=decodeURIComponent(apiVersion);if(!decodedAPIVersion.includes("/"))return url;
-const nextURL=new URL(url);return nextURL.pathname=`/${decodedAPIVersion}/${rest.join("/")}`,nextURL}async function resolveSecurity$1(securitySource,requestURL){
-if(isSecurityResolver(securitySource))return securitySource.resolveGoogleGenAISecurity(requestURL);const security=typeof securitySource==
-"function"?await securitySource():securitySource;return isSecurity(security)?withEnvSecurity(security):withEnvSecurity(void 0)}
-function getStaticDefaultHeaders(securitySource){var _a2,_b;if(isSecurityResolver(securitySource))return(_b=(_a2=securitySource.
-getDefaultHeaders)===null||_a2===void 0?void 0:_a2.call(securitySource))!==null&&_b!==void 0?_b:securitySource.defaultHeaders;
-if(isSecurity(securitySource))return securitySource.default_headers}function withEnvSecurity(security){var _a2,_b;const envVars=env(),
-nextSecurity=Object.assign(Object.assign({},security),{api_key:(_a2=security?.api_key)!==null&&_a2!==void 0?_a2:envVars.
-GOOGLE_GENAI_API_KEY,access_token:(_b=security?.access_token)!==null&&_b!==void 0?_b:envVars.GOOGLE_GENAI_ACCESS_TOKEN});
-return hasSecurityValue(nextSecurity)?nextSecurity:void 0}function securityFromHeaders(headers){var _a2,_b;const defaultHeaders={};
-for(const[key,value]of headers){const lowerKey=key.toLowerCase();lowerKey!=="authorization"&&lowerKey!=="x-goog-api-key"&&
-(defaultHeaders[key]=value)}const security={access_token:(_a2=headers.get("authorization"))!==null&&_a2!==void 0?_a2:void 0,
-api_key:(_b=headers.get("x-goog-api-key"))!==null&&_b!==void 0?_b:void 0,default_headers:Object.keys(defaultHeaders).length?
-defaultHeaders:void 0};return hasSecurityValue(security)?security:void 0}function applyDefaultHeaders(target,source){if(source)
-for(const[key,value]of new Headers(source)){const existing=target.get(key);(existing===null||key.toLowerCase()==="user-a\
-gent"&&existing===SDK_METADATA.userAgent)&&target.set(key,value)}}function applyUserProject(hookCtx,headers){hookCtx.options.
-user_project!==void 0&&headers.get("x-goog-user-project")===null&&headers.set("x-goog-user-project",hookCtx.options.user_project)}
-function applyAuth(headers,security){if(security){if(security.api_key){headers.set("x-goog-api-key",security.api_key);return}
-security.access_token&&headers.set("Authorization",bearer(security.access_token))}}function hasAuthHeaders(headers){return headers.
-get("authorization")!==null||headers.get("x-goog-api-key")!==null}function bearer(token){return token.slice(0,7).toLowerCase()===
-"bearer "?token:`Bearer ${token}`}function isSecurity(value){return typeof value=="object"&&value!==null}function isSecurityResolver(value){
-return typeof value=="object"&&value!==null&&"resolveGoogleGenAISecurity"in value&&typeof value.resolveGoogleGenAISecurity==
-"function"}function hasSecurityValue(security){return security.api_key!==void 0||security.access_token!==void 0||security.
-default_headers!==void 0}function isNodeRuntime(){var _a2,_b;return typeof((_b=(_a2=globalThis.process)===null||_a2===void 0?
-void 0:_a2.versions)===null||_b===void 0?void 0:_b.node)=="string"}function hasCustomHttpClient(httpClient){if(!httpClient||
-typeof httpClient!="object")return!1;if("options"in httpClient){const opts=httpClient.options;return!!opts?.fetcher}return!0}
-function createUndiciNoTimeoutDispatcher(){return{dispatch(opts,handler){const globalDispatcher=globalThis[UNDICI_GLOBAL_DISPATCHER_SYMBOL];
-if(!globalDispatcher||typeof globalDispatcher.dispatch!="function")throw new TypeError("Undici globalDispatcher is not a\
-vailable in this Node.js runtime.");return globalDispatcher.dispatch(Object.assign(Object.assign({},opts),{headersTimeout:0,
-bodyTimeout:0}),handler)}}}var HTTPClientError=class extends Error{constructor(message,opts){let msg=message;opts?.cause&&
-(msg+=`: ${opts.cause}`),super(msg,opts),this.name="HTTPClientError",typeof this.cause>"u"&&(this.cause=opts?.cause)}},UnexpectedClientError=class extends HTTPClientError{constructor(){
-super(...arguments),this.name="UnexpectedClientError"}},InvalidRequestError=class extends HTTPClientError{constructor(){
-super(...arguments),this.name="InvalidRequestError"}},RequestAbortedError=class extends HTTPClientError{constructor(){super(
-...arguments),this.name="RequestAbortedError"}},RequestTimeoutError=class extends HTTPClientError{constructor(){super(...arguments),
-this.name="RequestTimeoutError"}},ConnectionError=class extends HTTPClientError{constructor(){super(...arguments),this.name=
-"ConnectionError"}},GoogleGenAiError=class extends Error{constructor(message,httpMeta){var _a2,_b,_c,_d;super(message),this.
-statusCode=(_a2=httpMeta?.response)===null||_a2===void 0?void 0:_a2.status,this.body=(_b=httpMeta?.body)!==null&&_b!==void 0?
-_b:"",this.headers=(_c=httpMeta?.response)===null||_c===void 0?void 0:_c.headers,this.contentType=((_d=httpMeta?.response)===
-null||_d===void 0?void 0:_d.headers.get("content-type"))||"",this.rawResponse=httpMeta?.response,this.name="GoogleGenAiE\
-rror",Object.setPrototypeOf(this,new.target.prototype)}},GeminiNextGenAPIClientError=class extends Error{constructor(message){
-super(message),this.name=this.constructor.name,Object.setPrototypeOf(this,new.target.prototype)}},APIError=class _APIError extends GeminiNextGenAPIClientError{constructor(status,error,message,headers){
-super(_APIError.makeMessage(status,error,message)),this.status=status,this.headers=headers,this.error=error,this.statusCode=
-status,this.body=stringifyErrorBody(error),this.contentType=headers?.get("content-type")||"",this.rawResponse=void 0,this.
-cause=void 0,this.name=this.constructor.name,Object.setPrototypeOf(this,new.target.prototype)}static makeMessage(status,error,message){
-var _a2;const errorMessage=error&&isPlainObject$2(error)&&typeof error.message=="string"?error.message:void 0,errorBody=stringifyErrorBody(
-error),msg=(_a2=errorMessage??message)!==null&&_a2!==void 0?_a2:errorBody||"An error occurred";return`${status?`${status}\
- `:""}${msg}`}static generate(status,errorResponse,message,headers){return!status||!headers?new APIConnectionError({message,
-cause:errorResponse instanceof Error?errorResponse:void 0}):status===400?new BadRequestError(status,errorResponse,message,
-headers):status===401?new AuthenticationError(status,errorResponse,message,headers):status===403?new PermissionDeniedError(
-status,errorResponse,message,headers):status===404?new NotFoundError(status,errorResponse,message,headers):status===409?
-new ConflictError(status,errorResponse,message,headers):status===422?new UnprocessableEntityError(status,errorResponse,message,
-headers):status===429?new RateLimitError(status,errorResponse,message,headers):status>=500?new InternalServerError(status,
-errorResponse,message,headers):new _APIError(status,errorResponse,message,headers)}},APIUserAbortError=class extends APIError{constructor({
-message}={}){super(void 0,void 0,message||"Request was aborted.",void 0)}},APIConnectionError=class extends APIError{constructor({
-message,cause}){super(void 0,void 0,message||"Connection error.",void 0),this.cause=cause}},APIConnectionTimeoutError=class extends APIConnectionError{constructor({
-message}={}){super({message:message||"Request timed out. This is a client-side timeout. You can increase the timeout by \
-setting the `timeout` argument in your request or client http options."})}},BadRequestError=class extends APIError{},AuthenticationError=class extends APIError{},
-PermissionDeniedError=class extends APIError{},NotFoundError=class extends APIError{},ConflictError=class extends APIError{},
-UnprocessableEntityError=class extends APIError{},RateLimitError=class extends APIError{},InternalServerError=class extends APIError{};
-function wrapSDKError(error){return isCompatAPIErrorInstance(error)?error:isGoogleGenAiErrorInstance(error)?wrapAPIError(
-error):isHTTPClientErrorInstance(error)?wrapHTTPClientError(error):error}function isGoogleGenAiErrorInstance(value){return value instanceof
-GoogleGenAiError?!0:value instanceof Error&&typeof value.statusCode=="number"&&typeof value.body=="string"}function wrapAPIError(error){
-const errorPayload=getErrorPayload(error),wrapped=APIError.generate(error.statusCode,errorPayload,error.message,error.headers);
-return defineReadonly(wrapped,"body",error.body),defineReadonly(wrapped,"contentType",error.contentType),defineReadonly(
-wrapped,"rawResponse",error.rawResponse),defineReadonly(wrapped,"statusCode",error.statusCode),defineReadonly(wrapped,"c\
-ause",error),wrapped}var HTTP_CLIENT_ERROR_NAMES=new Set(["HTTPClientError","UnexpectedClientError","InvalidRequestError",
-"RequestAbortedError","RequestTimeoutError","ConnectionError"]);function isHTTPClientErrorInstance(value){return value instanceof
-HTTPClientError?!0:value instanceof Error&&HTTP_CLIENT_ERROR_NAMES.has(value.name)}function wrapHTTPClientError(error){return error instanceof
-RequestTimeoutError||error.name==="RequestTimeoutError"?new APIConnectionTimeoutError({message:error.message}):error instanceof
-RequestAbortedError||error.name==="RequestAbortedError"?new APIUserAbortError({message:error.message}):error instanceof ConnectionError||
-error.name==="ConnectionError"?new APIConnectionError({message:error.message,cause:error}):new APIConnectionError({message:error.
-message,cause:error})}function getErrorPayload(error){const data=getObjectProperty(error,"data$");if(data&&typeof data==
-"object")return data;try{const parsed=JSON.parse(error.body);if(parsed&&typeof parsed=="object")return parsed}catch{}const dataError=getObjectProperty(
-error,"error");return dataError&&typeof dataError=="object"?dataError:void 0}function getObjectProperty(value,key){return value&&
-typeof value=="object"?value[key]:void 0}function stringifyErrorBody(error){if(!error)return"";try{return JSON.stringify(
-error)}catch{return String(error)}}function isPlainObject$2(value){return value!==null&&typeof value=="object"&&!Array.isArray(
-value)}function isCompatAPIErrorInstance(value){return typeof value=="object"&&value!==null?APIError.prototype.isPrototypeOf(
-value):!1}function defineReadonly(target,key,value){Object.defineProperty(target,key,{configurable:!0,enumerable:!0,value,
-writable:!1})}function tryParseJson(s){try{return JSON.parse(s)}catch{return s}}function wrapEventStreamResponse(body,opts={}){
-var _a2,_b;const flattened=opts.flattened===!0,sentinel=(_a2=opts.sentinel)!==null&&_a2!==void 0?_a2:"";return new Stream(
-body,rawEvent=>sentinel!==""&&rawEvent.data===sentinel?{done:!0,value:void 0}:flattened?{done:!1,value:rawEvent.data==null?
-void 0:tryParseJson(rawEvent.data)}:{done:!1,value:Object.assign(Object.assign({},rawEvent),{data:rawEvent.data==null?rawEvent.
-data:tryParseJson(rawEvent.data)})},{dataRequired:(_b=opts.dataRequired)!==null&&_b!==void 0?_b:!0})}var ReadableStreamBase=function(underlyingSource,strategy){
-const stream=new ReadableStream(underlyingSource,strategy);return Object.setPrototypeOf(stream,Object.getPrototypeOf(this)),
-stream};ReadableStreamBase.prototype=ReadableStream.prototype;var Stream=class extends ReadableStreamBase{constructor(responseBody,parse,opts){
-var _a2;const upstream=responseBody.getReader();let buffer=new Uint8Array(4096),bufferLen=0,searchStart=0;const state={eventId:void 0},
-dataRequired=(_a2=opts?.dataRequired)!==null&&_a2!==void 0?_a2:!0;super({async pull(downstream){try{for(;;){const match2=findBoundary(
-buffer,bufferLen,searchStart);if(!match2){searchStart=Math.max(0,bufferLen-MAX_BOUNDARY_LEN+1);const chunk=await upstream.
-read();if(chunk.done)return downstream.close();if(bufferLen+chunk.value.length>buffer.length){const grown=new Uint8Array(
-Math.max(buffer.length*2,bufferLen+chunk.value.length));grown.set(buffer.subarray(0,bufferLen)),buffer=grown}buffer.set(
-chunk.value,bufferLen),bufferLen+=chunk.value.length;continue}const message=buffer.slice(0,match2.index);if(buffer.copyWithin(
-0,match2.index+match2.length,bufferLen),bufferLen-=match2.index+match2.length,buffer.length>4096&&bufferLen<=buffer.length>>
-2){const shrunk=new Uint8Array(Math.max(4096,bufferLen*2));shrunk.set(buffer.subarray(0,bufferLen)),buffer=shrunk}searchStart=
-0;const item=parseMessage(message,parse,state,dataRequired);if(item&&!item.done)return downstream.enqueue(item.value);if(item?.
-done)return await upstream.cancel("done"),downstream.close()}}catch(e){downstream.error(e),await upstream.cancel(e)}},cancel:reason=>upstream.
-cancel(reason)})}[Symbol.asyncIterator](options){const fn=ReadableStream.prototype[Symbol.asyncIterator];if(typeof fn=="\
-function")return fn.call(this,options);const reader=this.getReader(),iterator={next:async()=>{const r=await reader.read();
-return r.done?(reader.releaseLock(),{done:!0,value:void 0}):{done:!1,value:r.value}},throw:async e=>(await reader.cancel(
-e),reader.releaseLock(),{done:!0,value:void 0}),return:async()=>(await reader.cancel("done"),reader.releaseLock(),{done:!0,
-value:void 0}),[Symbol.asyncIterator](){return this}},asyncDispose=Symbol.asyncDispose;return asyncDispose&&(iterator[asyncDispose]=
-async()=>{var _a2;await((_a2=iterator.return)===null||_a2===void 0?void 0:_a2.call(iterator))}),iterator}values(options){
-return this[Symbol.asyncIterator](options)}},CR=13,LF=10,BOUNDARIES=[[CR,LF,CR,LF],[CR,LF,CR],[CR,LF,LF],[CR,CR,LF],[LF,
-CR,LF],[CR,CR],[LF,CR],[LF,LF]],MAX_BOUNDARY_LEN=BOUNDARIES.reduce((m,b)=>Math.max(m,b.length),0);function findBoundary(buf,len,from){
-for(let i=from;i<len;i++)if(!(buf[i]!==CR&&buf[i]!==LF))for(const boundary of BOUNDARIES){if(i+boundary.length>len)continue;
-let match2=!0;for(let j=0;j<boundary.length;j++)if(buf[i+j]!==boundary[j]){match2=!1;break}if(match2)return{index:i,length:boundary.
-length}}return null}function parseMessage(chunk,parse,state,dataRequired){const lines=new TextDecoder().decode(chunk).split(
-/\r\n|\r|\n/),dataLines=[],ret={};let ignore=!0;for(const line of lines){if(!line||line.startsWith(":"))continue;ignore=
-!1;const i=line.indexOf(":");let field=line,value="";i>0&&(field=line.slice(0,i),value=line[i+1]===" "?line.slice(i+2):line.
-slice(i+1)),field==="data"?dataLines.push(value):field==="event"?ret.event=value:field==="id"&&!value.includes("\0")?state.
-eventId=value:field==="retry"&&/^\d+$/.test(value)&&(ret.retry=Number(value))}if(!ignore){if(ret.id=state.eventId,dataLines.
-length)ret.data=dataLines.join(`
-`);else if(dataRequired)return;return parse(ret)}}var DEFAULT_FETCHER=(input,init)=>init==null?fetch(input):fetch(input,
-init),HTTPClient=class _HTTPClient{constructor(options={}){this.requestHooks=[],this.requestErrorHooks=[],this.responseHooks=
-[],this.options=options,this.fetcher=options.fetcher||DEFAULT_FETCHER}async request(request){let req=request;for(const hook of this.
-requestHooks){const nextRequest=await hook(req);nextRequest&&(req=nextRequest)}try{const res=await this.fetcher(req);for(const hook of this.
-responseHooks)await hook(res,req);return res}catch(err){for(const hook of this.requestErrorHooks)await hook(err,req);throw err}}addHook(...args){
-if(args[0]==="beforeRequest")this.requestHooks.push(args[1]);else if(args[0]==="requestError")this.requestErrorHooks.push(
-args[1]);else if(args[0]==="response")this.responseHooks.push(args[1]);else throw new Error(`Invalid hook type: ${args[0]}`);
-return this}removeHook(...args){let target;if(args[0]==="beforeRequest")target=this.requestHooks;else if(args[0]==="requ\
-estError")target=this.requestErrorHooks;else if(args[0]==="response")target=this.responseHooks;else throw new Error(`Inv\
-alid hook type: ${args[0]}`);const index=target.findIndex(v=>v===args[1]);return index>=0&&target.splice(index,1),this}clone(){
-const child=new _HTTPClient(this.options);return child.requestHooks=this.requestHooks.slice(),child.requestErrorHooks=this.
-requestErrorHooks.slice(),child.responseHooks=this.responseHooks.slice(),child}},mediaParamSeparator=/\s*;\s*/g;function matchContentType(response,pattern){
-var _a2;if(pattern==="*")return!0;let contentType=((_a2=response.headers.get("content-type"))===null||_a2===void 0?void 0:
-_a2.trim())||"application/octet-stream";contentType=contentType.toLowerCase();const wantParts=pattern.toLowerCase().trim().
-split(mediaParamSeparator),[wantType="",...wantParams]=wantParts;if(wantType.split("/").length!==2)return!1;const gotParts=contentType.
-split(mediaParamSeparator),[gotType="",...gotParams]=gotParts,[type="",subtype=""]=gotType.split("/");if(!type||!subtype||
-wantType!=="*/*"&&gotType!==wantType&&`${type}/*`!==wantType&&`*/${subtype}`!==wantType||gotParams.length<wantParams.length)
-return!1;const params=new Set(gotParams);for(const wantParam of wantParams)if(!params.has(wantParam))return!1;return!0}var codeRangeRE$1=new RegExp(
-"^[0-9]xx$","i");function matchStatusCode(response,codes){const actual=`${response.status}`,expectedCodes=Array.isArray(
-codes)?codes:[codes];return expectedCodes.length?expectedCodes.some(ec=>{const code=`${ec}`;if(code==="default")return!0;
-if(!codeRangeRE$1.test(`${code}`))return code===actual;const expectFamily=code.charAt(0);if(!expectFamily)throw new Error(
-"Invalid status code range");const actualFamily=actual.charAt(0);if(!actualFamily)throw new Error(`Invalid response stat\
-us code: ${actual}`);return actualFamily===expectFamily}):!1}function matchResponse(response,code,contentTypePattern){return matchStatusCode(
-response,code)&&matchContentType(response,contentTypePattern)}function isConnectionError(err){if(typeof err!="object"||err==
-null)return!1;const isBrowserErr=err instanceof TypeError&&err.message.toLowerCase().startsWith("failed to fetch"),isNodeErr=err instanceof
-TypeError&&err.message.toLowerCase().startsWith("fetch failed"),isBunErr="name"in err&&err.name==="ConnectionError",isGenericErr="\
-code"in err&&typeof err.code=="string"&&err.code.toLowerCase()==="econnreset";return isBrowserErr||isNodeErr||isGenericErr||
-isBunErr}function isTimeoutError(err){if(typeof err!="object"||err==null)return!1;const isNative="name"in err&&err.name===
-"TimeoutError",isLegacyNative="code"in err&&err.code===23,isGenericErr="code"in err&&typeof err.code=="string"&&err.code.
-toLowerCase()==="econnaborted";return isNative||isLegacyNative||isGenericErr}function isAbortError(err){if(typeof err!="\
-object"||err==null)return!1;const isNative="name"in err&&err.name==="AbortError",isLegacyNative="code"in err&&err.code===
-20,isGenericErr="code"in err&&typeof err.code=="string"&&err.code.toLowerCase()==="econnaborted";return isNative||isLegacyNative||
-isGenericErr}function initHooks(hooks){const googleGenAIAuthHook=new GoogleGenAIAuthHook;hooks.registerBeforeCreateRequestHook(
-googleGenAIAuthHook),hooks.registerBeforeRequestHook(googleGenAIAuthHook)}var SDKHooks=class{constructor(){this.sdkInitHooks=
-[],this.beforeCreateRequestHooks=[],this.beforeRequestHooks=[],this.afterSuccessHooks=[],this.afterErrorHooks=[];const presetHooks=[];
-for(const hook of presetHooks)"sdkInit"in hook&&this.registerSDKInitHook(hook),"beforeCreateRequest"in hook&&this.registerBeforeCreateRequestHook(
-hook),"beforeRequest"in hook&&this.registerBeforeRequestHook(hook),"afterSuccess"in hook&&this.registerAfterSuccessHook(
-hook),"afterError"in hook&&this.registerAfterErrorHook(hook);initHooks(this)}registerSDKInitHook(hook){this.sdkInitHooks.
-push(hook)}registerBeforeCreateRequestHook(hook){this.beforeCreateRequestHooks.push(hook)}registerBeforeRequestHook(hook){
-this.beforeRequestHooks.push(hook)}registerAfterSuccessHook(hook){this.afterSuccessHooks.push(hook)}registerAfterErrorHook(hook){
-this.afterErrorHooks.push(hook)}sdkInit(opts){return this.sdkInitHooks.reduce((opts2,hook)=>hook.sdkInit(opts2),opts)}beforeCreateRequest(hookCtx,input){
-let inp=input;for(const hook of this.beforeCreateRequestHooks)inp=hook.beforeCreateRequest(hookCtx,inp);return inp}async beforeRequest(hookCtx,request){
-let req=request;for(const hook of this.beforeRequestHooks)req=await hook.beforeRequest(hookCtx,req);return req}async afterSuccess(hookCtx,response){
-let res=response;for(const hook of this.afterSuccessHooks)res=await hook.afterSuccess(hookCtx,res);return res}async afterError(hookCtx,response,error){
-let res=response,err=error;for(const hook of this.afterErrorHooks){const result=await hook.afterError(hookCtx,res,err);res=
-result.response,err=result.error}return{response:res,error:err}}};function OK(value){return{ok:!0,value}}function ERR(error){
-return{ok:!1,error}}function bytesToBase64(u8arr){return btoa(String.fromCodePoint(...u8arr))}function stringToBytes(str){
-return new TextEncoder().encode(str)}function stringToBase64(str){return bytesToBase64(stringToBytes(str))}function combineSignals(...signals){
-const filtered=[];for(const signal of signals)signal&&filtered.push(signal);switch(filtered.length){case 0:case 1:return filtered[0]||
-null;default:return"any"in AbortSignal&&typeof AbortSignal.any=="function"?AbortSignal.any(filtered):abortSignalAny(filtered)}}
-function abortSignalAny(signals){const controller=new AbortController,result=controller.signal;if(!signals.length)return controller.
-signal;if(signals.length===1)return signals[0]||controller.signal;for(const signal of signals)if(signal.aborted)return signal;
-function abort(){controller.abort(this.reason),clean()}const signalRefs=[];function clean(){for(const signalRef of signalRefs){
-const signal=signalRef.deref();signal&&signal.removeEventListener("abort",abort)}}for(const signal of signals)signalRefs.
-push(new WeakRef(signal)),signal.addEventListener("abort",abort);return result}function compactMap(values){const out={};
-for(const[k,v]of Object.entries(values))typeof v<"u"&&(out[k]=v);return out}function isPlainObject$1(value){if(value===null||
-typeof value!="object"||Object.prototype.toString.call(value)!=="[object Object]")return!1;const proto=Object.getPrototypeOf(
-value);if(proto===null||proto===Object.prototype)return!0;try{return Object.getPrototypeOf(proto)===null}catch{return!1}}
-var reservedEscapes=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function encodeKeyChars(v,charEncoding){return encodeChars(v,charEncoding===
-"percentExceptReserved"?"percent":charEncoding)}function encodeChars(v,charEncoding){switch(charEncoding){case"percent":
-return encodeURIComponent(v);case"percentExceptReserved":return encodeURIComponent(v).replace(reservedEscapes,m=>decodeURIComponent(
-m));default:return v}}function formEncoder(sep){return(key,value,options)=>{let out="";const pairs=options?.explode?explode(
-key,value):[[key,value]];if(pairs.every(([_,v])=>v==null))return;const encodeString=v=>encodeChars(v,options?.charEncoding),
-encodeValue=v=>encodeString(serializeValue(v)),encodedSep=encodeString(sep);return pairs.forEach(([pk,pv])=>{var _a2,_b;
-let tmp="",encValue=null;pv!=null&&(Array.isArray(pv)?encValue=(_a2=mapDefined(pv,v=>`${encodeValue(v)}`))===null||_a2===
-void 0?void 0:_a2.join(encodedSep):isPlainObject$1(pv)?encValue=(_b=mapDefinedEntries(Object.entries(pv),([k,v])=>`${encodeString(
-k)}${encodedSep}${encodeValue(v)}`))===null||_b===void 0?void 0:_b.join(encodedSep):encValue=`${encodeValue(pv)}`,encValue!=
-null&&(tmp=`${encodeKeyChars(pk,options?.charEncoding)}=${encValue}`,!(!tmp||tmp==="=")&&(out+=`&${tmp}`)))}),out.slice(
-1)}}var encodeForm=formEncoder(",");function encodeJSON(key,value,options){if(typeof value>"u")return;const encVal=(v=>encodeChars(
-v,options?.charEncoding))(JSON.stringify(value,jsonReplacer));return options?.explode?encVal:`${encodeKeyChars(key,options?.
-charEncoding)}=${encVal}`}var encodeSimple=(key,value,options)=>{let out="";const pairs=options?.explode?explode(key,value):
-[[key,value]];if(pairs.every(([_,v])=>v==null))return;const encodeString=v=>encodeChars(v,options?.charEncoding),encodeValue=v=>encodeString(
-serializeValue(v));return pairs.forEach(([pk,pv])=>{var _a2;let tmp="";if(pv!=null){if(Array.isArray(pv))tmp=(_a2=mapDefined(
-pv,v=>`${encodeValue(v)}`))===null||_a2===void 0?void 0:_a2.join(",");else if(isPlainObject$1(pv)){const mapped=mapDefinedEntries(
-Object.entries(pv),([k,v])=>`,${encodeString(k)},${encodeValue(v)}`);tmp=mapped?.join("").slice(1)}else tmp=`${options?.
-explode&&isPlainObject$1(value)?`${pk}=`:""}${encodeValue(pv)}`;out+=tmp?`,${tmp}`:""}}),out.slice(1)};function explode(key,value){
-return Array.isArray(value)?value.map(v=>[key,v]):isPlainObject$1(value)?Object.entries(value??{}).map(([k,v])=>[k,v]):[
-[key,value]]}function serializeValue(value){return value==null?"":value instanceof Date?value.toISOString():value instanceof
-Uint8Array?bytesToBase64(value):typeof value=="object"?JSON.stringify(value,jsonReplacer):`${value}`}function jsonReplacer(_,value){
-return value instanceof Uint8Array?bytesToBase64(value):value}function mapDefined(inp,mapper){const res=inp.reduce((acc,v)=>{
-if(v==null)return acc;const m=mapper(v);return m==null||acc.push(m),acc},[]);return res.length?res:null}function mapDefinedEntries(inp,mapper){
-const acc=[];for(const[k,v]of inp){if(v==null)continue;const m=mapper([k,v]);m!=null&&acc.push(m)}return acc.length?acc:
-null}function queryJoin(...args){return args.filter(Boolean).join("&")}function queryEncoder(f){return function(values,options){
-var _a2,_b,_c;const opts=Object.assign(Object.assign({},options),{explode:(_a2=options?.explode)!==null&&_a2!==void 0?_a2:
-!0,charEncoding:(_b=options?.charEncoding)!==null&&_b!==void 0?_b:"percent"}),allowEmptySet=new Set((_c=options?.allowEmptyValue)!==
-null&&_c!==void 0?_c:[]),encoded=Object.entries(values).map(([key,value])=>allowEmptySet.has(key)&&(value==null||value===
-""||Array.isArray(value)&&value.length===0)?`${encodeURIComponent(key)}=`:f(key,value,opts));return queryJoin(...encoded)}}
-var encodeFormQuery=queryEncoder(encodeForm),defaultBackoff={initialInterval:500,maxInterval:6e4,exponent:1.5,maxElapsedTime:36e5},
-PermanentError=class _PermanentError extends Error{constructor(message,options){let msg=message;options?.cause&&(msg+=`:\
- ${options.cause}`),super(msg,options),this.name="PermanentError",typeof this.cause>"u"&&(this.cause=options?.cause),Object.
-setPrototypeOf(this,_PermanentError.prototype)}},TemporaryError=class _TemporaryError extends Error{constructor(message,response){
-super(message),this.response=response,this.name="TemporaryError",Object.setPrototypeOf(this,_TemporaryError.prototype)}};
-async function retry(fetchFn,options){var _a2;switch(options.config.strategy){case"backoff":return retryBackoff(wrapFetcher(
-fetchFn,{statusCodes:options.statusCodes,retryConnectionErrors:!!options.config.retryConnectionErrors}),(_a2=options.config.
-backoff)!==null&&_a2!==void 0?_a2:defaultBackoff);case"attempt-count-backoff":return retryAttemptCountBackoff(wrapFetcher(
-fetchFn,{statusCodes:options.statusCodes,retryConnectionErrors:!!options.config.retryConnectionErrors}),Object.assign(Object.
-assign({},defaultBackoff),options.config.backoff),options.config);default:return await fetchFn(0)}}function wrapFetcher(fn,options){
-return async attempt=>{try{const res=await fn(attempt);if(isRetryableResponse(res,options.statusCodes))throw new TemporaryError(
-"Response failed with retryable status code",res);return res}catch(err){throw err instanceof TemporaryError||options.retryConnectionErrors&&
-(isTimeoutError(err)||isConnectionError(err))?err:new PermanentError("Permanent error",{cause:err})}}}var codeRangeRE=new RegExp(
-"^[0-9]xx$","i");function isRetryableResponse(res,statusCodes){const actual=`${res.status}`;return statusCodes.some(code=>{
-if(!codeRangeRE.test(code))return code===actual;const expectFamily=code.charAt(0);if(!expectFamily)throw new Error("Inva\
-lid status code range");const actualFamily=actual.charAt(0);if(!actualFamily)throw new Error(`Invalid response status co\
-de: ${actual}`);return actualFamily===expectFamily})}async function retryBackoff(fn,strategy){const{maxElapsedTime,initialInterval,
-exponent,maxInterval}=strategy,start=Date.now();let x=0;for(;;)try{return await fn(x)}catch(err){if(err instanceof PermanentError)
-throw err.cause;if(Date.now()-start>maxElapsedTime){if(err instanceof TemporaryError)return err.response;throw err}let retryInterval=0;
-err instanceof TemporaryError&&(retryInterval=retryIntervalFromResponse(err.response)),retryInterval<=0&&(retryInterval=
-initialInterval*Math.pow(x,exponent)+Math.random()*1e3);const d=Math.min(retryInterval,maxInterval);await delay(d),x++}}
-async function retryAttemptCountBackoff(fn,strategy,config){let attempt=0;for(;;)try{return await fn(attempt)}catch(err){
-if(err instanceof PermanentError)throw err.cause;if(attempt>=config.maxRetries){if(err instanceof TemporaryError)return err.
-response;throw err}let retryInterval=0;err instanceof TemporaryError&&(retryInterval=retryIntervalFromResponse(err.response)),
-retryInterval<=0&&(retryInterval=strategy.initialInterval*Math.pow(strategy.exponent,attempt)*(1-Math.random()*.25));const d=Math.
-min(retryInterval,strategy.maxInterval);await delay(d),attempt++}}function retryIntervalFromResponse(res){const retryAfterMsVal=res.
-headers.get("retry-after-ms");if(retryAfterMsVal){const parsedMs=Number(retryAfterMsVal);if(Number.isFinite(parsedMs)&&parsedMs>=
-0)return parsedMs}const retryVal=res.headers.get("retry-after")||"";if(!retryVal)return 0;const parsedNumber=Number(retryVal);
-if(Number.isInteger(parsedNumber))return parsedNumber*1e3;const parsedDate=Date.parse(retryVal);if(Number.isInteger(parsedDate)){
-const deltaMS=parsedDate-Date.now();return deltaMS>0?Math.ceil(deltaMS):0}return 0}async function delay(delay2){return new Promise(
-resolve=>setTimeout(resolve,delay2))}var gt=typeof globalThis>"u"?null:globalThis,webWorkerLike=typeof gt=="object"&&gt!=
-null&&"importScripts"in gt&&typeof gt.importScripts=="function",isBrowserLike=webWorkerLike||typeof navigator<"u"&&"serv\
-iceWorker"in navigator||typeof window=="object"&&typeof window.document<"u",ClientSDK=class{constructor(options={}){const opt=options;
-typeof opt=="object"&&opt!=null&&"hooks"in opt&&opt.hooks instanceof SDKHooks?this._hooks=opt.hooks:this._hooks=new SDKHooks;
-const defaultHttpClient=new HTTPClient;options.http_client=options.http_client||defaultHttpClient,options=this._hooks.sdkInit(
-options);const url=serverURLFromOptions(options);url&&(url.pathname=url.pathname.replace(/\/+$/,"")+"/"),this._baseURL=url,
-this._httpClient=options.http_client||defaultHttpClient,this._options=Object.assign(Object.assign({},fillGlobals(options)),
-{hooks:this._hooks}),this._logger=this._options.debug_logger,!this._logger&&env().GOOGLE_GENAI_DEBUG&&(this._logger=console)}_createRequest(context,conf,options){
-var _a2,_b,_c,_d,_e;const{method,path,query,headers:opHeaders,security}=conf,base=(_a2=conf.baseURL)!==null&&_a2!==void 0?
-_a2:this._baseURL;if(!base)return ERR(new InvalidRequestError("No base URL provided for operation"));const baseURL=new URL(
-base);let reqURL;path?(baseURL.pathname=baseURL.pathname.replace(/\/+$/,"")+"/",reqURL=new URL(path,baseURL),!reqURL.search&&
-baseURL.search&&(reqURL.search=baseURL.search)):reqURL=baseURL,reqURL.hash="";const mergeQuery=(current,additions)=>{if(!additions)
-return current;const additionKeys=new Set(additions.split("&").filter(pair=>pair!=="").map(pair=>{var _a3;return(_a3=pair.
-split("=")[0])!==null&&_a3!==void 0?_a3:""}));return[...current.split("&").filter(pair=>{var _a3;return pair!==""&&!additionKeys.
-has((_a3=pair.split("=")[0])!==null&&_a3!==void 0?_a3:"")}),additions].join("&")},encodeQueryRecord=record=>Object.entries(
-record).map(([k,v])=>{if(v==null)return;const value=isPlainObject$1(v)?JSON.stringify(v):v;return encodeForm(k,value,{explode:Array.
-isArray(value),charEncoding:"percent"})}).filter(pair=>typeof pair<"u").join("&"),finalQuery=[query||"",encodeQueryRecord(
-options?.extra_query||{}),encodeQueryRecord(security?.queryParams||{})].reduce(mergeQuery,reqURL.search.slice(1));finalQuery&&
-(reqURL.search=`?${finalQuery}`);const headers=new Headers(opHeaders),username=security?.basic.username,password=security?.
-basic.password;if(username!=null||password!=null){const encoded=stringToBase64([username||"",password||""].join(":"));headers.
-set("Authorization",`Basic ${encoded}`)}const securityHeaders=new Headers(security?.headers||{});for(const[k,v]of securityHeaders)
-headers.set(k,v);let cookie=headers.get("cookie")||"";for(const[k,v]of Object.entries(security?.cookies||{}))cookie+=`; ${k}\
-=${v}`;cookie=cookie.startsWith("; ")?cookie.slice(2):cookie,headers.set("cookie",cookie);const userHeaders=new Headers(
-(_b=options?.headers)!==null&&_b!==void 0?_b:(_c=options?.fetch_options)===null||_c===void 0?void 0:_c.headers);for(const[
-k,v]of userHeaders)headers.set(k,v);isBrowserLike||headers.set((_d=conf.uaHeader)!==null&&_d!==void 0?_d:"user-agent",(_e=
-conf.userAgent)!==null&&_e!==void 0?_e:SDK_METADATA.userAgent);let reqBody=conf.body;const extraBody=Object.fromEntries(
-Object.entries(options?.extra_body||{}).filter(([,v])=>typeof v<"u"));if(Object.keys(extraBody).length>0){const contentType=new Headers(
-opHeaders).get("content-type")||"";if(!/^(application|text)\/([^+]+\+)*json/.test(contentType)||typeof reqBody!="string"&&
-reqBody!=null)return ERR(new InvalidRequestError("extra_body can only be merged into JSON object request bodies"));let parsedBody;
-try{parsedBody=reqBody?JSON.parse(reqBody):{}}catch(err){return ERR(new InvalidRequestError("extra_body can only be merg\
-ed into JSON object request bodies",{cause:err}))}if(!isPlainObject$1(parsedBody))return ERR(new InvalidRequestError("ex\
-tra_body can only be merged into JSON object request bodies"));reqBody=JSON.stringify(Object.assign(Object.assign({},parsedBody),
-extraBody)),headers.delete("content-length")}const fetchOptions=Object.assign(Object.assign({},options?.fetch_options),options);
-!fetchOptions?.signal&&conf.timeout_ms!=null&&conf.timeout_ms>0&&(context.timeout_ms=conf.timeout_ms),conf.body instanceof
-ReadableStream&&Object.assign(fetchOptions,{duplex:"half"});let input;try{input=this._hooks.beforeCreateRequest(context,
-{url:reqURL,options:Object.assign(Object.assign({},fetchOptions),{body:reqBody??null,headers,method})})}catch(err){return ERR(
-new UnexpectedClientError("Create request hook failed to execute",{cause:err}))}return OK(new Request(input.url,input.options))}async _do(request,options){
-const{context,isErrorStatusCode}=options,timeout_ms=context.timeout_ms;return retry(async()=>{var _a2;const cloned=request.
-clone();let attempt=cloned;if(timeout_ms!=null&&timeout_ms>0){const timeoutSignal=AbortSignal.timeout(timeout_ms),combined=(_a2=
-combineSignals(cloned.signal,timeoutSignal))!==null&&_a2!==void 0?_a2:timeoutSignal;attempt=new Request(cloned,{signal:combined})}
-const req=await this._hooks.beforeRequest(context,attempt);await logRequest(this._logger,req).catch(e=>{var _a3;return(_a3=
-this._logger)===null||_a3===void 0?void 0:_a3.log("Failed to log request:",e)});let response=await this._httpClient.request(
-req);try{if(isErrorStatusCode(response.status)){const result=await this._hooks.afterError(context,response,null);if(result.
-error)throw result.error;response=result.response||response}else response=await this._hooks.afterSuccess(context,response)}finally{
-await logResponse(this._logger,response,req).catch(e=>{var _a3;return(_a3=this._logger)===null||_a3===void 0?void 0:_a3.
-log("Failed to log response:",e)})}return response},{config:options.retryConfig,statusCodes:options.retryCodes}).then(r=>OK(
-r),err=>{switch(!0){case isAbortError(err):return ERR(new RequestAbortedError("Request aborted by client",{cause:err}));case isTimeoutError(
-err):return ERR(new RequestTimeoutError("Request timed out",{cause:err}));case isConnectionError(err):return ERR(new ConnectionError(
-"Unable to make request",{cause:err}));default:return ERR(new UnexpectedClientError("Unexpected HTTP client error",{cause:err}))}})}},
-jsonLikeContentTypeRE=/^(application|text)\/([^+]+\+)*json.*/,jsonlLikeContentTypeRE=/^(application|text)\/([^+]+\+)*(jsonl|x-ndjson)\b.*/;
-async function logRequest(logger,req){if(!logger)return;const contentType=req.headers.get("content-type"),ct=contentType?.
-split(";")[0]||"";logger.group(`> Request: ${req.method} ${req.url}`),logger.group("Headers:");for(const[k,v]of req.headers.
-entries())logger.log(`${k}: ${v}`);switch(logger.groupEnd(),logger.group("Body:"),!0){case jsonLikeContentTypeRE.test(ct):
-logger.log(await req.clone().json());break;case ct.startsWith("text/"):logger.log(await req.clone().text());break;case ct===
-"multipart/form-data":{const body=await req.clone().formData();for(const[k,v]of body){const vlabel=v instanceof Blob?"<B\
-lob>":v;logger.log(`${k}: ${vlabel}`)}break}default:logger.log(`<${contentType}>`);break}logger.groupEnd(),logger.groupEnd()}
-async function logResponse(logger,res,req){if(!logger)return;const contentType=res.headers.get("content-type"),ct=contentType?.
-split(";")[0]||"";logger.group(`< Response: ${req.method} ${req.url}`),logger.log("Status Code:",res.status,res.statusText),
-logger.group("Headers:");for(const[k,v]of res.headers.entries())logger.log(`${k}: ${v}`);switch(logger.groupEnd(),logger.
-group("Body:"),!0){case(matchContentType(res,"application/json")||jsonLikeContentTypeRE.test(ct)&&!jsonlLikeContentTypeRE.
-test(ct)):logger.log(await res.clone().json());break;case(matchContentType(res,"application/jsonl")||jsonlLikeContentTypeRE.
-test(ct)):case matchContentType(res,"text/event-stream"):logger.log(`<${contentType}>`);break;case matchContentType(res,
-"text/*"):logger.log(await res.clone().text());break;case matchContentType(res,"multipart/form-data"):{const body=await res.
-clone().formData();for(const[k,v]of body){const vlabel=v instanceof Blob?"<Blob>":v;logger.log(`${k}: ${vlabel}`)}break}default:
-logger.log(`<${contentType}>`);break}logger.groupEnd(),logger.groupEnd()}var GoogleGenAiDefaultError=class extends GoogleGenAiError{constructor(message,httpMeta){
-message&&(message+=": "),message+=`Status ${httpMeta.response.status}`;const contentType=httpMeta.response.headers.get("\
-content-type")||'""';contentType!=="application/json"&&(message+=` Content-Type ${contentType.includes(" ")?`"${contentType}\
-"`:contentType}`);const body=httpMeta.body||'""';message+=body.length>100?`
-`:". ";let bodyDisplay=body;if(body.length>1e4){const truncated=body.substring(0,1e4),remaining=body.length-1e4;bodyDisplay=
-`${truncated}...and ${remaining} more chars`}message+=`Body: ${bodyDisplay}`,message=message.trim(),super(message,httpMeta),
-this.name="GoogleGenAiDefaultError",Object.setPrototypeOf(this,new.target.prototype)}},DEFAULT_CONTENT_TYPES={jsonl:"app\
-lication/jsonl",json:"application/json",text:"text/plain",bytes:"application/octet-stream",stream:"application/octet-str\
-eam",sse:"text/event-stream",nil:"*",fail:"*"};function jsonErr(codes,errorClass,options){return Object.assign(Object.assign(
-{},options),{err:!0,enc:"json",codes,errorClass})}function json(codes,options){return Object.assign(Object.assign({},options),
-{enc:"json",codes})}function sse(codes,sse2,options){return Object.assign(Object.assign(Object.assign({},options),{enc:"\
-sse",codes}),sse2?{sse:sse2}:{})}function nil(codes,options){return Object.assign(Object.assign({},options),{enc:"nil",codes})}
-function fail(codes){return{enc:"fail",codes}}function match(...matchers){return async function(response,request,options){
-let raw,matcher;for(const match2 of matchers){const{codes}=match2,ctpattern="ctype"in match2?match2.ctype:DEFAULT_CONTENT_TYPES[match2.
-enc];if(ctpattern&&matchResponse(response,codes,ctpattern)){matcher=match2;break}else if(!ctpattern&&matchStatusCode(response,
-codes)){matcher=match2;break}}if(!matcher)return[{ok:!1,error:new GoogleGenAiDefaultError("Unexpected Status or Content-\
-Type",{response,request,body:await response.text().catch(()=>"")})},raw];const encoding=matcher.enc;let body="";switch(encoding){case"\
-json":body=await response.text();try{raw=JSON.parse(body)}catch(err){if(!("err"in matcher))throw err;raw=body}break;case"\
-jsonl":raw=response.body;break;case"bytes":raw=new Uint8Array(await response.arrayBuffer());break;case"stream":raw=response.
-body;break;case"text":body=await response.text(),raw=body;break;case"sse":if(response.body){const sseOpts="sse"in matcher&&
-matcher.sse||{};raw=wrapEventStreamResponse(response.body,sseOpts)}else raw=null;break;case"nil":body=await response.text(),
-raw=void 0;break;case"fail":body=await response.text(),raw=body;break;default:throw new Error(`Unsupported response type\
-: ${encoding}`)}if(matcher.enc==="fail")return[{ok:!1,error:new GoogleGenAiDefaultError("API error occurred",{request,response,
-body})},raw];const resultKey=matcher.key||options?.resultKey;let data;const headersField=matcher.hdrs?{headers:unpackHeaders(
-response.headers)}:null;return"err"in matcher?data=Object.assign(Object.assign(Object.assign({},options?.extraFields),headersField),
-isPlainObject$1(raw)?raw:null):resultKey?data=Object.assign(Object.assign(Object.assign({},options?.extraFields),headersField),
-{[resultKey]:raw}):matcher.hdrs?data=Object.assign(Object.assign(Object.assign({},options?.extraFields),headersField),isPlainObject$1(
-raw)?raw:null):data=raw,"err"in matcher?[{ok:!1,error:matcher.errorClass?new matcher.errorClass(data,{request,response,body}):
-data},raw]:[{ok:!0,value:data},raw]}}var headerValRE=/, */;function unpackHeaders(headers){const out={};for(const[k,v]of headers.
-entries())out[k]=v.split(headerValRE);return out}var SecurityErrorCode={Incomplete:"incomplete",UnrecognisedSecurityType:"\
-unrecognized_security_type"},SecurityError=class _SecurityError extends Error{constructor(code,message){super(message),this.
-code=code,this.name="SecurityError"}static incomplete(){return new _SecurityError(SecurityErrorCode.Incomplete,"Security\
- requirements not met in order to perform the operation")}static unrecognizedType(type){return new _SecurityError(SecurityErrorCode.
-UnrecognisedSecurityType,`Unrecognised security type: ${type}`)}};function resolveSecurity(...options){const state={basic:{},
-headers:{},queryParams:{},cookies:{},oauth2:{type:"none"}},option=options.find(opts=>opts.every(o=>{if(o.value==null)return!1;
-if(o.type==="http:basic")return o.value.username!=null||o.value.password!=null;if(o.type==="http:custom")return null;if(o.
-type==="oauth2:password")return typeof o.value=="string"&&!!o.value;if(o.type==="oauth2:client_credentials")return typeof o.
-value=="string"?!!o.value:o.value.client_id!=null||o.value.client_secret!=null;if(typeof o.value=="string")return!!o.value;
-throw new Error(`Unrecognized security type: ${o.type} (value type: ${typeof o.value})`)}));return option==null?null:(option.
-forEach(spec=>{if(spec.value==null)return;const{type}=spec;switch(type){case"apiKey:header":state.headers[spec.fieldName]=
-spec.value;break;case"apiKey:query":state.queryParams[spec.fieldName]=spec.value;break;case"apiKey:cookie":state.cookies[spec.
-fieldName]=spec.value;break;case"http:basic":applyBasic(state,spec);break;case"http:custom":break;case"http:bearer":applyBearer(
-state,spec);break;case"oauth2":applyBearer(state,spec);break;case"oauth2:password":applyBearer(state,spec);break;case"oa\
-uth2:client_credentials":break;case"openIdConnect":applyBearer(state,spec);break;default:throw SecurityError.unrecognizedType(
-type)}}),state)}function applyBasic(state,spec){spec.value!=null&&(state.basic=spec.value)}function applyBearer(state,spec){
-if(typeof spec.value!="string"||!spec.value)return;let value=spec.value;value.slice(0,7).toLowerCase()!=="bearer "&&(value=
-`Bearer ${value}`),spec.fieldName!==void 0&&(state.headers[spec.fieldName]=value)}function resolveGlobalSecurity(security,allowedFields){
-var _a2,_b;let inputs=[[{fieldName:"accessToken",type:"http:custom",value:(_a2=security?.access_token)!==null&&_a2!==void 0?
-_a2:env().GOOGLE_GENAI_ACCESS_TOKEN},{fieldName:"apiKey",type:"http:custom",value:(_b=security?.api_key)!==null&&_b!==void 0?
-_b:env().GOOGLE_GENAI_API_KEY},{fieldName:"defaultHeaders",type:"http:custom",value:security?.default_headers}]];return resolveSecurity(
-...inputs)}async function extractSecurity(sec){if(sec!=null)return typeof sec=="function"?sec():sec}var _a,APIPromise=class _APIPromise{constructor(p,callSource){
-this[_a]="APIPromise",this._promise=p instanceof Promise?p:Promise.resolve(p),this._unwrapped=p instanceof Promise?null:
-Promise.resolve(p[0]),this._callSource=callSource??null}_getUnwrapped(){var _b;return(_b=this._unwrapped)!==null&&_b!==void 0?
-_b:this._unwrapped=this._promise.then(([value])=>value)}then(onfulfilled,onrejected){return this._promise.then(onfulfilled?
-([value])=>onfulfilled(value):void 0,onrejected)}catch(onrejected){return this._getUnwrapped().catch(onrejected)}finally(onfinally){
-return this._getUnwrapped().finally(onfinally)}$inspect(){return this._promise}asResponse(){var _b;return((_b=this._callSource)!==
-null&&_b!==void 0?_b:this._callSource=this._promise.then(([,call])=>call)).then(call=>{if(!call.response)throw new Error(
-"APIPromise.asResponse: response unavailable");return call.response})}async withResponse(){const[[data],response]=await Promise.
-all([this._promise,this.asResponse()]);return{data,response}}_thenUnwrap(transform){var _b;const data=this._promise.then(
-([value,call])=>[transform(value),call]);return data.catch(()=>{}),new _APIPromise(data,(_b=this._callSource)!==null&&_b!==
-void 0?_b:void 0)}};_a=Symbol.toStringTag;function unwrapAsAPIPromise(p){const inner=p.$inspect(),data=inner.then(([r,call])=>{
-if(!r.ok)throw r.error;return[r.value,call]}),callSource=inner.then(([r,call])=>{var _b;if(!r.ok&&!(!((_b=call.response)===
-null||_b===void 0)&&_b.ok))throw r.error;return call});return data.catch(()=>{}),callSource.catch(()=>{}),new APIPromise(
-data,callSource)}function agentsCreate(client,body,api_version,options){return new APIPromise($do$A(client,body,api_version,
-options))}async function $do$A(client,body,api_version,options){var _a2,_b,_c;const payload={body,api_version},body$=encodeJSON(
-"body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==
-void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/agents")(pathParams),
-headers=new Headers(compactMap({"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"CreateAgent",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,body:body$,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function agentsDelete(client,id,api_version,options){return new APIPromise($do$z(client,id,api_version,
-options))}async function $do$z(client,id,api_version,options){var _a2,_b,_c;const payload={id,api_version},body=null,pathParams={
-api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,
-charEncoding:"percent"}),agentsId:encodeSimple("agentsId",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc(
-"/{api_version}/agents/{agentsId}")(pathParams),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"DeleteAgent",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"DELETE",baseURL:options?.server_url,path,headers,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function agentsGet(client,id,api_version,options){return new APIPromise($do$y(client,id,api_version,
-options))}async function $do$y(client,id,api_version,options){var _a2,_b,_c;const payload={id,api_version},body=null,pathParams={
-api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,
-charEncoding:"percent"}),agentsId:encodeSimple("agentsId",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc(
-"/{api_version}/agents/{agentsId}")(pathParams),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"GetAgent",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,
-timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"in\
-valid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function agentsList(client,api_version,page_size,page_token,parent,options){return new APIPromise(
-$do$x(client,api_version,page_size,page_token,parent,options))}async function $do$x(client,api_version,page_size,page_token,parent,options){
-var _a2,_b,_c;const payload={api_version,page_size,page_token,parent},body=null,pathParams={api_version:encodeSimple("ap\
-i_version",(_a2=payload?.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"per\
-cent"})},path=pathToFunc("/{api_version}/agents")(pathParams),query=encodeFormQuery({page_size:payload?.page_size,page_token:payload?.
-page_token,parent:payload?.parent}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListAgents",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}var Agents=class extends ClientSDK{list(params,options){return unwrapAsAPIPromise(agentsList(
-this,params?.api_version,params?.page_size,params?.page_token,params?.parent,options))}create(params,options){const{api_version}=params,
-body=__rest(params,["api_version"]);return unwrapAsAPIPromise(agentsCreate(this,body,api_version,options))}delete(id,params,options){
-return unwrapAsAPIPromise(agentsDelete(this,id,params?.api_version,options))}get(id,params,options){return unwrapAsAPIPromise(
-agentsGet(this,id,params?.api_version,options))}};function credentialsCreate(client,body,api_version,options){return new APIPromise(
-$do$w(client,body,api_version,options))}async function $do$w(client,body,api_version,options){var _a2,_b,_c;const payload={
-body,api_version},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_version",
-(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},path=pathToFunc(
-"/{api_version}/credentials")(pathParams),headers=new Headers(compactMap({"Content-Type":"application/json",Accept:"appl\
-ication/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),
-context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==
-void 0?_c:"",operation_id:"CreateCredential",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",
-baseURL:options?.server_url,path,headers,body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||
-client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,
-doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),
-retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",
-request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);
-return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"complete",request:req,response}]}function credentialsDelete(client,id,api_version,options){
-return new APIPromise($do$v(client,id,api_version,options))}async function $do$v(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/credentials/{id}")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"DeleteCredential",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"DELET\
-E",baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function credentialsGet(client,id,api_version,options){
-return new APIPromise($do$u(client,id,api_version,options))}async function $do$u(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/credentials/{id}")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"GetCredential",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",
-baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function credentialsList(client,api_version,page_size,page_token,options){
-return new APIPromise($do$t(client,api_version,page_size,page_token,options))}async function $do$t(client,api_version,page_size,page_token,options){
-var _a2,_b,_c;const payload={api_version,page_size,page_token},body=null,pathParams={api_version:encodeSimple("api_versi\
-on",(_a2=payload?.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},
-path=pathToFunc("/{api_version}/credentials")(pathParams),query=encodeFormQuery({page_size:payload?.page_size,page_token:payload?.
-page_token}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.
-security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.
-server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListCredentials",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function credentialsUpdate(client,id,body,api_version,update_mask,options){return new APIPromise(
-$do$s(client,id,body,api_version,update_mask,options))}async function $do$s(client,id,body,api_version,update_mask,options){
-var _a2,_b,_c;const payload={id,body,api_version,update_mask},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={
-api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,
-charEncoding:"percent"}),id:encodeSimple("id",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_ve\
-rsion}/credentials/{id}")(pathParams),query=encodeFormQuery({update_mask:payload.update_mask}),headers=new Headers(compactMap(
-{"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),
-requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==
-null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"UpdateCredential",o_auth2_scopes:null,resolved_security:requestSecurity,
-security_source:client._options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt\
--count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},
-retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,
-method:"PATCH",baseURL:options?.server_url,path,headers,query,body:body$,userAgent:client._options.user_agent,timeout_ms:options?.
-timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.
-value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5\
-XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request\
--error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,
-req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"complete",request:req,response}]}
-var Credentials=class extends ClientSDK{list(params,options){return unwrapAsAPIPromise(credentialsList(this,params?.api_version,
-params?.page_size,params?.page_token,options))}create(params,options){const{api_version}=params,body=__rest(params,["api\
-_version"]);return unwrapAsAPIPromise(credentialsCreate(this,body,api_version,options))}delete(id,params,options){return unwrapAsAPIPromise(
-credentialsDelete(this,id,params?.api_version,options))}get(id,params,options){return unwrapAsAPIPromise(credentialsGet(
-this,id,params?.api_version,options))}update(id,params,options){const{api_version,update_mask}=params,body=__rest(params,
-["api_version","update_mask"]);return unwrapAsAPIPromise(credentialsUpdate(this,id,body,api_version,update_mask,options))}};
-function environmentsCreateEnvironment(client,body,api_version,options){return new APIPromise($do$r(client,body,api_version,
-options))}async function $do$r(client,body,api_version,options){var _a2,_b,_c;const payload={body,api_version},body$=encodeJSON(
-"body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==
-void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/environment\
-s")(pathParams),headers=new Headers(compactMap({"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"CreateEnvironme\
-nt",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.
-retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,
-body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);
-if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,
-isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.
-retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(
-fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:
-[result,{status:"complete",request:req,response}]}function environmentsDeleteEnvironment(client,id,api_version,options){
-return new APIPromise($do$q(client,id,api_version,options))}async function $do$q(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/environments/{id}")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"DeleteEnvironment",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"DELET\
-E",baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function environmentsGetEnvironment(client,id,api_version,options){
-return new APIPromise($do$p(client,id,api_version,options))}async function $do$p(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/environments/{id}")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"GetEnvironment",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",
-baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function environmentsListEnvironments(client,api_version,page_size,page_token,options){
-return new APIPromise($do$o(client,api_version,page_size,page_token,options))}async function $do$o(client,api_version,page_size,page_token,options){
-var _a2,_b,_c;const payload={api_version,page_size,page_token},body=null,pathParams={api_version:encodeSimple("api_versi\
-on",(_a2=payload?.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},
-path=pathToFunc("/{api_version}/environments")(pathParams),query=encodeFormQuery({page_size:payload?.page_size,page_token:payload?.
-page_token}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.
-security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.
-server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListEnvironments",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function environmentsFilesList(client,environment,path,api_version,page_size,page_token,recursive,options){
-return new APIPromise($do$n(client,environment,path,api_version,page_size,page_token,recursive,options))}async function $do$n(client,environment,path,api_version,page_size,page_token,recursive,options){
-var _a2,_b,_c;const payload={environment,path,api_version,page_size,page_token,recursive},body=null,pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"}),environment:encodeSimple("environment",payload.environment,{explode:!1,charEncoding:"percent"}),path:encodeSimple(
-"path",payload.path,{explode:!1,charEncoding:"percentExceptReserved"})},path$=pathToFunc("/{api_version}/environments/{e\
-nvironment}/files/{path}")(pathParams),query=encodeFormQuery({page_size:payload.page_size,page_token:payload.page_token,
-recursive:payload.recursive}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"GetEnvironmentF\
-iles",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.
-retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path:path$,headers,
-query,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);
-if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,
-isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.
-retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(
-json(200),fail("4XX"),fail("5XX"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,
-{status:"complete",request:req,response}]}var Files2=class extends ClientSDK{list(environment,path,params,options){return unwrapAsAPIPromise(
-environmentsFilesList(this,environment,path,params?.api_version,params?.page_size,params?.page_token,params?.recursive,options))}};
-function environmentsInternalStartUpload(client,environment,path,x_goog_upload_command,x_goog_upload_header_content_length,x_goog_upload_header_content_type,x_goog_upload_protocol,api_version,extract,overwrite,options){
-return new APIPromise($do$m(client,environment,path,x_goog_upload_command,x_goog_upload_header_content_length,x_goog_upload_header_content_type,
-x_goog_upload_protocol,api_version,extract,overwrite,options))}async function $do$m(client,environment,path,x_goog_upload_command,x_goog_upload_header_content_length,x_goog_upload_header_content_type,x_goog_upload_protocol,api_version,extract,overwrite,options){
-var _a2,_b,_c;const payload={environment,path,"X-Goog-Upload-Command":x_goog_upload_command,"X-Goog-Upload-Header-Conten\
-t-Length":x_goog_upload_header_content_length,"X-Goog-Upload-Header-Content-Type":x_goog_upload_header_content_type,"X-G\
-oog-Upload-Protocol":x_goog_upload_protocol,api_version,extract,overwrite},body=null,pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"}),environment:encodeSimple("environment",payload.environment,{explode:!1,charEncoding:"percent"}),path:encodeSimple(
-"path",payload.path,{explode:!1,charEncoding:"percentExceptReserved"})},path$=pathToFunc("/upload/{api_version}/environm\
-ents/{environment}/files/{path}")(pathParams),query=encodeFormQuery({extract:payload.extract,overwrite:payload.overwrite}),
-headers=new Headers(compactMap({Accept:"*/*","X-Goog-Upload-Command":encodeSimple("X-Goog-Upload-Command",payload["X-Goo\
-g-Upload-Command"],{explode:!1,charEncoding:"none"}),"X-Goog-Upload-Header-Content-Length":encodeSimple("X-Goog-Upload-H\
-eader-Content-Length",payload["X-Goog-Upload-Header-Content-Length"],{explode:!1,charEncoding:"none"}),"X-Goog-Upload-He\
-ader-Content-Type":encodeSimple("X-Goog-Upload-Header-Content-Type",payload["X-Goog-Upload-Header-Content-Type"],{explode:!1,
-charEncoding:"none"}),"X-Goog-Upload-Protocol":encodeSimple("X-Goog-Upload-Protocol",payload["X-Goog-Upload-Protocol"],{
-explode:!1,charEncoding:"none"})})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"StartEnvironmentFileUpload",o_auth2_scopes:null,resolved_security:requestSecurity,
-security_source:client._options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt\
--count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},
-retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,
-method:"PUT",baseURL:options?.server_url,path:path$,headers,query,body,userAgent:client._options.user_agent,timeout_ms:options?.
-timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.
-value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5\
-XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request\
--error",request:req}];const response=doResult.value,responseFields={httpMeta:{response,request:req}},[result]=await match(
-nil(200,{hdrs:!0}),fail("4XX"),fail("5XX"))(response,req,{extraFields:responseFields});return result.ok?[result,{status:"\
-complete",request:req,response}]:[result,{status:"complete",request:req,response}]}var Internal=class extends ClientSDK{startUpload(environment,path,params,options){
-return unwrapAsAPIPromise(environmentsInternalStartUpload(this,environment,path,params["X-Goog-Upload-Command"],params["\
-X-Goog-Upload-Header-Content-Length"],params["X-Goog-Upload-Header-Content-Type"],params["X-Goog-Upload-Protocol"],params.
-api_version,params.extract,params.overwrite,options))}},Environments=class extends ClientSDK{get internal(){var _a2;return(_a2=
-this._internal)!==null&&_a2!==void 0?_a2:this._internal=new Internal(this._options)}get files(){var _a2;return(_a2=this.
-_files)!==null&&_a2!==void 0?_a2:this._files=new Files2(this._options)}listEnvironments(params,options){return unwrapAsAPIPromise(
-environmentsListEnvironments(this,params?.api_version,params?.page_size,params?.page_token,options))}createEnvironment(body,api_version,options){
-return unwrapAsAPIPromise(environmentsCreateEnvironment(this,body,api_version,options))}deleteEnvironment(id,params,options){
-return unwrapAsAPIPromise(environmentsDeleteEnvironment(this,id,params?.api_version,options))}getEnvironment(id,params,options){
-return unwrapAsAPIPromise(environmentsGetEnvironment(this,id,params?.api_version,options))}},CancelInteractionByIdServerError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="CancelInteractionByIdServerError"}},CancelInteractionByIdClientError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="CancelInteractionByIdClientError"}},CreateInteractionServerError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="CreateInteractionServerError"}},CreateInteractionClientError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="CreateInteractionClientError"}},DeleteInteractionServerError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="DeleteInteractionServerError"}},DeleteInteractionClientError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="DeleteInteractionClientError"}},GetInteractionByIdServerError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="GetInteractionByIdServerError"}},GetInteractionByIdClientError=class extends GoogleGenAiError{constructor(err,httpMeta){
-var _a2;const message=((_a2=err.error)===null||_a2===void 0?void 0:_a2.message)||`API error occurred: ${JSON.stringify(err)}`;
-super(message,httpMeta),this.data$=err,this.error=err.error,this.name="GetInteractionByIdClientError"}};function interactionsCancel(client,id,api_version,options){
-return new APIPromise($do$l(client,id,api_version,options))}async function $do$l(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),interactionsId:encodeSimple("int\
-eractionsId",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/interactions/{interactions\
-Id}/cancel")(pathParams),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"cancelInteracti\
-onById",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.
-retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,
-body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.
-ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,responseFields={httpMeta:{response,request:req}},
-[result]=await match(json(200),jsonErr("4XX",CancelInteractionByIdClientError),jsonErr("5XX",CancelInteractionByIdServerError))(
-response,req,{extraFields:responseFields});return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"\
-complete",request:req,response}]}function interactionsCreate(client,body,api_version,options){return new APIPromise($do$k(
-client,body,api_version,options))}async function $do$k(client,body,api_version,options){var _a2,_b,_c,_d;const input={body,
-api_version},payload=input,body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_\
-version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percen\
-t"})},path=pathToFunc("/{api_version}/interactions")(pathParams),headers=new Headers(compactMap({"Content-Type":"applica\
-tion/json",Accept:!((_b=input?.body)===null||_b===void 0)&&_b.stream?"text/event-stream":"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_d=
-(_c=options?.server_url)!==null&&_c!==void 0?_c:client._baseURL)!==null&&_d!==void 0?_d:"",operation_id:"CreateInteracti\
-on",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.
-retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,
-body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);
-if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,
-isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.
-retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.value,responseFields={
-httpMeta:{response,request:req}},[result]=await match(json(200),sse(200,{sentinel:"[DONE]",flattened:!0}),jsonErr("4XX",
-CreateInteractionClientError),jsonErr("5XX",CreateInteractionServerError))(response,req,{extraFields:responseFields});return result.
-ok?[result,{status:"complete",request:req,response}]:[result,{status:"complete",request:req,response}]}function interactionsDelete(client,id,api_version,options){
-return new APIPromise($do$j(client,id,api_version,options))}async function $do$j(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),interactionsId:encodeSimple("int\
-eractionsId",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/interactions/{interactions\
-Id}")(pathParams),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client.
-_options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=
-options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"deleteInteraction",
-o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||
-client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"DELETE",baseURL:options?.server_url,path,headers,
-body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.
-ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,responseFields={httpMeta:{response,request:req}},
-[result]=await match(nil(200),jsonErr("4XX",DeleteInteractionClientError),jsonErr("5XX",DeleteInteractionServerError))(response,
-req,{extraFields:responseFields});return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"co\
-mplete",request:req,response}]}function interactionsGet(client,id,api_version,include_input,last_event_id,stream,options){
-return new APIPromise($do$i(client,id,api_version,include_input,last_event_id,stream,options))}async function $do$i(client,id,api_version,include_input,last_event_id,stream,options){
-var _a2,_b,_c;const input={id,api_version,include_input,last_event_id,stream},payload=input,body=null,pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"}),interactionsId:encodeSimple("interactionsId",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc(
-"/{api_version}/interactions/{interactionsId}")(pathParams),query=encodeFormQuery({include_input:payload.include_input,last_event_id:payload.
-last_event_id,stream:payload.stream}),headers=new Headers(compactMap({Accept:input?.stream?"text/event-stream":"applicat\
-ion/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),
-context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==
-void 0?_c:"",operation_id:"getInteractionById",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",
-baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||
-client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,
-doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),
-retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",
-request:req}];const response=doResult.value,responseFields={httpMeta:{response,request:req}},[result]=await match(json(200),
-sse(200,{sentinel:"[DONE]",flattened:!0}),jsonErr("4XX",GetInteractionByIdClientError),jsonErr("5XX",GetInteractionByIdServerError))(
-response,req,{extraFields:responseFields});return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"\
-complete",request:req,response}]}var Interactions=class extends ClientSDK{create(params,options){const{api_version}=params,
-body=__rest(params,["api_version"]);return unwrapAsAPIPromise(interactionsCreate(this,body,api_version,options))}delete(id,params,options){
-return unwrapAsAPIPromise(interactionsDelete(this,id,params?.api_version,options))}get(id,params,options){return unwrapAsAPIPromise(
-interactionsGet(this,id,params?.api_version,params?.include_input,params?.last_event_id,params?.stream,options))}cancel(id,params,options){
-return unwrapAsAPIPromise(interactionsCancel(this,id,params?.api_version,options))}};function triggersCreate(client,body,api_version,options){
-return new APIPromise($do$h(client,body,api_version,options))}async function $do$h(client,body,api_version,options){var _a2,
-_b,_c;const payload={body,api_version},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"})},path=pathToFunc("/{api_version}/triggers")(pathParams),headers=new Headers(compactMap({"Content-Type":"applic\
-ation/json",Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"CreateTrigger",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",
-baseURL:options?.server_url,path,headers,body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||
-client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,
-doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),
-retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",
-request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);
-return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"complete",request:req,response}]}function triggersDelete(client,id,api_version,options){
-return new APIPromise($do$g(client,id,api_version,options))}async function $do$g(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/triggers/{id}")(pathParams),headers=new Headers(compactMap(
-{Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"DeleteTrigger",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"DELET\
-E",baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function triggersGet(client,id,api_version,options){
-return new APIPromise($do$f(client,id,api_version,options))}async function $do$f(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/triggers/{id}")(pathParams),headers=new Headers(compactMap(
-{Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"GetTrigger",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",
-baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function triggersListExecutions(client,trigger_id,api_version,page_size,page_token,options){
-return new APIPromise($do$e(client,trigger_id,api_version,page_size,page_token,options))}async function $do$e(client,trigger_id,api_version,page_size,page_token,options){
-var _a2,_b,_c;const payload={trigger_id,api_version,page_size,page_token},body=null,pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"}),triggerId:encodeSimple("triggerId",payload.trigger_id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/\
-{api_version}/triggers/{triggerId}/executions")(pathParams),query=encodeFormQuery({page_size:payload.page_size,page_token:payload.
-page_token}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.
-security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.
-server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListTriggerExecutions",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function triggersList(client,api_version,filter,page_size,page_token,options){return new APIPromise(
-$do$d(client,api_version,filter,page_size,page_token,options))}async function $do$d(client,api_version,filter,page_size,page_token,options){
-var _a2,_b,_c;const payload={api_version,filter,page_size,page_token},body=null,pathParams={api_version:encodeSimple("ap\
-i_version",(_a2=payload?.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"per\
-cent"})},path=pathToFunc("/{api_version}/triggers")(pathParams),query=encodeFormQuery({filter:payload?.filter,page_size:payload?.
-page_size,page_token:payload?.page_token}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListTriggers",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function triggersRun(client,trigger_id,api_version,options){return new APIPromise($do$c(client,
-trigger_id,api_version,options))}async function $do$c(client,trigger_id,api_version,options){var _a2,_b,_c;const payload={
-trigger_id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==
-void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),triggerId:encodeSimple("triggerId",payload.trigger_id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/triggers/{triggerId}/executions")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"RunTrigger",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",
-baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function triggersUpdate(client,id,body,api_version,options){
-return new APIPromise($do$b(client,id,body,api_version,options))}async function $do$b(client,id,body,api_version,options){
-var _a2,_b,_c;const payload={id,body,api_version},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"}),id:encodeSimple("id",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/triggers\
-/{id}")(pathParams),headers=new Headers(compactMap({"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"UpdateTrigger",
-o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||
-client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"PATCH",baseURL:options?.server_url,path,headers,
-body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);
-if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,
-isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.
-retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(
-fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:
-[result,{status:"complete",request:req,response}]}var Triggers=class extends ClientSDK{list(params,options){return unwrapAsAPIPromise(
-triggersList(this,params?.api_version,params?.filter,params?.page_size,params?.page_token,options))}create(params,options){
-const{api_version}=params,body=__rest(params,["api_version"]);return unwrapAsAPIPromise(triggersCreate(this,body,api_version,
-options))}delete(id,params,options){return unwrapAsAPIPromise(triggersDelete(this,id,params?.api_version,options))}get(id,params,options){
-return unwrapAsAPIPromise(triggersGet(this,id,params?.api_version,options))}update(id,params,options){const{api_version}=params,
-body=__rest(params,["api_version"]);return unwrapAsAPIPromise(triggersUpdate(this,id,body,api_version,options))}listExecutions(trigger_id,params,options){
-return unwrapAsAPIPromise(triggersListExecutions(this,trigger_id,params?.api_version,params?.page_size,params?.page_token,
-options))}run(trigger_id,params,options){return unwrapAsAPIPromise(triggersRun(this,trigger_id,params?.api_version,options))}};
-function voicesCreate(client,body,api_version,options){return new APIPromise($do$a(client,body,api_version,options))}async function $do$a(client,body,api_version,options){
-var _a2,_b,_c;const payload={body,api_version},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple(
-"api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"p\
-ercent"})},path=pathToFunc("/{api_version}/voices")(pathParams),headers=new Headers(compactMap({"Content-Type":"applicat\
-ion/json",Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"CreateVoice",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",
-baseURL:options?.server_url,path,headers,body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||
-client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,
-doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),
-retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",
-request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);
-return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"complete",request:req,response}]}function voicesDelete(client,id,api_version,options){
-return new APIPromise($do$9(client,id,api_version,options))}async function $do$9(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),voicesId:encodeSimple("voicesId",
-payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/voices/{voicesId}")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"DeleteVoice",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"DELET\
-E",baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function voicesGet(client,id,api_version,options){
-return new APIPromise($do$8(client,id,api_version,options))}async function $do$8(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),voicesId:encodeSimple("voicesId",
-payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/voices/{voicesId}")(pathParams),headers=new Headers(
-compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"GetVoice",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",
-baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function voicesList(client,api_version,accent,contexts,gender,language_code,page_size,page_token,persona,pitch,region_code,search,type,options){
-return new APIPromise($do$7(client,api_version,accent,contexts,gender,language_code,page_size,page_token,persona,pitch,region_code,
-search,type,options))}async function $do$7(client,api_version,accent,contexts,gender,language_code,page_size,page_token,persona,pitch,region_code,search,type,options){
-var _a2,_b,_c;const payload={api_version,accent,contexts,gender,language_code,page_size,page_token,persona,pitch,region_code,
-search,type},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload?.api_version)!==null&&_a2!==void 0?
-_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/voices")(pathParams),
-query=encodeFormQuery({accent:payload?.accent,context:payload?.contexts,gender:payload?.gender,language_code:payload?.language_code,
-page_size:payload?.page_size,page_token:payload?.page_token,persona:payload?.persona,pitch:payload?.pitch,region_code:payload?.
-region_code,search:payload?.search,type:payload?.type}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListVoices",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}var Voices=class extends ClientSDK{list(params,options){return unwrapAsAPIPromise(voicesList(
-this,params?.api_version,params?.accent,params?.contexts,params?.gender,params?.language_code,params?.page_size,params?.
-page_token,params?.persona,params?.pitch,params?.region_code,params?.search,params?.type,options))}create(body,api_version,options){
-return unwrapAsAPIPromise(voicesCreate(this,body,api_version,options))}delete(id,params,options){return unwrapAsAPIPromise(
-voicesDelete(this,id,params?.api_version,options))}get(id,params,options){return unwrapAsAPIPromise(voicesGet(this,id,params?.
-api_version,options))}};function webhooksCreate(client,body,api_version,options){return new APIPromise($do$6(client,body,
-api_version,options))}async function $do$6(client,body,api_version,options){var _a2,_b,_c;const payload={body,api_version},
-body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}\
-/webhooks")(pathParams),headers=new Headers(compactMap({"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"CreateWebhook",
-o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||
-client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,
-body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);
-if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,
-isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.
-retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(
-fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:
-[result,{status:"complete",request:req,response}]}function webhooksDelete(client,id,api_version,options){return new APIPromise(
-$do$5(client,id,api_version,options))}async function $do$5(client,id,api_version,options){var _a2,_b,_c;const payload={id,
-api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?
-_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,{explode:!1,charEncoding:"\
-percent"})},path=pathToFunc("/{api_version}/webhooks/{id}")(pathParams),headers=new Headers(compactMap({Accept:"applicat\
-ion/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),
-context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==
-void 0?_c:"",operation_id:"DeleteWebhook",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.
-security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,
-maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||
-["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"DELETE",baseURL:options?.
-server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||
--1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(
-req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function webhooksGet(client,id,api_version,options){
-return new APIPromise($do$4(client,id,api_version,options))}async function $do$4(client,id,api_version,options){var _a2,
-_b,_c;const payload={id,api_version},body=null,pathParams={api_version:encodeSimple("api_version",(_a2=payload.api_version)!==
-null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("id",payload.id,
-{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/webhooks/{id}")(pathParams),headers=new Headers(compactMap(
-{Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),requestSecurity=resolveGlobalSecurity(
-securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==
-null&&_c!==void 0?_c:"",operation_id:"GetWebhook",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client.
-_options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{
-initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.
-retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,method:"GET",
-baseURL:options?.server_url,path,headers,body,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client.
-_options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client.
-_do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,
-retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.
-value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"comp\
-lete",request:req,response}]:[result,{status:"complete",request:req,response}]}function webhooksList(client,api_version,page_size,page_token,options){
-return new APIPromise($do$3(client,api_version,page_size,page_token,options))}async function $do$3(client,api_version,page_size,page_token,options){
-var _a2,_b,_c;const payload={api_version,page_size,page_token},body=null,pathParams={api_version:encodeSimple("api_versi\
-on",(_a2=payload?.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"})},
-path=pathToFunc("/{api_version}/webhooks")(pathParams),query=encodeFormQuery({page_size:payload?.page_size,page_token:payload?.
-page_token}),headers=new Headers(compactMap({Accept:"application/json"})),securityInput=await extractSecurity(client._options.
-security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.
-server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"ListWebhooks",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"GET",baseURL:options?.server_url,path,headers,query,body,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function webhooksPing(client,id,api_version,body,options){return new APIPromise($do$2(client,
-id,api_version,body,options))}async function $do$2(client,id,api_version,body,options){var _a2,_b,_c;const payload={id,api_version,
-body},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_version",(_a2=payload.
-api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple("\
-id",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/webhooks/{id}:ping")(pathParams),headers=new Headers(
-compactMap({"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(client._options.
-security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.
-server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"PingWebhook",o_auth2_scopes:null,
-resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.retries||client._options.
-retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},
-retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(
-context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,body:body$,userAgent:client._options.
-user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,
-{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode(
-{status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[
-doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),
-json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"compl\
-ete",request:req,response}]}function webhooksRotateSigningSecret(client,id,body,api_version,options){return new APIPromise(
-$do$1(client,id,body,api_version,options))}async function $do$1(client,id,body,api_version,options){var _a2,_b,_c;const payload={
-id,body,api_version},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={api_version:encodeSimple("api_versio\
-n",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,charEncoding:"percent"}),id:encodeSimple(
-"id",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_version}/webhooks/{id}:rotateSigningSecret")(
-pathParams),headers=new Headers(compactMap({"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(
-client._options.security),requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=
-(_b=options?.server_url)!==null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"RotateSigningSe\
-cret",o_auth2_scopes:null,resolved_security:requestSecurity,security_source:client._options.security,retry_config:options?.
-retries||client._options.retry_config||{strategy:"attempt-count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,
-maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},retry_codes:options?.retry_codes||["408","409","429","5XX"]},
-requestRes=client._createRequest(context,{security:requestSecurity,method:"POST",baseURL:options?.server_url,path,headers,
-body:body$,userAgent:client._options.user_agent,timeout_ms:options?.timeout_ms||client._options.timeout_ms||-1},options);
-if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.value,doResult=await client._do(req,{context,
-isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5XX"]),retryConfig:context.retry_config,retryCodes:context.
-retry_codes});if(!doResult.ok)return[doResult,{status:"request-error",request:req}];const response=doResult.value,[result]=await match(
-fail("4XX"),fail("5XX"),json("default"))(response,req);return result.ok?[result,{status:"complete",request:req,response}]:
-[result,{status:"complete",request:req,response}]}function webhooksUpdate(client,id,body,api_version,update_mask,options){
-return new APIPromise($do(client,id,body,api_version,update_mask,options))}async function $do(client,id,body,api_version,update_mask,options){
-var _a2,_b,_c;const payload={id,body,api_version,update_mask},body$=encodeJSON("body",payload.body,{explode:!0}),pathParams={
-api_version:encodeSimple("api_version",(_a2=payload.api_version)!==null&&_a2!==void 0?_a2:client._options.api_version,{explode:!1,
-charEncoding:"percent"}),id:encodeSimple("id",payload.id,{explode:!1,charEncoding:"percent"})},path=pathToFunc("/{api_ve\
-rsion}/webhooks/{id}")(pathParams),query=encodeFormQuery({update_mask:payload.update_mask}),headers=new Headers(compactMap(
-{"Content-Type":"application/json",Accept:"application/json"})),securityInput=await extractSecurity(client._options.security),
-requestSecurity=resolveGlobalSecurity(securityInput),context={options:client._options,base_url:(_c=(_b=options?.server_url)!==
-null&&_b!==void 0?_b:client._baseURL)!==null&&_c!==void 0?_c:"",operation_id:"UpdateWebhook",o_auth2_scopes:null,resolved_security:requestSecurity,
-security_source:client._options.security,retry_config:options?.retries||client._options.retry_config||{strategy:"attempt\
--count-backoff",backoff:{initialInterval:500,maxInterval:8e3,exponent:2,maxElapsedTime:3e4},retryConnectionErrors:!0,maxRetries:4},
-retry_codes:options?.retry_codes||["408","409","429","5XX"]},requestRes=client._createRequest(context,{security:requestSecurity,
-method:"PATCH",baseURL:options?.server_url,path,headers,query,body:body$,userAgent:client._options.user_agent,timeout_ms:options?.
-timeout_ms||client._options.timeout_ms||-1},options);if(!requestRes.ok)return[requestRes,{status:"invalid"}];const req=requestRes.
-value,doResult=await client._do(req,{context,isErrorStatusCode:statusCode=>matchStatusCode({status:statusCode},["4XX","5\
-XX"]),retryConfig:context.retry_config,retryCodes:context.retry_codes});if(!doResult.ok)return[doResult,{status:"request\
--error",request:req}];const response=doResult.value,[result]=await match(fail("4XX"),fail("5XX"),json("default"))(response,
-req);return result.ok?[result,{status:"complete",request:req,response}]:[result,{status:"complete",request:req,response}]}
-var Webhooks=class extends ClientSDK{list(params,options){return unwrapAsAPIPromise(webhooksList(this,params?.api_version,
-params?.page_size,params?.page_token,options))}create(params,options){const{api_version}=params,body=__rest(params,["api\
-_version"]);return unwrapAsAPIPromise(webhooksCreate(this,body,api_version,options))}delete(id,params,options){return unwrapAsAPIPromise(
-webhooksDelete(this,id,params?.api_version,options))}get(id,params,options){return unwrapAsAPIPromise(webhooksGet(this,id,
-params?.api_version,options))}update(id,params,options){const{api_version,update_mask}=params,body=__rest(params,["api_v\
-ersion","update_mask"]);return unwrapAsAPIPromise(webhooksUpdate(this,id,body,api_version,update_mask,options))}ping(id,api_version,body,options){
-return unwrapAsAPIPromise(webhooksPing(this,id,api_version,body,options))}rotateSigningSecret(id,body,api_version,options){
-return unwrapAsAPIPromise(webhooksRotateSigningSecret(this,id,body,api_version,options))}},GoogleGenAI$1=class extends ClientSDK{get environments(){
-var _a2;return(_a2=this._environments)!==null&&_a2!==void 0?_a2:this._environments=new Environments(this._options)}get agents(){
-var _a2;return(_a2=this._agents)!==null&&_a2!==void 0?_a2:this._agents=new Agents(this._options)}get credentials(){var _a2;
-return(_a2=this._credentials)!==null&&_a2!==void 0?_a2:this._credentials=new Credentials(this._options)}get interactions(){
-var _a2;return(_a2=this._interactions)!==null&&_a2!==void 0?_a2:this._interactions=new Interactions(this._options)}get triggers(){
-var _a2;return(_a2=this._triggers)!==null&&_a2!==void 0?_a2:this._triggers=new Triggers(this._options)}get voices(){var _a2;
-return(_a2=this._voices)!==null&&_a2!==void 0?_a2:this._voices=new Voices(this._options)}get webhooks(){var _a2;return(_a2=
-this._webhooks)!==null&&_a2!==void 0?_a2:this._webhooks=new Webhooks(this._options)}},LEGACY_LYRIA_MODELS=new Set(["lyri\
-a-3-pro-preview","lyria-3-clip-preview"]);function getGoogleGenAIServerURL(parentClient){const serverURL=parentClient.getBaseUrl();
-if(!serverURL)throw new Error("Base URL must be set.");return serverURL.replace(/\/+$/,"")}function getGoogleGenAIAPIVersion(parentClient){
-const apiVersion=trimSlashes(parentClient.getApiVersion()),project=parentClient.getProject(),location=parentClient.getLocation();
-return parentClient.isVertexAI()&&apiVersion&&project&&location?`${apiVersion}/projects/${encodeURIComponent(project)}/l\
-ocations/${encodeURIComponent(location)}`:apiVersion}function buildGoogleGenAIClient(parentClient,options={}){var _a2,_b,
-_c,_d,_e,_f,_g,_h,_j,_k;const{timeout}=options,rest=__rest(options,["timeout"]),fetchFn=rest.http_client||(_a2=parentClient.
-getFetch)===null||_a2===void 0?void 0:_a2.call(parentClient),httpClient=(_b=rest.http_client)!==null&&_b!==void 0?_b:fetchFn?
-new HTTPClient({fetcher:fetchFn}):void 0,timeout_ms=(_d=(_c=rest.timeout_ms)!==null&&_c!==void 0?_c:timeout)!==null&&_d!==
-void 0?_d:(_e=parentClient.getTimeout)===null||_e===void 0?void 0:_e.call(parentClient);return new GoogleGenAI$1(Object.
-assign(Object.assign({},rest),{http_client:httpClient,api_version:(_f=rest.api_version)!==null&&_f!==void 0?_f:getGoogleGenAIAPIVersion(
-parentClient),security:(_g=rest.security)!==null&&_g!==void 0?_g:new GoogleGenAISecurityProvider({defaultHeaders:Object.
-assign(Object.assign({},(_h=parentClient.getDefaultHeaders)===null||_h===void 0?void 0:_h.call(parentClient)),(_j=parentClient.
-getHeaders)===null||_j===void 0?void 0:_j.call(parentClient)),getAuthHeaders:url=>parentClient.getAuthHeaders(url)}),server_url:(_k=
-rest.server_url)!==null&&_k!==void 0?_k:getGoogleGenAIServerURL(parentClient),timeout_ms}))}var GeminiNextGenInteractions=class{constructor(parentClient,_webSocketFactory){
-this.parentClient=parentClient}async create(params,options){var _a2;const{api_version,automatic_continuation}=params,request=__rest(
-params,["api_version","automatic_continuation"]),prepared=prepareCreateRequest(request,automatic_continuation),deadline=new CallDeadline(
-(_a2=options?.timeout_ms)!==null&&_a2!==void 0?_a2:options?.timeout,{enabled:prepared.enableContinuation}),hopOptions=()=>{
-if(!deadline.bounded)return options;const _a3=options??{},{timeout:_timeout}=_a3,rest=__rest(_a3,["timeout"]);return Object.
-assign(Object.assign({},rest),{timeout_ms:deadline.hopTimeoutMs()})},client=this.getClient(api_version);if(prepared.stream){
-const openHop=async(token,tokenOwnerId)=>{const response2=await wrapSDKCall(()=>client.interactions.create(Object.assign(
-Object.assign({},hopBody(prepared,token,tokenOwnerId)),{stream:!0,api_version}),toGoogleGenAIRequestOptions(hopOptions(),
-!0)));return wrapStreamErrors(response2)},firstHop=await openHop();return prepared.enableContinuation?streamFromAsyncIterable(
-continueStream(firstHop,openHop,{initialContinuationToken:prepared.callerToken,isConnectionError:error=>error instanceof
-APIConnectionError&&!(error instanceof APIUserAbortError),isFatalError:error=>error instanceof APIUserAbortError,wrapIterationError:wrapStreamTransportError,
-deadline,store:prepared.body.store!==!1})):prepared.callerToken?firstHop:streamFromAsyncIterable(withIncompleteStreamWarning(
-firstHop))}const sendOnce=async(token,tokenOwnerId)=>unwrapWithSdkHttpResponse(interactionsCreate(client,hopBody(prepared,
-token,tokenOwnerId),api_version,toGoogleGenAIRequestOptions(hopOptions()))),response=await sendOnce();if(prepared.enableContinuation)
-return await continueUnaryInteraction(response,sendOnce,{initialContinuationToken:prepared.callerToken,normalizeInteraction:normalizeInteractionShape,
-finalizeInteraction:addOutputProperties,deadline,store:prepared.body.store!==!1});const result=addOutputPropertiesIfInteraction(
-response);return prepared.callerToken||warnIfIncompleteUnary(result),result}async get(id,params={},options){const{api_version,
-stream=!1,last_event_id,include_input}=params??{};if(stream===!0){const response2=await wrapSDKCall(()=>this.getClient(api_version).
-interactions.get(id,{stream,last_event_id,include_input,api_version},toGoogleGenAIRequestOptions(options,!0)));return wrapStreamErrors(
-response2)}const response=await unwrapWithSdkHttpResponse(interactionsGet(this.getClient(api_version),id,api_version,include_input,
-last_event_id,stream,toGoogleGenAIRequestOptions(options)));return addOutputPropertiesIfInteraction(response)}async delete(id,params={},options){
-return wrapSDKCall(()=>this.getClient(params?.api_version).interactions.delete(id,{api_version:params?.api_version},toGoogleGenAIRequestOptions(
-options)))}async cancel(id,params={},options){return addOutputPropertiesIfInteraction(await unwrapWithSdkHttpResponse(interactionsCancel(
-this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(options))))}getClient(apiVersion){
-var _a2;return apiVersion?buildGoogleGenAIClient(this.parentClient,{api_version:apiVersion}):((_a2=this.sdk)!==null&&_a2!==
-void 0||(this.sdk=buildGoogleGenAIClient(this.parentClient)),this.sdk)}},GeminiNextGenAgents=class{constructor(parentClient){
-this.parentClient=parentClient}async create(params={},options){const _a2=params??{},{api_version}=_a2,body=__rest(_a2,["\
-api_version"]);return unwrapWithSdkHttpResponse(agentsCreate(this.getClient(api_version),body,api_version,toGoogleGenAIRequestOptions(
-options)))}async list(params={},options){const{api_version,page_size,page_token,parent}=params??{};return unwrapWithSdkHttpResponse(
-agentsList(this.getClient(api_version),api_version,page_size,page_token,parent,toGoogleGenAIRequestOptions(options)))}async get(id,params={},options){
-return unwrapWithSdkHttpResponse(agentsGet(this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(
-options)))}async delete(id,params={},options){return unwrapWithSdkHttpResponse(agentsDelete(this.getClient(params?.api_version),
-id,params?.api_version,toGoogleGenAIRequestOptions(options)))}getClient(apiVersion){var _a2;return apiVersion?buildGoogleGenAIClient(
-this.parentClient,{api_version:apiVersion}):((_a2=this.sdk)!==null&&_a2!==void 0||(this.sdk=buildGoogleGenAIClient(this.
-parentClient)),this.sdk)}},GeminiNextGenWebhooks=class{constructor(parentClient){this.parentClient=parentClient}async create(params,options){
-const{api_version}=params,body=__rest(params,["api_version"]);return unwrapWithSdkHttpResponse(webhooksCreate(this.getClient(),
-body,api_version,toGoogleGenAIRequestOptions(options)))}async list(params={},options){const{api_version,page_size,page_token}=params??
-{};return unwrapWithSdkHttpResponse(webhooksList(this.getClient(),api_version,page_size,page_token,toGoogleGenAIRequestOptions(
-options)))}async get(id,params={},options){return unwrapWithSdkHttpResponse(webhooksGet(this.getClient(),id,params?.api_version,
-toGoogleGenAIRequestOptions(options)))}async update(id,params={},options){const _a2=params??{},{api_version,update_mask}=_a2,
-body=__rest(_a2,["api_version","update_mask"]);return unwrapWithSdkHttpResponse(webhooksUpdate(this.getClient(),id,body,
-api_version,update_mask,toGoogleGenAIRequestOptions(options)))}async delete(id,params={},options){return unwrapWithSdkHttpResponse(
-webhooksDelete(this.getClient(),id,params?.api_version,toGoogleGenAIRequestOptions(options)))}async rotateSigningSecret(id,params={},options){
-const _a2=params??{},{api_version}=_a2,body=__rest(_a2,["api_version"]);return unwrapWithSdkHttpResponse(webhooksRotateSigningSecret(
-this.getClient(),id,body,api_version,toGoogleGenAIRequestOptions(options)))}async ping(id,params=void 0,options){const{api_version,
-body}=params??{};return unwrapWithSdkHttpResponse(webhooksPing(this.getClient(),id,api_version,body,toGoogleGenAIRequestOptions(
-options)))}getClient(){var _a2;return(_a2=this.sdk)!==null&&_a2!==void 0||(this.sdk=buildGoogleGenAIClient(this.parentClient)),
-this.sdk}},GeminiNextGenTriggers=class{constructor(parentClient){this.parentClient=parentClient}async create(params,options){
-const{api_version}=params,body=__rest(params,["api_version"]);return unwrapWithSdkHttpResponse(triggersCreate(this.getClient(
-api_version),body,api_version,toGoogleGenAIRequestOptions(options)))}async list(params={},options){const{api_version,filter,
-page_size,page_token}=params??{};return unwrapWithSdkHttpResponse(triggersList(this.getClient(api_version),api_version,filter,
-page_size,page_token,toGoogleGenAIRequestOptions(options)))}async get(id,params={},options){return unwrapWithSdkHttpResponse(
-triggersGet(this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(options)))}async update(id,params,options){
-const{api_version}=params,body=__rest(params,["api_version"]);return unwrapWithSdkHttpResponse(triggersUpdate(this.getClient(
-api_version),id,body,api_version,toGoogleGenAIRequestOptions(options)))}async delete(id,params={},options){return unwrapWithSdkHttpResponse(
-triggersDelete(this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(options)))}async run(trigger_id,params={},options){
-return unwrapWithSdkHttpResponse(triggersRun(this.getClient(params?.api_version),trigger_id,params?.api_version,toGoogleGenAIRequestOptions(
-options)))}async listExecutions(trigger_id,params={},options){const{api_version,page_size,page_token}=params??{};return unwrapWithSdkHttpResponse(
-triggersListExecutions(this.getClient(api_version),trigger_id,api_version,page_size,page_token,toGoogleGenAIRequestOptions(
-options)))}getClient(apiVersion){var _a2;return apiVersion?buildGoogleGenAIClient(this.parentClient,{api_version:apiVersion}):
-((_a2=this.sdk)!==null&&_a2!==void 0||(this.sdk=buildGoogleGenAIClient(this.parentClient)),this.sdk)}};function trimSlashes(value){
-return value.replace(/^\/+|\/+$/g,"")}function toGoogleGenAIRequestOptions(options,streaming=!1){var _a2,_b,_c,_d;if(!options&&
-!streaming)return;const _e=options??{},{timeout,maxRetries,defaultBaseURL,query,body,fetchOptions}=_e,rest=__rest(_e,["t\
-imeout","maxRetries","defaultBaseURL","query","body","fetchOptions"]),nextOptions=Object.assign({},rest);isPlainObject(query)?
-nextOptions.extra_query=query:warnIgnoredOption("query",query),isPlainObject(body)?nextOptions.extra_body=body:warnIgnoredOption(
-"body",body);const fetch_options=(_a2=rest.fetch_options)!==null&&_a2!==void 0?_a2:fetchOptions;fetch_options&&(nextOptions.
-fetch_options=fetch_options);const server_url=(_b=rest.server_url)!==null&&_b!==void 0?_b:defaultBaseURL;server_url&&(nextOptions.
-server_url=server_url);const timeout_ms=(_c=rest.timeout_ms)!==null&&_c!==void 0?_c:timeout;if(timeout_ms!==void 0&&(nextOptions.
-timeout_ms=timeout_ms),maxRetries!==void 0&&(nextOptions.retries={strategy:"attempt-count-backoff",retryConnectionErrors:!0,
-maxRetries}),streaming){const headers=new Headers((_d=nextOptions.headers)!==null&&_d!==void 0?_d:fetch_options?.headers);
-headers.set("Accept","text/event-stream"),nextOptions.headers=headers}return nextOptions}function warnIgnoredOption(name,value){
-value!=null&&console.warn(`GoogleGenAI.interactions: request option ${name} is not supported by the Google GenAI interac\
-tions bridge and will be ignored.`)}async function unwrapWithSdkHttpResponse(promise){const[result,call]=await promise.$inspect();
-if(!result.ok)throw wrapSDKError(result.error);return attachSdkHttpResponse(result.value,call)}async function wrapSDKCall(operation){
-try{return await operation()}catch(error){throw wrapSDKError(error)}}function wrapStreamErrors(stream){const asyncIterable=stream;
-return new Proxy(stream,{get(target,property){if(property!==Symbol.asyncIterator){const value=Reflect.get(target,property,
-target);return typeof value=="function"?value.bind(target):value}return function(){const iterator=asyncIterable[Symbol.asyncIterator]();
-return{async next(...args){try{return await iterator.next(...args)}catch(error){throw wrapSDKError(error)}},async return(value){
-if(!iterator.return)return{done:!0,value};try{return await iterator.return(value)}catch(error){throw wrapSDKError(error)}},
-async throw(error){if(!iterator.throw)throw wrapSDKError(error);try{return await iterator.throw(error)}catch(caught){throw wrapSDKError(
-caught)}},[Symbol.asyncIterator](){return this}}}}})}function wrapStreamTransportError(error){const wrapped=wrapSDKError(
-error);if(wrapped instanceof APIError||wrapped instanceof ContinuationTimeoutError)return wrapped;if(wrapped instanceof Error&&
-wrapped.name==="AbortError")return new APIUserAbortError({message:wrapped.message});const message=wrapped instanceof Error?
-wrapped.message:String(wrapped);return new APIConnectionError({message,cause:wrapped})}function streamFromAsyncIterable(iterable){
-const iterator=iterable[Symbol.asyncIterator](),readable=new ReadableStream({async pull(controller){const result=await iterator.
-next();result.done?controller.close():controller.enqueue(result.value)},async cancel(){var _a2;await((_a2=iterator.return)===
-null||_a2===void 0?void 0:_a2.call(iterator))}},{highWaterMark:0});return Object.setPrototypeOf(readable,Stream.prototype),
-readable}function attachSdkHttpResponse(value,call){return!isPlainObject(value)||call.status!=="complete"?value:Object.assign(
-Object.assign({},value),{sdkHttpResponse:createSdkHttpResponse(call.response,value)})}function createSdkHttpResponse(response,parsedBody){
-const headers={};for(const[key,value]of response.headers.entries())headers[key]=value;return{headers,responseInternal:response,
-json:async()=>parsedBody}}function addOutputPropertiesIfInteraction(value){const interaction=normalizeInteractionShape(value);
-return interaction?addOutputProperties(interaction):value}function normalizeInteractionShape(value){if(isPlainObject(value)){
-if(Array.isArray(value.steps))return value;if(isLegacyLyriaInteraction(value)){const outputs=value.outputs;if(Array.isArray(
-outputs)){const{outputs:_outputs}=value,rest=__rest(value,["outputs"]);return Object.assign(Object.assign({},rest),{steps:[
-{type:"model_output",content:outputs}]})}}return Object.assign(Object.assign({},value),{steps:[]})}}function isLegacyLyriaInteraction(value){
-const model=value.model;return typeof model=="string"&&LEGACY_LYRIA_MODELS.has(model)}function isPlainObject(value){return typeof value==
-"object"&&value!==null&&!Array.isArray(value)}function addOutputProperties(interaction){var _a2,_b;const normalized=normalizeInteractionDates(
-interaction),steps=(_a2=normalized.steps)!==null&&_a2!==void 0?_a2:[],textParts=[];let collecting=!1;outer:for(let i=steps.
-length-1;i>=0;i--){const step=steps[i];if(step.type==="user_input")break;if(step.type==="thought")continue;if(step.type!==
-"model_output"){if(collecting)break;continue}if(!step.content)continue;const content=step.content;for(let j=content.length-
-1;j>=0;j--){const item=content[j];if(item.type==="text")collecting=!0,textParts.push((_b=item.text)!==null&&_b!==void 0?
-_b:"");else if(collecting)break outer}}let output_image,output_audio,output_video;for(let i=steps.length-1;i>=0;i--){const step=steps[i];
-if(step.type==="user_input")break;if(step.type==="model_output"&&step.content)for(let j=step.content.length-1;j>=0;j--){
-const content=step.content[j];content.type==="image"&&!output_image&&(output_image=content),content.type==="audio"&&!output_audio&&
-(output_audio=content),content.type==="video"&&!output_video&&(output_video=content)}}const output_text=textParts.reverse().
-join("");return Object.assign(Object.assign(Object.assign(Object.assign(Object.assign({},normalized),output_text&&{output_text}),
-output_image?{output_image}:{}),output_audio?{output_audio}:{}),output_video?{output_video}:{})}function normalizeInteractionDates(interaction){
-return Object.assign(Object.assign({},interaction),{created:normalizeDateLike(interaction.created),updated:normalizeDateLike(
-interaction.updated)})}function normalizeDateLike(value){return value instanceof Date?value.toISOString():value}function inferMimeType(filePath){
-const ext=filePath.slice(filePath.lastIndexOf(".")+1).toLowerCase();return{txt:"text/plain",json:"application/json",js:"\
-text/javascript",mjs:"text/javascript",ts:"text/plain",py:"text/x-python",html:"text/html",htm:"text/html",css:"text/css",
-csv:"text/csv",xml:"application/xml",png:"image/png",jpg:"image/jpeg",jpeg:"image/jpeg",gif:"image/gif",webp:"image/webp",
-svg:"image/svg+xml",pdf:"application/pdf",zip:"application/zip",tar:"application/x-tar",gz:"application/gzip"}[ext]}var GeminiNextGenEnvironmentFiles=class{constructor(resolveClient,parentClient){
-this.resolveClient=resolveClient,this.parentClient=parentClient}async list(params,options){return unwrapWithSdkHttpResponse(
-environmentsFilesList(this.resolveClient(params.api_version),params.environment,params.path,params.api_version,params.page_size,
-params.page_token,params.recursive,toGoogleGenAIRequestOptions(options)))}async download(params,options){var _a2,_b;const targetEnv=params.
-environment;if(!targetEnv)throw new Error("environment is required.");const envName=targetEnv.startsWith("environments/")?
-targetEnv:`environments/${targetEnv}`,cleanPath=params.path.replace(/^\/+/,""),downloadPath=`${envName}/files/${cleanPath}`,
-apiClient=this.parentClient;if(!apiClient||typeof apiClient.request!="function")throw new Error("apiClient is required t\
-o download files.");const response=await apiClient.request({path:downloadPath,httpMethod:"GET",queryParams:{alt:"media"},
-httpOptions:Object.assign(Object.assign({},options?.httpOptions),{apiVersion:(_a2=params.api_version)!==null&&_a2!==void 0?
-_a2:(_b=options?.httpOptions)===null||_b===void 0?void 0:_b.apiVersion})});if(response&&response.responseInternal&&typeof response.
-responseInternal.arrayBuffer=="function"){const arrayBuffer=await response.responseInternal.arrayBuffer();return new Uint8Array(
-arrayBuffer)}throw new Error("Unexpected response type from download")}async upload(params,options){var _a2,_b,_c,_d,_e,
-_f,_g,_h;const targetEnv=params.environment;if(!targetEnv)throw new Error("environment is required.");targetEnv.startsWith(
-"environments/")||`${targetEnv}`;const cleanPath=params.path.replace(/^\/+/,""),apiClient=this.parentClient;if(!apiClient||
-typeof apiClient.request!="function")throw new Error("apiClient is required to upload files.");let fileData,sizeBytes=0,
-mimeType=params.mime_type;if(typeof params.file=="string"){let buffer;try{const req=globalThis.require;req&&(buffer=req(
-"fs").readFileSync(params.file))}catch{}if(!buffer&&typeof globalThis.process<"u")try{const mod=(_b=(_a2=globalThis.process.
-mainModule)===null||_a2===void 0?void 0:_a2.require)!==null&&_b!==void 0?_b:globalThis.require;mod&&(buffer=mod("fs").readFileSync(
-params.file))}catch{}if(buffer)fileData=new Uint8Array(buffer.buffer,buffer.byteOffset,buffer.byteLength),sizeBytes=fileData.
-byteLength;else throw new Error(`Unable to read file from path "${params.file}". File path string inputs are only suppor\
-ted in Node.js environments.`);mimeType||(mimeType=inferMimeType(params.file))}else if(typeof Blob<"u"&&params.file instanceof
-Blob)fileData=params.file,sizeBytes=params.file.size,!mimeType&&params.file.type&&(mimeType=params.file.type);else if(params.
-file instanceof Uint8Array||params.file instanceof ArrayBuffer)fileData=params.file instanceof ArrayBuffer?new Uint8Array(
-params.file):params.file,sizeBytes=fileData.byteLength;else if(typeof globalThis.Buffer<"u"&&typeof globalThis.Buffer.isBuffer==
-"function"&&globalThis.Buffer.isBuffer(params.file)){const buf=params.file;fileData=new Uint8Array(buf.buffer,buf.byteOffset,
-buf.byteLength),sizeBytes=fileData.byteLength}else throw new Error("Unsupported file type for upload.");mimeType||(mimeType=
-"application/octet-stream");const cleanEnv=targetEnv.startsWith("environments/")?targetEnv.replace(/^environments\//,""):
-targetEnv,[result,call]=await environmentsInternalStartUpload(this.resolveClient(params.api_version),cleanEnv,cleanPath,
-"start",sizeBytes,mimeType,"resumable",params.api_version,params.extract,params.overwrite,toGoogleGenAIRequestOptions(options)).
-$inspect();if(!result.ok)throw wrapSDKError(result.error);const uploadUrl=call.status==="complete"?(_e=(_d=(_c=call.response)===
-null||_c===void 0?void 0:_c.headers)===null||_d===void 0?void 0:_d.get("x-goog-upload-url"))!==null&&_e!==void 0?_e:(_g=
-(_f=call.response)===null||_f===void 0?void 0:_f.headers)===null||_g===void 0?void 0:_g.get("X-Goog-Upload-URL"):void 0;
-if(!uploadUrl)throw new Error("Failed to get upload URL from upload handshake response.");const CHUNK_SIZE=8*1024*1024;let offset=0,
-uploadResponse;const blob=fileData instanceof Blob?fileData:new Blob([fileData]);for(;offset<sizeBytes||sizeBytes===0&&offset===
-0;){const end=Math.min(offset+CHUNK_SIZE,sizeBytes),chunk=blob.slice(offset,end),isFinal=end>=sizeBytes,uploadCommand=isFinal?
-"upload, finalize":"upload";if(uploadResponse=await apiClient.request({path:"",body:chunk,httpMethod:"POST",httpOptions:Object.
-assign(Object.assign({},options?.httpOptions),{apiVersion:"",baseUrl:uploadUrl,headers:Object.assign(Object.assign({},((_h=
-options?.httpOptions)===null||_h===void 0?void 0:_h.headers)||{}),{"X-Goog-Upload-Command":uploadCommand,"X-Goog-Upload-\
-Offset":`${offset}`})})}),offset=end,isFinal)break}let resJson;if(uploadResponse&&typeof uploadResponse.json=="function"?
-resJson=await uploadResponse.json():uploadResponse&&uploadResponse.responseInternal&&typeof uploadResponse.responseInternal.
-json=="function"&&(resJson=await uploadResponse.responseInternal.json()),resJson&&typeof resJson=="object"){if(Array.isArray(
-resJson.files))return resJson;if(resJson.name||resJson.path)return{files:[resJson]};if(resJson.file&&typeof resJson.file==
-"object")return{files:[resJson.file]}}return resJson}},GeminiNextGenEnvironments=class{constructor(parentClient){this.parentClient=
-parentClient,this.files=new GeminiNextGenEnvironmentFiles(apiVersion=>this.getClient(apiVersion),this.parentClient)}async create(params,options){
-const{api_version}=params,body=__rest(params,["api_version"]);return unwrapWithSdkHttpResponse(environmentsCreateEnvironment(
-this.getClient(api_version),body,api_version,toGoogleGenAIRequestOptions(options)))}async list(params={},options){const{
-api_version,page_size,page_token}=params??{};return unwrapWithSdkHttpResponse(environmentsListEnvironments(this.getClient(
-api_version),api_version,page_size,page_token,toGoogleGenAIRequestOptions(options)))}async get(id,params={},options){return unwrapWithSdkHttpResponse(
-environmentsGetEnvironment(this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(options)))}async delete(id,params={},options){
-return unwrapWithSdkHttpResponse(environmentsDeleteEnvironment(this.getClient(params?.api_version),id,params?.api_version,
-toGoogleGenAIRequestOptions(options)))}getClient(apiVersion){var _a2;return apiVersion?buildGoogleGenAIClient(this.parentClient,
-{api_version:apiVersion}):((_a2=this.sdk)!==null&&_a2!==void 0||(this.sdk=buildGoogleGenAIClient(this.parentClient)),this.
-sdk)}},GeminiNextGenCredentials=class{constructor(parentClient){this.parentClient=parentClient}async create(params,options){
-const{api_version}=params,body=__rest(params,["api_version"]);return unwrapWithSdkHttpResponse(credentialsCreate(this.getClient(
-api_version),body,api_version,toGoogleGenAIRequestOptions(options)))}async list(params={},options){const{api_version,page_size,
-page_token}=params??{};return unwrapWithSdkHttpResponse(credentialsList(this.getClient(api_version),api_version,page_size,
-page_token,toGoogleGenAIRequestOptions(options)))}async get(id,params={},options){return unwrapWithSdkHttpResponse(credentialsGet(
-this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(options)))}async update(id,params,options){
-const{api_version,update_mask}=params,body=__rest(params,["api_version","update_mask"]);return unwrapWithSdkHttpResponse(
-credentialsUpdate(this.getClient(api_version),id,body,api_version,update_mask,toGoogleGenAIRequestOptions(options)))}async delete(id,params={},options){
-return unwrapWithSdkHttpResponse(credentialsDelete(this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(
-options)))}getClient(apiVersion){var _a2;return apiVersion?buildGoogleGenAIClient(this.parentClient,{api_version:apiVersion}):
-((_a2=this.sdk)!==null&&_a2!==void 0||(this.sdk=buildGoogleGenAIClient(this.parentClient)),this.sdk)}},GeminiNextGenVoices=class{constructor(parentClient){
-this.parentClient=parentClient}async create(params,options){const{api_version}=params,body=__rest(params,["api_version"]);
-return unwrapWithSdkHttpResponse(voicesCreate(this.getClient(api_version),body,api_version,toGoogleGenAIRequestOptions(options)))}async list(params={},options){
-const{api_version,accent,contexts,gender,language_code,page_size,page_token,persona,pitch,region_code,search,type}=params??
-{};return unwrapWithSdkHttpResponse(voicesList(this.getClient(api_version),api_version,accent,contexts,gender,language_code,
-page_size,page_token,persona,pitch,region_code,search,type,toGoogleGenAIRequestOptions(options)))}async get(id,params={},options){
-return unwrapWithSdkHttpResponse(voicesGet(this.getClient(params?.api_version),id,params?.api_version,toGoogleGenAIRequestOptions(
-options)))}async delete(id,params={},options){return unwrapWithSdkHttpResponse(voicesDelete(this.getClient(params?.api_version),
-id,params?.api_version,toGoogleGenAIRequestOptions(options)))}getClient(apiVersion){var _a2;return apiVersion?buildGoogleGenAIClient(
-this.parentClient,{api_version:apiVersion}):((_a2=this.sdk)!==null&&_a2!==void 0||(this.sdk=buildGoogleGenAIClient(this.
-parentClient)),this.sdk)}};function cancelTuningJobParametersToMldev(fromObject,_rootObject){const toObject={},fromName=getValueByPath(
-fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","name"],fromName),toObject}function cancelTuningJobParametersToVertex(fromObject,_rootObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],fromName),toObject}function cancelTuningJobResponseFromMldev(fromObject,_rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse),
-toObject}function cancelTuningJobResponseFromVertex(fromObject,_rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);return fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse),
-toObject}function contentToVertex(fromObject,rootObject){const toObject={},fromParts=getValueByPath(fromObject,["parts"]);
-if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>partToVertex(
-item))),setValueByPath(toObject,["parts"],transformedList)}const fromRole=getValueByPath(fromObject,["role"]);return fromRole!=
-null&&setValueByPath(toObject,["role"],fromRole),toObject}function createTuningJobConfigToMldev(fromObject,parentObject,_rootObject){
-const toObject={};if(getValueByPath(fromObject,["validationDataset"])!==void 0)throw new Error("validationDataset parame\
-ter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromTunedModelDisplayName=getValueByPath(
-fromObject,["tunedModelDisplayName"]);if(parentObject!==void 0&&fromTunedModelDisplayName!=null&&setValueByPath(parentObject,
-["displayName"],fromTunedModelDisplayName),getValueByPath(fromObject,["description"])!==void 0)throw new Error("descript\
-ion parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");const fromEpochCount=getValueByPath(
-fromObject,["epochCount"]);parentObject!==void 0&&fromEpochCount!=null&&setValueByPath(parentObject,["tuningTask","hyper\
-parameters","epochCount"],fromEpochCount);const fromLearningRateMultiplier=getValueByPath(fromObject,["learningRateMulti\
-plier"]);if(fromLearningRateMultiplier!=null&&setValueByPath(toObject,["tuningTask","hyperparameters","learningRateMulti\
-plier"],fromLearningRateMultiplier),getValueByPath(fromObject,["exportLastCheckpointOnly"])!==void 0)throw new Error("ex\
-portLastCheckpointOnly parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API\
- mode.");if(getValueByPath(fromObject,["preTunedModelCheckpointId"])!==void 0)throw new Error("preTunedModelCheckpointId\
- parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["adapterSize"])!==void 0)throw new Error("adapterSize parameter is only supported in Gemini Enterprise Agent\
- Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["tuningMode"])!==void 0)throw new Error(
-"tuningMode parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["customBaseModel"])!==void 0)throw new Error("customBaseModel parameter is only supported in Gemini Enterpri\
-se Agent Platform mode, not in Gemini Developer API mode.");const fromBatchSize=getValueByPath(fromObject,["batchSize"]);
-parentObject!==void 0&&fromBatchSize!=null&&setValueByPath(parentObject,["tuningTask","hyperparameters","batchSize"],fromBatchSize);
-const fromLearningRate=getValueByPath(fromObject,["learningRate"]);if(parentObject!==void 0&&fromLearningRate!=null&&setValueByPath(
-parentObject,["tuningTask","hyperparameters","learningRate"],fromLearningRate),getValueByPath(fromObject,["labels"])!==void 0)
-throw new Error("labels parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer AP\
-I mode.");if(getValueByPath(fromObject,["beta"])!==void 0)throw new Error("beta parameter is only supported in Gemini En\
-terprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["baseTeacherModel"])!==void 0)
-throw new Error("baseTeacherModel parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini De\
-veloper API mode.");if(getValueByPath(fromObject,["tunedTeacherModelSource"])!==void 0)throw new Error("tunedTeacherMode\
-lSource parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(
-fromObject,["sftLossWeightMultiplier"])!==void 0)throw new Error("sftLossWeightMultiplier parameter is only supported in\
- Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["outputUri"])!==
-void 0)throw new Error("outputUri parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini De\
-veloper API mode.");if(getValueByPath(fromObject,["rewardConfig"])!==void 0)throw new Error("rewardConfig parameter is o\
-nly supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,
-["compositeRewardConfig"])!==void 0)throw new Error("compositeRewardConfig parameter is only supported in Gemini Enterpr\
-ise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["samplesPerPrompt"])!==void 0)
-throw new Error("samplesPerPrompt parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini De\
-veloper API mode.");if(getValueByPath(fromObject,["evaluateInterval"])!==void 0)throw new Error("evaluateInterval parame\
-ter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,
-["checkpointInterval"])!==void 0)throw new Error("checkpointInterval parameter is only supported in Gemini Enterprise Ag\
-ent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["maxOutputTokens"])!==void 0)throw new Error(
-"maxOutputTokens parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(getValueByPath(fromObject,["thinkingLevel"])!==void 0)throw new Error("thinkingLevel parameter is only supported in G\
-emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["validationDatas\
-etUri"])!==void 0)throw new Error("validationDatasetUri parameter is only supported in Gemini Enterprise Agent Platform \
-mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["encryptionSpec"])!==void 0)throw new Error("enc\
-ryptionSpec parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return toObject}
-function createTuningJobConfigToVertex(fromObject,parentObject,rootObject){const toObject={};let discriminatorValidationDataset=getValueByPath(
-rootObject,["config","method"]);if(discriminatorValidationDataset===void 0&&(discriminatorValidationDataset="SUPERVISED_\
-FINE_TUNING"),discriminatorValidationDataset==="SUPERVISED_FINE_TUNING"){const fromValidationDataset=getValueByPath(fromObject,
-["validationDataset"]);parentObject!==void 0&&fromValidationDataset!=null&&setValueByPath(parentObject,["supervisedTunin\
-gSpec"],tuningValidationDatasetToVertex(fromValidationDataset))}else if(discriminatorValidationDataset==="PREFERENCE_TUN\
-ING"){const fromValidationDataset=getValueByPath(fromObject,["validationDataset"]);parentObject!==void 0&&fromValidationDataset!=
-null&&setValueByPath(parentObject,["preferenceOptimizationSpec"],tuningValidationDatasetToVertex(fromValidationDataset))}else if(discriminatorValidationDataset===
-"DISTILLATION"){const fromValidationDataset=getValueByPath(fromObject,["validationDataset"]);parentObject!==void 0&&fromValidationDataset!=
-null&&setValueByPath(parentObject,["distillationSpec"],tuningValidationDatasetToVertex(fromValidationDataset))}else if(discriminatorValidationDataset===
-"REINFORCEMENT_TUNING"){const fromValidationDataset=getValueByPath(fromObject,["validationDataset"]);parentObject!==void 0&&
-fromValidationDataset!=null&&setValueByPath(parentObject,["reinforcementTuningSpec"],tuningValidationDatasetToVertex(fromValidationDataset))}
-const fromTunedModelDisplayName=getValueByPath(fromObject,["tunedModelDisplayName"]);parentObject!==void 0&&fromTunedModelDisplayName!=
-null&&setValueByPath(parentObject,["tunedModelDisplayName"],fromTunedModelDisplayName);const fromDescription=getValueByPath(
-fromObject,["description"]);parentObject!==void 0&&fromDescription!=null&&setValueByPath(parentObject,["description"],fromDescription);
-let discriminatorEpochCount=getValueByPath(rootObject,["config","method"]);if(discriminatorEpochCount===void 0&&(discriminatorEpochCount=
-"SUPERVISED_FINE_TUNING"),discriminatorEpochCount==="SUPERVISED_FINE_TUNING"){const fromEpochCount=getValueByPath(fromObject,
-["epochCount"]);parentObject!==void 0&&fromEpochCount!=null&&setValueByPath(parentObject,["supervisedTuningSpec","hyperP\
-arameters","epochCount"],fromEpochCount)}else if(discriminatorEpochCount==="PREFERENCE_TUNING"){const fromEpochCount=getValueByPath(
-fromObject,["epochCount"]);parentObject!==void 0&&fromEpochCount!=null&&setValueByPath(parentObject,["preferenceOptimiza\
-tionSpec","hyperParameters","epochCount"],fromEpochCount)}else if(discriminatorEpochCount==="DISTILLATION"){const fromEpochCount=getValueByPath(
-fromObject,["epochCount"]);parentObject!==void 0&&fromEpochCount!=null&&setValueByPath(parentObject,["distillationSpec",
-"hyperParameters","epochCount"],fromEpochCount)}else if(discriminatorEpochCount==="REINFORCEMENT_TUNING"){const fromEpochCount=getValueByPath(
-fromObject,["epochCount"]);parentObject!==void 0&&fromEpochCount!=null&&setValueByPath(parentObject,["reinforcementTunin\
-gSpec","hyperParameters","epochCount"],fromEpochCount)}let discriminatorLearningRateMultiplier=getValueByPath(rootObject,
-["config","method"]);if(discriminatorLearningRateMultiplier===void 0&&(discriminatorLearningRateMultiplier="SUPERVISED_F\
-INE_TUNING"),discriminatorLearningRateMultiplier==="SUPERVISED_FINE_TUNING"){const fromLearningRateMultiplier=getValueByPath(
-fromObject,["learningRateMultiplier"]);parentObject!==void 0&&fromLearningRateMultiplier!=null&&setValueByPath(parentObject,
-["supervisedTuningSpec","hyperParameters","learningRateMultiplier"],fromLearningRateMultiplier)}else if(discriminatorLearningRateMultiplier===
-"PREFERENCE_TUNING"){const fromLearningRateMultiplier=getValueByPath(fromObject,["learningRateMultiplier"]);parentObject!==
-void 0&&fromLearningRateMultiplier!=null&&setValueByPath(parentObject,["preferenceOptimizationSpec","hyperParameters","l\
-earningRateMultiplier"],fromLearningRateMultiplier)}else if(discriminatorLearningRateMultiplier==="DISTILLATION"){const fromLearningRateMultiplier=getValueByPath(
-fromObject,["learningRateMultiplier"]);parentObject!==void 0&&fromLearningRateMultiplier!=null&&setValueByPath(parentObject,
-["distillationSpec","hyperParameters","learningRateMultiplier"],fromLearningRateMultiplier)}else if(discriminatorLearningRateMultiplier===
-"REINFORCEMENT_TUNING"){const fromLearningRateMultiplier=getValueByPath(fromObject,["learningRateMultiplier"]);parentObject!==
-void 0&&fromLearningRateMultiplier!=null&&setValueByPath(parentObject,["reinforcementTuningSpec","hyperParameters","lear\
-ningRateMultiplier"],fromLearningRateMultiplier)}let discriminatorExportLastCheckpointOnly=getValueByPath(rootObject,["c\
-onfig","method"]);if(discriminatorExportLastCheckpointOnly===void 0&&(discriminatorExportLastCheckpointOnly="SUPERVISED_\
-FINE_TUNING"),discriminatorExportLastCheckpointOnly==="SUPERVISED_FINE_TUNING"){const fromExportLastCheckpointOnly=getValueByPath(
-fromObject,["exportLastCheckpointOnly"]);parentObject!==void 0&&fromExportLastCheckpointOnly!=null&&setValueByPath(parentObject,
-["supervisedTuningSpec","exportLastCheckpointOnly"],fromExportLastCheckpointOnly)}else if(discriminatorExportLastCheckpointOnly===
-"PREFERENCE_TUNING"){const fromExportLastCheckpointOnly=getValueByPath(fromObject,["exportLastCheckpointOnly"]);parentObject!==
-void 0&&fromExportLastCheckpointOnly!=null&&setValueByPath(parentObject,["preferenceOptimizationSpec","exportLastCheckpo\
-intOnly"],fromExportLastCheckpointOnly)}else if(discriminatorExportLastCheckpointOnly==="DISTILLATION"){const fromExportLastCheckpointOnly=getValueByPath(
-fromObject,["exportLastCheckpointOnly"]);parentObject!==void 0&&fromExportLastCheckpointOnly!=null&&setValueByPath(parentObject,
-["distillationSpec","exportLastCheckpointOnly"],fromExportLastCheckpointOnly)}let discriminatorAdapterSize=getValueByPath(
-rootObject,["config","method"]);if(discriminatorAdapterSize===void 0&&(discriminatorAdapterSize="SUPERVISED_FINE_TUNING"),
-discriminatorAdapterSize==="SUPERVISED_FINE_TUNING"){const fromAdapterSize=getValueByPath(fromObject,["adapterSize"]);parentObject!==
-void 0&&fromAdapterSize!=null&&setValueByPath(parentObject,["supervisedTuningSpec","hyperParameters","adapterSize"],fromAdapterSize)}else if(discriminatorAdapterSize===
-"PREFERENCE_TUNING"){const fromAdapterSize=getValueByPath(fromObject,["adapterSize"]);parentObject!==void 0&&fromAdapterSize!=
-null&&setValueByPath(parentObject,["preferenceOptimizationSpec","hyperParameters","adapterSize"],fromAdapterSize)}else if(discriminatorAdapterSize===
-"DISTILLATION"){const fromAdapterSize=getValueByPath(fromObject,["adapterSize"]);parentObject!==void 0&&fromAdapterSize!=
-null&&setValueByPath(parentObject,["distillationSpec","hyperParameters","adapterSize"],fromAdapterSize)}else if(discriminatorAdapterSize===
-"REINFORCEMENT_TUNING"){const fromAdapterSize=getValueByPath(fromObject,["adapterSize"]);parentObject!==void 0&&fromAdapterSize!=
-null&&setValueByPath(parentObject,["reinforcementTuningSpec","hyperParameters","adapterSize"],fromAdapterSize)}let discriminatorTuningMode=getValueByPath(
-rootObject,["config","method"]);if(discriminatorTuningMode===void 0&&(discriminatorTuningMode="SUPERVISED_FINE_TUNING"),
-discriminatorTuningMode==="SUPERVISED_FINE_TUNING"){const fromTuningMode=getValueByPath(fromObject,["tuningMode"]);parentObject!==
-void 0&&fromTuningMode!=null&&setValueByPath(parentObject,["supervisedTuningSpec","tuningMode"],fromTuningMode)}else if(discriminatorTuningMode===
-"DISTILLATION"){const fromTuningMode=getValueByPath(fromObject,["tuningMode"]);parentObject!==void 0&&fromTuningMode!=null&&
-setValueByPath(parentObject,["distillationSpec","tuningMode"],fromTuningMode)}const fromCustomBaseModel=getValueByPath(fromObject,
-["customBaseModel"]);parentObject!==void 0&&fromCustomBaseModel!=null&&setValueByPath(parentObject,["customBaseModel"],fromCustomBaseModel);
-let discriminatorBatchSize=getValueByPath(rootObject,["config","method"]);if(discriminatorBatchSize===void 0&&(discriminatorBatchSize=
-"SUPERVISED_FINE_TUNING"),discriminatorBatchSize==="SUPERVISED_FINE_TUNING"){const fromBatchSize=getValueByPath(fromObject,
-["batchSize"]);parentObject!==void 0&&fromBatchSize!=null&&setValueByPath(parentObject,["supervisedTuningSpec","hyperPar\
-ameters","batchSize"],fromBatchSize)}else if(discriminatorBatchSize==="DISTILLATION"){const fromBatchSize=getValueByPath(
-fromObject,["batchSize"]);parentObject!==void 0&&fromBatchSize!=null&&setValueByPath(parentObject,["distillationSpec","h\
-yperParameters","batchSize"],fromBatchSize)}else if(discriminatorBatchSize==="REINFORCEMENT_TUNING"){const fromBatchSize=getValueByPath(
-fromObject,["batchSize"]);parentObject!==void 0&&fromBatchSize!=null&&setValueByPath(parentObject,["reinforcementTuningS\
-pec","hyperParameters","batchSize"],fromBatchSize)}let discriminatorLearningRate=getValueByPath(rootObject,["config","me\
-thod"]);if(discriminatorLearningRate===void 0&&(discriminatorLearningRate="SUPERVISED_FINE_TUNING"),discriminatorLearningRate===
-"SUPERVISED_FINE_TUNING"){const fromLearningRate=getValueByPath(fromObject,["learningRate"]);parentObject!==void 0&&fromLearningRate!=
-null&&setValueByPath(parentObject,["supervisedTuningSpec","hyperParameters","learningRate"],fromLearningRate)}else if(discriminatorLearningRate===
-"DISTILLATION"){const fromLearningRate=getValueByPath(fromObject,["learningRate"]);parentObject!==void 0&&fromLearningRate!=
-null&&setValueByPath(parentObject,["distillationSpec","hyperParameters","learningRate"],fromLearningRate)}const fromLabels=getValueByPath(
-fromObject,["labels"]);parentObject!==void 0&&fromLabels!=null&&setValueByPath(parentObject,["labels"],fromLabels);const fromBeta=getValueByPath(
-fromObject,["beta"]);parentObject!==void 0&&fromBeta!=null&&setValueByPath(parentObject,["preferenceOptimizationSpec","h\
-yperParameters","beta"],fromBeta);const fromBaseTeacherModel=getValueByPath(fromObject,["baseTeacherModel"]);parentObject!==
-void 0&&fromBaseTeacherModel!=null&&setValueByPath(parentObject,["distillationSpec","baseTeacherModel"],fromBaseTeacherModel);
-const fromTunedTeacherModelSource=getValueByPath(fromObject,["tunedTeacherModelSource"]);parentObject!==void 0&&fromTunedTeacherModelSource!=
-null&&setValueByPath(parentObject,["distillationSpec","tunedTeacherModelSource"],fromTunedTeacherModelSource);const fromSftLossWeightMultiplier=getValueByPath(
-fromObject,["sftLossWeightMultiplier"]);parentObject!==void 0&&fromSftLossWeightMultiplier!=null&&setValueByPath(parentObject,
-["distillationSpec","hyperParameters","sftLossWeightMultiplier"],fromSftLossWeightMultiplier);const fromOutputUri=getValueByPath(
-fromObject,["outputUri"]);parentObject!==void 0&&fromOutputUri!=null&&setValueByPath(parentObject,["outputUri"],fromOutputUri);
-const fromRewardConfig=getValueByPath(fromObject,["rewardConfig"]);parentObject!==void 0&&fromRewardConfig!=null&&setValueByPath(
-parentObject,["reinforcementTuningSpec","singleRewardConfig"],fromRewardConfig);const fromCompositeRewardConfig=getValueByPath(
-fromObject,["compositeRewardConfig"]);parentObject!==void 0&&fromCompositeRewardConfig!=null&&setValueByPath(parentObject,
-["reinforcementTuningSpec","compositeRewardConfig"],fromCompositeRewardConfig);const fromSamplesPerPrompt=getValueByPath(
-fromObject,["samplesPerPrompt"]);parentObject!==void 0&&fromSamplesPerPrompt!=null&&setValueByPath(parentObject,["reinfo\
-rcementTuningSpec","hyperParameters","samplesPerPrompt"],fromSamplesPerPrompt);const fromEvaluateInterval=getValueByPath(
-fromObject,["evaluateInterval"]);parentObject!==void 0&&fromEvaluateInterval!=null&&setValueByPath(parentObject,["reinfo\
-rcementTuningSpec","hyperParameters","evaluateInterval"],fromEvaluateInterval);const fromCheckpointInterval=getValueByPath(
-fromObject,["checkpointInterval"]);parentObject!==void 0&&fromCheckpointInterval!=null&&setValueByPath(parentObject,["re\
-inforcementTuningSpec","hyperParameters","checkpointInterval"],fromCheckpointInterval);const fromMaxOutputTokens=getValueByPath(
-fromObject,["maxOutputTokens"]);parentObject!==void 0&&fromMaxOutputTokens!=null&&setValueByPath(parentObject,["reinforc\
-ementTuningSpec","hyperParameters","maxOutputTokens"],fromMaxOutputTokens);const fromThinkingLevel=getValueByPath(fromObject,
-["thinkingLevel"]);parentObject!==void 0&&fromThinkingLevel!=null&&setValueByPath(parentObject,["reinforcementTuningSpec",
-"hyperParameters","thinkingLevel"],fromThinkingLevel);const fromValidationDatasetUri=getValueByPath(fromObject,["validat\
-ionDatasetUri"]);parentObject!==void 0&&fromValidationDatasetUri!=null&&setValueByPath(parentObject,["reinforcementTunin\
-gSpec","validationDatasetUri"],fromValidationDatasetUri);const fromEncryptionSpec=getValueByPath(fromObject,["encryption\
-Spec"]);return parentObject!==void 0&&fromEncryptionSpec!=null&&setValueByPath(parentObject,["encryptionSpec"],fromEncryptionSpec),
-toObject}function createTuningJobParametersPrivateToMldev(fromObject,rootObject){const toObject={},fromBaseModel=getValueByPath(
-fromObject,["baseModel"]);fromBaseModel!=null&&setValueByPath(toObject,["baseModel"],fromBaseModel);const fromPreTunedModel=getValueByPath(
-fromObject,["preTunedModel"]);fromPreTunedModel!=null&&setValueByPath(toObject,["preTunedModel"],fromPreTunedModel);const fromTrainingDataset=getValueByPath(
-fromObject,["trainingDataset"]);fromTrainingDataset!=null&&tuningDatasetToMldev(fromTrainingDataset);const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&createTuningJobConfigToMldev(fromConfig,toObject),toObject}function createTuningJobParametersPrivateToVertex(fromObject,rootObject){
-const toObject={},fromBaseModel=getValueByPath(fromObject,["baseModel"]);fromBaseModel!=null&&setValueByPath(toObject,["\
-baseModel"],fromBaseModel);const fromPreTunedModel=getValueByPath(fromObject,["preTunedModel"]);fromPreTunedModel!=null&&
-setValueByPath(toObject,["preTunedModel"],fromPreTunedModel);const fromTrainingDataset=getValueByPath(fromObject,["train\
-ingDataset"]);fromTrainingDataset!=null&&tuningDatasetToVertex(fromTrainingDataset,toObject,rootObject);const fromConfig=getValueByPath(
-fromObject,["config"]);return fromConfig!=null&&createTuningJobConfigToVertex(fromConfig,toObject,rootObject),toObject}function distillationHyperParametersFromVertex(fromObject,rootObject){
-const toObject={},fromEpochCount=getValueByPath(fromObject,["epochCount"]);fromEpochCount!=null&&setValueByPath(toObject,
-["epochCount"],fromEpochCount);const fromLearningRateMultiplier=getValueByPath(fromObject,["learningRateMultiplier"]);fromLearningRateMultiplier!=
-null&&setValueByPath(toObject,["learningRateMultiplier"],fromLearningRateMultiplier);const fromAdapterSize=getValueByPath(
-fromObject,["adapterSize"]);fromAdapterSize!=null&&setValueByPath(toObject,["adapterSize"],fromAdapterSize);const fromBatchSize=getValueByPath(
-fromObject,["batchSize"]);fromBatchSize!=null&&setValueByPath(toObject,["batchSize"],fromBatchSize);const fromLearningRate=getValueByPath(
-fromObject,["learningRate"]);fromLearningRate!=null&&setValueByPath(toObject,["learningRate"],fromLearningRate);const fromGenerationConfig=getValueByPath(
-fromObject,["generationConfig"]);return fromGenerationConfig!=null&&setValueByPath(toObject,["generationConfig"],generationConfigFromVertex(
-fromGenerationConfig)),toObject}function distillationSamplingSpecFromVertex(fromObject,rootObject){const toObject={},fromPromptDatasetUri=getValueByPath(
-fromObject,["promptDatasetUri"]);fromPromptDatasetUri!=null&&setValueByPath(toObject,["promptDatasetUri"],fromPromptDatasetUri);
-const fromValidationDatasetUri=getValueByPath(fromObject,["validationDatasetUri"]);fromValidationDatasetUri!=null&&setValueByPath(
-toObject,["validationDatasetUri"],fromValidationDatasetUri);const fromBaseTeacherModel=getValueByPath(fromObject,["baseT\
-eacherModel"]);fromBaseTeacherModel!=null&&setValueByPath(toObject,["baseTeacherModel"],fromBaseTeacherModel);const fromTunedTeacherModelSource=getValueByPath(
-fromObject,["tunedTeacherModelSource"]);fromTunedTeacherModelSource!=null&&setValueByPath(toObject,["tunedTeacherModelSo\
-urce"],fromTunedTeacherModelSource);const fromHyperparameters=getValueByPath(fromObject,["hyperparameters"]);return fromHyperparameters!=
-null&&setValueByPath(toObject,["hyperparameters"],distillationHyperParametersFromVertex(fromHyperparameters)),toObject}function distillationSpecFromVertex(fromObject,rootObject){
-const toObject={},fromBaseTeacherModel=getValueByPath(fromObject,["baseTeacherModel"]);fromBaseTeacherModel!=null&&setValueByPath(
-toObject,["baseTeacherModel"],fromBaseTeacherModel);const fromHyperParameters=getValueByPath(fromObject,["hyperParameter\
-s"]);fromHyperParameters!=null&&setValueByPath(toObject,["hyperParameters"],distillationHyperParametersFromVertex(fromHyperParameters));
-const fromPipelineRootDirectory=getValueByPath(fromObject,["pipelineRootDirectory"]);fromPipelineRootDirectory!=null&&setValueByPath(
-toObject,["pipelineRootDirectory"],fromPipelineRootDirectory);const fromPromptDatasetUri=getValueByPath(fromObject,["pro\
-mptDatasetUri"]);fromPromptDatasetUri!=null&&setValueByPath(toObject,["promptDatasetUri"],fromPromptDatasetUri);const fromStudentModel=getValueByPath(
-fromObject,["studentModel"]);fromStudentModel!=null&&setValueByPath(toObject,["studentModel"],fromStudentModel);const fromTrainingDatasetUri=getValueByPath(
-fromObject,["trainingDatasetUri"]);fromTrainingDatasetUri!=null&&setValueByPath(toObject,["trainingDatasetUri"],fromTrainingDatasetUri);
-const fromTunedTeacherModelSource=getValueByPath(fromObject,["tunedTeacherModelSource"]);fromTunedTeacherModelSource!=null&&
-setValueByPath(toObject,["tunedTeacherModelSource"],fromTunedTeacherModelSource);const fromTuningMode=getValueByPath(fromObject,
-["tuningMode"]);fromTuningMode!=null&&setValueByPath(toObject,["tuningMode"],fromTuningMode);const fromValidationDatasetUri=getValueByPath(
-fromObject,["validationDatasetUri"]);return fromValidationDatasetUri!=null&&setValueByPath(toObject,["validationDatasetU\
-ri"],fromValidationDatasetUri),toObject}function functionResponsePartToVertex(fromObject,_rootObject){const toObject={},
-fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(toObject,["fileData"],fromFileData);
-const fromInlineData=getValueByPath(fromObject,["inlineData"]);if(fromInlineData!=null&&setValueByPath(toObject,["inline\
-Data"],fromInlineData),getValueByPath(fromObject,["mediaProcessing"])!==void 0)throw new Error("mediaProcessing paramete\
-r is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function functionResponseToVertex(fromObject,rootObject){
-const toObject={},fromId=getValueByPath(fromObject,["id"]);fromId!=null&&setValueByPath(toObject,["id"],fromId);const fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromParts=getValueByPath(fromObject,
-["parts"]);if(fromParts!=null){let transformedList=fromParts;Array.isArray(transformedList)&&(transformedList=transformedList.
-map(item=>functionResponsePartToVertex(item))),setValueByPath(toObject,["parts"],transformedList)}const fromResponse=getValueByPath(
-fromObject,["response"]);fromResponse!=null&&setValueByPath(toObject,["response"],fromResponse);const fromScheduling=getValueByPath(
-fromObject,["scheduling"]);if(fromScheduling!=null&&setValueByPath(toObject,["scheduling"],fromScheduling),getValueByPath(
-fromObject,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function generationConfigFromVertex(fromObject,_rootObject){
-const toObject={},fromModelSelectionConfig=getValueByPath(fromObject,["modelConfig"]);fromModelSelectionConfig!=null&&setValueByPath(
-toObject,["modelSelectionConfig"],fromModelSelectionConfig);const fromResponseJsonSchema=getValueByPath(fromObject,["res\
-ponseJsonSchema"]);fromResponseJsonSchema!=null&&setValueByPath(toObject,["responseJsonSchema"],fromResponseJsonSchema);
-const fromAudioTranscriptionConfig=getValueByPath(fromObject,["audioTranscriptionConfig"]);fromAudioTranscriptionConfig!=
-null&&setValueByPath(toObject,["audioTranscriptionConfig"],fromAudioTranscriptionConfig);const fromAudioTimestamp=getValueByPath(
-fromObject,["audioTimestamp"]);fromAudioTimestamp!=null&&setValueByPath(toObject,["audioTimestamp"],fromAudioTimestamp);
-const fromCandidateCount=getValueByPath(fromObject,["candidateCount"]);fromCandidateCount!=null&&setValueByPath(toObject,
-["candidateCount"],fromCandidateCount);const fromEnableAffectiveDialog=getValueByPath(fromObject,["enableAffectiveDialog"]);
-fromEnableAffectiveDialog!=null&&setValueByPath(toObject,["enableAffectiveDialog"],fromEnableAffectiveDialog);const fromFrequencyPenalty=getValueByPath(
-fromObject,["frequencyPenalty"]);fromFrequencyPenalty!=null&&setValueByPath(toObject,["frequencyPenalty"],fromFrequencyPenalty);
-const fromLogprobs=getValueByPath(fromObject,["logprobs"]);fromLogprobs!=null&&setValueByPath(toObject,["logprobs"],fromLogprobs);
-const fromMaxOutputTokens=getValueByPath(fromObject,["maxOutputTokens"]);fromMaxOutputTokens!=null&&setValueByPath(toObject,
-["maxOutputTokens"],fromMaxOutputTokens);const fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);fromMediaResolution!=
-null&&setValueByPath(toObject,["mediaResolution"],fromMediaResolution);const fromPresencePenalty=getValueByPath(fromObject,
-["presencePenalty"]);fromPresencePenalty!=null&&setValueByPath(toObject,["presencePenalty"],fromPresencePenalty);const fromResponseFormat=getValueByPath(
-fromObject,["responseFormat"]);if(fromResponseFormat!=null){let transformedList=fromResponseFormat;Array.isArray(transformedList)&&
-(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["responseFormat"],transformedList)}const fromResponseLogprobs=getValueByPath(
-fromObject,["responseLogprobs"]);fromResponseLogprobs!=null&&setValueByPath(toObject,["responseLogprobs"],fromResponseLogprobs);
-const fromResponseMimeType=getValueByPath(fromObject,["responseMimeType"]);fromResponseMimeType!=null&&setValueByPath(toObject,
-["responseMimeType"],fromResponseMimeType);const fromResponseModalities=getValueByPath(fromObject,["responseModalities"]);
-fromResponseModalities!=null&&setValueByPath(toObject,["responseModalities"],fromResponseModalities);const fromResponseSchema=getValueByPath(
-fromObject,["responseSchema"]);fromResponseSchema!=null&&setValueByPath(toObject,["responseSchema"],fromResponseSchema);
-const fromRoutingConfig=getValueByPath(fromObject,["routingConfig"]);fromRoutingConfig!=null&&setValueByPath(toObject,["\
-routingConfig"],fromRoutingConfig);const fromSeed=getValueByPath(fromObject,["seed"]);fromSeed!=null&&setValueByPath(toObject,
-["seed"],fromSeed);const fromSpeechConfig=getValueByPath(fromObject,["speechConfig"]);fromSpeechConfig!=null&&setValueByPath(
-toObject,["speechConfig"],fromSpeechConfig);const fromStopSequences=getValueByPath(fromObject,["stopSequences"]);fromStopSequences!=
-null&&setValueByPath(toObject,["stopSequences"],fromStopSequences);const fromTemperature=getValueByPath(fromObject,["tem\
-perature"]);fromTemperature!=null&&setValueByPath(toObject,["temperature"],fromTemperature);const fromThinkingConfig=getValueByPath(
-fromObject,["thinkingConfig"]);fromThinkingConfig!=null&&setValueByPath(toObject,["thinkingConfig"],fromThinkingConfig);
-const fromTopK=getValueByPath(fromObject,["topK"]);fromTopK!=null&&setValueByPath(toObject,["topK"],fromTopK);const fromTopP=getValueByPath(
-fromObject,["topP"]);fromTopP!=null&&setValueByPath(toObject,["topP"],fromTopP);const fromTranslationConfig=getValueByPath(
-fromObject,["translationConfig"]);return fromTranslationConfig!=null&&setValueByPath(toObject,["translationConfig"],fromTranslationConfig),
-toObject}function getTuningJobParametersToMldev(fromObject,_rootObject){const toObject={},fromName=getValueByPath(fromObject,
-["name"]);return fromName!=null&&setValueByPath(toObject,["_url","name"],fromName),toObject}function getTuningJobParametersToVertex(fromObject,_rootObject){
-const toObject={},fromName=getValueByPath(fromObject,["name"]);return fromName!=null&&setValueByPath(toObject,["_url","n\
-ame"],fromName),toObject}function listTuningJobsConfigToVertex(fromObject,parentObject,_rootObject){const toObject={},fromPageSize=getValueByPath(
-fromObject,["pageSize"]);parentObject!==void 0&&fromPageSize!=null&&setValueByPath(parentObject,["_query","pageSize"],fromPageSize);
-const fromPageToken=getValueByPath(fromObject,["pageToken"]);parentObject!==void 0&&fromPageToken!=null&&setValueByPath(
-parentObject,["_query","pageToken"],fromPageToken);const fromFilter=getValueByPath(fromObject,["filter"]);return parentObject!==
-void 0&&fromFilter!=null&&setValueByPath(parentObject,["_query","filter"],fromFilter),toObject}function listTuningJobsParametersToVertex(fromObject,rootObject){
-const toObject={},fromConfig=getValueByPath(fromObject,["config"]);return fromConfig!=null&&listTuningJobsConfigToVertex(
-fromConfig,toObject),toObject}function listTuningJobsResponseFromVertex(fromObject,rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromNextPageToken=getValueByPath(fromObject,["nextPageToken"]);fromNextPageToken!=null&&setValueByPath(toObject,["\
-nextPageToken"],fromNextPageToken);const fromTuningJobs=getValueByPath(fromObject,["tuningJobs"]);if(fromTuningJobs!=null){
-let transformedList=fromTuningJobs;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>tuningJobFromVertex(
-item))),setValueByPath(toObject,["tuningJobs"],transformedList)}return toObject}function mcpServerToVertex(fromObject,_rootObject){
-const toObject={};if(getValueByPath(fromObject,["name"])!==void 0)throw new Error("name parameter is only supported in G\
-emini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(fromObject,["streamableHttpT\
-ransport"])!==void 0)throw new Error("streamableHttpTransport parameter is only supported in Gemini Developer API mode, \
-not in Gemini Enterprise Agent Platform mode.");return toObject}function partToVertex(fromObject,rootObject){const toObject={},
-fromMediaResolution=getValueByPath(fromObject,["mediaResolution"]);if(fromMediaResolution!=null&&setValueByPath(toObject,
-["mediaResolution"],fromMediaResolution),getValueByPath(fromObject,["toolCall"])!==void 0)throw new Error("toolCall para\
-meter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(getValueByPath(
-fromObject,["toolResponse"])!==void 0)throw new Error("toolResponse parameter is only supported in Gemini Developer API \
-mode, not in Gemini Enterprise Agent Platform mode.");const fromAudioTranscription=getValueByPath(fromObject,["audioTran\
-scription"]);fromAudioTranscription!=null&&setValueByPath(toObject,["audioTranscription"],fromAudioTranscription);const fromCodeExecutionResult=getValueByPath(
-fromObject,["codeExecutionResult"]);fromCodeExecutionResult!=null&&setValueByPath(toObject,["codeExecutionResult"],fromCodeExecutionResult);
-const fromExecutableCode=getValueByPath(fromObject,["executableCode"]);fromExecutableCode!=null&&setValueByPath(toObject,
-["executableCode"],fromExecutableCode);const fromFileData=getValueByPath(fromObject,["fileData"]);fromFileData!=null&&setValueByPath(
-toObject,["fileData"],fromFileData);const fromFunctionCall=getValueByPath(fromObject,["functionCall"]);fromFunctionCall!=
-null&&setValueByPath(toObject,["functionCall"],fromFunctionCall);const fromFunctionResponse=getValueByPath(fromObject,["\
-functionResponse"]);fromFunctionResponse!=null&&setValueByPath(toObject,["functionResponse"],functionResponseToVertex(fromFunctionResponse));
-const fromInlineData=getValueByPath(fromObject,["inlineData"]);fromInlineData!=null&&setValueByPath(toObject,["inlineDat\
-a"],fromInlineData);const fromText=getValueByPath(fromObject,["text"]);fromText!=null&&setValueByPath(toObject,["text"],
-fromText);const fromThought=getValueByPath(fromObject,["thought"]);fromThought!=null&&setValueByPath(toObject,["thought"],
-fromThought);const fromThoughtSignature=getValueByPath(fromObject,["thoughtSignature"]);fromThoughtSignature!=null&&setValueByPath(
-toObject,["thoughtSignature"],fromThoughtSignature);const fromVideoMetadata=getValueByPath(fromObject,["videoMetadata"]);
-if(fromVideoMetadata!=null&&setValueByPath(toObject,["videoMetadata"],fromVideoMetadata),getValueByPath(fromObject,["par\
-tMetadata"])!==void 0)throw new Error("partMetadata parameter is only supported in Gemini Developer API mode, not in Gem\
-ini Enterprise Agent Platform mode.");const fromMediaProcessing=getValueByPath(fromObject,["mediaProcessing"]);fromMediaProcessing!=
-null&&setValueByPath(toObject,["mediaProcessing"],fromMediaProcessing);const fromSpeechMetadata=getValueByPath(fromObject,
-["speechMetadata"]);return fromSpeechMetadata!=null&&setValueByPath(toObject,["speechMetadata"],fromSpeechMetadata),toObject}
-function reinforcementTuningExampleToVertex(fromObject,rootObject){const toObject={},fromReferences=getValueByPath(fromObject,
-["references"]);fromReferences!=null&&setValueByPath(toObject,["references"],fromReferences);const fromContents=getValueByPath(
-fromObject,["contents"]);if(fromContents!=null){let transformedList=fromContents;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>contentToVertex(item))),setValueByPath(toObject,["contents"],transformedList)}const fromSystemInstruction=getValueByPath(
-fromObject,["systemInstruction"]);fromSystemInstruction!=null&&setValueByPath(toObject,["systemInstruction"],contentToVertex(
-fromSystemInstruction));const fromTools=getValueByPath(fromObject,["tools"]);if(fromTools!=null){let transformedList=fromTools;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>toolToVertex(item))),setValueByPath(toObject,
-["tools"],transformedList)}return toObject}function toolToVertex(fromObject,rootObject){const toObject={},fromRetrieval=getValueByPath(
-fromObject,["retrieval"]);fromRetrieval!=null&&setValueByPath(toObject,["retrieval"],fromRetrieval);const fromGoogleMaps=getValueByPath(
-fromObject,["googleMaps"]);fromGoogleMaps!=null&&setValueByPath(toObject,["googleMaps"],fromGoogleMaps);const fromMcpServers=getValueByPath(
-fromObject,["mcpServers"]);if(fromMcpServers!=null){let transformedList=fromMcpServers;Array.isArray(transformedList)&&(transformedList=
-transformedList.map(item=>mcpServerToVertex(item))),setValueByPath(toObject,["mcpServers"],transformedList)}const fromCodeExecution=getValueByPath(
-fromObject,["codeExecution"]);fromCodeExecution!=null&&setValueByPath(toObject,["codeExecution"],fromCodeExecution);const fromComputerUse=getValueByPath(
-fromObject,["computerUse"]);fromComputerUse!=null&&setValueByPath(toObject,["computerUse"],fromComputerUse);const fromEnterpriseWebSearch=getValueByPath(
-fromObject,["enterpriseWebSearch"]);fromEnterpriseWebSearch!=null&&setValueByPath(toObject,["enterpriseWebSearch"],fromEnterpriseWebSearch);
-const fromExaAiSearch=getValueByPath(fromObject,["exaAiSearch"]);fromExaAiSearch!=null&&setValueByPath(toObject,["exaAiS\
-earch"],fromExaAiSearch);const fromFunctionDeclarations=getValueByPath(fromObject,["functionDeclarations"]);if(fromFunctionDeclarations!=
-null){let transformedList=fromFunctionDeclarations;Array.isArray(transformedList)&&(transformedList=transformedList.map(
-item=>item)),setValueByPath(toObject,["functionDeclarations"],transformedList)}const fromGoogleSearch=getValueByPath(fromObject,
-["googleSearch"]);fromGoogleSearch!=null&&setValueByPath(toObject,["googleSearch"],fromGoogleSearch);const fromGoogleSearchRetrieval=getValueByPath(
-fromObject,["googleSearchRetrieval"]);fromGoogleSearchRetrieval!=null&&setValueByPath(toObject,["googleSearchRetrieval"],
-fromGoogleSearchRetrieval);const fromParallelAiSearch=getValueByPath(fromObject,["parallelAiSearch"]);fromParallelAiSearch!=
-null&&setValueByPath(toObject,["parallelAiSearch"],fromParallelAiSearch);const fromUrlContext=getValueByPath(fromObject,
-["urlContext"]);if(fromUrlContext!=null&&setValueByPath(toObject,["urlContext"],fromUrlContext),getValueByPath(fromObject,
-["fileSearch"])!==void 0)throw new Error("fileSearch parameter is only supported in Gemini Developer API mode, not in Ge\
-mini Enterprise Agent Platform mode.");return toObject}function tunedModelFromMldev(fromObject,_rootObject){const toObject={},
-fromModel=getValueByPath(fromObject,["name"]);fromModel!=null&&setValueByPath(toObject,["model"],fromModel);const fromEndpoint=getValueByPath(
-fromObject,["name"]);return fromEndpoint!=null&&setValueByPath(toObject,["endpoint"],fromEndpoint),toObject}function tuningDatasetToMldev(fromObject,_rootObject){
-const toObject={};if(getValueByPath(fromObject,["gcsUri"])!==void 0)throw new Error("gcsUri parameter is only supported \
-in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(getValueByPath(fromObject,["vertexDatas\
-etResource"])!==void 0)throw new Error("vertexDatasetResource parameter is only supported in Gemini Enterprise Agent Pla\
-tform mode, not in Gemini Developer API mode.");const fromExamples=getValueByPath(fromObject,["examples"]);if(fromExamples!=
-null){let transformedList=fromExamples;Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),
-setValueByPath(toObject,["examples","examples"],transformedList)}return toObject}function tuningDatasetToVertex(fromObject,parentObject,rootObject){
-const toObject={};let discriminatorGcsUri=getValueByPath(rootObject,["config","method"]);if(discriminatorGcsUri===void 0&&
-(discriminatorGcsUri="SUPERVISED_FINE_TUNING"),discriminatorGcsUri==="SUPERVISED_FINE_TUNING"){const fromGcsUri=getValueByPath(
-fromObject,["gcsUri"]);parentObject!==void 0&&fromGcsUri!=null&&setValueByPath(parentObject,["supervisedTuningSpec","tra\
-iningDatasetUri"],fromGcsUri)}else if(discriminatorGcsUri==="PREFERENCE_TUNING"){const fromGcsUri=getValueByPath(fromObject,
-["gcsUri"]);parentObject!==void 0&&fromGcsUri!=null&&setValueByPath(parentObject,["preferenceOptimizationSpec","training\
-DatasetUri"],fromGcsUri)}else if(discriminatorGcsUri==="DISTILLATION"){const fromGcsUri=getValueByPath(fromObject,["gcsU\
-ri"]);parentObject!==void 0&&fromGcsUri!=null&&setValueByPath(parentObject,["distillationSpec","promptDatasetUri"],fromGcsUri)}else if(discriminatorGcsUri===
-"REINFORCEMENT_TUNING"){const fromGcsUri=getValueByPath(fromObject,["gcsUri"]);parentObject!==void 0&&fromGcsUri!=null&&
-setValueByPath(parentObject,["reinforcementTuningSpec","trainingDatasetUri"],fromGcsUri)}let discriminatorVertexDatasetResource=getValueByPath(
-rootObject,["config","method"]);if(discriminatorVertexDatasetResource===void 0&&(discriminatorVertexDatasetResource="SUP\
-ERVISED_FINE_TUNING"),discriminatorVertexDatasetResource==="SUPERVISED_FINE_TUNING"){const fromVertexDatasetResource=getValueByPath(
-fromObject,["vertexDatasetResource"]);parentObject!==void 0&&fromVertexDatasetResource!=null&&setValueByPath(parentObject,
-["supervisedTuningSpec","trainingDatasetUri"],fromVertexDatasetResource)}else if(discriminatorVertexDatasetResource==="P\
-REFERENCE_TUNING"){const fromVertexDatasetResource=getValueByPath(fromObject,["vertexDatasetResource"]);parentObject!==void 0&&
-fromVertexDatasetResource!=null&&setValueByPath(parentObject,["preferenceOptimizationSpec","trainingDatasetUri"],fromVertexDatasetResource)}else if(discriminatorVertexDatasetResource===
-"DISTILLATION"){const fromVertexDatasetResource=getValueByPath(fromObject,["vertexDatasetResource"]);parentObject!==void 0&&
-fromVertexDatasetResource!=null&&setValueByPath(parentObject,["distillationSpec","promptDatasetUri"],fromVertexDatasetResource)}else if(discriminatorVertexDatasetResource===
-"REINFORCEMENT_TUNING"){const fromVertexDatasetResource=getValueByPath(fromObject,["vertexDatasetResource"]);parentObject!==
-void 0&&fromVertexDatasetResource!=null&&setValueByPath(parentObject,["reinforcementTuningSpec","trainingDatasetUri"],fromVertexDatasetResource)}
-if(getValueByPath(fromObject,["examples"])!==void 0)throw new Error("examples parameter is only supported in Gemini Deve\
-loper API mode, not in Gemini Enterprise Agent Platform mode.");return toObject}function tuningJobFromMldev(fromObject,rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(
-toObject,["name"],fromName);const fromState=getValueByPath(fromObject,["state"]);fromState!=null&&setValueByPath(toObject,
-["state"],tTuningJobStatus(fromState));const fromCreateTime=getValueByPath(fromObject,["createTime"]);fromCreateTime!=null&&
-setValueByPath(toObject,["createTime"],fromCreateTime);const fromStartTime=getValueByPath(fromObject,["tuningTask","star\
-tTime"]);fromStartTime!=null&&setValueByPath(toObject,["startTime"],fromStartTime);const fromEndTime=getValueByPath(fromObject,
-["tuningTask","completeTime"]);fromEndTime!=null&&setValueByPath(toObject,["endTime"],fromEndTime);const fromUpdateTime=getValueByPath(
-fromObject,["updateTime"]);fromUpdateTime!=null&&setValueByPath(toObject,["updateTime"],fromUpdateTime);const fromDescription=getValueByPath(
-fromObject,["description"]);fromDescription!=null&&setValueByPath(toObject,["description"],fromDescription);const fromBaseModel=getValueByPath(
-fromObject,["baseModel"]);fromBaseModel!=null&&setValueByPath(toObject,["baseModel"],fromBaseModel);const fromTunedModel=getValueByPath(
-fromObject,["_self"]);return fromTunedModel!=null&&setValueByPath(toObject,["tunedModel"],tunedModelFromMldev(fromTunedModel)),
-toObject}function tuningJobFromVertex(fromObject,rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,
-["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromName=getValueByPath(
-fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromState=getValueByPath(fromObject,
-["state"]);fromState!=null&&setValueByPath(toObject,["state"],tTuningJobStatus(fromState));const fromCreateTime=getValueByPath(
-fromObject,["createTime"]);fromCreateTime!=null&&setValueByPath(toObject,["createTime"],fromCreateTime);const fromStartTime=getValueByPath(
-fromObject,["startTime"]);fromStartTime!=null&&setValueByPath(toObject,["startTime"],fromStartTime);const fromEndTime=getValueByPath(
-fromObject,["endTime"]);fromEndTime!=null&&setValueByPath(toObject,["endTime"],fromEndTime);const fromUpdateTime=getValueByPath(
-fromObject,["updateTime"]);fromUpdateTime!=null&&setValueByPath(toObject,["updateTime"],fromUpdateTime);const fromError=getValueByPath(
-fromObject,["error"]);fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromDescription=getValueByPath(
-fromObject,["description"]);fromDescription!=null&&setValueByPath(toObject,["description"],fromDescription);const fromBaseModel=getValueByPath(
-fromObject,["baseModel"]);fromBaseModel!=null&&setValueByPath(toObject,["baseModel"],fromBaseModel);const fromTunedModel=getValueByPath(
-fromObject,["tunedModel"]);fromTunedModel!=null&&setValueByPath(toObject,["tunedModel"],fromTunedModel);const fromPreTunedModel=getValueByPath(
-fromObject,["preTunedModel"]);fromPreTunedModel!=null&&setValueByPath(toObject,["preTunedModel"],fromPreTunedModel);const fromSupervisedTuningSpec=getValueByPath(
-fromObject,["supervisedTuningSpec"]);fromSupervisedTuningSpec!=null&&setValueByPath(toObject,["supervisedTuningSpec"],fromSupervisedTuningSpec);
-const fromPreferenceOptimizationSpec=getValueByPath(fromObject,["preferenceOptimizationSpec"]);fromPreferenceOptimizationSpec!=
-null&&setValueByPath(toObject,["preferenceOptimizationSpec"],fromPreferenceOptimizationSpec);const fromDistillationSamplingSpec=getValueByPath(
-fromObject,["distillationSamplingSpec"]);fromDistillationSamplingSpec!=null&&setValueByPath(toObject,["distillationSampl\
-ingSpec"],distillationSamplingSpecFromVertex(fromDistillationSamplingSpec));const fromDistillationSpec=getValueByPath(fromObject,
-["distillationSpec"]);fromDistillationSpec!=null&&setValueByPath(toObject,["distillationSpec"],distillationSpecFromVertex(
-fromDistillationSpec));const fromReinforcementTuningSpec=getValueByPath(fromObject,["reinforcementTuningSpec"]);fromReinforcementTuningSpec!=
-null&&setValueByPath(toObject,["reinforcementTuningSpec"],fromReinforcementTuningSpec);const fromTuningDataStats=getValueByPath(
-fromObject,["tuningDataStats"]);fromTuningDataStats!=null&&setValueByPath(toObject,["tuningDataStats"],fromTuningDataStats);
-const fromEncryptionSpec=getValueByPath(fromObject,["encryptionSpec"]);fromEncryptionSpec!=null&&setValueByPath(toObject,
-["encryptionSpec"],fromEncryptionSpec);const fromPartnerModelTuningSpec=getValueByPath(fromObject,["partnerModelTuningSp\
-ec"]);fromPartnerModelTuningSpec!=null&&setValueByPath(toObject,["partnerModelTuningSpec"],fromPartnerModelTuningSpec);const fromCustomBaseModel=getValueByPath(
-fromObject,["customBaseModel"]);fromCustomBaseModel!=null&&setValueByPath(toObject,["customBaseModel"],fromCustomBaseModel);
-const fromEvaluateDatasetRuns=getValueByPath(fromObject,["evaluateDatasetRuns"]);if(fromEvaluateDatasetRuns!=null){let transformedList=fromEvaluateDatasetRuns;
-Array.isArray(transformedList)&&(transformedList=transformedList.map(item=>item)),setValueByPath(toObject,["evaluateData\
-setRuns"],transformedList)}const fromExperiment=getValueByPath(fromObject,["experiment"]);fromExperiment!=null&&setValueByPath(
-toObject,["experiment"],fromExperiment);const fromFullFineTuningSpec=getValueByPath(fromObject,["fullFineTuningSpec"]);fromFullFineTuningSpec!=
-null&&setValueByPath(toObject,["fullFineTuningSpec"],fromFullFineTuningSpec);const fromLabels=getValueByPath(fromObject,
-["labels"]);fromLabels!=null&&setValueByPath(toObject,["labels"],fromLabels);const fromOutputUri=getValueByPath(fromObject,
-["outputUri"]);fromOutputUri!=null&&setValueByPath(toObject,["outputUri"],fromOutputUri);const fromPipelineJob=getValueByPath(
-fromObject,["pipelineJob"]);fromPipelineJob!=null&&setValueByPath(toObject,["pipelineJob"],fromPipelineJob);const fromServiceAccount=getValueByPath(
-fromObject,["serviceAccount"]);fromServiceAccount!=null&&setValueByPath(toObject,["serviceAccount"],fromServiceAccount);
-const fromTunedModelDisplayName=getValueByPath(fromObject,["tunedModelDisplayName"]);fromTunedModelDisplayName!=null&&setValueByPath(
-toObject,["tunedModelDisplayName"],fromTunedModelDisplayName);const fromTuningJobMetadata=getValueByPath(fromObject,["tu\
-ningJobMetadata"]);fromTuningJobMetadata!=null&&setValueByPath(toObject,["tuningJobMetadata"],fromTuningJobMetadata);const fromTuningJobState=getValueByPath(
-fromObject,["tuningJobState"]);fromTuningJobState!=null&&setValueByPath(toObject,["tuningJobState"],fromTuningJobState);
-const fromVeoLoraTuningSpec=getValueByPath(fromObject,["veoLoraTuningSpec"]);fromVeoLoraTuningSpec!=null&&setValueByPath(
-toObject,["veoLoraTuningSpec"],fromVeoLoraTuningSpec);const fromVeoTuningSpec=getValueByPath(fromObject,["veoTuningSpec"]);
-fromVeoTuningSpec!=null&&setValueByPath(toObject,["veoTuningSpec"],fromVeoTuningSpec);const fromGcsMetricsUri=getValueByPath(
-fromObject,["gcsMetricsUri"]);return fromGcsMetricsUri!=null&&setValueByPath(toObject,["gcsMetricsUri"],fromGcsMetricsUri),
-toObject}function tuningOperationFromMldev(fromObject,_rootObject){const toObject={},fromSdkHttpResponse=getValueByPath(
-fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(toObject,["sdkHttpResponse"],fromSdkHttpResponse);
-const fromName=getValueByPath(fromObject,["name"]);fromName!=null&&setValueByPath(toObject,["name"],fromName);const fromMetadata=getValueByPath(
-fromObject,["metadata"]);fromMetadata!=null&&setValueByPath(toObject,["metadata"],fromMetadata);const fromDone=getValueByPath(
-fromObject,["done"]);fromDone!=null&&setValueByPath(toObject,["done"],fromDone);const fromError=getValueByPath(fromObject,
-["error"]);return fromError!=null&&setValueByPath(toObject,["error"],fromError),toObject}function tuningValidationDatasetToVertex(fromObject,_rootObject){
-const toObject={},fromGcsUri=getValueByPath(fromObject,["gcsUri"]);fromGcsUri!=null&&setValueByPath(toObject,["validatio\
-nDatasetUri"],fromGcsUri);const fromVertexDatasetResource=getValueByPath(fromObject,["vertexDatasetResource"]);return fromVertexDatasetResource!=
-null&&setValueByPath(toObject,["validationDatasetUri"],fromVertexDatasetResource),toObject}function validateRewardParametersToVertex(fromObject,rootObject){
-const toObject={},fromParent=getValueByPath(fromObject,["parent"]);fromParent!=null&&setValueByPath(toObject,["_url","pa\
-rent"],fromParent);const fromSampleResponse=getValueByPath(fromObject,["sampleResponse"]);fromSampleResponse!=null&&setValueByPath(
-toObject,["sampleResponse"],contentToVertex(fromSampleResponse));const fromExample=getValueByPath(fromObject,["example"]);
-fromExample!=null&&setValueByPath(toObject,["example"],reinforcementTuningExampleToVertex(fromExample));const fromSingleRewardConfig=getValueByPath(
-fromObject,["singleRewardConfig"]);fromSingleRewardConfig!=null&&setValueByPath(toObject,["singleRewardConfig"],fromSingleRewardConfig);
-const fromCompositeRewardConfig=getValueByPath(fromObject,["compositeRewardConfig"]);return fromCompositeRewardConfig!=null&&
-setValueByPath(toObject,["compositeRewardConfig"],fromCompositeRewardConfig),toObject}function validateRewardResponseFromVertex(fromObject,_rootObject){
-const toObject={},fromSdkHttpResponse=getValueByPath(fromObject,["sdkHttpResponse"]);fromSdkHttpResponse!=null&&setValueByPath(
-toObject,["sdkHttpResponse"],fromSdkHttpResponse);const fromOverallReward=getValueByPath(fromObject,["overallReward"]);fromOverallReward!=
-null&&setValueByPath(toObject,["overallReward"],fromOverallReward);const fromError=getValueByPath(fromObject,["error"]);
-fromError!=null&&setValueByPath(toObject,["error"],fromError);const fromRewardInfoDetails=getValueByPath(fromObject,["re\
-wardInfoDetails"]);return fromRewardInfoDetails!=null&&setValueByPath(toObject,["rewardInfoDetails"],fromRewardInfoDetails),
-toObject}var Tunings=class extends BaseModule{constructor(apiClient){super(),this.apiClient=apiClient,this.list=async(params={})=>new Pager(
-PagedItem.PAGED_ITEM_TUNING_JOBS,x=>this.listInternal(x),await this.listInternal(params),params),this.get=async params=>await this.
-getInternal(params),this.tune=async params=>{var _a2;if(this.apiClient.isVertexAI())if(params.baseModel.startsWith("proj\
-ects/")){const preTunedModel={tunedModelName:params.baseModel};!((_a2=params.config)===null||_a2===void 0)&&_a2.preTunedModelCheckpointId&&
-(preTunedModel.checkpointId=params.config.preTunedModelCheckpointId);const paramsPrivate=Object.assign(Object.assign({},
-params),{preTunedModel});return paramsPrivate.baseModel=void 0,await this.tuneInternal(paramsPrivate)}else{const paramsPrivate=Object.
-assign({},params);return await this.tuneInternal(paramsPrivate)}else{const paramsPrivate=Object.assign({},params),operation=await this.
-tuneMldevInternal(paramsPrivate);let tunedModelName="";return operation.metadata!==void 0&&operation.metadata.tunedModel!==
-void 0?tunedModelName=operation.metadata.tunedModel:operation.name!==void 0&&operation.name.includes("/operations/")&&(tunedModelName=
-operation.name.split("/operations/")[0]),{name:tunedModelName,state:JobState.JOB_STATE_QUEUED}}}}async getInternal(params){
-var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){const body=getTuningJobParametersToVertex(
-params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===
-void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>tuningJobFromVertex(apiResponse))}else{const body=getTuningJobParametersToMldev(
-params);return path=formatMap("{name}",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.
-apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_c=params.config)===null||_c===
-void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>tuningJobFromMldev(apiResponse))}}async listInternal(params){var _a2,_b;let response,
-path="",queryParams={};if(this.apiClient.isVertexAI()){const body=listTuningJobsParametersToVertex(params);return path=formatMap(
-"tuningJobs",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,
-queryParams,body:JSON.stringify(body),httpMethod:"GET",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,
-abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{
-const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(
-apiResponse=>{const resp=listTuningJobsResponseFromVertex(apiResponse),typedResp=new ListTuningJobsResponse;return Object.
-assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enterprise Agent Pl\
-atform (previously known as Vertex AI).")}async cancel(params){var _a2,_b,_c,_d;let response,path="",queryParams={};if(this.
-apiClient.isVertexAI()){const body=cancelTuningJobParametersToVertex(params);return path=formatMap("{name}:cancel",body.
-_url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.
-stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=
-params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;
-return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>{const resp=cancelTuningJobResponseFromVertex(
-apiResponse),typedResp=new CancelTuningJobResponse;return Object.assign(typedResp,resp),typedResp})}else{const body=cancelTuningJobParametersToMldev(
-params);return path=formatMap("{name}:cancel",body._url),queryParams=body._query,delete body._url,delete body._query,response=
-this.apiClient.request({path,queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_c=params.config)===null||
-_c===void 0?void 0:_c.httpOptions,abortSignal:(_d=params.config)===null||_d===void 0?void 0:_d.abortSignal}).then(httpResponse=>httpResponse.
-json().then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},
-response2})),response.then(apiResponse=>{const resp=cancelTuningJobResponseFromMldev(apiResponse),typedResp=new CancelTuningJobResponse;
-return Object.assign(typedResp,resp),typedResp})}}async tuneInternal(params){var _a2,_b;let response,path="",queryParams={};
-if(this.apiClient.isVertexAI()){const body=createTuningJobParametersPrivateToVertex(params,params);return path=formatMap(
-"tuningJobs",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,
-queryParams,body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.
-httpOptions,abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().
-then(jsonResponse=>{const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),
-response.then(apiResponse=>tuningJobFromVertex(apiResponse))}else throw new Error("This method is only supported by the \
-Gemini Enterprise Agent Platform (previously known as Vertex AI).")}async tuneMldevInternal(params){var _a2,_b;let response,
-path="",queryParams={};if(this.apiClient.isVertexAI())throw new Error("This method is only supported by the Gemini Devel\
-oper API.");{const body=createTuningJobParametersPrivateToMldev(params);return path=formatMap("tunedModels",body._url),queryParams=
-body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,body:JSON.stringify(body),
-httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,abortSignal:(_b=params.config)===
-null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{const response2=jsonResponse;
-return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(apiResponse=>tuningOperationFromMldev(
-apiResponse))}}async validateReward(params){var _a2,_b;let response,path="",queryParams={};if(this.apiClient.isVertexAI()){
-const body=validateRewardParametersToVertex(params);return path=formatMap("{parent}/tuningJobs:validateReinforcementTuni\
-ngReward",body._url),queryParams=body._query,delete body._url,delete body._query,response=this.apiClient.request({path,queryParams,
-body:JSON.stringify(body),httpMethod:"POST",httpOptions:(_a2=params.config)===null||_a2===void 0?void 0:_a2.httpOptions,
-abortSignal:(_b=params.config)===null||_b===void 0?void 0:_b.abortSignal}).then(httpResponse=>httpResponse.json().then(jsonResponse=>{
-const response2=jsonResponse;return response2.sdkHttpResponse={headers:httpResponse.headers},response2})),response.then(
-apiResponse=>{const resp=validateRewardResponseFromVertex(apiResponse),typedResp=new ValidateRewardResponse;return Object.
-assign(typedResp,resp),typedResp})}else throw new Error("This method is only supported by the Gemini Enterprise Agent Pl\
-atform (previously known as Vertex AI).")}},BrowserDownloader=class{async download(_params,_apiClient){throw new Error("\
-Download to file is not supported in the browser, please use a browser compliant download like an <a> tag.")}},MAX_CHUNK_SIZE=1024*
-1024*8,MAX_RETRY_COUNT=3,INITIAL_RETRY_DELAY_MS=1e3,DELAY_MULTIPLIER=2,X_GOOG_UPLOAD_STATUS_HEADER_FIELD="x-goog-upload-\
-status";async function uploadBlob(file,uploadUrl,apiClient,httpOptions){var _a2;const response=await uploadBlobInternal(
-file,uploadUrl,apiClient,httpOptions),responseJson=await response?.json();if(((_a2=response?.headers)===null||_a2===void 0?
-void 0:_a2[X_GOOG_UPLOAD_STATUS_HEADER_FIELD])!=="final")throw new Error("Failed to upload file: Upload status is not fi\
-nalized.");return responseJson.file}async function uploadBlobToFileSearchStore(file,uploadUrl,apiClient,httpOptions){var _a2;
-const response=await uploadBlobInternal(file,uploadUrl,apiClient,httpOptions),responseJson=await response?.json();if(((_a2=
-response?.headers)===null||_a2===void 0?void 0:_a2[X_GOOG_UPLOAD_STATUS_HEADER_FIELD])!=="final")throw new Error("Failed\
- to upload file: Upload status is not finalized.");const resp=uploadToFileSearchStoreOperationFromMldev(responseJson),typedResp=new UploadToFileSearchStoreOperation;
-return Object.assign(typedResp,resp),typedResp}async function uploadBlobInternal(file,uploadUrl,apiClient,httpOptions){var _a2,
-_b,_c;let finalUrl=uploadUrl;const effectiveBaseUrl=httpOptions?.baseUrl||((_a2=apiClient.clientOptions.httpOptions)===null||
-_a2===void 0?void 0:_a2.baseUrl);if(effectiveBaseUrl){const baseUri=new URL(effectiveBaseUrl),uploadUri=new URL(uploadUrl);
-uploadUri.protocol=baseUri.protocol,uploadUri.host=baseUri.host,uploadUri.port=baseUri.port,finalUrl=uploadUri.toString()}
-let fileSize=0,offset=0,response=new HttpResponse(new Response),uploadCommand="upload";for(fileSize=file.size;offset<fileSize;){
-const chunkSize=Math.min(MAX_CHUNK_SIZE,fileSize-offset),chunk=file.slice(offset,offset+chunkSize);offset+chunkSize>=fileSize&&
-(uploadCommand+=", finalize");let retryCount=0,currentDelayMs=INITIAL_RETRY_DELAY_MS;for(;retryCount<MAX_RETRY_COUNT;){const mergedHeaders=Object.
-assign(Object.assign({},httpOptions?.headers||{}),{"X-Goog-Upload-Command":uploadCommand,"X-Goog-Upload-Offset":String(offset)});
-if(response=await apiClient.request({path:"",body:chunk,httpMethod:"POST",httpOptions:Object.assign(Object.assign({},httpOptions),
-{apiVersion:"",baseUrl:finalUrl,headers:mergedHeaders})}),!((_b=response?.headers)===null||_b===void 0)&&_b[X_GOOG_UPLOAD_STATUS_HEADER_FIELD])
-break;retryCount++,await sleep(currentDelayMs),currentDelayMs=currentDelayMs*DELAY_MULTIPLIER}if(offset+=chunkSize,((_c=
-response?.headers)===null||_c===void 0?void 0:_c[X_GOOG_UPLOAD_STATUS_HEADER_FIELD])!=="active")break;if(fileSize<=offset)
-throw new Error("All content has been uploaded, but the upload status is not finalized.")}return response}async function getBlobStat(file){
-return{size:file.size,type:file.type}}function sleep(ms){return new Promise(resolvePromise=>setTimeout(resolvePromise,ms))}
-var BrowserUploader=class{async upload(file,uploadUrl,apiClient,httpOptions){if(typeof file=="string")throw new Error("F\
-ile path is not supported in browser uploader.");return await uploadBlob(file,uploadUrl,apiClient,httpOptions)}async uploadToFileSearchStore(file,uploadUrl,apiClient,httpOptions){
-if(typeof file=="string")throw new Error("File path is not supported in browser uploader.");return await uploadBlobToFileSearchStore(
-file,uploadUrl,apiClient,httpOptions)}async stat(file){if(typeof file=="string")throw new Error("File path is not suppor\
-ted in browser uploader.");return await getBlobStat(file)}},BrowserWebSocketFactory=class{constructor(){this.supportsHeaders=
-!1}create(url,headers,callbacks){return new BrowserWebSocket(url,headers,callbacks)}},BrowserWebSocket=class{constructor(url,headers,callbacks){
-this.url=url,this.headers=headers,this.callbacks=callbacks}connect(){this.ws=new WebSocket(this.url),this.ws.onopen=this.
-callbacks.onopen,this.ws.onerror=this.callbacks.onerror,this.ws.onclose=this.callbacks.onclose,this.ws.onmessage=this.callbacks.
-onmessage}send(message){if(this.ws===void 0)throw new Error("WebSocket is not connected");this.ws.send(message)}close(){
-if(this.ws===void 0)throw new Error("WebSocket is not connected");this.ws.close()}},GOOGLE_API_KEY_HEADER="x-goog-api-ke\
-y",WebAuth=class{constructor(apiKey){this.apiKey=apiKey}async addAuthHeaders(headers,url){if(headers.get(GOOGLE_API_KEY_HEADER)===
-null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live API.");
-if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");headers.append(GOOGLE_API_KEY_HEADER,
-this.apiKey)}}},LANGUAGE_LABEL_PREFIX="gl-node/",GoogleGenAI2=class{getNextGenClient(){const httpOpts=this.httpOptions;return this.
-_nextGenClient===void 0&&(this._nextGenClient=buildGoogleGenAIClient(this.apiClient,{timeout_ms:httpOpts?.timeout})),httpOpts?.
-extraBody&&console.warn("GoogleGenAI: Client level httpOptions.extraBody is not supported by the Gemini NextGen client a\
-nd will be ignored."),this._nextGenClient}get interactions(){return this._interactions!==void 0?this._interactions:(this.
-_interactions=new GeminiNextGenInteractions(this.apiClient,new BrowserWebSocketFactory),this._interactions)}get webhooks(){
-return this._webhooks!==void 0?this._webhooks:(this._webhooks=new GeminiNextGenWebhooks(this.apiClient),this._webhooks)}get agents(){
-return this._agents!==void 0?this._agents:(console.warn("GoogleGenAI.agents: Agents usage is experimental and may change\
- in future versions."),this._agents=new GeminiNextGenAgents(this.apiClient),this._agents)}get triggers(){return this._triggers!==
-void 0?this._triggers:(console.warn("GoogleGenAI.triggers: Triggers usage is experimental and may change in future versi\
-ons."),this._triggers=new GeminiNextGenTriggers(this.apiClient),this._triggers)}get environments(){return this._environments!==
-void 0?this._environments:(console.warn("GoogleGenAI.environments: Environments usage is experimental and may change in \
-future versions."),this._environments=new GeminiNextGenEnvironments(this.apiClient),this._environments)}get credentials(){
-return this._credentials!==void 0?this._credentials:(console.warn("GoogleGenAI.credentials: Credentials usage is experim\
-ental and may change in future versions."),this._credentials=new GeminiNextGenCredentials(this.apiClient),this._credentials)}get voices(){
-return this._voices!==void 0?this._voices:(this._voices=new GeminiNextGenVoices(this.apiClient),this._voices)}constructor(options={}){
-var _a2;if(options.apiKey==null)throw new Error("An API Key must be set when running in a browser");if(options.project||
-options.location)throw new Error("Vertex AI project based authentication is not supported on browser runtimes. Please do\
- not provide a project or location.");this.vertexai=(_a2=options.vertexai)!==null&&_a2!==void 0?_a2:!1,this.apiKey=options.
-apiKey;const baseUrl=getBaseUrl(options.httpOptions,options.vertexai,void 0,void 0);baseUrl&&(options.httpOptions?options.
-httpOptions.baseUrl=baseUrl:options.httpOptions={baseUrl}),this.apiVersion=options.apiVersion,this.httpOptions=options.httpOptions;
-const auth=new WebAuth(this.apiKey);this.apiClient=new ApiClient({auth,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.
-vertexai,httpOptions:this.httpOptions,userAgentExtra:LANGUAGE_LABEL_PREFIX+"web",uploader:new BrowserUploader,downloader:new BrowserDownloader}),
-this.models=new Models(this.apiClient),this.live=new Live(this.apiClient,auth,new BrowserWebSocketFactory),this.batches=
-new Batches(this.apiClient),this.chats=new Chats(this.models,this.apiClient),this.caches=new Caches(this.apiClient),this.
-files=new Files$1(this.apiClient),this.operations=new Operations(this.apiClient),this.authTokens=new Tokens(this.apiClient),
-this.tunings=new Tunings(this.apiClient),this.fileSearchStores=new FileSearchStores(this.apiClient)}};export{GoogleGenAI2 as GoogleGenAI};
+`];for(;;){let{done:c,value:p}=yield C(i.read());if(c){if(s.trim().length>0)throw new Error("Incomplete JSON segment at \
+the end");break}let m=r.decode(p,{stream:!0});kt(m),s+=m;let _=-1,h=0;for(;;){_=-1,h=0;for(let v of d){let E=s.indexOf(v);
+E!==-1&&(_===-1||E<_)&&(_=E,h=v.length)}if(_===-1)break;let g=s.substring(0,_);s=s.substring(_+h);let y=g.trim();if(y.startsWith(
+u)){let v=y.substring(u.length).trim();kt(v);try{let E=new Response(v,{headers:n?.headers,status:n?.status,statusText:n?.
+statusText});yield yield C(new j(E))}catch(E){throw new Error(`exception parsing stream chunk ${v}. ${E}`)}}}}}finally{i.
+releaseLock()}},"processStreamResponse_1"))}async apiCall(n,t,o,i,r,s){var u,d,c,p,m,_;let h=s??fetch,g=(u=o?.httpStatusCodes)!==
+null&&u!==void 0?u:bi,y=f(async()=>{let T=xi(i,r),I;try{I=await h(n,Object.assign(Object.assign({},t),{signal:T.signal}))}catch(P){
+throw T.dispose(),P}if(!o||I.ok||!g.includes(I.status))return I;try{await we(I)}finally{T.dispose()}return I},"runFetch");
+if(!o)return y();let v=Math.max(1,(d=o.attempts)!==null&&d!==void 0?d:Gi),E=Math.round(((c=o.initialDelay)!==null&&c!==void 0?
+c:Ui)*1e3),A=Math.max(E,Math.round(((p=o.maxDelay)!==null&&p!==void 0?p:Li)*1e3));return(0,Ht.default)(y,{retries:v-1,factor:(m=
+o.expBase)!==null&&m!==void 0?m:qi,minTimeout:E,maxTimeout:A,randomize:((_=o.jitter)!==null&&_!==void 0?_:Fi)>0,onFailedAttempt:f(
+T=>{var I;if(r?.aborted)throw(I=T.error)!==null&&I!==void 0?I:T},"onFailedAttempt")})}getDefaultHeaders(){let n={},t=Ri+
+" "+this.clientOptions.userAgentExtra;return n[Ai]=t,n[Fe]=t,n[Ci]="application/json",n}async getHeadersInternal(n,t){let o=new Headers;
+if(n&&n.headers)for(let[i,r]of Object.entries(n.headers))o.append(i,r);return n?.timeout&&n.timeout>0&&o.append(Ii,String(
+Math.ceil(n.timeout/1e3))),await this.clientOptions.auth.addAuthHeaders(o,t),o}getFileName(n){var t;let o="";return typeof n==
+"string"&&(o=n.replace(/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}async uploadFile(n,t){var o;
+let i={};t!=null&&(i.mimeType=t.mimeType,i.name=t.name,i.displayName=t.displayName),i.name&&!i.name.startsWith("files/")&&
+(i.name=`files/${i.name}`);let r=this.clientOptions.uploader,s=await r.stat(n);i.sizeBytes=String(s.size);let u=(o=t?.mimeType)!==
+null&&o!==void 0?o:s.type;if(u===void 0||u==="")throw new Error("Can not determine mimeType. Please provide mimeType in \
+the config.");i.mimeType=u;let d={file:i},c=this.getFileName(n),p=await this.fetchUploadUrl("upload/{api_version}/files",
+i.sizeBytes,i.mimeType,c,d,t?.httpOptions);return r.upload(n,p,this)}async uploadFileToFileSearchStore(n,t,o){var i;let r=this.
+clientOptions.uploader,s=await r.stat(t),u=String(s.size),d=(i=o?.mimeType)!==null&&i!==void 0?i:s.type;if(d===void 0||d===
+"")throw new Error("Can not determine mimeType. Please provide mimeType in the config.");let c=`upload/{api_version}/${n}\
+:uploadToFileSearchStore`,p=this.getFileName(t),m={};o!=null&&Ti(o,m);let _=await this.fetchUploadUrl(c,u,d,p,m,o?.httpOptions);
+return r.uploadToFileSearchStore(t,_,this)}async downloadFile(n){await this.clientOptions.downloader.download(n,this)}async fetchUploadUrl(n,t,o,i,r,s){
+var u;let d=Object.assign(Object.assign({},s),{headers:Object.assign(Object.assign(Object.assign({},s?.headers),{"Conten\
+t-Type":"application/json","X-Goog-Upload-Protocol":"resumable","X-Goog-Upload-Command":"start","X-Goog-Upload-Header-Co\
+ntent-Length":`${t}`,"X-Goog-Upload-Header-Content-Type":`${o}`}),i?{"X-Goog-Upload-File-Name":i}:{})}),c=await this.request(
+{path:n,body:JSON.stringify(r),httpMethod:"POST",httpOptions:d});if(!c||!c?.headers)throw new Error("Server did not retu\
+rn an HttpResponse or the returned HttpResponse did not have headers.");let p=(u=c?.headers)===null||u===void 0?void 0:u["\
+x-goog-upload-url"];if(p===void 0)throw new Error("Failed to get upload url. Server did not return the x-google-upload-u\
+rl in the headers");return p}};function kt(e){try{let n=JSON.parse(e);if(n!==null&&typeof n=="object"&&"error"in n&&n.error!==
+null&&typeof n.error=="object"){let t=n.error,o=t.status,i=t.code,r=`got status: ${o}. ${JSON.stringify(n)}`;if(typeof i==
+"number"&&i>=400&&i<600)throw new pe({message:r,status:i})}}catch(n){let t=n;if(t?.name==="ApiError")throw n}}f(kt,"thro\
+wIfStreamErrorChunk");async function we(e){var n;if(e===void 0)throw new Error("response is undefined");if(!e.ok){let t=e.
+status,o;!((n=e.headers.get("content-type"))===null||n===void 0)&&n.includes("application/json")?o=await e.json():o={error:{
+message:await e.text(),code:e.status,status:e.statusText}};let i=JSON.stringify(o);throw t>=400&&t<600?new pe({message:i,
+status:t}):new Error(i)}}f(we,"throwErrorIfNotOK");function Vi(e,n){if(!n||Object.keys(n).length===0)return;if(e.body instanceof
+Blob){console.warn("includeExtraBodyToRequestInit: extraBody provided but current request body is a Blob. extraBody will\
+ be ignored as merging is not supported for Blob bodies.");return}let t={};if(typeof e.body=="string"&&e.body.length>0)try{
+let r=JSON.parse(e.body);if(typeof r=="object"&&r!==null&&!Array.isArray(r))t=r;else{console.warn("includeExtraBodyToReq\
+uestInit: Original request body is valid JSON but not a non-array object. Skip applying extraBody to the request body.");
+return}}catch{console.warn("includeExtraBodyToRequestInit: Original request body is not valid JSON. Skip applying extraB\
+ody to the request body.");return}function o(r,s){let u=Object.assign({},r);for(let d in s)if(Object.prototype.hasOwnProperty.
+call(s,d)){let c=s[d],p=u[d];c&&typeof c=="object"&&!Array.isArray(c)&&p&&typeof p=="object"&&!Array.isArray(p)?u[d]=o(p,
+c):(p&&c&&typeof p!=typeof c&&console.warn(`includeExtraBodyToRequestInit:deepMerge: Type mismatch for key "${d}". Origi\
+nal type: ${typeof p}, New type: ${typeof c}. Overwriting.`),u[d]=c)}return u}f(o,"deepMerge");let i=o(t,n);e.body=JSON.
+stringify(i)}f(Vi,"includeExtraBodyToRequestInit");var Hi="mcp_used/unknown",Bi=!1;function Xi(e){for(let n of e)if(Oi(n)||
+typeof n=="object"&&"inputSchema"in n)return!0;return Bi}f(Xi,"hasMcpToolUsage");function $i(e){var n;let t=(n=e[Fe])!==
+null&&n!==void 0?n:"";e[Fe]=(t+` ${Hi}`).trimStart()}f($i,"setMcpUsageHeader");function Oi(e){return e!==null&&typeof e==
+"object"&&e instanceof Ve}f(Oi,"isMcpCallableTool");function Ji(e){return z(this,arguments,f(function*(t,o=100){let i,r=0;
+for(;r<o;){let s=yield C(t.listTools({cursor:i}));for(let u of s.tools)yield yield C(u),r++;if(!s.nextCursor)break;i=s.nextCursor}},
+"listAllTools_1"))}f(Ji,"listAllTools");var Ve=class e{static{f(this,"McpCallableTool")}constructor(n=[],t){this.mcpTools=
+[],this.functionNameToMcpClient={},this.mcpClients=n,this.config=t}static create(n,t){return new e(n,t)}async initialize(){
+var n,t,o,i;if(this.mcpTools.length>0)return;let r={},s=[];for(let p of this.mcpClients)try{for(var u=!0,d=(t=void 0,de(
+Ji(p))),c;c=await d.next(),n=c.done,!n;u=!0){i=c.value,u=!1;let m=i;s.push(m);let _=m.name;if(r[_])throw new Error(`Dupl\
+icate function name ${_} found in MCP tools. Please ensure function names are unique.`);r[_]=p}}catch(m){t={error:m}}finally{
+try{!u&&!n&&(o=d.return)&&await o.call(d)}finally{if(t)throw t.error}}this.mcpTools=s,this.functionNameToMcpClient=r}async tool(){
+return await this.initialize(),Do(this.mcpTools,this.config)}async callTool(n){await this.initialize();let t=[];for(let o of n)
+if(o.name in this.functionNameToMcpClient){let i=this.functionNameToMcpClient[o.name],r;this.config.timeout&&(r={timeout:this.
+config.timeout});let s=await i.callTool({name:o.name,arguments:o.args},void 0,r);t.push({functionResponse:{name:o.name,response:s.
+isError?{error:s}:s}})}return t}};var xt=10;function Gt(e){var n,t,o;if(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.disable)return!0;let i=!1;
+for(let s of(t=e?.tools)!==null&&t!==void 0?t:[])if(Z(s)){i=!0;break}if(!i)return!0;let r=(o=e?.automaticFunctionCalling)===
+null||o===void 0?void 0:o.maximumRemoteCalls;return r&&(r<0||!Number.isInteger(r))||r==0?(console.warn("Invalid maximumR\
+emoteCalls value provided for automatic function calling. Disabled automatic function calling. Please provide a valid in\
+teger value greater than 0. maximumRemoteCalls provided:",r),!0):!1}f(Gt,"shouldDisableAfc");function Z(e){return"callTo\
+ol"in e&&typeof e.callTool=="function"}f(Z,"isCallableTool");function Yi(e){var n,t,o;return(o=(t=(n=e.config)===null||n===
+void 0?void 0:n.tools)===null||t===void 0?void 0:t.some(i=>Z(i)))!==null&&o!==void 0?o:!1}f(Yi,"hasCallableTools");function Ut(e){
+var n;let t=[];return!((n=e?.config)===null||n===void 0)&&n.tools&&e.config.tools.forEach((o,i)=>{if(Z(o))return;let r=o;
+r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),t}f(Ut,"findAfcIncompatibleToolIndexes");function Lt(e){
+var n;return!(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.ignoreCallHistory)}f(Lt,"shouldAppendAfcHistory");
+function ve(e,n=!0){return!e||e.automaticContinuation===void 0||e.automaticContinuation===null?n:!!e.automaticContinuation}
+f(ve,"shouldEnableAutomaticContinuation");function Je(e){return e===void 0||e===Ee.CONTINUATION}f(Je,"isResumableFinishR\
+eason");function eo(e,n,t,o=!1){return e&&!o&&!!n&&Je(t)}f(eo,"canResumeStream");var Wi=3;function Ki(e,n,t){var o;let i=(o=
+e.candidates)===null||o===void 0?void 0:o[0];i?.finishReason!==void 0&&eo(n,t,i.finishReason)&&(i.finishReason=void 0)}f(
+Ki,"clearIntermediateFinishReason");function zi(e,n){var t;return!!(!((t=n?.abortSignal)===null||t===void 0)&&t.aborted)||
+e instanceof Error&&e.name==="AbortError"}f(zi,"isStreamAborted");var Qi=class{static{f(this,"StreamContinuation")}constructor(n){
+this.config=n,this.reconnectsWithoutProgress=0,this.hop=qt(void 0),this.enableContinuation=ve(n,!0)}startHop(){return this.
+hop=qt(this.resumeToken),no(this.config,this.resumeToken)}observe(n){var t,o;let i=this.hop;if(i.receivedAnyChunk=!0,n.promptFeedback!==
+void 0&&n.promptFeedback!==null&&(i.hasPromptFeedback=!0),n.usageMetadata)if(this.accumulatedUsageAcrossHops){let s=to(this.
+accumulatedUsageAcrossHops,n.usageMetadata);n=Object.assign(new U,n,{usageMetadata:s}),i.usage=s}else fe(n.usageMetadata),
+i.usage=n.usageMetadata;let r=(t=n.candidates)===null||t===void 0?void 0:t[0];return r&&(!((o=r.content)===null||o===void 0)&&
+o.parts&&r.content.parts.length>0&&(i.hasYieldedContent=!0),r.finishReason!==void 0&&(i.finishReason=r.finishReason),r.continuationToken?
+i.token=r.continuationToken:r.finishReason!==void 0&&!Je(r.finishReason)&&(i.token=void 0),Ki(n,this.enableContinuation,
+i.token)),n}endHop(n){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=t.usage),n&&(zi(n.error,this.config)||
+n.error instanceof pe&&!t.receivedAnyChunk))throw n.error;let o=t.hasYieldedContent||!!t.token&&t.token!==t.startToken;if(n?
+this.lastError=n:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=this.nextResumeToken(),eo(
+this.enableContinuation,this.resumeToken,t.finishReason,t.hasPromptFeedback))return!0;if(n)throw n.error;if(t.finishReason===
+void 0&&!t.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){let n=this.hop,t=this.
+reconnectsWithoutProgress;return n.finishReason!==void 0||n.hasPromptFeedback?n.finishReason===Ee.CONTINUATION&&!n.hasPromptFeedback&&
+n.token&&n.token!==n.startToken?[n.token,0]:[void 0,0]:n.token&&n.token!==n.startToken?[n.token,0]:n.hasYieldedContent||
+t>=Wi?[void 0,t]:[n.startToken,t+1]}};function qt(e){return{startToken:e,hasPromptFeedback:!1,hasYieldedContent:!1,receivedAnyChunk:!1}}
+f(qt,"newStreamHop");function Zi(e){var n;let t=(n=e?.candidates)===null||n===void 0?void 0:n[0];if(t?.continuationToken&&
+Je(t.finishReason))return t.continuationToken}f(Zi,"shouldContinueGeneration");function no(e,n,t=!1){let o=e?.automaticContinuation!==
+void 0&&e?.automaticContinuation!==null,i=t&&o;if(!n&&!i)return e;if(!e)return n?{continuationToken:n}:void 0;let r=Object.
+assign({},e);return n&&(r.continuationToken=n),i&&delete r.automaticContinuation,r}f(no,"prepareContinuationConfig");function ji(e,n){
+var t,o;let i=new Map,r=[];for(let s of[...e,...n]){let u=s.modality;i.has(u)||(i.set(u,0),r.push(u)),i.set(u,((t=i.get(
+u))!==null&&t!==void 0?t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var u;return{modality:s,tokenCount:(u=
+i.get(s))!==null&&u!==void 0?u:0}})}f(ji,"mergeModalityTokenCounts");function er(e,n){let t=new Map,o=[];for(let i of[...e,
+...n]){let r=i.category;t.has(r)||o.push(r),t.set(r,i)}return o.map(i=>t.get(i))}f(er,"mergeSafetyRatings");function Ft(e){
+if(typeof e!="object"||e===null||Array.isArray(e)||e instanceof j)return!1;let n=Object.getPrototypeOf(e);return n===null||
+n===Object.prototype||e instanceof U||e instanceof Me||e instanceof Te}f(Ft,"isMergeableObject");function bt(e,n){return e.
+endsWith("TokensDetails")?!0:n.length>0&&typeof n[0]=="object"&&n[0]!==null&&"modality"in n[0]}f(bt,"isModalityTokenCoun\
+tArray");function nr(e,n){if(e.length===0)return n;if(n.length===0)return e.map(i=>me(i,{},!0,!1));let t=[],o=Math.min(e.
+length,n.length);for(let i=0;i<o;i++)t.push(me(e[i],n[i],!0,!1));return e.length>o&&t.push(...e.slice(o)),n.length>o&&t.
+push(...n.slice(o)),t}f(nr,"mergeCandidates");function Ae(e){var n;if(e)return(n=e._initialPromptTokenCount)!==null&&n!==
+void 0?n:e.promptTokenCount}f(Ae,"getInitialPromptTokenCount");function fe(e,n){let t=n??Ae(e);return t!==void 0&&Object.
+defineProperty(e,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(e instanceof Te)&&!Object.
+prototype.hasOwnProperty.call(e,"initialPromptTokenCount")&&Object.defineProperty(e,"initialPromptTokenCount",{get(){return Ae(
+this)},enumerable:!1,configurable:!0}),e}f(fe,"attachInitialPromptTokenCount");function to(e,n){var t;if(!n)return e&&fe(
+e);if(!e)return fe(n);let o=(t=Ae(e))!==null&&t!==void 0?t:Ae(n),i=me(e,n,!1,!0);return fe(i,o)}f(to,"mergeUsageMetadata");
+function tr(e,n){let t=n.groundingMetadata,o=t?.groundingSupports;if(!Array.isArray(o)||o.length===0)return n;let i=e.content,
+r=Array.isArray(i?.parts)?i.parts.length:0,s=e.groundingMetadata,u=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:
+0;if(r===0&&u===0)return n;let d=o.map(c=>{var p;if(!c||typeof c!="object")return c;let m=Object.assign({},c);return u>0&&
+Array.isArray(c.groundingChunkIndices)&&c.groundingChunkIndices.length>0&&(m.groundingChunkIndices=c.groundingChunkIndices.
+map(_=>_+u)),r>0&&c.segment&&typeof c.segment=="object"&&(m.segment=Object.assign(Object.assign({},c.segment),{partIndex:((p=
+c.segment.partIndex)!==null&&p!==void 0?p:0)+r})),m});return Object.assign(Object.assign({},n),{groundingMetadata:Object.
+assign(Object.assign({},t),{groundingSupports:d})})}f(tr,"shiftCandidateGroundingSupports");function me(e,n,t=!1,o=!1){t&&
+(n=tr(e,n));let i={},r=new Set([...Object.keys(e),...Object.keys(n)]);for(let s of r){let u=e[s],d=n[s];if(t&&(s==="cont\
+inuationToken"||s==="finishReason"||s==="finishMessage")){d!==void 0&&(i[s]=d);continue}if(!t&&!o&&s==="candidates"&&Array.
+isArray(u)){i[s]=nr(u,Array.isArray(d)?d:[]);continue}if(s==="usageMetadata"){let c=to(u,d);c!==void 0&&(i[s]=c);continue}
+d==null?u!==void 0&&(i[s]=u):u==null?i[s]=d:typeof u=="number"&&typeof d=="number"&&(o||s==="tokenCount"||s.endsWith("To\
+kenCount")||s.endsWith("Count")||s.endsWith("Sum"))?i[s]=u+d:Array.isArray(u)&&Array.isArray(d)?bt(s,u)||bt(s,d)?i[s]=ji(
+u,d):s==="safetyRatings"?i[s]=er(u,d):i[s]=[...u,...d]:Ft(u)&&Ft(d)?i[s]=me(u,d,!1,s==="usageMetadata"||o):i[s]=d}return i}
+f(me,"mergeResponseObjects");function or(e){if(e.length===0)return new U;if(e.length===1)return e[0].usageMetadata&&fe(e[0].
+usageMetadata),e[0];let n=e[0];for(let o=1;o<e.length;o++)n=me(n,e[o],!1,!1);let t=new U;return Object.assign(t,n),t}f(or,
+"mergeContinuationResponses");var ee=class extends Ne{static{f(this,"Models")}constructor(n){super(),this.apiClient=n,this.
+generateContent=async t=>{var o,i,r,s,u;let d=await this.processParamsMaybeAddMcpUsage(t);if(this.maybeMoveToResponseJsonSchema(
+t),!Yi(t)||Gt(t.config))return ve(t.config,!0)?await this.generateContentWithContinuation(d):await this.generateContentInternal(
+d);let c=Ut(t);if(c.length>0){let y=c.map(v=>`tools[${v}]`).join(", ");throw new Error(`Automatic function calling with \
+CallableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Incompatible tools found at ${y}.`)}
+let p,m,_=ce(d.contents),h=(r=(i=(o=d.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===null||i===void 0?void 0:
+i.maximumRemoteCalls)!==null&&r!==void 0?r:xt,g=0;for(;g<h&&(p=await this.generateContentWithContinuation(d),!(!p.functionCalls||
+p.functionCalls.length===0));){let y=p.candidates[0].content,v=[];for(let E of(u=(s=t.config)===null||s===void 0?void 0:
+s.tools)!==null&&u!==void 0?u:[])if(Z(E)){let T=await E.callTool(p.functionCalls);v.push(...T)}g++,m={role:"user",parts:v},
+d.contents=ce(d.contents),d.contents.push(y),d.contents.push(m),Lt(d.config)&&(_.push(y),_.push(m))}return Lt(d.config)&&
+(p.automaticFunctionCallingHistory=_),p},this.generateContentStream=async t=>{var o,i,r,s,u;if(this.maybeMoveToResponseJsonSchema(
+t),Gt(t.config)){let m=await this.processParamsMaybeAddMcpUsage(t);return ve(t.config,!0)?await this.generateContentStreamWithContinuation(
+m):await this.generateContentStreamInternal(m)}let d=Ut(t);if(d.length>0){let m=d.map(_=>`tools[${_}]`).join(", ");throw new Error(
+`Incompatible tools found at ${m}. Automatic function calling with CallableTools (or MCP objects) and basic FunctionDecl\
+arations" is not yet supported.`)}let c=(r=(i=(o=t?.config)===null||o===void 0?void 0:o.toolConfig)===null||i===void 0?void 0:
+i.functionCallingConfig)===null||r===void 0?void 0:r.streamFunctionCallArguments,p=(u=(s=t?.config)===null||s===void 0?void 0:
+s.automaticFunctionCalling)===null||u===void 0?void 0:u.disable;if(c&&!p)throw new Error("Running in streaming mode with\
+ 'streamFunctionCallArguments' enabled, this feature is not compatible with automatic function calling (AFC). Please set\
+ 'config.automaticFunctionCalling.disable' to true to disable AFC or leave 'config.toolConfig.functionCallingConfig.stre\
+amFunctionCallArguments' to be undefined or set to false to disable streaming function call arguments feature.");return await this.
+processAfcStream(t)},this.list=async t=>{var o;let s={config:Object.assign(Object.assign({},{queryBase:!0}),t?.config)};
+if(this.apiClient.isVertexAI()&&!s.config.queryBase){if(!((o=s.config)===null||o===void 0)&&o.filter)throw new Error("Fi\
+ltering tuned models list is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
+s.config.filter="labels.tune-type:*"}return new Ue(Ge.PAGED_ITEM_MODELS,u=>this.listInternal(u),await this.listInternal(
+s),s)}}async generateContentWithContinuation(n){let t=ve(n.config,!0),o,i=[];for(;i.length===0||t&&o;){let r=no(n.config,
+o),s=r===n.config?n:Object.assign(Object.assign({},n),{config:r}),u=await this.generateContentInternal(s);i.push(u),o=Zi(
+u)}return or(i)}async generateContentStreamWithContinuation(n){let t=new Qi(n.config);t.startHop();let o=await this.generateContentStreamInternal(
+n);return(function(i,r,s){return z(this,arguments,function*(){var u,d,c,p;let m=f(async()=>s,"openHop");for(;;){let y;try{
+try{for(var _=!0,h=(d=void 0,de(yield C(m()))),g;g=yield C(h.next()),u=g.done,!u;_=!0){p=g.value,_=!1;let E=p;yield yield C(
+t.observe(E))}}catch(E){d={error:E}}finally{try{!_&&!u&&(c=h.return)&&(yield C(c.call(h)))}finally{if(d)throw d.error}}}catch(E){
+y={error:E}}if(!t.endHop(y))return yield C(void 0);let v=Object.assign(Object.assign({},r),{config:t.startHop()});m=f(()=>i.
+generateContentStreamInternal(v),"openHop")}})})(this,n,o)}maybeMoveToResponseJsonSchema(n){n.config&&n.config.responseSchema&&
+(n.config.responseJsonSchema||Object.keys(n.config.responseSchema).includes("$schema")&&(n.config.responseJsonSchema=n.config.
+responseSchema,delete n.config.responseSchema))}async processParamsMaybeAddMcpUsage(n){var t,o,i;let r=(t=n.config)===null||
+t===void 0?void 0:t.tools;if(!r)return n;let s=await Promise.all(r.map(async d=>Z(d)?await d.tool():d)),u={model:n.model,
+contents:n.contents,config:Object.assign(Object.assign({},n.config),{tools:s})};if(u.config.tools=s,n.config&&n.config.tools&&
+Xi(n.config.tools)){let d=(i=(o=n.config.httpOptions)===null||o===void 0?void 0:o.headers)!==null&&i!==void 0?i:{},c=Object.
+assign({},d);Object.keys(c).length===0&&(c=this.apiClient.getDefaultHeaders()),$i(c),u.config.httpOptions=Object.assign(
+Object.assign({},n.config.httpOptions),{headers:c})}return u}async initAfcToolsMap(n){var t,o,i;let r=new Map;for(let s of(o=
+(t=n.config)===null||t===void 0?void 0:t.tools)!==null&&o!==void 0?o:[])if(Z(s)){let u=s,d=await u.tool();for(let c of(i=
+d.functionDeclarations)!==null&&i!==void 0?i:[]){if(!c.name)throw new Error("Function declaration name is required.");if(r.
+has(c.name))throw new Error(`Duplicate tool declaration name: ${c.name}`);r.set(c.name,u)}}return r}async processAfcStream(n){
+var t,o,i;let r=(i=(o=(t=n.config)===null||t===void 0?void 0:t.automaticFunctionCalling)===null||o===void 0?void 0:o.maximumRemoteCalls)!==
+null&&i!==void 0?i:xt,s=!1,u=0,d=await this.initAfcToolsMap(n);return(function(c,p,m){return z(this,arguments,function*(){
+for(var _,h,g,y,v,E;u<r;){s&&(u++,s=!1);let P=yield C(c.processParamsMaybeAddMcpUsage(m)),X=yield C(c.generateContentStreamWithContinuation(
+P)),L=[],V=[];try{for(var A=!0,T=(h=void 0,de(X)),I;I=yield C(T.next()),_=I.done,!_;A=!0){y=I.value,A=!1;let S=y;if(yield yield C(
+S),S.candidates&&(!((v=S.candidates[0])===null||v===void 0)&&v.content)){V.push(S.candidates[0].content);for(let R of(E=
+S.candidates[0].content.parts)!==null&&E!==void 0?E:[])if(u<r&&R.functionCall){if(!R.functionCall.name)throw new Error("\
+Function call name was not returned by the model.");if(p.has(R.functionCall.name)){let F=yield C(p.get(R.functionCall.name).
+callTool([R.functionCall]));L.push(...F)}else throw new Error(`Automatic function calling was requested, but not all the\
+ tools the model used implement the CallableTool interface. Available tools: ${p.keys()}, missing tool: ${R.functionCall.
+name}`)}}}}catch(S){h={error:S}}finally{try{!A&&!_&&(g=T.return)&&(yield C(g.call(T)))}finally{if(h)throw h.error}}if(L.
+length>0){s=!0;let S=new U;S.candidates=[{content:{role:"user",parts:L}}],yield yield C(S);let R=[];R.push(...V),R.push(
+{role:"user",parts:L});let F=ce(m.contents).concat(R);m.contents=F}else break}})})(this,d,n)}async generateContentInternal(n){
+var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=wt(this.apiClient,n);return u=M("{model}:generateConte\
+nt",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(
+c),httpMethod:"POST",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===
+void 0?void 0:o.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.then(
+p=>{let m=Dt(p),_=new U;return Object.assign(_,m),_})}else{let c=Pt(this.apiClient,n);return u=M("{model}:generateConten\
+t",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),
+httpMethod:"POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===
+void 0?void 0:r.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.then(
+p=>{let m=Nt(p),_=new U;return Object.assign(_,m),_})}}async generateContentStreamInternal(n){var t,o,i,r;let s,u="",d={};
+if(this.apiClient.isVertexAI()){let c=wt(this.apiClient,n);return u=M("{model}:streamGenerateContent?alt=sse",c._url),d=
+c._query,delete c._url,delete c._query,s=this.apiClient.requestStream({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"\
+POST",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===void 0?void 0:
+o.abortSignal}),s.then(function(m){return z(this,arguments,function*(){var _,h,g,y;try{for(var v=!0,E=de(m),A;A=yield C(
+E.next()),_=A.done,!_;v=!0){y=A.value,v=!1;let T=y,I=Dt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let P=new U;
+Object.assign(P,I),yield yield C(P)}}catch(T){h={error:T}}finally{try{!v&&!_&&(g=E.return)&&(yield C(g.call(E)))}finally{
+if(h)throw h.error}}})})}else{let c=Pt(this.apiClient,n);return u=M("{model}:streamGenerateContent?alt=sse",c._url),d=c.
+_query,delete c._url,delete c._query,s=this.apiClient.requestStream({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"\
+POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:
+r.abortSignal}),s.then(function(m){return z(this,arguments,function*(){var _,h,g,y;try{for(var v=!0,E=de(m),A;A=yield C(
+E.next()),_=A.done,!_;v=!0){y=A.value,v=!1;let T=y,I=Nt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let P=new U;
+Object.assign(P,I),yield yield C(P)}}catch(T){h={error:T}}finally{try{!v&&!_&&(g=E.return)&&(yield C(g.call(E)))}finally{
+if(h)throw h.error}}})})}}async get(n){var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=Jo(this.apiClient,
+n);return u=M("{name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.
+stringify(c),httpMethod:"GET",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===
+null||o===void 0?void 0:o.abortSignal}).then(p=>p.json()),s.then(p=>qe(p))}else{let c=Oo(this.apiClient,n);return u=M("{\
+name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(
+c),httpMethod:"GET",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===
+void 0?void 0:r.abortSignal}).then(p=>p.json()),s.then(p=>Le(p))}}async listInternal(n){var t,o,i,r;let s,u="",d={};if(this.
+apiClient.isVertexAI()){let c=ei(this.apiClient,n);return u=M("{models_url}",c._url),d=c._query,delete c._url,delete c._query,
+s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"GET",httpOptions:(t=n.config)===null||
+t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===void 0?void 0:o.abortSignal}).then(p=>p.json().then(
+m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.then(p=>{let m=ti(p),_=new Ce;return Object.assign(_,m),
+_})}else{let c=jo(this.apiClient,n);return u=M("{models_url}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.
+request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"GET",httpOptions:(i=n.config)===null||i===void 0?void 0:
+i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.
+sdkHttpResponse={headers:p.headers},_})),s.then(p=>{let m=ni(p),_=new Ce;return Object.assign(_,m),_})}}async update(n){
+var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=Ei(this.apiClient,n);return u=M("{model}",c._url),d=c.
+_query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"P\
+ATCH",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===void 0?void 0:
+o.abortSignal}).then(p=>p.json()),s.then(p=>qe(p))}else{let c=vi(this.apiClient,n);return u=M("{name}",c._url),d=c._query,
+delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"PATCH",httpOptions:(i=
+n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}).then(
+p=>p.json()),s.then(p=>Le(p))}}async delete(n){var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=Uo(this.
+apiClient,n);return u=M("{name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,
+body:JSON.stringify(c),httpMethod:"DELETE",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=
+n.config)===null||o===void 0?void 0:o.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.
+headers},_})),s.then(p=>{let m=qo(p),_=new Ie;return Object.assign(_,m),_})}else{let c=Go(this.apiClient,n);return u=M("\
+{name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(
+c),httpMethod:"DELETE",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||
+r===void 0?void 0:r.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.
+then(p=>{let m=Lo(p),_=new Ie;return Object.assign(_,m),_})}}};ee.loggedGenerateImagesWarning=!1;ee.loggedEditImageWarning=
+!1;ee.loggedGenerateVideosWarning=!1;var ir=f(function(e,n){let t=new ReadableStream(e,n);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t},"Rea\
+dableStreamBase");ir.prototype=ReadableStream.prototype;var x=13,G=10,rr=[[x,G,x,G],[x,G,x],[x,G,G],[x,x,G],[G,x,G],[x,x],[G,x],[G,G]],Xr=rr.reduce((e,n)=>Math.max(e,n.length),
+0);var $r=new RegExp("^[0-9]xx$","i");function oo(e){return btoa(String.fromCodePoint(...e))}f(oo,"bytesToBase64");function io(e){if(e===null||typeof e!="object"||Object.prototype.toString.call(e)!=="[object Object]")return!1;let n=Object.
+getPrototypeOf(e);if(n===null||n===Object.prototype)return!0;try{return Object.getPrototypeOf(n)===null}catch{return!1}}
+f(io,"isPlainObject$1");var sr=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function ar(e,n){return ro(e,n==="percentExceptReserved"?
+"percent":n)}f(ar,"encodeKeyChars");function ro(e,n){switch(n){case"percent":return encodeURIComponent(e);case"percentEx\
+ceptReserved":return encodeURIComponent(e).replace(sr,t=>decodeURIComponent(t));default:return e}}f(ro,"encodeChars");function lr(e){
+return(n,t,o)=>{let i="",r=o?.explode?dr(n,t):[[n,t]];if(r.every(([c,p])=>p==null))return;let s=f(c=>ro(c,o?.charEncoding),
+"encodeString"),u=f(c=>s(cr(c)),"encodeValue"),d=s(e);return r.forEach(([c,p])=>{var m,_;let h="",g=null;p!=null&&(Array.
+isArray(p)?g=(m=pr(p,y=>`${u(y)}`))===null||m===void 0?void 0:m.join(d):io(p)?g=(_=mr(Object.entries(p),([y,v])=>`${s(y)}${d}${u(
+v)}`))===null||_===void 0?void 0:_.join(d):g=`${u(p)}`,g!=null&&(h=`${ar(c,o?.charEncoding)}=${g}`,!(!h||h==="=")&&(i+=`\
+&${h}`)))}),i.slice(1)}}f(lr,"formEncoder");var ur=lr(",");function dr(e,n){return Array.isArray(n)?n.map(t=>[e,t]):io(n)?Object.entries(n??{}).map(([o,i])=>[o,i]):[[e,n]]}f(dr,"e\
+xplode");function cr(e){return e==null?"":e instanceof Date?e.toISOString():e instanceof Uint8Array?oo(e):typeof e=="obj\
+ect"?JSON.stringify(e,fr):`${e}`}f(cr,"serializeValue");function fr(e,n){return n instanceof Uint8Array?oo(n):n}f(fr,"js\
+onReplacer");function pr(e,n){let t=e.reduce((o,i)=>{if(i==null)return o;let r=n(i);return r==null||o.push(r),o},[]);return t.
+length?t:null}f(pr,"mapDefined");function mr(e,n){let t=[];for(let[o,i]of e){if(i==null)continue;let r=n([o,i]);r!=null&&
+t.push(r)}return t.length?t:null}f(mr,"mapDefinedEntries");function _r(...e){return e.filter(Boolean).join("&")}f(_r,"qu\
+eryJoin");function hr(e){return f(function(t,o){var i,r,s;let u=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==
+null&&i!==void 0?i:!0,charEncoding:(r=o?.charEncoding)!==null&&r!==void 0?r:"percent"}),d=new Set((s=o?.allowEmptyValue)!==
+null&&s!==void 0?s:[]),c=Object.entries(t).map(([p,m])=>d.has(p)&&(m==null||m===""||Array.isArray(m)&&m.length===0)?`${encodeURIComponent(
+p)}=`:e(p,m,u));return _r(...c)},"bulkEncode")}f(hr,"queryEncoder");var Or=hr(ur);var Jr=new RegExp("^[0-9]xx$","i");var ye=typeof globalThis>"u"?null:globalThis,gr=typeof ye=="object"&&ye!=null&&"importScripts"in ye&&typeof ye.importScripts==
+"function",Yr=gr||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var yr;yr=Symbol.toStringTag;var He=class{static{f(this,"BrowserDownloader")}async download(n,t){throw new Error("Download to file is not supported i\
+n the browser, please use a browser compliant download like an <a> tag.")}},vr=1024*1024*8,Er=3,Tr=1e3,Cr=2,Se="x-goog-u\
+pload-status";async function Ir(e,n,t,o){var i;let r=await so(e,n,t,o),s=await r?.json();if(((i=r?.headers)===null||i===
+void 0?void 0:i[Se])!=="final")throw new Error("Failed to upload file: Upload status is not finalized.");return s.file}f(
+Ir,"uploadBlob");async function Ar(e,n,t,o){var i;let r=await so(e,n,t,o),s=await r?.json();if(((i=r?.headers)===null||i===
+void 0?void 0:i[Se])!=="final")throw new Error("Failed to upload file: Upload status is not finalized.");let u=Bt(s),d=new ke;
+return Object.assign(d,u),d}f(Ar,"uploadBlobToFileSearchStore");async function so(e,n,t,o){var i,r,s;let u=n,d=o?.baseUrl||
+((i=t.clientOptions.httpOptions)===null||i===void 0?void 0:i.baseUrl);if(d){let h=new URL(d),g=new URL(n);g.protocol=h.protocol,
+g.host=h.host,g.port=h.port,u=g.toString()}let c=0,p=0,m=new j(new Response),_="upload";for(c=e.size;p<c;){let h=Math.min(
+vr,c-p),g=e.slice(p,p+h);p+h>=c&&(_+=", finalize");let y=0,v=Tr;for(;y<Er;){let E=Object.assign(Object.assign({},o?.headers||
+{}),{"X-Goog-Upload-Command":_,"X-Goog-Upload-Offset":String(p)});if(m=await t.request({path:"",body:g,httpMethod:"POST",
+httpOptions:Object.assign(Object.assign({},o),{apiVersion:"",baseUrl:u,headers:E})}),!((r=m?.headers)===null||r===void 0)&&
+r[Se])break;y++,await Rr(v),v=v*Cr}if(p+=h,((s=m?.headers)===null||s===void 0?void 0:s[Se])!=="active")break;if(c<=p)throw new Error(
+"All content has been uploaded, but the upload status is not finalized.")}return m}f(so,"uploadBlobInternal");async function Sr(e){
+return{size:e.size,type:e.type}}f(Sr,"getBlobStat");function Rr(e){return new Promise(n=>k(n,e))}f(Rr,"sleep");var Be=class{static{
+f(this,"BrowserUploader")}async upload(n,t,o,i){if(typeof n=="string")throw new Error("File path is not supported in bro\
+wser uploader.");return await Ir(n,t,o,i)}async uploadToFileSearchStore(n,t,o,i){if(typeof n=="string")throw new Error("\
+File path is not supported in browser uploader.");return await Ar(n,t,o,i)}async stat(n){if(typeof n=="string")throw new Error(
+"File path is not supported in browser uploader.");return await Sr(n)}};var Vt="x-goog-api-key",Xe=class{static{f(this,"WebAuth")}constructor(n){this.apiKey=n}async addAuthHeaders(n,t){if(n.get(
+Vt)===null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live A\
+PI.");if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");n.append(Vt,this.apiKey)}}};
+var Pr="gl-node/",$e=class{static{f(this,"GoogleGenAI")}constructor(n={}){var t;if(n.apiKey==null)throw new Error("An AP\
+I Key must be set when running in a browser");if(n.project||n.location)throw new Error("Vertex AI project based authenti\
+cation is not supported on browser runtimes. Please do not provide a project or location.");this.vertexai=(t=n.vertexai)!==
+null&&t!==void 0?t:!1,this.apiKey=n.apiKey;let o=Ao(n.httpOptions,n.vertexai,void 0,void 0);o&&(n.httpOptions?n.httpOptions.
+baseUrl=o:n.httpOptions={baseUrl:o}),this.apiVersion=n.apiVersion,this.httpOptions=n.httpOptions;let i=new Xe(this.apiKey);
+this.apiClient=new be({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
+userAgentExtra:Pr+"web",uploader:new Be,downloader:new He}),this.models=new ee(this.apiClient)}};export{$e as GoogleGenAI};

@@ -7,373 +7,286 @@
 //   punycode.js@2.3.1 (MIT)
 //   uc.micro@3.0.0 (MIT)
 // @ts-self-types="./markdown_it.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__export=(target,all)=>{
-for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
-"object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&key!==except&&__defProp(
-to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
-enumerable:!0}):target,mod)),init_node_globals=__esm({"node_globals.js"(){}}),require_punycode=__commonJS({"node_modules\
-/punycode.js/punycode.js"(exports,module){"use strict";init_node_globals();var maxInt=2147483647,base=36,tMin=1,tMax=26,
-skew=38,damp=700,initialBias=72,initialN=128,delimiter="-",regexPunycode=/^xn--/,regexNonASCII=/[^\0-\x7F]/,regexSeparators=/[\x2E\u3002\uFF0E\uFF61]/g,
-errors={overflow:"Overflow: input needs wider integers to process","not-basic":"Illegal input >= 0x80 (not a basic code \
-point)","invalid-input":"Invalid input"},baseMinusTMin=base-tMin,floor=Math.floor,stringFromCharCode=String.fromCharCode;
-function error(type){throw new RangeError(errors[type])}function map(array,callback){const result=[];let length=array.length;
-for(;length--;)result[length]=callback(array[length]);return result}function mapDomain(domain,callback){const parts=domain.
-split("@");let result="";parts.length>1&&(result=parts[0]+"@",domain=parts[1]),domain=domain.replace(regexSeparators,".");
-const labels=domain.split("."),encoded=map(labels,callback).join(".");return result+encoded}function ucs2decode(string){
-const output=[];let counter=0;const length=string.length;for(;counter<length;){const value=string.charCodeAt(counter++);
-if(value>=55296&&value<=56319&&counter<length){const extra=string.charCodeAt(counter++);(extra&64512)==56320?output.push(
-((value&1023)<<10)+(extra&1023)+65536):(output.push(value),counter--)}else output.push(value)}return output}var ucs2encode=codePoints=>String.
-fromCodePoint(...codePoints),basicToDigit=function(codePoint){return codePoint>=48&&codePoint<58?26+(codePoint-48):codePoint>=
-65&&codePoint<91?codePoint-65:codePoint>=97&&codePoint<123?codePoint-97:base},digitToBasic=function(digit,flag){return digit+
-22+75*(digit<26)-((flag!=0)<<5)},adapt=function(delta,numPoints,firstTime){let k=0;for(delta=firstTime?floor(delta/damp):
-delta>>1,delta+=floor(delta/numPoints);delta>baseMinusTMin*tMax>>1;k+=base)delta=floor(delta/baseMinusTMin);return floor(
-k+(baseMinusTMin+1)*delta/(delta+skew))},decode2=function(input){const output=[],inputLength=input.length;let i=0,n=initialN,
-bias=initialBias,basic=input.lastIndexOf(delimiter);basic<0&&(basic=0);for(let j=0;j<basic;++j)input.charCodeAt(j)>=128&&
-error("not-basic"),output.push(input.charCodeAt(j));for(let index=basic>0?basic+1:0;index<inputLength;){const oldi=i;for(let w=1,
-k=base;;k+=base){index>=inputLength&&error("invalid-input");const digit=basicToDigit(input.charCodeAt(index++));digit>=base&&
-error("invalid-input"),digit>floor((maxInt-i)/w)&&error("overflow"),i+=digit*w;const t=k<=bias?tMin:k>=bias+tMax?tMax:k-
-bias;if(digit<t)break;const baseMinusT=base-t;w>floor(maxInt/baseMinusT)&&error("overflow"),w*=baseMinusT}const out=output.
-length+1;bias=adapt(i-oldi,out,oldi==0),floor(i/out)>maxInt-n&&error("overflow"),n+=floor(i/out),i%=out,output.splice(i++,
-0,n)}return String.fromCodePoint(...output)},encode2=function(input){const output=[];input=ucs2decode(input);const inputLength=input.
-length;let n=initialN,delta=0,bias=initialBias;for(const currentValue of input)currentValue<128&&output.push(stringFromCharCode(
-currentValue));const basicLength=output.length;let handledCPCount=basicLength;for(basicLength&&output.push(delimiter);handledCPCount<
-inputLength;){let m=maxInt;for(const currentValue of input)currentValue>=n&&currentValue<m&&(m=currentValue);const handledCPCountPlusOne=handledCPCount+
-1;m-n>floor((maxInt-delta)/handledCPCountPlusOne)&&error("overflow"),delta+=(m-n)*handledCPCountPlusOne,n=m;for(const currentValue of input)
-if(currentValue<n&&++delta>maxInt&&error("overflow"),currentValue===n){let q=delta;for(let k=base;;k+=base){const t=k<=bias?
-tMin:k>=bias+tMax?tMax:k-bias;if(q<t)break;const qMinusT=q-t,baseMinusT=base-t;output.push(stringFromCharCode(digitToBasic(
-t+qMinusT%baseMinusT,0))),q=floor(qMinusT/baseMinusT)}output.push(stringFromCharCode(digitToBasic(q,0))),bias=adapt(delta,
-handledCPCountPlusOne,handledCPCount===basicLength),delta=0,++handledCPCount}++delta,++n}return output.join("")},toUnicode=function(input){
-return mapDomain(input,function(string){return regexPunycode.test(string)?decode2(string.slice(4).toLowerCase()):string})},
-toASCII=function(input){return mapDomain(input,function(string){return regexNonASCII.test(string)?"xn--"+encode2(string):
-string})},punycode2={version:"2.3.1",ucs2:{decode:ucs2decode,encode:ucs2encode},decode:decode2,encode:encode2,toASCII,toUnicode};
-module.exports=punycode2}});init_node_globals(),init_node_globals();var mdurl_exports={};__export(mdurl_exports,{decode:()=>decode_default,
-encode:()=>encode_default,format:()=>format,parse:()=>parse_default}),init_node_globals(),init_node_globals();var decodeCache={};
-function getDecodeCache(exclude){let cache=decodeCache[exclude];if(cache)return cache;cache=decodeCache[exclude]=[];for(let i=0;i<
-128;i++){const ch=String.fromCharCode(i);cache.push(ch)}for(let i=0;i<exclude.length;i++){const ch=exclude.charCodeAt(i);
-cache[ch]="%"+("0"+ch.toString(16).toUpperCase()).slice(-2)}return cache}function decode(string,exclude){typeof exclude!=
-"string"&&(exclude=decode.defaultChars);const cache=getDecodeCache(exclude);return string.replace(/(%[a-f0-9]{2})+/gi,function(seq){
-let result="";for(let i=0,l=seq.length;i<l;i+=3){const b1=parseInt(seq.slice(i+1,i+3),16);if(b1<128){result+=cache[b1];continue}
-if((b1&224)===192&&i+3<l){const b2=parseInt(seq.slice(i+4,i+6),16);if((b2&192)===128){const chr=b1<<6&1984|b2&63;chr<128?
-result+="��":result+=String.fromCharCode(chr),i+=3;continue}}if((b1&240)===224&&i+6<l){const b2=parseInt(seq.slice(i+
-4,i+6),16),b3=parseInt(seq.slice(i+7,i+9),16);if((b2&192)===128&&(b3&192)===128){const chr=b1<<12&61440|b2<<6&4032|b3&63;
-chr<2048||chr>=55296&&chr<=57343?result+="���":result+=String.fromCharCode(chr),i+=6;continue}}if((b1&248)===240&&
-i+9<l){const b2=parseInt(seq.slice(i+4,i+6),16),b3=parseInt(seq.slice(i+7,i+9),16),b4=parseInt(seq.slice(i+10,i+12),16);
-if((b2&192)===128&&(b3&192)===128&&(b4&192)===128){let chr=b1<<18&1835008|b2<<12&258048|b3<<6&4032|b4&63;chr<65536||chr>
-1114111?result+="����":(chr-=65536,result+=String.fromCharCode(55296+(chr>>10),56320+(chr&1023))),i+=9;continue}}
-result+="�"}return result})}decode.defaultChars=";/?:@&=+$,#",decode.componentChars="";var decode_default=decode;init_node_globals();
-var encodeCache={};function getEncodeCache(exclude){let cache=encodeCache[exclude];if(cache)return cache;cache=encodeCache[exclude]=
-[];for(let i=0;i<128;i++){const ch=String.fromCharCode(i);/^[0-9a-z]$/i.test(ch)?cache.push(ch):cache.push("%"+("0"+i.toString(
-16).toUpperCase()).slice(-2))}for(let i=0;i<exclude.length;i++)cache[exclude.charCodeAt(i)]=exclude[i];return cache}function encode(string,exclude,keepEscaped){
-typeof exclude!="string"&&(keepEscaped=exclude,exclude=encode.defaultChars),typeof keepEscaped>"u"&&(keepEscaped=!0);const cache=getEncodeCache(
-exclude);let result="";for(let i=0,l=string.length;i<l;i++){const code2=string.charCodeAt(i);if(keepEscaped&&code2===37&&
-i+2<l&&/^[0-9a-f]{2}$/i.test(string.slice(i+1,i+3))){result+=string.slice(i,i+3),i+=2;continue}if(code2<128){result+=cache[code2];
-continue}if(code2>=55296&&code2<=57343){if(code2>=55296&&code2<=56319&&i+1<l){const nextCode=string.charCodeAt(i+1);if(nextCode>=
-56320&&nextCode<=57343){result+=encodeURIComponent(string[i]+string[i+1]),i++;continue}}result+="%EF%BF%BD";continue}result+=
-encodeURIComponent(string[i])}return result}encode.defaultChars=";/?:@&=+$,-_.!~*'()#",encode.componentChars="-_.!~*'()";
-var encode_default=encode;init_node_globals();function format(url){let result="";return result+=url.protocol||"",result+=
-url.slashes?"//":"",result+=url.auth?url.auth+"@":"",url.hostname&&url.hostname.indexOf(":")!==-1?result+="["+url.hostname+
-"]":result+=url.hostname||"",result+=url.port?":"+url.port:"",result+=url.pathname||"",result+=url.search||"",result+=url.
-hash||"",result}init_node_globals();function Url(){this.protocol=null,this.slashes=null,this.auth=null,this.port=null,this.
-hostname=null,this.hash=null,this.search=null,this.pathname=null}var protocolPattern=/^([a-z0-9.+-]+:)/i,portPattern=/:[0-9]*$/,
-simplePathPattern=/^(\/\/?(?!\/)[^\?\s]*)(\?[^\s]*)?$/,delims=["<",">",'"',"`"," ","\r",`
-`,"	"],unwise=["{","}","|","\\","^","`"].concat(delims),autoEscape=["'"].concat(unwise),nonHostChars=["%","/","?",";","#"].
-concat(autoEscape),hostEndingChars=["/","?","#"],hostnameMaxLen=255,hostnamePartPattern=/^[+a-z0-9A-Z_-]{0,63}$/,hostnamePartStart=/^([+a-z0-9A-Z_-]{0,63})(.*)$/,
-hostlessProtocol={javascript:!0,"javascript:":!0},slashedProtocol={http:!0,https:!0,ftp:!0,gopher:!0,file:!0,"http:":!0,
-"https:":!0,"ftp:":!0,"gopher:":!0,"file:":!0};function urlParse(url,slashesDenoteHost){if(url&&url instanceof Url)return url;
-const u=new Url;return u.parse(url,slashesDenoteHost),u}Url.prototype.parse=function(url,slashesDenoteHost){let lowerProto,
-hec,slashes,rest=url;if(rest=rest.trim(),!slashesDenoteHost&&url.split("#").length===1){const simplePath=simplePathPattern.
-exec(rest);if(simplePath)return this.pathname=simplePath[1],simplePath[2]&&(this.search=simplePath[2]),this}let proto=protocolPattern.
-exec(rest);if(proto&&(proto=proto[0],lowerProto=proto.toLowerCase(),this.protocol=proto,rest=rest.substr(proto.length)),
-(slashesDenoteHost||proto||rest.match(/^\/\/[^@\/]+@[^@\/]+/))&&(slashes=rest.substr(0,2)==="//",slashes&&!(proto&&hostlessProtocol[proto])&&
-(rest=rest.substr(2),this.slashes=!0)),!hostlessProtocol[proto]&&(slashes||proto&&!slashedProtocol[proto])){let hostEnd=-1;
-for(let i=0;i<hostEndingChars.length;i++)hec=rest.indexOf(hostEndingChars[i]),hec!==-1&&(hostEnd===-1||hec<hostEnd)&&(hostEnd=
-hec);let auth,atSign;hostEnd===-1?atSign=rest.lastIndexOf("@"):atSign=rest.lastIndexOf("@",hostEnd),atSign!==-1&&(auth=rest.
-slice(0,atSign),rest=rest.slice(atSign+1),this.auth=auth),hostEnd=-1;for(let i=0;i<nonHostChars.length;i++)hec=rest.indexOf(
-nonHostChars[i]),hec!==-1&&(hostEnd===-1||hec<hostEnd)&&(hostEnd=hec);hostEnd===-1&&(hostEnd=rest.length),rest[hostEnd-1]===
-":"&&hostEnd--;const host=rest.slice(0,hostEnd);rest=rest.slice(hostEnd),this.parseHost(host),this.hostname=this.hostname||
-"";const ipv6Hostname=this.hostname[0]==="["&&this.hostname[this.hostname.length-1]==="]";if(!ipv6Hostname){const hostparts=this.
-hostname.split(/\./);for(let i=0,l=hostparts.length;i<l;i++){const part=hostparts[i];if(part&&!part.match(hostnamePartPattern)){
-let newpart="";for(let j=0,k=part.length;j<k;j++)part.charCodeAt(j)>127?newpart+="x":newpart+=part[j];if(!newpart.match(
-hostnamePartPattern)){const validParts=hostparts.slice(0,i),notHost=hostparts.slice(i+1),bit=part.match(hostnamePartStart);
-bit&&(validParts.push(bit[1]),notHost.unshift(bit[2])),notHost.length&&(rest=notHost.join(".")+rest),this.hostname=validParts.
-join(".");break}}}}this.hostname.length>hostnameMaxLen&&(this.hostname=""),ipv6Hostname&&(this.hostname=this.hostname.substr(
-1,this.hostname.length-2))}const hash=rest.indexOf("#");hash!==-1&&(this.hash=rest.substr(hash),rest=rest.slice(0,hash));
-const qm=rest.indexOf("?");return qm!==-1&&(this.search=rest.substr(qm),rest=rest.slice(0,qm)),rest&&(this.pathname=rest),
-slashedProtocol[lowerProto]&&this.hostname&&!this.pathname&&(this.pathname=""),this},Url.prototype.parseHost=function(host){
-let port=portPattern.exec(host);port&&(port=port[0],port!==":"&&(this.port=port.substr(1)),host=host.substr(0,host.length-
-port.length)),host&&(this.hostname=host)};var parse_default=urlParse,build_exports={};__export(build_exports,{Any:()=>Any,
-Cc:()=>Cc,Cf:()=>Cf,P:()=>P,S:()=>S,Z:()=>Z}),init_node_globals();var Any=/[\0-\uD7FF\uE000-\uFFFF]|[\uD800-\uDBFF][\uDC00-\uDFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]/,
-Cc=/[\0-\x1F\x7F-\x9F]/,Cf=/[\xAD\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]|\uD804[\uDCBD\uDCCD]|\uD80D[\uDC30-\uDC3F]|\uD82F[\uDCA0-\uDCA3]|\uD834[\uDD73-\uDD7A]|\uDB40[\uDC01\uDC20-\uDC7F]/,
-P=/[!-#%-\*,-\/:;\?@\[-\]_\{\}\xA1\xA7\xAB\xB6\xB7\xBB\xBF\u037E\u0387\u055A-\u055F\u0589\u058A\u05BE\u05C0\u05C3\u05C6\u05F3\u05F4\u0609\u060A\u060C\u060D\u061B\u061D-\u061F\u066A-\u066D\u06D4\u0700-\u070D\u07F7-\u07F9\u0830-\u083E\u085E\u0964\u0965\u0970\u09FD\u0A76\u0AF0\u0C77\u0C84\u0DF4\u0E4F\u0E5A\u0E5B\u0F04-\u0F12\u0F14\u0F3A-\u0F3D\u0F85\u0FD0-\u0FD4\u0FD9\u0FDA\u104A-\u104F\u10FB\u1360-\u1368\u1400\u166E\u169B\u169C\u16EB-\u16ED\u1735\u1736\u17D4-\u17D6\u17D8-\u17DA\u1800-\u180A\u1944\u1945\u1A1E\u1A1F\u1AA0-\u1AA6\u1AA8-\u1AAD\u1B4E\u1B4F\u1B5A-\u1B60\u1B7D-\u1B7F\u1BFC-\u1BFF\u1C3B-\u1C3F\u1C7E\u1C7F\u1CC0-\u1CC7\u1CD3\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205E\u207D\u207E\u208D\u208E\u2308-\u230B\u2329\u232A\u2768-\u2775\u27C5\u27C6\u27E6-\u27EF\u2983-\u2998\u29D8-\u29DB\u29FC\u29FD\u2CF9-\u2CFC\u2CFE\u2CFF\u2D70\u2E00-\u2E2E\u2E30-\u2E4F\u2E52-\u2E5D\u3001-\u3003\u3008-\u3011\u3014-\u301F\u3030\u303D\u30A0\u30FB\uA4FE\uA4FF\uA60D-\uA60F\uA673\uA67E\uA6F2-\uA6F7\uA874-\uA877\uA8CE\uA8CF\uA8F8-\uA8FA\uA8FC\uA92E\uA92F\uA95F\uA9C1-\uA9CD\uA9DE\uA9DF\uAA5C-\uAA5F\uAADE\uAADF\uAAF0\uAAF1\uABEB\uFD3E\uFD3F\uFE10-\uFE19\uFE30-\uFE52\uFE54-\uFE61\uFE63\uFE68\uFE6A\uFE6B\uFF01-\uFF03\uFF05-\uFF0A\uFF0C-\uFF0F\uFF1A\uFF1B\uFF1F\uFF20\uFF3B-\uFF3D\uFF3F\uFF5B\uFF5D\uFF5F-\uFF65]|\uD800[\uDD00-\uDD02\uDF9F\uDFD0]|\uD801\uDD6F|\uD802[\uDC57\uDD1F\uDD3F\uDE50-\uDE58\uDE7F\uDEF0-\uDEF6\uDF39-\uDF3F\uDF99-\uDF9C]|\uD803[\uDD6E\uDEAD\uDED0\uDF55-\uDF59\uDF86-\uDF89]|\uD804[\uDC47-\uDC4D\uDCBB\uDCBC\uDCBE-\uDCC1\uDD40-\uDD43\uDD74\uDD75\uDDC5-\uDDC8\uDDCD\uDDDB\uDDDD-\uDDDF\uDE38-\uDE3D\uDEA9\uDFD4\uDFD5\uDFD7\uDFD8]|\uD805[\uDC4B-\uDC4F\uDC5A\uDC5B\uDC5D\uDCC6\uDDC1-\uDDD7\uDE41-\uDE43\uDE60-\uDE6C\uDEB9\uDF3C-\uDF3E]|\uD806[\uDC3B\uDD44-\uDD46\uDDE2\uDE3F-\uDE46\uDE9A-\uDE9C\uDE9E-\uDEA2\uDF00-\uDF09\uDFE1]|\uD807[\uDC41-\uDC45\uDC70\uDC71\uDEF7\uDEF8\uDF43-\uDF4F\uDFFF]|\uD809[\uDC70-\uDC74]|\uD80B[\uDFF1\uDFF2]|\uD81A[\uDE6E\uDE6F\uDEF5\uDF37-\uDF3B\uDF44]|\uD81B[\uDD6D-\uDD6F\uDE97-\uDE9A\uDFE2]|\uD82F\uDC9F|\uD836[\uDE87-\uDE8B]|\uD839\uDDFF|\uD83A[\uDD5E\uDD5F]/,
-S=/[\$\+<->\^`\|~\xA2-\xA6\xA8\xA9\xAC\xAE-\xB1\xB4\xB8\xD7\xF7\u02C2-\u02C5\u02D2-\u02DF\u02E5-\u02EB\u02ED\u02EF-\u02FF\u0375\u0384\u0385\u03F6\u0482\u058D-\u058F\u0606-\u0608\u060B\u060E\u060F\u06DE\u06E9\u06FD\u06FE\u07F6\u07FE\u07FF\u0888\u09F2\u09F3\u09FA\u09FB\u0AF1\u0B70\u0BF3-\u0BFA\u0C7F\u0D4F\u0D79\u0E3F\u0F01-\u0F03\u0F13\u0F15-\u0F17\u0F1A-\u0F1F\u0F34\u0F36\u0F38\u0FBE-\u0FC5\u0FC7-\u0FCC\u0FCE\u0FCF\u0FD5-\u0FD8\u109E\u109F\u1390-\u1399\u166D\u17DB\u1940\u19DE-\u19FF\u1B61-\u1B6A\u1B74-\u1B7C\u1FBD\u1FBF-\u1FC1\u1FCD-\u1FCF\u1FDD-\u1FDF\u1FED-\u1FEF\u1FFD\u1FFE\u2044\u2052\u207A-\u207C\u208A-\u208C\u20A0-\u20C1\u2100\u2101\u2103-\u2106\u2108\u2109\u2114\u2116-\u2118\u211E-\u2123\u2125\u2127\u2129\u212E\u213A\u213B\u2140-\u2144\u214A-\u214D\u214F\u218A\u218B\u2190-\u2307\u230C-\u2328\u232B-\u2429\u2440-\u244A\u249C-\u24E9\u2500-\u2767\u2794-\u27C4\u27C7-\u27E5\u27F0-\u2982\u2999-\u29D7\u29DC-\u29FB\u29FE-\u2B73\u2B76-\u2BFF\u2CE5-\u2CEA\u2E50\u2E51\u2E80-\u2E99\u2E9B-\u2EF3\u2F00-\u2FD5\u2FF0-\u2FFF\u3004\u3012\u3013\u3020\u3036\u3037\u303E\u303F\u309B\u309C\u3190\u3191\u3196-\u319F\u31C0-\u31E5\u31EF\u3200-\u321E\u322A-\u3247\u3250\u3260-\u327F\u328A-\u32B0\u32C0-\u33FF\u4DC0-\u4DFF\uA490-\uA4C6\uA700-\uA716\uA720\uA721\uA789\uA78A\uA828-\uA82B\uA836-\uA839\uAA77-\uAA79\uAB5B\uAB6A\uAB6B\uFB29\uFBB2-\uFBD2\uFD40-\uFD4F\uFD90\uFD91\uFDC8-\uFDCF\uFDFC-\uFDFF\uFE62\uFE64-\uFE66\uFE69\uFF04\uFF0B\uFF1C-\uFF1E\uFF3E\uFF40\uFF5C\uFF5E\uFFE0-\uFFE6\uFFE8-\uFFEE\uFFFC\uFFFD]|\uD800[\uDD37-\uDD3F\uDD79-\uDD89\uDD8C-\uDD8E\uDD90-\uDD9C\uDDA0\uDDD0-\uDDFC]|\uD802[\uDC77\uDC78\uDEC8]|\uD803[\uDD8E\uDD8F\uDED1-\uDED8]|\uD805\uDF3F|\uD807[\uDFD5-\uDFF1]|\uD81A[\uDF3C-\uDF3F\uDF45]|\uD82F\uDC9C|\uD833[\uDC00-\uDCEF\uDCFA-\uDCFC\uDD00-\uDEB3\uDEBA-\uDED0\uDEE0-\uDEF0\uDF50-\uDFC3]|\uD834[\uDC00-\uDCF5\uDD00-\uDD26\uDD29-\uDD64\uDD6A-\uDD6C\uDD83\uDD84\uDD8C-\uDDA9\uDDAE-\uDDEA\uDE00-\uDE41\uDE45\uDF00-\uDF56]|\uD835[\uDEC1\uDEDB\uDEFB\uDF15\uDF35\uDF4F\uDF6F\uDF89\uDFA9\uDFC3]|\uD836[\uDC00-\uDDFF\uDE37-\uDE3A\uDE6D-\uDE74\uDE76-\uDE83\uDE85\uDE86]|\uD838[\uDD4F\uDEFF]|\uD83B[\uDCAC\uDCB0\uDD2E\uDEF0\uDEF1]|\uD83C[\uDC00-\uDC2B\uDC30-\uDC93\uDCA0-\uDCAE\uDCB1-\uDCBF\uDCC1-\uDCCF\uDCD1-\uDCF5\uDD0D-\uDDAD\uDDE6-\uDE02\uDE10-\uDE3B\uDE40-\uDE48\uDE50\uDE51\uDE60-\uDE65\uDF00-\uDFFF]|\uD83D[\uDC00-\uDED8\uDEDC-\uDEEC\uDEF0-\uDEFC\uDF00-\uDFD9\uDFE0-\uDFEB\uDFF0]|\uD83E[\uDC00-\uDC0B\uDC10-\uDC47\uDC50-\uDC59\uDC60-\uDC87\uDC90-\uDCAD\uDCB0-\uDCBB\uDCC0\uDCC1\uDCD0-\uDCD8\uDD00-\uDE57\uDE60-\uDE6D\uDE70-\uDE7C\uDE80-\uDE8A\uDE8E-\uDEC6\uDEC8\uDECD-\uDEDC\uDEDF-\uDEEA\uDEEF-\uDEF8\uDF00-\uDF92\uDF94-\uDFEF\uDFFA]/,
-Z=/[ \xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;init_node_globals(),init_node_globals(),init_node_globals();
-var c1=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
-353,8250,339,0,382,376];function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||
-codePoint>1114111}function replaceCodePoint(codePoint){return isInvalidCodePoint(codePoint)?65533:codePoint>=128&&codePoint<=
-159&&c1[codePoint-128]||codePoint}function codePointToString(codePoint){return codePoint-1>>>0<127||codePoint-160>>>0<55136?
-String.fromCharCode(codePoint):String.fromCodePoint(replaceCodePoint(codePoint))}init_node_globals(),init_node_globals();
-var BASE91_INVERSE=(()=>{const table2=new Uint8Array(127);let code2=0;for(let char=33;char<=126;char++)char!==34&&char!==
-36&&char!==92&&(table2[char]=code2++);return table2})();function decodeTrieDict(input,resultLength,atomCount,dict1AtomCount,ngramCount,dictSize){
-const inputLength=input.length,twoCharBias=dictSize*90;let pos=0;const readSlotCode=()=>{const c12=BASE91_INVERSE[input.
-charCodeAt(pos++)];return c12<dictSize?c12:c12*91-twoCharBias+BASE91_INVERSE[input.charCodeAt(pos++)]},dict2AtomCount=atomCount-
-dict1AtomCount,slotCount=atomCount+ngramCount,single=new Int32Array(slotCount);single.fill(-1,dict1AtomCount,dictSize),single.
-fill(-1,dictSize+dict2AtomCount,slotCount);const start=new Int32Array(slotCount),length=new Int32Array(slotCount);function decodeDelta(count,off){
-let previous=0,slot=off;const end=off+count;for(;slot<end;){const code2=BASE91_INVERSE[input.charCodeAt(pos++)];if(code2<
-89)previous+=code2,single[slot++]=previous;else if(code2===89){let runLength=BASE91_INVERSE[input.charCodeAt(pos++)]+2;for(;runLength--;)
-single[slot++]=++previous}else{const next=BASE91_INVERSE[input.charCodeAt(pos++)];previous+=89+(next<90?next*91+BASE91_INVERSE[input.
-charCodeAt(pos++)]:BASE91_INVERSE[input.charCodeAt(pos++)]*8281+BASE91_INVERSE[input.charCodeAt(pos++)]*91+BASE91_INVERSE[input.
-charCodeAt(pos++)]),single[slot++]=previous}}}decodeDelta(dict1AtomCount,0),decodeDelta(dict2AtomCount,dictSize);const references=new Int32Array(
-ngramCount*2);let poolSize=0,ngramIndex=0;function readNgramReferences(count,startSlot){for(let index=0;index<count;index++){
-const slot=startSlot+index,a=readSlotCode(),b=readSlotCode();references[ngramIndex*2]=a,references[ngramIndex*2+1]=b,ngramIndex+=
-1,start[slot]=poolSize;const entryLength=(single[a]<0?length[a]:1)+(single[b]<0?length[b]:1);length[slot]=entryLength,poolSize+=
-entryLength}}readNgramReferences(ngramCount-dictSize+dict1AtomCount,dictSize+dict2AtomCount),readNgramReferences(dictSize-
-dict1AtomCount,dict1AtomCount);const pool=new Uint16Array(poolSize);let write=0;for(let index=0;index<ngramIndex;index++)
-for(let half=0;half<2;half++){const source=references[index*2+half],value=single[source];if(value<0){let read=start[source];
-const readEnd=read+length[source];for(;read<readEnd;)pool[write++]=pool[read++]}else pool[write++]=value}const out=new Uint16Array(
-resultLength);let outIndex=0;for(;pos<inputLength;){let slot=BASE91_INVERSE[input.charCodeAt(pos++)];slot>=dictSize&&(slot=
-slot*91-twoCharBias+BASE91_INVERSE[input.charCodeAt(pos++)]);const value=single[slot];if(value<0){let read=start[slot];const readEnd=read+
-length[slot];for(;read<readEnd;)out[outIndex++]=pool[read++]}else out[outIndex++]=value}return out}var htmlDecodeTree=decodeTrieDict(
-"!}.&u%}'&}*'~!6*)%&,~!J~!J~%L~y<~!R,~~%Lu~~#GD~~#|)1#%}^%}2%+#.##%##%}&%##%'#%##&%#%#'%#&#%#&#'#%%#&#%##%#)%''%&%#%#'%#\
-%%#%%}%%%#%#&(23#%%#&-%0%('1#(##%#'##+%'*.:1}#%#6-+(%'%%#%%%}#L'2351&('%}&/N'(0(/*-%(%%}#'+&T%7.2}#&%&#%#36/5##%&%%#&#%%\
-#))2%%##%&&'0~!#*+&'%1~!%).'3q?&%'1~!.##%6(~!+%%%(Gw'rT~!E#<nA%#jZ~!H%(~!42##~!*31&~!G%U~#)5~#`3~!J~!Z~%]~%Y~%C~!q~!u~#k\
-z~%#~!6'~!D~!U~!?~#T~!c%~!G#'~%7|~!G~!J~!G&~#pb~(Df}#%}*&}#%##%##%##&#-}&'#'&%#.++}%mI,#,@&(}*%}*'%&##&#%##%}&0}#.},U},%\
-}+%}&%}#%##&}B%(}(%}+%)})%##%#&}&%##%&}<%}>%#%&}*%}(%}9%}/%})%}*%}*%}?&}&%}3%}&*#%})%#%#)}#&#-#+*%E%%'%'#%}#*V##&##I}#&&\
-##%&%#&&Qf%%))w/0+&%#(#.%-''''++++7}>%4'',##1,#%#&%##&#'##&#*#9)%&%}#*}%,#+P(%A&%#'&##wSD',9E00#y#@}(+}&%&>~!#~!X}#*}(&&\
-}(&}(,%}%&#+&}#&}I%#%}%)#(},'%#*}4%%#%}(''}#/##(##),%-##%%)#&}(.}&%#&}%%}*&#%},&&}&%}#%*'#%})%}D&}&%}-&}6&#&}-,%}#%})-(~\
-+`~,=?~I9'9%~!,#%})%})%}@%}?%}(~!?~#<~#pP~#BG~#=1#%K+~#?#~%;)~#A~#mF1~#A'~'X%'~#lR~#N~'N~#r~#m#-~#i'?%#'%~#B%##%,%#~#_%#\
-0%~#]732~,w~2+#:&#%&'0%&>%}#>##F+)#%&&#(+_}4&}-%}(&}@&}O7Fdf0@+/v4}&WU##&/0#&'('B#%}.%}'+#%}#%%&#&%#%##+#&#)#6#'#.},%}c%\
-},%#%##%&#&%#&~#>'*-.%##%##%}#%%}%'~#)D1}#%*&~#_%%'(~#S2%'.}#~#=##*'*-%}&'%'##&&~'E%.#&~#M4}%%##&'%#~#O1##%&#'+~#<B%##%%\
-'%+~#;#@%}#&%#&&%#(~#H1}'%'##&&~#?A}&'~#D#%32}'&&&&~#[}'(#%}'~#;C})&}%%#%~#=&%,3}%'(#%%~#^'#&&)#%'~#Y%-~#d-%'~#^%%&#&&&}\
-#~#b~2t*&'~&(~&@~0%~e~3}%*''0})&}+~!9##-}#%-hD*)1fC#%/&/fB#40~!+#)*4~!+~!K'&:~!/*7~!.#~!H~!L':~%x&~!H#~!*~%1~!I#~!+A~#p'\
-~!F~~#-#~,,(~.Z~!V~%;'B'mq-W~!N~%I%#&&#&}#%},%%}'%}+X#%}#&}(%}'%}<%}#%}%%'}'%}:~![)9@~%>~#UA%-%##&~!C%~!-.9:~!1~!-^2/:a~\
-!y,D*J#-5)/4~%23,~#G~!L1~!0X3`~!2+~!!0-~&E~!W~!o,>Y&]~%cZx_&~#O*9#A#'#+I'%#)~!0B*-5A+-((F&*M#)(-7-5+'-3a5Vi~!Y~!?+[)%3),\
-ERHm~!+:D,VG.+)?fB%%*(%)'(#&80%1'8`K8?`+'Z#&O&'H5#*9)A%%5&3))0%39+.*7#()&&*=4@**L)<'_&*+..;(#*+)./&0#3)%')-8(4ixD(&.}%,(\
-'aI:,)%,k2231T)I'#/-W7,/'Q#.'Y24+h')37</31&83##&0#),H(?'&?/1##%#&&#%''-%&&&#(&''&#.-'%#%%(,')*'&#&#'##%(%(#%('#&##%%%%('\
-%#%#%%#%#&%##h>w+v<ayvyvcg.uuhKr}g/v|g>u9i[~>g5uI~=RvdwEg;v/g;uk!!TTSx]@RT!U!#!@VBRUU!'UTe-d0c`e&gSdicedFcrdTaqb.kYcAohd\
-Yd@a3e+d}dMdtd.aJ#bqcK`dle/e.e'dwdPdodddjbEb}ogd^ofdpduc6j?l%d{drdqc)d7bacOdQ%T#Y)X.sR[yH>6Vyv3[xwLu>vo'!*.[yBacahoj>6Re\
-w3[xqdZa#!a&#^(X-[yG>6Vyu3[xvg3sEr|g.u/Ri9db0T#^(Xa)!-[y;>6Vylg4wKs{JwNZt3@3r=c4Z([xlg;wKt!cpq's@v7A'*a(a+!-a#[y<3Dt?3Dt\
-'>6Vym3[xmg9rxsNJwLZt4~?r?db1T#`-!(Xa,!0[yS>6Vz%NuQs.g4wKtnJwNZtS@3r>c4Z([y%g;wKtrdga8!a(!#&T*Y-Xa#!a0<or[yc3Dtq>6Vz43[y\
-3JwNZtf@3s!Ju}!%Dti:pm3c_%X#tjB5pkd6q!r]u?voC'*-a.a2!0a&a+[yI3DtI3Ds~3DtH>6Vyw3[xx;:s#~<5pKJwNZtE@3r~d`a)!a2T#a.(!+U.X1[\
-yT3Dt`3Dtv>6Vz&3[y&g9rxwzcxstPu.<rAJwLZtT~?r@dZa%!a.&^*Za(/Reu[ya>6Vz23[y1g3sEr}wkg{NuQRg{ci(U#5@b`~,cg#U(2WnH5wugcRh7dX\
-#T(Y,a'Ta!!a,[yZ<]mj>6Vz,3[y+Pv#5ReZKu+=,%!H}7ABwkaS?Rh:BcW(X#<]mrj:ubv/ARekdg%!(!a.*Ta(Y.X1!#sP>Rl*Dt6[y>>6Vyo3Wf*jOvuu\
-mvuRgRJuq*!:9<B@bX~3jVv&v@s@5Re[d/rQt{uAvo&a&a*)a2!,0Wf!3Dt0=Bs'>6Re}3[xy~<5s%JwJZt1~Gs)c;&!#2sJkNuXvzq7rxu,Re8dka4!a8(a\
-EZ+a@Y.X1Xa)[yd=Bs(3DtP>6Vz53[y4cX#X&Re:avRe9~<5s&JwJZtQ~Gs*i^rzvdRg+Jv{%!2sbB@bX}kdga,!Za?&^*T1/!a'Dt+[y6>6Vyf3Wf%g/u;s\
-4hGu6?Rh-JvZ,!c%#&RoX54Rivj7uyvf8RgTKvZB%*!2sGh<vu5Rgq<=C::9bb~#dZ#T&Ta6Y.X*Dt>[y93Wf)coZ(T,6VyifluvRgC@95@B@bX~/hFu34cC\
-#T,k/unq8w8Q5RkUklwQuzunq8w8Q5Rk8d/rJu?v8w9)-&!a0a;a&aIWejg3sEr/h1s<DtDJvyZqY5aws3Jvy!&Wei~Hr1:au5@Bag>23E~5c:Z&bX};kKv?\
-w&unuVu5Rjc;>bs)#~@:Rh.=ay<a]C;b`}Vd6s/t{uAvoaxa()!a,a7%-a#a2Dt,[yF2Wo[>6Vyt3[xuNuPRi&NuPwpi#RoWh?vf8Ri%Jv]!%Ri:KvxD!.'2\
-WeAjZu`q9rxu,Re7woeAg-unLq(qA_/*2Wg_g3u5q^9:4E}/jTrxrzv=Wkkd~0UX#^^Xa-a1a5T&a=U1a'*aEa]!a*aPaA-adok[y54Rn>;:p3~Dp5g9rpsF\
-NvZqjg3uJp4~<5p0Pw;5qlJwNZt*@3p1Pw:5p/Ou!5p2JvG'!6Vye=<qnJvh_[xhg3v,Rh3kOwOw-sDuev/Re^dha[a%!%!a+#Ta7)-5TaCaO!aka!a)sf[y\
-b2>Rl!9ARiq5E}Qg=ucRkBE|oJrJ_@Wk~@Wk{JrJ_@Wk|@WkyJrJ_@Wk}@WkzJvO_[y2g-vMRmiKuYC!)&>Ri;>Ri<@3RkNc](X#@9Rk=g5vuRmhKvDB!+'=\
-]meg3u4Rmgd)#Y'Vz3CARmfd`a+!%T'!+#Ta1Ta6TaM-sTDt9[yA9sYd'%Y#s[[xpj:ueunaXRgEjRq,v-vuqdd2'`#6Rev<32@5>:2<E}5xIo9a*X#Y(;5R\
-ePJvD_g>vyRgNj8w)v8<wggs:RgXiZt|vjx,hSq3ah!-(~@:Ro/Ou!5RhWj^v(pyw8unRhUdx-UY#^Ua.a3a70!)%UX1TaDa)'omRiRRhE[y:3Dsz=Br,>6V\
-yj3[xkg6ruwjcqsrPw;5r*Ku]D'Zt-@3r(~?r.i[vwv]dU1a--U#`a4(g/vsRhPOu!5RhLj:rmu9Wo!~@:wdh@g/vsRiTjXuvvNr}:RhBj^v(pyw8unRn]dz\
-1UYa'a+^Y(!aETZalaRY.Ta?a4[yDJw1!#qLsW>6Vyrfzq-pLflpwRe|Js>%!Dt@3Dt&Jvy_[xs~HrnjMuwpsw'RecKu+D#'!t<~Grl~?rjg5u-x,gwp{ah!\
--(~@:Rg~Ou!5Rh'jXuvvNr}:Rh#cW#X/c;&!#2sLi[v7u7RgpJv)(!iLrxu,Re6j7v@s@5Se[e7d`aW!Za(a`T.a#!a3!&aDa-!9)Dt_=6s+3[x~~DR|h~DS\
-6avhGun5RkZj3w)v-]mkKunB!&*]kb97R|i<ARk<c:Z(6Vy}Juh'!wziMRoS:F|vkLuauJv5vtvQRh1d='T+Y#VyO~DR|jcF#T'7R|g97R|kJv3'!ay<Rj,J\
-vh&!:ReXcsa6*a+#a#_aIRf9aLRf?c,Z&Rf5Rf7c.Z&Rf;Rf>cQ#%T'p-Rf8Rf=ct#%'(*!,p,Rf4p+Rf6Rf:Rf<d~'Ua%U*^UYa(!a,-!#a4YaTalaEX0a8\
-a<Weo3Dt/3Dsx=Br93Wen~Dr;~<5p<JwNZt2@3p=Pw:5p;Ou!5r3c7&!#:p>3Ds}KvGB)_6Vyk2sM=<r7x'eovA(!hFu1ARf}cV#X&@r5j6rvwQa^Rf3c=Za\
-'wkghJv__g;unRggA53B9=b^}%j6uduo5Jq;!(hIv%2Re`Ou4ARe_e%a#^^^Xa&!a*a2!&a6YaP!*ad!#a:aE/5Rn?[y@>6Vyp;:pE~DrY~<5pBJwNZt8@3p\
-Ch=rt3rWPw:5pAJup_[xoNuPpF9c!#'45pD5ARn)d8#X'X*3@rU72s]h>v<<sSjJpqvewOJq/(!hNw'5ReBk0s2u3w/w'5ReE5@Jq.!a+JQ!&WeU23d(#Y&R\
-jG5]jBk!u7w&u0udARjEe#+^^^Ub#!a2/a`Z(agT1!a-a;|@TaG!aS[yV=Re~fow'RguNuPRe?bz#'>RoUWeL>:Cbb|?JwPZtVg6ruRmzJvD'!6Vz(g/vmRh\
-~Jvy_[y(g9voRgyx*cy(#2>Ri2B9b]~9kIw9u7rluJu3Rg]dI#a%UY'@=p%CAx.gQZ&RhwwygtRm{x5g_Z'+ABqR9Woa=Bp&dV#^*Xa'!&@o{g4v]Rk;Jv{!\
-%Rk[wkkiA5RkiwwfUB=x,fUuqC&*!>RfTg8v0RfV~ARfSd;rJsAuAv9wR'ae+/aO!a@aza/a#[yQ@Wg!2Wemg3sEr0JvB_g>uvReWg2v+Re=KupB_+[y!2Ab\
-Y~-~Hr2AJwD!(h<~El>h<~El?Kun@+_:9b`}Kg-v/Ri3g;vtwyk_9]k_d=&T#*U.6qh@Ab`|K9:H|CJv[!&3Dtex'fDwC%!Rf[9WlMd[(^X,!a%Z06Vz!@Wg\
-Bg=v~Rgvg,QRe@awd,#Y+jTv|Q~EfWj]uNr|~FRfXdy#Y&^Ua%!aO.!(a)Ua;=!a@aKap!a-,a!Ta]a[rSa]p?[y82sK=Bq~;:p:~<5p8Pw:5p7d'#Y'Wf(;\
-RnRi[u4w&RgJJvG'!6Vyh=<r#ijuuv/sIKuYD'ZtG@3p9~Gr&d2#`(g<vtRgFj`u5w&rqpxRf2CJuY!+:wfnTOu!5Rg}jNs1ucv&RfwJvA!&3@q|BDcC#T,k\
-/unq8w8Q5RkTklwQuzunq8w8Q5Rk9dga#!a'!a=#a0!:+Tb*b@aO.a4!aba8aFJv^}?!VyR~Dr<g;u%Rn.~<5p[x'e`wNZtR@3p]Pw:5pZhNvjBp.woe_g5u\
--r4JwF!%DtO3:ooc7&!#:p^3DtpLuGw(!+%)Dtk6Vz#2sd=<r8d'#Y([y#<x3gJt`w@!)%}MRiowzikRij=]ilxAf3,U(#B2Rf#g0v-Rm[ck{`U#]giKv3>)\
-!&6Ri154s,KuGB_%@r68r:dJ|t`#X(9<E|u2@H|rx3gJu?w'!+'1Nu7Reg4=H~+9<wxgY95Rm]xLggZ-`(X}U2:Ri4h<uOawRmsJv__5@bb{jbV~3dka#a'a\
-]!,#a+U=a>b6a3b%!/aKa/)!arwve^VyJ;:pR~DpTg3uJpS~<5pOPw;5qmPw:5pNOu!5pQJvG'!6Vyx=<qoJvA!{~Jup!%@qk7Rn/KvyD!}''[xz;>wkh'?R\
-h,x8gyt`w5D!&),(SgyccRgztJ@3pPB5p#d'(Y#<]mmifubw&RgoJvE&!82s^JvF&!8Rf,ADb]~;x=h'rNu]vK!,%'*0RnORh)4Rh*AqQg-vaRnNg;wHwkh'\
-ba~4cE#Ta*x3gctyw@'!+%RnFRnD<4Rn@hFvK5RnCxWg[#`&a0Ua()`1Rm75Rg[c]%X#qi8Rg^NvdRj>BwzgZauwji7Rm6A4wgg]d1#&(*,.0a#Rm;Rm<Rm=\
-Rm>Rm?Rm@RmARmBe%#^^^Xaea?aC/b+(,!a+a#!a/!>a&Ta<aKbD!2wphBRnk[yPw}hE|.=Br-3Dtm>6Vy~g6urRf.x,hPrNav!%'RnqRo%Ro#Nu;q[Pw;5r\
-+JwNZtM@3r)d'#Y'Weh;xChL#`&RnmRnoKu}>%(!Rne~Bs-;2wjcussJv+'!aYSO}6@B<5?ba~8LrNvj!.%*ROwungw~ng~:9;Ri^>wtnig;wHRnixDh@|(U\
-Z.x1h@|)!#:2<H|*xHn]#-UX'3Ro)z=iT}6ARns=Bwsn_wpnaRncw]aR(#UXa&Ua*a/=]iPd'#Y&Ro'WnXf{QRm2hNvj]nZd`'T~&1`{|`#9b]{}c:'!#Wl{\
->@=be}]?cl{{U#:5Abb}Jds#^YaF!a*b4a#a3aPa>&Tb!bH!*a_!Eau?/a&RjY<]gj>6Vz*;:pe~DrZg,QRj1JwNZtX@wihspcJvZ&!VyX9WmOJu|!|N2WmH\
-Jvh&!]ht~Bpbcn&T(!#RmQ<s7Nu;padH#X'`+WmJ@>RmKCARhnKup=!)&Wf+:RhqNuPpf9c!#'45pd5AwghpARn(Ls@w!%,)!RmP@Wfe<E|IJva!&WmNg8vs\
-RmLd`*.`#Y'Xa!axRn*]hrA8Rhug5s@rXg8u!RmMd8#X'X*3@rV72smdI*#UY&RmICARho~GsgxVgd)Ta'U-Y&Xa!T#RnEWnA@Wffg1uDRi0hFvK5RnBxGnG\
-&#`%owp)@wsf+bX}Ze-*1!a*^^^Ua|!#a.aq&Ya2!a>.a6!a:aO`aJDtL[y`@Wg#>6Vz12@wzoYRoZNuPRi!NuPRhzg=ucRi,@=b`{Yg=ucRi-ACJvB!&Sh[\
-ebSh]ebi`wUuFRm4Jw2_[y0JvB!.<Ju(!&SoG}6Shd}6<Ju(!&SoH}6She}6Kur@._g5vHRieJvx!{L2G{Kx6gd'T#?Rh82Wi5cZ#X(g1w)Rm5dW-Y(Ta#!a\
-)!#aYa=wnfE=su2>>bU{0j9udv:<svj8uQv-7RgHdE%#^'sq9sp=>Bb_{TJv`!&g/r|snj6v(us5d,#Y(56H}[978H}]Jw5!&g1rushJvB!+j;v{u5?zDhd}\
-6}bj;v{u5?zDhe}6}ce*#`(^^^a[aea!=!a6a*aoXb1a.!aAbL!b>,b'aL!aV@Wf|2Wlg3[y/JwNZt^@3piPw:5pgJunZou3@rsJva&!Vy_g<v~Rm#JvG'!6\
-Vz0=<r{Ju{%!:pj@WfsiXuJu3Rm:JvZ&!WfA~Bph@c4Z&Dtwax5rubx(#:awRk1@d,#Y&RfjRfid1#,Y(@Wfp2Wlrg5s@ryKu[@!,'=]ig9wlk?Rk>g5u-rq\
-Jvy'!@9RkQcH(T#=>Ri~@<wkj(Wj(KuZB*!&<7rw@9RkRcH(T#=>Ri}@<wkj)Wj)dg(Ta2Xa9X#`-!a*CARhg@@=I}d9x;c~#X%so=<sj>2@@=aybb}XjWv0\
-Q~EfEj3vLv;<d,#Y(56H}`978H}_dgaPaFa'a/!#a3Y0a_a;a|!1(a7-[yE3[xt;:pJNvZrrg3uJrvJwNZt=@3pIh=rt3rxPw:5pGOu!5rpJvG'!6Vys=<rz\
-@c4Z&Dt(ax5rtJvZ!&~BpH@wsfNg-vaRlNci*U#=<wei<F}a5@Jq.!a*JQ!%@qZ23d(#Y&RjH5]jCk!u7w&u0udARjFd/prq=tyvpaEa(a:.!a1aZ(@@=I}:\
-9wpd%=<sX55w_h}@@=I{t=ay<aU@@=I}T=ay<2@@=I})?C9:9au@9Cb]}DP~=x-fAZ(2Wl1=ay<aU@@=I}>5@d##Y+jTv|vV~EfFj]uNpn~FRfGdgaK!Z2&!\
-a8a-Tb({E!acTbM*!a(DtY[yYd'%Y#sl[y*hHvh>Re5x2c{Z}.j4uCvcawRiMd+#X+_x&d!},<5RkX;2Hzw@x,gavfB-!{CcF&T#Roe;RodwWbBg5urRgaKv\
-HC*_6Vz+<4opieuew&Rmq@d]&Y)X,T#X0Rh}<BqP=4qS9:ReMg/ujReNJw0!/<Jui%!bd{kawwnemRelAxUa?a3#*.&UX(Ya+a/RhvRnQ<o}9Wmtd-#Y&RgS\
-Rmw9;Rmxay=Rmyg-vaRmuxEhSrNu,v-voC!%(aR.a(a7+1Ro1>Ro5CE{A9b]{@;5x#eO{:g;urRi+KrNA!%(Ro3>Ro79;Ri_Ku@>{;&!x%gX|{KunA_+g5QR\
-j/g3u5Rj#g>uERj%wio/xRhS&!,!#^1U}wba{8>>@=be}qC@:D5ba{7Ku+A&!}x?ba}t>>@=be}se(aA^^^Uat!b0#{pa+awUazbGa#aLb9bgaWac'a5TbS=\
-Br!d1#`%scp_Jvl!#rT>Re0JvX&!VyN=H{Fcm#U&:pY=ReaJv2&!]h0=]nUJvG'!6Vy|=<r%JrM_=]h2@Wlud'#)U'Wf'b]{i=]h/Jvh!&~BpWg=v]RnMx+n\
-y#'Nu;pVwjnu=]nwxJnx,T#`&Reqwjnt=]nvieu9vrRjLLuYwP(#+!th@wih5pX~Gr'g5v/Rh4KunA'!-CARnP@wwiN:Rm_9x'cvw>!|l=<saKvAA!0&3@q}\
->w^e1bp#&Re2Re3BDx7gH#T|f5H|eKuZ>!%(:qNAH{]Jv6!+3B2B9=b^{X<5<B92:E{ZLvhwA(a;a%!igQuyRmad+#Y}m@3Rh5d8#X'X*:AqUAHzmaxwbh<a\
-XRnVcF}RT#Nw&cj#U(BWnug/vsRntdka)(a3+.Zb7aYYan1!bVa@Xa}[y^@b[{G=H{+hFu73Rj&Pv#5ReQcK%T#sig1v{Rj'Ku+D#'!t]~Grm~?rkKuMB!01\
-d5#`'Vy.ta3Dtu~Hroc8#'{^45s85AwZbP&!#Rn!wghxWn#KvEA!)&2RlA2RlBx:h|#(T,=]j09Wobz>x]z/@awRoTd+#Y(az]hFhCrm4d,#Y+jTv|Q~EfMj\
-]uNr|~FRfOdCa!Xa9_X#@<plJvf!%b`{(9;Rgwc;.!#2x7cw#T|UDb]|T5Ju={(!=@E{&Jv)&!Ab`{'awJvf!~*>>@=be{#KuY>!+&4Ezyi[ugv&RjIdea+T\
-)#UXa&T-T&a!Rh9auRmW=]kLg5vuRn+g3u4Rn-Ow6ARn,hHus5xNk?#UX(U~)/g8v0RkD~AwkkF?Ri.OuNBwkkA?Ri/d|a2`a*^UYa.!aBTZaTa'Xa;!(!2!\
--a#b2[yC>6Vyq3[xr2Wi?g1rusVh%s?DtF~<5rbJs;%!DtBfswKtCj[uvuSsEu3RgVx3o:u+wN'*Zt;@3rd~Grh~?rfg8w)Lq)qE&-a%!>bI|`jWv0vV~EfC\
-jTv|vV~Ef@j]uNpn~FRfBcK#T']gWNu7x,k7q4ai(0!hHv8<RhmkMu9vrsBuev/RhlCJvB!,g<v{wchh~@:Rhji[vrv{wchi~@:RhkdS&a5UY#Ta!RgPwwiI\
-5BwciI~@:Rh`x'iJvj'!5]iJPu8Bwch]~@:Rhach)U#h3rp]gLh@t|Ax,hTq3ah!-(~@:Ro0Ou!5RhXj^v(pyw8unRhVd|)`,^UYas!a?/a2Z'a^Ta{Tb7Ta\
-(a#!a,Wf&9sZ3DtAadamov=Bqt3[xig8vsRm~>waiL2b`{QJv*_Ouv2qgj<v]v2BqfdR'X*X#Y-@3qr~Gqv~?p6hHv-]glPup5Lq+q?_%*b_{qF{n9b^{rOu\
-4ARhpKvCD!+&~Bqp:5Dbb}nwoiKl&unuTuBv]v+ueunaXRf0=Jvh!0nKufu8v1w&w7q%w&uHrz:Rgnj5w,uxDJq/(!hNw'5ReCk0s2u3w/w'5ReFd>Za&!*U\
-aA=<wkgsRnSJv^!%Refifw3vyRgOKu_B'!,<]gkiiu:w&Rh<=C@a^<B57@2F{[<B5@aW:=3away9A5aW=<B=C@a^<B57@2F{Ie-#`(^^^bCara.b8aza6!/b\
-Z,!adTbnTbOb+aFaS!aAT9@Wf~2Wli3Dtl2@d,#Y&RfnRfmJwJZtN~GqyJva&!VyMg<v~Rm%iXuJu3Rm9Jv[_=]ih9wlkDRkCd1#`(@Wg>2Wls3cH#T(@<Rj\
-*=>Ri|b~'#23s9h<~El.d'#Y&Dtxi^rzvdRl#d*#U%(o|B2s`hJwSaxRmDKv4B&!1:Rmdd5#`'Vx}to~Hq{x'f1v3(!BA5ba|bJv_&!Wfug1v]ReIdO+U/Y#\
-&G}-8wze=Rh{g1v]ReHg/uQRf/by#)ibQwERl/cH#T(@<Rj+=>Ri{cNu+vlax-!(#a0qa9<Rii2;;bU{H;x<i=&X#Rk`<4wwi=C9H~8xAI(Y#<azRi@45wXI\
-<B9;5bb~7dL(X#Xa(+!aL6Vy{g5QqOau:5au2@ay547EzbxOcU(UX-T#Ta#:Cbb|A?wjh/b_|SOw6ARgtihr}u7Rhy<d1#T)X1@@=I|~=ay<2@@=aybb}Sj3\
-vLv;<d,#Y(56H}A978H}@dGpvs@uAu`vcw9*!aFa+ai%(b!aXa8.a?a[ozWey=sU2@G}Nch&U#Rf_WexKu+D#'!t:~Gr`~?r^j]uNr|~FRg*j^psurwJt|Rm\
-cKv)@&!)7Rkv~Br[@wxfO:Rl3co#U'6Rezj_q#vIuavjRltwzeyh@vr5JqD0!>aY?C9:9au@9Cb]}9cl#U*5;5<H||jbuus1ucv&Rfvg1v~d/pppzqFr^a--\
-a~!aMat1(hFv;Wiz@@=Izoj5uuv-7Rix~Cw`fk2WlVcZ#X,k)u3vWs@u2]ktg;wEx'fBq(_2Wg/jTv|vV~EfoJv]!15x'hzqG!(P~EfU~CRl_j6v(us5x4i-\
-#T(2WmZ?C2F|d>Kq<aj1!*jTqIsBv=Wl`~Cw`fi2WlWj`v0u*~>RlR=c>Z,k#u3vWs@u2]kr<c1Z+jTqIsBv=Wla~Cw`fm2WlXdmb3!a{(arZa`bkTa%TbQT\
-a-a9+c'!aM!/[yL=Bqug.w'RifhFvyDRj.g>vgwyk^9]k^Jv3_@WfbAARkhJw2_[x|JvB_wkoIRoKwkoJRoLd'(Y#<]gm=<9<H|yd'%_X#skDtb3awwqkgNu\
-lRkgdB#^',9:p'hJwSaxRmEBwVb8@4=H|qLu+w50&!)@3qs~?pU>Awwn;;Rn=c:Z'ARn<=<qwKvC@!/&~BqqJv6!&]eVb^z^xRge'/a%+^`#Sge}6<4Rn3=]\
-n0Pw2>Rn8Jw0!&>Rn:>Rn6cY#a7+!a&=<wkaNw~h3z_c5Z{=wjh#=]nLKv^D!&)Vyz=bW|swYb<WetcG#T(2wxa@qVx@gD#Y&b^|V5JwG&!5bb|pg/w&RgD@\
-x=kHs=uAvn!a%%/'+RmSRh694Ro`g-vaRmRhHv-]mlxCcS#`&ba~.5cD#Ta)P~=d,#Y(56H{>978H{Dd_#{2^Y%_+qbbb{6g3sERhsbU{?dfa.,`a(Xa<!ai\
-X#(55RiG54RiHcI#T'WiU3RiVNvdwtfcRlKNvdd,#Y&RlHRlExQgf.1*^T'X#Sgf}6Wn4=]hfPrk>Rn7Jw0!&>Rn5>Rn9Lunw?&a2!,5<oq@@wqfdRlJj5Q~\
-=d,#Y(~ARfcOuN]fdDKw;ay(}i!547E}j?cI#T(@5bV}iCbV}hdv(^^Tb?a40,b##Tbo!a*bR!a<b|a/!aKai!aU[yK=]o^g:v>ReGJwPZtK<7Rh+h<~El,P\
-v#5ReR@awwxjCg,ulRjDJv6&!]j!z?aQeeg>w=Sh<eeJw;!&axEzOg,Qosc!#*:wkeJ]eJ>x'h-u(!%Ro.w~h.zPdNZ(X,Ya![x{;9ReY;wkgxRiF:x?ap#Y\
-&RmUg<s2Rkod]+UY0TZ'!a&A9sw<=bczLNvuw{gqzNhJwSaxRmCKuLay!#&s_Rf-55b^{uJvZa!!c%#(55Ri654wmiu5RiuawLu,vp!+}^%b_}Y9;wkgxba}\
-o>A9:=b^}zKuh=a''!3awRk3c*'!#aHRk6c+Z&Rk5Rk4Jv)&!awRjSawd9*`#0?C2@EzMj8u<uJ5RmbjQrquJu3x,k>uq@_+=ayb^|W~ARkEOuN]k@7dhzV^\
-X/X&a-#zRzSb`zXcJzTT#2WkVKvDBzW!%FzY9;5bbzWjQrquJu3Jw3%!b`zU=ayb^zQd:#X(T-a!6Vyywxh}=b]{Jg=u1RiAdGp~qHtzv!w(wA+a+a;<!aJa\
-Yai'anasb(=azRmV:Cbb{MLq2vb!%')RjuRjrRjtRjqx3jnqCw3!%')Rk(Rk+Rk&Rk)Lq2vb!%')Rj{RjxRjzRjwLq2vb!%')RjsRjpRjfRjex3jcqCw3!%'\
-)Rk'Rk*RjkRjl9<CbbzfOu4ARhxLq2vb!%')RjyRjvRjhRjgx=joq*uKvb!%')+-Rk.Rk%Rj~Rk-Rk#Rj}x=jdq*uKvb!%')+-Rk,Rk!Rj|RjmRjjRjidAq&\
-qKs@uAv8Aa.'*-a@a&0!aM@a5[y73Dsy3Ds|3Dt):wxgI2sHJwJZt.~Gqxwsf0ikrzt}Rl0Jvy_[xj~HqzKv_A|D!&WfP8axRoVcf,U#k(v]v+ueunaXRf1J\
-u}'!g8u#Ri=jQw!sCunLprq>!,')~<5qeGzq9F{W=c##%s5au:5aU3CBE|;d4#X(D!a&6Vygx(b;#(=]ed?C2F{N<capoq2r[a&!aPa9,'Pw;5s:@@=I|,55\
-w_h|@@=IzcP~=x'fCqB_2Wl2>aU@@=I|1OuNBc1Z+jTqIsBv=Wlc~Cw`fl2WlZ~AcTa%!Z+jTqIsBv=Wlb~Cw`fh2WlYk+uNqJsBv=WlSg,u3dca3#UXaMYa\
-)TaB-=cM|7T#<bI}l5@B932:aV2G{BOuNBJq:|M!5Ezt=<B=C@a^<B57@2F{v>cB{/T#=ay<bI{3Jv6!a.6BKq0ah&+!5E}HP~Ef{978BaU@@=Iza<7d#.Y#\
-978BaU@@=IzH~AJq0!(@@=IzG978BaU@@=IzFe,aU*Y&^^^bvJb,b:bFad!a,c2Ta>aL.bo6!a#CbTa'T#Re{2Wlh2@G{yg6t~Ro_NvdRfticuRQRllJv3&!\
-x&c|zs@Jw3!%RflwpfkRlpKuL;%(!Re<@G|C2GzdhIvuBwgjAg-u0RjAKQB%!(GzZ@G|5NuuRl7d='T+Y#Vy[g<v~Rm!==G|>JvA!)@wma=]m1ifuaw&RmnL\
-s@vT'!|/+[y,g:v>ReTJw1!#qX=x!eC{bLu+wT&)ZtZauq_~Graci&U#F|89:r_Lupvq!.)&2RlG8RfaC=x!eF{_h?rpWlmd&'!#X|&]k::xJey#`'T|+<E|\
-&2@H|%dE#(^,g;u.RiEg6vjRiC9xCkA{O|zY#g=ucRmXKs0@!&*@G|m@awRknJuh!,3d(}gY}eJvj!%Rm):Jw3!%Rm+Rm-Ls0w(&!a(a#@b[|6cZ#X'7RkxW\
-gAOu4ARn'dH'U#Y*Vz-Wm'CARm}d]*#a%^a*T'aK!a<9bV{PC=p*Jw4!&SgxcbB5r]idw(wBRmF7xFkt#&`(Rm/Rm8E|!JuY_9:Rl5=wrgr2:bbxd@xXfB(a\
-*#T+!.X0X1Ta/a'T&RlDRfL>RlyARl9b[z[>RfZ:RlL:RfRwlg/ARl;9;RlxKv,A/!%7s69<74=BA5ba{-8Bde#`a<XaKYa1,a'P~=wxfB2bZ}}?C972@@=I\
-}r8@55B9;5bb}G978B2@@=aybb}3j3vLv;<Jw3&!>Rfk=ayb^}4~Ad1#`*@@=aybb{w2@>==<bbz]dx+UY#^UaF!a9!bB'Ya1.!ajXa#%olRhD[y=3Dt#Ov5\
-BrHKuMB%!(Rf^Wep~HrJwkiQjKr|~FRg)Ku+D#'!t5~GrF~?rDdV)UY,Z/_7RkuG{<~BrBg,rlsO:235B@bX}|d?a1!#`(6Vyn5@d##Y+jTv|vV~EfIj]uNp\
-n~FRfH7Lq2vb1!a9-978BaU@@=Iz9978BbU}#~AJq0!(@@=Iz8978BaU@@=Iz7~AJQ|}!978BbU}!JvkaK!AdUa21-U#`a+(g/vsRn~Ou!5RPj:rmu9WhOjX\
-uvvNr}:RhAj^v(pyw8unRn[kPr}p|u7vwv]RiSBd;pppzq@qHQa?(b.!a.a`@.|xa(hFv;Wiyj5uuv-7Riw~Cw`fg2WlU978BbU|wOuNBJqG!(P~EfD~CRlQ\
-cZ#X,k)u3vWs@u2]ksg;wEx'f@q1_2Wg.j]uNpn~FRfqJv]!15x'h{qG!(@@=IzK~CRl^j6v(us5x4i,#T(2WmY?C2F{1>Kq<aj1!*jTqIsBv=Wld~Cw`fj2\
-Wl[j`v0u*~>RlT=c>Z,k#u3vWs@u2]kq<c1Z+jTqIsBv=Wle~Cw`fn2Wl]dn1#c(a(b^a2!b/bAT(bj!aDa7bu,a_a{c0!2T0g:v>ReD2@G{42@G{5~DpM~<\
-5rc=Bx6i>{RT#RnI@zCx]y]z:2Jv[!zr5Awyk]9]k]dD(Y+X#6Vz.g=wKtgwhaCwgmTWj2Lu,w%_+/[y-B;b^xeg3u3Rj-2@bX{*KrJ<!+'@Wg(g?QRlC@Jv\
-`!%b[zIwsfII}8JQ_@w|kW|=Jv(%!AqcOuNBJvEzh!bYzjLs@wP#(0!oy@>RkdJwMZtc3Dtd@BcG#T'9bWxg2@2Fznd*#Y+;2x'c}w<zizixNgwa#Z'U+!/!\
-a'!a+w~g~z6wcn{Rn}wcnzRn|5Rh%=]nJg5vuRmvNvdRlvcprJu}w*az*a#!%.a.'Bot9qT]kj@Wg'ay2Gzv@Jv`!%b[zEwsfHI}1;ck#Ux`<Cbbx_Lu+w!a\
-&0*!wko*wwo,So,}6Juqxf!E}PigQuyRm`d3(`#8>Rn%:A5B;bZ~%KvhCa!a2!x>k7#Uxb@b{#xaRk7Jw0!)>wwhlShl}6>wwhmShm}6CJvB!.x'hhvj{!!5\
-Bwkhhbaz}x'hivjz~!5Bwkhibaz|xEhTrNu,v-vpD!a%&/)a3a.,%Ro2t[CE{)@3re9b]{%wjo09:rgc:Z&Ro6=<riifuaw&RmoKrNA!%(Ro4>Ro89;Ri`dS\
-aL'UYzxZb)7Rka3xRhT&!,!#^1U}vbaz{>>@=be}yC@:D5bazzKu+A&!}{?ba}y>>@=be}wxBh[t`u~vJvr!%a!a()a,a0a4RoC=]o;Ju(!%RoGRhdwjh`=]\
-oAg>w#Ro?g5vuRo=NvdRl|Ku]C.!&;RoEJvB!%RoORoMBx'h[v+_?w~h`}~5?w~hd~!xKh]oiptu-utv.vp!#%&a30a@a'a+(a/aOp(o~p!RoDJu(!%RoHRh\
-ewjha=]oBNvdRl}g>w#Ro@g5vuRo>c[#X']o<CauRoRAd-#Y':RkpauRoQKu]C.!&;RoFJvB!%RoNRoPBx'h]v+_?w~ha}t5?w~he}ue!/UbhYacXaW^Tc&a\
-;b:a-c/#b&aja1(!cL+!bKbt!bmcRc9aIc?8[yW3Dtt94Rg`Jv}!&SiRMzBhEebShEMNuPRe>x7gL#TzuwjirRipc<Z&>on;>z=h-MSh.Mwqczx'a7vj&!>R\
-e4@=ResJt__NuPRi*NuPRi)j]uNr|~FRfzKrJ>_+@Wfy@Wf]2WocKrJ<!+'@Wg%g/QRl@@Jv`!&awRl<wsfFIzgLu(w*!.*&ShBMwvhIRhI9;RhNx1hK'!#S\
-n]Mx1hK~0!#:2<H~7cNu+w7D*'1ZtW>Rn1~?rOc:Z&Rn2=<rQ<7wjh&=BSnLMc]#X(6Vz)w[b=a!U#9wzgMc3#&(RgMRitRis<x,gKt`ax!&+SioM=BSilMc\
-3#&(RgKRinRimKurB,!&SiQMzBhDebShDM6BJQ!(P~Efx978B2@@=I}WLrJw!!,a*&@G}O@9wkibRid@@x'fKwC!&SlDMSfLMjUv~Q~EfKKv3@a+!(hFv-]m\
-px/hYZ(C5RiWz<o/MwkhY?So/M@x,gbvfB*&!SgEM:SoeeehFu3:Rgbda(,^TZa)X/7Sg[eb:2RgI~BrMC@wgkc:wwkcRerx3h(uUvK!&*,SnOM4Sh*MArRg\
-;wHRh(x=h;rJvPwI!a4',a'0@Wg&=BSh/Mg>w=Rh=g3w*wwgGRgGcW(X#;Sg}M2Gzk@Jv`!&awRl=wsfGIz`dKZ*T'Y-:RhR7RhQg5u-p`j6v(us5d,#Y+~A\
-wkia?RicOuNBwkibba}Ld6p~tyu_vbAa'a+!a/'a3aEa8a!>Sh,ebJv{!&Sh@ebSaReb9;SgwebNuPRi(NvdRl)NuPRi'hHu^<Rm^Jvv_@Wl(g;u1Si/ebKu\
-'B&!*Sh?eb@Wl'z@aPeb95Si.ebcpputyvjB)!,&a+0a%ShAMWeK@G}C@WfJ9;RhMwvhH9w{ia}ix,hJvRA1(!zAn[MRhHx1hJ~*!#hFv(BSn[MBJQ!(@@=I\
-~'978B2@@=I}2db.Ua<'X}+T#a0XaG2G}E;wkg|wuh!Rh!x,hZu,@)!&So0MVy)C5RiXACJvB!&5RiY5RiZg8w)cG}*T#2@bU}=KsA>(!a.3wkhZba~(x,h^\
-u(A!&(SoCMRhb5Bz=h[eb?w~hb~6x,h_u(A!&(SoDMRhc5Bz=h]eb?w~hc~6e)aA1T#T,^^^c-bMb&blcPaP(a/!0!bA=b5c@a(!bfbrc#2afwmhARnjwchO\
-Rnp2Wlf3DtsNvdRl-2@wpa<]m0bx(#:awRk2@Jw3!%RfhwpfgRlnKQB%!(G{V@G|'NuuRl6d='T+Y#VyUg<v~Rl~==G|<Jv+'!aYShC}6@B<5?ba~8@Jw3'!\
-g2QRljhLrpWlOd+#Y'g.w'rIg>w*wgj@g-u0Rj@Lu+wT&)ZtUauq]~GrGci&U#F|39:rELrNvj!.%*RhCwunfw~nf~:9;Ri]>wtnhg;wHRnhx3hDs@v~!/+'\
-@Wfr@9RkSNu&Rlo=@<5GzoKs0@_+@Wl+@awRkmJuh!-3d(}pY#qWJvj!%Rm(:Jw3!%Rm,Rm*de&!1U-U#`)Re;@G|.@9Ri82@wjfvRlq=@<5GzpLvOvr!).&\
-2RlF8Rf`C=x!eE{.Jw3_g2QRlkhLrpWlPde(!#U{s,UXa*Ta'[y'g:v>ReS;x0PZ&RnlRnn~HrKJw1}f!=x!eB|2w]aP(#Xa&a*Ta.Ua2a7=]iOd'#Y&Ro&W\
-nWg;u.RiDg6vjRiBNvdRlzhNvj]nYJuW_2Wm3x)kFze{9d])!a.!,Y01!#&aC!a3RndC=ox~BrC@2b^{pg,rlse7x'ksuq!%Rm.E{xidw(wBRmGx9o+)X#ww\
-o-So-}69:Rl4@xSf@a#XZ'X)X,Ta(/ARl8b[xc>RfY:RlI:RfQwlg.ARl:9;Rlwdn'#^XafaQa1X1TaHTa)@b[{zcZ#X'7RkwWg@Ou4ARn&x)kG#{,g7u/Rk\
-GdH'U#Y*Vz'Wm&CARm|bx#(A]gUbUzJj9Q~=d,#Y(56H}l978H{U7d,0#U*2>ABb_xZ978BbU{e~AJQ{g!978BbU{hxMh?ad{oUYZ.x1h?{l!#:2<H{mx3n[\
-t{vl!,&a%3Ro(z=iS}6ARnr=Bwsn^wvn`Rnbd`*T}B0!#^X'BG{c9b]{a>>@=be}F?JvS!&BG{d7BG}(Bde#`a1X,Ya@!a'P~=wxf@2bZ}I56B2@@=aybb}0\
-8@55B9;5bb}<j3vLv;<Jw3&!>Rfg=ayb^}&OuNBKuLA!)a!P~=x#fD{f2@>==<bbzl?C972@@=Ix^d6rSu,v7w*C(0a)a6#B+a%!sQ[y?3Dt%3[xn~<5rLOu\
-!5p@Ku+D#'!t7~GrP~?rNKvlaya7'!h+v-5qMg=t|cd,U#5AAaa5Abb{S@52B5@a[@52B5Gx[iXueu;d<#`a(!/549C;ag>23ExY5@Dah89b^~689Jv)!~2b\
-[~1Lv'w(%*!a#bX|aPrmawRe]keu7uhv-q6rxu,q`xTo]/a5aU!bNaDXbi!b-!ao!b<bwA!#5@B932:aV2G|:d-)Y#hJrL>RhG<7@C5<H|_=Cau:5aj5@B93\
-2:bJ|ng>vIbs)#?C2F|9jPv0w.vISh-MKvUaz(.!9ABbb|[5;5<H|Eg>unwfh;9:4E|YjQsBt|vjx'hYq3!(?C2F|J:2<BaY?C2F|GOu!5x,g|p{ah!-(?C2\
-F|c9:4E|OjXuvvNr}:Rh&i[w*t|cd+U#jJvsu)vsSn~Mkfrmu9p}u7vwv]So!McW#Xa!ax5@A5aY:5;5<H|>kJv~vYrquJu3x4ib#T)2@SmZM?C2F|Bj:rmu\
-9@xPhI(a*a#U#`a3-5Abb|L~@:RhK9:4E|0@52B5G|#C::aY?C2F|-:2<BaY?C2F|.5Jvk!a)javYrquJu3x4ia#T)2@SmYM?C2F|HAxPhH(!a#U#`a*-5Ab\
-b|4~@:RhJ9:4E|R@52B5G|F:2<BaY?C2F|Sc^#Xa2j=Qq5CJvB!-g<v{z;hhM?C2F|Zi[vrv{z;hiM?C2F|XKsA>!a)-g<v{z;h[eb?C2F|]i[vrv{z;h]eb\
-?C2F|^iZu.vix,hZq3ah!.(?C2F|QOu!5ShXM:2<BaY?C2F|P",13494,2713,49,25,61);init_node_globals();var BinTrieFlags;(function(BinTrieFlags2){
-BinTrieFlags2[BinTrieFlags2.VALUE_LENGTH=49152]="VALUE_LENGTH",BinTrieFlags2[BinTrieFlags2.FLAG13=8192]="FLAG13",BinTrieFlags2[BinTrieFlags2.
-BRANCH_LENGTH=8064]="BRANCH_LENGTH",BinTrieFlags2[BinTrieFlags2.JUMP_TABLE=127]="JUMP_TABLE",BinTrieFlags2[BinTrieFlags2.
-VALUE_MASK=8191]="VALUE_MASK"})(BinTrieFlags||(BinTrieFlags={}));var CharCodes;(function(CharCodes2){CharCodes2[CharCodes2.
-AMP=38]="AMP",CharCodes2[CharCodes2.NUM=35]="NUM",CharCodes2[CharCodes2.SEMI=59]="SEMI",CharCodes2[CharCodes2.EQUALS=61]=
-"EQUALS",CharCodes2[CharCodes2.ZERO=48]="ZERO",CharCodes2[CharCodes2.NINE=57]="NINE",CharCodes2[CharCodes2.LOWER_A=97]="\
-LOWER_A",CharCodes2[CharCodes2.LOWER_X=120]="LOWER_X"})(CharCodes||(CharCodes={}));var TO_LOWER_BIT=32,CONSUMED_SHIFT=21,
-CODE_POINT_MASK=2097151,CONSUMED_OVERFLOW=2047,longNumericConsumed=0;function unpackConsumed(packed){const consumed=packed>>>
-CONSUMED_SHIFT;return consumed===CONSUMED_OVERFLOW?longNumericConsumed:consumed}function isNumber(code2){return code2-CharCodes.
-ZERO>>>0<=9}function isHexadecimalCharacter(code2){return(code2|TO_LOWER_BIT)-CharCodes.LOWER_A>>>0<=5}function isAlpha(code2){
-return(code2|TO_LOWER_BIT)-CharCodes.LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===CharCodes.
-EQUALS||isAlpha(code2)||isNumber(code2)}var EntityDecoderState;(function(EntityDecoderState2){EntityDecoderState2[EntityDecoderState2.
-EntityStart=0]="EntityStart",EntityDecoderState2[EntityDecoderState2.NumericStart=1]="NumericStart",EntityDecoderState2[EntityDecoderState2.
-NumericDecimal=2]="NumericDecimal",EntityDecoderState2[EntityDecoderState2.NumericHex=3]="NumericHex",EntityDecoderState2[EntityDecoderState2.
-NamedEntity=4]="NamedEntity"})(EntityDecoderState||(EntityDecoderState={}));var DecodingMode;(function(DecodingMode2){DecodingMode2[DecodingMode2.
-Legacy=0]="Legacy",DecodingMode2[DecodingMode2.Strict=1]="Strict",DecodingMode2[DecodingMode2.Attribute=2]="Attribute"})(
-DecodingMode||(DecodingMode={}));function determineBranch(decodeTree,current,nodeIndex,char){const branchCount=(current&
-BinTrieFlags.BRANCH_LENGTH)>>7,jumpOffset=current&BinTrieFlags.JUMP_TABLE;if(jumpOffset){if(branchCount===0)return char===
-jumpOffset?nodeIndex:-1;const slot=char-jumpOffset;if(slot>>>0>=branchCount)return-1;const stored=decodeTree[nodeIndex+slot];
-return stored===0?-1:nodeIndex+branchCount+stored-1&65535}if(branchCount===0)return-1;const packedKeySlots=branchCount+1>>
-1,branchEnd=nodeIndex+packedKeySlots+branchCount;for(let index=0;index<branchCount;index++){const key=decodeTree[nodeIndex+
-(index>>1)]>>((index&1)<<3)&255;if(key===char){const pointerIndex=nodeIndex+packedKeySlots+index;return branchEnd+decodeTree[pointerIndex]&
-65535}if(key>char)return-1}return-1}function readTrieValue(decodeTree,nodeIndex,valueLength){return valueLength===1?String.
-fromCharCode(decodeTree[nodeIndex]&BinTrieFlags.VALUE_MASK):valueLength===2?String.fromCharCode(decodeTree[nodeIndex+1]):
-String.fromCharCode(decodeTree[nodeIndex+1],decodeTree[nodeIndex+2])}function parseNumericEntity(input,numberStart,inputLength){
-let offset=numberStart+1,cp=0,digitStart=offset;if(offset<inputLength&&(input.charCodeAt(offset)|TO_LOWER_BIT)===CharCodes.
-LOWER_X)for(offset+=1,digitStart=offset;offset<inputLength;){const char=input.charCodeAt(offset);if(isNumber(char))cp=cp*
-16+(char-CharCodes.ZERO);else if(isHexadecimalCharacter(char))cp=cp*16+((char|TO_LOWER_BIT)-CharCodes.LOWER_A+10);else break;
-offset+=1}else for(;offset<inputLength;){const digit=input.charCodeAt(offset)-CharCodes.ZERO;if(digit>>>0>9)break;cp=cp*
-10+digit,offset+=1}if(offset===digitStart)return 0;offset<inputLength&&input.charCodeAt(offset)===CharCodes.SEMI&&(offset+=
-1),cp>1114111&&(cp=1114112);let consumed=offset-numberStart;return consumed>=CONSUMED_OVERFLOW&&(longNumericConsumed=consumed,
-consumed=CONSUMED_OVERFLOW),consumed<<CONSUMED_SHIFT|cp}function decodeWithTrie(input,isStrict,isAttribute){const decodeTree=htmlDecodeTree;
-let offset=input.indexOf("&");if(offset<0)return input;const inputLength=input.length;let chunkStart=0,result="";const root=decodeTree[0],
-rootJumpOffset=root&BinTrieFlags.JUMP_TABLE,rootBranchCount=(root&BinTrieFlags.BRANCH_LENGTH)>>7;do{const entityStart=offset+
-1,firstChar=input.charCodeAt(entityStart);let consumed,value;if(firstChar===CharCodes.NUM){const packed=parseNumericEntity(
-input,entityStart,inputLength);consumed=unpackConsumed(packed),isStrict&&consumed>0&&input.charCodeAt(entityStart+consumed-
-1)!==CharCodes.SEMI&&(consumed=0),value=consumed===0?"":codePointToString(packed&CODE_POINT_MASK)}else if(isAlpha(firstChar)){
-consumed=0,value="";const rootSlotIndex=firstChar-rootJumpOffset;let nodeIndex;if(rootSlotIndex>>>0<rootBranchCount){const stored=decodeTree[1+
-rootSlotIndex];nodeIndex=stored===0?-1:rootBranchCount+stored&65535}else nodeIndex=-1;let bestNodeIndex=0,bestValueLength=0,
-current=nodeIndex<0?0:decodeTree[nodeIndex],index=entityStart+1;trie:for(;index<inputLength;){for(;(current&(BinTrieFlags.
-VALUE_LENGTH|BinTrieFlags.FLAG13))===0&&(current&BinTrieFlags.JUMP_TABLE)!==0;){const jumpOffset=current&BinTrieFlags.JUMP_TABLE,
-branchCount=(current&BinTrieFlags.BRANCH_LENGTH)>>7;if(branchCount===0){if(input.charCodeAt(index)!==jumpOffset)break trie;
-nodeIndex+=1}else{const slot=input.charCodeAt(index)-jumpOffset;if(slot>>>0>=branchCount)break trie;const stored=decodeTree[nodeIndex+
-1+slot];if(stored===0)break trie;nodeIndex=nodeIndex+branchCount+stored&65535}if(current=decodeTree[nodeIndex],index+=1,
-index>=inputLength)break trie}if((current&(BinTrieFlags.VALUE_LENGTH|BinTrieFlags.FLAG13))===BinTrieFlags.FLAG13){const runLength=(current&
-BinTrieFlags.BRANCH_LENGTH)>>7;if(input.charCodeAt(index)!==(current&BinTrieFlags.JUMP_TABLE))break;index+=1;const remaining=runLength-
-1;let wordIndex=nodeIndex+1,charIndexInPacked=0;for(;charIndexInPacked+1<remaining;charIndexInPacked+=2){const packed=decodeTree[wordIndex];
-if(input.charCodeAt(index)!==(packed&255)||(index+=1,input.charCodeAt(index)!==(packed>>8&255)))break trie;index+=1,wordIndex+=
-1}if(charIndexInPacked<remaining){if(input.charCodeAt(index)!==(decodeTree[wordIndex]&255))break;index+=1}nodeIndex+=1+(runLength>>
-1),current=decodeTree[nodeIndex];continue}const valueLength=current>>>14,char=input.charCodeAt(index);if(valueLength!==0){
-if(char===CharCodes.SEMI){consumed=index-entityStart+1,value=valueLength===1?String.fromCharCode(current&BinTrieFlags.VALUE_MASK):
-readTrieValue(decodeTree,nodeIndex,valueLength);break}if(!isStrict&&(current&BinTrieFlags.FLAG13)===0&&(consumed=index-entityStart,
-bestNodeIndex=nodeIndex,bestValueLength=valueLength),valueLength===1)break}const next=determineBranch(decodeTree,current,
-nodeIndex+(valueLength||1),char);if(next<0)break;nodeIndex=next,current=decodeTree[nodeIndex],index+=1}if(value===""){const finalVL=current>>>
-14;finalVL!==0&&!isStrict&&(current&BinTrieFlags.FLAG13)===0&&(consumed=index-entityStart,bestNodeIndex=nodeIndex,bestValueLength=
-finalVL),consumed>0&&(value=readTrieValue(decodeTree,bestNodeIndex,bestValueLength))}}else consumed=0,value="";consumed===
-0||isAttribute&&firstChar!==CharCodes.NUM&&input.charCodeAt(entityStart+consumed-1)!==CharCodes.SEMI&&entityStart+consumed<
-inputLength&&isEntityInAttributeInvalidEnd(input.charCodeAt(entityStart+consumed))?offset=entityStart:(chunkStart<offset&&
-(result+=input.slice(chunkStart,offset)),result+=value,offset=chunkStart=entityStart+consumed),input.charCodeAt(offset)!==
-CharCodes.AMP&&(offset=input.indexOf("&",offset))}while(offset>=0);return result+input.slice(chunkStart)}function decodeHTMLStrict(htmlString){
-return decodeWithTrie(htmlString,!0,!1)}var EntityLevel;(function(EntityLevel2){EntityLevel2[EntityLevel2.XML=0]="XML",EntityLevel2[EntityLevel2.
-HTML=1]="HTML"})(EntityLevel||(EntityLevel={}));var EncodingMode;(function(EncodingMode2){EncodingMode2[EncodingMode2.UTF8=
-0]="UTF8",EncodingMode2[EncodingMode2.ASCII=1]="ASCII",EncodingMode2[EncodingMode2.Extensive=2]="Extensive",EncodingMode2[EncodingMode2.
-Attribute=3]="Attribute",EncodingMode2[EncodingMode2.Text=4]="Text"})(EncodingMode||(EncodingMode={})),init_node_globals();
-var REBuilder=class{src_Any=Any.source;src_Cc=Cc.source;src_Z=Z.source;src_P=P.source;src_ZPCc=[this.src_Z,this.src_P,this.
-src_Cc].join("|");src_ZCc=[this.src_Z,this.src_Cc].join("|");cache={};opts={maxLength:1e4,urlAuth:!1,schema_names:[]};constructor(opts={}){
-this.opts={...this.opts,...opts}}set(opts={}){return this.opts={...this.opts,...opts},this.cache={},this}escapeRE(str){return str.
-replace(/[.?*+^$[\]\\(){}|-]/g,"\\$&")}nestedPairRE(open,close,depth=4){const openRE=this.escapeRE(open),closeRE=this.escapeRE(
-close),atom=`(?:(?!${this.src_ZCc}|${openRE}|${closeRE}).)`;let pair=`${openRE}${atom}{0,1000}${closeRE}`;for(let level=2;level<=
-depth;level++)pair=`${openRE}(?:${atom}|${pair}){0,1000}${closeRE}`;return pair}get_text_separators(){return this.cache.
-text_separators??=/[><\uff5c]/}get_pseudo_letter(){return this.cache.src_pseudo_letter??=new RegExp(`(?:(?!${this.get_text_separators().
-source}|${this.src_ZPCc})${this.src_Any})`)}get_ipv4_addr(){return this.cache.src_ip4??=new RegExp("(?:(?:25[0-5]|2[0-4]\
-[0-9]|1[0-9]{2}|[1-9][0-9]|[0-9])[.]){3}(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9][0-9]|[0-9])")}get_ipv6_addr(){const h16="\
-[0-9A-Fa-f]{1,4}",ls32=`(?:(?:${h16}:${h16})|${this.get_ipv4_addr().source})`;return this.cache.src_ip6_addr??=new RegExp(
-`(?:(?:${h16}:){6}${ls32}|::(?:${h16}:){5}${ls32}|(?:${h16})?::(?:${h16}:){4}${ls32}|(?:(?:${h16}:){0,1}${h16})?::(?:${h16}\
-:){3}${ls32}|(?:(?:${h16}:){0,2}${h16})?::(?:${h16}:){2}${ls32}|(?:(?:${h16}:){0,3}${h16})?::${h16}:${ls32}|(?:(?:${h16}\
-:){0,4}${h16})?::${ls32}|(?:(?:${h16}:){0,5}${h16})?::${h16}|(?:(?:${h16}:){0,6}${h16})?::)`)}get_ipv6_url_host(){return this.
-cache.src_ip6_host??=new RegExp(`\\[${this.get_ipv6_addr().source}\\]`)}get_ipv6_mail_host(){return this.cache.src_ipv6_mail_host??=
-new RegExp(`\\[IPv6:${this.get_ipv6_addr().source}\\]`)}get_auth(){return this.cache.src_auth??=new RegExp(`(?:(?:(?!${this.
-src_ZCc}|[@/\\[\\]()]).){1,50}@)?`)}get_port(){return this.cache.src_port??=new RegExp("(?::(?:6(?:[0-4]\\d{3}|5(?:[0-4]\\\
-d{2}|5(?:[0-2]\\d|3[0-5])))|[1-5]?\\d{1,4}))?")}get_host_terminator(){return this.cache.src_host_terminator??=new RegExp(
-`(?=$|${this.get_text_separators().source}|${this.src_ZPCc})(?!${this.opts["---"]?"-(?!--)|":"-|"}_|:\\d|\\.-|\\.(?!$|${this.
-src_ZPCc}))`)}get_path_terminator(){return this.cache.src_path_terminator??=new RegExp(`${this.src_ZPCc}|${this.get_text_separators().
+var Gt=Object.create;var de=Object.defineProperty;var Kt=Object.getOwnPropertyDescriptor;var Vt=Object.getOwnPropertyNames;var Qt=Object.getPrototypeOf,en=Object.prototype.hasOwnProperty;var l=(e,t)=>de(e,"name",{value:t,configurable:!0});var tn=(e,t,n)=>()=>{if(n)throw n[0];try{return e&&(t=e(e=0)),t}catch(i){throw n=[i],i}};var nn=(e,t)=>()=>{try{return t||e((t={exports:{}}).exports,t),t.exports}catch(n){throw t=0,n}},We=(e,t)=>{for(var n in t)
+de(e,n,{get:t[n],enumerable:!0})},rn=(e,t,n,i)=>{if(t&&typeof t=="object"||typeof t=="function")for(let r of Vt(t))!en.call(
+e,r)&&r!==n&&de(e,r,{get:()=>t[r],enumerable:!(i=Kt(t,r))||i.enumerable});return e};var sn=(e,t,n)=>(n=e!=null?Gt(Qt(e)):{},rn(t||!e||!e.__esModule?de(n,"default",{value:e,enumerable:!0}):n,e));var w=tn(()=>{});var kt=nn((Cs,gt)=>{"use strict";w();var zn=/^xn--/,Mn=/[^\0-\x7F]/,jn=/[\x2E\u3002\uFF0E\uFF61]/g,Ln={overflow:"Overflo\
+w: input needs wider integers to process","not-basic":"Illegal input >= 0x80 (not a basic code point)","invalid-input":"\
+Invalid input"},Se=35,X=Math.floor,ze=String.fromCharCode;function K(e){throw new RangeError(Ln[e])}l(K,"error");function Jn(e,t){
+let n=[],i=e.length;for(;i--;)n[i]=t(e[i]);return n}l(Jn,"map");function ft(e,t){let n=e.split("@"),i="";n.length>1&&(i=
+n[0]+"@",e=n[1]),e=e.replace(jn,".");let r=e.split("."),s=Jn(r,t).join(".");return i+s}l(ft,"mapDomain");function dt(e){
+let t=[],n=0,i=e.length;for(;n<i;){let r=e.charCodeAt(n++);if(r>=55296&&r<=56319&&n<i){let s=e.charCodeAt(n++);(s&64512)==
+56320?t.push(((r&1023)<<10)+(s&1023)+65536):(t.push(r),n--)}else t.push(r)}return t}l(dt,"ucs2decode");var Nn=l(e=>String.
+fromCodePoint(...e),"ucs2encode"),Pn=l(function(e){return e>=48&&e<58?26+(e-48):e>=65&&e<91?e-65:e>=97&&e<123?e-97:36},"\
+basicToDigit"),ht=l(function(e,t){return e+22+75*(e<26)-((t!=0)<<5)},"digitToBasic"),pt=l(function(e,t,n){let i=0;for(e=
+n?X(e/700):e>>1,e+=X(e/t);e>Se*26>>1;i+=36)e=X(e/Se);return X(i+(Se+1)*e/(e+38))},"adapt"),mt=l(function(e){let t=[],n=e.
+length,i=0,r=128,s=72,o=e.lastIndexOf("-");o<0&&(o=0);for(let u=0;u<o;++u)e.charCodeAt(u)>=128&&K("not-basic"),t.push(e.
+charCodeAt(u));for(let u=o>0?o+1:0;u<n;){let c=i;for(let d=1,f=36;;f+=36){u>=n&&K("invalid-input");let m=Pn(e.charCodeAt(
+u++));m>=36&&K("invalid-input"),m>X((2147483647-i)/d)&&K("overflow"),i+=m*d;let p=f<=s?1:f>=s+26?26:f-s;if(m<p)break;let h=36-
+p;d>X(2147483647/h)&&K("overflow"),d*=h}let a=t.length+1;s=pt(i-c,a,c==0),X(i/a)>2147483647-r&&K("overflow"),r+=X(i/a),i%=
+a,t.splice(i++,0,r)}return String.fromCodePoint(...t)},"decode"),_t=l(function(e){let t=[];e=dt(e);let n=e.length,i=128,
+r=0,s=72;for(let c of e)c<128&&t.push(ze(c));let o=t.length,u=o;for(o&&t.push("-");u<n;){let c=2147483647;for(let d of e)
+d>=i&&d<c&&(c=d);let a=u+1;c-i>X((2147483647-r)/a)&&K("overflow"),r+=(c-i)*a,i=c;for(let d of e)if(d<i&&++r>2147483647&&
+K("overflow"),d===i){let f=r;for(let m=36;;m+=36){let p=m<=s?1:m>=s+26?26:m-s;if(f<p)break;let h=f-p,v=36-p;t.push(ze(ht(
+p+h%v,0))),f=X(h/v)}t.push(ze(ht(f,0))),s=pt(r,a,u===o),r=0,++u}++r,++i}return t.join("")},"encode"),On=l(function(e){return ft(
+e,function(t){return zn.test(t)?mt(t.slice(4).toLowerCase()):t})},"toUnicode"),Un=l(function(e){return ft(e,function(t){
+return Mn.test(t)?"xn--"+_t(t):t})},"toASCII"),Wn={version:"2.3.1",ucs2:{decode:dt,encode:Nn},decode:mt,encode:_t,toASCII:Un,
+toUnicode:On};gt.exports=Wn});w();w();var ve={};We(ve,{decode:()=>re,encode:()=>G,format:()=>te,parse:()=>ie});w();w();var qe={};function on(e){let t=qe[e];if(t)return t;t=qe[e]=[];for(let n=0;n<128;n++){let i=String.fromCharCode(n);t.push(
+i)}for(let n=0;n<e.length;n++){let i=e.charCodeAt(n);t[i]="%"+("0"+i.toString(16).toUpperCase()).slice(-2)}return t}l(on,
+"getDecodeCache");function pe(e,t){typeof t!="string"&&(t=pe.defaultChars);let n=on(t);return e.replace(/(%[a-f0-9]{2})+/gi,
+function(i){let r="";for(let s=0,o=i.length;s<o;s+=3){let u=parseInt(i.slice(s+1,s+3),16);if(u<128){r+=n[u];continue}if((u&
+224)===192&&s+3<o){let c=parseInt(i.slice(s+4,s+6),16);if((c&192)===128){let a=u<<6&1984|c&63;a<128?r+="��":r+=String.
+fromCharCode(a),s+=3;continue}}if((u&240)===224&&s+6<o){let c=parseInt(i.slice(s+4,s+6),16),a=parseInt(i.slice(s+7,s+9),
+16);if((c&192)===128&&(a&192)===128){let d=u<<12&61440|c<<6&4032|a&63;d<2048||d>=55296&&d<=57343?r+="���":r+=String.
+fromCharCode(d),s+=6;continue}}if((u&248)===240&&s+9<o){let c=parseInt(i.slice(s+4,s+6),16),a=parseInt(i.slice(s+7,s+9),
+16),d=parseInt(i.slice(s+10,s+12),16);if((c&192)===128&&(a&192)===128&&(d&192)===128){let f=u<<18&1835008|c<<12&258048|a<<
+6&4032|d&63;f<65536||f>1114111?r+="����":(f-=65536,r+=String.fromCharCode(55296+(f>>10),56320+(f&1023))),s+=9;continue}}
+r+="�"}return r})}l(pe,"decode");pe.defaultChars=";/?:@&=+$,#";pe.componentChars="";var re=pe;w();var Ze={};function un(e){let t=Ze[e];if(t)return t;t=Ze[e]=[];for(let n=0;n<128;n++){let i=String.fromCharCode(n);/^[0-9a-z]$/i.
+test(i)?t.push(i):t.push("%"+("0"+n.toString(16).toUpperCase()).slice(-2))}for(let n=0;n<e.length;n++)t[e.charCodeAt(n)]=
+e[n];return t}l(un,"getEncodeCache");function me(e,t,n){typeof t!="string"&&(n=t,t=me.defaultChars),typeof n>"u"&&(n=!0);
+let i=un(t),r="";for(let s=0,o=e.length;s<o;s++){let u=e.charCodeAt(s);if(n&&u===37&&s+2<o&&/^[0-9a-f]{2}$/i.test(e.slice(
+s+1,s+3))){r+=e.slice(s,s+3),s+=2;continue}if(u<128){r+=i[u];continue}if(u>=55296&&u<=57343){if(u>=55296&&u<=56319&&s+1<
+o){let c=e.charCodeAt(s+1);if(c>=56320&&c<=57343){r+=encodeURIComponent(e[s]+e[s+1]),s++;continue}}r+="%EF%BF%BD";continue}
+r+=encodeURIComponent(e[s])}return r}l(me,"encode");me.defaultChars=";/?:@&=+$,-_.!~*'()#";me.componentChars="-_.!~*'()";
+var G=me;w();function te(e){let t="";return t+=e.protocol||"",t+=e.slashes?"//":"",t+=e.auth?e.auth+"@":"",e.hostname&&e.hostname.indexOf(
+":")!==-1?t+="["+e.hostname+"]":t+=e.hostname||"",t+=e.port?":"+e.port:"",t+=e.pathname||"",t+=e.search||"",t+=e.hash||"",
+t}l(te,"format");w();function _e(){this.protocol=null,this.slashes=null,this.auth=null,this.port=null,this.hostname=null,this.hash=null,this.
+search=null,this.pathname=null}l(_e,"Url");var cn=/^([a-z0-9.+-]+:)/i,an=/:[0-9]*$/,ln=/^(\/\/?(?!\/)[^\?\s]*)(\?[^\s]*)?$/,
+hn=["<",">",'"',"`"," ","\r",`
+`,"	"],fn=["{","}","|","\\","^","`"].concat(hn),dn=["'"].concat(fn),$e=["%","/","?",";","#"].concat(dn),Xe=["/","?","#"],
+pn=255,He=/^[+a-z0-9A-Z_-]{0,63}$/,mn=/^([+a-z0-9A-Z_-]{0,63})(.*)$/,Ye={javascript:!0,"javascript:":!0},Ge={http:!0,https:!0,
+ftp:!0,gopher:!0,file:!0,"http:":!0,"https:":!0,"ftp:":!0,"gopher:":!0,"file:":!0};function _n(e,t){if(e&&e instanceof _e)
+return e;let n=new _e;return n.parse(e,t),n}l(_n,"urlParse");_e.prototype.parse=function(e,t){let n,i,r,s=e;if(s=s.trim(),
+!t&&e.split("#").length===1){let a=ln.exec(s);if(a)return this.pathname=a[1],a[2]&&(this.search=a[2]),this}let o=cn.exec(
+s);if(o&&(o=o[0],n=o.toLowerCase(),this.protocol=o,s=s.substr(o.length)),(t||o||s.match(/^\/\/[^@\/]+@[^@\/]+/))&&(r=s.substr(
+0,2)==="//",r&&!(o&&Ye[o])&&(s=s.substr(2),this.slashes=!0)),!Ye[o]&&(r||o&&!Ge[o])){let a=-1;for(let h=0;h<Xe.length;h++)
+i=s.indexOf(Xe[h]),i!==-1&&(a===-1||i<a)&&(a=i);let d,f;a===-1?f=s.lastIndexOf("@"):f=s.lastIndexOf("@",a),f!==-1&&(d=s.
+slice(0,f),s=s.slice(f+1),this.auth=d),a=-1;for(let h=0;h<$e.length;h++)i=s.indexOf($e[h]),i!==-1&&(a===-1||i<a)&&(a=i);
+a===-1&&(a=s.length),s[a-1]===":"&&a--;let m=s.slice(0,a);s=s.slice(a),this.parseHost(m),this.hostname=this.hostname||"";
+let p=this.hostname[0]==="["&&this.hostname[this.hostname.length-1]==="]";if(!p){let h=this.hostname.split(/\./);for(let v=0,
+g=h.length;v<g;v++){let b=h[v];if(b&&!b.match(He)){let C="";for(let k=0,_=b.length;k<_;k++)b.charCodeAt(k)>127?C+="x":C+=
+b[k];if(!C.match(He)){let k=h.slice(0,v),_=h.slice(v+1),x=b.match(mn);x&&(k.push(x[1]),_.unshift(x[2])),_.length&&(s=_.join(
+".")+s),this.hostname=k.join(".");break}}}}this.hostname.length>pn&&(this.hostname=""),p&&(this.hostname=this.hostname.substr(
+1,this.hostname.length-2))}let u=s.indexOf("#");u!==-1&&(this.hash=s.substr(u),s=s.slice(0,u));let c=s.indexOf("?");return c!==
+-1&&(this.search=s.substr(c),s=s.slice(0,c)),s&&(this.pathname=s),Ge[n]&&this.hostname&&!this.pathname&&(this.pathname=""),
+this};_e.prototype.parseHost=function(e){let t=an.exec(e);t&&(t=t[0],t!==":"&&(this.port=t.substr(1)),e=e.substr(0,e.length-
+t.length)),e&&(this.hostname=e)};var ie=_n;var ye={};We(ye,{Any:()=>Ae,Cc:()=>we,Cf:()=>gn,P:()=>se,S:()=>Ee,Z:()=>Fe});w();var Ae=/[\0-\uD7FF\uE000-\uFFFF]|[\uD800-\uDBFF][\uDC00-\uDFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]/,
+we=/[\0-\x1F\x7F-\x9F]/,gn=/[\xAD\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]|\uD804[\uDCBD\uDCCD]|\uD80D[\uDC30-\uDC3F]|\uD82F[\uDCA0-\uDCA3]|\uD834[\uDD73-\uDD7A]|\uDB40[\uDC01\uDC20-\uDC7F]/,
+se=/[!-#%-\*,-\/:;\?@\[-\]_\{\}\xA1\xA7\xAB\xB6\xB7\xBB\xBF\u037E\u0387\u055A-\u055F\u0589\u058A\u05BE\u05C0\u05C3\u05C6\u05F3\u05F4\u0609\u060A\u060C\u060D\u061B\u061D-\u061F\u066A-\u066D\u06D4\u0700-\u070D\u07F7-\u07F9\u0830-\u083E\u085E\u0964\u0965\u0970\u09FD\u0A76\u0AF0\u0C77\u0C84\u0DF4\u0E4F\u0E5A\u0E5B\u0F04-\u0F12\u0F14\u0F3A-\u0F3D\u0F85\u0FD0-\u0FD4\u0FD9\u0FDA\u104A-\u104F\u10FB\u1360-\u1368\u1400\u166E\u169B\u169C\u16EB-\u16ED\u1735\u1736\u17D4-\u17D6\u17D8-\u17DA\u1800-\u180A\u1944\u1945\u1A1E\u1A1F\u1AA0-\u1AA6\u1AA8-\u1AAD\u1B4E\u1B4F\u1B5A-\u1B60\u1B7D-\u1B7F\u1BFC-\u1BFF\u1C3B-\u1C3F\u1C7E\u1C7F\u1CC0-\u1CC7\u1CD3\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205E\u207D\u207E\u208D\u208E\u2308-\u230B\u2329\u232A\u2768-\u2775\u27C5\u27C6\u27E6-\u27EF\u2983-\u2998\u29D8-\u29DB\u29FC\u29FD\u2CF9-\u2CFC\u2CFE\u2CFF\u2D70\u2E00-\u2E2E\u2E30-\u2E4F\u2E52-\u2E5D\u3001-\u3003\u3008-\u3011\u3014-\u301F\u3030\u303D\u30A0\u30FB\uA4FE\uA4FF\uA60D-\uA60F\uA673\uA67E\uA6F2-\uA6F7\uA874-\uA877\uA8CE\uA8CF\uA8F8-\uA8FA\uA8FC\uA92E\uA92F\uA95F\uA9C1-\uA9CD\uA9DE\uA9DF\uAA5C-\uAA5F\uAADE\uAADF\uAAF0\uAAF1\uABEB\uFD3E\uFD3F\uFE10-\uFE19\uFE30-\uFE52\uFE54-\uFE61\uFE63\uFE68\uFE6A\uFE6B\uFF01-\uFF03\uFF05-\uFF0A\uFF0C-\uFF0F\uFF1A\uFF1B\uFF1F\uFF20\uFF3B-\uFF3D\uFF3F\uFF5B\uFF5D\uFF5F-\uFF65]|\uD800[\uDD00-\uDD02\uDF9F\uDFD0]|\uD801\uDD6F|\uD802[\uDC57\uDD1F\uDD3F\uDE50-\uDE58\uDE7F\uDEF0-\uDEF6\uDF39-\uDF3F\uDF99-\uDF9C]|\uD803[\uDD6E\uDEAD\uDED0\uDF55-\uDF59\uDF86-\uDF89]|\uD804[\uDC47-\uDC4D\uDCBB\uDCBC\uDCBE-\uDCC1\uDD40-\uDD43\uDD74\uDD75\uDDC5-\uDDC8\uDDCD\uDDDB\uDDDD-\uDDDF\uDE38-\uDE3D\uDEA9\uDFD4\uDFD5\uDFD7\uDFD8]|\uD805[\uDC4B-\uDC4F\uDC5A\uDC5B\uDC5D\uDCC6\uDDC1-\uDDD7\uDE41-\uDE43\uDE60-\uDE6C\uDEB9\uDF3C-\uDF3E]|\uD806[\uDC3B\uDD44-\uDD46\uDDE2\uDE3F-\uDE46\uDE9A-\uDE9C\uDE9E-\uDEA2\uDF00-\uDF09\uDFE1]|\uD807[\uDC41-\uDC45\uDC70\uDC71\uDEF7\uDEF8\uDF43-\uDF4F\uDFFF]|\uD809[\uDC70-\uDC74]|\uD80B[\uDFF1\uDFF2]|\uD81A[\uDE6E\uDE6F\uDEF5\uDF37-\uDF3B\uDF44]|\uD81B[\uDD6D-\uDD6F\uDE97-\uDE9A\uDFE2]|\uD82F\uDC9F|\uD836[\uDE87-\uDE8B]|\uD839\uDDFF|\uD83A[\uDD5E\uDD5F]/,
+Ee=/[\$\+<->\^`\|~\xA2-\xA6\xA8\xA9\xAC\xAE-\xB1\xB4\xB8\xD7\xF7\u02C2-\u02C5\u02D2-\u02DF\u02E5-\u02EB\u02ED\u02EF-\u02FF\u0375\u0384\u0385\u03F6\u0482\u058D-\u058F\u0606-\u0608\u060B\u060E\u060F\u06DE\u06E9\u06FD\u06FE\u07F6\u07FE\u07FF\u0888\u09F2\u09F3\u09FA\u09FB\u0AF1\u0B70\u0BF3-\u0BFA\u0C7F\u0D4F\u0D79\u0E3F\u0F01-\u0F03\u0F13\u0F15-\u0F17\u0F1A-\u0F1F\u0F34\u0F36\u0F38\u0FBE-\u0FC5\u0FC7-\u0FCC\u0FCE\u0FCF\u0FD5-\u0FD8\u109E\u109F\u1390-\u1399\u166D\u17DB\u1940\u19DE-\u19FF\u1B61-\u1B6A\u1B74-\u1B7C\u1FBD\u1FBF-\u1FC1\u1FCD-\u1FCF\u1FDD-\u1FDF\u1FED-\u1FEF\u1FFD\u1FFE\u2044\u2052\u207A-\u207C\u208A-\u208C\u20A0-\u20C1\u2100\u2101\u2103-\u2106\u2108\u2109\u2114\u2116-\u2118\u211E-\u2123\u2125\u2127\u2129\u212E\u213A\u213B\u2140-\u2144\u214A-\u214D\u214F\u218A\u218B\u2190-\u2307\u230C-\u2328\u232B-\u2429\u2440-\u244A\u249C-\u24E9\u2500-\u2767\u2794-\u27C4\u27C7-\u27E5\u27F0-\u2982\u2999-\u29D7\u29DC-\u29FB\u29FE-\u2B73\u2B76-\u2BFF\u2CE5-\u2CEA\u2E50\u2E51\u2E80-\u2E99\u2E9B-\u2EF3\u2F00-\u2FD5\u2FF0-\u2FFF\u3004\u3012\u3013\u3020\u3036\u3037\u303E\u303F\u309B\u309C\u3190\u3191\u3196-\u319F\u31C0-\u31E5\u31EF\u3200-\u321E\u322A-\u3247\u3250\u3260-\u327F\u328A-\u32B0\u32C0-\u33FF\u4DC0-\u4DFF\uA490-\uA4C6\uA700-\uA716\uA720\uA721\uA789\uA78A\uA828-\uA82B\uA836-\uA839\uAA77-\uAA79\uAB5B\uAB6A\uAB6B\uFB29\uFBB2-\uFBD2\uFD40-\uFD4F\uFD90\uFD91\uFDC8-\uFDCF\uFDFC-\uFDFF\uFE62\uFE64-\uFE66\uFE69\uFF04\uFF0B\uFF1C-\uFF1E\uFF3E\uFF40\uFF5C\uFF5E\uFFE0-\uFFE6\uFFE8-\uFFEE\uFFFC\uFFFD]|\uD800[\uDD37-\uDD3F\uDD79-\uDD89\uDD8C-\uDD8E\uDD90-\uDD9C\uDDA0\uDDD0-\uDDFC]|\uD802[\uDC77\uDC78\uDEC8]|\uD803[\uDD8E\uDD8F\uDED1-\uDED8]|\uD805\uDF3F|\uD807[\uDFD5-\uDFF1]|\uD81A[\uDF3C-\uDF3F\uDF45]|\uD82F\uDC9C|\uD833[\uDC00-\uDCEF\uDCFA-\uDCFC\uDD00-\uDEB3\uDEBA-\uDED0\uDEE0-\uDEF0\uDF50-\uDFC3]|\uD834[\uDC00-\uDCF5\uDD00-\uDD26\uDD29-\uDD64\uDD6A-\uDD6C\uDD83\uDD84\uDD8C-\uDDA9\uDDAE-\uDDEA\uDE00-\uDE41\uDE45\uDF00-\uDF56]|\uD835[\uDEC1\uDEDB\uDEFB\uDF15\uDF35\uDF4F\uDF6F\uDF89\uDFA9\uDFC3]|\uD836[\uDC00-\uDDFF\uDE37-\uDE3A\uDE6D-\uDE74\uDE76-\uDE83\uDE85\uDE86]|\uD838[\uDD4F\uDEFF]|\uD83B[\uDCAC\uDCB0\uDD2E\uDEF0\uDEF1]|\uD83C[\uDC00-\uDC2B\uDC30-\uDC93\uDCA0-\uDCAE\uDCB1-\uDCBF\uDCC1-\uDCCF\uDCD1-\uDCF5\uDD0D-\uDDAD\uDDE6-\uDE02\uDE10-\uDE3B\uDE40-\uDE48\uDE50\uDE51\uDE60-\uDE65\uDF00-\uDFFF]|\uD83D[\uDC00-\uDED8\uDEDC-\uDEEC\uDEF0-\uDEFC\uDF00-\uDFD9\uDFE0-\uDFEB\uDFF0]|\uD83E[\uDC00-\uDC0B\uDC10-\uDC47\uDC50-\uDC59\uDC60-\uDC87\uDC90-\uDCAD\uDCB0-\uDCBB\uDCC0\uDCC1\uDCD0-\uDCD8\uDD00-\uDE57\uDE60-\uDE6D\uDE70-\uDE7C\uDE80-\uDE8A\uDE8E-\uDEC6\uDEC8\uDECD-\uDEDC\uDEDF-\uDEEA\uDEEF-\uDEF8\uDF00-\uDF92\uDF94-\uDFEF\uDFFA]/,
+Fe=/[ \xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;w();w();w();var kn=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
+353,8250,339,0,382,376];function Rn(e){return e===0||e>=55296&&e<=57343||e>1114111}l(Rn,"isInvalidCodePoint");function Ke(e){
+return Rn(e)?65533:e>=128&&e<=159&&kn[e-128]||e}l(Ke,"replaceCodePoint");function Ve(e){return e-1>>>0<127||e-160>>>0<55136?String.fromCharCode(e):String.fromCodePoint(Ke(e))}l(Ve,"codePointToS\
+tring");w();w();var $=(()=>{let e=new Uint8Array(127),t=0;for(let n=33;n<=126;n++)n!==34&&n!==36&&n!==92&&(e[n]=t++);return e})();function Qe(e,t,n,i,r,s){
+let u=e.length,c=s*90,a=0,d=l(()=>{let E=$[e.charCodeAt(a++)];return E<s?E:E*91-c+$[e.charCodeAt(a++)]},"readSlotCode"),
+f=n-i,m=n+r,p=new Int32Array(m);p.fill(-1,i,s),p.fill(-1,s+f,m);let h=new Int32Array(m),v=new Int32Array(m);function g(E,I){
+let F=0,S=I,Z=I+E;for(;S<Z;){let q=$[e.charCodeAt(a++)];if(q<89)F+=q,p[S++]=F;else if(q===89){let W=$[e.charCodeAt(a++)]+
+2;for(;W--;)p[S++]=++F}else{let W=$[e.charCodeAt(a++)];F+=89+(W<90?W*91+$[e.charCodeAt(a++)]:$[e.charCodeAt(a++)]*8281+$[e.
+charCodeAt(a++)]*91+$[e.charCodeAt(a++)]),p[S++]=F}}}l(g,"decodeDelta"),g(i,0),g(f,s);let b=new Int32Array(r*2),C=0,k=0;
+function _(E,I){for(let F=0;F<E;F++){let S=I+F,Z=d(),q=d();b[k*2]=Z,b[k*2+1]=q,k+=1,h[S]=C;let W=(p[Z]<0?v[Z]:1)+(p[q]<0?
+v[q]:1);v[S]=W,C+=W}}l(_,"readNgramReferences"),_(r-s+i,s+f),_(s-i,i);let x=new Uint16Array(C),D=0;for(let E=0;E<k;E++)for(let I=0;I<
+2;I++){let F=b[E*2+I],S=p[F];if(S<0){let Z=h[F],q=Z+v[F];for(;Z<q;)x[D++]=x[Z++]}else x[D++]=S}let A=new Uint16Array(t),
+B=0;for(;a<u;){let E=$[e.charCodeAt(a++)];E>=s&&(E=E*91-c+$[e.charCodeAt(a++)]);let I=p[E];if(I<0){let F=h[E],S=F+v[E];for(;F<
+S;)A[B++]=x[F++]}else A[B++]=I}return A}l(Qe,"decodeTrieDict");var et=Qe("!}.&u%}'&}*'~!6*)%&,~!J~!J~%L~y<~!R,~~%Lu~~#GD~~#|)1#%}^%}2%+#.##%##%}&%##%'#%##&%#%#'%#&#%#&#'#%%#&#%##%#)%'\
+'%&%#%#'%#%%#%%}%%%#%#&(23#%%#&-%0%('1#(##%#'##+%'*.:1}#%#6-+(%'%%#%%%}#L'2351&('%}&/N'(0(/*-%(%%}#'+&T%7.2}#&%&#%#36/5#\
+#%&%%#&#%%#))2%%##%&&'0~!#*+&'%1~!%).'3q?&%'1~!.##%6(~!+%%%(Gw'rT~!E#<nA%#jZ~!H%(~!42##~!*31&~!G%U~#)5~#`3~!J~!Z~%]~%Y~%\
+C~!q~!u~#kz~%#~!6'~!D~!U~!?~#T~!c%~!G#'~%7|~!G~!J~!G&~#pb~(Df}#%}*&}#%##%##%##&#-}&'#'&%#.++}%mI,#,@&(}*%}*'%&##&#%##%}&\
+0}#.},U},%}+%}&%}#%##&}B%(}(%}+%)})%##%#&}&%##%&}<%}>%#%&}*%}(%}9%}/%})%}*%}*%}?&}&%}3%}&*#%})%#%#)}#&#-#+*%E%%'%'#%}#*V\
+##&##I}#&&##%&%#&&Qf%%))w/0+&%#(#.%-''''++++7}>%4'',##1,#%#&%##&#'##&#*#9)%&%}#*}%,#+P(%A&%#'&##wSD',9E00#y#@}(+}&%&>~!#\
+~!X}#*}(&&}(&}(,%}%&#+&}#&}I%#%}%)#(},'%#*}4%%#%}(''}#/##(##),%-##%%)#&}(.}&%#&}%%}*&#%},&&}&%}#%*'#%})%}D&}&%}-&}6&#&}-\
+,%}#%})-(~+`~,=?~I9'9%~!,#%})%})%}@%}?%}(~!?~#<~#pP~#BG~#=1#%K+~#?#~%;)~#A~#mF1~#A'~'X%'~#lR~#N~'N~#r~#m#-~#i'?%#'%~#B%#\
+#%,%#~#_%#0%~#]732~,w~2+#:&#%&'0%&>%}#>##F+)#%&&#(+_}4&}-%}(&}@&}O7Fdf0@+/v4}&WU##&/0#&'('B#%}.%}'+#%}#%%&#&%#%##+#&#)#6\
+#'#.},%}c%},%#%##%&#&%#&~#>'*-.%##%##%}#%%}%'~#)D1}#%*&~#_%%'(~#S2%'.}#~#=##*'*-%}&'%'##&&~'E%.#&~#M4}%%##&'%#~#O1##%&#'\
++~#<B%##%%'%+~#;#@%}#&%#&&%#(~#H1}'%'##&&~#?A}&'~#D#%32}'&&&&~#[}'(#%}'~#;C})&}%%#%~#=&%,3}%'(#%%~#^'#&&)#%'~#Y%-~#d-%'~\
+#^%%&#&&&}#~#b~2t*&'~&(~&@~0%~e~3}%*''0})&}+~!9##-}#%-hD*)1fC#%/&/fB#40~!+#)*4~!+~!K'&:~!/*7~!.#~!H~!L':~%x&~!H#~!*~%1~!\
+I#~!+A~#p'~!F~~#-#~,,(~.Z~!V~%;'B'mq-W~!N~%I%#&&#&}#%},%%}'%}+X#%}#&}(%}'%}<%}#%}%%'}'%}:~![)9@~%>~#UA%-%##&~!C%~!-.9:~!\
+1~!-^2/:a~!y,D*J#-5)/4~%23,~#G~!L1~!0X3`~!2+~!!0-~&E~!W~!o,>Y&]~%cZx_&~#O*9#A#'#+I'%#)~!0B*-5A+-((F&*M#)(-7-5+'-3a5Vi~!Y\
+~!?+[)%3),ERHm~!+:D,VG.+)?fB%%*(%)'(#&80%1'8`K8?`+'Z#&O&'H5#*9)A%%5&3))0%39+.*7#()&&*=4@**L)<'_&*+..;(#*+)./&0#3)%')-8(4\
+ixD(&.}%,('aI:,)%,k2231T)I'#/-W7,/'Q#.'Y24+h')37</31&83##&0#),H(?'&?/1##%#&&#%''-%&&&#(&''&#.-'%#%%(,')*'&#&#'##%(%(#%('\
+#&##%%%%('%#%#%%#%#&%##h>w+v<ayvyvcg.uuhKr}g/v|g>u9i[~>g5uI~=RvdwEg;v/g;uk!!TTSx]@RT!U!#!@VBRUU!'UTe-d0c`e&gSdicedFcrdTa\
+qb.kYcAohdYd@a3e+d}dMdtd.aJ#bqcK`dle/e.e'dwdPdodddjbEb}ogd^ofdpduc6j?l%d{drdqc)d7bacOdQ%T#Y)X.sR[yH>6Vyv3[xwLu>vo'!*.[yB\
+acahoj>6Rew3[xqdZa#!a&#^(X-[yG>6Vyu3[xvg3sEr|g.u/Ri9db0T#^(Xa)!-[y;>6Vylg4wKs{JwNZt3@3r=c4Z([xlg;wKt!cpq's@v7A'*a(a+!-a#\
+[y<3Dt?3Dt'>6Vym3[xmg9rxsNJwLZt4~?r?db1T#`-!(Xa,!0[yS>6Vz%NuQs.g4wKtnJwNZtS@3r>c4Z([y%g;wKtrdga8!a(!#&T*Y-Xa#!a0<or[yc3D\
+tq>6Vz43[y3JwNZtf@3s!Ju}!%Dti:pm3c_%X#tjB5pkd6q!r]u?voC'*-a.a2!0a&a+[yI3DtI3Ds~3DtH>6Vyw3[xx;:s#~<5pKJwNZtE@3r~d`a)!a2T#\
+a.(!+U.X1[yT3Dt`3Dtv>6Vz&3[y&g9rxwzcxstPu.<rAJwLZtT~?r@dZa%!a.&^*Za(/Reu[ya>6Vz23[y1g3sEr}wkg{NuQRg{ci(U#5@b`~,cg#U(2WnH\
+5wugcRh7dX#T(Y,a'Ta!!a,[yZ<]mj>6Vz,3[y+Pv#5ReZKu+=,%!H}7ABwkaS?Rh:BcW(X#<]mrj:ubv/ARekdg%!(!a.*Ta(Y.X1!#sP>Rl*Dt6[y>>6Vy\
+o3Wf*jOvuumvuRgRJuq*!:9<B@bX~3jVv&v@s@5Re[d/rQt{uAvo&a&a*)a2!,0Wf!3Dt0=Bs'>6Re}3[xy~<5s%JwJZt1~Gs)c;&!#2sJkNuXvzq7rxu,Re\
+8dka4!a8(aEZ+a@Y.X1Xa)[yd=Bs(3DtP>6Vz53[y4cX#X&Re:avRe9~<5s&JwJZtQ~Gs*i^rzvdRg+Jv{%!2sbB@bX}kdga,!Za?&^*T1/!a'Dt+[y6>6Vy\
+f3Wf%g/u;s4hGu6?Rh-JvZ,!c%#&RoX54Rivj7uyvf8RgTKvZB%*!2sGh<vu5Rgq<=C::9bb~#dZ#T&Ta6Y.X*Dt>[y93Wf)coZ(T,6VyifluvRgC@95@B@b\
+X~/hFu34cC#T,k/unq8w8Q5RkUklwQuzunq8w8Q5Rk8d/rJu?v8w9)-&!a0a;a&aIWejg3sEr/h1s<DtDJvyZqY5aws3Jvy!&Wei~Hr1:au5@Bag>23E~5c:\
+Z&bX};kKv?w&unuVu5Rjc;>bs)#~@:Rh.=ay<a]C;b`}Vd6s/t{uAvoaxa()!a,a7%-a#a2Dt,[yF2Wo[>6Vyt3[xuNuPRi&NuPwpi#RoWh?vf8Ri%Jv]!%R\
+i:KvxD!.'2WeAjZu`q9rxu,Re7woeAg-unLq(qA_/*2Wg_g3u5q^9:4E}/jTrxrzv=Wkkd~0UX#^^Xa-a1a5T&a=U1a'*aEa]!a*aPaA-adok[y54Rn>;:p3\
+~Dp5g9rpsFNvZqjg3uJp4~<5p0Pw;5qlJwNZt*@3p1Pw:5p/Ou!5p2JvG'!6Vye=<qnJvh_[xhg3v,Rh3kOwOw-sDuev/Re^dha[a%!%!a+#Ta7)-5TaCaO!\
+aka!a)sf[yb2>Rl!9ARiq5E}Qg=ucRkBE|oJrJ_@Wk~@Wk{JrJ_@Wk|@WkyJrJ_@Wk}@WkzJvO_[y2g-vMRmiKuYC!)&>Ri;>Ri<@3RkNc](X#@9Rk=g5vuR\
+mhKvDB!+'=]meg3u4Rmgd)#Y'Vz3CARmfd`a+!%T'!+#Ta1Ta6TaM-sTDt9[yA9sYd'%Y#s[[xpj:ueunaXRgEjRq,v-vuqdd2'`#6Rev<32@5>:2<E}5xIo\
+9a*X#Y(;5RePJvD_g>vyRgNj8w)v8<wggs:RgXiZt|vjx,hSq3ah!-(~@:Ro/Ou!5RhWj^v(pyw8unRhUdx-UY#^Ua.a3a70!)%UX1TaDa)'omRiRRhE[y:3\
+Dsz=Br,>6Vyj3[xkg6ruwjcqsrPw;5r*Ku]D'Zt-@3r(~?r.i[vwv]dU1a--U#`a4(g/vsRhPOu!5RhLj:rmu9Wo!~@:wdh@g/vsRiTjXuvvNr}:RhBj^v(p\
+yw8unRn]dz1UYa'a+^Y(!aETZalaRY.Ta?a4[yDJw1!#qLsW>6Vyrfzq-pLflpwRe|Js>%!Dt@3Dt&Jvy_[xs~HrnjMuwpsw'RecKu+D#'!t<~Grl~?rjg5u\
+-x,gwp{ah!-(~@:Rg~Ou!5Rh'jXuvvNr}:Rh#cW#X/c;&!#2sLi[v7u7RgpJv)(!iLrxu,Re6j7v@s@5Se[e7d`aW!Za(a`T.a#!a3!&aDa-!9)Dt_=6s+3[\
+x~~DR|h~DS6avhGun5RkZj3w)v-]mkKunB!&*]kb97R|i<ARk<c:Z(6Vy}Juh'!wziMRoS:F|vkLuauJv5vtvQRh1d='T+Y#VyO~DR|jcF#T'7R|g97R|kJv\
+3'!ay<Rj,Jvh&!:ReXcsa6*a+#a#_aIRf9aLRf?c,Z&Rf5Rf7c.Z&Rf;Rf>cQ#%T'p-Rf8Rf=ct#%'(*!,p,Rf4p+Rf6Rf:Rf<d~'Ua%U*^UYa(!a,-!#a4Y\
+aTalaEX0a8a<Weo3Dt/3Dsx=Br93Wen~Dr;~<5p<JwNZt2@3p=Pw:5p;Ou!5r3c7&!#:p>3Ds}KvGB)_6Vyk2sM=<r7x'eovA(!hFu1ARf}cV#X&@r5j6rvw\
+Qa^Rf3c=Za'wkghJv__g;unRggA53B9=b^}%j6uduo5Jq;!(hIv%2Re`Ou4ARe_e%a#^^^Xa&!a*a2!&a6YaP!*ad!#a:aE/5Rn?[y@>6Vyp;:pE~DrY~<5p\
+BJwNZt8@3pCh=rt3rWPw:5pAJup_[xoNuPpF9c!#'45pD5ARn)d8#X'X*3@rU72s]h>v<<sSjJpqvewOJq/(!hNw'5ReBk0s2u3w/w'5ReE5@Jq.!a+JQ!&W\
+eU23d(#Y&RjG5]jBk!u7w&u0udARjEe#+^^^Ub#!a2/a`Z(agT1!a-a;|@TaG!aS[yV=Re~fow'RguNuPRe?bz#'>RoUWeL>:Cbb|?JwPZtVg6ruRmzJvD'!\
+6Vz(g/vmRh~Jvy_[y(g9voRgyx*cy(#2>Ri2B9b]~9kIw9u7rluJu3Rg]dI#a%UY'@=p%CAx.gQZ&RhwwygtRm{x5g_Z'+ABqR9Woa=Bp&dV#^*Xa'!&@o{g\
+4v]Rk;Jv{!%Rk[wkkiA5RkiwwfUB=x,fUuqC&*!>RfTg8v0RfV~ARfSd;rJsAuAv9wR'ae+/aO!a@aza/a#[yQ@Wg!2Wemg3sEr0JvB_g>uvReWg2v+Re=Ku\
+pB_+[y!2AbY~-~Hr2AJwD!(h<~El>h<~El?Kun@+_:9b`}Kg-v/Ri3g;vtwyk_9]k_d=&T#*U.6qh@Ab`|K9:H|CJv[!&3Dtex'fDwC%!Rf[9WlMd[(^X,!a\
+%Z06Vz!@WgBg=v~Rgvg,QRe@awd,#Y+jTv|Q~EfWj]uNr|~FRfXdy#Y&^Ua%!aO.!(a)Ua;=!a@aKap!a-,a!Ta]a[rSa]p?[y82sK=Bq~;:p:~<5p8Pw:5p\
+7d'#Y'Wf(;RnRi[u4w&RgJJvG'!6Vyh=<r#ijuuv/sIKuYD'ZtG@3p9~Gr&d2#`(g<vtRgFj`u5w&rqpxRf2CJuY!+:wfnTOu!5Rg}jNs1ucv&RfwJvA!&3@\
+q|BDcC#T,k/unq8w8Q5RkTklwQuzunq8w8Q5Rk9dga#!a'!a=#a0!:+Tb*b@aO.a4!aba8aFJv^}?!VyR~Dr<g;u%Rn.~<5p[x'e`wNZtR@3p]Pw:5pZhNvj\
+Bp.woe_g5u-r4JwF!%DtO3:ooc7&!#:p^3DtpLuGw(!+%)Dtk6Vz#2sd=<r8d'#Y([y#<x3gJt`w@!)%}MRiowzikRij=]ilxAf3,U(#B2Rf#g0v-Rm[ck{`\
+U#]giKv3>)!&6Ri154s,KuGB_%@r68r:dJ|t`#X(9<E|u2@H|rx3gJu?w'!+'1Nu7Reg4=H~+9<wxgY95Rm]xLggZ-`(X}U2:Ri4h<uOawRmsJv__5@bb{jb\
+V~3dka#a'a]!,#a+U=a>b6a3b%!/aKa/)!arwve^VyJ;:pR~DpTg3uJpS~<5pOPw;5qmPw:5pNOu!5pQJvG'!6Vyx=<qoJvA!{~Jup!%@qk7Rn/KvyD!}''[\
+xz;>wkh'?Rh,x8gyt`w5D!&),(SgyccRgztJ@3pPB5p#d'(Y#<]mmifubw&RgoJvE&!82s^JvF&!8Rf,ADb]~;x=h'rNu]vK!,%'*0RnORh)4Rh*AqQg-vaR\
+nNg;wHwkh'ba~4cE#Ta*x3gctyw@'!+%RnFRnD<4Rn@hFvK5RnCxWg[#`&a0Ua()`1Rm75Rg[c]%X#qi8Rg^NvdRj>BwzgZauwji7Rm6A4wgg]d1#&(*,.0a\
+#Rm;Rm<Rm=Rm>Rm?Rm@RmARmBe%#^^^Xaea?aC/b+(,!a+a#!a/!>a&Ta<aKbD!2wphBRnk[yPw}hE|.=Br-3Dtm>6Vy~g6urRf.x,hPrNav!%'RnqRo%Ro#\
+Nu;q[Pw;5r+JwNZtM@3r)d'#Y'Weh;xChL#`&RnmRnoKu}>%(!Rne~Bs-;2wjcussJv+'!aYSO}6@B<5?ba~8LrNvj!.%*ROwungw~ng~:9;Ri^>wtnig;wH\
+RnixDh@|(UZ.x1h@|)!#:2<H|*xHn]#-UX'3Ro)z=iT}6ARns=Bwsn_wpnaRncw]aR(#UXa&Ua*a/=]iPd'#Y&Ro'WnXf{QRm2hNvj]nZd`'T~&1`{|`#9b]\
+{}c:'!#Wl{>@=be}]?cl{{U#:5Abb}Jds#^YaF!a*b4a#a3aPa>&Tb!bH!*a_!Eau?/a&RjY<]gj>6Vz*;:pe~DrZg,QRj1JwNZtX@wihspcJvZ&!VyX9WmO\
+Ju|!|N2WmHJvh&!]ht~Bpbcn&T(!#RmQ<s7Nu;padH#X'`+WmJ@>RmKCARhnKup=!)&Wf+:RhqNuPpf9c!#'45pd5AwghpARn(Ls@w!%,)!RmP@Wfe<E|IJv\
+a!&WmNg8vsRmLd`*.`#Y'Xa!axRn*]hrA8Rhug5s@rXg8u!RmMd8#X'X*3@rV72smdI*#UY&RmICARho~GsgxVgd)Ta'U-Y&Xa!T#RnEWnA@Wffg1uDRi0hF\
+vK5RnBxGnG&#`%owp)@wsf+bX}Ze-*1!a*^^^Ua|!#a.aq&Ya2!a>.a6!a:aO`aJDtL[y`@Wg#>6Vz12@wzoYRoZNuPRi!NuPRhzg=ucRi,@=b`{Yg=ucRi-\
+ACJvB!&Sh[ebSh]ebi`wUuFRm4Jw2_[y0JvB!.<Ju(!&SoG}6Shd}6<Ju(!&SoH}6She}6Kur@._g5vHRieJvx!{L2G{Kx6gd'T#?Rh82Wi5cZ#X(g1w)Rm5\
+dW-Y(Ta#!a)!#aYa=wnfE=su2>>bU{0j9udv:<svj8uQv-7RgHdE%#^'sq9sp=>Bb_{TJv`!&g/r|snj6v(us5d,#Y(56H}[978H}]Jw5!&g1rushJvB!+j;\
+v{u5?zDhd}6}bj;v{u5?zDhe}6}ce*#`(^^^a[aea!=!a6a*aoXb1a.!aAbL!b>,b'aL!aV@Wf|2Wlg3[y/JwNZt^@3piPw:5pgJunZou3@rsJva&!Vy_g<v\
+~Rm#JvG'!6Vz0=<r{Ju{%!:pj@WfsiXuJu3Rm:JvZ&!WfA~Bph@c4Z&Dtwax5rubx(#:awRk1@d,#Y&RfjRfid1#,Y(@Wfp2Wlrg5s@ryKu[@!,'=]ig9wlk\
+?Rk>g5u-rqJvy'!@9RkQcH(T#=>Ri~@<wkj(Wj(KuZB*!&<7rw@9RkRcH(T#=>Ri}@<wkj)Wj)dg(Ta2Xa9X#`-!a*CARhg@@=I}d9x;c~#X%so=<sj>2@@=\
+aybb}XjWv0Q~EfEj3vLv;<d,#Y(56H}`978H}_dgaPaFa'a/!#a3Y0a_a;a|!1(a7-[yE3[xt;:pJNvZrrg3uJrvJwNZt=@3pIh=rt3rxPw:5pGOu!5rpJvG\
+'!6Vys=<rz@c4Z&Dt(ax5rtJvZ!&~BpH@wsfNg-vaRlNci*U#=<wei<F}a5@Jq.!a*JQ!%@qZ23d(#Y&RjH5]jCk!u7w&u0udARjFd/prq=tyvpaEa(a:.!a\
+1aZ(@@=I}:9wpd%=<sX55w_h}@@=I{t=ay<aU@@=I}T=ay<2@@=I})?C9:9au@9Cb]}DP~=x-fAZ(2Wl1=ay<aU@@=I}>5@d##Y+jTv|vV~EfFj]uNpn~FRf\
+GdgaK!Z2&!a8a-Tb({E!acTbM*!a(DtY[yYd'%Y#sl[y*hHvh>Re5x2c{Z}.j4uCvcawRiMd+#X+_x&d!},<5RkX;2Hzw@x,gavfB-!{CcF&T#Roe;RodwWb\
+Bg5urRgaKvHC*_6Vz+<4opieuew&Rmq@d]&Y)X,T#X0Rh}<BqP=4qS9:ReMg/ujReNJw0!/<Jui%!bd{kawwnemRelAxUa?a3#*.&UX(Ya+a/RhvRnQ<o}9W\
+mtd-#Y&RgSRmw9;Rmxay=Rmyg-vaRmuxEhSrNu,v-voC!%(aR.a(a7+1Ro1>Ro5CE{A9b]{@;5x#eO{:g;urRi+KrNA!%(Ro3>Ro79;Ri_Ku@>{;&!x%gX|{\
+KunA_+g5QRj/g3u5Rj#g>uERj%wio/xRhS&!,!#^1U}wba{8>>@=be}qC@:D5ba{7Ku+A&!}x?ba}t>>@=be}se(aA^^^Uat!b0#{pa+awUazbGa#aLb9bga\
+Wac'a5TbS=Br!d1#`%scp_Jvl!#rT>Re0JvX&!VyN=H{Fcm#U&:pY=ReaJv2&!]h0=]nUJvG'!6Vy|=<r%JrM_=]h2@Wlud'#)U'Wf'b]{i=]h/Jvh!&~BpW\
+g=v]RnMx+ny#'Nu;pVwjnu=]nwxJnx,T#`&Reqwjnt=]nvieu9vrRjLLuYwP(#+!th@wih5pX~Gr'g5v/Rh4KunA'!-CARnP@wwiN:Rm_9x'cvw>!|l=<saK\
+vAA!0&3@q}>w^e1bp#&Re2Re3BDx7gH#T|f5H|eKuZ>!%(:qNAH{]Jv6!+3B2B9=b^{X<5<B92:E{ZLvhwA(a;a%!igQuyRmad+#Y}m@3Rh5d8#X'X*:AqUA\
+Hzmaxwbh<aXRnVcF}RT#Nw&cj#U(BWnug/vsRntdka)(a3+.Zb7aYYan1!bVa@Xa}[y^@b[{G=H{+hFu73Rj&Pv#5ReQcK%T#sig1v{Rj'Ku+D#'!t]~Grm~\
+?rkKuMB!01d5#`'Vy.ta3Dtu~Hroc8#'{^45s85AwZbP&!#Rn!wghxWn#KvEA!)&2RlA2RlBx:h|#(T,=]j09Wobz>x]z/@awRoTd+#Y(az]hFhCrm4d,#Y+\
+jTv|Q~EfMj]uNr|~FRfOdCa!Xa9_X#@<plJvf!%b`{(9;Rgwc;.!#2x7cw#T|UDb]|T5Ju={(!=@E{&Jv)&!Ab`{'awJvf!~*>>@=be{#KuY>!+&4Ezyi[ug\
+v&RjIdea+T)#UXa&T-T&a!Rh9auRmW=]kLg5vuRn+g3u4Rn-Ow6ARn,hHus5xNk?#UX(U~)/g8v0RkD~AwkkF?Ri.OuNBwkkA?Ri/d|a2`a*^UYa.!aBTZaT\
+a'Xa;!(!2!-a#b2[yC>6Vyq3[xr2Wi?g1rusVh%s?DtF~<5rbJs;%!DtBfswKtCj[uvuSsEu3RgVx3o:u+wN'*Zt;@3rd~Grh~?rfg8w)Lq)qE&-a%!>bI|`\
+jWv0vV~EfCjTv|vV~Ef@j]uNpn~FRfBcK#T']gWNu7x,k7q4ai(0!hHv8<RhmkMu9vrsBuev/RhlCJvB!,g<v{wchh~@:Rhji[vrv{wchi~@:RhkdS&a5UY#\
+Ta!RgPwwiI5BwciI~@:Rh`x'iJvj'!5]iJPu8Bwch]~@:Rhach)U#h3rp]gLh@t|Ax,hTq3ah!-(~@:Ro0Ou!5RhXj^v(pyw8unRhVd|)`,^UYas!a?/a2Z'\
+a^Ta{Tb7Ta(a#!a,Wf&9sZ3DtAadamov=Bqt3[xig8vsRm~>waiL2b`{QJv*_Ouv2qgj<v]v2BqfdR'X*X#Y-@3qr~Gqv~?p6hHv-]glPup5Lq+q?_%*b_{q\
+F{n9b^{rOu4ARhpKvCD!+&~Bqp:5Dbb}nwoiKl&unuTuBv]v+ueunaXRf0=Jvh!0nKufu8v1w&w7q%w&uHrz:Rgnj5w,uxDJq/(!hNw'5ReCk0s2u3w/w'5R\
+eFd>Za&!*UaA=<wkgsRnSJv^!%Refifw3vyRgOKu_B'!,<]gkiiu:w&Rh<=C@a^<B57@2F{[<B5@aW:=3away9A5aW=<B=C@a^<B57@2F{Ie-#`(^^^bCara\
+.b8aza6!/bZ,!adTbnTbOb+aFaS!aAT9@Wf~2Wli3Dtl2@d,#Y&RfnRfmJwJZtN~GqyJva&!VyMg<v~Rm%iXuJu3Rm9Jv[_=]ih9wlkDRkCd1#`(@Wg>2Wls\
+3cH#T(@<Rj*=>Ri|b~'#23s9h<~El.d'#Y&Dtxi^rzvdRl#d*#U%(o|B2s`hJwSaxRmDKv4B&!1:Rmdd5#`'Vx}to~Hq{x'f1v3(!BA5ba|bJv_&!Wfug1v]\
+ReIdO+U/Y#&G}-8wze=Rh{g1v]ReHg/uQRf/by#)ibQwERl/cH#T(@<Rj+=>Ri{cNu+vlax-!(#a0qa9<Rii2;;bU{H;x<i=&X#Rk`<4wwi=C9H~8xAI(Y#<\
+azRi@45wXI<B9;5bb~7dL(X#Xa(+!aL6Vy{g5QqOau:5au2@ay547EzbxOcU(UX-T#Ta#:Cbb|A?wjh/b_|SOw6ARgtihr}u7Rhy<d1#T)X1@@=I|~=ay<2@\
+@=aybb}Sj3vLv;<d,#Y(56H}A978H}@dGpvs@uAu`vcw9*!aFa+ai%(b!aXa8.a?a[ozWey=sU2@G}Nch&U#Rf_WexKu+D#'!t:~Gr`~?r^j]uNr|~FRg*j^\
+psurwJt|RmcKv)@&!)7Rkv~Br[@wxfO:Rl3co#U'6Rezj_q#vIuavjRltwzeyh@vr5JqD0!>aY?C9:9au@9Cb]}9cl#U*5;5<H||jbuus1ucv&Rfvg1v~d/p\
+ppzqFr^a--a~!aMat1(hFv;Wiz@@=Izoj5uuv-7Rix~Cw`fk2WlVcZ#X,k)u3vWs@u2]ktg;wEx'fBq(_2Wg/jTv|vV~EfoJv]!15x'hzqG!(P~EfU~CRl_j\
+6v(us5x4i-#T(2WmZ?C2F|d>Kq<aj1!*jTqIsBv=Wl`~Cw`fi2WlWj`v0u*~>RlR=c>Z,k#u3vWs@u2]kr<c1Z+jTqIsBv=Wla~Cw`fm2WlXdmb3!a{(arZa\
+`bkTa%TbQTa-a9+c'!aM!/[yL=Bqug.w'RifhFvyDRj.g>vgwyk^9]k^Jv3_@WfbAARkhJw2_[x|JvB_wkoIRoKwkoJRoLd'(Y#<]gm=<9<H|yd'%_X#skDt\
+b3awwqkgNulRkgdB#^',9:p'hJwSaxRmEBwVb8@4=H|qLu+w50&!)@3qs~?pU>Awwn;;Rn=c:Z'ARn<=<qwKvC@!/&~BqqJv6!&]eVb^z^xRge'/a%+^`#Sg\
+e}6<4Rn3=]n0Pw2>Rn8Jw0!&>Rn:>Rn6cY#a7+!a&=<wkaNw~h3z_c5Z{=wjh#=]nLKv^D!&)Vyz=bW|swYb<WetcG#T(2wxa@qVx@gD#Y&b^|V5JwG&!5bb\
+|pg/w&RgD@x=kHs=uAvn!a%%/'+RmSRh694Ro`g-vaRmRhHv-]mlxCcS#`&ba~.5cD#Ta)P~=d,#Y(56H{>978H{Dd_#{2^Y%_+qbbb{6g3sERhsbU{?dfa.\
+,`a(Xa<!aiX#(55RiG54RiHcI#T'WiU3RiVNvdwtfcRlKNvdd,#Y&RlHRlExQgf.1*^T'X#Sgf}6Wn4=]hfPrk>Rn7Jw0!&>Rn5>Rn9Lunw?&a2!,5<oq@@w\
+qfdRlJj5Q~=d,#Y(~ARfcOuN]fdDKw;ay(}i!547E}j?cI#T(@5bV}iCbV}hdv(^^Tb?a40,b##Tbo!a*bR!a<b|a/!aKai!aU[yK=]o^g:v>ReGJwPZtK<7\
+Rh+h<~El,Pv#5ReR@awwxjCg,ulRjDJv6&!]j!z?aQeeg>w=Sh<eeJw;!&axEzOg,Qosc!#*:wkeJ]eJ>x'h-u(!%Ro.w~h.zPdNZ(X,Ya![x{;9ReY;wkgx\
+RiF:x?ap#Y&RmUg<s2Rkod]+UY0TZ'!a&A9sw<=bczLNvuw{gqzNhJwSaxRmCKuLay!#&s_Rf-55b^{uJvZa!!c%#(55Ri654wmiu5RiuawLu,vp!+}^%b_}\
+Y9;wkgxba}o>A9:=b^}zKuh=a''!3awRk3c*'!#aHRk6c+Z&Rk5Rk4Jv)&!awRjSawd9*`#0?C2@EzMj8u<uJ5RmbjQrquJu3x,k>uq@_+=ayb^|W~ARkEOu\
+N]k@7dhzV^X/X&a-#zRzSb`zXcJzTT#2WkVKvDBzW!%FzY9;5bbzWjQrquJu3Jw3%!b`zU=ayb^zQd:#X(T-a!6Vyywxh}=b]{Jg=u1RiAdGp~qHtzv!w(wA\
++a+a;<!aJaYai'anasb(=azRmV:Cbb{MLq2vb!%')RjuRjrRjtRjqx3jnqCw3!%')Rk(Rk+Rk&Rk)Lq2vb!%')Rj{RjxRjzRjwLq2vb!%')RjsRjpRjfRjex\
+3jcqCw3!%')Rk'Rk*RjkRjl9<CbbzfOu4ARhxLq2vb!%')RjyRjvRjhRjgx=joq*uKvb!%')+-Rk.Rk%Rj~Rk-Rk#Rj}x=jdq*uKvb!%')+-Rk,Rk!Rj|Rjm\
+RjjRjidAq&qKs@uAv8Aa.'*-a@a&0!aM@a5[y73Dsy3Ds|3Dt):wxgI2sHJwJZt.~Gqxwsf0ikrzt}Rl0Jvy_[xj~HqzKv_A|D!&WfP8axRoVcf,U#k(v]v+\
+ueunaXRf1Ju}'!g8u#Ri=jQw!sCunLprq>!,')~<5qeGzq9F{W=c##%s5au:5aU3CBE|;d4#X(D!a&6Vygx(b;#(=]ed?C2F{N<capoq2r[a&!aPa9,'Pw;5\
+s:@@=I|,55w_h|@@=IzcP~=x'fCqB_2Wl2>aU@@=I|1OuNBc1Z+jTqIsBv=Wlc~Cw`fl2WlZ~AcTa%!Z+jTqIsBv=Wlb~Cw`fh2WlYk+uNqJsBv=WlSg,u3d\
+ca3#UXaMYa)TaB-=cM|7T#<bI}l5@B932:aV2G{BOuNBJq:|M!5Ezt=<B=C@a^<B57@2F{v>cB{/T#=ay<bI{3Jv6!a.6BKq0ah&+!5E}HP~Ef{978BaU@@=\
+Iza<7d#.Y#978BaU@@=IzH~AJq0!(@@=IzG978BaU@@=IzFe,aU*Y&^^^bvJb,b:bFad!a,c2Ta>aL.bo6!a#CbTa'T#Re{2Wlh2@G{yg6t~Ro_NvdRfticu\
+RQRllJv3&!x&c|zs@Jw3!%RflwpfkRlpKuL;%(!Re<@G|C2GzdhIvuBwgjAg-u0RjAKQB%!(GzZ@G|5NuuRl7d='T+Y#Vy[g<v~Rm!==G|>JvA!)@wma=]m1\
+ifuaw&RmnLs@vT'!|/+[y,g:v>ReTJw1!#qX=x!eC{bLu+wT&)ZtZauq_~Graci&U#F|89:r_Lupvq!.)&2RlG8RfaC=x!eF{_h?rpWlmd&'!#X|&]k::xJe\
+y#`'T|+<E|&2@H|%dE#(^,g;u.RiEg6vjRiC9xCkA{O|zY#g=ucRmXKs0@!&*@G|m@awRknJuh!,3d(}gY}eJvj!%Rm):Jw3!%Rm+Rm-Ls0w(&!a(a#@b[|6\
+cZ#X'7RkxWgAOu4ARn'dH'U#Y*Vz-Wm'CARm}d]*#a%^a*T'aK!a<9bV{PC=p*Jw4!&SgxcbB5r]idw(wBRmF7xFkt#&`(Rm/Rm8E|!JuY_9:Rl5=wrgr2:b\
+bxd@xXfB(a*#T+!.X0X1Ta/a'T&RlDRfL>RlyARl9b[z[>RfZ:RlL:RfRwlg/ARl;9;RlxKv,A/!%7s69<74=BA5ba{-8Bde#`a<XaKYa1,a'P~=wxfB2bZ}\
+}?C972@@=I}r8@55B9;5bb}G978B2@@=aybb}3j3vLv;<Jw3&!>Rfk=ayb^}4~Ad1#`*@@=aybb{w2@>==<bbz]dx+UY#^UaF!a9!bB'Ya1.!ajXa#%olRhD\
+[y=3Dt#Ov5BrHKuMB%!(Rf^Wep~HrJwkiQjKr|~FRg)Ku+D#'!t5~GrF~?rDdV)UY,Z/_7RkuG{<~BrBg,rlsO:235B@bX}|d?a1!#`(6Vyn5@d##Y+jTv|v\
+V~EfIj]uNpn~FRfH7Lq2vb1!a9-978BaU@@=Iz9978BbU}#~AJq0!(@@=Iz8978BaU@@=Iz7~AJQ|}!978BbU}!JvkaK!AdUa21-U#`a+(g/vsRn~Ou!5RPj\
+:rmu9WhOjXuvvNr}:RhAj^v(pyw8unRn[kPr}p|u7vwv]RiSBd;pppzq@qHQa?(b.!a.a`@.|xa(hFv;Wiyj5uuv-7Riw~Cw`fg2WlU978BbU|wOuNBJqG!(\
+P~EfD~CRlQcZ#X,k)u3vWs@u2]ksg;wEx'f@q1_2Wg.j]uNpn~FRfqJv]!15x'h{qG!(@@=IzK~CRl^j6v(us5x4i,#T(2WmY?C2F{1>Kq<aj1!*jTqIsBv=\
+Wld~Cw`fj2Wl[j`v0u*~>RlT=c>Z,k#u3vWs@u2]kq<c1Z+jTqIsBv=Wle~Cw`fn2Wl]dn1#c(a(b^a2!b/bAT(bj!aDa7bu,a_a{c0!2T0g:v>ReD2@G{42\
+@G{5~DpM~<5rc=Bx6i>{RT#RnI@zCx]y]z:2Jv[!zr5Awyk]9]k]dD(Y+X#6Vz.g=wKtgwhaCwgmTWj2Lu,w%_+/[y-B;b^xeg3u3Rj-2@bX{*KrJ<!+'@Wg\
+(g?QRlC@Jv`!%b[zIwsfII}8JQ_@w|kW|=Jv(%!AqcOuNBJvEzh!bYzjLs@wP#(0!oy@>RkdJwMZtc3Dtd@BcG#T'9bWxg2@2Fznd*#Y+;2x'c}w<zizixNg\
+wa#Z'U+!/!a'!a+w~g~z6wcn{Rn}wcnzRn|5Rh%=]nJg5vuRmvNvdRlvcprJu}w*az*a#!%.a.'Bot9qT]kj@Wg'ay2Gzv@Jv`!%b[zEwsfHI}1;ck#Ux`<C\
+bbx_Lu+w!a&0*!wko*wwo,So,}6Juqxf!E}PigQuyRm`d3(`#8>Rn%:A5B;bZ~%KvhCa!a2!x>k7#Uxb@b{#xaRk7Jw0!)>wwhlShl}6>wwhmShm}6CJvB!.\
+x'hhvj{!!5Bwkhhbaz}x'hivjz~!5Bwkhibaz|xEhTrNu,v-vpD!a%&/)a3a.,%Ro2t[CE{)@3re9b]{%wjo09:rgc:Z&Ro6=<riifuaw&RmoKrNA!%(Ro4>\
+Ro89;Ri`dSaL'UYzxZb)7Rka3xRhT&!,!#^1U}vbaz{>>@=be}yC@:D5bazzKu+A&!}{?ba}y>>@=be}wxBh[t`u~vJvr!%a!a()a,a0a4RoC=]o;Ju(!%Ro\
+GRhdwjh`=]oAg>w#Ro?g5vuRo=NvdRl|Ku]C.!&;RoEJvB!%RoORoMBx'h[v+_?w~h`}~5?w~hd~!xKh]oiptu-utv.vp!#%&a30a@a'a+(a/aOp(o~p!RoD\
+Ju(!%RoHRhewjha=]oBNvdRl}g>w#Ro@g5vuRo>c[#X']o<CauRoRAd-#Y':RkpauRoQKu]C.!&;RoFJvB!%RoNRoPBx'h]v+_?w~ha}t5?w~he}ue!/UbhY\
+acXaW^Tc&a;b:a-c/#b&aja1(!cL+!bKbt!bmcRc9aIc?8[yW3Dtt94Rg`Jv}!&SiRMzBhEebShEMNuPRe>x7gL#TzuwjirRipc<Z&>on;>z=h-MSh.Mwqcz\
+x'a7vj&!>Re4@=ResJt__NuPRi*NuPRi)j]uNr|~FRfzKrJ>_+@Wfy@Wf]2WocKrJ<!+'@Wg%g/QRl@@Jv`!&awRl<wsfFIzgLu(w*!.*&ShBMwvhIRhI9;R\
+hNx1hK'!#Sn]Mx1hK~0!#:2<H~7cNu+w7D*'1ZtW>Rn1~?rOc:Z&Rn2=<rQ<7wjh&=BSnLMc]#X(6Vz)w[b=a!U#9wzgMc3#&(RgMRitRis<x,gKt`ax!&+S\
+ioM=BSilMc3#&(RgKRinRimKurB,!&SiQMzBhDebShDM6BJQ!(P~Efx978B2@@=I}WLrJw!!,a*&@G}O@9wkibRid@@x'fKwC!&SlDMSfLMjUv~Q~EfKKv3@\
+a+!(hFv-]mpx/hYZ(C5RiWz<o/MwkhY?So/M@x,gbvfB*&!SgEM:SoeeehFu3:Rgbda(,^TZa)X/7Sg[eb:2RgI~BrMC@wgkc:wwkcRerx3h(uUvK!&*,SnO\
+M4Sh*MArRg;wHRh(x=h;rJvPwI!a4',a'0@Wg&=BSh/Mg>w=Rh=g3w*wwgGRgGcW(X#;Sg}M2Gzk@Jv`!&awRl=wsfGIz`dKZ*T'Y-:RhR7RhQg5u-p`j6v(\
+us5d,#Y+~Awkia?RicOuNBwkibba}Ld6p~tyu_vbAa'a+!a/'a3aEa8a!>Sh,ebJv{!&Sh@ebSaReb9;SgwebNuPRi(NvdRl)NuPRi'hHu^<Rm^Jvv_@Wl(g\
+;u1Si/ebKu'B&!*Sh?eb@Wl'z@aPeb95Si.ebcpputyvjB)!,&a+0a%ShAMWeK@G}C@WfJ9;RhMwvhH9w{ia}ix,hJvRA1(!zAn[MRhHx1hJ~*!#hFv(BSn[\
+MBJQ!(@@=I~'978B2@@=I}2db.Ua<'X}+T#a0XaG2G}E;wkg|wuh!Rh!x,hZu,@)!&So0MVy)C5RiXACJvB!&5RiY5RiZg8w)cG}*T#2@bU}=KsA>(!a.3wk\
+hZba~(x,h^u(A!&(SoCMRhb5Bz=h[eb?w~hb~6x,h_u(A!&(SoDMRhc5Bz=h]eb?w~hc~6e)aA1T#T,^^^c-bMb&blcPaP(a/!0!bA=b5c@a(!bfbrc#2afw\
+mhARnjwchORnp2Wlf3DtsNvdRl-2@wpa<]m0bx(#:awRk2@Jw3!%RfhwpfgRlnKQB%!(G{V@G|'NuuRl6d='T+Y#VyUg<v~Rl~==G|<Jv+'!aYShC}6@B<5?\
+ba~8@Jw3'!g2QRljhLrpWlOd+#Y'g.w'rIg>w*wgj@g-u0Rj@Lu+wT&)ZtUauq]~GrGci&U#F|39:rELrNvj!.%*RhCwunfw~nf~:9;Ri]>wtnhg;wHRnhx3\
+hDs@v~!/+'@Wfr@9RkSNu&Rlo=@<5GzoKs0@_+@Wl+@awRkmJuh!-3d(}pY#qWJvj!%Rm(:Jw3!%Rm,Rm*de&!1U-U#`)Re;@G|.@9Ri82@wjfvRlq=@<5Gz\
+pLvOvr!).&2RlF8Rf`C=x!eE{.Jw3_g2QRlkhLrpWlPde(!#U{s,UXa*Ta'[y'g:v>ReS;x0PZ&RnlRnn~HrKJw1}f!=x!eB|2w]aP(#Xa&a*Ta.Ua2a7=]i\
+Od'#Y&Ro&WnWg;u.RiDg6vjRiBNvdRlzhNvj]nYJuW_2Wm3x)kFze{9d])!a.!,Y01!#&aC!a3RndC=ox~BrC@2b^{pg,rlse7x'ksuq!%Rm.E{xidw(wBRm\
+Gx9o+)X#wwo-So-}69:Rl4@xSf@a#XZ'X)X,Ta(/ARl8b[xc>RfY:RlI:RfQwlg.ARl:9;Rlwdn'#^XafaQa1X1TaHTa)@b[{zcZ#X'7RkwWg@Ou4ARn&x)k\
+G#{,g7u/RkGdH'U#Y*Vz'Wm&CARm|bx#(A]gUbUzJj9Q~=d,#Y(56H}l978H{U7d,0#U*2>ABb_xZ978BbU{e~AJQ{g!978BbU{hxMh?ad{oUYZ.x1h?{l!#\
+:2<H{mx3n[t{vl!,&a%3Ro(z=iS}6ARnr=Bwsn^wvn`Rnbd`*T}B0!#^X'BG{c9b]{a>>@=be}F?JvS!&BG{d7BG}(Bde#`a1X,Ya@!a'P~=wxf@2bZ}I56B\
+2@@=aybb}08@55B9;5bb}<j3vLv;<Jw3&!>Rfg=ayb^}&OuNBKuLA!)a!P~=x#fD{f2@>==<bbzl?C972@@=Ix^d6rSu,v7w*C(0a)a6#B+a%!sQ[y?3Dt%3\
+[xn~<5rLOu!5p@Ku+D#'!t7~GrP~?rNKvlaya7'!h+v-5qMg=t|cd,U#5AAaa5Abb{S@52B5@a[@52B5Gx[iXueu;d<#`a(!/549C;ag>23ExY5@Dah89b^~\
+689Jv)!~2b[~1Lv'w(%*!a#bX|aPrmawRe]keu7uhv-q6rxu,q`xTo]/a5aU!bNaDXbi!b-!ao!b<bwA!#5@B932:aV2G|:d-)Y#hJrL>RhG<7@C5<H|_=Ca\
+u:5aj5@B932:bJ|ng>vIbs)#?C2F|9jPv0w.vISh-MKvUaz(.!9ABbb|[5;5<H|Eg>unwfh;9:4E|YjQsBt|vjx'hYq3!(?C2F|J:2<BaY?C2F|GOu!5x,g|\
+p{ah!-(?C2F|c9:4E|OjXuvvNr}:Rh&i[w*t|cd+U#jJvsu)vsSn~Mkfrmu9p}u7vwv]So!McW#Xa!ax5@A5aY:5;5<H|>kJv~vYrquJu3x4ib#T)2@SmZM?\
+C2F|Bj:rmu9@xPhI(a*a#U#`a3-5Abb|L~@:RhK9:4E|0@52B5G|#C::aY?C2F|-:2<BaY?C2F|.5Jvk!a)javYrquJu3x4ia#T)2@SmYM?C2F|HAxPhH(!a\
+#U#`a*-5Abb|4~@:RhJ9:4E|R@52B5G|F:2<BaY?C2F|Sc^#Xa2j=Qq5CJvB!-g<v{z;hhM?C2F|Zi[vrv{z;hiM?C2F|XKsA>!a)-g<v{z;h[eb?C2F|]i[\
+vrv{z;h]eb?C2F|^iZu.vix,hZq3ah!.(?C2F|QOu!5ShXM:2<BaY?C2F|P",13494,2713,49,25,61);w();var T;(function(e){e[e.VALUE_LENGTH=49152]="VALUE_LENGTH",e[e.FLAG13=8192]="FLAG13",e[e.BRANCH_LENGTH=8064]="BRANCH_\
+LENGTH",e[e.JUMP_TABLE=127]="JUMP_TABLE",e[e.VALUE_MASK=8191]="VALUE_MASK"})(T||(T={}));var z;(function(e){e[e.AMP=38]="AMP",e[e.NUM=35]="NUM",e[e.SEMI=59]="SEMI",e[e.EQUALS=61]="EQUALS",e[e.ZERO=48]="ZERO",e[e.
+NINE=57]="NINE",e[e.LOWER_A=97]="LOWER_A",e[e.LOWER_X=120]="LOWER_X"})(z||(z={}));var ge=32,rt=21,xn=2097151,Be=2047,it=0;
+function bn(e){let t=e>>>rt;return t===Be?it:t}l(bn,"unpackConsumed");function st(e){return e-z.ZERO>>>0<=9}l(st,"isNumb\
+er");function Cn(e){return(e|ge)-z.LOWER_A>>>0<=5}l(Cn,"isHexadecimalCharacter");function ot(e){return(e|ge)-z.LOWER_A>>>
+0<=25}l(ot,"isAlpha");function Dn(e){return e===z.EQUALS||ot(e)||st(e)}l(Dn,"isEntityInAttributeInvalidEnd");var tt;(function(e){
+e[e.EntityStart=0]="EntityStart",e[e.NumericStart=1]="NumericStart",e[e.NumericDecimal=2]="NumericDecimal",e[e.NumericHex=
+3]="NumericHex",e[e.NamedEntity=4]="NamedEntity"})(tt||(tt={}));var Te;(function(e){e[e.Legacy=0]="Legacy",e[e.Strict=1]=
+"Strict",e[e.Attribute=2]="Attribute"})(Te||(Te={}));function vn(e,t,n,i){let r=(t&T.BRANCH_LENGTH)>>7,s=t&T.JUMP_TABLE;if(s){if(r===0)return i===s?n:-1;let c=i-s;if(c>>>0>=
+r)return-1;let a=e[n+c];return a===0?-1:n+r+a-1&65535}if(r===0)return-1;let o=r+1>>1,u=n+o+r;for(let c=0;c<r;c++){let d=e[n+
+(c>>1)]>>((c&1)<<3)&255;if(d===i){let f=n+o+c;return u+e[f]&65535}if(d>i)return-1}return-1}l(vn,"determineBranch");function nt(e,t,n){
+return n===1?String.fromCharCode(e[t]&T.VALUE_MASK):n===2?String.fromCharCode(e[t+1]):String.fromCharCode(e[t+1],e[t+2])}
+l(nt,"readTrieValue");function An(e,t,n){let i=t+1,r=0,s=i;if(i<n&&(e.charCodeAt(i)|ge)===z.LOWER_X)for(i+=1,s=i;i<n;){let u=e.
+charCodeAt(i);if(st(u))r=r*16+(u-z.ZERO);else if(Cn(u))r=r*16+((u|ge)-z.LOWER_A+10);else break;i+=1}else for(;i<n;){let u=e.
+charCodeAt(i)-z.ZERO;if(u>>>0>9)break;r=r*10+u,i+=1}if(i===s)return 0;i<n&&e.charCodeAt(i)===z.SEMI&&(i+=1),r>1114111&&(r=
+1114112);let o=i-t;return o>=Be&&(it=o,o=Be),o<<rt|r}l(An,"parseNumericEntity");function wn(e,t,n){let i=et,r=e.indexOf(
+"&");if(r<0)return e;let s=e.length,o=0,u="",c=i[0],a=c&T.JUMP_TABLE,d=(c&T.BRANCH_LENGTH)>>7;do{let f=r+1,m=e.charCodeAt(
+f),p,h;if(m===z.NUM){let v=An(e,f,s);p=bn(v),t&&p>0&&e.charCodeAt(f+p-1)!==z.SEMI&&(p=0),h=p===0?"":Ve(v&xn)}else if(ot(
+m)){p=0,h="";let v=m-a,g;if(v>>>0<d){let x=i[1+v];g=x===0?-1:d+x&65535}else g=-1;let b=0,C=0,k=g<0?0:i[g],_=f+1;e:for(;_<
+s;){for(;(k&(T.VALUE_LENGTH|T.FLAG13))===0&&(k&T.JUMP_TABLE)!==0;){let B=k&T.JUMP_TABLE,E=(k&T.BRANCH_LENGTH)>>7;if(E===
+0){if(e.charCodeAt(_)!==B)break e;g+=1}else{let I=e.charCodeAt(_)-B;if(I>>>0>=E)break e;let F=i[g+1+I];if(F===0)break e;
+g=g+E+F&65535}if(k=i[g],_+=1,_>=s)break e}if((k&(T.VALUE_LENGTH|T.FLAG13))===T.FLAG13){let B=(k&T.BRANCH_LENGTH)>>7;if(e.
+charCodeAt(_)!==(k&T.JUMP_TABLE))break;_+=1;let E=B-1,I=g+1,F=0;for(;F+1<E;F+=2){let S=i[I];if(e.charCodeAt(_)!==(S&255)||
+(_+=1,e.charCodeAt(_)!==(S>>8&255)))break e;_+=1,I+=1}if(F<E){if(e.charCodeAt(_)!==(i[I]&255))break;_+=1}g+=1+(B>>1),k=i[g];
+continue}let x=k>>>14,D=e.charCodeAt(_);if(x!==0){if(D===z.SEMI){p=_-f+1,h=x===1?String.fromCharCode(k&T.VALUE_MASK):nt(
+i,g,x);break}if(!t&&(k&T.FLAG13)===0&&(p=_-f,b=g,C=x),x===1)break}let A=vn(i,k,g+(x||1),D);if(A<0)break;g=A,k=i[g],_+=1}
+if(h===""){let x=k>>>14;x!==0&&!t&&(k&T.FLAG13)===0&&(p=_-f,b=g,C=x),p>0&&(h=nt(i,b,C))}}else p=0,h="";p===0||n&&m!==z.NUM&&
+e.charCodeAt(f+p-1)!==z.SEMI&&f+p<s&&Dn(e.charCodeAt(f+p))?r=f:(o<r&&(u+=e.slice(o,r)),u+=h,r=o=f+p),e.charCodeAt(r)!==z.
+AMP&&(r=e.indexOf("&",r))}while(r>=0);return u+e.slice(o)}l(wn,"decodeWithTrie");function ke(e){return wn(e,!0,!1)}l(ke,"decodeHTMLStrict");var ut;(function(e){e[e.XML=0]="XML",e[e.HTML=1]="HTML"})(ut||(ut={}));var ct;(function(e){e[e.UTF8=0]="UTF8",e[e.ASCII=
+1]="ASCII",e[e.Extensive=2]="Extensive",e[e.Attribute=3]="Attribute",e[e.Text=4]="Text"})(ct||(ct={}));w();var Fn=class{static{l(this,"REBuilder")}src_Any=Ae.source;src_Cc=we.source;src_Z=Fe.source;src_P=se.source;src_ZPCc=[this.
+src_Z,this.src_P,this.src_Cc].join("|");src_ZCc=[this.src_Z,this.src_Cc].join("|");cache={};opts={maxLength:1e4,urlAuth:!1,
+schema_names:[]};constructor(e={}){this.opts={...this.opts,...e}}set(e={}){return this.opts={...this.opts,...e},this.cache=
+{},this}escapeRE(e){return e.replace(/[.?*+^$[\]\\(){}|-]/g,"\\$&")}nestedPairRE(e,t,n=4){let i=this.escapeRE(e),r=this.
+escapeRE(t),s=`(?:(?!${this.src_ZCc}|${i}|${r}).)`,o=`${i}${s}{0,1000}${r}`;for(let u=2;u<=n;u++)o=`${i}(?:${s}|${o}){0,\
+1000}${r}`;return o}get_text_separators(){return this.cache.text_separators??=/[><\uff5c]/}get_pseudo_letter(){return this.
+cache.src_pseudo_letter??=new RegExp(`(?:(?!${this.get_text_separators().source}|${this.src_ZPCc})${this.src_Any})`)}get_ipv4_addr(){
+return this.cache.src_ip4??=new RegExp("(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9][0-9]|[0-9])[.]){3}(?:25[0-5]|2[0-4][0-\
+9]|1[0-9]{2}|[1-9][0-9]|[0-9])")}get_ipv6_addr(){let e="[0-9A-Fa-f]{1,4}",t=`(?:(?:${e}:${e})|${this.get_ipv4_addr().source}\
+)`;return this.cache.src_ip6_addr??=new RegExp(`(?:(?:${e}:){6}${t}|::(?:${e}:){5}${t}|(?:${e})?::(?:${e}:){4}${t}|(?:(?\
+:${e}:){0,1}${e})?::(?:${e}:){3}${t}|(?:(?:${e}:){0,2}${e})?::(?:${e}:){2}${t}|(?:(?:${e}:){0,3}${e})?::${e}:${t}|(?:(?:${e}\
+:){0,4}${e})?::${t}|(?:(?:${e}:){0,5}${e})?::${e}|(?:(?:${e}:){0,6}${e})?::)`)}get_ipv6_url_host(){return this.cache.src_ip6_host??=
+new RegExp(`\\[${this.get_ipv6_addr().source}\\]`)}get_ipv6_mail_host(){return this.cache.src_ipv6_mail_host??=new RegExp(
+`\\[IPv6:${this.get_ipv6_addr().source}\\]`)}get_auth(){return this.cache.src_auth??=new RegExp(`(?:(?:(?!${this.src_ZCc}\
+|[@/\\[\\]()]).){1,50}@)?`)}get_port(){return this.cache.src_port??=new RegExp("(?::(?:6(?:[0-4]\\d{3}|5(?:[0-4]\\d{2}|5(?\
+:[0-2]\\d|3[0-5])))|[1-5]?\\d{1,4}))?")}get_host_terminator(){return this.cache.src_host_terminator??=new RegExp(`(?=$|${this.
+get_text_separators().source}|${this.src_ZPCc})(?!${this.opts["---"]?"-(?!--)|":"-|"}_|:\\d|\\.-|\\.(?!$|${this.src_ZPCc}\
+))`)}get_path_terminator(){return this.cache.src_path_terminator??=new RegExp(`${this.src_ZPCc}|${this.get_text_separators().
 source}`)}get_path(){return this.cache.src_path??=new RegExp(`(?:[/?#](?:${this.nestedPairRE("[","]")}|${this.nestedPairRE(
 "(",")")}|${this.nestedPairRE("{","}")}|\\"(?:(?!${this.src_ZCc}|["]).){1,100}\\"|\\'(?:(?!${this.src_ZCc}|[']).){1,100}\
 \\'|\\'(?=${this.get_pseudo_letter().source}|[-])|\\.{2,20}[:]?[a-zA-Z0-9%/&]|\\.(?!${this.src_ZCc}|[.]|$)|`+(this.opts["\
@@ -381,685 +294,486 @@ source}`)}get_path(){return this.cache.src_path??=new RegExp(`(?:[/?#](?:${this.
 src_ZCc}|[!]|$)|\\?(?!${this.src_ZCc}|[?]|$)|`+this.get_path_extra().source+`[\\\\/:%@#&=_~*]|(?!${this.get_path_terminator().
 source}).){1,${this.opts.maxLength}}|\\/)?`)}get_mail_name(){return this.cache.src_mail_name??=new RegExp("[-!#$%&'*+/=?\
 ^_`{|}~a-zA-Z0-9](?:[-!#$%&'*+/=?^_`{|}~a-zA-Z0-9]|[.](?=[-!#$%&'*+/=?^_`{|}~a-zA-Z0-9])){0,63}")}get_xn(){return this.cache.
-src_xn??=new RegExp("xn--[a-z0-9\\-]{1,59}")}get_tld(){if(this.cache.tld)return this.cache.tld;const tlds_src=[...new Set(
-this.opts.tlds||[])].sort().reverse().join("|");return this.cache.tld=new RegExp(`${tlds_src||"$#none#$"}|${this.get_xn().
-source}`),this.cache.tld}get_domain_root(){return this.cache.src_domain_root??=new RegExp("(?:"+this.get_xn().source+`|${this.
-get_pseudo_letter().source}{1,63})`)}get_domain(){return this.cache.src_domain??=new RegExp("(?:"+this.get_xn().source+`\
-|(?:${this.get_pseudo_letter().source})|(?:${this.get_pseudo_letter().source}(?:-|${this.get_pseudo_letter().source}){0,\
-61}${this.get_pseudo_letter().source}))`)}get_url_host_port(){return this.cache.url_host_port??=new RegExp("(?:"+this.get_ipv6_url_host().
-source+`|(?:(?:(?:${this.get_domain().source})\\.){0,10}${this.get_domain().source}))`+this.get_port().source+this.get_host_terminator().
-source)}get_fuzzy_url_host_port(){return this.cache.fuzzy_url_host_port??=new RegExp("(?:"+(this.opts.fuzzyIP?this.get_ipv4_addr().
-source+"|":"")+`(?:(?:(?:${this.get_domain().source})\\.){1,10}(?:${this.get_tld().source})))`+this.get_host_terminator().
-source)}get_mail_host(){return this.cache.src_mail_host??=new RegExp("(?:"+this.get_ipv6_mail_host().source+`|(?:(?:(?:${this.
-get_domain().source})\\.){0,4}${this.get_domain().source}))`+this.get_host_terminator().source)}get_fuzzy_mail_host(){return this.
-cache.src_fuzzy_mail_host??=new RegExp("(?:"+this.get_ipv6_mail_host().source+`|(?:(?:(?:${this.get_domain().source})[.]\
-){1,4}${this.get_domain_root().source}))`+this.get_host_terminator().source)}get_path_extra(){return this.cache.src_path_extra??=
-new RegExp("")}get_fuzzy_mail_host_search(){return this.cache.mail_fuzzy_host_search??=new RegExp(`@${this.get_fuzzy_mail_host().
-source}`,"ig")}get_fuzzy_link_search(){return this.cache.link_fuzzy_search??=new RegExp(`(^|(?![.:/\\-_@])(?:[$+<=>^\`|｜]|${this.
-src_ZPCc}))(?:(?![$+<=>^\`|｜])${this.get_fuzzy_url_host_port().source}${this.get_path().source})`,"ig")}get_http_validator(){
-return this.cache.http_validator??=new RegExp("\\/\\/"+(this.opts.urlAuth?this.get_auth().source:"")+this.get_url_host_port().
-source+this.get_path().source,"iy")}get_relative_proto_validator(){return this.cache.relative_proto_validator??=new RegExp(
-(this.opts.urlAuth?this.get_auth().source:"")+`(?:localhost|${this.get_ipv6_url_host().source}|(?:(?:${this.get_domain().
-source})[.]){1,10}${this.get_domain_root().source})`+this.get_port().source+this.get_host_terminator().source+this.get_path().
-source,"iy")}get_mail_name_validator(){return this.cache.mail_name_validator??=new RegExp(`(?:^|${this.get_text_separators().
-source}|"|\\(|${this.src_ZCc})(${this.get_mail_name().source})$`)}get_mailto_validator(){return this.cache.mailto_validator??=
-new RegExp(`${this.get_mail_name().source}@${this.get_mail_host().source}`,"iy")}get_schema_names(){return this.cache.schema_names??=
-new RegExp((this.opts.schema_names||[]).map(name=>this.escapeRE(name)).join("|"))}get_schema_search(){return this.cache.
-schema_search??=new RegExp(`(^|(?!_)(?:[><｜]|${this.src_ZPCc}))(${this.get_schema_names().source})`,"ig")}get_schema_at_start(){
-return this.cache.schema_at_start??=new RegExp(`^${this.get_schema_search().source}`,"i")}},web_schema={validate:(text2,pos,self)=>{
-const re=self.re.get_http_validator();re.lastIndex=pos;const m=re.exec(text2);return m?m[0].length:0},normalize:(match,self)=>self.
-normalize(match)},defaultSchemas={"http:":web_schema,"https:":web_schema,"ftp:":web_schema,"//":{validate:function(text2,pos,self){
-const re=self.re.get_relative_proto_validator();re.lastIndex=pos;const m=re.exec(text2);return m?pos>=3&&text2[pos-3]===
-":"||pos>=3&&text2[pos-3]==="/"?0:m[0].length:0},normalize:(match,self)=>self.normalize(match)},"mailto:":{validate:function(text2,pos,self){
-const re=self.re.get_mailto_validator();re.lastIndex=pos;const m=re.exec(text2);return m?m[0].length:0},normalize:(match,self)=>self.
-normalize(match)}},tlds_2ch="a:cdefgilmnoqrstuwxz|b:abdefghijmnorstvwyz|c:acdfghiklmnoruvwxyz|d:ejkmoz|e:cegrstu|f:ijkmo\
-r|g:abdefghilmnpqrstuwy|h:kmnrtu|i:delmnoqrst|j:emop|k:eghimnprwyz|l:abcikrstuvy|m:acdeghklmnopqrstuvwxyz|n:acefgilopruz\
-|o:m|p:aefghklmnrstwy|q:a|r:eosuw|s:abcdeghijklmnortuvxyz|t:cdfghjklmnortvwz|u:agksyz|v:aceginu|w:fs|y:et|z:amw",tlds_default="\
-biz|com|edu|gov|net|org|pro|web|xxx|aero|asia|coop|info|museum|name|shop|рф";function unpackTlds(){const result=tlds_default.
-split("|");return tlds_2ch.split("|").forEach(item=>{const sep=item.indexOf(":"),prefix=item.slice(0,sep);for(const suffix of item.
-slice(sep+1))result.push(prefix+suffix)}),result}var defaultOptions={fuzzyLink:!1,fuzzyEmail:!0,fuzzyIP:!1,"---":!1,tlds:unpackTlds(),
-urlAuth:!1,maxLength:1e4},Match=class{schema;index;lastIndex;raw;text;url;constructor(text2,schema,index,lastIndex){const raw=text2.
-slice(index,lastIndex);this.schema=schema.toLowerCase(),this.index=index,this.lastIndex=lastIndex,this.raw=raw,this.text=
-raw,this.url=raw}},LinkifyIt=class{__opts__;__schemas__;re;constructor(options={}){const{rebuilder,...linkifyOptions}=options;
-this.__opts__={...defaultOptions,...linkifyOptions},this.__schemas__={...defaultSchemas},this.re=rebuilder||new REBuilder,
-this.re.set({...this.__opts__,schema_names:Object.keys(this.__schemas__)})}add(schema,definition=null){if(!definition)delete this.
-__schemas__[schema];else{const def={normalize:(match,self)=>self.normalize(match),...definition};this.__schemas__[schema]=
-def}return this.re.set({...this.__opts__,schema_names:Object.keys(this.__schemas__)}),this}set(options={}){return this.__opts__=
-{...this.__opts__,...options},this.re.set({...this.__opts__,schema_names:Object.keys(this.__schemas__)}),this}test(text2){
-if(!text2.length)return!1;let m,re;for(re=this.re.get_schema_search(),re.lastIndex=0;(m=re.exec(text2))!==null;)if(this.
-testSchemaAt(text2,m[2],re.lastIndex))return!0;if(this.__opts__.fuzzyLink&&this.__schemas__["http:"]&&(re=this.re.get_fuzzy_link_search(),
-re.lastIndex=0,re.exec(text2)!==null))return!0;if(this.__opts__.fuzzyEmail&&this.__schemas__["mailto:"]&&text2.indexOf("\
-@")>=0){const mailHostRe=this.re.get_fuzzy_mail_host_search(),mailNameRe=this.re.get_mail_name_validator();for(mailHostRe.
-lastIndex=0;(m=mailHostRe.exec(text2))!==null;){const name=text2.slice(Math.max(0,m.index-65),m.index);if(mailNameRe.test(
-name))return!0}}return!1}testSchemaAt(text2,schema,pos){return this.__schemas__[schema.toLowerCase()]?this.__schemas__[schema.
-toLowerCase()].validate(text2.slice(0,pos+this.__opts__.maxLength),pos,this):0}match(text2){const result=[],schemaRe=this.
-re.get_schema_search();let fuzzyLinkRe,mailHostRe,mailNameRe,fuzzyLinkCandidate,fuzzyEmailCandidate,schemaPrefix,schemaDone=!1,
-fuzzyLinkDone=!1,fuzzyEmailDone=!1,pos=0;if(!text2.length)return null;for(schemaRe.lastIndex=0,this.__opts__.fuzzyLink&&
-this.__schemas__["http:"]&&(fuzzyLinkRe=this.re.get_fuzzy_link_search(),fuzzyLinkRe.lastIndex=0),this.__opts__.fuzzyEmail&&
-this.__schemas__["mailto:"]&&(mailHostRe=this.re.get_fuzzy_mail_host_search(),mailHostRe.lastIndex=0,mailNameRe=this.re.
-get_mail_name_validator());;){const scanFrom=Math.max(pos-1,0);if(mailHostRe&&mailNameRe&&!fuzzyEmailDone&&(!fuzzyEmailCandidate||
-fuzzyEmailCandidate.index<pos))for(mailHostRe.lastIndex<scanFrom&&(mailHostRe.lastIndex=scanFrom);;){const m=mailHostRe.
-exec(text2);if(!m){fuzzyEmailDone=!0,fuzzyEmailCandidate=void 0;break}const name=mailNameRe.exec(text2.slice(Math.max(0,
-m.index-65),m.index));if(name){if(fuzzyEmailCandidate={schema:"mailto:",index:m.index-name[1].length,lastIndex:m.index+m[0].
-length},fuzzyEmailCandidate.index>=pos)break;mailHostRe.lastIndex<scanFrom&&(mailHostRe.lastIndex=scanFrom)}}if(fuzzyLinkRe&&
-!fuzzyLinkDone&&(!fuzzyLinkCandidate||fuzzyLinkCandidate.index<pos))for(fuzzyLinkRe.lastIndex<scanFrom&&(fuzzyLinkRe.lastIndex=
-scanFrom);;){const m=fuzzyLinkRe.exec(text2);if(!m){fuzzyLinkDone=!0,fuzzyLinkCandidate=void 0;break}if(fuzzyLinkCandidate=
-{schema:"",index:m.index+m[1].length,lastIndex:m.index+m[0].length},fuzzyLinkCandidate.index>=pos)break;fuzzyLinkRe.lastIndex<
-scanFrom&&(fuzzyLinkRe.lastIndex=scanFrom)}let fuzzyCandidate=fuzzyEmailCandidate;(!fuzzyCandidate||fuzzyLinkCandidate&&
-(fuzzyLinkCandidate.index<fuzzyCandidate.index||fuzzyLinkCandidate.index===fuzzyCandidate.index&&fuzzyLinkCandidate.lastIndex>
-fuzzyCandidate.lastIndex))&&(fuzzyCandidate=fuzzyLinkCandidate);let schemaCandidate;if(!schemaDone)for(;;){if(!schemaPrefix){
-schemaRe.lastIndex<scanFrom&&(schemaRe.lastIndex=scanFrom);const m=schemaRe.exec(text2);if(!m){schemaDone=!0;break}schemaPrefix=
-{schema:m[2],index:m.index+m[1].length,lastIndex:m.index+m[0].length}}if(schemaPrefix.index<pos){schemaPrefix=void 0;continue}
-if(fuzzyCandidate&&schemaPrefix.index>fuzzyCandidate.index)break;const prefix=schemaPrefix;schemaPrefix=void 0;const len=this.
-testSchemaAt(text2,prefix.schema,prefix.lastIndex);if(len){schemaCandidate={schema:prefix.schema,index:prefix.index,lastIndex:prefix.
-lastIndex+len};break}}let candidate=schemaCandidate;if((!candidate||fuzzyEmailCandidate&&(fuzzyEmailCandidate.index<candidate.
-index||fuzzyEmailCandidate.index===candidate.index&&fuzzyEmailCandidate.lastIndex>candidate.lastIndex))&&(candidate=fuzzyEmailCandidate),
-(!candidate||fuzzyLinkCandidate&&(fuzzyLinkCandidate.index<candidate.index||fuzzyLinkCandidate.index===candidate.index&&
-fuzzyLinkCandidate.lastIndex>candidate.lastIndex))&&(candidate=fuzzyLinkCandidate),!candidate)break;candidate===fuzzyEmailCandidate?
-fuzzyEmailCandidate=void 0:candidate===fuzzyLinkCandidate&&(fuzzyLinkCandidate=void 0);const match=new Match(text2,candidate.
-schema,candidate.index,candidate.lastIndex);match.schema?this.__schemas__[match.schema].normalize(match,this):this.normalize(
-match),result.push(match),pos=candidate.lastIndex}return result.length?result:null}matchAtStart(text2){if(!text2.length)
-return null;const m=this.re.get_schema_at_start().exec(text2);if(!m)return null;const len=this.testSchemaAt(text2,m[2],m[0].
-length);if(!len)return null;const match=new Match(text2,m[2],m.index+m[1].length,m.index+m[0].length+len);return this.__schemas__[match.
-schema].normalize(match,this),match}tlds(list2,keepOld=!1){return list2=Array.isArray(list2)?list2:[list2],keepOld?this.
-__opts__.tlds=this.__opts__.tlds.concat(list2):this.__opts__.tlds=list2,this.re.set({...this.__opts__,schema_names:Object.
-keys(this.__schemas__)}),this}normalize(match){match.schema||(match.url=`http://${match.url}`),match.schema==="mailto:"&&
-!/^mailto:/i.test(match.url)&&(match.url=`mailto:${match.url}`)}},import_punycode=__toESM(require_punycode(),1),__defProp2=Object.
-defineProperty,__exportAll=(all,no_symbols)=>{let target={};for(var name in all)__defProp2(target,name,{get:all[name],enumerable:!0});
-return no_symbols||__defProp2(target,Symbol.toStringTag,{value:"Module"}),target},utils_exports=__exportAll({arrayReplaceAt:()=>arrayReplaceAt,
-asciiTrim:()=>asciiTrim,callable:()=>callable,escapeHtml:()=>escapeHtml,escapeRE:()=>escapeRE,fromCodePoint:()=>fromCodePoint,
-isMdAsciiPunct:()=>isMdAsciiPunct,isPunctChar:()=>isPunctChar,isPunctCharCode:()=>isPunctCharCode,isSpace:()=>isSpace,isValidEntityCode:()=>isValidEntityCode,
-isWhiteSpace:()=>isWhiteSpace,lib:()=>lib,normalizeReference:()=>normalizeReference,unescapeAll:()=>unescapeAll,unescapeMd:()=>unescapeMd});
-function callable(cls){const wrapper=function(...args){return Reflect.construct(cls,args,new.target&&new.target!==wrapper?
-new.target:cls)};return Object.defineProperty(wrapper,"name",{value:cls.name}),Object.setPrototypeOf(wrapper,cls),wrapper.
-prototype=cls.prototype,wrapper}function arrayReplaceAt(src,pos,newElements){return[].concat(src.slice(0,pos),newElements,
-src.slice(pos+1))}function isValidEntityCode(c){return!(c>=55296&&c<=57343||c>=64976&&c<=65007||(c&65535)===65535||(c&65535)===
-65534||c>=0&&c<=8||c===11||c>=14&&c<=31||c>=127&&c<=159||c>1114111)}function fromCodePoint(c){if(c>65535){c-=65536;const surrogate1=55296+
-(c>>10),surrogate2=56320+(c&1023);return String.fromCharCode(surrogate1,surrogate2)}return String.fromCharCode(c)}var UNESCAPE_MD_RE=/\\([!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~])/g,
-UNESCAPE_ALL_RE=new RegExp(`${UNESCAPE_MD_RE.source}|${/&([a-z#][a-z0-9]{1,31});/gi.source}`,"gi"),DIGITAL_ENTITY_TEST_RE=/^#((?:x[a-f0-9]{1,8}|[0-9]{1,8}))$/i;
-function replaceEntityPattern(match,name){if(name.charCodeAt(0)===35&&DIGITAL_ENTITY_TEST_RE.test(name)){const code2=name[1].
-toLowerCase()==="x"?parseInt(name.slice(2),16):parseInt(name.slice(1),10);return isValidEntityCode(code2)?fromCodePoint(
-code2):match}const decoded=decodeHTMLStrict(match);return decoded!==match?decoded:match}function unescapeMd(str){return str.
-indexOf("\\")<0?str:str.replace(UNESCAPE_MD_RE,"$1")}function unescapeAll(str){return str.indexOf("\\")<0&&str.indexOf("\
-&")<0?str:str.replace(UNESCAPE_ALL_RE,function(match,escaped,entity2){return escaped||replaceEntityPattern(match,entity2)})}
-var HTML_ESCAPE_TEST_RE=/[&<>"]/,HTML_ESCAPE_REPLACE_RE=/[&<>"]/g,HTML_REPLACEMENTS={"&":"&amp;","<":"&lt;",">":"&gt;",'\
-"':"&quot;"};function replaceUnsafeChar(ch){return HTML_REPLACEMENTS[ch]}function escapeHtml(str){return HTML_ESCAPE_TEST_RE.
-test(str)?str.replace(HTML_ESCAPE_REPLACE_RE,replaceUnsafeChar):str}var REGEXP_ESCAPE_RE=/[.?*+^$[\]\\(){}|-]/g;function escapeRE(str){
-return str.replace(REGEXP_ESCAPE_RE,"\\$&")}function isSpace(code2){switch(code2){case 9:case 32:return!0}return!1}function isWhiteSpace(code2){
-if(code2>=8192&&code2<=8202)return!0;switch(code2){case 9:case 10:case 11:case 12:case 13:case 32:case 160:case 5760:case 8239:case 8287:case 12288:
-return!0}return!1}function isPunctChar(ch){return P.test(ch)||S.test(ch)}function isPunctCharCode(code2){return isPunctChar(
-fromCodePoint(code2))}function isMdAsciiPunct(ch){switch(ch){case 33:case 34:case 35:case 36:case 37:case 38:case 39:case 40:case 41:case 42:case 43:case 44:case 45:case 46:case 47:case 58:case 59:case 60:case 61:case 62:case 63:case 64:case 91:case 92:case 93:case 94:case 95:case 96:case 123:case 124:case 125:case 126:
-return!0;default:return!1}}function normalizeReference(str){return str=str.trim().replace(/\s+/g," "),str.toLowerCase().
-toUpperCase()}function isAsciiTrimmable(c){return c===32||c===9||c===10||c===13}function asciiTrim(str){let start=0;for(;start<
-str.length&&isAsciiTrimmable(str.charCodeAt(start));start++);let end=str.length-1;for(;end>=start&&isAsciiTrimmable(str.
-charCodeAt(end));end--);return str.slice(start,end+1)}var lib={mdurl:mdurl_exports,ucmicro:build_exports};function parseLinkLabel(state,start,disableNested){
-let level,found,marker,prevPos;const max=state.posMax,oldPos=state.pos;for(state.pos=start+1,level=1;state.pos<max;){if(marker=
-state.src.charCodeAt(state.pos),marker===93&&(level--,level===0)){found=!0;break}if(prevPos=state.pos,state.md.inline.skipToken(
-state),marker===91){if(prevPos===state.pos-1)level++;else if(disableNested)return state.pos=oldPos,-1}}let labelEnd=-1;return found&&
-(labelEnd=state.pos),state.pos=oldPos,labelEnd}function parseLinkDestination(str,start,max){let code2,pos=start;const result={
-ok:!1,pos:0,str:""};if(str.charCodeAt(pos)===60){for(pos++;pos<max;){if(code2=str.charCodeAt(pos),code2===10||code2===60)
-return result;if(code2===62)return result.pos=pos+1,result.str=unescapeAll(str.slice(start+1,pos)),result.ok=!0,result;if(code2===
-92&&pos+1<max){pos+=2;continue}pos++}return result}let level=0;for(;pos<max&&(code2=str.charCodeAt(pos),!(code2===32||code2<
-32||code2===127));){if(code2===92&&pos+1<max){if(str.charCodeAt(pos+1)===32){pos++;continue}pos+=2;continue}if(code2===40&&
-(level++,level>32))return result;if(code2===41){if(level===0)break;level--}pos++}return start===pos||level!==0||(result.
-str=unescapeAll(str.slice(start,pos)),result.pos=pos,result.ok=!0),result}function parseLinkTitle(str,start,max,prev_state){
-let code2,pos=start;const state={ok:!1,can_continue:!1,pos:0,str:"",marker:0};if(prev_state)state.str=prev_state.str,state.
-marker=prev_state.marker;else{if(pos>=max)return state;let marker=str.charCodeAt(pos);if(marker!==34&&marker!==39&&marker!==
-40)return state;start++,pos++,marker===40&&(marker=41),state.marker=marker}for(;pos<max;){if(code2=str.charCodeAt(pos),code2===
-state.marker)return state.pos=pos+1,state.str+=unescapeAll(str.slice(start,pos)),state.ok=!0,state;if(code2===40&&state.
-marker===41)return state;code2===92&&pos+1<max&&pos++,pos++}return state.can_continue=!0,state.str+=unescapeAll(str.slice(
-start,pos)),state}var helpers_exports=__exportAll({parseLinkDestination:()=>parseLinkDestination,parseLinkLabel:()=>parseLinkLabel,
-parseLinkTitle:()=>parseLinkTitle});function _typeof(o){"@babel/helpers - typeof";return _typeof=typeof Symbol=="functio\
-n"&&typeof Symbol.iterator=="symbol"?function(o2){return typeof o2}:function(o2){return o2&&typeof Symbol=="function"&&o2.
-constructor===Symbol&&o2!==Symbol.prototype?"symbol":typeof o2},_typeof(o)}function toPrimitive(t,r){if(_typeof(t)!="obj\
-ect"||!t)return t;var e=t[Symbol.toPrimitive];if(e!==void 0){var i=e.call(t,r||"default");if(_typeof(i)!="object")return i;
-throw new TypeError("@@toPrimitive must return a primitive value.")}return(r==="string"?String:Number)(t)}function toPropertyKey(t){
-var i=toPrimitive(t,"string");return _typeof(i)=="symbol"?i:i+""}function _defineProperty(e,r,t){return(r=toPropertyKey(
-r))in e?Object.defineProperty(e,r,{value:t,enumerable:!0,configurable:!0,writable:!0}):e[r]=t,e}var Token=class{constructor(type,tag,nesting){
-_defineProperty(this,"map",null),_defineProperty(this,"level",0),_defineProperty(this,"children",null),_defineProperty(this,
-"content",""),_defineProperty(this,"markup",""),_defineProperty(this,"info",""),_defineProperty(this,"block",!1),_defineProperty(
-this,"hidden",!1),this.type=type,this.tag=tag,this.attrs=null,this.nesting=nesting,this.meta=null}attrIndex(name){if(!this.
-attrs)return-1;const attrs=this.attrs;for(let i=0,len=attrs.length;i<len;i++)if(attrs[i][0]===name)return i;return-1}attrPush(attrData){
-this.attrs?this.attrs.push(attrData):this.attrs=[attrData]}attrSet(name,value){const idx=this.attrIndex(name),attrData=[
-name,value];idx<0?this.attrPush(attrData):this.attrs[idx]=attrData}attrGet(name){const idx=this.attrIndex(name);let value=null;
-return idx>=0&&(value=this.attrs[idx][1]),value}attrJoin(name,value){const idx=this.attrIndex(name);idx<0?this.attrPush(
-[name,value]):this.attrs[idx][1]=`${this.attrs[idx][1]} ${value}`}},Ruler=class{constructor(){_defineProperty(this,"__ru\
-les__",[]),_defineProperty(this,"__cache__",null)}__find__(name){for(let i=0;i<this.__rules__.length;i++)if(this.__rules__[i].
-name===name)return i;return-1}__compile__(){const chains=new Set;this.__rules__.forEach(rule=>{rule.enabled&&rule.alt.forEach(
-altName=>{altName&&chains.add(altName)})}),this.__cache__=Object.create(null),this.__cache__[""]=[],this.__rules__.forEach(
-rule=>{rule.enabled&&this.__cache__[""].push(rule.fn)}),chains.forEach(chain=>{this.__cache__[chain]=[],this.__rules__.forEach(
-rule=>{rule.enabled&&rule.alt.indexOf(chain)>=0&&this.__cache__[chain].push(rule.fn)})})}at(name,fn,options={}){const index=this.
-__find__(name);if(index===-1)throw new Error(`Parser rule not found: ${name}`);this.__rules__[index].fn=fn,this.__rules__[index].
-alt=options.alt||[],this.__cache__=null}before(beforeName,ruleName,fn,options={}){const index=this.__find__(beforeName);
-if(index===-1)throw new Error(`Parser rule not found: ${beforeName}`);this.__rules__.splice(index,0,{name:ruleName,enabled:!0,
-fn,alt:options.alt||[]}),this.__cache__=null}after(afterName,ruleName,fn,options={}){const index=this.__find__(afterName);
-if(index===-1)throw new Error(`Parser rule not found: ${afterName}`);this.__rules__.splice(index+1,0,{name:ruleName,enabled:!0,
-fn,alt:options.alt||[]}),this.__cache__=null}push(ruleName,fn,options={}){this.__rules__.push({name:ruleName,enabled:!0,
-fn,alt:options.alt||[]}),this.__cache__=null}enable(list2,ignoreInvalid=!1){Array.isArray(list2)||(list2=[list2]);const result=[];
-return list2.forEach(name=>{const idx=this.__find__(name);if(idx<0){if(ignoreInvalid)return;throw new Error(`Rules manag\
-er: invalid rule name ${name}`)}this.__rules__[idx].enabled=!0,result.push(name)}),this.__cache__=null,result}enableOnly(list2,ignoreInvalid=!1){
-Array.isArray(list2)||(list2=[list2]),this.__rules__.forEach(rule=>{rule.enabled=!1}),this.enable(list2,ignoreInvalid)}disable(list2,ignoreInvalid=!1){
-Array.isArray(list2)||(list2=[list2]);const result=[];return list2.forEach(name=>{const idx=this.__find__(name);if(idx<0){
-if(ignoreInvalid)return;throw new Error(`Rules manager: invalid rule name ${name}`)}this.__rules__[idx].enabled=!1,result.
-push(name)}),this.__cache__=null,result}getRules(chainName){return this.__cache__||this.__compile__(),this.__cache__[chainName]||
-[]}},default_rules={};default_rules.code_inline=function(tokens,idx,options,env,slf){const token=tokens[idx];return`<cod\
-e${slf.renderAttrs(token)}>${escapeHtml(token.content)}</code>`},default_rules.code_block=function(tokens,idx,options,env,slf){
-const token=tokens[idx];return`<pre${slf.renderAttrs(token)}><code>${escapeHtml(tokens[idx].content)}</code></pre>
-`},default_rules.fence=function(tokens,idx,options,env,slf){const token=tokens[idx],info=token.info?unescapeAll(token.info).
-trim():"";let langName="",langAttrs="";if(info){const arr=info.split(/(\s+)/g);langName=arr[0],langAttrs=arr.slice(2).join(
-"")}let highlighted;if(options.highlight?highlighted=options.highlight(token.content,langName,langAttrs)||escapeHtml(token.
-content):highlighted=escapeHtml(token.content),highlighted.indexOf("<pre")===0)return highlighted+`
-`;if(info){const i=token.attrIndex("class"),tmpAttrs=token.attrs?token.attrs.slice():[];i<0?tmpAttrs.push(["class",`${options.
-langPrefix}${langName}`]):(tmpAttrs[i]=[tmpAttrs[i][0],tmpAttrs[i][1]],tmpAttrs[i][1]+=` ${options.langPrefix}${langName}`);
-const tmpToken={attrs:tmpAttrs};return`<pre><code${slf.renderAttrs(tmpToken)}>${highlighted}</code></pre>
-`}return`<pre><code${slf.renderAttrs(token)}>${highlighted}</code></pre>
-`},default_rules.image=function(tokens,idx,options,env,slf){const token=tokens[idx];return token.attrs[token.attrIndex("\
-alt")][1]=slf.renderInlineAsText(token.children,options,env),slf.renderToken(tokens,idx,options)},default_rules.hardbreak=
-function(tokens,idx,options){return options.xhtmlOut?`<br />
+src_xn??=new RegExp("xn--[a-z0-9\\-]{1,59}")}get_tld(){if(this.cache.tld)return this.cache.tld;let e=[...new Set(this.opts.
+tlds||[])].sort().reverse().join("|");return this.cache.tld=new RegExp(`${e||"$#none#$"}|${this.get_xn().source}`),this.
+cache.tld}get_domain_root(){return this.cache.src_domain_root??=new RegExp("(?:"+this.get_xn().source+`|${this.get_pseudo_letter().
+source}{1,63})`)}get_domain(){return this.cache.src_domain??=new RegExp("(?:"+this.get_xn().source+`|(?:${this.get_pseudo_letter().
+source})|(?:${this.get_pseudo_letter().source}(?:-|${this.get_pseudo_letter().source}){0,61}${this.get_pseudo_letter().source}\
+))`)}get_url_host_port(){return this.cache.url_host_port??=new RegExp("(?:"+this.get_ipv6_url_host().source+`|(?:(?:(?:${this.
+get_domain().source})\\.){0,10}${this.get_domain().source}))`+this.get_port().source+this.get_host_terminator().source)}get_fuzzy_url_host_port(){
+return this.cache.fuzzy_url_host_port??=new RegExp("(?:"+(this.opts.fuzzyIP?this.get_ipv4_addr().source+"|":"")+`(?:(?:(\
+?:${this.get_domain().source})\\.){1,10}(?:${this.get_tld().source})))`+this.get_host_terminator().source)}get_mail_host(){
+return this.cache.src_mail_host??=new RegExp("(?:"+this.get_ipv6_mail_host().source+`|(?:(?:(?:${this.get_domain().source}\
+)\\.){0,4}${this.get_domain().source}))`+this.get_host_terminator().source)}get_fuzzy_mail_host(){return this.cache.src_fuzzy_mail_host??=
+new RegExp("(?:"+this.get_ipv6_mail_host().source+`|(?:(?:(?:${this.get_domain().source})[.]){1,4}${this.get_domain_root().
+source}))`+this.get_host_terminator().source)}get_path_extra(){return this.cache.src_path_extra??=new RegExp("")}get_fuzzy_mail_host_search(){
+return this.cache.mail_fuzzy_host_search??=new RegExp(`@${this.get_fuzzy_mail_host().source}`,"ig")}get_fuzzy_link_search(){
+return this.cache.link_fuzzy_search??=new RegExp(`(^|(?![.:/\\-_@])(?:[$+<=>^\`|｜]|${this.src_ZPCc}))(?:(?![$+<=>^\`|｜]\
+)${this.get_fuzzy_url_host_port().source}${this.get_path().source})`,"ig")}get_http_validator(){return this.cache.http_validator??=
+new RegExp("\\/\\/"+(this.opts.urlAuth?this.get_auth().source:"")+this.get_url_host_port().source+this.get_path().source,
+"iy")}get_relative_proto_validator(){return this.cache.relative_proto_validator??=new RegExp((this.opts.urlAuth?this.get_auth().
+source:"")+`(?:localhost|${this.get_ipv6_url_host().source}|(?:(?:${this.get_domain().source})[.]){1,10}${this.get_domain_root().
+source})`+this.get_port().source+this.get_host_terminator().source+this.get_path().source,"iy")}get_mail_name_validator(){
+return this.cache.mail_name_validator??=new RegExp(`(?:^|${this.get_text_separators().source}|"|\\(|${this.src_ZCc})(${this.
+get_mail_name().source})$`)}get_mailto_validator(){return this.cache.mailto_validator??=new RegExp(`${this.get_mail_name().
+source}@${this.get_mail_host().source}`,"iy")}get_schema_names(){return this.cache.schema_names??=new RegExp((this.opts.
+schema_names||[]).map(e=>this.escapeRE(e)).join("|"))}get_schema_search(){return this.cache.schema_search??=new RegExp(`\
+(^|(?!_)(?:[><｜]|${this.src_ZPCc}))(${this.get_schema_names().source})`,"ig")}get_schema_at_start(){return this.cache.
+schema_at_start??=new RegExp(`^${this.get_schema_search().source}`,"i")}},Ie={validate:l((e,t,n)=>{let i=n.re.get_http_validator();
+i.lastIndex=t;let r=i.exec(e);return r?r[0].length:0},"validate"),normalize:l((e,t)=>t.normalize(e),"normalize")},yn={"h\
+ttp:":Ie,"https:":Ie,"ftp:":Ie,"//":{validate:l(function(e,t,n){let i=n.re.get_relative_proto_validator();i.lastIndex=t;
+let r=i.exec(e);return r?t>=3&&e[t-3]===":"||t>=3&&e[t-3]==="/"?0:r[0].length:0},"validate"),normalize:l((e,t)=>t.normalize(
+e),"normalize")},"mailto:":{validate:l(function(e,t,n){let i=n.re.get_mailto_validator();i.lastIndex=t;let r=i.exec(e);return r?
+r[0].length:0},"validate"),normalize:l((e,t)=>t.normalize(e),"normalize")}},Bn="a:cdefgilmnoqrstuwxz|b:abdefghijmnorstvw\
+yz|c:acdfghiklmnoruvwxyz|d:ejkmoz|e:cegrstu|f:ijkmor|g:abdefghilmnpqrstuwy|h:kmnrtu|i:delmnoqrst|j:emop|k:eghimnprwyz|l:\
+abcikrstuvy|m:acdeghklmnopqrstuvwxyz|n:acefgilopruz|o:m|p:aefghklmnrstwy|q:a|r:eosuw|s:abcdeghijklmnortuvxyz|t:cdfghjklm\
+nortvwz|u:agksyz|v:aceginu|w:fs|y:et|z:amw",Tn="biz|com|edu|gov|net|org|pro|web|xxx|aero|asia|coop|info|museum|name|shop\
+|рф";function In(){let e=Tn.split("|");return Bn.split("|").forEach(t=>{let n=t.indexOf(":"),i=t.slice(0,n);for(let r of t.
+slice(n+1))e.push(i+r)}),e}l(In,"unpackTlds");var Sn={fuzzyLink:!1,fuzzyEmail:!0,fuzzyIP:!1,"---":!1,tlds:In(),urlAuth:!1,
+maxLength:1e4},at=class{static{l(this,"Match")}schema;index;lastIndex;raw;text;url;constructor(e,t,n,i){let r=e.slice(n,
+i);this.schema=t.toLowerCase(),this.index=n,this.lastIndex=i,this.raw=r,this.text=r,this.url=r}},lt=class{static{l(this,
+"LinkifyIt")}__opts__;__schemas__;re;constructor(e={}){let{rebuilder:t,...n}=e;this.__opts__={...Sn,...n},this.__schemas__=
+{...yn},this.re=t||new Fn,this.re.set({...this.__opts__,schema_names:Object.keys(this.__schemas__)})}add(e,t=null){if(!t)
+delete this.__schemas__[e];else{let n={normalize:l((i,r)=>r.normalize(i),"normalize"),...t};this.__schemas__[e]=n}return this.
+re.set({...this.__opts__,schema_names:Object.keys(this.__schemas__)}),this}set(e={}){return this.__opts__={...this.__opts__,
+...e},this.re.set({...this.__opts__,schema_names:Object.keys(this.__schemas__)}),this}test(e){if(!e.length)return!1;let t,
+n;for(n=this.re.get_schema_search(),n.lastIndex=0;(t=n.exec(e))!==null;)if(this.testSchemaAt(e,t[2],n.lastIndex))return!0;
+if(this.__opts__.fuzzyLink&&this.__schemas__["http:"]&&(n=this.re.get_fuzzy_link_search(),n.lastIndex=0,n.exec(e)!==null))
+return!0;if(this.__opts__.fuzzyEmail&&this.__schemas__["mailto:"]&&e.indexOf("@")>=0){let i=this.re.get_fuzzy_mail_host_search(),
+r=this.re.get_mail_name_validator();for(i.lastIndex=0;(t=i.exec(e))!==null;){let s=e.slice(Math.max(0,t.index-65),t.index);
+if(r.test(s))return!0}}return!1}testSchemaAt(e,t,n){return this.__schemas__[t.toLowerCase()]?this.__schemas__[t.toLowerCase()].
+validate(e.slice(0,n+this.__opts__.maxLength),n,this):0}match(e){let t=[],n=this.re.get_schema_search(),i,r,s,o,u,c,a=!1,
+d=!1,f=!1,m=0;if(!e.length)return null;for(n.lastIndex=0,this.__opts__.fuzzyLink&&this.__schemas__["http:"]&&(i=this.re.
+get_fuzzy_link_search(),i.lastIndex=0),this.__opts__.fuzzyEmail&&this.__schemas__["mailto:"]&&(r=this.re.get_fuzzy_mail_host_search(),
+r.lastIndex=0,s=this.re.get_mail_name_validator());;){let p=Math.max(m-1,0);if(r&&s&&!f&&(!u||u.index<m))for(r.lastIndex<
+p&&(r.lastIndex=p);;){let C=r.exec(e);if(!C){f=!0,u=void 0;break}let k=s.exec(e.slice(Math.max(0,C.index-65),C.index));if(k){
+if(u={schema:"mailto:",index:C.index-k[1].length,lastIndex:C.index+C[0].length},u.index>=m)break;r.lastIndex<p&&(r.lastIndex=
+p)}}if(i&&!d&&(!o||o.index<m))for(i.lastIndex<p&&(i.lastIndex=p);;){let C=i.exec(e);if(!C){d=!0,o=void 0;break}if(o={schema:"",
+index:C.index+C[1].length,lastIndex:C.index+C[0].length},o.index>=m)break;i.lastIndex<p&&(i.lastIndex=p)}let h=u;(!h||o&&
+(o.index<h.index||o.index===h.index&&o.lastIndex>h.lastIndex))&&(h=o);let v;if(!a)for(;;){if(!c){n.lastIndex<p&&(n.lastIndex=
+p);let _=n.exec(e);if(!_){a=!0;break}c={schema:_[2],index:_.index+_[1].length,lastIndex:_.index+_[0].length}}if(c.index<
+m){c=void 0;continue}if(h&&c.index>h.index)break;let C=c;c=void 0;let k=this.testSchemaAt(e,C.schema,C.lastIndex);if(k){
+v={schema:C.schema,index:C.index,lastIndex:C.lastIndex+k};break}}let g=v;if((!g||u&&(u.index<g.index||u.index===g.index&&
+u.lastIndex>g.lastIndex))&&(g=u),(!g||o&&(o.index<g.index||o.index===g.index&&o.lastIndex>g.lastIndex))&&(g=o),!g)break;
+g===u?u=void 0:g===o&&(o=void 0);let b=new at(e,g.schema,g.index,g.lastIndex);b.schema?this.__schemas__[b.schema].normalize(
+b,this):this.normalize(b),t.push(b),m=g.lastIndex}return t.length?t:null}matchAtStart(e){if(!e.length)return null;let t=this.
+re.get_schema_at_start().exec(e);if(!t)return null;let n=this.testSchemaAt(e,t[2],t[0].length);if(!n)return null;let i=new at(
+e,t[2],t.index+t[1].length,t.index+t[0].length+n);return this.__schemas__[i.schema].normalize(i,this),i}tlds(e,t=!1){return e=
+Array.isArray(e)?e:[e],t?this.__opts__.tlds=this.__opts__.tlds.concat(e):this.__opts__.tlds=e,this.re.set({...this.__opts__,
+schema_names:Object.keys(this.__schemas__)}),this}normalize(e){e.schema||(e.url=`http://${e.url}`),e.schema==="mailto:"&&
+!/^mailto:/i.test(e.url)&&(e.url=`mailto:${e.url}`)}};var Pe=sn(kt(),1);var Rt=Object.defineProperty,Tt=l((e,t)=>{let n={};for(var i in e)Rt(n,i,{get:e[i],enumerable:!0});return t||Rt(n,Symbol.
+toStringTag,{value:"Module"}),n},"__exportAll"),qn=Tt({arrayReplaceAt:l(()=>Zn,"arrayReplaceAt"),asciiTrim:l(()=>De,"asc\
+iiTrim"),callable:l(()=>It,"callable"),escapeHtml:l(()=>V,"escapeHtml"),escapeRE:l(()=>tr,"escapeRE"),fromCodePoint:l(()=>ue,
+"fromCodePoint"),isMdAsciiPunct:l(()=>le,"isMdAsciiPunct"),isPunctChar:l(()=>zt,"isPunctChar"),isPunctCharCode:l(()=>ae,
+"isPunctCharCode"),isSpace:l(()=>y,"isSpace"),isValidEntityCode:l(()=>Oe,"isValidEntityCode"),isWhiteSpace:l(()=>ce,"isW\
+hiteSpace"),lib:l(()=>nr,"lib"),normalizeReference:l(()=>Ce,"normalizeReference"),unescapeAll:l(()=>ne,"unescapeAll"),unescapeMd:l(
+()=>Yn,"unescapeMd")});function It(e){let t=l(function(...n){return Reflect.construct(e,n,new.target&&new.target!==t?new.target:
+e)},"wrapper");return Object.defineProperty(t,"name",{value:e.name}),Object.setPrototypeOf(t,e),t.prototype=e.prototype,
+t}l(It,"callable");function Zn(e,t,n){return[].concat(e.slice(0,t),n,e.slice(t+1))}l(Zn,"arrayReplaceAt");function Oe(e){
+return!(e>=55296&&e<=57343||e>=64976&&e<=65007||(e&65535)===65535||(e&65535)===65534||e>=0&&e<=8||e===11||e>=14&&e<=31||
+e>=127&&e<=159||e>1114111)}l(Oe,"isValidEntityCode");function ue(e){if(e>65535){e-=65536;let t=55296+(e>>10),n=56320+(e&
+1023);return String.fromCharCode(t,n)}return String.fromCharCode(e)}l(ue,"fromCodePoint");var St=/\\([!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~])/g,
+$n=new RegExp(`${St.source}|${/&([a-z#][a-z0-9]{1,31});/gi.source}`,"gi"),Xn=/^#((?:x[a-f0-9]{1,8}|[0-9]{1,8}))$/i;function Hn(e,t){
+if(t.charCodeAt(0)===35&&Xn.test(t)){let i=t[1].toLowerCase()==="x"?parseInt(t.slice(2),16):parseInt(t.slice(1),10);return Oe(
+i)?ue(i):e}let n=ke(e);return n!==e?n:e}l(Hn,"replaceEntityPattern");function Yn(e){return e.indexOf("\\")<0?e:e.replace(
+St,"$1")}l(Yn,"unescapeMd");function ne(e){return e.indexOf("\\")<0&&e.indexOf("&")<0?e:e.replace($n,function(t,n,i){return n||
+Hn(t,i)})}l(ne,"unescapeAll");var Gn=/[&<>"]/,Kn=/[&<>"]/g,Vn={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;"};function Qn(e){
+return Vn[e]}l(Qn,"replaceUnsafeChar");function V(e){return Gn.test(e)?e.replace(Kn,Qn):e}l(V,"escapeHtml");var er=/[.?*+^$[\]\\(){}|-]/g;
+function tr(e){return e.replace(er,"\\$&")}l(tr,"escapeRE");function y(e){switch(e){case 9:case 32:return!0}return!1}l(y,
+"isSpace");function ce(e){if(e>=8192&&e<=8202)return!0;switch(e){case 9:case 10:case 11:case 12:case 13:case 32:case 160:case 5760:case 8239:case 8287:case 12288:
+return!0}return!1}l(ce,"isWhiteSpace");function zt(e){return se.test(e)||Ee.test(e)}l(zt,"isPunctChar");function ae(e){return zt(
+ue(e))}l(ae,"isPunctCharCode");function le(e){switch(e){case 33:case 34:case 35:case 36:case 37:case 38:case 39:case 40:case 41:case 42:case 43:case 44:case 45:case 46:case 47:case 58:case 59:case 60:case 61:case 62:case 63:case 64:case 91:case 92:case 93:case 94:case 95:case 96:case 123:case 124:case 125:case 126:
+return!0;default:return!1}}l(le,"isMdAsciiPunct");function Ce(e){return e=e.trim().replace(/\s+/g," "),e.toLowerCase().toUpperCase()}
+l(Ce,"normalizeReference");function xt(e){return e===32||e===9||e===10||e===13}l(xt,"isAsciiTrimmable");function De(e){let t=0;
+for(;t<e.length&&xt(e.charCodeAt(t));t++);let n=e.length-1;for(;n>=t&&xt(e.charCodeAt(n));n--);return e.slice(t,n+1)}l(De,
+"asciiTrim");var nr={mdurl:ve,ucmicro:ye};function rr(e,t,n){let i,r,s,o,u=e.posMax,c=e.pos;for(e.pos=t+1,i=1;e.pos<u;){
+if(s=e.src.charCodeAt(e.pos),s===93&&(i--,i===0)){r=!0;break}if(o=e.pos,e.md.inline.skipToken(e),s===91){if(o===e.pos-1)
+i++;else if(n)return e.pos=c,-1}}let a=-1;return r&&(a=e.pos),e.pos=c,a}l(rr,"parseLinkLabel");function ir(e,t,n){let i,
+r=t,s={ok:!1,pos:0,str:""};if(e.charCodeAt(r)===60){for(r++;r<n;){if(i=e.charCodeAt(r),i===10||i===60)return s;if(i===62)
+return s.pos=r+1,s.str=ne(e.slice(t+1,r)),s.ok=!0,s;if(i===92&&r+1<n){r+=2;continue}r++}return s}let o=0;for(;r<n&&(i=e.
+charCodeAt(r),!(i===32||i<32||i===127));){if(i===92&&r+1<n){if(e.charCodeAt(r+1)===32){r++;continue}r+=2;continue}if(i===
+40&&(o++,o>32))return s;if(i===41){if(o===0)break;o--}r++}return t===r||o!==0||(s.str=ne(e.slice(t,r)),s.pos=r,s.ok=!0),
+s}l(ir,"parseLinkDestination");function sr(e,t,n,i){let r,s=t,o={ok:!1,can_continue:!1,pos:0,str:"",marker:0};if(i)o.str=
+i.str,o.marker=i.marker;else{if(s>=n)return o;let u=e.charCodeAt(s);if(u!==34&&u!==39&&u!==40)return o;t++,s++,u===40&&(u=
+41),o.marker=u}for(;s<n;){if(r=e.charCodeAt(s),r===o.marker)return o.pos=s+1,o.str+=ne(e.slice(t,s)),o.ok=!0,o;if(r===40&&
+o.marker===41)return o;r===92&&s+1<n&&s++,s++}return o.can_continue=!0,o.str+=ne(e.slice(t,s)),o}l(sr,"parseLinkTitle");
+var or=Tt({parseLinkDestination:l(()=>ir,"parseLinkDestination"),parseLinkLabel:l(()=>rr,"parseLinkLabel"),parseLinkTitle:l(
+()=>sr,"parseLinkTitle")});function he(e){"@babel/helpers - typeof";return he=typeof Symbol=="function"&&typeof Symbol.iterator==
+"symbol"?function(t){return typeof t}:function(t){return t&&typeof Symbol=="function"&&t.constructor===Symbol&&t!==Symbol.
+prototype?"symbol":typeof t},he(e)}l(he,"_typeof");function ur(e,t){if(he(e)!="object"||!e)return e;var n=e[Symbol.toPrimitive];
+if(n!==void 0){var i=n.call(e,t||"default");if(he(i)!="object")return i;throw new TypeError("@@toPrimitive must return a\
+ primitive value.")}return(t==="string"?String:Number)(e)}l(ur,"toPrimitive");function cr(e){var t=ur(e,"string");return he(
+t)=="symbol"?t:t+""}l(cr,"toPropertyKey");function R(e,t,n){return(t=cr(t))in e?Object.defineProperty(e,t,{value:n,enumerable:!0,
+configurable:!0,writable:!0}):e[t]=n,e}l(R,"_defineProperty");var ee=class{static{l(this,"Token")}constructor(e,t,n){R(this,
+"map",null),R(this,"level",0),R(this,"children",null),R(this,"content",""),R(this,"markup",""),R(this,"info",""),R(this,
+"block",!1),R(this,"hidden",!1),this.type=e,this.tag=t,this.attrs=null,this.nesting=n,this.meta=null}attrIndex(e){if(!this.
+attrs)return-1;let t=this.attrs;for(let n=0,i=t.length;n<i;n++)if(t[n][0]===e)return n;return-1}attrPush(e){this.attrs?this.
+attrs.push(e):this.attrs=[e]}attrSet(e,t){let n=this.attrIndex(e),i=[e,t];n<0?this.attrPush(i):this.attrs[n]=i}attrGet(e){
+let t=this.attrIndex(e),n=null;return t>=0&&(n=this.attrs[t][1]),n}attrJoin(e,t){let n=this.attrIndex(e);n<0?this.attrPush(
+[e,t]):this.attrs[n][1]=`${this.attrs[n][1]} ${t}`}},fe=class{static{l(this,"Ruler")}constructor(){R(this,"__rules__",[]),
+R(this,"__cache__",null)}__find__(e){for(let t=0;t<this.__rules__.length;t++)if(this.__rules__[t].name===e)return t;return-1}__compile__(){
+let e=new Set;this.__rules__.forEach(t=>{t.enabled&&t.alt.forEach(n=>{n&&e.add(n)})}),this.__cache__=Object.create(null),
+this.__cache__[""]=[],this.__rules__.forEach(t=>{t.enabled&&this.__cache__[""].push(t.fn)}),e.forEach(t=>{this.__cache__[t]=
+[],this.__rules__.forEach(n=>{n.enabled&&n.alt.indexOf(t)>=0&&this.__cache__[t].push(n.fn)})})}at(e,t,n={}){let i=this.__find__(
+e);if(i===-1)throw new Error(`Parser rule not found: ${e}`);this.__rules__[i].fn=t,this.__rules__[i].alt=n.alt||[],this.
+__cache__=null}before(e,t,n,i={}){let r=this.__find__(e);if(r===-1)throw new Error(`Parser rule not found: ${e}`);this.__rules__.
+splice(r,0,{name:t,enabled:!0,fn:n,alt:i.alt||[]}),this.__cache__=null}after(e,t,n,i={}){let r=this.__find__(e);if(r===-1)
+throw new Error(`Parser rule not found: ${e}`);this.__rules__.splice(r+1,0,{name:t,enabled:!0,fn:n,alt:i.alt||[]}),this.
+__cache__=null}push(e,t,n={}){this.__rules__.push({name:e,enabled:!0,fn:t,alt:n.alt||[]}),this.__cache__=null}enable(e,t=!1){
+Array.isArray(e)||(e=[e]);let n=[];return e.forEach(i=>{let r=this.__find__(i);if(r<0){if(t)return;throw new Error(`Rule\
+s manager: invalid rule name ${i}`)}this.__rules__[r].enabled=!0,n.push(i)}),this.__cache__=null,n}enableOnly(e,t=!1){Array.
+isArray(e)||(e=[e]),this.__rules__.forEach(n=>{n.enabled=!1}),this.enable(e,t)}disable(e,t=!1){Array.isArray(e)||(e=[e]);
+let n=[];return e.forEach(i=>{let r=this.__find__(i);if(r<0){if(t)return;throw new Error(`Rules manager: invalid rule na\
+me ${i}`)}this.__rules__[r].enabled=!1,n.push(i)}),this.__cache__=null,n}getRules(e){return this.__cache__||this.__compile__(),
+this.__cache__[e]||[]}},H={};H.code_inline=function(e,t,n,i,r){let s=e[t];return`<code${r.renderAttrs(s)}>${V(s.content)}\
+</code>`};H.code_block=function(e,t,n,i,r){let s=e[t];return`<pre${r.renderAttrs(s)}><code>${V(e[t].content)}</code></pr\
+e>
+`};H.fence=function(e,t,n,i,r){let s=e[t],o=s.info?ne(s.info).trim():"",u="",c="";if(o){let d=o.split(/(\s+)/g);u=d[0],c=
+d.slice(2).join("")}let a;if(n.highlight?a=n.highlight(s.content,u,c)||V(s.content):a=V(s.content),a.indexOf("<pre")===0)
+return a+`
+`;if(o){let d=s.attrIndex("class"),f=s.attrs?s.attrs.slice():[];d<0?f.push(["class",`${n.langPrefix}${u}`]):(f[d]=[f[d][0],
+f[d][1]],f[d][1]+=` ${n.langPrefix}${u}`);let m={attrs:f};return`<pre><code${r.renderAttrs(m)}>${a}</code></pre>
+`}return`<pre><code${r.renderAttrs(s)}>${a}</code></pre>
+`};H.image=function(e,t,n,i,r){let s=e[t];return s.attrs[s.attrIndex("alt")][1]=r.renderInlineAsText(s.children,n,i),r.renderToken(
+e,t,n)};H.hardbreak=function(e,t,n){return n.xhtmlOut?`<br />
 `:`<br>
-`},default_rules.softbreak=function(tokens,idx,options){return options.breaks?options.xhtmlOut?`<br />
+`};H.softbreak=function(e,t,n){return n.breaks?n.xhtmlOut?`<br />
 `:`<br>
 `:`
-`},default_rules.text=function(tokens,idx){return escapeHtml(tokens[idx].content)},default_rules.html_block=function(tokens,idx){
-return tokens[idx].content},default_rules.html_inline=function(tokens,idx){return tokens[idx].content};var Renderer=class{constructor(){
-_defineProperty(this,"rules",Object.assign({},default_rules))}renderAttrs(token){let i,l,result;if(!token.attrs)return"";
-for(result="",i=0,l=token.attrs.length;i<l;i++)result+=` ${escapeHtml(token.attrs[i][0])}="${escapeHtml(String(token.attrs[i][1]))}\
-"`;return result}renderToken(tokens,idx,options){const token=tokens[idx];let result="";if(token.hidden)return"";let prev=idx-
-1;for(;prev>=0&&tokens[prev].hidden&&tokens[prev].nesting===0;)prev--;token.block&&token.nesting!==-1&&prev>=0&&tokens[prev].
-hidden&&tokens[prev].nesting===-1&&(result+=`
-`),result+=(token.nesting===-1?"</":"<")+token.tag,result+=this.renderAttrs(token),token.nesting===0&&options.xhtmlOut&&
-(result+=" /");let needLf=!1;if(token.block&&(needLf=!0,token.nesting===1)){let next=idx+1;for(;next<tokens.length&&tokens[next].
-hidden&&tokens[next].nesting===0;)next++;if(next<tokens.length){const nextToken=tokens[next];(nextToken.type==="inline"||
-nextToken.hidden||nextToken.nesting===-1&&nextToken.tag===token.tag)&&(needLf=!1)}}return result+=needLf?`>
-`:">",result}renderInline(tokens,options,env){let result="";const rules=this.rules;for(let i=0,len=tokens.length;i<len;i++){
-const type=tokens[i].type;typeof rules[type]<"u"?result+=rules[type](tokens,i,options,env,this):result+=this.renderToken(
-tokens,i,options)}return result}renderInlineAsText(tokens,options,env){let result="";for(let i=0,len=tokens.length;i<len;i++)
-switch(tokens[i].type){case"text":case"code_inline":result+=tokens[i].content;break;case"image":result+=this.renderInlineAsText(
-tokens[i].children,options,env);break;case"html_inline":case"html_block":result+=tokens[i].content;break;case"softbreak":case"\
-hardbreak":result+=`
-`}return result}render(tokens,options,env){let result="";const rules=this.rules;for(let i=0,len=tokens.length;i<len;i++){
-const type=tokens[i].type;type==="inline"?result+=this.renderInline(tokens[i].children,options,env):typeof rules[type]<"\
-u"?result+=rules[type](tokens,i,options,env,this):result+=this.renderToken(tokens,i,options)}return result}},StateCore=class{constructor(src,md,env){
-_defineProperty(this,"tokens",[]),_defineProperty(this,"inlineMode",!1),_defineProperty(this,"Token",Token),this.src=src,
-this.env=env,this.md=md}},UNNORMALIZED_NEWLINE_RE=/\r\n?/g,NULL_RE=/\0/g;function normalize(state){let str;str=state.src.
-replace(UNNORMALIZED_NEWLINE_RE,`
-`),str=str.replace(NULL_RE,"�"),state.src=str}function block(state){let token;state.inlineMode?(token=new state.Token(
-"inline","",0),token.content=state.src,token.map=[0,1],token.children=[],state.tokens.push(token)):state.md.block.parse(
-state.src,state.md,state.env,state.tokens)}function strip_references(state){const tokens=state.tokens;let last=0;for(let curr=0;curr<
-tokens.length;curr++)tokens[curr].type!=="reference_definition"&&(curr!==last&&(tokens[last]=tokens[curr]),last++);tokens.
-length!==last&&(tokens.length=last)}function inline(state){const tokens=state.tokens;for(let i=0,l=tokens.length;i<l;i++){
-const tok=tokens[i];tok.type==="inline"&&state.md.inline.parse(tok.content,state.md,state.env,tok.children)}}function isLinkOpen$1(str){
-return/^<a[>\s]/i.test(str)}function isLinkClose$1(str){return/^<\/a\s*>/i.test(str)}function linkify$1(state){const blockTokens=state.
-tokens;if(state.md.options.linkify)for(let j=0,l=blockTokens.length;j<l;j++){if(blockTokens[j].type!=="inline"||!state.md.
-linkify.test(blockTokens[j].content))continue;const tokens=blockTokens[j].children,replacements=[];let htmlLinkLevel=0;for(let i=tokens.
-length-1;i>=0;i--){const currentToken=tokens[i];if(currentToken.type==="link_close"){for(i--;tokens[i].level!==currentToken.
-level&&tokens[i].type!=="link_open";)i--;continue}if(currentToken.type==="html_inline"&&(isLinkOpen$1(currentToken.content)&&
-htmlLinkLevel>0&&htmlLinkLevel--,isLinkClose$1(currentToken.content)&&htmlLinkLevel++),!(htmlLinkLevel>0)&&currentToken.
-type==="text"&&state.md.linkify.test(currentToken.content)){const text2=currentToken.content;let links=state.md.linkify.
-match(text2);const nodes=[];let level=currentToken.level,lastPos=0;links.length>0&&links[0].index===0&&i>0&&tokens[i-1].
-type==="text_special"&&(links=links.slice(1));for(let ln=0;ln<links.length;ln++){const url=links[ln].url,fullUrl=state.md.
-normalizeLink(url);if(!state.md.validateLink(fullUrl))continue;let urlText=links[ln].text;links[ln].schema?links[ln].schema===
-"mailto:"&&!/^mailto:/i.test(urlText)?urlText=state.md.normalizeLinkText(`mailto:${urlText}`).replace(/^mailto:/,""):urlText=
-state.md.normalizeLinkText(urlText):urlText=state.md.normalizeLinkText(`http://${urlText}`).replace(/^http:\/\//,"");const pos=links[ln].
-index;if(pos>lastPos){const token=new state.Token("text","",0);token.content=text2.slice(lastPos,pos),token.level=level,
-nodes.push(token)}const token_o=new state.Token("link_open","a",1);token_o.attrs=[["href",fullUrl]],token_o.level=level++,
-token_o.markup="linkify",token_o.info="auto",nodes.push(token_o);const token_t=new state.Token("text","",0);token_t.content=
-urlText,token_t.level=level,nodes.push(token_t);const token_c=new state.Token("link_close","a",-1);token_c.level=--level,
-token_c.markup="linkify",token_c.info="auto",nodes.push(token_c),lastPos=links[ln].lastIndex}if(lastPos<text2.length){const token=new state.
-Token("text","",0);token.content=text2.slice(lastPos),token.level=level,nodes.push(token)}replacements.push({index:i,nodes})}}
-if(replacements.length>0){let newTokensLength=tokens.length;for(const replacement of replacements)newTokensLength+=replacement.
-nodes.length-1;const newTokens=new Array(newTokensLength);let replacementIndex=0,newTokenIndex=0;replacements.reverse();
-for(let i=0;i<tokens.length;i++){const replacement=replacements[replacementIndex];if(replacement?.index===i){for(const node of replacement.
-nodes)newTokens[newTokenIndex++]=node;replacementIndex++}else newTokens[newTokenIndex++]=tokens[i]}blockTokens[j].children=
-newTokens}}}var RARE_RE=/\+-|\.\.|\?\?\?\?|!!!!|,,|--/,SCOPED_ABBR_TEST_RE=/\((c|tm|r)\)/i,SCOPED_ABBR_RE=/\((c|tm|r)\)/gi,
-SCOPED_ABBR={c:"©",r:"®",tm:"™"};function replaceFn(match,name){return SCOPED_ABBR[name.toLowerCase()]}function replace_scoped(inlineTokens){
-let inside_autolink=0;for(let i=inlineTokens.length-1;i>=0;i--){const token=inlineTokens[i];token.type==="text"&&!inside_autolink&&
-(token.content=token.content.replace(SCOPED_ABBR_RE,replaceFn)),token.type==="link_open"&&token.info==="auto"&&inside_autolink--,
-token.type==="link_close"&&token.info==="auto"&&inside_autolink++}}function replace_rare(inlineTokens){let inside_autolink=0;
-for(let i=inlineTokens.length-1;i>=0;i--){const token=inlineTokens[i];token.type==="text"&&!inside_autolink&&RARE_RE.test(
-token.content)&&(token.content=token.content.replace(/\+-/g,"±").replace(/\.{2,}/g,"…").replace(/([?!])…/g,"$1..").
-replace(/([?!]){4,}/g,"$1$1$1").replace(/,{2,}/g,",").replace(/(^|[^-])---(?=[^-]|$)/gm,"$1—").replace(/(^|\s)--(?=\s|$)/gm,
-"$1–").replace(/(^|[^-\s])--(?=[^-\s]|$)/gm,"$1–")),token.type==="link_open"&&token.info==="auto"&&inside_autolink--,
-token.type==="link_close"&&token.info==="auto"&&inside_autolink++}}function replace(state){let blkIdx;if(state.md.options.
-typographer)for(blkIdx=state.tokens.length-1;blkIdx>=0;blkIdx--)state.tokens[blkIdx].type==="inline"&&(SCOPED_ABBR_TEST_RE.
-test(state.tokens[blkIdx].content)&&replace_scoped(state.tokens[blkIdx].children),RARE_RE.test(state.tokens[blkIdx].content)&&
-replace_rare(state.tokens[blkIdx].children))}var QUOTE_TEST_RE=/['"]/,QUOTE_RE=/['"]/g,APOSTROPHE="’",MAX_OPENERS=1e3;
-function truncateStack(stack,heads,length){for(;stack.length>length;){const item=stack.pop();item.isSingleQuote?heads.single=
-item.prevSameQuoteIdx:heads.double=item.prevSameQuoteIdx}}function addReplacement(replacements,tokenIdx,pos,ch){replacements[tokenIdx]||
-(replacements[tokenIdx]=[]),replacements[tokenIdx].push({pos,ch})}function applyReplacements(str,replacements){let result="",
-lastPos=0;replacements.sort((a,b)=>a.pos-b.pos);for(let i=0;i<replacements.length;i++){const replacement=replacements[i];
-result+=str.slice(lastPos,replacement.pos)+replacement.ch,lastPos=replacement.pos+1}return result+str.slice(lastPos)}function process_inlines(tokens,state){
-let j;const stack=[],heads={single:-1,double:-1},replacements={};for(let i=0;i<tokens.length;i++){const token=tokens[i],
-thisLevel=tokens[i].level;for(j=stack.length-1;j>=0&&!(stack[j].level<=thisLevel);j--);if(truncateStack(stack,heads,j+1),
-token.type!=="text")continue;const text2=token.content;let pos=0;const max=text2.length;OUTER:for(;pos<max;){QUOTE_RE.lastIndex=
-pos;const t=QUOTE_RE.exec(text2);if(!t)break;let canOpen=!0,canClose=!0;pos=t.index+1;const isSingle=t[0]==="'";let lastChar=32;
-if(t.index-1>=0)lastChar=text2.charCodeAt(t.index-1);else for(j=i-1;j>=0&&!(tokens[j].type==="softbreak"||tokens[j].type===
-"hardbreak");j--)if(tokens[j].content){lastChar=tokens[j].content.charCodeAt(tokens[j].content.length-1);break}let nextChar=32;
-if(pos<max)nextChar=text2.charCodeAt(pos);else for(j=i+1;j<tokens.length&&!(tokens[j].type==="softbreak"||tokens[j].type===
-"hardbreak");j++)if(tokens[j].content){nextChar=tokens[j].content.charCodeAt(0);break}const isLastPunctChar=isMdAsciiPunct(
-lastChar)||isPunctCharCode(lastChar),isNextPunctChar=isMdAsciiPunct(nextChar)||isPunctCharCode(nextChar),isLastWhiteSpace=isWhiteSpace(
-lastChar),isNextWhiteSpace=isWhiteSpace(nextChar);if(isNextWhiteSpace?canOpen=!1:isNextPunctChar&&(isLastWhiteSpace||isLastPunctChar||
-(canOpen=!1)),isLastWhiteSpace?canClose=!1:isLastPunctChar&&(isNextWhiteSpace||isNextPunctChar||(canClose=!1)),nextChar===
-34&&t[0]==='"'&&lastChar>=48&&lastChar<=57&&(canClose=canOpen=!1),canOpen&&canClose&&(canOpen=isLastPunctChar,canClose=isNextPunctChar),
-!canOpen&&!canClose){isSingle&&addReplacement(replacements,i,t.index,APOSTROPHE);continue}if(canClose&&(j=isSingle?heads.
-single:heads.double,j>=0&&stack[j].level===thisLevel)){const item=stack[j];let openQuote,closeQuote;isSingle?(openQuote=
-state.md.options.quotes[2],closeQuote=state.md.options.quotes[3]):(openQuote=state.md.options.quotes[0],closeQuote=state.
-md.options.quotes[1]),addReplacement(replacements,i,t.index,closeQuote),addReplacement(replacements,item.tokenIdx,item.contentPos,
-openQuote),truncateStack(stack,heads,j);continue OUTER}if(canOpen){if(stack.length>=MAX_OPENERS)return;stack.push({tokenIdx:i,
-contentPos:t.index,isSingleQuote:isSingle,level:thisLevel,prevSameQuoteIdx:isSingle?heads.single:heads.double}),isSingle?
-heads.single=stack.length-1:heads.double=stack.length-1}else canClose&&isSingle&&addReplacement(replacements,i,t.index,APOSTROPHE)}}
-Object.keys(replacements).forEach(function(tokenIdx){const idx=Number(tokenIdx);tokens[idx].content=applyReplacements(tokens[idx].
-content,replacements[tokenIdx])})}function smartquotes(state){if(state.md.options.typographer)for(let blkIdx=state.tokens.
-length-1;blkIdx>=0;blkIdx--)state.tokens[blkIdx].type!=="inline"||!QUOTE_TEST_RE.test(state.tokens[blkIdx].content)||process_inlines(
-state.tokens[blkIdx].children,state)}function join_alt(tokens){let curr,last;const max=tokens.length;for(curr=0;curr<max;curr++)
-tokens[curr].type==="text_special"&&(tokens[curr].type="text");for(curr=last=0;curr<max;curr++)tokens[curr].type==="text"&&
-curr+1<max&&tokens[curr+1].type==="text"?tokens[curr+1].content=tokens[curr].content+tokens[curr+1].content:(curr!==last&&
-(tokens[last]=tokens[curr]),last++);curr!==last&&(tokens.length=last)}function text_join(state){let curr,last;const blockTokens=state.
-tokens,l=blockTokens.length;for(let j=0;j<l;j++){if(blockTokens[j].type!=="inline")continue;const tokens=blockTokens[j].
-children,max=tokens.length;for(curr=0;curr<max;curr++)tokens[curr].type==="text_special"&&(tokens[curr].type="text"),tokens[curr].
-children&&join_alt(tokens[curr].children);for(curr=last=0;curr<max;curr++)tokens[curr].type==="text"&&curr+1<max&&tokens[curr+
-1].type==="text"?tokens[curr+1].content=tokens[curr].content+tokens[curr+1].content:(curr!==last&&(tokens[last]=tokens[curr]),
-last++);curr!==last&&(tokens.length=last)}}var _rules$2=[["normalize",normalize],["block",block],["strip_references",strip_references],
-["inline",inline],["linkify",linkify$1],["replacements",replace],["smartquotes",smartquotes],["text_join",text_join]],ParserCore=class{constructor(){
-_defineProperty(this,"ruler",new Ruler),_defineProperty(this,"State",StateCore);for(let i=0;i<_rules$2.length;i++)this.ruler.
-push(_rules$2[i][0],_rules$2[i][1])}process(state){const rules=this.ruler.getRules("");for(let i=0,l=rules.length;i<l;i++)
-rules[i](state)}},StateBlock=class{constructor(src,md,env,tokens){_defineProperty(this,"bMarks",[]),_defineProperty(this,
-"eMarks",[]),_defineProperty(this,"tShift",[]),_defineProperty(this,"sCount",[]),_defineProperty(this,"bsCount",[]),_defineProperty(
-this,"blkIndent",0),_defineProperty(this,"line",0),_defineProperty(this,"lineMax",0),_defineProperty(this,"tight",!1),_defineProperty(
-this,"listIndent",-1),_defineProperty(this,"parentType","root"),_defineProperty(this,"level",0),_defineProperty(this,"To\
-ken",Token),this.src=src,this.md=md,this.env=env,this.tokens=tokens;const s=this.src;for(let start=0,pos=0,indent=0,offset=0,
-len=s.length,indent_found=!1;pos<len;pos++){const ch=s.charCodeAt(pos);if(!indent_found)if(isSpace(ch)){indent++,ch===9?
-offset+=4-offset%4:offset++;continue}else indent_found=!0;(ch===10||pos===len-1)&&(ch!==10&&pos++,this.bMarks.push(start),
-this.eMarks.push(pos),this.tShift.push(indent),this.sCount.push(offset),this.bsCount.push(0),indent_found=!1,indent=0,offset=
-0,start=pos+1)}this.bMarks.push(s.length),this.eMarks.push(s.length),this.tShift.push(0),this.sCount.push(0),this.bsCount.
-push(0),this.lineMax=this.bMarks.length-1}push(type,tag,nesting){const token=new Token(type,tag,nesting);return token.block=
-!0,nesting<0&&this.level--,token.level=this.level,nesting>0&&this.level++,this.tokens.push(token),token}isEmpty(line){return this.
-bMarks[line]+this.tShift[line]>=this.eMarks[line]}skipEmptyLines(from){for(let max=this.lineMax;from<max&&!(this.bMarks[from]+
-this.tShift[from]<this.eMarks[from]);from++);return from}skipSpaces(pos){for(let max=this.src.length;pos<max&&isSpace(this.
-src.charCodeAt(pos));pos++);return pos}skipSpacesBack(pos,min){if(pos<=min)return pos;for(;pos>min;)if(!isSpace(this.src.
-charCodeAt(--pos)))return pos+1;return pos}skipChars(pos,code2){for(let max=this.src.length;pos<max&&this.src.charCodeAt(
-pos)===code2;pos++);return pos}skipCharsBack(pos,code2,min){if(pos<=min)return pos;for(;pos>min;)if(code2!==this.src.charCodeAt(
---pos))return pos+1;return pos}getLines(begin,end,indent,keepLastLF){if(begin>=end)return"";const queue=new Array(end-begin);
-for(let i=0,line=begin;line<end;line++,i++){let lineIndent=0;const lineStart=this.bMarks[line];let first=lineStart,last;
-for(line+1<end||keepLastLF?last=this.eMarks[line]+1:last=this.eMarks[line];first<last&&lineIndent<indent;){const ch=this.
-src.charCodeAt(first);if(isSpace(ch))ch===9?lineIndent+=4-(lineIndent+this.bsCount[line])%4:lineIndent++;else if(first-lineStart<
-this.tShift[line])lineIndent++;else break;first++}lineIndent>indent?queue[i]=new Array(lineIndent-indent+1).join(" ")+this.
-src.slice(first,last):queue[i]=this.src.slice(first,last)}return queue.join("")}},MAX_AUTOCOMPLETED_CELLS=65536;function getLine(state,line){
-const pos=state.bMarks[line]+state.tShift[line],max=state.eMarks[line];return state.src.slice(pos,max)}function escapedSplit(str){
-const result=[],max=str.length;let pos=0,ch=str.charCodeAt(pos),isEscaped=!1,lastPos=0,current="";for(;pos<max;)ch===124&&
-(isEscaped?(current+=str.substring(lastPos,pos-1),lastPos=pos):(result.push(current+str.substring(lastPos,pos)),current=
-"",lastPos=pos+1)),isEscaped=ch===92,pos++,ch=str.charCodeAt(pos);return result.push(current+str.substring(lastPos)),result}
-function table(state,startLine,endLine,silent){if(startLine+2>endLine)return!1;let nextLine=startLine+1;if(state.sCount[nextLine]<
-state.blkIndent||state.sCount[nextLine]-state.blkIndent>=4)return!1;let pos=state.bMarks[nextLine]+state.tShift[nextLine];
-if(pos>=state.eMarks[nextLine])return!1;const firstCh=state.src.charCodeAt(pos++);if(firstCh!==124&&firstCh!==45&&firstCh!==
-58||pos>=state.eMarks[nextLine])return!1;const secondCh=state.src.charCodeAt(pos++);if(secondCh!==124&&secondCh!==45&&secondCh!==
-58&&!isSpace(secondCh)||firstCh===45&&isSpace(secondCh))return!1;for(;pos<state.eMarks[nextLine];){const ch=state.src.charCodeAt(
-pos);if(ch!==124&&ch!==45&&ch!==58&&!isSpace(ch))return!1;pos++}let lineText=getLine(state,startLine+1),columns=lineText.
-split("|");const aligns=[];for(let i=0;i<columns.length;i++){const t=columns[i].trim();if(!t){if(i===0||i===columns.length-
-1)continue;return!1}if(!/^:?-+:?$/.test(t))return!1;t.charCodeAt(t.length-1)===58?aligns.push(t.charCodeAt(0)===58?"cent\
-er":"right"):t.charCodeAt(0)===58?aligns.push("left"):aligns.push("")}if(lineText=getLine(state,startLine).trim(),lineText.
-indexOf("|")===-1||state.sCount[startLine]-state.blkIndent>=4)return!1;columns=escapedSplit(lineText),columns.length&&columns[0]===
-""&&columns.shift(),columns.length&&columns[columns.length-1]===""&&columns.pop();const columnCount=columns.length;if(columnCount===
-0||columnCount!==aligns.length)return!1;if(silent)return!0;const oldParentType=state.parentType;state.parentType="table";
-const terminatorRules=state.md.block.ruler.getRules("blockquote"),token_to=state.push("table_open","table",1),tableLines=[
-startLine,0];token_to.map=tableLines;const token_tho=state.push("thead_open","thead",1);token_tho.map=[startLine,startLine+
-1];const token_htro=state.push("tr_open","tr",1);token_htro.map=[startLine,startLine+1];for(let i=0;i<columns.length;i++){
-const token_ho=state.push("th_open","th",1);aligns[i]&&(token_ho.attrs=[["style",`text-align:${aligns[i]}`]]);const token_il=state.
-push("inline","",0);token_il.content=columns[i].trim(),token_il.children=[],state.push("th_close","th",-1)}state.push("t\
-r_close","tr",-1),state.push("thead_close","thead",-1);let tbodyLines,autocompletedCells=0;for(nextLine=startLine+2;nextLine<
-endLine&&!(state.sCount[nextLine]<state.blkIndent);nextLine++){let terminate=!1;for(let i=0,l=terminatorRules.length;i<l;i++)
-if(terminatorRules[i](state,nextLine,endLine,!0)){terminate=!0;break}if(terminate||(lineText=getLine(state,nextLine).trim(),
-!lineText)||state.sCount[nextLine]-state.blkIndent>=4||(columns=escapedSplit(lineText),columns.length&&columns[0]===""&&
-columns.shift(),columns.length&&columns[columns.length-1]===""&&columns.pop(),autocompletedCells+=columnCount-columns.length,
-autocompletedCells>MAX_AUTOCOMPLETED_CELLS))break;if(nextLine===startLine+2){const token_tbo=state.push("tbody_open","tb\
-ody",1);token_tbo.map=tbodyLines=[startLine+2,0]}const token_tro=state.push("tr_open","tr",1);token_tro.map=[nextLine,nextLine+
-1];for(let i=0;i<columnCount;i++){const token_tdo=state.push("td_open","td",1);aligns[i]&&(token_tdo.attrs=[["style",`te\
-xt-align:${aligns[i]}`]]);const token_il=state.push("inline","",0);token_il.content=columns[i]?columns[i].trim():"",token_il.
-children=[],state.push("td_close","td",-1)}state.push("tr_close","tr",-1)}return tbodyLines&&(state.push("tbody_close","\
-tbody",-1),tbodyLines[1]=nextLine),state.push("table_close","table",-1),tableLines[1]=nextLine,state.parentType=oldParentType,
-state.line=nextLine,!0}function code(state,startLine,endLine){if(state.sCount[startLine]-state.blkIndent<4)return!1;let nextLine=startLine+
-1,last=nextLine;for(;nextLine<endLine;){if(state.isEmpty(nextLine)){nextLine++;continue}if(state.sCount[nextLine]-state.
-blkIndent>=4){nextLine++,last=nextLine;continue}break}state.line=last;const token=state.push("code_block","code",0);return token.
-content=state.getLines(startLine,last,4+state.blkIndent,!1)+`
-`,token.map=[startLine,state.line],!0}function fence(state,startLine,endLine,silent){let pos=state.bMarks[startLine]+state.
-tShift[startLine],max=state.eMarks[startLine];if(state.sCount[startLine]-state.blkIndent>=4||pos+3>max)return!1;const marker=state.
-src.charCodeAt(pos);if(marker!==126&&marker!==96)return!1;let mem=pos;pos=state.skipChars(pos,marker);let len=pos-mem;if(len<
-3)return!1;const markup=state.src.slice(mem,pos),params=state.src.slice(pos,max);if(marker===96&&params.indexOf(String.fromCharCode(
-marker))>=0)return!1;if(silent)return!0;let nextLine=startLine,haveEndMarker=!1;for(;nextLine++,!(nextLine>=endLine||(pos=
-mem=state.bMarks[nextLine]+state.tShift[nextLine],max=state.eMarks[nextLine],pos<max&&state.sCount[nextLine]<state.blkIndent));)
-if(state.src.charCodeAt(pos)===marker&&!(state.sCount[nextLine]-state.blkIndent>=4)&&(pos=state.skipChars(pos,marker),!(pos-
-mem<len)&&(pos=state.skipSpaces(pos),!(pos<max)))){haveEndMarker=!0;break}len=state.sCount[startLine],state.line=nextLine+
-(haveEndMarker?1:0);const token=state.push("fence","code",0);return token.info=params,token.content=state.getLines(startLine+
-1,nextLine,len,!0),token.markup=markup,token.map=[startLine,state.line],!0}function blockquote(state,startLine,endLine,silent){
-let pos=state.bMarks[startLine]+state.tShift[startLine],max=state.eMarks[startLine];const oldLineMax=state.lineMax;if(state.
-sCount[startLine]-state.blkIndent>=4||state.src.charCodeAt(pos)!==62)return!1;if(silent)return!0;const oldBMarks=[],oldBSCount=[],
-oldSCount=[],oldTShift=[],terminatorRules=state.md.block.ruler.getRules("blockquote"),oldParentType=state.parentType;state.
-parentType="blockquote";let lastLineEmpty=!1,nextLine;for(nextLine=startLine;nextLine<endLine;nextLine++){const isOutdented=state.
-sCount[nextLine]<state.blkIndent;if(pos=state.bMarks[nextLine]+state.tShift[nextLine],max=state.eMarks[nextLine],pos>=max)
-break;if(state.src.charCodeAt(pos++)===62&&!isOutdented){let initial=state.sCount[nextLine]+1,spaceAfterMarker,adjustTab;
-state.src.charCodeAt(pos)===32?(pos++,initial++,adjustTab=!1,spaceAfterMarker=!0):state.src.charCodeAt(pos)===9?(spaceAfterMarker=
-!0,(state.bsCount[nextLine]+initial)%4===3?(pos++,initial++,adjustTab=!1):adjustTab=!0):spaceAfterMarker=!1;let offset=initial;
-for(oldBMarks.push(state.bMarks[nextLine]),state.bMarks[nextLine]=pos;pos<max;){const ch=state.src.charCodeAt(pos);if(isSpace(
-ch))ch===9?offset+=4-(offset+state.bsCount[nextLine]+(adjustTab?1:0))%4:offset++;else break;pos++}lastLineEmpty=pos>=max,
-oldBSCount.push(state.bsCount[nextLine]),state.bsCount[nextLine]=state.sCount[nextLine]+1+(spaceAfterMarker?1:0),oldSCount.
-push(state.sCount[nextLine]),state.sCount[nextLine]=offset-initial,oldTShift.push(state.tShift[nextLine]),state.tShift[nextLine]=
-pos-state.bMarks[nextLine];continue}if(lastLineEmpty)break;let terminate=!1;for(let i=0,l=terminatorRules.length;i<l;i++)
-if(terminatorRules[i](state,nextLine,endLine,!0)){terminate=!0;break}if(terminate){state.lineMax=nextLine,state.blkIndent!==
-0&&(oldBMarks.push(state.bMarks[nextLine]),oldBSCount.push(state.bsCount[nextLine]),oldTShift.push(state.tShift[nextLine]),
-oldSCount.push(state.sCount[nextLine]),state.sCount[nextLine]-=state.blkIndent);break}oldBMarks.push(state.bMarks[nextLine]),
-oldBSCount.push(state.bsCount[nextLine]),oldTShift.push(state.tShift[nextLine]),oldSCount.push(state.sCount[nextLine]),state.
-sCount[nextLine]=-1}const oldIndent=state.blkIndent;state.blkIndent=0;const token_o=state.push("blockquote_open","blockq\
-uote",1);token_o.markup=">";const lines=[startLine,0];token_o.map=lines,state.md.block.tokenize(state,startLine,nextLine);
-const token_c=state.push("blockquote_close","blockquote",-1);token_c.markup=">",state.lineMax=oldLineMax,state.parentType=
-oldParentType,lines[1]=state.line;for(let i=0;i<oldTShift.length;i++)state.bMarks[i+startLine]=oldBMarks[i],state.tShift[i+
-startLine]=oldTShift[i],state.sCount[i+startLine]=oldSCount[i],state.bsCount[i+startLine]=oldBSCount[i];return state.blkIndent=
-oldIndent,!0}function hr(state,startLine,endLine,silent){const max=state.eMarks[startLine];if(state.sCount[startLine]-state.
-blkIndent>=4)return!1;let pos=state.bMarks[startLine]+state.tShift[startLine];const marker=state.src.charCodeAt(pos++);if(marker!==
-42&&marker!==45&&marker!==95)return!1;let cnt=1;for(;pos<max;){const ch=state.src.charCodeAt(pos++);if(ch!==marker&&!isSpace(
-ch))return!1;ch===marker&&cnt++}if(cnt<3)return!1;if(silent)return!0;state.line=startLine+1;const token=state.push("hr",
-"hr",0);return token.map=[startLine,state.line],token.markup=Array(cnt+1).join(String.fromCharCode(marker)),!0}function skipBulletListMarker(state,startLine){
-const max=state.eMarks[startLine];let pos=state.bMarks[startLine]+state.tShift[startLine];const marker=state.src.charCodeAt(
-pos++);return marker!==42&&marker!==45&&marker!==43||pos<max&&!isSpace(state.src.charCodeAt(pos))?-1:pos}function skipOrderedListMarker(state,startLine){
-const start=state.bMarks[startLine]+state.tShift[startLine],max=state.eMarks[startLine];let pos=start;if(pos+1>=max)return-1;
-let ch=state.src.charCodeAt(pos++);if(ch<48||ch>57)return-1;for(;;){if(pos>=max)return-1;if(ch=state.src.charCodeAt(pos++),
-ch>=48&&ch<=57){if(pos-start>=10)return-1;continue}if(ch===41||ch===46)break;return-1}return pos<max&&(ch=state.src.charCodeAt(
-pos),!isSpace(ch))?-1:pos}function markTightParagraphs(state,idx){const level=state.level+2;for(let i=idx+2,l=state.tokens.
-length-2;i<l;i++)state.tokens[i].level===level&&state.tokens[i].type==="paragraph_open"&&(state.tokens[i+2].hidden=!0,state.
-tokens[i].hidden=!0,i+=2)}function list(state,startLine,endLine,silent){let max,pos,start,token,nextLine=startLine,tight=!0;
-if(state.sCount[nextLine]-state.blkIndent>=4||state.listIndent>=0&&state.sCount[nextLine]-state.listIndent>=4&&state.sCount[nextLine]<
-state.blkIndent)return!1;let isTerminatingParagraph=!1;silent&&state.parentType==="paragraph"&&state.sCount[nextLine]>=state.
-blkIndent&&(isTerminatingParagraph=!0);let isOrdered,markerValue,posAfterMarker;if((posAfterMarker=skipOrderedListMarker(
-state,nextLine))>=0){if(isOrdered=!0,start=state.bMarks[nextLine]+state.tShift[nextLine],markerValue=Number(state.src.slice(
-start,posAfterMarker-1)),isTerminatingParagraph&&markerValue!==1)return!1}else if((posAfterMarker=skipBulletListMarker(state,
-nextLine))>=0)isOrdered=!1;else return!1;if(isTerminatingParagraph&&state.skipSpaces(posAfterMarker)>=state.eMarks[nextLine])
-return!1;if(silent)return!0;const markerCharCode=state.src.charCodeAt(posAfterMarker-1),listTokIdx=state.tokens.length;isOrdered?
-(token=state.push("ordered_list_open","ol",1),markerValue!==1&&(token.attrs=[["start",markerValue]])):token=state.push("\
-bullet_list_open","ul",1);const listLines=[nextLine,0];token.map=listLines,token.markup=String.fromCharCode(markerCharCode);
-let prevEmptyEnd=!1;const terminatorRules=state.md.block.ruler.getRules("list"),oldParentType=state.parentType;for(state.
-parentType="list";nextLine<endLine;){pos=posAfterMarker,max=state.eMarks[nextLine];const initial=state.sCount[nextLine]+
-posAfterMarker-(state.bMarks[nextLine]+state.tShift[nextLine]);let offset=initial;for(;pos<max;){const ch=state.src.charCodeAt(
-pos);if(ch===9)offset+=4-(offset+state.bsCount[nextLine])%4;else if(ch===32)offset++;else break;pos++}const contentStart=pos;
-let indentAfterMarker;contentStart>=max?indentAfterMarker=1:indentAfterMarker=offset-initial,indentAfterMarker>4&&(indentAfterMarker=
-1);const indent=initial+indentAfterMarker;token=state.push("list_item_open","li",1),token.markup=String.fromCharCode(markerCharCode);
-const itemLines=[nextLine,0];token.map=itemLines,isOrdered&&(token.info=state.src.slice(start,posAfterMarker-1));const oldTight=state.
-tight,oldTShift=state.tShift[nextLine],oldSCount=state.sCount[nextLine],oldListIndent=state.listIndent;if(state.listIndent=
-state.blkIndent,state.blkIndent=indent,state.tight=!0,state.tShift[nextLine]=contentStart-state.bMarks[nextLine],state.sCount[nextLine]=
-offset,contentStart>=max&&state.isEmpty(nextLine+1)?state.line=Math.min(state.line+2,endLine):state.md.block.tokenize(state,
-nextLine,endLine),(!state.tight||prevEmptyEnd)&&(tight=!1),prevEmptyEnd=state.line-nextLine>1&&state.isEmpty(state.line-
-1),state.blkIndent=state.listIndent,state.listIndent=oldListIndent,state.tShift[nextLine]=oldTShift,state.sCount[nextLine]=
-oldSCount,state.tight=oldTight,token=state.push("list_item_close","li",-1),token.markup=String.fromCharCode(markerCharCode),
-nextLine=state.line,itemLines[1]=nextLine,nextLine>=endLine||state.sCount[nextLine]<state.blkIndent||state.sCount[nextLine]-
-state.blkIndent>=4)break;let terminate=!1;for(let i=0,l=terminatorRules.length;i<l;i++)if(terminatorRules[i](state,nextLine,
-endLine,!0)){terminate=!0;break}if(terminate)break;if(isOrdered){if(posAfterMarker=skipOrderedListMarker(state,nextLine),
-posAfterMarker<0)break;start=state.bMarks[nextLine]+state.tShift[nextLine]}else if(posAfterMarker=skipBulletListMarker(state,
-nextLine),posAfterMarker<0)break;if(markerCharCode!==state.src.charCodeAt(posAfterMarker-1))break}return isOrdered?token=
-state.push("ordered_list_close","ol",-1):token=state.push("bullet_list_close","ul",-1),token.markup=String.fromCharCode(
-markerCharCode),listLines[1]=nextLine,state.line=nextLine,state.parentType=oldParentType,tight&&markTightParagraphs(state,
-listTokIdx),!0}var MAX_LABEL_LENGTH=999;function countCodePoints(str){let length=str.length;for(let i=0;i<str.length-1;i++){
-const high=str.charCodeAt(i);if(high<55296||high>56319)continue;const low=str.charCodeAt(i+1);low>=56320&&low<=57343&&(length--,
-i++)}return length}function lineEnd(state,line){return Math.min(state.eMarks[line]+1,state.src.length)}function getNextLinePos(state,nextLine){
-const endLine=state.lineMax;if(nextLine>=endLine||state.isEmpty(nextLine))return-1;let isContinuation=!1;if(state.sCount[nextLine]-
-state.blkIndent>3&&(isContinuation=!0),state.sCount[nextLine]<0&&(isContinuation=!0),!isContinuation){const terminatorRules=state.
-md.block.ruler.getRules("reference"),oldParentType=state.parentType;state.parentType="reference";let terminate=!1;for(let i=0,
-l=terminatorRules.length;i<l;i++)if(terminatorRules[i](state,nextLine,endLine,!0)){terminate=!0;break}if(state.parentType=
-oldParentType,terminate)return-1}return state.bMarks[nextLine]+state.tShift[nextLine]}function reference(state,startLine,_endLine,silent){
-const src=state.src;let pos=state.bMarks[startLine]+state.tShift[startLine],nextLine=startLine+1;if(state.sCount[startLine]-
-state.blkIndent>=4||src.charCodeAt(pos)!==91)return!1;let max=lineEnd(state,startLine),rawLabel="",labelEnd=-1,segmentStart=++pos;
-for(;pos<max;){if(rawLabel.length+pos-segmentStart>MAX_LABEL_LENGTH*2)return!1;let ch=src.charCodeAt(pos);if(ch===91)return!1;
-if(ch===93){labelEnd=pos;break}if(ch===92&&(ch=src.charCodeAt(++pos)),ch===10&&pos<max){const nextPos=getNextLinePos(state,
-nextLine);if(nextPos<0)return!1;rawLabel+=src.slice(segmentStart,max),pos=segmentStart=nextPos,max=lineEnd(state,nextLine++);
-continue}pos++}if(labelEnd<0||src.charCodeAt(labelEnd+1)!==58||(rawLabel+=src.slice(segmentStart,labelEnd),rawLabel.length>
-MAX_LABEL_LENGTH&&countCodePoints(rawLabel)>MAX_LABEL_LENGTH))return!1;for(pos=labelEnd+2;pos<max;){const ch=src.charCodeAt(
-pos);if(ch===10){const nextPos=getNextLinePos(state,nextLine);if(nextPos<0)break;pos=nextPos,max=lineEnd(state,nextLine++)}else if(isSpace(
-ch))pos++;else break}const destRes=state.md.helpers.parseLinkDestination(src,pos,max);if(!destRes.ok)return!1;const href=state.
-md.normalizeLink(destRes.str);if(!state.md.validateLink(href))return!1;pos=destRes.pos;const destEndPos=pos,destEndMax=max,
-destEndLineNo=nextLine;for(;pos<max;){const ch=src.charCodeAt(pos);if(ch===10){const nextPos=getNextLinePos(state,nextLine);
-if(nextPos<0)break;pos=nextPos,max=lineEnd(state,nextLine++)}else if(isSpace(ch))pos++;else break}const titleStart=pos;let titleRes=state.
-md.helpers.parseLinkTitle(src,pos,max);for(;titleRes.can_continue;){const nextPos=getNextLinePos(state,nextLine);if(nextPos<
-0)break;pos=nextPos,max=lineEnd(state,nextLine++),titleRes=state.md.helpers.parseLinkTitle(src,pos,max,titleRes)}let title;
-for(titleStart!==destEndPos&&titleRes.ok?(title=titleRes.str,pos=titleRes.pos):(title="",pos=destEndPos,max=destEndMax,nextLine=
-destEndLineNo);pos<max&&isSpace(src.charCodeAt(pos));)pos++;if(pos<max&&src.charCodeAt(pos)!==10&&title)for(title="",pos=
-destEndPos,max=destEndMax,nextLine=destEndLineNo;pos<max&&isSpace(src.charCodeAt(pos));)pos++;if(pos<max&&src.charCodeAt(
-pos)!==10)return!1;const label=normalizeReference(rawLabel);if(!label)return!1;if(silent)return!0;typeof state.env.references>
-"u"&&(state.env.references={}),typeof state.env.references[label]>"u"&&(state.env.references[label]={title,href});const token=state.
-push("reference_definition","",0);token.map=[startLine,nextLine],token.hidden=!0;const meta=Object.create(null);return meta.
-label=label,token.meta=meta,state.line=nextLine,!0}var html_blocks_default=["address","article","aside","base","basefont",
-"blockquote","body","caption","center","col","colgroup","dd","details","dialog","dir","div","dl","dt","fieldset","figcap\
-tion","figure","footer","form","frame","frameset","h1","h2","h3","h4","h5","h6","head","header","hr","html","iframe","le\
-gend","li","link","main","menu","menuitem","nav","noframes","ol","optgroup","option","p","param","search","section","sum\
-mary","table","tbody","td","tfoot","th","thead","title","tr","track","ul"],open_tag=`<[A-Za-z][A-Za-z0-9\\-]*(?:\\s+[a-zA-\
-Z_:][a-zA-Z0-9:._-]*(?:\\s*=\\s*(?:[^"'=<>\`\\x00-\\x20]+|'[^']*'|"[^"]*"))?)*\\s*\\/?>`,close_tag="<\\/[A-Za-z][A-Za-z0-\
-9\\-]*\\s*>";new RegExp(`^(?:${open_tag}|${close_tag}|<!---?>|<!--(?:[^-]|-[^-]|--[^>])*-->|<[?][\\s\\S]*?[?]>|<![A-Za-z][\
-^>]*>|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>)`);var HTML_OPEN_CLOSE_TAG_RE=new RegExp(`^(?:${open_tag}|${close_tag})`),HTML_SEQUENCES=[
-[/^<(script|pre|style|textarea)(?=(\s|>|$))/i,/<\/(script|pre|style|textarea)>/i,!0],[/^<!--/,/-->/,!0],[/^<\?/,/\?>/,!0],
-[/^<![A-Za-z]/,/>/,!0],[/^<!\[CDATA\[/,/\]\]>/,!0],[new RegExp(`^</?(${html_blocks_default.join("|")})(?=(\\s|/?>|$))`,"\
-i"),/^$/,!0],[new RegExp(`${HTML_OPEN_CLOSE_TAG_RE.source}\\s*$`),/^$/,!1]];function html_block(state,startLine,endLine,silent){
-let pos=state.bMarks[startLine]+state.tShift[startLine],max=state.eMarks[startLine];if(state.sCount[startLine]-state.blkIndent>=
-4||!state.md.options.html||state.src.charCodeAt(pos)!==60)return!1;let lineText=state.src.slice(pos,max),i=0;for(;i<HTML_SEQUENCES.
-length&&!HTML_SEQUENCES[i][0].test(lineText);i++);if(i===HTML_SEQUENCES.length)return!1;if(silent)return HTML_SEQUENCES[i][2];
-let nextLine=startLine+1;const endsOnBlankLine=HTML_SEQUENCES[i][1].test("");if(!HTML_SEQUENCES[i][1].test(lineText)){for(;nextLine<
-endLine&&!(state.sCount[nextLine]<state.blkIndent&&(endsOnBlankLine||!state.isEmpty(nextLine)));nextLine++)if(pos=state.
-bMarks[nextLine]+state.tShift[nextLine],max=state.eMarks[nextLine],lineText=state.src.slice(pos,max),HTML_SEQUENCES[i][1].
-test(lineText)){lineText.length!==0&&nextLine++;break}}state.line=nextLine;const token=state.push("html_block","",0);return token.
-map=[startLine,nextLine],token.content=state.getLines(startLine,nextLine,state.blkIndent,!0),!0}function heading(state,startLine,endLine,silent){
-let pos=state.bMarks[startLine]+state.tShift[startLine],max=state.eMarks[startLine];if(state.sCount[startLine]-state.blkIndent>=
-4)return!1;let ch=state.src.charCodeAt(pos);if(ch!==35||pos>=max)return!1;let level=1;for(ch=state.src.charCodeAt(++pos);ch===
-35&&pos<max&&level<=6;)level++,ch=state.src.charCodeAt(++pos);if(level>6||pos<max&&!isSpace(ch))return!1;if(silent)return!0;
-max=state.skipSpacesBack(max,pos);const tmp=state.skipCharsBack(max,35,pos);tmp>pos&&isSpace(state.src.charCodeAt(tmp-1))&&
-(max=tmp),state.line=startLine+1;const token_o=state.push("heading_open",`h${level}`,1);token_o.markup="########".slice(
-0,level),token_o.map=[startLine,state.line];const token_i=state.push("inline","",0);token_i.content=asciiTrim(state.src.
-slice(pos,max)),token_i.map=[startLine,state.line],token_i.children=[];const token_c=state.push("heading_close",`h${level}`,
--1);return token_c.markup="########".slice(0,level),!0}function lheading(state,startLine,endLine){const terminatorRules=state.
-md.block.ruler.getRules("paragraph");if(state.sCount[startLine]-state.blkIndent>=4)return!1;const oldParentType=state.parentType;
-state.parentType="paragraph";let level=0,marker,nextLine=startLine+1;for(;nextLine<endLine&&!state.isEmpty(nextLine);nextLine++){
-if(state.sCount[nextLine]-state.blkIndent>3)continue;if(state.sCount[nextLine]>=state.blkIndent){let pos=state.bMarks[nextLine]+
-state.tShift[nextLine];const max=state.eMarks[nextLine];if(pos<max&&(marker=state.src.charCodeAt(pos),(marker===45||marker===
-61)&&(pos=state.skipChars(pos,marker),pos=state.skipSpaces(pos),pos>=max))){level=marker===61?1:2;break}}if(state.sCount[nextLine]<
-0)continue;let terminate=!1;for(let i=0,l=terminatorRules.length;i<l;i++)if(terminatorRules[i](state,nextLine,endLine,!0)){
-terminate=!0;break}if(terminate)break}if(!level)return state.parentType=oldParentType,!1;const content=asciiTrim(state.getLines(
-startLine,nextLine,state.blkIndent,!1));state.line=nextLine+1;const token_o=state.push("heading_open",`h${level}`,1);token_o.
-markup=String.fromCharCode(marker),token_o.map=[startLine,state.line];const token_i=state.push("inline","",0);token_i.content=
-content,token_i.map=[startLine,state.line-1],token_i.children=[];const token_c=state.push("heading_close",`h${level}`,-1);
-return token_c.markup=String.fromCharCode(marker),state.parentType=oldParentType,!0}function paragraph(state,startLine,endLine){
-const terminatorRules=state.md.block.ruler.getRules("paragraph"),oldParentType=state.parentType;let nextLine=startLine+1;
-for(state.parentType="paragraph";nextLine<endLine&&!state.isEmpty(nextLine);nextLine++){if(state.sCount[nextLine]-state.
-blkIndent>3||state.sCount[nextLine]<0)continue;let terminate=!1;for(let i=0,l=terminatorRules.length;i<l;i++)if(terminatorRules[i](
-state,nextLine,endLine,!0)){terminate=!0;break}if(terminate)break}const content=asciiTrim(state.getLines(startLine,nextLine,
-state.blkIndent,!1));state.line=nextLine;const token_o=state.push("paragraph_open","p",1);token_o.map=[startLine,state.line];
-const token_i=state.push("inline","",0);return token_i.content=content,token_i.map=[startLine,state.line],token_i.children=
-[],state.push("paragraph_close","p",-1),state.parentType=oldParentType,!0}var _rules$1=[["table",table,["paragraph","ref\
-erence"]],["code",code],["fence",fence,["paragraph","reference","blockquote","list"]],["blockquote",blockquote,["paragra\
-ph","reference","blockquote","list"]],["hr",hr,["paragraph","reference","blockquote","list"]],["list",list,["paragraph",
-"reference","blockquote"]],["reference",reference],["html_block",html_block,["paragraph","reference","blockquote"]],["he\
-ading",heading,["paragraph","reference","blockquote"]],["lheading",lheading],["paragraph",paragraph]],ParserBlock=class{constructor(){
-_defineProperty(this,"ruler",new Ruler),_defineProperty(this,"State",StateBlock);for(let i=0;i<_rules$1.length;i++)this.
-ruler.push(_rules$1[i][0],_rules$1[i][1],{alt:(_rules$1[i][2]||[]).slice()})}tokenize(state,startLine,endLine){const rules=this.
-ruler.getRules(""),len=rules.length,maxNesting=state.md.options.maxNesting;let line=startLine,hasEmptyLines=!1;for(;line<
-endLine&&(state.line=line=state.skipEmptyLines(line),!(line>=endLine||state.sCount[line]<state.blkIndent));){if(state.level>=
-maxNesting){state.line=endLine;break}const prevLine=state.line;let ok=!1;for(let i=0;i<len;i++)if(ok=rules[i](state,line,
-endLine,!1),ok){if(prevLine>=state.line)throw new Error("block rule didn't increment state.line");break}if(!ok)throw new Error(
-"none of the block rules matched");state.tight=!hasEmptyLines,state.isEmpty(state.line-1)&&(hasEmptyLines=!0),line=state.
-line,line<endLine&&state.isEmpty(line)&&(hasEmptyLines=!0,line++,state.line=line)}}parse(src,md,env,outTokens){if(!src)return;
-const state=new this.State(src,md,env,outTokens);this.tokenize(state,state.line,state.lineMax)}},StateInline=class{constructor(src,md,env,outTokens){
-_defineProperty(this,"pos",0),_defineProperty(this,"level",0),_defineProperty(this,"pending",""),_defineProperty(this,"p\
-endingLevel",0),_defineProperty(this,"cache",{}),_defineProperty(this,"backticks",{}),_defineProperty(this,"backticksSca\
-nned",!1),_defineProperty(this,"skipHtmlSpecial",!1),_defineProperty(this,"linkLevel",0),_defineProperty(this,"delimiter\
-s",[]),_defineProperty(this,"_prev_delimiters",[]),_defineProperty(this,"Token",Token),this.src=src,this.env=env,this.md=
-md,this.tokens=outTokens,this.tokens_meta=Array(outTokens.length),this.posMax=this.src.length}pushPending(){const token=new Token(
-"text","",0);return token.content=this.pending,token.level=this.pendingLevel,this.tokens.push(token),this.pending="",token}push(type,tag,nesting){
-this.pending&&this.pushPending();const token=new Token(type,tag,nesting);let token_meta;return nesting<0&&(this.level--,
-this.delimiters=this._prev_delimiters.pop()),token.level=this.level,nesting>0&&(this.level++,this._prev_delimiters.push(
-this.delimiters),this.delimiters=[],token_meta={delimiters:this.delimiters}),this.pendingLevel=this.level,this.tokens.push(
-token),this.tokens_meta.push(token_meta),token}scanDelims(start,canSplitWord){const max=this.posMax,marker=this.src.charCodeAt(
-start);let lastChar;if(start===0)lastChar=32;else if(start===1)lastChar=this.src.charCodeAt(0),(lastChar&63488)===55296&&
-(lastChar=65533);else if(lastChar=this.src.charCodeAt(start-1),(lastChar&64512)===56320){const highSurr=this.src.charCodeAt(
-start-2);lastChar=(highSurr&64512)===55296?65536+(highSurr-55296<<10)+(lastChar-56320):65533}else(lastChar&64512)===55296&&
-(lastChar=65533);let pos=start;for(;pos<max&&this.src.charCodeAt(pos)===marker;)pos++;const count=pos-start;let nextChar=pos<
-max?this.src.charCodeAt(pos):32;if((nextChar&64512)===55296){const lowSurr=this.src.charCodeAt(pos+1);nextChar=(lowSurr&
-64512)===56320?65536+(nextChar-55296<<10)+(lowSurr-56320):65533}else(nextChar&64512)===56320&&(nextChar=65533);const isLastPunctChar=isMdAsciiPunct(
-lastChar)||isPunctCharCode(lastChar),isNextPunctChar=isMdAsciiPunct(nextChar)||isPunctCharCode(nextChar),isLastWhiteSpace=isWhiteSpace(
-lastChar),isNextWhiteSpace=isWhiteSpace(nextChar),left_flanking=!isNextWhiteSpace&&(!isNextPunctChar||isLastWhiteSpace||
-isLastPunctChar),right_flanking=!isLastWhiteSpace&&(!isLastPunctChar||isNextWhiteSpace||isNextPunctChar);return{can_open:left_flanking&&
-(canSplitWord||!right_flanking||isLastPunctChar),can_close:right_flanking&&(canSplitWord||!left_flanking||isNextPunctChar),
-length:count}}};function isTerminatorChar(ch){switch(ch){case 10:case 33:case 35:case 36:case 37:case 38:case 42:case 43:case 45:case 58:case 60:case 61:case 62:case 64:case 91:case 92:case 93:case 94:case 95:case 96:case 123:case 125:case 126:
-return!0;default:return!1}}function text(state,silent){let pos=state.pos;for(;pos<state.posMax&&!isTerminatorChar(state.
-src.charCodeAt(pos));)pos++;return pos===state.pos?!1:(silent||(state.pending+=state.src.slice(state.pos,pos)),state.pos=
-pos,!0)}function isAsciiAlpha(code2){return code2>=65&&code2<=90||code2>=97&&code2<=122}function isSchemeChar(code2){return code2>=
-65&&code2<=90||code2>=97&&code2<=122||code2>=48&&code2<=57||code2===43||code2===45||code2===46}function linkify(state,silent){
-if(!state.md.options.linkify||state.linkLevel>0)return!1;const pos=state.pos,max=state.posMax;if(pos+3>max||state.src.charCodeAt(
-pos)!==58||state.src.charCodeAt(pos+1)!==47||state.src.charCodeAt(pos+2)!==47)return!1;const protoMin=pos-Math.min(10,state.
-pending.length,pos);let protoStart=pos;for(;protoStart>protoMin&&isSchemeChar(state.src.charCodeAt(protoStart-1));)protoStart--;
-if(protoStart===pos||!isAsciiAlpha(state.src.charCodeAt(protoStart)))return!1;const protoLength=pos-protoStart,link2=state.
-md.linkify.matchAtStart(state.src.slice(protoStart));if(!link2)return!1;let url=link2.url;if(url.length<=protoLength)return!1;
-let urlEnd=url.length;for(;urlEnd>0&&url.charCodeAt(urlEnd-1)===42;)urlEnd--;urlEnd!==url.length&&(url=url.slice(0,urlEnd));
-const fullUrl=state.md.normalizeLink(url);if(!state.md.validateLink(fullUrl))return!1;if(!silent){state.pending=state.pending.
-slice(0,-protoLength);const token_o=state.push("link_open","a",1);token_o.attrs=[["href",fullUrl]],token_o.markup="linki\
-fy",token_o.info="auto";const token_t=state.push("text","",0);token_t.content=state.md.normalizeLinkText(url);const token_c=state.
-push("link_close","a",-1);token_c.markup="linkify",token_c.info="auto"}return state.pos+=url.length-protoLength,!0}function newline(state,silent){
-let pos=state.pos;if(state.src.charCodeAt(pos)!==10)return!1;const pmax=state.pending.length-1,max=state.posMax;if(!silent)
-if(pmax>=0&&state.pending.charCodeAt(pmax)===32)if(pmax>=1&&state.pending.charCodeAt(pmax-1)===32){let ws=pmax-1;for(;ws>=
-1&&state.pending.charCodeAt(ws-1)===32;)ws--;state.pending=state.pending.slice(0,ws),state.push("hardbreak","br",0)}else
-state.pending=state.pending.slice(0,-1),state.push("softbreak","br",0);else state.push("softbreak","br",0);for(pos++;pos<
-max&&isSpace(state.src.charCodeAt(pos));)pos++;return state.pos=pos,!0}var ESCAPED=[];for(let i=0;i<256;i++)ESCAPED.push(
-0);"\\!\"#$%&'()*+,./:;<=>?@[]^_`{|}~-".split("").forEach(function(ch){ESCAPED[ch.charCodeAt(0)]=1});function escape(state,silent){
-let pos=state.pos;const max=state.posMax;if(state.src.charCodeAt(pos)!==92||(pos++,pos>=max))return!1;let ch1=state.src.
-charCodeAt(pos);if(ch1===10){for(silent||state.push("hardbreak","br",0),pos++;pos<max&&(ch1=state.src.charCodeAt(pos),!!isSpace(
-ch1));)pos++;return state.pos=pos,!0}if(ch1===32){if(!silent){const token=state.push("text_special","",0);token.content=
-"\\",token.markup="\\",token.info="escape"}return state.pos=pos,!0}let escapedStr=state.src[pos];if(ch1>=55296&&ch1<=56319&&
-pos+1<max){const ch2=state.src.charCodeAt(pos+1);ch2>=56320&&ch2<=57343&&(escapedStr+=state.src[pos+1],pos++)}const origStr="\
-\\"+escapedStr;if(!silent){const token=state.push("text_special","",0);ch1<256&&ESCAPED[ch1]!==0?token.content=escapedStr:
-token.content=origStr,token.markup=origStr,token.info="escape"}return state.pos=pos+1,!0}function buildLastRuns(src){const lastRuns={};
-let pos=0;for(;(pos=src.indexOf("`",pos))!==-1;){const start=pos;for(;src.charCodeAt(++pos)===96;);lastRuns[pos-start]=start}
-return lastRuns}function backtick(state,silent){var _state$backticks$open;const start=state.pos;if(state.src.charCodeAt(
-start)!==96)return!1;const max=state.posMax;let pos=start+1;for(;pos<max&&state.src.charCodeAt(pos)===96;)pos++;const marker=state.
-src.slice(start,pos),openerLength=marker.length;if(state.backticksScanned||(state.backticks=buildLastRuns(state.src),state.
-backticksScanned=!0),((_state$backticks$open=state.backticks[openerLength])!==null&&_state$backticks$open!==void 0?_state$backticks$open:
--1)>=pos){let matchEnd=pos,matchStart;for(;(matchStart=state.src.indexOf("`",matchEnd))!==-1&&matchStart<max;){for(matchEnd=
-matchStart+1;state.src.charCodeAt(matchEnd)===96;)matchEnd++;if(matchEnd>max)break;if(matchEnd-matchStart===openerLength){
-if(!silent){const token=state.push("code_inline","code",0);token.markup=marker;let content=state.src.slice(pos,matchStart).
-replace(/\n/g," ");content.startsWith(" ")&&content.endsWith(" ")&&/[^ ]/.test(content)&&(content=content.slice(1,-1)),token.
-content=content}return state.pos=matchEnd,!0}}}return silent||(state.pending+=marker),state.pos=pos,!0}function strikethrough_tokenize(state,silent){
-const start=state.pos,marker=state.src.charCodeAt(start);if(silent||marker!==126)return!1;const scanned=state.scanDelims(
-state.pos,!0);let len=scanned.length;const ch=String.fromCharCode(marker);if(len<2)return!1;let token;len%2&&(token=state.
-push("text","",0),token.content=ch,len--);for(let i=0;i<len;i+=2)token=state.push("text","",0),token.content=ch+ch,state.
-delimiters.push({marker,length:0,token:state.tokens.length-1,end:-1,open:scanned.can_open,close:scanned.can_close});return state.
-pos+=scanned.length,!0}function postProcess$1(state,delimiters){let token;const loneMarkers=[],max=delimiters.length;for(let i=0;i<
-max;i++){const startDelim=delimiters[i];if(startDelim.marker!==126||startDelim.end===-1)continue;const endDelim=delimiters[startDelim.
-end];token=state.tokens[startDelim.token],token.type="s_open",token.tag="s",token.nesting=1,token.markup="~~",token.content=
-"",token=state.tokens[endDelim.token],token.type="s_close",token.tag="s",token.nesting=-1,token.markup="~~",token.content=
-"",state.tokens[endDelim.token-1].type==="text"&&state.tokens[endDelim.token-1].content==="~"&&loneMarkers.push(endDelim.
-token-1)}for(;loneMarkers.length;){const i=loneMarkers.pop();let j=i+1;for(;j<state.tokens.length&&state.tokens[j].type===
-"s_close";)j++;j--,i!==j&&(token=state.tokens[j],state.tokens[j]=state.tokens[i],state.tokens[i]=token)}}function strikethrough_postProcess(state){
-const tokens_meta=state.tokens_meta,max=state.tokens_meta.length;postProcess$1(state,state.delimiters);for(let curr=0;curr<
-max;curr++){var _tokens_meta$curr;const delimiters=(_tokens_meta$curr=tokens_meta[curr])===null||_tokens_meta$curr===void 0?
-void 0:_tokens_meta$curr.delimiters;delimiters&&postProcess$1(state,delimiters)}}var strikethrough_default={tokenize:strikethrough_tokenize,
-postProcess:strikethrough_postProcess};function emphasis_tokenize(state,silent){const start=state.pos,marker=state.src.charCodeAt(
-start);if(silent||marker!==95&&marker!==42)return!1;const scanned=state.scanDelims(state.pos,marker===42);for(let i=0;i<
-scanned.length;i++){const token=state.push("text","",0);token.content=String.fromCharCode(marker),state.delimiters.push(
-{marker,length:scanned.length,token:state.tokens.length-1,end:-1,open:scanned.can_open,close:scanned.can_close})}return state.
-pos+=scanned.length,!0}function postProcess(state,delimiters){const max=delimiters.length;for(let i=max-1;i>=0;i--){const startDelim=delimiters[i];
-if(startDelim.marker!==95&&startDelim.marker!==42||startDelim.end===-1)continue;const endDelim=delimiters[startDelim.end],
-isStrong=i>0&&delimiters[i-1].end===startDelim.end+1&&delimiters[i-1].marker===startDelim.marker&&delimiters[i-1].token===
-startDelim.token-1&&delimiters[startDelim.end+1].token===endDelim.token+1,ch=String.fromCharCode(startDelim.marker),token_o=state.
-tokens[startDelim.token];token_o.type=isStrong?"strong_open":"em_open",token_o.tag=isStrong?"strong":"em",token_o.nesting=
-1,token_o.markup=isStrong?ch+ch:ch,token_o.content="";const token_c=state.tokens[endDelim.token];token_c.type=isStrong?"\
-strong_close":"em_close",token_c.tag=isStrong?"strong":"em",token_c.nesting=-1,token_c.markup=isStrong?ch+ch:ch,token_c.
-content="",isStrong&&(state.tokens[delimiters[i-1].token].content="",state.tokens[delimiters[startDelim.end+1].token].content=
-"",i--)}}function emphasis_post_process(state){const tokens_meta=state.tokens_meta,max=state.tokens_meta.length;postProcess(
-state,state.delimiters);for(let curr=0;curr<max;curr++){var _tokens_meta$curr;const delimiters=(_tokens_meta$curr=tokens_meta[curr])===
-null||_tokens_meta$curr===void 0?void 0:_tokens_meta$curr.delimiters;delimiters&&postProcess(state,delimiters)}}var emphasis_default={
-tokenize:emphasis_tokenize,postProcess:emphasis_post_process};function link(state,silent){let code2,label,res,ref,href="",
-title="",start=state.pos,parseReference=!0;if(state.src.charCodeAt(state.pos)!==91)return!1;const oldPos=state.pos,max=state.
-posMax,labelStart=state.pos+1,labelEnd=state.md.helpers.parseLinkLabel(state,state.pos,!0);if(labelEnd<0)return!1;let pos=labelEnd+
-1;if(pos<max&&state.src.charCodeAt(pos)===40){for(parseReference=!1,pos++;pos<max&&(code2=state.src.charCodeAt(pos),!(!isSpace(
-code2)&&code2!==10));pos++);if(pos>=max)return!1;if(start=pos,res=state.md.helpers.parseLinkDestination(state.src,pos,state.
-posMax),res.ok){for(href=state.md.normalizeLink(res.str),state.md.validateLink(href)?pos=res.pos:href="",start=pos;pos<max&&
-(code2=state.src.charCodeAt(pos),!(!isSpace(code2)&&code2!==10));pos++);if(res=state.md.helpers.parseLinkTitle(state.src,
-pos,state.posMax),pos<max&&start!==pos&&res.ok)for(title=res.str,pos=res.pos;pos<max&&(code2=state.src.charCodeAt(pos),!(!isSpace(
-code2)&&code2!==10));pos++);}(pos>=max||state.src.charCodeAt(pos)!==41)&&(parseReference=!0),pos++}if(parseReference){if(typeof state.
-env.references>"u")return!1;if(pos<max&&state.src.charCodeAt(pos)===91?(start=pos+1,pos=state.md.helpers.parseLinkLabel(
-state,pos),pos>=0?label=state.src.slice(start,pos++):pos=labelEnd+1):pos=labelEnd+1,label||(label=state.src.slice(labelStart,
-labelEnd)),label=normalizeReference(label),ref=state.env.references[label],!ref)return state.pos=oldPos,!1;href=ref.href,
-title=ref.title}if(!silent){state.pos=labelStart,state.posMax=labelEnd;const token_o=state.push("link_open","a",1),attrs=[
-["href",href]];if(token_o.attrs=attrs,title&&attrs.push(["title",title]),label){const meta=Object.create(null);meta.label=
-label,token_o.meta=meta}state.linkLevel++,state.md.inline.tokenize(state),state.linkLevel--,state.push("link_close","a",
--1)}return state.pos=pos,state.posMax=max,!0}function image(state,silent){let code2,content,label,pos,ref,res,title,start,
-href="";const oldPos=state.pos,max=state.posMax;if(state.src.charCodeAt(state.pos)!==33||state.src.charCodeAt(state.pos+
-1)!==91)return!1;const labelStart=state.pos+2,labelEnd=state.md.helpers.parseLinkLabel(state,state.pos+1,!1);if(labelEnd<
-0)return!1;if(pos=labelEnd+1,pos<max&&state.src.charCodeAt(pos)===40){for(pos++;pos<max&&(code2=state.src.charCodeAt(pos),
-!(!isSpace(code2)&&code2!==10));pos++);if(pos>=max)return!1;for(start=pos,res=state.md.helpers.parseLinkDestination(state.
-src,pos,state.posMax),res.ok&&(href=state.md.normalizeLink(res.str),state.md.validateLink(href)?pos=res.pos:href=""),start=
-pos;pos<max&&(code2=state.src.charCodeAt(pos),!(!isSpace(code2)&&code2!==10));pos++);if(res=state.md.helpers.parseLinkTitle(
-state.src,pos,state.posMax),pos<max&&start!==pos&&res.ok)for(title=res.str,pos=res.pos;pos<max&&(code2=state.src.charCodeAt(
-pos),!(!isSpace(code2)&&code2!==10));pos++);else title="";if(pos>=max||state.src.charCodeAt(pos)!==41)return state.pos=oldPos,
-!1;pos++}else{if(typeof state.env.references>"u")return!1;if(pos<max&&state.src.charCodeAt(pos)===91?(start=pos+1,pos=state.
-md.helpers.parseLinkLabel(state,pos),pos>=0?label=state.src.slice(start,pos++):pos=labelEnd+1):pos=labelEnd+1,label||(label=
-state.src.slice(labelStart,labelEnd)),label=normalizeReference(label),ref=state.env.references[label],!ref)return state.
-pos=oldPos,!1;href=ref.href,title=ref.title}if(!silent){content=state.src.slice(labelStart,labelEnd);const tokens=[];state.
-md.inline.parse(content,state.md,state.env,tokens);const token=state.push("image","img",0),attrs=[["src",href],["alt",""]];
-if(token.attrs=attrs,token.children=tokens,token.content=content,title&&attrs.push(["title",title]),label){const meta=Object.
-create(null);meta.label=label,token.meta=meta}}return state.pos=pos,state.posMax=max,!0}var EMAIL_RE=/^([a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*)$/,
-AUTOLINK_RE=/^([a-zA-Z][a-zA-Z0-9+.-]{1,31}):([^<>\x00-\x20]*)$/;function autolink(state,silent){let pos=state.pos;if(state.
-src.charCodeAt(pos)!==60)return!1;const start=state.pos,max=state.posMax;for(;;){if(++pos>=max)return!1;const ch=state.src.
-charCodeAt(pos);if(ch===60)return!1;if(ch===62)break}const url=state.src.slice(start+1,pos);if(AUTOLINK_RE.test(url)){const fullUrl=state.
-md.normalizeLink(url);if(!state.md.validateLink(fullUrl))return!1;if(!silent){const token_o=state.push("link_open","a",1);
-token_o.attrs=[["href",fullUrl]],token_o.markup="autolink",token_o.info="auto";const token_t=state.push("text","",0);token_t.
-content=state.md.normalizeLinkText(url);const token_c=state.push("link_close","a",-1);token_c.markup="autolink",token_c.
-info="auto"}return state.pos+=url.length+2,!0}if(EMAIL_RE.test(url)){const fullUrl=state.md.normalizeLink(`mailto:${url}`);
-if(!state.md.validateLink(fullUrl))return!1;if(!silent){const token_o=state.push("link_open","a",1);token_o.attrs=[["hre\
-f",fullUrl]],token_o.markup="autolink",token_o.info="auto";const token_t=state.push("text","",0);token_t.content=state.md.
-normalizeLinkText(url);const token_c=state.push("link_close","a",-1);token_c.markup="autolink",token_c.info="auto"}return state.
-pos+=url.length+2,!0}return!1}function isLinkOpen(str){return/^<a[>\s]/i.test(str)}function isLinkClose(str){return/^<\/a\s*>/i.
-test(str)}function isLetter(ch){const lc=ch|32;return lc>=97&&lc<=122}function scanSpecial(state,pos){const src=state.src;
-let start,terminator;if(src.startsWith("<!--",pos)){if(src.startsWith(">",pos+4))return pos+5;if(src.startsWith("->",pos+
-4))return pos+6;start=pos+4,terminator="-->"}else if(src.startsWith("<![CDATA[",pos))start=pos+9,terminator="]]>";else if(src.
-charCodeAt(pos+1)===63)start=pos+2,terminator="?>";else if(isLetter(src.charCodeAt(pos+2)))start=pos+3,terminator=">";else
-return-1;if(state.skipHtmlSpecial)return-1;const end=src.indexOf(terminator,start);return end<0?(state.skipHtmlSpecial=!0,
--1):end+terminator.length}function html_inline(state,silent){if(!state.md.options.html)return!1;const max=state.posMax,pos=state.
-pos;if(state.src.charCodeAt(pos)!==60||pos+2>=max)return!1;let end;const ch=state.src.charCodeAt(pos+1);if(ch===33||ch===
-63)end=scanSpecial(state,pos);else if(ch===47||isLetter(ch)){const match=state.src.slice(pos).match(HTML_OPEN_CLOSE_TAG_RE);
-end=match?pos+match[0].length:-1}else return!1;if(end<0)return!1;if(!silent){const token=state.push("html_inline","",0);
-token.content=state.src.slice(pos,end),isLinkOpen(token.content)&&state.linkLevel++,isLinkClose(token.content)&&state.linkLevel--}
-return state.pos=end,!0}var DIGITAL_RE=/^&#((?:x[a-f0-9]{1,6}|[0-9]{1,7}));/i,NAMED_RE=/^&([a-z][a-z0-9]{1,31});/i;function entity(state,silent){
-const pos=state.pos,max=state.posMax;if(state.src.charCodeAt(pos)!==38||pos+1>=max)return!1;if(state.src.charCodeAt(pos+
-1)===35){const match=state.src.slice(pos).match(DIGITAL_RE);if(match){if(!silent){const code2=match[1][0].toLowerCase()===
-"x"?parseInt(match[1].slice(1),16):parseInt(match[1],10),token=state.push("text_special","",0);token.content=isValidEntityCode(
-code2)?fromCodePoint(code2):fromCodePoint(65533),token.markup=match[0],token.info="entity"}return state.pos+=match[0].length,
-!0}}else{const match=state.src.slice(pos).match(NAMED_RE);if(match){const decoded=decodeHTMLStrict(match[0]);if(decoded!==
-match[0]){if(!silent){const token=state.push("text_special","",0);token.content=decoded,token.markup=match[0],token.info=
-"entity"}return state.pos+=match[0].length,!0}}}return!1}function processDelimiters(delimiters){const openersBottom={},max=delimiters.
-length;if(!max)return;let headerIdx=0,lastTokenIdx=-2;const jumps=[];for(let closerIdx=0;closerIdx<max;closerIdx++){const closer=delimiters[closerIdx];
-if(jumps.push(0),(delimiters[headerIdx].marker!==closer.marker||lastTokenIdx!==closer.token-1)&&(headerIdx=closerIdx),lastTokenIdx=
-closer.token,closer.length=closer.length||0,!closer.close)continue;openersBottom.hasOwnProperty(closer.marker)||(openersBottom[closer.
-marker]=[-1,-1,-1,-1,-1,-1]);const minOpenerIdx=openersBottom[closer.marker][(closer.open?3:0)+closer.length%3];let openerIdx=headerIdx-
-jumps[headerIdx]-1,newMinOpenerIdx=openerIdx;for(;openerIdx>minOpenerIdx;openerIdx-=jumps[openerIdx]+1){const opener=delimiters[openerIdx];
-if(opener.marker===closer.marker&&opener.open&&opener.end<0){let isOddMatch=!1;if((opener.close||closer.open)&&(opener.length+
-closer.length)%3===0&&(opener.length%3!==0||closer.length%3!==0)&&(isOddMatch=!0),!isOddMatch){const lastJump=openerIdx>
-0&&!delimiters[openerIdx-1].open?jumps[openerIdx-1]+1:0;jumps[closerIdx]=closerIdx-openerIdx+lastJump,jumps[openerIdx]=lastJump,
-closer.open=!1,opener.end=closerIdx,opener.close=!1,newMinOpenerIdx=-1,lastTokenIdx=-2;break}}}newMinOpenerIdx!==-1&&(openersBottom[closer.
-marker][(closer.open?3:0)+(closer.length||0)%3]=newMinOpenerIdx)}}function link_pairs(state){const tokens_meta=state.tokens_meta,
-max=state.tokens_meta.length;processDelimiters(state.delimiters);for(let curr=0;curr<max;curr++){var _tokens_meta$curr;const delimiters=(_tokens_meta$curr=
-tokens_meta[curr])===null||_tokens_meta$curr===void 0?void 0:_tokens_meta$curr.delimiters;delimiters&&processDelimiters(
-delimiters)}}function fragments_join(state){let curr,last,level=0;const tokens=state.tokens,max=state.tokens.length;for(curr=
-last=0;curr<max;curr++)tokens[curr].nesting<0&&level--,tokens[curr].level=level,tokens[curr].nesting>0&&level++,tokens[curr].
-type==="text"&&curr+1<max&&tokens[curr+1].type==="text"?tokens[curr+1].content=tokens[curr].content+tokens[curr+1].content:
-(curr!==last&&(tokens[last]=tokens[curr]),last++);curr!==last&&(tokens.length=last)}var _rules=[["text",text],["linkify",
-linkify],["newline",newline],["escape",escape],["backticks",backtick],["strikethrough",strikethrough_default.tokenize],[
-"emphasis",emphasis_default.tokenize],["link",link],["image",image],["autolink",autolink],["html_inline",html_inline],["\
-entity",entity]],_rules2=[["balance_pairs",link_pairs],["strikethrough",strikethrough_default.postProcess],["emphasis",emphasis_default.
-postProcess],["fragments_join",fragments_join]],ParserInline=class{constructor(){_defineProperty(this,"ruler",new Ruler),
-_defineProperty(this,"ruler2",new Ruler),_defineProperty(this,"State",StateInline);for(let i=0;i<_rules.length;i++)this.
-ruler.push(_rules[i][0],_rules[i][1]);for(let i=0;i<_rules2.length;i++)this.ruler2.push(_rules2[i][0],_rules2[i][1])}skipToken(state){
-const pos=state.pos,rules=this.ruler.getRules(""),len=rules.length,maxNesting=state.md.options.maxNesting,cache=state.cache;
-if(typeof cache[pos]<"u"){state.pos=cache[pos];return}let ok=!1;if(state.level<maxNesting){for(let i=0;i<len;i++)if(state.
-level++,ok=rules[i](state,!0),state.level--,ok){if(pos>=state.pos)throw new Error("inline rule didn't increment state.po\
-s");break}}else state.pos=state.posMax;ok||state.pos++,cache[pos]=state.pos}tokenize(state){const rules=this.ruler.getRules(
-""),len=rules.length,end=state.posMax,maxNesting=state.md.options.maxNesting;for(;state.pos<end;){const prevPos=state.pos;
-let ok=!1;if(state.level<maxNesting){for(let i=0;i<len;i++)if(ok=rules[i](state,!1),ok){if(prevPos>=state.pos)throw new Error(
-"inline rule didn't increment state.pos");break}}if(ok){if(state.pos>=end)break;continue}state.pending+=state.src[state.
-pos++]}state.pending&&state.pushPending()}parse(str,md,env,outTokens){const state=new this.State(str,md,env,outTokens);this.
-tokenize(state);const rules=this.ruler2.getRules(""),len=rules.length;for(let i=0;i<len;i++)rules[i](state)}},config={default:{
-options:{html:!1,xhtmlOut:!1,breaks:!1,langPrefix:"language-",linkify:!1,typographer:!1,quotes:"“”‘’",highlight:null,
+`};H.text=function(e,t){return V(e[t].content)};H.html_block=function(e,t){return e[t].content};H.html_inline=function(e,t){
+return e[t].content};var Mt=class{static{l(this,"Renderer")}constructor(){R(this,"rules",Object.assign({},H))}renderAttrs(e){
+let t,n,i;if(!e.attrs)return"";for(i="",t=0,n=e.attrs.length;t<n;t++)i+=` ${V(e.attrs[t][0])}="${V(String(e.attrs[t][1]))}\
+"`;return i}renderToken(e,t,n){let i=e[t],r="";if(i.hidden)return"";let s=t-1;for(;s>=0&&e[s].hidden&&e[s].nesting===0;)
+s--;i.block&&i.nesting!==-1&&s>=0&&e[s].hidden&&e[s].nesting===-1&&(r+=`
+`),r+=(i.nesting===-1?"</":"<")+i.tag,r+=this.renderAttrs(i),i.nesting===0&&n.xhtmlOut&&(r+=" /");let o=!1;if(i.block&&(o=
+!0,i.nesting===1)){let u=t+1;for(;u<e.length&&e[u].hidden&&e[u].nesting===0;)u++;if(u<e.length){let c=e[u];(c.type==="in\
+line"||c.hidden||c.nesting===-1&&c.tag===i.tag)&&(o=!1)}}return r+=o?`>
+`:">",r}renderInline(e,t,n){let i="",r=this.rules;for(let s=0,o=e.length;s<o;s++){let u=e[s].type;typeof r[u]<"u"?i+=r[u](
+e,s,t,n,this):i+=this.renderToken(e,s,t)}return i}renderInlineAsText(e,t,n){let i="";for(let r=0,s=e.length;r<s;r++)switch(e[r].
+type){case"text":case"code_inline":i+=e[r].content;break;case"image":i+=this.renderInlineAsText(e[r].children,t,n);break;case"\
+html_inline":case"html_block":i+=e[r].content;break;case"softbreak":case"hardbreak":i+=`
+`}return i}render(e,t,n){let i="",r=this.rules;for(let s=0,o=e.length;s<o;s++){let u=e[s].type;u==="inline"?i+=this.renderInline(
+e[s].children,t,n):typeof r[u]<"u"?i+=r[u](e,s,t,n,this):i+=this.renderToken(e,s,t)}return i}},jt=class{static{l(this,"S\
+tateCore")}constructor(e,t,n){R(this,"tokens",[]),R(this,"inlineMode",!1),R(this,"Token",ee),this.src=e,this.env=n,this.
+md=t}},ar=/\r\n?/g,lr=/\0/g;function hr(e){let t;t=e.src.replace(ar,`
+`),t=t.replace(lr,"�"),e.src=t}l(hr,"normalize");function fr(e){let t;e.inlineMode?(t=new e.Token("inline","",0),t.content=
+e.src,t.map=[0,1],t.children=[],e.tokens.push(t)):e.md.block.parse(e.src,e.md,e.env,e.tokens)}l(fr,"block");function dr(e){
+let t=e.tokens,n=0;for(let i=0;i<t.length;i++)t[i].type!=="reference_definition"&&(i!==n&&(t[n]=t[i]),n++);t.length!==n&&
+(t.length=n)}l(dr,"strip_references");function pr(e){let t=e.tokens;for(let n=0,i=t.length;n<i;n++){let r=t[n];r.type===
+"inline"&&e.md.inline.parse(r.content,e.md,e.env,r.children)}}l(pr,"inline");function mr(e){return/^<a[>\s]/i.test(e)}l(
+mr,"isLinkOpen$1");function _r(e){return/^<\/a\s*>/i.test(e)}l(_r,"isLinkClose$1");function gr(e){let t=e.tokens;if(e.md.
+options.linkify)for(let n=0,i=t.length;n<i;n++){if(t[n].type!=="inline"||!e.md.linkify.test(t[n].content))continue;let r=t[n].
+children,s=[],o=0;for(let u=r.length-1;u>=0;u--){let c=r[u];if(c.type==="link_close"){for(u--;r[u].level!==c.level&&r[u].
+type!=="link_open";)u--;continue}if(c.type==="html_inline"&&(mr(c.content)&&o>0&&o--,_r(c.content)&&o++),!(o>0)&&c.type===
+"text"&&e.md.linkify.test(c.content)){let a=c.content,d=e.md.linkify.match(a),f=[],m=c.level,p=0;d.length>0&&d[0].index===
+0&&u>0&&r[u-1].type==="text_special"&&(d=d.slice(1));for(let h=0;h<d.length;h++){let v=d[h].url,g=e.md.normalizeLink(v);
+if(!e.md.validateLink(g))continue;let b=d[h].text;d[h].schema?d[h].schema==="mailto:"&&!/^mailto:/i.test(b)?b=e.md.normalizeLinkText(
+`mailto:${b}`).replace(/^mailto:/,""):b=e.md.normalizeLinkText(b):b=e.md.normalizeLinkText(`http://${b}`).replace(/^http:\/\//,
+"");let C=d[h].index;if(C>p){let D=new e.Token("text","",0);D.content=a.slice(p,C),D.level=m,f.push(D)}let k=new e.Token(
+"link_open","a",1);k.attrs=[["href",g]],k.level=m++,k.markup="linkify",k.info="auto",f.push(k);let _=new e.Token("text",
+"",0);_.content=b,_.level=m,f.push(_);let x=new e.Token("link_close","a",-1);x.level=--m,x.markup="linkify",x.info="auto",
+f.push(x),p=d[h].lastIndex}if(p<a.length){let h=new e.Token("text","",0);h.content=a.slice(p),h.level=m,f.push(h)}s.push(
+{index:u,nodes:f})}}if(s.length>0){let u=r.length;for(let f of s)u+=f.nodes.length-1;let c=new Array(u),a=0,d=0;s.reverse();
+for(let f=0;f<r.length;f++){let m=s[a];if(m?.index===f){for(let p of m.nodes)c[d++]=p;a++}else c[d++]=r[f]}t[n].children=
+c}}}l(gr,"linkify$1");var Lt=/\+-|\.\.|\?\?\?\?|!!!!|,,|--/,kr=/\((c|tm|r)\)/i,Rr=/\((c|tm|r)\)/gi,xr={c:"©",r:"®",tm:"\
+™"};function br(e,t){return xr[t.toLowerCase()]}l(br,"replaceFn");function Cr(e){let t=0;for(let n=e.length-1;n>=0;n--){
+let i=e[n];i.type==="text"&&!t&&(i.content=i.content.replace(Rr,br)),i.type==="link_open"&&i.info==="auto"&&t--,i.type===
+"link_close"&&i.info==="auto"&&t++}}l(Cr,"replace_scoped");function Dr(e){let t=0;for(let n=e.length-1;n>=0;n--){let i=e[n];
+i.type==="text"&&!t&&Lt.test(i.content)&&(i.content=i.content.replace(/\+-/g,"±").replace(/\.{2,}/g,"…").replace(/([?!])…/g,
+"$1..").replace(/([?!]){4,}/g,"$1$1$1").replace(/,{2,}/g,",").replace(/(^|[^-])---(?=[^-]|$)/gm,"$1—").replace(/(^|\s)--(?=\s|$)/gm,
+"$1–").replace(/(^|[^-\s])--(?=[^-\s]|$)/gm,"$1–")),i.type==="link_open"&&i.info==="auto"&&t--,i.type==="link_close"&&
+i.info==="auto"&&t++}}l(Dr,"replace_rare");function vr(e){let t;if(e.md.options.typographer)for(t=e.tokens.length-1;t>=0;t--)
+e.tokens[t].type==="inline"&&(kr.test(e.tokens[t].content)&&Cr(e.tokens[t].children),Lt.test(e.tokens[t].content)&&Dr(e.
+tokens[t].children))}l(vr,"replace");var Ar=/['"]/,bt=/['"]/g,Ct="’",wr=1e3;function Dt(e,t,n){for(;e.length>n;){let i=e.
+pop();i.isSingleQuote?t.single=i.prevSameQuoteIdx:t.double=i.prevSameQuoteIdx}}l(Dt,"truncateStack");function Re(e,t,n,i){
+e[t]||(e[t]=[]),e[t].push({pos:n,ch:i})}l(Re,"addReplacement");function Er(e,t){let n="",i=0;t.sort((r,s)=>r.pos-s.pos);
+for(let r=0;r<t.length;r++){let s=t[r];n+=e.slice(i,s.pos)+s.ch,i=s.pos+1}return n+e.slice(i)}l(Er,"applyReplacements");
+function Fr(e,t){let n,i=[],r={single:-1,double:-1},s={};for(let o=0;o<e.length;o++){let u=e[o],c=e[o].level;for(n=i.length-
+1;n>=0&&!(i[n].level<=c);n--);if(Dt(i,r,n+1),u.type!=="text")continue;let a=u.content,d=0,f=a.length;e:for(;d<f;){bt.lastIndex=
+d;let m=bt.exec(a);if(!m)break;let p=!0,h=!0;d=m.index+1;let v=m[0]==="'",g=32;if(m.index-1>=0)g=a.charCodeAt(m.index-1);else
+for(n=o-1;n>=0&&!(e[n].type==="softbreak"||e[n].type==="hardbreak");n--)if(e[n].content){g=e[n].content.charCodeAt(e[n].
+content.length-1);break}let b=32;if(d<f)b=a.charCodeAt(d);else for(n=o+1;n<e.length&&!(e[n].type==="softbreak"||e[n].type===
+"hardbreak");n++)if(e[n].content){b=e[n].content.charCodeAt(0);break}let C=le(g)||ae(g),k=le(b)||ae(b),_=ce(g),x=ce(b);if(x?
+p=!1:k&&(_||C||(p=!1)),_?h=!1:C&&(x||k||(h=!1)),b===34&&m[0]==='"'&&g>=48&&g<=57&&(h=p=!1),p&&h&&(p=C,h=k),!p&&!h){v&&Re(
+s,o,m.index,Ct);continue}if(h&&(n=v?r.single:r.double,n>=0&&i[n].level===c)){let D=i[n],A,B;v?(A=t.md.options.quotes[2],
+B=t.md.options.quotes[3]):(A=t.md.options.quotes[0],B=t.md.options.quotes[1]),Re(s,o,m.index,B),Re(s,D.tokenIdx,D.contentPos,
+A),Dt(i,r,n);continue e}if(p){if(i.length>=wr)return;i.push({tokenIdx:o,contentPos:m.index,isSingleQuote:v,level:c,prevSameQuoteIdx:v?
+r.single:r.double}),v?r.single=i.length-1:r.double=i.length-1}else h&&v&&Re(s,o,m.index,Ct)}}Object.keys(s).forEach(function(o){
+let u=Number(o);e[u].content=Er(e[u].content,s[o])})}l(Fr,"process_inlines");function yr(e){if(e.md.options.typographer)
+for(let t=e.tokens.length-1;t>=0;t--)e.tokens[t].type!=="inline"||!Ar.test(e.tokens[t].content)||Fr(e.tokens[t].children,
+e)}l(yr,"smartquotes");function Br(e){let t,n,i=e.length;for(t=0;t<i;t++)e[t].type==="text_special"&&(e[t].type="text");
+for(t=n=0;t<i;t++)e[t].type==="text"&&t+1<i&&e[t+1].type==="text"?e[t+1].content=e[t].content+e[t+1].content:(t!==n&&(e[n]=
+e[t]),n++);t!==n&&(e.length=n)}l(Br,"join_alt");function Tr(e){let t,n,i=e.tokens,r=i.length;for(let s=0;s<r;s++){if(i[s].
+type!=="inline")continue;let o=i[s].children,u=o.length;for(t=0;t<u;t++)o[t].type==="text_special"&&(o[t].type="text"),o[t].
+children&&Br(o[t].children);for(t=n=0;t<u;t++)o[t].type==="text"&&t+1<u&&o[t+1].type==="text"?o[t+1].content=o[t].content+
+o[t+1].content:(t!==n&&(o[n]=o[t]),n++);t!==n&&(o.length=n)}}l(Tr,"text_join");var Me=[["normalize",hr],["block",fr],["s\
+trip_references",dr],["inline",pr],["linkify",gr],["replacements",vr],["smartquotes",yr],["text_join",Tr]],Jt=class{static{
+l(this,"ParserCore")}constructor(){R(this,"ruler",new fe),R(this,"State",jt);for(let e=0;e<Me.length;e++)this.ruler.push(
+Me[e][0],Me[e][1])}process(e){let t=this.ruler.getRules("");for(let n=0,i=t.length;n<i;n++)t[n](e)}},Nt=class{static{l(this,
+"StateBlock")}constructor(e,t,n,i){R(this,"bMarks",[]),R(this,"eMarks",[]),R(this,"tShift",[]),R(this,"sCount",[]),R(this,
+"bsCount",[]),R(this,"blkIndent",0),R(this,"line",0),R(this,"lineMax",0),R(this,"tight",!1),R(this,"listIndent",-1),R(this,
+"parentType","root"),R(this,"level",0),R(this,"Token",ee),this.src=e,this.md=t,this.env=n,this.tokens=i;let r=this.src;for(let s=0,
+o=0,u=0,c=0,a=r.length,d=!1;o<a;o++){let f=r.charCodeAt(o);if(!d)if(y(f)){u++,f===9?c+=4-c%4:c++;continue}else d=!0;(f===
+10||o===a-1)&&(f!==10&&o++,this.bMarks.push(s),this.eMarks.push(o),this.tShift.push(u),this.sCount.push(c),this.bsCount.
+push(0),d=!1,u=0,c=0,s=o+1)}this.bMarks.push(r.length),this.eMarks.push(r.length),this.tShift.push(0),this.sCount.push(0),
+this.bsCount.push(0),this.lineMax=this.bMarks.length-1}push(e,t,n){let i=new ee(e,t,n);return i.block=!0,n<0&&this.level--,
+i.level=this.level,n>0&&this.level++,this.tokens.push(i),i}isEmpty(e){return this.bMarks[e]+this.tShift[e]>=this.eMarks[e]}skipEmptyLines(e){
+for(let t=this.lineMax;e<t&&!(this.bMarks[e]+this.tShift[e]<this.eMarks[e]);e++);return e}skipSpaces(e){for(let t=this.src.
+length;e<t&&y(this.src.charCodeAt(e));e++);return e}skipSpacesBack(e,t){if(e<=t)return e;for(;e>t;)if(!y(this.src.charCodeAt(
+--e)))return e+1;return e}skipChars(e,t){for(let n=this.src.length;e<n&&this.src.charCodeAt(e)===t;e++);return e}skipCharsBack(e,t,n){
+if(e<=n)return e;for(;e>n;)if(t!==this.src.charCodeAt(--e))return e+1;return e}getLines(e,t,n,i){if(e>=t)return"";let r=new Array(
+t-e);for(let s=0,o=e;o<t;o++,s++){let u=0,c=this.bMarks[o],a=c,d;for(o+1<t||i?d=this.eMarks[o]+1:d=this.eMarks[o];a<d&&u<
+n;){let f=this.src.charCodeAt(a);if(y(f))f===9?u+=4-(u+this.bsCount[o])%4:u++;else if(a-c<this.tShift[o])u++;else break;
+a++}u>n?r[s]=new Array(u-n+1).join(" ")+this.src.slice(a,d):r[s]=this.src.slice(a,d)}return r.join("")}},Ir=65536;function je(e,t){
+let n=e.bMarks[t]+e.tShift[t],i=e.eMarks[t];return e.src.slice(n,i)}l(je,"getLine");function vt(e){let t=[],n=e.length,i=0,
+r=e.charCodeAt(i),s=!1,o=0,u="";for(;i<n;)r===124&&(s?(u+=e.substring(o,i-1),o=i):(t.push(u+e.substring(o,i)),u="",o=i+1)),
+s=r===92,i++,r=e.charCodeAt(i);return t.push(u+e.substring(o)),t}l(vt,"escapedSplit");function Sr(e,t,n,i){if(t+2>n)return!1;
+let r=t+1;if(e.sCount[r]<e.blkIndent||e.sCount[r]-e.blkIndent>=4)return!1;let s=e.bMarks[r]+e.tShift[r];if(s>=e.eMarks[r])
+return!1;let o=e.src.charCodeAt(s++);if(o!==124&&o!==45&&o!==58||s>=e.eMarks[r])return!1;let u=e.src.charCodeAt(s++);if(u!==
+124&&u!==45&&u!==58&&!y(u)||o===45&&y(u))return!1;for(;s<e.eMarks[r];){let _=e.src.charCodeAt(s);if(_!==124&&_!==45&&_!==
+58&&!y(_))return!1;s++}let c=je(e,t+1),a=c.split("|"),d=[];for(let _=0;_<a.length;_++){let x=a[_].trim();if(!x){if(_===0||
+_===a.length-1)continue;return!1}if(!/^:?-+:?$/.test(x))return!1;x.charCodeAt(x.length-1)===58?d.push(x.charCodeAt(0)===
+58?"center":"right"):x.charCodeAt(0)===58?d.push("left"):d.push("")}if(c=je(e,t).trim(),c.indexOf("|")===-1||e.sCount[t]-
+e.blkIndent>=4)return!1;a=vt(c),a.length&&a[0]===""&&a.shift(),a.length&&a[a.length-1]===""&&a.pop();let f=a.length;if(f===
+0||f!==d.length)return!1;if(i)return!0;let m=e.parentType;e.parentType="table";let p=e.md.block.ruler.getRules("blockquo\
+te"),h=e.push("table_open","table",1),v=[t,0];h.map=v;let g=e.push("thead_open","thead",1);g.map=[t,t+1];let b=e.push("t\
+r_open","tr",1);b.map=[t,t+1];for(let _=0;_<a.length;_++){let x=e.push("th_open","th",1);d[_]&&(x.attrs=[["style",`text-\
+align:${d[_]}`]]);let D=e.push("inline","",0);D.content=a[_].trim(),D.children=[],e.push("th_close","th",-1)}e.push("tr_\
+close","tr",-1),e.push("thead_close","thead",-1);let C,k=0;for(r=t+2;r<n&&!(e.sCount[r]<e.blkIndent);r++){let _=!1;for(let D=0,
+A=p.length;D<A;D++)if(p[D](e,r,n,!0)){_=!0;break}if(_||(c=je(e,r).trim(),!c)||e.sCount[r]-e.blkIndent>=4||(a=vt(c),a.length&&
+a[0]===""&&a.shift(),a.length&&a[a.length-1]===""&&a.pop(),k+=f-a.length,k>Ir))break;if(r===t+2){let D=e.push("tbody_ope\
+n","tbody",1);D.map=C=[t+2,0]}let x=e.push("tr_open","tr",1);x.map=[r,r+1];for(let D=0;D<f;D++){let A=e.push("td_open","\
+td",1);d[D]&&(A.attrs=[["style",`text-align:${d[D]}`]]);let B=e.push("inline","",0);B.content=a[D]?a[D].trim():"",B.children=
+[],e.push("td_close","td",-1)}e.push("tr_close","tr",-1)}return C&&(e.push("tbody_close","tbody",-1),C[1]=r),e.push("tab\
+le_close","table",-1),v[1]=r,e.parentType=m,e.line=r,!0}l(Sr,"table");function zr(e,t,n){if(e.sCount[t]-e.blkIndent<4)return!1;
+let i=t+1,r=i;for(;i<n;){if(e.isEmpty(i)){i++;continue}if(e.sCount[i]-e.blkIndent>=4){i++,r=i;continue}break}e.line=r;let s=e.
+push("code_block","code",0);return s.content=e.getLines(t,r,4+e.blkIndent,!1)+`
+`,s.map=[t,e.line],!0}l(zr,"code");function Mr(e,t,n,i){let r=e.bMarks[t]+e.tShift[t],s=e.eMarks[t];if(e.sCount[t]-e.blkIndent>=
+4||r+3>s)return!1;let o=e.src.charCodeAt(r);if(o!==126&&o!==96)return!1;let u=r;r=e.skipChars(r,o);let c=r-u;if(c<3)return!1;
+let a=e.src.slice(u,r),d=e.src.slice(r,s);if(o===96&&d.indexOf(String.fromCharCode(o))>=0)return!1;if(i)return!0;let f=t,
+m=!1;for(;f++,!(f>=n||(r=u=e.bMarks[f]+e.tShift[f],s=e.eMarks[f],r<s&&e.sCount[f]<e.blkIndent));)if(e.src.charCodeAt(r)===
+o&&!(e.sCount[f]-e.blkIndent>=4)&&(r=e.skipChars(r,o),!(r-u<c)&&(r=e.skipSpaces(r),!(r<s)))){m=!0;break}c=e.sCount[t],e.
+line=f+(m?1:0);let p=e.push("fence","code",0);return p.info=d,p.content=e.getLines(t+1,f,c,!0),p.markup=a,p.map=[t,e.line],
+!0}l(Mr,"fence");function jr(e,t,n,i){let r=e.bMarks[t]+e.tShift[t],s=e.eMarks[t],o=e.lineMax;if(e.sCount[t]-e.blkIndent>=
+4||e.src.charCodeAt(r)!==62)return!1;if(i)return!0;let u=[],c=[],a=[],d=[],f=e.md.block.ruler.getRules("blockquote"),m=e.
+parentType;e.parentType="blockquote";let p=!1,h;for(h=t;h<n;h++){let k=e.sCount[h]<e.blkIndent;if(r=e.bMarks[h]+e.tShift[h],
+s=e.eMarks[h],r>=s)break;if(e.src.charCodeAt(r++)===62&&!k){let x=e.sCount[h]+1,D,A;e.src.charCodeAt(r)===32?(r++,x++,A=
+!1,D=!0):e.src.charCodeAt(r)===9?(D=!0,(e.bsCount[h]+x)%4===3?(r++,x++,A=!1):A=!0):D=!1;let B=x;for(u.push(e.bMarks[h]),
+e.bMarks[h]=r;r<s;){let E=e.src.charCodeAt(r);if(y(E))E===9?B+=4-(B+e.bsCount[h]+(A?1:0))%4:B++;else break;r++}p=r>=s,c.
+push(e.bsCount[h]),e.bsCount[h]=e.sCount[h]+1+(D?1:0),a.push(e.sCount[h]),e.sCount[h]=B-x,d.push(e.tShift[h]),e.tShift[h]=
+r-e.bMarks[h];continue}if(p)break;let _=!1;for(let x=0,D=f.length;x<D;x++)if(f[x](e,h,n,!0)){_=!0;break}if(_){e.lineMax=
+h,e.blkIndent!==0&&(u.push(e.bMarks[h]),c.push(e.bsCount[h]),d.push(e.tShift[h]),a.push(e.sCount[h]),e.sCount[h]-=e.blkIndent);
+break}u.push(e.bMarks[h]),c.push(e.bsCount[h]),d.push(e.tShift[h]),a.push(e.sCount[h]),e.sCount[h]=-1}let v=e.blkIndent;
+e.blkIndent=0;let g=e.push("blockquote_open","blockquote",1);g.markup=">";let b=[t,0];g.map=b,e.md.block.tokenize(e,t,h);
+let C=e.push("blockquote_close","blockquote",-1);C.markup=">",e.lineMax=o,e.parentType=m,b[1]=e.line;for(let k=0;k<d.length;k++)
+e.bMarks[k+t]=u[k],e.tShift[k+t]=d[k],e.sCount[k+t]=a[k],e.bsCount[k+t]=c[k];return e.blkIndent=v,!0}l(jr,"blockquote");
+function Lr(e,t,n,i){let r=e.eMarks[t];if(e.sCount[t]-e.blkIndent>=4)return!1;let s=e.bMarks[t]+e.tShift[t],o=e.src.charCodeAt(
+s++);if(o!==42&&o!==45&&o!==95)return!1;let u=1;for(;s<r;){let a=e.src.charCodeAt(s++);if(a!==o&&!y(a))return!1;a===o&&u++}
+if(u<3)return!1;if(i)return!0;e.line=t+1;let c=e.push("hr","hr",0);return c.map=[t,e.line],c.markup=Array(u+1).join(String.
+fromCharCode(o)),!0}l(Lr,"hr");function At(e,t){let n=e.eMarks[t],i=e.bMarks[t]+e.tShift[t],r=e.src.charCodeAt(i++);return r!==
+42&&r!==45&&r!==43||i<n&&!y(e.src.charCodeAt(i))?-1:i}l(At,"skipBulletListMarker");function wt(e,t){let n=e.bMarks[t]+e.
+tShift[t],i=e.eMarks[t],r=n;if(r+1>=i)return-1;let s=e.src.charCodeAt(r++);if(s<48||s>57)return-1;for(;;){if(r>=i)return-1;
+if(s=e.src.charCodeAt(r++),s>=48&&s<=57){if(r-n>=10)return-1;continue}if(s===41||s===46)break;return-1}return r<i&&(s=e.
+src.charCodeAt(r),!y(s))?-1:r}l(wt,"skipOrderedListMarker");function Jr(e,t){let n=e.level+2;for(let i=t+2,r=e.tokens.length-
+2;i<r;i++)e.tokens[i].level===n&&e.tokens[i].type==="paragraph_open"&&(e.tokens[i+2].hidden=!0,e.tokens[i].hidden=!0,i+=
+2)}l(Jr,"markTightParagraphs");function Nr(e,t,n,i){let r,s,o,u,c=t,a=!0;if(e.sCount[c]-e.blkIndent>=4||e.listIndent>=0&&
+e.sCount[c]-e.listIndent>=4&&e.sCount[c]<e.blkIndent)return!1;let d=!1;i&&e.parentType==="paragraph"&&e.sCount[c]>=e.blkIndent&&
+(d=!0);let f,m,p;if((p=wt(e,c))>=0){if(f=!0,o=e.bMarks[c]+e.tShift[c],m=Number(e.src.slice(o,p-1)),d&&m!==1)return!1}else if((p=
+At(e,c))>=0)f=!1;else return!1;if(d&&e.skipSpaces(p)>=e.eMarks[c])return!1;if(i)return!0;let h=e.src.charCodeAt(p-1),v=e.
+tokens.length;f?(u=e.push("ordered_list_open","ol",1),m!==1&&(u.attrs=[["start",m]])):u=e.push("bullet_list_open","ul",1);
+let g=[c,0];u.map=g,u.markup=String.fromCharCode(h);let b=!1,C=e.md.block.ruler.getRules("list"),k=e.parentType;for(e.parentType=
+"list";c<n;){s=p,r=e.eMarks[c];let _=e.sCount[c]+p-(e.bMarks[c]+e.tShift[c]),x=_;for(;s<r;){let W=e.src.charCodeAt(s);if(W===
+9)x+=4-(x+e.bsCount[c])%4;else if(W===32)x++;else break;s++}let D=s,A;D>=r?A=1:A=x-_,A>4&&(A=1);let B=_+A;u=e.push("list\
+_item_open","li",1),u.markup=String.fromCharCode(h);let E=[c,0];u.map=E,f&&(u.info=e.src.slice(o,p-1));let I=e.tight,F=e.
+tShift[c],S=e.sCount[c],Z=e.listIndent;if(e.listIndent=e.blkIndent,e.blkIndent=B,e.tight=!0,e.tShift[c]=D-e.bMarks[c],e.
+sCount[c]=x,D>=r&&e.isEmpty(c+1)?e.line=Math.min(e.line+2,n):e.md.block.tokenize(e,c,n),(!e.tight||b)&&(a=!1),b=e.line-c>
+1&&e.isEmpty(e.line-1),e.blkIndent=e.listIndent,e.listIndent=Z,e.tShift[c]=F,e.sCount[c]=S,e.tight=I,u=e.push("list_item\
+_close","li",-1),u.markup=String.fromCharCode(h),c=e.line,E[1]=c,c>=n||e.sCount[c]<e.blkIndent||e.sCount[c]-e.blkIndent>=
+4)break;let q=!1;for(let W=0,Yt=C.length;W<Yt;W++)if(C[W](e,c,n,!0)){q=!0;break}if(q)break;if(f){if(p=wt(e,c),p<0)break;
+o=e.bMarks[c]+e.tShift[c]}else if(p=At(e,c),p<0)break;if(h!==e.src.charCodeAt(p-1))break}return f?u=e.push("ordered_list\
+_close","ol",-1):u=e.push("bullet_list_close","ul",-1),u.markup=String.fromCharCode(h),g[1]=c,e.line=c,e.parentType=k,a&&
+Jr(e,v),!0}l(Nr,"list");var Le=999;function Pr(e){let t=e.length;for(let n=0;n<e.length-1;n++){let i=e.charCodeAt(n);if(i<
+55296||i>56319)continue;let r=e.charCodeAt(n+1);r>=56320&&r<=57343&&(t--,n++)}return t}l(Pr,"countCodePoints");function oe(e,t){
+return Math.min(e.eMarks[t]+1,e.src.length)}l(oe,"lineEnd");function xe(e,t){let n=e.lineMax;if(t>=n||e.isEmpty(t))return-1;
+let i=!1;if(e.sCount[t]-e.blkIndent>3&&(i=!0),e.sCount[t]<0&&(i=!0),!i){let r=e.md.block.ruler.getRules("reference"),s=e.
+parentType;e.parentType="reference";let o=!1;for(let u=0,c=r.length;u<c;u++)if(r[u](e,t,n,!0)){o=!0;break}if(e.parentType=
+s,o)return-1}return e.bMarks[t]+e.tShift[t]}l(xe,"getNextLinePos");function Or(e,t,n,i){let r=e.src,s=e.bMarks[t]+e.tShift[t],
+o=t+1;if(e.sCount[t]-e.blkIndent>=4||r.charCodeAt(s)!==91)return!1;let u=oe(e,t),c="",a=-1,d=++s;for(;s<u;){if(c.length+
+s-d>Le*2)return!1;let D=r.charCodeAt(s);if(D===91)return!1;if(D===93){a=s;break}if(D===92&&(D=r.charCodeAt(++s)),D===10&&
+s<u){let A=xe(e,o);if(A<0)return!1;c+=r.slice(d,u),s=d=A,u=oe(e,o++);continue}s++}if(a<0||r.charCodeAt(a+1)!==58||(c+=r.
+slice(d,a),c.length>Le&&Pr(c)>Le))return!1;for(s=a+2;s<u;){let D=r.charCodeAt(s);if(D===10){let A=xe(e,o);if(A<0)break;s=
+A,u=oe(e,o++)}else if(y(D))s++;else break}let f=e.md.helpers.parseLinkDestination(r,s,u);if(!f.ok)return!1;let m=e.md.normalizeLink(
+f.str);if(!e.md.validateLink(m))return!1;s=f.pos;let p=s,h=u,v=o;for(;s<u;){let D=r.charCodeAt(s);if(D===10){let A=xe(e,
+o);if(A<0)break;s=A,u=oe(e,o++)}else if(y(D))s++;else break}let g=s,b=e.md.helpers.parseLinkTitle(r,s,u);for(;b.can_continue;){
+let D=xe(e,o);if(D<0)break;s=D,u=oe(e,o++),b=e.md.helpers.parseLinkTitle(r,s,u,b)}let C;for(g!==p&&b.ok?(C=b.str,s=b.pos):
+(C="",s=p,u=h,o=v);s<u&&y(r.charCodeAt(s));)s++;if(s<u&&r.charCodeAt(s)!==10&&C)for(C="",s=p,u=h,o=v;s<u&&y(r.charCodeAt(
+s));)s++;if(s<u&&r.charCodeAt(s)!==10)return!1;let k=Ce(c);if(!k)return!1;if(i)return!0;typeof e.env.references>"u"&&(e.
+env.references={}),typeof e.env.references[k]>"u"&&(e.env.references[k]={title:C,href:m});let _=e.push("reference_defini\
+tion","",0);_.map=[t,o],_.hidden=!0;let x=Object.create(null);return x.label=k,_.meta=x,e.line=o,!0}l(Or,"reference");var Ur=[
+"address","article","aside","base","basefont","blockquote","body","caption","center","col","colgroup","dd","details","di\
+alog","dir","div","dl","dt","fieldset","figcaption","figure","footer","form","frame","frameset","h1","h2","h3","h4","h5",
+"h6","head","header","hr","html","iframe","legend","li","link","main","menu","menuitem","nav","noframes","ol","optgroup",
+"option","p","param","search","section","summary","table","tbody","td","tfoot","th","thead","title","tr","track","ul"],Pt=`\
+<[A-Za-z][A-Za-z0-9\\-]*(?:\\s+[a-zA-Z_:][a-zA-Z0-9:._-]*(?:\\s*=\\s*(?:[^"'=<>\`\\x00-\\x20]+|'[^']*'|"[^"]*"))?)*\\s*\\/?>`,
+Ot="<\\/[A-Za-z][A-Za-z0-9\\-]*\\s*>";new RegExp(`^(?:${Pt}|${Ot}|<!---?>|<!--(?:[^-]|-[^-]|--[^>])*-->|<[?][\\s\\S]*?[?]>\
+|<![A-Za-z][^>]*>|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>)`);var Ut=new RegExp(`^(?:${Pt}|${Ot})`),Q=[[/^<(script|pre|style|textarea)(?=(\s|>|$))/i,
+/<\/(script|pre|style|textarea)>/i,!0],[/^<!--/,/-->/,!0],[/^<\?/,/\?>/,!0],[/^<![A-Za-z]/,/>/,!0],[/^<!\[CDATA\[/,/\]\]>/,
+!0],[new RegExp(`^</?(${Ur.join("|")})(?=(\\s|/?>|$))`,"i"),/^$/,!0],[new RegExp(`${Ut.source}\\s*$`),/^$/,!1]];function Wr(e,t,n,i){
+let r=e.bMarks[t]+e.tShift[t],s=e.eMarks[t];if(e.sCount[t]-e.blkIndent>=4||!e.md.options.html||e.src.charCodeAt(r)!==60)
+return!1;let o=e.src.slice(r,s),u=0;for(;u<Q.length&&!Q[u][0].test(o);u++);if(u===Q.length)return!1;if(i)return Q[u][2];
+let c=t+1,a=Q[u][1].test("");if(!Q[u][1].test(o)){for(;c<n&&!(e.sCount[c]<e.blkIndent&&(a||!e.isEmpty(c)));c++)if(r=e.bMarks[c]+
+e.tShift[c],s=e.eMarks[c],o=e.src.slice(r,s),Q[u][1].test(o)){o.length!==0&&c++;break}}e.line=c;let d=e.push("html_block",
+"",0);return d.map=[t,c],d.content=e.getLines(t,c,e.blkIndent,!0),!0}l(Wr,"html_block");function qr(e,t,n,i){let r=e.bMarks[t]+
+e.tShift[t],s=e.eMarks[t];if(e.sCount[t]-e.blkIndent>=4)return!1;let o=e.src.charCodeAt(r);if(o!==35||r>=s)return!1;let u=1;
+for(o=e.src.charCodeAt(++r);o===35&&r<s&&u<=6;)u++,o=e.src.charCodeAt(++r);if(u>6||r<s&&!y(o))return!1;if(i)return!0;s=e.
+skipSpacesBack(s,r);let c=e.skipCharsBack(s,35,r);c>r&&y(e.src.charCodeAt(c-1))&&(s=c),e.line=t+1;let a=e.push("heading_\
+open",`h${u}`,1);a.markup="########".slice(0,u),a.map=[t,e.line];let d=e.push("inline","",0);d.content=De(e.src.slice(r,
+s)),d.map=[t,e.line],d.children=[];let f=e.push("heading_close",`h${u}`,-1);return f.markup="########".slice(0,u),!0}l(qr,
+"heading");function Zr(e,t,n){let i=e.md.block.ruler.getRules("paragraph");if(e.sCount[t]-e.blkIndent>=4)return!1;let r=e.
+parentType;e.parentType="paragraph";let s=0,o,u=t+1;for(;u<n&&!e.isEmpty(u);u++){if(e.sCount[u]-e.blkIndent>3)continue;if(e.
+sCount[u]>=e.blkIndent){let p=e.bMarks[u]+e.tShift[u],h=e.eMarks[u];if(p<h&&(o=e.src.charCodeAt(p),(o===45||o===61)&&(p=
+e.skipChars(p,o),p=e.skipSpaces(p),p>=h))){s=o===61?1:2;break}}if(e.sCount[u]<0)continue;let m=!1;for(let p=0,h=i.length;p<
+h;p++)if(i[p](e,u,n,!0)){m=!0;break}if(m)break}if(!s)return e.parentType=r,!1;let c=De(e.getLines(t,u,e.blkIndent,!1));e.
+line=u+1;let a=e.push("heading_open",`h${s}`,1);a.markup=String.fromCharCode(o),a.map=[t,e.line];let d=e.push("inline","",
+0);d.content=c,d.map=[t,e.line-1],d.children=[];let f=e.push("heading_close",`h${s}`,-1);return f.markup=String.fromCharCode(
+o),e.parentType=r,!0}l(Zr,"lheading");function $r(e,t,n){let i=e.md.block.ruler.getRules("paragraph"),r=e.parentType,s=t+
+1;for(e.parentType="paragraph";s<n&&!e.isEmpty(s);s++){if(e.sCount[s]-e.blkIndent>3||e.sCount[s]<0)continue;let a=!1;for(let d=0,
+f=i.length;d<f;d++)if(i[d](e,s,n,!0)){a=!0;break}if(a)break}let o=De(e.getLines(t,s,e.blkIndent,!1));e.line=s;let u=e.push(
+"paragraph_open","p",1);u.map=[t,e.line];let c=e.push("inline","",0);return c.content=o,c.map=[t,e.line],c.children=[],e.
+push("paragraph_close","p",-1),e.parentType=r,!0}l($r,"paragraph");var be=[["table",Sr,["paragraph","reference"]],["code",
+zr],["fence",Mr,["paragraph","reference","blockquote","list"]],["blockquote",jr,["paragraph","reference","blockquote","l\
+ist"]],["hr",Lr,["paragraph","reference","blockquote","list"]],["list",Nr,["paragraph","reference","blockquote"]],["refe\
+rence",Or],["html_block",Wr,["paragraph","reference","blockquote"]],["heading",qr,["paragraph","reference","blockquote"]],
+["lheading",Zr],["paragraph",$r]],Wt=class{static{l(this,"ParserBlock")}constructor(){R(this,"ruler",new fe),R(this,"Sta\
+te",Nt);for(let e=0;e<be.length;e++)this.ruler.push(be[e][0],be[e][1],{alt:(be[e][2]||[]).slice()})}tokenize(e,t,n){let i=this.
+ruler.getRules(""),r=i.length,s=e.md.options.maxNesting,o=t,u=!1;for(;o<n&&(e.line=o=e.skipEmptyLines(o),!(o>=n||e.sCount[o]<
+e.blkIndent));){if(e.level>=s){e.line=n;break}let c=e.line,a=!1;for(let d=0;d<r;d++)if(a=i[d](e,o,n,!1),a){if(c>=e.line)
+throw new Error("block rule didn't increment state.line");break}if(!a)throw new Error("none of the block rules matched");
+e.tight=!u,e.isEmpty(e.line-1)&&(u=!0),o=e.line,o<n&&e.isEmpty(o)&&(u=!0,o++,e.line=o)}}parse(e,t,n,i){if(!e)return;let r=new this.
+State(e,t,n,i);this.tokenize(r,r.line,r.lineMax)}},qt=class{static{l(this,"StateInline")}constructor(e,t,n,i){R(this,"po\
+s",0),R(this,"level",0),R(this,"pending",""),R(this,"pendingLevel",0),R(this,"cache",{}),R(this,"backticks",{}),R(this,"\
+backticksScanned",!1),R(this,"skipHtmlSpecial",!1),R(this,"linkLevel",0),R(this,"delimiters",[]),R(this,"_prev_delimiter\
+s",[]),R(this,"Token",ee),this.src=e,this.env=n,this.md=t,this.tokens=i,this.tokens_meta=Array(i.length),this.posMax=this.
+src.length}pushPending(){let e=new ee("text","",0);return e.content=this.pending,e.level=this.pendingLevel,this.tokens.push(
+e),this.pending="",e}push(e,t,n){this.pending&&this.pushPending();let i=new ee(e,t,n),r;return n<0&&(this.level--,this.delimiters=
+this._prev_delimiters.pop()),i.level=this.level,n>0&&(this.level++,this._prev_delimiters.push(this.delimiters),this.delimiters=
+[],r={delimiters:this.delimiters}),this.pendingLevel=this.level,this.tokens.push(i),this.tokens_meta.push(r),i}scanDelims(e,t){
+let n=this.posMax,i=this.src.charCodeAt(e),r;if(e===0)r=32;else if(e===1)r=this.src.charCodeAt(0),(r&63488)===55296&&(r=
+65533);else if(r=this.src.charCodeAt(e-1),(r&64512)===56320){let h=this.src.charCodeAt(e-2);r=(h&64512)===55296?65536+(h-
+55296<<10)+(r-56320):65533}else(r&64512)===55296&&(r=65533);let s=e;for(;s<n&&this.src.charCodeAt(s)===i;)s++;let o=s-e,
+u=s<n?this.src.charCodeAt(s):32;if((u&64512)===55296){let h=this.src.charCodeAt(s+1);u=(h&64512)===56320?65536+(u-55296<<
+10)+(h-56320):65533}else(u&64512)===56320&&(u=65533);let c=le(r)||ae(r),a=le(u)||ae(u),d=ce(r),f=ce(u),m=!f&&(!a||d||c),
+p=!d&&(!c||f||a);return{can_open:m&&(t||!p||c),can_close:p&&(t||!m||a),length:o}}};function Xr(e){switch(e){case 10:case 33:case 35:case 36:case 37:case 38:case 42:case 43:case 45:case 58:case 60:case 61:case 62:case 64:case 91:case 92:case 93:case 94:case 95:case 96:case 123:case 125:case 126:
+return!0;default:return!1}}l(Xr,"isTerminatorChar");function Hr(e,t){let n=e.pos;for(;n<e.posMax&&!Xr(e.src.charCodeAt(n));)
+n++;return n===e.pos?!1:(t||(e.pending+=e.src.slice(e.pos,n)),e.pos=n,!0)}l(Hr,"text");function Yr(e){return e>=65&&e<=90||
+e>=97&&e<=122}l(Yr,"isAsciiAlpha");function Gr(e){return e>=65&&e<=90||e>=97&&e<=122||e>=48&&e<=57||e===43||e===45||e===
+46}l(Gr,"isSchemeChar");function Kr(e,t){if(!e.md.options.linkify||e.linkLevel>0)return!1;let n=e.pos,i=e.posMax;if(n+3>
+i||e.src.charCodeAt(n)!==58||e.src.charCodeAt(n+1)!==47||e.src.charCodeAt(n+2)!==47)return!1;let r=n-Math.min(10,e.pending.
+length,n),s=n;for(;s>r&&Gr(e.src.charCodeAt(s-1));)s--;if(s===n||!Yr(e.src.charCodeAt(s)))return!1;let o=n-s,u=e.md.linkify.
+matchAtStart(e.src.slice(s));if(!u)return!1;let c=u.url;if(c.length<=o)return!1;let a=c.length;for(;a>0&&c.charCodeAt(a-
+1)===42;)a--;a!==c.length&&(c=c.slice(0,a));let d=e.md.normalizeLink(c);if(!e.md.validateLink(d))return!1;if(!t){e.pending=
+e.pending.slice(0,-o);let f=e.push("link_open","a",1);f.attrs=[["href",d]],f.markup="linkify",f.info="auto";let m=e.push(
+"text","",0);m.content=e.md.normalizeLinkText(c);let p=e.push("link_close","a",-1);p.markup="linkify",p.info="auto"}return e.
+pos+=c.length-o,!0}l(Kr,"linkify");function Vr(e,t){let n=e.pos;if(e.src.charCodeAt(n)!==10)return!1;let i=e.pending.length-
+1,r=e.posMax;if(!t)if(i>=0&&e.pending.charCodeAt(i)===32)if(i>=1&&e.pending.charCodeAt(i-1)===32){let s=i-1;for(;s>=1&&e.
+pending.charCodeAt(s-1)===32;)s--;e.pending=e.pending.slice(0,s),e.push("hardbreak","br",0)}else e.pending=e.pending.slice(
+0,-1),e.push("softbreak","br",0);else e.push("softbreak","br",0);for(n++;n<r&&y(e.src.charCodeAt(n));)n++;return e.pos=n,
+!0}l(Vr,"newline");var Ue=[];for(let e=0;e<256;e++)Ue.push(0);"\\!\"#$%&'()*+,./:;<=>?@[]^_`{|}~-".split("").forEach(function(e){
+Ue[e.charCodeAt(0)]=1});function Qr(e,t){let n=e.pos,i=e.posMax;if(e.src.charCodeAt(n)!==92||(n++,n>=i))return!1;let r=e.
+src.charCodeAt(n);if(r===10){for(t||e.push("hardbreak","br",0),n++;n<i&&(r=e.src.charCodeAt(n),!!y(r));)n++;return e.pos=
+n,!0}if(r===32){if(!t){let u=e.push("text_special","",0);u.content="\\",u.markup="\\",u.info="escape"}return e.pos=n,!0}
+let s=e.src[n];if(r>=55296&&r<=56319&&n+1<i){let u=e.src.charCodeAt(n+1);u>=56320&&u<=57343&&(s+=e.src[n+1],n++)}let o="\
+\\"+s;if(!t){let u=e.push("text_special","",0);r<256&&Ue[r]!==0?u.content=s:u.content=o,u.markup=o,u.info="escape"}return e.
+pos=n+1,!0}l(Qr,"escape");function ei(e){let t={},n=0;for(;(n=e.indexOf("`",n))!==-1;){let i=n;for(;e.charCodeAt(++n)===
+96;);t[n-i]=i}return t}l(ei,"buildLastRuns");function ti(e,t){var n;let i=e.pos;if(e.src.charCodeAt(i)!==96)return!1;let r=e.
+posMax,s=i+1;for(;s<r&&e.src.charCodeAt(s)===96;)s++;let o=e.src.slice(i,s),u=o.length;if(e.backticksScanned||(e.backticks=
+ei(e.src),e.backticksScanned=!0),((n=e.backticks[u])!==null&&n!==void 0?n:-1)>=s){let c=s,a;for(;(a=e.src.indexOf("`",c))!==
+-1&&a<r;){for(c=a+1;e.src.charCodeAt(c)===96;)c++;if(c>r)break;if(c-a===u){if(!t){let d=e.push("code_inline","code",0);d.
+markup=o;let f=e.src.slice(s,a).replace(/\n/g," ");f.startsWith(" ")&&f.endsWith(" ")&&/[^ ]/.test(f)&&(f=f.slice(1,-1)),
+d.content=f}return e.pos=c,!0}}}return t||(e.pending+=o),e.pos=s,!0}l(ti,"backtick");function ni(e,t){let n=e.pos,i=e.src.
+charCodeAt(n);if(t||i!==126)return!1;let r=e.scanDelims(e.pos,!0),s=r.length,o=String.fromCharCode(i);if(s<2)return!1;let u;
+s%2&&(u=e.push("text","",0),u.content=o,s--);for(let c=0;c<s;c+=2)u=e.push("text","",0),u.content=o+o,e.delimiters.push(
+{marker:i,length:0,token:e.tokens.length-1,end:-1,open:r.can_open,close:r.can_close});return e.pos+=r.length,!0}l(ni,"st\
+rikethrough_tokenize");function Et(e,t){let n,i=[],r=t.length;for(let s=0;s<r;s++){let o=t[s];if(o.marker!==126||o.end===
+-1)continue;let u=t[o.end];n=e.tokens[o.token],n.type="s_open",n.tag="s",n.nesting=1,n.markup="~~",n.content="",n=e.tokens[u.
+token],n.type="s_close",n.tag="s",n.nesting=-1,n.markup="~~",n.content="",e.tokens[u.token-1].type==="text"&&e.tokens[u.
+token-1].content==="~"&&i.push(u.token-1)}for(;i.length;){let s=i.pop(),o=s+1;for(;o<e.tokens.length&&e.tokens[o].type===
+"s_close";)o++;o--,s!==o&&(n=e.tokens[o],e.tokens[o]=e.tokens[s],e.tokens[s]=n)}}l(Et,"postProcess$1");function ri(e){let t=e.
+tokens_meta,n=e.tokens_meta.length;Et(e,e.delimiters);for(let r=0;r<n;r++){var i;let s=(i=t[r])===null||i===void 0?void 0:
+i.delimiters;s&&Et(e,s)}}l(ri,"strikethrough_postProcess");var Zt={tokenize:ni,postProcess:ri};function ii(e,t){let n=e.
+pos,i=e.src.charCodeAt(n);if(t||i!==95&&i!==42)return!1;let r=e.scanDelims(e.pos,i===42);for(let s=0;s<r.length;s++){let o=e.
+push("text","",0);o.content=String.fromCharCode(i),e.delimiters.push({marker:i,length:r.length,token:e.tokens.length-1,end:-1,
+open:r.can_open,close:r.can_close})}return e.pos+=r.length,!0}l(ii,"emphasis_tokenize");function Ft(e,t){let n=t.length;
+for(let i=n-1;i>=0;i--){let r=t[i];if(r.marker!==95&&r.marker!==42||r.end===-1)continue;let s=t[r.end],o=i>0&&t[i-1].end===
+r.end+1&&t[i-1].marker===r.marker&&t[i-1].token===r.token-1&&t[r.end+1].token===s.token+1,u=String.fromCharCode(r.marker),
+c=e.tokens[r.token];c.type=o?"strong_open":"em_open",c.tag=o?"strong":"em",c.nesting=1,c.markup=o?u+u:u,c.content="";let a=e.
+tokens[s.token];a.type=o?"strong_close":"em_close",a.tag=o?"strong":"em",a.nesting=-1,a.markup=o?u+u:u,a.content="",o&&(e.
+tokens[t[i-1].token].content="",e.tokens[t[r.end+1].token].content="",i--)}}l(Ft,"postProcess");function si(e){let t=e.tokens_meta,
+n=e.tokens_meta.length;Ft(e,e.delimiters);for(let r=0;r<n;r++){var i;let s=(i=t[r])===null||i===void 0?void 0:i.delimiters;
+s&&Ft(e,s)}}l(si,"emphasis_post_process");var $t={tokenize:ii,postProcess:si};function oi(e,t){let n,i,r,s,o="",u="",c=e.
+pos,a=!0;if(e.src.charCodeAt(e.pos)!==91)return!1;let d=e.pos,f=e.posMax,m=e.pos+1,p=e.md.helpers.parseLinkLabel(e,e.pos,
+!0);if(p<0)return!1;let h=p+1;if(h<f&&e.src.charCodeAt(h)===40){for(a=!1,h++;h<f&&(n=e.src.charCodeAt(h),!(!y(n)&&n!==10));h++)
+;if(h>=f)return!1;if(c=h,r=e.md.helpers.parseLinkDestination(e.src,h,e.posMax),r.ok){for(o=e.md.normalizeLink(r.str),e.md.
+validateLink(o)?h=r.pos:o="",c=h;h<f&&(n=e.src.charCodeAt(h),!(!y(n)&&n!==10));h++);if(r=e.md.helpers.parseLinkTitle(e.src,
+h,e.posMax),h<f&&c!==h&&r.ok)for(u=r.str,h=r.pos;h<f&&(n=e.src.charCodeAt(h),!(!y(n)&&n!==10));h++);}(h>=f||e.src.charCodeAt(
+h)!==41)&&(a=!0),h++}if(a){if(typeof e.env.references>"u")return!1;if(h<f&&e.src.charCodeAt(h)===91?(c=h+1,h=e.md.helpers.
+parseLinkLabel(e,h),h>=0?i=e.src.slice(c,h++):h=p+1):h=p+1,i||(i=e.src.slice(m,p)),i=Ce(i),s=e.env.references[i],!s)return e.
+pos=d,!1;o=s.href,u=s.title}if(!t){e.pos=m,e.posMax=p;let v=e.push("link_open","a",1),g=[["href",o]];if(v.attrs=g,u&&g.push(
+["title",u]),i){let b=Object.create(null);b.label=i,v.meta=b}e.linkLevel++,e.md.inline.tokenize(e),e.linkLevel--,e.push(
+"link_close","a",-1)}return e.pos=h,e.posMax=f,!0}l(oi,"link");function ui(e,t){let n,i,r,s,o,u,c,a,d="",f=e.pos,m=e.posMax;
+if(e.src.charCodeAt(e.pos)!==33||e.src.charCodeAt(e.pos+1)!==91)return!1;let p=e.pos+2,h=e.md.helpers.parseLinkLabel(e,e.
+pos+1,!1);if(h<0)return!1;if(s=h+1,s<m&&e.src.charCodeAt(s)===40){for(s++;s<m&&(n=e.src.charCodeAt(s),!(!y(n)&&n!==10));s++)
+;if(s>=m)return!1;for(a=s,u=e.md.helpers.parseLinkDestination(e.src,s,e.posMax),u.ok&&(d=e.md.normalizeLink(u.str),e.md.
+validateLink(d)?s=u.pos:d=""),a=s;s<m&&(n=e.src.charCodeAt(s),!(!y(n)&&n!==10));s++);if(u=e.md.helpers.parseLinkTitle(e.
+src,s,e.posMax),s<m&&a!==s&&u.ok)for(c=u.str,s=u.pos;s<m&&(n=e.src.charCodeAt(s),!(!y(n)&&n!==10));s++);else c="";if(s>=
+m||e.src.charCodeAt(s)!==41)return e.pos=f,!1;s++}else{if(typeof e.env.references>"u")return!1;if(s<m&&e.src.charCodeAt(
+s)===91?(a=s+1,s=e.md.helpers.parseLinkLabel(e,s),s>=0?r=e.src.slice(a,s++):s=h+1):s=h+1,r||(r=e.src.slice(p,h)),r=Ce(r),
+o=e.env.references[r],!o)return e.pos=f,!1;d=o.href,c=o.title}if(!t){i=e.src.slice(p,h);let v=[];e.md.inline.parse(i,e.md,
+e.env,v);let g=e.push("image","img",0),b=[["src",d],["alt",""]];if(g.attrs=b,g.children=v,g.content=i,c&&b.push(["title",
+c]),r){let C=Object.create(null);C.label=r,g.meta=C}}return e.pos=s,e.posMax=m,!0}l(ui,"image");var ci=/^([a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*)$/,
+ai=/^([a-zA-Z][a-zA-Z0-9+.-]{1,31}):([^<>\x00-\x20]*)$/;function li(e,t){let n=e.pos;if(e.src.charCodeAt(n)!==60)return!1;
+let i=e.pos,r=e.posMax;for(;;){if(++n>=r)return!1;let o=e.src.charCodeAt(n);if(o===60)return!1;if(o===62)break}let s=e.src.
+slice(i+1,n);if(ai.test(s)){let o=e.md.normalizeLink(s);if(!e.md.validateLink(o))return!1;if(!t){let u=e.push("link_open",
+"a",1);u.attrs=[["href",o]],u.markup="autolink",u.info="auto";let c=e.push("text","",0);c.content=e.md.normalizeLinkText(
+s);let a=e.push("link_close","a",-1);a.markup="autolink",a.info="auto"}return e.pos+=s.length+2,!0}if(ci.test(s)){let o=e.
+md.normalizeLink(`mailto:${s}`);if(!e.md.validateLink(o))return!1;if(!t){let u=e.push("link_open","a",1);u.attrs=[["href",
+o]],u.markup="autolink",u.info="auto";let c=e.push("text","",0);c.content=e.md.normalizeLinkText(s);let a=e.push("link_c\
+lose","a",-1);a.markup="autolink",a.info="auto"}return e.pos+=s.length+2,!0}return!1}l(li,"autolink");function hi(e){return/^<a[>\s]/i.
+test(e)}l(hi,"isLinkOpen");function fi(e){return/^<\/a\s*>/i.test(e)}l(fi,"isLinkClose");function Xt(e){let t=e|32;return t>=
+97&&t<=122}l(Xt,"isLetter");function di(e,t){let n=e.src,i,r;if(n.startsWith("<!--",t)){if(n.startsWith(">",t+4))return t+
+5;if(n.startsWith("->",t+4))return t+6;i=t+4,r="-->"}else if(n.startsWith("<![CDATA[",t))i=t+9,r="]]>";else if(n.charCodeAt(
+t+1)===63)i=t+2,r="?>";else if(Xt(n.charCodeAt(t+2)))i=t+3,r=">";else return-1;if(e.skipHtmlSpecial)return-1;let s=n.indexOf(
+r,i);return s<0?(e.skipHtmlSpecial=!0,-1):s+r.length}l(di,"scanSpecial");function pi(e,t){if(!e.md.options.html)return!1;
+let n=e.posMax,i=e.pos;if(e.src.charCodeAt(i)!==60||i+2>=n)return!1;let r,s=e.src.charCodeAt(i+1);if(s===33||s===63)r=di(
+e,i);else if(s===47||Xt(s)){let o=e.src.slice(i).match(Ut);r=o?i+o[0].length:-1}else return!1;if(r<0)return!1;if(!t){let o=e.
+push("html_inline","",0);o.content=e.src.slice(i,r),hi(o.content)&&e.linkLevel++,fi(o.content)&&e.linkLevel--}return e.pos=
+r,!0}l(pi,"html_inline");var mi=/^&#((?:x[a-f0-9]{1,6}|[0-9]{1,7}));/i,_i=/^&([a-z][a-z0-9]{1,31});/i;function gi(e,t){let n=e.
+pos,i=e.posMax;if(e.src.charCodeAt(n)!==38||n+1>=i)return!1;if(e.src.charCodeAt(n+1)===35){let r=e.src.slice(n).match(mi);
+if(r){if(!t){let s=r[1][0].toLowerCase()==="x"?parseInt(r[1].slice(1),16):parseInt(r[1],10),o=e.push("text_special","",0);
+o.content=Oe(s)?ue(s):ue(65533),o.markup=r[0],o.info="entity"}return e.pos+=r[0].length,!0}}else{let r=e.src.slice(n).match(
+_i);if(r){let s=ke(r[0]);if(s!==r[0]){if(!t){let o=e.push("text_special","",0);o.content=s,o.markup=r[0],o.info="entity"}
+return e.pos+=r[0].length,!0}}}return!1}l(gi,"entity");function yt(e){let t={},n=e.length;if(!n)return;let i=0,r=-2,s=[];
+for(let o=0;o<n;o++){let u=e[o];if(s.push(0),(e[i].marker!==u.marker||r!==u.token-1)&&(i=o),r=u.token,u.length=u.length||
+0,!u.close)continue;t.hasOwnProperty(u.marker)||(t[u.marker]=[-1,-1,-1,-1,-1,-1]);let c=t[u.marker][(u.open?3:0)+u.length%
+3],a=i-s[i]-1,d=a;for(;a>c;a-=s[a]+1){let f=e[a];if(f.marker===u.marker&&f.open&&f.end<0){let m=!1;if((f.close||u.open)&&
+(f.length+u.length)%3===0&&(f.length%3!==0||u.length%3!==0)&&(m=!0),!m){let p=a>0&&!e[a-1].open?s[a-1]+1:0;s[o]=o-a+p,s[a]=
+p,u.open=!1,f.end=o,f.close=!1,d=-1,r=-2;break}}}d!==-1&&(t[u.marker][(u.open?3:0)+(u.length||0)%3]=d)}}l(yt,"processDel\
+imiters");function ki(e){let t=e.tokens_meta,n=e.tokens_meta.length;yt(e.delimiters);for(let r=0;r<n;r++){var i;let s=(i=
+t[r])===null||i===void 0?void 0:i.delimiters;s&&yt(s)}}l(ki,"link_pairs");function Ri(e){let t,n,i=0,r=e.tokens,s=e.tokens.
+length;for(t=n=0;t<s;t++)r[t].nesting<0&&i--,r[t].level=i,r[t].nesting>0&&i++,r[t].type==="text"&&t+1<s&&r[t+1].type==="\
+text"?r[t+1].content=r[t].content+r[t+1].content:(t!==n&&(r[n]=r[t]),n++);t!==n&&(r.length=n)}l(Ri,"fragments_join");var Je=[
+["text",Hr],["linkify",Kr],["newline",Vr],["escape",Qr],["backticks",ti],["strikethrough",Zt.tokenize],["emphasis",$t.tokenize],
+["link",oi],["image",ui],["autolink",li],["html_inline",pi],["entity",gi]],Ne=[["balance_pairs",ki],["strikethrough",Zt.
+postProcess],["emphasis",$t.postProcess],["fragments_join",Ri]],Ht=class{static{l(this,"ParserInline")}constructor(){R(this,
+"ruler",new fe),R(this,"ruler2",new fe),R(this,"State",qt);for(let e=0;e<Je.length;e++)this.ruler.push(Je[e][0],Je[e][1]);
+for(let e=0;e<Ne.length;e++)this.ruler2.push(Ne[e][0],Ne[e][1])}skipToken(e){let t=e.pos,n=this.ruler.getRules(""),i=n.length,
+r=e.md.options.maxNesting,s=e.cache;if(typeof s[t]<"u"){e.pos=s[t];return}let o=!1;if(e.level<r){for(let u=0;u<i;u++)if(e.
+level++,o=n[u](e,!0),e.level--,o){if(t>=e.pos)throw new Error("inline rule didn't increment state.pos");break}}else e.pos=
+e.posMax;o||e.pos++,s[t]=e.pos}tokenize(e){let t=this.ruler.getRules(""),n=t.length,i=e.posMax,r=e.md.options.maxNesting;
+for(;e.pos<i;){let s=e.pos,o=!1;if(e.level<r){for(let u=0;u<n;u++)if(o=t[u](e,!1),o){if(s>=e.pos)throw new Error("inline\
+ rule didn't increment state.pos");break}}if(o){if(e.pos>=i)break;continue}e.pending+=e.src[e.pos++]}e.pending&&e.pushPending()}parse(e,t,n,i){
+let r=new this.State(e,t,n,i);this.tokenize(r);let s=this.ruler2.getRules(""),o=s.length;for(let u=0;u<o;u++)s[u](r)}},xi={
+default:{options:{html:!1,xhtmlOut:!1,breaks:!1,langPrefix:"language-",linkify:!1,typographer:!1,quotes:"“”‘’",highlight:null,
 maxNesting:100},components:{core:{},block:{},inline:{}}},zero:{options:{html:!1,xhtmlOut:!1,breaks:!1,langPrefix:"langua\
 ge-",linkify:!1,typographer:!1,quotes:"“”‘’",highlight:null,maxNesting:20},components:{core:{rules:["normalize",
 "block","strip_references","inline","text_join"]},block:{rules:["paragraph"]},inline:{rules:["text"],rules2:["balance_pa\
@@ -1067,39 +781,27 @@ irs","fragments_join"]}}},commonmark:{options:{html:!0,xhtmlOut:!0,breaks:!1,lan
 quotes:"“”‘’",highlight:null,maxNesting:20},components:{core:{rules:["normalize","block","strip_references","inl\
 ine","text_join"]},block:{rules:["blockquote","code","fence","heading","hr","html_block","lheading","list","reference","\
 paragraph"]},inline:{rules:["autolink","backticks","emphasis","entity","escape","html_inline","image","link","newline","\
-text"],rules2:["balance_pairs","emphasis","fragments_join"]}}}},BAD_PROTO_RE=/^(vbscript|javascript|file|data):/,GOOD_DATA_RE=/^data:image\/(gif|png|jpeg|webp);/,
-RECODE_HOSTNAME_FOR=["http:","https:","mailto:"],MarkdownIt=class{validateLink(url){const str=url.trim().toLowerCase();return BAD_PROTO_RE.
-test(str)?GOOD_DATA_RE.test(str):!0}normalizeLink(url){const parsed=parse_default(url,!0);if(parsed.hostname&&(!parsed.protocol||
-RECODE_HOSTNAME_FOR.indexOf(parsed.protocol)>=0))try{parsed.hostname=import_punycode.default.toASCII(parsed.hostname)}catch{}
-return parsed.auth&&(parsed.auth=encode_default(parsed.auth)),parsed.hostname&&(parsed.hostname=encode_default(parsed.hostname)),
-parsed.pathname&&(parsed.pathname=encode_default(parsed.pathname)),parsed.search&&(parsed.search=encode_default(parsed.search)),
-parsed.hash&&(parsed.hash=encode_default(parsed.hash)),format(parsed)}normalizeLinkText(url){const parsed=parse_default(
-url,!0);if(parsed.hostname&&(!parsed.protocol||RECODE_HOSTNAME_FOR.indexOf(parsed.protocol)>=0))try{parsed.hostname=import_punycode.
-default.toUnicode(parsed.hostname)}catch{}return decode_default(format(parsed),decode_default.defaultChars+"%")}constructor(...args){
-_defineProperty(this,"inline",new ParserInline),_defineProperty(this,"block",new ParserBlock),_defineProperty(this,"core",
-new ParserCore),_defineProperty(this,"renderer",new Renderer),_defineProperty(this,"linkify",new LinkifyIt),_defineProperty(
-this,"utils",utils_exports),_defineProperty(this,"helpers",Object.assign({},helpers_exports));const[presetNameOrOptions,
-options]=args;typeof presetNameOrOptions=="string"?(this.configure(presetNameOrOptions),options&&this.set(options)):(this.
-configure("default"),this.set(presetNameOrOptions||{}))}set(options){return Object.assign(this.options,options),this}configure(presets){
-let p;if(typeof presets=="string"){const presetName=presets;if(p=config[presetName],!p)throw new Error(`Wrong 'markdown-\
-it' preset "${presetName}", check name`)}else p=presets;if(!p)throw new Error("Wrong `markdown-it` preset, can't be empt\
-y");p.options&&(this.options={...p.options});const components=p.components;if(components){var _components$inline;["core",
-"block","inline"].forEach(name=>{var _components$name;const rules=(_components$name=components[name])===null||_components$name===
-void 0?void 0:_components$name.rules;rules&&this[name].ruler.enableOnly(rules)});const rules2=(_components$inline=components.
-inline)===null||_components$inline===void 0?void 0:_components$inline.rules2;rules2&&this.inline.ruler2.enableOnly(rules2)}
-return this}enable(list2,ignoreInvalid=!1){let result=[];Array.isArray(list2)||(list2=[list2]),["core","block","inline"].
-forEach(chain=>{result=result.concat(this[chain].ruler.enable(list2,!0))}),result=result.concat(this.inline.ruler2.enable(
-list2,!0));const missed=list2.filter(name=>result.indexOf(name)<0);if(missed.length&&!ignoreInvalid)throw new Error(`Mar\
-kdownIt. Failed to enable unknown rule(s): ${missed}`);return this}disable(list2,ignoreInvalid=!1){let result=[];Array.isArray(
-list2)||(list2=[list2]),["core","block","inline"].forEach(chain=>{result=result.concat(this[chain].ruler.disable(list2,!0))}),
-result=result.concat(this.inline.ruler2.disable(list2,!0));const missed=list2.filter(name=>result.indexOf(name)<0);if(missed.
-length&&!ignoreInvalid)throw new Error(`MarkdownIt. Failed to disable unknown rule(s): ${missed}`);return this}use(plugin,...params){
-return plugin.apply(plugin,[this,...params]),this}parse(src,env){if(typeof src!="string")throw new Error("Input data sho\
-uld be a String");const state=new this.core.State(src,this,env);return this.core.process(state),state.tokens}render(src,env={}){
-return this.renderer.render(this.parse(src,env),this.options,env)}parseInline(src,env){const state=new this.core.State(src,
-this,env);return state.inlineMode=!0,this.core.process(state),state.tokens}renderInline(src,env={}){return this.renderer.
-render(this.parseInline(src,env),this.options,env)}};_defineProperty(MarkdownIt,"Token",Token),_defineProperty(MarkdownIt,
-"Ruler",Ruler),_defineProperty(MarkdownIt,"Renderer",Renderer),_defineProperty(MarkdownIt,"ParserCore",ParserCore),_defineProperty(
-MarkdownIt,"StateCore",StateCore),_defineProperty(MarkdownIt,"ParserBlock",ParserBlock),_defineProperty(MarkdownIt,"Stat\
-eBlock",StateBlock),_defineProperty(MarkdownIt,"ParserInline",ParserInline),_defineProperty(MarkdownIt,"StateInline",StateInline);
-var MarkdownItCallable=callable(MarkdownIt);export{MarkdownItCallable as default};
+text"],rules2:["balance_pairs","emphasis","fragments_join"]}}}},bi=/^(vbscript|javascript|file|data):/,Ci=/^data:image\/(gif|png|jpeg|webp);/,
+Bt=["http:","https:","mailto:"],Y=class{static{l(this,"MarkdownIt")}validateLink(e){let t=e.trim().toLowerCase();return bi.
+test(t)?Ci.test(t):!0}normalizeLink(e){let t=ie(e,!0);if(t.hostname&&(!t.protocol||Bt.indexOf(t.protocol)>=0))try{t.hostname=
+Pe.default.toASCII(t.hostname)}catch{}return t.auth&&(t.auth=G(t.auth)),t.hostname&&(t.hostname=G(t.hostname)),t.pathname&&
+(t.pathname=G(t.pathname)),t.search&&(t.search=G(t.search)),t.hash&&(t.hash=G(t.hash)),te(t)}normalizeLinkText(e){let t=ie(
+e,!0);if(t.hostname&&(!t.protocol||Bt.indexOf(t.protocol)>=0))try{t.hostname=Pe.default.toUnicode(t.hostname)}catch{}return re(
+te(t),re.defaultChars+"%")}constructor(...e){R(this,"inline",new Ht),R(this,"block",new Wt),R(this,"core",new Jt),R(this,
+"renderer",new Mt),R(this,"linkify",new lt),R(this,"utils",qn),R(this,"helpers",Object.assign({},or));let[t,n]=e;typeof t==
+"string"?(this.configure(t),n&&this.set(n)):(this.configure("default"),this.set(t||{}))}set(e){return Object.assign(this.
+options,e),this}configure(e){let t;if(typeof e=="string"){let r=e;if(t=xi[r],!t)throw new Error(`Wrong 'markdown-it' pre\
+set "${r}", check name`)}else t=e;if(!t)throw new Error("Wrong `markdown-it` preset, can't be empty");t.options&&(this.options=
+{...t.options});let n=t.components;if(n){var i;["core","block","inline"].forEach(s=>{var o;let u=(o=n[s])===null||o===void 0?
+void 0:o.rules;u&&this[s].ruler.enableOnly(u)});let r=(i=n.inline)===null||i===void 0?void 0:i.rules2;r&&this.inline.ruler2.
+enableOnly(r)}return this}enable(e,t=!1){let n=[];Array.isArray(e)||(e=[e]),["core","block","inline"].forEach(r=>{n=n.concat(
+this[r].ruler.enable(e,!0))}),n=n.concat(this.inline.ruler2.enable(e,!0));let i=e.filter(r=>n.indexOf(r)<0);if(i.length&&
+!t)throw new Error(`MarkdownIt. Failed to enable unknown rule(s): ${i}`);return this}disable(e,t=!1){let n=[];Array.isArray(
+e)||(e=[e]),["core","block","inline"].forEach(r=>{n=n.concat(this[r].ruler.disable(e,!0))}),n=n.concat(this.inline.ruler2.
+disable(e,!0));let i=e.filter(r=>n.indexOf(r)<0);if(i.length&&!t)throw new Error(`MarkdownIt. Failed to disable unknown \
+rule(s): ${i}`);return this}use(e,...t){return e.apply(e,[this,...t]),this}parse(e,t){if(typeof e!="string")throw new Error(
+"Input data should be a String");let n=new this.core.State(e,this,t);return this.core.process(n),n.tokens}render(e,t={}){
+return this.renderer.render(this.parse(e,t),this.options,t)}parseInline(e,t){let n=new this.core.State(e,this,t);return n.
+inlineMode=!0,this.core.process(n),n.tokens}renderInline(e,t={}){return this.renderer.render(this.parseInline(e,t),this.
+options,t)}};R(Y,"Token",ee);R(Y,"Ruler",fe);R(Y,"Renderer",Mt);R(Y,"ParserCore",Jt);R(Y,"StateCore",jt);R(Y,"ParserBloc\
+k",Wt);R(Y,"StateBlock",Nt);R(Y,"ParserInline",Ht);R(Y,"StateInline",qt);var Di=It(Y);export{Di as default};

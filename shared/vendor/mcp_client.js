@@ -5,4048 +5,1904 @@
 //   eventsource-parser@3.1.1 (MIT)
 //   pkce-challenge@5.0.1 (MIT)
 // @ts-self-types="./mcp_client.d.ts"
-var __getOwnPropNames=Object.getOwnPropertyNames,__esm=(fn,res,err)=>function(){if(err)throw err[0];try{return fn&&(res=
-(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}};import{clearTimeout,setTimeout}from"node:timers";
-var init_node_globals=__esm({"node_globals.js"(){}});init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals();
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames2=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__commonJSMin=(cb,mod)=>()=>(mod||
-cb((mod={exports:{}}).exports,mod),mod.exports),__exportAll=(all,symbols)=>{let target={};for(var name in all)__defProp(
-target,name,{get:all[name],enumerable:!0});return symbols&&__defProp(target,Symbol.toStringTag,{value:"Module"}),target},
-__copyProps=(to,from,except,desc)=>{if(from&&typeof from=="object"||typeof from=="function")for(var keys=__getOwnPropNames2(
-from),i=0,n=keys.length,key;i<n;i++)key=keys[i],!__hasOwnProp.call(to,key)&&key!==except&&__defProp(to,key,{get:(k=>from[k]).
-bind(null,key),enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
-enumerable:!0}):target,mod));init_node_globals();var DRAFT_2020_12_URIS=new Set(["https://json-schema.org/draft/2020-12/\
-schema","http://json-schema.org/draft/2020-12/schema"]),DRAFT_2019_09_URIS=new Set(["https://json-schema.org/draft/2019-\
-09/schema","http://json-schema.org/draft/2019-09/schema"]),DRAFT_07_URIS=new Set(["https://json-schema.org/draft-07/sche\
-ma","http://json-schema.org/draft-07/schema"]),DRAFT_06_URIS=new Set(["https://json-schema.org/draft-06/schema","http://\
-json-schema.org/draft-06/schema"]);function declares2019Dialect($schema){return typeof $schema=="string"&&DRAFT_2019_09_URIS.
-has($schema.replace(/#$/,""))}function declaredDialect(schema,remedy){if(!("$schema"in schema)||typeof schema.$schema!="\
-string")return"2020-12";const declared=schema.$schema.replace(/#$/,"");if(DRAFT_2020_12_URIS.has(declared))return"2020-1\
-2";if(DRAFT_2019_09_URIS.has(declared))return"2019-09";if(DRAFT_07_URIS.has(declared)||DRAFT_06_URIS.has(declared))return"\
-draft-7";throw new Error(`JSON Schema declares an unsupported dialect ("$schema": "${schema.$schema.slice(0,200)}"). The\
- default validator supports JSON Schema 2020-12, 2019-09, draft-07, and draft-06; ${remedy}`)}init_node_globals(),init_node_globals();
-import*as z from"./zod.js";var LATEST_PROTOCOL_VERSION="2025-11-25",SUPPORTED_PROTOCOL_VERSIONS=[LATEST_PROTOCOL_VERSION,
-"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],RELATED_TASK_META_KEY="io.modelcontextprotocol/related-task",PROTOCOL_VERSION_META_KEY="\
-io.modelcontextprotocol/protocolVersion",CLIENT_INFO_META_KEY="io.modelcontextprotocol/clientInfo",SERVER_INFO_META_KEY="\
-io.modelcontextprotocol/serverInfo",CLIENT_CAPABILITIES_META_KEY="io.modelcontextprotocol/clientCapabilities",SUBSCRIPTION_ID_META_KEY="\
-io.modelcontextprotocol/subscriptionId",LOG_LEVEL_META_KEY="io.modelcontextprotocol/logLevel",JSONRPC_VERSION="2.0",JSONValueSchema=z.
-lazy(()=>z.union([z.string(),z.number(),z.boolean(),z.null(),z.record(z.string(),JSONValueSchema),z.array(JSONValueSchema)])),
-JSONObjectSchema=z.record(z.string(),JSONValueSchema),JSONArraySchema=z.array(JSONValueSchema),ProgressTokenSchema=z.union(
-[z.string(),z.number().int()]),CursorSchema=z.string(),TaskMetadataSchema=z.object({ttl:z.number().optional()}),RelatedTaskMetadataSchema=z.
-object({taskId:z.string()}),RequestMetaSchema=z.looseObject({progressToken:ProgressTokenSchema.optional(),[RELATED_TASK_META_KEY]:RelatedTaskMetadataSchema.
-optional()}),BaseRequestParamsSchema=z.object({_meta:RequestMetaSchema.optional()}),TaskAugmentedRequestParamsSchema=BaseRequestParamsSchema.
-extend({task:TaskMetadataSchema.optional()}),RequestSchema=z.object({method:z.string(),params:BaseRequestParamsSchema.loose().
-optional()}),NotificationsParamsSchema=z.object({_meta:RequestMetaSchema.optional()}),NotificationSchema=z.object({method:z.
-string(),params:NotificationsParamsSchema.loose().optional()}),ResultMetaObjectSchema=z.looseObject({get[SERVER_INFO_META_KEY](){
-return ImplementationSchema.optional().catch(void 0)}}),ResultSchema=z.looseObject({_meta:ResultMetaObjectSchema.optional()}),
-RequestIdSchema=z.union([z.string(),z.number().int()]),JSONRPCRequestSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),
-id:RequestIdSchema,...RequestSchema.shape}).strict(),JSONRPCNotificationSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),
-...NotificationSchema.shape}).strict(),JSONRPCResultResponseSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),id:RequestIdSchema,
-result:ResultSchema}).strict(),JSONRPCErrorResponseSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),id:RequestIdSchema.
-optional(),error:z.object({code:z.number().int(),message:z.string(),data:z.unknown().optional()})}).strict(),JSONRPCMessageSchema=z.
-union([JSONRPCRequestSchema,JSONRPCNotificationSchema,JSONRPCResultResponseSchema,JSONRPCErrorResponseSchema]),JSONRPCResponseSchema=z.
-union([JSONRPCResultResponseSchema,JSONRPCErrorResponseSchema]),EmptyResultSchema=ResultSchema.strict(),CancelledNotificationParamsSchema=NotificationsParamsSchema.
-extend({requestId:RequestIdSchema.optional(),reason:z.string().optional()}),CancelledNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/cancelled"),params:CancelledNotificationParamsSchema}),IconSchema=z.object({src:z.
-string(),mimeType:z.string().optional(),sizes:z.array(z.string()).optional(),theme:z.enum(["light","dark"]).optional()}),
-IconsSchema=z.object({icons:z.array(IconSchema).optional()}),BaseMetadataSchema=z.object({name:z.string(),title:z.string().
-optional()}),ImplementationSchema=BaseMetadataSchema.extend({...BaseMetadataSchema.shape,...IconsSchema.shape,version:z.
-string(),websiteUrl:z.string().optional(),description:z.string().optional()}),FormElicitationCapabilitySchema=z.intersection(
-z.object({applyDefaults:z.boolean().optional()}),JSONObjectSchema),ElicitationCapabilitySchema=z.preprocess(value=>value&&
-typeof value=="object"&&!Array.isArray(value)&&Object.keys(value).length===0?{form:{}}:value,z.intersection(z.object({form:FormElicitationCapabilitySchema.
-optional(),url:JSONObjectSchema.optional()}),JSONObjectSchema.optional())),ClientTasksCapabilitySchema=z.looseObject({list:JSONObjectSchema.
-optional(),cancel:JSONObjectSchema.optional(),requests:z.looseObject({sampling:z.looseObject({createMessage:JSONObjectSchema.
-optional()}).optional(),elicitation:z.looseObject({create:JSONObjectSchema.optional()}).optional()}).optional()}),ServerTasksCapabilitySchema=z.
-looseObject({list:JSONObjectSchema.optional(),cancel:JSONObjectSchema.optional(),requests:z.looseObject({tools:z.looseObject(
-{call:JSONObjectSchema.optional()}).optional()}).optional()}),ClientCapabilitiesSchema=z.object({experimental:z.record(z.
-string(),JSONObjectSchema).optional(),sampling:z.object({context:JSONObjectSchema.optional(),tools:JSONObjectSchema.optional()}).
-optional(),elicitation:ElicitationCapabilitySchema.optional(),roots:z.object({listChanged:z.boolean().optional()}).optional(),
-tasks:ClientTasksCapabilitySchema.optional(),extensions:z.record(z.string(),JSONObjectSchema).optional()}),InitializeRequestParamsSchema=BaseRequestParamsSchema.
-extend({protocolVersion:z.string(),capabilities:ClientCapabilitiesSchema,clientInfo:ImplementationSchema}),InitializeRequestSchema=RequestSchema.
-extend({method:z.literal("initialize"),params:InitializeRequestParamsSchema}),ServerCapabilitiesSchema=z.object({experimental:z.
-record(z.string(),JSONObjectSchema).optional(),logging:JSONObjectSchema.optional(),completions:JSONObjectSchema.optional(),
-prompts:z.object({listChanged:z.boolean().optional()}).optional(),resources:z.object({subscribe:z.boolean().optional(),listChanged:z.
-boolean().optional()}).optional(),tools:z.object({listChanged:z.boolean().optional()}).optional(),tasks:ServerTasksCapabilitySchema.
-optional(),extensions:z.record(z.string(),JSONObjectSchema).optional()}),InitializeResultSchema=ResultSchema.extend({protocolVersion:z.
-string(),capabilities:ServerCapabilitiesSchema,serverInfo:ImplementationSchema,instructions:z.string().optional()}),InitializedNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/initialized"),params:NotificationsParamsSchema.optional()}),DiscoverRequestSchema=RequestSchema.
-extend({method:z.literal("server/discover"),params:BaseRequestParamsSchema.optional()}),DiscoverResultSchema=ResultSchema.
-extend({supportedVersions:z.array(z.string()),capabilities:ServerCapabilitiesSchema,instructions:z.string().optional()}),
-PingRequestSchema=RequestSchema.extend({method:z.literal("ping"),params:BaseRequestParamsSchema.optional()}),ProgressSchema=z.
-object({progress:z.number(),total:z.optional(z.number()),message:z.optional(z.string())}),ProgressNotificationParamsSchema=z.
-object({...NotificationsParamsSchema.shape,...ProgressSchema.shape,progressToken:ProgressTokenSchema}),ProgressNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/progress"),params:ProgressNotificationParamsSchema}),PaginatedRequestParamsSchema=BaseRequestParamsSchema.
-extend({cursor:CursorSchema.optional()}),PaginatedRequestSchema=RequestSchema.extend({params:PaginatedRequestParamsSchema.
-optional()}),PaginatedResultSchema=ResultSchema.extend({nextCursor:CursorSchema.optional()}),ResourceContentsSchema=z.object(
-{uri:z.string(),mimeType:z.optional(z.string()),_meta:z.record(z.string(),z.unknown()).optional()}),TextResourceContentsSchema=ResourceContentsSchema.
-extend({text:z.string()}),Base64Schema=z.string().refine(val=>{try{return atob(val),!0}catch{return!1}},{message:"Invali\
-d Base64 string"}),BlobResourceContentsSchema=ResourceContentsSchema.extend({blob:Base64Schema}),RoleSchema=z.enum(["use\
-r","assistant"]),AnnotationsSchema=z.object({audience:z.array(RoleSchema).optional(),priority:z.number().min(0).max(1).optional(),
-lastModified:z.iso.datetime({offset:!0}).optional()}),ResourceSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.
-shape,uri:z.string(),description:z.optional(z.string()),mimeType:z.optional(z.string()),size:z.optional(z.number()),annotations:AnnotationsSchema.
-optional(),_meta:z.optional(z.looseObject({}))}),ResourceTemplateSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.
-shape,uriTemplate:z.string(),description:z.optional(z.string()),mimeType:z.optional(z.string()),annotations:AnnotationsSchema.
-optional(),_meta:z.optional(z.looseObject({}))}),ListResourcesRequestSchema=PaginatedRequestSchema.extend({method:z.literal(
-"resources/list")}),ListResourcesResultSchema=PaginatedResultSchema.extend({resources:z.array(ResourceSchema)}),ListResourceTemplatesRequestSchema=PaginatedRequestSchema.
-extend({method:z.literal("resources/templates/list")}),ListResourceTemplatesResultSchema=PaginatedResultSchema.extend({resourceTemplates:z.
-array(ResourceTemplateSchema)}),ResourceRequestParamsSchema=BaseRequestParamsSchema.extend({uri:z.string()}),ReadResourceRequestParamsSchema=ResourceRequestParamsSchema,
-ReadResourceRequestSchema=RequestSchema.extend({method:z.literal("resources/read"),params:ReadResourceRequestParamsSchema}),
-ReadResourceResultSchema=ResultSchema.extend({contents:z.array(z.union([TextResourceContentsSchema,BlobResourceContentsSchema]))}),
-ResourceListChangedNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/resources/list_changed"),
-params:NotificationsParamsSchema.optional()}),SubscribeRequestParamsSchema=ResourceRequestParamsSchema,SubscribeRequestSchema=RequestSchema.
-extend({method:z.literal("resources/subscribe"),params:SubscribeRequestParamsSchema}),UnsubscribeRequestParamsSchema=ResourceRequestParamsSchema,
-UnsubscribeRequestSchema=RequestSchema.extend({method:z.literal("resources/unsubscribe"),params:UnsubscribeRequestParamsSchema}),
-SubscriptionFilterSchema=z.object({toolsListChanged:z.boolean().optional(),promptsListChanged:z.boolean().optional(),resourcesListChanged:z.
-boolean().optional(),resourceSubscriptions:z.array(z.string()).optional()}),SubscriptionsListenRequestParamsSchema=BaseRequestParamsSchema.
-extend({notifications:SubscriptionFilterSchema}),SubscriptionsListenRequestSchema=RequestSchema.extend({method:z.literal(
-"subscriptions/listen"),params:SubscriptionsListenRequestParamsSchema}),SubscriptionsAcknowledgedNotificationParamsSchema=NotificationsParamsSchema.
-extend({notifications:SubscriptionFilterSchema}),SubscriptionsAcknowledgedNotificationSchema=NotificationSchema.extend({
-method:z.literal("notifications/subscriptions/acknowledged"),params:SubscriptionsAcknowledgedNotificationParamsSchema}),
-SubscriptionsListenResultMetaSchema=ResultMetaObjectSchema.extend({[SUBSCRIPTION_ID_META_KEY]:RequestIdSchema}),SubscriptionsListenResultSchema=ResultSchema.
-extend({_meta:SubscriptionsListenResultMetaSchema}),ResourceUpdatedNotificationParamsSchema=NotificationsParamsSchema.extend(
-{uri:z.string()}),ResourceUpdatedNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/resources\
-/updated"),params:ResourceUpdatedNotificationParamsSchema}),PromptArgumentSchema=z.object({name:z.string(),description:z.
-optional(z.string()),required:z.optional(z.boolean())}),PromptSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.
-shape,description:z.optional(z.string()),arguments:z.optional(z.array(PromptArgumentSchema)),_meta:z.optional(z.looseObject(
-{}))}),ListPromptsRequestSchema=PaginatedRequestSchema.extend({method:z.literal("prompts/list")}),ListPromptsResultSchema=PaginatedResultSchema.
-extend({prompts:z.array(PromptSchema)}),GetPromptRequestParamsSchema=BaseRequestParamsSchema.extend({name:z.string(),arguments:z.
-record(z.string(),z.string()).optional()}),GetPromptRequestSchema=RequestSchema.extend({method:z.literal("prompts/get"),
-params:GetPromptRequestParamsSchema}),TextContentSchema=z.object({type:z.literal("text"),text:z.string(),annotations:AnnotationsSchema.
-optional(),_meta:z.record(z.string(),z.unknown()).optional()}),ImageContentSchema=z.object({type:z.literal("image"),data:Base64Schema,
-mimeType:z.string(),annotations:AnnotationsSchema.optional(),_meta:z.record(z.string(),z.unknown()).optional()}),AudioContentSchema=z.
-object({type:z.literal("audio"),data:Base64Schema,mimeType:z.string(),annotations:AnnotationsSchema.optional(),_meta:z.record(
-z.string(),z.unknown()).optional()}),ToolUseContentSchema=z.object({type:z.literal("tool_use"),name:z.string(),id:z.string(),
-input:z.record(z.string(),z.unknown()),_meta:z.record(z.string(),z.unknown()).optional()}),EmbeddedResourceSchema=z.object(
-{type:z.literal("resource"),resource:z.union([TextResourceContentsSchema,BlobResourceContentsSchema]),annotations:AnnotationsSchema.
-optional(),_meta:z.record(z.string(),z.unknown()).optional()}),ResourceLinkSchema=ResourceSchema.extend({type:z.literal(
-"resource_link")}),ContentBlockSchema=z.union([TextContentSchema,ImageContentSchema,AudioContentSchema,ResourceLinkSchema,
-EmbeddedResourceSchema]),PromptMessageSchema=z.object({role:RoleSchema,content:ContentBlockSchema}),GetPromptResultSchema=ResultSchema.
-extend({description:z.string().optional(),messages:z.array(PromptMessageSchema)}),PromptListChangedNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/prompts/list_changed"),params:NotificationsParamsSchema.optional()}),ToolAnnotationsSchema=z.
-object({title:z.string().optional(),readOnlyHint:z.boolean().optional(),destructiveHint:z.boolean().optional(),idempotentHint:z.
-boolean().optional(),openWorldHint:z.boolean().optional()}),ToolExecutionSchema=z.object({taskSupport:z.enum(["required",
-"optional","forbidden"]).optional()}),ToolSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.shape,description:z.
-string().optional(),inputSchema:z.object({type:z.literal("object"),properties:z.record(z.string(),JSONValueSchema).optional(),
-required:z.array(z.string()).optional()}).catchall(z.unknown()),outputSchema:z.looseObject({$schema:z.string().optional()}).
-optional(),annotations:ToolAnnotationsSchema.optional(),execution:ToolExecutionSchema.optional(),_meta:z.record(z.string(),
-z.unknown()).optional()}),ListToolsRequestSchema=PaginatedRequestSchema.extend({method:z.literal("tools/list")}),ListToolsResultSchema=PaginatedResultSchema.
-extend({tools:z.array(ToolSchema)}),CallToolResultSchema=ResultSchema.extend({content:z.array(ContentBlockSchema).default(
-[]),structuredContent:z.unknown().optional(),isError:z.boolean().optional()}),CompatibilityCallToolResultSchema=CallToolResultSchema.
-or(ResultSchema.extend({toolResult:z.unknown()})),CallToolRequestParamsSchema=TaskAugmentedRequestParamsSchema.extend({name:z.
-string(),arguments:z.record(z.string(),z.unknown()).optional()}),CallToolRequestSchema=RequestSchema.extend({method:z.literal(
-"tools/call"),params:CallToolRequestParamsSchema}),ToolListChangedNotificationSchema=NotificationSchema.extend({method:z.
-literal("notifications/tools/list_changed"),params:NotificationsParamsSchema.optional()}),ListChangedOptionsBaseSchema=z.
-object({autoRefresh:z.boolean().default(!0),debounceMs:z.number().int().nonnegative().default(300)}),LoggingLevelSchema=z.
-enum(["debug","info","notice","warning","error","critical","alert","emergency"]),SetLevelRequestParamsSchema=BaseRequestParamsSchema.
-extend({level:LoggingLevelSchema}),SetLevelRequestSchema=RequestSchema.extend({method:z.literal("logging/setLevel"),params:SetLevelRequestParamsSchema}),
-LoggingMessageNotificationParamsSchema=NotificationsParamsSchema.extend({level:LoggingLevelSchema,logger:z.string().optional(),
-data:z.unknown()}),LoggingMessageNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/message"),
-params:LoggingMessageNotificationParamsSchema}),ModelHintSchema=z.object({name:z.string().optional()}),ModelPreferencesSchema=z.
-object({hints:z.array(ModelHintSchema).optional(),costPriority:z.number().min(0).max(1).optional(),speedPriority:z.number().
-min(0).max(1).optional(),intelligencePriority:z.number().min(0).max(1).optional()}),ToolChoiceSchema=z.object({mode:z.enum(
-["auto","required","none"]).optional()}),ToolResultContentSchema=z.object({type:z.literal("tool_result"),toolUseId:z.string().
-describe("The unique identifier for the corresponding tool call."),content:z.array(ContentBlockSchema),structuredContent:z.
-unknown().optional(),isError:z.boolean().optional(),_meta:z.record(z.string(),z.unknown()).optional()}),SamplingContentSchema=z.
-discriminatedUnion("type",[TextContentSchema,ImageContentSchema,AudioContentSchema]),SamplingMessageContentBlockSchema=z.
-discriminatedUnion("type",[TextContentSchema,ImageContentSchema,AudioContentSchema,ToolUseContentSchema,ToolResultContentSchema]),
-SamplingMessageSchema=z.object({role:RoleSchema,content:z.union([SamplingMessageContentBlockSchema,z.array(SamplingMessageContentBlockSchema)]),
-_meta:z.record(z.string(),z.unknown()).optional()}),CreateMessageRequestParamsSchema=TaskAugmentedRequestParamsSchema.extend(
-{messages:z.array(SamplingMessageSchema),modelPreferences:ModelPreferencesSchema.optional(),systemPrompt:z.string().optional(),
-includeContext:z.enum(["none","thisServer","allServers"]).optional(),temperature:z.number().optional(),maxTokens:z.number().
-int(),stopSequences:z.array(z.string()).optional(),metadata:JSONObjectSchema.optional(),tools:z.array(ToolSchema).optional(),
-toolChoice:ToolChoiceSchema.optional()}),CreateMessageRequestSchema=RequestSchema.extend({method:z.literal("sampling/cre\
-ateMessage"),params:CreateMessageRequestParamsSchema}),CreateMessageResultSchema=ResultSchema.extend({model:z.string(),stopReason:z.
-optional(z.enum(["endTurn","stopSequence","maxTokens"]).or(z.string())),role:RoleSchema,content:SamplingContentSchema}),
-CreateMessageResultWithToolsSchema=ResultSchema.extend({model:z.string(),stopReason:z.optional(z.enum(["endTurn","stopSe\
-quence","maxTokens","toolUse"]).or(z.string())),role:RoleSchema,content:z.union([SamplingMessageContentBlockSchema,z.array(
-SamplingMessageContentBlockSchema)])}),BooleanSchemaSchema=z.object({type:z.literal("boolean"),title:z.string().optional(),
-description:z.string().optional(),default:z.boolean().optional()}),StringSchemaSchema=z.object({type:z.literal("string"),
-title:z.string().optional(),description:z.string().optional(),minLength:z.number().optional(),maxLength:z.number().optional(),
-format:z.enum(["email","uri","date","date-time"]).optional(),default:z.string().optional()}),NumberSchemaSchema=z.object(
-{type:z.enum(["number","integer"]),title:z.string().optional(),description:z.string().optional(),minimum:z.number().optional(),
-maximum:z.number().optional(),default:z.number().optional()}),UntitledSingleSelectEnumSchemaSchema=z.object({type:z.literal(
-"string"),title:z.string().optional(),description:z.string().optional(),enum:z.array(z.string()),default:z.string().optional()}),
-TitledSingleSelectEnumSchemaSchema=z.object({type:z.literal("string"),title:z.string().optional(),description:z.string().
-optional(),oneOf:z.array(z.object({const:z.string(),title:z.string()})),default:z.string().optional()}),LegacyTitledEnumSchemaSchema=z.
-object({type:z.literal("string"),title:z.string().optional(),description:z.string().optional(),enum:z.array(z.string()),
-enumNames:z.array(z.string()).optional(),default:z.string().optional()}),SingleSelectEnumSchemaSchema=z.union([UntitledSingleSelectEnumSchemaSchema,
-TitledSingleSelectEnumSchemaSchema]),UntitledMultiSelectEnumSchemaSchema=z.object({type:z.literal("array"),title:z.string().
-optional(),description:z.string().optional(),minItems:z.number().optional(),maxItems:z.number().optional(),items:z.object(
-{type:z.literal("string"),enum:z.array(z.string())}),default:z.array(z.string()).optional()}),TitledMultiSelectEnumSchemaSchema=z.
-object({type:z.literal("array"),title:z.string().optional(),description:z.string().optional(),minItems:z.number().optional(),
-maxItems:z.number().optional(),items:z.object({anyOf:z.array(z.object({const:z.string(),title:z.string()}))}),default:z.
-array(z.string()).optional()}),MultiSelectEnumSchemaSchema=z.union([UntitledMultiSelectEnumSchemaSchema,TitledMultiSelectEnumSchemaSchema]),
-EnumSchemaSchema=z.union([LegacyTitledEnumSchemaSchema,SingleSelectEnumSchemaSchema,MultiSelectEnumSchemaSchema]),PrimitiveSchemaDefinitionSchema=z.
-union([EnumSchemaSchema,BooleanSchemaSchema,StringSchemaSchema,NumberSchemaSchema]),ElicitRequestFormParamsSchema=TaskAugmentedRequestParamsSchema.
-extend({mode:z.literal("form").optional(),message:z.string(),requestedSchema:z.object({type:z.literal("object"),properties:z.
-record(z.string(),PrimitiveSchemaDefinitionSchema),required:z.array(z.string()).optional()}).catchall(z.unknown())}),ElicitRequestURLParamsSchema=TaskAugmentedRequestParamsSchema.
-extend({mode:z.literal("url"),message:z.string(),elicitationId:z.string(),url:z.string().url()}),ElicitRequestParamsSchema=z.
-union([ElicitRequestFormParamsSchema,ElicitRequestURLParamsSchema]),ElicitRequestSchema=RequestSchema.extend({method:z.literal(
-"elicitation/create"),params:ElicitRequestParamsSchema}),ElicitationCompleteNotificationParamsSchema=NotificationsParamsSchema.
-extend({elicitationId:z.string()}),ElicitationCompleteNotificationSchema=NotificationSchema.extend({method:z.literal("no\
-tifications/elicitation/complete"),params:ElicitationCompleteNotificationParamsSchema}),ElicitResultSchema=ResultSchema.
-extend({action:z.enum(["accept","decline","cancel"]),content:z.preprocess(val=>val===null?void 0:val,z.record(z.string(),
-z.union([z.string(),z.number(),z.boolean(),z.array(z.string())])).optional())}),ResourceTemplateReferenceSchema=z.object(
-{type:z.literal("ref/resource"),uri:z.string()}),PromptReferenceSchema=z.object({type:z.literal("ref/prompt"),name:z.string()}),
-CompleteRequestParamsSchema=BaseRequestParamsSchema.extend({ref:z.union([PromptReferenceSchema,ResourceTemplateReferenceSchema]),
-argument:z.object({name:z.string(),value:z.string()}),context:z.object({arguments:z.record(z.string(),z.string()).optional()}).
-optional()}),CompleteRequestSchema=RequestSchema.extend({method:z.literal("completion/complete"),params:CompleteRequestParamsSchema}),
-CompleteResultSchema=ResultSchema.extend({completion:z.looseObject({values:z.array(z.string()).max(100),total:z.optional(
-z.number().int()),hasMore:z.optional(z.boolean())})}),RootSchema=z.object({uri:z.string().startsWith("file://"),name:z.string().
-optional(),_meta:z.record(z.string(),z.unknown()).optional()}),ListRootsRequestSchema=RequestSchema.extend({method:z.literal(
-"roots/list"),params:BaseRequestParamsSchema.optional()}),ListRootsResultSchema=ResultSchema.extend({roots:z.array(RootSchema)}),
-RootsListChangedNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/roots/list_changed"),params:NotificationsParamsSchema.
-optional()}),TaskCreationParamsSchema=z.looseObject({ttl:z.number().optional(),pollInterval:z.number().optional()}),TaskStatusSchema=z.
-enum(["working","input_required","completed","failed","cancelled"]),TaskSchema=z.object({taskId:z.string(),status:TaskStatusSchema,
-ttl:z.union([z.number(),z.null()]),createdAt:z.string(),lastUpdatedAt:z.string(),pollInterval:z.optional(z.number()),statusMessage:z.
-optional(z.string())}),CreateTaskResultSchema=ResultSchema.extend({task:TaskSchema}),TaskStatusNotificationParamsSchema=NotificationsParamsSchema.
-merge(TaskSchema),TaskStatusNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/tasks/status"),
-params:TaskStatusNotificationParamsSchema}),GetTaskRequestSchema=RequestSchema.extend({method:z.literal("tasks/get"),params:BaseRequestParamsSchema.
-extend({taskId:z.string()})}),GetTaskResultSchema=ResultSchema.merge(TaskSchema),GetTaskPayloadRequestSchema=RequestSchema.
-extend({method:z.literal("tasks/result"),params:BaseRequestParamsSchema.extend({taskId:z.string()})}),GetTaskPayloadResultSchema=ResultSchema.
-loose(),ListTasksRequestSchema=PaginatedRequestSchema.extend({method:z.literal("tasks/list")}),ListTasksResultSchema=PaginatedResultSchema.
-extend({tasks:z.array(TaskSchema)}),CancelTaskRequestSchema=RequestSchema.extend({method:z.literal("tasks/cancel"),params:BaseRequestParamsSchema.
-extend({taskId:z.string()})}),CancelTaskResultSchema=ResultSchema.merge(TaskSchema),ClientRequestSchema=z.union([PingRequestSchema,
-InitializeRequestSchema,DiscoverRequestSchema,CompleteRequestSchema,SetLevelRequestSchema,GetPromptRequestSchema,ListPromptsRequestSchema,
-ListResourcesRequestSchema,ListResourceTemplatesRequestSchema,ReadResourceRequestSchema,SubscribeRequestSchema,UnsubscribeRequestSchema,
-SubscriptionsListenRequestSchema,CallToolRequestSchema,ListToolsRequestSchema]),ClientNotificationSchema=z.union([CancelledNotificationSchema,
-ProgressNotificationSchema,InitializedNotificationSchema,RootsListChangedNotificationSchema]),ClientResultSchema=z.union(
-[EmptyResultSchema,CreateMessageResultSchema,CreateMessageResultWithToolsSchema,ElicitResultSchema,ListRootsResultSchema]),
-ServerRequestSchema=z.union([PingRequestSchema,CreateMessageRequestSchema,ElicitRequestSchema,ListRootsRequestSchema]),ServerNotificationSchema=z.
-union([CancelledNotificationSchema,ProgressNotificationSchema,LoggingMessageNotificationSchema,ResourceUpdatedNotificationSchema,
-ResourceListChangedNotificationSchema,ToolListChangedNotificationSchema,PromptListChangedNotificationSchema,SubscriptionsAcknowledgedNotificationSchema,
-ElicitationCompleteNotificationSchema]),ServerResultSchema=z.union([EmptyResultSchema,InitializeResultSchema,DiscoverResultSchema,
-CompleteResultSchema,GetPromptResultSchema,ListPromptsResultSchema,ListResourcesResultSchema,ListResourceTemplatesResultSchema,
-ReadResourceResultSchema,CallToolResultSchema,ListToolsResultSchema,SubscriptionsListenResultSchema]);init_node_globals();
-import*as z2 from"./zod.js";var SafeUrlSchema=z2.url().superRefine((val,ctx)=>{if(!URL.canParse(val))return ctx.addIssue(
-{code:z2.ZodIssueCode.custom,message:"URL must be parseable",fatal:!0}),z2.NEVER}).refine(url3=>{const u=new URL(url3);return u.
-protocol!=="javascript:"&&u.protocol!=="data:"&&u.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, o\
-r vbscript: scheme"}),OAuthProtectedResourceMetadataSchema=z2.looseObject({resource:z2.string().url(),authorization_servers:z2.
-array(SafeUrlSchema).optional(),jwks_uri:z2.string().url().optional(),scopes_supported:z2.array(z2.string()).optional(),
-bearer_methods_supported:z2.array(z2.string()).optional(),resource_signing_alg_values_supported:z2.array(z2.string()).optional(),
-resource_name:z2.string().optional(),resource_documentation:z2.string().optional(),resource_policy_uri:z2.string().url().
-optional(),resource_tos_uri:z2.string().url().optional(),tls_client_certificate_bound_access_tokens:z2.boolean().optional(),
-authorization_details_types_supported:z2.array(z2.string()).optional(),dpop_signing_alg_values_supported:z2.array(z2.string()).
-optional(),dpop_bound_access_tokens_required:z2.boolean().optional()}),OAuthMetadataSchema=z2.looseObject({issuer:z2.string(),
-authorization_endpoint:SafeUrlSchema,token_endpoint:SafeUrlSchema,registration_endpoint:SafeUrlSchema.optional(),scopes_supported:z2.
-array(z2.string()).optional(),response_types_supported:z2.array(z2.string()),response_modes_supported:z2.array(z2.string()).
-optional(),grant_types_supported:z2.array(z2.string()).optional(),token_endpoint_auth_methods_supported:z2.array(z2.string()).
-optional(),token_endpoint_auth_signing_alg_values_supported:z2.array(z2.string()).optional(),service_documentation:SafeUrlSchema.
-optional(),revocation_endpoint:SafeUrlSchema.optional(),revocation_endpoint_auth_methods_supported:z2.array(z2.string()).
-optional(),revocation_endpoint_auth_signing_alg_values_supported:z2.array(z2.string()).optional(),introspection_endpoint:z2.
-string().optional(),introspection_endpoint_auth_methods_supported:z2.array(z2.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:z2.
-array(z2.string()).optional(),code_challenge_methods_supported:z2.array(z2.string()).optional(),client_id_metadata_document_supported:z2.
-boolean().optional(),authorization_response_iss_parameter_supported:z2.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:z2.
-array(z2.string()).optional()}),OpenIdProviderMetadataSchema=z2.looseObject({issuer:z2.string(),authorization_endpoint:SafeUrlSchema,
-token_endpoint:SafeUrlSchema,userinfo_endpoint:SafeUrlSchema.optional(),jwks_uri:SafeUrlSchema,registration_endpoint:SafeUrlSchema.
-optional(),scopes_supported:z2.array(z2.string()).optional(),response_types_supported:z2.array(z2.string()),response_modes_supported:z2.
-array(z2.string()).optional(),grant_types_supported:z2.array(z2.string()).optional(),acr_values_supported:z2.array(z2.string()).
-optional(),subject_types_supported:z2.array(z2.string()),id_token_signing_alg_values_supported:z2.array(z2.string()),id_token_encryption_alg_values_supported:z2.
-array(z2.string()).optional(),id_token_encryption_enc_values_supported:z2.array(z2.string()).optional(),userinfo_signing_alg_values_supported:z2.
-array(z2.string()).optional(),userinfo_encryption_alg_values_supported:z2.array(z2.string()).optional(),userinfo_encryption_enc_values_supported:z2.
-array(z2.string()).optional(),request_object_signing_alg_values_supported:z2.array(z2.string()).optional(),request_object_encryption_alg_values_supported:z2.
-array(z2.string()).optional(),request_object_encryption_enc_values_supported:z2.array(z2.string()).optional(),token_endpoint_auth_methods_supported:z2.
-array(z2.string()).optional(),token_endpoint_auth_signing_alg_values_supported:z2.array(z2.string()).optional(),display_values_supported:z2.
-array(z2.string()).optional(),claim_types_supported:z2.array(z2.string()).optional(),claims_supported:z2.array(z2.string()).
-optional(),service_documentation:z2.string().optional(),claims_locales_supported:z2.array(z2.string()).optional(),ui_locales_supported:z2.
-array(z2.string()).optional(),claims_parameter_supported:z2.boolean().optional(),request_parameter_supported:z2.boolean().
-optional(),request_uri_parameter_supported:z2.boolean().optional(),require_request_uri_registration:z2.boolean().optional(),
-op_policy_uri:SafeUrlSchema.optional(),op_tos_uri:SafeUrlSchema.optional(),client_id_metadata_document_supported:z2.boolean().
-optional(),authorization_response_iss_parameter_supported:z2.boolean().optional().catch(void 0)}),OpenIdProviderDiscoveryMetadataSchema=z2.
-object({...OpenIdProviderMetadataSchema.shape,...OAuthMetadataSchema.pick({code_challenge_methods_supported:!0}).shape}),
-OAuthTokensSchema=z2.object({access_token:z2.string(),id_token:z2.string().optional(),token_type:z2.string(),expires_in:z2.
-coerce.number().optional(),scope:z2.string().optional(),refresh_token:z2.string().optional(),issuer:z2.string().optional().
-catch(void 0)}).strip(),IdJagTokenExchangeResponseSchema=z2.object({issued_token_type:z2.literal("urn:ietf:params:oauth:\
-token-type:id-jag"),access_token:z2.string(),token_type:z2.string().optional(),expires_in:z2.number().optional(),scope:z2.
-string().optional()}).strip(),OAuthErrorResponseSchema=z2.object({error:z2.string(),error_description:z2.string().optional(),
-error_uri:z2.string().optional()}),OptionalSafeUrlSchema=SafeUrlSchema.optional().or(z2.literal("").transform(()=>{})),OAuthClientMetadataSchema=z2.
-object({redirect_uris:z2.array(SafeUrlSchema),token_endpoint_auth_method:z2.string().optional(),grant_types:z2.array(z2.
-string()).optional(),response_types:z2.array(z2.string()).optional(),application_type:z2.string().optional(),client_name:z2.
-string().optional(),client_uri:SafeUrlSchema.optional(),logo_uri:OptionalSafeUrlSchema,scope:z2.string().optional(),contacts:z2.
-array(z2.string()).optional(),tos_uri:OptionalSafeUrlSchema,policy_uri:z2.string().optional(),jwks_uri:SafeUrlSchema.optional(),
-jwks:z2.any().optional(),software_id:z2.string().optional(),software_version:z2.string().optional(),software_statement:z2.
-string().optional()}).strip(),OAuthClientInformationSchema=z2.object({client_id:z2.string(),client_secret:z2.string().optional(),
-client_id_issued_at:z2.number().optional(),client_secret_expires_at:z2.number().optional(),issuer:z2.string().optional().
-catch(void 0)}).strip(),OAuthClientInformationFullSchema=OAuthClientMetadataSchema.merge(OAuthClientInformationSchema),OAuthClientRegistrationErrorSchema=z2.
-object({error:z2.string(),error_description:z2.string().optional()}).strip(),OAuthTokenRevocationRequestSchema=z2.object(
-{token:z2.string(),token_type_hint:z2.string().optional()}).strip();import*as z3 from"./zod.js";var BRANDS=Symbol.for("m\
-cp.sdk.errorBrands");function stampErrorBrands(instance,ctor){const brands=new Set;let current=ctor;for(;typeof current==
-"function";){const brand=current.mcpBrand;Object.prototype.hasOwnProperty.call(current,"mcpBrand")&&typeof brand=="strin\
-g"&&brands.add(brand),current=Object.getPrototypeOf(current)}brands.size!==0&&Object.defineProperty(instance,BRANDS,{value:brands,
-enumerable:!1,configurable:!0})}function brandedHasInstance(cls,value){try{if(typeof value=="object"&&value!==null&&Object.
-prototype.hasOwnProperty.call(cls,"mcpBrand")&&typeof cls.mcpBrand=="string"&&Object.prototype.hasOwnProperty.call(value,
-BRANDS)){const carried=value[BRANDS];if(carried&&typeof carried.has=="function"&&carried.has(cls.mcpBrand))return!0}}catch{}
-return Function.prototype[Symbol.hasInstance].call(cls,value)}var OAuthErrorCode=(function(OAuthErrorCode$1){return OAuthErrorCode$1.
-InvalidRequest="invalid_request",OAuthErrorCode$1.InvalidClient="invalid_client",OAuthErrorCode$1.InvalidGrant="invalid_\
-grant",OAuthErrorCode$1.UnauthorizedClient="unauthorized_client",OAuthErrorCode$1.UnsupportedGrantType="unsupported_gran\
-t_type",OAuthErrorCode$1.InvalidScope="invalid_scope",OAuthErrorCode$1.AccessDenied="access_denied",OAuthErrorCode$1.ServerError=
-"server_error",OAuthErrorCode$1.TemporarilyUnavailable="temporarily_unavailable",OAuthErrorCode$1.UnsupportedResponseType=
-"unsupported_response_type",OAuthErrorCode$1.UnsupportedTokenType="unsupported_token_type",OAuthErrorCode$1.InvalidToken=
-"invalid_token",OAuthErrorCode$1.MethodNotAllowed="method_not_allowed",OAuthErrorCode$1.TooManyRequests="too_many_reques\
-ts",OAuthErrorCode$1.InvalidClientMetadata="invalid_client_metadata",OAuthErrorCode$1.InvalidRedirectUri="invalid_redire\
-ct_uri",OAuthErrorCode$1.InsufficientScope="insufficient_scope",OAuthErrorCode$1.InvalidTarget="invalid_target",OAuthErrorCode$1.
-InvalidDpopProof="invalid_dpop_proof",OAuthErrorCode$1.UseDpopNonce="use_dpop_nonce",OAuthErrorCode$1})({}),OAuthError=class OAuthError2 extends Error{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](value){return brandedHasInstance(
-this,value)}static isInstance(value){if(typeof this!="function")throw new TypeError("isInstance must be called on the cl\
-ass (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,
-value)}constructor(code,message,errorUri){super(message),this.code=code,this.errorUri=errorUri,this.name="OAuthError",stampErrorBrands(
-this,new.target)}toResponseObject(){const response={error:this.code,error_description:this.message};return this.errorUri&&
-(response.error_uri=this.errorUri),response}static fromResponse(response){return new OAuthError2(response.error,response.
-error_description??response.error,response.error_uri)}},SdkErrorCode=(function(SdkErrorCode$1){return SdkErrorCode$1.NotConnected=
-"NOT_CONNECTED",SdkErrorCode$1.AlreadyConnected="ALREADY_CONNECTED",SdkErrorCode$1.NotInitialized="NOT_INITIALIZED",SdkErrorCode$1.
-CapabilityNotSupported="CAPABILITY_NOT_SUPPORTED",SdkErrorCode$1.RequestTimeout="REQUEST_TIMEOUT",SdkErrorCode$1.ConnectionClosed=
-"CONNECTION_CLOSED",SdkErrorCode$1.SendFailed="SEND_FAILED",SdkErrorCode$1.InvalidResult="INVALID_RESULT",SdkErrorCode$1.
-UnsupportedResultType="UNSUPPORTED_RESULT_TYPE",SdkErrorCode$1.InputRequiredRoundsExceeded="INPUT_REQUIRED_ROUNDS_EXCEED\
-ED",SdkErrorCode$1.ListPaginationExceeded="LIST_PAGINATION_EXCEEDED",SdkErrorCode$1.MethodNotSupportedByProtocolVersion=
-"METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION",SdkErrorCode$1.EraNegotiationFailed="ERA_NEGOTIATION_FAILED",SdkErrorCode$1.ClientHttpNotImplemented=
-"CLIENT_HTTP_NOT_IMPLEMENTED",SdkErrorCode$1.ClientHttpAuthentication="CLIENT_HTTP_AUTHENTICATION",SdkErrorCode$1.ClientHttpForbidden=
-"CLIENT_HTTP_FORBIDDEN",SdkErrorCode$1.ClientHttpUnexpectedContent="CLIENT_HTTP_UNEXPECTED_CONTENT",SdkErrorCode$1.ClientHttpFailedToOpenStream=
-"CLIENT_HTTP_FAILED_TO_OPEN_STREAM",SdkErrorCode$1.ClientHttpFailedToTerminateSession="CLIENT_HTTP_FAILED_TO_TERMINATE_S\
-ESSION",SdkErrorCode$1})({}),SdkError=class extends Error{static{Object.defineProperty(this,"mcpBrand",{value:"mcp.SdkEr\
-ror"})}static[Symbol.hasInstance](value){return brandedHasInstance(this,value)}static isInstance(value){if(typeof this!=
+var kl=Object.defineProperty;var a=(e,t)=>kl(e,"name",{value:t,configurable:!0});var Ol=(e,t,s)=>()=>{if(s)throw s[0];try{return e&&(t=e(e=0)),t}catch(r){throw s=[r],r}};import{clearImmediate as pe,clearInterval as fe,clearTimeout as J,setImmediate as Se,setInterval as ge,setTimeout as W}from"node:timers";
+var D=Ol(()=>{});D();D();D();D();var $l=Object.create,tr=Object.defineProperty,Ml=Object.getOwnPropertyDescriptor,Al=Object.getOwnPropertyNames,Nl=Object.
+getPrototypeOf,xl=Object.prototype.hasOwnProperty,Ii=a((e,t)=>()=>(t||e((t={exports:{}}).exports,t),t.exports),"__common\
+JSMin"),qi=a((e,t)=>{let s={};for(var r in e)tr(s,r,{get:e[r],enumerable:!0});return t&&tr(s,Symbol.toStringTag,{value:"\
+Module"}),s},"__exportAll"),jl=a((e,t,s,r)=>{if(t&&typeof t=="object"||typeof t=="function")for(var i=Al(t),l=0,c=i.length,
+u;l<c;l++)u=i[l],!xl.call(e,u)&&u!==s&&tr(e,u,{get:(d=>t[d]).bind(null,u),enumerable:!(r=Ml(t,u))||r.enumerable});return e},
+"__copyProps"),ki=a((e,t,s)=>(s=e!=null?$l(Nl(e)):{},jl(t||!e||!e.__esModule?tr(s,"default",{value:e,enumerable:!0}):s,e)),
+"__toESM");D();var Ll=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),Oi=new Set(
+["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),Ul=new Set(["https://jso\
+n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),Dl=new Set(["https://json-schema.org/draft-06/s\
+chema","http://json-schema.org/draft-06/schema"]);function $i(e){return typeof e=="string"&&Oi.has(e.replace(/#$/,""))}a(
+$i,"declares2019Dialect");function Mi(e,t){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let s=e.$schema.
+replace(/#$/,"");if(Ll.has(s))return"2020-12";if(Oi.has(s))return"2019-09";if(Ul.has(s)||Dl.has(s))return"draft-7";throw new Error(
+`JSON Schema declares an unsupported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JS\
+ON Schema 2020-12, 2019-09, draft-07, and draft-06; ${t}`)}a(Mi,"declaredDialect");D();D();import*as n from"./zod.js";var kt="2025-11-25";var or=[kt,"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],sr="io.modelcontextprotocol/related-task",et="io.modelco\
+ntextprotocol/protocolVersion",Zt="io.modelcontextprotocol/clientInfo",Ge="io.modelcontextprotocol/serverInfo",Ot="io.mo\
+delcontextprotocol/clientCapabilities",Qt="io.modelcontextprotocol/subscriptionId",eo="io.modelcontextprotocol/logLevel";var $t="2.0";var ct=n.lazy(()=>n.union([n.string(),n.number(),n.boolean(),n.null(),n.record(n.string(),ct),n.array(ct)])),K=n.record(
+n.string(),ct),cn=n.array(ct),Go=n.union([n.string(),n.number().int()]),Wo=n.string(),rr=n.object({ttl:n.number().optional()}),
+ar=n.object({taskId:n.string()}),Ko=n.looseObject({progressToken:Go.optional(),[sr]:ar.optional()}),te=n.object({_meta:Ko.
+optional()}),Mt=te.extend({task:rr.optional()}),Y=n.object({method:n.string(),params:te.loose().optional()}),ne=n.object(
+{_meta:Ko.optional()}),ie=n.object({method:n.string(),params:ne.loose().optional()}),Yo=n.looseObject({get[Ge](){return so.
+optional().catch(void 0)}}),X=n.looseObject({_meta:Yo.optional()}),lt=n.union([n.string(),n.number().int()]),Xo=n.object(
+{jsonrpc:n.literal($t),id:lt,...Y.shape}).strict(),Zo=n.object({jsonrpc:n.literal($t),...ie.shape}).strict(),to=n.object(
+{jsonrpc:n.literal($t),id:lt,result:X}).strict(),oo=n.object({jsonrpc:n.literal($t),id:lt.optional(),error:n.object({code:n.number().
+int(),message:n.string(),data:n.unknown().optional()})}).strict(),ut=n.union([Xo,Zo,to,oo]),ln=n.union([to,oo]),Qo=X.strict(),
+nr=ne.extend({requestId:lt.optional(),reason:n.string().optional()}),es=ie.extend({method:n.literal("notifications/cance\
+lled"),params:nr}),ir=n.object({src:n.string(),mimeType:n.string().optional(),sizes:n.array(n.string()).optional(),theme:n.enum(
+["light","dark"]).optional()}),dt=n.object({icons:n.array(ir).optional()}),Qe=n.object({name:n.string(),title:n.string().
+optional()}),so=Qe.extend({...Qe.shape,...dt.shape,version:n.string(),websiteUrl:n.string().optional(),description:n.string().
+optional()}),Vl=n.intersection(n.object({applyDefaults:n.boolean().optional()}),K),Hl=n.preprocess(e=>e&&typeof e=="obje\
+ct"&&!Array.isArray(e)&&Object.keys(e).length===0?{form:{}}:e,n.intersection(n.object({form:Vl.optional(),url:K.optional()}),
+K.optional())),cr=n.looseObject({list:K.optional(),cancel:K.optional(),requests:n.looseObject({sampling:n.looseObject({createMessage:K.
+optional()}).optional(),elicitation:n.looseObject({create:K.optional()}).optional()}).optional()}),lr=n.looseObject({list:K.
+optional(),cancel:K.optional(),requests:n.looseObject({tools:n.looseObject({call:K.optional()}).optional()}).optional()}),
+ur=n.object({experimental:n.record(n.string(),K).optional(),sampling:n.object({context:K.optional(),tools:K.optional()}).
+optional(),elicitation:Hl.optional(),roots:n.object({listChanged:n.boolean().optional()}).optional(),tasks:cr.optional(),
+extensions:n.record(n.string(),K).optional()}),dr=te.extend({protocolVersion:n.string(),capabilities:ur,clientInfo:so}),
+ts=Y.extend({method:n.literal("initialize"),params:dr}),os=n.object({experimental:n.record(n.string(),K).optional(),logging:K.
+optional(),completions:K.optional(),prompts:n.object({listChanged:n.boolean().optional()}).optional(),resources:n.object(
+{subscribe:n.boolean().optional(),listChanged:n.boolean().optional()}).optional(),tools:n.object({listChanged:n.boolean().
+optional()}).optional(),tasks:lr.optional(),extensions:n.record(n.string(),K).optional()}),hr=X.extend({protocolVersion:n.string(),
+capabilities:os,serverInfo:so,instructions:n.string().optional()}),ss=ie.extend({method:n.literal("notifications/initial\
+ized"),params:ne.optional()}),mr=Y.extend({method:n.literal("server/discover"),params:te.optional()}),At=X.extend({supportedVersions:n.array(
+n.string()),capabilities:os,instructions:n.string().optional()}),rs=Y.extend({method:n.literal("ping"),params:te.optional()}),
+pr=n.object({progress:n.number(),total:n.optional(n.number()),message:n.optional(n.string())}),fr=n.object({...ne.shape,
+...pr.shape,progressToken:Go}),as=ie.extend({method:n.literal("notifications/progress"),params:fr}),Sr=te.extend({cursor:Wo.
+optional()}),ht=Y.extend({params:Sr.optional()}),mt=X.extend({nextCursor:Wo.optional()}),ns=n.object({uri:n.string(),mimeType:n.optional(
+n.string()),_meta:n.record(n.string(),n.unknown()).optional()}),is=ns.extend({text:n.string()}),un=n.string().refine(e=>{
+try{return atob(e),!0}catch{return!1}},{message:"Invalid Base64 string"}),cs=ns.extend({blob:un}),pt=n.enum(["user","ass\
+istant"]),tt=n.object({audience:n.array(pt).optional(),priority:n.number().min(0).max(1).optional(),lastModified:n.iso.datetime(
+{offset:!0}).optional()}),ls=n.object({...Qe.shape,...dt.shape,uri:n.string(),description:n.optional(n.string()),mimeType:n.optional(
+n.string()),size:n.optional(n.number()),annotations:tt.optional(),_meta:n.optional(n.looseObject({}))}),gr=n.object({...Qe.
+shape,...dt.shape,uriTemplate:n.string(),description:n.optional(n.string()),mimeType:n.optional(n.string()),annotations:tt.
+optional(),_meta:n.optional(n.looseObject({}))}),_r=ht.extend({method:n.literal("resources/list")}),Rr=mt.extend({resources:n.array(
+ls)}),zr=ht.extend({method:n.literal("resources/templates/list")}),yr=mt.extend({resourceTemplates:n.array(gr)}),ro=te.extend(
+{uri:n.string()}),br=ro,vr=Y.extend({method:n.literal("resources/read"),params:br}),wr=X.extend({contents:n.array(n.union(
+[is,cs]))}),Tr=ie.extend({method:n.literal("notifications/resources/list_changed"),params:ne.optional()}),Er=ro,Pr=Y.extend(
+{method:n.literal("resources/subscribe"),params:Er}),Cr=ro,Ir=Y.extend({method:n.literal("resources/unsubscribe"),params:Cr}),
+us=n.object({toolsListChanged:n.boolean().optional(),promptsListChanged:n.boolean().optional(),resourcesListChanged:n.boolean().
+optional(),resourceSubscriptions:n.array(n.string()).optional()}),qr=te.extend({notifications:us}),kr=Y.extend({method:n.literal(
+"subscriptions/listen"),params:qr}),Or=ne.extend({notifications:us}),$r=ie.extend({method:n.literal("notifications/subsc\
+riptions/acknowledged"),params:Or}),Mr=Yo.extend({[Qt]:lt}),Ar=X.extend({_meta:Mr}),Nr=ne.extend({uri:n.string()}),xr=ie.
+extend({method:n.literal("notifications/resources/updated"),params:Nr}),jr=n.object({name:n.string(),description:n.optional(
+n.string()),required:n.optional(n.boolean())}),Lr=n.object({...Qe.shape,...dt.shape,description:n.optional(n.string()),arguments:n.optional(
+n.array(jr)),_meta:n.optional(n.looseObject({}))}),Ur=ht.extend({method:n.literal("prompts/list")}),Dr=mt.extend({prompts:n.array(
+Lr)}),Vr=te.extend({name:n.string(),arguments:n.record(n.string(),n.string()).optional()}),Hr=Y.extend({method:n.literal(
+"prompts/get"),params:Vr}),ao=n.object({type:n.literal("text"),text:n.string(),annotations:tt.optional(),_meta:n.record(
+n.string(),n.unknown()).optional()}),no=n.object({type:n.literal("image"),data:un,mimeType:n.string(),annotations:tt.optional(),
+_meta:n.record(n.string(),n.unknown()).optional()}),io=n.object({type:n.literal("audio"),data:un,mimeType:n.string(),annotations:tt.
+optional(),_meta:n.record(n.string(),n.unknown()).optional()}),Fr=n.object({type:n.literal("tool_use"),name:n.string(),id:n.string(),
+input:n.record(n.string(),n.unknown()),_meta:n.record(n.string(),n.unknown()).optional()}),Jr=n.object({type:n.literal("\
+resource"),resource:n.union([is,cs]),annotations:tt.optional(),_meta:n.record(n.string(),n.unknown()).optional()}),Br=ls.
+extend({type:n.literal("resource_link")}),co=n.union([ao,no,io,Br,Jr]),Gr=n.object({role:pt,content:co}),Wr=X.extend({description:n.string().
+optional(),messages:n.array(Gr)}),Kr=ie.extend({method:n.literal("notifications/prompts/list_changed"),params:ne.optional()}),
+Yr=n.object({title:n.string().optional(),readOnlyHint:n.boolean().optional(),destructiveHint:n.boolean().optional(),idempotentHint:n.boolean().
+optional(),openWorldHint:n.boolean().optional()}),Xr=n.object({taskSupport:n.enum(["required","optional","forbidden"]).optional()}),
+ds=n.object({...Qe.shape,...dt.shape,description:n.string().optional(),inputSchema:n.object({type:n.literal("object"),properties:n.record(
+n.string(),ct).optional(),required:n.array(n.string()).optional()}).catchall(n.unknown()),outputSchema:n.looseObject({$schema:n.string().
+optional()}).optional(),annotations:Yr.optional(),execution:Xr.optional(),_meta:n.record(n.string(),n.unknown()).optional()}),
+Zr=ht.extend({method:n.literal("tools/list")}),Qr=mt.extend({tools:n.array(ds)}),hs=X.extend({content:n.array(co).default(
+[]),structuredContent:n.unknown().optional(),isError:n.boolean().optional()}),dn=hs.or(X.extend({toolResult:n.unknown()})),
+ea=Mt.extend({name:n.string(),arguments:n.record(n.string(),n.unknown()).optional()}),ta=Y.extend({method:n.literal("too\
+ls/call"),params:ea}),oa=ie.extend({method:n.literal("notifications/tools/list_changed"),params:ne.optional()}),ms=n.object(
+{autoRefresh:n.boolean().default(!0),debounceMs:n.number().int().nonnegative().default(300)}),ps=n.enum(["debug","info",
+"notice","warning","error","critical","alert","emergency"]),sa=te.extend({level:ps}),ra=Y.extend({method:n.literal("logg\
+ing/setLevel"),params:sa}),aa=ne.extend({level:ps,logger:n.string().optional(),data:n.unknown()}),na=ie.extend({method:n.literal(
+"notifications/message"),params:aa}),ia=n.object({name:n.string().optional()}),ca=n.object({hints:n.array(ia).optional(),
+costPriority:n.number().min(0).max(1).optional(),speedPriority:n.number().min(0).max(1).optional(),intelligencePriority:n.number().
+min(0).max(1).optional()}),la=n.object({mode:n.enum(["auto","required","none"]).optional()}),ua=n.object({type:n.literal(
+"tool_result"),toolUseId:n.string().describe("The unique identifier for the corresponding tool call."),content:n.array(co),
+structuredContent:n.unknown().optional(),isError:n.boolean().optional(),_meta:n.record(n.string(),n.unknown()).optional()}),
+da=n.discriminatedUnion("type",[ao,no,io]),qt=n.discriminatedUnion("type",[ao,no,io,Fr,ua]),ha=n.object({role:pt,content:n.union(
+[qt,n.array(qt)]),_meta:n.record(n.string(),n.unknown()).optional()}),ma=Mt.extend({messages:n.array(ha),modelPreferences:ca.
+optional(),systemPrompt:n.string().optional(),includeContext:n.enum(["none","thisServer","allServers"]).optional(),temperature:n.number().
+optional(),maxTokens:n.number().int(),stopSequences:n.array(n.string()).optional(),metadata:K.optional(),tools:n.array(ds).
+optional(),toolChoice:la.optional()}),pa=Y.extend({method:n.literal("sampling/createMessage"),params:ma}),fa=X.extend({model:n.string(),
+stopReason:n.optional(n.enum(["endTurn","stopSequence","maxTokens"]).or(n.string())),role:pt,content:da}),Sa=X.extend({model:n.string(),
+stopReason:n.optional(n.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(n.string())),role:pt,content:n.union([
+qt,n.array(qt)])}),fs=n.object({type:n.literal("boolean"),title:n.string().optional(),description:n.string().optional(),
+default:n.boolean().optional()}),lo=n.object({type:n.literal("string"),title:n.string().optional(),description:n.string().
+optional(),minLength:n.number().optional(),maxLength:n.number().optional(),format:n.enum(["email","uri","date","date-tim\
+e"]).optional(),default:n.string().optional()}),uo=n.object({type:n.enum(["number","integer"]),title:n.string().optional(),
+description:n.string().optional(),minimum:n.number().optional(),maximum:n.number().optional(),default:n.number().optional()}),
+Ss=n.object({type:n.literal("string"),title:n.string().optional(),description:n.string().optional(),enum:n.array(n.string()),
+default:n.string().optional()}),gs=n.object({type:n.literal("string"),title:n.string().optional(),description:n.string().
+optional(),oneOf:n.array(n.object({const:n.string(),title:n.string()})),default:n.string().optional()}),_s=n.object({type:n.literal(
+"string"),title:n.string().optional(),description:n.string().optional(),enum:n.array(n.string()),enumNames:n.array(n.string()).
+optional(),default:n.string().optional()}),ga=n.union([Ss,gs]),Rs=n.object({type:n.literal("array"),title:n.string().optional(),
+description:n.string().optional(),minItems:n.number().optional(),maxItems:n.number().optional(),items:n.object({type:n.literal(
+"string"),enum:n.array(n.string())}),default:n.array(n.string()).optional()}),zs=n.object({type:n.literal("array"),title:n.string().
+optional(),description:n.string().optional(),minItems:n.number().optional(),maxItems:n.number().optional(),items:n.object(
+{anyOf:n.array(n.object({const:n.string(),title:n.string()}))}),default:n.array(n.string()).optional()}),_a=n.union([Rs,
+zs]),Ra=n.union([_s,ga,_a]),ys=n.union([Ra,fs,lo,uo]),ho=Mt.extend({mode:n.literal("form").optional(),message:n.string(),
+requestedSchema:n.object({type:n.literal("object"),properties:n.record(n.string(),ys),required:n.array(n.string()).optional()}).
+catchall(n.unknown())}),za=Mt.extend({mode:n.literal("url"),message:n.string(),elicitationId:n.string(),url:n.string().url()}),
+ya=n.union([ho,za]),ba=Y.extend({method:n.literal("elicitation/create"),params:ya}),va=ne.extend({elicitationId:n.string()}),
+wa=ie.extend({method:n.literal("notifications/elicitation/complete"),params:va}),Ta=X.extend({action:n.enum(["accept","d\
+ecline","cancel"]),content:n.preprocess(e=>e===null?void 0:e,n.record(n.string(),n.union([n.string(),n.number(),n.boolean(),
+n.array(n.string())])).optional())}),Ea=n.object({type:n.literal("ref/resource"),uri:n.string()}),Pa=n.object({type:n.literal(
+"ref/prompt"),name:n.string()}),Ca=te.extend({ref:n.union([Pa,Ea]),argument:n.object({name:n.string(),value:n.string()}),
+context:n.object({arguments:n.record(n.string(),n.string()).optional()}).optional()}),Ia=Y.extend({method:n.literal("com\
+pletion/complete"),params:Ca}),qa=X.extend({completion:n.looseObject({values:n.array(n.string()).max(100),total:n.optional(
+n.number().int()),hasMore:n.optional(n.boolean())})}),ka=n.object({uri:n.string().startsWith("file://"),name:n.string().
+optional(),_meta:n.record(n.string(),n.unknown()).optional()}),Oa=Y.extend({method:n.literal("roots/list"),params:te.optional()}),
+$a=X.extend({roots:n.array(ka)}),Ma=ie.extend({method:n.literal("notifications/roots/list_changed"),params:ne.optional()}),
+hn=n.looseObject({ttl:n.number().optional(),pollInterval:n.number().optional()}),Aa=n.enum(["working","input_required","\
+completed","failed","cancelled"]),ft=n.object({taskId:n.string(),status:Aa,ttl:n.union([n.number(),n.null()]),createdAt:n.string(),
+lastUpdatedAt:n.string(),pollInterval:n.optional(n.number()),statusMessage:n.optional(n.string())}),mn=X.extend({task:ft}),
+Na=ne.merge(ft),pn=ie.extend({method:n.literal("notifications/tasks/status"),params:Na}),fn=Y.extend({method:n.literal("\
+tasks/get"),params:te.extend({taskId:n.string()})}),Sn=X.merge(ft),gn=Y.extend({method:n.literal("tasks/result"),params:te.
+extend({taskId:n.string()})}),_n=X.loose(),Rn=ht.extend({method:n.literal("tasks/list")}),zn=mt.extend({tasks:n.array(ft)}),
+yn=Y.extend({method:n.literal("tasks/cancel"),params:te.extend({taskId:n.string()})}),bn=X.merge(ft),vn=n.union([rs,ts,mr,
+Ia,ra,Hr,Ur,_r,zr,vr,Pr,Ir,kr,ta,Zr]),wn=n.union([es,as,ss,Ma]),Tn=n.union([Qo,fa,Sa,Ta,$a]),En=n.union([rs,pa,ba,Oa]),Pn=n.union(
+[es,as,na,xr,Tr,oa,Kr,$r,wa]),Cn=n.union([Qo,hr,At,qa,Wr,Dr,Rr,yr,wr,hs,Qr,Ar]);D();import*as p from"./zod.js";var oe=p.url().superRefine((e,t)=>{if(!URL.canParse(e))return t.addIssue({code:p.ZodIssueCode.
+custom,message:"URL must be parseable",fatal:!0}),p.NEVER}).refine(e=>{let t=new URL(e);return t.protocol!=="javascript:"&&
+t.protocol!=="data:"&&t.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"}),bs=p.looseObject(
+{resource:p.string().url(),authorization_servers:p.array(oe).optional(),jwks_uri:p.string().url().optional(),scopes_supported:p.array(
+p.string()).optional(),bearer_methods_supported:p.array(p.string()).optional(),resource_signing_alg_values_supported:p.array(
+p.string()).optional(),resource_name:p.string().optional(),resource_documentation:p.string().optional(),resource_policy_uri:p.string().
+url().optional(),resource_tos_uri:p.string().url().optional(),tls_client_certificate_bound_access_tokens:p.boolean().optional(),
+authorization_details_types_supported:p.array(p.string()).optional(),dpop_signing_alg_values_supported:p.array(p.string()).
+optional(),dpop_bound_access_tokens_required:p.boolean().optional()}),mo=p.looseObject({issuer:p.string(),authorization_endpoint:oe,
+token_endpoint:oe,registration_endpoint:oe.optional(),scopes_supported:p.array(p.string()).optional(),response_types_supported:p.array(
+p.string()),response_modes_supported:p.array(p.string()).optional(),grant_types_supported:p.array(p.string()).optional(),
+token_endpoint_auth_methods_supported:p.array(p.string()).optional(),token_endpoint_auth_signing_alg_values_supported:p.array(
+p.string()).optional(),service_documentation:oe.optional(),revocation_endpoint:oe.optional(),revocation_endpoint_auth_methods_supported:p.array(
+p.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:p.array(p.string()).optional(),introspection_endpoint:p.string().
+optional(),introspection_endpoint_auth_methods_supported:p.array(p.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:p.array(
+p.string()).optional(),code_challenge_methods_supported:p.array(p.string()).optional(),client_id_metadata_document_supported:p.boolean().
+optional(),authorization_response_iss_parameter_supported:p.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:p.array(
+p.string()).optional()}),xa=p.looseObject({issuer:p.string(),authorization_endpoint:oe,token_endpoint:oe,userinfo_endpoint:oe.
+optional(),jwks_uri:oe,registration_endpoint:oe.optional(),scopes_supported:p.array(p.string()).optional(),response_types_supported:p.array(
+p.string()),response_modes_supported:p.array(p.string()).optional(),grant_types_supported:p.array(p.string()).optional(),
+acr_values_supported:p.array(p.string()).optional(),subject_types_supported:p.array(p.string()),id_token_signing_alg_values_supported:p.array(
+p.string()),id_token_encryption_alg_values_supported:p.array(p.string()).optional(),id_token_encryption_enc_values_supported:p.array(
+p.string()).optional(),userinfo_signing_alg_values_supported:p.array(p.string()).optional(),userinfo_encryption_alg_values_supported:p.array(
+p.string()).optional(),userinfo_encryption_enc_values_supported:p.array(p.string()).optional(),request_object_signing_alg_values_supported:p.array(
+p.string()).optional(),request_object_encryption_alg_values_supported:p.array(p.string()).optional(),request_object_encryption_enc_values_supported:p.array(
+p.string()).optional(),token_endpoint_auth_methods_supported:p.array(p.string()).optional(),token_endpoint_auth_signing_alg_values_supported:p.array(
+p.string()).optional(),display_values_supported:p.array(p.string()).optional(),claim_types_supported:p.array(p.string()).
+optional(),claims_supported:p.array(p.string()).optional(),service_documentation:p.string().optional(),claims_locales_supported:p.array(
+p.string()).optional(),ui_locales_supported:p.array(p.string()).optional(),claims_parameter_supported:p.boolean().optional(),
+request_parameter_supported:p.boolean().optional(),request_uri_parameter_supported:p.boolean().optional(),require_request_uri_registration:p.boolean().
+optional(),op_policy_uri:oe.optional(),op_tos_uri:oe.optional(),client_id_metadata_document_supported:p.boolean().optional(),
+authorization_response_iss_parameter_supported:p.boolean().optional().catch(void 0)}),vs=p.object({...xa.shape,...mo.pick(
+{code_challenge_methods_supported:!0}).shape}),po=p.object({access_token:p.string(),id_token:p.string().optional(),token_type:p.string(),
+expires_in:p.coerce.number().optional(),scope:p.string().optional(),refresh_token:p.string().optional(),issuer:p.string().
+optional().catch(void 0)}).strip(),ja=p.object({issued_token_type:p.literal("urn:ietf:params:oauth:token-type:id-jag"),access_token:p.string(),
+token_type:p.string().optional(),expires_in:p.number().optional(),scope:p.string().optional()}).strip(),fo=p.object({error:p.string(),
+error_description:p.string().optional(),error_uri:p.string().optional()}),In=oe.optional().or(p.literal("").transform(()=>{})),
+La=p.object({redirect_uris:p.array(oe),token_endpoint_auth_method:p.string().optional(),grant_types:p.array(p.string()).
+optional(),response_types:p.array(p.string()).optional(),application_type:p.string().optional(),client_name:p.string().optional(),
+client_uri:oe.optional(),logo_uri:In,scope:p.string().optional(),contacts:p.array(p.string()).optional(),tos_uri:In,policy_uri:p.string().
+optional(),jwks_uri:oe.optional(),jwks:p.any().optional(),software_id:p.string().optional(),software_version:p.string().
+optional(),software_statement:p.string().optional()}).strip(),Ua=p.object({client_id:p.string(),client_secret:p.string().
+optional(),client_id_issued_at:p.number().optional(),client_secret_expires_at:p.number().optional(),issuer:p.string().optional().
+catch(void 0)}).strip(),ws=La.merge(Ua),qn=p.object({error:p.string(),error_description:p.string().optional()}).strip(),
+kn=p.object({token:p.string(),token_type_hint:p.string().optional()}).strip();import*as o from"./zod.js";var Nn=Symbol.for("mcp.sdk.errorBrands");function gt(e,t){let s=new Set,r=t;for(;typeof r=="function";){let i=r.mcpBrand;
+Object.prototype.hasOwnProperty.call(r,"mcpBrand")&&typeof i=="string"&&s.add(i),r=Object.getPrototypeOf(r)}s.size!==0&&
+Object.defineProperty(e,Nn,{value:s,enumerable:!1,configurable:!0})}a(gt,"stampErrorBrands");function ve(e,t){try{if(typeof t==
+"object"&&t!==null&&Object.prototype.hasOwnProperty.call(e,"mcpBrand")&&typeof e.mcpBrand=="string"&&Object.prototype.hasOwnProperty.
+call(t,Nn)){let s=t[Nn];if(s&&typeof s.has=="function"&&s.has(e.mcpBrand))return!0}}catch{}return Function.prototype[Symbol.
+hasInstance].call(e,t)}a(ve,"brandedHasInstance");var We=(function(e){return e.InvalidRequest="invalid_request",e.InvalidClient=
+"invalid_client",e.InvalidGrant="invalid_grant",e.UnauthorizedClient="unauthorized_client",e.UnsupportedGrantType="unsup\
+ported_grant_type",e.InvalidScope="invalid_scope",e.AccessDenied="access_denied",e.ServerError="server_error",e.TemporarilyUnavailable=
+"temporarily_unavailable",e.UnsupportedResponseType="unsupported_response_type",e.UnsupportedTokenType="unsupported_toke\
+n_type",e.InvalidToken="invalid_token",e.MethodNotAllowed="method_not_allowed",e.TooManyRequests="too_many_requests",e.InvalidClientMetadata=
+"invalid_client_metadata",e.InvalidRedirectUri="invalid_redirect_uri",e.InsufficientScope="insufficient_scope",e.InvalidTarget=
+"invalid_target",e.InvalidDpopProof="invalid_dpop_proof",e.UseDpopNonce="use_dpop_nonce",e})({}),st=class sc extends Error{static{
+a(this,"OAuthError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](t){
+return ve(this,t)}static isInstance(t){if(typeof this!="function")throw new TypeError("isInstance must be called on the \
+class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return ve(this,t)}constructor(t,s,r){
+super(s),this.code=t,this.errorUri=r,this.name="OAuthError",gt(this,new.target)}toResponseObject(){let t={error:this.code,
+error_description:this.message};return this.errorUri&&(t.error_uri=this.errorUri),t}static fromResponse(t){return new sc(
+t.error,t.error_description??t.error,t.error_uri)}},E=(function(e){return e.NotConnected="NOT_CONNECTED",e.AlreadyConnected=
+"ALREADY_CONNECTED",e.NotInitialized="NOT_INITIALIZED",e.CapabilityNotSupported="CAPABILITY_NOT_SUPPORTED",e.RequestTimeout=
+"REQUEST_TIMEOUT",e.ConnectionClosed="CONNECTION_CLOSED",e.SendFailed="SEND_FAILED",e.InvalidResult="INVALID_RESULT",e.UnsupportedResultType=
+"UNSUPPORTED_RESULT_TYPE",e.InputRequiredRoundsExceeded="INPUT_REQUIRED_ROUNDS_EXCEEDED",e.ListPaginationExceeded="LIST_\
+PAGINATION_EXCEEDED",e.MethodNotSupportedByProtocolVersion="METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION",e.EraNegotiationFailed=
+"ERA_NEGOTIATION_FAILED",e.ClientHttpNotImplemented="CLIENT_HTTP_NOT_IMPLEMENTED",e.ClientHttpAuthentication="CLIENT_HTT\
+P_AUTHENTICATION",e.ClientHttpForbidden="CLIENT_HTTP_FORBIDDEN",e.ClientHttpUnexpectedContent="CLIENT_HTTP_UNEXPECTED_CO\
+NTENT",e.ClientHttpFailedToOpenStream="CLIENT_HTTP_FAILED_TO_OPEN_STREAM",e.ClientHttpFailedToTerminateSession="CLIENT_H\
+TTP_FAILED_TO_TERMINATE_SESSION",e})({}),P=class extends Error{static{a(this,"SdkError")}static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.SdkError"})}static[Symbol.hasInstance](e){return ve(this,e)}static isInstance(e){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,value)}constructor(code,message,data,options){super(
-message,options),this.code=code,this.data=data,this.name="SdkError",stampErrorBrands(this,new.target)}},SdkHttpError=class extends SdkError{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.SdkHttpError"})}constructor(code,message,data,options){super(code,message,
-data,options),this.name="SdkHttpError"}get status(){return this.data.status}get statusText(){return this.data.statusText}};
-function resourceUrlFromServerUrl(url3){const resourceURL=typeof url3=="string"?new URL(url3):new URL(url3.href);return resourceURL.
-hash="",resourceURL}function withoutIssuer(body){if(typeof body!="object"||body===null||Array.isArray(body))return body;
-const copy={...body};return delete copy.issuer,copy}function checkResourceAllowed({requestedResource,configuredResource}){
-const requested=typeof requestedResource=="string"?new URL(requestedResource):new URL(requestedResource.href),configured=typeof configuredResource==
-"string"?new URL(configuredResource):new URL(configuredResource.href);if(requested.origin!==configured.origin||requested.
-pathname.length<configured.pathname.length)return!1;const requestedPath=requested.pathname.endsWith("/")?requested.pathname:
-requested.pathname+"/",configuredPath=configured.pathname.endsWith("/")?configured.pathname:configured.pathname+"/";return requestedPath.
-startsWith(configuredPath)}var FIRST_MODERN_PROTOCOL_VERSION="2026-07-28",SUPPORTED_MODERN_PROTOCOL_VERSIONS=[FIRST_MODERN_PROTOCOL_VERSION];
-function isModernProtocolVersion(version){return version>=FIRST_MODERN_PROTOCOL_VERSION}function legacyProtocolVersions(versions){
-return versions.filter(version=>!isModernProtocolVersion(version))}function modernProtocolVersions(versions){return versions.
-filter(version=>isModernProtocolVersion(version))}function appendTextFallbackForNonObject(result){const sc=result.structuredContent;
-return sc===void 0||!(typeof sc!="object"||sc===null||Array.isArray(sc))||(result.content?.some(c=>c.type==="text")??!1)?
-result:{...result,content:[...result.content??[],{type:"text",text:JSON.stringify(sc)}]}}var TOOL_RESULT_FOREIGN_FAMILY_KEYS=[
-"task","inputRequests","requestState"];function normalizeContentlessToolResult(value){return value===null||typeof value!=
-"object"||Array.isArray(value)||value.content!==void 0||TOOL_RESULT_FOREIGN_FAMILY_KEYS.some(key=>key in value)?value:{...value,
-content:[]}}function build$1(){const JSONValueSchema$1=z3.lazy(()=>z3.union([z3.string(),z3.number(),z3.boolean(),z3.null(),
-z3.record(z3.string(),JSONValueSchema$1),z3.array(JSONValueSchema$1)])),JSONObjectSchema$1=z3.record(z3.string(),JSONValueSchema$1),
-ProgressTokenSchema$1=z3.union([z3.string(),z3.number().int()]),CursorSchema$1=z3.string(),TaskMetadataSchema$1=z3.object(
-{ttl:z3.number().optional()}),RelatedTaskMetadataSchema$1=z3.object({taskId:z3.string()}),RequestMetaSchema$1=z3.looseObject(
-{progressToken:ProgressTokenSchema$1.optional(),"io.modelcontextprotocol/related-task":RelatedTaskMetadataSchema$1.optional()}),
-BaseRequestParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.optional()}),TaskAugmentedRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({task:TaskMetadataSchema$1.optional()}),RequestSchema$1=z3.object({method:z3.string(),params:BaseRequestParamsSchema$1.
-loose().optional()}),NotificationsParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.optional()}),NotificationSchema$1=z3.
-object({method:z3.string(),params:NotificationsParamsSchema$1.loose().optional()}),ResultSchema$1=z3.looseObject({_meta:RequestMetaSchema$1.
-optional()}),RequestIdSchema$1=z3.union([z3.string(),z3.number().int()]),EmptyResultSchema$1=ResultSchema$1.strict(),CancelledNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({requestId:RequestIdSchema$1.optional(),reason:z3.string().optional()}),CancelledNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/cancelled"),params:CancelledNotificationParamsSchema$1}),IconSchema$1=z3.object(
-{src:z3.string(),mimeType:z3.string().optional(),sizes:z3.array(z3.string()).optional(),theme:z3.enum(["light","dark"]).
-optional()}),IconsSchema$1=z3.object({icons:z3.array(IconSchema$1).optional()}),BaseMetadataSchema$1=z3.object({name:z3.
-string(),title:z3.string().optional()}),ImplementationSchema$1=BaseMetadataSchema$1.extend({...BaseMetadataSchema$1.shape,
-...IconsSchema$1.shape,version:z3.string(),websiteUrl:z3.string().optional(),description:z3.string().optional()}),FormElicitationCapabilitySchema2=z3.
-intersection(z3.object({applyDefaults:z3.boolean().optional()}),JSONObjectSchema$1),ElicitationCapabilitySchema2=z3.preprocess(
-value=>value&&typeof value=="object"&&!Array.isArray(value)&&Object.keys(value).length===0?{form:{}}:value,z3.intersection(
-z3.object({form:FormElicitationCapabilitySchema2.optional(),url:JSONObjectSchema$1.optional()}),JSONObjectSchema$1.optional())),
-ClientTasksCapabilitySchema$1=z3.looseObject({list:JSONObjectSchema$1.optional(),cancel:JSONObjectSchema$1.optional(),requests:z3.
-looseObject({sampling:z3.looseObject({createMessage:JSONObjectSchema$1.optional()}).optional(),elicitation:z3.looseObject(
-{create:JSONObjectSchema$1.optional()}).optional()}).optional()}),ServerTasksCapabilitySchema$1=z3.looseObject({list:JSONObjectSchema$1.
-optional(),cancel:JSONObjectSchema$1.optional(),requests:z3.looseObject({tools:z3.looseObject({call:JSONObjectSchema$1.optional()}).
-optional()}).optional()}),ClientCapabilitiesSchema$1=z3.object({experimental:z3.record(z3.string(),JSONObjectSchema$1).optional(),
-sampling:z3.object({context:JSONObjectSchema$1.optional(),tools:JSONObjectSchema$1.optional()}).optional(),elicitation:ElicitationCapabilitySchema2.
-optional(),roots:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ClientTasksCapabilitySchema$1.optional(),
-extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),InitializeRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({protocolVersion:z3.string(),capabilities:ClientCapabilitiesSchema$1,clientInfo:ImplementationSchema$1}),InitializeRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("initialize"),params:InitializeRequestParamsSchema$1}),ServerCapabilitiesSchema$1=z3.object({experimental:z3.
-record(z3.string(),JSONObjectSchema$1).optional(),logging:JSONObjectSchema$1.optional(),completions:JSONObjectSchema$1.optional(),
-prompts:z3.object({listChanged:z3.boolean().optional()}).optional(),resources:z3.object({subscribe:z3.boolean().optional(),
-listChanged:z3.boolean().optional()}).optional(),tools:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ServerTasksCapabilitySchema$1.
-optional(),extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),InitializeResultSchema$1=ResultSchema$1.extend(
-{protocolVersion:z3.string(),capabilities:ServerCapabilitiesSchema$1,serverInfo:ImplementationSchema$1,instructions:z3.string().
-optional()}),InitializedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/initialized"),
-params:NotificationsParamsSchema$1.optional()}),PingRequestSchema$1=RequestSchema$1.extend({method:z3.literal("ping"),params:BaseRequestParamsSchema$1.
-optional()}),ProgressSchema$1=z3.object({progress:z3.number(),total:z3.optional(z3.number()),message:z3.optional(z3.string())}),
-ProgressNotificationParamsSchema$1=z3.object({...NotificationsParamsSchema$1.shape,...ProgressSchema$1.shape,progressToken:ProgressTokenSchema$1}),
-ProgressNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/progress"),params:ProgressNotificationParamsSchema$1}),
-PaginatedRequestParamsSchema$1=BaseRequestParamsSchema$1.extend({cursor:CursorSchema$1.optional()}),PaginatedRequestSchema$1=RequestSchema$1.
-extend({params:PaginatedRequestParamsSchema$1.optional()}),PaginatedResultSchema$1=ResultSchema$1.extend({nextCursor:CursorSchema$1.
-optional()}),ResourceContentsSchema$1=z3.object({uri:z3.string(),mimeType:z3.optional(z3.string()),_meta:z3.record(z3.string(),
-z3.unknown()).optional()}),TextResourceContentsSchema$1=ResourceContentsSchema$1.extend({text:z3.string()}),Base64Schema2=z3.
-string().refine(val=>{try{return atob(val),!0}catch{return!1}},{message:"Invalid Base64 string"}),BlobResourceContentsSchema$1=ResourceContentsSchema$1.
-extend({blob:Base64Schema2}),RoleSchema$1=z3.enum(["user","assistant"]),AnnotationsSchema$1=z3.object({audience:z3.array(
-RoleSchema$1).optional(),priority:z3.number().min(0).max(1).optional(),lastModified:z3.iso.datetime({offset:!0}).optional()}),
-ResourceSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,uri:z3.string(),description:z3.optional(
-z3.string()),mimeType:z3.optional(z3.string()),size:z3.optional(z3.number()),annotations:AnnotationsSchema$1.optional(),
-_meta:z3.optional(z3.looseObject({}))}),ResourceTemplateSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.
-shape,uriTemplate:z3.string(),description:z3.optional(z3.string()),mimeType:z3.optional(z3.string()),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.optional(z3.looseObject({}))}),ListResourcesRequestSchema$1=PaginatedRequestSchema$1.extend({method:z3.
-literal("resources/list")}),ListResourcesResultSchema$1=PaginatedResultSchema$1.extend({resources:z3.array(ResourceSchema$1)}),
-ListResourceTemplatesRequestSchema$1=PaginatedRequestSchema$1.extend({method:z3.literal("resources/templates/list")}),ListResourceTemplatesResultSchema$1=PaginatedResultSchema$1.
-extend({resourceTemplates:z3.array(ResourceTemplateSchema$1)}),ResourceRequestParamsSchema$1=BaseRequestParamsSchema$1.extend(
-{uri:z3.string()}),ReadResourceRequestParamsSchema$1=ResourceRequestParamsSchema$1,ReadResourceRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("resources/read"),params:ReadResourceRequestParamsSchema$1}),ReadResourceResultSchema$1=ResultSchema$1.
-extend({contents:z3.array(z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]))}),ResourceListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/resources/list_changed"),params:NotificationsParamsSchema$1.optional()}),SubscribeRequestParamsSchema$1=ResourceRequestParamsSchema$1,
-SubscribeRequestSchema$1=RequestSchema$1.extend({method:z3.literal("resources/subscribe"),params:SubscribeRequestParamsSchema$1}),
-UnsubscribeRequestParamsSchema$1=ResourceRequestParamsSchema$1,UnsubscribeRequestSchema$1=RequestSchema$1.extend({method:z3.
-literal("resources/unsubscribe"),params:UnsubscribeRequestParamsSchema$1}),ResourceUpdatedNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({uri:z3.string()}),ResourceUpdatedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notificati\
-ons/resources/updated"),params:ResourceUpdatedNotificationParamsSchema$1}),PromptArgumentSchema$1=z3.object({name:z3.string(),
-description:z3.optional(z3.string()),required:z3.optional(z3.boolean())}),PromptSchema$1=z3.object({...BaseMetadataSchema$1.
-shape,...IconsSchema$1.shape,description:z3.optional(z3.string()),arguments:z3.optional(z3.array(PromptArgumentSchema$1)),
-_meta:z3.optional(z3.looseObject({}))}),ListPromptsRequestSchema$1=PaginatedRequestSchema$1.extend({method:z3.literal("p\
-rompts/list")}),ListPromptsResultSchema$1=PaginatedResultSchema$1.extend({prompts:z3.array(PromptSchema$1)}),GetPromptRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({name:z3.string(),arguments:z3.record(z3.string(),z3.string()).optional()}),GetPromptRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("prompts/get"),params:GetPromptRequestParamsSchema$1}),TextContentSchema$1=z3.object({type:z3.
-literal("text"),text:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-ImageContentSchema$1=z3.object({type:z3.literal("image"),data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),AudioContentSchema$1=z3.object({type:z3.literal("audio"),
-data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).
-optional()}),ToolUseContentSchema$1=z3.object({type:z3.literal("tool_use"),name:z3.string(),id:z3.string(),input:z3.record(
-z3.string(),z3.unknown()),_meta:z3.record(z3.string(),z3.unknown()).optional()}),EmbeddedResourceSchema$1=z3.object({type:z3.
-literal("resource"),resource:z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ResourceLinkSchema$1=ResourceSchema$1.extend({type:z3.
-literal("resource_link")}),ContentBlockSchema$1=z3.union([TextContentSchema$1,ImageContentSchema$1,AudioContentSchema$1,
-ResourceLinkSchema$1,EmbeddedResourceSchema$1]),PromptMessageSchema$1=z3.object({role:RoleSchema$1,content:ContentBlockSchema$1}),
-GetPromptResultSchema$1=ResultSchema$1.extend({description:z3.string().optional(),messages:z3.array(PromptMessageSchema$1)}),
-PromptListChangedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/prompts/list_changed"),
-params:NotificationsParamsSchema$1.optional()}),ToolAnnotationsSchema$1=z3.object({title:z3.string().optional(),readOnlyHint:z3.
-boolean().optional(),destructiveHint:z3.boolean().optional(),idempotentHint:z3.boolean().optional(),openWorldHint:z3.boolean().
-optional()}),ToolExecutionSchema$1=z3.object({taskSupport:z3.enum(["required","optional","forbidden"]).optional()}),ToolSchema$1=z3.
-object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,description:z3.string().optional(),inputSchema:z3.object({type:z3.
-literal("object"),properties:z3.record(z3.string(),JSONValueSchema$1).optional(),required:z3.array(z3.string()).optional()}).
-catchall(z3.unknown()),outputSchema:z3.object({type:z3.literal("object"),properties:z3.record(z3.string(),JSONValueSchema$1).
-optional(),required:z3.array(z3.string()).optional()}).catchall(z3.unknown()).optional(),annotations:ToolAnnotationsSchema$1.
-optional(),execution:ToolExecutionSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ListToolsRequestSchema$1=PaginatedRequestSchema$1.
-extend({method:z3.literal("tools/list")}),ListToolsResultSchema$1=PaginatedResultSchema$1.extend({tools:z3.array(ToolSchema$1)}),
-CallToolResultSchema$1=ResultSchema$1.extend({content:z3.array(ContentBlockSchema$1),structuredContent:z3.record(z3.string(),
-z3.unknown()).optional(),isError:z3.boolean().optional()}),CallToolRequestParamsSchema$1=TaskAugmentedRequestParamsSchema$1.
-extend({name:z3.string(),arguments:z3.record(z3.string(),z3.unknown()).optional()}),CallToolRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("tools/call"),params:CallToolRequestParamsSchema$1}),ToolListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/tools/list_changed"),params:NotificationsParamsSchema$1.optional()}),LoggingLevelSchema$1=z3.
-enum(["debug","info","notice","warning","error","critical","alert","emergency"]),SetLevelRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({level:LoggingLevelSchema$1}),SetLevelRequestSchema$1=RequestSchema$1.extend({method:z3.literal("logging/setLevel"),
-params:SetLevelRequestParamsSchema$1}),LoggingMessageNotificationParamsSchema$1=NotificationsParamsSchema$1.extend({level:LoggingLevelSchema$1,
-logger:z3.string().optional(),data:z3.unknown()}),LoggingMessageNotificationSchema$1=NotificationSchema$1.extend({method:z3.
-literal("notifications/message"),params:LoggingMessageNotificationParamsSchema$1}),ModelHintSchema$1=z3.object({name:z3.
-string().optional()}),ModelPreferencesSchema$1=z3.object({hints:z3.array(ModelHintSchema$1).optional(),costPriority:z3.number().
-min(0).max(1).optional(),speedPriority:z3.number().min(0).max(1).optional(),intelligencePriority:z3.number().min(0).max(
-1).optional()}),ToolChoiceSchema$1=z3.object({mode:z3.enum(["auto","required","none"]).optional()}),ToolResultContentSchema$1=z3.
-object({type:z3.literal("tool_result"),toolUseId:z3.string().describe("The unique identifier for the corresponding tool \
-call."),content:z3.array(ContentBlockSchema$1),structuredContent:z3.object({}).loose().optional(),isError:z3.boolean().optional(),
-_meta:z3.record(z3.string(),z3.unknown()).optional()}),SamplingContentSchema$1=z3.discriminatedUnion("type",[TextContentSchema$1,
-ImageContentSchema$1,AudioContentSchema$1]),SamplingMessageContentBlockSchema$1=z3.discriminatedUnion("type",[TextContentSchema$1,
-ImageContentSchema$1,AudioContentSchema$1,ToolUseContentSchema$1,ToolResultContentSchema$1]),SamplingMessageSchema$1=z3.
-object({role:RoleSchema$1,content:z3.union([SamplingMessageContentBlockSchema$1,z3.array(SamplingMessageContentBlockSchema$1)]),
-_meta:z3.record(z3.string(),z3.unknown()).optional()}),CreateMessageRequestParamsSchema$1=TaskAugmentedRequestParamsSchema$1.
-extend({messages:z3.array(SamplingMessageSchema$1),modelPreferences:ModelPreferencesSchema$1.optional(),systemPrompt:z3.
-string().optional(),includeContext:z3.enum(["none","thisServer","allServers"]).optional(),temperature:z3.number().optional(),
-maxTokens:z3.number().int(),stopSequences:z3.array(z3.string()).optional(),metadata:JSONObjectSchema$1.optional(),tools:z3.
-array(ToolSchema$1).optional(),toolChoice:ToolChoiceSchema$1.optional()}),CreateMessageRequestSchema$1=RequestSchema$1.extend(
-{method:z3.literal("sampling/createMessage"),params:CreateMessageRequestParamsSchema$1}),CreateMessageResultSchema$1=ResultSchema$1.
-extend({model:z3.string(),stopReason:z3.optional(z3.enum(["endTurn","stopSequence","maxTokens"]).or(z3.string())),role:RoleSchema$1,
-content:SamplingContentSchema$1}),CreateMessageResultWithToolsSchema$1=ResultSchema$1.extend({model:z3.string(),stopReason:z3.
-optional(z3.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(z3.string())),role:RoleSchema$1,content:z3.union([
-SamplingMessageContentBlockSchema$1,z3.array(SamplingMessageContentBlockSchema$1)])}),BooleanSchemaSchema$1=z3.object({type:z3.
-literal("boolean"),title:z3.string().optional(),description:z3.string().optional(),default:z3.boolean().optional()}),StringSchemaSchema$1=z3.
-object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().optional(),minLength:z3.number().
-optional(),maxLength:z3.number().optional(),format:z3.enum(["email","uri","date","date-time"]).optional(),default:z3.string().
-optional()}),NumberSchemaSchema$1=z3.object({type:z3.enum(["number","integer"]),title:z3.string().optional(),description:z3.
-string().optional(),minimum:z3.number().optional(),maximum:z3.number().optional(),default:z3.number().optional()}),UntitledSingleSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().optional(),enum:z3.array(z3.string()),
-default:z3.string().optional()}),TitledSingleSelectEnumSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().
-optional(),description:z3.string().optional(),oneOf:z3.array(z3.object({const:z3.string(),title:z3.string()})),default:z3.
-string().optional()}),LegacyTitledEnumSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().optional(),description:z3.
-string().optional(),enum:z3.array(z3.string()),enumNames:z3.array(z3.string()).optional(),default:z3.string().optional()}),
-SingleSelectEnumSchemaSchema$1=z3.union([UntitledSingleSelectEnumSchemaSchema$1,TitledSingleSelectEnumSchemaSchema$1]),UntitledMultiSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("array"),title:z3.string().optional(),description:z3.string().optional(),minItems:z3.number().optional(),
-maxItems:z3.number().optional(),items:z3.object({type:z3.literal("string"),enum:z3.array(z3.string())}),default:z3.array(
-z3.string()).optional()}),TitledMultiSelectEnumSchemaSchema$1=z3.object({type:z3.literal("array"),title:z3.string().optional(),
-description:z3.string().optional(),minItems:z3.number().optional(),maxItems:z3.number().optional(),items:z3.object({anyOf:z3.
-array(z3.object({const:z3.string(),title:z3.string()}))}),default:z3.array(z3.string()).optional()}),MultiSelectEnumSchemaSchema$1=z3.
-union([UntitledMultiSelectEnumSchemaSchema$1,TitledMultiSelectEnumSchemaSchema$1]),EnumSchemaSchema$1=z3.union([LegacyTitledEnumSchemaSchema$1,
-SingleSelectEnumSchemaSchema$1,MultiSelectEnumSchemaSchema$1]),PrimitiveSchemaDefinitionSchema$1=z3.union([EnumSchemaSchema$1,
-BooleanSchemaSchema$1,StringSchemaSchema$1,NumberSchemaSchema$1]),ElicitRequestFormParamsSchema$1=TaskAugmentedRequestParamsSchema$1.
-extend({mode:z3.literal("form").optional(),message:z3.string(),requestedSchema:z3.object({type:z3.literal("object"),properties:z3.
-record(z3.string(),PrimitiveSchemaDefinitionSchema$1),required:z3.array(z3.string()).optional()}).catchall(z3.unknown())}),
-ElicitRequestURLParamsSchema$1=TaskAugmentedRequestParamsSchema$1.extend({mode:z3.literal("url"),message:z3.string(),elicitationId:z3.
-string(),url:z3.string().url()}),ElicitRequestParamsSchema$1=z3.union([ElicitRequestFormParamsSchema$1,ElicitRequestURLParamsSchema$1]),
-ElicitRequestSchema$1=RequestSchema$1.extend({method:z3.literal("elicitation/create"),params:ElicitRequestParamsSchema$1}),
-ElicitationCompleteNotificationParamsSchema$1=NotificationsParamsSchema$1.extend({elicitationId:z3.string()}),ElicitationCompleteNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/elicitation/complete"),params:ElicitationCompleteNotificationParamsSchema$1}),ElicitResultSchema$1=ResultSchema$1.
-extend({action:z3.enum(["accept","decline","cancel"]),content:z3.preprocess(val=>val===null?void 0:val,z3.record(z3.string(),
-z3.union([z3.string(),z3.number(),z3.boolean(),z3.array(z3.string())])).optional())}),ResourceTemplateReferenceSchema$1=z3.
-object({type:z3.literal("ref/resource"),uri:z3.string()}),PromptReferenceSchema$1=z3.object({type:z3.literal("ref/prompt"),
-name:z3.string()}),CompleteRequestParamsSchema$1=BaseRequestParamsSchema$1.extend({ref:z3.union([PromptReferenceSchema$1,
-ResourceTemplateReferenceSchema$1]),argument:z3.object({name:z3.string(),value:z3.string()}),context:z3.object({arguments:z3.
-record(z3.string(),z3.string()).optional()}).optional()}),CompleteRequestSchema$1=RequestSchema$1.extend({method:z3.literal(
-"completion/complete"),params:CompleteRequestParamsSchema$1}),CompleteResultSchema$1=ResultSchema$1.extend({completion:z3.
-looseObject({values:z3.array(z3.string()).max(100),total:z3.optional(z3.number().int()),hasMore:z3.optional(z3.boolean())})}),
-RootSchema$1=z3.object({uri:z3.string().startsWith("file://"),name:z3.string().optional(),_meta:z3.record(z3.string(),z3.
-unknown()).optional()}),ListRootsRequestSchema$1=RequestSchema$1.extend({method:z3.literal("roots/list"),params:BaseRequestParamsSchema$1.
-optional()}),ListRootsResultSchema$1=ResultSchema$1.extend({roots:z3.array(RootSchema$1)}),RootsListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/roots/list_changed"),params:NotificationsParamsSchema$1.optional()}),TaskCreationParamsSchema$1=z3.
-looseObject({ttl:z3.number().optional(),pollInterval:z3.number().optional()}),TaskStatusSchema$1=z3.enum(["working","inp\
-ut_required","completed","failed","cancelled"]),TaskSchema$1=z3.object({taskId:z3.string(),status:TaskStatusSchema$1,ttl:z3.
-union([z3.number(),z3.null()]),createdAt:z3.string(),lastUpdatedAt:z3.string(),pollInterval:z3.optional(z3.number()),statusMessage:z3.
-optional(z3.string())}),CreateTaskResultSchema$1=ResultSchema$1.extend({task:TaskSchema$1}),TaskStatusNotificationParamsSchema$1=NotificationsParamsSchema$1.
-merge(TaskSchema$1),TaskStatusNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/tasks/s\
-tatus"),params:TaskStatusNotificationParamsSchema$1}),GetTaskRequestSchema$1=RequestSchema$1.extend({method:z3.literal("\
-tasks/get"),params:BaseRequestParamsSchema$1.extend({taskId:z3.string()})}),GetTaskResultSchema$1=ResultSchema$1.merge(TaskSchema$1),
-GetTaskPayloadRequestSchema$1=RequestSchema$1.extend({method:z3.literal("tasks/result"),params:BaseRequestParamsSchema$1.
-extend({taskId:z3.string()})}),GetTaskPayloadResultSchema$1=ResultSchema$1.loose(),ListTasksRequestSchema$1=PaginatedRequestSchema$1.
-extend({method:z3.literal("tasks/list")}),ListTasksResultSchema$1=PaginatedResultSchema$1.extend({tasks:z3.array(TaskSchema$1)}),
-CancelTaskRequestSchema$1=RequestSchema$1.extend({method:z3.literal("tasks/cancel"),params:BaseRequestParamsSchema$1.extend(
-{taskId:z3.string()})});return{JSONValueSchema:JSONValueSchema$1,JSONObjectSchema:JSONObjectSchema$1,ProgressTokenSchema:ProgressTokenSchema$1,
-CursorSchema:CursorSchema$1,TaskMetadataSchema:TaskMetadataSchema$1,RelatedTaskMetadataSchema:RelatedTaskMetadataSchema$1,
-RequestMetaSchema:RequestMetaSchema$1,BaseRequestParamsSchema:BaseRequestParamsSchema$1,TaskAugmentedRequestParamsSchema:TaskAugmentedRequestParamsSchema$1,
-RequestSchema:RequestSchema$1,NotificationsParamsSchema:NotificationsParamsSchema$1,NotificationSchema:NotificationSchema$1,
-ResultSchema:ResultSchema$1,RequestIdSchema:RequestIdSchema$1,EmptyResultSchema:EmptyResultSchema$1,CancelledNotificationParamsSchema:CancelledNotificationParamsSchema$1,
-CancelledNotificationSchema:CancelledNotificationSchema$1,IconSchema:IconSchema$1,IconsSchema:IconsSchema$1,BaseMetadataSchema:BaseMetadataSchema$1,
-ImplementationSchema:ImplementationSchema$1,ClientTasksCapabilitySchema:ClientTasksCapabilitySchema$1,ServerTasksCapabilitySchema:ServerTasksCapabilitySchema$1,
-ClientCapabilitiesSchema:ClientCapabilitiesSchema$1,InitializeRequestParamsSchema:InitializeRequestParamsSchema$1,InitializeRequestSchema:InitializeRequestSchema$1,
-ServerCapabilitiesSchema:ServerCapabilitiesSchema$1,InitializeResultSchema:InitializeResultSchema$1,InitializedNotificationSchema:InitializedNotificationSchema$1,
-PingRequestSchema:PingRequestSchema$1,ProgressSchema:ProgressSchema$1,ProgressNotificationParamsSchema:ProgressNotificationParamsSchema$1,
-ProgressNotificationSchema:ProgressNotificationSchema$1,PaginatedRequestParamsSchema:PaginatedRequestParamsSchema$1,PaginatedRequestSchema:PaginatedRequestSchema$1,
-PaginatedResultSchema:PaginatedResultSchema$1,ResourceContentsSchema:ResourceContentsSchema$1,TextResourceContentsSchema:TextResourceContentsSchema$1,
-BlobResourceContentsSchema:BlobResourceContentsSchema$1,RoleSchema:RoleSchema$1,AnnotationsSchema:AnnotationsSchema$1,ResourceSchema:ResourceSchema$1,
-ResourceTemplateSchema:ResourceTemplateSchema$1,ListResourcesRequestSchema:ListResourcesRequestSchema$1,ListResourcesResultSchema:ListResourcesResultSchema$1,
-ListResourceTemplatesRequestSchema:ListResourceTemplatesRequestSchema$1,ListResourceTemplatesResultSchema:ListResourceTemplatesResultSchema$1,
-ResourceRequestParamsSchema:ResourceRequestParamsSchema$1,ReadResourceRequestParamsSchema:ReadResourceRequestParamsSchema$1,
-ReadResourceRequestSchema:ReadResourceRequestSchema$1,ReadResourceResultSchema:ReadResourceResultSchema$1,ResourceListChangedNotificationSchema:ResourceListChangedNotificationSchema$1,
-SubscribeRequestParamsSchema:SubscribeRequestParamsSchema$1,SubscribeRequestSchema:SubscribeRequestSchema$1,UnsubscribeRequestParamsSchema:UnsubscribeRequestParamsSchema$1,
-UnsubscribeRequestSchema:UnsubscribeRequestSchema$1,ResourceUpdatedNotificationParamsSchema:ResourceUpdatedNotificationParamsSchema$1,
-ResourceUpdatedNotificationSchema:ResourceUpdatedNotificationSchema$1,PromptArgumentSchema:PromptArgumentSchema$1,PromptSchema:PromptSchema$1,
-ListPromptsRequestSchema:ListPromptsRequestSchema$1,ListPromptsResultSchema:ListPromptsResultSchema$1,GetPromptRequestParamsSchema:GetPromptRequestParamsSchema$1,
-GetPromptRequestSchema:GetPromptRequestSchema$1,TextContentSchema:TextContentSchema$1,ImageContentSchema:ImageContentSchema$1,
-AudioContentSchema:AudioContentSchema$1,ToolUseContentSchema:ToolUseContentSchema$1,EmbeddedResourceSchema:EmbeddedResourceSchema$1,
-ResourceLinkSchema:ResourceLinkSchema$1,ContentBlockSchema:ContentBlockSchema$1,PromptMessageSchema:PromptMessageSchema$1,
-GetPromptResultSchema:GetPromptResultSchema$1,PromptListChangedNotificationSchema:PromptListChangedNotificationSchema$1,
-ToolAnnotationsSchema:ToolAnnotationsSchema$1,ToolExecutionSchema:ToolExecutionSchema$1,ToolSchema:ToolSchema$1,ListToolsRequestSchema:ListToolsRequestSchema$1,
-ListToolsResultSchema:ListToolsResultSchema$1,CallToolResultSchema:CallToolResultSchema$1,CallToolRequestParamsSchema:CallToolRequestParamsSchema$1,
-CallToolRequestSchema:CallToolRequestSchema$1,ToolListChangedNotificationSchema:ToolListChangedNotificationSchema$1,LoggingLevelSchema:LoggingLevelSchema$1,
-SetLevelRequestParamsSchema:SetLevelRequestParamsSchema$1,SetLevelRequestSchema:SetLevelRequestSchema$1,LoggingMessageNotificationParamsSchema:LoggingMessageNotificationParamsSchema$1,
-LoggingMessageNotificationSchema:LoggingMessageNotificationSchema$1,ModelHintSchema:ModelHintSchema$1,ModelPreferencesSchema:ModelPreferencesSchema$1,
-ToolChoiceSchema:ToolChoiceSchema$1,ToolResultContentSchema:ToolResultContentSchema$1,SamplingContentSchema:SamplingContentSchema$1,
-SamplingMessageContentBlockSchema:SamplingMessageContentBlockSchema$1,SamplingMessageSchema:SamplingMessageSchema$1,CreateMessageRequestParamsSchema:CreateMessageRequestParamsSchema$1,
-CreateMessageRequestSchema:CreateMessageRequestSchema$1,CreateMessageResultSchema:CreateMessageResultSchema$1,CreateMessageResultWithToolsSchema:CreateMessageResultWithToolsSchema$1,
-BooleanSchemaSchema:BooleanSchemaSchema$1,StringSchemaSchema:StringSchemaSchema$1,NumberSchemaSchema:NumberSchemaSchema$1,
-UntitledSingleSelectEnumSchemaSchema:UntitledSingleSelectEnumSchemaSchema$1,TitledSingleSelectEnumSchemaSchema:TitledSingleSelectEnumSchemaSchema$1,
-LegacyTitledEnumSchemaSchema:LegacyTitledEnumSchemaSchema$1,SingleSelectEnumSchemaSchema:SingleSelectEnumSchemaSchema$1,
-UntitledMultiSelectEnumSchemaSchema:UntitledMultiSelectEnumSchemaSchema$1,TitledMultiSelectEnumSchemaSchema:TitledMultiSelectEnumSchemaSchema$1,
-MultiSelectEnumSchemaSchema:MultiSelectEnumSchemaSchema$1,EnumSchemaSchema:EnumSchemaSchema$1,PrimitiveSchemaDefinitionSchema:PrimitiveSchemaDefinitionSchema$1,
-ElicitRequestFormParamsSchema:ElicitRequestFormParamsSchema$1,ElicitRequestURLParamsSchema:ElicitRequestURLParamsSchema$1,
-ElicitRequestParamsSchema:ElicitRequestParamsSchema$1,ElicitRequestSchema:ElicitRequestSchema$1,ElicitationCompleteNotificationParamsSchema:ElicitationCompleteNotificationParamsSchema$1,
-ElicitationCompleteNotificationSchema:ElicitationCompleteNotificationSchema$1,ElicitResultSchema:ElicitResultSchema$1,ResourceTemplateReferenceSchema:ResourceTemplateReferenceSchema$1,
-PromptReferenceSchema:PromptReferenceSchema$1,CompleteRequestParamsSchema:CompleteRequestParamsSchema$1,CompleteRequestSchema:CompleteRequestSchema$1,
-CompleteResultSchema:CompleteResultSchema$1,RootSchema:RootSchema$1,ListRootsRequestSchema:ListRootsRequestSchema$1,ListRootsResultSchema:ListRootsResultSchema$1,
-RootsListChangedNotificationSchema:RootsListChangedNotificationSchema$1,TaskCreationParamsSchema:TaskCreationParamsSchema$1,
-TaskStatusSchema:TaskStatusSchema$1,TaskSchema:TaskSchema$1,CreateTaskResultSchema:CreateTaskResultSchema$1,TaskStatusNotificationParamsSchema:TaskStatusNotificationParamsSchema$1,
-TaskStatusNotificationSchema:TaskStatusNotificationSchema$1,GetTaskRequestSchema:GetTaskRequestSchema$1,GetTaskResultSchema:GetTaskResultSchema$1,
-GetTaskPayloadRequestSchema:GetTaskPayloadRequestSchema$1,GetTaskPayloadResultSchema:GetTaskPayloadResultSchema$1,ListTasksRequestSchema:ListTasksRequestSchema$1,
-ListTasksResultSchema:ListTasksResultSchema$1,CancelTaskRequestSchema:CancelTaskRequestSchema$1,CancelTaskResultSchema:ResultSchema$1.
-merge(TaskSchema$1),ClientRequestSchema:z3.union([PingRequestSchema$1,InitializeRequestSchema$1,CompleteRequestSchema$1,
-SetLevelRequestSchema$1,GetPromptRequestSchema$1,ListPromptsRequestSchema$1,ListResourcesRequestSchema$1,ListResourceTemplatesRequestSchema$1,
-ReadResourceRequestSchema$1,SubscribeRequestSchema$1,UnsubscribeRequestSchema$1,CallToolRequestSchema$1,ListToolsRequestSchema$1,
-GetTaskRequestSchema$1,GetTaskPayloadRequestSchema$1,ListTasksRequestSchema$1,CancelTaskRequestSchema$1]),ClientNotificationSchema:z3.
-union([CancelledNotificationSchema$1,ProgressNotificationSchema$1,InitializedNotificationSchema$1,RootsListChangedNotificationSchema$1,
-TaskStatusNotificationSchema$1]),ClientResultSchema:z3.union([EmptyResultSchema$1,CreateMessageResultSchema$1,CreateMessageResultWithToolsSchema$1,
-ElicitResultSchema$1,ListRootsResultSchema$1,GetTaskResultSchema$1,ListTasksResultSchema$1,CreateTaskResultSchema$1]),ServerRequestSchema:z3.
-union([PingRequestSchema$1,CreateMessageRequestSchema$1,ElicitRequestSchema$1,ListRootsRequestSchema$1,GetTaskRequestSchema$1,
-GetTaskPayloadRequestSchema$1,ListTasksRequestSchema$1,CancelTaskRequestSchema$1]),ServerNotificationSchema:z3.union([CancelledNotificationSchema$1,
-ProgressNotificationSchema$1,LoggingMessageNotificationSchema$1,ResourceUpdatedNotificationSchema$1,ResourceListChangedNotificationSchema$1,
-ToolListChangedNotificationSchema$1,PromptListChangedNotificationSchema$1,TaskStatusNotificationSchema$1,ElicitationCompleteNotificationSchema$1]),
-ServerResultSchema:z3.union([EmptyResultSchema$1,InitializeResultSchema$1,CompleteResultSchema$1,GetPromptResultSchema$1,
-ListPromptsResultSchema$1,ListResourcesResultSchema$1,ListResourceTemplatesResultSchema$1,ReadResourceResultSchema$1,CallToolResultSchema$1,
-ListToolsResultSchema$1,GetTaskResultSchema$1,ListTasksResultSchema$1,CreateTaskResultSchema$1]),CallToolResultWireSchema:z3.
-unknown().superRefine((value,ctx)=>{if(!(typeof value!="object"||value===null||Array.isArray(value)||value.content!==void 0)){
-for(const key of TOOL_RESULT_FOREIGN_FAMILY_KEYS)if(key in value){ctx.addIssue({code:"custom",message:`content is requir\
-ed when the body carries '${key}' — another result family cannot default into an empty tools/call success`});return}}}).
-transform(normalizeContentlessToolResult).pipe(CallToolResultSchema$1)}}var memo$1;function buildSchemas2025(){return memo$1??=
-build$1()}function isNonObjectJsonSchemaRoot(json){return json.type!=="object"}var REF_REWRITE_DATA_POSITION_KEYS=new Set(
-["const","enum","default","examples"]),REF_REWRITE_NAME_MAP_KEYS=new Set(["properties","patternProperties","$defs","defi\
-nitions","dependentSchemas","dependencies"]);function establishesNewBase(id){return id!==void 0&&!(typeof id=="string"&&
-id.startsWith("#"))}function wrapOutputSchemaForLegacy(natural){const $schema=typeof natural.$schema=="string"?natural.$schema:
-void 0;if(establishesNewBase(natural.$id))return{...$schema!==void 0&&{$schema},type:"object",properties:{result:natural},
-required:["result"]};const convertRecursiveRefs=declares2019Dialect(natural.$schema)&&natural.$recursiveAnchor!==!0,rewriteRefs=(node,parentIsNameMap)=>{
-if(Array.isArray(node))return node.map(item=>rewriteRefs(item,!1));if(node===null||typeof node!="object"||!parentIsNameMap&&
-establishesNewBase(node.$id))return node;const out={};let convertedRecursion=!1;for(const[k,v]of Object.entries(node))parentIsNameMap?
-out[k]=rewriteRefs(v,!1):(k==="$ref"||k==="$dynamicRef")&&typeof v=="string"?out[k]=v==="#"?"#/properties/result":v.startsWith(
-"#/")?`#/properties/result${v.slice(1)}`:v:k==="$recursiveRef"&&v==="#"&&convertRecursiveRefs?convertedRecursion=!0:REF_REWRITE_DATA_POSITION_KEYS.
-has(k)?out[k]=v:REF_REWRITE_NAME_MAP_KEYS.has(k)?out[k]=rewriteRefs(v,!0):out[k]=rewriteRefs(v,!1);return convertedRecursion&&
-("$ref"in out?out.allOf=[...Array.isArray(out.allOf)?out.allOf:[],{$ref:"#/properties/result"}]:out.$ref="#/properties/r\
-esult"),out};return{...$schema!==void 0&&{$schema},type:"object",properties:{result:rewriteRefs(natural,!1)},required:["\
-result"]}}var requestMethodKeys$1={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts\
-/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,"resources/su\
-bscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/result":null,"tas\
-ks/list":null,"tasks/cancel":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},notificationMethodKeys$1={
-"notifications/cancelled":null,"notifications/progress":null,"notifications/initialized":null,"notifications/roots/list_\
-changed":null,"notifications/tasks/status":null,"notifications/message":null,"notifications/resources/updated":null,"not\
-ifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list_changed":null,
-"notifications/elicitation/complete":null},resultMethodKeys={ping:null,initialize:null,"completion/complete":null,"loggi\
-ng/setLevel":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resource\
-s/read":null,"resources/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"sampling/creat\
-eMessage":null,"elicitation/create":null,"roots/list":null},maps$1;function registryMaps(){if(maps$1)return maps$1;const s=buildSchemas2025();
-return maps$1={requestSchemas:{ping:s.PingRequestSchema,initialize:s.InitializeRequestSchema,"completion/complete":s.CompleteRequestSchema,
-"logging/setLevel":s.SetLevelRequestSchema,"prompts/get":s.GetPromptRequestSchema,"prompts/list":s.ListPromptsRequestSchema,
-"resources/list":s.ListResourcesRequestSchema,"resources/templates/list":s.ListResourceTemplatesRequestSchema,"resources\
-/read":s.ReadResourceRequestSchema,"resources/subscribe":s.SubscribeRequestSchema,"resources/unsubscribe":s.UnsubscribeRequestSchema,
-"tools/call":s.CallToolRequestSchema,"tools/list":s.ListToolsRequestSchema,"tasks/get":s.GetTaskRequestSchema,"tasks/res\
-ult":s.GetTaskPayloadRequestSchema,"tasks/list":s.ListTasksRequestSchema,"tasks/cancel":s.CancelTaskRequestSchema,"sampl\
-ing/createMessage":s.CreateMessageRequestSchema,"elicitation/create":s.ElicitRequestSchema,"roots/list":s.ListRootsRequestSchema},
-notificationSchemas:{"notifications/cancelled":s.CancelledNotificationSchema,"notifications/progress":s.ProgressNotificationSchema,
-"notifications/initialized":s.InitializedNotificationSchema,"notifications/roots/list_changed":s.RootsListChangedNotificationSchema,
-"notifications/tasks/status":s.TaskStatusNotificationSchema,"notifications/message":s.LoggingMessageNotificationSchema,"\
-notifications/resources/updated":s.ResourceUpdatedNotificationSchema,"notifications/resources/list_changed":s.ResourceListChangedNotificationSchema,
-"notifications/tools/list_changed":s.ToolListChangedNotificationSchema,"notifications/prompts/list_changed":s.PromptListChangedNotificationSchema,
-"notifications/elicitation/complete":s.ElicitationCompleteNotificationSchema},resultSchemas:{ping:s.EmptyResultSchema,initialize:s.
-InitializeResultSchema,"completion/complete":s.CompleteResultSchema,"logging/setLevel":s.EmptyResultSchema,"prompts/get":s.
-GetPromptResultSchema,"prompts/list":s.ListPromptsResultSchema,"resources/list":s.ListResourcesResultSchema,"resources/t\
-emplates/list":s.ListResourceTemplatesResultSchema,"resources/read":s.ReadResourceResultSchema,"resources/subscribe":s.EmptyResultSchema,
-"resources/unsubscribe":s.EmptyResultSchema,"tools/call":s.CallToolResultWireSchema,"tools/list":s.ListToolsResultSchema,
-"sampling/createMessage":s.CreateMessageResultWithToolsSchema,"elicitation/create":s.ElicitResultSchema,"roots/list":s.ListRootsResultSchema}},
-maps$1}function hasRequestMethod2025(method){return Object.prototype.hasOwnProperty.call(requestMethodKeys$1,method)}function hasNotificationMethod2025(method){
-return Object.prototype.hasOwnProperty.call(notificationMethodKeys$1,method)}function hasResultMethod(method){return Object.
-prototype.hasOwnProperty.call(resultMethodKeys,method)}function getResultSchema(method){return hasResultMethod(method)?registryMaps().
-resultSchemas[method]:void 0}function getRequestSchema(method){return hasRequestMethod2025(method)?registryMaps().requestSchemas[method]:
-void 0}function getNotificationSchema(method){return hasNotificationMethod2025(method)?registryMaps().notificationSchemas[method]:
-void 0}var rev2025RequestMethods=Object.keys(requestMethodKeys$1),rev2025NotificationMethods=Object.keys(notificationMethodKeys$1);
-function isPlainObject$5(value){return value!==null&&typeof value=="object"&&!Array.isArray(value)}function triState$1(schema,raw){
-if(schema===void 0)return{ok:!1,reason:"not-in-era"};const parsed=schema.safeParse(raw);return parsed.success?{ok:!0,value:parsed.
-data}:{ok:!1,reason:"invalid",message:String(parsed.error)}}var NOT_IN_ERA$1={ok:!1,reason:"not-in-era"};function toolNeedsLegacyWrap(t){
-return isPlainObject$5(t)&&isPlainObject$5(t.outputSchema)&&isNonObjectJsonSchemaRoot(t.outputSchema)}function toNeutralResult(value){
-return value}var rev2025Codec={era:"2025-11-25",hasRequestMethod:hasRequestMethod2025,hasNotificationMethod:hasNotificationMethod2025,
-validateRequest:(method,raw)=>triState$1(getRequestSchema(method),raw),validateResult:(method,raw)=>triState$1(getResultSchema(
-method),raw),validateNotification:(method,raw)=>triState$1(getNotificationSchema(method),raw),hasInputRequestMethod:()=>!1,
-validateInputRequest:()=>NOT_IN_ERA$1,validateInputResponse:()=>NOT_IN_ERA$1,samplingResultVariant:((hasTools,raw)=>{const s=buildSchemas2025();
-return triState$1(hasTools?s.CreateMessageResultWithToolsSchema:s.CreateMessageResultSchema,raw)}),outboundEnvelope:_material=>{},
-validateEnvelopeMeta:_meta=>[],projectCallToolResult(result,advertisedOutputSchema){const withText=appendTextFallbackForNonObject(
-result),sc=withText.structuredContent;if(sc===void 0)return withText;const valueIsNonObject=typeof sc!="object"||sc===null||
-Array.isArray(sc),schemaWrapped=advertisedOutputSchema!==void 0&&isNonObjectJsonSchemaRoot(advertisedOutputSchema);return!valueIsNonObject&&
-!schemaWrapped?withText:{...withText,structuredContent:{result:sc}}},decodeResult(_method,raw){if(isPlainObject$5(raw)&&
-"resultType"in raw){const stripped={...raw};return delete stripped.resultType,{kind:"complete",result:stripped}}return{kind:"\
-complete",result:raw}},encodeResult(method,result){if(method!=="tools/list")return result;const tools=result.tools;return!Array.
-isArray(tools)||!tools.some(t=>toolNeedsLegacyWrap(t))?result:{...result,tools:tools.map(t=>toolNeedsLegacyWrap(t)?{...t,
-outputSchema:wrapOutputSchemaForLegacy(t.outputSchema)}:t)}},encodeErrorCode:code=>code===-32002?-32602:code,checkInboundEnvelope:_material=>{}};
-function build(){const JSONValueSchema$1=z3.lazy(()=>z3.union([z3.string(),z3.number(),z3.boolean(),z3.null(),z3.record(
-z3.string(),JSONValueSchema$1),z3.array(JSONValueSchema$1)])),JSONObjectSchema$1=z3.record(z3.string(),JSONValueSchema$1),
-ProgressTokenSchema$1=z3.union([z3.string(),z3.number().int()]),CursorSchema$1=z3.string(),RequestIdSchema$1=z3.union([z3.
-string(),z3.number().int()]),RoleSchema$1=z3.enum(["user","assistant"]),LoggingLevelSchema$1=z3.enum(["debug","info","no\
-tice","warning","error","critical","alert","emergency"]),Base64Schema2=z3.string().refine(val=>{try{return atob(val),!0}catch{
-return!1}},{message:"Invalid Base64 string"}),TaskMetadataSchema$1=z3.object({ttl:z3.number().optional()}),RelatedTaskMetadataSchema$1=z3.
-object({taskId:z3.string()}),RequestMetaSchema$1=z3.looseObject({progressToken:ProgressTokenSchema$1.optional(),"io.mode\
-lcontextprotocol/related-task":RelatedTaskMetadataSchema$1.optional()}),BaseRequestParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.
-optional()}),TaskAugmentedRequestParamsSchema$1=BaseRequestParamsSchema$1.extend({task:TaskMetadataSchema$1.optional()}),
-NotificationsParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.optional()}),NotificationSchema$1=z3.object({method:z3.
-string(),params:NotificationsParamsSchema$1.loose().optional()}),IconSchema$1=z3.object({src:z3.string(),mimeType:z3.string().
-optional(),sizes:z3.array(z3.string()).optional(),theme:z3.enum(["light","dark"]).optional()}),IconsSchema$1=z3.object({
-icons:z3.array(IconSchema$1).optional()}),BaseMetadataSchema$1=z3.object({name:z3.string(),title:z3.string().optional()}),
-ImplementationSchema$1=BaseMetadataSchema$1.extend({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,version:z3.string(),
-websiteUrl:z3.string().optional(),description:z3.string().optional()}),FormElicitationCapabilitySchema2=z3.intersection(
-z3.object({applyDefaults:z3.boolean().optional()}),JSONObjectSchema$1),ElicitationCapabilitySchema2=z3.preprocess(value=>value&&
-typeof value=="object"&&!Array.isArray(value)&&Object.keys(value).length===0?{form:{}}:value,z3.intersection(z3.object({
-form:FormElicitationCapabilitySchema2.optional(),url:JSONObjectSchema$1.optional()}),JSONObjectSchema$1.optional())),ClientTasksCapabilitySchema$1=z3.
-looseObject({list:JSONObjectSchema$1.optional(),cancel:JSONObjectSchema$1.optional(),requests:z3.looseObject({sampling:z3.
-looseObject({createMessage:JSONObjectSchema$1.optional()}).optional(),elicitation:z3.looseObject({create:JSONObjectSchema$1.
-optional()}).optional()}).optional()}),ServerTasksCapabilitySchema$1=z3.looseObject({list:JSONObjectSchema$1.optional(),
-cancel:JSONObjectSchema$1.optional(),requests:z3.looseObject({tools:z3.looseObject({call:JSONObjectSchema$1.optional()}).
-optional()}).optional()}),ClientCapabilitiesSchema$1=z3.object({experimental:z3.record(z3.string(),JSONObjectSchema$1).optional(),
-sampling:z3.object({context:JSONObjectSchema$1.optional(),tools:JSONObjectSchema$1.optional()}).optional(),elicitation:ElicitationCapabilitySchema2.
-optional(),roots:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ClientTasksCapabilitySchema$1.optional(),
-extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),ServerCapabilitiesSchema$1=z3.object({experimental:z3.
-record(z3.string(),JSONObjectSchema$1).optional(),logging:JSONObjectSchema$1.optional(),completions:JSONObjectSchema$1.optional(),
-prompts:z3.object({listChanged:z3.boolean().optional()}).optional(),resources:z3.object({subscribe:z3.boolean().optional(),
-listChanged:z3.boolean().optional()}).optional(),tools:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ServerTasksCapabilitySchema$1.
-optional(),extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),ProgressSchema$1=z3.object({progress:z3.number(),
-total:z3.optional(z3.number()),message:z3.optional(z3.string())}),ProgressNotificationParamsSchema$1=z3.object({...NotificationsParamsSchema$1.
-shape,...ProgressSchema$1.shape,progressToken:ProgressTokenSchema$1}),ProgressNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/progress"),params:ProgressNotificationParamsSchema$1}),LoggingMessageNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({level:LoggingLevelSchema$1,logger:z3.string().optional(),data:z3.unknown()}),LoggingMessageNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/message"),params:LoggingMessageNotificationParamsSchema$1}),ResourceContentsSchema$1=z3.
-object({uri:z3.string(),mimeType:z3.optional(z3.string()),_meta:z3.record(z3.string(),z3.unknown()).optional()}),TextResourceContentsSchema$1=ResourceContentsSchema$1.
-extend({text:z3.string()}),BlobResourceContentsSchema$1=ResourceContentsSchema$1.extend({blob:Base64Schema2}),AnnotationsSchema$1=z3.
-object({audience:z3.array(RoleSchema$1).optional(),priority:z3.number().min(0).max(1).optional(),lastModified:z3.iso.datetime(
-{offset:!0}).optional()}),ResourceSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,uri:z3.string(),
-description:z3.optional(z3.string()),mimeType:z3.optional(z3.string()),size:z3.optional(z3.number()),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.optional(z3.looseObject({}))}),ResourceTemplateSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.
-shape,uriTemplate:z3.string(),description:z3.optional(z3.string()),mimeType:z3.optional(z3.string()),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.optional(z3.looseObject({}))}),ResourceListChangedNotificationSchema$1=NotificationSchema$1.extend({
-method:z3.literal("notifications/resources/list_changed"),params:NotificationsParamsSchema$1.optional()}),ResourceUpdatedNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({uri:z3.string()}),ResourceUpdatedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notificati\
-ons/resources/updated"),params:ResourceUpdatedNotificationParamsSchema$1}),PromptArgumentSchema$1=z3.object({name:z3.string(),
-description:z3.optional(z3.string()),required:z3.optional(z3.boolean())}),PromptSchema$1=z3.object({...BaseMetadataSchema$1.
-shape,...IconsSchema$1.shape,description:z3.optional(z3.string()),arguments:z3.optional(z3.array(PromptArgumentSchema$1)),
-_meta:z3.optional(z3.looseObject({}))}),PromptListChangedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal(
-"notifications/prompts/list_changed"),params:NotificationsParamsSchema$1.optional()}),TextContentSchema$1=z3.object({type:z3.
-literal("text"),text:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-ImageContentSchema$1=z3.object({type:z3.literal("image"),data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),AudioContentSchema$1=z3.object({type:z3.literal("audio"),
-data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).
-optional()}),ToolUseContentSchema$1=z3.object({type:z3.literal("tool_use"),name:z3.string(),id:z3.string(),input:z3.record(
-z3.string(),z3.unknown()),_meta:z3.record(z3.string(),z3.unknown()).optional()}),EmbeddedResourceSchema$1=z3.object({type:z3.
-literal("resource"),resource:z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ResourceLinkSchema$1=ResourceSchema$1.extend({type:z3.
-literal("resource_link")}),ContentBlockSchema$1=z3.union([TextContentSchema$1,ImageContentSchema$1,AudioContentSchema$1,
-ResourceLinkSchema$1,EmbeddedResourceSchema$1]),PromptMessageSchema$1=z3.object({role:RoleSchema$1,content:ContentBlockSchema$1}),
-ToolAnnotationsSchema$1=z3.object({title:z3.string().optional(),readOnlyHint:z3.boolean().optional(),destructiveHint:z3.
-boolean().optional(),idempotentHint:z3.boolean().optional(),openWorldHint:z3.boolean().optional()}),ToolListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/tools/list_changed"),params:NotificationsParamsSchema$1.optional()}),ModelHintSchema$1=z3.
-object({name:z3.string().optional()}),ModelPreferencesSchema$1=z3.object({hints:z3.array(ModelHintSchema$1).optional(),costPriority:z3.
-number().min(0).max(1).optional(),speedPriority:z3.number().min(0).max(1).optional(),intelligencePriority:z3.number().min(
-0).max(1).optional()}),ToolChoiceSchema$1=z3.object({mode:z3.enum(["auto","required","none"]).optional()}),BooleanSchemaSchema$1=z3.
-object({type:z3.literal("boolean"),title:z3.string().optional(),description:z3.string().optional(),default:z3.boolean().
-optional()}),StringSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().
-optional(),minLength:z3.number().optional(),maxLength:z3.number().optional(),format:z3.enum(["email","uri","date","date-\
-time"]).optional(),default:z3.string().optional()}),NumberSchemaSchema$1=z3.object({type:z3.enum(["number","integer"]),title:z3.
-string().optional(),description:z3.string().optional(),minimum:z3.number().optional(),maximum:z3.number().optional(),default:z3.
-number().optional()}),UntitledSingleSelectEnumSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().optional(),
-description:z3.string().optional(),enum:z3.array(z3.string()),default:z3.string().optional()}),TitledSingleSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().optional(),oneOf:z3.array(z3.object(
-{const:z3.string(),title:z3.string()})),default:z3.string().optional()}),LegacyTitledEnumSchemaSchema$1=z3.object({type:z3.
-literal("string"),title:z3.string().optional(),description:z3.string().optional(),enum:z3.array(z3.string()),enumNames:z3.
-array(z3.string()).optional(),default:z3.string().optional()}),SingleSelectEnumSchemaSchema$1=z3.union([UntitledSingleSelectEnumSchemaSchema$1,
-TitledSingleSelectEnumSchemaSchema$1]),UntitledMultiSelectEnumSchemaSchema$1=z3.object({type:z3.literal("array"),title:z3.
-string().optional(),description:z3.string().optional(),minItems:z3.number().optional(),maxItems:z3.number().optional(),items:z3.
-object({type:z3.literal("string"),enum:z3.array(z3.string())}),default:z3.array(z3.string()).optional()}),TitledMultiSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("array"),title:z3.string().optional(),description:z3.string().optional(),minItems:z3.number().optional(),
-maxItems:z3.number().optional(),items:z3.object({anyOf:z3.array(z3.object({const:z3.string(),title:z3.string()}))}),default:z3.
-array(z3.string()).optional()}),MultiSelectEnumSchemaSchema$1=z3.union([UntitledMultiSelectEnumSchemaSchema$1,TitledMultiSelectEnumSchemaSchema$1]),
-EnumSchemaSchema$1=z3.union([LegacyTitledEnumSchemaSchema$1,SingleSelectEnumSchemaSchema$1,MultiSelectEnumSchemaSchema$1]),
-PrimitiveSchemaDefinitionSchema$1=z3.union([EnumSchemaSchema$1,BooleanSchemaSchema$1,StringSchemaSchema$1,NumberSchemaSchema$1]),
-ElicitRequestFormParamsSchema$1=TaskAugmentedRequestParamsSchema$1.extend({mode:z3.literal("form").optional(),message:z3.
-string(),requestedSchema:z3.object({type:z3.literal("object"),properties:z3.record(z3.string(),PrimitiveSchemaDefinitionSchema$1),
-required:z3.array(z3.string()).optional()}).catchall(z3.unknown())}),ResourceTemplateReferenceSchema$1=z3.object({type:z3.
-literal("ref/resource"),uri:z3.string()}),PromptReferenceSchema$1=z3.object({type:z3.literal("ref/prompt"),name:z3.string()}),
-RootSchema$1=z3.object({uri:z3.string().startsWith("file://"),name:z3.string().optional(),_meta:z3.record(z3.string(),z3.
-unknown()).optional()}),sharedClientCapabilityShape=ClientCapabilitiesSchema$1.shape,ClientCapabilities2026Schema=z3.object(
-{experimental:sharedClientCapabilityShape.experimental,sampling:sharedClientCapabilityShape.sampling,elicitation:sharedClientCapabilityShape.
-elicitation,roots:sharedClientCapabilityShape.roots,extensions:sharedClientCapabilityShape.extensions}),sharedServerCapabilityShape=ServerCapabilitiesSchema$1.
-shape,ServerCapabilities2026Schema=z3.object({experimental:sharedServerCapabilityShape.experimental,logging:sharedServerCapabilityShape.
-logging,completions:sharedServerCapabilityShape.completions,prompts:sharedServerCapabilityShape.prompts,resources:sharedServerCapabilityShape.
-resources,tools:sharedServerCapabilityShape.tools,extensions:sharedServerCapabilityShape.extensions}),RequestMetaEnvelopeSchema=z3.
-looseObject({progressToken:ProgressTokenSchema$1.optional(),[PROTOCOL_VERSION_META_KEY]:z3.string(),[CLIENT_INFO_META_KEY]:ImplementationSchema$1.
-optional(),[CLIENT_CAPABILITIES_META_KEY]:ClientCapabilities2026Schema,[LOG_LEVEL_META_KEY]:LoggingLevelSchema$1.optional()}),
-ToolSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,description:z3.string().optional(),inputSchema:z3.
-looseObject({$schema:z3.string().optional(),type:z3.literal("object")}),outputSchema:z3.looseObject({$schema:z3.string().
-optional()}).optional(),annotations:ToolAnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-ToolResultContentSchema$1=z3.object({type:z3.literal("tool_result"),toolUseId:z3.string(),content:z3.array(ContentBlockSchema$1),
-structuredContent:z3.unknown().optional(),isError:z3.boolean().optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-SamplingMessageContentBlockSchema$1=z3.union([TextContentSchema$1,ImageContentSchema$1,AudioContentSchema$1,ToolUseContentSchema$1,
-ToolResultContentSchema$1]),SamplingMessageSchema$1=z3.object({role:RoleSchema$1,content:z3.union([SamplingMessageContentBlockSchema$1,
-z3.array(SamplingMessageContentBlockSchema$1)]),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ResultTypeSchema=z3.
-string(),ResultMetaSchema=z3.looseObject({[SERVER_INFO_META_KEY]:ImplementationSchema$1.optional().catch(void 0)}),wireMeta=ResultMetaSchema.
-optional();function wireResult(shape){return z3.looseObject({_meta:wireMeta,resultType:ResultTypeSchema.default("complet\
-e"),...shape})}const ResultSchema$1=wireResult({}),PaginatedResultSchema$1=wireResult({nextCursor:CursorSchema$1.optional()}),
-CallToolResultSchema$1=wireResult({content:z3.array(ContentBlockSchema$1),structuredContent:z3.unknown().optional(),isError:z3.
-boolean().optional()}),ListToolsResultSchema$1=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","\
-private"]),tools:z3.array(ToolSchema$1),nextCursor:CursorSchema$1.optional()}),ListPromptsResultSchema$1=wireResult({ttlMs:z3.
-number().int().min(0),cacheScope:z3.enum(["public","private"]),prompts:z3.array(PromptSchema$1),nextCursor:CursorSchema$1.
-optional()}),GetPromptResultSchema$1=wireResult({description:z3.string().optional(),messages:z3.array(PromptMessageSchema$1)}),
-ListResourcesResultSchema$1=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),resources:z3.
-array(ResourceSchema$1),nextCursor:CursorSchema$1.optional()}),ListResourceTemplatesResultSchema$1=wireResult({ttlMs:z3.
-number().int().min(0),cacheScope:z3.enum(["public","private"]),resourceTemplates:z3.array(ResourceTemplateSchema$1),nextCursor:CursorSchema$1.
-optional()}),ReadResourceResultSchema$1=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),
-contents:z3.array(z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]))}),CompleteResultSchema$1=wireResult(
-{completion:z3.object({values:z3.array(z3.string()).max(100),total:z3.number().int().optional(),hasMore:z3.boolean().optional()}).
-loose()}),CacheableResultSchema=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"])}),DiscoverResultSchema$1=wireResult(
-{ttlMs:z3.number().int().min(0).catch(0),cacheScope:z3.enum(["public","private"]).catch("private"),supportedVersions:z3.
-array(z3.string()),capabilities:ServerCapabilities2026Schema,instructions:z3.string().optional()}),CreateMessageRequestParamsSchema$1=z3.
-object({messages:z3.array(SamplingMessageSchema$1),modelPreferences:ModelPreferencesSchema$1.optional(),systemPrompt:z3.
-string().optional(),includeContext:z3.enum(["none","thisServer","allServers"]).optional(),temperature:z3.number().optional(),
-maxTokens:z3.number().int(),stopSequences:z3.array(z3.string()).optional(),metadata:JSONObjectSchema$1.optional(),tools:z3.
-array(ToolSchema$1).optional(),toolChoice:ToolChoiceSchema$1.optional()}),CreateMessageRequestSchema$1=z3.object({method:z3.
-literal("sampling/createMessage"),params:CreateMessageRequestParamsSchema$1}),ListRootsRequestSchema$1=z3.object({method:z3.
-literal("roots/list"),params:z3.object({_meta:z3.record(z3.string(),z3.unknown()).optional()}).optional()}),CreateMessageResultSchema$1=z3.
-object({...SamplingMessageSchema$1.shape,model:z3.string(),stopReason:z3.string().optional()}),ListRootsResultSchema$1=z3.
-object({roots:z3.array(RootSchema$1)}),ElicitResultSchema$1=z3.object({action:z3.enum(["accept","decline","cancel"]),content:z3.
-record(z3.string(),z3.union([z3.string(),z3.number(),z3.boolean(),z3.array(z3.string())])).optional()}),ElicitRequestURLParamsSchema$1=z3.
-object({mode:z3.literal("url"),message:z3.string(),url:z3.string().url()}),ElicitRequestParamsSchema$1=z3.union([ElicitRequestFormParamsSchema$1,
-ElicitRequestURLParamsSchema$1]),ElicitRequestSchema$1=z3.object({method:z3.literal("elicitation/create"),params:ElicitRequestParamsSchema$1}),
-InputRequestSchema=z3.union([CreateMessageRequestSchema$1,ListRootsRequestSchema$1,ElicitRequestSchema$1]),InputResponseSchema=z3.
-union([CreateMessageResultSchema$1,ListRootsResultSchema$1,ElicitResultSchema$1]),InputRequestsSchema=z3.record(z3.string(),
-InputRequestSchema),InputResponsesSchema=z3.record(z3.string(),InputResponseSchema),InputRequiredResultSchema=wireResult(
-{inputRequests:InputRequestsSchema.optional(),requestState:z3.string().optional()}),retryParamsShape={inputResponses:InputResponsesSchema.
-optional(),requestState:z3.string().optional()},InputResponseRequestParamsSchema=z3.object({_meta:RequestMetaEnvelopeSchema,
-...retryParamsShape}),DispatchRequestMetaSchema=z3.looseObject({progressToken:ProgressTokenSchema$1.optional()});function wireRequest(method,paramsShape){
-return z3.object({method:z3.literal(method),params:z3.object({_meta:RequestMetaEnvelopeSchema,...paramsShape})})}function dispatchRequest(method,paramsShape){
-return z3.object({method:z3.literal(method),params:z3.object({_meta:DispatchRequestMetaSchema.optional(),...paramsShape}).
-optional()})}const callToolParamsShape={name:z3.string(),arguments:z3.record(z3.string(),z3.unknown()).optional(),...retryParamsShape},
-paginatedParamsShape={cursor:CursorSchema$1.optional()},CallToolRequestSchema$1=wireRequest("tools/call",callToolParamsShape),
-ListToolsRequestSchema$1=wireRequest("tools/list",paginatedParamsShape),ListPromptsRequestSchema$1=wireRequest("prompts/\
-list",paginatedParamsShape),GetPromptRequestSchema$1=wireRequest("prompts/get",{name:z3.string(),arguments:z3.record(z3.
-string(),z3.string()).optional(),...retryParamsShape}),ListResourcesRequestSchema$1=wireRequest("resources/list",paginatedParamsShape),
-ListResourceTemplatesRequestSchema$1=wireRequest("resources/templates/list",paginatedParamsShape),ReadResourceRequestSchema$1=wireRequest(
-"resources/read",{uri:z3.string(),...retryParamsShape}),completeParamsShape={ref:z3.union([PromptReferenceSchema$1,ResourceTemplateReferenceSchema$1]),
-argument:z3.object({name:z3.string(),value:z3.string()}),context:z3.object({arguments:z3.record(z3.string(),z3.string()).
-optional()}).optional()},CompleteRequestSchema$1=wireRequest("completion/complete",completeParamsShape),DiscoverRequestSchema$1=wireRequest(
-"server/discover",{}),SubscriptionFilterSchema$1=z3.object({toolsListChanged:z3.boolean().optional(),promptsListChanged:z3.
-boolean().optional(),resourcesListChanged:z3.boolean().optional(),resourceSubscriptions:z3.array(z3.string()).optional()}),
-subscriptionsListenParamsShape={notifications:SubscriptionFilterSchema$1},SubscriptionsListenRequestSchema$1=wireRequest(
-"subscriptions/listen",subscriptionsListenParamsShape),SubscriptionsListenResultMetaSchema$1=ResultMetaSchema.extend({"i\
-o.modelcontextprotocol/subscriptionId":RequestIdSchema$1}),SubscriptionsListenResultSchema$1=z3.looseObject({_meta:SubscriptionsListenResultMetaSchema$1,
-resultType:ResultTypeSchema.default("complete")}),dispatchRequestSchemas={"tools/call":dispatchRequest("tools/call",callToolParamsShape),
-"tools/list":dispatchRequest("tools/list",paginatedParamsShape),"prompts/get":dispatchRequest("prompts/get",{name:z3.string(),
-arguments:z3.record(z3.string(),z3.string()).optional()}),"prompts/list":dispatchRequest("prompts/list",paginatedParamsShape),
-"resources/list":dispatchRequest("resources/list",paginatedParamsShape),"resources/templates/list":dispatchRequest("reso\
-urces/templates/list",paginatedParamsShape),"resources/read":dispatchRequest("resources/read",{uri:z3.string()}),"comple\
-tion/complete":dispatchRequest("completion/complete",completeParamsShape),"server/discover":dispatchRequest("server/disc\
-over",{}),"subscriptions/listen":dispatchRequest("subscriptions/listen",subscriptionsListenParamsShape)};function liftedResult(shape){
-return z3.looseObject({_meta:wireMeta,...shape})}const dispatchResultSchemas={"tools/call":liftedResult({content:z3.array(
-ContentBlockSchema$1),structuredContent:z3.unknown().optional(),isError:z3.boolean().optional()}),"tools/list":liftedResult(
-{ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),tools:z3.array(ToolSchema$1),nextCursor:CursorSchema$1.
-optional()}),"prompts/get":liftedResult({description:z3.string().optional(),messages:z3.array(PromptMessageSchema$1)}),"\
-prompts/list":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),prompts:z3.array(PromptSchema$1),
-nextCursor:CursorSchema$1.optional()}),"resources/list":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(
-["public","private"]),resources:z3.array(ResourceSchema$1),nextCursor:CursorSchema$1.optional()}),"resources/templates/l\
-ist":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),resourceTemplates:z3.array(ResourceTemplateSchema$1),
-nextCursor:CursorSchema$1.optional()}),"resources/read":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(
-["public","private"]),contents:z3.array(z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]))}),"comple\
-tion/complete":liftedResult({completion:z3.object({values:z3.array(z3.string()).max(100),total:z3.number().int().optional(),
-hasMore:z3.boolean().optional()}).loose()}),"server/discover":liftedResult({ttlMs:z3.number().int().min(0).catch(0),cacheScope:z3.
-enum(["public","private"]).catch("private"),supportedVersions:z3.array(z3.string()),capabilities:ServerCapabilities2026Schema,
-instructions:z3.string().optional()}),"subscriptions/listen":liftedResult({})},NotificationMetaSchema=z3.looseObject({"i\
-o.modelcontextprotocol/subscriptionId":RequestIdSchema$1.optional()}),SubscriptionsAcknowledgedNotificationSchema$1=z3.object(
-{method:z3.literal("notifications/subscriptions/acknowledged"),params:z3.object({_meta:NotificationMetaSchema.optional(),
-notifications:SubscriptionFilterSchema$1})}),CancelledNotificationParamsSchema$1=z3.object({_meta:NotificationMetaSchema.
-optional(),requestId:RequestIdSchema$1,reason:z3.string().optional()}),CancelledNotificationSchema$1=z3.object({method:z3.
-literal("notifications/cancelled"),params:CancelledNotificationParamsSchema$1}),notificationSchemas2026={"notifications/\
-cancelled":CancelledNotificationSchema$1,"notifications/progress":ProgressNotificationSchema$1,"notifications/message":LoggingMessageNotificationSchema$1,
-"notifications/resources/updated":ResourceUpdatedNotificationSchema$1,"notifications/resources/list_changed":ResourceListChangedNotificationSchema$1,
-"notifications/tools/list_changed":ToolListChangedNotificationSchema$1,"notifications/prompts/list_changed":PromptListChangedNotificationSchema$1,
-"notifications/subscriptions/acknowledged":SubscriptionsAcknowledgedNotificationSchema$1},wireResultResponse=result=>z3.
-object({jsonrpc:z3.literal("2.0"),id:z3.union([z3.string(),z3.number().int()]),result}).strict();return{JSONValueSchema:JSONValueSchema$1,
-JSONObjectSchema:JSONObjectSchema$1,ProgressTokenSchema:ProgressTokenSchema$1,CursorSchema:CursorSchema$1,RequestIdSchema:RequestIdSchema$1,
-RoleSchema:RoleSchema$1,LoggingLevelSchema:LoggingLevelSchema$1,TaskMetadataSchema:TaskMetadataSchema$1,RelatedTaskMetadataSchema:RelatedTaskMetadataSchema$1,
-RequestMetaSchema:RequestMetaSchema$1,BaseRequestParamsSchema:BaseRequestParamsSchema$1,TaskAugmentedRequestParamsSchema:TaskAugmentedRequestParamsSchema$1,
-NotificationsParamsSchema:NotificationsParamsSchema$1,NotificationSchema:NotificationSchema$1,IconSchema:IconSchema$1,IconsSchema:IconsSchema$1,
-BaseMetadataSchema:BaseMetadataSchema$1,ImplementationSchema:ImplementationSchema$1,ClientTasksCapabilitySchema:ClientTasksCapabilitySchema$1,
-ServerTasksCapabilitySchema:ServerTasksCapabilitySchema$1,ClientCapabilitiesSchema:ClientCapabilitiesSchema$1,ServerCapabilitiesSchema:ServerCapabilitiesSchema$1,
-ProgressSchema:ProgressSchema$1,ProgressNotificationParamsSchema:ProgressNotificationParamsSchema$1,ProgressNotificationSchema:ProgressNotificationSchema$1,
-LoggingMessageNotificationParamsSchema:LoggingMessageNotificationParamsSchema$1,LoggingMessageNotificationSchema:LoggingMessageNotificationSchema$1,
-ResourceContentsSchema:ResourceContentsSchema$1,TextResourceContentsSchema:TextResourceContentsSchema$1,BlobResourceContentsSchema:BlobResourceContentsSchema$1,
-AnnotationsSchema:AnnotationsSchema$1,ResourceSchema:ResourceSchema$1,ResourceTemplateSchema:ResourceTemplateSchema$1,ResourceListChangedNotificationSchema:ResourceListChangedNotificationSchema$1,
-ResourceUpdatedNotificationParamsSchema:ResourceUpdatedNotificationParamsSchema$1,ResourceUpdatedNotificationSchema:ResourceUpdatedNotificationSchema$1,
-PromptArgumentSchema:PromptArgumentSchema$1,PromptSchema:PromptSchema$1,PromptListChangedNotificationSchema:PromptListChangedNotificationSchema$1,
-TextContentSchema:TextContentSchema$1,ImageContentSchema:ImageContentSchema$1,AudioContentSchema:AudioContentSchema$1,ToolUseContentSchema:ToolUseContentSchema$1,
-EmbeddedResourceSchema:EmbeddedResourceSchema$1,ResourceLinkSchema:ResourceLinkSchema$1,ContentBlockSchema:ContentBlockSchema$1,
-PromptMessageSchema:PromptMessageSchema$1,ToolAnnotationsSchema:ToolAnnotationsSchema$1,ToolListChangedNotificationSchema:ToolListChangedNotificationSchema$1,
-ModelHintSchema:ModelHintSchema$1,ModelPreferencesSchema:ModelPreferencesSchema$1,ToolChoiceSchema:ToolChoiceSchema$1,BooleanSchemaSchema:BooleanSchemaSchema$1,
-StringSchemaSchema:StringSchemaSchema$1,NumberSchemaSchema:NumberSchemaSchema$1,UntitledSingleSelectEnumSchemaSchema:UntitledSingleSelectEnumSchemaSchema$1,
-TitledSingleSelectEnumSchemaSchema:TitledSingleSelectEnumSchemaSchema$1,LegacyTitledEnumSchemaSchema:LegacyTitledEnumSchemaSchema$1,
-SingleSelectEnumSchemaSchema:SingleSelectEnumSchemaSchema$1,UntitledMultiSelectEnumSchemaSchema:UntitledMultiSelectEnumSchemaSchema$1,
-TitledMultiSelectEnumSchemaSchema:TitledMultiSelectEnumSchemaSchema$1,MultiSelectEnumSchemaSchema:MultiSelectEnumSchemaSchema$1,
-EnumSchemaSchema:EnumSchemaSchema$1,PrimitiveSchemaDefinitionSchema:PrimitiveSchemaDefinitionSchema$1,ElicitRequestFormParamsSchema:ElicitRequestFormParamsSchema$1,
-ResourceTemplateReferenceSchema:ResourceTemplateReferenceSchema$1,PromptReferenceSchema:PromptReferenceSchema$1,RootSchema:RootSchema$1,
-ClientCapabilities2026Schema,ServerCapabilities2026Schema,RequestMetaEnvelopeSchema,ToolSchema:ToolSchema$1,ToolResultContentSchema:ToolResultContentSchema$1,
-SamplingMessageContentBlockSchema:SamplingMessageContentBlockSchema$1,SamplingMessageSchema:SamplingMessageSchema$1,ResultTypeSchema,
-ResultMetaSchema,ResultSchema:ResultSchema$1,PaginatedResultSchema:PaginatedResultSchema$1,CallToolResultSchema:CallToolResultSchema$1,
-ListToolsResultSchema:ListToolsResultSchema$1,ListPromptsResultSchema:ListPromptsResultSchema$1,GetPromptResultSchema:GetPromptResultSchema$1,
-ListResourcesResultSchema:ListResourcesResultSchema$1,ListResourceTemplatesResultSchema:ListResourceTemplatesResultSchema$1,
-ReadResourceResultSchema:ReadResourceResultSchema$1,CompleteResultSchema:CompleteResultSchema$1,CacheableResultSchema,DiscoverResultSchema:DiscoverResultSchema$1,
-CreateMessageRequestParamsSchema:CreateMessageRequestParamsSchema$1,CreateMessageRequestSchema:CreateMessageRequestSchema$1,
-ListRootsRequestSchema:ListRootsRequestSchema$1,CreateMessageResultSchema:CreateMessageResultSchema$1,ListRootsResultSchema:ListRootsResultSchema$1,
-ElicitResultSchema:ElicitResultSchema$1,ElicitRequestURLParamsSchema:ElicitRequestURLParamsSchema$1,ElicitRequestParamsSchema:ElicitRequestParamsSchema$1,
-ElicitRequestSchema:ElicitRequestSchema$1,InputRequestSchema,InputResponseSchema,InputRequestsSchema,InputResponsesSchema,
-InputRequiredResultSchema,InputResponseRequestParamsSchema,CallToolRequestSchema:CallToolRequestSchema$1,ListToolsRequestSchema:ListToolsRequestSchema$1,
-ListPromptsRequestSchema:ListPromptsRequestSchema$1,GetPromptRequestSchema:GetPromptRequestSchema$1,ListResourcesRequestSchema:ListResourcesRequestSchema$1,
-ListResourceTemplatesRequestSchema:ListResourceTemplatesRequestSchema$1,ReadResourceRequestSchema:ReadResourceRequestSchema$1,
-CompleteRequestSchema:CompleteRequestSchema$1,DiscoverRequestSchema:DiscoverRequestSchema$1,SubscriptionFilterSchema:SubscriptionFilterSchema$1,
-SubscriptionsListenRequestSchema:SubscriptionsListenRequestSchema$1,SubscriptionsListenResultMetaSchema:SubscriptionsListenResultMetaSchema$1,
-SubscriptionsListenResultSchema:SubscriptionsListenResultSchema$1,dispatchRequestSchemas,dispatchResultSchemas,NotificationMetaSchema,
-SubscriptionsAcknowledgedNotificationSchema:SubscriptionsAcknowledgedNotificationSchema$1,CancelledNotificationParamsSchema:CancelledNotificationParamsSchema$1,
-CancelledNotificationSchema:CancelledNotificationSchema$1,notificationSchemas2026,JSONRPCResultResponseSchema:wireResultResponse(
-ResultSchema$1),CallToolResultResponseSchema:wireResultResponse(z3.union([CallToolResultSchema$1,InputRequiredResultSchema])),
-ListToolsResultResponseSchema:wireResultResponse(ListToolsResultSchema$1),ListPromptsResultResponseSchema:wireResultResponse(
-ListPromptsResultSchema$1),GetPromptResultResponseSchema:wireResultResponse(z3.union([GetPromptResultSchema$1,InputRequiredResultSchema])),
-ListResourcesResultResponseSchema:wireResultResponse(ListResourcesResultSchema$1),ListResourceTemplatesResultResponseSchema:wireResultResponse(
-ListResourceTemplatesResultSchema$1),ReadResourceResultResponseSchema:wireResultResponse(z3.union([ReadResourceResultSchema$1,
-InputRequiredResultSchema])),CompleteResultResponseSchema:wireResultResponse(CompleteResultSchema$1),DiscoverResultResponseSchema:wireResultResponse(
-DiscoverResultSchema$1),SubscriptionsListenResultResponseSchema:wireResultResponse(SubscriptionsListenResultSchema$1)}}var memo;
-function buildSchemas2026(){return memo??=build()}var CACHEABLE_RESULT_METHODS=["tools/list","prompts/list","resources/l\
-ist","resources/templates/list","resources/read","server/discover"];function isCacheableResultMethod(method){return CACHEABLE_RESULT_METHODS.
-includes(method)}var RESULT_CACHE_HINT_FALLBACK=Symbol("modelcontextprotocol.resultCacheHintFallback");function cacheHintFallbackOf(result){
-return result[RESULT_CACHE_HINT_FALLBACK]}function isValidCacheTtlMs(value){return typeof value=="number"&&Number.isSafeInteger(
-value)&&value>=0}function isValidCacheScope(value){return value==="public"||value==="private"}var ProtocolErrorCode=(function(ProtocolErrorCode$1){
-return ProtocolErrorCode$1[ProtocolErrorCode$1.ParseError=-32700]="ParseError",ProtocolErrorCode$1[ProtocolErrorCode$1.InvalidRequest=
--32600]="InvalidRequest",ProtocolErrorCode$1[ProtocolErrorCode$1.MethodNotFound=-32601]="MethodNotFound",ProtocolErrorCode$1[ProtocolErrorCode$1.
-InvalidParams=-32602]="InvalidParams",ProtocolErrorCode$1[ProtocolErrorCode$1.InternalError=-32603]="InternalError",ProtocolErrorCode$1[ProtocolErrorCode$1.
-ResourceNotFound=-32002]="ResourceNotFound",ProtocolErrorCode$1[ProtocolErrorCode$1.MissingRequiredClientCapability=-32021]=
-"MissingRequiredClientCapability",ProtocolErrorCode$1[ProtocolErrorCode$1.UnsupportedProtocolVersion=-32022]="Unsupporte\
-dProtocolVersion",ProtocolErrorCode$1[ProtocolErrorCode$1.UrlElicitationRequired=-32042]="UrlElicitationRequired",ProtocolErrorCode$1})(
-{}),ProtocolError=class ProtocolError2 extends Error{static{Object.defineProperty(this,"mcpBrand",{value:"mcp.ProtocolEr\
-ror"})}static[Symbol.hasInstance](value){return brandedHasInstance(this,value)}static isInstance(value){if(typeof this!=
+s use `v => SdkError.isInstance(v)`");return ve(this,e)}constructor(e,t,s,r){super(t,r),this.code=e,this.data=s,this.name=
+"SdkError",gt(this,new.target)}},Ne=class extends P{static{a(this,"SdkHttpError")}static{Object.defineProperty(this,"mcp\
+Brand",{value:"mcp.SdkHttpError"})}constructor(e,t,s,r){super(e,t,s,r),this.name="SdkHttpError"}get status(){return this.
+data.status}get statusText(){return this.data.statusText}};function Ga(e){let t=typeof e=="string"?new URL(e):new URL(e.
+href);return t.hash="",t}a(Ga,"resourceUrlFromServerUrl");function Wa(e){if(typeof e!="object"||e===null||Array.isArray(
+e))return e;let t={...e};return delete t.issuer,t}a(Wa,"withoutIssuer");function Ka({requestedResource:e,configuredResource:t}){
+let s=typeof e=="string"?new URL(e):new URL(e.href),r=typeof t=="string"?new URL(t):new URL(t.href);if(s.origin!==r.origin||
+s.pathname.length<r.pathname.length)return!1;let i=s.pathname.endsWith("/")?s.pathname:s.pathname+"/",l=r.pathname.endsWith(
+"/")?r.pathname:r.pathname+"/";return i.startsWith(l)}a(Ka,"checkResourceAllowed");var rc="2026-07-28",Dn=[rc];function Ke(e){
+return e>=rc}a(Ke,"isModernProtocolVersion");function Vn(e){return e.filter(t=>!Ke(t))}a(Vn,"legacyProtocolVersions");function qs(e){
+return e.filter(t=>Ke(t))}a(qs,"modernProtocolVersions");function ac(e){let t=e.structuredContent;return t===void 0||!(typeof t!=
+"object"||t===null||Array.isArray(t))||(e.content?.some(s=>s.type==="text")??!1)?e:{...e,content:[...e.content??[],{type:"\
+text",text:JSON.stringify(t)}]}}a(ac,"appendTextFallbackForNonObject");var nc=["task","inputRequests","requestState"];function Fl(e){
+return e===null||typeof e!="object"||Array.isArray(e)||e.content!==void 0||nc.some(t=>t in e)?e:{...e,content:[]}}a(Fl,"\
+normalizeContentlessToolResult");function Jl(){let e=o.lazy(()=>o.union([o.string(),o.number(),o.boolean(),o.null(),o.record(
+o.string(),e),o.array(e)])),t=o.record(o.string(),e),s=o.union([o.string(),o.number().int()]),r=o.string(),i=o.object({ttl:o.number().
+optional()}),l=o.object({taskId:o.string()}),c=o.looseObject({progressToken:s.optional(),"io.modelcontextprotocol/relate\
+d-task":l.optional()}),u=o.object({_meta:c.optional()}),d=u.extend({task:i.optional()}),m=o.object({method:o.string(),params:u.
+loose().optional()}),h=o.object({_meta:c.optional()}),S=o.object({method:o.string(),params:h.loose().optional()}),f=o.looseObject(
+{_meta:c.optional()}),_=o.union([o.string(),o.number().int()]),y=f.strict(),R=h.extend({requestId:_.optional(),reason:o.string().
+optional()}),z=S.extend({method:o.literal("notifications/cancelled"),params:R}),A=o.object({src:o.string(),mimeType:o.string().
+optional(),sizes:o.array(o.string()).optional(),theme:o.enum(["light","dark"]).optional()}),N=o.object({icons:o.array(A).
+optional()}),I=o.object({name:o.string(),title:o.string().optional()}),U=I.extend({...I.shape,...N.shape,version:o.string(),
+websiteUrl:o.string().optional(),description:o.string().optional()}),v=o.intersection(o.object({applyDefaults:o.boolean().
+optional()}),t),g=o.preprocess(ae=>ae&&typeof ae=="object"&&!Array.isArray(ae)&&Object.keys(ae).length===0?{form:{}}:ae,
+o.intersection(o.object({form:v.optional(),url:t.optional()}),t.optional())),k=o.looseObject({list:t.optional(),cancel:t.
+optional(),requests:o.looseObject({sampling:o.looseObject({createMessage:t.optional()}).optional(),elicitation:o.looseObject(
+{create:t.optional()}).optional()}).optional()}),L=o.looseObject({list:t.optional(),cancel:t.optional(),requests:o.looseObject(
+{tools:o.looseObject({call:t.optional()}).optional()}).optional()}),j=o.object({experimental:o.record(o.string(),t).optional(),
+sampling:o.object({context:t.optional(),tools:t.optional()}).optional(),elicitation:g.optional(),roots:o.object({listChanged:o.boolean().
+optional()}).optional(),tasks:k.optional(),extensions:o.record(o.string(),t).optional()}),B=u.extend({protocolVersion:o.string(),
+capabilities:j,clientInfo:U}),ce=m.extend({method:o.literal("initialize"),params:B}),H=o.object({experimental:o.record(o.string(),
+t).optional(),logging:t.optional(),completions:t.optional(),prompts:o.object({listChanged:o.boolean().optional()}).optional(),
+resources:o.object({subscribe:o.boolean().optional(),listChanged:o.boolean().optional()}).optional(),tools:o.object({listChanged:o.boolean().
+optional()}).optional(),tasks:L.optional(),extensions:o.record(o.string(),t).optional()}),Q=f.extend({protocolVersion:o.string(),
+capabilities:H,serverInfo:U,instructions:o.string().optional()}),F=S.extend({method:o.literal("notifications/initialized"),
+params:h.optional()}),le=m.extend({method:o.literal("ping"),params:u.optional()}),Le=o.object({progress:o.number(),total:o.optional(
+o.number()),message:o.optional(o.string())}),_e=o.object({...h.shape,...Le.shape,progressToken:s}),qe=S.extend({method:o.literal(
+"notifications/progress"),params:_e}),Ue=u.extend({cursor:r.optional()}),we=m.extend({params:Ue.optional()}),ue=f.extend(
+{nextCursor:r.optional()}),Xe=o.object({uri:o.string(),mimeType:o.optional(o.string()),_meta:o.record(o.string(),o.unknown()).
+optional()}),Ze=Xe.extend({text:o.string()}),De=o.string().refine(ae=>{try{return atob(ae),!0}catch{return!1}},{message:"\
+Invalid Base64 string"}),se=Xe.extend({blob:De}),de=o.enum(["user","assistant"]),he=o.object({audience:o.array(de).optional(),
+priority:o.number().min(0).max(1).optional(),lastModified:o.iso.datetime({offset:!0}).optional()}),Me=o.object({...I.shape,
+...N.shape,uri:o.string(),description:o.optional(o.string()),mimeType:o.optional(o.string()),size:o.optional(o.number()),
+annotations:he.optional(),_meta:o.optional(o.looseObject({}))}),Rt=o.object({...I.shape,...N.shape,uriTemplate:o.string(),
+description:o.optional(o.string()),mimeType:o.optional(o.string()),annotations:he.optional(),_meta:o.optional(o.looseObject(
+{}))}),Te=we.extend({method:o.literal("resources/list")}),Ee=ue.extend({resources:o.array(Me)}),Re=we.extend({method:o.literal(
+"resources/templates/list")}),ke=ue.extend({resourceTemplates:o.array(Rt)}),Oe=u.extend({uri:o.string()}),Ve=Oe,He=m.extend(
+{method:o.literal("resources/read"),params:Ve}),rt=f.extend({contents:o.array(o.union([Ze,se]))}),Fe=S.extend({method:o.literal(
+"notifications/resources/list_changed"),params:h.optional()}),zt=Oe,w=m.extend({method:o.literal("resources/subscribe"),
+params:zt}),Je=Oe,q=m.extend({method:o.literal("resources/unsubscribe"),params:Je}),C=h.extend({uri:o.string()}),x=S.extend(
+{method:o.literal("notifications/resources/updated"),params:C}),T=o.object({name:o.string(),description:o.optional(o.string()),
+required:o.optional(o.boolean())}),b=o.object({...I.shape,...N.shape,description:o.optional(o.string()),arguments:o.optional(
+o.array(T)),_meta:o.optional(o.looseObject({}))}),M=we.extend({method:o.literal("prompts/list")}),O=ue.extend({prompts:o.array(
+b)}),ee=u.extend({name:o.string(),arguments:o.record(o.string(),o.string()).optional()}),yt=m.extend({method:o.literal("\
+prompts/get"),params:ee}),Be=o.object({type:o.literal("text"),text:o.string(),annotations:he.optional(),_meta:o.record(o.string(),
+o.unknown()).optional()}),bt=o.object({type:o.literal("image"),data:De,mimeType:o.string(),annotations:he.optional(),_meta:o.record(
+o.string(),o.unknown()).optional()}),vt=o.object({type:o.literal("audio"),data:De,mimeType:o.string(),annotations:he.optional(),
+_meta:o.record(o.string(),o.unknown()).optional()}),Ro=o.object({type:o.literal("tool_use"),name:o.string(),id:o.string(),
+input:o.record(o.string(),o.unknown()),_meta:o.record(o.string(),o.unknown()).optional()}),at=o.object({type:o.literal("\
+resource"),resource:o.union([Ze,se]),annotations:he.optional(),_meta:o.record(o.string(),o.unknown()).optional()}),zo=Me.
+extend({type:o.literal("resource_link")}),$e=o.union([Be,bt,vt,zo,at]),Dt=o.object({role:de,content:$e}),Vt=f.extend({description:o.string().
+optional(),messages:o.array(Dt)}),wt=S.extend({method:o.literal("notifications/prompts/list_changed"),params:h.optional()}),
+yo=o.object({title:o.string().optional(),readOnlyHint:o.boolean().optional(),destructiveHint:o.boolean().optional(),idempotentHint:o.boolean().
+optional(),openWorldHint:o.boolean().optional()}),Ht=o.object({taskSupport:o.enum(["required","optional","forbidden"]).optional()}),
+Tt=o.object({...I.shape,...N.shape,description:o.string().optional(),inputSchema:o.object({type:o.literal("object"),properties:o.record(
+o.string(),e).optional(),required:o.array(o.string()).optional()}).catchall(o.unknown()),outputSchema:o.object({type:o.literal(
+"object"),properties:o.record(o.string(),e).optional(),required:o.array(o.string()).optional()}).catchall(o.unknown()).optional(),
+annotations:yo.optional(),execution:Ht.optional(),_meta:o.record(o.string(),o.unknown()).optional()}),Ft=we.extend({method:o.literal(
+"tools/list")}),Jt=ue.extend({tools:o.array(Tt)}),Bt=f.extend({content:o.array($e),structuredContent:o.record(o.string(),
+o.unknown()).optional(),isError:o.boolean().optional()}),re=d.extend({name:o.string(),arguments:o.record(o.string(),o.unknown()).
+optional()}),bo=m.extend({method:o.literal("tools/call"),params:re}),Ls=S.extend({method:o.literal("notifications/tools/\
+list_changed"),params:h.optional()}),Gt=o.enum(["debug","info","notice","warning","error","critical","alert","emergency"]),
+vo=u.extend({level:Gt}),wo=m.extend({method:o.literal("logging/setLevel"),params:vo}),To=h.extend({level:Gt,logger:o.string().
+optional(),data:o.unknown()}),Eo=S.extend({method:o.literal("notifications/message"),params:To}),Po=o.object({name:o.string().
+optional()}),Co=o.object({hints:o.array(Po).optional(),costPriority:o.number().min(0).max(1).optional(),speedPriority:o.number().
+min(0).max(1).optional(),intelligencePriority:o.number().min(0).max(1).optional()}),Io=o.object({mode:o.enum(["auto","re\
+quired","none"]).optional()}),Us=o.object({type:o.literal("tool_result"),toolUseId:o.string().describe("The unique ident\
+ifier for the corresponding tool call."),content:o.array($e),structuredContent:o.object({}).loose().optional(),isError:o.boolean().
+optional(),_meta:o.record(o.string(),o.unknown()).optional()}),qo=o.discriminatedUnion("type",[Be,bt,vt]),nt=o.discriminatedUnion(
+"type",[Be,bt,vt,Ro,Us]),ko=o.object({role:de,content:o.union([nt,o.array(nt)]),_meta:o.record(o.string(),o.unknown()).optional()}),
+Oo=d.extend({messages:o.array(ko),modelPreferences:Co.optional(),systemPrompt:o.string().optional(),includeContext:o.enum(
+["none","thisServer","allServers"]).optional(),temperature:o.number().optional(),maxTokens:o.number().int(),stopSequences:o.array(
+o.string()).optional(),metadata:t.optional(),tools:o.array(Tt).optional(),toolChoice:Io.optional()}),$o=m.extend({method:o.literal(
+"sampling/createMessage"),params:Oo}),Mo=f.extend({model:o.string(),stopReason:o.optional(o.enum(["endTurn","stopSequenc\
+e","maxTokens"]).or(o.string())),role:de,content:qo}),Ao=f.extend({model:o.string(),stopReason:o.optional(o.enum(["endTu\
+rn","stopSequence","maxTokens","toolUse"]).or(o.string())),role:de,content:o.union([nt,o.array(nt)])}),No=o.object({type:o.literal(
+"boolean"),title:o.string().optional(),description:o.string().optional(),default:o.boolean().optional()}),xo=o.object({type:o.literal(
+"string"),title:o.string().optional(),description:o.string().optional(),minLength:o.number().optional(),maxLength:o.number().
+optional(),format:o.enum(["email","uri","date","date-time"]).optional(),default:o.string().optional()}),jo=o.object({type:o.enum(
+["number","integer"]),title:o.string().optional(),description:o.string().optional(),minimum:o.number().optional(),maximum:o.number().
+optional(),default:o.number().optional()}),Lo=o.object({type:o.literal("string"),title:o.string().optional(),description:o.string().
+optional(),enum:o.array(o.string()),default:o.string().optional()}),Uo=o.object({type:o.literal("string"),title:o.string().
+optional(),description:o.string().optional(),oneOf:o.array(o.object({const:o.string(),title:o.string()})),default:o.string().
+optional()}),Do=o.object({type:o.literal("string"),title:o.string().optional(),description:o.string().optional(),enum:o.array(
+o.string()),enumNames:o.array(o.string()).optional(),default:o.string().optional()}),Vo=o.union([Lo,Uo]),Et=o.object({type:o.literal(
+"array"),title:o.string().optional(),description:o.string().optional(),minItems:o.number().optional(),maxItems:o.number().
+optional(),items:o.object({type:o.literal("string"),enum:o.array(o.string())}),default:o.array(o.string()).optional()}),
+Pt=o.object({type:o.literal("array"),title:o.string().optional(),description:o.string().optional(),minItems:o.number().optional(),
+maxItems:o.number().optional(),items:o.object({anyOf:o.array(o.object({const:o.string(),title:o.string()}))}),default:o.array(
+o.string()).optional()}),Ds=o.union([Et,Pt]),Vs=o.union([Do,Vo,Ds]),Pe=o.union([Vs,No,xo,jo]),Ce=d.extend({mode:o.literal(
+"form").optional(),message:o.string(),requestedSchema:o.object({type:o.literal("object"),properties:o.record(o.string(),
+Pe),required:o.array(o.string()).optional()}).catchall(o.unknown())}),Ho=d.extend({mode:o.literal("url"),message:o.string(),
+elicitationId:o.string(),url:o.string().url()}),Ae=o.union([Ce,Ho]),Hs=m.extend({method:o.literal("elicitation/create"),
+params:Ae}),Fs=h.extend({elicitationId:o.string()}),Js=S.extend({method:o.literal("notifications/elicitation/complete"),
+params:Fs}),Bs=f.extend({action:o.enum(["accept","decline","cancel"]),content:o.preprocess(ae=>ae===null?void 0:ae,o.record(
+o.string(),o.union([o.string(),o.number(),o.boolean(),o.array(o.string())])).optional())}),Gs=o.object({type:o.literal("\
+ref/resource"),uri:o.string()}),Ws=o.object({type:o.literal("ref/prompt"),name:o.string()}),Ks=u.extend({ref:o.union([Ws,
+Gs]),argument:o.object({name:o.string(),value:o.string()}),context:o.object({arguments:o.record(o.string(),o.string()).optional()}).
+optional()}),Fo=m.extend({method:o.literal("completion/complete"),params:Ks}),Ys=f.extend({completion:o.looseObject({values:o.array(
+o.string()).max(100),total:o.optional(o.number().int()),hasMore:o.optional(o.boolean())})}),Xs=o.object({uri:o.string().
+startsWith("file://"),name:o.string().optional(),_meta:o.record(o.string(),o.unknown()).optional()}),Wt=m.extend({method:o.literal(
+"roots/list"),params:u.optional()}),Jo=f.extend({roots:o.array(Xs)}),Zs=S.extend({method:o.literal("notifications/roots/\
+list_changed"),params:h.optional()}),Qs=o.looseObject({ttl:o.number().optional(),pollInterval:o.number().optional()}),Bo=o.enum(
+["working","input_required","completed","failed","cancelled"]),it=o.object({taskId:o.string(),status:Bo,ttl:o.union([o.number(),
+o.null()]),createdAt:o.string(),lastUpdatedAt:o.string(),pollInterval:o.optional(o.number()),statusMessage:o.optional(o.string())}),
+ze=f.extend({task:it}),er=h.merge(it),Ct=S.extend({method:o.literal("notifications/tasks/status"),params:er}),Kt=m.extend(
+{method:o.literal("tasks/get"),params:u.extend({taskId:o.string()})}),Yt=f.merge(it),Xt=m.extend({method:o.literal("task\
+s/result"),params:u.extend({taskId:o.string()})}),nn=f.loose(),me=we.extend({method:o.literal("tasks/list")}),Z=ue.extend(
+{tasks:o.array(it)}),It=m.extend({method:o.literal("tasks/cancel"),params:u.extend({taskId:o.string()})});return{JSONValueSchema:e,
+JSONObjectSchema:t,ProgressTokenSchema:s,CursorSchema:r,TaskMetadataSchema:i,RelatedTaskMetadataSchema:l,RequestMetaSchema:c,
+BaseRequestParamsSchema:u,TaskAugmentedRequestParamsSchema:d,RequestSchema:m,NotificationsParamsSchema:h,NotificationSchema:S,
+ResultSchema:f,RequestIdSchema:_,EmptyResultSchema:y,CancelledNotificationParamsSchema:R,CancelledNotificationSchema:z,IconSchema:A,
+IconsSchema:N,BaseMetadataSchema:I,ImplementationSchema:U,ClientTasksCapabilitySchema:k,ServerTasksCapabilitySchema:L,ClientCapabilitiesSchema:j,
+InitializeRequestParamsSchema:B,InitializeRequestSchema:ce,ServerCapabilitiesSchema:H,InitializeResultSchema:Q,InitializedNotificationSchema:F,
+PingRequestSchema:le,ProgressSchema:Le,ProgressNotificationParamsSchema:_e,ProgressNotificationSchema:qe,PaginatedRequestParamsSchema:Ue,
+PaginatedRequestSchema:we,PaginatedResultSchema:ue,ResourceContentsSchema:Xe,TextResourceContentsSchema:Ze,BlobResourceContentsSchema:se,
+RoleSchema:de,AnnotationsSchema:he,ResourceSchema:Me,ResourceTemplateSchema:Rt,ListResourcesRequestSchema:Te,ListResourcesResultSchema:Ee,
+ListResourceTemplatesRequestSchema:Re,ListResourceTemplatesResultSchema:ke,ResourceRequestParamsSchema:Oe,ReadResourceRequestParamsSchema:Ve,
+ReadResourceRequestSchema:He,ReadResourceResultSchema:rt,ResourceListChangedNotificationSchema:Fe,SubscribeRequestParamsSchema:zt,
+SubscribeRequestSchema:w,UnsubscribeRequestParamsSchema:Je,UnsubscribeRequestSchema:q,ResourceUpdatedNotificationParamsSchema:C,
+ResourceUpdatedNotificationSchema:x,PromptArgumentSchema:T,PromptSchema:b,ListPromptsRequestSchema:M,ListPromptsResultSchema:O,
+GetPromptRequestParamsSchema:ee,GetPromptRequestSchema:yt,TextContentSchema:Be,ImageContentSchema:bt,AudioContentSchema:vt,
+ToolUseContentSchema:Ro,EmbeddedResourceSchema:at,ResourceLinkSchema:zo,ContentBlockSchema:$e,PromptMessageSchema:Dt,GetPromptResultSchema:Vt,
+PromptListChangedNotificationSchema:wt,ToolAnnotationsSchema:yo,ToolExecutionSchema:Ht,ToolSchema:Tt,ListToolsRequestSchema:Ft,
+ListToolsResultSchema:Jt,CallToolResultSchema:Bt,CallToolRequestParamsSchema:re,CallToolRequestSchema:bo,ToolListChangedNotificationSchema:Ls,
+LoggingLevelSchema:Gt,SetLevelRequestParamsSchema:vo,SetLevelRequestSchema:wo,LoggingMessageNotificationParamsSchema:To,
+LoggingMessageNotificationSchema:Eo,ModelHintSchema:Po,ModelPreferencesSchema:Co,ToolChoiceSchema:Io,ToolResultContentSchema:Us,
+SamplingContentSchema:qo,SamplingMessageContentBlockSchema:nt,SamplingMessageSchema:ko,CreateMessageRequestParamsSchema:Oo,
+CreateMessageRequestSchema:$o,CreateMessageResultSchema:Mo,CreateMessageResultWithToolsSchema:Ao,BooleanSchemaSchema:No,
+StringSchemaSchema:xo,NumberSchemaSchema:jo,UntitledSingleSelectEnumSchemaSchema:Lo,TitledSingleSelectEnumSchemaSchema:Uo,
+LegacyTitledEnumSchemaSchema:Do,SingleSelectEnumSchemaSchema:Vo,UntitledMultiSelectEnumSchemaSchema:Et,TitledMultiSelectEnumSchemaSchema:Pt,
+MultiSelectEnumSchemaSchema:Ds,EnumSchemaSchema:Vs,PrimitiveSchemaDefinitionSchema:Pe,ElicitRequestFormParamsSchema:Ce,ElicitRequestURLParamsSchema:Ho,
+ElicitRequestParamsSchema:Ae,ElicitRequestSchema:Hs,ElicitationCompleteNotificationParamsSchema:Fs,ElicitationCompleteNotificationSchema:Js,
+ElicitResultSchema:Bs,ResourceTemplateReferenceSchema:Gs,PromptReferenceSchema:Ws,CompleteRequestParamsSchema:Ks,CompleteRequestSchema:Fo,
+CompleteResultSchema:Ys,RootSchema:Xs,ListRootsRequestSchema:Wt,ListRootsResultSchema:Jo,RootsListChangedNotificationSchema:Zs,
+TaskCreationParamsSchema:Qs,TaskStatusSchema:Bo,TaskSchema:it,CreateTaskResultSchema:ze,TaskStatusNotificationParamsSchema:er,
+TaskStatusNotificationSchema:Ct,GetTaskRequestSchema:Kt,GetTaskResultSchema:Yt,GetTaskPayloadRequestSchema:Xt,GetTaskPayloadResultSchema:nn,
+ListTasksRequestSchema:me,ListTasksResultSchema:Z,CancelTaskRequestSchema:It,CancelTaskResultSchema:f.merge(it),ClientRequestSchema:o.union(
+[le,ce,Fo,wo,yt,M,Te,Re,He,w,q,bo,Ft,Kt,Xt,me,It]),ClientNotificationSchema:o.union([z,qe,F,Zs,Ct]),ClientResultSchema:o.union(
+[y,Mo,Ao,Bs,Jo,Yt,Z,ze]),ServerRequestSchema:o.union([le,$o,Hs,Wt,Kt,Xt,me,It]),ServerNotificationSchema:o.union([z,qe,Eo,
+x,Fe,Ls,wt,Ct,Js]),ServerResultSchema:o.union([y,Q,Ys,Vt,O,Ee,ke,rt,Bt,Jt,Yt,Z,ze]),CallToolResultWireSchema:o.unknown().
+superRefine((ae,ql)=>{if(!(typeof ae!="object"||ae===null||Array.isArray(ae)||ae.content!==void 0)){for(let Ci of nc)if(Ci in
+ae){ql.addIssue({code:"custom",message:`content is required when the body carries '${Ci}' — another result family cannot\
+ default into an empty tools/call success`});return}}}).transform(Fl).pipe(Bt)}}a(Jl,"build$1");var Bl;function ic(){return Bl??=
+Jl()}a(ic,"buildSchemas2025");function cc(e){return e.type!=="object"}a(cc,"isNonObjectJsonSchemaRoot");var Gl=new Set([
+"const","enum","default","examples"]),Wl=new Set(["properties","patternProperties","$defs","definitions","dependentSchem\
+as","dependencies"]);function Fi(e){return e!==void 0&&!(typeof e=="string"&&e.startsWith("#"))}a(Fi,"establishesNewBase");
+function Kl(e){let t=typeof e.$schema=="string"?e.$schema:void 0;if(Fi(e.$id))return{...t!==void 0&&{$schema:t},type:"ob\
+ject",properties:{result:e},required:["result"]};let s=$i(e.$schema)&&e.$recursiveAnchor!==!0,r=a((i,l)=>{if(Array.isArray(
+i))return i.map(d=>r(d,!1));if(i===null||typeof i!="object"||!l&&Fi(i.$id))return i;let c={},u=!1;for(let[d,m]of Object.
+entries(i))l?c[d]=r(m,!1):(d==="$ref"||d==="$dynamicRef")&&typeof m=="string"?c[d]=m==="#"?"#/properties/result":m.startsWith(
+"#/")?`#/properties/result${m.slice(1)}`:m:d==="$recursiveRef"&&m==="#"&&s?u=!0:Gl.has(d)?c[d]=m:Wl.has(d)?c[d]=r(m,!0):
+c[d]=r(m,!1);return u&&("$ref"in c?c.allOf=[...Array.isArray(c.allOf)?c.allOf:[],{$ref:"#/properties/result"}]:c.$ref="#\
+/properties/result"),c},"rewriteRefs");return{...t!==void 0&&{$schema:t},type:"object",properties:{result:r(e,!1)},required:[
+"result"]}}a(Kl,"wrapOutputSchemaForLegacy");var lc={ping:null,initialize:null,"completion/complete":null,"logging/setLe\
+vel":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,
+"resources/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/resu\
+lt":null,"tasks/list":null,"tasks/cancel":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},
+uc={"notifications/cancelled":null,"notifications/progress":null,"notifications/initialized":null,"notifications/roots/l\
+ist_changed":null,"notifications/tasks/status":null,"notifications/message":null,"notifications/resources/updated":null,
+"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list_changed":null,
+"notifications/elicitation/complete":null},Yl={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,
+"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,"reso\
+urces/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"sampling/createMessage":null,"el\
+icitation/create":null,"roots/list":null},Da;function Hn(){if(Da)return Da;let e=ic();return Da={requestSchemas:{ping:e.
+PingRequestSchema,initialize:e.InitializeRequestSchema,"completion/complete":e.CompleteRequestSchema,"logging/setLevel":e.
+SetLevelRequestSchema,"prompts/get":e.GetPromptRequestSchema,"prompts/list":e.ListPromptsRequestSchema,"resources/list":e.
+ListResourcesRequestSchema,"resources/templates/list":e.ListResourceTemplatesRequestSchema,"resources/read":e.ReadResourceRequestSchema,
+"resources/subscribe":e.SubscribeRequestSchema,"resources/unsubscribe":e.UnsubscribeRequestSchema,"tools/call":e.CallToolRequestSchema,
+"tools/list":e.ListToolsRequestSchema,"tasks/get":e.GetTaskRequestSchema,"tasks/result":e.GetTaskPayloadRequestSchema,"t\
+asks/list":e.ListTasksRequestSchema,"tasks/cancel":e.CancelTaskRequestSchema,"sampling/createMessage":e.CreateMessageRequestSchema,
+"elicitation/create":e.ElicitRequestSchema,"roots/list":e.ListRootsRequestSchema},notificationSchemas:{"notifications/ca\
+ncelled":e.CancelledNotificationSchema,"notifications/progress":e.ProgressNotificationSchema,"notifications/initialized":e.
+InitializedNotificationSchema,"notifications/roots/list_changed":e.RootsListChangedNotificationSchema,"notifications/tas\
+ks/status":e.TaskStatusNotificationSchema,"notifications/message":e.LoggingMessageNotificationSchema,"notifications/reso\
+urces/updated":e.ResourceUpdatedNotificationSchema,"notifications/resources/list_changed":e.ResourceListChangedNotificationSchema,
+"notifications/tools/list_changed":e.ToolListChangedNotificationSchema,"notifications/prompts/list_changed":e.PromptListChangedNotificationSchema,
+"notifications/elicitation/complete":e.ElicitationCompleteNotificationSchema},resultSchemas:{ping:e.EmptyResultSchema,initialize:e.
+InitializeResultSchema,"completion/complete":e.CompleteResultSchema,"logging/setLevel":e.EmptyResultSchema,"prompts/get":e.
+GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":e.ListResourcesResultSchema,"resources/t\
+emplates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"resources/subscribe":e.EmptyResultSchema,
+"resources/unsubscribe":e.EmptyResultSchema,"tools/call":e.CallToolResultWireSchema,"tools/list":e.ListToolsResultSchema,
+"sampling/createMessage":e.CreateMessageResultWithToolsSchema,"elicitation/create":e.ElicitResultSchema,"roots/list":e.ListRootsResultSchema}},
+Da}a(Hn,"registryMaps");function dc(e){return Object.prototype.hasOwnProperty.call(lc,e)}a(dc,"hasRequestMethod2025");function hc(e){return Object.
+prototype.hasOwnProperty.call(uc,e)}a(hc,"hasNotificationMethod2025");function Xl(e){return Object.prototype.hasOwnProperty.
+call(Yl,e)}a(Xl,"hasResultMethod");function Zl(e){return Xl(e)?Hn().resultSchemas[e]:void 0}a(Zl,"getResultSchema");function Ql(e){
+return dc(e)?Hn().requestSchemas[e]:void 0}a(Ql,"getRequestSchema");function eu(e){return hc(e)?Hn().notificationSchemas[e]:
+void 0}a(eu,"getNotificationSchema");var Sm=Object.keys(lc),gm=Object.keys(uc);function xn(e){return e!==null&&typeof e==
+"object"&&!Array.isArray(e)}a(xn,"isPlainObject$5");function Va(e,t){if(e===void 0)return{ok:!1,reason:"not-in-era"};let s=e.
+safeParse(t);return s.success?{ok:!0,value:s.data}:{ok:!1,reason:"invalid",message:String(s.error)}}a(Va,"triState$1");var Ji={
+ok:!1,reason:"not-in-era"};function Bi(e){return xn(e)&&xn(e.outputSchema)&&cc(e.outputSchema)}a(Bi,"toolNeedsLegacyWrap");var Fn={era:"2025-11-25",hasRequestMethod:dc,hasNotificationMethod:hc,validateRequest:a((e,t)=>Va(Ql(e),t),"validateRequ\
+est"),validateResult:a((e,t)=>Va(Zl(e),t),"validateResult"),validateNotification:a((e,t)=>Va(eu(e),t),"validateNotificat\
+ion"),hasInputRequestMethod:a(()=>!1,"hasInputRequestMethod"),validateInputRequest:a(()=>Ji,"validateInputRequest"),validateInputResponse:a(
+()=>Ji,"validateInputResponse"),samplingResultVariant:a(((e,t)=>{let s=ic();return Va(e?s.CreateMessageResultWithToolsSchema:
+s.CreateMessageResultSchema,t)}),"samplingResultVariant"),outboundEnvelope:a(e=>{},"outboundEnvelope"),validateEnvelopeMeta:a(
+e=>[],"validateEnvelopeMeta"),projectCallToolResult(e,t){let s=ac(e),r=s.structuredContent;if(r===void 0)return s;let i=typeof r!=
+"object"||r===null||Array.isArray(r),l=t!==void 0&&cc(t);return!i&&!l?s:{...s,structuredContent:{result:r}}},decodeResult(e,t){
+if(xn(t)&&"resultType"in t){let s={...t};return delete s.resultType,{kind:"complete",result:s}}return{kind:"complete",result:t}},
+encodeResult(e,t){if(e!=="tools/list")return t;let s=t.tools;return!Array.isArray(s)||!s.some(r=>Bi(r))?t:{...t,tools:s.
+map(r=>Bi(r)?{...r,outputSchema:Kl(r.outputSchema)}:r)}},encodeErrorCode:a(e=>e===-32002?-32602:e,"encodeErrorCode"),checkInboundEnvelope:a(
+e=>{},"checkInboundEnvelope")};function tu(){let e=o.lazy(()=>o.union([o.string(),o.number(),o.boolean(),o.null(),o.record(
+o.string(),e),o.array(e)])),t=o.record(o.string(),e),s=o.union([o.string(),o.number().int()]),r=o.string(),i=o.union([o.string(),
+o.number().int()]),l=o.enum(["user","assistant"]),c=o.enum(["debug","info","notice","warning","error","critical","alert",
+"emergency"]),u=o.string().refine(Z=>{try{return atob(Z),!0}catch{return!1}},{message:"Invalid Base64 string"}),d=o.object(
+{ttl:o.number().optional()}),m=o.object({taskId:o.string()}),h=o.looseObject({progressToken:s.optional(),"io.modelcontex\
+tprotocol/related-task":m.optional()}),S=o.object({_meta:h.optional()}),f=S.extend({task:d.optional()}),_=o.object({_meta:h.
+optional()}),y=o.object({method:o.string(),params:_.loose().optional()}),R=o.object({src:o.string(),mimeType:o.string().
+optional(),sizes:o.array(o.string()).optional(),theme:o.enum(["light","dark"]).optional()}),z=o.object({icons:o.array(R).
+optional()}),A=o.object({name:o.string(),title:o.string().optional()}),N=A.extend({...A.shape,...z.shape,version:o.string(),
+websiteUrl:o.string().optional(),description:o.string().optional()}),I=o.intersection(o.object({applyDefaults:o.boolean().
+optional()}),t),U=o.preprocess(Z=>Z&&typeof Z=="object"&&!Array.isArray(Z)&&Object.keys(Z).length===0?{form:{}}:Z,o.intersection(
+o.object({form:I.optional(),url:t.optional()}),t.optional())),v=o.looseObject({list:t.optional(),cancel:t.optional(),requests:o.looseObject(
+{sampling:o.looseObject({createMessage:t.optional()}).optional(),elicitation:o.looseObject({create:t.optional()}).optional()}).
+optional()}),g=o.looseObject({list:t.optional(),cancel:t.optional(),requests:o.looseObject({tools:o.looseObject({call:t.
+optional()}).optional()}).optional()}),k=o.object({experimental:o.record(o.string(),t).optional(),sampling:o.object({context:t.
+optional(),tools:t.optional()}).optional(),elicitation:U.optional(),roots:o.object({listChanged:o.boolean().optional()}).
+optional(),tasks:v.optional(),extensions:o.record(o.string(),t).optional()}),L=o.object({experimental:o.record(o.string(),
+t).optional(),logging:t.optional(),completions:t.optional(),prompts:o.object({listChanged:o.boolean().optional()}).optional(),
+resources:o.object({subscribe:o.boolean().optional(),listChanged:o.boolean().optional()}).optional(),tools:o.object({listChanged:o.boolean().
+optional()}).optional(),tasks:g.optional(),extensions:o.record(o.string(),t).optional()}),j=o.object({progress:o.number(),
+total:o.optional(o.number()),message:o.optional(o.string())}),B=o.object({..._.shape,...j.shape,progressToken:s}),ce=y.extend(
+{method:o.literal("notifications/progress"),params:B}),H=_.extend({level:c,logger:o.string().optional(),data:o.unknown()}),
+Q=y.extend({method:o.literal("notifications/message"),params:H}),F=o.object({uri:o.string(),mimeType:o.optional(o.string()),
+_meta:o.record(o.string(),o.unknown()).optional()}),le=F.extend({text:o.string()}),Le=F.extend({blob:u}),_e=o.object({audience:o.array(
+l).optional(),priority:o.number().min(0).max(1).optional(),lastModified:o.iso.datetime({offset:!0}).optional()}),qe=o.object(
+{...A.shape,...z.shape,uri:o.string(),description:o.optional(o.string()),mimeType:o.optional(o.string()),size:o.optional(
+o.number()),annotations:_e.optional(),_meta:o.optional(o.looseObject({}))}),Ue=o.object({...A.shape,...z.shape,uriTemplate:o.string(),
+description:o.optional(o.string()),mimeType:o.optional(o.string()),annotations:_e.optional(),_meta:o.optional(o.looseObject(
+{}))}),we=y.extend({method:o.literal("notifications/resources/list_changed"),params:_.optional()}),ue=_.extend({uri:o.string()}),
+Xe=y.extend({method:o.literal("notifications/resources/updated"),params:ue}),Ze=o.object({name:o.string(),description:o.optional(
+o.string()),required:o.optional(o.boolean())}),De=o.object({...A.shape,...z.shape,description:o.optional(o.string()),arguments:o.optional(
+o.array(Ze)),_meta:o.optional(o.looseObject({}))}),se=y.extend({method:o.literal("notifications/prompts/list_changed"),params:_.
+optional()}),de=o.object({type:o.literal("text"),text:o.string(),annotations:_e.optional(),_meta:o.record(o.string(),o.unknown()).
+optional()}),he=o.object({type:o.literal("image"),data:u,mimeType:o.string(),annotations:_e.optional(),_meta:o.record(o.string(),
+o.unknown()).optional()}),Me=o.object({type:o.literal("audio"),data:u,mimeType:o.string(),annotations:_e.optional(),_meta:o.record(
+o.string(),o.unknown()).optional()}),Rt=o.object({type:o.literal("tool_use"),name:o.string(),id:o.string(),input:o.record(
+o.string(),o.unknown()),_meta:o.record(o.string(),o.unknown()).optional()}),Te=o.object({type:o.literal("resource"),resource:o.union(
+[le,Le]),annotations:_e.optional(),_meta:o.record(o.string(),o.unknown()).optional()}),Ee=qe.extend({type:o.literal("res\
+ource_link")}),Re=o.union([de,he,Me,Ee,Te]),ke=o.object({role:l,content:Re}),Oe=o.object({title:o.string().optional(),readOnlyHint:o.boolean().
+optional(),destructiveHint:o.boolean().optional(),idempotentHint:o.boolean().optional(),openWorldHint:o.boolean().optional()}),
+Ve=y.extend({method:o.literal("notifications/tools/list_changed"),params:_.optional()}),He=o.object({name:o.string().optional()}),
+rt=o.object({hints:o.array(He).optional(),costPriority:o.number().min(0).max(1).optional(),speedPriority:o.number().min(
+0).max(1).optional(),intelligencePriority:o.number().min(0).max(1).optional()}),Fe=o.object({mode:o.enum(["auto","requir\
+ed","none"]).optional()}),zt=o.object({type:o.literal("boolean"),title:o.string().optional(),description:o.string().optional(),
+default:o.boolean().optional()}),w=o.object({type:o.literal("string"),title:o.string().optional(),description:o.string().
+optional(),minLength:o.number().optional(),maxLength:o.number().optional(),format:o.enum(["email","uri","date","date-tim\
+e"]).optional(),default:o.string().optional()}),Je=o.object({type:o.enum(["number","integer"]),title:o.string().optional(),
+description:o.string().optional(),minimum:o.number().optional(),maximum:o.number().optional(),default:o.number().optional()}),
+q=o.object({type:o.literal("string"),title:o.string().optional(),description:o.string().optional(),enum:o.array(o.string()),
+default:o.string().optional()}),C=o.object({type:o.literal("string"),title:o.string().optional(),description:o.string().
+optional(),oneOf:o.array(o.object({const:o.string(),title:o.string()})),default:o.string().optional()}),x=o.object({type:o.literal(
+"string"),title:o.string().optional(),description:o.string().optional(),enum:o.array(o.string()),enumNames:o.array(o.string()).
+optional(),default:o.string().optional()}),T=o.union([q,C]),b=o.object({type:o.literal("array"),title:o.string().optional(),
+description:o.string().optional(),minItems:o.number().optional(),maxItems:o.number().optional(),items:o.object({type:o.literal(
+"string"),enum:o.array(o.string())}),default:o.array(o.string()).optional()}),M=o.object({type:o.literal("array"),title:o.string().
+optional(),description:o.string().optional(),minItems:o.number().optional(),maxItems:o.number().optional(),items:o.object(
+{anyOf:o.array(o.object({const:o.string(),title:o.string()}))}),default:o.array(o.string()).optional()}),O=o.union([b,M]),
+ee=o.union([x,T,O]),yt=o.union([ee,zt,w,Je]),Be=f.extend({mode:o.literal("form").optional(),message:o.string(),requestedSchema:o.object(
+{type:o.literal("object"),properties:o.record(o.string(),yt),required:o.array(o.string()).optional()}).catchall(o.unknown())}),
+bt=o.object({type:o.literal("ref/resource"),uri:o.string()}),vt=o.object({type:o.literal("ref/prompt"),name:o.string()}),
+Ro=o.object({uri:o.string().startsWith("file://"),name:o.string().optional(),_meta:o.record(o.string(),o.unknown()).optional()}),
+at=k.shape,zo=o.object({experimental:at.experimental,sampling:at.sampling,elicitation:at.elicitation,roots:at.roots,extensions:at.
+extensions}),$e=L.shape,Dt=o.object({experimental:$e.experimental,logging:$e.logging,completions:$e.completions,prompts:$e.
+prompts,resources:$e.resources,tools:$e.tools,extensions:$e.extensions}),Vt=o.looseObject({progressToken:s.optional(),[et]:o.string(),
+[Zt]:N.optional(),[Ot]:zo,[eo]:c.optional()}),wt=o.object({...A.shape,...z.shape,description:o.string().optional(),inputSchema:o.looseObject(
+{$schema:o.string().optional(),type:o.literal("object")}),outputSchema:o.looseObject({$schema:o.string().optional()}).optional(),
+annotations:Oe.optional(),_meta:o.record(o.string(),o.unknown()).optional()}),yo=o.object({type:o.literal("tool_result"),
+toolUseId:o.string(),content:o.array(Re),structuredContent:o.unknown().optional(),isError:o.boolean().optional(),_meta:o.record(
+o.string(),o.unknown()).optional()}),Ht=o.union([de,he,Me,Rt,yo]),Tt=o.object({role:l,content:o.union([Ht,o.array(Ht)]),
+_meta:o.record(o.string(),o.unknown()).optional()}),Ft=o.string(),Jt=o.looseObject({[Ge]:N.optional().catch(void 0)}),Bt=Jt.
+optional();function re(Z){return o.looseObject({_meta:Bt,resultType:Ft.default("complete"),...Z})}a(re,"wireResult");let bo=re(
+{}),Ls=re({nextCursor:r.optional()}),Gt=re({content:o.array(Re),structuredContent:o.unknown().optional(),isError:o.boolean().
+optional()}),vo=re({ttlMs:o.number().int().min(0),cacheScope:o.enum(["public","private"]),tools:o.array(wt),nextCursor:r.
+optional()}),wo=re({ttlMs:o.number().int().min(0),cacheScope:o.enum(["public","private"]),prompts:o.array(De),nextCursor:r.
+optional()}),To=re({description:o.string().optional(),messages:o.array(ke)}),Eo=re({ttlMs:o.number().int().min(0),cacheScope:o.enum(
+["public","private"]),resources:o.array(qe),nextCursor:r.optional()}),Po=re({ttlMs:o.number().int().min(0),cacheScope:o.enum(
+["public","private"]),resourceTemplates:o.array(Ue),nextCursor:r.optional()}),Co=re({ttlMs:o.number().int().min(0),cacheScope:o.enum(
+["public","private"]),contents:o.array(o.union([le,Le]))}),Io=re({completion:o.object({values:o.array(o.string()).max(100),
+total:o.number().int().optional(),hasMore:o.boolean().optional()}).loose()}),Us=re({ttlMs:o.number().int().min(0),cacheScope:o.enum(
+["public","private"])}),qo=re({ttlMs:o.number().int().min(0).catch(0),cacheScope:o.enum(["public","private"]).catch("pri\
+vate"),supportedVersions:o.array(o.string()),capabilities:Dt,instructions:o.string().optional()}),nt=o.object({messages:o.array(
+Tt),modelPreferences:rt.optional(),systemPrompt:o.string().optional(),includeContext:o.enum(["none","thisServer","allSer\
+vers"]).optional(),temperature:o.number().optional(),maxTokens:o.number().int(),stopSequences:o.array(o.string()).optional(),
+metadata:t.optional(),tools:o.array(wt).optional(),toolChoice:Fe.optional()}),ko=o.object({method:o.literal("sampling/cr\
+eateMessage"),params:nt}),Oo=o.object({method:o.literal("roots/list"),params:o.object({_meta:o.record(o.string(),o.unknown()).
+optional()}).optional()}),$o=o.object({...Tt.shape,model:o.string(),stopReason:o.string().optional()}),Mo=o.object({roots:o.array(
+Ro)}),Ao=o.object({action:o.enum(["accept","decline","cancel"]),content:o.record(o.string(),o.union([o.string(),o.number(),
+o.boolean(),o.array(o.string())])).optional()}),No=o.object({mode:o.literal("url"),message:o.string(),url:o.string().url()}),
+xo=o.union([Be,No]),jo=o.object({method:o.literal("elicitation/create"),params:xo}),Lo=o.union([ko,Oo,jo]),Uo=o.union([$o,
+Mo,Ao]),Do=o.record(o.string(),Lo),Vo=o.record(o.string(),Uo),Et=re({inputRequests:Do.optional(),requestState:o.string().
+optional()}),Pt={inputResponses:Vo.optional(),requestState:o.string().optional()},Ds=o.object({_meta:Vt,...Pt}),Vs=o.looseObject(
+{progressToken:s.optional()});function Pe(Z,It){return o.object({method:o.literal(Z),params:o.object({_meta:Vt,...It})})}
+a(Pe,"wireRequest");function Ce(Z,It){return o.object({method:o.literal(Z),params:o.object({_meta:Vs.optional(),...It}).
+optional()})}a(Ce,"dispatchRequest");let Ho={name:o.string(),arguments:o.record(o.string(),o.unknown()).optional(),...Pt},
+Ae={cursor:r.optional()},Hs=Pe("tools/call",Ho),Fs=Pe("tools/list",Ae),Js=Pe("prompts/list",Ae),Bs=Pe("prompts/get",{name:o.string(),
+arguments:o.record(o.string(),o.string()).optional(),...Pt}),Gs=Pe("resources/list",Ae),Ws=Pe("resources/templates/list",
+Ae),Ks=Pe("resources/read",{uri:o.string(),...Pt}),Fo={ref:o.union([vt,bt]),argument:o.object({name:o.string(),value:o.string()}),
+context:o.object({arguments:o.record(o.string(),o.string()).optional()}).optional()},Ys=Pe("completion/complete",Fo),Xs=Pe(
+"server/discover",{}),Wt=o.object({toolsListChanged:o.boolean().optional(),promptsListChanged:o.boolean().optional(),resourcesListChanged:o.boolean().
+optional(),resourceSubscriptions:o.array(o.string()).optional()}),Jo={notifications:Wt},Zs=Pe("subscriptions/listen",Jo),
+Qs=Jt.extend({"io.modelcontextprotocol/subscriptionId":i}),Bo=o.looseObject({_meta:Qs,resultType:Ft.default("complete")}),
+it={"tools/call":Ce("tools/call",Ho),"tools/list":Ce("tools/list",Ae),"prompts/get":Ce("prompts/get",{name:o.string(),arguments:o.record(
+o.string(),o.string()).optional()}),"prompts/list":Ce("prompts/list",Ae),"resources/list":Ce("resources/list",Ae),"resou\
+rces/templates/list":Ce("resources/templates/list",Ae),"resources/read":Ce("resources/read",{uri:o.string()}),"completio\
+n/complete":Ce("completion/complete",Fo),"server/discover":Ce("server/discover",{}),"subscriptions/listen":Ce("subscript\
+ions/listen",Jo)};function ze(Z){return o.looseObject({_meta:Bt,...Z})}a(ze,"liftedResult");let er={"tools/call":ze({content:o.array(
+Re),structuredContent:o.unknown().optional(),isError:o.boolean().optional()}),"tools/list":ze({ttlMs:o.number().int().min(
+0),cacheScope:o.enum(["public","private"]),tools:o.array(wt),nextCursor:r.optional()}),"prompts/get":ze({description:o.string().
+optional(),messages:o.array(ke)}),"prompts/list":ze({ttlMs:o.number().int().min(0),cacheScope:o.enum(["public","private"]),
+prompts:o.array(De),nextCursor:r.optional()}),"resources/list":ze({ttlMs:o.number().int().min(0),cacheScope:o.enum(["pub\
+lic","private"]),resources:o.array(qe),nextCursor:r.optional()}),"resources/templates/list":ze({ttlMs:o.number().int().min(
+0),cacheScope:o.enum(["public","private"]),resourceTemplates:o.array(Ue),nextCursor:r.optional()}),"resources/read":ze({
+ttlMs:o.number().int().min(0),cacheScope:o.enum(["public","private"]),contents:o.array(o.union([le,Le]))}),"completion/c\
+omplete":ze({completion:o.object({values:o.array(o.string()).max(100),total:o.number().int().optional(),hasMore:o.boolean().
+optional()}).loose()}),"server/discover":ze({ttlMs:o.number().int().min(0).catch(0),cacheScope:o.enum(["public","private"]).
+catch("private"),supportedVersions:o.array(o.string()),capabilities:Dt,instructions:o.string().optional()}),"subscriptio\
+ns/listen":ze({})},Ct=o.looseObject({"io.modelcontextprotocol/subscriptionId":i.optional()}),Kt=o.object({method:o.literal(
+"notifications/subscriptions/acknowledged"),params:o.object({_meta:Ct.optional(),notifications:Wt})}),Yt=o.object({_meta:Ct.
+optional(),requestId:i,reason:o.string().optional()}),Xt=o.object({method:o.literal("notifications/cancelled"),params:Yt}),
+nn={"notifications/cancelled":Xt,"notifications/progress":ce,"notifications/message":Q,"notifications/resources/updated":Xe,
+"notifications/resources/list_changed":we,"notifications/tools/list_changed":Ve,"notifications/prompts/list_changed":se,
+"notifications/subscriptions/acknowledged":Kt},me=a(Z=>o.object({jsonrpc:o.literal("2.0"),id:o.union([o.string(),o.number().
+int()]),result:Z}).strict(),"wireResultResponse");return{JSONValueSchema:e,JSONObjectSchema:t,ProgressTokenSchema:s,CursorSchema:r,
+RequestIdSchema:i,RoleSchema:l,LoggingLevelSchema:c,TaskMetadataSchema:d,RelatedTaskMetadataSchema:m,RequestMetaSchema:h,
+BaseRequestParamsSchema:S,TaskAugmentedRequestParamsSchema:f,NotificationsParamsSchema:_,NotificationSchema:y,IconSchema:R,
+IconsSchema:z,BaseMetadataSchema:A,ImplementationSchema:N,ClientTasksCapabilitySchema:v,ServerTasksCapabilitySchema:g,ClientCapabilitiesSchema:k,
+ServerCapabilitiesSchema:L,ProgressSchema:j,ProgressNotificationParamsSchema:B,ProgressNotificationSchema:ce,LoggingMessageNotificationParamsSchema:H,
+LoggingMessageNotificationSchema:Q,ResourceContentsSchema:F,TextResourceContentsSchema:le,BlobResourceContentsSchema:Le,
+AnnotationsSchema:_e,ResourceSchema:qe,ResourceTemplateSchema:Ue,ResourceListChangedNotificationSchema:we,ResourceUpdatedNotificationParamsSchema:ue,
+ResourceUpdatedNotificationSchema:Xe,PromptArgumentSchema:Ze,PromptSchema:De,PromptListChangedNotificationSchema:se,TextContentSchema:de,
+ImageContentSchema:he,AudioContentSchema:Me,ToolUseContentSchema:Rt,EmbeddedResourceSchema:Te,ResourceLinkSchema:Ee,ContentBlockSchema:Re,
+PromptMessageSchema:ke,ToolAnnotationsSchema:Oe,ToolListChangedNotificationSchema:Ve,ModelHintSchema:He,ModelPreferencesSchema:rt,
+ToolChoiceSchema:Fe,BooleanSchemaSchema:zt,StringSchemaSchema:w,NumberSchemaSchema:Je,UntitledSingleSelectEnumSchemaSchema:q,
+TitledSingleSelectEnumSchemaSchema:C,LegacyTitledEnumSchemaSchema:x,SingleSelectEnumSchemaSchema:T,UntitledMultiSelectEnumSchemaSchema:b,
+TitledMultiSelectEnumSchemaSchema:M,MultiSelectEnumSchemaSchema:O,EnumSchemaSchema:ee,PrimitiveSchemaDefinitionSchema:yt,
+ElicitRequestFormParamsSchema:Be,ResourceTemplateReferenceSchema:bt,PromptReferenceSchema:vt,RootSchema:Ro,ClientCapabilities2026Schema:zo,
+ServerCapabilities2026Schema:Dt,RequestMetaEnvelopeSchema:Vt,ToolSchema:wt,ToolResultContentSchema:yo,SamplingMessageContentBlockSchema:Ht,
+SamplingMessageSchema:Tt,ResultTypeSchema:Ft,ResultMetaSchema:Jt,ResultSchema:bo,PaginatedResultSchema:Ls,CallToolResultSchema:Gt,
+ListToolsResultSchema:vo,ListPromptsResultSchema:wo,GetPromptResultSchema:To,ListResourcesResultSchema:Eo,ListResourceTemplatesResultSchema:Po,
+ReadResourceResultSchema:Co,CompleteResultSchema:Io,CacheableResultSchema:Us,DiscoverResultSchema:qo,CreateMessageRequestParamsSchema:nt,
+CreateMessageRequestSchema:ko,ListRootsRequestSchema:Oo,CreateMessageResultSchema:$o,ListRootsResultSchema:Mo,ElicitResultSchema:Ao,
+ElicitRequestURLParamsSchema:No,ElicitRequestParamsSchema:xo,ElicitRequestSchema:jo,InputRequestSchema:Lo,InputResponseSchema:Uo,
+InputRequestsSchema:Do,InputResponsesSchema:Vo,InputRequiredResultSchema:Et,InputResponseRequestParamsSchema:Ds,CallToolRequestSchema:Hs,
+ListToolsRequestSchema:Fs,ListPromptsRequestSchema:Js,GetPromptRequestSchema:Bs,ListResourcesRequestSchema:Gs,ListResourceTemplatesRequestSchema:Ws,
+ReadResourceRequestSchema:Ks,CompleteRequestSchema:Ys,DiscoverRequestSchema:Xs,SubscriptionFilterSchema:Wt,SubscriptionsListenRequestSchema:Zs,
+SubscriptionsListenResultMetaSchema:Qs,SubscriptionsListenResultSchema:Bo,dispatchRequestSchemas:it,dispatchResultSchemas:er,
+NotificationMetaSchema:Ct,SubscriptionsAcknowledgedNotificationSchema:Kt,CancelledNotificationParamsSchema:Yt,CancelledNotificationSchema:Xt,
+notificationSchemas2026:nn,JSONRPCResultResponseSchema:me(bo),CallToolResultResponseSchema:me(o.union([Gt,Et])),ListToolsResultResponseSchema:me(
+vo),ListPromptsResultResponseSchema:me(wo),GetPromptResultResponseSchema:me(o.union([To,Et])),ListResourcesResultResponseSchema:me(
+Eo),ListResourceTemplatesResultResponseSchema:me(Po),ReadResourceResultResponseSchema:me(o.union([Co,Et])),CompleteResultResponseSchema:me(
+Io),DiscoverResultResponseSchema:me(qo),SubscriptionsListenResultResponseSchema:me(Bo)}}a(tu,"build");var ou;function St(){
+return ou??=tu()}a(St,"buildSchemas2026");var su=["tools/list","prompts/list","resources/list","resources/templates/list",
+"resources/read","server/discover"];function ru(e){return su.includes(e)}a(ru,"isCacheableResultMethod");var Jn=Symbol("\
+modelcontextprotocol.resultCacheHintFallback");function au(e){return e[Jn]}a(au,"cacheHintFallbackOf");function mc(e){return typeof e==
+"number"&&Number.isSafeInteger(e)&&e>=0}a(mc,"isValidCacheTtlMs");function pc(e){return e==="public"||e==="private"}a(pc,
+"isValidCacheScope");var $=(function(e){return e[e.ParseError=-32700]="ParseError",e[e.InvalidRequest=-32600]="InvalidRe\
+quest",e[e.MethodNotFound=-32601]="MethodNotFound",e[e.InvalidParams=-32602]="InvalidParams",e[e.InternalError=-32603]="\
+InternalError",e[e.ResourceNotFound=-32002]="ResourceNotFound",e[e.MissingRequiredClientCapability=-32021]="MissingRequi\
+redClientCapability",e[e.UnsupportedProtocolVersion=-32022]="UnsupportedProtocolVersion",e[e.UrlElicitationRequired=-32042]=
+"UrlElicitationRequired",e})({}),V=class fc extends Error{static{a(this,"ProtocolError")}static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](t){return ve(this,t)}static isInstance(t){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,value)}constructor(code,message,data){super(message),
-this.code=code,this.data=data,this.name="ProtocolError",stampErrorBrands(this,new.target)}static fromError(code,message,data){
-if(code===ProtocolErrorCode.UrlElicitationRequired&&data){const errorData=data;if(errorData.elicitations)return new UrlElicitationRequiredError(
-errorData.elicitations,message)}if(code===ProtocolErrorCode.UnsupportedProtocolVersion&&data){const errorData=data;if(Array.
-isArray(errorData.supported)&&typeof errorData.requested=="string")return new UnsupportedProtocolVersionError({supported:errorData.
-supported,requested:errorData.requested},message)}if(code===ProtocolErrorCode.InvalidParams||code===ProtocolErrorCode.ResourceNotFound){
-const errorData=data;if(typeof errorData?.uri=="string"&&(code===ProtocolErrorCode.ResourceNotFound||Object.keys(errorData).
-length===1))return new ResourceNotFoundError(errorData.uri,message)}if(code===ProtocolErrorCode.MissingRequiredClientCapability&&
-data){const errorData=data;if(errorData.requiredCapabilities!==null&&typeof errorData.requiredCapabilities=="object"&&!Array.
-isArray(errorData.requiredCapabilities))return new MissingRequiredClientCapabilityError({requiredCapabilities:errorData.
-requiredCapabilities},message)}return new ProtocolError2(code,message,data)}},ResourceNotFoundError=class extends ProtocolError{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.ResourceNotFoundError"})}constructor(uri,message=`Resource not found: ${uri}`){
-super(ProtocolErrorCode.InvalidParams,message,{uri})}get uri(){return this.data.uri}},UrlElicitationRequiredError=class extends ProtocolError{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(elicitations,message=`URL e\
-licitation${elicitations.length>1?"s":""} required`){super(ProtocolErrorCode.UrlElicitationRequired,message,{elicitations})}get elicitations(){
-return this.data?.elicitations??[]}},UnsupportedProtocolVersionError=class extends ProtocolError{static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(data,message=`Unsupported protocol version: ${data.
-requested}`){super(ProtocolErrorCode.UnsupportedProtocolVersion,message,data)}get supported(){return this.data.supported}get requested(){
-return this.data.requested}},MissingRequiredClientCapabilityError=class extends ProtocolError{static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.MissingRequiredClientCapabilityError"})}constructor(data,message=`Missing required client ca\
-pabilities: ${Object.keys(data.requiredCapabilities).join(", ")}`){super(ProtocolErrorCode.MissingRequiredClientCapability,
-message,data)}get requiredCapabilities(){return this.data.requiredCapabilities}},DEFAULT_CACHE_TTL_MS=0,DEFAULT_CACHE_SCOPE="\
-private",EXTENDED_RESULT_TYPE_METHODS=["tools/call","prompts/get","resources/read"];function stampResultType(method,result){
-const provided=result.resultType;if(provided===void 0)return{...result,resultType:"complete"};if(provided==="complete"||
-EXTENDED_RESULT_TYPE_METHODS.includes(method))return result;throw new ProtocolError(ProtocolErrorCode.InternalError,`Han\
-dler for ${method} returned resultType '${String(provided)}', but results of ${method} only support 'complete' on protoc\
-ol revision 2026-07-28`)}function fillCacheFields(method,result){const fallback=cacheHintFallbackOf(result);if(result.resultType!==
-"complete"||!isCacheableResultMethod(method))return fallback===void 0?result:stripCacheHintFallback(result);const provided=result,
-ttlMs=isValidCacheTtlMs(provided.ttlMs)?provided.ttlMs:resolveTtlMs(fallback),cacheScope=isValidCacheScope(provided.cacheScope)?
-provided.cacheScope:resolveCacheScope(fallback),filled={...provided,ttlMs,cacheScope};return delete filled[RESULT_CACHE_HINT_FALLBACK],
-filled}function isPlainObject$4(value){return value!==null&&typeof value=="object"&&!Array.isArray(value)}function stampServerInfoMeta(result,serverInfo){
-if(serverInfo===void 0)return result;const meta=result._meta;return meta===void 0?{...result,_meta:{[SERVER_INFO_META_KEY]:serverInfo}}:
-!isPlainObject$4(meta)||meta[SERVER_INFO_META_KEY]!==void 0?result:{...result,_meta:{...meta,[SERVER_INFO_META_KEY]:serverInfo}}}
-function resolveTtlMs(fallback){return fallback!==void 0&&isValidCacheTtlMs(fallback.ttlMs)?fallback.ttlMs:DEFAULT_CACHE_TTL_MS}
-function resolveCacheScope(fallback){return fallback!==void 0&&isValidCacheScope(fallback.cacheScope)?fallback.cacheScope:
-DEFAULT_CACHE_SCOPE}function stripCacheHintFallback(result){const copy={...result};return delete copy[RESULT_CACHE_HINT_FALLBACK],
-copy}var INPUT_REQUEST_METHODS_2026=["elicitation/create","sampling/createMessage","roots/list"],maps;function inputSchemaMaps(){
-if(maps)return maps;const s=buildSchemas2026();return maps={request:{"elicitation/create":z3.object({method:z3.literal("\
-elicitation/create"),params:s.ElicitRequestParamsSchema}),"sampling/createMessage":z3.object({method:z3.literal("samplin\
-g/createMessage"),params:s.CreateMessageRequestParamsSchema}),"roots/list":z3.object({method:z3.literal("roots/list"),params:z3.
-looseObject({}).optional()})},response:{"elicitation/create":s.ElicitResultSchema,"sampling/createMessage":s.CreateMessageResultSchema,
-"roots/list":s.ListRootsResultSchema}},maps}function isInputRequestMethod2026(method){return INPUT_REQUEST_METHODS_2026.
-includes(method)}function getInputRequestSchema2026(method){return isInputRequestMethod2026(method)?inputSchemaMaps().request[method]:
-void 0}function getInputResponseSchema2026(method){return isInputRequestMethod2026(method)?inputSchemaMaps().response[method]:
-void 0}var requestMethodKeys={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,
-"resources/templates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/l\
-isten":null},notificationMethodKeys={"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,
-"notifications/resources/updated":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,
-"notifications/prompts/list_changed":null,"notifications/subscriptions/acknowledged":null};function hasRequestMethod2026(method){
-return Object.prototype.hasOwnProperty.call(requestMethodKeys,method)}function hasNotificationMethod2026(method){return Object.
-prototype.hasOwnProperty.call(notificationMethodKeys,method)}function hasResultMethod2026(method){return Object.prototype.
-hasOwnProperty.call(requestMethodKeys,method)}function getRequestSchema2026(method){return hasRequestMethod2026(method)?
-buildSchemas2026().dispatchRequestSchemas[method]:void 0}function getResultSchema2026(method){return hasResultMethod2026(
-method)?buildSchemas2026().dispatchResultSchemas[method]:void 0}function getNotificationSchema2026(method){return hasNotificationMethod2026(
-method)?buildSchemas2026().notificationSchemas2026[method]:void 0}var rev2026RequestMethods=Object.keys(requestMethodKeys),
-rev2026NotificationMethods=Object.keys(notificationMethodKeys);function isPlainObject$3(value){return value!==null&&typeof value==
-"object"&&!Array.isArray(value)}function triState(schema,raw){if(schema===void 0)return{ok:!1,reason:"not-in-era"};const parsed=schema.
-safeParse(raw);return parsed.success?{ok:!0,value:parsed.data}:{ok:!1,reason:"invalid",message:String(parsed.error)}}var NOT_IN_ERA={
-ok:!1,reason:"not-in-era"},REQUIRED_ENVELOPE_KEYS=[PROTOCOL_VERSION_META_KEY,CLIENT_CAPABILITIES_META_KEY];function enforceDeletedFields(method,result){
-let next=result,copied=!1;const copy=()=>(copied||(next={...next},copied=!0),next),tools=result.tools;method==="tools/li\
-st"&&Array.isArray(tools)&&tools.some(tool=>isPlainObject$3(tool)&&"execution"in tool)&&(copy().tools=tools.map(tool=>{if(!isPlainObject$3(
-tool)||!("execution"in tool))return tool;const rest={...tool};return delete rest.execution,rest}));const capabilities=result.
-capabilities;if(isPlainObject$3(capabilities)&&"tasks"in capabilities){const rest={...capabilities};delete rest.tasks,copy().
-capabilities=rest}return next}var rev2026Codec={era:"2026-07-28",hasRequestMethod:hasRequestMethod2026,hasNotificationMethod:hasNotificationMethod2026,
-hasInputRequestMethod:method=>getInputRequestSchema2026(method)!==void 0,validateRequest:(method,raw)=>triState(getRequestSchema2026(
-method),raw),validateResult:(method,raw)=>triState(getResultSchema2026(method),raw),validateNotification:(method,raw)=>triState(
-getNotificationSchema2026(method),raw),validateInputRequest:(method,raw)=>triState(getInputRequestSchema2026(method),raw),
-validateInputResponse:(method,raw)=>triState(getInputResponseSchema2026(method),raw),samplingResultVariant:()=>NOT_IN_ERA,
-outboundEnvelope(material){return{[PROTOCOL_VERSION_META_KEY]:material.protocolVersion,[CLIENT_INFO_META_KEY]:material.clientInfo,
-[CLIENT_CAPABILITIES_META_KEY]:material.clientCapabilities,...material.logLevel!==void 0&&{[LOG_LEVEL_META_KEY]:material.
-logLevel}}},validateEnvelopeMeta(meta){const issues=[];for(const key of REQUIRED_ENVELOPE_KEYS)key in meta||issues.push(
-{key,problem:"missing"});const parsed=buildSchemas2026().RequestMetaEnvelopeSchema.safeParse(meta);if(!parsed.success)for(const issue of parsed.
-error.issues){const path=issue.path.map(String),key=path.length>0?path.join("."):"_meta";path.length===1&&issues.some(existing=>existing.
-key===key&&existing.problem==="missing")||issues.push({key,problem:issue.message})}return issues},projectCallToolResult:result=>appendTextFallbackForNonObject(
-result),inputRequestSchema:getInputRequestSchema2026,decodeResult(method,raw){if(!isPlainObject$3(raw))return{kind:"inva\
-lid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${method}: not an object`,{method})};const rawResultType=raw.
-resultType;if(rawResultType===void 0)return{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result\
- for ${method}: missing required resultType — servers implementing protocol revision 2026-07-28 MUST include it (the abs\
-ent-means-complete bridge applies only to earlier-revision servers)`,{method,violation:"missing-resultType"})};if(typeof rawResultType!=
-"string")return{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${method}: non-string r\
-esultType`,{method,resultType:rawResultType})};if(rawResultType==="input_required"){const rawInputRequests=raw.inputRequests,
-inputRequests=isPlainObject$3(rawInputRequests)?rawInputRequests:{},requestState=raw.requestState,metaParse=raw._meta===
-void 0?void 0:buildSchemas2026().ResultMetaSchema.safeParse(raw._meta),meta=metaParse?.success?metaParse.data:void 0;return Object.
-keys(inputRequests).length===0&&typeof requestState!="string"?{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,
-`Invalid result for ${method}: input_required carries neither inputRequests nor requestState (every input_required resul\
-t must include at least one of the two)`,{method,violation:"input-required-missing-both"})}:{kind:"input_required",inputRequests,
-...typeof requestState=="string"&&{requestState},...meta!==void 0&&{_meta:meta}}}if(rawResultType!=="complete")return{kind:"\
-invalid",error:new SdkError(SdkErrorCode.UnsupportedResultType,`Unsupported result type '${rawResultType}' for ${method}`,
-{resultType:rawResultType,method})};const wireResultSchemas=getWireResultSchemas(),wireSchema=Object.hasOwn(wireResultSchemas,
-method)?wireResultSchemas[method]:void 0;if(wireSchema!==void 0){const parsed=wireSchema.safeParse(raw);if(!parsed.success)
-return{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${method}: ${parsed.error}`,{method})}}
-const lifted={...raw};return delete lifted.resultType,{kind:"complete",result:lifted}},encodeResult(method,result,serverInfo){
-return stampServerInfoMeta(fillCacheFields(method,stampResultType(method,enforceDeletedFields(method,result))),serverInfo)},
-encodeErrorCode:code=>code===-32002?-32602:code,checkInboundEnvelope(material){if(material.envelope===void 0)return"Requ\
-est is missing the required _meta envelope for protocol revision 2026-07-28 (io.modelcontextprotocol/protocolVersion, io\
-.modelcontextprotocol/clientCapabilities)";const parsed=buildSchemas2026().RequestMetaEnvelopeSchema.safeParse(material.
-envelope);if(!parsed.success)return`Invalid _meta envelope for protocol revision 2026-07-28: ${parsed.error.issues.map(issue=>issue.
-message).join("; ")}`}},wireResultSchemasMemo;function getWireResultSchemas(){if(wireResultSchemasMemo)return wireResultSchemasMemo;
-const s=buildSchemas2026();return wireResultSchemasMemo={"tools/call":s.CallToolResultSchema,"tools/list":s.ListToolsResultSchema,
-"prompts/get":s.GetPromptResultSchema,"prompts/list":s.ListPromptsResultSchema,"resources/list":s.ListResourcesResultSchema,
-"resources/templates/list":s.ListResourceTemplatesResultSchema,"resources/read":s.ReadResourceResultSchema,"completion/c\
-omplete":s.CompleteResultSchema,"server/discover":s.DiscoverResultSchema},wireResultSchemasMemo}var MODERN_WIRE_REVISION="\
-2026-07-28";function codecForVersion(version){return version!==void 0&&isModernProtocolVersion(version)?rev2026Codec:rev2025Codec}
-function classifiedWireEra(classification){return classification.revision!==void 0?codecForVersion(classification.revision).
-era:classification.era==="modern"?rev2026Codec.era:rev2025Codec.era}function isSpecRequestMethod(method){return ALL_CODECS.
-some(codec=>codec.hasRequestMethod(method))}function isSpecNotificationMethod(method){return ALL_CODECS.some(codec=>codec.
-hasNotificationMethod(method))}function isExtensionReusedRequestMethod(method){return method==="tasks/get"||method==="ta\
-sks/cancel"}var ALL_CODECS=[rev2025Codec,rev2026Codec],schemas_exports=__exportAll({AnnotationsSchema:()=>AnnotationsSchema,
-AudioContentSchema:()=>AudioContentSchema,BaseMetadataSchema:()=>BaseMetadataSchema,BaseRequestParamsSchema:()=>BaseRequestParamsSchema,
-BlobResourceContentsSchema:()=>BlobResourceContentsSchema,BooleanSchemaSchema:()=>BooleanSchemaSchema,CallToolRequestParamsSchema:()=>CallToolRequestParamsSchema,
-CallToolRequestSchema:()=>CallToolRequestSchema,CallToolResultSchema:()=>CallToolResultSchema,CancelTaskRequestSchema:()=>CancelTaskRequestSchema,
-CancelTaskResultSchema:()=>CancelTaskResultSchema,CancelledNotificationParamsSchema:()=>CancelledNotificationParamsSchema,
-CancelledNotificationSchema:()=>CancelledNotificationSchema,ClientCapabilitiesSchema:()=>ClientCapabilitiesSchema,ClientNotificationSchema:()=>ClientNotificationSchema,
-ClientRequestSchema:()=>ClientRequestSchema,ClientResultSchema:()=>ClientResultSchema,ClientTasksCapabilitySchema:()=>ClientTasksCapabilitySchema,
-CompatibilityCallToolResultSchema:()=>CompatibilityCallToolResultSchema,CompleteRequestParamsSchema:()=>CompleteRequestParamsSchema,
-CompleteRequestSchema:()=>CompleteRequestSchema,CompleteResultSchema:()=>CompleteResultSchema,ContentBlockSchema:()=>ContentBlockSchema,
-CreateMessageRequestParamsSchema:()=>CreateMessageRequestParamsSchema,CreateMessageRequestSchema:()=>CreateMessageRequestSchema,
-CreateMessageResultSchema:()=>CreateMessageResultSchema,CreateMessageResultWithToolsSchema:()=>CreateMessageResultWithToolsSchema,
-CreateTaskResultSchema:()=>CreateTaskResultSchema,CursorSchema:()=>CursorSchema,DiscoverRequestSchema:()=>DiscoverRequestSchema,
-DiscoverResultSchema:()=>DiscoverResultSchema,ElicitRequestFormParamsSchema:()=>ElicitRequestFormParamsSchema,ElicitRequestParamsSchema:()=>ElicitRequestParamsSchema,
-ElicitRequestSchema:()=>ElicitRequestSchema,ElicitRequestURLParamsSchema:()=>ElicitRequestURLParamsSchema,ElicitResultSchema:()=>ElicitResultSchema,
-ElicitationCompleteNotificationParamsSchema:()=>ElicitationCompleteNotificationParamsSchema,ElicitationCompleteNotificationSchema:()=>ElicitationCompleteNotificationSchema,
-EmbeddedResourceSchema:()=>EmbeddedResourceSchema,EmptyResultSchema:()=>EmptyResultSchema,EnumSchemaSchema:()=>EnumSchemaSchema,
-GetPromptRequestParamsSchema:()=>GetPromptRequestParamsSchema,GetPromptRequestSchema:()=>GetPromptRequestSchema,GetPromptResultSchema:()=>GetPromptResultSchema,
-GetTaskPayloadRequestSchema:()=>GetTaskPayloadRequestSchema,GetTaskPayloadResultSchema:()=>GetTaskPayloadResultSchema,GetTaskRequestSchema:()=>GetTaskRequestSchema,
-GetTaskResultSchema:()=>GetTaskResultSchema,IconSchema:()=>IconSchema,IconsSchema:()=>IconsSchema,ImageContentSchema:()=>ImageContentSchema,
-ImplementationSchema:()=>ImplementationSchema,InitializeRequestParamsSchema:()=>InitializeRequestParamsSchema,InitializeRequestSchema:()=>InitializeRequestSchema,
-InitializeResultSchema:()=>InitializeResultSchema,InitializedNotificationSchema:()=>InitializedNotificationSchema,JSONArraySchema:()=>JSONArraySchema,
-JSONObjectSchema:()=>JSONObjectSchema,JSONRPCErrorResponseSchema:()=>JSONRPCErrorResponseSchema,JSONRPCMessageSchema:()=>JSONRPCMessageSchema,
-JSONRPCNotificationSchema:()=>JSONRPCNotificationSchema,JSONRPCRequestSchema:()=>JSONRPCRequestSchema,JSONRPCResponseSchema:()=>JSONRPCResponseSchema,
-JSONRPCResultResponseSchema:()=>JSONRPCResultResponseSchema,JSONValueSchema:()=>JSONValueSchema,LegacyTitledEnumSchemaSchema:()=>LegacyTitledEnumSchemaSchema,
-ListChangedOptionsBaseSchema:()=>ListChangedOptionsBaseSchema,ListPromptsRequestSchema:()=>ListPromptsRequestSchema,ListPromptsResultSchema:()=>ListPromptsResultSchema,
-ListResourceTemplatesRequestSchema:()=>ListResourceTemplatesRequestSchema,ListResourceTemplatesResultSchema:()=>ListResourceTemplatesResultSchema,
-ListResourcesRequestSchema:()=>ListResourcesRequestSchema,ListResourcesResultSchema:()=>ListResourcesResultSchema,ListRootsRequestSchema:()=>ListRootsRequestSchema,
-ListRootsResultSchema:()=>ListRootsResultSchema,ListTasksRequestSchema:()=>ListTasksRequestSchema,ListTasksResultSchema:()=>ListTasksResultSchema,
-ListToolsRequestSchema:()=>ListToolsRequestSchema,ListToolsResultSchema:()=>ListToolsResultSchema,LoggingLevelSchema:()=>LoggingLevelSchema,
-LoggingMessageNotificationParamsSchema:()=>LoggingMessageNotificationParamsSchema,LoggingMessageNotificationSchema:()=>LoggingMessageNotificationSchema,
-ModelHintSchema:()=>ModelHintSchema,ModelPreferencesSchema:()=>ModelPreferencesSchema,MultiSelectEnumSchemaSchema:()=>MultiSelectEnumSchemaSchema,
-NotificationSchema:()=>NotificationSchema,NotificationsParamsSchema:()=>NotificationsParamsSchema,NumberSchemaSchema:()=>NumberSchemaSchema,
-PaginatedRequestParamsSchema:()=>PaginatedRequestParamsSchema,PaginatedRequestSchema:()=>PaginatedRequestSchema,PaginatedResultSchema:()=>PaginatedResultSchema,
-PingRequestSchema:()=>PingRequestSchema,PrimitiveSchemaDefinitionSchema:()=>PrimitiveSchemaDefinitionSchema,ProgressNotificationParamsSchema:()=>ProgressNotificationParamsSchema,
-ProgressNotificationSchema:()=>ProgressNotificationSchema,ProgressSchema:()=>ProgressSchema,ProgressTokenSchema:()=>ProgressTokenSchema,
-PromptArgumentSchema:()=>PromptArgumentSchema,PromptListChangedNotificationSchema:()=>PromptListChangedNotificationSchema,
-PromptMessageSchema:()=>PromptMessageSchema,PromptReferenceSchema:()=>PromptReferenceSchema,PromptSchema:()=>PromptSchema,
-ReadResourceRequestParamsSchema:()=>ReadResourceRequestParamsSchema,ReadResourceRequestSchema:()=>ReadResourceRequestSchema,
-ReadResourceResultSchema:()=>ReadResourceResultSchema,RelatedTaskMetadataSchema:()=>RelatedTaskMetadataSchema,RequestIdSchema:()=>RequestIdSchema,
-RequestMetaSchema:()=>RequestMetaSchema,RequestSchema:()=>RequestSchema,ResourceContentsSchema:()=>ResourceContentsSchema,
-ResourceLinkSchema:()=>ResourceLinkSchema,ResourceListChangedNotificationSchema:()=>ResourceListChangedNotificationSchema,
-ResourceRequestParamsSchema:()=>ResourceRequestParamsSchema,ResourceSchema:()=>ResourceSchema,ResourceTemplateReferenceSchema:()=>ResourceTemplateReferenceSchema,
-ResourceTemplateSchema:()=>ResourceTemplateSchema,ResourceUpdatedNotificationParamsSchema:()=>ResourceUpdatedNotificationParamsSchema,
-ResourceUpdatedNotificationSchema:()=>ResourceUpdatedNotificationSchema,ResultMetaObjectSchema:()=>ResultMetaObjectSchema,
-ResultSchema:()=>ResultSchema,RoleSchema:()=>RoleSchema,RootSchema:()=>RootSchema,RootsListChangedNotificationSchema:()=>RootsListChangedNotificationSchema,
-SamplingContentSchema:()=>SamplingContentSchema,SamplingMessageContentBlockSchema:()=>SamplingMessageContentBlockSchema,
-SamplingMessageSchema:()=>SamplingMessageSchema,ServerCapabilitiesSchema:()=>ServerCapabilitiesSchema,ServerNotificationSchema:()=>ServerNotificationSchema,
-ServerRequestSchema:()=>ServerRequestSchema,ServerResultSchema:()=>ServerResultSchema,ServerTasksCapabilitySchema:()=>ServerTasksCapabilitySchema,
-SetLevelRequestParamsSchema:()=>SetLevelRequestParamsSchema,SetLevelRequestSchema:()=>SetLevelRequestSchema,SingleSelectEnumSchemaSchema:()=>SingleSelectEnumSchemaSchema,
-StringSchemaSchema:()=>StringSchemaSchema,SubscribeRequestParamsSchema:()=>SubscribeRequestParamsSchema,SubscribeRequestSchema:()=>SubscribeRequestSchema,
-SubscriptionFilterSchema:()=>SubscriptionFilterSchema,SubscriptionsAcknowledgedNotificationParamsSchema:()=>SubscriptionsAcknowledgedNotificationParamsSchema,
-SubscriptionsAcknowledgedNotificationSchema:()=>SubscriptionsAcknowledgedNotificationSchema,SubscriptionsListenRequestParamsSchema:()=>SubscriptionsListenRequestParamsSchema,
-SubscriptionsListenRequestSchema:()=>SubscriptionsListenRequestSchema,SubscriptionsListenResultMetaSchema:()=>SubscriptionsListenResultMetaSchema,
-SubscriptionsListenResultSchema:()=>SubscriptionsListenResultSchema,TaskAugmentedRequestParamsSchema:()=>TaskAugmentedRequestParamsSchema,
-TaskCreationParamsSchema:()=>TaskCreationParamsSchema,TaskMetadataSchema:()=>TaskMetadataSchema,TaskSchema:()=>TaskSchema,
-TaskStatusNotificationParamsSchema:()=>TaskStatusNotificationParamsSchema,TaskStatusNotificationSchema:()=>TaskStatusNotificationSchema,
-TaskStatusSchema:()=>TaskStatusSchema,TextContentSchema:()=>TextContentSchema,TextResourceContentsSchema:()=>TextResourceContentsSchema,
-TitledMultiSelectEnumSchemaSchema:()=>TitledMultiSelectEnumSchemaSchema,TitledSingleSelectEnumSchemaSchema:()=>TitledSingleSelectEnumSchemaSchema,
-ToolAnnotationsSchema:()=>ToolAnnotationsSchema,ToolChoiceSchema:()=>ToolChoiceSchema,ToolExecutionSchema:()=>ToolExecutionSchema,
-ToolListChangedNotificationSchema:()=>ToolListChangedNotificationSchema,ToolResultContentSchema:()=>ToolResultContentSchema,
-ToolSchema:()=>ToolSchema,ToolUseContentSchema:()=>ToolUseContentSchema,UnsubscribeRequestParamsSchema:()=>UnsubscribeRequestParamsSchema,
-UnsubscribeRequestSchema:()=>UnsubscribeRequestSchema,UntitledMultiSelectEnumSchemaSchema:()=>UntitledMultiSelectEnumSchemaSchema,
-UntitledSingleSelectEnumSchemaSchema:()=>UntitledSingleSelectEnumSchemaSchema}),isJSONRPCRequest=value=>JSONRPCRequestSchema.
-safeParse(value).success,isJSONRPCNotification=value=>JSONRPCNotificationSchema.safeParse(value).success,isJSONRPCResultResponse=value=>JSONRPCResultResponseSchema.
-safeParse(value).success,isJSONRPCErrorResponse=value=>JSONRPCErrorResponseSchema.safeParse(value).success,isInputRequiredResult=value=>typeof value==
-"object"&&value!==null&&!Array.isArray(value)&&value.resultType==="input_required",isInitializeRequest=value=>InitializeRequestSchema.
-safeParse(value).success,isInitializedNotification=value=>InitializedNotificationSchema.safeParse(value).success,MCP_PARAM_HEADER_PREFIX="\
-Mcp-Param-",X_MCP_HEADER_KEY="x-mcp-header",RFC9110_TOKEN=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,PERMITTED_X_MCP_HEADER_TYPES=new Set(
-["string","integer","boolean"]);function scanXMcpHeaderDeclarations(inputSchema){const declarations=[],seenLower=new Map;
-let numberFault;const visit=(node,path,reachable)=>{if(node===null||typeof node!="object")return;const schema=node;if(X_MCP_HEADER_KEY in
-schema){if(!reachable||path.length===0)return`${pathName(path)}: x-mcp-header is only permitted on properties statically\
- reachable via a chain of 'properties' keys (not under items, additionalProperties, oneOf/anyOf/allOf/not, if/then/else,\
- or $ref)`;const raw=schema[X_MCP_HEADER_KEY];if(typeof raw!="string"||raw.length===0)return`${pathName(path)}: x-mcp-he\
-ader MUST be a non-empty string`;if(!RFC9110_TOKEN.test(raw))return`${pathName(path)}: x-mcp-header '${raw}' is not a va\
-lid RFC 9110 token (no spaces, control characters or HTTP delimiters)`;const type=typeof schema.type=="string"?schema.type:
-void 0;if(type===void 0||!PERMITTED_X_MCP_HEADER_TYPES.has(type)){const fault$1=`${pathName(path)}: x-mcp-header is only\
- permitted on primitive-typed properties (string, integer, boolean); got ${type??"<none>"}`;if(type!=="number")return fault$1;
-numberFault??=fault$1}const lower=raw.toLowerCase(),prior=seenLower.get(lower);if(prior!==void 0)return`x-mcp-header '${raw}\
-' is not case-insensitively unique (also declared as '${prior}')`;seenLower.set(lower,raw),declarations.push({path,headerName:raw,
-type})}const properties=schema.properties;if(properties!==null&&typeof properties=="object")for(const[key,child]of Object.
-entries(properties)){const fault$1=visit(child,[...path,key],reachable);if(fault$1!==void 0)return fault$1}for(const k of NON_REACHABLE_SUBSCHEMA_KEYWORDS){
-const sub=schema[k];if(sub===void 0)continue;const branches=Array.isArray(sub)?sub:sub!==null&&typeof sub=="object"&&OBJECT_VALUED_SUBSCHEMA_KEYWORDS.
-has(k)?Object.values(sub):[sub];for(const branch of branches){const fault$1=visit(branch,[...path,`<${k}>`],!1);if(fault$1!==
-void 0)return fault$1}}},fault=visit(inputSchema,[],!0);return fault!==void 0?{valid:!1,reason:numberFault??fault}:numberFault===
-void 0?{valid:!0,declarations}:{valid:!1,reason:numberFault,declarations}}var NON_REACHABLE_SUBSCHEMA_KEYWORDS=["items",
-"prefixItems","contains","additionalProperties","unevaluatedProperties","unevaluatedItems","propertyNames","patternPrope\
-rties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else","$defs","definitions"],OBJECT_VALUED_SUBSCHEMA_KEYWORDS=new Set(
-["patternProperties","dependentSchemas","$defs","definitions"]);function pathName(path){return path.length===0?"<root>":
-path.join(".")}var BASE64_SENTINEL_PREFIX="=?base64?",BASE64_SENTINEL_SUFFIX="?=";function mcpParamPrimitiveToString(value){
-if(typeof value=="string")return value;if(typeof value=="boolean")return value?"true":"false";if(typeof value=="number")
-return!Number.isFinite(value)||Number.isInteger(value)&&!Number.isSafeInteger(value)?void 0:String(value)}function needsBase64(s){
-if(s.length===0||s.startsWith(BASE64_SENTINEL_PREFIX)&&s.endsWith(BASE64_SENTINEL_SUFFIX)||s!==s.trim())return!0;for(let i=0;i<
-s.length;i++){const c=s.codePointAt(i);if(!(c===9||c>=32&&c<=126))return!0}return!1}function utf8ToBase64(s){const bytes=new TextEncoder().
-encode(s);let bin="";for(const b of bytes)bin+=String.fromCodePoint(b);return btoa(bin)}function encodeMcpParamValue(value){
-return needsBase64(value)?`${BASE64_SENTINEL_PREFIX}${utf8ToBase64(value)}${BASE64_SENTINEL_SUFFIX}`:value}function valueAtPath(root,path){
-let node=root;for(const key of path){if(node===null||typeof node!="object")return;node=node[key]}return node}function buildMcpParamHeaders(declarations,args){
-const out={};for(const decl of declarations){const raw=valueAtPath(args,decl.path);if(raw==null)continue;const stringValue=mcpParamPrimitiveToString(
-raw);stringValue!==void 0&&(out[`${MCP_PARAM_HEADER_PREFIX}${decl.headerName}`]=encodeMcpParamValue(stringValue))}return out}
-var HEADER_MISMATCH_ERROR_CODE=-32020,INBOUND_VALIDATION_LADDER=[{rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],
-conformance:[],rationale:"The modern era is POST-only; GET/DELETE are body-less 2025-era session operations and are meth\
-od-routed to legacy serving (405 when legacy serving is not configured), before any body is read."},{rung:"jsonrpc-shape",
-order:2,evaluatedAt:"edge",codes:[ProtocolErrorCode.InvalidRequest],conformance:["server-stateless"],rationale:"The body\
- must be a JSON-RPC request or notification: posted responses and batch arrays containing a modern or invalid element ar\
-e rejected before classification (element-wise batch rule); all-legacy arrays stay legacy traffic."},{rung:"era-classifi\
-cation",order:3,evaluatedAt:"edge",codes:[HEADER_MISMATCH_ERROR_CODE,ProtocolErrorCode.UnsupportedProtocolVersion],conformance:[
+s use `v => SdkError.isInstance(v)`");return ve(this,t)}constructor(t,s,r){super(s),this.code=t,this.data=r,this.name="P\
+rotocolError",gt(this,new.target)}static fromError(t,s,r){if(t===$.UrlElicitationRequired&&r){let i=r;if(i.elicitations)
+return new gc(i.elicitations,s)}if(t===$.UnsupportedProtocolVersion&&r){let i=r;if(Array.isArray(i.supported)&&typeof i.
+requested=="string")return new ks({supported:i.supported,requested:i.requested},s)}if(t===$.InvalidParams||t===$.ResourceNotFound){
+let i=r;if(typeof i?.uri=="string"&&(t===$.ResourceNotFound||Object.keys(i).length===1))return new Sc(i.uri,s)}if(t===$.
+MissingRequiredClientCapability&&r){let i=r;if(i.requiredCapabilities!==null&&typeof i.requiredCapabilities=="object"&&!Array.
+isArray(i.requiredCapabilities))return new _c({requiredCapabilities:i.requiredCapabilities},s)}return new fc(t,s,r)}},Sc=class extends V{static{
+a(this,"ResourceNotFoundError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.ResourceNotFoundError"})}constructor(e,t=`\
+Resource not found: ${e}`){super($.InvalidParams,t,{uri:e})}get uri(){return this.data.uri}},gc=class extends V{static{a(
+this,"UrlElicitationRequiredError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(e,t=`\
+URL elicitation${e.length>1?"s":""} required`){super($.UrlElicitationRequired,t,{elicitations:e})}get elicitations(){return this.
+data?.elicitations??[]}},ks=class extends V{static{a(this,"UnsupportedProtocolVersionError")}static{Object.defineProperty(
+this,"mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(e,t=`Unsupported protocol version: ${e.requested}`){
+super($.UnsupportedProtocolVersion,t,e)}get supported(){return this.data.supported}get requested(){return this.data.requested}},
+_c=class extends V{static{a(this,"MissingRequiredClientCapabilityError")}static{Object.defineProperty(this,"mcpBrand",{value:"\
+mcp.MissingRequiredClientCapabilityError"})}constructor(e,t=`Missing required client capabilities: ${Object.keys(e.requiredCapabilities).
+join(", ")}`){super($.MissingRequiredClientCapability,t,e)}get requiredCapabilities(){return this.data.requiredCapabilities}},
+nu=0,iu="private",cu=["tools/call","prompts/get","resources/read"];function lu(e,t){let s=t.resultType;if(s===void 0)return{
+...t,resultType:"complete"};if(s==="complete"||cu.includes(e))return t;throw new V($.InternalError,`Handler for ${e} ret\
+urned resultType '${String(s)}', but results of ${e} only support 'complete' on protocol revision 2026-07-28`)}a(lu,"sta\
+mpResultType");function uu(e,t){let s=au(t);if(t.resultType!=="complete"||!ru(e))return s===void 0?t:fu(t);let r=t,i=mc(
+r.ttlMs)?r.ttlMs:mu(s),l=pc(r.cacheScope)?r.cacheScope:pu(s),c={...r,ttlMs:i,cacheScope:l};return delete c[Jn],c}a(uu,"f\
+illCacheFields");function du(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(du,"isPlainObject$4");function hu(e,t){
+if(t===void 0)return e;let s=e._meta;return s===void 0?{...e,_meta:{[Ge]:t}}:!du(s)||s[Ge]!==void 0?e:{...e,_meta:{...s,
+[Ge]:t}}}a(hu,"stampServerInfoMeta");function mu(e){return e!==void 0&&mc(e.ttlMs)?e.ttlMs:nu}a(mu,"resolveTtlMs");function pu(e){
+return e!==void 0&&pc(e.cacheScope)?e.cacheScope:iu}a(pu,"resolveCacheScope");function fu(e){let t={...e};return delete t[Jn],
+t}a(fu,"stripCacheHintFallback");var Su=["elicitation/create","sampling/createMessage","roots/list"],Ha;function Rc(){if(Ha)
+return Ha;let e=St();return Ha={request:{"elicitation/create":o.object({method:o.literal("elicitation/create"),params:e.
+ElicitRequestParamsSchema}),"sampling/createMessage":o.object({method:o.literal("sampling/createMessage"),params:e.CreateMessageRequestParamsSchema}),
+"roots/list":o.object({method:o.literal("roots/list"),params:o.looseObject({}).optional()})},response:{"elicitation/crea\
+te":e.ElicitResultSchema,"sampling/createMessage":e.CreateMessageResultSchema,"roots/list":e.ListRootsResultSchema}},Ha}
+a(Rc,"inputSchemaMaps");function zc(e){return Su.includes(e)}a(zc,"isInputRequestMethod2026");function On(e){return zc(e)?Rc().request[e]:void 0}
+a(On,"getInputRequestSchema2026");function gu(e){return zc(e)?Rc().response[e]:void 0}a(gu,"getInputResponseSchema2026");
+var Bn={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/temp\
+lates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/listen":null},yc={
+"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,"notifications/resources/updat\
+ed":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list\
+_changed":null,"notifications/subscriptions/acknowledged":null};function bc(e){return Object.prototype.hasOwnProperty.call(
+Bn,e)}a(bc,"hasRequestMethod2026");function vc(e){return Object.prototype.hasOwnProperty.call(yc,e)}a(vc,"hasNotificatio\
+nMethod2026");function _u(e){return Object.prototype.hasOwnProperty.call(Bn,e)}a(_u,"hasResultMethod2026");function Ru(e){
+return bc(e)?St().dispatchRequestSchemas[e]:void 0}a(Ru,"getRequestSchema2026");function zu(e){return _u(e)?St().dispatchResultSchemas[e]:
+void 0}a(zu,"getResultSchema2026");function yu(e){return vc(e)?St().notificationSchemas2026[e]:void 0}a(yu,"getNotificat\
+ionSchema2026");var _m=Object.keys(Bn),Rm=Object.keys(yc);function Ps(e){return e!==null&&typeof e=="object"&&!Array.isArray(
+e)}a(Ps,"isPlainObject$3");function Ts(e,t){if(e===void 0)return{ok:!1,reason:"not-in-era"};let s=e.safeParse(t);return s.
+success?{ok:!0,value:s.data}:{ok:!1,reason:"invalid",message:String(s.error)}}a(Ts,"triState");var bu={ok:!1,reason:"not\
+-in-era"},vu=[et,Ot];function wu(e,t){let s=t,r=!1,i=a(()=>(r||(s={...s},r=!0),s),"copy"),l=t.tools;e==="tools/list"&&Array.
+isArray(l)&&l.some(u=>Ps(u)&&"execution"in u)&&(i().tools=l.map(u=>{if(!Ps(u)||!("execution"in u))return u;let d={...u};
+return delete d.execution,d}));let c=t.capabilities;if(Ps(c)&&"tasks"in c){let u={...c};delete u.tasks,i().capabilities=
+u}return s}a(wu,"enforceDeletedFields");var Gn={era:"2026-07-28",hasRequestMethod:bc,hasNotificationMethod:vc,hasInputRequestMethod:a(
+e=>On(e)!==void 0,"hasInputRequestMethod"),validateRequest:a((e,t)=>Ts(Ru(e),t),"validateRequest"),validateResult:a((e,t)=>Ts(
+zu(e),t),"validateResult"),validateNotification:a((e,t)=>Ts(yu(e),t),"validateNotification"),validateInputRequest:a((e,t)=>Ts(
+On(e),t),"validateInputRequest"),validateInputResponse:a((e,t)=>Ts(gu(e),t),"validateInputResponse"),samplingResultVariant:a(
+()=>bu,"samplingResultVariant"),outboundEnvelope(e){return{[et]:e.protocolVersion,[Zt]:e.clientInfo,[Ot]:e.clientCapabilities,
+...e.logLevel!==void 0&&{[eo]:e.logLevel}}},validateEnvelopeMeta(e){let t=[];for(let r of vu)r in e||t.push({key:r,problem:"\
+missing"});let s=St().RequestMetaEnvelopeSchema.safeParse(e);if(!s.success)for(let r of s.error.issues){let i=r.path.map(
+String),l=i.length>0?i.join("."):"_meta";i.length===1&&t.some(c=>c.key===l&&c.problem==="missing")||t.push({key:l,problem:r.
+message})}return t},projectCallToolResult:a(e=>ac(e),"projectCallToolResult"),inputRequestSchema:On,decodeResult(e,t){if(!Ps(
+t))return{kind:"invalid",error:new P(E.InvalidResult,`Invalid result for ${e}: not an object`,{method:e})};let s=t.resultType;
+if(s===void 0)return{kind:"invalid",error:new P(E.InvalidResult,`Invalid result for ${e}: missing required resultType — \
+servers implementing protocol revision 2026-07-28 MUST include it (the absent-means-complete bridge applies only to earl\
+ier-revision servers)`,{method:e,violation:"missing-resultType"})};if(typeof s!="string")return{kind:"invalid",error:new P(
+E.InvalidResult,`Invalid result for ${e}: non-string resultType`,{method:e,resultType:s})};if(s==="input_required"){let c=t.
+inputRequests,u=Ps(c)?c:{},d=t.requestState,m=t._meta===void 0?void 0:St().ResultMetaSchema.safeParse(t._meta),h=m?.success?
+m.data:void 0;return Object.keys(u).length===0&&typeof d!="string"?{kind:"invalid",error:new P(E.InvalidResult,`Invalid \
+result for ${e}: input_required carries neither inputRequests nor requestState (every input_required result must include\
+ at least one of the two)`,{method:e,violation:"input-required-missing-both"})}:{kind:"input_required",inputRequests:u,...typeof d==
+"string"&&{requestState:d},...h!==void 0&&{_meta:h}}}if(s!=="complete")return{kind:"invalid",error:new P(E.UnsupportedResultType,
+`Unsupported result type '${s}' for ${e}`,{resultType:s,method:e})};let r=Tu(),i=Object.hasOwn(r,e)?r[e]:void 0;if(i!==void 0){
+let c=i.safeParse(t);if(!c.success)return{kind:"invalid",error:new P(E.InvalidResult,`Invalid result for ${e}: ${c.error}`,
+{method:e})}}let l={...t};return delete l.resultType,{kind:"complete",result:l}},encodeResult(e,t,s){return hu(uu(e,lu(e,
+wu(e,t))),s)},encodeErrorCode:a(e=>e===-32002?-32602:e,"encodeErrorCode"),checkInboundEnvelope(e){if(e.envelope===void 0)
+return"Request is missing the required _meta envelope for protocol revision 2026-07-28 (io.modelcontextprotocol/protocol\
+Version, io.modelcontextprotocol/clientCapabilities)";let t=St().RequestMetaEnvelopeSchema.safeParse(e.envelope);if(!t.success)
+return`Invalid _meta envelope for protocol revision 2026-07-28: ${t.error.issues.map(s=>s.message).join("; ")}`}},Fa;function Tu(){
+if(Fa)return Fa;let e=St();return Fa={"tools/call":e.CallToolResultSchema,"tools/list":e.ListToolsResultSchema,"prompts/\
+get":e.GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":e.ListResourcesResultSchema,"reso\
+urces/templates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"completion/comple\
+te":e.CompleteResultSchema,"server/discover":e.DiscoverResultSchema},Fa}a(Tu,"getWireResultSchemas");var Ya="2026-07-28";function ot(e){return e!==void 0&&Ke(e)?Gn:Fn}a(ot,"codecForVersion");function Gi(e){return e.revision!==
+void 0?ot(e.revision).era:e.era==="modern"?Gn.era:Fn.era}a(Gi,"classifiedWireEra");function $n(e){return wc.some(t=>t.hasRequestMethod(
+e))}a($n,"isSpecRequestMethod");function Mn(e){return wc.some(t=>t.hasNotificationMethod(e))}a(Mn,"isSpecNotificationMet\
+hod");function Wi(e){return e==="tasks/get"||e==="tasks/cancel"}a(Wi,"isExtensionReusedRequestMethod");var wc=[Fn,Gn],Eu=qi(
+{AnnotationsSchema:a(()=>tt,"AnnotationsSchema"),AudioContentSchema:a(()=>io,"AudioContentSchema"),BaseMetadataSchema:a(
+()=>Qe,"BaseMetadataSchema"),BaseRequestParamsSchema:a(()=>te,"BaseRequestParamsSchema"),BlobResourceContentsSchema:a(()=>cs,
+"BlobResourceContentsSchema"),BooleanSchemaSchema:a(()=>fs,"BooleanSchemaSchema"),CallToolRequestParamsSchema:a(()=>ea,"\
+CallToolRequestParamsSchema"),CallToolRequestSchema:a(()=>ta,"CallToolRequestSchema"),CallToolResultSchema:a(()=>hs,"Cal\
+lToolResultSchema"),CancelTaskRequestSchema:a(()=>yn,"CancelTaskRequestSchema"),CancelTaskResultSchema:a(()=>bn,"CancelT\
+askResultSchema"),CancelledNotificationParamsSchema:a(()=>nr,"CancelledNotificationParamsSchema"),CancelledNotificationSchema:a(
+()=>es,"CancelledNotificationSchema"),ClientCapabilitiesSchema:a(()=>ur,"ClientCapabilitiesSchema"),ClientNotificationSchema:a(
+()=>wn,"ClientNotificationSchema"),ClientRequestSchema:a(()=>vn,"ClientRequestSchema"),ClientResultSchema:a(()=>Tn,"Clie\
+ntResultSchema"),ClientTasksCapabilitySchema:a(()=>cr,"ClientTasksCapabilitySchema"),CompatibilityCallToolResultSchema:a(
+()=>dn,"CompatibilityCallToolResultSchema"),CompleteRequestParamsSchema:a(()=>Ca,"CompleteRequestParamsSchema"),CompleteRequestSchema:a(
+()=>Ia,"CompleteRequestSchema"),CompleteResultSchema:a(()=>qa,"CompleteResultSchema"),ContentBlockSchema:a(()=>co,"Conte\
+ntBlockSchema"),CreateMessageRequestParamsSchema:a(()=>ma,"CreateMessageRequestParamsSchema"),CreateMessageRequestSchema:a(
+()=>pa,"CreateMessageRequestSchema"),CreateMessageResultSchema:a(()=>fa,"CreateMessageResultSchema"),CreateMessageResultWithToolsSchema:a(
+()=>Sa,"CreateMessageResultWithToolsSchema"),CreateTaskResultSchema:a(()=>mn,"CreateTaskResultSchema"),CursorSchema:a(()=>Wo,
+"CursorSchema"),DiscoverRequestSchema:a(()=>mr,"DiscoverRequestSchema"),DiscoverResultSchema:a(()=>At,"DiscoverResultSch\
+ema"),ElicitRequestFormParamsSchema:a(()=>ho,"ElicitRequestFormParamsSchema"),ElicitRequestParamsSchema:a(()=>ya,"Elicit\
+RequestParamsSchema"),ElicitRequestSchema:a(()=>ba,"ElicitRequestSchema"),ElicitRequestURLParamsSchema:a(()=>za,"ElicitR\
+equestURLParamsSchema"),ElicitResultSchema:a(()=>Ta,"ElicitResultSchema"),ElicitationCompleteNotificationParamsSchema:a(
+()=>va,"ElicitationCompleteNotificationParamsSchema"),ElicitationCompleteNotificationSchema:a(()=>wa,"ElicitationComplet\
+eNotificationSchema"),EmbeddedResourceSchema:a(()=>Jr,"EmbeddedResourceSchema"),EmptyResultSchema:a(()=>Qo,"EmptyResultS\
+chema"),EnumSchemaSchema:a(()=>Ra,"EnumSchemaSchema"),GetPromptRequestParamsSchema:a(()=>Vr,"GetPromptRequestParamsSchem\
+a"),GetPromptRequestSchema:a(()=>Hr,"GetPromptRequestSchema"),GetPromptResultSchema:a(()=>Wr,"GetPromptResultSchema"),GetTaskPayloadRequestSchema:a(
+()=>gn,"GetTaskPayloadRequestSchema"),GetTaskPayloadResultSchema:a(()=>_n,"GetTaskPayloadResultSchema"),GetTaskRequestSchema:a(
+()=>fn,"GetTaskRequestSchema"),GetTaskResultSchema:a(()=>Sn,"GetTaskResultSchema"),IconSchema:a(()=>ir,"IconSchema"),IconsSchema:a(
+()=>dt,"IconsSchema"),ImageContentSchema:a(()=>no,"ImageContentSchema"),ImplementationSchema:a(()=>so,"ImplementationSch\
+ema"),InitializeRequestParamsSchema:a(()=>dr,"InitializeRequestParamsSchema"),InitializeRequestSchema:a(()=>ts,"Initiali\
+zeRequestSchema"),InitializeResultSchema:a(()=>hr,"InitializeResultSchema"),InitializedNotificationSchema:a(()=>ss,"Init\
+ializedNotificationSchema"),JSONArraySchema:a(()=>cn,"JSONArraySchema"),JSONObjectSchema:a(()=>K,"JSONObjectSchema"),JSONRPCErrorResponseSchema:a(
+()=>oo,"JSONRPCErrorResponseSchema"),JSONRPCMessageSchema:a(()=>ut,"JSONRPCMessageSchema"),JSONRPCNotificationSchema:a(()=>Zo,
+"JSONRPCNotificationSchema"),JSONRPCRequestSchema:a(()=>Xo,"JSONRPCRequestSchema"),JSONRPCResponseSchema:a(()=>ln,"JSONR\
+PCResponseSchema"),JSONRPCResultResponseSchema:a(()=>to,"JSONRPCResultResponseSchema"),JSONValueSchema:a(()=>ct,"JSONVal\
+ueSchema"),LegacyTitledEnumSchemaSchema:a(()=>_s,"LegacyTitledEnumSchemaSchema"),ListChangedOptionsBaseSchema:a(()=>ms,"\
+ListChangedOptionsBaseSchema"),ListPromptsRequestSchema:a(()=>Ur,"ListPromptsRequestSchema"),ListPromptsResultSchema:a(()=>Dr,
+"ListPromptsResultSchema"),ListResourceTemplatesRequestSchema:a(()=>zr,"ListResourceTemplatesRequestSchema"),ListResourceTemplatesResultSchema:a(
+()=>yr,"ListResourceTemplatesResultSchema"),ListResourcesRequestSchema:a(()=>_r,"ListResourcesRequestSchema"),ListResourcesResultSchema:a(
+()=>Rr,"ListResourcesResultSchema"),ListRootsRequestSchema:a(()=>Oa,"ListRootsRequestSchema"),ListRootsResultSchema:a(()=>$a,
+"ListRootsResultSchema"),ListTasksRequestSchema:a(()=>Rn,"ListTasksRequestSchema"),ListTasksResultSchema:a(()=>zn,"ListT\
+asksResultSchema"),ListToolsRequestSchema:a(()=>Zr,"ListToolsRequestSchema"),ListToolsResultSchema:a(()=>Qr,"ListToolsRe\
+sultSchema"),LoggingLevelSchema:a(()=>ps,"LoggingLevelSchema"),LoggingMessageNotificationParamsSchema:a(()=>aa,"LoggingM\
+essageNotificationParamsSchema"),LoggingMessageNotificationSchema:a(()=>na,"LoggingMessageNotificationSchema"),ModelHintSchema:a(
+()=>ia,"ModelHintSchema"),ModelPreferencesSchema:a(()=>ca,"ModelPreferencesSchema"),MultiSelectEnumSchemaSchema:a(()=>_a,
+"MultiSelectEnumSchemaSchema"),NotificationSchema:a(()=>ie,"NotificationSchema"),NotificationsParamsSchema:a(()=>ne,"Not\
+ificationsParamsSchema"),NumberSchemaSchema:a(()=>uo,"NumberSchemaSchema"),PaginatedRequestParamsSchema:a(()=>Sr,"Pagina\
+tedRequestParamsSchema"),PaginatedRequestSchema:a(()=>ht,"PaginatedRequestSchema"),PaginatedResultSchema:a(()=>mt,"Pagin\
+atedResultSchema"),PingRequestSchema:a(()=>rs,"PingRequestSchema"),PrimitiveSchemaDefinitionSchema:a(()=>ys,"PrimitiveSc\
+hemaDefinitionSchema"),ProgressNotificationParamsSchema:a(()=>fr,"ProgressNotificationParamsSchema"),ProgressNotificationSchema:a(
+()=>as,"ProgressNotificationSchema"),ProgressSchema:a(()=>pr,"ProgressSchema"),ProgressTokenSchema:a(()=>Go,"ProgressTok\
+enSchema"),PromptArgumentSchema:a(()=>jr,"PromptArgumentSchema"),PromptListChangedNotificationSchema:a(()=>Kr,"PromptLis\
+tChangedNotificationSchema"),PromptMessageSchema:a(()=>Gr,"PromptMessageSchema"),PromptReferenceSchema:a(()=>Pa,"PromptR\
+eferenceSchema"),PromptSchema:a(()=>Lr,"PromptSchema"),ReadResourceRequestParamsSchema:a(()=>br,"ReadResourceRequestPara\
+msSchema"),ReadResourceRequestSchema:a(()=>vr,"ReadResourceRequestSchema"),ReadResourceResultSchema:a(()=>wr,"ReadResour\
+ceResultSchema"),RelatedTaskMetadataSchema:a(()=>ar,"RelatedTaskMetadataSchema"),RequestIdSchema:a(()=>lt,"RequestIdSche\
+ma"),RequestMetaSchema:a(()=>Ko,"RequestMetaSchema"),RequestSchema:a(()=>Y,"RequestSchema"),ResourceContentsSchema:a(()=>ns,
+"ResourceContentsSchema"),ResourceLinkSchema:a(()=>Br,"ResourceLinkSchema"),ResourceListChangedNotificationSchema:a(()=>Tr,
+"ResourceListChangedNotificationSchema"),ResourceRequestParamsSchema:a(()=>ro,"ResourceRequestParamsSchema"),ResourceSchema:a(
+()=>ls,"ResourceSchema"),ResourceTemplateReferenceSchema:a(()=>Ea,"ResourceTemplateReferenceSchema"),ResourceTemplateSchema:a(
+()=>gr,"ResourceTemplateSchema"),ResourceUpdatedNotificationParamsSchema:a(()=>Nr,"ResourceUpdatedNotificationParamsSche\
+ma"),ResourceUpdatedNotificationSchema:a(()=>xr,"ResourceUpdatedNotificationSchema"),ResultMetaObjectSchema:a(()=>Yo,"Re\
+sultMetaObjectSchema"),ResultSchema:a(()=>X,"ResultSchema"),RoleSchema:a(()=>pt,"RoleSchema"),RootSchema:a(()=>ka,"RootS\
+chema"),RootsListChangedNotificationSchema:a(()=>Ma,"RootsListChangedNotificationSchema"),SamplingContentSchema:a(()=>da,
+"SamplingContentSchema"),SamplingMessageContentBlockSchema:a(()=>qt,"SamplingMessageContentBlockSchema"),SamplingMessageSchema:a(
+()=>ha,"SamplingMessageSchema"),ServerCapabilitiesSchema:a(()=>os,"ServerCapabilitiesSchema"),ServerNotificationSchema:a(
+()=>Pn,"ServerNotificationSchema"),ServerRequestSchema:a(()=>En,"ServerRequestSchema"),ServerResultSchema:a(()=>Cn,"Serv\
+erResultSchema"),ServerTasksCapabilitySchema:a(()=>lr,"ServerTasksCapabilitySchema"),SetLevelRequestParamsSchema:a(()=>sa,
+"SetLevelRequestParamsSchema"),SetLevelRequestSchema:a(()=>ra,"SetLevelRequestSchema"),SingleSelectEnumSchemaSchema:a(()=>ga,
+"SingleSelectEnumSchemaSchema"),StringSchemaSchema:a(()=>lo,"StringSchemaSchema"),SubscribeRequestParamsSchema:a(()=>Er,
+"SubscribeRequestParamsSchema"),SubscribeRequestSchema:a(()=>Pr,"SubscribeRequestSchema"),SubscriptionFilterSchema:a(()=>us,
+"SubscriptionFilterSchema"),SubscriptionsAcknowledgedNotificationParamsSchema:a(()=>Or,"SubscriptionsAcknowledgedNotific\
+ationParamsSchema"),SubscriptionsAcknowledgedNotificationSchema:a(()=>$r,"SubscriptionsAcknowledgedNotificationSchema"),
+SubscriptionsListenRequestParamsSchema:a(()=>qr,"SubscriptionsListenRequestParamsSchema"),SubscriptionsListenRequestSchema:a(
+()=>kr,"SubscriptionsListenRequestSchema"),SubscriptionsListenResultMetaSchema:a(()=>Mr,"SubscriptionsListenResultMetaSc\
+hema"),SubscriptionsListenResultSchema:a(()=>Ar,"SubscriptionsListenResultSchema"),TaskAugmentedRequestParamsSchema:a(()=>Mt,
+"TaskAugmentedRequestParamsSchema"),TaskCreationParamsSchema:a(()=>hn,"TaskCreationParamsSchema"),TaskMetadataSchema:a(()=>rr,
+"TaskMetadataSchema"),TaskSchema:a(()=>ft,"TaskSchema"),TaskStatusNotificationParamsSchema:a(()=>Na,"TaskStatusNotificat\
+ionParamsSchema"),TaskStatusNotificationSchema:a(()=>pn,"TaskStatusNotificationSchema"),TaskStatusSchema:a(()=>Aa,"TaskS\
+tatusSchema"),TextContentSchema:a(()=>ao,"TextContentSchema"),TextResourceContentsSchema:a(()=>is,"TextResourceContentsS\
+chema"),TitledMultiSelectEnumSchemaSchema:a(()=>zs,"TitledMultiSelectEnumSchemaSchema"),TitledSingleSelectEnumSchemaSchema:a(
+()=>gs,"TitledSingleSelectEnumSchemaSchema"),ToolAnnotationsSchema:a(()=>Yr,"ToolAnnotationsSchema"),ToolChoiceSchema:a(
+()=>la,"ToolChoiceSchema"),ToolExecutionSchema:a(()=>Xr,"ToolExecutionSchema"),ToolListChangedNotificationSchema:a(()=>oa,
+"ToolListChangedNotificationSchema"),ToolResultContentSchema:a(()=>ua,"ToolResultContentSchema"),ToolSchema:a(()=>ds,"To\
+olSchema"),ToolUseContentSchema:a(()=>Fr,"ToolUseContentSchema"),UnsubscribeRequestParamsSchema:a(()=>Cr,"UnsubscribeReq\
+uestParamsSchema"),UnsubscribeRequestSchema:a(()=>Ir,"UnsubscribeRequestSchema"),UntitledMultiSelectEnumSchemaSchema:a(()=>Rs,
+"UntitledMultiSelectEnumSchemaSchema"),UntitledSingleSelectEnumSchemaSchema:a(()=>Ss,"UntitledSingleSelectEnumSchemaSche\
+ma")});var _t=a(e=>Xo.safeParse(e).success,"isJSONRPCRequest"),Tc=a(e=>Zo.safeParse(e).success,"isJSONRPCNotification"),Nt=a(e=>to.
+safeParse(e).success,"isJSONRPCResultResponse"),xt=a(e=>oo.safeParse(e).success,"isJSONRPCErrorResponse");var Ec=a(e=>typeof e=="object"&&e!==null&&!Array.isArray(e)&&e.resultType==="input_required","isInputRequiredResult");var Wn=a(e=>ts.safeParse(e).success,"isInitializeRequest"),Pc=a(e=>ss.safeParse(e).success,"isInitializedNotification");var Pu="Mcp-Param-",Ki="x-mcp-header",Cu=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,Iu=new Set(["string","integer","boolean"]);function Kn(e){
+let t=[],s=new Map,r,i=a((c,u,d)=>{if(c===null||typeof c!="object")return;let m=c;if(Ki in m){if(!d||u.length===0)return`${Ja(
+u)}: x-mcp-header is only permitted on properties statically reachable via a chain of 'properties' keys (not under items\
+, additionalProperties, oneOf/anyOf/allOf/not, if/then/else, or $ref)`;let S=m[Ki];if(typeof S!="string"||S.length===0)return`${Ja(
+u)}: x-mcp-header MUST be a non-empty string`;if(!Cu.test(S))return`${Ja(u)}: x-mcp-header '${S}' is not a valid RFC 911\
+0 token (no spaces, control characters or HTTP delimiters)`;let f=typeof m.type=="string"?m.type:void 0;if(f===void 0||!Iu.
+has(f)){let R=`${Ja(u)}: x-mcp-header is only permitted on primitive-typed properties (string, integer, boolean); got ${f??
+"<none>"}`;if(f!=="number")return R;r??=R}let _=S.toLowerCase(),y=s.get(_);if(y!==void 0)return`x-mcp-header '${S}' is n\
+ot case-insensitively unique (also declared as '${y}')`;s.set(_,S),t.push({path:u,headerName:S,type:f})}let h=m.properties;
+if(h!==null&&typeof h=="object")for(let[S,f]of Object.entries(h)){let _=i(f,[...u,S],d);if(_!==void 0)return _}for(let S of qu){
+let f=m[S];if(f===void 0)continue;let _=Array.isArray(f)?f:f!==null&&typeof f=="object"&&ku.has(S)?Object.values(f):[f];
+for(let y of _){let R=i(y,[...u,`<${S}>`],!1);if(R!==void 0)return R}}},"visit"),l=i(e,[],!0);return l!==void 0?{valid:!1,
+reason:r??l}:r===void 0?{valid:!0,declarations:t}:{valid:!1,reason:r,declarations:t}}a(Kn,"scanXMcpHeaderDeclarations");
+var qu=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","unevaluatedItems","propertyName\
+s","patternProperties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else","$defs","definitions"],ku=new Set(
+["patternProperties","dependentSchemas","$defs","definitions"]);function Ja(e){return e.length===0?"<root>":e.join(".")}
+a(Ja,"pathName");var Cc="=?base64?",Ic="?=";function Ou(e){if(typeof e=="string")return e;if(typeof e=="boolean")return e?
+"true":"false";if(typeof e=="number")return!Number.isFinite(e)||Number.isInteger(e)&&!Number.isSafeInteger(e)?void 0:String(
+e)}a(Ou,"mcpParamPrimitiveToString");function $u(e){if(e.length===0||e.startsWith(Cc)&&e.endsWith(Ic)||e!==e.trim())return!0;
+for(let t=0;t<e.length;t++){let s=e.codePointAt(t);if(!(s===9||s>=32&&s<=126))return!0}return!1}a($u,"needsBase64");function Mu(e){
+let t=new TextEncoder().encode(e),s="";for(let r of t)s+=String.fromCodePoint(r);return btoa(s)}a(Mu,"utf8ToBase64");function Yn(e){
+return $u(e)?`${Cc}${Mu(e)}${Ic}`:e}a(Yn,"encodeMcpParamValue");function Au(e,t){let s=e;for(let r of t){if(s===null||typeof s!=
+"object")return;s=s[r]}return s}a(Au,"valueAtPath");function qc(e,t){let s={};for(let r of e){let i=Au(t,r.path);if(i==null)
+continue;let l=Ou(i);l!==void 0&&(s[`${Pu}${r.headerName}`]=Yn(l))}return s}a(qc,"buildMcpParamHeaders");var So=-32020,zm=[
+{rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],conformance:[],rationale:"The modern era is POST-only; GET/\
+DELETE are body-less 2025-era session operations and are method-routed to legacy serving (405 when legacy serving is not\
+ configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"edge",codes:[$.InvalidRequest],conformance:[
+"server-stateless"],rationale:"The body must be a JSON-RPC request or notification: posted responses and batch arrays co\
+ntaining a modern or invalid element are rejected before classification (element-wise batch rule); all-legacy arrays sta\
+y legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[So,$.UnsupportedProtocolVersion],conformance:[
 "server-stateless","http-header-validation","http-custom-header-server-validation"],rationale:"Body-primary era classifi\
 cation with the protocol-version header as a cross-check; a header/body disagreement is rejected with -32020 (HeaderMism\
 atch), and an envelope-less request on a modern-only endpoint is answered with the unsupported-protocol-version error na\
-ming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",codes:[ProtocolErrorCode.InvalidParams],conformance:[
-"server-stateless"],rationale:"A present envelope claim with a malformed envelope — and a missing envelope on a request \
-whose protocol-version header names a modern revision — is an invalid-params rejection naming the offending or missing k\
-ey(s); never a silent fall back to legacy handling. This is the only place an invalid-params rejection maps to HTTP 400."},
-{rung:"method-registry",order:5,evaluatedAt:"dispatch",codes:[ProtocolErrorCode.MethodNotFound],conformance:["server-sta\
-teless"],rationale:"Method existence outranks parameter validity: a method absent from the negotiated revision’s registr\
-y (or with no handler installed) answers method-not-found before params or capabilities are looked at."},{rung:"request-\
-params",order:6,evaluatedAt:"dispatch",codes:[ProtocolErrorCode.InvalidParams],conformance:[],rationale:"Per-method para\
-ms validation; emitted in-band by the dispatch layer (HTTP 200), never via the ladder status table."},{rung:"standard-he\
-ader-validation",order:7,evaluatedAt:"pre-dispatch",codes:[HEADER_MISMATCH_ERROR_CODE],conformance:["http-header-validat\
-ion"],rationale:"SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Method` / `Mcp-Name` headers — presence, sentinel decod\
-ing, and `Mcp-Name` ↔ body cross-check — are validated by the HTTP entry on a modern-classified request after the suppor\
-ted-revision gate and before dispatch. The spec requires `MCP-Protocol-Version` and `Mcp-Method` on every modern *reques\
-t* POST (`Mcp-Name` only for the methods that mirror `params.name` / `params.uri` / `params.taskId`, see `MCP_NAME_HEADE\
-R_SOURCE`) and names them in that order, so a request missing several is answered by the earliest. Notification POSTs ar\
-e exempt: the presence half runs on requests only, so a modern-enveloped notification is dispatched even with no standar\
-d headers at all. The classifier’s own header-mismatch cells (protocol-version, `Mcp-Method` mismatch) stay on the edge \
-`era-classification` rung; this rung carries the entry-layer presence/`Mcp-Name` half — including the missing `MCP-Proto\
-col-Version` cell, which cannot live on the edge rung without breaking body-primary classification. Evaluated before the\
- capability gate, the factory call, and the `Mcp-Param-*` rung so a request that fails several rungs is answered by the \
-standard-header rung first. The documented order (after method-registry 5 and request-params 6) is NOT the observed prec\
-edence: serveModern evaluates this rung immediately after the supported-revision gate, so a request that also fails a di\
-spatch rung is answered here before the dispatch rungs (5–6) are consulted."},{rung:"client-capabilities",order:8,evaluatedAt:"\
-pre-dispatch",codes:[ProtocolErrorCode.MissingRequiredClientCapability],conformance:["server-stateless"],rationale:"The \
-capability requirement is checked by the HTTP entry, pre-dispatch, against the validated envelope the classifier produce\
-d — pinning the spec-mandated HTTP 400 independently of how dispatch- and handler-produced errors are mapped. The docume\
-nted order (after method resolution and params validation) is preserved observably only while the requirement table is e\
-mpty: once a served method gains a requirement entry, a request that is missing the capability and would also fail a dis\
-patch rung is answered by this gate first, so the entry must consult the method registry before the gate if the document\
-ed precedence is to stay observable."},{rung:"param-header-validation",order:9,evaluatedAt:"pre-dispatch",codes:[HEADER_MISMATCH_ERROR_CODE],
-conformance:["http-custom-header-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers are validated against the\
- named tool’s `x-mcp-header` declarations and the body `arguments` after the tool registry is known and before dispatch \
-reaches the handler; a missing/disagreeing/malformed header is rejected 400 / -32020 with the same shape as the standard\
--header cross-checks. The documented order (after method resolution and params validation) is preserved observably only \
-when the body `arguments` would otherwise validate: the check runs pre-dispatch, so a `tools/call` that fails BOTH this \
-rung and a dispatch-time rung (e.g. order-6 `request-params`, -32602) is answered by this gate first with 400 / -32020, \
-not by the earlier-ordered rung."}],LADDER_ERROR_HTTP_STATUS={[ProtocolErrorCode.ParseError]:400,[ProtocolErrorCode.InvalidRequest]:400,
-[ProtocolErrorCode.MethodNotFound]:404,[ProtocolErrorCode.UnsupportedProtocolVersion]:400,[ProtocolErrorCode.MissingRequiredClientCapability]:400,
-[HEADER_MISMATCH_ERROR_CODE]:400},MCP_NAME_HEADER_SOURCE={"tools/call":"name","prompts/get":"name","resources/read":"uri",
-"tasks/get":"taskId","tasks/update":"taskId","tasks/cancel":"taskId"};function mcpNameSource(method,params){const field=Object.
-hasOwn(MCP_NAME_HEADER_SOURCE,method)?MCP_NAME_HEADER_SOURCE[method]:void 0;if(field===void 0)return;const raw=isPlainObject$2(
-params)?params[field]:void 0;return{field,value:typeof raw=="string"?raw:void 0}}function isPlainObject$2(value){return value!==
-null&&typeof value=="object"&&!Array.isArray(value)}function parseSchema(schema,data){return z3.safeParse(schema,data)}function shapeKeys(schemas){
-return new Set(schemas.flatMap(schema=>Object.keys(schema.shape)))}function isStandardSchema(schema){if(schema==null)return!1;
-const schemaType=typeof schema;return schemaType!=="object"&&schemaType!=="function"||!("~standard"in schema)?!1:typeof schema["\
-~standard"]?.validate=="function"}var warnedZodFallback=!1,JSON_SCHEMA_CONVERSION_TARGET="draft-2020-12";function standardSchemaToJsonSchema(schema,io="\
-input"){const std=schema["~standard"];let result;if(std.jsonSchema)result=std.jsonSchema[io]({target:JSON_SCHEMA_CONVERSION_TARGET});else if(std.
-vendor==="zod"){if(!("_zod"in schema))throw new Error("Schema appears to be from zod 3, which the SDK cannot convert to \
-JSON Schema. Upgrade to zod >=4.2.0, or wrap your JSON Schema with fromJsonSchema().");warnedZodFallback||(warnedZodFallback=
-!0,console.warn("[mcp-sdk] Your zod version does not implement `~standard.jsonSchema` (added in zod 4.2.0). Falling back\
- to z.toJSONSchema(). Upgrade to zod >=4.2.0 to silence this warning.")),result=z3.toJSONSchema(schema,{target:JSON_SCHEMA_CONVERSION_TARGET,
-io})}else throw new Error(`Schema library "${std.vendor}" does not implement StandardJSONSchemaV1 (\`~standard.jsonSchema\
-\`). Upgrade to a version that does, or wrap your JSON Schema with fromJsonSchema().`);if(io==="output")return result.type!==
-void 0?result:isProvablyObjectShapedRoot(result)?{type:"object",...result}:result;if(result.type!==void 0&&result.type!==
-"object")throw new Error(`MCP tool and prompt schemas must describe objects (got type: ${JSON.stringify(result.type)}). \
-Wrap your schema in z.object({...}) or equivalent.`);return{type:"object",...result}}var LOCAL_DEFINITION_REF=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
-function isProvablyObjectShapedRoot(schema,root=schema){if("properties"in schema||"patternProperties"in schema||"additio\
-nalProperties"in schema||"required"in schema)return!0;const ref=typeof schema.$ref=="string"&&LOCAL_DEFINITION_REF.exec(
-schema.$ref);if(ref&&root[ref[1]]?.[ref[2]]?.type==="object")return!0;for(const key of["oneOf","anyOf","allOf"]){const members=schema[key];
-if(Array.isArray(members)&&members.length>0)return members.every(m=>m!==null&&typeof m=="object"&&(m.type==="object"||isProvablyObjectShapedRoot(
-m,"$id"in m?{}:root)))}return!1}function formatIssue(issue){return issue.path?.length?`${issue.path.map(p=>String(typeof p==
-"object"?p.key:p)).join(".")}: ${issue.message}`:issue.message}async function validateStandardSchema(schema,data){const result=await schema["\
-~standard"].validate(data);return result.issues&&result.issues.length>0?{success:!1,error:result.issues.map(i=>formatIssue(
-i)).join(", ")}:{success:!0,data:result.value}}function zodEmittedPattern(schema){const jsonSchema=z3.toJSONSchema(schema,
-{target:JSON_SCHEMA_CONVERSION_TARGET,io:"input"});return typeof jsonSchema.pattern=="string"?jsonSchema.pattern:void 0}
-var DATETIME_FRACTION_DIGITS=/\\\.\\d\{(\d+)\}/;function datetimeReferenceSchemas(pattern){const fractionDigits=DATETIME_FRACTION_DIGITS.
-exec(pattern),precisions=[void 0,-1,0];return fractionDigits&&precisions.push(Number(fractionDigits[1])),[!1,!0].flatMap(
-local=>[!1,!0].flatMap(offset=>precisions.map(precision=>z3.iso.datetime({local,offset,precision}))))}function referencePatternsForFormat(format,pattern){
-let referenceSchemas;switch(format){case"email":referenceSchemas=[z3.email()];break;case"uri":referenceSchemas=[z3.url()];
-break;case"date":referenceSchemas=[z3.iso.date()];break;case"date-time":referenceSchemas=datetimeReferenceSchemas(pattern);
-break}return new Set(referenceSchemas.map(schema=>zodEmittedPattern(schema)).filter(emitted=>emitted!==void 0))}function isLibraryFormatPattern(format,pattern,vendor){
-return vendor!=="zod"?!0:referencePatternsForFormat(format,pattern).has(pattern)}function isJsonObject(value){return typeof value==
-"object"&&value!==null&&!Array.isArray(value)}function convertStandardElicitationSchema(schema){try{return standardSchemaToJsonSchema(
-schema,"input")}catch(error){const detail=error instanceof Error?error.message:String(error);throw new ProtocolError(ProtocolErrorCode.
-InvalidParams,`Elicitation requestedSchema must describe an object with flat primitive properties: ${detail}`)}}var ANNOTATION_ONLY_JSON_SCHEMA_KEYWORDS=new Set(
-["$comment","deprecated","description","examples","readOnly","title","writeOnly"]);function isAnnotationOnlyJsonSchemaKeyword(key){
-return ANNOTATION_ONLY_JSON_SCHEMA_KEYWORDS.has(key)||key.startsWith("x-")}var ROOT_KEYS=new Set(["$schema",...Object.keys(
-ElicitRequestFormParamsSchema.shape.requestedSchema.shape)]),PROPERTY_KEYS_BY_TYPE={string:shapeKeys([StringSchemaSchema,
-UntitledSingleSelectEnumSchemaSchema,TitledSingleSelectEnumSchemaSchema,LegacyTitledEnumSchemaSchema]),number:shapeKeys(
-[NumberSchemaSchema]),integer:shapeKeys([NumberSchemaSchema]),boolean:shapeKeys([BooleanSchemaSchema]),array:shapeKeys([
-UntitledMultiSelectEnumSchemaSchema,TitledMultiSelectEnumSchemaSchema])},SUPPORTED_STRING_FORMATS=new Set(StringSchemaSchema.
-shape.format.unwrap().options);function walkProperty(node,path,vendor,unsupported){if(!isJsonObject(node))return node;const allowedKeys=typeof node.
-type=="string"&&Object.hasOwn(PROPERTY_KEYS_BY_TYPE,node.type)?PROPERTY_KEYS_BY_TYPE[node.type]:void 0;if(allowedKeys===
-void 0)return node;const pruned={};for(const[key,value]of Object.entries(node))allowedKeys.has(key)||isAnnotationOnlyJsonSchemaKeyword(
-key)?pruned[key]=value:key==="pattern"&&node.type==="string"&&typeof node.format=="string"?SUPPORTED_STRING_FORMATS.has(
-node.format)?(typeof value!="string"||!isLibraryFormatPattern(node.format,value,vendor))&&unsupported.push(`${path}.${key}`):
-pruned[key]=value:unsupported.push(`${path}.${key}`);return pruned}function walkRequestedSchema(converted,vendor){const pruned={},
-unsupported=[];for(const[key,value]of Object.entries(converted))key==="properties"&&isJsonObject(value)?pruned[key]=Object.
-fromEntries(Object.entries(value).map(([name,node])=>[name,walkProperty(node,`properties.${name}`,vendor,unsupported)])):
-ROOT_KEYS.has(key)?pruned[key]=value:isAnnotationOnlyJsonSchemaKeyword(key)||unsupported.push(key);if(unsupported.length>
-0)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema \
-constraint(s) after Standard Schema conversion: ${unsupported.join(", ")}`);return pruned}function describeUnsupportedProperties(pruned,fallback){
-if(!isJsonObject(pruned.properties))return fallback;const offenders=Object.entries(pruned.properties).filter(([,node])=>!parseSchema(
-PrimitiveSchemaDefinitionSchema,node).success).map(([name])=>`properties.${name}`);return offenders.length>0?offenders.join(
-", "):fallback}function findDroppedConstraintPaths(original,parsed,path=""){return Array.isArray(original)&&Array.isArray(
-parsed)?original.flatMap((item,index)=>findDroppedConstraintPaths(item,parsed[index],`${path}[${index}]`)):!isJsonObject(
-original)||!isJsonObject(parsed)?[]:Object.entries(original).flatMap(([key,value])=>{const childPath=path?`${path}.${key}`:
-key;return Object.prototype.hasOwnProperty.call(parsed,key)?findDroppedConstraintPaths(value,parsed[key],childPath):isAnnotationOnlyJsonSchemaKeyword(
-key)?[]:[childPath]})}function normalizeElicitInputParams(input){if(!isStandardSchema(input.requestedSchema))return{...input,
-mode:"form",requestedSchema:input.requestedSchema};const vendor=input.requestedSchema["~standard"].vendor,pruned=walkRequestedSchema(
-convertStandardElicitationSchema(input.requestedSchema),vendor),parsed=parseSchema(ElicitRequestFormParamsSchema.shape.requestedSchema,
-pruned);if(!parsed.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema only sup\
-ports flat primitive properties (string, number, integer, boolean, and string enums): ${describeUnsupportedProperties(pruned,
-parsed.error.message)}`);const droppedConstraints=findDroppedConstraintPaths(pruned,parsed.data);if(droppedConstraints.length>
-0)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema \
-constraint(s) after Standard Schema conversion: ${droppedConstraints.join(", ")}`);const danglingRequired=(parsed.data.required??
-[]).filter(key=>!Object.prototype.hasOwnProperty.call(parsed.data.properties,key));if(danglingRequired.length>0)throw new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema lists required properties that are not defined in propertie\
-s: ${danglingRequired.join(", ")}`);return{...input,mode:"form",requestedSchema:parsed.data}}function buildInputRequired(spec){
-const hasInputRequests=spec.inputRequests!==void 0&&Object.keys(spec.inputRequests).length>0,hasRequestState=typeof spec.
-requestState=="string";if(!hasInputRequests&&!hasRequestState)throw new TypeError("inputRequired() requires at least one\
- of inputRequests (with at least one entry) or requestState (spec: every InputRequiredResult MUST include at least one o\
-f the two)");return{resultType:"input_required",...spec.inputRequests!==void 0&&{inputRequests:spec.inputRequests},...spec.
-requestState!==void 0&&{requestState:spec.requestState}}}var inputRequired=Object.assign(buildInputRequired,{elicit(params){
-try{return{method:"elicitation/create",params:normalizeElicitInputParams(params)}}catch(error){throw error instanceof ProtocolError?
-new TypeError(error.message,{cause:error}):error}},elicitUrl(params){return{method:"elicitation/create",params:{...params,
-mode:"url"}}},createMessage(params){return{method:"sampling/createMessage",params}},listRoots(){return{method:"roots/lis\
-t"}}}),DEFAULT_INPUT_REQUIRED_AUTO_FULFILL=!0,DEFAULT_INPUT_REQUIRED_MAX_ROUNDS=10,REQUEST_STATE_ONLY_LEG_PACING_MS=250;
-function resolveInputRequiredDriverConfig(options){return{autoFulfill:options?.autoFulfill??DEFAULT_INPUT_REQUIRED_AUTO_FULFILL,
-maxRounds:options?.maxRounds??DEFAULT_INPUT_REQUIRED_MAX_ROUNDS}}function buildInputRequiredRetryParams(originalParams,responses,requestState){
-const hasResponses=responses!==void 0&&Object.keys(responses).length>0;return!hasResponses&&requestState===void 0?originalParams:
-{...originalParams,...hasResponses&&{inputResponses:responses},...requestState!==void 0&&{requestState}}}function inputRequiredRoundsExceededMessage(method,maxRounds){
-return`Multi-round-trip request '${method}' still required input after ${maxRounds} rounds (inputRequired.maxRounds)`}function sleep(ms,signal){
-return new Promise((resolve,reject)=>{if(signal?.aborted){reject(signal.reason instanceof SdkError?signal.reason:new SdkError(
-SdkErrorCode.RequestTimeout,String(signal.reason)));return}const timer=setTimeout(()=>{signal?.removeEventListener("abor\
-t",onAbort),resolve()},ms),onAbort=()=>{clearTimeout(timer),reject(signal?.reason instanceof SdkError?signal.reason:new SdkError(
-SdkErrorCode.RequestTimeout,String(signal?.reason)))};signal?.addEventListener("abort",onAbort,{once:!0})})}function linkedRoundAbort(outer){
-const controller=new AbortController,onOuterAbort=()=>controller.abort(outer?.reason);return outer?.addEventListener("ab\
-ort",onOuterAbort,{once:!0}),outer?.aborted&&controller.abort(outer.reason),{signal:controller.signal,abort:reason=>controller.
-abort(reason),dispose:()=>outer?.removeEventListener("abort",onOuterAbort)}}async function runInputRequiredDriver(args){
-const{config,method,originalParams,requestOptions,hooks,signal}=args,startedAt=args.flowStartedAt??Date.now();let payload=args.
-firstPayload,round=0;for(;;){if(round+=1,round>config.maxRounds)throw new SdkError(SdkErrorCode.InputRequiredRoundsExceeded,
-inputRequiredRoundsExceededMessage(method,config.maxRounds),{rounds:config.maxRounds,lastResult:{inputRequests:payload.inputRequests,
-...payload.requestState!==void 0&&{requestState:payload.requestState}}});requestOptions.onprogress?.({progress:round,message:`\
-Fulfilling input required by '${method}' (round ${round})`});const entries=Object.entries(payload.inputRequests??{});let responses;
-if(entries.length>0){const round$1=linkedRoundAbort(signal);try{const fulfilled=await Promise.all(entries.map(async([key,
-entry])=>{try{return[key,await hooks.dispatchInputRequest(key,entry,round$1.signal)]}catch(error){throw round$1.abort(error),
-error}}));responses=Object.fromEntries(fulfilled)}finally{round$1.dispose()}}else await sleep(REQUEST_STATE_ONLY_LEG_PACING_MS,
-signal);const legOptions={...requestOptions.timeout!==void 0&&{timeout:requestOptions.timeout}};if(requestOptions.maxTotalTimeout!==
-void 0){const totalElapsed=Date.now()-startedAt,remaining=requestOptions.maxTotalTimeout-totalElapsed;if(remaining<=0)throw new SdkError(
-SdkErrorCode.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:requestOptions.maxTotalTimeout,totalElapsed});
-legOptions.maxTotalTimeout=remaining}const result=await hooks.retry(buildInputRequiredRetryParams(originalParams,responses,
-payload.requestState),legOptions);if(isInputRequiredResult(result)){payload={inputRequests:result.inputRequests??{},...result.
-requestState!==void 0&&{requestState:result.requestState}};continue}return result}}var SPEC_SCHEMA_KEYS=["AnnotationsSch\
-ema","AudioContentSchema","BaseMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema",
-"CallToolRequestParamsSchema","CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","\
-CancelTaskRequestSchema","CancelTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSc\
-hema","ClientResultSchema","CompatibilityCallToolResultSchema","CompleteRequestSchema","CompleteRequestParamsSchema","Co\
-mpleteResultSchema","ContentBlockSchema","CreateMessageRequestSchema","CreateMessageRequestParamsSchema","CreateMessageR\
-esultSchema","CreateMessageResultWithToolsSchema","CreateTaskResultSchema","CursorSchema","DiscoverRequestSchema","Disco\
-verResultSchema","ElicitationCompleteNotificationSchema","ElicitationCompleteNotificationParamsSchema","ElicitRequestSch\
-ema","ElicitRequestFormParamsSchema","ElicitRequestParamsSchema","ElicitRequestURLParamsSchema","ElicitResultSchema","Em\
-beddedResourceSchema","EmptyResultSchema","EnumSchemaSchema","GetPromptRequestSchema","GetPromptRequestParamsSchema","Ge\
-tPromptResultSchema","GetTaskPayloadRequestSchema","GetTaskPayloadResultSchema","GetTaskRequestSchema","GetTaskResultSch\
-ema","IconSchema","IconsSchema","ImageContentSchema","ImplementationSchema","InitializedNotificationSchema","InitializeR\
-equestSchema","InitializeRequestParamsSchema","InitializeResultSchema","JSONArraySchema","JSONObjectSchema","JSONRPCErro\
-rResponseSchema","JSONRPCMessageSchema","JSONRPCNotificationSchema","JSONRPCRequestSchema","JSONRPCResponseSchema","JSON\
-RPCResultResponseSchema","JSONValueSchema","LegacyTitledEnumSchemaSchema","ListPromptsRequestSchema","ListPromptsResultS\
-chema","ListResourcesRequestSchema","ListResourcesResultSchema","ListResourceTemplatesRequestSchema","ListResourceTempla\
-tesResultSchema","ListRootsRequestSchema","ListRootsResultSchema","ListTasksRequestSchema","ListTasksResultSchema","List\
-ToolsRequestSchema","ListToolsResultSchema","LoggingLevelSchema","LoggingMessageNotificationSchema","LoggingMessageNotif\
-icationParamsSchema","ModelHintSchema","ModelPreferencesSchema","MultiSelectEnumSchemaSchema","NotificationSchema","Numb\
-erSchemaSchema","PaginatedRequestSchema","PaginatedRequestParamsSchema","PaginatedResultSchema","PingRequestSchema","Pri\
-mitiveSchemaDefinitionSchema","ProgressSchema","ProgressNotificationSchema","ProgressNotificationParamsSchema","Progress\
-TokenSchema","PromptSchema","PromptArgumentSchema","PromptListChangedNotificationSchema","PromptMessageSchema","PromptRe\
-ferenceSchema","ReadResourceRequestSchema","ReadResourceRequestParamsSchema","ReadResourceResultSchema","RelatedTaskMeta\
-dataSchema","RequestSchema","RequestIdSchema","RequestMetaSchema","ResourceSchema","ResourceContentsSchema","ResourceLin\
-kSchema","ResourceListChangedNotificationSchema","ResourceRequestParamsSchema","ResourceTemplateSchema","ResourceTemplat\
-eReferenceSchema","ResourceUpdatedNotificationSchema","ResourceUpdatedNotificationParamsSchema","ResultMetaObjectSchema",
-"ResultSchema","RoleSchema","RootSchema","RootsListChangedNotificationSchema","SamplingContentSchema","SamplingMessageSc\
-hema","SamplingMessageContentBlockSchema","ServerCapabilitiesSchema","ServerNotificationSchema","ServerRequestSchema","S\
-erverResultSchema","SetLevelRequestSchema","SetLevelRequestParamsSchema","SingleSelectEnumSchemaSchema","StringSchemaSch\
-ema","SubscribeRequestSchema","SubscribeRequestParamsSchema","SubscriptionFilterSchema","SubscriptionsAcknowledgedNotifi\
-cationSchema","SubscriptionsAcknowledgedNotificationParamsSchema","SubscriptionsListenRequestSchema","SubscriptionsListe\
-nRequestParamsSchema","SubscriptionsListenResultSchema","SubscriptionsListenResultMetaSchema","TaskAugmentedRequestParam\
-sSchema","TaskCreationParamsSchema","TaskMetadataSchema","TaskSchema","TaskStatusSchema","TaskStatusNotificationSchema",
-"TaskStatusNotificationParamsSchema","TextContentSchema","TextResourceContentsSchema","TitledMultiSelectEnumSchemaSchema",
-"TitledSingleSelectEnumSchemaSchema","ToolSchema","ToolAnnotationsSchema","ToolChoiceSchema","ToolExecutionSchema","Tool\
-ListChangedNotificationSchema","ToolResultContentSchema","ToolUseContentSchema","UnsubscribeRequestSchema","UnsubscribeR\
-equestParamsSchema","UntitledMultiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],authSchemas={IdJagTokenExchangeResponseSchema,
-OAuthClientInformationFullSchema,OAuthClientInformationSchema,OAuthClientMetadataSchema,OAuthClientRegistrationErrorSchema,
-OAuthErrorResponseSchema,OAuthMetadataSchema,OAuthProtectedResourceMetadataSchema,OAuthTokenRevocationRequestSchema,OAuthTokensSchema,
-OpenIdProviderDiscoveryMetadataSchema,OpenIdProviderMetadataSchema},_specTypeSchemas={},_isSpecType={};function register(key,schema){
-const name=key.slice(0,-6);_specTypeSchemas[name]=schema,_isSpecType[name]=v=>schema.safeParse(v).success}for(const key of SPEC_SCHEMA_KEYS)
-register(key,schemas_exports[key]);for(const[key,schema]of Object.entries(authSchemas))register(key,schema);var specTypeSchemas=Object.
-freeze(_specTypeSchemas),isSpecType=Object.freeze(_isSpecType);function bootstrapOutboundCodec(method){switch(method){case"\
-initialize":case"notifications/initialized":return codecForVersion(void 0);case"server/discover":return codecForVersion(
-MODERN_WIRE_REVISION);default:return}}var DEFAULT_REQUEST_TIMEOUT_MSEC=6e4,RESERVED_ENVELOPE_META_KEYS=[PROTOCOL_VERSION_META_KEY,
-CLIENT_INFO_META_KEY,CLIENT_CAPABILITIES_META_KEY,LOG_LEVEL_META_KEY],RETRY_PARAMS_KEYS=["inputResponses","requestState"];
-function liftWireOnlyMaterial(message,kind){const params=message.params;if(!isPlainObject$1(params))return{message,lifted:{}};
-const meta=params._meta,envelopeKeys=isPlainObject$1(meta)?RESERVED_ENVELOPE_META_KEYS.filter(key=>key in meta):[],retryKeys=kind===
-"request"?RETRY_PARAMS_KEYS.filter(key=>key in params):[];if(envelopeKeys.length===0&&retryKeys.length===0)return{message,
-lifted:{}};const lifted={},nextParams={...params};if(envelopeKeys.length>0&&isPlainObject$1(meta)){const envelope={},nextMeta={
-...meta};for(const key of envelopeKeys)envelope[key]=meta[key],delete nextMeta[key];lifted.envelope=envelope,Object.keys(
-nextMeta).length>0?nextParams._meta=nextMeta:delete nextParams._meta}for(const key of retryKeys)key==="inputResponses"&&
-(lifted.inputResponses=nextParams[key]),key==="requestState"&&(lifted.requestState=nextParams[key]),delete nextParams[key];
-return{message:{...message,params:nextParams},lifted}}function codecResultValidator(codec,method){const probe=codec.validateResult(
-method,void 0);if(!(!probe.ok&&probe.reason==="not-in-era"))return{"~standard":{version:1,vendor:"mcp-wire-codec",validate(value){
-const outcome=codec.validateResult(method,value);return outcome.ok?{value:outcome.value}:{issues:[{message:outcome.reason===
-"invalid"?outcome.message:`not-in-era: ${method}`}]}}}}}function requestStateAccessor(value){return()=>value}var NO_REQUEST_STATE=requestStateAccessor(
-void 0),writeNegotiatedProtocolVersion,Protocol=class{_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
-writeNegotiatedProtocolVersion=(instance,version)=>{instance._negotiatedProtocolVersion=version}}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(_options){
-this._options=_options,this._supportedProtocolVersions=_options?.supportedProtocolVersions??SUPPORTED_PROTOCOL_VERSIONS,
-this.setNotificationHandler("notifications/cancelled",notification=>{this._oncancel(notification)}),this.setNotificationHandler(
-"notifications/progress",notification=>{this._onprogress(notification)}),this.setRequestHandler("ping",_request=>({}))}_shouldDropInbound(_message){}_outboundMetaEnvelope(){}_envelopeOutbound(message){
-const envelope=this._outboundMetaEnvelope();if(envelope===void 0)return message;const params=message.params??{};return{...message,
-params:{...params,_meta:{...envelope,...params._meta}}}}_resolveNonCompleteResult(decoded,flow){return Promise.reject(new SdkError(
-SdkErrorCode.UnsupportedResultType,`Unsupported result type '${decoded.kind}' for ${flow.request.method}`,{resultType:decoded.
-kind,method:flow.request.method}))}_getRequestHandler(method){return this._requestHandlers.get(method)}async _oncancel(notification){
-notification.params.requestId!==void 0&&this._requestHandlerAbortControllers.get(notification.params.requestId)?.abort(notification.
-params.reason)}_setupTimeout(messageId,timeout,maxTotalTimeout,onTimeout,resetTimeoutOnProgress=!1){this._timeoutInfo.set(
-messageId,{timeoutId:setTimeout(onTimeout,timeout),startTime:Date.now(),timeout,maxTotalTimeout,resetTimeoutOnProgress,onTimeout})}_resetTimeout(messageId){
-const info=this._timeoutInfo.get(messageId);if(!info)return!1;const totalElapsed=Date.now()-info.startTime;if(info.maxTotalTimeout&&
-totalElapsed>=info.maxTotalTimeout)throw this._timeoutInfo.delete(messageId),new SdkError(SdkErrorCode.RequestTimeout,"M\
-aximum total timeout exceeded",{maxTotalTimeout:info.maxTotalTimeout,totalElapsed});return clearTimeout(info.timeoutId),
-info.timeoutId=setTimeout(info.onTimeout,info.timeout),!0}_cleanupTimeout(messageId){const info=this._timeoutInfo.get(messageId);
-info&&(clearTimeout(info.timeoutId),this._timeoutInfo.delete(messageId))}async connect(transport){this._transport=transport;
-const _onclose=this.transport?.onclose;this._transport.onclose=()=>{try{_onclose?.()}finally{this._onclose()}};const _onerror=this.
-transport?.onerror;this._transport.onerror=error=>{_onerror?.(error),this._onerror(error)};const _onmessage=this._transport?.
-onmessage;this._transport.onmessage=(message,extra)=>{_onmessage?.(message,extra),isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(
-message)?this._onresponse(message):isJSONRPCRequest(message)?this._onrequest(message,extra):isJSONRPCNotification(message)?
-this._onnotification(message,extra):this._onerror(new Error(`Unknown message type: ${JSON.stringify(message)}`))},transport.
-setSupportedProtocolVersions?.(this._supportedProtocolVersions),await this._transport.start()}_onclose(){const responseHandlers=this.
-_responseHandlers;this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();
-for(const info of this._timeoutInfo.values())clearTimeout(info.timeoutId);this._timeoutInfo.clear();const requestHandlerAbortControllers=this.
-_requestHandlerAbortControllers;this._requestHandlerAbortControllers=new Map;const error=new SdkError(SdkErrorCode.ConnectionClosed,
-"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(const handler of responseHandlers.values())
-handler(error);for(const controller of requestHandlerAbortControllers.values())controller.abort(error)}}_onerror(error){
-this.onerror?.(error)}_onnotification(rawNotification,extra){const{message:notification}=liftWireOnlyMaterial(rawNotification,
-"notification"),codec=this._negotiatedWireCodec();if(extra?.classification===void 0&&this._shouldDropInbound(rawNotification)===
-"drop")return;if(extra?.classification!==void 0){const classified=classifiedWireEra(extra.classification);if(classified!==
-codec.era){this._onerror(new Error(`Era mismatch on inbound notification '${notification.method}': classified as ${classified}\
- but this instance serves ${codec.era}`));return}}if(isSpecNotificationMethod(notification.method)&&!codec.hasNotificationMethod(
-notification.method))return;const handler=this._notificationHandlers.get(notification.method),fallback=this.fallbackNotificationHandler;
-handler===void 0&&fallback===void 0||Promise.resolve().then(()=>handler===void 0?fallback(notification):handler(notification,
-codec)).catch(error=>this._onerror(new Error(`Uncaught error in notification handler: ${error}`)))}_onrequest(rawRequest,extra){
-const{message:request,lifted}=liftWireOnlyMaterial(rawRequest,"request"),codec=this._negotiatedWireCodec();if(extra?.classification===
-void 0&&this._shouldDropInbound(rawRequest)==="drop"){this._onerror(new Error(`Dropped inbound request '${rawRequest.method}\
-': not servable on this connection's protocol era`));return}const capturedTransport=this._transport,sendErrorResponse=(code,message,data)=>{
-const errorResponse={jsonrpc:"2.0",id:request.id,error:{code,message,...data!==void 0&&{data}}};capturedTransport?.send(
-errorResponse).catch(error=>this._onerror(new Error(`Failed to send an error response: ${error}`)))};if(extra?.classification!==
-void 0){const classified=classifiedWireEra(extra.classification);if(classified!==codec.era){this._onerror(new Error(`Era\
- mismatch on inbound request '${request.method}': classified as ${classified} but this instance serves ${codec.era}`));const requested=extra.
-classification.revision??classified;sendErrorResponse(ProtocolErrorCode.UnsupportedProtocolVersion,`Unsupported protocol\
- version: ${requested}`,{supported:this._supportedProtocolVersions,requested});return}}if(isSpecRequestMethod(request.method)&&
-!codec.hasRequestMethod(request.method)&&!(isExtensionReusedRequestMethod(request.method)&&this._customSchemaRequestMethods.
-has(request.method))){sendErrorResponse(ProtocolErrorCode.MethodNotFound,"Method not found");return}const handler=this._requestHandlers.
-get(request.method)??this.fallbackRequestHandler;if(handler===void 0){sendErrorResponse(ProtocolErrorCode.MethodNotFound,
-"Method not found");return}const envelopeError=codec.checkInboundEnvelope(lifted);if(envelopeError!==void 0){sendErrorResponse(
-ProtocolErrorCode.InvalidParams,envelopeError);return}const sendNotification=(notification,options)=>this._notificationViaCodec(
-this._resolveOutboundCodec(notification.method),notification,{...options,relatedRequestId:request.id}),sendRequest=(r,resultSchema,options)=>this.
-_requestWithSchemaViaCodec(this._resolveOutboundCodec(r.method),r,resultSchema,{...options,relatedRequestId:request.id}),
-abortController=new AbortController;this._requestHandlerAbortControllers.set(request.id,abortController);const partitionedInputResponses=lifted.
-inputResponses===void 0?void 0:partitionInputResponses(lifted.inputResponses),baseCtx={sessionId:capturedTransport?.sessionId,
-mcpReq:{id:request.id,method:request.method,_meta:request.params?._meta,...lifted.envelope!==void 0&&{envelope:lifted.envelope},
-...partitionedInputResponses!==void 0&&{inputResponses:partitionedInputResponses.accepted},...partitionedInputResponses!==
-void 0&&partitionedInputResponses.droppedKeys.length>0&&{droppedInputResponseKeys:partitionedInputResponses.droppedKeys},
-requestState:lifted.requestState===void 0?NO_REQUEST_STATE:requestStateAccessor(lifted.requestState),signal:abortController.
-signal,send:((r,schemaOrOptions,maybeOptions)=>{const sendCodec=this._resolveOutboundCodec(r.method);if(this._assertOutboundRequestInEra(
-sendCodec,r.method),isStandardSchema(schemaOrOptions))return sendRequest(r,schemaOrOptions,maybeOptions);const validate=codecResultValidator(
-sendCodec,r.method);if(validate===void 0)throw new TypeError(`'${r.method}' is not a spec method; pass a result schema a\
-s the second argument to ctx.mcpReq.send().`);return sendRequest(r,validate,schemaOrOptions)}),notify:sendNotification},
-http:extra?.authInfo?{authInfo:extra.authInfo}:void 0},ctx=this.buildContext(baseCtx,extra);Promise.resolve().then(()=>handler(
-request,ctx)).then(async result=>{if(abortController.signal.aborted)return;let encoded;try{encoded=codec.encodeResult(request.
-method,result,this._outboundServerInfo())}catch(error){this._onerror(new Error(`Failed to encode result for ${request.method}\
-: ${error}`)),sendErrorResponse(ProtocolErrorCode.InternalError,"Internal error");return}const response={result:encoded,
-jsonrpc:"2.0",id:request.id};await capturedTransport?.send(response)},async error=>{if(abortController.signal.aborted)return;
-const thrownCode=Number.isSafeInteger(error.code)?error.code:ProtocolErrorCode.InternalError,errorResponse={jsonrpc:"2.0",
-id:request.id,error:{code:codec.encodeErrorCode(thrownCode),message:error.message??"Internal error",...error.data!==void 0&&
-{data:error.data}}};await capturedTransport?.send(errorResponse)}).catch(error=>this._onerror(new Error(`Failed to send \
-response: ${error}`))).finally(()=>{this._requestHandlerAbortControllers.get(request.id)===abortController&&this._requestHandlerAbortControllers.
-delete(request.id)})}_onprogress(notification){const{progressToken,...params}=notification.params,messageId=Number(progressToken),
-handler=this._progressHandlers.get(messageId);if(!handler){this._onerror(new Error(`Received a progress notification for\
- an unknown token: ${JSON.stringify(notification)}`));return}const responseHandler=this._responseHandlers.get(messageId),
-timeoutInfo=this._timeoutInfo.get(messageId);if(timeoutInfo&&responseHandler&&timeoutInfo.resetTimeoutOnProgress)try{this.
-_resetTimeout(messageId)}catch(error){this._responseHandlers.delete(messageId),this._progressHandlers.delete(messageId),
-this._cleanupTimeout(messageId),responseHandler(error);return}handler(params)}_onresponse(response){const messageId=Number(
-response.id),handler=this._responseHandlers.get(messageId);if(handler===void 0){this._onerror(new Error(`Received a resp\
-onse for an unknown message ID: ${JSON.stringify(response)}`));return}this._responseHandlers.delete(messageId),this._cleanupTimeout(
-messageId),this._progressHandlers.delete(messageId),isJSONRPCResultResponse(response)?handler(response):handler(ProtocolError.
-fromError(response.error.code,response.error.message,response.error.data))}get transport(){return this._transport}async close(){
-await this._transport?.close()}request(request,schemaOrOptions,maybeOptions){const codec=this._resolveOutboundCodec(request.
-method);if(isStandardSchema(schemaOrOptions))return isExtensionReusedRequestMethod(request.method)||this._assertOutboundRequestInEra(
-codec,request.method),this._requestWithSchemaViaCodec(codec,request,schemaOrOptions,maybeOptions);this._assertOutboundRequestInEra(
-codec,request.method);const validate=codecResultValidator(codec,request.method);if(validate===void 0)throw new TypeError(
-`'${request.method}' is not a spec method; pass a result schema as the second argument to request().`);return this._requestWithSchemaViaCodec(
-codec,request,validate,schemaOrOptions)}_negotiatedWireCodec(){return codecForVersion(this._negotiatedProtocolVersion)}_wireCodec(){
-return this._negotiatedWireCodec()}_resolveOutboundCodec(method){if(this._negotiatedProtocolVersion===void 0){const pinned=bootstrapOutboundCodec(
-method);if(pinned)return pinned}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(codec,method){if(isSpecRequestMethod(
-method)&&!codec.hasRequestMethod(method))throw new SdkError(SdkErrorCode.MethodNotSupportedByProtocolVersion,`Method '${method}\
-' is not supported by the negotiated protocol version (wire era ${codec.era})`,{method,era:codec.era})}_requestWithSchema(request,resultSchema,options){
-const codec=this._resolveOutboundCodec(request.method);return this._assertOutboundRequestInEra(codec,request.method),this.
-_requestWithSchemaViaCodec(codec,request,resultSchema,options)}_requestWithSchemaViaCodec(codec,request,resultSchema,options){
-const{relatedRequestId,resumptionToken,onresumptiontoken,headers}=options??{},flowStartedAt=Date.now();let onAbort,cleanupMessageId;
-return new Promise((resolve,reject)=>{const earlyReject=error=>{reject(error)};if(!this._transport){earlyReject(new Error(
-"Not connected"));return}if(this._options?.enforceStrictCapabilities===!0)try{this.assertCapabilityForMethod(request.method)}catch(error){
-earlyReject(error);return}if(options?.signal?.aborted){const reason=options.signal.reason;throw reason instanceof SdkError?
-reason:new SdkError(SdkErrorCode.RequestTimeout,String(reason))}const requestAbort=codec.era===MODERN_WIRE_REVISION&&this.
-_transport.hasPerRequestStream===!0?new AbortController:void 0,messageId=this._requestMessageId++;cleanupMessageId=messageId;
-const jsonrpcRequest={...request,jsonrpc:"2.0",id:messageId};options?.onprogress&&(this._progressHandlers.set(messageId,
-options.onprogress),jsonrpcRequest.params={...request.params,_meta:{...request.params?._meta,progressToken:messageId}});
-const outbound=this._envelopeOutbound(jsonrpcRequest);let responseReceived=!1;const cancel=reason=>{responseReceived||(this.
-_progressHandlers.delete(messageId),requestAbort===void 0?request.method!=="initialize"&&this._transport?.send(this._envelopeOutbound(
-{jsonrpc:"2.0",method:"notifications/cancelled",params:{requestId:messageId,reason:String(reason)}}),{relatedRequestId,resumptionToken,
-onresumptiontoken}).catch(error=>this._onerror(new Error(`Failed to send cancellation: ${error}`))):requestAbort.abort(),
-reject(reason instanceof SdkError?reason:new SdkError(SdkErrorCode.RequestTimeout,String(reason))))};this._responseHandlers.
-set(messageId,response=>{if(options?.signal?.aborted)return;if(responseReceived=!0,response instanceof Error)return reject(
-response);let decoded;try{decoded=codec.decodeResult(request.method,response.result)}catch(error){return reject(error instanceof
-Error?error:new Error(String(error)))}if(decoded.kind==="invalid")return reject(decoded.error);if(decoded.kind==="input_\
-required"){if(options?.allowInputRequired===!0)return resolve(manualInputRequiredValue(decoded));const flow={codec,request,
-resultSchema,options,flowStartedAt,retry:(params,legOptions)=>this._requestWithSchemaViaCodec(codec,params===void 0?{method:request.
-method}:{method:request.method,params},resultSchema,legOptions)};return resolve(this._resolveNonCompleteResult(decoded,flow))}
-const result=decoded.result;validateStandardSchema(resultSchema,result).then(parseResult=>{parseResult.success?resolve(parseResult.
-data):reject(new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${request.method}: ${parseResult.error}`))},reject)}),
-onAbort=()=>cancel(options?.signal?.reason),options?.signal?.addEventListener("abort",onAbort,{once:!0});const timeout=options?.
-timeout??DEFAULT_REQUEST_TIMEOUT_MSEC,timeoutHandler=()=>cancel(new SdkError(SdkErrorCode.RequestTimeout,"Request timed \
-out",{timeout}));this._setupTimeout(messageId,timeout,options?.maxTotalTimeout,timeoutHandler,options?.resetTimeoutOnProgress??
-!1),this._transport.send(outbound,{relatedRequestId,resumptionToken,onresumptiontoken,headers,requestSignal:requestAbort?.
-signal}).catch(error=>{this._progressHandlers.delete(messageId),reject(error)})}).finally(()=>{onAbort&&options?.signal?.
-removeEventListener("abort",onAbort),cleanupMessageId!==void 0&&(this._responseHandlers.delete(cleanupMessageId),this._cleanupTimeout(
-cleanupMessageId))})}async notification(notification,options){return await this._notificationViaCodec(this._resolveOutboundCodec(
-notification.method),notification,options)}async _notificationViaCodec(codec,notification,options){if(!this._transport)throw new SdkError(
-SdkErrorCode.NotConnected,"Not connected");if(isSpecNotificationMethod(notification.method)&&!codec.hasNotificationMethod(
-notification.method))throw new SdkError(SdkErrorCode.MethodNotSupportedByProtocolVersion,`Notification '${notification.method}\
-' is not supported by the negotiated protocol version (wire era ${codec.era})`,{method:notification.method,era:codec.era});
-this.assertNotificationCapability(notification.method);const jsonrpcNotification=this._envelopeOutbound({jsonrpc:"2.0",...notification});
-if((this._options?.debouncedNotificationMethods??[]).includes(notification.method)&&!notification.params&&options?.relatedRequestId===
-void 0){if(this._pendingDebouncedNotifications.has(notification.method))return;this._pendingDebouncedNotifications.add(notification.
-method),Promise.resolve().then(()=>{this._pendingDebouncedNotifications.delete(notification.method),this._transport&&this.
-_transport?.send(jsonrpcNotification,options).catch(error=>this._onerror(error))});return}await this._transport.send(jsonrpcNotification,
-options)}setRequestHandler(method,schemasOrHandler,maybeHandler){this.assertRequestHandlerCapability(method);let stored;
-if(typeof schemasOrHandler=="function"){if(!isSpecRequestMethod(method))throw new TypeError(`'${method}' is not a spec r\
-equest method; pass schemas as the second argument to setRequestHandler().`);stored=(request,ctx)=>{const dispatchCodec=this.
-_negotiatedWireCodec();let outcome=dispatchCodec.validateRequest(method,request);if(!outcome.ok&&outcome.reason==="not-i\
-n-era"&&(outcome=dispatchCodec.validateInputRequest(method,request)),!outcome.ok)throw outcome.reason==="not-in-era"?new ProtocolError(
-ProtocolErrorCode.InternalError,`No wire schema for ${method} in the resolved era`):new Error(outcome.message);return Promise.
-resolve(schemasOrHandler(outcome.value,ctx))}}else if(maybeHandler)stored=async(request,ctx)=>{const parsed=await validateStandardSchema(
-schemasOrHandler.params,{...request.params});if(!parsed.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,
-`Invalid params for ${method}: ${parsed.error}`);return maybeHandler(parsed.data,ctx)};else throw new TypeError("setRequ\
-estHandler: handler is required");typeof schemasOrHandler=="function"?this._customSchemaRequestMethods.delete(method):this.
-_customSchemaRequestMethods.add(method),this._requestHandlers.set(method,this._wrapHandler(method,stored))}_wrapHandler(_method,handler){
-return handler}_outboundServerInfo(){}removeRequestHandler(method){this._requestHandlers.delete(method),this._customSchemaRequestMethods.
-delete(method)}assertCanSetRequestHandler(method){if(this._requestHandlers.has(method))throw new Error(`A request handle\
-r for ${method} already exists, which would be overridden`)}setNotificationHandler(method,schemasOrHandler,maybeHandler){
-if(typeof schemasOrHandler=="function"){if(!isSpecNotificationMethod(method))throw new TypeError(`'${method}' is not a s\
-pec notification method; pass schemas as the second argument to setNotificationHandler().`);this._notificationHandlers.set(
-method,(notification,codec)=>{const outcome=codec.validateNotification(method,notification);if(!outcome.ok)throw outcome.
-reason==="not-in-era"?new ProtocolError(ProtocolErrorCode.InternalError,`No wire schema for ${method} in the resolved er\
-a`):new Error(outcome.message);return Promise.resolve(schemasOrHandler(outcome.value))});return}if(!maybeHandler)throw new TypeError(
-"setNotificationHandler: handler is required");this._notificationHandlers.set(method,async notification=>{const parsed=await validateStandardSchema(
-schemasOrHandler.params,{...notification.params});if(!parsed.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,
-`Invalid params for notification ${method}: ${parsed.error}`);await maybeHandler(parsed.data,notification)})}removeNotificationHandler(method){
-this._notificationHandlers.delete(method)}};function isPlainObject$1(value){return value!==null&&typeof value=="object"&&
-!Array.isArray(value)}function mergeCapabilities(base,additional){const result={...base};for(const key in additional){const k=key,
-addValue=additional[k];if(addValue===void 0)continue;const baseValue=result[k];result[k]=isPlainObject$1(baseValue)&&isPlainObject$1(
-addValue)?{...baseValue,...addValue}:addValue}return result}function isPlainObject(value){return typeof value=="object"&&
-value!==null&&!Array.isArray(value)}function partitionInputResponses(inputResponses){const accepted={},droppedKeys=[];if(!isPlainObject(
-inputResponses))return{accepted,droppedKeys};for(const[key,entry]of Object.entries(inputResponses)){if(!isPlainObject(entry)||
-"method"in entry||"result"in entry){droppedKeys.push(key);continue}accepted[key]=entry}return{accepted,droppedKeys}}function relatedMessagingUnavailable(member){
-throw new SdkError(SdkErrorCode.SendFailed,`ctx.mcpReq.${member} is not available while fulfilling an embedded input req\
-uest: the request is fulfilled locally and has no related peer request`)}function synthesizeInputRequestContext(key,method,params,signal,sessionId){
-return{sessionId,mcpReq:{id:key,method,_meta:params?._meta,requestState:requestStateAccessor(void 0),signal,send:(()=>relatedMessagingUnavailable(
-"send")),notify:()=>relatedMessagingUnavailable("notify")}}}async function dispatchInputRequest(host,codec,key,entry,signal){
-if(!isPlainObject(entry)||typeof entry.method!="string")throw new SdkError(SdkErrorCode.InvalidResult,`Invalid input req\
-uest '${key}': each inputRequests entry must be an embedded request object with a method`,{key});const method=entry.method;
-if(!codec.hasInputRequestMethod(method))throw new SdkError(SdkErrorCode.InvalidResult,`Invalid input request '${key}': '${method}\
-' is not an embedded request the ${codec.era} revision defines (expected elicitation/create, sampling/createMessage, or \
-roots/list)`,{key,method});const handler=host.getRequestHandler(method);if(handler===void 0)throw new SdkError(SdkErrorCode.
-CapabilityNotSupported,`Cannot fulfil input request '${key}': no handler is registered for '${method}' on this client. D\
-eclare the corresponding capability and register a handler, or handle input_required results manually.`,{key,method});const params=isPlainObject(
-entry.params)?entry.params:void 0;return await handler({jsonrpc:"2.0",id:key,method,...params!==void 0&&{params}},host.buildContext(
-synthesizeInputRequestContext(key,method,params,signal,host.sessionId)))}function buildRetryLegRequestOptions(options,legOptions){
-return{...options?.signal!==void 0&&{signal:options.signal},...options?.onprogress!==void 0&&{onprogress:options.onprogress},
-...options?.resetTimeoutOnProgress!==void 0&&{resetTimeoutOnProgress:options.resetTimeoutOnProgress},...options?.headers!==
-void 0&&{headers:options.headers},...legOptions.timeout!==void 0&&{timeout:legOptions.timeout},...legOptions.maxTotalTimeout!==
-void 0&&{maxTotalTimeout:legOptions.maxTotalTimeout},allowInputRequired:!0}}function runInputRequiredFlow(host,config,decoded,flow){
-const{codec,request,options,flowStartedAt}=flow,firstPayload={inputRequests:decoded.inputRequests,...decoded.requestState!==
-void 0&&{requestState:decoded.requestState}},hooks={dispatchInputRequest:(key,entry,signal)=>dispatchInputRequest(host,codec,
-key,entry,signal),retry:(params,legOptions)=>flow.retry(params,buildRetryLegRequestOptions(options,legOptions))};return runInputRequiredDriver(
-{config,method:request.method,originalParams:request.params,firstPayload,flowStartedAt,signal:options?.signal,requestOptions:{
-...options?.timeout!==void 0&&{timeout:options.timeout},...options?.maxTotalTimeout!==void 0&&{maxTotalTimeout:options.maxTotalTimeout},
-...options?.onprogress!==void 0&&{onprogress:options.onprogress}},hooks})}function manualInputRequiredValue(decoded){return{
-resultType:"input_required",inputRequests:decoded.inputRequests,...decoded.requestState!==void 0&&{requestState:decoded.
-requestState},...decoded._meta!==void 0&&{_meta:decoded._meta}}}var require_content_type=__commonJSMin((exports=>{var PARAM_REGEXP=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
-QESC_REGEXP=/\\([\u000b\u0020-\u00ff])/g,TYPE_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;exports.
-parse=parse;function parse(string4){if(!string4)throw new TypeError("argument string is required");var header=typeof string4==
-"object"?getcontenttype(string4):string4;if(typeof header!="string")throw new TypeError("argument string is required to \
-be a string");var index=header.indexOf(";"),type=index!==-1?header.slice(0,index).trim():header.trim();if(!TYPE_REGEXP.test(
-type))throw new TypeError("invalid media type");var obj=new ContentType(type.toLowerCase());if(index!==-1){var key,match,
-value;for(PARAM_REGEXP.lastIndex=index;match=PARAM_REGEXP.exec(header);){if(match.index!==index)throw new TypeError("inv\
-alid parameter format");index+=match[0].length,key=match[1].toLowerCase(),value=match[2],value.charCodeAt(0)===34&&(value=
-value.slice(1,-1),value.indexOf("\\")!==-1&&(value=value.replace(QESC_REGEXP,"$1"))),obj.parameters[key]=value}if(index!==
-header.length)throw new TypeError("invalid parameter format")}return obj}function getcontenttype(obj){var header;if(typeof obj.
-getHeader=="function"?header=obj.getHeader("content-type"):typeof obj.headers=="object"&&(header=obj.headers&&obj.headers["\
-content-type"]),typeof header!="string")throw new TypeError("content-type header is missing from object");return header}
-function ContentType(type){this.parameters=Object.create(null),this.type=type}})),import_content_type=__toESM(require_content_type(),
-1);function mediaTypeEssence(header){if(header)try{return import_content_type.parse(header).type}catch{const essence=(header.
-split(";",1)[0]??"").trim().toLowerCase();return essence===""||header.slice(essence.length).includes(",")?void 0:essence}}
-var STDIO_DEFAULT_MAX_BUFFER_SIZE=10*1024*1024;function normalizeHeaders(headers){return headers?headers instanceof Headers?
-Object.fromEntries(headers.entries()):Array.isArray(headers)?Object.fromEntries(headers):{...headers}:{}}function createFetchWithInit(baseFetch=fetch,baseInit){
-return baseInit?async(url3,init)=>baseFetch(url3,{...baseInit,...init,headers:init?.headers?{...normalizeHeaders(baseInit.
-headers),...normalizeHeaders(init.headers)}:baseInit.headers}):baseFetch}var REDIRECT_STATUSES=new Set([301,302,303,307,
-308]),MAX_REDIRECTS=5;function isWithinOrigin(from,to){return from.protocol===to.protocol&&from.host===to.host?!0:from.protocol===
-"http:"&&to.protocol==="https:"&&from.hostname===to.hostname&&!from.port&&!to.port}function redirectTarget(url3,response){
-const location=REDIRECT_STATUSES.has(response.status)?response.headers?.get("location"):void 0;if(location)try{return new URL(
-location,url3)}catch{return}}var leftToFetch=new WeakSet;function fetchLeavingRedirects(baseFetch){const copy=(url3,init)=>baseFetch(
-url3,init);return leftToFetch.add(copy),copy}function fetchWithinOrigin(baseFetch){return leftToFetch.has(baseFetch)?baseFetch:
-async(url3,init)=>{if(init?.redirect==="error"||init?.redirect==="manual")return baseFetch(url3,init);const method=(init?.
-method??"GET").toUpperCase();let current=url3;for(let followed=0;;followed++){const response=await baseFetch(current,{...init,
-redirect:"manual"}),target=redirectTarget(current,response);if(!target||followed===MAX_REDIRECTS)return response;const from=new URL(
-current),keepsMethod=method==="GET"||response.status===307||response.status===308,keepsUserinfo=!(target.username||target.
-password)||target.username===from.username&&target.password===from.password;if(!keepsMethod||!keepsUserinfo||!isWithinOrigin(
-from,target))return response;await response.text?.().catch(()=>{}),current=target}}}function unfollowedRedirect(url3,response){
-if(response.type==="opaqueredirect")return"Redirect not followed: this runtime does not expose where it points";const target=redirectTarget(
-response.url||url3,response);if(target)return target.username=target.password=target.search=target.hash="",target.protocol===
-"http:"&&new URL(response.url||url3).protocol==="https:"?(target.protocol="https:",`Redirect from https to plain http no\
-t followed; try ${target.href} as the endpoint`):`Redirect to ${target.href} not followed; use that URL as the endpoint \
-if it is the intended server`}init_node_globals(),init_node_globals(),init_node_globals();var require_code$1=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.regexpCode=exports.getEsmExportName=exports.getProperty=
-exports.safeStringify=exports.stringify=exports.strConcat=exports.addCodeArg=exports.str=exports._=exports.nil=exports._Code=
-exports.Name=exports.IDENTIFIER=exports._CodeOrName=void 0;var _CodeOrName=class{};exports._CodeOrName=_CodeOrName,exports.
-IDENTIFIER=/^[a-z$_][a-z$_0-9]*$/i;var Name=class extends _CodeOrName{constructor(s){if(super(),!exports.IDENTIFIER.test(
-s))throw new Error("CodeGen: name must be a valid identifier");this.str=s}toString(){return this.str}emptyStr(){return!1}get names(){
-return{[this.str]:1}}};exports.Name=Name;var _Code=class extends _CodeOrName{constructor(code){super(),this._items=typeof code==
-"string"?[code]:code}toString(){return this.str}emptyStr(){if(this._items.length>1)return!1;const item=this._items[0];return item===
-""||item==='""'}get str(){var _a;return(_a=this._str)!==null&&_a!==void 0?_a:this._str=this._items.reduce((s,c)=>`${s}${c}`,
-"")}get names(){var _a;return(_a=this._names)!==null&&_a!==void 0?_a:this._names=this._items.reduce((names,c)=>(c instanceof
-Name&&(names[c.str]=(names[c.str]||0)+1),names),{})}};exports._Code=_Code,exports.nil=new _Code("");function _(strs,...args){
-const code=[strs[0]];let i=0;for(;i<args.length;)addCodeArg(code,args[i]),code.push(strs[++i]);return new _Code(code)}exports.
-_=_;const plus=new _Code("+");function str(strs,...args){const expr=[safeStringify(strs[0])];let i=0;for(;i<args.length;)
-expr.push(plus),addCodeArg(expr,args[i]),expr.push(plus,safeStringify(strs[++i]));return optimize(expr),new _Code(expr)}
-exports.str=str;function addCodeArg(code,arg){arg instanceof _Code?code.push(...arg._items):arg instanceof Name?code.push(
-arg):code.push(interpolate(arg))}exports.addCodeArg=addCodeArg;function optimize(expr){let i=1;for(;i<expr.length-1;){if(expr[i]===
-plus){const res=mergeExprItems(expr[i-1],expr[i+1]);if(res!==void 0){expr.splice(i-1,3,res);continue}expr[i++]="+"}i++}}
-function mergeExprItems(a,b){if(b==='""')return a;if(a==='""')return b;if(typeof a=="string")return b instanceof Name||a[a.
-length-1]!=='"'?void 0:typeof b!="string"?`${a.slice(0,-1)}${b}"`:b[0]==='"'?a.slice(0,-1)+b.slice(1):void 0;if(typeof b==
-"string"&&b[0]==='"'&&!(a instanceof Name))return`"${a}${b.slice(1)}`}function strConcat(c1,c2){return c2.emptyStr()?c1:
-c1.emptyStr()?c2:str`${c1}${c2}`}exports.strConcat=strConcat;function interpolate(x){return typeof x=="number"||typeof x==
-"boolean"||x===null?x:safeStringify(Array.isArray(x)?x.join(","):x)}function stringify(x){return new _Code(safeStringify(
-x))}exports.stringify=stringify;function safeStringify(x){return JSON.stringify(x).replace(/\u2028/g,"\\u2028").replace(
-/\u2029/g,"\\u2029")}exports.safeStringify=safeStringify;function getProperty(key){return typeof key=="string"&&exports.
-IDENTIFIER.test(key)?new _Code(`.${key}`):_`[${key}]`}exports.getProperty=getProperty;function getEsmExportName(key){if(typeof key==
-"string"&&exports.IDENTIFIER.test(key))return new _Code(`${key}`);throw new Error(`CodeGen: invalid export name: ${key},\
- use explicit $id name mapping`)}exports.getEsmExportName=getEsmExportName;function regexpCode(rx){return new _Code(rx.toString())}
-exports.regexpCode=regexpCode})),require_scope=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.ValueScope=exports.ValueScopeName=exports.Scope=exports.varKinds=exports.UsedValueState=void 0;const code_1=require_code$1();
-var ValueError=class extends Error{constructor(name){super(`CodeGen: "code" for ${name} not defined`),this.value=name.value}},
-UsedValueState;(function(UsedValueState2){UsedValueState2[UsedValueState2.Started=0]="Started",UsedValueState2[UsedValueState2.
-Completed=1]="Completed"})(UsedValueState||(exports.UsedValueState=UsedValueState={})),exports.varKinds={const:new code_1.
-Name("const"),let:new code_1.Name("let"),var:new code_1.Name("var")};var Scope=class{constructor({prefixes,parent}={}){this.
-_names={},this._prefixes=prefixes,this._parent=parent}toName(nameOrPrefix){return nameOrPrefix instanceof code_1.Name?nameOrPrefix:
-this.name(nameOrPrefix)}name(prefix){return new code_1.Name(this._newName(prefix))}_newName(prefix){const ng=this._names[prefix]||
-this._nameGroup(prefix);return`${prefix}${ng.index++}`}_nameGroup(prefix){var _a,_b;if(!((_b=(_a=this._parent)===null||_a===
-void 0?void 0:_a._prefixes)===null||_b===void 0)&&_b.has(prefix)||this._prefixes&&!this._prefixes.has(prefix))throw new Error(
-`CodeGen: prefix "${prefix}" is not allowed in this scope`);return this._names[prefix]={prefix,index:0}}};exports.Scope=
-Scope;var ValueScopeName=class extends code_1.Name{constructor(prefix,nameStr){super(nameStr),this.prefix=prefix}setValue(value,{
-property,itemIndex}){this.value=value,this.scopePath=(0,code_1._)`.${new code_1.Name(property)}[${itemIndex}]`}};exports.
-ValueScopeName=ValueScopeName;const line=(0,code_1._)`\n`;var ValueScope=class extends Scope{constructor(opts){super(opts),
-this._values={},this._scope=opts.scope,this.opts={...opts,_n:opts.lines?line:code_1.nil}}get(){return this._scope}name(prefix){
-return new ValueScopeName(prefix,this._newName(prefix))}value(nameOrPrefix,value){var _a;if(value.ref===void 0)throw new Error(
-"CodeGen: ref must be passed in value");const name=this.toName(nameOrPrefix),{prefix}=name,valueKey=(_a=value.key)!==null&&
-_a!==void 0?_a:value.ref;let vs=this._values[prefix];if(vs){const _name=vs.get(valueKey);if(_name)return _name}else vs=this.
-_values[prefix]=new Map;vs.set(valueKey,name);const s=this._scope[prefix]||(this._scope[prefix]=[]),itemIndex=s.length;return s[itemIndex]=
-value.ref,name.setValue(value,{property:prefix,itemIndex}),name}getValue(prefix,keyOrRef){const vs=this._values[prefix];
-if(vs)return vs.get(keyOrRef)}scopeRefs(scopeName,values=this._values){return this._reduceValues(values,name=>{if(name.scopePath===
-void 0)throw new Error(`CodeGen: name "${name}" has no value`);return(0,code_1._)`${scopeName}${name.scopePath}`})}scopeCode(values=this.
-_values,usedValues,getCode){return this._reduceValues(values,name=>{if(name.value===void 0)throw new Error(`CodeGen: nam\
-e "${name}" has no value`);return name.value.code},usedValues,getCode)}_reduceValues(values,valueCode,usedValues={},getCode){
-let code=code_1.nil;for(const prefix in values){const vs=values[prefix];if(!vs)continue;const nameSet=usedValues[prefix]=
-usedValues[prefix]||new Map;vs.forEach(name=>{if(nameSet.has(name))return;nameSet.set(name,UsedValueState.Started);let c=valueCode(
-name);if(c){const def=this.opts.es5?exports.varKinds.var:exports.varKinds.const;code=(0,code_1._)`${code}${def} ${name} = ${c};${this.
-opts._n}`}else if(c=getCode?.(name))code=(0,code_1._)`${code}${c}${this.opts._n}`;else throw new ValueError(name);nameSet.
-set(name,UsedValueState.Completed)})}return code}};exports.ValueScope=ValueScope})),require_codegen=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.or=exports.and=exports.not=exports.CodeGen=exports.operators=
-exports.varKinds=exports.ValueScopeName=exports.ValueScope=exports.Scope=exports.Name=exports.regexpCode=exports.stringify=
-exports.getProperty=exports.nil=exports.strConcat=exports.str=exports._=void 0;const code_1=require_code$1(),scope_1=require_scope();
-var code_2=require_code$1();Object.defineProperty(exports,"_",{enumerable:!0,get:function(){return code_2._}}),Object.defineProperty(
-exports,"str",{enumerable:!0,get:function(){return code_2.str}}),Object.defineProperty(exports,"strConcat",{enumerable:!0,
-get:function(){return code_2.strConcat}}),Object.defineProperty(exports,"nil",{enumerable:!0,get:function(){return code_2.
-nil}}),Object.defineProperty(exports,"getProperty",{enumerable:!0,get:function(){return code_2.getProperty}}),Object.defineProperty(
-exports,"stringify",{enumerable:!0,get:function(){return code_2.stringify}}),Object.defineProperty(exports,"regexpCode",
-{enumerable:!0,get:function(){return code_2.regexpCode}}),Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){
-return code_2.Name}});var scope_2=require_scope();Object.defineProperty(exports,"Scope",{enumerable:!0,get:function(){return scope_2.
-Scope}}),Object.defineProperty(exports,"ValueScope",{enumerable:!0,get:function(){return scope_2.ValueScope}}),Object.defineProperty(
-exports,"ValueScopeName",{enumerable:!0,get:function(){return scope_2.ValueScopeName}}),Object.defineProperty(exports,"v\
-arKinds",{enumerable:!0,get:function(){return scope_2.varKinds}}),exports.operators={GT:new code_1._Code(">"),GTE:new code_1.
-_Code(">="),LT:new code_1._Code("<"),LTE:new code_1._Code("<="),EQ:new code_1._Code("==="),NEQ:new code_1._Code("!=="),NOT:new code_1.
-_Code("!"),OR:new code_1._Code("||"),AND:new code_1._Code("&&"),ADD:new code_1._Code("+")};var Node=class{optimizeNodes(){
-return this}optimizeNames(_names,_constants){return this}},Def=class extends Node{constructor(varKind,name,rhs){super(),
-this.varKind=varKind,this.name=name,this.rhs=rhs}render({es5,_n}){const varKind=es5?scope_1.varKinds.var:this.varKind,rhs=this.
-rhs===void 0?"":` = ${this.rhs}`;return`${varKind} ${this.name}${rhs};`+_n}optimizeNames(names,constants){if(names[this.
-name.str])return this.rhs&&(this.rhs=optimizeExpr(this.rhs,names,constants)),this}get names(){return this.rhs instanceof
-code_1._CodeOrName?this.rhs.names:{}}},Assign=class extends Node{constructor(lhs,rhs,sideEffects){super(),this.lhs=lhs,this.
-rhs=rhs,this.sideEffects=sideEffects}render({_n}){return`${this.lhs} = ${this.rhs};`+_n}optimizeNames(names,constants){if(!(this.
-lhs instanceof code_1.Name&&!names[this.lhs.str]&&!this.sideEffects))return this.rhs=optimizeExpr(this.rhs,names,constants),
-this}get names(){return addExprNames(this.lhs instanceof code_1.Name?{}:{...this.lhs.names},this.rhs)}},AssignOp=class extends Assign{constructor(lhs,op,rhs,sideEffects){
-super(lhs,rhs,sideEffects),this.op=op}render({_n}){return`${this.lhs} ${this.op}= ${this.rhs};`+_n}},Label=class extends Node{constructor(label){
-super(),this.label=label,this.names={}}render({_n}){return`${this.label}:`+_n}},Break=class extends Node{constructor(label){
-super(),this.label=label,this.names={}}render({_n}){return`break${this.label?` ${this.label}`:""};`+_n}},Throw=class extends Node{constructor(error){
-super(),this.error=error}render({_n}){return`throw ${this.error};`+_n}get names(){return this.error.names}},AnyCode=class extends Node{constructor(code){
-super(),this.code=code}render({_n}){return`${this.code};`+_n}optimizeNodes(){return`${this.code}`?this:void 0}optimizeNames(names,constants){
-return this.code=optimizeExpr(this.code,names,constants),this}get names(){return this.code instanceof code_1._CodeOrName?
-this.code.names:{}}},ParentNode=class extends Node{constructor(nodes=[]){super(),this.nodes=nodes}render(opts){return this.
-nodes.reduce((code,n)=>code+n.render(opts),"")}optimizeNodes(){const{nodes}=this;let i=nodes.length;for(;i--;){const n=nodes[i].
-optimizeNodes();Array.isArray(n)?nodes.splice(i,1,...n):n?nodes[i]=n:nodes.splice(i,1)}return nodes.length>0?this:void 0}optimizeNames(names,constants){
-const{nodes}=this;let i=nodes.length;for(;i--;){const n=nodes[i];n.optimizeNames(names,constants)||(subtractNames(names,
-n.names),nodes.splice(i,1))}return nodes.length>0?this:void 0}get names(){return this.nodes.reduce((names,n)=>addNames(names,
-n.names),{})}},BlockNode=class extends ParentNode{render(opts){return"{"+opts._n+super.render(opts)+"}"+opts._n}},Root=class extends ParentNode{},
-Else=class extends BlockNode{};Else.kind="else";var If=class If2 extends BlockNode{constructor(condition,nodes){super(nodes),
-this.condition=condition}render(opts){let code=`if(${this.condition})`+super.render(opts);return this.else&&(code+="else\
- "+this.else.render(opts)),code}optimizeNodes(){super.optimizeNodes();const cond=this.condition;if(cond===!0)return this.
-nodes;let e=this.else;if(e){const ns=e.optimizeNodes();e=this.else=Array.isArray(ns)?new Else(ns):ns}if(e)return cond===
-!1?e instanceof If2?e:e.nodes:this.nodes.length?this:new If2(not(cond),e instanceof If2?[e]:e.nodes);if(!(cond===!1||!this.
-nodes.length))return this}optimizeNames(names,constants){var _a;if(this.else=(_a=this.else)===null||_a===void 0?void 0:_a.
-optimizeNames(names,constants),!!(super.optimizeNames(names,constants)||this.else))return this.condition=optimizeExpr(this.
-condition,names,constants),this}get names(){const names=super.names;return addExprNames(names,this.condition),this.else&&
-addNames(names,this.else.names),names}};If.kind="if";var For=class extends BlockNode{};For.kind="for";var ForLoop=class extends For{constructor(iteration){
-super(),this.iteration=iteration}render(opts){return`for(${this.iteration})`+super.render(opts)}optimizeNames(names,constants){
-if(super.optimizeNames(names,constants))return this.iteration=optimizeExpr(this.iteration,names,constants),this}get names(){
-return addNames(super.names,this.iteration.names)}},ForRange=class extends For{constructor(varKind,name,from,to){super(),
-this.varKind=varKind,this.name=name,this.from=from,this.to=to}render(opts){const varKind=opts.es5?scope_1.varKinds.var:this.
-varKind,{name,from,to}=this;return`for(${varKind} ${name}=${from}; ${name}<${to}; ${name}++)`+super.render(opts)}get names(){
-return addExprNames(addExprNames(super.names,this.from),this.to)}},ForIter=class extends For{constructor(loop,varKind,name,iterable){
-super(),this.loop=loop,this.varKind=varKind,this.name=name,this.iterable=iterable}render(opts){return`for(${this.varKind}\
- ${this.name} ${this.loop} ${this.iterable})`+super.render(opts)}optimizeNames(names,constants){if(super.optimizeNames(names,
-constants))return this.iterable=optimizeExpr(this.iterable,names,constants),this}get names(){return addNames(super.names,
-this.iterable.names)}},Func=class extends BlockNode{constructor(name,args,async){super(),this.name=name,this.args=args,this.
-async=async}render(opts){return`${this.async?"async ":""}function ${this.name}(${this.args})`+super.render(opts)}};Func.
-kind="func";var Return=class extends ParentNode{render(opts){return"return "+super.render(opts)}};Return.kind="return";var Try=class extends BlockNode{render(opts){
-let code="try"+super.render(opts);return this.catch&&(code+=this.catch.render(opts)),this.finally&&(code+=this.finally.render(
-opts)),code}optimizeNodes(){var _a,_b;return super.optimizeNodes(),(_a=this.catch)===null||_a===void 0||_a.optimizeNodes(),
-(_b=this.finally)===null||_b===void 0||_b.optimizeNodes(),this}optimizeNames(names,constants){var _a,_b;return super.optimizeNames(
-names,constants),(_a=this.catch)===null||_a===void 0||_a.optimizeNames(names,constants),(_b=this.finally)===null||_b===void 0||
-_b.optimizeNames(names,constants),this}get names(){const names=super.names;return this.catch&&addNames(names,this.catch.
-names),this.finally&&addNames(names,this.finally.names),names}},Catch=class extends BlockNode{constructor(error){super(),
-this.error=error}render(opts){return`catch(${this.error})`+super.render(opts)}};Catch.kind="catch";var Finally=class extends BlockNode{render(opts){
-return"finally"+super.render(opts)}};Finally.kind="finally";var CodeGen=class{constructor(extScope,opts={}){this._values=
-{},this._blockStarts=[],this._constants={},this.opts={...opts,_n:opts.lines?`
-`:""},this._extScope=extScope,this._scope=new scope_1.Scope({parent:extScope}),this._nodes=[new Root]}toString(){return this.
-_root.render(this.opts)}name(prefix){return this._scope.name(prefix)}scopeName(prefix){return this._extScope.name(prefix)}scopeValue(prefixOrName,value){
-const name=this._extScope.value(prefixOrName,value);return(this._values[name.prefix]||(this._values[name.prefix]=new Set)).
-add(name),name}getScopeValue(prefix,keyOrRef){return this._extScope.getValue(prefix,keyOrRef)}scopeRefs(scopeName){return this.
-_extScope.scopeRefs(scopeName,this._values)}scopeCode(){return this._extScope.scopeCode(this._values)}_def(varKind,nameOrPrefix,rhs,constant){
-const name=this._scope.toName(nameOrPrefix);return rhs!==void 0&&constant&&(this._constants[name.str]=rhs),this._leafNode(
-new Def(varKind,name,rhs)),name}const(nameOrPrefix,rhs,_constant){return this._def(scope_1.varKinds.const,nameOrPrefix,rhs,
-_constant)}let(nameOrPrefix,rhs,_constant){return this._def(scope_1.varKinds.let,nameOrPrefix,rhs,_constant)}var(nameOrPrefix,rhs,_constant){
-return this._def(scope_1.varKinds.var,nameOrPrefix,rhs,_constant)}assign(lhs,rhs,sideEffects){return this._leafNode(new Assign(
-lhs,rhs,sideEffects))}add(lhs,rhs){return this._leafNode(new AssignOp(lhs,exports.operators.ADD,rhs))}code(c){return typeof c==
-"function"?c():c!==code_1.nil&&this._leafNode(new AnyCode(c)),this}object(...keyValues){const code=["{"];for(const[key,value]of keyValues)
-code.length>1&&code.push(","),code.push(key),(key!==value||this.opts.es5)&&(code.push(":"),(0,code_1.addCodeArg)(code,value));
-return code.push("}"),new code_1._Code(code)}if(condition,thenBody,elseBody){if(this._blockNode(new If(condition)),thenBody&&
-elseBody)this.code(thenBody).else().code(elseBody).endIf();else if(thenBody)this.code(thenBody).endIf();else if(elseBody)
-throw new Error('CodeGen: "else" body without "then" body');return this}elseIf(condition){return this._elseNode(new If(condition))}else(){
-return this._elseNode(new Else)}endIf(){return this._endBlockNode(If,Else)}_for(node,forBody){return this._blockNode(node),
-forBody&&this.code(forBody).endFor(),this}for(iteration,forBody){return this._for(new ForLoop(iteration),forBody)}forRange(nameOrPrefix,from,to,forBody,varKind=this.
-opts.es5?scope_1.varKinds.var:scope_1.varKinds.let){const name=this._scope.toName(nameOrPrefix);return this._for(new ForRange(
-varKind,name,from,to),()=>forBody(name))}forOf(nameOrPrefix,iterable,forBody,varKind=scope_1.varKinds.const){const name=this.
-_scope.toName(nameOrPrefix);if(this.opts.es5){const arr=iterable instanceof code_1.Name?iterable:this.var("_arr",iterable);
-return this.forRange("_i",0,(0,code_1._)`${arr}.length`,i=>{this.var(name,(0,code_1._)`${arr}[${i}]`),forBody(name)})}return this.
-_for(new ForIter("of",varKind,name,iterable),()=>forBody(name))}forIn(nameOrPrefix,obj,forBody,varKind=this.opts.es5?scope_1.
-varKinds.var:scope_1.varKinds.const){if(this.opts.ownProperties)return this.forOf(nameOrPrefix,(0,code_1._)`Object.keys(${obj})`,
-forBody);const name=this._scope.toName(nameOrPrefix);return this._for(new ForIter("in",varKind,name,obj),()=>forBody(name))}endFor(){
-return this._endBlockNode(For)}label(label){return this._leafNode(new Label(label))}break(label){return this._leafNode(new Break(
-label))}return(value){const node=new Return;if(this._blockNode(node),this.code(value),node.nodes.length!==1)throw new Error(
-'CodeGen: "return" should have one node');return this._endBlockNode(Return)}try(tryBody,catchCode,finallyCode){if(!catchCode&&
-!finallyCode)throw new Error('CodeGen: "try" without "catch" and "finally"');const node=new Try;if(this._blockNode(node),
-this.code(tryBody),catchCode){const error=this.name("e");this._currNode=node.catch=new Catch(error),catchCode(error)}return finallyCode&&
-(this._currNode=node.finally=new Finally,this.code(finallyCode)),this._endBlockNode(Catch,Finally)}throw(error){return this.
-_leafNode(new Throw(error))}block(body,nodeCount){return this._blockStarts.push(this._nodes.length),body&&this.code(body).
-endBlock(nodeCount),this}endBlock(nodeCount){const len=this._blockStarts.pop();if(len===void 0)throw new Error("CodeGen:\
- not in self-balancing block");const toClose=this._nodes.length-len;if(toClose<0||nodeCount!==void 0&&toClose!==nodeCount)
-throw new Error(`CodeGen: wrong number of nodes: ${toClose} vs ${nodeCount} expected`);return this._nodes.length=len,this}func(name,args=code_1.
-nil,async,funcBody){return this._blockNode(new Func(name,args,async)),funcBody&&this.code(funcBody).endFunc(),this}endFunc(){
-return this._endBlockNode(Func)}optimize(n=1){for(;n-- >0;)this._root.optimizeNodes(),this._root.optimizeNames(this._root.
-names,this._constants)}_leafNode(node){return this._currNode.nodes.push(node),this}_blockNode(node){this._currNode.nodes.
-push(node),this._nodes.push(node)}_endBlockNode(N1,N2){const n=this._currNode;if(n instanceof N1||N2&&n instanceof N2)return this.
-_nodes.pop(),this;throw new Error(`CodeGen: not in block "${N2?`${N1.kind}/${N2.kind}`:N1.kind}"`)}_elseNode(node){const n=this.
-_currNode;if(!(n instanceof If))throw new Error('CodeGen: "else" without "if"');return this._currNode=n.else=node,this}get _root(){
-return this._nodes[0]}get _currNode(){const ns=this._nodes;return ns[ns.length-1]}set _currNode(node){const ns=this._nodes;
-ns[ns.length-1]=node}};exports.CodeGen=CodeGen;function addNames(names,from){for(const n in from)names[n]=(names[n]||0)+
-(from[n]||0);return names}function addExprNames(names,from){return from instanceof code_1._CodeOrName?addNames(names,from.
-names):names}function optimizeExpr(expr,names,constants){if(expr instanceof code_1.Name)return replaceName(expr);if(!canOptimize(
-expr))return expr;return new code_1._Code(expr._items.reduce((items,c)=>(c instanceof code_1.Name&&(c=replaceName(c)),c instanceof
-code_1._Code?items.push(...c._items):items.push(c),items),[]));function replaceName(n){const c=constants[n.str];return c===
-void 0||names[n.str]!==1?n:(delete names[n.str],c)}function canOptimize(e){return e instanceof code_1._Code&&e._items.some(
-c=>c instanceof code_1.Name&&names[c.str]===1&&constants[c.str]!==void 0)}}function subtractNames(names,from){for(const n in from)
-names[n]=(names[n]||0)-(from[n]||0)}function not(x){return typeof x=="boolean"||typeof x=="number"||x===null?!x:(0,code_1.
-_)`!${par(x)}`}exports.not=not;const andCode=mappend(exports.operators.AND);function and(...args){return args.reduce(andCode)}
-exports.and=and;const orCode=mappend(exports.operators.OR);function or(...args){return args.reduce(orCode)}exports.or=or;
-function mappend(op){return(x,y)=>x===code_1.nil?y:y===code_1.nil?x:(0,code_1._)`${par(x)} ${op} ${par(y)}`}function par(x){
-return x instanceof code_1.Name?x:(0,code_1._)`(${x})`}})),require_util=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0}),exports.checkStrictMode=exports.getErrorPath=exports.Type=exports.useFunc=exports.setEvaluated=
-exports.evaluatedPropsToName=exports.mergeEvaluated=exports.eachItem=exports.unescapeJsonPointer=exports.escapeJsonPointer=
-exports.escapeFragment=exports.unescapeFragment=exports.schemaRefOrVal=exports.schemaHasRulesButRef=exports.schemaHasRules=
-exports.checkUnknownRules=exports.alwaysValidSchema=exports.toHash=void 0;const codegen_1=require_codegen(),code_1=require_code$1();
-function toHash(arr){const hash={};for(const item of arr)hash[item]=!0;return hash}exports.toHash=toHash;function alwaysValidSchema(it,schema){
-return typeof schema=="boolean"?schema:Object.keys(schema).length===0?!0:(checkUnknownRules(it,schema),!schemaHasRules(schema,
-it.self.RULES.all))}exports.alwaysValidSchema=alwaysValidSchema;function checkUnknownRules(it,schema=it.schema){const{opts,
-self}=it;if(!opts.strictSchema||typeof schema=="boolean")return;const rules=self.RULES.keywords;for(const key in schema)
-rules[key]||checkStrictMode(it,`unknown keyword: "${key}"`)}exports.checkUnknownRules=checkUnknownRules;function schemaHasRules(schema,rules){
-if(typeof schema=="boolean")return!schema;for(const key in schema)if(rules[key])return!0;return!1}exports.schemaHasRules=
-schemaHasRules;function schemaHasRulesButRef(schema,RULES){if(typeof schema=="boolean")return!schema;for(const key in schema)
-if(key!=="$ref"&&RULES.all[key])return!0;return!1}exports.schemaHasRulesButRef=schemaHasRulesButRef;function schemaRefOrVal({
-topSchemaRef,schemaPath},schema,keyword,$data){if(!$data){if(typeof schema=="number"||typeof schema=="boolean")return schema;
-if(typeof schema=="string")return(0,codegen_1._)`${schema}`}return(0,codegen_1._)`${topSchemaRef}${schemaPath}${(0,codegen_1.
-getProperty)(keyword)}`}exports.schemaRefOrVal=schemaRefOrVal;function unescapeFragment(str){return unescapeJsonPointer(
-decodeURIComponent(str))}exports.unescapeFragment=unescapeFragment;function escapeFragment(str){return encodeURIComponent(
-escapeJsonPointer(str))}exports.escapeFragment=escapeFragment;function escapeJsonPointer(str){return typeof str=="number"?
-`${str}`:str.replace(/~/g,"~0").replace(/\//g,"~1")}exports.escapeJsonPointer=escapeJsonPointer;function unescapeJsonPointer(str){
-return str.replace(/~1/g,"/").replace(/~0/g,"~")}exports.unescapeJsonPointer=unescapeJsonPointer;function eachItem(xs,f){
-if(Array.isArray(xs))for(const x of xs)f(x);else f(xs)}exports.eachItem=eachItem;function makeMergeEvaluated({mergeNames,
-mergeToName,mergeValues,resultToName}){return(gen,from,to,toName)=>{const res=to===void 0?from:to instanceof codegen_1.Name?
-(from instanceof codegen_1.Name?mergeNames(gen,from,to):mergeToName(gen,from,to),to):from instanceof codegen_1.Name?(mergeToName(
-gen,to,from),from):mergeValues(from,to);return toName===codegen_1.Name&&!(res instanceof codegen_1.Name)?resultToName(gen,
-res):res}}exports.mergeEvaluated={props:makeMergeEvaluated({mergeNames:(gen,from,to)=>gen.if((0,codegen_1._)`${to} !== true && ${from} !== undefined`,
-()=>{gen.if((0,codegen_1._)`${from} === true`,()=>gen.assign(to,!0),()=>gen.assign(to,(0,codegen_1._)`${to} || {}`).code(
-(0,codegen_1._)`Object.assign(${to}, ${from})`))}),mergeToName:(gen,from,to)=>gen.if((0,codegen_1._)`${to} !== true`,()=>{
-from===!0?gen.assign(to,!0):(gen.assign(to,(0,codegen_1._)`${to} || {}`),setEvaluated(gen,to,from))}),mergeValues:(from,to)=>from===
-!0?!0:{...from,...to},resultToName:evaluatedPropsToName}),items:makeMergeEvaluated({mergeNames:(gen,from,to)=>gen.if((0,codegen_1.
-_)`${to} !== true && ${from} !== undefined`,()=>gen.assign(to,(0,codegen_1._)`${from} === true ? true : ${to} > ${from} ? ${to} : ${from}`)),
-mergeToName:(gen,from,to)=>gen.if((0,codegen_1._)`${to} !== true`,()=>gen.assign(to,from===!0?!0:(0,codegen_1._)`${to} > ${from} ? ${to} : ${from}`)),
-mergeValues:(from,to)=>from===!0?!0:Math.max(from,to),resultToName:(gen,items)=>gen.var("items",items)})};function evaluatedPropsToName(gen,ps){
-if(ps===!0)return gen.var("props",!0);const props=gen.var("props",(0,codegen_1._)`{}`);return ps!==void 0&&setEvaluated(
-gen,props,ps),props}exports.evaluatedPropsToName=evaluatedPropsToName;function setEvaluated(gen,props,ps){Object.keys(ps).
-forEach(p=>gen.assign((0,codegen_1._)`${props}${(0,codegen_1.getProperty)(p)}`,!0))}exports.setEvaluated=setEvaluated;const snippets={};
-function useFunc(gen,f){return gen.scopeValue("func",{ref:f,code:snippets[f.code]||(snippets[f.code]=new code_1._Code(f.
-code))})}exports.useFunc=useFunc;var Type;(function(Type2){Type2[Type2.Num=0]="Num",Type2[Type2.Str=1]="Str"})(Type||(exports.
-Type=Type={}));function getErrorPath(dataProp,dataPropType,jsPropertySyntax){if(dataProp instanceof codegen_1.Name){const isNumber=dataPropType===
-Type.Num;return jsPropertySyntax?isNumber?(0,codegen_1._)`"[" + ${dataProp} + "]"`:(0,codegen_1._)`"['" + ${dataProp} + "']"`:
-isNumber?(0,codegen_1._)`"/" + ${dataProp}`:(0,codegen_1._)`"/" + ${dataProp}.replace(/~/g, "~0").replace(/\\//g, "~1")`}
-return jsPropertySyntax?(0,codegen_1.getProperty)(dataProp).toString():"/"+escapeJsonPointer(dataProp)}exports.getErrorPath=
-getErrorPath;function checkStrictMode(it,msg,mode=it.opts.strictSchema){if(mode){if(msg=`strict mode: ${msg}`,mode===!0)
-throw new Error(msg);it.self.logger.warn(msg)}}exports.checkStrictMode=checkStrictMode})),require_names=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),names={data:new codegen_1.Name(
-"data"),valCxt:new codegen_1.Name("valCxt"),instancePath:new codegen_1.Name("instancePath"),parentData:new codegen_1.Name(
-"parentData"),parentDataProperty:new codegen_1.Name("parentDataProperty"),rootData:new codegen_1.Name("rootData"),dynamicAnchors:new codegen_1.
-Name("dynamicAnchors"),vErrors:new codegen_1.Name("vErrors"),errors:new codegen_1.Name("errors"),this:new codegen_1.Name(
-"this"),self:new codegen_1.Name("self"),scope:new codegen_1.Name("scope"),json:new codegen_1.Name("json"),jsonPos:new codegen_1.
-Name("jsonPos"),jsonLen:new codegen_1.Name("jsonLen"),jsonPart:new codegen_1.Name("jsonPart")};exports.default=names})),
-require_errors=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.extendErrors=exports.
-resetErrorsCount=exports.reportExtraError=exports.reportError=exports.keyword$DataError=exports.keywordError=void 0;const codegen_1=require_codegen(),
-util_1=require_util(),names_1=require_names();exports.keywordError={message:({keyword})=>(0,codegen_1.str)`must pass "${keyword}" keyword validation`},
-exports.keyword$DataError={message:({keyword,schemaType})=>schemaType?(0,codegen_1.str)`"${keyword}" keyword must be ${schemaType} ($data)`:
-(0,codegen_1.str)`"${keyword}" keyword is invalid ($data)`};function reportError(cxt,error=exports.keywordError,errorPaths,overrideAllErrors){
-const{it}=cxt,{gen,compositeRule,allErrors}=it,errObj=errorObjectCode(cxt,error,errorPaths);overrideAllErrors??(compositeRule||
-allErrors)?addError(gen,errObj):returnErrors(it,(0,codegen_1._)`[${errObj}]`)}exports.reportError=reportError;function reportExtraError(cxt,error=exports.
-keywordError,errorPaths){const{it}=cxt,{gen,compositeRule,allErrors}=it;addError(gen,errorObjectCode(cxt,error,errorPaths)),
-compositeRule||allErrors||returnErrors(it,names_1.default.vErrors)}exports.reportExtraError=reportExtraError;function resetErrorsCount(gen,errsCount){
-gen.assign(names_1.default.errors,errsCount),gen.if((0,codegen_1._)`${names_1.default.vErrors} !== null`,()=>gen.if(errsCount,
-()=>gen.assign((0,codegen_1._)`${names_1.default.vErrors}.length`,errsCount),()=>gen.assign(names_1.default.vErrors,null)))}
-exports.resetErrorsCount=resetErrorsCount;function extendErrors({gen,keyword,schemaValue,data,errsCount,it}){if(errsCount===
-void 0)throw new Error("ajv implementation error");const err=gen.name("err");gen.forRange("i",errsCount,names_1.default.
-errors,i=>{gen.const(err,(0,codegen_1._)`${names_1.default.vErrors}[${i}]`),gen.if((0,codegen_1._)`${err}.instancePath === undefined`,
-()=>gen.assign((0,codegen_1._)`${err}.instancePath`,(0,codegen_1.strConcat)(names_1.default.instancePath,it.errorPath))),
-gen.assign((0,codegen_1._)`${err}.schemaPath`,(0,codegen_1.str)`${it.errSchemaPath}/${keyword}`),it.opts.verbose&&(gen.assign(
-(0,codegen_1._)`${err}.schema`,schemaValue),gen.assign((0,codegen_1._)`${err}.data`,data))})}exports.extendErrors=extendErrors;
-function addError(gen,errObj){const err=gen.const("err",errObj);gen.if((0,codegen_1._)`${names_1.default.vErrors} === null`,
-()=>gen.assign(names_1.default.vErrors,(0,codegen_1._)`[${err}]`),(0,codegen_1._)`${names_1.default.vErrors}.push(${err})`),
-gen.code((0,codegen_1._)`${names_1.default.errors}++`)}function returnErrors(it,errs){const{gen,validateName,schemaEnv}=it;
-schemaEnv.$async?gen.throw((0,codegen_1._)`new ${it.ValidationError}(${errs})`):(gen.assign((0,codegen_1._)`${validateName}.errors`,
-errs),gen.return(!1))}const E={keyword:new codegen_1.Name("keyword"),schemaPath:new codegen_1.Name("schemaPath"),params:new codegen_1.
-Name("params"),propertyName:new codegen_1.Name("propertyName"),message:new codegen_1.Name("message"),schema:new codegen_1.
-Name("schema"),parentSchema:new codegen_1.Name("parentSchema")};function errorObjectCode(cxt,error,errorPaths){const{createErrors}=cxt.
-it;return createErrors===!1?(0,codegen_1._)`{}`:errorObject(cxt,error,errorPaths)}function errorObject(cxt,error,errorPaths={}){
-const{gen,it}=cxt,keyValues=[errorInstancePath(it,errorPaths),errorSchemaPath(cxt,errorPaths)];return extraErrorProps(cxt,
-error,keyValues),gen.object(...keyValues)}function errorInstancePath({errorPath},{instancePath}){const instPath=instancePath?
-(0,codegen_1.str)`${errorPath}${(0,util_1.getErrorPath)(instancePath,util_1.Type.Str)}`:errorPath;return[names_1.default.
-instancePath,(0,codegen_1.strConcat)(names_1.default.instancePath,instPath)]}function errorSchemaPath({keyword,it:{errSchemaPath}},{
-schemaPath,parentSchema}){let schPath=parentSchema?errSchemaPath:(0,codegen_1.str)`${errSchemaPath}/${keyword}`;return schemaPath&&
-(schPath=(0,codegen_1.str)`${schPath}${(0,util_1.getErrorPath)(schemaPath,util_1.Type.Str)}`),[E.schemaPath,schPath]}function extraErrorProps(cxt,{
-params,message},keyValues){const{keyword,data,schemaValue,it}=cxt,{opts,propertyName,topSchemaRef,schemaPath}=it;keyValues.
-push([E.keyword,keyword],[E.params,typeof params=="function"?params(cxt):params||(0,codegen_1._)`{}`]),opts.messages&&keyValues.
-push([E.message,typeof message=="function"?message(cxt):message]),opts.verbose&&keyValues.push([E.schema,schemaValue],[E.
-parentSchema,(0,codegen_1._)`${topSchemaRef}${schemaPath}`],[names_1.default.data,data]),propertyName&&keyValues.push([E.
-propertyName,propertyName])}})),require_boolSchema=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{
-value:!0}),exports.boolOrEmptySchema=exports.topBoolOrEmptySchema=void 0;const errors_1=require_errors(),codegen_1=require_codegen(),
-names_1=require_names(),boolError={message:"boolean schema is false"};function topBoolOrEmptySchema(it){const{gen,schema,
-validateName}=it;schema===!1?falseSchemaError(it,!1):typeof schema=="object"&&schema.$async===!0?gen.return(names_1.default.
-data):(gen.assign((0,codegen_1._)`${validateName}.errors`,null),gen.return(!0))}exports.topBoolOrEmptySchema=topBoolOrEmptySchema;
-function boolOrEmptySchema(it,valid){const{gen,schema}=it;schema===!1?(gen.var(valid,!1),falseSchemaError(it)):gen.var(valid,
-!0)}exports.boolOrEmptySchema=boolOrEmptySchema;function falseSchemaError(it,overrideAllErrors){const{gen,data}=it,cxt={
-gen,keyword:"false schema",data,schema:!1,schemaCode:!1,schemaValue:!1,params:{},it};(0,errors_1.reportError)(cxt,boolError,
-void 0,overrideAllErrors)}})),require_rules=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.getRules=exports.isJSONType=void 0;const jsonTypes=new Set(["string","number","integer","boolean","null","object",
-"array"]);function isJSONType(x){return typeof x=="string"&&jsonTypes.has(x)}exports.isJSONType=isJSONType;function getRules(){
-const groups={number:{type:"number",rules:[]},string:{type:"string",rules:[]},array:{type:"array",rules:[]},object:{type:"\
-object",rules:[]}};return{types:{...groups,integer:!0,boolean:!0,null:!0},rules:[{rules:[]},groups.number,groups.string,
-groups.array,groups.object],post:{rules:[]},all:{},keywords:{}}}exports.getRules=getRules})),require_applicability=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.shouldUseRule=exports.shouldUseGroup=exports.schemaHasRulesForType=
-void 0;function schemaHasRulesForType({schema,self},type){const group=self.RULES.types[type];return group&&group!==!0&&shouldUseGroup(
-schema,group)}exports.schemaHasRulesForType=schemaHasRulesForType;function shouldUseGroup(schema,group){return group.rules.
-some(rule=>shouldUseRule(schema,rule))}exports.shouldUseGroup=shouldUseGroup;function shouldUseRule(schema,rule){var _a;
-return schema[rule.keyword]!==void 0||((_a=rule.definition.implements)===null||_a===void 0?void 0:_a.some(kwd=>schema[kwd]!==
-void 0))}exports.shouldUseRule=shouldUseRule})),require_dataType=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0}),exports.reportTypeError=exports.checkDataTypes=exports.checkDataType=exports.coerceAndCheckDataType=
-exports.getJSONTypes=exports.getSchemaTypes=exports.DataType=void 0;const rules_1=require_rules(),applicability_1=require_applicability(),
-errors_1=require_errors(),codegen_1=require_codegen(),util_1=require_util();var DataType;(function(DataType2){DataType2[DataType2.
-Correct=0]="Correct",DataType2[DataType2.Wrong=1]="Wrong"})(DataType||(exports.DataType=DataType={}));function getSchemaTypes(schema){
-const types=getJSONTypes(schema.type);if(types.includes("null")){if(schema.nullable===!1)throw new Error("type: null con\
-tradicts nullable: false")}else{if(!types.length&&schema.nullable!==void 0)throw new Error('"nullable" cannot be used wi\
-thout "type"');schema.nullable===!0&&types.push("null")}return types}exports.getSchemaTypes=getSchemaTypes;function getJSONTypes(ts){
-const types=Array.isArray(ts)?ts:ts?[ts]:[];if(types.every(rules_1.isJSONType))return types;throw new Error("type must b\
-e JSONType or JSONType[]: "+types.join(","))}exports.getJSONTypes=getJSONTypes;function coerceAndCheckDataType(it,types){
-const{gen,data,opts}=it,coerceTo=coerceToTypes(types,opts.coerceTypes),checkTypes=types.length>0&&!(coerceTo.length===0&&
-types.length===1&&(0,applicability_1.schemaHasRulesForType)(it,types[0]));if(checkTypes){const wrongType=checkDataTypes(
-types,data,opts.strictNumbers,DataType.Wrong);gen.if(wrongType,()=>{coerceTo.length?coerceData(it,types,coerceTo):reportTypeError(
-it)})}return checkTypes}exports.coerceAndCheckDataType=coerceAndCheckDataType;const COERCIBLE=new Set(["string","number",
-"integer","boolean","null"]);function coerceToTypes(types,coerceTypes){return coerceTypes?types.filter(t=>COERCIBLE.has(
-t)||coerceTypes==="array"&&t==="array"):[]}function coerceData(it,types,coerceTo){const{gen,data,opts}=it,dataType=gen.let(
-"dataType",(0,codegen_1._)`typeof ${data}`),coerced=gen.let("coerced",(0,codegen_1._)`undefined`);opts.coerceTypes==="ar\
-ray"&&gen.if((0,codegen_1._)`${dataType} == 'object' && Array.isArray(${data}) && ${data}.length == 1`,()=>gen.assign(data,
-(0,codegen_1._)`${data}[0]`).assign(dataType,(0,codegen_1._)`typeof ${data}`).if(checkDataTypes(types,data,opts.strictNumbers),
-()=>gen.assign(coerced,data))),gen.if((0,codegen_1._)`${coerced} !== undefined`);for(const t of coerceTo)(COERCIBLE.has(
-t)||t==="array"&&opts.coerceTypes==="array")&&coerceSpecificType(t);gen.else(),reportTypeError(it),gen.endIf(),gen.if((0,codegen_1.
-_)`${coerced} !== undefined`,()=>{gen.assign(data,coerced),assignParentData(it,coerced)});function coerceSpecificType(t){
-switch(t){case"string":gen.elseIf((0,codegen_1._)`${dataType} == "number" || ${dataType} == "boolean"`).assign(coerced,(0,codegen_1.
-_)`"" + ${data}`).elseIf((0,codegen_1._)`${data} === null`).assign(coerced,(0,codegen_1._)`""`);return;case"number":gen.
-elseIf((0,codegen_1._)`${dataType} == "boolean" || ${data} === null
-              || (${dataType} == "string" && ${data} && ${data} == +${data})`).assign(coerced,(0,codegen_1._)`+${data}`);
-return;case"integer":gen.elseIf((0,codegen_1._)`${dataType} === "boolean" || ${data} === null
-              || (${dataType} === "string" && ${data} && ${data} == +${data} && !(${data} % 1))`).assign(coerced,(0,codegen_1.
-_)`+${data}`);return;case"boolean":gen.elseIf((0,codegen_1._)`${data} === "false" || ${data} === 0 || ${data} === null`).
-assign(coerced,!1).elseIf((0,codegen_1._)`${data} === "true" || ${data} === 1`).assign(coerced,!0);return;case"null":gen.
-elseIf((0,codegen_1._)`${data} === "" || ${data} === 0 || ${data} === false`),gen.assign(coerced,null);return;case"array":
-gen.elseIf((0,codegen_1._)`${dataType} === "string" || ${dataType} === "number"
-              || ${dataType} === "boolean" || ${data} === null`).assign(coerced,(0,codegen_1._)`[${data}]`)}}}function assignParentData({
-gen,parentData,parentDataProperty},expr){gen.if((0,codegen_1._)`${parentData} !== undefined`,()=>gen.assign((0,codegen_1.
-_)`${parentData}[${parentDataProperty}]`,expr))}function checkDataType(dataType,data,strictNums,correct=DataType.Correct){
-const EQ=correct===DataType.Correct?codegen_1.operators.EQ:codegen_1.operators.NEQ;let cond;switch(dataType){case"null":
-return(0,codegen_1._)`${data} ${EQ} null`;case"array":cond=(0,codegen_1._)`Array.isArray(${data})`;break;case"object":cond=
-(0,codegen_1._)`${data} && typeof ${data} == "object" && !Array.isArray(${data})`;break;case"integer":cond=numCond((0,codegen_1.
-_)`!(${data} % 1) && !isNaN(${data})`);break;case"number":cond=numCond();break;default:return(0,codegen_1._)`typeof ${data} ${EQ} ${dataType}`}
-return correct===DataType.Correct?cond:(0,codegen_1.not)(cond);function numCond(_cond=codegen_1.nil){return(0,codegen_1.
-and)((0,codegen_1._)`typeof ${data} == "number"`,_cond,strictNums?(0,codegen_1._)`isFinite(${data})`:codegen_1.nil)}}exports.
-checkDataType=checkDataType;function checkDataTypes(dataTypes,data,strictNums,correct){if(dataTypes.length===1)return checkDataType(
-dataTypes[0],data,strictNums,correct);let cond;const types=(0,util_1.toHash)(dataTypes);if(types.array&&types.object){const notObj=(0,codegen_1.
-_)`typeof ${data} != "object"`;cond=types.null?notObj:(0,codegen_1._)`!${data} || ${notObj}`,delete types.null,delete types.
-array,delete types.object}else cond=codegen_1.nil;types.number&&delete types.integer;for(const t in types)cond=(0,codegen_1.
-and)(cond,checkDataType(t,data,strictNums,correct));return cond}exports.checkDataTypes=checkDataTypes;const typeError={message:({
-schema})=>`must be ${schema}`,params:({schema,schemaValue})=>typeof schema=="string"?(0,codegen_1._)`{type: ${schema}}`:
-(0,codegen_1._)`{type: ${schemaValue}}`};function reportTypeError(it){const cxt=getTypeErrorContext(it);(0,errors_1.reportError)(
-cxt,typeError)}exports.reportTypeError=reportTypeError;function getTypeErrorContext(it){const{gen,data,schema}=it,schemaCode=(0,util_1.
-schemaRefOrVal)(it,schema,"type");return{gen,keyword:"type",data,schema:schema.type,schemaCode,schemaValue:schemaCode,parentSchema:schema,
-params:{},it}}})),require_defaults=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.
-assignDefaults=void 0;const codegen_1=require_codegen(),util_1=require_util();function assignDefaults(it,ty){const{properties,
-items}=it.schema;if(ty==="object"&&properties)for(const key in properties)assignDefault(it,key,properties[key].default);else
-ty==="array"&&Array.isArray(items)&&items.forEach((sch,i)=>assignDefault(it,i,sch.default))}exports.assignDefaults=assignDefaults;
-function assignDefault(it,prop,defaultValue){const{gen,compositeRule,data,opts}=it;if(defaultValue===void 0)return;const childData=(0,codegen_1.
-_)`${data}${(0,codegen_1.getProperty)(prop)}`;if(compositeRule){(0,util_1.checkStrictMode)(it,`default is ignored for: ${childData}`);
-return}let condition=(0,codegen_1._)`${childData} === undefined`;opts.useDefaults==="empty"&&(condition=(0,codegen_1._)`${condition} || ${childData} === null || ${childData} === ""`),
-gen.if(condition,(0,codegen_1._)`${childData} = ${(0,codegen_1.stringify)(defaultValue)}`)}})),require_code=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateUnion=exports.validateArray=exports.usePattern=
-exports.callValidateCode=exports.schemaProperties=exports.allSchemaProperties=exports.noPropertyInData=exports.propertyInData=
-exports.isOwnProperty=exports.hasPropFunc=exports.reportMissingProp=exports.checkMissingProp=exports.checkReportMissingProp=
-void 0;const codegen_1=require_codegen(),util_1=require_util(),names_1=require_names(),util_2=require_util();function checkReportMissingProp(cxt,prop){
-const{gen,data,it}=cxt;gen.if(noPropertyInData(gen,data,prop,it.opts.ownProperties),()=>{cxt.setParams({missingProperty:(0,codegen_1.
-_)`${prop}`},!0),cxt.error()})}exports.checkReportMissingProp=checkReportMissingProp;function checkMissingProp({gen,data,
-it:{opts}},properties,missing){return(0,codegen_1.or)(...properties.map(prop=>(0,codegen_1.and)(noPropertyInData(gen,data,
-prop,opts.ownProperties),(0,codegen_1._)`${missing} = ${prop}`)))}exports.checkMissingProp=checkMissingProp;function reportMissingProp(cxt,missing){
-cxt.setParams({missingProperty:missing},!0),cxt.error()}exports.reportMissingProp=reportMissingProp;function hasPropFunc(gen){
-return gen.scopeValue("func",{ref:Object.prototype.hasOwnProperty,code:(0,codegen_1._)`Object.prototype.hasOwnProperty`})}
-exports.hasPropFunc=hasPropFunc;function isOwnProperty(gen,data,property){return(0,codegen_1._)`${hasPropFunc(gen)}.call(${data}, ${property})`}
-exports.isOwnProperty=isOwnProperty;function propertyInData(gen,data,property,ownProperties){const cond=(0,codegen_1._)`${data}${(0,codegen_1.
-getProperty)(property)} !== undefined`;return ownProperties?(0,codegen_1._)`${cond} && ${isOwnProperty(gen,data,property)}`:
-cond}exports.propertyInData=propertyInData;function noPropertyInData(gen,data,property,ownProperties){const cond=(0,codegen_1.
-_)`${data}${(0,codegen_1.getProperty)(property)} === undefined`;return ownProperties?(0,codegen_1.or)(cond,(0,codegen_1.
-not)(isOwnProperty(gen,data,property))):cond}exports.noPropertyInData=noPropertyInData;function allSchemaProperties(schemaMap){
-return schemaMap?Object.keys(schemaMap).filter(p=>p!=="__proto__"):[]}exports.allSchemaProperties=allSchemaProperties;function schemaProperties(it,schemaMap){
-return allSchemaProperties(schemaMap).filter(p=>!(0,util_1.alwaysValidSchema)(it,schemaMap[p]))}exports.schemaProperties=
-schemaProperties;function callValidateCode({schemaCode,data,it:{gen,topSchemaRef,schemaPath,errorPath},it},func,context,passSchema){
-const dataAndSchema=passSchema?(0,codegen_1._)`${schemaCode}, ${data}, ${topSchemaRef}${schemaPath}`:data,valCxt=[[names_1.
-default.instancePath,(0,codegen_1.strConcat)(names_1.default.instancePath,errorPath)],[names_1.default.parentData,it.parentData],
-[names_1.default.parentDataProperty,it.parentDataProperty],[names_1.default.rootData,names_1.default.rootData]];it.opts.
-dynamicRef&&valCxt.push([names_1.default.dynamicAnchors,names_1.default.dynamicAnchors]);const args=(0,codegen_1._)`${dataAndSchema}, ${gen.
-object(...valCxt)}`;return context!==codegen_1.nil?(0,codegen_1._)`${func}.call(${context}, ${args})`:(0,codegen_1._)`${func}(${args})`}
-exports.callValidateCode=callValidateCode;const newRegExp=(0,codegen_1._)`new RegExp`;function usePattern({gen,it:{opts}},pattern){
-const u=opts.unicodeRegExp?"u":"",{regExp}=opts.code,rx=regExp(pattern,u);return gen.scopeValue("pattern",{key:rx.toString(),
-ref:rx,code:(0,codegen_1._)`${regExp.code==="new RegExp"?newRegExp:(0,util_2.useFunc)(gen,regExp)}(${pattern}, ${u})`})}
-exports.usePattern=usePattern;function validateArray(cxt){const{gen,data,keyword,it}=cxt,valid=gen.name("valid");if(it.allErrors){
-const validArr=gen.let("valid",!0);return validateItems(()=>gen.assign(validArr,!1)),validArr}return gen.var(valid,!0),validateItems(
-()=>gen.break()),valid;function validateItems(notValid){const len=gen.const("len",(0,codegen_1._)`${data}.length`);gen.forRange(
-"i",0,len,i=>{cxt.subschema({keyword,dataProp:i,dataPropType:util_1.Type.Num},valid),gen.if((0,codegen_1.not)(valid),notValid)})}}
-exports.validateArray=validateArray;function validateUnion(cxt){const{gen,schema,keyword,it}=cxt;if(!Array.isArray(schema))
-throw new Error("ajv implementation error");if(schema.some(sch=>(0,util_1.alwaysValidSchema)(it,sch))&&!it.opts.unevaluated)
-return;const valid=gen.let("valid",!1),schValid=gen.name("_valid");gen.block(()=>schema.forEach((_sch,i)=>{const schCxt=cxt.
-subschema({keyword,schemaProp:i,compositeRule:!0},schValid);gen.assign(valid,(0,codegen_1._)`${valid} || ${schValid}`),cxt.
-mergeValidEvaluated(schCxt,schValid)||gen.if((0,codegen_1.not)(valid))})),cxt.result(valid,()=>cxt.reset(),()=>cxt.error(
-!0))}exports.validateUnion=validateUnion})),require_keyword=__commonJSMin((exports=>{Object.defineProperty(exports,"__es\
-Module",{value:!0}),exports.validateKeywordUsage=exports.validSchemaType=exports.funcKeywordCode=exports.macroKeywordCode=
-void 0;const codegen_1=require_codegen(),names_1=require_names(),code_1=require_code(),errors_1=require_errors();function macroKeywordCode(cxt,def){
-const{gen,keyword,schema,parentSchema,it}=cxt,macroSchema=def.macro.call(it.self,schema,parentSchema,it),schemaRef=useKeyword(
-gen,keyword,macroSchema);it.opts.validateSchema!==!1&&it.self.validateSchema(macroSchema,!0);const valid=gen.name("valid");
-cxt.subschema({schema:macroSchema,schemaPath:codegen_1.nil,errSchemaPath:`${it.errSchemaPath}/${keyword}`,topSchemaRef:schemaRef,
-compositeRule:!0},valid),cxt.pass(valid,()=>cxt.error(!0))}exports.macroKeywordCode=macroKeywordCode;function funcKeywordCode(cxt,def){
-var _a;const{gen,keyword,schema,parentSchema,$data,it}=cxt;checkAsyncKeyword(it,def);const validateRef=useKeyword(gen,keyword,
-!$data&&def.compile?def.compile.call(it.self,schema,parentSchema,it):def.validate),valid=gen.let("valid");cxt.block$data(
-valid,validateKeyword),cxt.ok((_a=def.valid)!==null&&_a!==void 0?_a:valid);function validateKeyword(){if(def.errors===!1)
-assignValid(),def.modifying&&modifyData(cxt),reportErrs(()=>cxt.error());else{const ruleErrs=def.async?validateAsync():validateSync();
-def.modifying&&modifyData(cxt),reportErrs(()=>addErrs(cxt,ruleErrs))}}function validateAsync(){const ruleErrs=gen.let("r\
-uleErrs",null);return gen.try(()=>assignValid((0,codegen_1._)`await `),e=>gen.assign(valid,!1).if((0,codegen_1._)`${e} instanceof ${it.
-ValidationError}`,()=>gen.assign(ruleErrs,(0,codegen_1._)`${e}.errors`),()=>gen.throw(e))),ruleErrs}function validateSync(){
-const validateErrs=(0,codegen_1._)`${validateRef}.errors`;return gen.assign(validateErrs,null),assignValid(codegen_1.nil),
-validateErrs}function assignValid(_await=def.async?(0,codegen_1._)`await `:codegen_1.nil){const passCxt=it.opts.passContext?
-names_1.default.this:names_1.default.self,passSchema=!("compile"in def&&!$data||def.schema===!1);gen.assign(valid,(0,codegen_1.
-_)`${_await}${(0,code_1.callValidateCode)(cxt,validateRef,passCxt,passSchema)}`,def.modifying)}function reportErrs(errors){
-var _a$1;gen.if((0,codegen_1.not)((_a$1=def.valid)!==null&&_a$1!==void 0?_a$1:valid),errors)}}exports.funcKeywordCode=funcKeywordCode;
-function modifyData(cxt){const{gen,data,it}=cxt;gen.if(it.parentData,()=>gen.assign(data,(0,codegen_1._)`${it.parentData}[${it.
-parentDataProperty}]`))}function addErrs(cxt,errs){const{gen}=cxt;gen.if((0,codegen_1._)`Array.isArray(${errs})`,()=>{gen.
-assign(names_1.default.vErrors,(0,codegen_1._)`${names_1.default.vErrors} === null ? ${errs} : ${names_1.default.vErrors}.concat(${errs})`).
-assign(names_1.default.errors,(0,codegen_1._)`${names_1.default.vErrors}.length`),(0,errors_1.extendErrors)(cxt)},()=>cxt.
-error())}function checkAsyncKeyword({schemaEnv},def){if(def.async&&!schemaEnv.$async)throw new Error("async keyword in s\
-ync schema")}function useKeyword(gen,keyword,result){if(result===void 0)throw new Error(`keyword "${keyword}" failed to \
-compile`);return gen.scopeValue("keyword",typeof result=="function"?{ref:result}:{ref:result,code:(0,codegen_1.stringify)(
-result)})}function validSchemaType(schema,schemaType,allowUndefined=!1){return!schemaType.length||schemaType.some(st=>st===
-"array"?Array.isArray(schema):st==="object"?schema&&typeof schema=="object"&&!Array.isArray(schema):typeof schema==st||allowUndefined&&
-typeof schema>"u")}exports.validSchemaType=validSchemaType;function validateKeywordUsage({schema,opts,self,errSchemaPath},def,keyword){
-if(Array.isArray(def.keyword)?!def.keyword.includes(keyword):def.keyword!==keyword)throw new Error("ajv implementation e\
-rror");const deps=def.dependencies;if(deps?.some(kwd=>!Object.prototype.hasOwnProperty.call(schema,kwd)))throw new Error(
-`parent schema must have dependencies of ${keyword}: ${deps.join(",")}`);if(def.validateSchema&&!def.validateSchema(schema[keyword])){
-const msg=`keyword "${keyword}" value is invalid at path "${errSchemaPath}": `+self.errorsText(def.validateSchema.errors);
-if(opts.validateSchema==="log")self.logger.error(msg);else throw new Error(msg)}}exports.validateKeywordUsage=validateKeywordUsage})),
-require_subschema=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.extendSubschemaMode=
-exports.extendSubschemaData=exports.getSubschema=void 0;const codegen_1=require_codegen(),util_1=require_util();function getSubschema(it,{
-keyword,schemaProp,schema,schemaPath,errSchemaPath,topSchemaRef}){if(keyword!==void 0&&schema!==void 0)throw new Error('\
-both "keyword" and "schema" passed, only one allowed');if(keyword!==void 0){const sch=it.schema[keyword];return schemaProp===
-void 0?{schema:sch,schemaPath:(0,codegen_1._)`${it.schemaPath}${(0,codegen_1.getProperty)(keyword)}`,errSchemaPath:`${it.
-errSchemaPath}/${keyword}`}:{schema:sch[schemaProp],schemaPath:(0,codegen_1._)`${it.schemaPath}${(0,codegen_1.getProperty)(
-keyword)}${(0,codegen_1.getProperty)(schemaProp)}`,errSchemaPath:`${it.errSchemaPath}/${keyword}/${(0,util_1.escapeFragment)(
-schemaProp)}`}}if(schema!==void 0){if(schemaPath===void 0||errSchemaPath===void 0||topSchemaRef===void 0)throw new Error(
-'"schemaPath", "errSchemaPath" and "topSchemaRef" are required with "schema"');return{schema,schemaPath,topSchemaRef,errSchemaPath}}
-throw new Error('either "keyword" or "schema" must be passed')}exports.getSubschema=getSubschema;function extendSubschemaData(subschema,it,{
-dataProp,dataPropType:dpType,data,dataTypes,propertyName}){if(data!==void 0&&dataProp!==void 0)throw new Error('both "da\
-ta" and "dataProp" passed, only one allowed');const{gen}=it;if(dataProp!==void 0){const{errorPath,dataPathArr,opts}=it;dataContextProps(
-gen.let("data",(0,codegen_1._)`${it.data}${(0,codegen_1.getProperty)(dataProp)}`,!0)),subschema.errorPath=(0,codegen_1.str)`${errorPath}${(0,util_1.
-getErrorPath)(dataProp,dpType,opts.jsPropertySyntax)}`,subschema.parentDataProperty=(0,codegen_1._)`${dataProp}`,subschema.
-dataPathArr=[...dataPathArr,subschema.parentDataProperty]}data!==void 0&&(dataContextProps(data instanceof codegen_1.Name?
-data:gen.let("data",data,!0)),propertyName!==void 0&&(subschema.propertyName=propertyName)),dataTypes&&(subschema.dataTypes=
-dataTypes);function dataContextProps(_nextData){subschema.data=_nextData,subschema.dataLevel=it.dataLevel+1,subschema.dataTypes=
-[],it.definedProperties=new Set,subschema.parentData=it.data,subschema.dataNames=[...it.dataNames,_nextData]}}exports.extendSubschemaData=
-extendSubschemaData;function extendSubschemaMode(subschema,{jtdDiscriminator,jtdMetadata,compositeRule,createErrors,allErrors}){
-compositeRule!==void 0&&(subschema.compositeRule=compositeRule),createErrors!==void 0&&(subschema.createErrors=createErrors),
-allErrors!==void 0&&(subschema.allErrors=allErrors),subschema.jtdDiscriminator=jtdDiscriminator,subschema.jtdMetadata=jtdMetadata}
-exports.extendSubschemaMode=extendSubschemaMode})),require_fast_deep_equal=__commonJSMin(((exports,module)=>{module.exports=
-function equal(a,b){if(a===b)return!0;if(a&&b&&typeof a=="object"&&typeof b=="object"){if(a.constructor!==b.constructor)
-return!1;var length,i,keys;if(Array.isArray(a)){if(length=a.length,length!=b.length)return!1;for(i=length;i--!==0;)if(!equal(
-a[i],b[i]))return!1;return!0}if(a.constructor===RegExp)return a.source===b.source&&a.flags===b.flags;if(a.valueOf!==Object.
-prototype.valueOf)return a.valueOf()===b.valueOf();if(a.toString!==Object.prototype.toString)return a.toString()===b.toString();
-if(keys=Object.keys(a),length=keys.length,length!==Object.keys(b).length)return!1;for(i=length;i--!==0;)if(!Object.prototype.
-hasOwnProperty.call(b,keys[i]))return!1;for(i=length;i--!==0;){var key=keys[i];if(!equal(a[key],b[key]))return!1}return!0}
-return a!==a&&b!==b}})),require_json_schema_traverse=__commonJSMin(((exports,module)=>{var traverse=module.exports=function(schema,opts,cb){
-typeof opts=="function"&&(cb=opts,opts={}),cb=opts.cb||cb;var pre=typeof cb=="function"?cb:cb.pre||function(){},post=cb.
-post||function(){};_traverse(opts,pre,post,schema,"",schema)};traverse.keywords={additionalItems:!0,items:!0,contains:!0,
-additionalProperties:!0,propertyNames:!0,not:!0,if:!0,then:!0,else:!0},traverse.arrayKeywords={items:!0,allOf:!0,anyOf:!0,
-oneOf:!0},traverse.propsKeywords={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,dependencies:!0},traverse.skipKeywords=
-{default:!0,enum:!0,const:!0,required:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,
-minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,maxProperties:!0,minProperties:!0};function _traverse(opts,pre,post,schema,jsonPtr,rootSchema,parentJsonPtr,parentKeyword,parentSchema,keyIndex){
-if(schema&&typeof schema=="object"&&!Array.isArray(schema)){pre(schema,jsonPtr,rootSchema,parentJsonPtr,parentKeyword,parentSchema,
-keyIndex);for(var key in schema){var sch=schema[key];if(Array.isArray(sch)){if(key in traverse.arrayKeywords)for(var i=0;i<
-sch.length;i++)_traverse(opts,pre,post,sch[i],jsonPtr+"/"+key+"/"+i,rootSchema,jsonPtr,key,schema,i)}else if(key in traverse.
-propsKeywords){if(sch&&typeof sch=="object")for(var prop in sch)_traverse(opts,pre,post,sch[prop],jsonPtr+"/"+key+"/"+escapeJsonPtr(
-prop),rootSchema,jsonPtr,key,schema,prop)}else(key in traverse.keywords||opts.allKeys&&!(key in traverse.skipKeywords))&&
-_traverse(opts,pre,post,sch,jsonPtr+"/"+key,rootSchema,jsonPtr,key,schema)}post(schema,jsonPtr,rootSchema,parentJsonPtr,
-parentKeyword,parentSchema,keyIndex)}}function escapeJsonPtr(str){return str.replace(/~/g,"~0").replace(/\//g,"~1")}})),
-require_resolve=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.getSchemaRefs=exports.
-resolveUrl=exports.normalizeId=exports._getFullPath=exports.getFullPath=exports.inlineRef=void 0;const util_1=require_util(),
-equal=require_fast_deep_equal(),traverse=require_json_schema_traverse(),SIMPLE_INLINED=new Set(["type","format","pattern",
-"maxLength","minLength","maxProperties","minProperties","maxItems","minItems","maximum","minimum","uniqueItems","multipl\
-eOf","required","enum","const"]);function inlineRef(schema,limit=!0){return typeof schema=="boolean"?!0:limit===!0?!hasRef(
-schema):limit?countKeys(schema)<=limit:!1}exports.inlineRef=inlineRef;const REF_KEYWORDS=new Set(["$ref","$recursiveRef",
-"$recursiveAnchor","$dynamicRef","$dynamicAnchor"]);function hasRef(schema){for(const key in schema){if(REF_KEYWORDS.has(
-key))return!0;const sch=schema[key];if(Array.isArray(sch)&&sch.some(hasRef)||typeof sch=="object"&&hasRef(sch))return!0}
-return!1}function countKeys(schema){let count=0;for(const key in schema){if(key==="$ref")return 1/0;if(count++,!SIMPLE_INLINED.
-has(key)&&(typeof schema[key]=="object"&&(0,util_1.eachItem)(schema[key],sch=>count+=countKeys(sch)),count===1/0))return 1/0}
-return count}function getFullPath(resolver,id="",normalize){return normalize!==!1&&(id=normalizeId(id)),_getFullPath(resolver,
-resolver.parse(id))}exports.getFullPath=getFullPath;function _getFullPath(resolver,p){return resolver.serialize(p).split(
-"#")[0]+"#"}exports._getFullPath=_getFullPath;const TRAILING_SLASH_HASH=/#\/?$/;function normalizeId(id){return id?id.replace(
-TRAILING_SLASH_HASH,""):""}exports.normalizeId=normalizeId;function resolveUrl(resolver,baseId,id){return id=normalizeId(
-id),resolver.resolve(baseId,id)}exports.resolveUrl=resolveUrl;const ANCHOR=/^[a-z_][-a-z0-9._]*$/i;function getSchemaRefs(schema,baseId){
-if(typeof schema=="boolean")return{};const{schemaId,uriResolver}=this.opts,schId=normalizeId(schema[schemaId]||baseId),baseIds={
-"":schId},pathPrefix=getFullPath(uriResolver,schId,!1),localRefs={},schemaRefs=new Set;return traverse(schema,{allKeys:!0},
-(sch,jsonPtr,_,parentJsonPtr)=>{if(parentJsonPtr===void 0)return;const fullPath=pathPrefix+jsonPtr;let innerBaseId=baseIds[parentJsonPtr];
-typeof sch[schemaId]=="string"&&(innerBaseId=addRef.call(this,sch[schemaId])),addAnchor.call(this,sch.$anchor),addAnchor.
-call(this,sch.$dynamicAnchor),baseIds[jsonPtr]=innerBaseId;function addRef(ref){const _resolve=this.opts.uriResolver.resolve;
-if(ref=normalizeId(innerBaseId?_resolve(innerBaseId,ref):ref),schemaRefs.has(ref))throw ambiguos(ref);schemaRefs.add(ref);
-let schOrRef=this.refs[ref];return typeof schOrRef=="string"&&(schOrRef=this.refs[schOrRef]),typeof schOrRef=="object"?checkAmbiguosRef(
-sch,schOrRef.schema,ref):ref!==normalizeId(fullPath)&&(ref[0]==="#"?(checkAmbiguosRef(sch,localRefs[ref],ref),localRefs[ref]=
-sch):this.refs[ref]=fullPath),ref}function addAnchor(anchor){if(typeof anchor=="string"){if(!ANCHOR.test(anchor))throw new Error(
-`invalid anchor "${anchor}"`);addRef.call(this,`#${anchor}`)}}}),localRefs;function checkAmbiguosRef(sch1,sch2,ref){if(sch2!==
-void 0&&!equal(sch1,sch2))throw ambiguos(ref)}function ambiguos(ref){return new Error(`reference "${ref}" resolves to mo\
-re than one schema`)}}exports.getSchemaRefs=getSchemaRefs})),require_validate=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.getData=exports.KeywordCxt=exports.validateFunctionCode=void 0;const boolSchema_1=require_boolSchema(),
-dataType_1=require_dataType(),applicability_1=require_applicability(),dataType_2=require_dataType(),defaults_1=require_defaults(),
-keyword_1=require_keyword(),subschema_1=require_subschema(),codegen_1=require_codegen(),names_1=require_names(),resolve_1=require_resolve(),
-util_1=require_util(),errors_1=require_errors();function validateFunctionCode(it){if(isSchemaObj(it)&&(checkKeywords(it),
-schemaCxtHasRules(it))){topSchemaObjCode(it);return}validateFunction(it,()=>(0,boolSchema_1.topBoolOrEmptySchema)(it))}exports.
-validateFunctionCode=validateFunctionCode;function validateFunction({gen,validateName,schema,schemaEnv,opts},body){opts.
-code.es5?gen.func(validateName,(0,codegen_1._)`${names_1.default.data}, ${names_1.default.valCxt}`,schemaEnv.$async,()=>{
-gen.code((0,codegen_1._)`"use strict"; ${funcSourceUrl(schema,opts)}`),destructureValCxtES5(gen,opts),gen.code(body)}):gen.
-func(validateName,(0,codegen_1._)`${names_1.default.data}, ${destructureValCxt(opts)}`,schemaEnv.$async,()=>gen.code(funcSourceUrl(
-schema,opts)).code(body))}function destructureValCxt(opts){return(0,codegen_1._)`{${names_1.default.instancePath}="", ${names_1.
-default.parentData}, ${names_1.default.parentDataProperty}, ${names_1.default.rootData}=${names_1.default.data}${opts.dynamicRef?
-(0,codegen_1._)`, ${names_1.default.dynamicAnchors}={}`:codegen_1.nil}}={}`}function destructureValCxtES5(gen,opts){gen.
-if(names_1.default.valCxt,()=>{gen.var(names_1.default.instancePath,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.
-default.instancePath}`),gen.var(names_1.default.parentData,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.parentData}`),
-gen.var(names_1.default.parentDataProperty,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.parentDataProperty}`),
-gen.var(names_1.default.rootData,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.rootData}`),opts.dynamicRef&&
-gen.var(names_1.default.dynamicAnchors,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.dynamicAnchors}`)},()=>{
-gen.var(names_1.default.instancePath,(0,codegen_1._)`""`),gen.var(names_1.default.parentData,(0,codegen_1._)`undefined`),
-gen.var(names_1.default.parentDataProperty,(0,codegen_1._)`undefined`),gen.var(names_1.default.rootData,names_1.default.
-data),opts.dynamicRef&&gen.var(names_1.default.dynamicAnchors,(0,codegen_1._)`{}`)})}function topSchemaObjCode(it){const{
-schema,opts,gen}=it;validateFunction(it,()=>{opts.$comment&&schema.$comment&&commentKeyword(it),checkNoDefault(it),gen.let(
-names_1.default.vErrors,null),gen.let(names_1.default.errors,0),opts.unevaluated&&resetEvaluated(it),typeAndKeywords(it),
-returnResults(it)})}function resetEvaluated(it){const{gen,validateName}=it;it.evaluated=gen.const("evaluated",(0,codegen_1.
-_)`${validateName}.evaluated`),gen.if((0,codegen_1._)`${it.evaluated}.dynamicProps`,()=>gen.assign((0,codegen_1._)`${it.
-evaluated}.props`,(0,codegen_1._)`undefined`)),gen.if((0,codegen_1._)`${it.evaluated}.dynamicItems`,()=>gen.assign((0,codegen_1.
-_)`${it.evaluated}.items`,(0,codegen_1._)`undefined`))}function funcSourceUrl(schema,opts){const schId=typeof schema=="o\
-bject"&&schema[opts.schemaId];return schId&&(opts.code.source||opts.code.process)?(0,codegen_1._)`/*# sourceURL=${schId} */`:
-codegen_1.nil}function subschemaCode(it,valid){if(isSchemaObj(it)&&(checkKeywords(it),schemaCxtHasRules(it))){subSchemaObjCode(
-it,valid);return}(0,boolSchema_1.boolOrEmptySchema)(it,valid)}function schemaCxtHasRules({schema,self}){if(typeof schema==
-"boolean")return!schema;for(const key in schema)if(self.RULES.all[key])return!0;return!1}function isSchemaObj(it){return typeof it.
-schema!="boolean"}function subSchemaObjCode(it,valid){const{schema,gen,opts}=it;opts.$comment&&schema.$comment&&commentKeyword(
-it),updateContext(it),checkAsyncSchema(it);const errsCount=gen.const("_errs",names_1.default.errors);typeAndKeywords(it,
-errsCount),gen.var(valid,(0,codegen_1._)`${errsCount} === ${names_1.default.errors}`)}function checkKeywords(it){(0,util_1.
-checkUnknownRules)(it),checkRefsAndKeywords(it)}function typeAndKeywords(it,errsCount){if(it.opts.jtd)return schemaKeywords(
-it,[],!1,errsCount);const types=(0,dataType_1.getSchemaTypes)(it.schema);schemaKeywords(it,types,!(0,dataType_1.coerceAndCheckDataType)(
-it,types),errsCount)}function checkRefsAndKeywords(it){const{schema,errSchemaPath,opts,self}=it;schema.$ref&&opts.ignoreKeywordsWithRef&&
-(0,util_1.schemaHasRulesButRef)(schema,self.RULES)&&self.logger.warn(`$ref: keywords ignored in schema at path "${errSchemaPath}\
-"`)}function checkNoDefault(it){const{schema,opts}=it;schema.default!==void 0&&opts.useDefaults&&opts.strictSchema&&(0,util_1.
-checkStrictMode)(it,"default is ignored in the schema root")}function updateContext(it){const schId=it.schema[it.opts.schemaId];
-schId&&(it.baseId=(0,resolve_1.resolveUrl)(it.opts.uriResolver,it.baseId,schId))}function checkAsyncSchema(it){if(it.schema.
-$async&&!it.schemaEnv.$async)throw new Error("async schema in sync schema")}function commentKeyword({gen,schemaEnv,schema,
-errSchemaPath,opts}){const msg=schema.$comment;if(opts.$comment===!0)gen.code((0,codegen_1._)`${names_1.default.self}.logger.log(${msg})`);else if(typeof opts.
-$comment=="function"){const schemaPath=(0,codegen_1.str)`${errSchemaPath}/$comment`,rootName=gen.scopeValue("root",{ref:schemaEnv.
-root});gen.code((0,codegen_1._)`${names_1.default.self}.opts.$comment(${msg}, ${schemaPath}, ${rootName}.schema)`)}}function returnResults(it){
-const{gen,schemaEnv,validateName,ValidationError,opts}=it;schemaEnv.$async?gen.if((0,codegen_1._)`${names_1.default.errors} === 0`,
-()=>gen.return(names_1.default.data),()=>gen.throw((0,codegen_1._)`new ${ValidationError}(${names_1.default.vErrors})`)):
-(gen.assign((0,codegen_1._)`${validateName}.errors`,names_1.default.vErrors),opts.unevaluated&&assignEvaluated(it),gen.return(
-(0,codegen_1._)`${names_1.default.errors} === 0`))}function assignEvaluated({gen,evaluated,props,items}){props instanceof
-codegen_1.Name&&gen.assign((0,codegen_1._)`${evaluated}.props`,props),items instanceof codegen_1.Name&&gen.assign((0,codegen_1.
-_)`${evaluated}.items`,items)}function schemaKeywords(it,types,typeErrors,errsCount){const{gen,schema,data,allErrors,opts,
-self}=it,{RULES}=self;if(schema.$ref&&(opts.ignoreKeywordsWithRef||!(0,util_1.schemaHasRulesButRef)(schema,RULES))){gen.
-block(()=>keywordCode(it,"$ref",RULES.all.$ref.definition));return}opts.jtd||checkStrictTypes(it,types),gen.block(()=>{for(const group of RULES.
-rules)groupKeywords(group);groupKeywords(RULES.post)});function groupKeywords(group){(0,applicability_1.shouldUseGroup)(
-schema,group)&&(group.type?(gen.if((0,dataType_2.checkDataType)(group.type,data,opts.strictNumbers)),iterateKeywords(it,
-group),types.length===1&&types[0]===group.type&&typeErrors&&(gen.else(),(0,dataType_2.reportTypeError)(it)),gen.endIf()):
-iterateKeywords(it,group),allErrors||gen.if((0,codegen_1._)`${names_1.default.errors} === ${errsCount||0}`))}}function iterateKeywords(it,group){
-const{gen,schema,opts:{useDefaults}}=it;useDefaults&&(0,defaults_1.assignDefaults)(it,group.type),gen.block(()=>{for(const rule of group.
-rules)(0,applicability_1.shouldUseRule)(schema,rule)&&keywordCode(it,rule.keyword,rule.definition,group.type)})}function checkStrictTypes(it,types){
-it.schemaEnv.meta||!it.opts.strictTypes||(checkContextTypes(it,types),it.opts.allowUnionTypes||checkMultipleTypes(it,types),
-checkKeywordTypes(it,it.dataTypes))}function checkContextTypes(it,types){if(types.length){if(!it.dataTypes.length){it.dataTypes=
-types;return}types.forEach(t=>{includesType(it.dataTypes,t)||strictTypesError(it,`type "${t}" not allowed by context "${it.
-dataTypes.join(",")}"`)}),narrowSchemaTypes(it,types)}}function checkMultipleTypes(it,ts){ts.length>1&&!(ts.length===2&&
-ts.includes("null"))&&strictTypesError(it,"use allowUnionTypes to allow union type keyword")}function checkKeywordTypes(it,ts){
-const rules=it.self.RULES.all;for(const keyword in rules){const rule=rules[keyword];if(typeof rule=="object"&&(0,applicability_1.
-shouldUseRule)(it.schema,rule)){const{type}=rule.definition;type.length&&!type.some(t=>hasApplicableType(ts,t))&&strictTypesError(
-it,`missing type "${type.join(",")}" for keyword "${keyword}"`)}}}function hasApplicableType(schTs,kwdT){return schTs.includes(
-kwdT)||kwdT==="number"&&schTs.includes("integer")}function includesType(ts,t){return ts.includes(t)||t==="integer"&&ts.includes(
-"number")}function narrowSchemaTypes(it,withTypes){const ts=[];for(const t of it.dataTypes)includesType(withTypes,t)?ts.
-push(t):withTypes.includes("integer")&&t==="number"&&ts.push("integer");it.dataTypes=ts}function strictTypesError(it,msg){
-const schemaPath=it.schemaEnv.baseId+it.errSchemaPath;msg+=` at "${schemaPath}" (strictTypes)`,(0,util_1.checkStrictMode)(
-it,msg,it.opts.strictTypes)}var KeywordCxt=class{constructor(it,def,keyword){if((0,keyword_1.validateKeywordUsage)(it,def,
-keyword),this.gen=it.gen,this.allErrors=it.allErrors,this.keyword=keyword,this.data=it.data,this.schema=it.schema[keyword],
-this.$data=def.$data&&it.opts.$data&&this.schema&&this.schema.$data,this.schemaValue=(0,util_1.schemaRefOrVal)(it,this.schema,
-keyword,this.$data),this.schemaType=def.schemaType,this.parentSchema=it.schema,this.params={},this.it=it,this.def=def,this.
-$data)this.schemaCode=it.gen.const("vSchema",getData(this.$data,it));else if(this.schemaCode=this.schemaValue,!(0,keyword_1.
-validSchemaType)(this.schema,def.schemaType,def.allowUndefined))throw new Error(`${keyword} value must be ${JSON.stringify(
-def.schemaType)}`);("code"in def?def.trackErrors:def.errors!==!1)&&(this.errsCount=it.gen.const("_errs",names_1.default.
-errors))}result(condition,successAction,failAction){this.failResult((0,codegen_1.not)(condition),successAction,failAction)}failResult(condition,successAction,failAction){
-this.gen.if(condition),failAction?failAction():this.error(),successAction?(this.gen.else(),successAction(),this.allErrors&&
-this.gen.endIf()):this.allErrors?this.gen.endIf():this.gen.else()}pass(condition,failAction){this.failResult((0,codegen_1.
-not)(condition),void 0,failAction)}fail(condition){if(condition===void 0){this.error(),this.allErrors||this.gen.if(!1);return}
-this.gen.if(condition),this.error(),this.allErrors?this.gen.endIf():this.gen.else()}fail$data(condition){if(!this.$data)
-return this.fail(condition);const{schemaCode}=this;this.fail((0,codegen_1._)`${schemaCode} !== undefined && (${(0,codegen_1.
-or)(this.invalid$data(),condition)})`)}error(append,errorParams,errorPaths){if(errorParams){this.setParams(errorParams),
-this._error(append,errorPaths),this.setParams({});return}this._error(append,errorPaths)}_error(append,errorPaths){(append?
-errors_1.reportExtraError:errors_1.reportError)(this,this.def.error,errorPaths)}$dataError(){(0,errors_1.reportError)(this,
-this.def.$dataError||errors_1.keyword$DataError)}reset(){if(this.errsCount===void 0)throw new Error('add "trackErrors" t\
-o keyword definition');(0,errors_1.resetErrorsCount)(this.gen,this.errsCount)}ok(cond){this.allErrors||this.gen.if(cond)}setParams(obj,assign){
-assign?Object.assign(this.params,obj):this.params=obj}block$data(valid,codeBlock,$dataValid=codegen_1.nil){this.gen.block(
-()=>{this.check$data(valid,$dataValid),codeBlock()})}check$data(valid=codegen_1.nil,$dataValid=codegen_1.nil){if(!this.$data)
-return;const{gen,schemaCode,schemaType,def}=this;gen.if((0,codegen_1.or)((0,codegen_1._)`${schemaCode} === undefined`,$dataValid)),
-valid!==codegen_1.nil&&gen.assign(valid,!0),(schemaType.length||def.validateSchema)&&(gen.elseIf(this.invalid$data()),this.
-$dataError(),valid!==codegen_1.nil&&gen.assign(valid,!1)),gen.else()}invalid$data(){const{gen,schemaCode,schemaType,def,
-it}=this;return(0,codegen_1.or)(wrong$DataType(),invalid$DataSchema());function wrong$DataType(){if(schemaType.length){if(!(schemaCode instanceof
-codegen_1.Name))throw new Error("ajv implementation error");const st=Array.isArray(schemaType)?schemaType:[schemaType];return(0,codegen_1.
-_)`${(0,dataType_2.checkDataTypes)(st,schemaCode,it.opts.strictNumbers,dataType_2.DataType.Wrong)}`}return codegen_1.nil}
-function invalid$DataSchema(){if(def.validateSchema){const validateSchemaRef=gen.scopeValue("validate$data",{ref:def.validateSchema});
-return(0,codegen_1._)`!${validateSchemaRef}(${schemaCode})`}return codegen_1.nil}}subschema(appl,valid){const subschema=(0,subschema_1.
-getSubschema)(this.it,appl);(0,subschema_1.extendSubschemaData)(subschema,this.it,appl),(0,subschema_1.extendSubschemaMode)(
-subschema,appl);const nextContext={...this.it,...subschema,items:void 0,props:void 0};return subschemaCode(nextContext,valid),
-nextContext}mergeEvaluated(schemaCxt,toName){const{it,gen}=this;it.opts.unevaluated&&(it.props!==!0&&schemaCxt.props!==void 0&&
-(it.props=util_1.mergeEvaluated.props(gen,schemaCxt.props,it.props,toName)),it.items!==!0&&schemaCxt.items!==void 0&&(it.
-items=util_1.mergeEvaluated.items(gen,schemaCxt.items,it.items,toName)))}mergeValidEvaluated(schemaCxt,valid){const{it,gen}=this;
-if(it.opts.unevaluated&&(it.props!==!0||it.items!==!0))return gen.if(valid,()=>this.mergeEvaluated(schemaCxt,codegen_1.Name)),
-!0}};exports.KeywordCxt=KeywordCxt;function keywordCode(it,keyword,def,ruleType){const cxt=new KeywordCxt(it,def,keyword);
-"code"in def?def.code(cxt,ruleType):cxt.$data&&def.validate?(0,keyword_1.funcKeywordCode)(cxt,def):"macro"in def?(0,keyword_1.
-macroKeywordCode)(cxt,def):(def.compile||def.validate)&&(0,keyword_1.funcKeywordCode)(cxt,def)}const JSON_POINTER=/^\/(?:[^~]|~0|~1)*$/,
-RELATIVE_JSON_POINTER=/^([0-9]+)(#|\/(?:[^~]|~0|~1)*)?$/;function getData($data,{dataLevel,dataNames,dataPathArr}){let jsonPointer,
-data;if($data==="")return names_1.default.rootData;if($data[0]==="/"){if(!JSON_POINTER.test($data))throw new Error(`Inva\
-lid JSON-pointer: ${$data}`);jsonPointer=$data,data=names_1.default.rootData}else{const matches=RELATIVE_JSON_POINTER.exec(
-$data);if(!matches)throw new Error(`Invalid JSON-pointer: ${$data}`);const up=+matches[1];if(jsonPointer=matches[2],jsonPointer===
-"#"){if(up>=dataLevel)throw new Error(errorMsg("property/index",up));return dataPathArr[dataLevel-up]}if(up>dataLevel)throw new Error(
-errorMsg("data",up));if(data=dataNames[dataLevel-up],!jsonPointer)return data}let expr=data;const segments=jsonPointer.split(
-"/");for(const segment of segments)segment&&(data=(0,codegen_1._)`${data}${(0,codegen_1.getProperty)((0,util_1.unescapeJsonPointer)(
-segment))}`,expr=(0,codegen_1._)`${expr} && ${data}`);return expr;function errorMsg(pointerType,up){return`Cannot access\
- ${pointerType} ${up} levels up, current level is ${dataLevel}`}}exports.getData=getData})),require_validation_error=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});var ValidationError=class extends Error{constructor(errors){
-super("validation failed"),this.errors=errors,this.ajv=this.validation=!0}};exports.default=ValidationError})),require_ref_error=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const resolve_1=require_resolve();var MissingRefError=class extends Error{constructor(resolver,baseId,ref,msg){
-super(msg||`can't resolve reference ${ref} from id ${baseId}`),this.missingRef=(0,resolve_1.resolveUrl)(resolver,baseId,
-ref),this.missingSchema=(0,resolve_1.normalizeId)((0,resolve_1.getFullPath)(resolver,this.missingRef))}};exports.default=
-MissingRefError})),require_compile=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.
-resolveSchema=exports.getCompilingSchema=exports.resolveRef=exports.compileSchema=exports.SchemaEnv=void 0;const codegen_1=require_codegen(),
-validation_error_1=require_validation_error(),names_1=require_names(),resolve_1=require_resolve(),util_1=require_util(),
-validate_1=require_validate();var SchemaEnv=class{constructor(env){var _a;this.refs={},this.dynamicAnchors={};let schema;
-typeof env.schema=="object"&&(schema=env.schema),this.schema=env.schema,this.schemaId=env.schemaId,this.root=env.root||this,
-this.baseId=(_a=env.baseId)!==null&&_a!==void 0?_a:(0,resolve_1.normalizeId)(schema?.[env.schemaId||"$id"]),this.schemaPath=
-env.schemaPath,this.localRefs=env.localRefs,this.meta=env.meta,this.$async=schema?.$async,this.refs={}}};exports.SchemaEnv=
-SchemaEnv;function compileSchema(sch){const _sch=getCompilingSchema.call(this,sch);if(_sch)return _sch;const rootId=(0,resolve_1.
-getFullPath)(this.opts.uriResolver,sch.root.baseId),{es5,lines}=this.opts.code,{ownProperties}=this.opts,gen=new codegen_1.
-CodeGen(this.scope,{es5,lines,ownProperties});let _ValidationError;sch.$async&&(_ValidationError=gen.scopeValue("Error",
-{ref:validation_error_1.default,code:(0,codegen_1._)`require("ajv/dist/runtime/validation_error").default`}));const validateName=gen.
-scopeName("validate");sch.validateName=validateName;const schemaCxt={gen,allErrors:this.opts.allErrors,data:names_1.default.
-data,parentData:names_1.default.parentData,parentDataProperty:names_1.default.parentDataProperty,dataNames:[names_1.default.
-data],dataPathArr:[codegen_1.nil],dataLevel:0,dataTypes:[],definedProperties:new Set,topSchemaRef:gen.scopeValue("schema",
-this.opts.code.source===!0?{ref:sch.schema,code:(0,codegen_1.stringify)(sch.schema)}:{ref:sch.schema}),validateName,ValidationError:_ValidationError,
-schema:sch.schema,schemaEnv:sch,rootId,baseId:sch.baseId||rootId,schemaPath:codegen_1.nil,errSchemaPath:sch.schemaPath||
-(this.opts.jtd?"":"#"),errorPath:(0,codegen_1._)`""`,opts:this.opts,self:this};let sourceCode;try{this._compilations.add(
-sch),(0,validate_1.validateFunctionCode)(schemaCxt),gen.optimize(this.opts.code.optimize);const validateCode=gen.toString();
-sourceCode=`${gen.scopeRefs(names_1.default.scope)}return ${validateCode}`,this.opts.code.process&&(sourceCode=this.opts.
-code.process(sourceCode,sch));const validate=new Function(`${names_1.default.self}`,`${names_1.default.scope}`,sourceCode)(
-this,this.scope.get());if(this.scope.value(validateName,{ref:validate}),validate.errors=null,validate.schema=sch.schema,
-validate.schemaEnv=sch,sch.$async&&(validate.$async=!0),this.opts.code.source===!0&&(validate.source={validateName,validateCode,
-scopeValues:gen._values}),this.opts.unevaluated){const{props,items}=schemaCxt;validate.evaluated={props:props instanceof
-codegen_1.Name?void 0:props,items:items instanceof codegen_1.Name?void 0:items,dynamicProps:props instanceof codegen_1.Name,
-dynamicItems:items instanceof codegen_1.Name},validate.source&&(validate.source.evaluated=(0,codegen_1.stringify)(validate.
-evaluated))}return sch.validate=validate,sch}catch(e){throw delete sch.validate,delete sch.validateName,sourceCode&&this.
-logger.error("Error compiling schema, function code:",sourceCode),e}finally{this._compilations.delete(sch)}}exports.compileSchema=
-compileSchema;function resolveRef(root,baseId,ref){var _a;ref=(0,resolve_1.resolveUrl)(this.opts.uriResolver,baseId,ref);
-const schOrFunc=root.refs[ref];if(schOrFunc)return schOrFunc;let _sch=resolve.call(this,root,ref);if(_sch===void 0){const schema=(_a=
-root.localRefs)===null||_a===void 0?void 0:_a[ref],{schemaId}=this.opts;schema&&(_sch=new SchemaEnv({schema,schemaId,root,
-baseId}))}if(_sch!==void 0)return root.refs[ref]=inlineOrCompile.call(this,_sch)}exports.resolveRef=resolveRef;function inlineOrCompile(sch){
-return(0,resolve_1.inlineRef)(sch.schema,this.opts.inlineRefs)?sch.schema:sch.validate?sch:compileSchema.call(this,sch)}
-function getCompilingSchema(schEnv){for(const sch of this._compilations)if(sameSchemaEnv(sch,schEnv))return sch}exports.
-getCompilingSchema=getCompilingSchema;function sameSchemaEnv(s1,s2){return s1.schema===s2.schema&&s1.root===s2.root&&s1.
-baseId===s2.baseId}function resolve(root,ref){let sch;for(;typeof(sch=this.refs[ref])=="string";)ref=sch;return sch||this.
-schemas[ref]||resolveSchema.call(this,root,ref)}function resolveSchema(root,ref){const p=this.opts.uriResolver.parse(ref),
-refPath=(0,resolve_1._getFullPath)(this.opts.uriResolver,p);let baseId=(0,resolve_1.getFullPath)(this.opts.uriResolver,root.
-baseId,void 0);if(Object.keys(root.schema).length>0&&refPath===baseId)return getJsonPointer.call(this,p,root);const id=(0,resolve_1.
-normalizeId)(refPath),schOrRef=this.refs[id]||this.schemas[id];if(typeof schOrRef=="string"){const sch=resolveSchema.call(
-this,root,schOrRef);return typeof sch?.schema!="object"?void 0:getJsonPointer.call(this,p,sch)}if(typeof schOrRef?.schema==
-"object"){if(schOrRef.validate||compileSchema.call(this,schOrRef),id===(0,resolve_1.normalizeId)(ref)){const{schema}=schOrRef,
-{schemaId}=this.opts,schId=schema[schemaId];return schId&&(baseId=(0,resolve_1.resolveUrl)(this.opts.uriResolver,baseId,
-schId)),new SchemaEnv({schema,schemaId,root,baseId})}return getJsonPointer.call(this,p,schOrRef)}}exports.resolveSchema=
-resolveSchema;const PREVENT_SCOPE_CHANGE=new Set(["properties","patternProperties","enum","dependencies","definitions"]);
-function getJsonPointer(parsedRef,{baseId,schema,root}){var _a;if(((_a=parsedRef.fragment)===null||_a===void 0?void 0:_a[0])!==
-"/")return;for(const part of parsedRef.fragment.slice(1).split("/")){if(typeof schema=="boolean")return;const partSchema=schema[(0,util_1.
-unescapeFragment)(part)];if(partSchema===void 0)return;schema=partSchema;const schId=typeof schema=="object"&&schema[this.
-opts.schemaId];!PREVENT_SCOPE_CHANGE.has(part)&&schId&&(baseId=(0,resolve_1.resolveUrl)(this.opts.uriResolver,baseId,schId))}
-let env;if(typeof schema!="boolean"&&schema.$ref&&!(0,util_1.schemaHasRulesButRef)(schema,this.RULES)){const $ref=(0,resolve_1.
-resolveUrl)(this.opts.uriResolver,baseId,schema.$ref);env=resolveSchema.call(this,root,$ref)}const{schemaId}=this.opts;if(env=
-env||new SchemaEnv({schema,schemaId,root,baseId}),env.schema!==env.root.schema)return env}})),require_data=__commonJSMin(
-((exports,module)=>{module.exports={$id:"https://raw.githubusercontent.com/ajv-validator/ajv/master/lib/refs/data.json#",
-description:"Meta-schema for $data reference (JSON AnySchema extension proposal)",type:"object",required:["$data"],properties:{
-$data:{type:"string",anyOf:[{format:"relative-json-pointer"},{format:"json-pointer"}]}},additionalProperties:!1}})),require_utils=__commonJSMin(
-((exports,module)=>{const isUUID=RegExp.prototype.test.bind(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/iu),
-isIPv4=RegExp.prototype.test.bind(/^(?:(?:25[0-5]|2[0-4]\d|1\d{2}|[1-9]\d|\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d{2}|[1-9]\d|\d)$/u),
-isPort=RegExp.prototype.test.bind(/^\d*$/u),isHexPair=RegExp.prototype.test.bind(/^[\da-f]{2}$/iu),isUnreserved=RegExp.prototype.
-test.bind(/^[\da-z\-._~]$/iu),isPathCharacter=RegExp.prototype.test.bind(/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]$/u),isQueryFragmentCharacter=RegExp.
-prototype.test.bind(/^[A-Za-z0-9\-._~!$&'()*+,;=:@/?]$/u),isUserinfoCharacter=RegExp.prototype.test.bind(/^[A-Za-z0-9\-._~!$&'()*+,;=:]$/u),
-BYTE_HEX=new Array(256);{const HEX_DIGITS="0123456789ABCDEF";for(let i=0;i<256;i++)BYTE_HEX[i]="%"+HEX_DIGITS[i>>4]+HEX_DIGITS[i&
-15]}function percentEncodeNonAscii(cp){return cp<2048?BYTE_HEX[192|cp>>6]+BYTE_HEX[128|cp&63]:cp<65536?BYTE_HEX[224|cp>>
-12]+BYTE_HEX[128|cp>>6&63]+BYTE_HEX[128|cp&63]:BYTE_HEX[240|cp>>18]+BYTE_HEX[128|cp>>12&63]+BYTE_HEX[128|cp>>6&63]+BYTE_HEX[128|
-cp&63]}function stringArrayToHexStripped(input){let acc="",code=0,i=0;for(i=0;i<input.length;i++)if(code=input[i].charCodeAt(
-0),code!==48){if(!(code>=48&&code<=57||code>=65&&code<=70||code>=97&&code<=102))return"";acc+=input[i];break}for(i+=1;i<
-input.length;i++){if(code=input[i].charCodeAt(0),!(code>=48&&code<=57||code>=65&&code<=70||code>=97&&code<=102))return"";
-acc+=input[i]}return acc}const isHextet=RegExp.prototype.test.bind(/^[\dA-Fa-f]{1,4}$/),isIPvFuture=RegExp.prototype.test.
-bind(/^[vV][\dA-Fa-f]+\.[A-Za-z\d\-._~!$&'()*+,;=:]+$/),isZoneCharacter=RegExp.prototype.test.bind(/^[A-Za-z\d\-._~]$/),
-nonSimpleDomain=RegExp.prototype.test.bind(/[^!"$&'()*+,\-.;=_`a-z{}~]/u);function isZoneIdentifier(zone){if(zone.length===
-0)return!1;for(let i=0;i<zone.length;i++)if(!isZoneCharacter(zone[i])){if(zone[i]==="%"&&i+2<zone.length&&isHexPair(zone.
-slice(i+1,i+3))){i+=2;continue}return!1}return!0}function compressIPv6ZeroRun(hextets){let bestStart=-1,bestLength=0,runStart=-1,
-runLength=0;for(let i=0;i<hextets.length;i++)hextets[i]==="0"?(runStart===-1&&(runStart=i),runLength++,runLength>bestLength&&
-(bestLength=runLength,bestStart=runStart)):(runStart=-1,runLength=0);if(bestLength<2)return hextets.join(":");const head=hextets.
-slice(0,bestStart).join(":"),tail=hextets.slice(bestStart+bestLength).join(":");return head+"::"+tail}function normalizeIPv6Address(input){
-const compression=input.indexOf("::");if(compression!==-1&&input.indexOf("::",compression+1)!==-1)return;const left=compression===
--1?input.split(":"):input.slice(0,compression).split(":"),right=compression===-1?[]:input.slice(compression+2).split(":");
-compression!==-1&&(left.length===1&&left[0]===""&&(left.length=0),right.length===1&&right[0]===""&&(right.length=0));const parts=left.
-concat(right);let hextetCount=0;for(let i=0;i<parts.length;i++){const part=parts[i];if(part==="")return;if(part.indexOf(
-".")!==-1){if(i!==parts.length-1||compression!==-1&&right.length===0||!isIPv4(part))return;hextetCount+=2;continue}if(!isHextet(
-part))return;parts[i]=parseInt(part,16).toString(16),hextetCount++}if(compression===-1)return hextetCount!==8?void 0:compressIPv6ZeroRun(
-parts);if(hextetCount>=8)return;const expanded=parts.slice(0,left.length);for(let i=hextetCount;i<8;i++)expanded.push("0");
-for(let i=left.length;i<parts.length;i++)expanded.push(parts[i]);return compressIPv6ZeroRun(expanded)}function normalizeIPv6(host){
-const bracketed=host[0]==="["&&host[host.length-1]==="]";if((host[0]==="["||host[host.length-1]==="]")&&!bracketed)return{
-host,isIPV6:!1,error:!0};let input=bracketed?host.slice(1,-1):host;if(bracketed&&isIPvFuture(input))return input=input.toLowerCase(),
-{host:`[${input}]`,escapedHost:input,isIPV6:!1,isIPVFuture:!0};if(findToken(input,":")<2)return{host,isIPV6:!1,error:bracketed};
-let zoneIdentifier="";const zoneSeparator=input.indexOf("%");if(zoneSeparator!==-1){const separatorLength=input.slice(zoneSeparator,
-zoneSeparator+3).toLowerCase()==="%25"?3:1;if(zoneIdentifier=input.slice(zoneSeparator+separatorLength),!isZoneIdentifier(
-zoneIdentifier))return{host,isIPV6:!1,error:!0};input=input.slice(0,zoneSeparator)}const address=normalizeIPv6Address(input);
-return address===void 0?{host,isIPV6:!1,error:!0}:{host:address+(zoneIdentifier?"%"+zoneIdentifier:""),escapedHost:address+
-(zoneIdentifier?"%25"+zoneIdentifier:""),isIPV6:!0}}function findToken(str,token){let ind=0;for(let i=0;i<str.length;i++)
-str[i]===token&&ind++;return ind}function removeDotSegments(path){let input=path;const output=[];let nextSlash=-1,len=0;
-for(;len=input.length;){if(len===1){if(input===".")break;if(input==="/"){output.push("/");break}else{output.push(input);
-break}}else if(len===2){if(input[0]==="."){if(input[1]===".")break;if(input[1]==="/"){input=input.slice(2);continue}}else if(input[0]===
-"/"&&(input[1]==="."||input[1]==="/")){output.push("/");break}}else if(len===3&&input==="/.."){output.length!==0&&output.
-pop(),output.push("/");break}if(input[0]==="."){if(input[1]==="."){if(input[2]==="/"){input=input.slice(3);continue}}else if(input[1]===
-"/"){input=input.slice(2);continue}}else if(input[0]==="/"&&input[1]==="."){if(input[2]==="/"){input=input.slice(2);continue}else if(input[2]===
-"."&&input[3]==="/"){input=input.slice(3),output.length!==0&&output.pop();continue}}if((nextSlash=input.indexOf("/",1))===
--1){output.push(input);break}else output.push(input.slice(0,nextSlash)),input=input.slice(nextSlash)}return output.join(
-"")}const HOST_DELIMS={"@":"%40","/":"%2F","?":"%3F","#":"%23",":":"%3A"},HOST_DELIM_RE=/[@/?#:]/g,HOST_DELIM_NO_COLON_RE=/[@/?#]/g;
-function reescapeHostDelimiters(host,isIP){const re=isIP?HOST_DELIM_NO_COLON_RE:HOST_DELIM_RE;return re.lastIndex=0,host.
-replace(re,ch=>HOST_DELIMS[ch])}function normalizePercentEncoding(input,decodeUnreserved=!1){if(input.indexOf("%")===-1)
-return input;let output="";for(let i=0;i<input.length;i++){if(input[i]==="%"&&i+2<input.length){const hex=input.slice(i+
-1,i+3);if(isHexPair(hex)){const normalizedHex=hex.toUpperCase(),decoded=String.fromCharCode(parseInt(normalizedHex,16));
-decodeUnreserved&&isUnreserved(decoded)?output+=decoded:output+="%"+normalizedHex,i+=2;continue}}output+=input[i]}return output}
-function normalizePathEncoding(input){let output="";for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.
-length){const hex=input.slice(i+1,i+3);if(isHexPair(hex)){const normalizedHex=hex.toUpperCase(),decoded=String.fromCharCode(
-parseInt(normalizedHex,16));decoded!=="."&&isUnreserved(decoded)?output+=decoded:output+="%"+normalizedHex,i+=2;continue}}
-if(isPathCharacter(ch))output+=ch;else{const code=input.charCodeAt(i);if(code<128)output+=isEscapeSafe(code)?ch:BYTE_HEX[code];else if(code<
-55296||code>57343)output+=percentEncodeNonAscii(code);else if(code<=56319&&i+1<input.length){const low=input.charCodeAt(
-i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(65536+(code-55296<<10)+(low-56320)),i++):output+=percentEncodeNonAscii(
-65533)}else output+=percentEncodeNonAscii(65533)}}return output}function serializePathEncoding(input,pathNoScheme=!1){let output="",
-firstSegment=pathNoScheme&&input[0]!=="/";for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.length){
-const hex=input.slice(i+1,i+3);if(isHexPair(hex)){output+="%"+hex.toUpperCase(),i+=2;continue}}if(ch==="/"&&(firstSegment=
-!1),isPathCharacter(ch)&&(ch!==":"||!firstSegment))output+=ch;else{const code=input.charCodeAt(i);if(code<128)output+=BYTE_HEX[code];else if(code<
-55296||code>57343)output+=percentEncodeNonAscii(code);else if(code<=56319&&i+1<input.length){const low=input.charCodeAt(
-i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(65536+(code-55296<<10)+(low-56320)),i++):output+=percentEncodeNonAscii(
-65533)}else output+=percentEncodeNonAscii(65533)}}return output}function encodeComponent(input,isAllowed){let output="";
-for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.length){const hex=input.slice(i+1,i+3);if(isHexPair(
-hex)){output+="%"+hex.toUpperCase(),i+=2;continue}}if(isAllowed(ch))output+=ch;else{const code=input.charCodeAt(i);if(code<
-128)output+=BYTE_HEX[code];else if(code<55296||code>57343)output+=percentEncodeNonAscii(code);else if(code<=56319&&i+1<input.
-length){const low=input.charCodeAt(i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(65536+(code-55296<<10)+(low-
-56320)),i++):output+=percentEncodeNonAscii(65533)}else output+=percentEncodeNonAscii(65533)}}return output}function encodeUserinfo(input){
-return encodeComponent(input,isUserinfoCharacter)}function encodeQuery(input){return encodeComponent(input,isQueryFragmentCharacter)}
-function encodeFragment(input){return encodeComponent(input,isQueryFragmentCharacter)}function isEscapeSafe(cp){return cp>=
-48&&cp<=57||cp>=65&&cp<=90||cp>=97&&cp<=122||cp===42||cp===43||cp===45||cp===46||cp===47||cp===64||cp===95}function normalizeQueryFragmentEncoding(input){
-let output="";for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.length){const hex=input.slice(i+1,
-i+3);if(isHexPair(hex)){const normalizedHex=hex.toUpperCase(),decoded=String.fromCharCode(parseInt(normalizedHex,16));isUnreserved(
-decoded)?output+=decoded:output+="%"+normalizedHex,i+=2;continue}}if(isQueryFragmentCharacter(ch))output+=ch;else{const code=input.
-charCodeAt(i);if(code<128)output+=isEscapeSafe(code)?ch:BYTE_HEX[code];else if(code<55296||code>57343)output+=percentEncodeNonAscii(
-code);else if(code<=56319&&i+1<input.length){const low=input.charCodeAt(i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(
-65536+(code-55296<<10)+(low-56320)),i++):output+=percentEncodeNonAscii(65533)}else output+=percentEncodeNonAscii(65533)}}
-return output}function escapePreservingEscapes(input){let output="";for(let i=0;i<input.length;i++){if(input[i]==="%"&&i+
-2<input.length){const hex=input.slice(i+1,i+3);if(isHexPair(hex)){output+="%"+hex.toUpperCase(),i+=2;continue}}output+=escape(
-input[i])}return output}function recomposeAuthority(component){const uriTokens=[];if(component.userinfo!==void 0&&(uriTokens.
-push(encodeUserinfo(component.userinfo)),uriTokens.push("@")),component.host!==void 0){let host=component.host;if(!isIPv4(
-host)){let ipV6res=normalizeIPv6(host);ipV6res.isIPV6!==!0&&ipV6res.isIPVFuture!==!0&&(host=normalizePercentEncoding(host,
-!0),ipV6res=normalizeIPv6(host)),ipV6res.isIPV6===!0||ipV6res.isIPVFuture===!0?host=`[${ipV6res.escapedHost}]`:host=reescapeHostDelimiters(
-host,!1)}uriTokens.push(host)}if(typeof component.port=="number"||typeof component.port=="string"){const port=String(component.
-port);if(!isPort(port))throw new TypeError("URI port is malformed.");uriTokens.push(":"),uriTokens.push(port)}return uriTokens.
-length?uriTokens.join(""):void 0}module.exports={nonSimpleDomain,recomposeAuthority,reescapeHostDelimiters,normalizePercentEncoding,
-normalizePathEncoding,serializePathEncoding,normalizeQueryFragmentEncoding,encodeUserinfo,encodeQuery,encodeFragment,escapePreservingEscapes,
-removeDotSegments,isIPv4,isUUID,normalizeIPv6,stringArrayToHexStripped}})),require_schemes=__commonJSMin(((exports,module)=>{
-const{isUUID}=require_utils(),URN_REG=/^([\da-z][\d\-a-z]{0,31}):((?:[\w!$'()*+,\-./:;=@]|%[\da-f]{2})+)$/iu,supportedSchemeNames=[
-"http","https","ws","wss","urn","urn:uuid"];function isValidSchemeName(name){return supportedSchemeNames.indexOf(name)!==
--1}function wsIsSecure(wsComponent){return wsComponent.secure===!0?!0:wsComponent.secure===!1?!1:wsComponent.scheme?wsComponent.
-scheme.length===3&&(wsComponent.scheme[0]==="w"||wsComponent.scheme[0]==="W")&&(wsComponent.scheme[1]==="s"||wsComponent.
-scheme[1]==="S")&&(wsComponent.scheme[2]==="s"||wsComponent.scheme[2]==="S"):!1}function httpParse(component){return component.
-host||(component.error=component.error||"HTTP URIs must have a host."),component}function httpSerialize(component){const secure=String(
-component.scheme).toLowerCase()==="https";return(component.port===(secure?443:80)||component.port==="")&&(component.port=
-void 0),component.path||(component.path="/"),component}function wsParse(wsComponent){return wsComponent.secure=wsIsSecure(
-wsComponent),wsComponent.resourceName=(wsComponent.path||"/")+(wsComponent.query?"?"+wsComponent.query:""),wsComponent.path=
-void 0,wsComponent.query=void 0,wsComponent}function wsSerialize(wsComponent){if((wsComponent.port===(wsIsSecure(wsComponent)?
-443:80)||wsComponent.port==="")&&(wsComponent.port=void 0),typeof wsComponent.secure=="boolean"&&(wsComponent.scheme=wsComponent.
-secure?"wss":"ws",wsComponent.secure=void 0),wsComponent.resourceName){const queryIndex=wsComponent.resourceName.indexOf(
-"?"),path=queryIndex===-1?wsComponent.resourceName:wsComponent.resourceName.slice(0,queryIndex);wsComponent.path=path&&path!==
-"/"?path:void 0,wsComponent.query=queryIndex===-1?void 0:wsComponent.resourceName.slice(queryIndex+1),wsComponent.resourceName=
-void 0}return wsComponent.fragment=void 0,wsComponent}function urnParse(urnComponent,options){if(!urnComponent.path)return urnComponent.
-error="URN can not be parsed",urnComponent;const matches=urnComponent.path.match(URN_REG);if(matches&&matches[0]===urnComponent.
-path){const scheme=options.scheme||urnComponent.scheme||"urn";urnComponent.nid=matches[1].toLowerCase(),urnComponent.nss=
-matches[2];const schemeHandler=getSchemeHandler(`${scheme}:${options.nid||urnComponent.nid}`);urnComponent.path=void 0,schemeHandler&&
-(urnComponent=schemeHandler.parse(urnComponent,options))}else urnComponent.error=urnComponent.error||"URN can not be par\
-sed.";return urnComponent}function urnSerialize(urnComponent,options){if(urnComponent.nid===void 0)throw new Error("URN \
-without nid cannot be serialized");const scheme=options.scheme||urnComponent.scheme||"urn",nid=urnComponent.nid.toLowerCase(),
-schemeHandler=getSchemeHandler(`${scheme}:${options.nid||nid}`);schemeHandler&&(urnComponent=schemeHandler.serialize(urnComponent,
-options));const uriComponent=urnComponent,nss=urnComponent.nss;return uriComponent.path=`${nid||options.nid}:${nss}`,options.
-skipEscape=!0,uriComponent}function urnuuidParse(urnComponent,options){const uuidComponent=urnComponent;return uuidComponent.
-uuid=uuidComponent.nss,uuidComponent.nss=void 0,!options.tolerant&&(!uuidComponent.uuid||!isUUID(uuidComponent.uuid))&&(uuidComponent.
-error=uuidComponent.error||"UUID is not valid."),uuidComponent}function urnuuidSerialize(uuidComponent){const urnComponent=uuidComponent;
-return urnComponent.nss=(uuidComponent.uuid||"").toLowerCase(),urnComponent}const http={scheme:"http",domainHost:!0,parse:httpParse,
-serialize:httpSerialize},https={scheme:"https",domainHost:http.domainHost,parse:httpParse,serialize:httpSerialize},ws={scheme:"\
-ws",domainHost:!0,parse:wsParse,serialize:wsSerialize},wss={scheme:"wss",domainHost:ws.domainHost,parse:ws.parse,serialize:ws.
-serialize},SCHEMES={http,https,ws,wss,urn:{scheme:"urn",parse:urnParse,serialize:urnSerialize,skipNormalize:!0},"urn:uui\
-d":{scheme:"urn:uuid",parse:urnuuidParse,serialize:urnuuidSerialize,skipNormalize:!0}};Object.setPrototypeOf(SCHEMES,null);
-function getSchemeHandler(scheme){return scheme&&(SCHEMES[scheme]||SCHEMES[scheme.toLowerCase()])||void 0}module.exports=
-{wsIsSecure,SCHEMES,isValidSchemeName,getSchemeHandler}})),require_fast_uri=__commonJSMin(((exports,module)=>{const{normalizeIPv6,
-removeDotSegments,recomposeAuthority,normalizePercentEncoding,normalizePathEncoding,serializePathEncoding,normalizeQueryFragmentEncoding,
-encodeQuery,encodeFragment,reescapeHostDelimiters,isIPv4,nonSimpleDomain}=require_utils(),{SCHEMES,getSchemeHandler}=require_schemes(),
-VALID_SCHEME=/^[A-Za-z][A-Za-z0-9+.-]*$/u,MALFORMED_SCHEME_ERROR="URI scheme is malformed.";function decodeValidScheme(scheme){
-const decodedScheme=unescape(String(scheme));if(!VALID_SCHEME.test(decodedScheme))throw new TypeError(MALFORMED_SCHEME_ERROR);
-return decodedScheme}function normalize(uri,options){return typeof uri=="string"?uri=normalizeString(uri,options):typeof uri==
-"object"&&(uri=parse(serialize(uri,options),options)),uri}function resolve(baseURI,relativeURI,options){const schemelessOptions=options?
-Object.assign({scheme:"null"},options):{scheme:"null"},{parsed:baseParsed,malformedAuthorityOrPort:baseMalformed,malformedPercentEncoding:baseMalformedPercentEncoding,
-malformedSchemeSpecific:baseMalformedSchemeSpecific,malformedHost:baseMalformedHost,malformedScheme:baseMalformedScheme}=parseWithStatus(
-baseURI,schemelessOptions),{parsed:relativeParsed,malformedAuthorityOrPort:relativeMalformed,malformedPercentEncoding:relativeMalformedPercentEncoding,
-malformedSchemeSpecific:relativeMalformedSchemeSpecific,malformedHost:relativeMalformedHost,malformedScheme:relativeMalformedScheme}=parseWithStatus(
-relativeURI,schemelessOptions);if(baseMalformed||relativeMalformed||baseMalformedPercentEncoding||relativeMalformedPercentEncoding||
-baseMalformedSchemeSpecific||relativeMalformedSchemeSpecific||baseMalformedHost||relativeMalformedHost||baseMalformedScheme||
-relativeMalformedScheme)throw new Error(baseParsed.error||relativeParsed.error||"URI is malformed.");const resolved=resolveComponent(
-baseParsed,relativeParsed,schemelessOptions,!0),resolvedSchemeHandler=getSchemeHandler(options&&options.scheme||resolved.
-scheme),resolvedHost=resolved.host,resolvedHostIsIP=resolvedHost!==void 0&&resolvedHost!==""&&(isIPv4(resolvedHost)||normalizeIPv6(
-resolvedHost).isIPV6);canonicalizeHost(resolved,options||{},resolvedSchemeHandler,resolvedHostIsIP);const encodedASCIIHost=resolvedHost&&
-resolvedHost.indexOf("%")!==-1&&!/\P{ASCII}/u.test(resolvedHost);if(resolved.error&&!encodedASCIIHost)throw new Error(resolved.
-error);return schemelessOptions.skipEscape=!0,serialize(resolved,schemelessOptions)}function resolveComponent(base,relative,options,skipNormalization){
-const target={};return skipNormalization||(base=parse(serialize(base,options),options),relative=parse(serialize(relative,
-options),options)),options=options||{},!options.tolerant&&relative.scheme?(target.scheme=relative.scheme,target.userinfo=
-relative.userinfo,target.host=relative.host,target.port=relative.port,target.path=removeDotSegments(relative.path||""),target.
-query=relative.query):(relative.userinfo!==void 0||relative.host!==void 0||relative.port!==void 0?(target.userinfo=relative.
-userinfo,target.host=relative.host,target.port=relative.port,target.path=removeDotSegments(relative.path||""),target.query=
-relative.query):(relative.path?(relative.path[0]==="/"?target.path=removeDotSegments(relative.path):((base.userinfo!==void 0||
-base.host!==void 0||base.port!==void 0)&&!base.path?target.path="/"+relative.path:base.path?target.path=base.path.slice(
-0,base.path.lastIndexOf("/")+1)+relative.path:target.path=relative.path,target.path=removeDotSegments(target.path)),target.
-query=relative.query):(target.path=base.path,relative.query!==void 0?target.query=relative.query:target.query=base.query),
-target.userinfo=base.userinfo,target.host=base.host,target.port=base.port),target.scheme=base.scheme),target.fragment=relative.
-fragment,target}function equal(uriA,uriB,options){const normalizedA=normalizeComparableURI(uriA,options),normalizedB=normalizeComparableURI(
-uriB,options);return normalizedA!==void 0&&normalizedB!==void 0&&normalizedA===normalizedB}function serialize(cmpts,opts){
-const component={host:cmpts.host,scheme:cmpts.scheme,userinfo:cmpts.userinfo,port:cmpts.port,path:cmpts.path,query:cmpts.
-query,nid:cmpts.nid,nss:cmpts.nss,uuid:cmpts.uuid,fragment:cmpts.fragment,reference:cmpts.reference,resourceName:cmpts.resourceName,
-secure:cmpts.secure,error:""},options=Object.assign({},opts),uriTokens=[];component.scheme&&(component.scheme=decodeValidScheme(
-component.scheme));const schemeHandler=getSchemeHandler(options.scheme||component.scheme);schemeHandler&&schemeHandler.serialize&&
-schemeHandler.serialize(component,options);const hasAuthority=component.userinfo!==void 0||component.host!==void 0||component.
-port!==void 0,pathNoScheme=!options.skipEscape&&component.scheme===void 0&&!hasAuthority;component.path!==void 0&&(options.
-skipEscape?component.path=normalizePercentEncoding(component.path):component.path=serializePathEncoding(component.path,pathNoScheme)),
-options.reference!=="suffix"&&component.scheme&&(component.scheme=decodeValidScheme(component.scheme),uriTokens.push(component.
-scheme,":"));const authority=recomposeAuthority(component);if(authority!==void 0&&(options.reference!=="suffix"&&uriTokens.
-push("//"),uriTokens.push(authority),component.path&&component.path[0]!=="/"&&uriTokens.push("/")),component.path!==void 0){
-let s=component.path;!options.absolutePath&&(!schemeHandler||!schemeHandler.absolutePath)&&(s=removeDotSegments(s)),pathNoScheme&&
-(s=serializePathEncoding(s,!0)),authority===void 0&&s[0]==="/"&&s[1]==="/"&&(s="/%2F"+s.slice(2)),uriTokens.push(s)}return component.
-query!==void 0&&uriTokens.push("?",encodeQuery(component.query)),component.fragment!==void 0&&uriTokens.push("#",encodeFragment(
-component.fragment)),uriTokens.join("")}const URI_PARSE=/^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u,
-AUTHORITY_PREFIX=/^(?:[^#/:?]+:)?\/\/([^/?#]*)/,AUTHORITY_INTRODUCER_REGION=/^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;function getParseError(parsed,matches){
-if(matches[2]!==void 0&&parsed.path&&parsed.path[0]!=="/")return'URI path must start with "/" when authority is present.';
-if(typeof parsed.port=="number"&&(parsed.port<0||parsed.port>65535))return"URI port is malformed."}function hasMalformedPercentEncoding(component){
-if(component===void 0)return!1;let percent=component.indexOf("%");for(;percent!==-1;){if(percent+2>=component.length||!/^[\da-f]{2}$/iu.
-test(component.slice(percent+1,percent+3)))return!0;percent=component.indexOf("%",percent+3)}return!1}function isIPLiteral(host){
-return host[0]==="["&&host[host.length-1]==="]"}function hasMalformedComponentPercentEncoding(matches){const host=matches[4];
-return hasMalformedPercentEncoding(matches[3])||host!==void 0&&!isIPLiteral(host)&&hasMalformedPercentEncoding(host)||hasMalformedPercentEncoding(
-matches[6])||hasMalformedPercentEncoding(matches[7])||hasMalformedPercentEncoding(matches[8])}function canonicalizeHost(parsed,options,schemeHandler,isIP){
-if(!options.unicodeSupport&&(!schemeHandler||!schemeHandler.unicodeSupport)&&parsed.host&&!isIPLiteral(parsed.host)&&(options.
-domainHost||schemeHandler&&schemeHandler.domainHost)&&isIP===!1&&nonSimpleDomain(parsed.host))try{parsed.host=new URL("h\
-ttp://"+parsed.host).hostname}catch(e){return parsed.error=parsed.error||"Host's domain name can not be converted to ASC\
-II: "+e,!0}return!1}function parseWithStatus(uri,opts){const options=Object.assign({},opts),parsed={scheme:void 0,userinfo:void 0,
-host:"",port:void 0,path:"",query:void 0,fragment:void 0};let malformedAuthorityOrPort=!1,malformedPercentEncoding=!1,malformedSchemeSpecific=!1,
-malformedHost=!1,malformedIPLiteral=!1,malformedScheme=!1,isIP=!1;options.reference==="suffix"&&(options.scheme?uri=options.
-scheme+":"+uri:uri="//"+uri);const authorityMatch=uri.match(AUTHORITY_PREFIX);authorityMatch!==null&&authorityMatch[1].indexOf(
-"\\")!==-1&&(parsed.error="URI authority must not contain a literal backslash.",malformedAuthorityOrPort=!0);const introducerMatch=uri.
-match(AUTHORITY_INTRODUCER_REGION);if(introducerMatch!==null){const region=introducerMatch[1],normalizedRegion=region.replace(
-/[\t\n\r]/g,"");normalizedRegion.length>=2&&(normalizedRegion.slice(0,2)!=="//"?(parsed.error=parsed.error||"URI authori\
-ty must not contain a literal backslash.",malformedAuthorityOrPort=!0):region.length!==normalizedRegion.length&&(parsed.
-error=parsed.error||"URI authority introducer must not contain whitespace.",malformedAuthorityOrPort=!0))}const matches=uri.
-match(URI_PARSE);if(matches){if(parsed.scheme=matches[1],parsed.userinfo=matches[3],parsed.host=matches[4],parsed.port=parseInt(
-matches[5],10),parsed.path=matches[6]||"",parsed.query=matches[7],parsed.fragment=matches[8],parsed.scheme!==void 0){const decodedScheme=unescape(
-parsed.scheme);VALID_SCHEME.test(decodedScheme)?parsed.scheme=decodedScheme.toLowerCase():(parsed.error=parsed.error||MALFORMED_SCHEME_ERROR,
-malformedScheme=!0)}malformedPercentEncoding=hasMalformedComponentPercentEncoding(matches),malformedPercentEncoding&&(parsed.
-error=parsed.error||"URI contains malformed percent-encoding."),isNaN(parsed.port)&&(parsed.port=matches[5]);const parseError=getParseError(
-parsed,matches);if(parseError!==void 0&&(parsed.error=parsed.error||parseError,malformedAuthorityOrPort=!0),parsed.host)
-if(isIPv4(parsed.host)===!1){const bracketedIPLiteral=isIPLiteral(parsed.host),hasIPLiteralBracket=parsed.host.indexOf("\
-[")!==-1||parsed.host.indexOf("]")!==-1,ipv6result=normalizeIPv6(parsed.host);isIP=ipv6result.isIPV6||ipv6result.isIPVFuture===
-!0,malformedIPLiteral=hasIPLiteralBracket&&(!bracketedIPLiteral||ipv6result.error===!0),parsed.host=isIP?ipv6result.host:
-ipv6result.host.toLowerCase(),malformedIPLiteral&&(parsed.error=parsed.error||"URI host is malformed.",malformedAuthorityOrPort=
-!0)}else isIP=!0;parsed.scheme===void 0&&parsed.userinfo===void 0&&parsed.host===void 0&&parsed.port===void 0&&parsed.query===
-void 0&&!parsed.path?parsed.reference="same-document":parsed.scheme===void 0?parsed.reference="relative":parsed.fragment===
-void 0?parsed.reference="absolute":parsed.reference="uri",options.reference&&options.reference!=="suffix"&&options.reference!==
-parsed.reference&&(parsed.error=parsed.error||"URI is not a "+options.reference+" reference.");const schemeHandler=getSchemeHandler(
-options.scheme||parsed.scheme);if(malformedIPLiteral||(malformedHost=canonicalizeHost(parsed,options,schemeHandler,isIP)),
-uri.indexOf("%")!==-1&&parsed.host!==void 0&&!malformedIPLiteral){let host=isIP?parsed.host:normalizePercentEncoding(parsed.
-host,!0);isIP||(host=normalizePercentEncoding(host.toLowerCase())),parsed.host=reescapeHostDelimiters(host,isIP)}(!schemeHandler||
-schemeHandler&&!schemeHandler.skipNormalize)&&(parsed.path&&(parsed.path=normalizePathEncoding(parsed.path)),parsed.query&&
-(parsed.query=normalizeQueryFragmentEncoding(parsed.query)),parsed.fragment&&(parsed.fragment=normalizeQueryFragmentEncoding(
-parsed.fragment))),schemeHandler&&schemeHandler.parse&&(schemeHandler.parse(parsed,options),schemeHandler===SCHEMES.urn&&
-parsed.nid===void 0&&(malformedSchemeSpecific=!0))}else parsed.error=parsed.error||"URI can not be parsed.";return{parsed,
-malformedAuthorityOrPort,malformedPercentEncoding,malformedSchemeSpecific,malformedHost,malformedScheme}}function parse(uri,opts){
-return parseWithStatus(uri,opts).parsed}function normalizeString(uri,opts){return normalizeStringWithStatus(uri,opts).normalized}
-function normalizeStringWithStatus(uri,opts){const{parsed,malformedAuthorityOrPort,malformedPercentEncoding,malformedSchemeSpecific,
-malformedHost,malformedScheme}=parseWithStatus(uri,opts);return{normalized:malformedAuthorityOrPort||malformedPercentEncoding||
-malformedSchemeSpecific||malformedHost||malformedScheme?uri:serialize(parsed,opts),malformedAuthorityOrPort,malformedPercentEncoding,
-malformedSchemeSpecific,malformedHost,malformedScheme}}function normalizeComparableURI(uri,opts){if(typeof uri!="string"&&
-typeof uri!="object")return;let value;try{value=typeof uri=="string"?uri:serialize(uri,opts)}catch{return}const{normalized,
-malformedAuthorityOrPort,malformedPercentEncoding,malformedSchemeSpecific,malformedHost,malformedScheme}=normalizeStringWithStatus(
-value,opts);return malformedAuthorityOrPort||malformedPercentEncoding||malformedSchemeSpecific||malformedHost||malformedScheme?
-void 0:normalized}const fastUri={SCHEMES,normalize,resolve,resolveComponent,equal,serialize,parse};module.exports=fastUri,
-module.exports.default=fastUri,module.exports.fastUri=fastUri})),require_uri=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const uri=require_fast_uri();uri.code='require("ajv/dist/runtime/uri").default',exports.
-default=uri})),require_core$3=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.CodeGen=
-exports.Name=exports.nil=exports.stringify=exports.str=exports._=exports.KeywordCxt=void 0;var validate_1=require_validate();
-Object.defineProperty(exports,"KeywordCxt",{enumerable:!0,get:function(){return validate_1.KeywordCxt}});var codegen_1=require_codegen();
-Object.defineProperty(exports,"_",{enumerable:!0,get:function(){return codegen_1._}}),Object.defineProperty(exports,"str",
-{enumerable:!0,get:function(){return codegen_1.str}}),Object.defineProperty(exports,"stringify",{enumerable:!0,get:function(){
-return codegen_1.stringify}}),Object.defineProperty(exports,"nil",{enumerable:!0,get:function(){return codegen_1.nil}}),
-Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){return codegen_1.Name}}),Object.defineProperty(exports,
-"CodeGen",{enumerable:!0,get:function(){return codegen_1.CodeGen}});const validation_error_1=require_validation_error(),
-ref_error_1=require_ref_error(),rules_1=require_rules(),compile_1=require_compile(),codegen_2=require_codegen(),resolve_1=require_resolve(),
-dataType_1=require_dataType(),util_1=require_util(),$dataRefSchema=require_data(),uri_1=require_uri(),defaultRegExp=(str,flags)=>new RegExp(
-str,flags);defaultRegExp.code="new RegExp";const META_IGNORE_OPTIONS=["removeAdditional","useDefaults","coerceTypes"],EXT_SCOPE_NAMES=new Set(
-["validate","serialize","parse","wrapper","root","schema","keyword","pattern","formats","validate$data","func","obj","Er\
-ror"]),removedOptions={errorDataPath:"",format:"`validateFormats: false` can be used instead.",nullable:'"nullable" keyw\
-ord is supported by default.',jsonPointers:"Deprecated jsPropertySyntax can be used instead.",extendRefs:"Deprecated ign\
-oreKeywordsWithRef can be used instead.",missingRefs:"Pass empty schema with $id that should be ignored to ajv.addSchema\
-.",processCode:"Use option `code: {process: (code, schemaEnv: object) => string}`",sourceCode:"Use option `code: {source\
-: true}`",strictDefaults:"It is default now, see option `strict`.",strictKeywords:"It is default now, see option `strict\
-`.",uniqueItems:'"uniqueItems" keyword is always validated.',unknownFormats:"Disable strict mode or pass `true` to `ajv.\
-addFormat` (or `formats` option).",cache:"Map is used as cache, schema object as key.",serialize:"Map is used as cache, \
-schema object as key.",ajvErrors:"It is default now."},deprecatedOptions={ignoreKeywordsWithRef:"",jsPropertySyntax:"",unicode:'\
-"minLength"/"maxLength" account for unicode characters by default.'},MAX_EXPRESSION=200;function requiredOptions(o){var _a,
-_b,_c,_d,_e,_f,_g,_h,_j,_k,_l,_m,_o,_p,_q,_r,_s,_t,_u,_v,_w,_x,_y,_z,_0;const s=o.strict,_optz=(_a=o.code)===null||_a===
-void 0?void 0:_a.optimize,optimize=_optz===!0||_optz===void 0?1:_optz||0,regExp=(_c=(_b=o.code)===null||_b===void 0?void 0:
-_b.regExp)!==null&&_c!==void 0?_c:defaultRegExp,uriResolver=(_d=o.uriResolver)!==null&&_d!==void 0?_d:uri_1.default;return{
-strictSchema:(_f=(_e=o.strictSchema)!==null&&_e!==void 0?_e:s)!==null&&_f!==void 0?_f:!0,strictNumbers:(_h=(_g=o.strictNumbers)!==
-null&&_g!==void 0?_g:s)!==null&&_h!==void 0?_h:!0,strictTypes:(_k=(_j=o.strictTypes)!==null&&_j!==void 0?_j:s)!==null&&_k!==
-void 0?_k:"log",strictTuples:(_m=(_l=o.strictTuples)!==null&&_l!==void 0?_l:s)!==null&&_m!==void 0?_m:"log",strictRequired:(_p=
-(_o=o.strictRequired)!==null&&_o!==void 0?_o:s)!==null&&_p!==void 0?_p:!1,code:o.code?{...o.code,optimize,regExp}:{optimize,
-regExp},loopRequired:(_q=o.loopRequired)!==null&&_q!==void 0?_q:MAX_EXPRESSION,loopEnum:(_r=o.loopEnum)!==null&&_r!==void 0?
-_r:MAX_EXPRESSION,meta:(_s=o.meta)!==null&&_s!==void 0?_s:!0,messages:(_t=o.messages)!==null&&_t!==void 0?_t:!0,inlineRefs:(_u=
-o.inlineRefs)!==null&&_u!==void 0?_u:!0,schemaId:(_v=o.schemaId)!==null&&_v!==void 0?_v:"$id",addUsedSchema:(_w=o.addUsedSchema)!==
-null&&_w!==void 0?_w:!0,validateSchema:(_x=o.validateSchema)!==null&&_x!==void 0?_x:!0,validateFormats:(_y=o.validateFormats)!==
-null&&_y!==void 0?_y:!0,unicodeRegExp:(_z=o.unicodeRegExp)!==null&&_z!==void 0?_z:!0,int32range:(_0=o.int32range)!==null&&
-_0!==void 0?_0:!0,uriResolver}}var Ajv2=class{constructor(opts={}){this.schemas={},this.refs={},this.formats={},this._compilations=
-new Set,this._loading={},this._cache=new Map,opts=this.opts={...opts,...requiredOptions(opts)};const{es5,lines}=this.opts.
-code;this.scope=new codegen_2.ValueScope({scope:{},prefixes:EXT_SCOPE_NAMES,es5,lines}),this.logger=getLogger(opts.logger);
-const formatOpt=opts.validateFormats;opts.validateFormats=!1,this.RULES=(0,rules_1.getRules)(),checkOptions.call(this,removedOptions,
-opts,"NOT SUPPORTED"),checkOptions.call(this,deprecatedOptions,opts,"DEPRECATED","warn"),this._metaOpts=getMetaSchemaOptions.
-call(this),opts.formats&&addInitialFormats.call(this),this._addVocabularies(),this._addDefaultMetaSchema(),opts.keywords&&
-addInitialKeywords.call(this,opts.keywords),typeof opts.meta=="object"&&this.addMetaSchema(opts.meta),addInitialSchemas.
-call(this),opts.validateFormats=formatOpt}_addVocabularies(){this.addKeyword("$async")}_addDefaultMetaSchema(){const{$data,
-meta,schemaId}=this.opts;let _dataRefSchema=$dataRefSchema;schemaId==="id"&&(_dataRefSchema={...$dataRefSchema},_dataRefSchema.
-id=_dataRefSchema.$id,delete _dataRefSchema.$id),meta&&$data&&this.addMetaSchema(_dataRefSchema,_dataRefSchema[schemaId],
-!1)}defaultMeta(){const{meta,schemaId}=this.opts;return this.opts.defaultMeta=typeof meta=="object"?meta[schemaId]||meta:
-void 0}validate(schemaKeyRef,data){let v;if(typeof schemaKeyRef=="string"){if(v=this.getSchema(schemaKeyRef),!v)throw new Error(
-`no schema with key or ref "${schemaKeyRef}"`)}else v=this.compile(schemaKeyRef);const valid=v(data);return"$async"in v||
-(this.errors=v.errors),valid}compile(schema,_meta){const sch=this._addSchema(schema,_meta);return sch.validate||this._compileSchemaEnv(
-sch)}compileAsync(schema,meta){if(typeof this.opts.loadSchema!="function")throw new Error("options.loadSchema should be \
-a function");const{loadSchema}=this.opts;return runCompileAsync.call(this,schema,meta);async function runCompileAsync(_schema,_meta){
-await loadMetaSchema.call(this,_schema.$schema);const sch=this._addSchema(_schema,_meta);return sch.validate||_compileAsync.
-call(this,sch)}async function loadMetaSchema($ref){$ref&&!this.getSchema($ref)&&await runCompileAsync.call(this,{$ref},!0)}
-async function _compileAsync(sch){try{return this._compileSchemaEnv(sch)}catch(e){if(!(e instanceof ref_error_1.default))
-throw e;return checkLoaded.call(this,e),await loadMissingSchema.call(this,e.missingSchema),_compileAsync.call(this,sch)}}
-function checkLoaded({missingSchema:ref,missingRef}){if(this.refs[ref])throw new Error(`AnySchema ${ref} is loaded but ${missingRef}\
- cannot be resolved`)}async function loadMissingSchema(ref){const _schema=await _loadSchema.call(this,ref);this.refs[ref]||
-await loadMetaSchema.call(this,_schema.$schema),this.refs[ref]||this.addSchema(_schema,ref,meta)}async function _loadSchema(ref){
-const p=this._loading[ref];if(p)return p;try{return await(this._loading[ref]=loadSchema(ref))}finally{delete this._loading[ref]}}}addSchema(schema,key,_meta,_validateSchema=this.
-opts.validateSchema){if(Array.isArray(schema)){for(const sch of schema)this.addSchema(sch,void 0,_meta,_validateSchema);
-return this}let id;if(typeof schema=="object"){const{schemaId}=this.opts;if(id=schema[schemaId],id!==void 0&&typeof id!=
-"string")throw new Error(`schema ${schemaId} must be string`)}return key=(0,resolve_1.normalizeId)(key||id),this._checkUnique(
-key),this.schemas[key]=this._addSchema(schema,_meta,key,_validateSchema,!0),this}addMetaSchema(schema,key,_validateSchema=this.
-opts.validateSchema){return this.addSchema(schema,key,!0,_validateSchema),this}validateSchema(schema,throwOrLogError){if(typeof schema==
-"boolean")return!0;let $schema;if($schema=schema.$schema,$schema!==void 0&&typeof $schema!="string")throw new Error("$sc\
-hema must be a string");if($schema=$schema||this.opts.defaultMeta||this.defaultMeta(),!$schema)return this.logger.warn("\
-meta-schema not available"),this.errors=null,!0;const valid=this.validate($schema,schema);if(!valid&&throwOrLogError){const message="\
-schema is invalid: "+this.errorsText();if(this.opts.validateSchema==="log")this.logger.error(message);else throw new Error(
-message)}return valid}getSchema(keyRef){let sch;for(;typeof(sch=getSchEnv.call(this,keyRef))=="string";)keyRef=sch;if(sch===
-void 0){const{schemaId}=this.opts,root=new compile_1.SchemaEnv({schema:{},schemaId});if(sch=compile_1.resolveSchema.call(
-this,root,keyRef),!sch)return;this.refs[keyRef]=sch}return sch.validate||this._compileSchemaEnv(sch)}removeSchema(schemaKeyRef){
-if(schemaKeyRef instanceof RegExp)return this._removeAllSchemas(this.schemas,schemaKeyRef),this._removeAllSchemas(this.refs,
-schemaKeyRef),this;switch(typeof schemaKeyRef){case"undefined":return this._removeAllSchemas(this.schemas),this._removeAllSchemas(
-this.refs),this._cache.clear(),this;case"string":{const sch=getSchEnv.call(this,schemaKeyRef);return typeof sch=="object"&&
-this._cache.delete(sch.schema),delete this.schemas[schemaKeyRef],delete this.refs[schemaKeyRef],this}case"object":{const cacheKey=schemaKeyRef;
-this._cache.delete(cacheKey);let id=schemaKeyRef[this.opts.schemaId];return id&&(id=(0,resolve_1.normalizeId)(id),delete this.
-schemas[id],delete this.refs[id]),this}default:throw new Error("ajv.removeSchema: invalid parameter")}}addVocabulary(definitions){
-for(const def of definitions)this.addKeyword(def);return this}addKeyword(kwdOrDef,def){let keyword;if(typeof kwdOrDef=="\
-string")keyword=kwdOrDef,typeof def=="object"&&(this.logger.warn("these parameters are deprecated, see docs for addKeywo\
-rd"),def.keyword=keyword);else if(typeof kwdOrDef=="object"&&def===void 0){if(def=kwdOrDef,keyword=def.keyword,Array.isArray(
-keyword)&&!keyword.length)throw new Error("addKeywords: keyword must be string or non-empty array")}else throw new Error(
-"invalid addKeywords parameters");if(checkKeyword.call(this,keyword,def),!def)return(0,util_1.eachItem)(keyword,kwd=>addRule.
-call(this,kwd)),this;keywordMetaschema.call(this,def);const definition={...def,type:(0,dataType_1.getJSONTypes)(def.type),
-schemaType:(0,dataType_1.getJSONTypes)(def.schemaType)};return(0,util_1.eachItem)(keyword,definition.type.length===0?k=>addRule.
-call(this,k,definition):k=>definition.type.forEach(t=>addRule.call(this,k,definition,t))),this}getKeyword(keyword){const rule=this.
-RULES.all[keyword];return typeof rule=="object"?rule.definition:!!rule}removeKeyword(keyword){const{RULES}=this;delete RULES.
-keywords[keyword],delete RULES.all[keyword];for(const group of RULES.rules){const i=group.rules.findIndex(rule=>rule.keyword===
-keyword);i>=0&&group.rules.splice(i,1)}return this}addFormat(name,format){return typeof format=="string"&&(format=new RegExp(
-format)),this.formats[name]=format,this}errorsText(errors=this.errors,{separator=", ",dataVar="data"}={}){return!errors||
-errors.length===0?"No errors":errors.map(e=>`${dataVar}${e.instancePath} ${e.message}`).reduce((text,msg)=>text+separator+
-msg)}$dataMetaSchema(metaSchema,keywordsJsonPointers){const rules=this.RULES.all;metaSchema=JSON.parse(JSON.stringify(metaSchema));
-for(const jsonPointer of keywordsJsonPointers){const segments=jsonPointer.split("/").slice(1);let keywords=metaSchema;for(const seg of segments)
-keywords=keywords[seg];for(const key in rules){const rule=rules[key];if(typeof rule!="object")continue;const{$data}=rule.
-definition,schema=keywords[key];$data&&schema&&(keywords[key]=schemaOrData(schema))}}return metaSchema}_removeAllSchemas(schemas,regex){
-for(const keyRef in schemas){const sch=schemas[keyRef];(!regex||regex.test(keyRef))&&(typeof sch=="string"?delete schemas[keyRef]:
-sch&&!sch.meta&&(this._cache.delete(sch.schema),delete schemas[keyRef]))}}_addSchema(schema,meta,baseId,validateSchema=this.
-opts.validateSchema,addSchema=this.opts.addUsedSchema){let id;const{schemaId}=this.opts;if(typeof schema=="object")id=schema[schemaId];else{
-if(this.opts.jtd)throw new Error("schema must be object");if(typeof schema!="boolean")throw new Error("schema must be ob\
-ject or boolean")}let sch=this._cache.get(schema);if(sch!==void 0)return sch;baseId=(0,resolve_1.normalizeId)(id||baseId);
-const localRefs=resolve_1.getSchemaRefs.call(this,schema,baseId);return sch=new compile_1.SchemaEnv({schema,schemaId,meta,
-baseId,localRefs}),this._cache.set(sch.schema,sch),addSchema&&!baseId.startsWith("#")&&(baseId&&this._checkUnique(baseId),
-this.refs[baseId]=sch),validateSchema&&this.validateSchema(schema,!0),sch}_checkUnique(id){if(this.schemas[id]||this.refs[id])
-throw new Error(`schema with key or id "${id}" already exists`)}_compileSchemaEnv(sch){if(sch.meta?this._compileMetaSchema(
-sch):compile_1.compileSchema.call(this,sch),!sch.validate)throw new Error("ajv implementation error");return sch.validate}_compileMetaSchema(sch){
-const currentOpts=this.opts;this.opts=this._metaOpts;try{compile_1.compileSchema.call(this,sch)}finally{this.opts=currentOpts}}};
-Ajv2.ValidationError=validation_error_1.default,Ajv2.MissingRefError=ref_error_1.default,exports.default=Ajv2;function checkOptions(checkOpts,options,msg,log="\
-error"){for(const key in checkOpts){const opt=key;opt in options&&this.logger[log](`${msg}: option ${key}. ${checkOpts[opt]}`)}}
-function getSchEnv(keyRef){return keyRef=(0,resolve_1.normalizeId)(keyRef),this.schemas[keyRef]||this.refs[keyRef]}function addInitialSchemas(){
-const optsSchemas=this.opts.schemas;if(optsSchemas)if(Array.isArray(optsSchemas))this.addSchema(optsSchemas);else for(const key in optsSchemas)
-this.addSchema(optsSchemas[key],key)}function addInitialFormats(){for(const name in this.opts.formats){const format=this.
-opts.formats[name];format&&this.addFormat(name,format)}}function addInitialKeywords(defs){if(Array.isArray(defs)){this.addVocabulary(
-defs);return}this.logger.warn("keywords option as map is deprecated, pass array");for(const keyword in defs){const def=defs[keyword];
-def.keyword||(def.keyword=keyword),this.addKeyword(def)}}function getMetaSchemaOptions(){const metaOpts={...this.opts};for(const opt of META_IGNORE_OPTIONS)
-delete metaOpts[opt];return metaOpts}const noLogs={log(){},warn(){},error(){}};function getLogger(logger){if(logger===!1)
-return noLogs;if(logger===void 0)return console;if(logger.log&&logger.warn&&logger.error)return logger;throw new Error("\
-logger must implement log, warn and error methods")}const KEYWORD_NAME=/^[a-z_$][a-z0-9_$:-]*$/i;function checkKeyword(keyword,def){
-const{RULES}=this;if((0,util_1.eachItem)(keyword,kwd=>{if(RULES.keywords[kwd])throw new Error(`Keyword ${kwd} is already\
- defined`);if(!KEYWORD_NAME.test(kwd))throw new Error(`Keyword ${kwd} has invalid name`)}),!!def&&def.$data&&!("code"in def||
-"validate"in def))throw new Error('$data keyword must have "code" or "validate" function')}function addRule(keyword,definition,dataType){
-var _a;const post=definition?.post;if(dataType&&post)throw new Error('keyword with "post" flag cannot have "type"');const{
-RULES}=this;let ruleGroup=post?RULES.post:RULES.rules.find(({type:t})=>t===dataType);if(ruleGroup||(ruleGroup={type:dataType,
-rules:[]},RULES.rules.push(ruleGroup)),RULES.keywords[keyword]=!0,!definition)return;const rule={keyword,definition:{...definition,
-type:(0,dataType_1.getJSONTypes)(definition.type),schemaType:(0,dataType_1.getJSONTypes)(definition.schemaType)}};definition.
-before?addBeforeRule.call(this,ruleGroup,rule,definition.before):ruleGroup.rules.push(rule),RULES.all[keyword]=rule,(_a=
-definition.implements)===null||_a===void 0||_a.forEach(kwd=>this.addKeyword(kwd))}function addBeforeRule(ruleGroup,rule,before){
-const i=ruleGroup.rules.findIndex(_rule=>_rule.keyword===before);i>=0?ruleGroup.rules.splice(i,0,rule):(ruleGroup.rules.
-push(rule),this.logger.warn(`rule ${before} is not defined`))}function keywordMetaschema(def){let{metaSchema}=def;metaSchema!==
-void 0&&(def.$data&&this.opts.$data&&(metaSchema=schemaOrData(metaSchema)),def.validateSchema=this.compile(metaSchema,!0))}
-const $dataRef={$ref:"https://raw.githubusercontent.com/ajv-validator/ajv/master/lib/refs/data.json#"};function schemaOrData(schema){
-return{anyOf:[schema,$dataRef]}}})),require_id=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const def={keyword:"id",code(){throw new Error('NOT SUPPORTED: keyword "id", use "$id" for schema ID')}};exports.default=
-def})),require_ref=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.callRef=exports.
-getValidate=void 0;const ref_error_1=require_ref_error(),code_1=require_code(),codegen_1=require_codegen(),names_1=require_names(),
-compile_1=require_compile(),util_1=require_util(),def={keyword:"$ref",schemaType:"string",code(cxt){const{gen,schema:$ref,
-it}=cxt,{baseId,schemaEnv:env,validateName,opts,self}=it,{root}=env;if(($ref==="#"||$ref==="#/")&&baseId===root.baseId)return callRootRef();
-const schOrEnv=compile_1.resolveRef.call(self,root,baseId,$ref);if(schOrEnv===void 0)throw new ref_error_1.default(it.opts.
-uriResolver,baseId,$ref);if(schOrEnv instanceof compile_1.SchemaEnv)return callValidate(schOrEnv);return inlineRefSchema(
-schOrEnv);function callRootRef(){if(env===root)return callRef(cxt,validateName,env,env.$async);const rootName=gen.scopeValue(
-"root",{ref:root});return callRef(cxt,(0,codegen_1._)`${rootName}.validate`,root,root.$async)}function callValidate(sch){
-callRef(cxt,getValidate(cxt,sch),sch,sch.$async)}function inlineRefSchema(sch){const schName=gen.scopeValue("schema",opts.
-code.source===!0?{ref:sch,code:(0,codegen_1.stringify)(sch)}:{ref:sch}),valid=gen.name("valid"),schCxt=cxt.subschema({schema:sch,
-dataTypes:[],schemaPath:codegen_1.nil,topSchemaRef:schName,errSchemaPath:$ref},valid);cxt.mergeEvaluated(schCxt),cxt.ok(
-valid)}}};function getValidate(cxt,sch){const{gen}=cxt;return sch.validate?gen.scopeValue("validate",{ref:sch.validate}):
-(0,codegen_1._)`${gen.scopeValue("wrapper",{ref:sch})}.validate`}exports.getValidate=getValidate;function callRef(cxt,v,sch,$async){
-const{gen,it}=cxt,{allErrors,schemaEnv:env,opts}=it,passCxt=opts.passContext?names_1.default.this:codegen_1.nil;$async?callAsyncRef():
-callSyncRef();function callAsyncRef(){if(!env.$async)throw new Error("async schema referenced by sync schema");const valid=gen.
-let("valid");gen.try(()=>{gen.code((0,codegen_1._)`await ${(0,code_1.callValidateCode)(cxt,v,passCxt)}`),addEvaluatedFrom(
-v),allErrors||gen.assign(valid,!0)},e=>{gen.if((0,codegen_1._)`!(${e} instanceof ${it.ValidationError})`,()=>gen.throw(e)),
-addErrorsFrom(e),allErrors||gen.assign(valid,!1)}),cxt.ok(valid)}function callSyncRef(){cxt.result((0,code_1.callValidateCode)(
-cxt,v,passCxt),()=>addEvaluatedFrom(v),()=>addErrorsFrom(v))}function addErrorsFrom(source){const errs=(0,codegen_1._)`${source}.errors`;
-gen.assign(names_1.default.vErrors,(0,codegen_1._)`${names_1.default.vErrors} === null ? ${errs} : ${names_1.default.vErrors}.concat(${errs})`),
-gen.assign(names_1.default.errors,(0,codegen_1._)`${names_1.default.vErrors}.length`)}function addEvaluatedFrom(source){
-var _a;if(!it.opts.unevaluated)return;const schEvaluated=(_a=sch?.validate)===null||_a===void 0?void 0:_a.evaluated;if(it.
-props!==!0)if(schEvaluated&&!schEvaluated.dynamicProps)schEvaluated.props!==void 0&&(it.props=util_1.mergeEvaluated.props(
-gen,schEvaluated.props,it.props));else{const props=gen.var("props",(0,codegen_1._)`${source}.evaluated.props`);it.props=
-util_1.mergeEvaluated.props(gen,props,it.props,codegen_1.Name)}if(it.items!==!0)if(schEvaluated&&!schEvaluated.dynamicItems)
-schEvaluated.items!==void 0&&(it.items=util_1.mergeEvaluated.items(gen,schEvaluated.items,it.items));else{const items=gen.
-var("items",(0,codegen_1._)`${source}.evaluated.items`);it.items=util_1.mergeEvaluated.items(gen,items,it.items,codegen_1.
-Name)}}}exports.callRef=callRef,exports.default=def})),require_core$2=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0});const id_1=require_id(),ref_1=require_ref(),core=["$schema","$id","$defs","$vocabulary",{keyword:"\
-$comment"},"definitions",id_1.default,ref_1.default];exports.default=core})),require_limitNumber=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),ops=codegen_1.operators,KWDs={maximum:{
-okStr:"<=",ok:ops.LTE,fail:ops.GT},minimum:{okStr:">=",ok:ops.GTE,fail:ops.LT},exclusiveMaximum:{okStr:"<",ok:ops.LT,fail:ops.
-GTE},exclusiveMinimum:{okStr:">",ok:ops.GT,fail:ops.LTE}},def={keyword:Object.keys(KWDs),type:"number",schemaType:"numbe\
-r",$data:!0,error:{message:({keyword,schemaCode})=>(0,codegen_1.str)`must be ${KWDs[keyword].okStr} ${schemaCode}`,params:({
-keyword,schemaCode})=>(0,codegen_1._)`{comparison: ${KWDs[keyword].okStr}, limit: ${schemaCode}}`},code(cxt){const{keyword,
-data,schemaCode}=cxt;cxt.fail$data((0,codegen_1._)`${data} ${KWDs[keyword].fail} ${schemaCode} || isNaN(${data})`)}};exports.
-default=def})),require_multipleOf=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),
-def={keyword:"multipleOf",type:"number",schemaType:"number",$data:!0,error:{message:({schemaCode})=>(0,codegen_1.str)`must be multiple of ${schemaCode}`,
-params:({schemaCode})=>(0,codegen_1._)`{multipleOf: ${schemaCode}}`},code(cxt){const{gen,data,schemaCode,it}=cxt,prec=it.
-opts.multipleOfPrecision,res=gen.let("res"),invalid=prec?(0,codegen_1._)`Math.abs(Math.round(${res}) - ${res}) > 1e-${prec}`:
-(0,codegen_1._)`${res} !== parseInt(${res})`;cxt.fail$data((0,codegen_1._)`(${schemaCode} === 0 || (${res} = ${data}/${schemaCode}, ${invalid}))`)}};
-exports.default=def})),require_ucs2length=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-function ucs2length(str){const len=str.length;let length=0,pos=0,value;for(;pos<len;)length++,value=str.charCodeAt(pos++),
-value>=55296&&value<=56319&&pos<len&&(value=str.charCodeAt(pos),(value&64512)===56320&&pos++);return length}exports.default=
-ucs2length,ucs2length.code='require("ajv/dist/runtime/ucs2length").default'})),require_limitLength=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),ucs2length_1=require_ucs2length(),
-def={keyword:["maxLength","minLength"],type:"string",schemaType:"number",$data:!0,error:{message({keyword,schemaCode}){const comp=keyword===
-"maxLength"?"more":"fewer";return(0,codegen_1.str)`must NOT have ${comp} than ${schemaCode} characters`},params:({schemaCode})=>(0,codegen_1.
-_)`{limit: ${schemaCode}}`},code(cxt){const{keyword,data,schemaCode,it}=cxt,op=keyword==="maxLength"?codegen_1.operators.
-GT:codegen_1.operators.LT,len=it.opts.unicode===!1?(0,codegen_1._)`${data}.length`:(0,codegen_1._)`${(0,util_1.useFunc)(
-cxt.gen,ucs2length_1.default)}(${data})`;cxt.fail$data((0,codegen_1._)`${len} ${op} ${schemaCode}`)}};exports.default=def})),
-require_pattern=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const code_1=require_code(),
-util_1=require_util(),codegen_1=require_codegen(),def={keyword:"pattern",type:"string",schemaType:"string",$data:!0,error:{
-message:({schemaCode})=>(0,codegen_1.str)`must match pattern "${schemaCode}"`,params:({schemaCode})=>(0,codegen_1._)`{pattern: ${schemaCode}}`},
-code(cxt){const{gen,data,$data,schema,schemaCode,it}=cxt,u=it.opts.unicodeRegExp?"u":"";if($data){const{regExp}=it.opts.
-code,regExpCode=regExp.code==="new RegExp"?(0,codegen_1._)`new RegExp`:(0,util_1.useFunc)(gen,regExp),valid=gen.let("val\
-id");gen.try(()=>gen.assign(valid,(0,codegen_1._)`${regExpCode}(${schemaCode}, ${u}).test(${data})`),()=>gen.assign(valid,
-!1)),cxt.fail$data((0,codegen_1._)`!${valid}`)}else{const regExp=(0,code_1.usePattern)(cxt,schema);cxt.fail$data((0,codegen_1.
-_)`!${regExp}.test(${data})`)}}};exports.default=def})),require_limitProperties=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),def={keyword:["maxProperties","minProperties"],type:"\
-object",schemaType:"number",$data:!0,error:{message({keyword,schemaCode}){const comp=keyword==="maxProperties"?"more":"f\
-ewer";return(0,codegen_1.str)`must NOT have ${comp} than ${schemaCode} properties`},params:({schemaCode})=>(0,codegen_1.
-_)`{limit: ${schemaCode}}`},code(cxt){const{keyword,data,schemaCode}=cxt,op=keyword==="maxProperties"?codegen_1.operators.
-GT:codegen_1.operators.LT;cxt.fail$data((0,codegen_1._)`Object.keys(${data}).length ${op} ${schemaCode}`)}};exports.default=
-def})),require_required=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const code_1=require_code(),
-codegen_1=require_codegen(),util_1=require_util(),def={keyword:"required",type:"object",schemaType:"array",$data:!0,error:{
-message:({params:{missingProperty}})=>(0,codegen_1.str)`must have required property '${missingProperty}'`,params:({params:{
-missingProperty}})=>(0,codegen_1._)`{missingProperty: ${missingProperty}}`},code(cxt){const{gen,schema,schemaCode,data,$data,
-it}=cxt,{opts}=it;if(!$data&&schema.length===0)return;const useLoop=schema.length>=opts.loopRequired;if(it.allErrors?allErrorsMode():
-exitOnErrorMode(),opts.strictRequired){const props=cxt.parentSchema.properties,{definedProperties}=cxt.it;for(const requiredKey of schema)
-if(props?.[requiredKey]===void 0&&!definedProperties.has(requiredKey)){const msg=`required property "${requiredKey}" is \
-not defined at "${it.schemaEnv.baseId+it.errSchemaPath}" (strictRequired)`;(0,util_1.checkStrictMode)(it,msg,it.opts.strictRequired)}}
-function allErrorsMode(){if(useLoop||$data)cxt.block$data(codegen_1.nil,loopAllRequired);else for(const prop of schema)(0,code_1.
-checkReportMissingProp)(cxt,prop)}function exitOnErrorMode(){const missing=gen.let("missing");if(useLoop||$data){const valid=gen.
-let("valid",!0);cxt.block$data(valid,()=>loopUntilMissing(missing,valid)),cxt.ok(valid)}else gen.if((0,code_1.checkMissingProp)(
-cxt,schema,missing)),(0,code_1.reportMissingProp)(cxt,missing),gen.else()}function loopAllRequired(){gen.forOf("prop",schemaCode,
-prop=>{cxt.setParams({missingProperty:prop}),gen.if((0,code_1.noPropertyInData)(gen,data,prop,opts.ownProperties),()=>cxt.
-error())})}function loopUntilMissing(missing,valid){cxt.setParams({missingProperty:missing}),gen.forOf(missing,schemaCode,
-()=>{gen.assign(valid,(0,code_1.propertyInData)(gen,data,missing,opts.ownProperties)),gen.if((0,codegen_1.not)(valid),()=>{
-cxt.error(),gen.break()})},codegen_1.nil)}}};exports.default=def})),require_limitItems=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),def={keyword:["maxItems","minItems"],type:"array",schemaType:"\
-number",$data:!0,error:{message({keyword,schemaCode}){const comp=keyword==="maxItems"?"more":"fewer";return(0,codegen_1.
-str)`must NOT have ${comp} than ${schemaCode} items`},params:({schemaCode})=>(0,codegen_1._)`{limit: ${schemaCode}}`},code(cxt){
-const{keyword,data,schemaCode}=cxt,op=keyword==="maxItems"?codegen_1.operators.GT:codegen_1.operators.LT;cxt.fail$data((0,codegen_1.
-_)`${data}.length ${op} ${schemaCode}`)}};exports.default=def})),require_equal=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const equal=require_fast_deep_equal();equal.code='require("ajv/dist/runtime/equal").def\
-ault',exports.default=equal})),require_uniqueItems=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{
-value:!0});const dataType_1=require_dataType(),codegen_1=require_codegen(),util_1=require_util(),equal_1=require_equal(),
-def={keyword:"uniqueItems",type:"array",schemaType:"boolean",$data:!0,error:{message:({params:{i,j}})=>(0,codegen_1.str)`must NOT have duplicate items (items ## ${j} and ${i} are identical)`,
-params:({params:{i,j}})=>(0,codegen_1._)`{i: ${i}, j: ${j}}`},code(cxt){const{gen,data,$data,schema,parentSchema,schemaCode,
-it}=cxt;if(!$data&&!schema)return;const valid=gen.let("valid"),itemTypes=parentSchema.items?(0,dataType_1.getSchemaTypes)(
-parentSchema.items):[];cxt.block$data(valid,validateUniqueItems,(0,codegen_1._)`${schemaCode} === false`),cxt.ok(valid);
-function validateUniqueItems(){const i=gen.let("i",(0,codegen_1._)`${data}.length`),j=gen.let("j");cxt.setParams({i,j}),
-gen.assign(valid,!0),gen.if((0,codegen_1._)`${i} > 1`,()=>(canOptimize()?loopN:loopN2)(i,j))}function canOptimize(){return itemTypes.
-length>0&&!itemTypes.some(t=>t==="object"||t==="array")}function loopN(i,j){const item=gen.name("item"),wrongType=(0,dataType_1.
-checkDataTypes)(itemTypes,item,it.opts.strictNumbers,dataType_1.DataType.Wrong),indices=gen.const("indices",(0,codegen_1.
-_)`{}`);gen.for((0,codegen_1._)`;${i}--;`,()=>{gen.let(item,(0,codegen_1._)`${data}[${i}]`),gen.if(wrongType,(0,codegen_1.
-_)`continue`),itemTypes.length>1&&gen.if((0,codegen_1._)`typeof ${item} == "string"`,(0,codegen_1._)`${item} += "_"`),gen.
-if((0,codegen_1._)`typeof ${indices}[${item}] == "number"`,()=>{gen.assign(j,(0,codegen_1._)`${indices}[${item}]`),cxt.error(),
-gen.assign(valid,!1).break()}).code((0,codegen_1._)`${indices}[${item}] = ${i}`)})}function loopN2(i,j){const eql=(0,util_1.
-useFunc)(gen,equal_1.default),outer=gen.name("outer");gen.label(outer).for((0,codegen_1._)`;${i}--;`,()=>gen.for((0,codegen_1.
-_)`${j} = ${i}; ${j}--;`,()=>gen.if((0,codegen_1._)`${eql}(${data}[${i}], ${data}[${j}])`,()=>{cxt.error(),gen.assign(valid,
-!1).break(outer)})))}}};exports.default=def})),require_const=__commonJSMin((exports=>{Object.defineProperty(exports,"__e\
-sModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),equal_1=require_equal(),def={keyword:"const",
-$data:!0,error:{message:"must be equal to constant",params:({schemaCode})=>(0,codegen_1._)`{allowedValue: ${schemaCode}}`},
-code(cxt){const{gen,data,$data,schemaCode,schema}=cxt;$data||schema&&typeof schema=="object"?cxt.fail$data((0,codegen_1.
-_)`!${(0,util_1.useFunc)(gen,equal_1.default)}(${data}, ${schemaCode})`):cxt.fail((0,codegen_1._)`${schema} !== ${data}`)}};
-exports.default=def})),require_enum=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),
-util_1=require_util(),equal_1=require_equal(),def={keyword:"enum",schemaType:"array",$data:!0,error:{message:"must be eq\
-ual to one of the allowed values",params:({schemaCode})=>(0,codegen_1._)`{allowedValues: ${schemaCode}}`},code(cxt){const{
-gen,data,$data,schema,schemaCode,it}=cxt;if(!$data&&schema.length===0)throw new Error("enum must have non-empty array");
-const useLoop=schema.length>=it.opts.loopEnum;let eql;const getEql=()=>eql??(eql=(0,util_1.useFunc)(gen,equal_1.default));
-let valid;if(useLoop||$data)valid=gen.let("valid"),cxt.block$data(valid,loopEnum);else{if(!Array.isArray(schema))throw new Error(
-"ajv implementation error");const vSchema=gen.const("vSchema",schemaCode);valid=(0,codegen_1.or)(...schema.map((_x,i)=>equalCode(
-vSchema,i)))}cxt.pass(valid);function loopEnum(){gen.assign(valid,!1),gen.forOf("v",schemaCode,v=>gen.if((0,codegen_1._)`${getEql()}(${data}, ${v})`,
-()=>gen.assign(valid,!0).break()))}function equalCode(vSchema,i){const sch=schema[i];return typeof sch=="object"&&sch!==
-null?(0,codegen_1._)`${getEql()}(${data}, ${vSchema}[${i}])`:(0,codegen_1._)`${data} === ${sch}`}}};exports.default=def})),
-require_validation$2=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const limitNumber_1=require_limitNumber(),
-multipleOf_1=require_multipleOf(),limitLength_1=require_limitLength(),pattern_1=require_pattern(),limitProperties_1=require_limitProperties(),
-required_1=require_required(),limitItems_1=require_limitItems(),uniqueItems_1=require_uniqueItems(),const_1=require_const(),
-enum_1=require_enum(),validation=[limitNumber_1.default,multipleOf_1.default,limitLength_1.default,pattern_1.default,limitProperties_1.
-default,required_1.default,limitItems_1.default,uniqueItems_1.default,{keyword:"type",schemaType:["string","array"]},{keyword:"\
-nullable",schemaType:"boolean"},const_1.default,enum_1.default];exports.default=validation})),require_additionalItems=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateAdditionalItems=void 0;const codegen_1=require_codegen(),
-util_1=require_util(),def={keyword:"additionalItems",type:"array",schemaType:["boolean","object"],before:"uniqueItems",error:{
-message:({params:{len}})=>(0,codegen_1.str)`must NOT have more than ${len} items`,params:({params:{len}})=>(0,codegen_1.
-_)`{limit: ${len}}`},code(cxt){const{parentSchema,it}=cxt,{items}=parentSchema;if(!Array.isArray(items)){(0,util_1.checkStrictMode)(
-it,'"additionalItems" is ignored when "items" is not an array of schemas');return}validateAdditionalItems(cxt,items)}};function validateAdditionalItems(cxt,items){
-const{gen,schema,data,keyword,it}=cxt;it.items=!0;const len=gen.const("len",(0,codegen_1._)`${data}.length`);if(schema===
-!1)cxt.setParams({len:items.length}),cxt.pass((0,codegen_1._)`${len} <= ${items.length}`);else if(typeof schema=="object"&&
-!(0,util_1.alwaysValidSchema)(it,schema)){const valid=gen.var("valid",(0,codegen_1._)`${len} <= ${items.length}`);gen.if(
-(0,codegen_1.not)(valid),()=>validateItems(valid)),cxt.ok(valid)}function validateItems(valid){gen.forRange("i",items.length,
-len,i=>{cxt.subschema({keyword,dataProp:i,dataPropType:util_1.Type.Num},valid),it.allErrors||gen.if((0,codegen_1.not)(valid),
-()=>gen.break())})}}exports.validateAdditionalItems=validateAdditionalItems,exports.default=def})),require_items=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateTuple=void 0;const codegen_1=require_codegen(),
-util_1=require_util(),code_1=require_code(),def={keyword:"items",type:"array",schemaType:["object","array","boolean"],before:"\
-uniqueItems",code(cxt){const{schema,it}=cxt;if(Array.isArray(schema))return validateTuple(cxt,"additionalItems",schema);
-it.items=!0,!(0,util_1.alwaysValidSchema)(it,schema)&&cxt.ok((0,code_1.validateArray)(cxt))}};function validateTuple(cxt,extraItems,schArr=cxt.
-schema){const{gen,parentSchema,data,keyword,it}=cxt;checkStrictTuple(parentSchema),it.opts.unevaluated&&schArr.length&&it.
-items!==!0&&(it.items=util_1.mergeEvaluated.items(gen,schArr.length,it.items));const valid=gen.name("valid"),len=gen.const(
-"len",(0,codegen_1._)`${data}.length`);schArr.forEach((sch,i)=>{(0,util_1.alwaysValidSchema)(it,sch)||(gen.if((0,codegen_1.
-_)`${len} > ${i}`,()=>cxt.subschema({keyword,schemaProp:i,dataProp:i},valid)),cxt.ok(valid))});function checkStrictTuple(sch){
-const{opts,errSchemaPath}=it,l=schArr.length,fullTuple=l===sch.minItems&&(l===sch.maxItems||sch[extraItems]===!1);if(opts.
-strictTuples&&!fullTuple){const msg=`"${keyword}" is ${l}-tuple, but minItems or maxItems/${extraItems} are not specifie\
-d or different at path "${errSchemaPath}"`;(0,util_1.checkStrictMode)(it,msg,opts.strictTuples)}}}exports.validateTuple=
-validateTuple,exports.default=def})),require_prefixItems=__commonJSMin((exports=>{Object.defineProperty(exports,"__esMod\
-ule",{value:!0});const items_1=require_items(),def={keyword:"prefixItems",type:"array",schemaType:["array"],before:"uniq\
-ueItems",code:cxt=>(0,items_1.validateTuple)(cxt,"items")};exports.default=def})),require_items2020=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),code_1=require_code(),
-additionalItems_1=require_additionalItems(),def={keyword:"items",type:"array",schemaType:["object","boolean"],before:"un\
-iqueItems",error:{message:({params:{len}})=>(0,codegen_1.str)`must NOT have more than ${len} items`,params:({params:{len}})=>(0,codegen_1.
-_)`{limit: ${len}}`},code(cxt){const{schema,parentSchema,it}=cxt,{prefixItems}=parentSchema;it.items=!0,!(0,util_1.alwaysValidSchema)(
-it,schema)&&(prefixItems?(0,additionalItems_1.validateAdditionalItems)(cxt,prefixItems):cxt.ok((0,code_1.validateArray)(
-cxt)))}};exports.default=def})),require_contains=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const codegen_1=require_codegen(),util_1=require_util(),def={keyword:"contains",type:"array",schemaType:["object","boole\
-an"],before:"uniqueItems",trackErrors:!0,error:{message:({params:{min,max}})=>max===void 0?(0,codegen_1.str)`must contain at least ${min} valid item(s)`:
-(0,codegen_1.str)`must contain at least ${min} and no more than ${max} valid item(s)`,params:({params:{min,max}})=>max===
-void 0?(0,codegen_1._)`{minContains: ${min}}`:(0,codegen_1._)`{minContains: ${min}, maxContains: ${max}}`},code(cxt){const{
-gen,schema,parentSchema,data,it}=cxt;let min,max;const{minContains,maxContains}=parentSchema;it.opts.next?(min=minContains===
-void 0?1:minContains,max=maxContains):min=1;const len=gen.const("len",(0,codegen_1._)`${data}.length`);if(cxt.setParams(
-{min,max}),max===void 0&&min===0){(0,util_1.checkStrictMode)(it,'"minContains" == 0 without "maxContains": "contains" ke\
-yword ignored');return}if(max!==void 0&&min>max){(0,util_1.checkStrictMode)(it,'"minContains" > "maxContains" is always \
-invalid'),cxt.fail();return}if((0,util_1.alwaysValidSchema)(it,schema)){let cond=(0,codegen_1._)`${len} >= ${min}`;max!==
-void 0&&(cond=(0,codegen_1._)`${cond} && ${len} <= ${max}`),cxt.pass(cond);return}it.items=!0;const valid=gen.name("vali\
-d");max===void 0&&min===1?validateItems(valid,()=>gen.if(valid,()=>gen.break())):min===0?(gen.let(valid,!0),max!==void 0&&
-gen.if((0,codegen_1._)`${data}.length > 0`,validateItemsWithCount)):(gen.let(valid,!1),validateItemsWithCount()),cxt.result(
-valid,()=>cxt.reset());function validateItemsWithCount(){const schValid=gen.name("_valid"),count=gen.let("count",0);validateItems(
-schValid,()=>gen.if(schValid,()=>checkLimits(count)))}function validateItems(_valid,block){gen.forRange("i",0,len,i=>{cxt.
-subschema({keyword:"contains",dataProp:i,dataPropType:util_1.Type.Num,compositeRule:!0},_valid),block()})}function checkLimits(count){
-gen.code((0,codegen_1._)`${count}++`),max===void 0?gen.if((0,codegen_1._)`${count} >= ${min}`,()=>gen.assign(valid,!0).break()):
-(gen.if((0,codegen_1._)`${count} > ${max}`,()=>gen.assign(valid,!1).break()),min===1?gen.assign(valid,!0):gen.if((0,codegen_1.
-_)`${count} >= ${min}`,()=>gen.assign(valid,!0)))}}};exports.default=def})),require_dependencies=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateSchemaDeps=exports.validatePropertyDeps=exports.error=
-void 0;const codegen_1=require_codegen(),util_1=require_util(),code_1=require_code();exports.error={message:({params:{property,
-depsCount,deps}})=>{const property_ies=depsCount===1?"property":"properties";return(0,codegen_1.str)`must have ${property_ies} ${deps} when property ${property} is present`},
-params:({params:{property,depsCount,deps,missingProperty}})=>(0,codegen_1._)`{property: ${property},
-    missingProperty: ${missingProperty},
-    depsCount: ${depsCount},
-    deps: ${deps}}`};const def={keyword:"dependencies",type:"object",schemaType:"object",error:exports.error,code(cxt){const[
-propDeps,schDeps]=splitDependencies(cxt);validatePropertyDeps(cxt,propDeps),validateSchemaDeps(cxt,schDeps)}};function splitDependencies({
-schema}){const propertyDeps={},schemaDeps={};for(const key in schema){if(key==="__proto__")continue;const deps=Array.isArray(
-schema[key])?propertyDeps:schemaDeps;deps[key]=schema[key]}return[propertyDeps,schemaDeps]}function validatePropertyDeps(cxt,propertyDeps=cxt.
-schema){const{gen,data,it}=cxt;if(Object.keys(propertyDeps).length===0)return;const missing=gen.let("missing");for(const prop in propertyDeps){
-const deps=propertyDeps[prop];if(deps.length===0)continue;const hasProperty=(0,code_1.propertyInData)(gen,data,prop,it.opts.
-ownProperties);cxt.setParams({property:prop,depsCount:deps.length,deps:deps.join(", ")}),it.allErrors?gen.if(hasProperty,
-()=>{for(const depProp of deps)(0,code_1.checkReportMissingProp)(cxt,depProp)}):(gen.if((0,codegen_1._)`${hasProperty} && (${(0,code_1.
-checkMissingProp)(cxt,deps,missing)})`),(0,code_1.reportMissingProp)(cxt,missing),gen.else())}}exports.validatePropertyDeps=
-validatePropertyDeps;function validateSchemaDeps(cxt,schemaDeps=cxt.schema){const{gen,data,keyword,it}=cxt,valid=gen.name(
-"valid");for(const prop in schemaDeps)(0,util_1.alwaysValidSchema)(it,schemaDeps[prop])||(gen.if((0,code_1.propertyInData)(
-gen,data,prop,it.opts.ownProperties),()=>{const schCxt=cxt.subschema({keyword,schemaProp:prop},valid);cxt.mergeValidEvaluated(
-schCxt,valid)},()=>gen.var(valid,!0)),cxt.ok(valid))}exports.validateSchemaDeps=validateSchemaDeps,exports.default=def})),
-require_propertyNames=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),
-util_1=require_util(),def={keyword:"propertyNames",type:"object",schemaType:["object","boolean"],error:{message:"propert\
-y name must be valid",params:({params})=>(0,codegen_1._)`{propertyName: ${params.propertyName}}`},code(cxt){const{gen,schema,
-data,it}=cxt;if((0,util_1.alwaysValidSchema)(it,schema))return;const valid=gen.name("valid");gen.forIn("key",data,key=>{
-cxt.setParams({propertyName:key}),cxt.subschema({keyword:"propertyNames",data:key,dataTypes:["string"],propertyName:key,
-compositeRule:!0},valid),gen.if((0,codegen_1.not)(valid),()=>{cxt.error(!0),it.allErrors||gen.break()})}),cxt.ok(valid)}};
-exports.default=def})),require_additionalProperties=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",
-{value:!0});const code_1=require_code(),codegen_1=require_codegen(),names_1=require_names(),util_1=require_util(),def={keyword:"\
-additionalProperties",type:["object"],schemaType:["boolean","object"],allowUndefined:!0,trackErrors:!0,error:{message:"m\
-ust NOT have additional properties",params:({params})=>(0,codegen_1._)`{additionalProperty: ${params.additionalProperty}}`},
-code(cxt){const{gen,schema,parentSchema,data,errsCount,it}=cxt;if(!errsCount)throw new Error("ajv implementation error");
-const{allErrors,opts}=it;if(it.props=!0,opts.removeAdditional!=="all"&&(0,util_1.alwaysValidSchema)(it,schema))return;const props=(0,code_1.
-allSchemaProperties)(parentSchema.properties),patProps=(0,code_1.allSchemaProperties)(parentSchema.patternProperties);checkAdditionalProperties(),
-cxt.ok((0,codegen_1._)`${errsCount} === ${names_1.default.errors}`);function checkAdditionalProperties(){gen.forIn("key",
-data,key=>{!props.length&&!patProps.length?additionalPropertyCode(key):gen.if(isAdditional(key),()=>additionalPropertyCode(
-key))})}function isAdditional(key){let definedProp;if(props.length>8){const propsSchema=(0,util_1.schemaRefOrVal)(it,parentSchema.
-properties,"properties");definedProp=(0,code_1.isOwnProperty)(gen,propsSchema,key)}else props.length?definedProp=(0,codegen_1.
-or)(...props.map(p=>(0,codegen_1._)`${key} === ${p}`)):definedProp=codegen_1.nil;return patProps.length&&(definedProp=(0,codegen_1.
-or)(definedProp,...patProps.map(p=>(0,codegen_1._)`${(0,code_1.usePattern)(cxt,p)}.test(${key})`))),(0,codegen_1.not)(definedProp)}
-function deleteAdditional(key){gen.code((0,codegen_1._)`delete ${data}[${key}]`)}function additionalPropertyCode(key){if(opts.
-removeAdditional==="all"||opts.removeAdditional&&schema===!1){deleteAdditional(key);return}if(schema===!1){cxt.setParams(
-{additionalProperty:key}),cxt.error(),allErrors||gen.break();return}if(typeof schema=="object"&&!(0,util_1.alwaysValidSchema)(
-it,schema)){const valid=gen.name("valid");opts.removeAdditional==="failing"?(applyAdditionalSchema(key,valid,!1),gen.if(
-(0,codegen_1.not)(valid),()=>{cxt.reset(),deleteAdditional(key)})):(applyAdditionalSchema(key,valid),allErrors||gen.if((0,codegen_1.
-not)(valid),()=>gen.break()))}}function applyAdditionalSchema(key,valid,errors){const subschema={keyword:"additionalProp\
-erties",dataProp:key,dataPropType:util_1.Type.Str};errors===!1&&Object.assign(subschema,{compositeRule:!0,createErrors:!1,
-allErrors:!1}),cxt.subschema(subschema,valid)}}};exports.default=def})),require_properties=__commonJSMin((exports=>{Object.
-defineProperty(exports,"__esModule",{value:!0});const validate_1=require_validate(),code_1=require_code(),util_1=require_util(),
-additionalProperties_1=require_additionalProperties(),def={keyword:"properties",type:"object",schemaType:"object",code(cxt){
-const{gen,schema,parentSchema,data,it}=cxt;it.opts.removeAdditional==="all"&&parentSchema.additionalProperties===void 0&&
-additionalProperties_1.default.code(new validate_1.KeywordCxt(it,additionalProperties_1.default,"additionalProperties"));
-const allProps=(0,code_1.allSchemaProperties)(schema);for(const prop of allProps)it.definedProperties.add(prop);it.opts.
-unevaluated&&allProps.length&&it.props!==!0&&(it.props=util_1.mergeEvaluated.props(gen,(0,util_1.toHash)(allProps),it.props));
-const properties=allProps.filter(p=>!(0,util_1.alwaysValidSchema)(it,schema[p]));if(properties.length===0)return;const valid=gen.
-name("valid");for(const prop of properties)hasDefault(prop)?applyPropertySchema(prop):(gen.if((0,code_1.propertyInData)(
-gen,data,prop,it.opts.ownProperties)),applyPropertySchema(prop),it.allErrors||gen.else().var(valid,!0),gen.endIf()),cxt.
-it.definedProperties.add(prop),cxt.ok(valid);function hasDefault(prop){return it.opts.useDefaults&&!it.compositeRule&&schema[prop].
-default!==void 0}function applyPropertySchema(prop){cxt.subschema({keyword:"properties",schemaProp:prop,dataProp:prop},valid)}}};
-exports.default=def})),require_patternProperties=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const code_1=require_code(),codegen_1=require_codegen(),util_1=require_util(),util_2=require_util(),def={keyword:"patter\
-nProperties",type:"object",schemaType:"object",code(cxt){const{gen,schema,data,parentSchema,it}=cxt,{opts}=it,patterns=(0,code_1.
-allSchemaProperties)(schema),alwaysValidPatterns=patterns.filter(p=>(0,util_1.alwaysValidSchema)(it,schema[p]));if(patterns.
-length===0||alwaysValidPatterns.length===patterns.length&&(!it.opts.unevaluated||it.props===!0))return;const checkProperties=opts.
-strictSchema&&!opts.allowMatchingProperties&&parentSchema.properties,valid=gen.name("valid");it.props!==!0&&!(it.props instanceof
-codegen_1.Name)&&(it.props=(0,util_2.evaluatedPropsToName)(gen,it.props));const{props}=it;validatePatternProperties();function validatePatternProperties(){
-for(const pat of patterns)checkProperties&&checkMatchingProperties(pat),it.allErrors?validateProperties(pat):(gen.var(valid,
-!0),validateProperties(pat),gen.if(valid))}function checkMatchingProperties(pat){for(const prop in checkProperties)new RegExp(
-pat).test(prop)&&(0,util_1.checkStrictMode)(it,`property ${prop} matches pattern ${pat} (use allowMatchingProperties)`)}
-function validateProperties(pat){gen.forIn("key",data,key=>{gen.if((0,codegen_1._)`${(0,code_1.usePattern)(cxt,pat)}.test(${key})`,
-()=>{const alwaysValid=alwaysValidPatterns.includes(pat);alwaysValid||cxt.subschema({keyword:"patternProperties",schemaProp:pat,
-dataProp:key,dataPropType:util_2.Type.Str},valid),it.opts.unevaluated&&props!==!0?gen.assign((0,codegen_1._)`${props}[${key}]`,
-!0):!alwaysValid&&!it.allErrors&&gen.if((0,codegen_1.not)(valid),()=>gen.break())})})}}};exports.default=def})),require_not=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const util_1=require_util(),def={keyword:"not",schemaType:[
-"object","boolean"],trackErrors:!0,code(cxt){const{gen,schema,it}=cxt;if((0,util_1.alwaysValidSchema)(it,schema)){cxt.fail();
-return}const valid=gen.name("valid");cxt.subschema({keyword:"not",compositeRule:!0,createErrors:!1,allErrors:!1},valid),
-cxt.failResult(valid,()=>cxt.reset(),()=>cxt.error())},error:{message:"must NOT be valid"}};exports.default=def})),require_anyOf=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const def={keyword:"anyOf",schemaType:"array",trackErrors:!0,
-code:require_code().validateUnion,error:{message:"must match a schema in anyOf"}};exports.default=def})),require_oneOf=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),
-def={keyword:"oneOf",schemaType:"array",trackErrors:!0,error:{message:"must match exactly one schema in oneOf",params:({
-params})=>(0,codegen_1._)`{passingSchemas: ${params.passing}}`},code(cxt){const{gen,schema,parentSchema,it}=cxt;if(!Array.
-isArray(schema))throw new Error("ajv implementation error");if(it.opts.discriminator&&parentSchema.discriminator)return;
-const schArr=schema,valid=gen.let("valid",!1),passing=gen.let("passing",null),schValid=gen.name("_valid");cxt.setParams(
-{passing}),gen.block(validateOneOf),cxt.result(valid,()=>cxt.reset(),()=>cxt.error(!0));function validateOneOf(){schArr.
-forEach((sch,i)=>{let schCxt;(0,util_1.alwaysValidSchema)(it,sch)?gen.var(schValid,!0):schCxt=cxt.subschema({keyword:"on\
-eOf",schemaProp:i,compositeRule:!0},schValid),i>0&&gen.if((0,codegen_1._)`${schValid} && ${valid}`).assign(valid,!1).assign(
-passing,(0,codegen_1._)`[${passing}, ${i}]`).else(),gen.if(schValid,()=>{gen.assign(valid,!0),gen.assign(passing,i),schCxt&&
-cxt.mergeEvaluated(schCxt,codegen_1.Name)})})}}};exports.default=def})),require_allOf=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const util_1=require_util(),def={keyword:"allOf",schemaType:"array",code(cxt){const{gen,
-schema,it}=cxt;if(!Array.isArray(schema))throw new Error("ajv implementation error");const valid=gen.name("valid");schema.
-forEach((sch,i)=>{if((0,util_1.alwaysValidSchema)(it,sch))return;const schCxt=cxt.subschema({keyword:"allOf",schemaProp:i},
-valid);cxt.ok(valid),cxt.mergeEvaluated(schCxt)})}};exports.default=def})),require_if=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),def={keyword:"if",schemaType:["\
-object","boolean"],trackErrors:!0,error:{message:({params})=>(0,codegen_1.str)`must match "${params.ifClause}" schema`,params:({
-params})=>(0,codegen_1._)`{failingKeyword: ${params.ifClause}}`},code(cxt){const{gen,parentSchema,it}=cxt;parentSchema.then===
-void 0&&parentSchema.else===void 0&&(0,util_1.checkStrictMode)(it,'"if" without "then" and "else" is ignored');const hasThen=hasSchema(
-it,"then"),hasElse=hasSchema(it,"else");if(!hasThen&&!hasElse)return;const valid=gen.let("valid",!0),schValid=gen.name("\
-_valid");if(validateIf(),cxt.reset(),hasThen&&hasElse){const ifClause=gen.let("ifClause");cxt.setParams({ifClause}),gen.
-if(schValid,validateClause("then",ifClause),validateClause("else",ifClause))}else hasThen?gen.if(schValid,validateClause(
-"then")):gen.if((0,codegen_1.not)(schValid),validateClause("else"));cxt.pass(valid,()=>cxt.error(!0));function validateIf(){
-const schCxt=cxt.subschema({keyword:"if",compositeRule:!0,createErrors:!1,allErrors:!1},schValid);cxt.mergeEvaluated(schCxt)}
-function validateClause(keyword,ifClause){return()=>{const schCxt=cxt.subschema({keyword},schValid);gen.assign(valid,schValid),
-cxt.mergeValidEvaluated(schCxt,valid),ifClause?gen.assign(ifClause,(0,codegen_1._)`${keyword}`):cxt.setParams({ifClause:keyword})}}}};
-function hasSchema(it,keyword){const schema=it.schema[keyword];return schema!==void 0&&!(0,util_1.alwaysValidSchema)(it,
-schema)}exports.default=def})),require_thenElse=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const util_1=require_util(),def={keyword:["then","else"],schemaType:["object","boolean"],code({keyword,parentSchema,it}){
-parentSchema.if===void 0&&(0,util_1.checkStrictMode)(it,`"${keyword}" without "if" is ignored`)}};exports.default=def})),
-require_applicator$2=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const additionalItems_1=require_additionalItems(),
-prefixItems_1=require_prefixItems(),items_1=require_items(),items2020_1=require_items2020(),contains_1=require_contains(),
-dependencies_1=require_dependencies(),propertyNames_1=require_propertyNames(),additionalProperties_1=require_additionalProperties(),
-properties_1=require_properties(),patternProperties_1=require_patternProperties(),not_1=require_not(),anyOf_1=require_anyOf(),
-oneOf_1=require_oneOf(),allOf_1=require_allOf(),if_1=require_if(),thenElse_1=require_thenElse();function getApplicator(draft2020=!1){
-const applicator=[not_1.default,anyOf_1.default,oneOf_1.default,allOf_1.default,if_1.default,thenElse_1.default,propertyNames_1.
-default,additionalProperties_1.default,dependencies_1.default,properties_1.default,patternProperties_1.default];return draft2020?
-applicator.push(prefixItems_1.default,items2020_1.default):applicator.push(additionalItems_1.default,items_1.default),applicator.
-push(contains_1.default),applicator}exports.default=getApplicator})),require_format$2=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),def={keyword:"format",type:["number","string"],schemaType:"\
-string",$data:!0,error:{message:({schemaCode})=>(0,codegen_1.str)`must match format "${schemaCode}"`,params:({schemaCode})=>(0,codegen_1.
-_)`{format: ${schemaCode}}`},code(cxt,ruleType){const{gen,data,$data,schema,schemaCode,it}=cxt,{opts,errSchemaPath,schemaEnv,
-self}=it;if(!opts.validateFormats)return;$data?validate$DataFormat():validateFormat();function validate$DataFormat(){const fmts=gen.
-scopeValue("formats",{ref:self.formats,code:opts.code.formats}),fDef=gen.const("fDef",(0,codegen_1._)`${fmts}[${schemaCode}]`),
-fType=gen.let("fType"),format=gen.let("format");gen.if((0,codegen_1._)`typeof ${fDef} == "object" && !(${fDef} instanceof RegExp)`,
-()=>gen.assign(fType,(0,codegen_1._)`${fDef}.type || "string"`).assign(format,(0,codegen_1._)`${fDef}.validate`),()=>gen.
-assign(fType,(0,codegen_1._)`"string"`).assign(format,fDef)),cxt.fail$data((0,codegen_1.or)(unknownFmt(),invalidFmt()));
-function unknownFmt(){return opts.strictSchema===!1?codegen_1.nil:(0,codegen_1._)`${schemaCode} && !${format}`}function invalidFmt(){
-const callFormat=schemaEnv.$async?(0,codegen_1._)`(${fDef}.async ? await ${format}(${data}) : ${format}(${data}))`:(0,codegen_1.
-_)`${format}(${data})`,validData=(0,codegen_1._)`(typeof ${format} == "function" ? ${callFormat} : ${format}.test(${data}))`;
-return(0,codegen_1._)`${format} && ${format} !== true && ${fType} === ${ruleType} && !${validData}`}}function validateFormat(){
-const formatDef=self.formats[schema];if(!formatDef){unknownFormat();return}if(formatDef===!0)return;const[fmtType,format,
-fmtRef]=getFormat(formatDef);fmtType===ruleType&&cxt.pass(validCondition());function unknownFormat(){if(opts.strictSchema===
-!1){self.logger.warn(unknownMsg());return}throw new Error(unknownMsg());function unknownMsg(){return`unknown format "${schema}\
-" ignored in schema at path "${errSchemaPath}"`}}function getFormat(fmtDef){const code=fmtDef instanceof RegExp?(0,codegen_1.
-regexpCode)(fmtDef):opts.code.formats?(0,codegen_1._)`${opts.code.formats}${(0,codegen_1.getProperty)(schema)}`:void 0,fmt=gen.
-scopeValue("formats",{key:schema,ref:fmtDef,code});return typeof fmtDef=="object"&&!(fmtDef instanceof RegExp)?[fmtDef.type||
-"string",fmtDef.validate,(0,codegen_1._)`${fmt}.validate`]:["string",fmtDef,fmt]}function validCondition(){if(typeof formatDef==
-"object"&&!(formatDef instanceof RegExp)&&formatDef.async){if(!schemaEnv.$async)throw new Error("async format in sync sc\
-hema");return(0,codegen_1._)`await ${fmtRef}(${data})`}return typeof format=="function"?(0,codegen_1._)`${fmtRef}(${data})`:
-(0,codegen_1._)`${fmtRef}.test(${data})`}}}};exports.default=def})),require_format$1=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const format=[require_format$2().default];exports.default=format})),require_metadata=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.contentVocabulary=exports.metadataVocabulary=void 0,
-exports.metadataVocabulary=["title","description","default","deprecated","readOnly","writeOnly","examples"],exports.contentVocabulary=
-["contentMediaType","contentEncoding","contentSchema"]})),require_draft7=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const core_1=require_core$2(),validation_1=require_validation$2(),applicator_1=require_applicator$2(),
-format_1=require_format$1(),metadata_1=require_metadata(),draft7Vocabularies=[core_1.default,validation_1.default,(0,applicator_1.
-default)(),format_1.default,metadata_1.metadataVocabulary,metadata_1.contentVocabulary];exports.default=draft7Vocabularies})),
-require_types=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.DiscrError=void 0;
-var DiscrError;(function(DiscrError2){DiscrError2.Tag="tag",DiscrError2.Mapping="mapping"})(DiscrError||(exports.DiscrError=
-DiscrError={}))})),require_discriminator=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const codegen_1=require_codegen(),types_1=require_types(),compile_1=require_compile(),ref_error_1=require_ref_error(),util_1=require_util(),
-def={keyword:"discriminator",type:"object",schemaType:"object",error:{message:({params:{discrError,tagName}})=>discrError===
-types_1.DiscrError.Tag?`tag "${tagName}" must be string`:`value of tag "${tagName}" must be in oneOf`,params:({params:{discrError,
-tag,tagName}})=>(0,codegen_1._)`{error: ${discrError}, tag: ${tagName}, tagValue: ${tag}}`},code(cxt){const{gen,data,schema,
-parentSchema,it}=cxt,{oneOf}=parentSchema;if(!it.opts.discriminator)throw new Error("discriminator: requires discriminat\
-or option");const tagName=schema.propertyName;if(typeof tagName!="string")throw new Error("discriminator: requires prope\
-rtyName");if(schema.mapping)throw new Error("discriminator: mapping is not supported");if(!oneOf)throw new Error("discri\
-minator: requires oneOf keyword");const valid=gen.let("valid",!1),tag=gen.const("tag",(0,codegen_1._)`${data}${(0,codegen_1.
-getProperty)(tagName)}`);gen.if((0,codegen_1._)`typeof ${tag} == "string"`,()=>validateMapping(),()=>cxt.error(!1,{discrError:types_1.
-DiscrError.Tag,tag,tagName})),cxt.ok(valid);function validateMapping(){const mapping=getMapping();gen.if(!1);for(const tagValue in mapping)
-gen.elseIf((0,codegen_1._)`${tag} === ${tagValue}`),gen.assign(valid,applyTagSchema(mapping[tagValue]));gen.else(),cxt.error(
-!1,{discrError:types_1.DiscrError.Mapping,tag,tagName}),gen.endIf()}function applyTagSchema(schemaProp){const _valid=gen.
-name("valid"),schCxt=cxt.subschema({keyword:"oneOf",schemaProp},_valid);return cxt.mergeEvaluated(schCxt,codegen_1.Name),
-_valid}function getMapping(){var _a;const oneOfMapping={},topRequired=hasRequired(parentSchema);let tagRequired=!0;for(let i=0;i<
-oneOf.length;i++){let sch=oneOf[i];if(sch?.$ref&&!(0,util_1.schemaHasRulesButRef)(sch,it.self.RULES)){const ref=sch.$ref;
-if(sch=compile_1.resolveRef.call(it.self,it.schemaEnv.root,it.baseId,ref),sch instanceof compile_1.SchemaEnv&&(sch=sch.schema),
-sch===void 0)throw new ref_error_1.default(it.opts.uriResolver,it.baseId,ref)}const propSch=(_a=sch?.properties)===null||
-_a===void 0?void 0:_a[tagName];if(typeof propSch!="object")throw new Error(`discriminator: oneOf subschemas (or referenc\
-ed schemas) must have "properties/${tagName}"`);tagRequired=tagRequired&&(topRequired||hasRequired(sch)),addMappings(propSch,
-i)}if(!tagRequired)throw new Error(`discriminator: "${tagName}" must be required`);return oneOfMapping;function hasRequired({
-required}){return Array.isArray(required)&&required.includes(tagName)}function addMappings(sch,i){if(sch.const)addMapping(
-sch.const,i);else if(sch.enum)for(const tagValue of sch.enum)addMapping(tagValue,i);else throw new Error(`discriminator:\
- "properties/${tagName}" must have "const" or "enum"`)}function addMapping(tagValue,i){if(typeof tagValue!="string"||tagValue in
-oneOfMapping)throw new Error(`discriminator: "${tagName}" values must be unique strings`);oneOfMapping[tagValue]=i}}}};exports.
-default=def})),require_json_schema_draft_07=__commonJSMin(((exports,module)=>{module.exports={$schema:"http://json-schem\
-a.org/draft-07/schema#",$id:"http://json-schema.org/draft-07/schema#",title:"Core schema meta-schema",definitions:{schemaArray:{
-type:"array",minItems:1,items:{$ref:"#"}},nonNegativeInteger:{type:"integer",minimum:0},nonNegativeIntegerDefault0:{allOf:[
-{$ref:"#/definitions/nonNegativeInteger"},{default:0}]},simpleTypes:{enum:["array","boolean","integer","null","number","\
-object","string"]},stringArray:{type:"array",items:{type:"string"},uniqueItems:!0,default:[]}},type:["object","boolean"],
-properties:{$id:{type:"string",format:"uri-reference"},$schema:{type:"string",format:"uri"},$ref:{type:"string",format:"\
-uri-reference"},$comment:{type:"string"},title:{type:"string"},description:{type:"string"},default:!0,readOnly:{type:"bo\
-olean",default:!1},examples:{type:"array",items:!0},multipleOf:{type:"number",exclusiveMinimum:0},maximum:{type:"number"},
-exclusiveMaximum:{type:"number"},minimum:{type:"number"},exclusiveMinimum:{type:"number"},maxLength:{$ref:"#/definitions\
-/nonNegativeInteger"},minLength:{$ref:"#/definitions/nonNegativeIntegerDefault0"},pattern:{type:"string",format:"regex"},
-additionalItems:{$ref:"#"},items:{anyOf:[{$ref:"#"},{$ref:"#/definitions/schemaArray"}],default:!0},maxItems:{$ref:"#/de\
-finitions/nonNegativeInteger"},minItems:{$ref:"#/definitions/nonNegativeIntegerDefault0"},uniqueItems:{type:"boolean",default:!1},
-contains:{$ref:"#"},maxProperties:{$ref:"#/definitions/nonNegativeInteger"},minProperties:{$ref:"#/definitions/nonNegati\
-veIntegerDefault0"},required:{$ref:"#/definitions/stringArray"},additionalProperties:{$ref:"#"},definitions:{type:"objec\
-t",additionalProperties:{$ref:"#"},default:{}},properties:{type:"object",additionalProperties:{$ref:"#"},default:{}},patternProperties:{
-type:"object",additionalProperties:{$ref:"#"},propertyNames:{format:"regex"},default:{}},dependencies:{type:"object",additionalProperties:{
-anyOf:[{$ref:"#"},{$ref:"#/definitions/stringArray"}]}},propertyNames:{$ref:"#"},const:!0,enum:{type:"array",items:!0,minItems:1,
-uniqueItems:!0},type:{anyOf:[{$ref:"#/definitions/simpleTypes"},{type:"array",items:{$ref:"#/definitions/simpleTypes"},minItems:1,
-uniqueItems:!0}]},format:{type:"string"},contentMediaType:{type:"string"},contentEncoding:{type:"string"},if:{$ref:"#"},
-then:{$ref:"#"},else:{$ref:"#"},allOf:{$ref:"#/definitions/schemaArray"},anyOf:{$ref:"#/definitions/schemaArray"},oneOf:{
-$ref:"#/definitions/schemaArray"},not:{$ref:"#"}},default:!0}})),require_ajv=__commonJSMin(((exports,module)=>{Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.MissingRefError=exports.ValidationError=exports.CodeGen=exports.Name=exports.nil=
-exports.stringify=exports.str=exports._=exports.KeywordCxt=exports.Ajv=void 0;const core_1=require_core$3(),draft7_1=require_draft7(),
-discriminator_1=require_discriminator(),draft7MetaSchema=require_json_schema_draft_07(),META_SUPPORT_DATA=["/properties"],
-META_SCHEMA_ID="http://json-schema.org/draft-07/schema";var Ajv2=class extends core_1.default{_addVocabularies(){super._addVocabularies(),
-draft7_1.default.forEach(v=>this.addVocabulary(v)),this.opts.discriminator&&this.addKeyword(discriminator_1.default)}_addDefaultMetaSchema(){
-if(super._addDefaultMetaSchema(),!this.opts.meta)return;const metaSchema=this.opts.$data?this.$dataMetaSchema(draft7MetaSchema,
-META_SUPPORT_DATA):draft7MetaSchema;this.addMetaSchema(metaSchema,META_SCHEMA_ID,!1),this.refs["http://json-schema.org/s\
-chema"]=META_SCHEMA_ID}defaultMeta(){return this.opts.defaultMeta=super.defaultMeta()||(this.getSchema(META_SCHEMA_ID)?META_SCHEMA_ID:
-void 0)}};exports.Ajv=Ajv2,module.exports=exports=Ajv2,module.exports.Ajv=Ajv2,Object.defineProperty(exports,"__esModule",
-{value:!0}),exports.default=Ajv2;var validate_1=require_validate();Object.defineProperty(exports,"KeywordCxt",{enumerable:!0,
-get:function(){return validate_1.KeywordCxt}});var codegen_1=require_codegen();Object.defineProperty(exports,"_",{enumerable:!0,
-get:function(){return codegen_1._}}),Object.defineProperty(exports,"str",{enumerable:!0,get:function(){return codegen_1.
-str}}),Object.defineProperty(exports,"stringify",{enumerable:!0,get:function(){return codegen_1.stringify}}),Object.defineProperty(
-exports,"nil",{enumerable:!0,get:function(){return codegen_1.nil}}),Object.defineProperty(exports,"Name",{enumerable:!0,
-get:function(){return codegen_1.Name}}),Object.defineProperty(exports,"CodeGen",{enumerable:!0,get:function(){return codegen_1.
-CodeGen}});var validation_error_1=require_validation_error();Object.defineProperty(exports,"ValidationError",{enumerable:!0,
-get:function(){return validation_error_1.default}});var ref_error_1=require_ref_error();Object.defineProperty(exports,"M\
-issingRefError",{enumerable:!0,get:function(){return ref_error_1.default}})})),require_dynamicAnchor=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.dynamicAnchor=void 0;const codegen_1=require_codegen(),names_1=require_names(),
-compile_1=require_compile(),ref_1=require_ref(),def={keyword:"$dynamicAnchor",schemaType:"string",code:cxt=>dynamicAnchor(
-cxt,cxt.schema)};function dynamicAnchor(cxt,anchor){const{gen,it}=cxt;it.schemaEnv.root.dynamicAnchors[anchor]=!0;const v=(0,codegen_1.
-_)`${names_1.default.dynamicAnchors}${(0,codegen_1.getProperty)(anchor)}`,validate=it.errSchemaPath==="#"?it.validateName:
-_getValidate(cxt);gen.if((0,codegen_1._)`!${v}`,()=>gen.assign(v,validate))}exports.dynamicAnchor=dynamicAnchor;function _getValidate(cxt){
-const{schemaEnv,schema,self}=cxt.it,{root,baseId,localRefs,meta}=schemaEnv.root,{schemaId}=self.opts,sch=new compile_1.SchemaEnv(
-{schema,schemaId,root,baseId,localRefs,meta});return compile_1.compileSchema.call(self,sch),(0,ref_1.getValidate)(cxt,sch)}
-exports.default=def})),require_dynamicRef=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.dynamicRef=void 0;const codegen_1=require_codegen(),names_1=require_names(),ref_1=require_ref(),def={keyword:"$d\
-ynamicRef",schemaType:"string",code:cxt=>dynamicRef(cxt,cxt.schema)};function dynamicRef(cxt,ref){const{gen,keyword,it}=cxt;
-if(ref[0]!=="#")throw new Error(`"${keyword}" only supports hash fragment reference`);const anchor=ref.slice(1);if(it.allErrors)
-_dynamicRef();else{const valid=gen.let("valid",!1);_dynamicRef(valid),cxt.ok(valid)}function _dynamicRef(valid){if(it.schemaEnv.
-root.dynamicAnchors[anchor]){const v=gen.let("_v",(0,codegen_1._)`${names_1.default.dynamicAnchors}${(0,codegen_1.getProperty)(
-anchor)}`);gen.if(v,_callRef(v,valid),_callRef(it.validateName,valid))}else _callRef(it.validateName,valid)()}function _callRef(validate,valid){
-return valid?()=>gen.block(()=>{(0,ref_1.callRef)(cxt,validate),gen.let(valid,!0)}):()=>(0,ref_1.callRef)(cxt,validate)}}
-exports.dynamicRef=dynamicRef,exports.default=def})),require_recursiveAnchor=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const dynamicAnchor_1=require_dynamicAnchor(),util_1=require_util(),def={keyword:"$recu\
-rsiveAnchor",schemaType:"boolean",code(cxt){cxt.schema?(0,dynamicAnchor_1.dynamicAnchor)(cxt,""):(0,util_1.checkStrictMode)(
-cxt.it,"$recursiveAnchor: false is ignored")}};exports.default=def})),require_recursiveRef=__commonJSMin((exports=>{Object.
-defineProperty(exports,"__esModule",{value:!0});const dynamicRef_1=require_dynamicRef(),def={keyword:"$recursiveRef",schemaType:"\
-string",code:cxt=>(0,dynamicRef_1.dynamicRef)(cxt,cxt.schema)};exports.default=def})),require_dynamic=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const dynamicAnchor_1=require_dynamicAnchor(),dynamicRef_1=require_dynamicRef(),
-recursiveAnchor_1=require_recursiveAnchor(),recursiveRef_1=require_recursiveRef(),dynamic=[dynamicAnchor_1.default,dynamicRef_1.
-default,recursiveAnchor_1.default,recursiveRef_1.default];exports.default=dynamic})),require_dependentRequired=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const dependencies_1=require_dependencies(),def={keyword:"\
-dependentRequired",type:"object",schemaType:"object",error:dependencies_1.error,code:cxt=>(0,dependencies_1.validatePropertyDeps)(
-cxt)};exports.default=def})),require_dependentSchemas=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",
-{value:!0});const dependencies_1=require_dependencies(),def={keyword:"dependentSchemas",type:"object",schemaType:"object",
-code:cxt=>(0,dependencies_1.validateSchemaDeps)(cxt)};exports.default=def})),require_limitContains=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const util_1=require_util(),def={keyword:["maxContains","minConta\
-ins"],type:"array",schemaType:"number",code({keyword,parentSchema,it}){parentSchema.contains===void 0&&(0,util_1.checkStrictMode)(
-it,`"${keyword}" without "contains" is ignored`)}};exports.default=def})),require_next=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const dependentRequired_1=require_dependentRequired(),dependentSchemas_1=require_dependentSchemas(),
-limitContains_1=require_limitContains(),next=[dependentRequired_1.default,dependentSchemas_1.default,limitContains_1.default];
-exports.default=next})),require_unevaluatedProperties=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",
-{value:!0});const codegen_1=require_codegen(),util_1=require_util(),names_1=require_names(),def={keyword:"unevaluatedPro\
-perties",type:"object",schemaType:["boolean","object"],trackErrors:!0,error:{message:"must NOT have unevaluated properti\
-es",params:({params})=>(0,codegen_1._)`{unevaluatedProperty: ${params.unevaluatedProperty}}`},code(cxt){const{gen,schema,
-data,errsCount,it}=cxt;if(!errsCount)throw new Error("ajv implementation error");const{allErrors,props}=it;props instanceof
-codegen_1.Name?gen.if((0,codegen_1._)`${props} !== true`,()=>gen.forIn("key",data,key=>gen.if(unevaluatedDynamic(props,key),
-()=>unevaluatedPropCode(key)))):props!==!0&&gen.forIn("key",data,key=>props===void 0?unevaluatedPropCode(key):gen.if(unevaluatedStatic(
-props,key),()=>unevaluatedPropCode(key))),it.props=!0,cxt.ok((0,codegen_1._)`${errsCount} === ${names_1.default.errors}`);
-function unevaluatedPropCode(key){if(schema===!1){cxt.setParams({unevaluatedProperty:key}),cxt.error(),allErrors||gen.break();
-return}if(!(0,util_1.alwaysValidSchema)(it,schema)){const valid=gen.name("valid");cxt.subschema({keyword:"unevaluatedPro\
-perties",dataProp:key,dataPropType:util_1.Type.Str},valid),allErrors||gen.if((0,codegen_1.not)(valid),()=>gen.break())}}
-function unevaluatedDynamic(evaluatedProps,key){return(0,codegen_1._)`!${evaluatedProps} || !${evaluatedProps}[${key}]`}
-function unevaluatedStatic(evaluatedProps,key){const ps=[];for(const p in evaluatedProps)evaluatedProps[p]===!0&&ps.push(
-(0,codegen_1._)`${key} !== ${p}`);return(0,codegen_1.and)(...ps)}}};exports.default=def})),require_unevaluatedItems=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),
-def={keyword:"unevaluatedItems",type:"array",schemaType:["boolean","object"],error:{message:({params:{len}})=>(0,codegen_1.
-str)`must NOT have more than ${len} items`,params:({params:{len}})=>(0,codegen_1._)`{limit: ${len}}`},code(cxt){const{gen,
-schema,data,it}=cxt,items=it.items||0;if(items===!0)return;const len=gen.const("len",(0,codegen_1._)`${data}.length`);if(schema===
-!1)cxt.setParams({len:items}),cxt.fail((0,codegen_1._)`${len} > ${items}`);else if(typeof schema=="object"&&!(0,util_1.alwaysValidSchema)(
-it,schema)){const valid=gen.var("valid",(0,codegen_1._)`${len} <= ${items}`);gen.if((0,codegen_1.not)(valid),()=>validateItems(
-valid,items)),cxt.ok(valid)}it.items=!0;function validateItems(valid,from){gen.forRange("i",from,len,i=>{cxt.subschema({
-keyword:"unevaluatedItems",dataProp:i,dataPropType:util_1.Type.Num},valid),it.allErrors||gen.if((0,codegen_1.not)(valid),
-()=>gen.break())})}}};exports.default=def})),require_unevaluated$1=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0});const unevaluatedProperties_1=require_unevaluatedProperties(),unevaluatedItems_1=require_unevaluatedItems(),
-unevaluated=[unevaluatedProperties_1.default,unevaluatedItems_1.default];exports.default=unevaluated})),require_schema$1=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/\
-draft/2019-09/schema",$vocabulary:{"https://json-schema.org/draft/2019-09/vocab/core":!0,"https://json-schema.org/draft/\
-2019-09/vocab/applicator":!0,"https://json-schema.org/draft/2019-09/vocab/validation":!0,"https://json-schema.org/draft/\
-2019-09/vocab/meta-data":!0,"https://json-schema.org/draft/2019-09/vocab/format":!1,"https://json-schema.org/draft/2019-\
-09/vocab/content":!0},$recursiveAnchor:!0,title:"Core and Validation specifications meta-schema",allOf:[{$ref:"meta/core"},
-{$ref:"meta/applicator"},{$ref:"meta/validation"},{$ref:"meta/meta-data"},{$ref:"meta/format"},{$ref:"meta/content"}],type:[
-"object","boolean"],properties:{definitions:{$comment:"While no longer an official keyword as it is replaced by $defs, t\
-his keyword is retained in the meta-schema to prevent incompatible extensions as it remains in common use.",type:"object",
-additionalProperties:{$recursiveRef:"#"},default:{}},dependencies:{$comment:'"dependencies" is no longer a keyword, but \
-schema authors should avoid redefining it to facilitate a smooth transition to "dependentSchemas" and "dependentRequired\
-"',type:"object",additionalProperties:{anyOf:[{$recursiveRef:"#"},{$ref:"meta/validation#/$defs/stringArray"}]}}}}})),require_applicator$1=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/\
-draft/2019-09/meta/applicator",$vocabulary:{"https://json-schema.org/draft/2019-09/vocab/applicator":!0},$recursiveAnchor:!0,
-title:"Applicator vocabulary meta-schema",type:["object","boolean"],properties:{additionalItems:{$recursiveRef:"#"},unevaluatedItems:{
-$recursiveRef:"#"},items:{anyOf:[{$recursiveRef:"#"},{$ref:"#/$defs/schemaArray"}]},contains:{$recursiveRef:"#"},additionalProperties:{
-$recursiveRef:"#"},unevaluatedProperties:{$recursiveRef:"#"},properties:{type:"object",additionalProperties:{$recursiveRef:"\
-#"},default:{}},patternProperties:{type:"object",additionalProperties:{$recursiveRef:"#"},propertyNames:{format:"regex"},
-default:{}},dependentSchemas:{type:"object",additionalProperties:{$recursiveRef:"#"}},propertyNames:{$recursiveRef:"#"},
-if:{$recursiveRef:"#"},then:{$recursiveRef:"#"},else:{$recursiveRef:"#"},allOf:{$ref:"#/$defs/schemaArray"},anyOf:{$ref:"\
-#/$defs/schemaArray"},oneOf:{$ref:"#/$defs/schemaArray"},not:{$recursiveRef:"#"}},$defs:{schemaArray:{type:"array",minItems:1,
-items:{$recursiveRef:"#"}}}}})),require_content$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://jso\
-n-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/draft/2019-09/meta/content",$vocabulary:{"https://json-s\
-chema.org/draft/2019-09/vocab/content":!0},$recursiveAnchor:!0,title:"Content vocabulary meta-schema",type:["object","bo\
-olean"],properties:{contentMediaType:{type:"string"},contentEncoding:{type:"string"},contentSchema:{$recursiveRef:"#"}}}})),
-require_core$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/schema",
-$id:"https://json-schema.org/draft/2019-09/meta/core",$vocabulary:{"https://json-schema.org/draft/2019-09/vocab/core":!0},
-$recursiveAnchor:!0,title:"Core vocabulary meta-schema",type:["object","boolean"],properties:{$id:{type:"string",format:"\
-uri-reference",$comment:"Non-empty fragments not allowed.",pattern:"^[^#]*#?$"},$schema:{type:"string",format:"uri"},$anchor:{
-type:"string",pattern:"^[A-Za-z][-A-Za-z0-9.:_]*$"},$ref:{type:"string",format:"uri-reference"},$recursiveRef:{type:"str\
-ing",format:"uri-reference"},$recursiveAnchor:{type:"boolean",default:!1},$vocabulary:{type:"object",propertyNames:{type:"\
-string",format:"uri"},additionalProperties:{type:"boolean"}},$comment:{type:"string"},$defs:{type:"object",additionalProperties:{
-$recursiveRef:"#"},default:{}}}}})),require_format=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://js\
-on-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/draft/2019-09/meta/format",$vocabulary:{"https://json-s\
-chema.org/draft/2019-09/vocab/format":!0},$recursiveAnchor:!0,title:"Format vocabulary meta-schema",type:["object","bool\
-ean"],properties:{format:{type:"string"}}}})),require_meta_data$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"\
-https://json-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/draft/2019-09/meta/meta-data",$vocabulary:{"h\
-ttps://json-schema.org/draft/2019-09/vocab/meta-data":!0},$recursiveAnchor:!0,title:"Meta-data vocabulary meta-schema",type:[
-"object","boolean"],properties:{title:{type:"string"},description:{type:"string"},default:!0,deprecated:{type:"boolean",
-default:!1},readOnly:{type:"boolean",default:!1},writeOnly:{type:"boolean",default:!1},examples:{type:"array",items:!0}}}})),
-require_validation$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/sc\
-hema",$id:"https://json-schema.org/draft/2019-09/meta/validation",$vocabulary:{"https://json-schema.org/draft/2019-09/vo\
-cab/validation":!0},$recursiveAnchor:!0,title:"Validation vocabulary meta-schema",type:["object","boolean"],properties:{
-multipleOf:{type:"number",exclusiveMinimum:0},maximum:{type:"number"},exclusiveMaximum:{type:"number"},minimum:{type:"nu\
-mber"},exclusiveMinimum:{type:"number"},maxLength:{$ref:"#/$defs/nonNegativeInteger"},minLength:{$ref:"#/$defs/nonNegati\
-veIntegerDefault0"},pattern:{type:"string",format:"regex"},maxItems:{$ref:"#/$defs/nonNegativeInteger"},minItems:{$ref:"\
-#/$defs/nonNegativeIntegerDefault0"},uniqueItems:{type:"boolean",default:!1},maxContains:{$ref:"#/$defs/nonNegativeInteg\
-er"},minContains:{$ref:"#/$defs/nonNegativeInteger",default:1},maxProperties:{$ref:"#/$defs/nonNegativeInteger"},minProperties:{
-$ref:"#/$defs/nonNegativeIntegerDefault0"},required:{$ref:"#/$defs/stringArray"},dependentRequired:{type:"object",additionalProperties:{
-$ref:"#/$defs/stringArray"}},const:!0,enum:{type:"array",items:!0},type:{anyOf:[{$ref:"#/$defs/simpleTypes"},{type:"arra\
-y",items:{$ref:"#/$defs/simpleTypes"},minItems:1,uniqueItems:!0}]}},$defs:{nonNegativeInteger:{type:"integer",minimum:0},
-nonNegativeIntegerDefault0:{$ref:"#/$defs/nonNegativeInteger",default:0},simpleTypes:{enum:["array","boolean","integer",
-"null","number","object","string"]},stringArray:{type:"array",items:{type:"string"},uniqueItems:!0,default:[]}}}})),require_json_schema_2019_09=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const metaSchema=require_schema$1(),applicator=require_applicator$1(),
-content=require_content$1(),core=require_core$1(),format=require_format(),metadata=require_meta_data$1(),validation=require_validation$1(),
-META_SUPPORT_DATA=["/properties"];function addMetaSchema2019($data){return[metaSchema,applicator,content,core,with$data(
-this,format),metadata,with$data(this,validation)].forEach(sch=>this.addMetaSchema(sch,void 0,!1)),this;function with$data(ajv,sch){
-return $data?ajv.$dataMetaSchema(sch,META_SUPPORT_DATA):sch}}exports.default=addMetaSchema2019})),require__2019=__commonJSMin(
-((exports,module)=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.MissingRefError=exports.ValidationError=
-exports.CodeGen=exports.Name=exports.nil=exports.stringify=exports.str=exports._=exports.KeywordCxt=exports.Ajv2019=void 0;
-const core_1=require_core$3(),draft7_1=require_draft7(),dynamic_1=require_dynamic(),next_1=require_next(),unevaluated_1=require_unevaluated$1(),
-discriminator_1=require_discriminator(),json_schema_2019_09_1=require_json_schema_2019_09(),META_SCHEMA_ID="https://json\
--schema.org/draft/2019-09/schema";var Ajv2019=class extends core_1.default{constructor(opts={}){super({...opts,dynamicRef:!0,
-next:!0,unevaluated:!0})}_addVocabularies(){super._addVocabularies(),this.addVocabulary(dynamic_1.default),draft7_1.default.
-forEach(v=>this.addVocabulary(v)),this.addVocabulary(next_1.default),this.addVocabulary(unevaluated_1.default),this.opts.
-discriminator&&this.addKeyword(discriminator_1.default)}_addDefaultMetaSchema(){super._addDefaultMetaSchema();const{$data,
-meta}=this.opts;meta&&(json_schema_2019_09_1.default.call(this,$data),this.refs["http://json-schema.org/schema"]=META_SCHEMA_ID)}defaultMeta(){
-return this.opts.defaultMeta=super.defaultMeta()||(this.getSchema(META_SCHEMA_ID)?META_SCHEMA_ID:void 0)}};exports.Ajv2019=
-Ajv2019,module.exports=exports=Ajv2019,module.exports.Ajv2019=Ajv2019,Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.default=Ajv2019;var validate_1=require_validate();Object.defineProperty(exports,"KeywordCxt",{enumerable:!0,get:function(){
-return validate_1.KeywordCxt}});var codegen_1=require_codegen();Object.defineProperty(exports,"_",{enumerable:!0,get:function(){
-return codegen_1._}}),Object.defineProperty(exports,"str",{enumerable:!0,get:function(){return codegen_1.str}}),Object.defineProperty(
-exports,"stringify",{enumerable:!0,get:function(){return codegen_1.stringify}}),Object.defineProperty(exports,"nil",{enumerable:!0,
-get:function(){return codegen_1.nil}}),Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){return codegen_1.
-Name}}),Object.defineProperty(exports,"CodeGen",{enumerable:!0,get:function(){return codegen_1.CodeGen}});var validation_error_1=require_validation_error();
-Object.defineProperty(exports,"ValidationError",{enumerable:!0,get:function(){return validation_error_1.default}});var ref_error_1=require_ref_error();
-Object.defineProperty(exports,"MissingRefError",{enumerable:!0,get:function(){return ref_error_1.default}})})),require_draft2020=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const core_1=require_core$2(),validation_1=require_validation$2(),
-applicator_1=require_applicator$2(),dynamic_1=require_dynamic(),next_1=require_next(),unevaluated_1=require_unevaluated$1(),
-format_1=require_format$1(),metadata_1=require_metadata(),draft2020Vocabularies=[dynamic_1.default,core_1.default,validation_1.
-default,(0,applicator_1.default)(!0),format_1.default,metadata_1.metadataVocabulary,metadata_1.contentVocabulary,next_1.
-default,unevaluated_1.default];exports.default=draft2020Vocabularies})),require_schema=__commonJSMin(((exports,module)=>{
-module.exports={$schema:"https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/schema",
-$vocabulary:{"https://json-schema.org/draft/2020-12/vocab/core":!0,"https://json-schema.org/draft/2020-12/vocab/applicat\
-or":!0,"https://json-schema.org/draft/2020-12/vocab/unevaluated":!0,"https://json-schema.org/draft/2020-12/vocab/validat\
-ion":!0,"https://json-schema.org/draft/2020-12/vocab/meta-data":!0,"https://json-schema.org/draft/2020-12/vocab/format-a\
-nnotation":!0,"https://json-schema.org/draft/2020-12/vocab/content":!0},$dynamicAnchor:"meta",title:"Core and Validation\
- specifications meta-schema",allOf:[{$ref:"meta/core"},{$ref:"meta/applicator"},{$ref:"meta/unevaluated"},{$ref:"meta/va\
-lidation"},{$ref:"meta/meta-data"},{$ref:"meta/format-annotation"},{$ref:"meta/content"}],type:["object","boolean"],$comment:"\
-This meta-schema also defines keywords that have appeared in previous drafts in order to prevent incompatible extensions\
- as they remain in common use.",properties:{definitions:{$comment:'"definitions" has been replaced by "$defs".',type:"ob\
-ject",additionalProperties:{$dynamicRef:"#meta"},deprecated:!0,default:{}},dependencies:{$comment:'"dependencies" has be\
-en split and replaced by "dependentSchemas" and "dependentRequired" in order to serve their differing semantics.',type:"\
-object",additionalProperties:{anyOf:[{$dynamicRef:"#meta"},{$ref:"meta/validation#/$defs/stringArray"}]},deprecated:!0,default:{}},
-$recursiveAnchor:{$comment:'"$recursiveAnchor" has been replaced by "$dynamicAnchor".',$ref:"meta/core#/$defs/anchorStri\
-ng",deprecated:!0},$recursiveRef:{$comment:'"$recursiveRef" has been replaced by "$dynamicRef".',$ref:"meta/core#/$defs/\
-uriReferenceString",deprecated:!0}}}})),require_applicator=__commonJSMin(((exports,module)=>{module.exports={$schema:"ht\
-tps://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/applicator",$vocabulary:{"ht\
-tps://json-schema.org/draft/2020-12/vocab/applicator":!0},$dynamicAnchor:"meta",title:"Applicator vocabulary meta-schema",
-type:["object","boolean"],properties:{prefixItems:{$ref:"#/$defs/schemaArray"},items:{$dynamicRef:"#meta"},contains:{$dynamicRef:"\
-#meta"},additionalProperties:{$dynamicRef:"#meta"},properties:{type:"object",additionalProperties:{$dynamicRef:"#meta"},
-default:{}},patternProperties:{type:"object",additionalProperties:{$dynamicRef:"#meta"},propertyNames:{format:"regex"},default:{}},
-dependentSchemas:{type:"object",additionalProperties:{$dynamicRef:"#meta"},default:{}},propertyNames:{$dynamicRef:"#meta"},
-if:{$dynamicRef:"#meta"},then:{$dynamicRef:"#meta"},else:{$dynamicRef:"#meta"},allOf:{$ref:"#/$defs/schemaArray"},anyOf:{
-$ref:"#/$defs/schemaArray"},oneOf:{$ref:"#/$defs/schemaArray"},not:{$dynamicRef:"#meta"}},$defs:{schemaArray:{type:"arra\
-y",minItems:1,items:{$dynamicRef:"#meta"}}}}})),require_unevaluated=__commonJSMin(((exports,module)=>{module.exports={$schema:"\
-https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/unevaluated",$vocabulary:{
-"https://json-schema.org/draft/2020-12/vocab/unevaluated":!0},$dynamicAnchor:"meta",title:"Unevaluated applicator vocabu\
-lary meta-schema",type:["object","boolean"],properties:{unevaluatedItems:{$dynamicRef:"#meta"},unevaluatedProperties:{$dynamicRef:"\
-#meta"}}}})),require_content=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/20\
-20-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/content",$vocabulary:{"https://json-schema.org/draft/2020-\
-12/vocab/content":!0},$dynamicAnchor:"meta",title:"Content vocabulary meta-schema",type:["object","boolean"],properties:{
-contentEncoding:{type:"string"},contentMediaType:{type:"string"},contentSchema:{$dynamicRef:"#meta"}}}})),require_core=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/\
-draft/2020-12/meta/core",$vocabulary:{"https://json-schema.org/draft/2020-12/vocab/core":!0},$dynamicAnchor:"meta",title:"\
-Core vocabulary meta-schema",type:["object","boolean"],properties:{$id:{$ref:"#/$defs/uriReferenceString",$comment:"Non-\
-empty fragments not allowed.",pattern:"^[^#]*#?$"},$schema:{$ref:"#/$defs/uriString"},$ref:{$ref:"#/$defs/uriReferenceSt\
-ring"},$anchor:{$ref:"#/$defs/anchorString"},$dynamicRef:{$ref:"#/$defs/uriReferenceString"},$dynamicAnchor:{$ref:"#/$de\
-fs/anchorString"},$vocabulary:{type:"object",propertyNames:{$ref:"#/$defs/uriString"},additionalProperties:{type:"boolea\
-n"}},$comment:{type:"string"},$defs:{type:"object",additionalProperties:{$dynamicRef:"#meta"}}},$defs:{anchorString:{type:"\
-string",pattern:"^[A-Za-z_][-A-Za-z0-9._]*$"},uriString:{type:"string",format:"uri"},uriReferenceString:{type:"string",format:"\
-uri-reference"}}}})),require_format_annotation=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-s\
-chema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/format-annotation",$vocabulary:{"https:/\
-/json-schema.org/draft/2020-12/vocab/format-annotation":!0},$dynamicAnchor:"meta",title:"Format vocabulary meta-schema f\
-or annotation results",type:["object","boolean"],properties:{format:{type:"string"}}}})),require_meta_data=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/\
-draft/2020-12/meta/meta-data",$vocabulary:{"https://json-schema.org/draft/2020-12/vocab/meta-data":!0},$dynamicAnchor:"m\
-eta",title:"Meta-data vocabulary meta-schema",type:["object","boolean"],properties:{title:{type:"string"},description:{type:"\
-string"},default:!0,deprecated:{type:"boolean",default:!1},readOnly:{type:"boolean",default:!1},writeOnly:{type:"boolean",
-default:!1},examples:{type:"array",items:!0}}}})),require_validation=__commonJSMin(((exports,module)=>{module.exports={$schema:"\
-https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/validation",$vocabulary:{"\
-https://json-schema.org/draft/2020-12/vocab/validation":!0},$dynamicAnchor:"meta",title:"Validation vocabulary meta-sche\
-ma",type:["object","boolean"],properties:{type:{anyOf:[{$ref:"#/$defs/simpleTypes"},{type:"array",items:{$ref:"#/$defs/s\
-impleTypes"},minItems:1,uniqueItems:!0}]},const:!0,enum:{type:"array",items:!0},multipleOf:{type:"number",exclusiveMinimum:0},
-maximum:{type:"number"},exclusiveMaximum:{type:"number"},minimum:{type:"number"},exclusiveMinimum:{type:"number"},maxLength:{
-$ref:"#/$defs/nonNegativeInteger"},minLength:{$ref:"#/$defs/nonNegativeIntegerDefault0"},pattern:{type:"string",format:"\
-regex"},maxItems:{$ref:"#/$defs/nonNegativeInteger"},minItems:{$ref:"#/$defs/nonNegativeIntegerDefault0"},uniqueItems:{type:"\
-boolean",default:!1},maxContains:{$ref:"#/$defs/nonNegativeInteger"},minContains:{$ref:"#/$defs/nonNegativeInteger",default:1},
-maxProperties:{$ref:"#/$defs/nonNegativeInteger"},minProperties:{$ref:"#/$defs/nonNegativeIntegerDefault0"},required:{$ref:"\
-#/$defs/stringArray"},dependentRequired:{type:"object",additionalProperties:{$ref:"#/$defs/stringArray"}}},$defs:{nonNegativeInteger:{
-type:"integer",minimum:0},nonNegativeIntegerDefault0:{$ref:"#/$defs/nonNegativeInteger",default:0},simpleTypes:{enum:["a\
-rray","boolean","integer","null","number","object","string"]},stringArray:{type:"array",items:{type:"string"},uniqueItems:!0,
-default:[]}}}})),require_json_schema_2020_12=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const metaSchema=require_schema(),applicator=require_applicator(),unevaluated=require_unevaluated(),content=require_content(),
-core=require_core(),format=require_format_annotation(),metadata=require_meta_data(),validation=require_validation(),META_SUPPORT_DATA=[
-"/properties"];function addMetaSchema2020($data){return[metaSchema,applicator,unevaluated,content,core,with$data(this,format),
-metadata,with$data(this,validation)].forEach(sch=>this.addMetaSchema(sch,void 0,!1)),this;function with$data(ajv,sch){return $data?
-ajv.$dataMetaSchema(sch,META_SUPPORT_DATA):sch}}exports.default=addMetaSchema2020})),require__2020=__commonJSMin(((exports,module)=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.MissingRefError=exports.ValidationError=exports.CodeGen=exports.
-Name=exports.nil=exports.stringify=exports.str=exports._=exports.KeywordCxt=exports.Ajv2020=void 0;const core_1=require_core$3(),
-draft2020_1=require_draft2020(),discriminator_1=require_discriminator(),json_schema_2020_12_1=require_json_schema_2020_12(),
-META_SCHEMA_ID="https://json-schema.org/draft/2020-12/schema";var Ajv2020=class extends core_1.default{constructor(opts={}){
-super({...opts,dynamicRef:!0,next:!0,unevaluated:!0})}_addVocabularies(){super._addVocabularies(),draft2020_1.default.forEach(
-v=>this.addVocabulary(v)),this.opts.discriminator&&this.addKeyword(discriminator_1.default)}_addDefaultMetaSchema(){super.
-_addDefaultMetaSchema();const{$data,meta}=this.opts;meta&&(json_schema_2020_12_1.default.call(this,$data),this.refs["htt\
-p://json-schema.org/schema"]=META_SCHEMA_ID)}defaultMeta(){return this.opts.defaultMeta=super.defaultMeta()||(this.getSchema(
-META_SCHEMA_ID)?META_SCHEMA_ID:void 0)}};exports.Ajv2020=Ajv2020,module.exports=exports=Ajv2020,module.exports.Ajv2020=Ajv2020,
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.default=Ajv2020;var validate_1=require_validate();Object.
-defineProperty(exports,"KeywordCxt",{enumerable:!0,get:function(){return validate_1.KeywordCxt}});var codegen_1=require_codegen();
-Object.defineProperty(exports,"_",{enumerable:!0,get:function(){return codegen_1._}}),Object.defineProperty(exports,"str",
-{enumerable:!0,get:function(){return codegen_1.str}}),Object.defineProperty(exports,"stringify",{enumerable:!0,get:function(){
-return codegen_1.stringify}}),Object.defineProperty(exports,"nil",{enumerable:!0,get:function(){return codegen_1.nil}}),
-Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){return codegen_1.Name}}),Object.defineProperty(exports,
-"CodeGen",{enumerable:!0,get:function(){return codegen_1.CodeGen}});var validation_error_1=require_validation_error();Object.
-defineProperty(exports,"ValidationError",{enumerable:!0,get:function(){return validation_error_1.default}});var ref_error_1=require_ref_error();
-Object.defineProperty(exports,"MissingRefError",{enumerable:!0,get:function(){return ref_error_1.default}})})),require_formats=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.formatNames=exports.fastFormats=exports.fullFormats=
-void 0;function fmtDef(validate,compare){return{validate,compare}}exports.fullFormats={date:fmtDef(date,compareDate),time:fmtDef(
-getTime(!0),compareTime),"date-time":fmtDef(getDateTime(!0),compareDateTime),"iso-time":fmtDef(getTime(),compareIsoTime),
-"iso-date-time":fmtDef(getDateTime(),compareIsoDateTime),duration:/^P(?!$)((\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+S)?)?|(\d+W)?)$/,
-uri,"uri-reference":/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
-"uri-template":/^(?:(?:[^\x00-\x20"'<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
-url:/^(?:https?|ftp):\/\/(?:\S+(?::\S*)?@)?(?:(?!(?:10|127)(?:\.\d{1,3}){3})(?!(?:169\.254|192\.168)(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z0-9\u{00a1}-\u{ffff}]+-)*[a-z0-9\u{00a1}-\u{ffff}]+)(?:\.(?:[a-z0-9\u{00a1}-\u{ffff}]+-)*[a-z0-9\u{00a1}-\u{ffff}]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
-email:/^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i,
-hostname:/^(?=.{1,253}\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*\.?$/i,ipv4:/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/,
-ipv6:/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
-regex,uuid:/^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,"json-pointer":/^(?:\/(?:[^~/]|~0|~1)*)*$/,"js\
-on-pointer-uri-fragment":/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,"relative-json-pointer":/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,
-byte,int32:{type:"number",validate:validateInt32},int64:{type:"number",validate:validateInt64},float:{type:"number",validate:validateNumber},
-double:{type:"number",validate:validateNumber},password:!0,binary:!0},exports.fastFormats={...exports.fullFormats,date:fmtDef(
-/^\d\d\d\d-[0-1]\d-[0-3]\d$/,compareDate),time:fmtDef(/^(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)$/i,
-compareTime),"date-time":fmtDef(/^\d\d\d\d-[0-1]\d-[0-3]\dt(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)$/i,
-compareDateTime),"iso-time":fmtDef(/^(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)?$/i,compareIsoTime),
-"iso-date-time":fmtDef(/^\d\d\d\d-[0-1]\d-[0-3]\d[t\s](?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)?$/i,
-compareIsoDateTime),uri:/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/)?[^\s]*$/i,"uri-reference":/^(?:(?:[a-z][a-z0-9+\-.]*:)?\/?\/)?(?:[^\\\s#][^\s#]*)?(?:#[^\\\s]*)?$/i,
-email:/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i},
-exports.formatNames=Object.keys(exports.fullFormats);function isLeapYear(year){return year%4===0&&(year%100!==0||year%400===
-0)}const DATE=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,DAYS=[0,31,28,31,30,31,30,31,31,30,31,30,31];function date(str){const matches=DATE.
-exec(str);if(!matches)return!1;const year=+matches[1],month=+matches[2],day=+matches[3];return month>=1&&month<=12&&day>=
-1&&day<=(month===2&&isLeapYear(year)?29:DAYS[month])}function compareDate(d1,d2){if(d1&&d2)return d1>d2?1:d1<d2?-1:0}const TIME=/^(\d\d):(\d\d):(\d\d(?:\.\d+)?)(z|([+-])(\d\d)(?::?(\d\d))?)?$/i;
-function getTime(strictTimeZone){return function(str){const matches=TIME.exec(str);if(!matches)return!1;const hr=+matches[1],
-min=+matches[2],sec=+matches[3],tz=matches[4],tzSign=matches[5]==="-"?-1:1,tzH=+(matches[6]||0),tzM=+(matches[7]||0);if(tzH>
-23||tzM>59||strictTimeZone&&!tz)return!1;if(hr<=23&&min<=59&&sec<60)return!0;const utcMin=min-tzM*tzSign,utcHr=hr-tzH*tzSign-
-(utcMin<0?1:0);return(utcHr===23||utcHr===-1)&&(utcMin===59||utcMin===-1)&&sec<61}}function compareTime(s1,s2){if(!(s1&&
-s2))return;const t1=new Date("2020-01-01T"+s1).valueOf(),t2=new Date("2020-01-01T"+s2).valueOf();if(t1&&t2)return t1-t2}
-function compareIsoTime(t1,t2){if(!(t1&&t2))return;const a1=TIME.exec(t1),a2=TIME.exec(t2);if(a1&&a2)return t1=a1[1]+a1[2]+
-a1[3],t2=a2[1]+a2[2]+a2[3],t1>t2?1:t1<t2?-1:0}const DATE_TIME_SEPARATOR=/t|\s/i;function getDateTime(strictTimeZone){const time=getTime(
-strictTimeZone);return function(str){const dateTime=str.split(DATE_TIME_SEPARATOR);return dateTime.length===2&&date(dateTime[0])&&
-time(dateTime[1])}}function compareDateTime(dt1,dt2){if(!(dt1&&dt2))return;const d1=new Date(dt1).valueOf(),d2=new Date(
-dt2).valueOf();if(d1&&d2)return d1-d2}function compareIsoDateTime(dt1,dt2){if(!(dt1&&dt2))return;const[d1,t1]=dt1.split(
-DATE_TIME_SEPARATOR),[d2,t2]=dt2.split(DATE_TIME_SEPARATOR),res=compareDate(d1,d2);if(res!==void 0)return res||compareTime(
-t1,t2)}const NOT_URI_FRAGMENT=/\/|:/,URI=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
-function uri(str){return NOT_URI_FRAGMENT.test(str)&&URI.test(str)}const BYTE=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/gm;
-function byte(str){return BYTE.lastIndex=0,BYTE.test(str)}const MIN_INT32=-(2**31),MAX_INT32=2**31-1;function validateInt32(value){
-return Number.isInteger(value)&&value<=MAX_INT32&&value>=MIN_INT32}function validateInt64(value){return Number.isInteger(
-value)}function validateNumber(){return!0}const Z_ANCHOR=/[^\\]\\Z/;function regex(str){if(Z_ANCHOR.test(str))return!1;try{
-return new RegExp(str),!0}catch{return!1}}})),require_limit=__commonJSMin((exports=>{Object.defineProperty(exports,"__es\
-Module",{value:!0}),exports.formatLimitDefinition=void 0;const ajv_1=require_ajv(),codegen_1=require_codegen(),ops=codegen_1.
-operators,KWDs={formatMaximum:{okStr:"<=",ok:ops.LTE,fail:ops.GT},formatMinimum:{okStr:">=",ok:ops.GTE,fail:ops.LT},formatExclusiveMaximum:{
-okStr:"<",ok:ops.LT,fail:ops.GTE},formatExclusiveMinimum:{okStr:">",ok:ops.GT,fail:ops.LTE}},error={message:({keyword,schemaCode})=>(0,codegen_1.
-str)`should be ${KWDs[keyword].okStr} ${schemaCode}`,params:({keyword,schemaCode})=>(0,codegen_1._)`{comparison: ${KWDs[keyword].
-okStr}, limit: ${schemaCode}}`};exports.formatLimitDefinition={keyword:Object.keys(KWDs),type:"string",schemaType:"strin\
-g",$data:!0,error,code(cxt){const{gen,data,schemaCode,keyword,it}=cxt,{opts,self}=it;if(!opts.validateFormats)return;const fCxt=new ajv_1.
-KeywordCxt(it,self.RULES.all.format.definition,"format");fCxt.$data?validate$DataFormat():validateFormat();function validate$DataFormat(){
-const fmts=gen.scopeValue("formats",{ref:self.formats,code:opts.code.formats}),fmt=gen.const("fmt",(0,codegen_1._)`${fmts}[${fCxt.
-schemaCode}]`);cxt.fail$data((0,codegen_1.or)((0,codegen_1._)`typeof ${fmt} != "object"`,(0,codegen_1._)`${fmt} instanceof RegExp`,
-(0,codegen_1._)`typeof ${fmt}.compare != "function"`,compareCode(fmt)))}function validateFormat(){const format=fCxt.schema,
-fmtDef=self.formats[format];if(!fmtDef||fmtDef===!0)return;if(typeof fmtDef!="object"||fmtDef instanceof RegExp||typeof fmtDef.
-compare!="function")throw new Error(`"${keyword}": format "${format}" does not define "compare" function`);const fmt=gen.
-scopeValue("formats",{key:format,ref:fmtDef,code:opts.code.formats?(0,codegen_1._)`${opts.code.formats}${(0,codegen_1.getProperty)(
-format)}`:void 0});cxt.fail$data(compareCode(fmt))}function compareCode(fmt){return(0,codegen_1._)`${fmt}.compare(${data}, ${schemaCode}) ${KWDs[keyword].
-fail} 0`}},dependencies:["format"]};const formatLimitPlugin=ajv=>(ajv.addKeyword(exports.formatLimitDefinition),ajv);exports.
-default=formatLimitPlugin})),require_dist=__commonJSMin(((exports,module)=>{Object.defineProperty(exports,"__esModule",{
-value:!0});const formats_1=require_formats(),limit_1=require_limit(),codegen_1=require_codegen(),fullName=new codegen_1.
-Name("fullFormats"),fastName=new codegen_1.Name("fastFormats"),formatsPlugin=(ajv,opts={keywords:!0})=>{if(Array.isArray(
-opts))return addFormats2(ajv,opts,formats_1.fullFormats,fullName),ajv;const[formats,exportName]=opts.mode==="fast"?[formats_1.
-fastFormats,fastName]:[formats_1.fullFormats,fullName];return addFormats2(ajv,opts.formats||formats_1.formatNames,formats,
-exportName),opts.keywords&&(0,limit_1.default)(ajv),ajv};formatsPlugin.get=(name,mode="full")=>{const f=(mode==="fast"?formats_1.
-fastFormats:formats_1.fullFormats)[name];if(!f)throw new Error(`Unknown format "${name}"`);return f};function addFormats2(ajv,list,fs,exportName){
-var _a,_b;(_a=(_b=ajv.opts.code).formats)!==null&&_a!==void 0||(_b.formats=(0,codegen_1._)`require("ajv-formats/dist/formats").${exportName}`);
-for(const f of list)ajv.addFormat(f,fs[f])}module.exports=exports=formatsPlugin,Object.defineProperty(exports,"__esModul\
-e",{value:!0}),exports.default=formatsPlugin})),import_ajv=require_ajv(),import__2019=require__2019(),import__2020=require__2020(),
-import_dist=__toESM(require_dist(),1),addFormats=import_dist.default;function createDefaultAjvInstance(engineClass){const ajv=new engineClass(
-{strict:!1,validateFormats:!0,validateSchema:!1,allErrors:!0});return addFormats(ajv),ajv}var AjvJsonSchemaValidator=class{_ajv;_ajvDraft7;_ajv2019;_userAjv;constructor(ajv){
-this._userAjv=ajv!==void 0,this._ajv=ajv}get ajv(){return this._ajv??=createDefaultAjvInstance(import__2020.Ajv2020)}_engineFor(schema){
-if(this._userAjv)return this.ajv;const dialect=declaredDialect(schema,"pass a pre-configured Ajv instance to AjvJsonSche\
-maValidator(ajv) to validate other dialects.");return dialect==="2020-12"?this.ajv:dialect==="2019-09"?this._ajv2019??=createDefaultAjvInstance(
-import__2019.Ajv2019):this._ajvDraft7??=createDefaultAjvInstance(import_ajv.Ajv)}getValidator(schema){const engine=this.
-_engineFor(schema),ajvValidator="$id"in schema&&typeof schema.$id=="string"?engine.getSchema(schema.$id)??engine.compile(
-schema):engine.compile(schema);return input=>ajvValidator(input)?{valid:!0,data:input,errorMessage:void 0}:{valid:!1,data:void 0,
-errorMessage:engine.errorsText(ajvValidator.errors)}}},Ajv=import_ajv.Ajv,CORS_IS_POSSIBLE=!1;init_node_globals();var crypto;
-crypto=globalThis.crypto?.webcrypto??globalThis.crypto??import("node:crypto").then(m=>m.webcrypto);async function getRandomValues(size){
-return(await crypto).getRandomValues(new Uint8Array(size))}async function random(size){const mask="abcdefghijklmnopqrstu\
-vwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~",evenDistCutoff=Math.pow(2,8)-Math.pow(2,8)%mask.length;let result="";for(;result.
-length<size;){const randomBytes=await getRandomValues(size-result.length);for(const randomByte of randomBytes)randomByte<
-evenDistCutoff&&(result+=mask[randomByte%mask.length])}return result}async function generateVerifier(length){return await random(
-length)}async function generateChallenge(code_verifier){const buffer=await(await crypto).subtle.digest("SHA-256",new TextEncoder().
-encode(code_verifier));return btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\//g,"_").replace(/\+/g,"-").
-replace(/=/g,"")}async function pkceChallenge(length){if(length||(length=43),length<43||length>128)throw`Expected a leng\
-th between 43 and 128. Received ${length}.`;const verifier=await generateVerifier(length),challenge=await generateChallenge(
-verifier);return{code_verifier:verifier,code_challenge:challenge}}var OAuthClientFlowError=class extends Error{static{Object.
-defineProperty(this,"mcpBrand",{value:"mcp.OAuthClientFlowError"})}static[Symbol.hasInstance](value){return brandedHasInstance(
-this,value)}static isInstance(value){if(typeof this!="function")throw new TypeError("isInstance must be called on the cl\
-ass (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,
-value)}constructor(message){super(message),this.name=new.target.name,stampErrorBrands(this,new.target)}},IssuerMismatchError=class extends OAuthClientFlowError{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.IssuerMismatchError"})}kind;expected;received;constructor(kind,expected,received){
-super(`Issuer mismatch in ${kind==="metadata"?"authorization server metadata (RFC 8414 §3.3)":"authorization response (\
-RFC 9207)"}: expected ${JSON.stringify(expected)}, received ${JSON.stringify(received)}`),this.kind=kind,this.expected=expected,
-this.received=received}},RegistrationRejectedError=class extends OAuthClientFlowError{static{Object.defineProperty(this,
-"mcpBrand",{value:"mcp.RegistrationRejectedError"})}status;body;submittedMetadata;constructor(args){super(`Dynamic Clien\
-t Registration rejected (HTTP ${args.status}): ${args.body}`),this.status=args.status,this.body=args.body,this.submittedMetadata=
-args.submittedMetadata}},InsecureTokenEndpointError=class extends OAuthClientFlowError{static{Object.defineProperty(this,
-"mcpBrand",{value:"mcp.InsecureTokenEndpointError"})}tokenEndpoint;constructor(tokenEndpoint){super(`Refusing to send cr\
-edentials to non-https token endpoint '${tokenEndpoint}'. OAuth token requests MUST use TLS (localhost / *.localhost / 1\
-27.0.0.1 / ::1 are exempt).`),this.tokenEndpoint=tokenEndpoint}},AuthorizationServerMismatchError=class extends OAuthClientFlowError{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.AuthorizationServerMismatchError"})}constructor(recordedIssuer,currentIssuer){
-super(`Authorization server mismatch: credentials are bound to ${JSON.stringify(recordedIssuer)} but this call resolved ${JSON.
-stringify(currentIssuer)}; refusing to present them to a different authorization server`),this.recordedIssuer=recordedIssuer,
-this.currentIssuer=currentIssuer}},InsufficientScopeError=class extends OAuthClientFlowError{static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.InsufficientScopeError"})}requiredScope;resourceMetadataUrl;errorDescription;constructor(init){
-super(`Insufficient scope${init.requiredScope?`: required "${init.requiredScope}"`:""}`),this.requiredScope=init.requiredScope,
-this.resourceMetadataUrl=init.resourceMetadataUrl,this.errorDescription=init.errorDescription}};function discardIfIssuerMismatch(stored,issuer,opts){
-if(stored)return typeof stored.issuer!="string"?(opts?.canPersistStamp!==!1&&console.warn("[mcp-sdk] SEP-2352: stored OA\
-uth credential has no 'issuer' stamp (pre-upgrade storage or provider not round-tripping the value). SEP-2352 isolation \
-is inactive for this read; ensure your provider round-trips the issuer field."),stored.issuer===void 0?stored:{...stored,
-issuer:void 0}):issuersMatch(stored.issuer,issuer)?stored:void 0}function issuersMatch(a,b){return a===b||a.endsWith("/")&&
-a.slice(0,-1)===b||b.endsWith("/")&&b.slice(0,-1)===a}function isOAuthClientProvider(provider){if(provider==null)return!1;
-const p=provider;return typeof p.tokens=="function"&&typeof p.clientInformation=="function"}async function handleOAuthUnauthorized(provider,ctx,extraAuthOptions){
-const{resourceMetadataUrl,scope}=extractWWWAuthenticateParams(ctx.response);if(await auth(provider,{serverUrl:ctx.serverUrl,
-resourceMetadataUrl,scope,fetchFn:ctx.fetchFn,...extraAuthOptions})!=="AUTHORIZED")throw new UnauthorizedError}function adaptOAuthProvider(provider,extraAuthOptions){
-return{token:async()=>(await provider.tokens())?.access_token,onUnauthorized:async ctx=>handleOAuthUnauthorized(provider,
-ctx,extraAuthOptions)}}var UnauthorizedError=class extends Error{static{Object.defineProperty(this,"mcpBrand",{value:"mc\
-p.UnauthorizedError"})}static[Symbol.hasInstance](value){return brandedHasInstance(this,value)}static isInstance(value){
-if(typeof this!="function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)\
-`); for callbacks use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,value)}constructor(message){super(message??
-"Unauthorized"),this.name="UnauthorizedError",stampErrorBrands(this,new.target)}};function isIssParameterSupported(metadata){
-return metadata?.authorization_response_iss_parameter_supported===!0}function validateAuthorizationResponseIssuer({iss,expectedIssuer,
-issParameterSupported}){if(expectedIssuer!==void 0){if(iss===void 0){if(issParameterSupported)throw new IssuerMismatchError(
-"authorization_response",expectedIssuer,void 0);return}if(iss!==expectedIssuer)throw new IssuerMismatchError("authorizat\
-ion_response",expectedIssuer,iss)}}function computeScopeUnion(...scopes){const seen=new Set;for(const scope of scopes)if(scope)
-for(const token of scope.split(/\s+/))token&&seen.add(token);return seen.size>0?[...seen].join(" "):void 0}function isStrictScopeSuperset(union3,current){
-if(!union3)return!1;const currentSet=new Set((current??"").split(/\s+/).filter(Boolean));for(const token of union3.split(
-/\s+/))if(token&&!currentSet.has(token))return!0;return!1}async function resolveAuthorizationCallbackParams(codeOrParams,iss,provider,serverUrl,opts){
-if(typeof codeOrParams=="string")return{authorizationCode:codeOrParams,iss};const issParam=codeOrParams.get("iss")??void 0,
-code=codeOrParams.get("code");if(code)return{authorizationCode:code,iss:issParam};let metadata=(await provider.discoveryState?.())?.
-authorizationServerMetadata;if(!metadata)try{metadata=(await discoverOAuthServerInfo(serverUrl,opts)).authorizationServerMetadata}catch{
-metadata=void 0}if(!metadata)throw new UnauthorizedError("Authorization callback failed and the issuer could not be veri\
-fied");validateAuthorizationResponseIssuer({iss:issParam,expectedIssuer:metadata.issuer,issParameterSupported:isIssParameterSupported(
-metadata)});const error=codeOrParams.get("error");throw error?new OAuthError(error,codeOrParams.get("error_description")??
-error,codeOrParams.get("error_uri")??void 0):new UnauthorizedError("Authorization callback contained neither `code` nor \
-`error`")}function isClientAuthMethod(method){return["client_secret_basic","client_secret_post","none"].includes(method)}
-var AUTHORIZATION_CODE_RESPONSE_TYPE="code",AUTHORIZATION_CODE_CHALLENGE_METHOD="S256";function selectClientAuthMethod(clientInformation,supportedMethods){
-const hasClientSecret=clientInformation.client_secret!==void 0;return"token_endpoint_auth_method"in clientInformation&&clientInformation.
-token_endpoint_auth_method&&isClientAuthMethod(clientInformation.token_endpoint_auth_method)&&(supportedMethods.length===
-0||supportedMethods.includes(clientInformation.token_endpoint_auth_method))?clientInformation.token_endpoint_auth_method:
-supportedMethods.length===0?hasClientSecret?"client_secret_basic":"none":hasClientSecret&&supportedMethods.includes("cli\
-ent_secret_basic")?"client_secret_basic":hasClientSecret&&supportedMethods.includes("client_secret_post")?"client_secret\
-_post":supportedMethods.includes("none")?"none":hasClientSecret?"client_secret_post":"none"}function applyClientAuthentication(method,clientInformation,headers,params){
-const{client_id,client_secret}=clientInformation;switch(method){case"client_secret_basic":applyBasicAuth(client_id,client_secret,
-headers);return;case"client_secret_post":applyPostAuth(client_id,client_secret,params);return;case"none":applyPublicAuth(
-client_id,params);return;default:throw new Error(`Unsupported client authentication method: ${method}`)}}function applyBasicAuth(clientId,clientSecret,headers){
-if(!clientSecret)throw new Error("client_secret_basic authentication requires a client_secret");const credentials=btoa(`${clientId}\
-:${clientSecret}`);headers.set("Authorization",`Basic ${credentials}`)}function applyPostAuth(clientId,clientSecret,params){
-params.set("client_id",clientId),clientSecret&&params.set("client_secret",clientSecret)}function applyPublicAuth(clientId,params){
-params.set("client_id",clientId)}function isLoopbackHost(hostname){return hostname==="localhost"||hostname.endsWith(".lo\
-calhost")||hostname==="127.0.0.1"||hostname==="[::1]"||hostname==="::1"}function assertSecureTokenEndpoint(tokenEndpoint){
-const url3=new URL(String(tokenEndpoint));if(url3.protocol!=="https:"&&!isLoopbackHost(url3.hostname))throw new InsecureTokenEndpointError(
-url3.href);return url3}function deriveApplicationType(redirectUris){for(const raw of redirectUris??[]){let url3;try{url3=
-new URL(raw)}catch{continue}if(url3.protocol!=="http:"&&url3.protocol!=="https:"||isLoopbackHost(url3.hostname))return"n\
-ative"}return"web"}function resolveClientMetadata(provider){const clientMetadata=provider.clientMetadata;return{...clientMetadata,
-grant_types:clientMetadata.grant_types??(provider.redirectUrl===void 0?void 0:["authorization_code","refresh_token"]),application_type:clientMetadata.
-application_type??deriveApplicationType(clientMetadata.redirect_uris)}}async function parseErrorResponse(input){const statusCode=input instanceof
-Response?input.status:void 0,body=input instanceof Response?await input.text():input;try{const result=OAuthErrorResponseSchema.
-parse(JSON.parse(body));return OAuthError.fromResponse(result)}catch(error){const errorMessage=`${statusCode?`HTTP ${statusCode}\
-: `:""}Invalid OAuth error response: ${error}. Raw body: ${body}`;return new OAuthError(OAuthErrorCode.ServerError,errorMessage)}}
-function warnCredentialInvalidation(provider,error,invalidated){const action=provider.invalidateCredentials===void 0?`re\
-trying authorization without discarding the stored ${invalidated} (provider implements no invalidateCredentials())`:`inv\
-alidating the stored ${invalidated} and retrying authorization`;console.warn(`[mcp-sdk] OAuth ${JSON.stringify(error.code)}\
- — ${action}. Cause: ${JSON.stringify(error.message)}`)}async function auth(provider,options){try{return await authInternal(
-provider,options)}catch(error){if(error instanceof OAuthError){if(error.code===OAuthErrorCode.InvalidClient||error.code===
-OAuthErrorCode.UnauthorizedClient)return warnCredentialInvalidation(provider,error,"client credentials and tokens"),await provider.
-invalidateCredentials?.("client"),await provider.invalidateCredentials?.("tokens"),await authInternal(provider,options);
-if(error.code===OAuthErrorCode.InvalidGrant||error.code===OAuthErrorCode.InvalidDpopProof)return warnCredentialInvalidation(
-provider,error,"tokens"),await provider.invalidateCredentials?.("tokens"),await authInternal(provider,options)}throw error}}
-function determineScope(options){const{requestedScope,resourceMetadata,authServerMetadata,clientMetadata}=options;let effectiveScope=requestedScope||
-resourceMetadata?.scopes_supported?.join(" ")||clientMetadata.scope;return effectiveScope&&authServerMetadata?.scopes_supported?.
-includes("offline_access")&&!effectiveScope.split(" ").includes("offline_access")&&clientMetadata.grant_types?.includes(
-"refresh_token")&&(effectiveScope=`${effectiveScope} offline_access`),effectiveScope}async function authInternal(provider,{
-serverUrl,authorizationCode,iss,scope,resourceMetadataUrl,fetchFn,skipIssuerMetadataValidation,forceReauthorization}){const clientMetadata=resolveClientMetadata(
-provider),cachedState=await provider.discoveryState?.();let resourceMetadata,authorizationServerUrl,metadata,freshDiscoveryState,
-effectiveResourceMetadataUrl=resourceMetadataUrl;if(!effectiveResourceMetadataUrl&&cachedState?.resourceMetadataUrl&&(effectiveResourceMetadataUrl=
-new URL(cachedState.resourceMetadataUrl)),cachedState?.authorizationServerUrl){if(authorizationServerUrl=cachedState.authorizationServerUrl,
-resourceMetadata=cachedState.resourceMetadata,metadata=cachedState.authorizationServerMetadata??await discoverAuthorizationServerMetadata(
-authorizationServerUrl,{fetchFn,skipIssuerValidation:skipIssuerMetadataValidation}),!resourceMetadata)try{resourceMetadata=
-await discoverOAuthProtectedResourceMetadata(serverUrl,{resourceMetadataUrl:effectiveResourceMetadataUrl},fetchFn)}catch(error){
-if(error instanceof TypeError)throw error}(metadata!==cachedState.authorizationServerMetadata||resourceMetadata!==cachedState.
-resourceMetadata)&&await provider.saveDiscoveryState?.({authorizationServerUrl:String(authorizationServerUrl),resourceMetadataUrl:effectiveResourceMetadataUrl?.
-toString(),resourceMetadata,authorizationServerMetadata:metadata})}else{const serverInfo=await discoverOAuthServerInfo(serverUrl,
-{resourceMetadataUrl:effectiveResourceMetadataUrl,fetchFn,skipIssuerMetadataValidation});authorizationServerUrl=serverInfo.
-authorizationServerUrl,metadata=serverInfo.authorizationServerMetadata,resourceMetadata=serverInfo.resourceMetadata,freshDiscoveryState=
-{authorizationServerUrl:String(authorizationServerUrl),resourceMetadataUrl:effectiveResourceMetadataUrl?.toString(),resourceMetadata,
-authorizationServerMetadata:metadata}}const issuer=metadata?.issuer??String(authorizationServerUrl),infoCtx={issuer};if(await provider.
-saveAuthorizationServerUrl?.(issuer),authorizationCode!==void 0){const recordedIssuer=cachedState?.authorizationServerMetadata?.
-issuer??cachedState?.authorizationServerUrl;if(recordedIssuer===void 0){if(provider.saveDiscoveryState!==void 0)throw new AuthorizationServerMismatchError(
-"discoveryState was not available on the callback leg; ensure your provider persists discoveryState alongside codeVerifi\
-er",issuer);console.warn("[mcp-sdk] OAuthClientProvider does not implement saveDiscoveryState()/discoveryState(); the SE\
-P-2352 callback-leg authorization-server binding cannot be checked. Implement discoveryState (persist alongside codeVeri\
-fier) — see docs/migration/upgrade-to-v2.md §SEP-2352.")}else if(!issuersMatch(recordedIssuer,issuer))throw new AuthorizationServerMismatchError(
-recordedIssuer,issuer)}freshDiscoveryState&&await provider.saveDiscoveryState?.(freshDiscoveryState);const selectedResource=await selectResourceURL(
-serverUrl,provider,resourceMetadata),resource=selectedResource&&resourceMetadata&&!provider.validateResourceURL?resourceMetadata.
-resource:selectedResource;resource&&await provider.saveResourceUrl?.(resourceIndicatorToString(resource));const resolvedScope=determineScope(
-{requestedScope:scope,resourceMetadata,authServerMetadata:metadata,clientMetadata:provider.clientMetadata}),rawClientInfo=await Promise.
-resolve(provider.clientInformation(infoCtx));let clientInformation=discardIfIssuerMismatch(rawClientInfo,issuer,{canPersistStamp:provider.
-saveClientInformation!==void 0});if(clientInformation===void 0&&rawClientInfo?.issuer&&provider.saveClientInformation===
-void 0)throw new AuthorizationServerMismatchError(rawClientInfo.issuer,issuer);if(clientInformation&&clientInformation.issuer===
-void 0&&(clientInformation={...clientInformation,issuer},await provider.saveClientInformation?.(clientInformation,infoCtx)),
-!clientInformation){if(authorizationCode!==void 0)throw new Error("Existing OAuth client information is required when ex\
-changing an authorization code");const supportsUrlBasedClientId=metadata?.client_id_metadata_document_supported===!0,clientMetadataUrl=provider.
-clientMetadataUrl;if(clientMetadataUrl&&!isHttpsUrl(clientMetadataUrl))throw new OAuthError(OAuthErrorCode.InvalidClientMetadata,
-`clientMetadataUrl must be a valid HTTPS URL with a non-root pathname, got: ${clientMetadataUrl}`);if(supportsUrlBasedClientId&&
-clientMetadataUrl)clientInformation={client_id:clientMetadataUrl,issuer},await provider.saveClientInformation?.(clientInformation,
-infoCtx);else{if(!provider.saveClientInformation)throw new Error("OAuth client information must be saveable for dynamic \
-registration");clientInformation={...await registerClient(authorizationServerUrl,{metadata,clientMetadata,scope:resolvedScope,
-fetchFn}),issuer},await provider.saveClientInformation(clientInformation,infoCtx)}}const nonInteractiveFlow=!provider.redirectUrl;
-if(authorizationCode!==void 0||nonInteractiveFlow){authorizationCode!==void 0&&validateAuthorizationResponseIssuer({iss,
-expectedIssuer:metadata?.issuer,issParameterSupported:isIssParameterSupported(metadata)});const tokens$1=await fetchToken(
-provider,authorizationServerUrl,{metadata,resource,authorizationCode,iss,scope:resolvedScope,fetchFn});return await provider.
-saveTokens({...tokens$1,issuer},infoCtx),"AUTHORIZED"}let tokens=discardIfIssuerMismatch(await provider.tokens(infoCtx),
-issuer);if(tokens&&tokens.issuer===void 0&&(tokens={...tokens,issuer},await provider.saveTokens(tokens,infoCtx)),tokens?.
-refresh_token&&!forceReauthorization){const refreshScope=await provider.scopeForRefresh?.(tokens);let newTokens;try{newTokens=
-await refreshAuthorization(authorizationServerUrl,{metadata,clientInformation,refreshToken:tokens.refresh_token,scope:refreshScope,
-resource,addClientAuthentication:provider.addClientAuthentication,dpop:await provider.dpop?.(),fetchFn})}catch(error){if(error instanceof
-InsecureTokenEndpointError)throw error;if(!(error instanceof OAuthError)||error.code===OAuthErrorCode.ServerError)console.
-warn(`[mcp-sdk] Could not refresh OAuth tokens; falling back to a new authorization request. Cause: ${JSON.stringify(error instanceof
-Error?error.message:String(error))}`);else throw error}if(newTokens)return await provider.saveTokens({...newTokens,issuer},
-infoCtx),"AUTHORIZED"}const state=provider.state?await provider.state():void 0,{authorizationUrl,codeVerifier}=await startAuthorization(
-authorizationServerUrl,{metadata,clientInformation,state,redirectUrl:provider.redirectUrl,scope:resolvedScope,resource});
-return await provider.saveCodeVerifier(codeVerifier),await provider.redirectToAuthorization(authorizationUrl),"REDIRECT"}
-function isHttpsUrl(value){if(!value)return!1;try{const url3=new URL(value);return url3.protocol==="https:"&&url3.pathname!==
-"/"}catch{return!1}}async function selectResourceURL(serverUrl,provider,resourceMetadata){const defaultResource=resourceUrlFromServerUrl(
-serverUrl);if(provider.validateResourceURL)return await provider.validateResourceURL(defaultResource,resourceMetadata?.resource);
-if(resourceMetadata){if(!checkResourceAllowed({requestedResource:defaultResource,configuredResource:resourceMetadata.resource}))
-throw new Error(`Protected resource ${resourceMetadata.resource} does not match expected ${defaultResource} (or origin)`);
-return new URL(resourceMetadata.resource)}}var RECOGNIZED_CHALLENGE_SCHEMES=new Set(["bearer","dpop"]);function extractWWWAuthenticateParams(res){
-const authenticateHeader=res.headers.get("WWW-Authenticate");if(!authenticateHeader)return{};const[type,scheme]=authenticateHeader.
-split(" ");if(!type||!RECOGNIZED_CHALLENGE_SCHEMES.has(type.toLowerCase())||!scheme)return{};const resourceMetadataMatch=extractFieldFromWwwAuth(
-res,"resource_metadata")||void 0;let resourceMetadataUrl;if(resourceMetadataMatch)try{resourceMetadataUrl=new URL(resourceMetadataMatch)}catch{}
-const scope=extractFieldFromWwwAuth(res,"scope")||void 0,error=extractFieldFromWwwAuth(res,"error")||void 0,errorDescription=extractFieldFromWwwAuth(
-res,"error_description")||void 0;return{resourceMetadataUrl,scope,error,errorDescription}}function extractFieldFromWwwAuth(response,fieldName){
-const wwwAuthHeader=response.headers.get("WWW-Authenticate");if(!wwwAuthHeader)return null;const pattern=new RegExp(String.
-raw`${fieldName}=(?:"([^"]+)"|([^\s,]+))`),match=wwwAuthHeader.match(pattern);if(match){const result=match[1]||match[2];
-if(result)return result}return null}async function discoverOAuthProtectedResourceMetadata(serverUrl,opts,fetchFn=fetch){
-const response=await discoverMetadataWithFallback(serverUrl,"oauth-protected-resource",fetchFn,{protocolVersion:opts?.protocolVersion,
-metadataUrl:opts?.resourceMetadataUrl});if(!response||response.status===404)throw await response?.text?.().catch(()=>{}),
-new Error("Resource server does not implement OAuth 2.0 Protected Resource Metadata.");if(!response.ok)throw await response.
-text?.().catch(()=>{}),new Error(`HTTP ${response.status} trying to load well-known OAuth protected resource metadata.`);
-return OAuthProtectedResourceMetadataSchema.parse(await response.json())}async function fetchWithCorsRetry(url3,headers,fetchFn=fetch){
-const withinOrigin=fetchWithinOrigin(fetchFn);try{return await withinOrigin(url3,{headers})}catch(error){if(!(error instanceof
-TypeError)||!CORS_IS_POSSIBLE)throw error;if(headers)try{return await withinOrigin(url3,{})}catch(retryError){if(!(retryError instanceof
-TypeError))throw retryError;return}return}}function buildWellKnownPath(wellKnownPrefix,pathname="",options={}){return pathname.
-endsWith("/")&&(pathname=pathname.slice(0,-1)),options.prependPathname?`${pathname}/.well-known/${wellKnownPrefix}`:`/.w\
-ell-known/${wellKnownPrefix}${pathname}`}async function tryMetadataDiscovery(url3,protocolVersion,fetchFn=fetch){return await fetchWithCorsRetry(
-url3,{"MCP-Protocol-Version":protocolVersion},fetchFn)}function shouldAttemptFallback(response,pathname){return response?
-pathname==="/"?!1:!response.ok&&response.status<500||response.status===502:!0}async function discoverMetadataWithFallback(serverUrl,wellKnownType,fetchFn,opts){
-const issuer=new URL(serverUrl),protocolVersion=opts?.protocolVersion??LATEST_PROTOCOL_VERSION;let url3;if(opts?.metadataUrl)
-url3=new URL(opts.metadataUrl);else{const wellKnownPath=buildWellKnownPath(wellKnownType,issuer.pathname);url3=new URL(wellKnownPath,
-opts?.metadataServerUrl??issuer),url3.search=issuer.search}let response=await tryMetadataDiscovery(url3,protocolVersion,
-fetchFn);return!opts?.metadataUrl&&shouldAttemptFallback(response,issuer.pathname)&&(response=await tryMetadataDiscovery(
-new URL(`/.well-known/${wellKnownType}`,issuer),protocolVersion,fetchFn)),response}function buildDiscoveryUrls(authorizationServerUrl){
-const url3=typeof authorizationServerUrl=="string"?new URL(authorizationServerUrl):authorizationServerUrl,hasPath=url3.pathname!==
-"/",urlsToTry=[];if(!hasPath)return urlsToTry.push({url:new URL("/.well-known/oauth-authorization-server",url3.origin),type:"\
-oauth"},{url:new URL("/.well-known/openid-configuration",url3.origin),type:"oidc"}),urlsToTry;let pathname=url3.pathname;
-return pathname.endsWith("/")&&(pathname=pathname.slice(0,-1)),urlsToTry.push({url:new URL(`/.well-known/oauth-authoriza\
-tion-server${pathname}`,url3.origin),type:"oauth"},{url:new URL(`/.well-known/openid-configuration${pathname}`,url3.origin),
-type:"oidc"},{url:new URL(`${pathname}/.well-known/openid-configuration`,url3.origin),type:"oidc"}),urlsToTry}async function discoverAuthorizationServerMetadata(authorizationServerUrl,{
-fetchFn=fetch,protocolVersion=LATEST_PROTOCOL_VERSION,skipIssuerValidation=!1}={}){const headers={"MCP-Protocol-Version":protocolVersion,
-Accept:"application/json"},urlsToTry=buildDiscoveryUrls(authorizationServerUrl);for(const{url:endpointUrl,type}of urlsToTry){
-const response=await fetchWithCorsRetry(endpointUrl,headers,fetchFn);if(!response)continue;if(!response.ok){if(await response.
-text?.().catch(()=>{}),response.status<500||response.status===502)continue;throw new Error(`HTTP ${response.status} tryi\
-ng to load ${type==="oauth"?"OAuth":"OpenID provider"} metadata from ${endpointUrl}`)}const parsed=type==="oauth"?OAuthMetadataSchema.
-parse(await response.json()):OpenIdProviderDiscoveryMetadataSchema.parse(await response.json());if(!skipIssuerValidation){
-const expectedIssuer=typeof authorizationServerUrl=="string"?authorizationServerUrl:authorizationServerUrl.href;if(!(parsed.
-issuer===expectedIssuer||expectedIssuer.endsWith("/")&&parsed.issuer===expectedIssuer.slice(0,-1)))throw new IssuerMismatchError(
-"metadata",expectedIssuer,parsed.issuer)}return parsed}}async function discoverOAuthServerInfo(serverUrl,opts){let resourceMetadata,
-authorizationServerUrl;try{resourceMetadata=await discoverOAuthProtectedResourceMetadata(serverUrl,{resourceMetadataUrl:opts?.
-resourceMetadataUrl},opts?.fetchFn),resourceMetadata.authorization_servers&&resourceMetadata.authorization_servers.length>
-0&&(authorizationServerUrl=resourceMetadata.authorization_servers[0])}catch(error){if(error instanceof TypeError)throw error}
-authorizationServerUrl||(authorizationServerUrl=String(new URL("/",serverUrl)));const authorizationServerMetadata=await discoverAuthorizationServerMetadata(
-authorizationServerUrl,{fetchFn:opts?.fetchFn,skipIssuerValidation:opts?.skipIssuerMetadataValidation});return{authorizationServerUrl,
-authorizationServerMetadata,resourceMetadata}}function resourceIndicatorToString(resource){return typeof resource=="stri\
-ng"?resource:resource.href}async function startAuthorization(authorizationServerUrl,{metadata,clientInformation,redirectUrl,
-scope,state,resource}){let authorizationUrl;if(metadata){if(authorizationUrl=new URL(metadata.authorization_endpoint),!metadata.
-response_types_supported.includes(AUTHORIZATION_CODE_RESPONSE_TYPE))throw new Error(`Incompatible auth server: does not \
-support response type ${AUTHORIZATION_CODE_RESPONSE_TYPE}`);if(metadata.code_challenge_methods_supported&&!metadata.code_challenge_methods_supported.
-includes(AUTHORIZATION_CODE_CHALLENGE_METHOD))throw new Error(`Incompatible auth server: does not support code challenge\
- method ${AUTHORIZATION_CODE_CHALLENGE_METHOD}`)}else authorizationUrl=new URL("/authorize",authorizationServerUrl);const challenge=await pkceChallenge(),
-codeVerifier=challenge.code_verifier,codeChallenge=challenge.code_challenge;return authorizationUrl.searchParams.set("re\
-sponse_type",AUTHORIZATION_CODE_RESPONSE_TYPE),authorizationUrl.searchParams.set("client_id",clientInformation.client_id),
-authorizationUrl.searchParams.set("code_challenge",codeChallenge),authorizationUrl.searchParams.set("code_challenge_meth\
-od",AUTHORIZATION_CODE_CHALLENGE_METHOD),authorizationUrl.searchParams.set("redirect_uri",String(redirectUrl)),state&&authorizationUrl.
-searchParams.set("state",state),scope&&authorizationUrl.searchParams.set("scope",scope),scope?.split(" ").includes("offl\
-ine_access")&&authorizationUrl.searchParams.append("prompt","consent"),resource&&authorizationUrl.searchParams.set("reso\
-urce",resourceIndicatorToString(resource)),{authorizationUrl,codeVerifier}}function prepareAuthorizationCodeRequest(authorizationCode,codeVerifier,redirectUri){
-return new URLSearchParams({grant_type:"authorization_code",code:authorizationCode,code_verifier:codeVerifier,redirect_uri:String(
-redirectUri)})}async function executeTokenRequest(authorizationServerUrl,{metadata,tokenRequestParams,clientInformation,
-addClientAuthentication,resource,dpop,fetchFn}){const tokenUrl=assertSecureTokenEndpoint(metadata?.token_endpoint??new URL(
-"/token",authorizationServerUrl)),headers=new Headers({"Content-Type":"application/x-www-form-urlencoded",Accept:"applic\
-ation/json"});resource&&tokenRequestParams.set("resource",resourceIndicatorToString(resource)),!addClientAuthentication&&
-clientInformation&&applyClientAuthentication(selectClientAuthMethod(clientInformation,metadata?.token_endpoint_auth_methods_supported??
-[]),clientInformation,headers,tokenRequestParams);const requestOnce=async()=>{const requestHeaders=new Headers(headers);
-return addClientAuthentication&&await addClientAuthentication(requestHeaders,tokenRequestParams,tokenUrl,metadata),dpop&&
-requestHeaders.set("DPoP",await dpop.buildProof({htm:"POST",htu:tokenUrl})),fetchWithinOrigin(fetchFn??fetch)(tokenUrl,{
-method:"POST",headers:requestHeaders,body:tokenRequestParams})};let response=await requestOnce();if(dpop&&response.status===
-400&&(await response.clone().json().catch(()=>{}))?.error===OAuthErrorCode.UseDpopNonce&&(dpop.observeNonce(response,tokenUrl),
-response=await requestOnce()),dpop?.observeNonce(response,tokenUrl),!response.ok)throw await parseErrorResponse(response);
-const json=await response.json();try{return OAuthTokensSchema.parse(withoutIssuer(json))}catch(parseError){throw typeof json==
-"object"&&json!==null&&"error"in json?await parseErrorResponse(JSON.stringify(json)):parseError}}async function exchangeAuthorization(authorizationServerUrl,{
-metadata,clientInformation,authorizationCode,iss,codeVerifier,redirectUri,resource,addClientAuthentication,dpop,fetchFn}){
-return validateAuthorizationResponseIssuer({iss,expectedIssuer:metadata?.issuer,issParameterSupported:isIssParameterSupported(
-metadata)}),executeTokenRequest(authorizationServerUrl,{metadata,tokenRequestParams:prepareAuthorizationCodeRequest(authorizationCode,
-codeVerifier,redirectUri),clientInformation,addClientAuthentication,resource,dpop,fetchFn})}async function refreshAuthorization(authorizationServerUrl,{
-metadata,clientInformation,refreshToken,scope,resource,addClientAuthentication,dpop,fetchFn}){const tokenRequestParams=new URLSearchParams(
-{grant_type:"refresh_token",refresh_token:refreshToken});scope&&tokenRequestParams.set("scope",scope);const tokens=await executeTokenRequest(
-authorizationServerUrl,{metadata,tokenRequestParams,clientInformation,addClientAuthentication,resource,dpop,fetchFn});return{
-refresh_token:refreshToken,...tokens,...scope&&!tokens.scope&&{scope}}}async function fetchToken(provider,authorizationServerUrl,{
-metadata,resource,authorizationCode,iss,scope,fetchFn}={}){authorizationCode!==void 0&&validateAuthorizationResponseIssuer(
-{iss,expectedIssuer:metadata?.issuer,issParameterSupported:isIssParameterSupported(metadata)});const issuer=metadata?.issuer??
-String(authorizationServerUrl),readClientInformation=async()=>{const rawClientInfo=await provider.clientInformation({issuer}),
-checked=discardIfIssuerMismatch(rawClientInfo,issuer,{canPersistStamp:!1});if(rawClientInfo&&checked===void 0)throw new AuthorizationServerMismatchError(
-String(rawClientInfo.issuer),issuer);return checked};let clientInformation=await readClientInformation();const effectiveScope=scope??
-provider.clientMetadata.scope;let tokenRequestParams;if(provider.prepareTokenRequest&&(tokenRequestParams=await provider.
-prepareTokenRequest(effectiveScope)),!tokenRequestParams){if(!authorizationCode)throw new Error("Either provider.prepare\
-TokenRequest() or authorizationCode is required");if(!provider.redirectUrl)throw new Error("redirectUrl is required for \
-authorization_code flow");tokenRequestParams=prepareAuthorizationCodeRequest(authorizationCode,await provider.codeVerifier(),
-provider.redirectUrl)}return clientInformation??=await readClientInformation(),executeTokenRequest(authorizationServerUrl,
-{metadata,tokenRequestParams,clientInformation,addClientAuthentication:provider.addClientAuthentication,resource,dpop:await provider.
-dpop?.(),fetchFn})}async function registerClient(authorizationServerUrl,{metadata,clientMetadata,scope,fetchFn}){let registrationUrl;
-if(metadata){if(!metadata.registration_endpoint)throw new Error("Incompatible auth server: does not support dynamic clie\
-nt registration");registrationUrl=new URL(metadata.registration_endpoint)}else registrationUrl=new URL("/register",authorizationServerUrl);
-const submittedMetadata={...clientMetadata,...scope===void 0?{}:{scope}},response=await fetchWithinOrigin(fetchFn??fetch)(
-registrationUrl,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(submittedMetadata)});if(!response.
-ok)throw new RegistrationRejectedError({status:response.status,body:await response.text(),submittedMetadata});return OAuthClientInformationFullSchema.
-parse(withoutIssuer(await response.json()))}var CAP_EXEMPT_METHODS=new Set(["tools/list","prompts/list","resources/list",
-"resources/templates/list","server/discover"]),InMemoryResponseCacheStore=class{_entries=new Map;_maxEntries;_stamp=0;_cappedSize=0;constructor(options){
-this._maxEntries=options?.maxEntries??512}get size(){return this._entries.size}get(key){return this._entries.get(keyOf(key))}set(key,entry){
-const k=keyOf(key),exempt=CAP_EXEMPT_METHODS.has(key.method),isNew=!this._entries.has(k);if(!exempt&&isNew&&this._maxEntries>
-0&&this._cappedSize>=this._maxEntries){for(const oldKey of this._entries.keys())if(!CAP_EXEMPT_METHODS.has(oldKey.slice(
-0,oldKey.indexOf("\0")))){this._entries.delete(oldKey),this._cappedSize--;break}}const stamp=++this._stamp;return this._entries.
-set(k,{...entry,stamp}),isNew&&!exempt&&this._cappedSize++,stamp}delete(key){this._entries.delete(keyOf(key))&&!CAP_EXEMPT_METHODS.
-has(key.method)&&this._cappedSize--}evict(method){const prefix=`${method}\0`,exempt=CAP_EXEMPT_METHODS.has(method);for(const k of this.
-_entries.keys())k.startsWith(prefix)&&(this._entries.delete(k),exempt||this._cappedSize--)}clear(){this._entries.clear(),
-this._cappedSize=0}};function keyOf(key){return`${key.method}\0${JSON.stringify([key.partition??"",key.params??""])}`}function genKey(method,params){
-return params===void 0?method:`${method}\0${params}`}var MAX_CACHE_TTL_MS=864e5,ClientResponseCache=class{_evictionGeneration=new Map;_toolIndex;_toolOutputValidatorIndex;_serverIdentity="";constructor(_store,_isUserSupplied,_reportError=()=>{},_cachePartition="",_now=Date.
-now){this._store=_store,this._isUserSupplied=_isUserSupplied,this._reportError=_reportError,this._cachePartition=_cachePartition,
-this._now=_now}now(){return this._now()}setServerIdentity(identity){this._serverIdentity=identity}_partitionFor(scope){return JSON.
-stringify([this._serverIdentity,scope==="public"?"":this._cachePartition])}async _probe(method,params){const key={method,
-params:params??""},ownPartition=this._partitionFor("private"),own=await this._store.get({...key,partition:ownPartition});
-if(own!==void 0)return own;const sharedPartition=this._partitionFor("public");if(sharedPartition===ownPartition)return;const shared=await this.
-_store.get({...key,partition:sharedPartition});return shared?.scope==="public"?shared:void 0}async evict(method){this._evictionGeneration.
-set(method,(this._evictionGeneration.get(method)??0)+1),await this._deleteBoth(method,"")}async _deleteBoth(method,params){
-const ownPartition=this._partitionFor("private"),sharedPartition=this._partitionFor("public");try{await this._store.delete(
-{method,params,partition:ownPartition})}catch(error){this._reportError(error)}if(sharedPartition!==ownPartition)try{await this.
-_store.delete({method,params,partition:sharedPartition})}catch(error){this._reportError(error)}}async evictKey(method,params){
-const gk=genKey(method,params),current=this._evictionGeneration.get(gk);current!==void 0&&this._evictionGeneration.set(gk,
-current+1),await this._deleteBoth(method,params)}captureGeneration(method,params){const gk=genKey(method,params),current=this.
-_evictionGeneration.get(gk)??0;return this._evictionGeneration.set(gk,current),current}async write(method,value,capturedGen,freshness){
-if((this._evictionGeneration.get(genKey(method,freshness?.params))??0)!==capturedGen)return;const params=freshness?.params??
-"",ownPartition=this._partitionFor("private"),sharedPartition=this._partitionFor("public"),partition=(freshness?.scope??
-"private")==="public"?sharedPartition:ownPartition;try{await this._store.set({method,params,partition},{value:encodeCacheValue(
-value),expiresAt:freshness?.expiresAt,scope:freshness?.scope})}catch(error){this._reportError(error)}if(sharedPartition!==
-ownPartition)try{await this._store.delete({method,params,partition:partition===ownPartition?sharedPartition:ownPartition})}catch(error){
-this._reportError(error)}}async read(method,params){const entry=await this._probe(method,params);if(!(entry?.expiresAt===
-void 0||!(entry.expiresAt>this.now())))try{const parsed=JSON.parse(entry.value);if(typeof parsed!="object"||parsed===null||
-Array.isArray(parsed))throw new TypeError("cached document is not an object");return{value:parsed}}catch(error){this._reportError(
-error),await this._deleteBoth(method,params??"");return}}resetForReconnect(){this._isUserSupplied||this._store.clear(),this.
-_evictionGeneration.clear(),this._toolIndex=void 0,this._toolOutputValidatorIndex=void 0,this._serverIdentity=""}async toolDefinition(name){
-const entry=await this._probe("tools/list");if(entry===void 0){this._toolIndex=void 0;return}if(this._toolIndex?.stamp!==
-entry.stamp){const list=this._decodeListTools(entry),byName=new Map;if(list!==void 0)for(const tool of list.tools)byName.
-set(tool.name,tool);this._toolIndex={stamp:entry.stamp,byName}}return this._toolIndex.byName.get(name)}async outputValidator(name,compile){
-const entry=await this._probe("tools/list");if(entry===void 0){this._toolOutputValidatorIndex=void 0;return}if(this._toolOutputValidatorIndex?.
-stamp!==entry.stamp){const list=this._decodeListTools(entry)??{tools:[]},byName=new Map;for(const tool of list.tools){const compiled=compile(
-tool);compiled!==void 0&&byName.set(tool.name,compiled)}this._toolOutputValidatorIndex={stamp:entry.stamp,byName}}return this.
-_toolOutputValidatorIndex.byName.get(name)}_decodeListTools(entry){try{const parsed=JSON.parse(entry.value);if(!Array.isArray(
-parsed?.tools)||!parsed.tools.every(t=>t!==null&&typeof t=="object"))throw new TypeError("cached tools/list document has\
- a malformed tools array");return parsed}catch(error){this._reportError(error);return}}};function encodeCacheValue(value){
-let json;try{json=JSON.stringify(value)}catch(error){throw new TypeError(`cache value is not JSON-serializable: ${error instanceof
-Error?error.message:String(error)}`)}if(typeof json!="string")throw new TypeError("cache value is not JSON-serializable:\
- it has no JSON representation");return json}var AUTH_SEAM=Symbol.for("mcp.authSeamEscape");function markAuthSeamEscape(error){
-if(typeof error=="object"&&error!==null||typeof error=="function")try{Object.defineProperty(error,AUTH_SEAM,{value:!0,configurable:!0})}catch{}
-return error}function isAuthSeamEscape(error){return(typeof error=="object"&&error!==null||typeof error=="function")&&error[AUTH_SEAM]===
-!0}var UNSUPPORTED_PROTOCOL_VERSION=-32022,NOT_PROBE_RECOGNIZED=new Set([-32001,-32020,-32021]);function classifyProbeOutcome(outcome,context){
-switch(outcome.kind){case"result":return classifyResult(outcome.result,context);case"rpc-error":return classifyRpcError(
-outcome,context);case"http-error":return classifyHttpError(outcome,context);case"network-error":return classifyNetworkError(
-outcome.error,context);case"unusable-reply":return{kind:"error",error:new SdkError(SdkErrorCode.EraNegotiationFailed,`Ve\
-rsion negotiation probe failed: the server answered with an unusable reply (${describeError(outcome.error)})`,{cause:outcome.
-error},{cause:outcome.error})};case"auth-required":return{kind:"error",error:outcome.error};case"closed":return context.
-transportKind==="stdio"?{kind:"legacy"}:classifyNetworkError(new Error("Connection closed during the version negotiation\
- probe"),context);case"timeout":return context.transportKind==="stdio"?{kind:"legacy"}:{kind:"error",error:new SdkError(
-SdkErrorCode.RequestTimeout,`Version negotiation probe timed out after ${outcome.timeoutMs}ms`,{timeout:outcome.timeoutMs})}}}
-function classifyResult(result,context){const parsed=codecForVersion(MODERN_WIRE_REVISION).validateResult("server/discov\
-er",result);if(!parsed.ok)return{kind:"legacy"};const supportedVersions=parsed.value.supportedVersions,overlap=context.clientModernVersions.
-find(version=>supportedVersions.includes(version));return overlap!==void 0?{kind:"modern",version:overlap,discover:parsed.
-value}:context.fallbackAvailable?{kind:"legacy"}:{kind:"error",error:new UnsupportedProtocolVersionError({supported:[...supportedVersions],
-requested:context.requestedVersion})}}function classifyRpcError(outcome,context){const{code,message,data}=outcome;if(code===
-UNSUPPORTED_PROTOCOL_VERSION){const supported=parseSupportedList(data);if(supported===void 0)return{kind:"legacy"};const error=new UnsupportedProtocolVersionError(
-{supported,requested:parseRequested(data)??context.requestedVersion},message),supportedModern=modernProtocolVersions(supported),
-mutual=context.clientModernVersions.find(version=>supportedModern.includes(version));return mutual!==void 0?{kind:"corre\
-ctive",version:mutual,error}:supportedModern.length>0?{kind:"error",error}:context.fallbackAvailable?{kind:"legacy"}:{kind:"\
-error",error}}return NOT_PROBE_RECOGNIZED.has(code)?{kind:"legacy"}:{kind:"legacy"}}function classifyHttpError(outcome,context){
-if(outcome.status===401||outcome.status===403){const isDenial=outcome.status===403;return{kind:"error",error:new SdkHttpError(
-isDenial?SdkErrorCode.ClientHttpForbidden:SdkErrorCode.ClientHttpAuthentication,`Version negotiation failed: ${isDenial?
-"the server denied access (HTTP 403)":"the server requires authorization (HTTP 401)"}`,{status:outcome.status,statusText:outcome.
-statusText,text:outcome.body})}}if(outcome.status>=500)return{kind:"error",error:new SdkHttpError(SdkErrorCode.EraNegotiationFailed,
-`Version negotiation failed: the server answered the probe with HTTP ${outcome.status}`,{status:outcome.status,statusText:outcome.
-statusText,text:outcome.body})};const rpcError=parseJsonRpcErrorBody(outcome.body);return rpcError!==void 0?classifyRpcError(
-rpcError,context):{kind:"legacy"}}function classifyNetworkError(error,context){return context.environment==="browser"&&isOpaqueFetchTypeError(
-error)?{kind:"legacy"}:{kind:"error",error:new SdkError(SdkErrorCode.EraNegotiationFailed,`Version negotiation probe fai\
-led: ${describeError(error)}`,{cause:error},{cause:error})}}function isOpaqueFetchTypeError(error){return error instanceof
-TypeError||error instanceof Error&&error.name==="TypeError"}function describeError(error){return error instanceof Error?
-error.message:String(error)}function parseSupportedList(data){if(typeof data!="object"||data===null)return;const supported=data.
-supported;if(!(!Array.isArray(supported)||supported.length===0||!supported.every(v=>typeof v=="string")))return supported}
-function parseRequested(data){if(typeof data!="object"||data===null)return;const requested=data.requested;return typeof requested==
-"string"?requested:void 0}function parseJsonRpcErrorBody(body){if(body===void 0||body==="")return;let parsed;try{parsed=
-JSON.parse(body)}catch{return}if(typeof parsed!="object"||parsed===null)return;const error=parsed.error;if(typeof error!=
-"object"||error===null)return;const{code,message,data}=error;if(typeof code=="number")return{code,message:typeof message==
-"string"?message:"",data}}var DEFAULT_VERSION_NEGOTIATION_MODE="legacy";function resolveVersionNegotiation(options,supportedProtocolVersionsOption){
-const mode=options?.mode??DEFAULT_VERSION_NEGOTIATION_MODE;if(mode==="legacy")return{kind:"legacy"};const probe=options?.
-probe??{};if(typeof mode=="object"){if(!isModernProtocolVersion(mode.pin))throw new TypeError(`versionNegotiation: { pin\
-: '${mode.pin}' } is not a modern protocol revision — pinning is for 2026-07-28 and later; omit versionNegotiation (or u\
-se mode: 'legacy') for 2025-era servers.`);return{kind:"pin",version:mode.pin,probe}}const explicitModern=supportedProtocolVersionsOption?
-modernProtocolVersions(supportedProtocolVersionsOption):[];return{kind:"auto",modernVersions:explicitModern.length>0?explicitModern:
-[...SUPPORTED_MODERN_PROTOCOL_VERSIONS],fallbackAvailable:supportedProtocolVersionsOption?legacyProtocolVersions(supportedProtocolVersionsOption).
-length>0:!0,probe}}function detectProbeEnvironment(){const g=globalThis;return g.window!==void 0&&g.document!==void 0?"b\
-rowser":"node"}function detectProbeTransportKind(transport){return"stderr"in transport&&"pid"in transport?"stdio":"http"}
-var ProbeWindow=class ProbeWindow2{_pending;_probeCounter=0;_savedOnMessage;_savedOnError;_savedOnClose;_closeDelivered=!1;constructor(_transport){
-this._transport=_transport,this._savedOnMessage=_transport.onmessage,this._savedOnError=_transport.onerror,this._savedOnClose=
-_transport.onclose}static async open(transport){const window=new ProbeWindow2(transport);transport.onmessage=message=>{const pending=window.
-_pending;if(pending!==void 0&&(isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(message))&&message.id===pending.
-id){window._pending=void 0,isJSONRPCResultResponse(message)?pending.resolve({kind:"response",result:message.result}):pending.
-resolve({kind:"response",error:message.error});return}},transport.onerror=error=>{window._savedOnError?.(error)},transport.
-onclose=()=>{const pending=window._pending;pending!==void 0&&(window._pending=void 0,pending.resolve({kind:"closed"})),window.
-_closeDelivered=!0,window._savedOnClose?.()};try{await transport.start()}catch(error){throw window.detach(),error}return window}async exchange(buildRequest,timeoutMs){
-const id=`server-discover-probe-${++this._probeCounter}`;return new Promise(resolve=>{let settled=!1;const settle=reply=>{
-settled||(settled=!0,clearTimeout(timer),this._pending?.id===id&&(this._pending=void 0),resolve(reply))},timer=setTimeout(
-()=>settle({kind:"timeout"}),timeoutMs);this._pending={id,resolve:settle},this._transport.send(buildRequest(id)).catch(error=>settle(
-{kind:"send-error",error}))})}detach(){if(this._pending=void 0,this._transport.onmessage=this._savedOnMessage,this._transport.
-onerror=this._savedOnError,this._closeDelivered&&this._savedOnClose!==void 0){const saved=this._savedOnClose,transport=this.
-_transport;let spent=!1;const wrapper=()=>{if(!spent){spent=!0;return}saved()};transport.onclose=wrapper,pendingSpentCloseGuards.
-set(transport,()=>{transport.onclose===wrapper&&(transport.onclose=saved)})}else this._transport.onclose=this._savedOnClose}release(){
-this.detach();const transport=this._transport,originalStart=transport.start;let armed=!0;transport.start=async function(){
-if(armed){armed=!1,transport.start=originalStart;return}return originalStart.call(transport)}}},pendingSpentCloseGuards=new WeakMap;
-function disarmSpentCloseGuard(transport){const disarm=pendingSpentCloseGuards.get(transport);pendingSpentCloseGuards.delete(
-transport),disarm?.()}function buildProbeRequest(id,protocolVersion,clientInfo,capabilities){return{jsonrpc:"2.0",id,method:"\
-server/discover",params:{_meta:codecForVersion(protocolVersion).outboundEnvelope({protocolVersion,clientInfo,clientCapabilities:capabilities})}}}
-function isUnusableReplyError(error){return error instanceof SdkError&&error.code===SdkErrorCode.ClientHttpUnexpectedContent?
-!0:error instanceof Error&&error.name==="SyntaxError"}function normalizeReply(reply,timeoutMs){switch(reply.kind){case"r\
-esponse":return reply.error===void 0?{kind:"result",result:reply.result}:{kind:"rpc-error",...reply.error};case"send-err\
-or":{const error=reply.error;if(isAuthSeamEscape(error)||error instanceof UnauthorizedError||error instanceof Error&&error.
-name==="UnauthorizedError")return{kind:"auth-required",error};if(error instanceof SdkHttpError){const text=error.data?.text;
-return{kind:"http-error",status:error.data.status,body:typeof text=="string"?text:void 0,statusText:error.data.statusText}}
-return isUnusableReplyError(error)?{kind:"unusable-reply",error}:{kind:"network-error",error}}case"closed":return{kind:"\
-closed"};case"timeout":return{kind:"timeout",timeoutMs}}}async function negotiateEra(negotiation,deps){const timeoutMs=negotiation.
-probe.timeoutMs??deps.defaultTimeoutMs,maxRetries=Math.max(0,negotiation.probe.maxRetries??0),clientModernVersions=negotiation.
-kind==="pin"?[negotiation.version]:negotiation.modernVersions,fallbackAvailable=negotiation.kind==="auto"&&negotiation.fallbackAvailable,
-window=await ProbeWindow.open(deps.transport),probe=async()=>{let requestedVersion=clientModernVersions[0],correctiveUsed=!1,
-timeoutRetriesRemaining=maxRetries;for(;;){const reply=await window.exchange(id=>buildProbeRequest(id,requestedVersion,deps.
-clientInfo,deps.capabilities),timeoutMs);if(reply.kind==="timeout"&&timeoutRetriesRemaining>0){timeoutRetriesRemaining--;
-continue}const outcome=normalizeReply(reply,timeoutMs),verdict=classifyProbeOutcome(outcome,{clientModernVersions,requestedVersion,
-fallbackAvailable,environment:deps.environment,transportKind:deps.transportKind});switch(verdict.kind){case"modern":return{
-era:"modern",version:verdict.version,discover:verdict.discover};case"corrective":if(correctiveUsed)throw verdict.error;correctiveUsed=
-!0,requestedVersion=verdict.version;continue;case"legacy":{const closedCause=outcome.kind==="closed"?"the connection clo\
-sed during the server/discover probe":void 0;if(negotiation.kind==="pin")throw new SdkError(SdkErrorCode.EraNegotiationFailed,
-closedCause===void 0?`Version negotiation failed: the server did not offer pinned protocol version ${negotiation.version}\
- via server/discover (no fallback in pin mode)`:`Version negotiation failed: ${closedCause} before the server offered pi\
-nned protocol version ${negotiation.version} (no fallback in pin mode)`);if(!negotiation.fallbackAvailable)throw new SdkError(
-SdkErrorCode.EraNegotiationFailed,closedCause===void 0?"Version negotiation failed: the server gave no modern evidence a\
-nd this client supports no pre-2026-07-28 protocol version to fall back to":`Version negotiation failed: ${closedCause} \
-and this client supports no pre-2026-07-28 protocol version to fall back to`);if(closedCause!==void 0&&deps.disposableProbe!==
-!0)throw new SdkError(SdkErrorCode.EraNegotiationFailed,`Version negotiation failed: ${closedCause} (this transport prob\
-ed in place — the disposable sibling probe requires the SDK's base StdioClientTransport)`);return{era:"legacy"}}case"e\
-rror":throw verdict.error}}};let result;try{result=await probe()}catch(error){throw window.detach(),error}return window.
-release(),result}function readStdioServerParams(transport){const proto=Object.getPrototypeOf(transport);if(proto===null||
-!Object.prototype.hasOwnProperty.call(proto,"_dispose"))return;const params=transport._serverParams;return typeof params==
-"object"&&params!==null&&typeof params.command=="string"?params:void 0}async function negotiateStdioViaSibling(negotiation,sessionTransport,params,deps){
-const SiblingTransport=sessionTransport.constructor,sibling=new SiblingTransport({...params,stderr:"ignore"}),originalClose=sessionTransport.
-close;let callerClosed=!1,signalClosed;const closedSignal=new Promise((_,reject)=>{signalClosed=()=>reject(callerCloseAbortError())});
-sessionTransport.close=async function(){return callerClosed=!0,signalClosed?.(),originalClose.call(sessionTransport)};let result;
-try{const negotiated=negotiateEra(negotiation,{...deps,transport:sibling,transportKind:"stdio",disposableProbe:!0});negotiated.
-catch(()=>{}),result=await Promise.race([negotiated,closedSignal])}finally{await disposeSibling(sibling),sessionTransport.
-close=originalClose}if(callerClosed)throw callerCloseAbortError();return result}function callerCloseAbortError(){return new SdkError(
-SdkErrorCode.EraNegotiationFailed,"Version negotiation failed: the transport was closed during the server/discover probe")}
-async function disposeSibling(sibling){try{const dispose=sibling._dispose;await(typeof dispose=="function"?dispose.call(
-sibling):sibling.close())}catch{}}function serverInfoFromDiscover(discover){const fromMeta=discover._meta?.[SERVER_INFO_META_KEY];
-return isSpecType.Implementation(fromMeta)?fromMeta:void 0}function applyElicitationDefaults(schema,data){if(!(!schema||
-data===null||typeof data!="object")){if(schema.type==="object"&&schema.properties&&typeof schema.properties=="object"){const obj=data,
-props=schema.properties;for(const key of Object.keys(props)){const propSchema=props[key];obj[key]===void 0&&Object.prototype.
-hasOwnProperty.call(propSchema,"default")&&(obj[key]=propSchema.default),obj[key]!==void 0&&applyElicitationDefaults(propSchema,
-obj[key])}}if(Array.isArray(schema.anyOf))for(const sub of schema.anyOf)typeof sub!="boolean"&&applyElicitationDefaults(
-sub,data);if(Array.isArray(schema.oneOf))for(const sub of schema.oneOf)typeof sub!="boolean"&&applyElicitationDefaults(sub,
-data)}}function getSupportedElicitationModes(capabilities){if(!capabilities)return{supportsFormMode:!1,supportsUrlMode:!1};
-const hasFormCapability=capabilities.form!==void 0,hasUrlCapability=capabilities.url!==void 0;return{supportsFormMode:hasFormCapability||
-!hasFormCapability&&!hasUrlCapability,supportsUrlMode:hasUrlCapability}}function validatePrior(prior){if(typeof prior=="\
-object"&&prior!==null&&(prior.kind==="legacy"&&!("supportedVersions"in prior)&&!("discover"in prior)||prior.kind==="mode\
-rn"&&DiscoverResultSchema.safeParse(prior.discover).success))return prior;throw new SdkError(SdkErrorCode.EraNegotiationFailed,
-"connect({ prior }): unrecognized prior — expected { kind: 'modern', discover } or { kind: 'legacy' }")}var LIST_CHANGED_EVICTIONS={
-"notifications/tools/list_changed":["tools/list"],"notifications/prompts/list_changed":["prompts/list"],"notifications/r\
-esources/list_changed":["resources/list","resources/templates/list"]},DEFAULT_LIST_MAX_PAGES=64,clientInternals={},Client=class extends Protocol{_serverCapabilities;_serverVersion;_capabilities;_instructions;_jsonSchemaValidator;_cache;_defaultCacheTtlMs;_listMaxPages;_listChangedDebounceTimers=new Map;_listChangedConfig;_enforceStrictCapabilities;_versionNegotiation;_supportedProtocolVersionsOption;_inputRequiredDriverConfig;_listenState=new Map;_nextListenId=0;_autoOpenedSubscription;_discoverResult;static{
-clientInternals.enforceStrictCapabilities=client=>client._enforceStrictCapabilities,clientInternals.walkPages=(client,method,fetchPage,items)=>client.
-_walkPages(method,fetchPage,items),clientInternals.readResource=(client,params,options)=>client._readResource(params,options)}_resetConnectionState(){
-if(this._negotiatedProtocolVersion=void 0,this._serverCapabilities=void 0,this._serverVersion=void 0,this._instructions=
-void 0,this._discoverResult=void 0,this._autoOpenedSubscription=void 0,this._listenState.size>0){const reason=new SdkError(
-SdkErrorCode.ConnectionClosed,"subscriptions/listen: client reconnected or closed; subscription state from the previous \
-connection was reset");for(const entry of this._listenState.values())entry.settle({cause:"remote",error:reason})}this._listenState.
-clear();for(const timer of this._listChangedDebounceTimers.values())clearTimeout(timer);this._listChangedDebounceTimers.
-clear(),this._cache.resetForReconnect()}async close(){try{await super.close()}finally{this._resetConnectionState()}}constructor(_clientInfo,options){
-super(options),this._clientInfo=_clientInfo,this._capabilities=options?.capabilities?{...options.capabilities}:{},this._jsonSchemaValidator=
-options?.jsonSchemaValidator??new AjvJsonSchemaValidator,this._enforceStrictCapabilities=options?.enforceStrictCapabilities??
-!1,this._versionNegotiation=options?.versionNegotiation,this._supportedProtocolVersionsOption=options?.supportedProtocolVersions,
-this._inputRequiredDriverConfig=resolveInputRequiredDriverConfig(options?.inputRequired),this._cache=new ClientResponseCache(
-options?.responseCacheStore??new InMemoryResponseCacheStore,options?.responseCacheStore!==void 0,error=>this._reportStoreError(
-error),options?.cachePartition??""),this._defaultCacheTtlMs=options?.defaultCacheTtlMs??0,this._listMaxPages=options?.listMaxPages??
-DEFAULT_LIST_MAX_PAGES,options?.listChanged&&(this._listChangedConfig=options.listChanged)}buildContext(ctx,_transportInfo){
-return ctx}_shouldDropInbound(message){if(this._negotiatedProtocolVersion!==void 0&&isModernProtocolVersion(this._negotiatedProtocolVersion)&&
-isJSONRPCRequest(message))return"drop"}_outboundMetaEnvelope(){const version=this._negotiatedProtocolVersion;if(version!==
-void 0)return this._wireCodec().outboundEnvelope({protocolVersion:version,clientInfo:this._clientInfo,clientCapabilities:this.
-_capabilities})}_resolveNonCompleteResult(decoded,flow){return this._inputRequiredDriverConfig.autoFulfill?runInputRequiredFlow(
-{getRequestHandler:method=>this._getRequestHandler(method),buildContext:baseCtx=>this.buildContext(baseCtx,void 0),sessionId:this.
-transport?.sessionId},this._inputRequiredDriverConfig,decoded,flow):Promise.reject(new SdkError(SdkErrorCode.UnsupportedResultType,
-`Unsupported result type 'input_required' for ${flow.request.method}: multi-round-trip auto-fulfilment is not enabled on\
- this instance — pass allowInputRequired: true to handle it manually, or enable inputRequired.autoFulfill`,{resultType:"\
-input_required",method:flow.request.method}))}_setupListChangedHandlers(config){config.tools&&this._serverCapabilities?.
-tools?.listChanged&&this._setupListChangedHandler("tools","notifications/tools/list_changed",config.tools,async()=>(await this.
-listTools(void 0,{cacheMode:"refresh"})).tools),config.prompts&&this._serverCapabilities?.prompts?.listChanged&&this._setupListChangedHandler(
-"prompts","notifications/prompts/list_changed",config.prompts,async()=>(await this.listPrompts(void 0,{cacheMode:"refres\
-h"})).prompts),config.resources&&this._serverCapabilities?.resources?.listChanged&&this._setupListChangedHandler("resour\
-ces","notifications/resources/list_changed",config.resources,async()=>(await this.listResources(void 0,{cacheMode:"refre\
-sh"})).resources)}registerCapabilities(capabilities){if(this.transport)throw new Error("Cannot register capabilities aft\
-er connecting to transport");this._capabilities=mergeCapabilities(this._capabilities,capabilities)}setVersionNegotiation(options){
-if(this.transport)throw new Error("Cannot configure version negotiation after connecting to transport");this._versionNegotiation=
-options}_wrapHandler(method,handler){return method==="elicitation/create"?async(request,ctx)=>{const codec=codecForVersion(
-this._negotiatedProtocolVersion);let validatedRequest=codec.validateRequest("elicitation/create",request);if(!validatedRequest.
-ok&&validatedRequest.reason==="not-in-era"&&(validatedRequest=codec.validateInputRequest("elicitation/create",request)),
-!validatedRequest.ok)throw new ProtocolError(validatedRequest.reason==="not-in-era"?ProtocolErrorCode.InternalError:ProtocolErrorCode.
-InvalidParams,validatedRequest.reason==="not-in-era"?"No wire schema for elicitation/create in the resolved era":`Invali\
-d elicitation request: ${validatedRequest.message}`);const{params}=validatedRequest.value;params.mode=params.mode??"form";
-const{supportsFormMode,supportsUrlMode}=getSupportedElicitationModes(this._capabilities.elicitation);if(params.mode==="f\
-orm"&&!supportsFormMode)throw new ProtocolError(ProtocolErrorCode.InvalidParams,"Client does not support form-mode elici\
-tation requests");if(params.mode==="url"&&!supportsUrlMode)throw new ProtocolError(ProtocolErrorCode.InvalidParams,"Clie\
-nt does not support URL-mode elicitation requests");const result=await handler(request,ctx);let validationResult=codec.validateResult(
-"elicitation/create",result);if(!validationResult.ok&&validationResult.reason==="not-in-era"&&(validationResult=codec.validateInputResponse(
-"elicitation/create",result)),!validationResult.ok)throw new ProtocolError(validationResult.reason==="not-in-era"?ProtocolErrorCode.
-InternalError:ProtocolErrorCode.InvalidParams,validationResult.reason==="not-in-era"?"No wire schema for elicitation/cre\
-ate in the resolved era":`Invalid elicitation result: ${validationResult.message}`);const validatedResult=validationResult.
-value,requestedSchema=params.mode==="form"?params.requestedSchema:void 0;if(params.mode==="form"&&validatedResult.action===
-"accept"&&validatedResult.content&&requestedSchema&&this._capabilities.elicitation?.form?.applyDefaults)try{applyElicitationDefaults(
-requestedSchema,validatedResult.content)}catch{}return validatedResult}:method==="sampling/createMessage"?async(request,ctx)=>{
-const codec=codecForVersion(this._negotiatedProtocolVersion);let validatedRequest=codec.validateRequest("sampling/create\
-Message",request);if(!validatedRequest.ok&&validatedRequest.reason==="not-in-era"&&(validatedRequest=codec.validateInputRequest(
-"sampling/createMessage",request)),!validatedRequest.ok)throw new ProtocolError(validatedRequest.reason==="not-in-era"?ProtocolErrorCode.
-InternalError:ProtocolErrorCode.InvalidParams,validatedRequest.reason==="not-in-era"?"No wire schema for sampling/create\
-Message in the resolved era":`Invalid sampling request: ${validatedRequest.message}`);const{params}=validatedRequest.value,
-result=await handler(request,ctx),hasTools=!!(params.tools||params.toolChoice);let validatedResult=codec.samplingResultVariant(
-hasTools,result);if(!validatedResult.ok&&validatedResult.reason==="not-in-era"&&(validatedResult=codec.validateInputResponse(
-"sampling/createMessage",result)),!validatedResult.ok)throw new ProtocolError(validatedResult.reason==="not-in-era"?ProtocolErrorCode.
-InternalError:ProtocolErrorCode.InvalidParams,validatedResult.reason==="not-in-era"?"No result schema for sampling/creat\
-eMessage in the resolved era":`Invalid sampling result: ${validatedResult.message}`);return validatedResult.value}:handler}assertCapability(capability,method){
-if(!this._serverCapabilities?.[capability])throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not suppo\
-rt ${capability} (required for ${method})`)}async connect(transport,options){if(options?.prior!=null)return this._connectFromPrior(
-transport,validatePrior(options.prior),options);const negotiation=resolveVersionNegotiation(this._versionNegotiation,this.
-_supportedProtocolVersionsOption);return negotiation.kind!=="legacy"?this._connectNegotiated(transport,negotiation,options):
-this._connectPlainLegacy(transport,options)}async _connectPlainLegacy(transport,options){if(await super.connect(transport),
-transport.sessionId!==void 0){const negotiatedProtocolVersion=this._negotiatedProtocolVersion;negotiatedProtocolVersion!==
-void 0&&transport.setProtocolVersion?.(negotiatedProtocolVersion);return}this._resetConnectionState(),await this._legacyHandshake(
-transport,options)}async _legacyHandshake(transport,options){const legacyVersions=legacyProtocolVersions(this._supportedProtocolVersions);
-try{const offeredVersion=legacyVersions[0];if(offeredVersion===void 0)throw new SdkError(SdkErrorCode.EraNegotiationFailed,
-"Cannot run the initialize handshake: supportedProtocolVersions contains no pre-2026-07-28 protocol version");const result=await this.
-request({method:"initialize",params:{protocolVersion:offeredVersion,capabilities:this._capabilities,clientInfo:this._clientInfo}},
-options);if(result===void 0)throw new Error(`Server sent invalid initialize result: ${result}`);if(!legacyVersions.includes(
-result.protocolVersion))throw new Error(`Server's protocol version is not supported: ${result.protocolVersion}`);this._serverCapabilities=
-result.capabilities,this._serverVersion=result.serverInfo,this._cache.setServerIdentity(this._deriveServerIdentity(transport)),
-transport.setProtocolVersion&&transport.setProtocolVersion(result.protocolVersion),this._instructions=result.instructions,
-await this.notification({method:"notifications/initialized"}),this._negotiatedProtocolVersion=result.protocolVersion,this.
-_listChangedConfig&&this._setupListChangedHandlers(this._listChangedConfig)}catch(error){throw this.close(),error}}async _connectNegotiated(transport,negotiation,options){
-if(transport.sessionId!==void 0){await super.connect(transport);const negotiatedProtocolVersion=this._negotiatedProtocolVersion;
-negotiatedProtocolVersion!==void 0&&transport.setProtocolVersion&&transport.setProtocolVersion(negotiatedProtocolVersion);
-return}this._resetConnectionState();let result;try{const transportKind=detectProbeTransportKind(transport),baseDeps={clientInfo:this.
-_clientInfo,capabilities:this._capabilities,environment:detectProbeEnvironment(),defaultTimeoutMs:options?.timeout??DEFAULT_REQUEST_TIMEOUT_MSEC},
-stdioParams=transportKind==="stdio"?readStdioServerParams(transport):void 0;result=stdioParams===void 0?await negotiateEra(
-negotiation,{...baseDeps,transport,transportKind}):await negotiateStdioViaSibling(negotiation,transport,stdioParams,baseDeps)}catch(error){
-throw await transport.close().catch(()=>{}),disarmSpentCloseGuard(transport),error}if(disarmSpentCloseGuard(transport),await super.
-connect(transport),result.era==="legacy"){await this._legacyHandshake(transport,options);return}if(this._serverCapabilities=
-result.discover.capabilities,this._serverVersion=serverInfoFromDiscover(result.discover),this._cache.setServerIdentity(this.
-_deriveServerIdentity(transport)),this._instructions=result.discover.instructions,this._discoverResult=result.discover,this.
-_negotiatedProtocolVersion=result.version,transport.setProtocolVersion&&transport.setProtocolVersion(result.version),this.
-_listChangedConfig){const config=this._listChangedConfig,advertised=this._serverCapabilities,effective={...config.tools&&
-advertised?.tools?.listChanged&&{tools:config.tools},...config.prompts&&advertised?.prompts?.listChanged&&{prompts:config.
-prompts},...config.resources&&advertised?.resources?.listChanged&&{resources:config.resources}};let handlersRegistered=!0;
-try{this._setupListChangedHandlers(effective)}catch(error){handlersRegistered=!1,this.onerror?.(error instanceof Error?error:
-new Error(String(error)))}const filter=handlersRegistered?{...effective.tools&&{toolsListChanged:!0},...effective.prompts&&
-{promptsListChanged:!0},...effective.resources&&{resourcesListChanged:!0}}:{};if(Object.keys(filter).length>0){const ackAbort=new AbortController,
-onConnectAbort=()=>ackAbort.abort(options?.signal?.reason);options?.signal?.aborted&&onConnectAbort(),options?.signal?.addEventListener(
-"abort",onConnectAbort);try{this._autoOpenedSubscription=await this.listen(filter,{timeout:options?.timeout,signal:ackAbort.
-signal})}catch(error){if(options?.signal?.aborted)throw await this.close().catch(()=>{}),error;this.onerror?.(error instanceof
-Error?error:new Error(String(error)))}finally{options?.signal?.removeEventListener("abort",onConnectAbort)}}}}async _connectFromPrior(transport,prior,options){
-if(prior.kind==="legacy")return this._connectPlainLegacy(transport,options);const discover=prior.discover;this._resetConnectionState();
-const explicit=this._supportedProtocolVersionsOption,version=(explicit&&modernProtocolVersions(explicit).length>0?modernProtocolVersions(
-explicit):SUPPORTED_MODERN_PROTOCOL_VERSIONS).find(v=>discover.supportedVersions.includes(v));if(version===void 0)throw new SdkError(
-SdkErrorCode.EraNegotiationFailed,"connect({ prior }) with a modern verdict requires a 2026-07-28+ mutual protocol versi\
-on; the supplied DiscoverResult and this client's supportedProtocolVersions have no modern overlap. For a server known t\
-o be legacy, pass prior: { kind: 'legacy' } to skip the probe and initialize directly, or use versionNegotiation: { mode\
-: 'auto' } to re-probe with legacy fallback.");if(await super.connect(transport),this._discoverResult=discover,this._serverCapabilities=
-discover.capabilities,this._serverVersion=serverInfoFromDiscover(discover),this._cache.setServerIdentity(this._deriveServerIdentity(
-transport)),this._instructions=discover.instructions,this._negotiatedProtocolVersion=version,transport.setProtocolVersion?.(
-version),this._listChangedConfig)try{this._setupListChangedHandlers(this._listChangedConfig)}catch(error){this.onerror?.(
-error instanceof Error?error:new Error(String(error)))}}getServerCapabilities(){return this._serverCapabilities}getServerVersion(){
-return this._serverVersion}_deriveServerIdentity(transport){const v=this._serverVersion;return v!==void 0?`${v.name}@${v.
-version}`:transport.sessionId??`anonymous:${Date.now()}-${Math.random().toString(36).slice(2)}`}getNegotiatedProtocolVersion(){
-return this._negotiatedProtocolVersion}getProtocolEra(){const version=this._negotiatedProtocolVersion;if(version!==void 0)
-return isModernProtocolVersion(version)?"modern":"legacy"}getInstructions(){return this._instructions}getDiscoverResult(){
-return this._discoverResult}assertCapabilityForMethod(method){switch(method){case"logging/setLevel":if(!this._serverCapabilities?.
-logging)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not support logging (required for ${method})`);
-break;case"prompts/get":case"prompts/list":if(!this._serverCapabilities?.prompts)throw new SdkError(SdkErrorCode.CapabilityNotSupported,
-`Server does not support prompts (required for ${method})`);break;case"resources/list":case"resources/templates/list":case"\
-resources/read":case"resources/subscribe":case"resources/unsubscribe":if(!this._serverCapabilities?.resources)throw new SdkError(
-SdkErrorCode.CapabilityNotSupported,`Server does not support resources (required for ${method})`);if(method==="resources\
-/subscribe"&&!this._serverCapabilities.resources.subscribe)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Serve\
-r does not support resource subscriptions (required for ${method})`);break;case"tools/call":case"tools/list":if(!this._serverCapabilities?.
-tools)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not support tools (required for ${method})`);break;case"\
-completion/complete":if(!this._serverCapabilities?.completions)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`S\
-erver does not support completions (required for ${method})`);break;case"initialize":break;case"server/discover":break;case"\
-ping":break}}assertNotificationCapability(method){switch(method){case"notifications/roots/list_changed":if(!this._capabilities.
-roots?.listChanged)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Client does not support roots list changed no\
-tifications (required for ${method})`);break;case"notifications/initialized":break;case"notifications/cancelled":break;case"\
-notifications/progress":break}}assertRequestHandlerCapability(method){switch(method){case"sampling/createMessage":if(!this.
-_capabilities.sampling)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Client does not support sampling capabili\
-ty (required for ${method})`);break;case"elicitation/create":if(!this._capabilities.elicitation)throw new SdkError(SdkErrorCode.
-CapabilityNotSupported,`Client does not support elicitation capability (required for ${method})`);break;case"roots/list":
-if(!this._capabilities.roots)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Client does not support roots capab\
-ility (required for ${method})`);break;case"ping":break}}async ping(options){return this.request({method:"ping"},options)}async discover(options){
-const result=await this._requestWithSchema({method:"server/discover"},DiscoverResultSchema,options);return this._discoverResult=
-result,result}async complete(params,options){return this.request({method:"completion/complete",params},options)}async setLoggingLevel(level,options){
-return this.request({method:"logging/setLevel",params:{level}},options)}async getPrompt(params,options){return this.request(
-{method:"prompts/get",params},options)}async listPrompts(params,options){if(!this._serverCapabilities?.prompts&&!this._enforceStrictCapabilities)
-return console.debug("Client.listPrompts() called but server does not advertise prompts capability - returning empty lis\
-t"),{prompts:[]};if(params?.cursor!==void 0)return this.request({method:"prompts/list",params},options);const hit=await this.
-_serveFromCache("prompts/list",void 0,options);return hit!==void 0?hit:this._listAllPages("prompts/list",params,options,
-r=>r.prompts)}async listResources(params,options){if(!this._serverCapabilities?.resources&&!this._enforceStrictCapabilities)
-return console.debug("Client.listResources() called but server does not advertise resources capability - returning empty\
- list"),{resources:[]};if(params?.cursor!==void 0)return this.request({method:"resources/list",params},options);const hit=await this.
-_serveFromCache("resources/list",void 0,options);return hit!==void 0?hit:this._listAllPages("resources/list",params,options,
-r=>r.resources)}async listResourceTemplates(params,options){if(!this._serverCapabilities?.resources&&!this._enforceStrictCapabilities)
-return console.debug("Client.listResourceTemplates() called but server does not advertise resources capability - returni\
-ng empty list"),{resourceTemplates:[]};if(params?.cursor!==void 0)return this.request({method:"resources/templates/list",
-params},options);const hit=await this._serveFromCache("resources/templates/list",void 0,options);return hit!==void 0?hit:
-this._listAllPages("resources/templates/list",params,options,r=>r.resourceTemplates)}async _listAllPages(method,baseParams,options,items,finalize){
-const bypass=options?.cacheMode==="bypass",generation=this._cache.captureGeneration(method),fetchPage=cursor=>{const params=cursor===
-void 0?baseParams&&{...baseParams}:{...baseParams,cursor};return this.request({method,...params&&{params}},options)},acc=await this.
-_walkPages(method,fetchPage,items);return delete acc.nextCursor,finalize?.(acc),bypass||await this._cache.write(method,acc,
-generation,this._freshness(acc)),acc}async _walkPages(method,fetchPage,items){const acc=await fetchPage(void 0);let cursor=acc.
-nextCursor,previous=acc,pages=1;for(;cursor!==void 0;){if(this._listMaxPages!==0&&pages>=this._listMaxPages)throw new SdkError(
-SdkErrorCode.ListPaginationExceeded,`${method}: exceeded listMaxPages (${this._listMaxPages}); server pagination did not\
- terminate`,{method,listMaxPages:this._listMaxPages});const page=await fetchPage(cursor);if(page.nextCursor===cursor&&JSON.
-stringify(items(page))===JSON.stringify(items(previous)))break;items(acc).push(...items(page)),previous=page,cursor=page.
-nextCursor,pages++}return acc}_freshness(result,params){const body=result,ttlMs=typeof body.ttlMs=="number"?body.ttlMs:this.
-_defaultCacheTtlMs,scope=body.cacheScope==="public"?"public":"private";return{expiresAt:this._cache.now()+Math.min(Math.
-max(0,ttlMs),MAX_CACHE_TTL_MS),scope,params}}async _serveFromCache(method,params,options){if(options?.cacheMode==="bypas\
-s"||options?.cacheMode==="refresh")return;const hit=await this._cache.read(method,params).catch(error=>{this._reportStoreError(
-error)});if(hit!==void 0){if(options?.signal?.aborted){const reason=options.signal.reason;throw reason instanceof SdkError?
-reason:new SdkError(SdkErrorCode.RequestTimeout,String(reason))}return hit.value}}_reportStoreError(e){this.onerror?.(e instanceof
-Error?e:new Error(String(e)))}_compileOutputValidator(tool){if(tool.outputSchema)try{return{ok:!0,validator:this._jsonSchemaValidator.
-getValidator(tool.outputSchema)}}catch(error){return{ok:!1,compileError:error}}}async _resolveXMcpHeaderScan(name,override){
-const tool=override??await this._cache.toolDefinition(name);return tool===void 0?void 0:scanXMcpHeaderDeclarations(tool.
-inputSchema)}async readResource(params,options){const{result}=await this._readResource(params,options);return result}async _readResource(params,options){
-const hit=await this._serveFromCache("resources/read",params.uri,options);if(hit!==void 0)return{result:hit,cached:!0};const generation=this.
-_cache.captureGeneration("resources/read",params.uri),result=await this.request({method:"resources/read",params},options);
-if(options?.cacheMode!=="bypass"){const freshness=this._freshness(result,params.uri);freshness.expiresAt>this._cache.now()?
-await this._cache.write("resources/read",result,generation,freshness):options?.cacheMode==="refresh"&&await this._cache.
-evictKey("resources/read",params.uri)}return{result,cached:!1}}async subscribeResource(params,options){return this.request(
-{method:"resources/subscribe",params},options)}async unsubscribeResource(params,options){return this.request({method:"re\
-sources/unsubscribe",params},options)}async listen(filter,options){if(this.transport===void 0)throw new SdkError(SdkErrorCode.
-NotConnected,"Not connected");const negotiated=this._negotiatedProtocolVersion;if(negotiated===void 0||!isModernProtocolVersion(
-negotiated))throw new SdkError(SdkErrorCode.MethodNotSupportedByProtocolVersion,`subscriptions/listen requires a 2026-07\
--28-era connection (negotiated: ${negotiated??"none"}). On a 2025-era connection, change notifications are delivered uns\
-olicited: use ClientOptions.listChanged and resources/subscribe instead.`,{method:"subscriptions/listen",protocolVersion:negotiated});
-if(options?.signal?.aborted){const reason=options.signal.reason;throw reason instanceof SdkError?reason:new SdkError(SdkErrorCode.
-RequestTimeout,String(reason))}const requestAbort=new AbortController,listenId=`listen:${this._nextListenId++}`;let state="\
-opening",ackTimer,onCallerAbort,resolveOpening,rejectOpening;const opening=new Promise((resolve,reject)=>{resolveOpening=
-resolve,rejectOpening=reject});let resolveClosed;const closed=new Promise(resolve=>{resolveClosed=resolve}),settle=outcome=>{
-if(state==="closed")return;const wasOpening=state==="opening";if(ackTimer!==void 0&&(clearTimeout(ackTimer),ackTimer=void 0),
-"ack"in outcome){state="open",resolveOpening(outcome.ack);return}state="closed",onCallerAbort!==void 0&&options?.signal?.
-removeEventListener("abort",onCallerAbort),this._listenState.delete(listenId),requestAbort.abort(),resolveClosed(outcome.
-cause),wasOpening&&rejectOpening(outcome.error??new SdkError(SdkErrorCode.ConnectionClosed,"subscriptions/listen closed \
-before the server acknowledged"))},wireTeardown=async()=>{requestAbort.abort(),await this.notification({method:"notifica\
-tions/cancelled",params:{requestId:listenId}}).catch(()=>{})},close=async()=>{state!=="closed"&&(settle({cause:"local"}),
-await wireTeardown())};this._listenState.set(listenId,{settle});const ackTimeout=options?.timeout??DEFAULT_REQUEST_TIMEOUT_MSEC;
-if(ackTimer=setTimeout(()=>{settle({cause:"remote",error:new SdkError(SdkErrorCode.RequestTimeout,"subscriptions/listen \
-ack timed out",{timeout:ackTimeout})}),wireTeardown().catch(()=>{})},ackTimeout),options?.signal){const callerSignal=options.
-signal;onCallerAbort=()=>{if(state==="closed")return;const reason=callerSignal.reason;settle({cause:"local",error:reason instanceof
-Error?reason:new Error(String(reason??"Aborted"))}),wireTeardown().catch(()=>{})},callerSignal.addEventListener("abort",
-onCallerAbort,{once:!0})}const jsonrpcRequest={jsonrpc:"2.0",id:listenId,method:"subscriptions/listen",params:{_meta:{...this.
-_outboundMetaEnvelope()},notifications:filter}},routeSendFailure=error=>{settle({cause:"remote",error:error instanceof Error?
-error:new Error(String(error))})};try{this.transport.send(jsonrpcRequest,{requestSignal:requestAbort.signal,onRequestStreamEnd:()=>settle(
-{cause:"remote",error:new Error("subscriptions/listen: stream ended")})}).catch(routeSendFailure)}catch(error){routeSendFailure(
-error)}return{honoredFilter:await opening,close,closed}}get autoOpenedSubscription(){return this._autoOpenedSubscription}_onnotification(raw,extra){
-const evicted=Object.hasOwn(LIST_CHANGED_EVICTIONS,raw.method)?LIST_CHANGED_EVICTIONS[raw.method]:void 0;if(raw.method===
-"notifications/resources/updated"){const uri=raw.params?.uri;typeof uri=="string"&&this._cache.evictKey("resources/read",
-uri)}else if(evicted!==void 0)for(const method of evicted)this._cache.evict(method);if(raw.method==="notifications/subsc\
-riptions/acknowledged"){const subscriptionId=raw.params?._meta?.[SUBSCRIPTION_ID_META_KEY],entry=typeof subscriptionId==
-"string"?this._listenState.get(subscriptionId):void 0;if(entry!==void 0){const honored=this._wireCodec().validateNotification(
-"notifications/subscriptions/acknowledged",raw);entry.settle({ack:honored.ok?honored.value.params.notifications:{}});return}}
-if(raw.method==="notifications/cancelled"){const cancelledId=raw.params?.requestId,entry=typeof cancelledId=="string"?this.
-_listenState.get(cancelledId):void 0;if(entry!==void 0){entry.settle({cause:"remote",error:new Error("subscriptions/list\
-en: server cancelled the subscription")});return}}super._onnotification(raw,extra)}_onresponse(response){const id=response.
-id,entry=typeof id=="string"?this._listenState.get(id):void 0;if(entry!==void 0){isJSONRPCErrorResponse(response)?entry.
-settle({cause:"remote",error:ProtocolError.fromError(response.error.code,response.error.message,response.error.data)}):entry.
-settle({cause:"graceful",error:new SdkError(SdkErrorCode.ConnectionClosed,"subscriptions/listen: server closed the subsc\
-ription gracefully before acknowledging")});return}super._onresponse(response)}_onclose(){if(this._listenState.size>0){const reason=new SdkError(
-SdkErrorCode.ConnectionClosed,"Connection closed");for(const entry of this._listenState.values())entry.settle({cause:"re\
-mote",error:reason});this._listenState.clear()}super._onclose()}async callTool(params,options){const mirroringActive=this.
-getProtocolEra()==="modern"&&detectProbeEnvironment()!=="browser",buildSendOptions=async()=>{if(!mirroringActive)return options;
-let scan;try{scan=await this._resolveXMcpHeaderScan(params.name,options?.toolDefinition)}catch(error){this._reportStoreError(
-error)}if(!scan?.valid||scan.declarations.length===0)return options;const paramHeaders=buildMcpParamHeaders(scan.declarations,
-params.arguments);return Object.keys(paramHeaders).length===0?options:{...options,headers:{...options?.headers,...paramHeaders}}};
-let compiled=options?.toolDefinition===void 0?await this._cache.outputValidator(params.name,tool=>this._compileOutputValidator(
-tool)).catch(error=>{this._reportStoreError(error)}):this._compileOutputValidator(options.toolDefinition);const assertCompiled=()=>{
-if(compiled===void 0||compiled.ok)return;const err=compiled.compileError,message=(err instanceof Error?err.message:String(
-err)).slice(0,200);throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Tool '${params.name}' has an invalid outputS\
-chema: ${message}`)};assertCompiled();let result;try{result=await this.request({method:"tools/call",params},await buildSendOptions())}catch(error){
-const isHeaderMismatch=error instanceof ProtocolError&&error.code===HEADER_MISMATCH_ERROR_CODE;if(!mirroringActive||!isHeaderMismatch||
-options?.toolDefinition!==void 0)throw error;const refreshOptions={signal:options?.signal,timeout:options?.timeout,cacheMode:"\
-refresh"};await this._cache.evict("tools/list"),await this.listTools(void 0,refreshOptions).catch(error_=>this._reportStoreError(
-error_)),compiled=await this._cache.outputValidator(params.name,tool=>this._compileOutputValidator(tool)).catch(error_=>{
-this._reportStoreError(error_)}),assertCompiled(),result=await this.request({method:"tools/call",params},await buildSendOptions())}
-const validator=compiled!==void 0&&compiled.ok?compiled.validator:void 0;if(validator){if(result.structuredContent===void 0&&
-!result.isError)throw new ProtocolError(ProtocolErrorCode.InvalidRequest,`Tool ${params.name} has an output schema but d\
-id not return structured content`);if(result.structuredContent!==void 0&&!result.isError)try{const validationResult=validator(
-result.structuredContent);if(!validationResult.valid)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Structured\
- content does not match the tool's output schema: ${validationResult.errorMessage}`)}catch(error){throw error instanceof
-ProtocolError?error:new ProtocolError(ProtocolErrorCode.InvalidParams,`Failed to validate structured content: ${error instanceof
-Error?error.message:String(error)}`)}}return result}async listTools(params,options){if(!this._serverCapabilities?.tools&&
-!this._enforceStrictCapabilities)return console.debug("Client.listTools() called but server does not advertise tools cap\
-ability - returning empty list"),{tools:[]};if(params?.cursor!==void 0){const page=await this.request({method:"tools/lis\
-t",params},options);return this._excludeInvalidXMcpHeaderTools(page),page}const hit=await this._serveFromCache("tools/li\
-st",void 0,options);return hit!==void 0?hit:this._listAllPages("tools/list",params,options,r=>r.tools,acc=>this._excludeInvalidXMcpHeaderTools(
-acc))}_excludeInvalidXMcpHeaderTools(result){if(this.getProtocolEra()!=="modern"||!this.transport||detectProbeTransportKind(
-this.transport)==="stdio")return;const filtered=result.tools.filter(tool=>{const scan=scanXMcpHeaderDeclarations(tool.inputSchema);
-return scan.valid?!0:(console.warn(`[mcp-sdk] excluding tool '${tool.name}' from tools/list: invalid x-mcp-header declar\
-ation — ${scan.reason}`),!1)});filtered.length!==result.tools.length&&(result.tools=filtered)}_setupListChangedHandler(listType,notificationMethod,options,fetcher){
-const parseResult=parseSchema(ListChangedOptionsBaseSchema,options);if(!parseResult.success)throw new Error(`Invalid ${listType}\
- listChanged options: ${parseResult.error.message}`);if(typeof options.onChanged!="function")throw new TypeError(`Invali\
-d ${listType} listChanged options: onChanged must be a function`);const{autoRefresh,debounceMs}=parseResult.data,{onChanged}=options,
-refresh=async()=>{if(!autoRefresh){onChanged(null,null);return}try{onChanged(null,await fetcher())}catch(error){onChanged(
-error instanceof Error?error:new Error(String(error)),null)}},handler=()=>{if(debounceMs){const existingTimer=this._listChangedDebounceTimers.
-get(listType);existingTimer&&clearTimeout(existingTimer);const timer=setTimeout(refresh,debounceMs);this._listChangedDebounceTimers.
-set(listType,timer)}else refresh()};this.setNotificationHandler(notificationMethod,handler)}async sendRootsListChanged(){
-return this.notification({method:"notifications/roots/list_changed"})}};init_node_globals();var ParseError=class extends Error{constructor(message,options){
-super(message),this.name="ParseError",this.type=options.type,this.field=options.field,this.value=options.value,this.line=
-options.line}},LF=10,CR=13,SPACE=32;function noop(_arg){}function createParser(config){if(typeof config=="function")throw new TypeError(
-"`config` must be an object, got a function instead. Did you mean `createParser({onEvent: fn})`?");const{onEvent=noop,onError=noop,
-onRetry=noop,onComment,maxBufferSize}=config,pendingFragments=[];let pendingFragmentsLength=0,isFirstChunk=!0,id,data="",
-dataLines=0,eventType,terminated=!1;function feed(chunk){if(terminated)throw new Error("Cannot feed parser: it was termi\
-nated after exceeding the configured max buffer size. Call `reset()` to resume parsing.");if(isFirstChunk&&(isFirstChunk=
-!1,chunk.charCodeAt(0)===239&&chunk.charCodeAt(1)===187&&chunk.charCodeAt(2)===191&&(chunk=chunk.slice(3))),pendingFragments.
-length===0){const trailing2=processLines(chunk);trailing2!==""&&(pendingFragments.push(trailing2),pendingFragmentsLength=
-trailing2.length),checkBufferSize();return}if(chunk.indexOf(`
-`)===-1&&chunk.indexOf("\r")===-1){pendingFragments.push(chunk),pendingFragmentsLength+=chunk.length,checkBufferSize();return}
-pendingFragments.push(chunk);const input=pendingFragments.join("");pendingFragments.length=0,pendingFragmentsLength=0;const trailing=processLines(
-input);trailing!==""&&(pendingFragments.push(trailing),pendingFragmentsLength=trailing.length),checkBufferSize()}function checkBufferSize(){
-maxBufferSize!==void 0&&(pendingFragmentsLength+data.length<=maxBufferSize||(terminated=!0,pendingFragments.length=0,pendingFragmentsLength=
-0,id=void 0,data="",dataLines=0,eventType=void 0,onError(new ParseError(`Buffered data exceeded max buffer size of ${maxBufferSize}\
- characters`,{type:"max-buffer-size-exceeded"}))))}function processLines(chunk){let searchIndex=0;if(chunk.indexOf("\r")===
--1){let lfIndex=chunk.indexOf(`
-`,searchIndex);for(;lfIndex!==-1;){if(searchIndex===lfIndex){dataLines>0&&onEvent({id,event:eventType,data}),id=void 0,data=
-"",dataLines=0,eventType=void 0,searchIndex=lfIndex+1,lfIndex=chunk.indexOf(`
-`,searchIndex);continue}const firstCharCode=chunk.charCodeAt(searchIndex);if(isDataPrefix(chunk,searchIndex,firstCharCode)){
-const valueStart=chunk.charCodeAt(searchIndex+5)===SPACE?searchIndex+6:searchIndex+5,value=chunk.slice(valueStart,lfIndex);
-if(dataLines===0&&chunk.charCodeAt(lfIndex+1)===LF){onEvent({id,event:eventType,data:value}),id=void 0,data="",eventType=
-void 0,searchIndex=lfIndex+2,lfIndex=chunk.indexOf(`
-`,searchIndex);continue}data=dataLines===0?value:`${data}
-${value}`,dataLines++}else isEventPrefix(chunk,searchIndex,firstCharCode)?eventType=chunk.slice(chunk.charCodeAt(searchIndex+
-6)===SPACE?searchIndex+7:searchIndex+6,lfIndex)||void 0:parseLine(chunk,searchIndex,lfIndex);searchIndex=lfIndex+1,lfIndex=
-chunk.indexOf(`
-`,searchIndex)}return chunk.slice(searchIndex)}for(;searchIndex<chunk.length;){const crIndex=chunk.indexOf("\r",searchIndex),
-lfIndex=chunk.indexOf(`
-`,searchIndex);let lineEnd=-1;if(crIndex!==-1&&lfIndex!==-1?lineEnd=crIndex<lfIndex?crIndex:lfIndex:crIndex!==-1?crIndex===
-chunk.length-1?lineEnd=-1:lineEnd=crIndex:lfIndex!==-1&&(lineEnd=lfIndex),lineEnd===-1)break;parseLine(chunk,searchIndex,
-lineEnd),searchIndex=lineEnd+1,chunk.charCodeAt(searchIndex-1)===CR&&chunk.charCodeAt(searchIndex)===LF&&searchIndex++}return chunk.
-slice(searchIndex)}function parseLine(chunk,start,end){if(start===end){dispatchEvent();return}const firstCharCode=chunk.
-charCodeAt(start);if(isDataPrefix(chunk,start,firstCharCode)){const valueStart=chunk.charCodeAt(start+5)===SPACE?start+6:
-start+5,value2=chunk.slice(valueStart,end);data=dataLines===0?value2:`${data}
-${value2}`,dataLines++;return}if(isEventPrefix(chunk,start,firstCharCode)){eventType=chunk.slice(chunk.charCodeAt(start+
-6)===SPACE?start+7:start+6,end)||void 0;return}if(firstCharCode===105&&chunk.charCodeAt(start+1)===100&&chunk.charCodeAt(
-start+2)===58){const value2=chunk.slice(chunk.charCodeAt(start+3)===SPACE?start+4:start+3,end);value2.includes("\0")||(id=
-value2);return}if(firstCharCode===58){if(onComment){const line2=chunk.slice(start,end);onComment(line2.slice(chunk.charCodeAt(
-start+1)===SPACE?2:1))}return}const line=chunk.slice(start,end),fieldSeparatorIndex=line.indexOf(":");if(fieldSeparatorIndex===
--1){processField(line,"",line);return}const field=line.slice(0,fieldSeparatorIndex),offset=line.charCodeAt(fieldSeparatorIndex+
-1)===SPACE?2:1,value=line.slice(fieldSeparatorIndex+offset);processField(field,value,line)}function processField(field,value,line){
-switch(field){case"event":eventType=value||void 0;break;case"data":data=dataLines===0?value:`${data}
-${value}`,dataLines++;break;case"id":value.includes("\0")||(id=value);break;case"retry":/^\d+$/.test(value)?onRetry(parseInt(
-value,10)):onError(new ParseError(`Invalid \`retry\` value: "${value}"`,{type:"invalid-retry",value,line}));break;default:
-onError(new ParseError(`Unknown field "${field.length>20?`${field.slice(0,20)}…`:field}"`,{type:"unknown-field",field,
-value,line}));break}}function dispatchEvent(){dataLines>0&&onEvent({id,event:eventType,data}),id=void 0,data="",dataLines=
-0,eventType=void 0}function reset(options={}){if(options.consume&&pendingFragments.length>0){const incompleteLine=pendingFragments.
-join("");parseLine(incompleteLine,0,incompleteLine.length)}isFirstChunk=!0,id=void 0,data="",dataLines=0,eventType=void 0,
-pendingFragments.length=0,pendingFragmentsLength=0,terminated=!1}return{feed,reset}}function isDataPrefix(chunk,i,firstCharCode){
-return firstCharCode===100&&chunk.charCodeAt(i+1)===97&&chunk.charCodeAt(i+2)===116&&chunk.charCodeAt(i+3)===97&&chunk.charCodeAt(
-i+4)===58}function isEventPrefix(chunk,i,firstCharCode){return firstCharCode===101&&chunk.charCodeAt(i+1)===118&&chunk.charCodeAt(
-i+2)===101&&chunk.charCodeAt(i+3)===110&&chunk.charCodeAt(i+4)===116&&chunk.charCodeAt(i+5)===58}init_node_globals();var EventSourceParserStream=class extends TransformStream{constructor({
-onError,onRetry,onComment,maxBufferSize}={}){let parser;super({start(controller){parser=createParser({onEvent:event=>{controller.
-enqueue(event)},onError(error){typeof onError=="function"&&onError(error),(onError==="terminate"||error.type==="max-buff\
-er-size-exceeded")&&controller.error(error)},onRetry,onComment,maxBufferSize})},transform(chunk){parser.feed(chunk)}})}};
-function hasDpopChallenge(wwwAuthenticate){return/(?:^|,)\s*dpop(?:\s|$|,)/i.test(wwwAuthenticate)}function isDpopNonceChallenge(response){
-if(response.status!==401)return!1;const wwwAuthenticate=response.headers.get("www-authenticate")??"";return hasDpopChallenge(
-wwwAuthenticate)&&/use_dpop_nonce/i.test(wwwAuthenticate)}var withDpop=(session,getToken)=>next=>{const resolveSession=typeof session==
-"function"?session:()=>session;return async(input,init)=>{const method=(init?.method??"GET").toUpperCase(),url3=new URL(
-input.toString()),activeSession=await resolveSession();if(!activeSession)return next(input,init);const makeRequest=async()=>{
-const accessToken=await getToken();if(!accessToken)return next(input,init);const headers=new Headers(init?.headers),proof=await activeSession.
-buildProof({htm:method,htu:url3,accessToken});return headers.set("Authorization",`DPoP ${accessToken}`),headers.set("DPo\
-P",proof),next(input,{...init,headers})};let response=await makeRequest();return isDpopNonceChallenge(response)&&response.
-headers.has("dpop-nonce")&&(activeSession.observeNonce(response,url3),await response.text?.().catch(()=>{}),response=await makeRequest()),
-activeSession.observeNonce(response,url3),response}},withDpopFromProvider=provider=>withDpop(async()=>{try{return await provider.
-dpop?.()}catch(error){throw markAuthSeamEscape(error)}},async()=>{let tokens;try{tokens=await provider.tokens()}catch(error){
-throw markAuthSeamEscape(error)}return tokens?.token_type?.toLowerCase()==="dpop"?tokens.access_token:void 0}),SseError=class extends Error{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.SseError"})}static[Symbol.hasInstance](value){return brandedHasInstance(
-this,value)}static isInstance(value){if(typeof this!="function")throw new TypeError("isInstance must be called on the cl\
-ass (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,
-value)}constructor(code,message,event){super(`SSE error: ${message}`),this.code=code,this.event=event,stampErrorBrands(this,
-new.target)}},DEFAULT_MAX_STEP_UP_RETRIES=1,DEFAULT_STREAMABLE_HTTP_RECONNECTION_OPTIONS={initialReconnectionDelay:1e3,maxReconnectionDelay:3e4,
-reconnectionDelayGrowFactor:1.5,maxRetries:2},RESERVED_REQUEST_HEADER_NAMES=new Set(["authorization","dpop","content-typ\
-e","mcp-protocol-version","mcp-method","mcp-name","mcp-session-id"]);function anySignal(a,b){if(typeof AbortSignal.any==
-"function")return AbortSignal.any([a,b]);const controller=new AbortController;if(a.aborted)return controller.abort(a.reason),
-controller.signal;if(b.aborted)return controller.abort(b.reason),controller.signal;const cleanup=()=>{a.removeEventListener(
-"abort",onA),b.removeEventListener("abort",onB)};function onA(){cleanup(),controller.abort(a.reason)}function onB(){cleanup(),
-controller.abort(b.reason)}return a.addEventListener("abort",onA,{once:!0}),b.addEventListener("abort",onB,{once:!0}),controller.
-signal}var StreamableHTTPClientTransport=class{_abortController;_url;_resourceMetadataUrl;_scope;_requestInit;_authProvider;_oauthProvider;_skipIssuerMetadataValidation;_fetch;_fetchWithInit;_redirectPolicy;_sessionId;_reconnectionOptions;_protocolVersion;_onInsufficientScope;_maxStepUpRetries;_serverRetryMs;_reconnectionScheduler;_cancelReconnection;onclose;onerror;onmessage;hasPerRequestStream=!0;constructor(url3,opts){
-this._url=url3,this._resourceMetadataUrl=void 0,this._scope=void 0,this._requestInit=opts?.requestInit,this._skipIssuerMetadataValidation=
-opts?.skipIssuerMetadataValidation,this._fetch=opts?.fetch,isOAuthClientProvider(opts?.authProvider)?(this._oauthProvider=
-opts.authProvider,this._authProvider=adaptOAuthProvider(opts.authProvider,{skipIssuerMetadataValidation:opts.skipIssuerMetadataValidation}),
-opts.authProvider.dpop&&(this._fetch=withDpopFromProvider(opts.authProvider)(opts.fetch??fetch))):this._authProvider=opts?.
-authProvider,this._redirectPolicy=opts?.redirectPolicy,this._fetchWithInit=createFetchWithInit(opts?.fetch,opts?.requestInit),
-this._redirectPolicy==="follow"&&(this._fetchWithInit=fetchLeavingRedirects(this._fetchWithInit)),this._sessionId=opts?.
-sessionId,this._protocolVersion=opts?.protocolVersion,this._reconnectionOptions=opts?.reconnectionOptions??DEFAULT_STREAMABLE_HTTP_RECONNECTION_OPTIONS,
-this._reconnectionScheduler=opts?.reconnectionScheduler,this._onInsufficientScope=opts?.onInsufficientScope??"reauthoriz\
-e",this._maxStepUpRetries=Math.max(0,opts?.maxStepUpRetries??DEFAULT_MAX_STEP_UP_RETRIES)}async _stepUpAuthorize(challenge,stepUpRetries){
-try{return await this._stepUpAuthorizeInner(challenge,stepUpRetries)}catch(error){throw markAuthSeamEscape(error)}}async _stepUpAuthorizeInner(challenge,stepUpRetries){
-if(this._onInsufficientScope==="throw")throw new InsufficientScopeError({requiredScope:challenge.scope,resourceMetadataUrl:challenge.
-resourceMetadataUrl,errorDescription:challenge.errorDescription});if(!this._oauthProvider)throw new InsufficientScopeError(
-{requiredScope:challenge.scope,resourceMetadataUrl:challenge.resourceMetadataUrl,errorDescription:challenge.errorDescription});
-if(stepUpRetries>=this._maxStepUpRetries)throw new SdkHttpError(SdkErrorCode.ClientHttpForbidden,`Server returned 403 in\
-sufficient_scope after step-up re-authorization (retry limit ${this._maxStepUpRetries} reached)`,{status:403,statusText:challenge.
-statusText??"Forbidden",text:challenge.text});challenge.resourceMetadataUrl&&(this._resourceMetadataUrl=challenge.resourceMetadataUrl);
-const tokens=await this._oauthProvider.tokens(),unionScope=computeScopeUnion(this._scope,tokens?.scope,challenge.scope);
-this._scope=unionScope;const forceReauthorization=isStrictScopeSuperset(unionScope,tokens?.scope);return auth(this._oauthProvider,
-{serverUrl:this._url,resourceMetadataUrl:this._resourceMetadataUrl,scope:unionScope,forceReauthorization,fetchFn:this._fetchWithInit,
-skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})}_redirects(baseFetch){return this._redirectPolicy==="f\
-ollow"?baseFetch:fetchWithinOrigin(baseFetch)}_unfollowedRedirect(url3,response){const text=this._redirectPolicy==="foll\
-ow"?void 0:unfollowedRedirect(url3,response);return text&&`${text} (redirectPolicy: 'same-origin')`}async _commonHeaders(){
-const headers=new Headers(this._requestInit?.headers||void 0);let token;try{token=await this._authProvider?.token()}catch(error){
-throw markAuthSeamEscape(error)}return token&&headers.set("Authorization",`Bearer ${token}`),this._sessionId&&headers.set(
-"mcp-session-id",this._sessionId),this._protocolVersion&&headers.set("mcp-protocol-version",this._protocolVersion),headers}_applyBodyDerivedHeaders(headers,message){
-if(Array.isArray(message)||!isJSONRPCRequest(message))return;const envelopeVersion=message.params?._meta?.[PROTOCOL_VERSION_META_KEY];
-if(typeof envelopeVersion!="string")return;headers.set("mcp-protocol-version",envelopeVersion),headers.set("mcp-method",
-message.method);const source=mcpNameSource(message.method,message.params);source?.value!==void 0&&headers.set("mcp-name",
-encodeMcpParamValue(source.value))}_isModernEnvelopedRequest(message){if(Array.isArray(message)||!isJSONRPCRequest(message))
-return!1;const v=message.params?._meta?.[PROTOCOL_VERSION_META_KEY];return typeof v=="string"&&isModernProtocolVersion(v)}async _startOrAuthSse(options,isAuthRetry=!1,stepUpRetries=0){
-const{resumptionToken,requestSignal}=options,isIntentionalAbort=()=>this._abortController?.signal.aborted===!0||requestSignal?.
-aborted===!0;try{const headers=await this._commonHeaders(),types=[...headers.get("accept")?.split(",").map(s=>s.trim().toLowerCase())??
-[],"text/event-stream"];headers.set("accept",[...new Set(types)].join(", ")),resumptionToken&&headers.set("last-event-id",
-resumptionToken);const transportSignal=this._abortController?.signal,signal=requestSignal!==void 0&&transportSignal!==void 0?
-anySignal(transportSignal,requestSignal):requestSignal??transportSignal,response=await this._redirects(this._fetch??fetch)(
-this._url,{...this._requestInit,method:"GET",headers,signal});if(!response.ok){if(response.status===401&&this._authProvider){
-if(response.headers.has("www-authenticate")){const{resourceMetadataUrl,scope}=extractWWWAuthenticateParams(response);this.
-_resourceMetadataUrl=resourceMetadataUrl,this._scope=computeScopeUnion(this._scope,scope)}if(this._authProvider.onUnauthorized&&
-!isAuthRetry){try{await this._authProvider.onUnauthorized({response,serverUrl:this._url,fetchFn:this._fetchWithInit})}catch(error){
-throw markAuthSeamEscape(error)}return await response.text?.().catch(()=>{}),this._startOrAuthSse(options,!0,stepUpRetries)}
-throw await response.text?.().catch(()=>{}),markAuthSeamEscape(isAuthRetry?new SdkHttpError(SdkErrorCode.ClientHttpAuthentication,
-"Server returned 401 after re-authentication",{status:401,statusText:response.statusText}):new UnauthorizedError)}if(response.
-status===403){const{resourceMetadataUrl,scope,error,errorDescription}=extractWWWAuthenticateParams(response);if(error===
-"insufficient_scope"){const text=await response.text?.().catch(()=>null);if(await this._stepUpAuthorize({scope,resourceMetadataUrl,
-errorDescription,statusText:response.statusText,text},stepUpRetries)!=="AUTHORIZED")throw markAuthSeamEscape(new UnauthorizedError);
-return this._startOrAuthSse(options,isAuthRetry,stepUpRetries+1)}}if(await response.text?.().catch(()=>{}),response.status===
-405){options.onRequestStreamEnd?.();return}const reason=this._unfollowedRedirect(this._url,response)??response.statusText;
-throw new SdkHttpError(SdkErrorCode.ClientHttpFailedToOpenStream,`Failed to open SSE stream: ${reason}`,{status:response.
-status,statusText:response.statusText})}this._handleSseStream(response.body,options,!0)}catch(error){throw isIntentionalAbort()||
-this.onerror?.(error),error}}_getNextReconnectionDelay(attempt){if(this._serverRetryMs!==void 0)return this._serverRetryMs;
-const initialDelay=this._reconnectionOptions.initialReconnectionDelay,growFactor=this._reconnectionOptions.reconnectionDelayGrowFactor,
-maxDelay=this._reconnectionOptions.maxReconnectionDelay;return Math.min(initialDelay*Math.pow(growFactor,attempt),maxDelay)}_scheduleReconnection(options,attemptCount=0){
-const maxRetries=this._reconnectionOptions.maxRetries;if(attemptCount>=maxRetries){this.onerror?.(new Error(`Maximum rec\
-onnection attempts (${maxRetries}) exceeded.`)),options.onRequestStreamEnd?.();return}const delay=this._getNextReconnectionDelay(
-attemptCount),reconnect=()=>{this._cancelReconnection=void 0,!(this._abortController?.signal.aborted||options.requestSignal?.
-aborted)&&this._startOrAuthSse(options).catch(error=>{if(!(this._abortController?.signal.aborted||options.requestSignal?.
-aborted)){this.onerror?.(new Error(`Failed to reconnect SSE stream: ${error instanceof Error?error.message:String(error)}`));
-try{this._scheduleReconnection(options,attemptCount+1)}catch(scheduleError){this.onerror?.(scheduleError instanceof Error?
-scheduleError:new Error(String(scheduleError)))}}})};if(this._reconnectionScheduler){const cancel=this._reconnectionScheduler(
-reconnect,delay,attemptCount);this._cancelReconnection=typeof cancel=="function"?cancel:void 0}else{const handle=setTimeout(
-reconnect,delay);this._cancelReconnection=()=>clearTimeout(handle)}}_handleSseStream(stream,options,isReconnectable){if(!stream){
-options.onRequestStreamEnd?.();return}const{onresumptiontoken,replayMessageId,requestSignal,onRequestStreamEnd}=options,
-isIntentionalAbort=()=>this._abortController?.signal.aborted===!0||requestSignal?.aborted===!0;let lastEventId,hasPrimingEvent=!1,
-receivedResponse=!1;(async()=>{try{const reader=stream.pipeThrough(new TextDecoderStream).pipeThrough(new EventSourceParserStream(
-{onRetry:retryMs=>{this._serverRetryMs=retryMs}})).getReader();for(;;){const{value:event,done}=await reader.read();if(done)
-break;if(event.id&&(lastEventId=event.id,hasPrimingEvent=!0,onresumptiontoken?.(event.id)),!!event.data&&(!event.event||
-event.event==="message"))try{const message=JSONRPCMessageSchema.parse(JSON.parse(event.data));(isJSONRPCResultResponse(message)||
-isJSONRPCErrorResponse(message))&&(receivedResponse=!0,replayMessageId!==void 0&&(message.id=replayMessageId)),this.onmessage?.(
-message)}catch(error){this.onerror?.(error)}}(isReconnectable||hasPrimingEvent)&&!receivedResponse&&this._abortController&&
-!isIntentionalAbort()?this._scheduleReconnection({resumptionToken:lastEventId,onresumptiontoken,replayMessageId,requestSignal,
-onRequestStreamEnd},0):isIntentionalAbort()||onRequestStreamEnd?.()}catch(error){if(isIntentionalAbort())return;if(this.
-onerror?.(new Error(`SSE stream disconnected: ${error}`)),(isReconnectable||hasPrimingEvent)&&!receivedResponse&&this._abortController&&
-!isIntentionalAbort())try{this._scheduleReconnection({resumptionToken:lastEventId,onresumptiontoken,replayMessageId,requestSignal,
-onRequestStreamEnd},0)}catch(error$1){this.onerror?.(new Error(`Failed to reconnect: ${error$1 instanceof Error?error$1.
-message:String(error$1)}`)),onRequestStreamEnd?.()}else onRequestStreamEnd?.()}})()}async start(){if(this._abortController)
-throw new Error("StreamableHTTPClientTransport already started! If using Client class, note that connect() calls start()\
- automatically.");this._abortController=new AbortController}async finishAuth(codeOrParams,iss){if(!this._oauthProvider)throw new UnauthorizedError(
-"finishAuth requires an OAuthClientProvider");const{authorizationCode,iss:issParam}=await resolveAuthorizationCallbackParams(
-codeOrParams,iss,this._oauthProvider,this._url,{fetchFn:this._fetchWithInit,resourceMetadataUrl:this._resourceMetadataUrl});
-if(await auth(this._oauthProvider,{serverUrl:this._url,authorizationCode,iss:issParam,resourceMetadataUrl:this._resourceMetadataUrl,
-scope:this._scope,fetchFn:this._fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})!=="AUTHO\
-RIZED")throw new UnauthorizedError("Failed to authorize")}async close(){try{this._cancelReconnection?.()}finally{this._cancelReconnection=
-void 0,this._abortController?.abort(),this.onclose?.()}}async send(message,options){return this._send(message,options,!1)}async _send(message,options,isAuthRetry,stepUpRetries=0){
-try{const{resumptionToken,onresumptiontoken}=options||{};if(resumptionToken){this._startOrAuthSse({resumptionToken,replayMessageId:isJSONRPCRequest(
-message)?message.id:void 0,requestSignal:options?.requestSignal}).catch(error=>this.onerror?.(error));return}const headers=await this.
-_commonHeaders();this._applyBodyDerivedHeaders(headers,message);const isHandshake=Array.isArray(message)?message.some(m=>isInitializeRequest(
-m)):isInitializeRequest(message);if(isHandshake&&headers.delete("mcp-session-id"),options?.headers!==void 0)for(const[name,
-value]of Object.entries(options.headers))RESERVED_REQUEST_HEADER_NAMES.has(name.toLowerCase())||headers.set(name,value);
-headers.set("content-type","application/json");const types=[...headers.get("accept")?.split(",").map(s=>s.trim().toLowerCase())??
-[],"application/json","text/event-stream"];headers.set("accept",[...new Set(types)].join(", "));const transportSignal=this.
-_abortController?.signal,signal=options?.requestSignal!==void 0&&transportSignal!==void 0?anySignal(transportSignal,options.
-requestSignal):options?.requestSignal??transportSignal,init={...this._requestInit,method:"POST",headers,body:JSON.stringify(
-message),signal},response=await this._redirects(this._fetch??fetch)(this._url,init);if(isHandshake&&response.ok&&(this._sessionId=
-response.headers.get("mcp-session-id")||void 0),!response.ok){if(response.status===401&&this._authProvider){if(response.
-headers.has("www-authenticate")){const{resourceMetadataUrl,scope}=extractWWWAuthenticateParams(response);this._resourceMetadataUrl=
-resourceMetadataUrl,this._scope=computeScopeUnion(this._scope,scope)}if(this._authProvider.onUnauthorized&&!isAuthRetry){
-try{await this._authProvider.onUnauthorized({response,serverUrl:this._url,fetchFn:this._fetchWithInit})}catch(error){throw markAuthSeamEscape(
-error)}return await response.text?.().catch(()=>{}),this._send(message,options,!0,stepUpRetries)}throw await response.text?.().
-catch(()=>{}),markAuthSeamEscape(isAuthRetry?new SdkHttpError(SdkErrorCode.ClientHttpAuthentication,"Server returned 401\
- after re-authentication",{status:401,statusText:response.statusText}):new UnauthorizedError)}const text=await response.
-text?.().catch(()=>null);if(response.status===403){const{resourceMetadataUrl,scope,error,errorDescription}=extractWWWAuthenticateParams(
-response);if(error==="insufficient_scope"){if(await this._stepUpAuthorize({scope,resourceMetadataUrl,errorDescription,statusText:response.
-statusText,text},stepUpRetries)!=="AUTHORIZED")throw markAuthSeamEscape(new UnauthorizedError);return this._send(message,
-options,isAuthRetry,stepUpRetries+1)}}if(response.status===400&&typeof text=="string"&&this._isModernEnvelopedRequest(message))
-try{const parsed=JSONRPCMessageSchema.parse(JSON.parse(text)),requests=(Array.isArray(message)?message:[message]).filter(
-m=>isJSONRPCRequest(m));if(isJSONRPCErrorResponse(parsed)&&requests.some(r=>r.id===parsed.id)){this.onmessage?.(parsed);
-return}}catch{}const reason=this._unfollowedRedirect(this._url,response)??text;throw new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented,
-`Error POSTing to endpoint: ${reason}`,{status:response.status,statusText:response.statusText,text})}if(response.status===
-202){await response.text?.().catch(()=>{}),isInitializedNotification(message)&&this._startOrAuthSse({resumptionToken:void 0}).
-catch(error=>this.onerror?.(error));return}const hasRequests=(Array.isArray(message)?message:[message]).some(msg=>"metho\
-d"in msg&&"id"in msg&&msg.id!==void 0),contentType=response.headers.get("content-type"),responseMediaType=mediaTypeEssence(
-contentType);if(hasRequests)if(responseMediaType==="text/event-stream")this._handleSseStream(response.body,{onresumptiontoken,
-requestSignal:options?.requestSignal,onRequestStreamEnd:options?.onRequestStreamEnd},!1);else if(responseMediaType==="ap\
-plication/json"){const data=await response.json(),responseMessages=Array.isArray(data)?data.map(msg=>JSONRPCMessageSchema.
-parse(msg)):[JSONRPCMessageSchema.parse(data)];for(const msg of responseMessages)this.onmessage?.(msg)}else throw await response.
-text?.().catch(()=>{}),new SdkError(SdkErrorCode.ClientHttpUnexpectedContent,`Unexpected content type: ${contentType}`,{
-contentType});else await response.text?.().catch(()=>{})}catch(error){throw options?.requestSignal?.aborted!==!0&&this.onerror?.(
-error),error}}get sessionId(){return this._sessionId}async terminateSession(){if(this._sessionId)try{const headers=await this.
-_commonHeaders(),init={...this._requestInit,method:"DELETE",headers,signal:this._abortController?.signal},response=await this.
-_redirects(this._fetch??fetch)(this._url,init);if(await response.text?.().catch(()=>{}),!response.ok&&response.status!==
-405)throw new SdkHttpError(SdkErrorCode.ClientHttpFailedToTerminateSession,`Failed to terminate session: ${this._unfollowedRedirect(
-this._url,response)??response.statusText}`,{status:response.status,statusText:response.statusText});this._sessionId=void 0}catch(error){
-throw this.onerror?.(error),error}}setProtocolVersion(version){this._protocolVersion=version}get protocolVersion(){return this.
-_protocolVersion}async resumeStream(lastEventId,options){await this._startOrAuthSse({resumptionToken:lastEventId,onresumptiontoken:options?.
-onresumptiontoken})}};export{Client,IssuerMismatchError,OAuthError,RegistrationRejectedError,StreamableHTTPClientTransport,assertSecureTokenEndpoint,
-checkResourceAllowed,discoverOAuthServerInfo,exchangeAuthorization,extractWWWAuthenticateParams,refreshAuthorization,registerClient,
-resolveClientMetadata,resourceUrlFromServerUrl,selectClientAuthMethod,startAuthorization};
+ming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",codes:[$.InvalidParams],conformance:["server\
+-stateless"],rationale:"A present envelope claim with a malformed envelope — and a missing envelope on a request whose p\
+rotocol-version header names a modern revision — is an invalid-params rejection naming the offending or missing key(s); \
+never a silent fall back to legacy handling. This is the only place an invalid-params rejection maps to HTTP 400."},{rung:"\
+method-registry",order:5,evaluatedAt:"dispatch",codes:[$.MethodNotFound],conformance:["server-stateless"],rationale:"Met\
+hod existence outranks parameter validity: a method absent from the negotiated revision’s registry (or with no handler i\
+nstalled) answers method-not-found before params or capabilities are looked at."},{rung:"request-params",order:6,evaluatedAt:"\
+dispatch",codes:[$.InvalidParams],conformance:[],rationale:"Per-method params validation; emitted in-band by the dispatc\
+h layer (HTTP 200), never via the ladder status table."},{rung:"standard-header-validation",order:7,evaluatedAt:"pre-dis\
+patch",codes:[So],conformance:["http-header-validation"],rationale:"SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Meth\
+od` / `Mcp-Name` headers — presence, sentinel decoding, and `Mcp-Name` ↔ body cross-check — are validated by the HTTP en\
+try on a modern-classified request after the supported-revision gate and before dispatch. The spec requires `MCP-Protoco\
+l-Version` and `Mcp-Method` on every modern *request* POST (`Mcp-Name` only for the methods that mirror `params.name` / \
+`params.uri` / `params.taskId`, see `MCP_NAME_HEADER_SOURCE`) and names them in that order, so a request missing several\
+ is answered by the earliest. Notification POSTs are exempt: the presence half runs on requests only, so a modern-envelo\
+ped notification is dispatched even with no standard headers at all. The classifier’s own header-mismatch cells (protoco\
+l-version, `Mcp-Method` mismatch) stay on the edge `era-classification` rung; this rung carries the entry-layer presence\
+/`Mcp-Name` half — including the missing `MCP-Protocol-Version` cell, which cannot live on the edge rung without breakin\
+g body-primary classification. Evaluated before the capability gate, the factory call, and the `Mcp-Param-*` rung so a r\
+equest that fails several rungs is answered by the standard-header rung first. The documented order (after method-regist\
+ry 5 and request-params 6) is NOT the observed precedence: serveModern evaluates this rung immediately after the support\
+ed-revision gate, so a request that also fails a dispatch rung is answered here before the dispatch rungs (5–6) are cons\
+ulted."},{rung:"client-capabilities",order:8,evaluatedAt:"pre-dispatch",codes:[$.MissingRequiredClientCapability],conformance:[
+"server-stateless"],rationale:"The capability requirement is checked by the HTTP entry, pre-dispatch, against the valida\
+ted envelope the classifier produced — pinning the spec-mandated HTTP 400 independently of how dispatch- and handler-pro\
+duced errors are mapped. The documented order (after method resolution and params validation) is preserved observably on\
+ly while the requirement table is empty: once a served method gains a requirement entry, a request that is missing the c\
+apability and would also fail a dispatch rung is answered by this gate first, so the entry must consult the method regis\
+try before the gate if the documented precedence is to stay observable."},{rung:"param-header-validation",order:9,evaluatedAt:"\
+pre-dispatch",codes:[So],conformance:["http-custom-header-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers \
+are validated against the named tool’s `x-mcp-header` declarations and the body `arguments` after the tool registry is k\
+nown and before dispatch reaches the handler; a missing/disagreeing/malformed header is rejected 400 / -32020 with the s\
+ame shape as the standard-header cross-checks. The documented order (after method resolution and params validation) is p\
+reserved observably only when the body `arguments` would otherwise validate: the check runs pre-dispatch, so a `tools/ca\
+ll` that fails BOTH this rung and a dispatch-time rung (e.g. order-6 `request-params`, -32602) is answered by this gate \
+first with 400 / -32020, not by the earlier-ordered rung."}],ym={[$.ParseError]:400,[$.InvalidRequest]:400,[$.MethodNotFound]:404,
+[$.UnsupportedProtocolVersion]:400,[$.MissingRequiredClientCapability]:400,[So]:400},Yi={"tools/call":"name","prompts/ge\
+t":"name","resources/read":"uri","tasks/get":"taskId","tasks/update":"taskId","tasks/cancel":"taskId"};function kc(e,t){
+let s=Object.hasOwn(Yi,e)?Yi[e]:void 0;if(s===void 0)return;let r=Nu(t)?t[s]:void 0;return{field:s,value:typeof r=="stri\
+ng"?r:void 0}}a(kc,"mcpNameSource");function Nu(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(Nu,"isPlainO\
+bject$2");function Xa(e,t){return o.safeParse(e,t)}a(Xa,"parseSchema");function Es(e){return new Set(e.flatMap(t=>Object.
+keys(t.shape)))}a(Es,"shapeKeys");function jn(e){if(e==null)return!1;let t=typeof e;return t!=="object"&&t!=="function"||
+!("~standard"in e)?!1:typeof e["~standard"]?.validate=="function"}a(jn,"isStandardSchema");var Xi=!1,Ln="draft-2020-12";
+function xu(e,t="input"){let s=e["~standard"],r;if(s.jsonSchema)r=s.jsonSchema[t]({target:Ln});else if(s.vendor==="zod"){
+if(!("_zod"in e))throw new Error("Schema appears to be from zod 3, which the SDK cannot convert to JSON Schema. Upgrade \
+to zod >=4.2.0, or wrap your JSON Schema with fromJsonSchema().");Xi||(Xi=!0,console.warn("[mcp-sdk] Your zod version do\
+es not implement `~standard.jsonSchema` (added in zod 4.2.0). Falling back to z.toJSONSchema(). Upgrade to zod >=4.2.0 t\
+o silence this warning.")),r=o.toJSONSchema(e,{target:Ln,io:t})}else throw new Error(`Schema library "${s.vendor}" does \
+not implement StandardJSONSchemaV1 (\`~standard.jsonSchema\`). Upgrade to a version that does, or wrap your JSON Schema wi\
+th fromJsonSchema().`);if(t==="output")return r.type!==void 0?r:Oc(r)?{type:"object",...r}:r;if(r.type!==void 0&&r.type!==
+"object")throw new Error(`MCP tool and prompt schemas must describe objects (got type: ${JSON.stringify(r.type)}). Wrap \
+your schema in z.object({...}) or equivalent.`);return{type:"object",...r}}a(xu,"standardSchemaToJsonSchema");var ju=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
+function Oc(e,t=e){if("properties"in e||"patternProperties"in e||"additionalProperties"in e||"required"in e)return!0;let s=typeof e.
+$ref=="string"&&ju.exec(e.$ref);if(s&&t[s[1]]?.[s[2]]?.type==="object")return!0;for(let r of["oneOf","anyOf","allOf"]){let i=e[r];
+if(Array.isArray(i)&&i.length>0)return i.every(l=>l!==null&&typeof l=="object"&&(l.type==="object"||Oc(l,"$id"in l?{}:t)))}
+return!1}a(Oc,"isProvablyObjectShapedRoot");function Lu(e){return e.path?.length?`${e.path.map(t=>String(typeof t=="obje\
+ct"?t.key:t)).join(".")}: ${e.message}`:e.message}a(Lu,"formatIssue");async function An(e,t){let s=await e["~standard"].
+validate(t);return s.issues&&s.issues.length>0?{success:!1,error:s.issues.map(r=>Lu(r)).join(", ")}:{success:!0,data:s.value}}
+a(An,"validateStandardSchema");function Uu(e){let t=o.toJSONSchema(e,{target:Ln,io:"input"});return typeof t.pattern=="s\
+tring"?t.pattern:void 0}a(Uu,"zodEmittedPattern");var Du=/\\\.\\d\{(\d+)\}/;function Vu(e){let t=Du.exec(e),s=[void 0,-1,
+0];return t&&s.push(Number(t[1])),[!1,!0].flatMap(r=>[!1,!0].flatMap(i=>s.map(l=>o.iso.datetime({local:r,offset:i,precision:l}))))}
+a(Vu,"datetimeReferenceSchemas");function Hu(e,t){let s;switch(e){case"email":s=[o.email()];break;case"uri":s=[o.url()];
+break;case"date":s=[o.iso.date()];break;case"date-time":s=Vu(t);break}return new Set(s.map(r=>Uu(r)).filter(r=>r!==void 0))}
+a(Hu,"referencePatternsForFormat");function Fu(e,t,s){return s!=="zod"?!0:Hu(e,t).has(t)}a(Fu,"isLibraryFormatPattern");
+function Is(e){return typeof e=="object"&&e!==null&&!Array.isArray(e)}a(Is,"isJsonObject");function Ju(e){try{return xu(
+e,"input")}catch(t){let s=t instanceof Error?t.message:String(t);throw new V($.InvalidParams,`Elicitation requestedSchem\
+a must describe an object with flat primitive properties: ${s}`)}}a(Ju,"convertStandardElicitationSchema");var Bu=new Set(
+["$comment","deprecated","description","examples","readOnly","title","writeOnly"]);function Xn(e){return Bu.has(e)||e.startsWith(
+"x-")}a(Xn,"isAnnotationOnlyJsonSchemaKeyword");var Gu=new Set(["$schema",...Object.keys(ho.shape.requestedSchema.shape)]),
+Zi={string:Es([lo,Ss,gs,_s]),number:Es([uo]),integer:Es([uo]),boolean:Es([fs]),array:Es([Rs,zs])},Wu=new Set(lo.shape.format.
+unwrap().options);function Ku(e,t,s,r){if(!Is(e))return e;let i=typeof e.type=="string"&&Object.hasOwn(Zi,e.type)?Zi[e.type]:
+void 0;if(i===void 0)return e;let l={};for(let[c,u]of Object.entries(e))i.has(c)||Xn(c)?l[c]=u:c==="pattern"&&e.type==="\
+string"&&typeof e.format=="string"?Wu.has(e.format)?(typeof u!="string"||!Fu(e.format,u,s))&&r.push(`${t}.${c}`):l[c]=u:
+r.push(`${t}.${c}`);return l}a(Ku,"walkProperty");function Yu(e,t){let s={},r=[];for(let[i,l]of Object.entries(e))i==="p\
+roperties"&&Is(l)?s[i]=Object.fromEntries(Object.entries(l).map(([c,u])=>[c,Ku(u,`properties.${c}`,t,r)])):Gu.has(i)?s[i]=
+l:Xn(i)||r.push(i);if(r.length>0)throw new V($.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Sche\
+ma constraint(s) after Standard Schema conversion: ${r.join(", ")}`);return s}a(Yu,"walkRequestedSchema");function Xu(e,t){
+if(!Is(e.properties))return t;let s=Object.entries(e.properties).filter(([,r])=>!Xa(ys,r).success).map(([r])=>`propertie\
+s.${r}`);return s.length>0?s.join(", "):t}a(Xu,"describeUnsupportedProperties");function Un(e,t,s=""){return Array.isArray(
+e)&&Array.isArray(t)?e.flatMap((r,i)=>Un(r,t[i],`${s}[${i}]`)):!Is(e)||!Is(t)?[]:Object.entries(e).flatMap(([r,i])=>{let l=s?
+`${s}.${r}`:r;return Object.prototype.hasOwnProperty.call(t,r)?Un(i,t[r],l):Xn(r)?[]:[l]})}a(Un,"findDroppedConstraintPa\
+ths");function Zu(e){if(!jn(e.requestedSchema))return{...e,mode:"form",requestedSchema:e.requestedSchema};let t=e.requestedSchema["\
+~standard"].vendor,s=Yu(Ju(e.requestedSchema),t),r=Xa(ho.shape.requestedSchema,s);if(!r.success)throw new V($.InvalidParams,
+`Elicitation requestedSchema only supports flat primitive properties (string, number, integer, boolean, and string enums\
+): ${Xu(s,r.error.message)}`);let i=Un(s,r.data);if(i.length>0)throw new V($.InvalidParams,`Elicitation requestedSchema \
+contains unsupported JSON Schema constraint(s) after Standard Schema conversion: ${i.join(", ")}`);let l=(r.data.required??
+[]).filter(c=>!Object.prototype.hasOwnProperty.call(r.data.properties,c));if(l.length>0)throw new V($.InvalidParams,`Eli\
+citation requestedSchema lists required properties that are not defined in properties: ${l.join(", ")}`);return{...e,mode:"\
+form",requestedSchema:r.data}}a(Zu,"normalizeElicitInputParams");function Qu(e){let t=e.inputRequests!==void 0&&Object.keys(
+e.inputRequests).length>0,s=typeof e.requestState=="string";if(!t&&!s)throw new TypeError("inputRequired() requires at l\
+east one of inputRequests (with at least one entry) or requestState (spec: every InputRequiredResult MUST include at lea\
+st one of the two)");return{resultType:"input_required",...e.inputRequests!==void 0&&{inputRequests:e.inputRequests},...e.
+requestState!==void 0&&{requestState:e.requestState}}}a(Qu,"buildInputRequired");var bm=Object.assign(Qu,{elicit(e){try{
+return{method:"elicitation/create",params:Zu(e)}}catch(t){throw t instanceof V?new TypeError(t.message,{cause:t}):t}},elicitUrl(e){
+return{method:"elicitation/create",params:{...e,mode:"url"}}},createMessage(e){return{method:"sampling/createMessage",params:e}},
+listRoots(){return{method:"roots/list"}}});var ed=!0,td=10,od=250;function $c(e){return{autoFulfill:e?.autoFulfill??ed,maxRounds:e?.maxRounds??td}}a($c,"resolveInp\
+utRequiredDriverConfig");function sd(e,t,s){let r=t!==void 0&&Object.keys(t).length>0;return!r&&s===void 0?e:{...e,...r&&
+{inputResponses:t},...s!==void 0&&{requestState:s}}}a(sd,"buildInputRequiredRetryParams");function rd(e,t){return`Multi-\
+round-trip request '${e}' still required input after ${t} rounds (inputRequired.maxRounds)`}a(rd,"inputRequiredRoundsExc\
+eededMessage");function ad(e,t){return new Promise((s,r)=>{if(t?.aborted){r(t.reason instanceof P?t.reason:new P(E.RequestTimeout,
+String(t.reason)));return}let i=W(()=>{t?.removeEventListener("abort",l),s()},e),l=a(()=>{J(i),r(t?.reason instanceof P?
+t.reason:new P(E.RequestTimeout,String(t?.reason)))},"onAbort");t?.addEventListener("abort",l,{once:!0})})}a(ad,"sleep");
+function nd(e){let t=new AbortController,s=a(()=>t.abort(e?.reason),"onOuterAbort");return e?.addEventListener("abort",s,
+{once:!0}),e?.aborted&&t.abort(e.reason),{signal:t.signal,abort:a(r=>t.abort(r),"abort"),dispose:a(()=>e?.removeEventListener(
+"abort",s),"dispose")}}a(nd,"linkedRoundAbort");async function id(e){let{config:t,method:s,originalParams:r,requestOptions:i,
+hooks:l,signal:c}=e,u=e.flowStartedAt??Date.now(),d=e.firstPayload,m=0;for(;;){if(m+=1,m>t.maxRounds)throw new P(E.InputRequiredRoundsExceeded,
+rd(s,t.maxRounds),{rounds:t.maxRounds,lastResult:{inputRequests:d.inputRequests,...d.requestState!==void 0&&{requestState:d.
+requestState}}});i.onprogress?.({progress:m,message:`Fulfilling input required by '${s}' (round ${m})`});let h=Object.entries(
+d.inputRequests??{}),S;if(h.length>0){let y=nd(c);try{let R=await Promise.all(h.map(async([z,A])=>{try{return[z,await l.
+dispatchInputRequest(z,A,y.signal)]}catch(N){throw y.abort(N),N}}));S=Object.fromEntries(R)}finally{y.dispose()}}else await ad(
+od,c);let f={...i.timeout!==void 0&&{timeout:i.timeout}};if(i.maxTotalTimeout!==void 0){let y=Date.now()-u,R=i.maxTotalTimeout-
+y;if(R<=0)throw new P(E.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:i.maxTotalTimeout,totalElapsed:y});
+f.maxTotalTimeout=R}let _=await l.retry(sd(r,S,d.requestState),f);if(Ec(_)){d={inputRequests:_.inputRequests??{},..._.requestState!==
+void 0&&{requestState:_.requestState}};continue}return _}}a(id,"runInputRequiredDriver");var cd=["AnnotationsSchema","Au\
+dioContentSchema","BaseMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema","CallT\
+oolRequestParamsSchema","CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","Cancel\
+TaskRequestSchema","CancelTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSchema",
+"ClientResultSchema","CompatibilityCallToolResultSchema","CompleteRequestSchema","CompleteRequestParamsSchema","Complete\
+ResultSchema","ContentBlockSchema","CreateMessageRequestSchema","CreateMessageRequestParamsSchema","CreateMessageResultS\
+chema","CreateMessageResultWithToolsSchema","CreateTaskResultSchema","CursorSchema","DiscoverRequestSchema","DiscoverRes\
+ultSchema","ElicitationCompleteNotificationSchema","ElicitationCompleteNotificationParamsSchema","ElicitRequestSchema","\
+ElicitRequestFormParamsSchema","ElicitRequestParamsSchema","ElicitRequestURLParamsSchema","ElicitResultSchema","Embedded\
+ResourceSchema","EmptyResultSchema","EnumSchemaSchema","GetPromptRequestSchema","GetPromptRequestParamsSchema","GetPromp\
+tResultSchema","GetTaskPayloadRequestSchema","GetTaskPayloadResultSchema","GetTaskRequestSchema","GetTaskResultSchema","\
+IconSchema","IconsSchema","ImageContentSchema","ImplementationSchema","InitializedNotificationSchema","InitializeRequest\
+Schema","InitializeRequestParamsSchema","InitializeResultSchema","JSONArraySchema","JSONObjectSchema","JSONRPCErrorRespo\
+nseSchema","JSONRPCMessageSchema","JSONRPCNotificationSchema","JSONRPCRequestSchema","JSONRPCResponseSchema","JSONRPCRes\
+ultResponseSchema","JSONValueSchema","LegacyTitledEnumSchemaSchema","ListPromptsRequestSchema","ListPromptsResultSchema",
+"ListResourcesRequestSchema","ListResourcesResultSchema","ListResourceTemplatesRequestSchema","ListResourceTemplatesResu\
+ltSchema","ListRootsRequestSchema","ListRootsResultSchema","ListTasksRequestSchema","ListTasksResultSchema","ListToolsRe\
+questSchema","ListToolsResultSchema","LoggingLevelSchema","LoggingMessageNotificationSchema","LoggingMessageNotification\
+ParamsSchema","ModelHintSchema","ModelPreferencesSchema","MultiSelectEnumSchemaSchema","NotificationSchema","NumberSchem\
+aSchema","PaginatedRequestSchema","PaginatedRequestParamsSchema","PaginatedResultSchema","PingRequestSchema","PrimitiveS\
+chemaDefinitionSchema","ProgressSchema","ProgressNotificationSchema","ProgressNotificationParamsSchema","ProgressTokenSc\
+hema","PromptSchema","PromptArgumentSchema","PromptListChangedNotificationSchema","PromptMessageSchema","PromptReference\
+Schema","ReadResourceRequestSchema","ReadResourceRequestParamsSchema","ReadResourceResultSchema","RelatedTaskMetadataSch\
+ema","RequestSchema","RequestIdSchema","RequestMetaSchema","ResourceSchema","ResourceContentsSchema","ResourceLinkSchema",
+"ResourceListChangedNotificationSchema","ResourceRequestParamsSchema","ResourceTemplateSchema","ResourceTemplateReferenc\
+eSchema","ResourceUpdatedNotificationSchema","ResourceUpdatedNotificationParamsSchema","ResultMetaObjectSchema","ResultS\
+chema","RoleSchema","RootSchema","RootsListChangedNotificationSchema","SamplingContentSchema","SamplingMessageSchema","S\
+amplingMessageContentBlockSchema","ServerCapabilitiesSchema","ServerNotificationSchema","ServerRequestSchema","ServerRes\
+ultSchema","SetLevelRequestSchema","SetLevelRequestParamsSchema","SingleSelectEnumSchemaSchema","StringSchemaSchema","Su\
+bscribeRequestSchema","SubscribeRequestParamsSchema","SubscriptionFilterSchema","SubscriptionsAcknowledgedNotificationSc\
+hema","SubscriptionsAcknowledgedNotificationParamsSchema","SubscriptionsListenRequestSchema","SubscriptionsListenRequest\
+ParamsSchema","SubscriptionsListenResultSchema","SubscriptionsListenResultMetaSchema","TaskAugmentedRequestParamsSchema",
+"TaskCreationParamsSchema","TaskMetadataSchema","TaskSchema","TaskStatusSchema","TaskStatusNotificationSchema","TaskStat\
+usNotificationParamsSchema","TextContentSchema","TextResourceContentsSchema","TitledMultiSelectEnumSchemaSchema","Titled\
+SingleSelectEnumSchemaSchema","ToolSchema","ToolAnnotationsSchema","ToolChoiceSchema","ToolExecutionSchema","ToolListCha\
+ngedNotificationSchema","ToolResultContentSchema","ToolUseContentSchema","UnsubscribeRequestSchema","UnsubscribeRequestP\
+aramsSchema","UntitledMultiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],ld={IdJagTokenExchangeResponseSchema:ja,
+OAuthClientInformationFullSchema:ws,OAuthClientInformationSchema:Ua,OAuthClientMetadataSchema:La,OAuthClientRegistrationErrorSchema:qn,
+OAuthErrorResponseSchema:fo,OAuthMetadataSchema:mo,OAuthProtectedResourceMetadataSchema:bs,OAuthTokenRevocationRequestSchema:kn,
+OAuthTokensSchema:po,OpenIdProviderDiscoveryMetadataSchema:vs,OpenIdProviderMetadataSchema:xa},Mc={},Ac={};function Nc(e,t){
+let s=e.slice(0,-6);Mc[s]=t,Ac[s]=r=>t.safeParse(r).success}a(Nc,"register");for(let e of cd)Nc(e,Eu[e]);for(let[e,t]of Object.
+entries(ld))Nc(e,t);var ud=Object.freeze(Mc),Zn=Object.freeze(Ac);function dd(e){switch(e){case"initialize":case"notific\
+ations/initialized":return ot(void 0);case"server/discover":return ot(Ya);default:return}}a(dd,"bootstrapOutboundCodec");
+var Os=6e4,hd=[et,Zt,Ot,eo],md=["inputResponses","requestState"];function Qi(e,t){let s=e.params;if(!Cs(s))return{message:e,
+lifted:{}};let r=s._meta,i=Cs(r)?hd.filter(d=>d in r):[],l=t==="request"?md.filter(d=>d in s):[];if(i.length===0&&l.length===
+0)return{message:e,lifted:{}};let c={},u={...s};if(i.length>0&&Cs(r)){let d={},m={...r};for(let h of i)d[h]=r[h],delete m[h];
+c.envelope=d,Object.keys(m).length>0?u._meta=m:delete u._meta}for(let d of l)d==="inputResponses"&&(c.inputResponses=u[d]),
+d==="requestState"&&(c.requestState=u[d]),delete u[d];return{message:{...e,params:u},lifted:c}}a(Qi,"liftWireOnlyMateria\
+l");function ec(e,t){let s=e.validateResult(t,void 0);if(!(!s.ok&&s.reason==="not-in-era"))return{"~standard":{version:1,
+vendor:"mcp-wire-codec",validate(r){let i=e.validateResult(t,r);return i.ok?{value:i.value}:{issues:[{message:i.reason===
+"invalid"?i.message:`not-in-era: ${t}`}]}}}}}a(ec,"codecResultValidator");function Qn(e){return()=>e}a(Qn,"requestStateA\
+ccessor");var pd=Qn(void 0),fd,ei=class{static{a(this,"Protocol")}_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
+fd=a((e,t)=>{e._negotiatedProtocolVersion=t},"writeNegotiatedProtocolVersion")}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(e){
+this._options=e,this._supportedProtocolVersions=e?.supportedProtocolVersions??or,this.setNotificationHandler("notificati\
+ons/cancelled",t=>{this._oncancel(t)}),this.setNotificationHandler("notifications/progress",t=>{this._onprogress(t)}),this.
+setRequestHandler("ping",t=>({}))}_shouldDropInbound(e){}_outboundMetaEnvelope(){}_envelopeOutbound(e){let t=this._outboundMetaEnvelope();
+if(t===void 0)return e;let s=e.params??{};return{...e,params:{...s,_meta:{...t,...s._meta}}}}_resolveNonCompleteResult(e,t){
+return Promise.reject(new P(E.UnsupportedResultType,`Unsupported result type '${e.kind}' for ${t.request.method}`,{resultType:e.
+kind,method:t.request.method}))}_getRequestHandler(e){return this._requestHandlers.get(e)}async _oncancel(e){e.params.requestId!==
+void 0&&this._requestHandlerAbortControllers.get(e.params.requestId)?.abort(e.params.reason)}_setupTimeout(e,t,s,r,i=!1){
+this._timeoutInfo.set(e,{timeoutId:W(r,t),startTime:Date.now(),timeout:t,maxTotalTimeout:s,resetTimeoutOnProgress:i,onTimeout:r})}_resetTimeout(e){
+let t=this._timeoutInfo.get(e);if(!t)return!1;let s=Date.now()-t.startTime;if(t.maxTotalTimeout&&s>=t.maxTotalTimeout)throw this.
+_timeoutInfo.delete(e),new P(E.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:t.maxTotalTimeout,totalElapsed:s});
+return J(t.timeoutId),t.timeoutId=W(t.onTimeout,t.timeout),!0}_cleanupTimeout(e){let t=this._timeoutInfo.get(e);t&&(J(t.
+timeoutId),this._timeoutInfo.delete(e))}async connect(e){this._transport=e;let t=this.transport?.onclose;this._transport.
+onclose=()=>{try{t?.()}finally{this._onclose()}};let s=this.transport?.onerror;this._transport.onerror=i=>{s?.(i),this._onerror(
+i)};let r=this._transport?.onmessage;this._transport.onmessage=(i,l)=>{r?.(i,l),Nt(i)||xt(i)?this._onresponse(i):_t(i)?this.
+_onrequest(i,l):Tc(i)?this._onnotification(i,l):this._onerror(new Error(`Unknown message type: ${JSON.stringify(i)}`))},
+e.setSupportedProtocolVersions?.(this._supportedProtocolVersions),await this._transport.start()}_onclose(){let e=this._responseHandlers;
+this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();for(let r of this.
+_timeoutInfo.values())J(r.timeoutId);this._timeoutInfo.clear();let t=this._requestHandlerAbortControllers;this._requestHandlerAbortControllers=
+new Map;let s=new P(E.ConnectionClosed,"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(let r of e.
+values())r(s);for(let r of t.values())r.abort(s)}}_onerror(e){this.onerror?.(e)}_onnotification(e,t){let{message:s}=Qi(e,
+"notification"),r=this._negotiatedWireCodec();if(t?.classification===void 0&&this._shouldDropInbound(e)==="drop")return;
+if(t?.classification!==void 0){let c=Gi(t.classification);if(c!==r.era){this._onerror(new Error(`Era mismatch on inbound\
+ notification '${s.method}': classified as ${c} but this instance serves ${r.era}`));return}}if(Mn(s.method)&&!r.hasNotificationMethod(
+s.method))return;let i=this._notificationHandlers.get(s.method),l=this.fallbackNotificationHandler;i===void 0&&l===void 0||
+Promise.resolve().then(()=>i===void 0?l(s):i(s,r)).catch(c=>this._onerror(new Error(`Uncaught error in notification hand\
+ler: ${c}`)))}_onrequest(e,t){let{message:s,lifted:r}=Qi(e,"request"),i=this._negotiatedWireCodec();if(t?.classification===
+void 0&&this._shouldDropInbound(e)==="drop"){this._onerror(new Error(`Dropped inbound request '${e.method}': not servabl\
+e on this connection's protocol era`));return}let l=this._transport,c=a((R,z,A)=>{let N={jsonrpc:"2.0",id:s.id,error:{code:R,
+message:z,...A!==void 0&&{data:A}}};l?.send(N).catch(I=>this._onerror(new Error(`Failed to send an error response: ${I}`)))},
+"sendErrorResponse");if(t?.classification!==void 0){let R=Gi(t.classification);if(R!==i.era){this._onerror(new Error(`Er\
+a mismatch on inbound request '${s.method}': classified as ${R} but this instance serves ${i.era}`));let z=t.classification.
+revision??R;c($.UnsupportedProtocolVersion,`Unsupported protocol version: ${z}`,{supported:this._supportedProtocolVersions,
+requested:z});return}}if($n(s.method)&&!i.hasRequestMethod(s.method)&&!(Wi(s.method)&&this._customSchemaRequestMethods.has(
+s.method))){c($.MethodNotFound,"Method not found");return}let u=this._requestHandlers.get(s.method)??this.fallbackRequestHandler;
+if(u===void 0){c($.MethodNotFound,"Method not found");return}let d=i.checkInboundEnvelope(r);if(d!==void 0){c($.InvalidParams,
+d);return}let m=a((R,z)=>this._notificationViaCodec(this._resolveOutboundCodec(R.method),R,{...z,relatedRequestId:s.id}),
+"sendNotification"),h=a((R,z,A)=>this._requestWithSchemaViaCodec(this._resolveOutboundCodec(R.method),R,z,{...A,relatedRequestId:s.
+id}),"sendRequest"),S=new AbortController;this._requestHandlerAbortControllers.set(s.id,S);let f=r.inputResponses===void 0?
+void 0:Sd(r.inputResponses),_={sessionId:l?.sessionId,mcpReq:{id:s.id,method:s.method,_meta:s.params?._meta,...r.envelope!==
+void 0&&{envelope:r.envelope},...f!==void 0&&{inputResponses:f.accepted},...f!==void 0&&f.droppedKeys.length>0&&{droppedInputResponseKeys:f.
+droppedKeys},requestState:r.requestState===void 0?pd:Qn(r.requestState),signal:S.signal,send:a(((R,z,A)=>{let N=this._resolveOutboundCodec(
+R.method);if(this._assertOutboundRequestInEra(N,R.method),jn(z))return h(R,z,A);let I=ec(N,R.method);if(I===void 0)throw new TypeError(
+`'${R.method}' is not a spec method; pass a result schema as the second argument to ctx.mcpReq.send().`);return h(R,I,z)}),
+"send"),notify:m},http:t?.authInfo?{authInfo:t.authInfo}:void 0},y=this.buildContext(_,t);Promise.resolve().then(()=>u(s,
+y)).then(async R=>{if(S.signal.aborted)return;let z;try{z=i.encodeResult(s.method,R,this._outboundServerInfo())}catch(N){
+this._onerror(new Error(`Failed to encode result for ${s.method}: ${N}`)),c($.InternalError,"Internal error");return}let A={
+result:z,jsonrpc:"2.0",id:s.id};await l?.send(A)},async R=>{if(S.signal.aborted)return;let z=Number.isSafeInteger(R.code)?
+R.code:$.InternalError,A={jsonrpc:"2.0",id:s.id,error:{code:i.encodeErrorCode(z),message:R.message??"Internal error",...R.
+data!==void 0&&{data:R.data}}};await l?.send(A)}).catch(R=>this._onerror(new Error(`Failed to send response: ${R}`))).finally(
+()=>{this._requestHandlerAbortControllers.get(s.id)===S&&this._requestHandlerAbortControllers.delete(s.id)})}_onprogress(e){
+let{progressToken:t,...s}=e.params,r=Number(t),i=this._progressHandlers.get(r);if(!i){this._onerror(new Error(`Received \
+a progress notification for an unknown token: ${JSON.stringify(e)}`));return}let l=this._responseHandlers.get(r),c=this.
+_timeoutInfo.get(r);if(c&&l&&c.resetTimeoutOnProgress)try{this._resetTimeout(r)}catch(u){this._responseHandlers.delete(r),
+this._progressHandlers.delete(r),this._cleanupTimeout(r),l(u);return}i(s)}_onresponse(e){let t=Number(e.id),s=this._responseHandlers.
+get(t);if(s===void 0){this._onerror(new Error(`Received a response for an unknown message ID: ${JSON.stringify(e)}`));return}
+this._responseHandlers.delete(t),this._cleanupTimeout(t),this._progressHandlers.delete(t),Nt(e)?s(e):s(V.fromError(e.error.
+code,e.error.message,e.error.data))}get transport(){return this._transport}async close(){await this._transport?.close()}request(e,t,s){
+let r=this._resolveOutboundCodec(e.method);if(jn(t))return Wi(e.method)||this._assertOutboundRequestInEra(r,e.method),this.
+_requestWithSchemaViaCodec(r,e,t,s);this._assertOutboundRequestInEra(r,e.method);let i=ec(r,e.method);if(i===void 0)throw new TypeError(
+`'${e.method}' is not a spec method; pass a result schema as the second argument to request().`);return this._requestWithSchemaViaCodec(
+r,e,i,t)}_negotiatedWireCodec(){return ot(this._negotiatedProtocolVersion)}_wireCodec(){return this._negotiatedWireCodec()}_resolveOutboundCodec(e){
+if(this._negotiatedProtocolVersion===void 0){let t=dd(e);if(t)return t}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(e,t){
+if($n(t)&&!e.hasRequestMethod(t))throw new P(E.MethodNotSupportedByProtocolVersion,`Method '${t}' is not supported by th\
+e negotiated protocol version (wire era ${e.era})`,{method:t,era:e.era})}_requestWithSchema(e,t,s){let r=this._resolveOutboundCodec(
+e.method);return this._assertOutboundRequestInEra(r,e.method),this._requestWithSchemaViaCodec(r,e,t,s)}_requestWithSchemaViaCodec(e,t,s,r){
+let{relatedRequestId:i,resumptionToken:l,onresumptiontoken:c,headers:u}=r??{},d=Date.now(),m,h;return new Promise((S,f)=>{
+let _=a(g=>{f(g)},"earlyReject");if(!this._transport){_(new Error("Not connected"));return}if(this._options?.enforceStrictCapabilities===
+!0)try{this.assertCapabilityForMethod(t.method)}catch(g){_(g);return}if(r?.signal?.aborted){let g=r.signal.reason;throw g instanceof
+P?g:new P(E.RequestTimeout,String(g))}let y=e.era===Ya&&this._transport.hasPerRequestStream===!0?new AbortController:void 0,
+R=this._requestMessageId++;h=R;let z={...t,jsonrpc:"2.0",id:R};r?.onprogress&&(this._progressHandlers.set(R,r.onprogress),
+z.params={...t.params,_meta:{...t.params?._meta,progressToken:R}});let A=this._envelopeOutbound(z),N=!1,I=a(g=>{N||(this.
+_progressHandlers.delete(R),y===void 0?t.method!=="initialize"&&this._transport?.send(this._envelopeOutbound({jsonrpc:"2\
+.0",method:"notifications/cancelled",params:{requestId:R,reason:String(g)}}),{relatedRequestId:i,resumptionToken:l,onresumptiontoken:c}).
+catch(k=>this._onerror(new Error(`Failed to send cancellation: ${k}`))):y.abort(),f(g instanceof P?g:new P(E.RequestTimeout,
+String(g))))},"cancel");this._responseHandlers.set(R,g=>{if(r?.signal?.aborted)return;if(N=!0,g instanceof Error)return f(
+g);let k;try{k=e.decodeResult(t.method,g.result)}catch(j){return f(j instanceof Error?j:new Error(String(j)))}if(k.kind===
+"invalid")return f(k.error);if(k.kind==="input_required"){if(r?.allowInputRequired===!0)return S(zd(k));let j={codec:e,request:t,
+resultSchema:s,options:r,flowStartedAt:d,retry:a((B,ce)=>this._requestWithSchemaViaCodec(e,B===void 0?{method:t.method}:
+{method:t.method,params:B},s,ce),"retry")};return S(this._resolveNonCompleteResult(k,j))}let L=k.result;An(s,L).then(j=>{
+j.success?S(j.data):f(new P(E.InvalidResult,`Invalid result for ${t.method}: ${j.error}`))},f)}),m=a(()=>I(r?.signal?.reason),
+"onAbort"),r?.signal?.addEventListener("abort",m,{once:!0});let U=r?.timeout??Os,v=a(()=>I(new P(E.RequestTimeout,"Reque\
+st timed out",{timeout:U})),"timeoutHandler");this._setupTimeout(R,U,r?.maxTotalTimeout,v,r?.resetTimeoutOnProgress??!1),
+this._transport.send(A,{relatedRequestId:i,resumptionToken:l,onresumptiontoken:c,headers:u,requestSignal:y?.signal}).catch(
+g=>{this._progressHandlers.delete(R),f(g)})}).finally(()=>{m&&r?.signal?.removeEventListener("abort",m),h!==void 0&&(this.
+_responseHandlers.delete(h),this._cleanupTimeout(h))})}async notification(e,t){return await this._notificationViaCodec(this.
+_resolveOutboundCodec(e.method),e,t)}async _notificationViaCodec(e,t,s){if(!this._transport)throw new P(E.NotConnected,"\
+Not connected");if(Mn(t.method)&&!e.hasNotificationMethod(t.method))throw new P(E.MethodNotSupportedByProtocolVersion,`N\
+otification '${t.method}' is not supported by the negotiated protocol version (wire era ${e.era})`,{method:t.method,era:e.
+era});this.assertNotificationCapability(t.method);let r=this._envelopeOutbound({jsonrpc:"2.0",...t});if((this._options?.
+debouncedNotificationMethods??[]).includes(t.method)&&!t.params&&s?.relatedRequestId===void 0){if(this._pendingDebouncedNotifications.
+has(t.method))return;this._pendingDebouncedNotifications.add(t.method),Promise.resolve().then(()=>{this._pendingDebouncedNotifications.
+delete(t.method),this._transport&&this._transport?.send(r,s).catch(i=>this._onerror(i))});return}await this._transport.send(
+r,s)}setRequestHandler(e,t,s){this.assertRequestHandlerCapability(e);let r;if(typeof t=="function"){if(!$n(e))throw new TypeError(
+`'${e}' is not a spec request method; pass schemas as the second argument to setRequestHandler().`);r=a((i,l)=>{let c=this.
+_negotiatedWireCodec(),u=c.validateRequest(e,i);if(!u.ok&&u.reason==="not-in-era"&&(u=c.validateInputRequest(e,i)),!u.ok)
+throw u.reason==="not-in-era"?new V($.InternalError,`No wire schema for ${e} in the resolved era`):new Error(u.message);
+return Promise.resolve(t(u.value,l))},"stored")}else if(s)r=a(async(i,l)=>{let c=await An(t.params,{...i.params});if(!c.
+success)throw new V($.InvalidParams,`Invalid params for ${e}: ${c.error}`);return s(c.data,l)},"stored");else throw new TypeError(
+"setRequestHandler: handler is required");typeof t=="function"?this._customSchemaRequestMethods.delete(e):this._customSchemaRequestMethods.
+add(e),this._requestHandlers.set(e,this._wrapHandler(e,r))}_wrapHandler(e,t){return t}_outboundServerInfo(){}removeRequestHandler(e){
+this._requestHandlers.delete(e),this._customSchemaRequestMethods.delete(e)}assertCanSetRequestHandler(e){if(this._requestHandlers.
+has(e))throw new Error(`A request handler for ${e} already exists, which would be overridden`)}setNotificationHandler(e,t,s){
+if(typeof t=="function"){if(!Mn(e))throw new TypeError(`'${e}' is not a spec notification method; pass schemas as the se\
+cond argument to setNotificationHandler().`);this._notificationHandlers.set(e,(r,i)=>{let l=i.validateNotification(e,r);
+if(!l.ok)throw l.reason==="not-in-era"?new V($.InternalError,`No wire schema for ${e} in the resolved era`):new Error(l.
+message);return Promise.resolve(t(l.value))});return}if(!s)throw new TypeError("setNotificationHandler: handler is requi\
+red");this._notificationHandlers.set(e,async r=>{let i=await An(t.params,{...r.params});if(!i.success)throw new V($.InvalidParams,
+`Invalid params for notification ${e}: ${i.error}`);await s(i.data,r)})}removeNotificationHandler(e){this._notificationHandlers.
+delete(e)}};function Cs(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(Cs,"isPlainObject$1");function ti(e,t){
+let s={...e};for(let r in t){let i=r,l=t[i];if(l===void 0)continue;let c=s[i];s[i]=Cs(c)&&Cs(l)?{...c,...l}:l}return s}a(
+ti,"mergeCapabilities");function Ba(e){return typeof e=="object"&&e!==null&&!Array.isArray(e)}a(Ba,"isPlainObject");function Sd(e){
+let t={},s=[];if(!Ba(e))return{accepted:t,droppedKeys:s};for(let[r,i]of Object.entries(e)){if(!Ba(i)||"method"in i||"res\
+ult"in i){s.push(r);continue}t[r]=i}return{accepted:t,droppedKeys:s}}a(Sd,"partitionInputResponses");function tc(e){throw new P(
+E.SendFailed,`ctx.mcpReq.${e} is not available while fulfilling an embedded input request: the request is fulfilled loca\
+lly and has no related peer request`)}a(tc,"relatedMessagingUnavailable");function gd(e,t,s,r,i){return{sessionId:i,mcpReq:{
+id:e,method:t,_meta:s?._meta,requestState:Qn(void 0),signal:r,send:a((()=>tc("send")),"send"),notify:a(()=>tc("notify"),
+"notify")}}}a(gd,"synthesizeInputRequestContext");async function _d(e,t,s,r,i){if(!Ba(r)||typeof r.method!="string")throw new P(
+E.InvalidResult,`Invalid input request '${s}': each inputRequests entry must be an embedded request object with a method`,
+{key:s});let l=r.method;if(!t.hasInputRequestMethod(l))throw new P(E.InvalidResult,`Invalid input request '${s}': '${l}'\
+ is not an embedded request the ${t.era} revision defines (expected elicitation/create, sampling/createMessage, or roots\
+/list)`,{key:s,method:l});let c=e.getRequestHandler(l);if(c===void 0)throw new P(E.CapabilityNotSupported,`Cannot fulfil\
+ input request '${s}': no handler is registered for '${l}' on this client. Declare the corresponding capability and regi\
+ster a handler, or handle input_required results manually.`,{key:s,method:l});let u=Ba(r.params)?r.params:void 0;return await c(
+{jsonrpc:"2.0",id:s,method:l,...u!==void 0&&{params:u}},e.buildContext(gd(s,l,u,i,e.sessionId)))}a(_d,"dispatchInputRequ\
+est");function Rd(e,t){return{...e?.signal!==void 0&&{signal:e.signal},...e?.onprogress!==void 0&&{onprogress:e.onprogress},
+...e?.resetTimeoutOnProgress!==void 0&&{resetTimeoutOnProgress:e.resetTimeoutOnProgress},...e?.headers!==void 0&&{headers:e.
+headers},...t.timeout!==void 0&&{timeout:t.timeout},...t.maxTotalTimeout!==void 0&&{maxTotalTimeout:t.maxTotalTimeout},allowInputRequired:!0}}
+a(Rd,"buildRetryLegRequestOptions");function xc(e,t,s,r){let{codec:i,request:l,options:c,flowStartedAt:u}=r,d={inputRequests:s.
+inputRequests,...s.requestState!==void 0&&{requestState:s.requestState}},m={dispatchInputRequest:a((h,S,f)=>_d(e,i,h,S,f),
+"dispatchInputRequest"),retry:a((h,S)=>r.retry(h,Rd(c,S)),"retry")};return id({config:t,method:l.method,originalParams:l.
+params,firstPayload:d,flowStartedAt:u,signal:c?.signal,requestOptions:{...c?.timeout!==void 0&&{timeout:c.timeout},...c?.
+maxTotalTimeout!==void 0&&{maxTotalTimeout:c.maxTotalTimeout},...c?.onprogress!==void 0&&{onprogress:c.onprogress}},hooks:m})}
+a(xc,"runInputRequiredFlow");function zd(e){return{resultType:"input_required",inputRequests:e.inputRequests,...e.requestState!==
+void 0&&{requestState:e.requestState},...e._meta!==void 0&&{_meta:e._meta}}}a(zd,"manualInputRequiredValue");var yd=Ii((e=>{
+var t=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
+s=/\\([\u000b\u0020-\u00ff])/g,r=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;e.parse=i;function i(u){if(!u)
+throw new TypeError("argument string is required");var d=typeof u=="object"?l(u):u;if(typeof d!="string")throw new TypeError(
+"argument string is required to be a string");var m=d.indexOf(";"),h=m!==-1?d.slice(0,m).trim():d.trim();if(!r.test(h))throw new TypeError(
+"invalid media type");var S=new c(h.toLowerCase());if(m!==-1){var f,_,y;for(t.lastIndex=m;_=t.exec(d);){if(_.index!==m)throw new TypeError(
+"invalid parameter format");m+=_[0].length,f=_[1].toLowerCase(),y=_[2],y.charCodeAt(0)===34&&(y=y.slice(1,-1),y.indexOf(
+"\\")!==-1&&(y=y.replace(s,"$1"))),S.parameters[f]=y}if(m!==d.length)throw new TypeError("invalid parameter format")}return S}
+a(i,"parse");function l(u){var d;if(typeof u.getHeader=="function"?d=u.getHeader("content-type"):typeof u.headers=="obje\
+ct"&&(d=u.headers&&u.headers["content-type"]),typeof d!="string")throw new TypeError("content-type header is missing fro\
+m object");return d}a(l,"getcontenttype");function c(u){this.parameters=Object.create(null),this.type=u}a(c,"ContentType")})),
+bd=ki(yd(),1);function jc(e){if(e)try{return bd.parse(e).type}catch{let t=(e.split(";",1)[0]??"").trim().toLowerCase();return t===
+""||e.slice(t.length).includes(",")?void 0:t}}a(jc,"mediaTypeEssence");var vd=10*1024*1024;function oc(e){return e?e instanceof Headers?Object.fromEntries(e.entries()):Array.isArray(e)?Object.fromEntries(e):{...e}:
+{}}a(oc,"normalizeHeaders");function Lc(e=fetch,t){return t?async(s,r)=>e(s,{...t,...r,headers:r?.headers?{...oc(t.headers),
+...oc(r.headers)}:t.headers}):e}a(Lc,"createFetchWithInit");var wd=new Set([301,302,303,307,308]),Td=5;function Ed(e,t){
+return e.protocol===t.protocol&&e.host===t.host?!0:e.protocol==="http:"&&t.protocol==="https:"&&e.hostname===t.hostname&&
+!e.port&&!t.port}a(Ed,"isWithinOrigin");function Uc(e,t){let s=wd.has(t.status)?t.headers?.get("location"):void 0;if(s)try{
+return new URL(s,e)}catch{return}}a(Uc,"redirectTarget");var Dc=new WeakSet;function Vc(e){let t=a((s,r)=>e(s,r),"copy");
+return Dc.add(t),t}a(Vc,"fetchLeavingRedirects");function go(e){return Dc.has(e)?e:async(t,s)=>{if(s?.redirect==="error"||
+s?.redirect==="manual")return e(t,s);let r=(s?.method??"GET").toUpperCase(),i=t;for(let l=0;;l++){let c=await e(i,{...s,
+redirect:"manual"}),u=Uc(i,c);if(!u||l===Td)return c;let d=new URL(i),m=r==="GET"||c.status===307||c.status===308,h=!(u.
+username||u.password)||u.username===d.username&&u.password===d.password;if(!m||!h||!Ed(d,u))return c;await c.text?.().catch(
+()=>{}),i=u}}}a(go,"fetchWithinOrigin");function Hc(e,t){if(t.type==="opaqueredirect")return"Redirect not followed: this\
+ runtime does not expose where it points";let s=Uc(t.url||e,t);if(s)return s.username=s.password=s.search=s.hash="",s.protocol===
+"http:"&&new URL(t.url||e).protocol==="https:"?(s.protocol="https:",`Redirect from https to plain http not followed; try\
+ ${s.href} as the endpoint`):`Redirect to ${s.href} not followed; use that URL as the endpoint if it is the intended ser\
+ver`}a(Hc,"unfollowedRedirect");D();D();D();D();function $s(e,t){let s=typeof e;if(s!==typeof t)return!1;if(Array.isArray(e)){if(!Array.isArray(t))return!1;let r=e.length;
+if(r!==t.length)return!1;for(let i=0;i<r;i++)if(!$s(e[i],t[i]))return!1;return!0}if(s==="object"){if(!e||!t)return e===t;
+let r=Object.keys(e),i=Object.keys(t);if(r.length!==i.length)return!1;for(let l of r)if(!$s(e[l],t[l]))return!1;return!0}
+return e===t}a($s,"deepCompareStrict");function xe(e){return encodeURI(Pd(e))}a(xe,"encodePointer");function Pd(e){return e.
+replace(/~/g,"~0").replace(/\//g,"~1")}a(Pd,"escapePointer");var Cd={prefixItems:!0,items:!0,allOf:!0,anyOf:!0,oneOf:!0},
+Id={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,dependentSchemas:!0},qd={id:!0,$id:!0,$ref:!0,$schema:!0,
+$anchor:!0,$vocabulary:!0,$comment:!0,default:!0,enum:!0,const:!0,required:!0,type:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,
+exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,
+maxProperties:!0,minProperties:!0},kd=typeof self<"u"&&self.location&&self.location.origin!=="null"?new URL(self.location.
+origin+self.location.pathname+location.search):new URL("https://github.com/cfworker");function jt(e,t=Object.create(null),s=kd,r=""){
+if(e&&typeof e=="object"&&!Array.isArray(e)){let l=e.$id||e.id;if(l){let c=new URL(l,s.href);c.hash.length>1?t[c.href]=e:
+(c.hash="",r===""?s=c:jt(e,t,s))}}else if(e!==!0&&e!==!1)return t;let i=s.href+(r?"#"+r:"");if(t[i]!==void 0)throw new Error(
+`Duplicate schema URI "${i}".`);if(t[i]=e,e===!0||e===!1)return t;if(e.__absolute_uri__===void 0&&Object.defineProperty(
+e,"__absolute_uri__",{enumerable:!1,value:i}),e.$ref&&e.__absolute_ref__===void 0){let l=new URL(e.$ref,s.href);l.hash=l.
+hash,Object.defineProperty(e,"__absolute_ref__",{enumerable:!1,value:l.href})}if(e.$recursiveRef&&e.__absolute_recursive_ref__===
+void 0){let l=new URL(e.$recursiveRef,s.href);l.hash=l.hash,Object.defineProperty(e,"__absolute_recursive_ref__",{enumerable:!1,
+value:l.href})}if(e.$anchor){let l=new URL("#"+e.$anchor,s.href);t[l.href]=e}for(let l in e){if(qd[l])continue;let c=`${r}\
+/${xe(l)}`,u=e[l];if(Array.isArray(u)){if(Cd[l]){let d=u.length;for(let m=0;m<d;m++)jt(u[m],t,s,`${c}/${m}`)}}else if(Id[l])
+for(let d in u)jt(u[d],t,s,`${c}/${xe(d)}`);else jt(u,t,s,c)}return t}a(jt,"dereference");var Od=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,
+$d=[0,31,28,31,30,31,30,31,31,30,31,30,31],Md=/^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|[+-]\d\d(?::?\d\d)?)?$/i,Ad=/^(?=.{1,253}\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*\.?$/i,
+Nd=/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
+xd=/^(?:(?:[^\x00-\x20"'<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
+jd=/^(?:(?:https?|ftp):\/\/)(?:\S+(?::\S*)?@)?(?:(?!10(?:\.\d{1,3}){3})(?!127(?:\.\d{1,3}){3})(?!169\.254(?:\.\d{1,3}){2})(?!192\.168(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)(?:\.(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
+Ld=/^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,Ud=/^(?:\/(?:[^~/]|~0|~1)*)*$/,Dd=/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,
+Vd=/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,Hd=a(e=>{if(e[0]==='"')return!1;let[t,s,...r]=e.split("@");return!t||
+!s||r.length!==0||t.length>64||s.length>253||t[0]==="."||t.endsWith(".")||t.includes("..")||!/^[a-z0-9.-]+$/i.test(s)||!/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+$/i.
+test(t)?!1:s.split(".").every(i=>/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(i))},"EMAIL"),Fd=/^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/,
+Jd=/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
+Bd=a(e=>e.length>1&&e.length<80&&(/^P\d+([.,]\d+)?W$/.test(e)||/^P[\dYMDTHS]*(\d[.,]\d+)?[YMDHS]$/.test(e)&&/^P([.,\d]+Y)?([.,\d]+M)?([.,\d]+D)?(T([.,\d]+H)?([.,\d]+M)?([.,\d]+S)?)?$/.
+test(e)),"DURATION");function Ye(e){return e.test.bind(e)}a(Ye,"bind");var Fc={date:Jc,time:Bc.bind(void 0,!1),"date-tim\
+e":Kd,duration:Bd,uri:Zd,"uri-reference":Ye(Nd),"uri-template":Ye(xd),url:Ye(jd),email:Hd,hostname:Ye(Ad),ipv4:Ye(Fd),ipv6:Ye(
+Jd),regex:eh,uuid:Ye(Ld),"json-pointer":Ye(Ud),"json-pointer-uri-fragment":Ye(Dd),"relative-json-pointer":Ye(Vd)};function Gd(e){
+return e%4===0&&(e%100!==0||e%400===0)}a(Gd,"isLeapYear");function Jc(e){let t=e.match(Od);if(!t)return!1;let s=+t[1],r=+t[2],
+i=+t[3];return r>=1&&r<=12&&i>=1&&i<=(r==2&&Gd(s)?29:$d[r])}a(Jc,"date");function Bc(e,t){let s=t.match(Md);if(!s)return!1;
+let r=+s[1],i=+s[2],l=+s[3],c=!!s[5];return(r<=23&&i<=59&&l<=59||r==23&&i==59&&l==60)&&(!e||c)}a(Bc,"time");var Wd=/t|\s/i;
+function Kd(e){let t=e.split(Wd);return t.length==2&&Jc(t[0])&&Bc(!0,t[1])}a(Kd,"date_time");var Yd=/\/|:/,Xd=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
+function Zd(e){return Yd.test(e)&&Xd.test(e)}a(Zd,"uri");var Qd=/[^\\]\\Z/;function eh(e){if(Qd.test(e))return!1;try{return new RegExp(
+e,"u"),!0}catch{return!1}}a(eh,"regex");function th(e){let t=0,s=e.length,r=0,i;for(;r<s;)t++,i=e.charCodeAt(r++),i>=55296&&
+i<=56319&&r<s&&(i=e.charCodeAt(r),(i&64512)==56320&&r++);return t}a(th,"ucs2length");function G(e,t,s="2019-09",r=jt(t),i=!0,l=null,c="\
+#",u="#",d=Object.create(null)){if(t===!0)return{valid:!0,errors:[]};if(t===!1)return{valid:!1,errors:[{instanceLocation:c,
+keyword:"false",keywordLocation:c,error:"False boolean schema."}]};let m=typeof e,h;switch(m){case"boolean":case"number":case"\
+string":h=m;break;case"object":e===null?h="null":Array.isArray(e)?h="array":h="object";break;default:throw new Error(`In\
+stances of "${m}" type are not supported.`)}let{$ref:S,$recursiveRef:f,$recursiveAnchor:_,type:y,const:R,enum:z,required:A,
+not:N,anyOf:I,allOf:U,oneOf:v,if:g,then:k,else:L,format:j,properties:B,patternProperties:ce,additionalProperties:H,unevaluatedProperties:Q,
+minProperties:F,maxProperties:le,propertyNames:Le,dependentRequired:_e,dependentSchemas:qe,dependencies:Ue,prefixItems:we,
+items:ue,additionalItems:Xe,unevaluatedItems:Ze,contains:De,minContains:se,maxContains:de,minItems:he,maxItems:Me,uniqueItems:Rt,
+minimum:Te,maximum:Ee,exclusiveMinimum:Re,exclusiveMaximum:ke,multipleOf:Oe,minLength:Ve,maxLength:He,pattern:rt,__absolute_ref__:Fe,
+__absolute_recursive_ref__:zt}=t,w=[];if(_===!0&&l===null&&(l=t),f==="#"){let q=l===null?r[zt]:l,C=`${u}/$recursiveRef`,
+x=G(e,l===null?t:l,s,r,i,q,c,C,d);x.valid||w.push({instanceLocation:c,keyword:"$recursiveRef",keywordLocation:C,error:"A\
+ subschema had errors."},...x.errors)}if(S!==void 0){let q=r[Fe||S];if(q===void 0){let T=`Unresolved $ref "${S}".`;throw Fe&&
+Fe!==S&&(T+=`  Absolute URI "${Fe}".`),T+=`
+Known schemas:
+- ${Object.keys(r).join(`
+- `)}`,new Error(T)}let C=`${u}/$ref`,x=G(e,q,s,r,i,l,c,C,d);if(x.valid||w.push({instanceLocation:c,keyword:"$ref",keywordLocation:C,
+error:"A subschema had errors."},...x.errors),s==="4"||s==="7")return{valid:w.length===0,errors:w}}if(Array.isArray(y)){
+let q=y.length,C=!1;for(let x=0;x<q;x++)if(h===y[x]||y[x]==="integer"&&h==="number"&&e%1===0&&e===e){C=!0;break}C||w.push(
+{instanceLocation:c,keyword:"type",keywordLocation:`${u}/type`,error:`Instance type "${h}" is invalid. Expected "${y.join(
+'", "')}".`})}else y==="integer"?(h!=="number"||e%1||e!==e)&&w.push({instanceLocation:c,keyword:"type",keywordLocation:`${u}\
+/type`,error:`Instance type "${h}" is invalid. Expected "${y}".`}):y!==void 0&&h!==y&&w.push({instanceLocation:c,keyword:"\
+type",keywordLocation:`${u}/type`,error:`Instance type "${h}" is invalid. Expected "${y}".`});if(R!==void 0&&(h==="objec\
+t"||h==="array"?$s(e,R)||w.push({instanceLocation:c,keyword:"const",keywordLocation:`${u}/const`,error:`Instance does no\
+t match ${JSON.stringify(R)}.`}):e!==R&&w.push({instanceLocation:c,keyword:"const",keywordLocation:`${u}/const`,error:`I\
+nstance does not match ${JSON.stringify(R)}.`})),z!==void 0&&(h==="object"||h==="array"?z.some(q=>$s(e,q))||w.push({instanceLocation:c,
+keyword:"enum",keywordLocation:`${u}/enum`,error:`Instance does not match any of ${JSON.stringify(z)}.`}):z.some(q=>e===
+q)||w.push({instanceLocation:c,keyword:"enum",keywordLocation:`${u}/enum`,error:`Instance does not match any of ${JSON.stringify(
+z)}.`})),N!==void 0){let q=`${u}/not`;G(e,N,s,r,i,l,c,q).valid&&w.push({instanceLocation:c,keyword:"not",keywordLocation:q,
+error:'Instance matched "not" schema.'})}let Je=[];if(I!==void 0){let q=`${u}/anyOf`,C=w.length,x=!1;for(let T=0;T<I.length;T++){
+let b=I[T],M=Object.create(d),O=G(e,b,s,r,i,_===!0?l:null,c,`${q}/${T}`,M);w.push(...O.errors),x=x||O.valid,O.valid&&Je.
+push(M)}x?w.length=C:w.splice(C,0,{instanceLocation:c,keyword:"anyOf",keywordLocation:q,error:"Instance does not match a\
+ny subschemas."})}if(U!==void 0){let q=`${u}/allOf`,C=w.length,x=!0;for(let T=0;T<U.length;T++){let b=U[T],M=Object.create(
+d),O=G(e,b,s,r,i,_===!0?l:null,c,`${q}/${T}`,M);w.push(...O.errors),x=x&&O.valid,O.valid&&Je.push(M)}x?w.length=C:w.splice(
+C,0,{instanceLocation:c,keyword:"allOf",keywordLocation:q,error:"Instance does not match every subschema."})}if(v!==void 0){
+let q=`${u}/oneOf`,C=w.length,x=v.filter((T,b)=>{let M=Object.create(d),O=G(e,T,s,r,i,_===!0?l:null,c,`${q}/${b}`,M);return w.
+push(...O.errors),O.valid&&Je.push(M),O.valid}).length;x===1?w.length=C:w.splice(C,0,{instanceLocation:c,keyword:"oneOf",
+keywordLocation:q,error:`Instance does not match exactly one subschema (${x} matches).`})}if((h==="object"||h==="array")&&
+Object.assign(d,...Je),g!==void 0){let q=`${u}/if`;if(G(e,g,s,r,i,l,c,q,d).valid){if(k!==void 0){let C=G(e,k,s,r,i,l,c,`${u}\
+/then`,d);C.valid||w.push({instanceLocation:c,keyword:"if",keywordLocation:q,error:'Instance does not match "then" schem\
+a.'},...C.errors)}}else if(L!==void 0){let C=G(e,L,s,r,i,l,c,`${u}/else`,d);C.valid||w.push({instanceLocation:c,keyword:"\
+if",keywordLocation:q,error:'Instance does not match "else" schema.'},...C.errors)}}if(h==="object"){if(A!==void 0)for(let T of A)
+T in e||w.push({instanceLocation:c,keyword:"required",keywordLocation:`${u}/required`,error:`Instance does not have requ\
+ired property "${T}".`});let q=Object.keys(e);if(F!==void 0&&q.length<F&&w.push({instanceLocation:c,keyword:"minProperti\
+es",keywordLocation:`${u}/minProperties`,error:`Instance does not have at least ${F} properties.`}),le!==void 0&&q.length>
+le&&w.push({instanceLocation:c,keyword:"maxProperties",keywordLocation:`${u}/maxProperties`,error:`Instance does not hav\
+e at least ${le} properties.`}),Le!==void 0){let T=`${u}/propertyNames`;for(let b in e){let M=`${c}/${xe(b)}`,O=G(b,Le,s,
+r,i,l,M,T);O.valid||w.push({instanceLocation:c,keyword:"propertyNames",keywordLocation:T,error:`Property name "${b}" doe\
+s not match schema.`},...O.errors)}}if(_e!==void 0){let T=`${u}/dependantRequired`;for(let b in _e)if(b in e){let M=_e[b];
+for(let O of M)O in e||w.push({instanceLocation:c,keyword:"dependentRequired",keywordLocation:T,error:`Instance has "${b}\
+" but does not have "${O}".`})}}if(qe!==void 0)for(let T in qe){let b=`${u}/dependentSchemas`;if(T in e){let M=G(e,qe[T],
+s,r,i,l,c,`${b}/${xe(T)}`,d);M.valid||w.push({instanceLocation:c,keyword:"dependentSchemas",keywordLocation:b,error:`Ins\
+tance has "${T}" but does not match dependant schema.`},...M.errors)}}if(Ue!==void 0){let T=`${u}/dependencies`;for(let b in Ue)
+if(b in e){let M=Ue[b];if(Array.isArray(M))for(let O of M)O in e||w.push({instanceLocation:c,keyword:"dependencies",keywordLocation:T,
+error:`Instance has "${b}" but does not have "${O}".`});else{let O=G(e,M,s,r,i,l,c,`${T}/${xe(b)}`);O.valid||w.push({instanceLocation:c,
+keyword:"dependencies",keywordLocation:T,error:`Instance has "${b}" but does not match dependant schema.`},...O.errors)}}}
+let C=Object.create(null),x=!1;if(B!==void 0){let T=`${u}/properties`;for(let b in B){if(!(b in e))continue;let M=`${c}/${xe(
+b)}`,O=G(e[b],B[b],s,r,i,l,M,`${T}/${xe(b)}`);if(O.valid)d[b]=C[b]=!0;else if(x=i,w.push({instanceLocation:c,keyword:"pr\
+operties",keywordLocation:T,error:`Property "${b}" does not match schema.`},...O.errors),x)break}}if(!x&&ce!==void 0){let T=`${u}\
+/patternProperties`;for(let b in ce){let M=new RegExp(b,"u"),O=ce[b];for(let ee in e){if(!M.test(ee))continue;let yt=`${c}\
+/${xe(ee)}`,Be=G(e[ee],O,s,r,i,l,yt,`${T}/${xe(b)}`);Be.valid?d[ee]=C[ee]=!0:(x=i,w.push({instanceLocation:c,keyword:"pa\
+tternProperties",keywordLocation:T,error:`Property "${ee}" matches pattern "${b}" but does not match associated schema.`},
+...Be.errors))}}}if(!x&&H!==void 0){let T=`${u}/additionalProperties`;for(let b in e){if(C[b])continue;let M=`${c}/${xe(
+b)}`,O=G(e[b],H,s,r,i,l,M,T);O.valid?d[b]=!0:(x=i,w.push({instanceLocation:c,keyword:"additionalProperties",keywordLocation:T,
+error:`Property "${b}" does not match additional properties schema.`},...O.errors))}}else if(!x&&Q!==void 0){let T=`${u}\
+/unevaluatedProperties`;for(let b in e)if(!d[b]){let M=`${c}/${xe(b)}`,O=G(e[b],Q,s,r,i,l,M,T);O.valid?d[b]=!0:w.push({instanceLocation:c,
+keyword:"unevaluatedProperties",keywordLocation:T,error:`Property "${b}" does not match unevaluated properties schema.`},
+...O.errors)}}}else if(h==="array"){Me!==void 0&&e.length>Me&&w.push({instanceLocation:c,keyword:"maxItems",keywordLocation:`${u}\
+/maxItems`,error:`Array has too many items (${e.length} > ${Me}).`}),he!==void 0&&e.length<he&&w.push({instanceLocation:c,
+keyword:"minItems",keywordLocation:`${u}/minItems`,error:`Array has too few items (${e.length} < ${he}).`});let q=e.length,
+C=0,x=!1;if(we!==void 0){let T=`${u}/prefixItems`,b=Math.min(we.length,q);for(;C<b;C++){let M=G(e[C],we[C],s,r,i,l,`${c}\
+/${C}`,`${T}/${C}`);if(d[C]=!0,!M.valid&&(x=i,w.push({instanceLocation:c,keyword:"prefixItems",keywordLocation:T,error:"\
+Items did not match schema."},...M.errors),x))break}}if(ue!==void 0){let T=`${u}/items`;if(Array.isArray(ue)){let b=Math.
+min(ue.length,q);for(;C<b;C++){let M=G(e[C],ue[C],s,r,i,l,`${c}/${C}`,`${T}/${C}`);if(d[C]=!0,!M.valid&&(x=i,w.push({instanceLocation:c,
+keyword:"items",keywordLocation:T,error:"Items did not match schema."},...M.errors),x))break}}else for(;C<q;C++){let b=G(
+e[C],ue,s,r,i,l,`${c}/${C}`,T);if(d[C]=!0,!b.valid&&(x=i,w.push({instanceLocation:c,keyword:"items",keywordLocation:T,error:"\
+Items did not match schema."},...b.errors),x))break}if(!x&&Xe!==void 0){let b=`${u}/additionalItems`;for(;C<q;C++){let M=G(
+e[C],Xe,s,r,i,l,`${c}/${C}`,b);d[C]=!0,M.valid||(x=i,w.push({instanceLocation:c,keyword:"additionalItems",keywordLocation:b,
+error:"Items did not match additional items schema."},...M.errors))}}}if(De!==void 0)if(q===0&&se===void 0)w.push({instanceLocation:c,
+keyword:"contains",keywordLocation:`${u}/contains`,error:"Array is empty. It must contain at least one item matching the\
+ schema."});else if(se!==void 0&&q<se)w.push({instanceLocation:c,keyword:"minContains",keywordLocation:`${u}/minContains`,
+error:`Array has less items (${q}) than minContains (${se}).`});else{let T=`${u}/contains`,b=w.length,M=0;for(let O=0;O<
+q;O++){let ee=G(e[O],De,s,r,i,l,`${c}/${O}`,T);ee.valid?(d[O]=!0,M++):w.push(...ee.errors)}M>=(se||0)&&(w.length=b),se===
+void 0&&de===void 0&&M===0?w.splice(b,0,{instanceLocation:c,keyword:"contains",keywordLocation:T,error:"Array does not c\
+ontain item matching schema."}):se!==void 0&&M<se?w.push({instanceLocation:c,keyword:"minContains",keywordLocation:`${u}\
+/minContains`,error:`Array must contain at least ${se} items matching schema. Only ${M} items were found.`}):de!==void 0&&
+M>de&&w.push({instanceLocation:c,keyword:"maxContains",keywordLocation:`${u}/maxContains`,error:`Array may contain at mo\
+st ${de} items matching schema. ${M} items were found.`})}if(!x&&Ze!==void 0){let T=`${u}/unevaluatedItems`;for(;C<q;C++){
+if(d[C])continue;let b=G(e[C],Ze,s,r,i,l,`${c}/${C}`,T);d[C]=!0,b.valid||w.push({instanceLocation:c,keyword:"unevaluated\
+Items",keywordLocation:T,error:"Items did not match unevaluated items schema."},...b.errors)}}if(Rt)for(let T=0;T<q;T++){
+let b=e[T],M=typeof b=="object"&&b!==null;for(let O=0;O<q;O++){if(T===O)continue;let ee=e[O];(b===ee||M&&typeof ee=="obj\
+ect"&&ee!==null&&$s(b,ee))&&(w.push({instanceLocation:c,keyword:"uniqueItems",keywordLocation:`${u}/uniqueItems`,error:`\
+Duplicate items at indexes ${T} and ${O}.`}),T=Number.MAX_SAFE_INTEGER,O=Number.MAX_SAFE_INTEGER)}}}else if(h==="number"){
+if(s==="4"?(Te!==void 0&&(Re===!0&&e<=Te||e<Te)&&w.push({instanceLocation:c,keyword:"minimum",keywordLocation:`${u}/mini\
+mum`,error:`${e} is less than ${Re?"or equal to ":""} ${Te}.`}),Ee!==void 0&&(ke===!0&&e>=Ee||e>Ee)&&w.push({instanceLocation:c,
+keyword:"maximum",keywordLocation:`${u}/maximum`,error:`${e} is greater than ${ke?"or equal to ":""} ${Ee}.`})):(Te!==void 0&&
+e<Te&&w.push({instanceLocation:c,keyword:"minimum",keywordLocation:`${u}/minimum`,error:`${e} is less than ${Te}.`}),Ee!==
+void 0&&e>Ee&&w.push({instanceLocation:c,keyword:"maximum",keywordLocation:`${u}/maximum`,error:`${e} is greater than ${Ee}\
+.`}),Re!==void 0&&e<=Re&&w.push({instanceLocation:c,keyword:"exclusiveMinimum",keywordLocation:`${u}/exclusiveMinimum`,error:`${e}\
+ is less than ${Re}.`}),ke!==void 0&&e>=ke&&w.push({instanceLocation:c,keyword:"exclusiveMaximum",keywordLocation:`${u}/\
+exclusiveMaximum`,error:`${e} is greater than or equal to ${ke}.`})),Oe!==void 0){let q=e%Oe;Math.abs(0-q)>=11920929e-14&&
+Math.abs(Oe-q)>=11920929e-14&&w.push({instanceLocation:c,keyword:"multipleOf",keywordLocation:`${u}/multipleOf`,error:`${e}\
+ is not a multiple of ${Oe}.`})}}else if(h==="string"){let q=Ve===void 0&&He===void 0?0:th(e);Ve!==void 0&&q<Ve&&w.push(
+{instanceLocation:c,keyword:"minLength",keywordLocation:`${u}/minLength`,error:`String is too short (${q} < ${Ve}).`}),He!==
+void 0&&q>He&&w.push({instanceLocation:c,keyword:"maxLength",keywordLocation:`${u}/maxLength`,error:`String is too long \
+(${q} > ${He}).`}),rt!==void 0&&!new RegExp(rt,"u").test(e)&&w.push({instanceLocation:c,keyword:"pattern",keywordLocation:`${u}\
+/pattern`,error:"String does not match pattern."}),j!==void 0&&Fc[j]&&!Fc[j](e)&&w.push({instanceLocation:c,keyword:"for\
+mat",keywordLocation:`${u}/format`,error:`String does not match format "${j}".`})}return{valid:w.length===0,errors:w}}a(
+G,"validate");var oh=class{static{a(this,"Validator")}schema;draft;shortCircuit;lookup;constructor(e,t="2019-09",s=!0){this.
+schema=e,this.draft=t,this.shortCircuit=s,this.lookup=jt(e)}validate(e){return G(e,this.schema,this.draft,this.lookup,this.
+shortCircuit)}addSchema(e,t){t&&(e={...e,$id:t}),jt(e,this.lookup)}},Ms=class{static{a(this,"CfWorkerJsonSchemaValidator")}shortcircuit;draft;constructor(e){
+this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){let t=Mi(e,"pass an explicit { draft } to CfWorke\
+rJsonSchemaValidator to validate other dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new oh(e,this.draft??
+this._draftFor(e),this.shortcircuit);return s=>{let r=t.validate(s);return r.valid?{valid:!0,data:s,errorMessage:void 0}:
+{valid:!1,data:void 0,errorMessage:r.errors.map(i=>`${i.instanceLocation}: ${i.error}`).join("; ")}}}};var Gc=!1;D();var oi;oi=globalThis.crypto?.webcrypto??globalThis.crypto??import("node:crypto").then(e=>e.webcrypto);async function sh(e){
+return(await oi).getRandomValues(new Uint8Array(e))}a(sh,"getRandomValues");async function rh(e){let t="abcdefghijklmnop\
+qrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~",s=Math.pow(2,8)-Math.pow(2,8)%t.length,r="";for(;r.length<e;){let i=await sh(
+e-r.length);for(let l of i)l<s&&(r+=t[l%t.length])}return r}a(rh,"random");async function ah(e){return await rh(e)}a(ah,
+"generateVerifier");async function nh(e){let t=await(await oi).subtle.digest("SHA-256",new TextEncoder().encode(e));return btoa(
+String.fromCharCode(...new Uint8Array(t))).replace(/\//g,"_").replace(/\+/g,"-").replace(/=/g,"")}a(nh,"generateChalleng\
+e");async function si(e){if(e||(e=43),e<43||e>128)throw`Expected a length between 43 and 128. Received ${e}.`;let t=await ah(
+e),s=await nh(t);return{code_verifier:t,code_challenge:s}}a(si,"pkceChallenge");var _o=class extends Error{static{a(this,"OAuthClientFlowError")}static{Object.defineProperty(this,"mcpBrand",{value:"mc\
+p.OAuthClientFlowError"})}static[Symbol.hasInstance](e){return ve(this,e)}static isInstance(e){if(typeof this!="function")
+throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v =>\
+ SdkError.isInstance(v)`");return ve(this,e)}constructor(e){super(e),this.name=new.target.name,gt(this,new.target)}},Ns=class extends _o{static{
+a(this,"IssuerMismatchError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.IssuerMismatchError"})}kind;expected;received;constructor(e,t,s){
+super(`Issuer mismatch in ${e==="metadata"?"authorization server metadata (RFC 8414 §3.3)":"authorization response (RFC\
+ 9207)"}: expected ${JSON.stringify(t)}, received ${JSON.stringify(s)}`),this.kind=e,this.expected=t,this.received=s}},mi=class extends _o{static{
+a(this,"RegistrationRejectedError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.RegistrationRejectedError"})}status;body;submittedMetadata;constructor(e){
+super(`Dynamic Client Registration rejected (HTTP ${e.status}): ${e.body}`),this.status=e.status,this.body=e.body,this.submittedMetadata=
+e.submittedMetadata}},pi=class extends _o{static{a(this,"InsecureTokenEndpointError")}static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.InsecureTokenEndpointError"})}tokenEndpoint;constructor(e){super(`Refusing to send credentials to\
+ non-https token endpoint '${e}'. OAuth token requests MUST use TLS (localhost / *.localhost / 127.0.0.1 / ::1 are exemp\
+t).`),this.tokenEndpoint=e}},As=class extends _o{static{a(this,"AuthorizationServerMismatchError")}static{Object.defineProperty(
+this,"mcpBrand",{value:"mcp.AuthorizationServerMismatchError"})}constructor(e,t){super(`Authorization server mismatch: c\
+redentials are bound to ${JSON.stringify(e)} but this call resolved ${JSON.stringify(t)}; refusing to present them to a \
+different authorization server`),this.recordedIssuer=e,this.currentIssuer=t}},fi=class extends _o{static{a(this,"Insuffi\
+cientScopeError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.InsufficientScopeError"})}requiredScope;resourceMetadataUrl;errorDescription;constructor(e){
+super(`Insufficient scope${e.requiredScope?`: required "${e.requiredScope}"`:""}`),this.requiredScope=e.requiredScope,this.
+resourceMetadataUrl=e.resourceMetadataUrl,this.errorDescription=e.errorDescription}};function ui(e,t,s){if(e)return typeof e.
+issuer!="string"?(s?.canPersistStamp!==!1&&console.warn("[mcp-sdk] SEP-2352: stored OAuth credential has no 'issuer' sta\
+mp (pre-upgrade storage or provider not round-tripping the value). SEP-2352 isolation is inactive for this read; ensure \
+your provider round-trips the issuer field."),e.issuer===void 0?e:{...e,issuer:void 0}):sl(e.issuer,t)?e:void 0}a(ui,"di\
+scardIfIssuerMismatch");function sl(e,t){return e===t||e.endsWith("/")&&e.slice(0,-1)===t||t.endsWith("/")&&t.slice(0,-1)===
+e}a(sl,"issuersMatch");function rl(e){if(e==null)return!1;let t=e;return typeof t.tokens=="function"&&typeof t.clientInformation==
+"function"}a(rl,"isOAuthClientProvider");async function ih(e,t,s){let{resourceMetadataUrl:r,scope:i}=Lt(t.response);if(await sn(
+e,{serverUrl:t.serverUrl,resourceMetadataUrl:r,scope:i,fetchFn:t.fetchFn,...s})!=="AUTHORIZED")throw new je}a(ih,"handle\
+OAuthUnauthorized");function al(e,t){return{token:a(async()=>(await e.tokens())?.access_token,"token"),onUnauthorized:a(
+async s=>ih(e,s,t),"onUnauthorized")}}a(al,"adaptOAuthProvider");var je=class extends Error{static{a(this,"UnauthorizedE\
+rror")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.UnauthorizedError"})}static[Symbol.hasInstance](e){return ve(
+this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError("isInstance must be called on the class (e.g\
+. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return ve(this,e)}constructor(e){super(
+e??"Unauthorized"),this.name="UnauthorizedError",gt(this,new.target)}};function tn(e){return e?.authorization_response_iss_parameter_supported===
+!0}a(tn,"isIssParameterSupported");function xs({iss:e,expectedIssuer:t,issParameterSupported:s}){if(t!==void 0){if(e===void 0){
+if(s)throw new Ns("authorization_response",t,void 0);return}if(e!==t)throw new Ns("authorization_response",t,e)}}a(xs,"v\
+alidateAuthorizationResponseIssuer");function on(...e){let t=new Set;for(let s of e)if(s)for(let r of s.split(/\s+/))r&&
+t.add(r);return t.size>0?[...t].join(" "):void 0}a(on,"computeScopeUnion");function nl(e,t){if(!e)return!1;let s=new Set(
+(t??"").split(/\s+/).filter(Boolean));for(let r of e.split(/\s+/))if(r&&!s.has(r))return!0;return!1}a(nl,"isStrictScopeS\
+uperset");async function il(e,t,s,r,i){if(typeof e=="string")return{authorizationCode:e,iss:t};let l=e.get("iss")??void 0,
+c=e.get("code");if(c)return{authorizationCode:c,iss:l};let u=(await s.discoveryState?.())?.authorizationServerMetadata;if(!u)
+try{u=(await rn(r,i)).authorizationServerMetadata}catch{u=void 0}if(!u)throw new je("Authorization callback failed and t\
+he issuer could not be verified");xs({iss:l,expectedIssuer:u.issuer,issParameterSupported:tn(u)});let d=e.get("error");throw d?
+new st(d,e.get("error_description")??d,e.get("error_uri")??void 0):new je("Authorization callback contained neither `cod\
+e` nor `error`")}a(il,"resolveAuthorizationCallbackParams");function ch(e){return["client_secret_basic","client_secret_p\
+ost","none"].includes(e)}a(ch,"isClientAuthMethod");var ri="code",ai="S256";function Si(e,t){let s=e.client_secret!==void 0;
+return"token_endpoint_auth_method"in e&&e.token_endpoint_auth_method&&ch(e.token_endpoint_auth_method)&&(t.length===0||t.
+includes(e.token_endpoint_auth_method))?e.token_endpoint_auth_method:t.length===0?s?"client_secret_basic":"none":s&&t.includes(
+"client_secret_basic")?"client_secret_basic":s&&t.includes("client_secret_post")?"client_secret_post":t.includes("none")?
+"none":s?"client_secret_post":"none"}a(Si,"selectClientAuthMethod");function cl(e,t,s,r){let{client_id:i,client_secret:l}=t;
+switch(e){case"client_secret_basic":lh(i,l,s);return;case"client_secret_post":uh(i,l,r);return;case"none":dh(i,r);return;default:
+throw new Error(`Unsupported client authentication method: ${e}`)}}a(cl,"applyClientAuthentication");function lh(e,t,s){
+if(!t)throw new Error("client_secret_basic authentication requires a client_secret");let r=btoa(`${e}:${t}`);s.set("Auth\
+orization",`Basic ${r}`)}a(lh,"applyBasicAuth");function uh(e,t,s){s.set("client_id",e),t&&s.set("client_secret",t)}a(uh,
+"applyPostAuth");function dh(e,t){t.set("client_id",e)}a(dh,"applyPublicAuth");function ll(e){return e==="localhost"||e.
+endsWith(".localhost")||e==="127.0.0.1"||e==="[::1]"||e==="::1"}a(ll,"isLoopbackHost");function gi(e){let t=new URL(String(
+e));if(t.protocol!=="https:"&&!ll(t.hostname))throw new pi(t.href);return t}a(gi,"assertSecureTokenEndpoint");function hh(e){
+for(let t of e??[]){let s;try{s=new URL(t)}catch{continue}if(s.protocol!=="http:"&&s.protocol!=="https:"||ll(s.hostname))
+return"native"}return"web"}a(hh,"deriveApplicationType");function _i(e){let t=e.clientMetadata;return{...t,grant_types:t.
+grant_types??(e.redirectUrl===void 0?void 0:["authorization_code","refresh_token"]),application_type:t.application_type??
+hh(t.redirect_uris)}}a(_i,"resolveClientMetadata");async function di(e){let t=e instanceof Response?e.status:void 0,s=e instanceof
+Response?await e.text():e;try{let r=fo.parse(JSON.parse(s));return st.fromResponse(r)}catch(r){let i=`${t?`HTTP ${t}: `:
+""}Invalid OAuth error response: ${r}. Raw body: ${s}`;return new st(We.ServerError,i)}}a(di,"parseErrorResponse");function Wc(e,t,s){
+let r=e.invalidateCredentials===void 0?`retrying authorization without discarding the stored ${s} (provider implements n\
+o invalidateCredentials())`:`invalidating the stored ${s} and retrying authorization`;console.warn(`[mcp-sdk] OAuth ${JSON.
+stringify(t.code)} — ${r}. Cause: ${JSON.stringify(t.message)}`)}a(Wc,"warnCredentialInvalidation");async function sn(e,t){
+try{return await ni(e,t)}catch(s){if(s instanceof st){if(s.code===We.InvalidClient||s.code===We.UnauthorizedClient)return Wc(
+e,s,"client credentials and tokens"),await e.invalidateCredentials?.("client"),await e.invalidateCredentials?.("tokens"),
+await ni(e,t);if(s.code===We.InvalidGrant||s.code===We.InvalidDpopProof)return Wc(e,s,"tokens"),await e.invalidateCredentials?.(
+"tokens"),await ni(e,t)}throw s}}a(sn,"auth");function mh(e){let{requestedScope:t,resourceMetadata:s,authServerMetadata:r,
+clientMetadata:i}=e,l=t||s?.scopes_supported?.join(" ")||i.scope;return l&&r?.scopes_supported?.includes("offline_access")&&
+!l.split(" ").includes("offline_access")&&i.grant_types?.includes("refresh_token")&&(l=`${l} offline_access`),l}a(mh,"de\
+termineScope");async function ni(e,{serverUrl:t,authorizationCode:s,iss:r,scope:i,resourceMetadataUrl:l,fetchFn:c,skipIssuerMetadataValidation:u,
+forceReauthorization:d}){let m=_i(e),h=await e.discoveryState?.(),S,f,_,y,R=l;if(!R&&h?.resourceMetadataUrl&&(R=new URL(
+h.resourceMetadataUrl)),h?.authorizationServerUrl){if(f=h.authorizationServerUrl,S=h.resourceMetadata,_=h.authorizationServerMetadata??
+await zi(f,{fetchFn:c,skipIssuerValidation:u}),!S)try{S=await Ri(t,{resourceMetadataUrl:R},c)}catch(H){if(H instanceof TypeError)
+throw H}(_!==h.authorizationServerMetadata||S!==h.resourceMetadata)&&await e.saveDiscoveryState?.({authorizationServerUrl:String(
+f),resourceMetadataUrl:R?.toString(),resourceMetadata:S,authorizationServerMetadata:_})}else{let H=await rn(t,{resourceMetadataUrl:R,
+fetchFn:c,skipIssuerMetadataValidation:u});f=H.authorizationServerUrl,_=H.authorizationServerMetadata,S=H.resourceMetadata,
+y={authorizationServerUrl:String(f),resourceMetadataUrl:R?.toString(),resourceMetadata:S,authorizationServerMetadata:_}}
+let z=_?.issuer??String(f),A={issuer:z};if(await e.saveAuthorizationServerUrl?.(z),s!==void 0){let H=h?.authorizationServerMetadata?.
+issuer??h?.authorizationServerUrl;if(H===void 0){if(e.saveDiscoveryState!==void 0)throw new As("discoveryState was not a\
+vailable on the callback leg; ensure your provider persists discoveryState alongside codeVerifier",z);console.warn("[mcp\
+-sdk] OAuthClientProvider does not implement saveDiscoveryState()/discoveryState(); the SEP-2352 callback-leg authorizat\
+ion-server binding cannot be checked. Implement discoveryState (persist alongside codeVerifier) — see docs/migration/upg\
+rade-to-v2.md §SEP-2352.")}else if(!sl(H,z))throw new As(H,z)}y&&await e.saveDiscoveryState?.(y);let N=await dl(t,e,S),
+I=N&&S&&!e.validateResourceURL?S.resource:N;I&&await e.saveResourceUrl?.(yi(I));let U=mh({requestedScope:i,resourceMetadata:S,
+authServerMetadata:_,clientMetadata:e.clientMetadata}),v=await Promise.resolve(e.clientInformation(A)),g=ui(v,z,{canPersistStamp:e.
+saveClientInformation!==void 0});if(g===void 0&&v?.issuer&&e.saveClientInformation===void 0)throw new As(v.issuer,z);if(g&&
+g.issuer===void 0&&(g={...g,issuer:z},await e.saveClientInformation?.(g,A)),!g){if(s!==void 0)throw new Error("Existing \
+OAuth client information is required when exchanging an authorization code");let H=_?.client_id_metadata_document_supported===
+!0,Q=e.clientMetadataUrl;if(Q&&!ul(Q))throw new st(We.InvalidClientMetadata,`clientMetadataUrl must be a valid HTTPS URL\
+ with a non-root pathname, got: ${Q}`);if(H&&Q)g={client_id:Q,issuer:z},await e.saveClientInformation?.(g,A);else{if(!e.
+saveClientInformation)throw new Error("OAuth client information must be saveable for dynamic registration");g={...await Ei(
+f,{metadata:_,clientMetadata:m,scope:U,fetchFn:c}),issuer:z},await e.saveClientInformation(g,A)}}let k=!e.redirectUrl;if(s!==
+void 0||k){s!==void 0&&xs({iss:r,expectedIssuer:_?.issuer,issParameterSupported:tn(_)});let H=await fl(e,f,{metadata:_,resource:I,
+authorizationCode:s,iss:r,scope:U,fetchFn:c});return await e.saveTokens({...H,issuer:z},A),"AUTHORIZED"}let L=ui(await e.
+tokens(A),z);if(L&&L.issuer===void 0&&(L={...L,issuer:z},await e.saveTokens(L,A)),L?.refresh_token&&!d){let H=await e.scopeForRefresh?.(
+L),Q;try{Q=await Ti(f,{metadata:_,clientInformation:g,refreshToken:L.refresh_token,scope:H,resource:I,addClientAuthentication:e.
+addClientAuthentication,dpop:await e.dpop?.(),fetchFn:c})}catch(F){if(F instanceof pi)throw F;if(!(F instanceof st)||F.code===
+We.ServerError)console.warn(`[mcp-sdk] Could not refresh OAuth tokens; falling back to a new authorization request. Caus\
+e: ${JSON.stringify(F instanceof Error?F.message:String(F))}`);else throw F}if(Q)return await e.saveTokens({...Q,issuer:z},
+A),"AUTHORIZED"}let j=e.state?await e.state():void 0,{authorizationUrl:B,codeVerifier:ce}=await bi(f,{metadata:_,clientInformation:g,
+state:j,redirectUrl:e.redirectUrl,scope:U,resource:I});return await e.saveCodeVerifier(ce),await e.redirectToAuthorization(
+B),"REDIRECT"}a(ni,"authInternal");function ul(e){if(!e)return!1;try{let t=new URL(e);return t.protocol==="https:"&&t.pathname!=="/"}catch{return!1}}a(ul,"\
+isHttpsUrl");async function dl(e,t,s){let r=Ga(e);if(t.validateResourceURL)return await t.validateResourceURL(r,s?.resource);
+if(s){if(!Ka({requestedResource:r,configuredResource:s.resource}))throw new Error(`Protected resource ${s.resource} does\
+ not match expected ${r} (or origin)`);return new URL(s.resource)}}a(dl,"selectResourceURL");var ph=new Set(["bearer","d\
+pop"]);function Lt(e){let t=e.headers.get("WWW-Authenticate");if(!t)return{};let[s,r]=t.split(" ");if(!s||!ph.has(s.toLowerCase())||
+!r)return{};let i=Za(e,"resource_metadata")||void 0,l;if(i)try{l=new URL(i)}catch{}let c=Za(e,"scope")||void 0,u=Za(e,"e\
+rror")||void 0,d=Za(e,"error_description")||void 0;return{resourceMetadataUrl:l,scope:c,error:u,errorDescription:d}}a(Lt,
+"extractWWWAuthenticateParams");function Za(e,t){let s=e.headers.get("WWW-Authenticate");if(!s)return null;let r=new RegExp(
+String.raw`${t}=(?:"([^"]+)"|([^\s,]+))`),i=s.match(r);if(i){let l=i[1]||i[2];if(l)return l}return null}a(Za,"extractFie\
+ldFromWwwAuth");async function Ri(e,t,s=fetch){let r=await gh(e,"oauth-protected-resource",s,{protocolVersion:t?.protocolVersion,metadataUrl:t?.
+resourceMetadataUrl});if(!r||r.status===404)throw await r?.text?.().catch(()=>{}),new Error("Resource server does not im\
+plement OAuth 2.0 Protected Resource Metadata.");if(!r.ok)throw await r.text?.().catch(()=>{}),new Error(`HTTP ${r.status}\
+ trying to load well-known OAuth protected resource metadata.`);return bs.parse(await r.json())}a(Ri,"discoverOAuthProte\
+ctedResourceMetadata");async function hl(e,t,s=fetch){let r=go(s);try{return await r(e,{headers:t})}catch(i){if(!(i instanceof
+TypeError)||!Gc)throw i;if(t)try{return await r(e,{})}catch(l){if(!(l instanceof TypeError))throw l;return}return}}a(hl,
+"fetchWithCorsRetry");function fh(e,t="",s={}){return t.endsWith("/")&&(t=t.slice(0,-1)),s.prependPathname?`${t}/.well-k\
+nown/${e}`:`/.well-known/${e}${t}`}a(fh,"buildWellKnownPath");async function Kc(e,t,s=fetch){return await hl(e,{"MCP-Pro\
+tocol-Version":t},s)}a(Kc,"tryMetadataDiscovery");function Sh(e,t){return e?t==="/"?!1:!e.ok&&e.status<500||e.status===502:
+!0}a(Sh,"shouldAttemptFallback");async function gh(e,t,s,r){let i=new URL(e),l=r?.protocolVersion??kt,c;if(r?.metadataUrl)
+c=new URL(r.metadataUrl);else{let d=fh(t,i.pathname);c=new URL(d,r?.metadataServerUrl??i),c.search=i.search}let u=await Kc(
+c,l,s);return!r?.metadataUrl&&Sh(u,i.pathname)&&(u=await Kc(new URL(`/.well-known/${t}`,i),l,s)),u}a(gh,"discoverMetadat\
+aWithFallback");function ml(e){let t=typeof e=="string"?new URL(e):e,s=t.pathname!=="/",r=[];if(!s)return r.push({url:new URL("/.well-kn\
+own/oauth-authorization-server",t.origin),type:"oauth"},{url:new URL("/.well-known/openid-configuration",t.origin),type:"\
+oidc"}),r;let i=t.pathname;return i.endsWith("/")&&(i=i.slice(0,-1)),r.push({url:new URL(`/.well-known/oauth-authorizati\
+on-server${i}`,t.origin),type:"oauth"},{url:new URL(`/.well-known/openid-configuration${i}`,t.origin),type:"oidc"},{url:new URL(
+`${i}/.well-known/openid-configuration`,t.origin),type:"oidc"}),r}a(ml,"buildDiscoveryUrls");async function zi(e,{fetchFn:t=fetch,
+protocolVersion:s=kt,skipIssuerValidation:r=!1}={}){let i={"MCP-Protocol-Version":s,Accept:"application/json"},l=ml(e);for(let{
+url:c,type:u}of l){let d=await hl(c,i,t);if(!d)continue;if(!d.ok){if(await d.text?.().catch(()=>{}),d.status<500||d.status===
+502)continue;throw new Error(`HTTP ${d.status} trying to load ${u==="oauth"?"OAuth":"OpenID provider"} metadata from ${c}`)}
+let m=u==="oauth"?mo.parse(await d.json()):vs.parse(await d.json());if(!r){let h=typeof e=="string"?e:e.href;if(!(m.issuer===
+h||h.endsWith("/")&&m.issuer===h.slice(0,-1)))throw new Ns("metadata",h,m.issuer)}return m}}a(zi,"discoverAuthorizationS\
+erverMetadata");async function rn(e,t){let s,r;try{s=await Ri(e,{resourceMetadataUrl:t?.resourceMetadataUrl},t?.fetchFn),
+s.authorization_servers&&s.authorization_servers.length>0&&(r=s.authorization_servers[0])}catch(l){if(l instanceof TypeError)
+throw l}r||(r=String(new URL("/",e)));let i=await zi(r,{fetchFn:t?.fetchFn,skipIssuerValidation:t?.skipIssuerMetadataValidation});
+return{authorizationServerUrl:r,authorizationServerMetadata:i,resourceMetadata:s}}a(rn,"discoverOAuthServerInfo");function yi(e){
+return typeof e=="string"?e:e.href}a(yi,"resourceIndicatorToString");async function bi(e,{metadata:t,clientInformation:s,
+redirectUrl:r,scope:i,state:l,resource:c}){let u;if(t){if(u=new URL(t.authorization_endpoint),!t.response_types_supported.
+includes(ri))throw new Error(`Incompatible auth server: does not support response type ${ri}`);if(t.code_challenge_methods_supported&&
+!t.code_challenge_methods_supported.includes(ai))throw new Error(`Incompatible auth server: does not support code challe\
+nge method ${ai}`)}else u=new URL("/authorize",e);let d=await si(),m=d.code_verifier,h=d.code_challenge;return u.searchParams.
+set("response_type",ri),u.searchParams.set("client_id",s.client_id),u.searchParams.set("code_challenge",h),u.searchParams.
+set("code_challenge_method",ai),u.searchParams.set("redirect_uri",String(r)),l&&u.searchParams.set("state",l),i&&u.searchParams.
+set("scope",i),i?.split(" ").includes("offline_access")&&u.searchParams.append("prompt","consent"),c&&u.searchParams.set(
+"resource",yi(c)),{authorizationUrl:u,codeVerifier:m}}a(bi,"startAuthorization");function vi(e,t,s){return new URLSearchParams(
+{grant_type:"authorization_code",code:e,code_verifier:t,redirect_uri:String(s)})}a(vi,"prepareAuthorizationCodeRequest");
+async function wi(e,{metadata:t,tokenRequestParams:s,clientInformation:r,addClientAuthentication:i,resource:l,dpop:c,fetchFn:u}){
+let d=gi(t?.token_endpoint??new URL("/token",e)),m=new Headers({"Content-Type":"application/x-www-form-urlencoded",Accept:"\
+application/json"});l&&s.set("resource",yi(l)),!i&&r&&cl(Si(r,t?.token_endpoint_auth_methods_supported??[]),r,m,s);let h=a(
+async()=>{let _=new Headers(m);return i&&await i(_,s,d,t),c&&_.set("DPoP",await c.buildProof({htm:"POST",htu:d})),go(u??
+fetch)(d,{method:"POST",headers:_,body:s})},"requestOnce"),S=await h();if(c&&S.status===400&&(await S.clone().json().catch(
+()=>{}))?.error===We.UseDpopNonce&&(c.observeNonce(S,d),S=await h()),c?.observeNonce(S,d),!S.ok)throw await di(S);let f=await S.
+json();try{return po.parse(Wa(f))}catch(_){throw typeof f=="object"&&f!==null&&"error"in f?await di(JSON.stringify(f)):_}}
+a(wi,"executeTokenRequest");async function pl(e,{metadata:t,clientInformation:s,authorizationCode:r,iss:i,codeVerifier:l,
+redirectUri:c,resource:u,addClientAuthentication:d,dpop:m,fetchFn:h}){return xs({iss:i,expectedIssuer:t?.issuer,issParameterSupported:tn(
+t)}),wi(e,{metadata:t,tokenRequestParams:vi(r,l,c),clientInformation:s,addClientAuthentication:d,resource:u,dpop:m,fetchFn:h})}
+a(pl,"exchangeAuthorization");async function Ti(e,{metadata:t,clientInformation:s,refreshToken:r,scope:i,resource:l,addClientAuthentication:c,
+dpop:u,fetchFn:d}){let m=new URLSearchParams({grant_type:"refresh_token",refresh_token:r});i&&m.set("scope",i);let h=await wi(
+e,{metadata:t,tokenRequestParams:m,clientInformation:s,addClientAuthentication:c,resource:l,dpop:u,fetchFn:d});return{refresh_token:r,
+...h,...i&&!h.scope&&{scope:i}}}a(Ti,"refreshAuthorization");async function fl(e,t,{metadata:s,resource:r,authorizationCode:i,
+iss:l,scope:c,fetchFn:u}={}){i!==void 0&&xs({iss:l,expectedIssuer:s?.issuer,issParameterSupported:tn(s)});let d=s?.issuer??
+String(t),m=a(async()=>{let _=await e.clientInformation({issuer:d}),y=ui(_,d,{canPersistStamp:!1});if(_&&y===void 0)throw new As(
+String(_.issuer),d);return y},"readClientInformation"),h=await m(),S=c??e.clientMetadata.scope,f;if(e.prepareTokenRequest&&
+(f=await e.prepareTokenRequest(S)),!f){if(!i)throw new Error("Either provider.prepareTokenRequest() or authorizationCode\
+ is required");if(!e.redirectUrl)throw new Error("redirectUrl is required for authorization_code flow");f=vi(i,await e.codeVerifier(),
+e.redirectUrl)}return h??=await m(),wi(t,{metadata:s,tokenRequestParams:f,clientInformation:h,addClientAuthentication:e.
+addClientAuthentication,resource:r,dpop:await e.dpop?.(),fetchFn:u})}a(fl,"fetchToken");async function Ei(e,{metadata:t,
+clientMetadata:s,scope:r,fetchFn:i}){let l;if(t){if(!t.registration_endpoint)throw new Error("Incompatible auth server: \
+does not support dynamic client registration");l=new URL(t.registration_endpoint)}else l=new URL("/register",e);let c={...s,
+...r===void 0?{}:{scope:r}},u=await go(i??fetch)(l,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.
+stringify(c)});if(!u.ok)throw new mi({status:u.status,body:await u.text(),submittedMetadata:c});return ws.parse(Wa(await u.
+json()))}a(Ei,"registerClient");var Qa=new Set(["tools/list","prompts/list","resources/list","resources/templates/list",
+"server/discover"]),Sl=class{static{a(this,"InMemoryResponseCacheStore")}_entries=new Map;_maxEntries;_stamp=0;_cappedSize=0;constructor(e){
+this._maxEntries=e?.maxEntries??512}get size(){return this._entries.size}get(e){return this._entries.get(ii(e))}set(e,t){
+let s=ii(e),r=Qa.has(e.method),i=!this._entries.has(s);if(!r&&i&&this._maxEntries>0&&this._cappedSize>=this._maxEntries){
+for(let c of this._entries.keys())if(!Qa.has(c.slice(0,c.indexOf("\0")))){this._entries.delete(c),this._cappedSize--;break}}
+let l=++this._stamp;return this._entries.set(s,{...t,stamp:l}),i&&!r&&this._cappedSize++,l}delete(e){this._entries.delete(
+ii(e))&&!Qa.has(e.method)&&this._cappedSize--}evict(e){let t=`${e}\0`,s=Qa.has(e);for(let r of this._entries.keys())r.startsWith(
+t)&&(this._entries.delete(r),s||this._cappedSize--)}clear(){this._entries.clear(),this._cappedSize=0}};function ii(e){return`${e.
+method}\0${JSON.stringify([e.partition??"",e.params??""])}`}a(ii,"keyOf");function ci(e,t){return t===void 0?e:`${e}\0${t}`}
+a(ci,"genKey");var gl=864e5,_h=class{static{a(this,"ClientResponseCache")}_evictionGeneration=new Map;_toolIndex;_toolOutputValidatorIndex;_serverIdentity="";constructor(e,t,s=()=>{},r="",i=Date.
+now){this._store=e,this._isUserSupplied=t,this._reportError=s,this._cachePartition=r,this._now=i}now(){return this._now()}setServerIdentity(e){
+this._serverIdentity=e}_partitionFor(e){return JSON.stringify([this._serverIdentity,e==="public"?"":this._cachePartition])}async _probe(e,t){
+let s={method:e,params:t??""},r=this._partitionFor("private"),i=await this._store.get({...s,partition:r});if(i!==void 0)
+return i;let l=this._partitionFor("public");if(l===r)return;let c=await this._store.get({...s,partition:l});return c?.scope===
+"public"?c:void 0}async evict(e){this._evictionGeneration.set(e,(this._evictionGeneration.get(e)??0)+1),await this._deleteBoth(
+e,"")}async _deleteBoth(e,t){let s=this._partitionFor("private"),r=this._partitionFor("public");try{await this._store.delete(
+{method:e,params:t,partition:s})}catch(i){this._reportError(i)}if(r!==s)try{await this._store.delete({method:e,params:t,
+partition:r})}catch(i){this._reportError(i)}}async evictKey(e,t){let s=ci(e,t),r=this._evictionGeneration.get(s);r!==void 0&&
+this._evictionGeneration.set(s,r+1),await this._deleteBoth(e,t)}captureGeneration(e,t){let s=ci(e,t),r=this._evictionGeneration.
+get(s)??0;return this._evictionGeneration.set(s,r),r}async write(e,t,s,r){if((this._evictionGeneration.get(ci(e,r?.params))??
+0)!==s)return;let i=r?.params??"",l=this._partitionFor("private"),c=this._partitionFor("public"),u=(r?.scope??"private")===
+"public"?c:l;try{await this._store.set({method:e,params:i,partition:u},{value:Rh(t),expiresAt:r?.expiresAt,scope:r?.scope})}catch(d){
+this._reportError(d)}if(c!==l)try{await this._store.delete({method:e,params:i,partition:u===l?c:l})}catch(d){this._reportError(
+d)}}async read(e,t){let s=await this._probe(e,t);if(!(s?.expiresAt===void 0||!(s.expiresAt>this.now())))try{let r=JSON.parse(
+s.value);if(typeof r!="object"||r===null||Array.isArray(r))throw new TypeError("cached document is not an object");return{
+value:r}}catch(r){this._reportError(r),await this._deleteBoth(e,t??"");return}}resetForReconnect(){this._isUserSupplied||
+this._store.clear(),this._evictionGeneration.clear(),this._toolIndex=void 0,this._toolOutputValidatorIndex=void 0,this._serverIdentity=
+""}async toolDefinition(e){let t=await this._probe("tools/list");if(t===void 0){this._toolIndex=void 0;return}if(this._toolIndex?.
+stamp!==t.stamp){let s=this._decodeListTools(t),r=new Map;if(s!==void 0)for(let i of s.tools)r.set(i.name,i);this._toolIndex=
+{stamp:t.stamp,byName:r}}return this._toolIndex.byName.get(e)}async outputValidator(e,t){let s=await this._probe("tools/\
+list");if(s===void 0){this._toolOutputValidatorIndex=void 0;return}if(this._toolOutputValidatorIndex?.stamp!==s.stamp){let r=this.
+_decodeListTools(s)??{tools:[]},i=new Map;for(let l of r.tools){let c=t(l);c!==void 0&&i.set(l.name,c)}this._toolOutputValidatorIndex=
+{stamp:s.stamp,byName:i}}return this._toolOutputValidatorIndex.byName.get(e)}_decodeListTools(e){try{let t=JSON.parse(e.
+value);if(!Array.isArray(t?.tools)||!t.tools.every(s=>s!==null&&typeof s=="object"))throw new TypeError("cached tools/li\
+st document has a malformed tools array");return t}catch(t){this._reportError(t);return}}};function Rh(e){let t;try{t=JSON.
+stringify(e)}catch(s){throw new TypeError(`cache value is not JSON-serializable: ${s instanceof Error?s.message:String(s)}`)}
+if(typeof t!="string")throw new TypeError("cache value is not JSON-serializable: it has no JSON representation");return t}
+a(Rh,"encodeCacheValue");var _l=Symbol.for("mcp.authSeamEscape");function Ie(e){if(typeof e=="object"&&e!==null||typeof e==
+"function")try{Object.defineProperty(e,_l,{value:!0,configurable:!0})}catch{}return e}a(Ie,"markAuthSeamEscape");function zh(e){
+return(typeof e=="object"&&e!==null||typeof e=="function")&&e[_l]===!0}a(zh,"isAuthSeamEscape");var yh=-32022,bh=new Set(
+[-32001,-32020,-32021]);function vh(e,t){switch(e.kind){case"result":return wh(e.result,t);case"rpc-error":return Rl(e,t);case"\
+http-error":return Th(e,t);case"network-error":return Yc(e.error,t);case"unusable-reply":return{kind:"error",error:new P(
+E.EraNegotiationFailed,`Version negotiation probe failed: the server answered with an unusable reply (${zl(e.error)})`,{
+cause:e.error},{cause:e.error})};case"auth-required":return{kind:"error",error:e.error};case"closed":return t.transportKind===
+"stdio"?{kind:"legacy"}:Yc(new Error("Connection closed during the version negotiation probe"),t);case"timeout":return t.
+transportKind==="stdio"?{kind:"legacy"}:{kind:"error",error:new P(E.RequestTimeout,`Version negotiation probe timed out \
+after ${e.timeoutMs}ms`,{timeout:e.timeoutMs})}}}a(vh,"classifyProbeOutcome");function wh(e,t){let s=ot(Ya).validateResult(
+"server/discover",e);if(!s.ok)return{kind:"legacy"};let r=s.value.supportedVersions,i=t.clientModernVersions.find(l=>r.includes(
+l));return i!==void 0?{kind:"modern",version:i,discover:s.value}:t.fallbackAvailable?{kind:"legacy"}:{kind:"error",error:new ks(
+{supported:[...r],requested:t.requestedVersion})}}a(wh,"classifyResult");function Rl(e,t){let{code:s,message:r,data:i}=e;
+if(s===yh){let l=Ph(i);if(l===void 0)return{kind:"legacy"};let c=new ks({supported:l,requested:Ch(i)??t.requestedVersion},
+r),u=qs(l),d=t.clientModernVersions.find(m=>u.includes(m));return d!==void 0?{kind:"corrective",version:d,error:c}:u.length>
+0?{kind:"error",error:c}:t.fallbackAvailable?{kind:"legacy"}:{kind:"error",error:c}}return bh.has(s)?{kind:"legacy"}:{kind:"\
+legacy"}}a(Rl,"classifyRpcError");function Th(e,t){if(e.status===401||e.status===403){let r=e.status===403;return{kind:"\
+error",error:new Ne(r?E.ClientHttpForbidden:E.ClientHttpAuthentication,`Version negotiation failed: ${r?"the server deni\
+ed access (HTTP 403)":"the server requires authorization (HTTP 401)"}`,{status:e.status,statusText:e.statusText,text:e.body})}}
+if(e.status>=500)return{kind:"error",error:new Ne(E.EraNegotiationFailed,`Version negotiation failed: the server answere\
+d the probe with HTTP ${e.status}`,{status:e.status,statusText:e.statusText,text:e.body})};let s=Ih(e.body);return s!==void 0?
+Rl(s,t):{kind:"legacy"}}a(Th,"classifyHttpError");function Yc(e,t){return t.environment==="browser"&&Eh(e)?{kind:"legacy"}:
+{kind:"error",error:new P(E.EraNegotiationFailed,`Version negotiation probe failed: ${zl(e)}`,{cause:e},{cause:e})}}a(Yc,
+"classifyNetworkError");function Eh(e){return e instanceof TypeError||e instanceof Error&&e.name==="TypeError"}a(Eh,"isO\
+paqueFetchTypeError");function zl(e){return e instanceof Error?e.message:String(e)}a(zl,"describeError");function Ph(e){
+if(typeof e!="object"||e===null)return;let t=e.supported;if(!(!Array.isArray(t)||t.length===0||!t.every(s=>typeof s=="st\
+ring")))return t}a(Ph,"parseSupportedList");function Ch(e){if(typeof e!="object"||e===null)return;let t=e.requested;return typeof t==
+"string"?t:void 0}a(Ch,"parseRequested");function Ih(e){if(e===void 0||e==="")return;let t;try{t=JSON.parse(e)}catch{return}
+if(typeof t!="object"||t===null)return;let s=t.error;if(typeof s!="object"||s===null)return;let{code:r,message:i,data:l}=s;
+if(typeof r=="number")return{code:r,message:typeof i=="string"?i:"",data:l}}a(Ih,"parseJsonRpcErrorBody");var qh="legacy";
+function kh(e,t){let s=e?.mode??qh;if(s==="legacy")return{kind:"legacy"};let r=e?.probe??{};if(typeof s=="object"){if(!Ke(
+s.pin))throw new TypeError(`versionNegotiation: { pin: '${s.pin}' } is not a modern protocol revision — pinning is for 2\
+026-07-28 and later; omit versionNegotiation (or use mode: 'legacy') for 2025-era servers.`);return{kind:"pin",version:s.
+pin,probe:r}}let i=t?qs(t):[];return{kind:"auto",modernVersions:i.length>0?i:[...Dn],fallbackAvailable:t?Vn(t).length>0:
+!0,probe:r}}a(kh,"resolveVersionNegotiation");function Xc(){let e=globalThis;return e.window!==void 0&&e.document!==void 0?
+"browser":"node"}a(Xc,"detectProbeEnvironment");function Zc(e){return"stderr"in e&&"pid"in e?"stdio":"http"}a(Zc,"detect\
+ProbeTransportKind");var Oh=class yl{static{a(this,"ProbeWindow")}_pending;_probeCounter=0;_savedOnMessage;_savedOnError;_savedOnClose;_closeDelivered=!1;constructor(t){
+this._transport=t,this._savedOnMessage=t.onmessage,this._savedOnError=t.onerror,this._savedOnClose=t.onclose}static async open(t){
+let s=new yl(t);t.onmessage=r=>{let i=s._pending;if(i!==void 0&&(Nt(r)||xt(r))&&r.id===i.id){s._pending=void 0,Nt(r)?i.resolve(
+{kind:"response",result:r.result}):i.resolve({kind:"response",error:r.error});return}},t.onerror=r=>{s._savedOnError?.(r)},
+t.onclose=()=>{let r=s._pending;r!==void 0&&(s._pending=void 0,r.resolve({kind:"closed"})),s._closeDelivered=!0,s._savedOnClose?.()};
+try{await t.start()}catch(r){throw s.detach(),r}return s}async exchange(t,s){let r=`server-discover-probe-${++this._probeCounter}`;
+return new Promise(i=>{let l=!1,c=a(d=>{l||(l=!0,J(u),this._pending?.id===r&&(this._pending=void 0),i(d))},"settle"),u=W(
+()=>c({kind:"timeout"}),s);this._pending={id:r,resolve:c},this._transport.send(t(r)).catch(d=>c({kind:"send-error",error:d}))})}detach(){
+if(this._pending=void 0,this._transport.onmessage=this._savedOnMessage,this._transport.onerror=this._savedOnError,this._closeDelivered&&
+this._savedOnClose!==void 0){let t=this._savedOnClose,s=this._transport,r=!1,i=a(()=>{if(!r){r=!0;return}t()},"wrapper");
+s.onclose=i,hi.set(s,()=>{s.onclose===i&&(s.onclose=t)})}else this._transport.onclose=this._savedOnClose}release(){this.
+detach();let t=this._transport,s=t.start,r=!0;t.start=async function(){if(r){r=!1,t.start=s;return}return s.call(t)}}},hi=new WeakMap;
+function Qc(e){let t=hi.get(e);hi.delete(e),t?.()}a(Qc,"disarmSpentCloseGuard");function $h(e,t,s,r){return{jsonrpc:"2.0",
+id:e,method:"server/discover",params:{_meta:ot(t).outboundEnvelope({protocolVersion:t,clientInfo:s,clientCapabilities:r})}}}
+a($h,"buildProbeRequest");function Mh(e){return e instanceof P&&e.code===E.ClientHttpUnexpectedContent?!0:e instanceof Error&&
+e.name==="SyntaxError"}a(Mh,"isUnusableReplyError");function Ah(e,t){switch(e.kind){case"response":return e.error===void 0?
+{kind:"result",result:e.result}:{kind:"rpc-error",...e.error};case"send-error":{let s=e.error;if(zh(s)||s instanceof je||
+s instanceof Error&&s.name==="UnauthorizedError")return{kind:"auth-required",error:s};if(s instanceof Ne){let r=s.data?.
+text;return{kind:"http-error",status:s.data.status,body:typeof r=="string"?r:void 0,statusText:s.data.statusText}}return Mh(
+s)?{kind:"unusable-reply",error:s}:{kind:"network-error",error:s}}case"closed":return{kind:"closed"};case"timeout":return{
+kind:"timeout",timeoutMs:t}}}a(Ah,"normalizeReply");async function bl(e,t){let s=e.probe.timeoutMs??t.defaultTimeoutMs,r=Math.
+max(0,e.probe.maxRetries??0),i=e.kind==="pin"?[e.version]:e.modernVersions,l=e.kind==="auto"&&e.fallbackAvailable,c=await Oh.
+open(t.transport),u=a(async()=>{let m=i[0],h=!1,S=r;for(;;){let f=await c.exchange(R=>$h(R,m,t.clientInfo,t.capabilities),
+s);if(f.kind==="timeout"&&S>0){S--;continue}let _=Ah(f,s),y=vh(_,{clientModernVersions:i,requestedVersion:m,fallbackAvailable:l,
+environment:t.environment,transportKind:t.transportKind});switch(y.kind){case"modern":return{era:"modern",version:y.version,
+discover:y.discover};case"corrective":if(h)throw y.error;h=!0,m=y.version;continue;case"legacy":{let R=_.kind==="closed"?
+"the connection closed during the server/discover probe":void 0;if(e.kind==="pin")throw new P(E.EraNegotiationFailed,R===
+void 0?`Version negotiation failed: the server did not offer pinned protocol version ${e.version} via server/discover (n\
+o fallback in pin mode)`:`Version negotiation failed: ${R} before the server offered pinned protocol version ${e.version}\
+ (no fallback in pin mode)`);if(!e.fallbackAvailable)throw new P(E.EraNegotiationFailed,R===void 0?"Version negotiation \
+failed: the server gave no modern evidence and this client supports no pre-2026-07-28 protocol version to fall back to":
+`Version negotiation failed: ${R} and this client supports no pre-2026-07-28 protocol version to fall back to`);if(R!==void 0&&
+t.disposableProbe!==!0)throw new P(E.EraNegotiationFailed,`Version negotiation failed: ${R} (this transport probed in pl\
+ace — the disposable sibling probe requires the SDK's base StdioClientTransport)`);return{era:"legacy"}}case"error":throw y.
+error}}},"probe"),d;try{d=await u()}catch(m){throw c.detach(),m}return c.release(),d}a(bl,"negotiateEra");function Nh(e){
+let t=Object.getPrototypeOf(e);if(t===null||!Object.prototype.hasOwnProperty.call(t,"_dispose"))return;let s=e._serverParams;
+return typeof s=="object"&&s!==null&&typeof s.command=="string"?s:void 0}a(Nh,"readStdioServerParams");async function xh(e,t,s,r){
+let i=t.constructor,l=new i({...s,stderr:"ignore"}),c=t.close,u=!1,d,m=new Promise((S,f)=>{d=a(()=>f(el()),"signalClosed")});
+t.close=async function(){return u=!0,d?.(),c.call(t)};let h;try{let S=bl(e,{...r,transport:l,transportKind:"stdio",disposableProbe:!0});
+S.catch(()=>{}),h=await Promise.race([S,m])}finally{await jh(l),t.close=c}if(u)throw el();return h}a(xh,"negotiateStdioV\
+iaSibling");function el(){return new P(E.EraNegotiationFailed,"Version negotiation failed: the transport was closed duri\
+ng the server/discover probe")}a(el,"callerCloseAbortError");async function jh(e){try{let t=e._dispose;await(typeof t=="\
+function"?t.call(e):e.close())}catch{}}a(jh,"disposeSibling");function tl(e){let t=e._meta?.[Ge];return Zn.Implementation(
+t)?t:void 0}a(tl,"serverInfoFromDiscover");function en(e,t){if(!(!e||t===null||typeof t!="object")){if(e.type==="object"&&
+e.properties&&typeof e.properties=="object"){let s=t,r=e.properties;for(let i of Object.keys(r)){let l=r[i];s[i]===void 0&&
+Object.prototype.hasOwnProperty.call(l,"default")&&(s[i]=l.default),s[i]!==void 0&&en(l,s[i])}}if(Array.isArray(e.anyOf))
+for(let s of e.anyOf)typeof s!="boolean"&&en(s,t);if(Array.isArray(e.oneOf))for(let s of e.oneOf)typeof s!="boolean"&&en(
+s,t)}}a(en,"applyElicitationDefaults");function vl(e){if(!e)return{supportsFormMode:!1,supportsUrlMode:!1};let t=e.form!==
+void 0,s=e.url!==void 0;return{supportsFormMode:t||!t&&!s,supportsUrlMode:s}}a(vl,"getSupportedElicitationModes");function Lh(e){
+if(typeof e=="object"&&e!==null&&(e.kind==="legacy"&&!("supportedVersions"in e)&&!("discover"in e)||e.kind==="modern"&&At.
+safeParse(e.discover).success))return e;throw new P(E.EraNegotiationFailed,"connect({ prior }): unrecognized prior — exp\
+ected { kind: 'modern', discover } or { kind: 'legacy' }")}a(Lh,"validatePrior");var ol={"notifications/tools/list_chang\
+ed":["tools/list"],"notifications/prompts/list_changed":["prompts/list"],"notifications/resources/list_changed":["resour\
+ces/list","resources/templates/list"]},Uh=64,li={},wl=class extends ei{static{a(this,"Client")}_serverCapabilities;_serverVersion;_capabilities;_instructions;_jsonSchemaValidator;_cache;_defaultCacheTtlMs;_listMaxPages;_listChangedDebounceTimers=new Map;_listChangedConfig;_enforceStrictCapabilities;_versionNegotiation;_supportedProtocolVersionsOption;_inputRequiredDriverConfig;_listenState=new Map;_nextListenId=0;_autoOpenedSubscription;_discoverResult;static{
+li.enforceStrictCapabilities=e=>e._enforceStrictCapabilities,li.walkPages=(e,t,s,r)=>e._walkPages(t,s,r),li.readResource=
+(e,t,s)=>e._readResource(t,s)}_resetConnectionState(){if(this._negotiatedProtocolVersion=void 0,this._serverCapabilities=
+void 0,this._serverVersion=void 0,this._instructions=void 0,this._discoverResult=void 0,this._autoOpenedSubscription=void 0,
+this._listenState.size>0){let e=new P(E.ConnectionClosed,"subscriptions/listen: client reconnected or closed; subscripti\
+on state from the previous connection was reset");for(let t of this._listenState.values())t.settle({cause:"remote",error:e})}
+this._listenState.clear();for(let e of this._listChangedDebounceTimers.values())J(e);this._listChangedDebounceTimers.clear(),
+this._cache.resetForReconnect()}async close(){try{await super.close()}finally{this._resetConnectionState()}}constructor(e,t){
+super(t),this._clientInfo=e,this._capabilities=t?.capabilities?{...t.capabilities}:{},this._jsonSchemaValidator=t?.jsonSchemaValidator??
+new Ms,this._enforceStrictCapabilities=t?.enforceStrictCapabilities??!1,this._versionNegotiation=t?.versionNegotiation,this.
+_supportedProtocolVersionsOption=t?.supportedProtocolVersions,this._inputRequiredDriverConfig=$c(t?.inputRequired),this.
+_cache=new _h(t?.responseCacheStore??new Sl,t?.responseCacheStore!==void 0,s=>this._reportStoreError(s),t?.cachePartition??
+""),this._defaultCacheTtlMs=t?.defaultCacheTtlMs??0,this._listMaxPages=t?.listMaxPages??Uh,t?.listChanged&&(this._listChangedConfig=
+t.listChanged)}buildContext(e,t){return e}_shouldDropInbound(e){if(this._negotiatedProtocolVersion!==void 0&&Ke(this._negotiatedProtocolVersion)&&
+_t(e))return"drop"}_outboundMetaEnvelope(){let e=this._negotiatedProtocolVersion;if(e!==void 0)return this._wireCodec().
+outboundEnvelope({protocolVersion:e,clientInfo:this._clientInfo,clientCapabilities:this._capabilities})}_resolveNonCompleteResult(e,t){
+return this._inputRequiredDriverConfig.autoFulfill?xc({getRequestHandler:a(s=>this._getRequestHandler(s),"getRequestHand\
+ler"),buildContext:a(s=>this.buildContext(s,void 0),"buildContext"),sessionId:this.transport?.sessionId},this._inputRequiredDriverConfig,
+e,t):Promise.reject(new P(E.UnsupportedResultType,`Unsupported result type 'input_required' for ${t.request.method}: mul\
+ti-round-trip auto-fulfilment is not enabled on this instance — pass allowInputRequired: true to handle it manually, or \
+enable inputRequired.autoFulfill`,{resultType:"input_required",method:t.request.method}))}_setupListChangedHandlers(e){e.
+tools&&this._serverCapabilities?.tools?.listChanged&&this._setupListChangedHandler("tools","notifications/tools/list_cha\
+nged",e.tools,async()=>(await this.listTools(void 0,{cacheMode:"refresh"})).tools),e.prompts&&this._serverCapabilities?.
+prompts?.listChanged&&this._setupListChangedHandler("prompts","notifications/prompts/list_changed",e.prompts,async()=>(await this.
+listPrompts(void 0,{cacheMode:"refresh"})).prompts),e.resources&&this._serverCapabilities?.resources?.listChanged&&this.
+_setupListChangedHandler("resources","notifications/resources/list_changed",e.resources,async()=>(await this.listResources(
+void 0,{cacheMode:"refresh"})).resources)}registerCapabilities(e){if(this.transport)throw new Error("Cannot register cap\
+abilities after connecting to transport");this._capabilities=ti(this._capabilities,e)}setVersionNegotiation(e){if(this.transport)
+throw new Error("Cannot configure version negotiation after connecting to transport");this._versionNegotiation=e}_wrapHandler(e,t){
+return e==="elicitation/create"?async(s,r)=>{let i=ot(this._negotiatedProtocolVersion),l=i.validateRequest("elicitation/\
+create",s);if(!l.ok&&l.reason==="not-in-era"&&(l=i.validateInputRequest("elicitation/create",s)),!l.ok)throw new V(l.reason===
+"not-in-era"?$.InternalError:$.InvalidParams,l.reason==="not-in-era"?"No wire schema for elicitation/create in the resol\
+ved era":`Invalid elicitation request: ${l.message}`);let{params:c}=l.value;c.mode=c.mode??"form";let{supportsFormMode:u,
+supportsUrlMode:d}=vl(this._capabilities.elicitation);if(c.mode==="form"&&!u)throw new V($.InvalidParams,"Client does no\
+t support form-mode elicitation requests");if(c.mode==="url"&&!d)throw new V($.InvalidParams,"Client does not support UR\
+L-mode elicitation requests");let m=await t(s,r),h=i.validateResult("elicitation/create",m);if(!h.ok&&h.reason==="not-in\
+-era"&&(h=i.validateInputResponse("elicitation/create",m)),!h.ok)throw new V(h.reason==="not-in-era"?$.InternalError:$.InvalidParams,
+h.reason==="not-in-era"?"No wire schema for elicitation/create in the resolved era":`Invalid elicitation result: ${h.message}`);
+let S=h.value,f=c.mode==="form"?c.requestedSchema:void 0;if(c.mode==="form"&&S.action==="accept"&&S.content&&f&&this._capabilities.
+elicitation?.form?.applyDefaults)try{en(f,S.content)}catch{}return S}:e==="sampling/createMessage"?async(s,r)=>{let i=ot(
+this._negotiatedProtocolVersion),l=i.validateRequest("sampling/createMessage",s);if(!l.ok&&l.reason==="not-in-era"&&(l=i.
+validateInputRequest("sampling/createMessage",s)),!l.ok)throw new V(l.reason==="not-in-era"?$.InternalError:$.InvalidParams,
+l.reason==="not-in-era"?"No wire schema for sampling/createMessage in the resolved era":`Invalid sampling request: ${l.message}`);
+let{params:c}=l.value,u=await t(s,r),d=!!(c.tools||c.toolChoice),m=i.samplingResultVariant(d,u);if(!m.ok&&m.reason==="no\
+t-in-era"&&(m=i.validateInputResponse("sampling/createMessage",u)),!m.ok)throw new V(m.reason==="not-in-era"?$.InternalError:
+$.InvalidParams,m.reason==="not-in-era"?"No result schema for sampling/createMessage in the resolved era":`Invalid sampl\
+ing result: ${m.message}`);return m.value}:t}assertCapability(e,t){if(!this._serverCapabilities?.[e])throw new P(E.CapabilityNotSupported,
+`Server does not support ${e} (required for ${t})`)}async connect(e,t){if(t?.prior!=null)return this._connectFromPrior(e,
+Lh(t.prior),t);let s=kh(this._versionNegotiation,this._supportedProtocolVersionsOption);return s.kind!=="legacy"?this._connectNegotiated(
+e,s,t):this._connectPlainLegacy(e,t)}async _connectPlainLegacy(e,t){if(await super.connect(e),e.sessionId!==void 0){let s=this.
+_negotiatedProtocolVersion;s!==void 0&&e.setProtocolVersion?.(s);return}this._resetConnectionState(),await this._legacyHandshake(
+e,t)}async _legacyHandshake(e,t){let s=Vn(this._supportedProtocolVersions);try{let r=s[0];if(r===void 0)throw new P(E.EraNegotiationFailed,
+"Cannot run the initialize handshake: supportedProtocolVersions contains no pre-2026-07-28 protocol version");let i=await this.
+request({method:"initialize",params:{protocolVersion:r,capabilities:this._capabilities,clientInfo:this._clientInfo}},t);
+if(i===void 0)throw new Error(`Server sent invalid initialize result: ${i}`);if(!s.includes(i.protocolVersion))throw new Error(
+`Server's protocol version is not supported: ${i.protocolVersion}`);this._serverCapabilities=i.capabilities,this._serverVersion=
+i.serverInfo,this._cache.setServerIdentity(this._deriveServerIdentity(e)),e.setProtocolVersion&&e.setProtocolVersion(i.protocolVersion),
+this._instructions=i.instructions,await this.notification({method:"notifications/initialized"}),this._negotiatedProtocolVersion=
+i.protocolVersion,this._listChangedConfig&&this._setupListChangedHandlers(this._listChangedConfig)}catch(r){throw this.close(),
+r}}async _connectNegotiated(e,t,s){if(e.sessionId!==void 0){await super.connect(e);let i=this._negotiatedProtocolVersion;
+i!==void 0&&e.setProtocolVersion&&e.setProtocolVersion(i);return}this._resetConnectionState();let r;try{let i=Zc(e),l={clientInfo:this.
+_clientInfo,capabilities:this._capabilities,environment:Xc(),defaultTimeoutMs:s?.timeout??Os},c=i==="stdio"?Nh(e):void 0;
+r=c===void 0?await bl(t,{...l,transport:e,transportKind:i}):await xh(t,e,c,l)}catch(i){throw await e.close().catch(()=>{}),
+Qc(e),i}if(Qc(e),await super.connect(e),r.era==="legacy"){await this._legacyHandshake(e,s);return}if(this._serverCapabilities=
+r.discover.capabilities,this._serverVersion=tl(r.discover),this._cache.setServerIdentity(this._deriveServerIdentity(e)),
+this._instructions=r.discover.instructions,this._discoverResult=r.discover,this._negotiatedProtocolVersion=r.version,e.setProtocolVersion&&
+e.setProtocolVersion(r.version),this._listChangedConfig){let i=this._listChangedConfig,l=this._serverCapabilities,c={...i.
+tools&&l?.tools?.listChanged&&{tools:i.tools},...i.prompts&&l?.prompts?.listChanged&&{prompts:i.prompts},...i.resources&&
+l?.resources?.listChanged&&{resources:i.resources}},u=!0;try{this._setupListChangedHandlers(c)}catch(m){u=!1,this.onerror?.(
+m instanceof Error?m:new Error(String(m)))}let d=u?{...c.tools&&{toolsListChanged:!0},...c.prompts&&{promptsListChanged:!0},
+...c.resources&&{resourcesListChanged:!0}}:{};if(Object.keys(d).length>0){let m=new AbortController,h=a(()=>m.abort(s?.signal?.
+reason),"onConnectAbort");s?.signal?.aborted&&h(),s?.signal?.addEventListener("abort",h);try{this._autoOpenedSubscription=
+await this.listen(d,{timeout:s?.timeout,signal:m.signal})}catch(S){if(s?.signal?.aborted)throw await this.close().catch(
+()=>{}),S;this.onerror?.(S instanceof Error?S:new Error(String(S)))}finally{s?.signal?.removeEventListener("abort",h)}}}}async _connectFromPrior(e,t,s){
+if(t.kind==="legacy")return this._connectPlainLegacy(e,s);let r=t.discover;this._resetConnectionState();let i=this._supportedProtocolVersionsOption,
+l=(i&&qs(i).length>0?qs(i):Dn).find(c=>r.supportedVersions.includes(c));if(l===void 0)throw new P(E.EraNegotiationFailed,
+"connect({ prior }) with a modern verdict requires a 2026-07-28+ mutual protocol version; the supplied DiscoverResult an\
+d this client's supportedProtocolVersions have no modern overlap. For a server known to be legacy, pass prior: { kind: '\
+legacy' } to skip the probe and initialize directly, or use versionNegotiation: { mode: 'auto' } to re-probe with legacy\
+ fallback.");if(await super.connect(e),this._discoverResult=r,this._serverCapabilities=r.capabilities,this._serverVersion=
+tl(r),this._cache.setServerIdentity(this._deriveServerIdentity(e)),this._instructions=r.instructions,this._negotiatedProtocolVersion=
+l,e.setProtocolVersion?.(l),this._listChangedConfig)try{this._setupListChangedHandlers(this._listChangedConfig)}catch(c){
+this.onerror?.(c instanceof Error?c:new Error(String(c)))}}getServerCapabilities(){return this._serverCapabilities}getServerVersion(){
+return this._serverVersion}_deriveServerIdentity(e){let t=this._serverVersion;return t!==void 0?`${t.name}@${t.version}`:
+e.sessionId??`anonymous:${Date.now()}-${Math.random().toString(36).slice(2)}`}getNegotiatedProtocolVersion(){return this.
+_negotiatedProtocolVersion}getProtocolEra(){let e=this._negotiatedProtocolVersion;if(e!==void 0)return Ke(e)?"modern":"l\
+egacy"}getInstructions(){return this._instructions}getDiscoverResult(){return this._discoverResult}assertCapabilityForMethod(e){
+switch(e){case"logging/setLevel":if(!this._serverCapabilities?.logging)throw new P(E.CapabilityNotSupported,`Server does\
+ not support logging (required for ${e})`);break;case"prompts/get":case"prompts/list":if(!this._serverCapabilities?.prompts)
+throw new P(E.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);break;case"resources/list":case"\
+resources/templates/list":case"resources/read":case"resources/subscribe":case"resources/unsubscribe":if(!this._serverCapabilities?.
+resources)throw new P(E.CapabilityNotSupported,`Server does not support resources (required for ${e})`);if(e==="resource\
+s/subscribe"&&!this._serverCapabilities.resources.subscribe)throw new P(E.CapabilityNotSupported,`Server does not suppor\
+t resource subscriptions (required for ${e})`);break;case"tools/call":case"tools/list":if(!this._serverCapabilities?.tools)
+throw new P(E.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"completion/complete":
+if(!this._serverCapabilities?.completions)throw new P(E.CapabilityNotSupported,`Server does not support completions (req\
+uired for ${e})`);break;case"initialize":break;case"server/discover":break;case"ping":break}}assertNotificationCapability(e){
+switch(e){case"notifications/roots/list_changed":if(!this._capabilities.roots?.listChanged)throw new P(E.CapabilityNotSupported,
+`Client does not support roots list changed notifications (required for ${e})`);break;case"notifications/initialized":break;case"\
+notifications/cancelled":break;case"notifications/progress":break}}assertRequestHandlerCapability(e){switch(e){case"samp\
+ling/createMessage":if(!this._capabilities.sampling)throw new P(E.CapabilityNotSupported,`Client does not support sampli\
+ng capability (required for ${e})`);break;case"elicitation/create":if(!this._capabilities.elicitation)throw new P(E.CapabilityNotSupported,
+`Client does not support elicitation capability (required for ${e})`);break;case"roots/list":if(!this._capabilities.roots)
+throw new P(E.CapabilityNotSupported,`Client does not support roots capability (required for ${e})`);break;case"ping":break}}async ping(e){
+return this.request({method:"ping"},e)}async discover(e){let t=await this._requestWithSchema({method:"server/discover"},
+At,e);return this._discoverResult=t,t}async complete(e,t){return this.request({method:"completion/complete",params:e},t)}async setLoggingLevel(e,t){
+return this.request({method:"logging/setLevel",params:{level:e}},t)}async getPrompt(e,t){return this.request({method:"pr\
+ompts/get",params:e},t)}async listPrompts(e,t){if(!this._serverCapabilities?.prompts&&!this._enforceStrictCapabilities)return console.
+debug("Client.listPrompts() called but server does not advertise prompts capability - returning empty list"),{prompts:[]};
+if(e?.cursor!==void 0)return this.request({method:"prompts/list",params:e},t);let s=await this._serveFromCache("prompts/\
+list",void 0,t);return s!==void 0?s:this._listAllPages("prompts/list",e,t,r=>r.prompts)}async listResources(e,t){if(!this.
+_serverCapabilities?.resources&&!this._enforceStrictCapabilities)return console.debug("Client.listResources() called but\
+ server does not advertise resources capability - returning empty list"),{resources:[]};if(e?.cursor!==void 0)return this.
+request({method:"resources/list",params:e},t);let s=await this._serveFromCache("resources/list",void 0,t);return s!==void 0?
+s:this._listAllPages("resources/list",e,t,r=>r.resources)}async listResourceTemplates(e,t){if(!this._serverCapabilities?.
+resources&&!this._enforceStrictCapabilities)return console.debug("Client.listResourceTemplates() called but server does \
+not advertise resources capability - returning empty list"),{resourceTemplates:[]};if(e?.cursor!==void 0)return this.request(
+{method:"resources/templates/list",params:e},t);let s=await this._serveFromCache("resources/templates/list",void 0,t);return s!==
+void 0?s:this._listAllPages("resources/templates/list",e,t,r=>r.resourceTemplates)}async _listAllPages(e,t,s,r,i){let l=s?.
+cacheMode==="bypass",c=this._cache.captureGeneration(e),u=a(m=>{let h=m===void 0?t&&{...t}:{...t,cursor:m};return this.request(
+{method:e,...h&&{params:h}},s)},"fetchPage"),d=await this._walkPages(e,u,r);return delete d.nextCursor,i?.(d),l||await this.
+_cache.write(e,d,c,this._freshness(d)),d}async _walkPages(e,t,s){let r=await t(void 0),i=r.nextCursor,l=r,c=1;for(;i!==void 0;){
+if(this._listMaxPages!==0&&c>=this._listMaxPages)throw new P(E.ListPaginationExceeded,`${e}: exceeded listMaxPages (${this.
+_listMaxPages}); server pagination did not terminate`,{method:e,listMaxPages:this._listMaxPages});let u=await t(i);if(u.
+nextCursor===i&&JSON.stringify(s(u))===JSON.stringify(s(l)))break;s(r).push(...s(u)),l=u,i=u.nextCursor,c++}return r}_freshness(e,t){
+let s=e,r=typeof s.ttlMs=="number"?s.ttlMs:this._defaultCacheTtlMs,i=s.cacheScope==="public"?"public":"private";return{expiresAt:this.
+_cache.now()+Math.min(Math.max(0,r),gl),scope:i,params:t}}async _serveFromCache(e,t,s){if(s?.cacheMode==="bypass"||s?.cacheMode===
+"refresh")return;let r=await this._cache.read(e,t).catch(i=>{this._reportStoreError(i)});if(r!==void 0){if(s?.signal?.aborted){
+let i=s.signal.reason;throw i instanceof P?i:new P(E.RequestTimeout,String(i))}return r.value}}_reportStoreError(e){this.
+onerror?.(e instanceof Error?e:new Error(String(e)))}_compileOutputValidator(e){if(e.outputSchema)try{return{ok:!0,validator:this.
+_jsonSchemaValidator.getValidator(e.outputSchema)}}catch(t){return{ok:!1,compileError:t}}}async _resolveXMcpHeaderScan(e,t){
+let s=t??await this._cache.toolDefinition(e);return s===void 0?void 0:Kn(s.inputSchema)}async readResource(e,t){let{result:s}=await this.
+_readResource(e,t);return s}async _readResource(e,t){let s=await this._serveFromCache("resources/read",e.uri,t);if(s!==void 0)
+return{result:s,cached:!0};let r=this._cache.captureGeneration("resources/read",e.uri),i=await this.request({method:"res\
+ources/read",params:e},t);if(t?.cacheMode!=="bypass"){let l=this._freshness(i,e.uri);l.expiresAt>this._cache.now()?await this.
+_cache.write("resources/read",i,r,l):t?.cacheMode==="refresh"&&await this._cache.evictKey("resources/read",e.uri)}return{
+result:i,cached:!1}}async subscribeResource(e,t){return this.request({method:"resources/subscribe",params:e},t)}async unsubscribeResource(e,t){
+return this.request({method:"resources/unsubscribe",params:e},t)}async listen(e,t){if(this.transport===void 0)throw new P(
+E.NotConnected,"Not connected");let s=this._negotiatedProtocolVersion;if(s===void 0||!Ke(s))throw new P(E.MethodNotSupportedByProtocolVersion,
+`subscriptions/listen requires a 2026-07-28-era connection (negotiated: ${s??"none"}). On a 2025-era connection, change \
+notifications are delivered unsolicited: use ClientOptions.listChanged and resources/subscribe instead.`,{method:"subscr\
+iptions/listen",protocolVersion:s});if(t?.signal?.aborted){let I=t.signal.reason;throw I instanceof P?I:new P(E.RequestTimeout,
+String(I))}let r=new AbortController,i=`listen:${this._nextListenId++}`,l="opening",c,u,d,m,h=new Promise((I,U)=>{d=I,m=
+U}),S,f=new Promise(I=>{S=I}),_=a(I=>{if(l==="closed")return;let U=l==="opening";if(c!==void 0&&(J(c),c=void 0),"ack"in I){
+l="open",d(I.ack);return}l="closed",u!==void 0&&t?.signal?.removeEventListener("abort",u),this._listenState.delete(i),r.
+abort(),S(I.cause),U&&m(I.error??new P(E.ConnectionClosed,"subscriptions/listen closed before the server acknowledged"))},
+"settle"),y=a(async()=>{r.abort(),await this.notification({method:"notifications/cancelled",params:{requestId:i}}).catch(
+()=>{})},"wireTeardown"),R=a(async()=>{l!=="closed"&&(_({cause:"local"}),await y())},"close");this._listenState.set(i,{settle:_});
+let z=t?.timeout??Os;if(c=W(()=>{_({cause:"remote",error:new P(E.RequestTimeout,"subscriptions/listen ack timed out",{timeout:z})}),
+y().catch(()=>{})},z),t?.signal){let I=t.signal;u=a(()=>{if(l==="closed")return;let U=I.reason;_({cause:"local",error:U instanceof
+Error?U:new Error(String(U??"Aborted"))}),y().catch(()=>{})},"onCallerAbort"),I.addEventListener("abort",u,{once:!0})}let A={
+jsonrpc:"2.0",id:i,method:"subscriptions/listen",params:{_meta:{...this._outboundMetaEnvelope()},notifications:e}},N=a(I=>{
+_({cause:"remote",error:I instanceof Error?I:new Error(String(I))})},"routeSendFailure");try{this.transport.send(A,{requestSignal:r.
+signal,onRequestStreamEnd:a(()=>_({cause:"remote",error:new Error("subscriptions/listen: stream ended")}),"onRequestStre\
+amEnd")}).catch(N)}catch(I){N(I)}return{honoredFilter:await h,close:R,closed:f}}get autoOpenedSubscription(){return this.
+_autoOpenedSubscription}_onnotification(e,t){let s=Object.hasOwn(ol,e.method)?ol[e.method]:void 0;if(e.method==="notific\
+ations/resources/updated"){let r=e.params?.uri;typeof r=="string"&&this._cache.evictKey("resources/read",r)}else if(s!==
+void 0)for(let r of s)this._cache.evict(r);if(e.method==="notifications/subscriptions/acknowledged"){let r=e.params?._meta?.[Qt],
+i=typeof r=="string"?this._listenState.get(r):void 0;if(i!==void 0){let l=this._wireCodec().validateNotification("notifi\
+cations/subscriptions/acknowledged",e);i.settle({ack:l.ok?l.value.params.notifications:{}});return}}if(e.method==="notif\
+ications/cancelled"){let r=e.params?.requestId,i=typeof r=="string"?this._listenState.get(r):void 0;if(i!==void 0){i.settle(
+{cause:"remote",error:new Error("subscriptions/listen: server cancelled the subscription")});return}}super._onnotification(
+e,t)}_onresponse(e){let t=e.id,s=typeof t=="string"?this._listenState.get(t):void 0;if(s!==void 0){xt(e)?s.settle({cause:"\
+remote",error:V.fromError(e.error.code,e.error.message,e.error.data)}):s.settle({cause:"graceful",error:new P(E.ConnectionClosed,
+"subscriptions/listen: server closed the subscription gracefully before acknowledging")});return}super._onresponse(e)}_onclose(){
+if(this._listenState.size>0){let e=new P(E.ConnectionClosed,"Connection closed");for(let t of this._listenState.values())
+t.settle({cause:"remote",error:e});this._listenState.clear()}super._onclose()}async callTool(e,t){let s=this.getProtocolEra()===
+"modern"&&Xc()!=="browser",r=a(async()=>{if(!s)return t;let d;try{d=await this._resolveXMcpHeaderScan(e.name,t?.toolDefinition)}catch(h){
+this._reportStoreError(h)}if(!d?.valid||d.declarations.length===0)return t;let m=qc(d.declarations,e.arguments);return Object.
+keys(m).length===0?t:{...t,headers:{...t?.headers,...m}}},"buildSendOptions"),i=t?.toolDefinition===void 0?await this._cache.
+outputValidator(e.name,d=>this._compileOutputValidator(d)).catch(d=>{this._reportStoreError(d)}):this._compileOutputValidator(
+t.toolDefinition),l=a(()=>{if(i===void 0||i.ok)return;let d=i.compileError,m=(d instanceof Error?d.message:String(d)).slice(
+0,200);throw new V($.InvalidParams,`Tool '${e.name}' has an invalid outputSchema: ${m}`)},"assertCompiled");l();let c;try{
+c=await this.request({method:"tools/call",params:e},await r())}catch(d){let m=d instanceof V&&d.code===So;if(!s||!m||t?.
+toolDefinition!==void 0)throw d;let h={signal:t?.signal,timeout:t?.timeout,cacheMode:"refresh"};await this._cache.evict(
+"tools/list"),await this.listTools(void 0,h).catch(S=>this._reportStoreError(S)),i=await this._cache.outputValidator(e.name,
+S=>this._compileOutputValidator(S)).catch(S=>{this._reportStoreError(S)}),l(),c=await this.request({method:"tools/call",
+params:e},await r())}let u=i!==void 0&&i.ok?i.validator:void 0;if(u){if(c.structuredContent===void 0&&!c.isError)throw new V(
+$.InvalidRequest,`Tool ${e.name} has an output schema but did not return structured content`);if(c.structuredContent!==void 0&&
+!c.isError)try{let d=u(c.structuredContent);if(!d.valid)throw new V($.InvalidParams,`Structured content does not match t\
+he tool's output schema: ${d.errorMessage}`)}catch(d){throw d instanceof V?d:new V($.InvalidParams,`Failed to validate s\
+tructured content: ${d instanceof Error?d.message:String(d)}`)}}return c}async listTools(e,t){if(!this._serverCapabilities?.
+tools&&!this._enforceStrictCapabilities)return console.debug("Client.listTools() called but server does not advertise to\
+ols capability - returning empty list"),{tools:[]};if(e?.cursor!==void 0){let r=await this.request({method:"tools/list",
+params:e},t);return this._excludeInvalidXMcpHeaderTools(r),r}let s=await this._serveFromCache("tools/list",void 0,t);return s!==
+void 0?s:this._listAllPages("tools/list",e,t,r=>r.tools,r=>this._excludeInvalidXMcpHeaderTools(r))}_excludeInvalidXMcpHeaderTools(e){
+if(this.getProtocolEra()!=="modern"||!this.transport||Zc(this.transport)==="stdio")return;let t=e.tools.filter(s=>{let r=Kn(
+s.inputSchema);return r.valid?!0:(console.warn(`[mcp-sdk] excluding tool '${s.name}' from tools/list: invalid x-mcp-head\
+er declaration — ${r.reason}`),!1)});t.length!==e.tools.length&&(e.tools=t)}_setupListChangedHandler(e,t,s,r){let i=Xa(
+ms,s);if(!i.success)throw new Error(`Invalid ${e} listChanged options: ${i.error.message}`);if(typeof s.onChanged!="func\
+tion")throw new TypeError(`Invalid ${e} listChanged options: onChanged must be a function`);let{autoRefresh:l,debounceMs:c}=i.
+data,{onChanged:u}=s,d=a(async()=>{if(!l){u(null,null);return}try{u(null,await r())}catch(h){u(h instanceof Error?h:new Error(
+String(h)),null)}},"refresh"),m=a(()=>{if(c){let h=this._listChangedDebounceTimers.get(e);h&&J(h);let S=W(d,c);this._listChangedDebounceTimers.
+set(e,S)}else d()},"handler");this.setNotificationHandler(t,m)}async sendRootsListChanged(){return this.notification({method:"\
+notifications/roots/list_changed"})}};D();var js=class extends Error{static{a(this,"ParseError")}constructor(t,s){super(t),this.name="ParseError",this.type=s.type,
+this.field=s.field,this.value=s.value,this.line=s.line}},Tl=10,Dh=13,Ut=32;function Pi(e){}a(Pi,"noop");function Cl(e){if(typeof e==
+"function")throw new TypeError("`config` must be an object, got a function instead. Did you mean `createParser({onEvent:\
+ fn})`?");let{onEvent:t=Pi,onError:s=Pi,onRetry:r=Pi,onComment:i,maxBufferSize:l}=e,c=[],u=0,d=!0,m,h="",S=0,f,_=!1;function y(v){
+if(_)throw new Error("Cannot feed parser: it was terminated after exceeding the configured max buffer size. Call `reset(\
+)` to resume parsing.");if(d&&(d=!1,v.charCodeAt(0)===239&&v.charCodeAt(1)===187&&v.charCodeAt(2)===191&&(v=v.slice(3))),
+c.length===0){let L=z(v);L!==""&&(c.push(L),u=L.length),R();return}if(v.indexOf(`
+`)===-1&&v.indexOf("\r")===-1){c.push(v),u+=v.length,R();return}c.push(v);let g=c.join("");c.length=0,u=0;let k=z(g);k!==
+""&&(c.push(k),u=k.length),R()}a(y,"feed");function R(){l!==void 0&&(u+h.length<=l||(_=!0,c.length=0,u=0,m=void 0,h="",S=
+0,f=void 0,s(new js(`Buffered data exceeded max buffer size of ${l} characters`,{type:"max-buffer-size-exceeded"}))))}a(
+R,"checkBufferSize");function z(v){let g=0;if(v.indexOf("\r")===-1){let k=v.indexOf(`
+`,g);for(;k!==-1;){if(g===k){S>0&&t({id:m,event:f,data:h}),m=void 0,h="",S=0,f=void 0,g=k+1,k=v.indexOf(`
+`,g);continue}let L=v.charCodeAt(g);if(El(v,g,L)){let j=v.charCodeAt(g+5)===Ut?g+6:g+5,B=v.slice(j,k);if(S===0&&v.charCodeAt(
+k+1)===Tl){t({id:m,event:f,data:B}),m=void 0,h="",f=void 0,g=k+2,k=v.indexOf(`
+`,g);continue}h=S===0?B:`${h}
+${B}`,S++}else Pl(v,g,L)?f=v.slice(v.charCodeAt(g+6)===Ut?g+7:g+6,k)||void 0:A(v,g,k);g=k+1,k=v.indexOf(`
+`,g)}return v.slice(g)}for(;g<v.length;){let k=v.indexOf("\r",g),L=v.indexOf(`
+`,g),j=-1;if(k!==-1&&L!==-1?j=k<L?k:L:k!==-1?k===v.length-1?j=-1:j=k:L!==-1&&(j=L),j===-1)break;A(v,g,j),g=j+1,v.charCodeAt(
+g-1)===Dh&&v.charCodeAt(g)===Tl&&g++}return v.slice(g)}a(z,"processLines");function A(v,g,k){if(g===k){I();return}let L=v.
+charCodeAt(g);if(El(v,g,L)){let F=v.charCodeAt(g+5)===Ut?g+6:g+5,le=v.slice(F,k);h=S===0?le:`${h}
+${le}`,S++;return}if(Pl(v,g,L)){f=v.slice(v.charCodeAt(g+6)===Ut?g+7:g+6,k)||void 0;return}if(L===105&&v.charCodeAt(g+1)===
+100&&v.charCodeAt(g+2)===58){let F=v.slice(v.charCodeAt(g+3)===Ut?g+4:g+3,k);F.includes("\0")||(m=F);return}if(L===58){if(i){
+let F=v.slice(g,k);i(F.slice(v.charCodeAt(g+1)===Ut?2:1))}return}let j=v.slice(g,k),B=j.indexOf(":");if(B===-1){N(j,"",j);
+return}let ce=j.slice(0,B),H=j.charCodeAt(B+1)===Ut?2:1,Q=j.slice(B+H);N(ce,Q,j)}a(A,"parseLine");function N(v,g,k){switch(v){case"\
+event":f=g||void 0;break;case"data":h=S===0?g:`${h}
+${g}`,S++;break;case"id":g.includes("\0")||(m=g);break;case"retry":/^\d+$/.test(g)?r(parseInt(g,10)):s(new js(`Invalid \`\
+retry\` value: "${g}"`,{type:"invalid-retry",value:g,line:k}));break;default:s(new js(`Unknown field "${v.length>20?`${v.
+slice(0,20)}…`:v}"`,{type:"unknown-field",field:v,value:g,line:k}));break}}a(N,"processField");function I(){S>0&&t({id:m,
+event:f,data:h}),m=void 0,h="",S=0,f=void 0}a(I,"dispatchEvent");function U(v={}){if(v.consume&&c.length>0){let g=c.join(
+"");A(g,0,g.length)}d=!0,m=void 0,h="",S=0,f=void 0,c.length=0,u=0,_=!1}return a(U,"reset"),{feed:y,reset:U}}a(Cl,"creat\
+eParser");function El(e,t,s){return s===100&&e.charCodeAt(t+1)===97&&e.charCodeAt(t+2)===116&&e.charCodeAt(t+3)===97&&e.
+charCodeAt(t+4)===58}a(El,"isDataPrefix");function Pl(e,t,s){return s===101&&e.charCodeAt(t+1)===118&&e.charCodeAt(t+2)===
+101&&e.charCodeAt(t+3)===110&&e.charCodeAt(t+4)===116&&e.charCodeAt(t+5)===58}a(Pl,"isEventPrefix");D();var an=class extends TransformStream{static{a(this,"EventSourceParserStream")}constructor({onError:t,onRetry:s,onComment:r,
+maxBufferSize:i}={}){let l;super({start(c){l=Cl({onEvent:a(u=>{c.enqueue(u)},"onEvent"),onError(u){typeof t=="function"&&
+t(u),(t==="terminate"||u.type==="max-buffer-size-exceeded")&&c.error(u)},onRetry:s,onComment:r,maxBufferSize:i})},transform(c){
+l.feed(c)}})}};function Vh(e){return/(?:^|,)\s*dpop(?:\s|$|,)/i.test(e)}a(Vh,"hasDpopChallenge");function Hh(e){if(e.status!==401)return!1;
+let t=e.headers.get("www-authenticate")??"";return Vh(t)&&/use_dpop_nonce/i.test(t)}a(Hh,"isDpopNonceChallenge");var Fh=a((e,t)=>s=>{let r=typeof e=="function"?e:()=>e;return async(i,l)=>{let c=(l?.method??"GET").toUpperCase(),u=new URL(
+i.toString()),d=await r();if(!d)return s(i,l);let m=a(async()=>{let S=await t();if(!S)return s(i,l);let f=new Headers(l?.
+headers),_=await d.buildProof({htm:c,htu:u,accessToken:S});return f.set("Authorization",`DPoP ${S}`),f.set("DPoP",_),s(i,
+{...l,headers:f})},"makeRequest"),h=await m();return Hh(h)&&h.headers.has("dpop-nonce")&&(d.observeNonce(h,u),await h.text?.().
+catch(()=>{}),h=await m()),d.observeNonce(h,u),h}},"withDpop"),Jh=a(e=>Fh(async()=>{try{return await e.dpop?.()}catch(t){
+throw Ie(t)}},async()=>{let t;try{t=await e.tokens()}catch(s){throw Ie(s)}return t?.token_type?.toLowerCase()==="dpop"?t.
+access_token:void 0}),"withDpopFromProvider");var Up=class extends Error{static{a(this,"SseError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.SseError"})}static[Symbol.
+hasInstance](e){return ve(this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError("isInstance must b\
+e called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return ve(this,
+e)}constructor(e,t,s){super(`SSE error: ${t}`),this.code=e,this.event=s,gt(this,new.target)}};var Bh=1,Gh={initialReconnectionDelay:1e3,maxReconnectionDelay:3e4,reconnectionDelayGrowFactor:1.5,maxRetries:2},Wh=new Set(
+["authorization","dpop","content-type","mcp-protocol-version","mcp-method","mcp-name","mcp-session-id"]);function Il(e,t){
+if(typeof AbortSignal.any=="function")return AbortSignal.any([e,t]);let s=new AbortController;if(e.aborted)return s.abort(
+e.reason),s.signal;if(t.aborted)return s.abort(t.reason),s.signal;let r=a(()=>{e.removeEventListener("abort",i),t.removeEventListener(
+"abort",l)},"cleanup");function i(){r(),s.abort(e.reason)}a(i,"onA");function l(){r(),s.abort(t.reason)}return a(l,"onB"),
+e.addEventListener("abort",i,{once:!0}),t.addEventListener("abort",l,{once:!0}),s.signal}a(Il,"anySignal");var Kh=class{static{
+a(this,"StreamableHTTPClientTransport")}_abortController;_url;_resourceMetadataUrl;_scope;_requestInit;_authProvider;_oauthProvider;_skipIssuerMetadataValidation;_fetch;_fetchWithInit;_redirectPolicy;_sessionId;_reconnectionOptions;_protocolVersion;_onInsufficientScope;_maxStepUpRetries;_serverRetryMs;_reconnectionScheduler;_cancelReconnection;onclose;onerror;onmessage;hasPerRequestStream=!0;constructor(e,t){
+this._url=e,this._resourceMetadataUrl=void 0,this._scope=void 0,this._requestInit=t?.requestInit,this._skipIssuerMetadataValidation=
+t?.skipIssuerMetadataValidation,this._fetch=t?.fetch,rl(t?.authProvider)?(this._oauthProvider=t.authProvider,this._authProvider=
+al(t.authProvider,{skipIssuerMetadataValidation:t.skipIssuerMetadataValidation}),t.authProvider.dpop&&(this._fetch=Jh(t.
+authProvider)(t.fetch??fetch))):this._authProvider=t?.authProvider,this._redirectPolicy=t?.redirectPolicy,this._fetchWithInit=
+Lc(t?.fetch,t?.requestInit),this._redirectPolicy==="follow"&&(this._fetchWithInit=Vc(this._fetchWithInit)),this._sessionId=
+t?.sessionId,this._protocolVersion=t?.protocolVersion,this._reconnectionOptions=t?.reconnectionOptions??Gh,this._reconnectionScheduler=
+t?.reconnectionScheduler,this._onInsufficientScope=t?.onInsufficientScope??"reauthorize",this._maxStepUpRetries=Math.max(
+0,t?.maxStepUpRetries??Bh)}async _stepUpAuthorize(e,t){try{return await this._stepUpAuthorizeInner(e,t)}catch(s){throw Ie(
+s)}}async _stepUpAuthorizeInner(e,t){if(this._onInsufficientScope==="throw")throw new fi({requiredScope:e.scope,resourceMetadataUrl:e.
+resourceMetadataUrl,errorDescription:e.errorDescription});if(!this._oauthProvider)throw new fi({requiredScope:e.scope,resourceMetadataUrl:e.
+resourceMetadataUrl,errorDescription:e.errorDescription});if(t>=this._maxStepUpRetries)throw new Ne(E.ClientHttpForbidden,
+`Server returned 403 insufficient_scope after step-up re-authorization (retry limit ${this._maxStepUpRetries} reached)`,
+{status:403,statusText:e.statusText??"Forbidden",text:e.text});e.resourceMetadataUrl&&(this._resourceMetadataUrl=e.resourceMetadataUrl);
+let s=await this._oauthProvider.tokens(),r=on(this._scope,s?.scope,e.scope);this._scope=r;let i=nl(r,s?.scope);return sn(
+this._oauthProvider,{serverUrl:this._url,resourceMetadataUrl:this._resourceMetadataUrl,scope:r,forceReauthorization:i,fetchFn:this.
+_fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})}_redirects(e){return this._redirectPolicy===
+"follow"?e:go(e)}_unfollowedRedirect(e,t){let s=this._redirectPolicy==="follow"?void 0:Hc(e,t);return s&&`${s} (redirect\
+Policy: 'same-origin')`}async _commonHeaders(){let e=new Headers(this._requestInit?.headers||void 0),t;try{t=await this.
+_authProvider?.token()}catch(s){throw Ie(s)}return t&&e.set("Authorization",`Bearer ${t}`),this._sessionId&&e.set("mcp-s\
+ession-id",this._sessionId),this._protocolVersion&&e.set("mcp-protocol-version",this._protocolVersion),e}_applyBodyDerivedHeaders(e,t){
+if(Array.isArray(t)||!_t(t))return;let s=t.params?._meta?.[et];if(typeof s!="string")return;e.set("mcp-protocol-version",
+s),e.set("mcp-method",t.method);let r=kc(t.method,t.params);r?.value!==void 0&&e.set("mcp-name",Yn(r.value))}_isModernEnvelopedRequest(e){
+if(Array.isArray(e)||!_t(e))return!1;let t=e.params?._meta?.[et];return typeof t=="string"&&Ke(t)}async _startOrAuthSse(e,t=!1,s=0){
+let{resumptionToken:r,requestSignal:i}=e,l=a(()=>this._abortController?.signal.aborted===!0||i?.aborted===!0,"isIntentio\
+nalAbort");try{let c=await this._commonHeaders(),u=[...c.get("accept")?.split(",").map(S=>S.trim().toLowerCase())??[],"t\
+ext/event-stream"];c.set("accept",[...new Set(u)].join(", ")),r&&c.set("last-event-id",r);let d=this._abortController?.signal,
+m=i!==void 0&&d!==void 0?Il(d,i):i??d,h=await this._redirects(this._fetch??fetch)(this._url,{...this._requestInit,method:"\
+GET",headers:c,signal:m});if(!h.ok){if(h.status===401&&this._authProvider){if(h.headers.has("www-authenticate")){let{resourceMetadataUrl:f,
+scope:_}=Lt(h);this._resourceMetadataUrl=f,this._scope=on(this._scope,_)}if(this._authProvider.onUnauthorized&&!t){try{await this.
+_authProvider.onUnauthorized({response:h,serverUrl:this._url,fetchFn:this._fetchWithInit})}catch(f){throw Ie(f)}return await h.
+text?.().catch(()=>{}),this._startOrAuthSse(e,!0,s)}throw await h.text?.().catch(()=>{}),t?Ie(new Ne(E.ClientHttpAuthentication,
+"Server returned 401 after re-authentication",{status:401,statusText:h.statusText})):Ie(new je)}if(h.status===403){let{resourceMetadataUrl:f,
+scope:_,error:y,errorDescription:R}=Lt(h);if(y==="insufficient_scope"){let z=await h.text?.().catch(()=>null);if(await this.
+_stepUpAuthorize({scope:_,resourceMetadataUrl:f,errorDescription:R,statusText:h.statusText,text:z},s)!=="AUTHORIZED")throw Ie(
+new je);return this._startOrAuthSse(e,t,s+1)}}if(await h.text?.().catch(()=>{}),h.status===405){e.onRequestStreamEnd?.();
+return}let S=this._unfollowedRedirect(this._url,h)??h.statusText;throw new Ne(E.ClientHttpFailedToOpenStream,`Failed to \
+open SSE stream: ${S}`,{status:h.status,statusText:h.statusText})}this._handleSseStream(h.body,e,!0)}catch(c){throw l()||
+this.onerror?.(c),c}}_getNextReconnectionDelay(e){if(this._serverRetryMs!==void 0)return this._serverRetryMs;let t=this.
+_reconnectionOptions.initialReconnectionDelay,s=this._reconnectionOptions.reconnectionDelayGrowFactor,r=this._reconnectionOptions.
+maxReconnectionDelay;return Math.min(t*Math.pow(s,e),r)}_scheduleReconnection(e,t=0){let s=this._reconnectionOptions.maxRetries;
+if(t>=s){this.onerror?.(new Error(`Maximum reconnection attempts (${s}) exceeded.`)),e.onRequestStreamEnd?.();return}let r=this.
+_getNextReconnectionDelay(t),i=a(()=>{this._cancelReconnection=void 0,!(this._abortController?.signal.aborted||e.requestSignal?.
+aborted)&&this._startOrAuthSse(e).catch(l=>{if(!(this._abortController?.signal.aborted||e.requestSignal?.aborted)){this.
+onerror?.(new Error(`Failed to reconnect SSE stream: ${l instanceof Error?l.message:String(l)}`));try{this._scheduleReconnection(
+e,t+1)}catch(c){this.onerror?.(c instanceof Error?c:new Error(String(c)))}}})},"reconnect");if(this._reconnectionScheduler){
+let l=this._reconnectionScheduler(i,r,t);this._cancelReconnection=typeof l=="function"?l:void 0}else{let l=W(i,r);this._cancelReconnection=
+()=>J(l)}}_handleSseStream(e,t,s){if(!e){t.onRequestStreamEnd?.();return}let{onresumptiontoken:r,replayMessageId:i,requestSignal:l,
+onRequestStreamEnd:c}=t,u=a(()=>this._abortController?.signal.aborted===!0||l?.aborted===!0,"isIntentionalAbort"),d,m=!1,
+h=!1;a(async()=>{try{let f=e.pipeThrough(new TextDecoderStream).pipeThrough(new an({onRetry:a(_=>{this._serverRetryMs=_},
+"onRetry")})).getReader();for(;;){let{value:_,done:y}=await f.read();if(y)break;if(_.id&&(d=_.id,m=!0,r?.(_.id)),!!_.data&&
+(!_.event||_.event==="message"))try{let R=ut.parse(JSON.parse(_.data));(Nt(R)||xt(R))&&(h=!0,i!==void 0&&(R.id=i)),this.
+onmessage?.(R)}catch(R){this.onerror?.(R)}}(s||m)&&!h&&this._abortController&&!u()?this._scheduleReconnection({resumptionToken:d,
+onresumptiontoken:r,replayMessageId:i,requestSignal:l,onRequestStreamEnd:c},0):u()||c?.()}catch(f){if(u())return;if(this.
+onerror?.(new Error(`SSE stream disconnected: ${f}`)),(s||m)&&!h&&this._abortController&&!u())try{this._scheduleReconnection(
+{resumptionToken:d,onresumptiontoken:r,replayMessageId:i,requestSignal:l,onRequestStreamEnd:c},0)}catch(_){this.onerror?.(
+new Error(`Failed to reconnect: ${_ instanceof Error?_.message:String(_)}`)),c?.()}else c?.()}},"processStream")()}async start(){
+if(this._abortController)throw new Error("StreamableHTTPClientTransport already started! If using Client class, note tha\
+t connect() calls start() automatically.");this._abortController=new AbortController}async finishAuth(e,t){if(!this._oauthProvider)
+throw new je("finishAuth requires an OAuthClientProvider");let{authorizationCode:s,iss:r}=await il(e,t,this._oauthProvider,
+this._url,{fetchFn:this._fetchWithInit,resourceMetadataUrl:this._resourceMetadataUrl});if(await sn(this._oauthProvider,{
+serverUrl:this._url,authorizationCode:s,iss:r,resourceMetadataUrl:this._resourceMetadataUrl,scope:this._scope,fetchFn:this.
+_fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})!=="AUTHORIZED")throw new je("Failed to \
+authorize")}async close(){try{this._cancelReconnection?.()}finally{this._cancelReconnection=void 0,this._abortController?.
+abort(),this.onclose?.()}}async send(e,t){return this._send(e,t,!1)}async _send(e,t,s,r=0){try{let{resumptionToken:i,onresumptiontoken:l}=t||
+{};if(i){this._startOrAuthSse({resumptionToken:i,replayMessageId:_t(e)?e.id:void 0,requestSignal:t?.requestSignal}).catch(
+z=>this.onerror?.(z));return}let c=await this._commonHeaders();this._applyBodyDerivedHeaders(c,e);let u=Array.isArray(e)?
+e.some(z=>Wn(z)):Wn(e);if(u&&c.delete("mcp-session-id"),t?.headers!==void 0)for(let[z,A]of Object.entries(t.headers))Wh.
+has(z.toLowerCase())||c.set(z,A);c.set("content-type","application/json");let d=[...c.get("accept")?.split(",").map(z=>z.
+trim().toLowerCase())??[],"application/json","text/event-stream"];c.set("accept",[...new Set(d)].join(", "));let m=this.
+_abortController?.signal,h=t?.requestSignal!==void 0&&m!==void 0?Il(m,t.requestSignal):t?.requestSignal??m,S={...this._requestInit,
+method:"POST",headers:c,body:JSON.stringify(e),signal:h},f=await this._redirects(this._fetch??fetch)(this._url,S);if(u&&
+f.ok&&(this._sessionId=f.headers.get("mcp-session-id")||void 0),!f.ok){if(f.status===401&&this._authProvider){if(f.headers.
+has("www-authenticate")){let{resourceMetadataUrl:N,scope:I}=Lt(f);this._resourceMetadataUrl=N,this._scope=on(this._scope,
+I)}if(this._authProvider.onUnauthorized&&!s){try{await this._authProvider.onUnauthorized({response:f,serverUrl:this._url,
+fetchFn:this._fetchWithInit})}catch(N){throw Ie(N)}return await f.text?.().catch(()=>{}),this._send(e,t,!0,r)}throw await f.
+text?.().catch(()=>{}),s?Ie(new Ne(E.ClientHttpAuthentication,"Server returned 401 after re-authentication",{status:401,
+statusText:f.statusText})):Ie(new je)}let z=await f.text?.().catch(()=>null);if(f.status===403){let{resourceMetadataUrl:N,
+scope:I,error:U,errorDescription:v}=Lt(f);if(U==="insufficient_scope"){if(await this._stepUpAuthorize({scope:I,resourceMetadataUrl:N,
+errorDescription:v,statusText:f.statusText,text:z},r)!=="AUTHORIZED")throw Ie(new je);return this._send(e,t,s,r+1)}}if(f.
+status===400&&typeof z=="string"&&this._isModernEnvelopedRequest(e))try{let N=ut.parse(JSON.parse(z)),I=(Array.isArray(e)?
+e:[e]).filter(U=>_t(U));if(xt(N)&&I.some(U=>U.id===N.id)){this.onmessage?.(N);return}}catch{}let A=this._unfollowedRedirect(
+this._url,f)??z;throw new Ne(E.ClientHttpNotImplemented,`Error POSTing to endpoint: ${A}`,{status:f.status,statusText:f.
+statusText,text:z})}if(f.status===202){await f.text?.().catch(()=>{}),Pc(e)&&this._startOrAuthSse({resumptionToken:void 0}).
+catch(z=>this.onerror?.(z));return}let _=(Array.isArray(e)?e:[e]).some(z=>"method"in z&&"id"in z&&z.id!==void 0),y=f.headers.
+get("content-type"),R=jc(y);if(_)if(R==="text/event-stream")this._handleSseStream(f.body,{onresumptiontoken:l,requestSignal:t?.
+requestSignal,onRequestStreamEnd:t?.onRequestStreamEnd},!1);else if(R==="application/json"){let z=await f.json(),A=Array.
+isArray(z)?z.map(N=>ut.parse(N)):[ut.parse(z)];for(let N of A)this.onmessage?.(N)}else throw await f.text?.().catch(()=>{}),
+new P(E.ClientHttpUnexpectedContent,`Unexpected content type: ${y}`,{contentType:y});else await f.text?.().catch(()=>{})}catch(i){
+throw t?.requestSignal?.aborted!==!0&&this.onerror?.(i),i}}get sessionId(){return this._sessionId}async terminateSession(){
+if(this._sessionId)try{let e=await this._commonHeaders(),t={...this._requestInit,method:"DELETE",headers:e,signal:this._abortController?.
+signal},s=await this._redirects(this._fetch??fetch)(this._url,t);if(await s.text?.().catch(()=>{}),!s.ok&&s.status!==405)
+throw new Ne(E.ClientHttpFailedToTerminateSession,`Failed to terminate session: ${this._unfollowedRedirect(this._url,s)??
+s.statusText}`,{status:s.status,statusText:s.statusText});this._sessionId=void 0}catch(e){throw this.onerror?.(e),e}}setProtocolVersion(e){
+this._protocolVersion=e}get protocolVersion(){return this._protocolVersion}async resumeStream(e,t){await this._startOrAuthSse(
+{resumptionToken:e,onresumptiontoken:t?.onresumptiontoken})}};export{wl as Client,Ns as IssuerMismatchError,st as OAuthError,mi as RegistrationRejectedError,Kh as StreamableHTTPClientTransport,
+gi as assertSecureTokenEndpoint,Ka as checkResourceAllowed,rn as discoverOAuthServerInfo,pl as exchangeAuthorization,Lt as extractWWWAuthenticateParams,
+Ti as refreshAuthorization,Ei as registerClient,_i as resolveClientMetadata,Ga as resourceUrlFromServerUrl,Si as selectClientAuthMethod,
+bi as startAuthorization};

@@ -3,1326 +3,968 @@
 //   @modelcontextprotocol/core@2.4.0 (Apache-2.0)
 //   @modelcontextprotocol/server@2.4.0 (Apache-2.0)
 // @ts-self-types="./mcp_server.d.ts"
-import{clearInterval,clearTimeout,setInterval,setTimeout}from"node:timers";var __create=Object.create,__defProp=Object.defineProperty,
-__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,
-__hasOwnProp=Object.prototype.hasOwnProperty,__commonJSMin=(cb,mod)=>()=>(mod||cb((mod={exports:{}}).exports,mod),mod.exports),
-__exportAll=(all,symbols)=>{let target={};for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0});return symbols&&
-__defProp(target,Symbol.toStringTag,{value:"Module"}),target},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
-"object"||typeof from=="function")for(var keys=__getOwnPropNames(from),i=0,n=keys.length,key;i<n;i++)key=keys[i],!__hasOwnProp.
-call(to,key)&&key!==except&&__defProp(to,key,{get:(k=>from[k]).bind(null,key),enumerable:!(desc=__getOwnPropDesc(from,key))||
-desc.enumerable});return to},__toESM=(mod,isNodeMode,target)=>(target=mod!=null?__create(__getProtoOf(mod)):{},__copyProps(
-isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,enumerable:!0}):target,mod)),DRAFT_2020_12_URIS=new Set(
-["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),DRAFT_2019_09_URIS=new Set(
-["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),DRAFT_07_URIS=new Set(["\
-https://json-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),DRAFT_06_URIS=new Set(["https://json\
--schema.org/draft-06/schema","http://json-schema.org/draft-06/schema"]);function declares2019Dialect($schema){return typeof $schema==
-"string"&&DRAFT_2019_09_URIS.has($schema.replace(/#$/,""))}function declaredDialect(schema,remedy){if(!("$schema"in schema)||
-typeof schema.$schema!="string")return"2020-12";const declared=schema.$schema.replace(/#$/,"");if(DRAFT_2020_12_URIS.has(
-declared))return"2020-12";if(DRAFT_2019_09_URIS.has(declared))return"2019-09";if(DRAFT_07_URIS.has(declared)||DRAFT_06_URIS.
-has(declared))return"draft-7";throw new Error(`JSON Schema declares an unsupported dialect ("$schema": "${schema.$schema.
-slice(0,200)}"). The default validator supports JSON Schema 2020-12, 2019-09, draft-07, and draft-06; ${remedy}`)}import*as z from"./zod.js";
-var LATEST_PROTOCOL_VERSION="2025-11-25",DEFAULT_NEGOTIATED_PROTOCOL_VERSION="2025-03-26",SUPPORTED_PROTOCOL_VERSIONS=[LATEST_PROTOCOL_VERSION,
-"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],RELATED_TASK_META_KEY="io.modelcontextprotocol/related-task",PROTOCOL_VERSION_META_KEY="\
-io.modelcontextprotocol/protocolVersion",CLIENT_INFO_META_KEY="io.modelcontextprotocol/clientInfo",SERVER_INFO_META_KEY="\
-io.modelcontextprotocol/serverInfo",CLIENT_CAPABILITIES_META_KEY="io.modelcontextprotocol/clientCapabilities",SUBSCRIPTION_ID_META_KEY="\
-io.modelcontextprotocol/subscriptionId",LOG_LEVEL_META_KEY="io.modelcontextprotocol/logLevel",JSONRPC_VERSION="2.0",JSONValueSchema=z.
-lazy(()=>z.union([z.string(),z.number(),z.boolean(),z.null(),z.record(z.string(),JSONValueSchema),z.array(JSONValueSchema)])),
-JSONObjectSchema=z.record(z.string(),JSONValueSchema),JSONArraySchema=z.array(JSONValueSchema),ProgressTokenSchema=z.union(
-[z.string(),z.number().int()]),CursorSchema=z.string(),TaskMetadataSchema=z.object({ttl:z.number().optional()}),RelatedTaskMetadataSchema=z.
-object({taskId:z.string()}),RequestMetaSchema=z.looseObject({progressToken:ProgressTokenSchema.optional(),[RELATED_TASK_META_KEY]:RelatedTaskMetadataSchema.
-optional()}),BaseRequestParamsSchema=z.object({_meta:RequestMetaSchema.optional()}),TaskAugmentedRequestParamsSchema=BaseRequestParamsSchema.
-extend({task:TaskMetadataSchema.optional()}),RequestSchema=z.object({method:z.string(),params:BaseRequestParamsSchema.loose().
-optional()}),NotificationsParamsSchema=z.object({_meta:RequestMetaSchema.optional()}),NotificationSchema=z.object({method:z.
-string(),params:NotificationsParamsSchema.loose().optional()}),ResultMetaObjectSchema=z.looseObject({get[SERVER_INFO_META_KEY](){
-return ImplementationSchema.optional().catch(void 0)}}),ResultSchema=z.looseObject({_meta:ResultMetaObjectSchema.optional()}),
-RequestIdSchema=z.union([z.string(),z.number().int()]),JSONRPCRequestSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),
-id:RequestIdSchema,...RequestSchema.shape}).strict(),JSONRPCNotificationSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),
-...NotificationSchema.shape}).strict(),JSONRPCResultResponseSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),id:RequestIdSchema,
-result:ResultSchema}).strict(),JSONRPCErrorResponseSchema=z.object({jsonrpc:z.literal(JSONRPC_VERSION),id:RequestIdSchema.
-optional(),error:z.object({code:z.number().int(),message:z.string(),data:z.unknown().optional()})}).strict(),JSONRPCMessageSchema=z.
-union([JSONRPCRequestSchema,JSONRPCNotificationSchema,JSONRPCResultResponseSchema,JSONRPCErrorResponseSchema]),JSONRPCResponseSchema=z.
-union([JSONRPCResultResponseSchema,JSONRPCErrorResponseSchema]),EmptyResultSchema=ResultSchema.strict(),CancelledNotificationParamsSchema=NotificationsParamsSchema.
-extend({requestId:RequestIdSchema.optional(),reason:z.string().optional()}),CancelledNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/cancelled"),params:CancelledNotificationParamsSchema}),IconSchema=z.object({src:z.
-string(),mimeType:z.string().optional(),sizes:z.array(z.string()).optional(),theme:z.enum(["light","dark"]).optional()}),
-IconsSchema=z.object({icons:z.array(IconSchema).optional()}),BaseMetadataSchema=z.object({name:z.string(),title:z.string().
-optional()}),ImplementationSchema=BaseMetadataSchema.extend({...BaseMetadataSchema.shape,...IconsSchema.shape,version:z.
-string(),websiteUrl:z.string().optional(),description:z.string().optional()}),FormElicitationCapabilitySchema=z.intersection(
-z.object({applyDefaults:z.boolean().optional()}),JSONObjectSchema),ElicitationCapabilitySchema=z.preprocess(value=>value&&
-typeof value=="object"&&!Array.isArray(value)&&Object.keys(value).length===0?{form:{}}:value,z.intersection(z.object({form:FormElicitationCapabilitySchema.
-optional(),url:JSONObjectSchema.optional()}),JSONObjectSchema.optional())),ClientTasksCapabilitySchema=z.looseObject({list:JSONObjectSchema.
-optional(),cancel:JSONObjectSchema.optional(),requests:z.looseObject({sampling:z.looseObject({createMessage:JSONObjectSchema.
-optional()}).optional(),elicitation:z.looseObject({create:JSONObjectSchema.optional()}).optional()}).optional()}),ServerTasksCapabilitySchema=z.
-looseObject({list:JSONObjectSchema.optional(),cancel:JSONObjectSchema.optional(),requests:z.looseObject({tools:z.looseObject(
-{call:JSONObjectSchema.optional()}).optional()}).optional()}),ClientCapabilitiesSchema=z.object({experimental:z.record(z.
-string(),JSONObjectSchema).optional(),sampling:z.object({context:JSONObjectSchema.optional(),tools:JSONObjectSchema.optional()}).
-optional(),elicitation:ElicitationCapabilitySchema.optional(),roots:z.object({listChanged:z.boolean().optional()}).optional(),
-tasks:ClientTasksCapabilitySchema.optional(),extensions:z.record(z.string(),JSONObjectSchema).optional()}),InitializeRequestParamsSchema=BaseRequestParamsSchema.
-extend({protocolVersion:z.string(),capabilities:ClientCapabilitiesSchema,clientInfo:ImplementationSchema}),InitializeRequestSchema=RequestSchema.
-extend({method:z.literal("initialize"),params:InitializeRequestParamsSchema}),ServerCapabilitiesSchema=z.object({experimental:z.
-record(z.string(),JSONObjectSchema).optional(),logging:JSONObjectSchema.optional(),completions:JSONObjectSchema.optional(),
-prompts:z.object({listChanged:z.boolean().optional()}).optional(),resources:z.object({subscribe:z.boolean().optional(),listChanged:z.
-boolean().optional()}).optional(),tools:z.object({listChanged:z.boolean().optional()}).optional(),tasks:ServerTasksCapabilitySchema.
-optional(),extensions:z.record(z.string(),JSONObjectSchema).optional()}),InitializeResultSchema=ResultSchema.extend({protocolVersion:z.
-string(),capabilities:ServerCapabilitiesSchema,serverInfo:ImplementationSchema,instructions:z.string().optional()}),InitializedNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/initialized"),params:NotificationsParamsSchema.optional()}),DiscoverRequestSchema=RequestSchema.
-extend({method:z.literal("server/discover"),params:BaseRequestParamsSchema.optional()}),DiscoverResultSchema=ResultSchema.
-extend({supportedVersions:z.array(z.string()),capabilities:ServerCapabilitiesSchema,instructions:z.string().optional()}),
-PingRequestSchema=RequestSchema.extend({method:z.literal("ping"),params:BaseRequestParamsSchema.optional()}),ProgressSchema=z.
-object({progress:z.number(),total:z.optional(z.number()),message:z.optional(z.string())}),ProgressNotificationParamsSchema=z.
-object({...NotificationsParamsSchema.shape,...ProgressSchema.shape,progressToken:ProgressTokenSchema}),ProgressNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/progress"),params:ProgressNotificationParamsSchema}),PaginatedRequestParamsSchema=BaseRequestParamsSchema.
-extend({cursor:CursorSchema.optional()}),PaginatedRequestSchema=RequestSchema.extend({params:PaginatedRequestParamsSchema.
-optional()}),PaginatedResultSchema=ResultSchema.extend({nextCursor:CursorSchema.optional()}),ResourceContentsSchema=z.object(
-{uri:z.string(),mimeType:z.optional(z.string()),_meta:z.record(z.string(),z.unknown()).optional()}),TextResourceContentsSchema=ResourceContentsSchema.
-extend({text:z.string()}),Base64Schema=z.string().refine(val=>{try{return atob(val),!0}catch{return!1}},{message:"Invali\
-d Base64 string"}),BlobResourceContentsSchema=ResourceContentsSchema.extend({blob:Base64Schema}),RoleSchema=z.enum(["use\
-r","assistant"]),AnnotationsSchema=z.object({audience:z.array(RoleSchema).optional(),priority:z.number().min(0).max(1).optional(),
-lastModified:z.iso.datetime({offset:!0}).optional()}),ResourceSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.
-shape,uri:z.string(),description:z.optional(z.string()),mimeType:z.optional(z.string()),size:z.optional(z.number()),annotations:AnnotationsSchema.
-optional(),_meta:z.optional(z.looseObject({}))}),ResourceTemplateSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.
-shape,uriTemplate:z.string(),description:z.optional(z.string()),mimeType:z.optional(z.string()),annotations:AnnotationsSchema.
-optional(),_meta:z.optional(z.looseObject({}))}),ListResourcesRequestSchema=PaginatedRequestSchema.extend({method:z.literal(
-"resources/list")}),ListResourcesResultSchema=PaginatedResultSchema.extend({resources:z.array(ResourceSchema)}),ListResourceTemplatesRequestSchema=PaginatedRequestSchema.
-extend({method:z.literal("resources/templates/list")}),ListResourceTemplatesResultSchema=PaginatedResultSchema.extend({resourceTemplates:z.
-array(ResourceTemplateSchema)}),ResourceRequestParamsSchema=BaseRequestParamsSchema.extend({uri:z.string()}),ReadResourceRequestParamsSchema=ResourceRequestParamsSchema,
-ReadResourceRequestSchema=RequestSchema.extend({method:z.literal("resources/read"),params:ReadResourceRequestParamsSchema}),
-ReadResourceResultSchema=ResultSchema.extend({contents:z.array(z.union([TextResourceContentsSchema,BlobResourceContentsSchema]))}),
-ResourceListChangedNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/resources/list_changed"),
-params:NotificationsParamsSchema.optional()}),SubscribeRequestParamsSchema=ResourceRequestParamsSchema,SubscribeRequestSchema=RequestSchema.
-extend({method:z.literal("resources/subscribe"),params:SubscribeRequestParamsSchema}),UnsubscribeRequestParamsSchema=ResourceRequestParamsSchema,
-UnsubscribeRequestSchema=RequestSchema.extend({method:z.literal("resources/unsubscribe"),params:UnsubscribeRequestParamsSchema}),
-SubscriptionFilterSchema=z.object({toolsListChanged:z.boolean().optional(),promptsListChanged:z.boolean().optional(),resourcesListChanged:z.
-boolean().optional(),resourceSubscriptions:z.array(z.string()).optional()}),SubscriptionsListenRequestParamsSchema=BaseRequestParamsSchema.
-extend({notifications:SubscriptionFilterSchema}),SubscriptionsListenRequestSchema=RequestSchema.extend({method:z.literal(
-"subscriptions/listen"),params:SubscriptionsListenRequestParamsSchema}),SubscriptionsAcknowledgedNotificationParamsSchema=NotificationsParamsSchema.
-extend({notifications:SubscriptionFilterSchema}),SubscriptionsAcknowledgedNotificationSchema=NotificationSchema.extend({
-method:z.literal("notifications/subscriptions/acknowledged"),params:SubscriptionsAcknowledgedNotificationParamsSchema}),
-SubscriptionsListenResultMetaSchema=ResultMetaObjectSchema.extend({[SUBSCRIPTION_ID_META_KEY]:RequestIdSchema}),SubscriptionsListenResultSchema=ResultSchema.
-extend({_meta:SubscriptionsListenResultMetaSchema}),ResourceUpdatedNotificationParamsSchema=NotificationsParamsSchema.extend(
-{uri:z.string()}),ResourceUpdatedNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/resources\
-/updated"),params:ResourceUpdatedNotificationParamsSchema}),PromptArgumentSchema=z.object({name:z.string(),description:z.
-optional(z.string()),required:z.optional(z.boolean())}),PromptSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.
-shape,description:z.optional(z.string()),arguments:z.optional(z.array(PromptArgumentSchema)),_meta:z.optional(z.looseObject(
-{}))}),ListPromptsRequestSchema=PaginatedRequestSchema.extend({method:z.literal("prompts/list")}),ListPromptsResultSchema=PaginatedResultSchema.
-extend({prompts:z.array(PromptSchema)}),GetPromptRequestParamsSchema=BaseRequestParamsSchema.extend({name:z.string(),arguments:z.
-record(z.string(),z.string()).optional()}),GetPromptRequestSchema=RequestSchema.extend({method:z.literal("prompts/get"),
-params:GetPromptRequestParamsSchema}),TextContentSchema=z.object({type:z.literal("text"),text:z.string(),annotations:AnnotationsSchema.
-optional(),_meta:z.record(z.string(),z.unknown()).optional()}),ImageContentSchema=z.object({type:z.literal("image"),data:Base64Schema,
-mimeType:z.string(),annotations:AnnotationsSchema.optional(),_meta:z.record(z.string(),z.unknown()).optional()}),AudioContentSchema=z.
-object({type:z.literal("audio"),data:Base64Schema,mimeType:z.string(),annotations:AnnotationsSchema.optional(),_meta:z.record(
-z.string(),z.unknown()).optional()}),ToolUseContentSchema=z.object({type:z.literal("tool_use"),name:z.string(),id:z.string(),
-input:z.record(z.string(),z.unknown()),_meta:z.record(z.string(),z.unknown()).optional()}),EmbeddedResourceSchema=z.object(
-{type:z.literal("resource"),resource:z.union([TextResourceContentsSchema,BlobResourceContentsSchema]),annotations:AnnotationsSchema.
-optional(),_meta:z.record(z.string(),z.unknown()).optional()}),ResourceLinkSchema=ResourceSchema.extend({type:z.literal(
-"resource_link")}),ContentBlockSchema=z.union([TextContentSchema,ImageContentSchema,AudioContentSchema,ResourceLinkSchema,
-EmbeddedResourceSchema]),PromptMessageSchema=z.object({role:RoleSchema,content:ContentBlockSchema}),GetPromptResultSchema=ResultSchema.
-extend({description:z.string().optional(),messages:z.array(PromptMessageSchema)}),PromptListChangedNotificationSchema=NotificationSchema.
-extend({method:z.literal("notifications/prompts/list_changed"),params:NotificationsParamsSchema.optional()}),ToolAnnotationsSchema=z.
-object({title:z.string().optional(),readOnlyHint:z.boolean().optional(),destructiveHint:z.boolean().optional(),idempotentHint:z.
-boolean().optional(),openWorldHint:z.boolean().optional()}),ToolExecutionSchema=z.object({taskSupport:z.enum(["required",
-"optional","forbidden"]).optional()}),ToolSchema=z.object({...BaseMetadataSchema.shape,...IconsSchema.shape,description:z.
-string().optional(),inputSchema:z.object({type:z.literal("object"),properties:z.record(z.string(),JSONValueSchema).optional(),
-required:z.array(z.string()).optional()}).catchall(z.unknown()),outputSchema:z.looseObject({$schema:z.string().optional()}).
-optional(),annotations:ToolAnnotationsSchema.optional(),execution:ToolExecutionSchema.optional(),_meta:z.record(z.string(),
-z.unknown()).optional()}),ListToolsRequestSchema=PaginatedRequestSchema.extend({method:z.literal("tools/list")}),ListToolsResultSchema=PaginatedResultSchema.
-extend({tools:z.array(ToolSchema)}),CallToolResultSchema=ResultSchema.extend({content:z.array(ContentBlockSchema).default(
-[]),structuredContent:z.unknown().optional(),isError:z.boolean().optional()}),CompatibilityCallToolResultSchema=CallToolResultSchema.
-or(ResultSchema.extend({toolResult:z.unknown()})),CallToolRequestParamsSchema=TaskAugmentedRequestParamsSchema.extend({name:z.
-string(),arguments:z.record(z.string(),z.unknown()).optional()}),CallToolRequestSchema=RequestSchema.extend({method:z.literal(
-"tools/call"),params:CallToolRequestParamsSchema}),ToolListChangedNotificationSchema=NotificationSchema.extend({method:z.
-literal("notifications/tools/list_changed"),params:NotificationsParamsSchema.optional()}),ListChangedOptionsBaseSchema=z.
-object({autoRefresh:z.boolean().default(!0),debounceMs:z.number().int().nonnegative().default(300)}),LoggingLevelSchema=z.
-enum(["debug","info","notice","warning","error","critical","alert","emergency"]),SetLevelRequestParamsSchema=BaseRequestParamsSchema.
-extend({level:LoggingLevelSchema}),SetLevelRequestSchema=RequestSchema.extend({method:z.literal("logging/setLevel"),params:SetLevelRequestParamsSchema}),
-LoggingMessageNotificationParamsSchema=NotificationsParamsSchema.extend({level:LoggingLevelSchema,logger:z.string().optional(),
-data:z.unknown()}),LoggingMessageNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/message"),
-params:LoggingMessageNotificationParamsSchema}),ModelHintSchema=z.object({name:z.string().optional()}),ModelPreferencesSchema=z.
-object({hints:z.array(ModelHintSchema).optional(),costPriority:z.number().min(0).max(1).optional(),speedPriority:z.number().
-min(0).max(1).optional(),intelligencePriority:z.number().min(0).max(1).optional()}),ToolChoiceSchema=z.object({mode:z.enum(
-["auto","required","none"]).optional()}),ToolResultContentSchema=z.object({type:z.literal("tool_result"),toolUseId:z.string().
-describe("The unique identifier for the corresponding tool call."),content:z.array(ContentBlockSchema),structuredContent:z.
-unknown().optional(),isError:z.boolean().optional(),_meta:z.record(z.string(),z.unknown()).optional()}),SamplingContentSchema=z.
-discriminatedUnion("type",[TextContentSchema,ImageContentSchema,AudioContentSchema]),SamplingMessageContentBlockSchema=z.
-discriminatedUnion("type",[TextContentSchema,ImageContentSchema,AudioContentSchema,ToolUseContentSchema,ToolResultContentSchema]),
-SamplingMessageSchema=z.object({role:RoleSchema,content:z.union([SamplingMessageContentBlockSchema,z.array(SamplingMessageContentBlockSchema)]),
-_meta:z.record(z.string(),z.unknown()).optional()}),CreateMessageRequestParamsSchema=TaskAugmentedRequestParamsSchema.extend(
-{messages:z.array(SamplingMessageSchema),modelPreferences:ModelPreferencesSchema.optional(),systemPrompt:z.string().optional(),
-includeContext:z.enum(["none","thisServer","allServers"]).optional(),temperature:z.number().optional(),maxTokens:z.number().
-int(),stopSequences:z.array(z.string()).optional(),metadata:JSONObjectSchema.optional(),tools:z.array(ToolSchema).optional(),
-toolChoice:ToolChoiceSchema.optional()}),CreateMessageRequestSchema=RequestSchema.extend({method:z.literal("sampling/cre\
-ateMessage"),params:CreateMessageRequestParamsSchema}),CreateMessageResultSchema=ResultSchema.extend({model:z.string(),stopReason:z.
-optional(z.enum(["endTurn","stopSequence","maxTokens"]).or(z.string())),role:RoleSchema,content:SamplingContentSchema}),
-CreateMessageResultWithToolsSchema=ResultSchema.extend({model:z.string(),stopReason:z.optional(z.enum(["endTurn","stopSe\
-quence","maxTokens","toolUse"]).or(z.string())),role:RoleSchema,content:z.union([SamplingMessageContentBlockSchema,z.array(
-SamplingMessageContentBlockSchema)])}),BooleanSchemaSchema=z.object({type:z.literal("boolean"),title:z.string().optional(),
-description:z.string().optional(),default:z.boolean().optional()}),StringSchemaSchema=z.object({type:z.literal("string"),
-title:z.string().optional(),description:z.string().optional(),minLength:z.number().optional(),maxLength:z.number().optional(),
-format:z.enum(["email","uri","date","date-time"]).optional(),default:z.string().optional()}),NumberSchemaSchema=z.object(
-{type:z.enum(["number","integer"]),title:z.string().optional(),description:z.string().optional(),minimum:z.number().optional(),
-maximum:z.number().optional(),default:z.number().optional()}),UntitledSingleSelectEnumSchemaSchema=z.object({type:z.literal(
-"string"),title:z.string().optional(),description:z.string().optional(),enum:z.array(z.string()),default:z.string().optional()}),
-TitledSingleSelectEnumSchemaSchema=z.object({type:z.literal("string"),title:z.string().optional(),description:z.string().
-optional(),oneOf:z.array(z.object({const:z.string(),title:z.string()})),default:z.string().optional()}),LegacyTitledEnumSchemaSchema=z.
-object({type:z.literal("string"),title:z.string().optional(),description:z.string().optional(),enum:z.array(z.string()),
-enumNames:z.array(z.string()).optional(),default:z.string().optional()}),SingleSelectEnumSchemaSchema=z.union([UntitledSingleSelectEnumSchemaSchema,
-TitledSingleSelectEnumSchemaSchema]),UntitledMultiSelectEnumSchemaSchema=z.object({type:z.literal("array"),title:z.string().
-optional(),description:z.string().optional(),minItems:z.number().optional(),maxItems:z.number().optional(),items:z.object(
-{type:z.literal("string"),enum:z.array(z.string())}),default:z.array(z.string()).optional()}),TitledMultiSelectEnumSchemaSchema=z.
-object({type:z.literal("array"),title:z.string().optional(),description:z.string().optional(),minItems:z.number().optional(),
-maxItems:z.number().optional(),items:z.object({anyOf:z.array(z.object({const:z.string(),title:z.string()}))}),default:z.
-array(z.string()).optional()}),MultiSelectEnumSchemaSchema=z.union([UntitledMultiSelectEnumSchemaSchema,TitledMultiSelectEnumSchemaSchema]),
-EnumSchemaSchema=z.union([LegacyTitledEnumSchemaSchema,SingleSelectEnumSchemaSchema,MultiSelectEnumSchemaSchema]),PrimitiveSchemaDefinitionSchema=z.
-union([EnumSchemaSchema,BooleanSchemaSchema,StringSchemaSchema,NumberSchemaSchema]),ElicitRequestFormParamsSchema=TaskAugmentedRequestParamsSchema.
-extend({mode:z.literal("form").optional(),message:z.string(),requestedSchema:z.object({type:z.literal("object"),properties:z.
-record(z.string(),PrimitiveSchemaDefinitionSchema),required:z.array(z.string()).optional()}).catchall(z.unknown())}),ElicitRequestURLParamsSchema=TaskAugmentedRequestParamsSchema.
-extend({mode:z.literal("url"),message:z.string(),elicitationId:z.string(),url:z.string().url()}),ElicitRequestParamsSchema=z.
-union([ElicitRequestFormParamsSchema,ElicitRequestURLParamsSchema]),ElicitRequestSchema=RequestSchema.extend({method:z.literal(
-"elicitation/create"),params:ElicitRequestParamsSchema}),ElicitationCompleteNotificationParamsSchema=NotificationsParamsSchema.
-extend({elicitationId:z.string()}),ElicitationCompleteNotificationSchema=NotificationSchema.extend({method:z.literal("no\
-tifications/elicitation/complete"),params:ElicitationCompleteNotificationParamsSchema}),ElicitResultSchema=ResultSchema.
-extend({action:z.enum(["accept","decline","cancel"]),content:z.preprocess(val=>val===null?void 0:val,z.record(z.string(),
-z.union([z.string(),z.number(),z.boolean(),z.array(z.string())])).optional())}),ResourceTemplateReferenceSchema=z.object(
-{type:z.literal("ref/resource"),uri:z.string()}),PromptReferenceSchema=z.object({type:z.literal("ref/prompt"),name:z.string()}),
-CompleteRequestParamsSchema=BaseRequestParamsSchema.extend({ref:z.union([PromptReferenceSchema,ResourceTemplateReferenceSchema]),
-argument:z.object({name:z.string(),value:z.string()}),context:z.object({arguments:z.record(z.string(),z.string()).optional()}).
-optional()}),CompleteRequestSchema=RequestSchema.extend({method:z.literal("completion/complete"),params:CompleteRequestParamsSchema}),
-CompleteResultSchema=ResultSchema.extend({completion:z.looseObject({values:z.array(z.string()).max(100),total:z.optional(
-z.number().int()),hasMore:z.optional(z.boolean())})}),RootSchema=z.object({uri:z.string().startsWith("file://"),name:z.string().
-optional(),_meta:z.record(z.string(),z.unknown()).optional()}),ListRootsRequestSchema=RequestSchema.extend({method:z.literal(
-"roots/list"),params:BaseRequestParamsSchema.optional()}),ListRootsResultSchema=ResultSchema.extend({roots:z.array(RootSchema)}),
-RootsListChangedNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/roots/list_changed"),params:NotificationsParamsSchema.
-optional()}),TaskCreationParamsSchema=z.looseObject({ttl:z.number().optional(),pollInterval:z.number().optional()}),TaskStatusSchema=z.
-enum(["working","input_required","completed","failed","cancelled"]),TaskSchema=z.object({taskId:z.string(),status:TaskStatusSchema,
-ttl:z.union([z.number(),z.null()]),createdAt:z.string(),lastUpdatedAt:z.string(),pollInterval:z.optional(z.number()),statusMessage:z.
-optional(z.string())}),CreateTaskResultSchema=ResultSchema.extend({task:TaskSchema}),TaskStatusNotificationParamsSchema=NotificationsParamsSchema.
-merge(TaskSchema),TaskStatusNotificationSchema=NotificationSchema.extend({method:z.literal("notifications/tasks/status"),
-params:TaskStatusNotificationParamsSchema}),GetTaskRequestSchema=RequestSchema.extend({method:z.literal("tasks/get"),params:BaseRequestParamsSchema.
-extend({taskId:z.string()})}),GetTaskResultSchema=ResultSchema.merge(TaskSchema),GetTaskPayloadRequestSchema=RequestSchema.
-extend({method:z.literal("tasks/result"),params:BaseRequestParamsSchema.extend({taskId:z.string()})}),GetTaskPayloadResultSchema=ResultSchema.
-loose(),ListTasksRequestSchema=PaginatedRequestSchema.extend({method:z.literal("tasks/list")}),ListTasksResultSchema=PaginatedResultSchema.
-extend({tasks:z.array(TaskSchema)}),CancelTaskRequestSchema=RequestSchema.extend({method:z.literal("tasks/cancel"),params:BaseRequestParamsSchema.
-extend({taskId:z.string()})}),CancelTaskResultSchema=ResultSchema.merge(TaskSchema),ClientRequestSchema=z.union([PingRequestSchema,
-InitializeRequestSchema,DiscoverRequestSchema,CompleteRequestSchema,SetLevelRequestSchema,GetPromptRequestSchema,ListPromptsRequestSchema,
-ListResourcesRequestSchema,ListResourceTemplatesRequestSchema,ReadResourceRequestSchema,SubscribeRequestSchema,UnsubscribeRequestSchema,
-SubscriptionsListenRequestSchema,CallToolRequestSchema,ListToolsRequestSchema]),ClientNotificationSchema=z.union([CancelledNotificationSchema,
-ProgressNotificationSchema,InitializedNotificationSchema,RootsListChangedNotificationSchema]),ClientResultSchema=z.union(
-[EmptyResultSchema,CreateMessageResultSchema,CreateMessageResultWithToolsSchema,ElicitResultSchema,ListRootsResultSchema]),
-ServerRequestSchema=z.union([PingRequestSchema,CreateMessageRequestSchema,ElicitRequestSchema,ListRootsRequestSchema]),ServerNotificationSchema=z.
-union([CancelledNotificationSchema,ProgressNotificationSchema,LoggingMessageNotificationSchema,ResourceUpdatedNotificationSchema,
-ResourceListChangedNotificationSchema,ToolListChangedNotificationSchema,PromptListChangedNotificationSchema,SubscriptionsAcknowledgedNotificationSchema,
-ElicitationCompleteNotificationSchema]),ServerResultSchema=z.union([EmptyResultSchema,InitializeResultSchema,DiscoverResultSchema,
-CompleteResultSchema,GetPromptResultSchema,ListPromptsResultSchema,ListResourcesResultSchema,ListResourceTemplatesResultSchema,
-ReadResourceResultSchema,CallToolResultSchema,ListToolsResultSchema,SubscriptionsListenResultSchema]);import*as z2 from"./zod.js";
-var SafeUrlSchema=z2.url().superRefine((val,ctx)=>{if(!URL.canParse(val))return ctx.addIssue({code:z2.ZodIssueCode.custom,
-message:"URL must be parseable",fatal:!0}),z2.NEVER}).refine(url3=>{const u=new URL(url3);return u.protocol!=="javascrip\
-t:"&&u.protocol!=="data:"&&u.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"}),
-OAuthProtectedResourceMetadataSchema=z2.looseObject({resource:z2.string().url(),authorization_servers:z2.array(SafeUrlSchema).
-optional(),jwks_uri:z2.string().url().optional(),scopes_supported:z2.array(z2.string()).optional(),bearer_methods_supported:z2.
-array(z2.string()).optional(),resource_signing_alg_values_supported:z2.array(z2.string()).optional(),resource_name:z2.string().
-optional(),resource_documentation:z2.string().optional(),resource_policy_uri:z2.string().url().optional(),resource_tos_uri:z2.
-string().url().optional(),tls_client_certificate_bound_access_tokens:z2.boolean().optional(),authorization_details_types_supported:z2.
-array(z2.string()).optional(),dpop_signing_alg_values_supported:z2.array(z2.string()).optional(),dpop_bound_access_tokens_required:z2.
-boolean().optional()}),OAuthMetadataSchema=z2.looseObject({issuer:z2.string(),authorization_endpoint:SafeUrlSchema,token_endpoint:SafeUrlSchema,
-registration_endpoint:SafeUrlSchema.optional(),scopes_supported:z2.array(z2.string()).optional(),response_types_supported:z2.
-array(z2.string()),response_modes_supported:z2.array(z2.string()).optional(),grant_types_supported:z2.array(z2.string()).
-optional(),token_endpoint_auth_methods_supported:z2.array(z2.string()).optional(),token_endpoint_auth_signing_alg_values_supported:z2.
-array(z2.string()).optional(),service_documentation:SafeUrlSchema.optional(),revocation_endpoint:SafeUrlSchema.optional(),
-revocation_endpoint_auth_methods_supported:z2.array(z2.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:z2.
-array(z2.string()).optional(),introspection_endpoint:z2.string().optional(),introspection_endpoint_auth_methods_supported:z2.
-array(z2.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:z2.array(z2.string()).optional(),
-code_challenge_methods_supported:z2.array(z2.string()).optional(),client_id_metadata_document_supported:z2.boolean().optional(),
-authorization_response_iss_parameter_supported:z2.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:z2.
-array(z2.string()).optional()}),OpenIdProviderMetadataSchema=z2.looseObject({issuer:z2.string(),authorization_endpoint:SafeUrlSchema,
-token_endpoint:SafeUrlSchema,userinfo_endpoint:SafeUrlSchema.optional(),jwks_uri:SafeUrlSchema,registration_endpoint:SafeUrlSchema.
-optional(),scopes_supported:z2.array(z2.string()).optional(),response_types_supported:z2.array(z2.string()),response_modes_supported:z2.
-array(z2.string()).optional(),grant_types_supported:z2.array(z2.string()).optional(),acr_values_supported:z2.array(z2.string()).
-optional(),subject_types_supported:z2.array(z2.string()),id_token_signing_alg_values_supported:z2.array(z2.string()),id_token_encryption_alg_values_supported:z2.
-array(z2.string()).optional(),id_token_encryption_enc_values_supported:z2.array(z2.string()).optional(),userinfo_signing_alg_values_supported:z2.
-array(z2.string()).optional(),userinfo_encryption_alg_values_supported:z2.array(z2.string()).optional(),userinfo_encryption_enc_values_supported:z2.
-array(z2.string()).optional(),request_object_signing_alg_values_supported:z2.array(z2.string()).optional(),request_object_encryption_alg_values_supported:z2.
-array(z2.string()).optional(),request_object_encryption_enc_values_supported:z2.array(z2.string()).optional(),token_endpoint_auth_methods_supported:z2.
-array(z2.string()).optional(),token_endpoint_auth_signing_alg_values_supported:z2.array(z2.string()).optional(),display_values_supported:z2.
-array(z2.string()).optional(),claim_types_supported:z2.array(z2.string()).optional(),claims_supported:z2.array(z2.string()).
-optional(),service_documentation:z2.string().optional(),claims_locales_supported:z2.array(z2.string()).optional(),ui_locales_supported:z2.
-array(z2.string()).optional(),claims_parameter_supported:z2.boolean().optional(),request_parameter_supported:z2.boolean().
-optional(),request_uri_parameter_supported:z2.boolean().optional(),require_request_uri_registration:z2.boolean().optional(),
-op_policy_uri:SafeUrlSchema.optional(),op_tos_uri:SafeUrlSchema.optional(),client_id_metadata_document_supported:z2.boolean().
-optional(),authorization_response_iss_parameter_supported:z2.boolean().optional().catch(void 0)}),OpenIdProviderDiscoveryMetadataSchema=z2.
-object({...OpenIdProviderMetadataSchema.shape,...OAuthMetadataSchema.pick({code_challenge_methods_supported:!0}).shape}),
-OAuthTokensSchema=z2.object({access_token:z2.string(),id_token:z2.string().optional(),token_type:z2.string(),expires_in:z2.
-coerce.number().optional(),scope:z2.string().optional(),refresh_token:z2.string().optional(),issuer:z2.string().optional().
-catch(void 0)}).strip(),IdJagTokenExchangeResponseSchema=z2.object({issued_token_type:z2.literal("urn:ietf:params:oauth:\
-token-type:id-jag"),access_token:z2.string(),token_type:z2.string().optional(),expires_in:z2.number().optional(),scope:z2.
-string().optional()}).strip(),OAuthErrorResponseSchema=z2.object({error:z2.string(),error_description:z2.string().optional(),
-error_uri:z2.string().optional()}),OptionalSafeUrlSchema=SafeUrlSchema.optional().or(z2.literal("").transform(()=>{})),OAuthClientMetadataSchema=z2.
-object({redirect_uris:z2.array(SafeUrlSchema),token_endpoint_auth_method:z2.string().optional(),grant_types:z2.array(z2.
-string()).optional(),response_types:z2.array(z2.string()).optional(),application_type:z2.string().optional(),client_name:z2.
-string().optional(),client_uri:SafeUrlSchema.optional(),logo_uri:OptionalSafeUrlSchema,scope:z2.string().optional(),contacts:z2.
-array(z2.string()).optional(),tos_uri:OptionalSafeUrlSchema,policy_uri:z2.string().optional(),jwks_uri:SafeUrlSchema.optional(),
-jwks:z2.any().optional(),software_id:z2.string().optional(),software_version:z2.string().optional(),software_statement:z2.
-string().optional()}).strip(),OAuthClientInformationSchema=z2.object({client_id:z2.string(),client_secret:z2.string().optional(),
-client_id_issued_at:z2.number().optional(),client_secret_expires_at:z2.number().optional(),issuer:z2.string().optional().
-catch(void 0)}).strip(),OAuthClientInformationFullSchema=OAuthClientMetadataSchema.merge(OAuthClientInformationSchema),OAuthClientRegistrationErrorSchema=z2.
-object({error:z2.string(),error_description:z2.string().optional()}).strip(),OAuthTokenRevocationRequestSchema=z2.object(
-{token:z2.string(),token_type_hint:z2.string().optional()}).strip();import*as z3 from"./zod.js";var BRANDS=Symbol.for("m\
-cp.sdk.errorBrands");function stampErrorBrands(instance,ctor){const brands=new Set;let current=ctor;for(;typeof current==
-"function";){const brand=current.mcpBrand;Object.prototype.hasOwnProperty.call(current,"mcpBrand")&&typeof brand=="strin\
-g"&&brands.add(brand),current=Object.getPrototypeOf(current)}brands.size!==0&&Object.defineProperty(instance,BRANDS,{value:brands,
-enumerable:!1,configurable:!0})}function brandedHasInstance(cls,value){try{if(typeof value=="object"&&value!==null&&Object.
-prototype.hasOwnProperty.call(cls,"mcpBrand")&&typeof cls.mcpBrand=="string"&&Object.prototype.hasOwnProperty.call(value,
-BRANDS)){const carried=value[BRANDS];if(carried&&typeof carried.has=="function"&&carried.has(cls.mcpBrand))return!0}}catch{}
-return Function.prototype[Symbol.hasInstance].call(cls,value)}var OAuthErrorCode=(function(OAuthErrorCode$1){return OAuthErrorCode$1.
-InvalidRequest="invalid_request",OAuthErrorCode$1.InvalidClient="invalid_client",OAuthErrorCode$1.InvalidGrant="invalid_\
-grant",OAuthErrorCode$1.UnauthorizedClient="unauthorized_client",OAuthErrorCode$1.UnsupportedGrantType="unsupported_gran\
-t_type",OAuthErrorCode$1.InvalidScope="invalid_scope",OAuthErrorCode$1.AccessDenied="access_denied",OAuthErrorCode$1.ServerError=
-"server_error",OAuthErrorCode$1.TemporarilyUnavailable="temporarily_unavailable",OAuthErrorCode$1.UnsupportedResponseType=
-"unsupported_response_type",OAuthErrorCode$1.UnsupportedTokenType="unsupported_token_type",OAuthErrorCode$1.InvalidToken=
-"invalid_token",OAuthErrorCode$1.MethodNotAllowed="method_not_allowed",OAuthErrorCode$1.TooManyRequests="too_many_reques\
-ts",OAuthErrorCode$1.InvalidClientMetadata="invalid_client_metadata",OAuthErrorCode$1.InvalidRedirectUri="invalid_redire\
-ct_uri",OAuthErrorCode$1.InsufficientScope="insufficient_scope",OAuthErrorCode$1.InvalidTarget="invalid_target",OAuthErrorCode$1.
-InvalidDpopProof="invalid_dpop_proof",OAuthErrorCode$1.UseDpopNonce="use_dpop_nonce",OAuthErrorCode$1})({}),OAuthError=class OAuthError2 extends Error{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](value){return brandedHasInstance(
-this,value)}static isInstance(value){if(typeof this!="function")throw new TypeError("isInstance must be called on the cl\
-ass (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,
-value)}constructor(code,message,errorUri){super(message),this.code=code,this.errorUri=errorUri,this.name="OAuthError",stampErrorBrands(
-this,new.target)}toResponseObject(){const response={error:this.code,error_description:this.message};return this.errorUri&&
-(response.error_uri=this.errorUri),response}static fromResponse(response){return new OAuthError2(response.error,response.
-error_description??response.error,response.error_uri)}},SdkErrorCode=(function(SdkErrorCode$1){return SdkErrorCode$1.NotConnected=
-"NOT_CONNECTED",SdkErrorCode$1.AlreadyConnected="ALREADY_CONNECTED",SdkErrorCode$1.NotInitialized="NOT_INITIALIZED",SdkErrorCode$1.
-CapabilityNotSupported="CAPABILITY_NOT_SUPPORTED",SdkErrorCode$1.RequestTimeout="REQUEST_TIMEOUT",SdkErrorCode$1.ConnectionClosed=
-"CONNECTION_CLOSED",SdkErrorCode$1.SendFailed="SEND_FAILED",SdkErrorCode$1.InvalidResult="INVALID_RESULT",SdkErrorCode$1.
-UnsupportedResultType="UNSUPPORTED_RESULT_TYPE",SdkErrorCode$1.InputRequiredRoundsExceeded="INPUT_REQUIRED_ROUNDS_EXCEED\
-ED",SdkErrorCode$1.ListPaginationExceeded="LIST_PAGINATION_EXCEEDED",SdkErrorCode$1.MethodNotSupportedByProtocolVersion=
-"METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION",SdkErrorCode$1.EraNegotiationFailed="ERA_NEGOTIATION_FAILED",SdkErrorCode$1.ClientHttpNotImplemented=
-"CLIENT_HTTP_NOT_IMPLEMENTED",SdkErrorCode$1.ClientHttpAuthentication="CLIENT_HTTP_AUTHENTICATION",SdkErrorCode$1.ClientHttpForbidden=
-"CLIENT_HTTP_FORBIDDEN",SdkErrorCode$1.ClientHttpUnexpectedContent="CLIENT_HTTP_UNEXPECTED_CONTENT",SdkErrorCode$1.ClientHttpFailedToOpenStream=
-"CLIENT_HTTP_FAILED_TO_OPEN_STREAM",SdkErrorCode$1.ClientHttpFailedToTerminateSession="CLIENT_HTTP_FAILED_TO_TERMINATE_S\
-ESSION",SdkErrorCode$1})({}),SdkError=class extends Error{static{Object.defineProperty(this,"mcpBrand",{value:"mcp.SdkEr\
-ror"})}static[Symbol.hasInstance](value){return brandedHasInstance(this,value)}static isInstance(value){if(typeof this!=
+var Rl=Object.defineProperty;var a=(e,s)=>Rl(e,"name",{value:s,configurable:!0});import{clearImmediate as Te,clearInterval as D,clearTimeout as se,setImmediate as Ee,setInterval as Re,setTimeout as ie}from"node:timers";var zl=Object.create,tr=Object.defineProperty,bl=Object.getOwnPropertyDescriptor,_l=Object.getOwnPropertyNames,yl=Object.
+getPrototypeOf,vl=Object.prototype.hasOwnProperty,vi=a((e,s)=>()=>(s||e((s={exports:{}}).exports,s),s.exports),"__common\
+JSMin"),Ti=a((e,s)=>{let o={};for(var r in e)tr(o,r,{get:e[r],enumerable:!0});return s&&tr(o,Symbol.toStringTag,{value:"\
+Module"}),o},"__exportAll"),Tl=a((e,s,o,r)=>{if(s&&typeof s=="object"||typeof s=="function")for(var i=_l(s),l=0,c=i.length,
+u;l<c;l++)u=i[l],!vl.call(e,u)&&u!==o&&tr(e,u,{get:(d=>s[d]).bind(null,u),enumerable:!(r=bl(s,u))||r.enumerable});return e},
+"__copyProps"),Ei=a((e,s,o)=>(o=e!=null?zl(yl(e)):{},Tl(s||!e||!e.__esModule?tr(o,"default",{value:e,enumerable:!0}):o,e)),
+"__toESM");var El=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),Ci=new Set(
+["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),Cl=new Set(["https://jso\
+n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),wl=new Set(["https://json-schema.org/draft-06/s\
+chema","http://json-schema.org/draft-06/schema"]);function wi(e){return typeof e=="string"&&Ci.has(e.replace(/#$/,""))}a(
+wi,"declares2019Dialect");function Pi(e,s){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let o=e.$schema.
+replace(/#$/,"");if(El.has(o))return"2020-12";if(Ci.has(o))return"2019-09";if(Cl.has(o)||wl.has(o))return"draft-7";throw new Error(
+`JSON Schema declares an unsupported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JS\
+ON Schema 2020-12, 2019-09, draft-07, and draft-06; ${s}`)}a(Pi,"declaredDialect");import*as n from"./zod.js";var kt="2025-11-25",sr="2025-03-26",Gs=[kt,"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],
+or="io.modelcontextprotocol/related-task",$e="io.modelcontextprotocol/protocolVersion",Ot="io.modelcontextprotocol/clien\
+tInfo",Fe="io.modelcontextprotocol/serverInfo",Ge="io.modelcontextprotocol/clientCapabilities",Nt="io.modelcontextprotoc\
+ol/subscriptionId",ut="io.modelcontextprotocol/logLevel";var jt="2.0";var lt=n.lazy(()=>n.union([n.string(),n.number(),n.boolean(),n.null(),n.record(n.string(),lt),n.array(lt)])),B=n.record(
+n.string(),lt),nn=n.array(lt),Ks=n.union([n.string(),n.number().int()]),Ys=n.string(),rr=n.object({ttl:n.number().optional()}),
+ar=n.object({taskId:n.string()}),Ws=n.looseObject({progressToken:Ks.optional(),[or]:ar.optional()}),Q=n.object({_meta:Ws.
+optional()}),At=Q.extend({task:rr.optional()}),F=n.object({method:n.string(),params:Q.loose().optional()}),ce=n.object({
+_meta:Ws.optional()}),le=n.object({method:n.string(),params:ce.loose().optional()}),Xs=n.looseObject({get[Fe](){return os.
+optional().catch(void 0)}}),G=n.looseObject({_meta:Xs.optional()}),dt=n.union([n.string(),n.number().int()]),Zs=n.object(
+{jsonrpc:n.literal(jt),id:dt,...F.shape}).strict(),Qs=n.object({jsonrpc:n.literal(jt),...le.shape}).strict(),es=n.object(
+{jsonrpc:n.literal(jt),id:dt,result:G}).strict(),ts=n.object({jsonrpc:n.literal(jt),id:dt.optional(),error:n.object({code:n.number().
+int(),message:n.string(),data:n.unknown().optional()})}).strict(),ss=n.union([Zs,Qs,es,ts]),cn=n.union([es,ts]),eo=G.strict(),
+nr=ce.extend({requestId:dt.optional(),reason:n.string().optional()}),to=le.extend({method:n.literal("notifications/cance\
+lled"),params:nr}),ir=n.object({src:n.string(),mimeType:n.string().optional(),sizes:n.array(n.string()).optional(),theme:n.enum(
+["light","dark"]).optional()}),mt=n.object({icons:n.array(ir).optional()}),et=n.object({name:n.string(),title:n.string().
+optional()}),os=et.extend({...et.shape,...mt.shape,version:n.string(),websiteUrl:n.string().optional(),description:n.string().
+optional()}),Pl=n.intersection(n.object({applyDefaults:n.boolean().optional()}),B),ql=n.preprocess(e=>e&&typeof e=="obje\
+ct"&&!Array.isArray(e)&&Object.keys(e).length===0?{form:{}}:e,n.intersection(n.object({form:Pl.optional(),url:B.optional()}),
+B.optional())),cr=n.looseObject({list:B.optional(),cancel:B.optional(),requests:n.looseObject({sampling:n.looseObject({createMessage:B.
+optional()}).optional(),elicitation:n.looseObject({create:B.optional()}).optional()}).optional()}),lr=n.looseObject({list:B.
+optional(),cancel:B.optional(),requests:n.looseObject({tools:n.looseObject({call:B.optional()}).optional()}).optional()}),
+ur=n.object({experimental:n.record(n.string(),B).optional(),sampling:n.object({context:B.optional(),tools:B.optional()}).
+optional(),elicitation:ql.optional(),roots:n.object({listChanged:n.boolean().optional()}).optional(),tasks:cr.optional(),
+extensions:n.record(n.string(),B).optional()}),dr=Q.extend({protocolVersion:n.string(),capabilities:ur,clientInfo:os}),so=F.
+extend({method:n.literal("initialize"),params:dr}),oo=n.object({experimental:n.record(n.string(),B).optional(),logging:B.
+optional(),completions:B.optional(),prompts:n.object({listChanged:n.boolean().optional()}).optional(),resources:n.object(
+{subscribe:n.boolean().optional(),listChanged:n.boolean().optional()}).optional(),tools:n.object({listChanged:n.boolean().
+optional()}).optional(),tasks:lr.optional(),extensions:n.record(n.string(),B).optional()}),mr=G.extend({protocolVersion:n.string(),
+capabilities:oo,serverInfo:os,instructions:n.string().optional()}),pr=le.extend({method:n.literal("notifications/initial\
+ized"),params:ce.optional()}),hr=F.extend({method:n.literal("server/discover"),params:Q.optional()}),fr=G.extend({supportedVersions:n.array(
+n.string()),capabilities:oo,instructions:n.string().optional()}),ro=F.extend({method:n.literal("ping"),params:Q.optional()}),
+Sr=n.object({progress:n.number(),total:n.optional(n.number()),message:n.optional(n.string())}),gr=n.object({...ce.shape,
+...Sr.shape,progressToken:Ks}),ao=le.extend({method:n.literal("notifications/progress"),params:gr}),Rr=Q.extend({cursor:Ys.
+optional()}),pt=F.extend({params:Rr.optional()}),ht=G.extend({nextCursor:Ys.optional()}),no=n.object({uri:n.string(),mimeType:n.optional(
+n.string()),_meta:n.record(n.string(),n.unknown()).optional()}),io=no.extend({text:n.string()}),ln=n.string().refine(e=>{
+try{return atob(e),!0}catch{return!1}},{message:"Invalid Base64 string"}),co=no.extend({blob:ln}),ft=n.enum(["user","ass\
+istant"]),tt=n.object({audience:n.array(ft).optional(),priority:n.number().min(0).max(1).optional(),lastModified:n.iso.datetime(
+{offset:!0}).optional()}),lo=n.object({...et.shape,...mt.shape,uri:n.string(),description:n.optional(n.string()),mimeType:n.optional(
+n.string()),size:n.optional(n.number()),annotations:tt.optional(),_meta:n.optional(n.looseObject({}))}),zr=n.object({...et.
+shape,...mt.shape,uriTemplate:n.string(),description:n.optional(n.string()),mimeType:n.optional(n.string()),annotations:tt.
+optional(),_meta:n.optional(n.looseObject({}))}),br=pt.extend({method:n.literal("resources/list")}),_r=ht.extend({resources:n.array(
+lo)}),yr=pt.extend({method:n.literal("resources/templates/list")}),vr=ht.extend({resourceTemplates:n.array(zr)}),rs=Q.extend(
+{uri:n.string()}),Tr=rs,Er=F.extend({method:n.literal("resources/read"),params:Tr}),Cr=G.extend({contents:n.array(n.union(
+[io,co]))}),wr=le.extend({method:n.literal("notifications/resources/list_changed"),params:ce.optional()}),Pr=rs,qr=F.extend(
+{method:n.literal("resources/subscribe"),params:Pr}),Ir=rs,$r=F.extend({method:n.literal("resources/unsubscribe"),params:Ir}),
+uo=n.object({toolsListChanged:n.boolean().optional(),promptsListChanged:n.boolean().optional(),resourcesListChanged:n.boolean().
+optional(),resourceSubscriptions:n.array(n.string()).optional()}),Mr=Q.extend({notifications:uo}),kr=F.extend({method:n.literal(
+"subscriptions/listen"),params:Mr}),Or=ce.extend({notifications:uo}),Nr=le.extend({method:n.literal("notifications/subsc\
+riptions/acknowledged"),params:Or}),jr=Xs.extend({[Nt]:dt}),Ar=G.extend({_meta:jr}),Lr=ce.extend({uri:n.string()}),xr=le.
+extend({method:n.literal("notifications/resources/updated"),params:Lr}),Ur=n.object({name:n.string(),description:n.optional(
+n.string()),required:n.optional(n.boolean())}),Hr=n.object({...et.shape,...mt.shape,description:n.optional(n.string()),arguments:n.optional(
+n.array(Ur)),_meta:n.optional(n.looseObject({}))}),Vr=pt.extend({method:n.literal("prompts/list")}),Dr=ht.extend({prompts:n.array(
+Hr)}),Jr=Q.extend({name:n.string(),arguments:n.record(n.string(),n.string()).optional()}),Br=F.extend({method:n.literal(
+"prompts/get"),params:Jr}),as=n.object({type:n.literal("text"),text:n.string(),annotations:tt.optional(),_meta:n.record(
+n.string(),n.unknown()).optional()}),ns=n.object({type:n.literal("image"),data:ln,mimeType:n.string(),annotations:tt.optional(),
+_meta:n.record(n.string(),n.unknown()).optional()}),is=n.object({type:n.literal("audio"),data:ln,mimeType:n.string(),annotations:tt.
+optional(),_meta:n.record(n.string(),n.unknown()).optional()}),Fr=n.object({type:n.literal("tool_use"),name:n.string(),id:n.string(),
+input:n.record(n.string(),n.unknown()),_meta:n.record(n.string(),n.unknown()).optional()}),Gr=n.object({type:n.literal("\
+resource"),resource:n.union([io,co]),annotations:tt.optional(),_meta:n.record(n.string(),n.unknown()).optional()}),Kr=lo.
+extend({type:n.literal("resource_link")}),cs=n.union([as,ns,is,Kr,Gr]),Yr=n.object({role:ft,content:cs}),Wr=G.extend({description:n.string().
+optional(),messages:n.array(Yr)}),Xr=le.extend({method:n.literal("notifications/prompts/list_changed"),params:ce.optional()}),
+Zr=n.object({title:n.string().optional(),readOnlyHint:n.boolean().optional(),destructiveHint:n.boolean().optional(),idempotentHint:n.boolean().
+optional(),openWorldHint:n.boolean().optional()}),Qr=n.object({taskSupport:n.enum(["required","optional","forbidden"]).optional()}),
+mo=n.object({...et.shape,...mt.shape,description:n.string().optional(),inputSchema:n.object({type:n.literal("object"),properties:n.record(
+n.string(),lt).optional(),required:n.array(n.string()).optional()}).catchall(n.unknown()),outputSchema:n.looseObject({$schema:n.string().
+optional()}).optional(),annotations:Zr.optional(),execution:Qr.optional(),_meta:n.record(n.string(),n.unknown()).optional()}),
+ea=pt.extend({method:n.literal("tools/list")}),ta=ht.extend({tools:n.array(mo)}),po=G.extend({content:n.array(cs).default(
+[]),structuredContent:n.unknown().optional(),isError:n.boolean().optional()}),un=po.or(G.extend({toolResult:n.unknown()})),
+sa=At.extend({name:n.string(),arguments:n.record(n.string(),n.unknown()).optional()}),oa=F.extend({method:n.literal("too\
+ls/call"),params:sa}),ra=le.extend({method:n.literal("notifications/tools/list_changed"),params:ce.optional()}),dn=n.object(
+{autoRefresh:n.boolean().default(!0),debounceMs:n.number().int().nonnegative().default(300)}),St=n.enum(["debug","info",
+"notice","warning","error","critical","alert","emergency"]),aa=Q.extend({level:St}),na=F.extend({method:n.literal("loggi\
+ng/setLevel"),params:aa}),ia=ce.extend({level:St,logger:n.string().optional(),data:n.unknown()}),ca=le.extend({method:n.literal(
+"notifications/message"),params:ia}),la=n.object({name:n.string().optional()}),ua=n.object({hints:n.array(la).optional(),
+costPriority:n.number().min(0).max(1).optional(),speedPriority:n.number().min(0).max(1).optional(),intelligencePriority:n.number().
+min(0).max(1).optional()}),da=n.object({mode:n.enum(["auto","required","none"]).optional()}),ma=n.object({type:n.literal(
+"tool_result"),toolUseId:n.string().describe("The unique identifier for the corresponding tool call."),content:n.array(cs),
+structuredContent:n.unknown().optional(),isError:n.boolean().optional(),_meta:n.record(n.string(),n.unknown()).optional()}),
+pa=n.discriminatedUnion("type",[as,ns,is]),Mt=n.discriminatedUnion("type",[as,ns,is,Fr,ma]),ha=n.object({role:ft,content:n.union(
+[Mt,n.array(Mt)]),_meta:n.record(n.string(),n.unknown()).optional()}),fa=At.extend({messages:n.array(ha),modelPreferences:ua.
+optional(),systemPrompt:n.string().optional(),includeContext:n.enum(["none","thisServer","allServers"]).optional(),temperature:n.number().
+optional(),maxTokens:n.number().int(),stopSequences:n.array(n.string()).optional(),metadata:B.optional(),tools:n.array(mo).
+optional(),toolChoice:da.optional()}),Sa=F.extend({method:n.literal("sampling/createMessage"),params:fa}),ga=G.extend({model:n.string(),
+stopReason:n.optional(n.enum(["endTurn","stopSequence","maxTokens"]).or(n.string())),role:ft,content:pa}),Ra=G.extend({model:n.string(),
+stopReason:n.optional(n.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(n.string())),role:ft,content:n.union([
+Mt,n.array(Mt)])}),ho=n.object({type:n.literal("boolean"),title:n.string().optional(),description:n.string().optional(),
+default:n.boolean().optional()}),ls=n.object({type:n.literal("string"),title:n.string().optional(),description:n.string().
+optional(),minLength:n.number().optional(),maxLength:n.number().optional(),format:n.enum(["email","uri","date","date-tim\
+e"]).optional(),default:n.string().optional()}),us=n.object({type:n.enum(["number","integer"]),title:n.string().optional(),
+description:n.string().optional(),minimum:n.number().optional(),maximum:n.number().optional(),default:n.number().optional()}),
+fo=n.object({type:n.literal("string"),title:n.string().optional(),description:n.string().optional(),enum:n.array(n.string()),
+default:n.string().optional()}),So=n.object({type:n.literal("string"),title:n.string().optional(),description:n.string().
+optional(),oneOf:n.array(n.object({const:n.string(),title:n.string()})),default:n.string().optional()}),go=n.object({type:n.literal(
+"string"),title:n.string().optional(),description:n.string().optional(),enum:n.array(n.string()),enumNames:n.array(n.string()).
+optional(),default:n.string().optional()}),za=n.union([fo,So]),Ro=n.object({type:n.literal("array"),title:n.string().optional(),
+description:n.string().optional(),minItems:n.number().optional(),maxItems:n.number().optional(),items:n.object({type:n.literal(
+"string"),enum:n.array(n.string())}),default:n.array(n.string()).optional()}),zo=n.object({type:n.literal("array"),title:n.string().
+optional(),description:n.string().optional(),minItems:n.number().optional(),maxItems:n.number().optional(),items:n.object(
+{anyOf:n.array(n.object({const:n.string(),title:n.string()}))}),default:n.array(n.string()).optional()}),ba=n.union([Ro,
+zo]),_a=n.union([go,za,ba]),bo=n.union([_a,ho,ls,us]),ds=At.extend({mode:n.literal("form").optional(),message:n.string(),
+requestedSchema:n.object({type:n.literal("object"),properties:n.record(n.string(),bo),required:n.array(n.string()).optional()}).
+catchall(n.unknown())}),ya=At.extend({mode:n.literal("url"),message:n.string(),elicitationId:n.string(),url:n.string().url()}),
+va=n.union([ds,ya]),Ta=F.extend({method:n.literal("elicitation/create"),params:va}),Ea=ce.extend({elicitationId:n.string()}),
+Ca=le.extend({method:n.literal("notifications/elicitation/complete"),params:Ea}),wa=G.extend({action:n.enum(["accept","d\
+ecline","cancel"]),content:n.preprocess(e=>e===null?void 0:e,n.record(n.string(),n.union([n.string(),n.number(),n.boolean(),
+n.array(n.string())])).optional())}),Pa=n.object({type:n.literal("ref/resource"),uri:n.string()}),qa=n.object({type:n.literal(
+"ref/prompt"),name:n.string()}),Ia=Q.extend({ref:n.union([qa,Pa]),argument:n.object({name:n.string(),value:n.string()}),
+context:n.object({arguments:n.record(n.string(),n.string()).optional()}).optional()}),$a=F.extend({method:n.literal("com\
+pletion/complete"),params:Ia}),Ma=G.extend({completion:n.looseObject({values:n.array(n.string()).max(100),total:n.optional(
+n.number().int()),hasMore:n.optional(n.boolean())})}),ka=n.object({uri:n.string().startsWith("file://"),name:n.string().
+optional(),_meta:n.record(n.string(),n.unknown()).optional()}),Oa=F.extend({method:n.literal("roots/list"),params:Q.optional()}),
+Na=G.extend({roots:n.array(ka)}),ja=le.extend({method:n.literal("notifications/roots/list_changed"),params:ce.optional()}),
+mn=n.looseObject({ttl:n.number().optional(),pollInterval:n.number().optional()}),Aa=n.enum(["working","input_required","\
+completed","failed","cancelled"]),gt=n.object({taskId:n.string(),status:Aa,ttl:n.union([n.number(),n.null()]),createdAt:n.string(),
+lastUpdatedAt:n.string(),pollInterval:n.optional(n.number()),statusMessage:n.optional(n.string())}),pn=G.extend({task:gt}),
+La=ce.merge(gt),hn=le.extend({method:n.literal("notifications/tasks/status"),params:La}),fn=F.extend({method:n.literal("\
+tasks/get"),params:Q.extend({taskId:n.string()})}),Sn=G.merge(gt),gn=F.extend({method:n.literal("tasks/result"),params:Q.
+extend({taskId:n.string()})}),Rn=G.loose(),zn=pt.extend({method:n.literal("tasks/list")}),bn=ht.extend({tasks:n.array(gt)}),
+_n=F.extend({method:n.literal("tasks/cancel"),params:Q.extend({taskId:n.string()})}),yn=G.merge(gt),vn=n.union([ro,so,hr,
+$a,na,Br,Vr,br,yr,Er,qr,$r,kr,oa,ea]),Tn=n.union([to,ao,pr,ja]),En=n.union([eo,ga,Ra,wa,Na]),Cn=n.union([ro,Sa,Ta,Oa]),wn=n.union(
+[to,ao,ca,xr,wr,ra,Xr,Nr,Ca]),Pn=n.union([eo,mr,fr,Ma,Wr,Dr,_r,vr,Cr,po,ta,Ar]);import*as m from"./zod.js";var ee=m.url().superRefine((e,s)=>{if(!URL.canParse(e))return s.addIssue({code:m.ZodIssueCode.
+custom,message:"URL must be parseable",fatal:!0}),m.NEVER}).refine(e=>{let s=new URL(e);return s.protocol!=="javascript:"&&
+s.protocol!=="data:"&&s.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"}),In=m.looseObject(
+{resource:m.string().url(),authorization_servers:m.array(ee).optional(),jwks_uri:m.string().url().optional(),scopes_supported:m.array(
+m.string()).optional(),bearer_methods_supported:m.array(m.string()).optional(),resource_signing_alg_values_supported:m.array(
+m.string()).optional(),resource_name:m.string().optional(),resource_documentation:m.string().optional(),resource_policy_uri:m.string().
+url().optional(),resource_tos_uri:m.string().url().optional(),tls_client_certificate_bound_access_tokens:m.boolean().optional(),
+authorization_details_types_supported:m.array(m.string()).optional(),dpop_signing_alg_values_supported:m.array(m.string()).
+optional(),dpop_bound_access_tokens_required:m.boolean().optional()}),xa=m.looseObject({issuer:m.string(),authorization_endpoint:ee,
+token_endpoint:ee,registration_endpoint:ee.optional(),scopes_supported:m.array(m.string()).optional(),response_types_supported:m.array(
+m.string()),response_modes_supported:m.array(m.string()).optional(),grant_types_supported:m.array(m.string()).optional(),
+token_endpoint_auth_methods_supported:m.array(m.string()).optional(),token_endpoint_auth_signing_alg_values_supported:m.array(
+m.string()).optional(),service_documentation:ee.optional(),revocation_endpoint:ee.optional(),revocation_endpoint_auth_methods_supported:m.array(
+m.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:m.array(m.string()).optional(),introspection_endpoint:m.string().
+optional(),introspection_endpoint_auth_methods_supported:m.array(m.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:m.array(
+m.string()).optional(),code_challenge_methods_supported:m.array(m.string()).optional(),client_id_metadata_document_supported:m.boolean().
+optional(),authorization_response_iss_parameter_supported:m.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:m.array(
+m.string()).optional()}),Ua=m.looseObject({issuer:m.string(),authorization_endpoint:ee,token_endpoint:ee,userinfo_endpoint:ee.
+optional(),jwks_uri:ee,registration_endpoint:ee.optional(),scopes_supported:m.array(m.string()).optional(),response_types_supported:m.array(
+m.string()),response_modes_supported:m.array(m.string()).optional(),grant_types_supported:m.array(m.string()).optional(),
+acr_values_supported:m.array(m.string()).optional(),subject_types_supported:m.array(m.string()),id_token_signing_alg_values_supported:m.array(
+m.string()),id_token_encryption_alg_values_supported:m.array(m.string()).optional(),id_token_encryption_enc_values_supported:m.array(
+m.string()).optional(),userinfo_signing_alg_values_supported:m.array(m.string()).optional(),userinfo_encryption_alg_values_supported:m.array(
+m.string()).optional(),userinfo_encryption_enc_values_supported:m.array(m.string()).optional(),request_object_signing_alg_values_supported:m.array(
+m.string()).optional(),request_object_encryption_alg_values_supported:m.array(m.string()).optional(),request_object_encryption_enc_values_supported:m.array(
+m.string()).optional(),token_endpoint_auth_methods_supported:m.array(m.string()).optional(),token_endpoint_auth_signing_alg_values_supported:m.array(
+m.string()).optional(),display_values_supported:m.array(m.string()).optional(),claim_types_supported:m.array(m.string()).
+optional(),claims_supported:m.array(m.string()).optional(),service_documentation:m.string().optional(),claims_locales_supported:m.array(
+m.string()).optional(),ui_locales_supported:m.array(m.string()).optional(),claims_parameter_supported:m.boolean().optional(),
+request_parameter_supported:m.boolean().optional(),request_uri_parameter_supported:m.boolean().optional(),require_request_uri_registration:m.boolean().
+optional(),op_policy_uri:ee.optional(),op_tos_uri:ee.optional(),client_id_metadata_document_supported:m.boolean().optional(),
+authorization_response_iss_parameter_supported:m.boolean().optional().catch(void 0)}),$n=m.object({...Ua.shape,...xa.pick(
+{code_challenge_methods_supported:!0}).shape}),Mn=m.object({access_token:m.string(),id_token:m.string().optional(),token_type:m.string(),
+expires_in:m.coerce.number().optional(),scope:m.string().optional(),refresh_token:m.string().optional(),issuer:m.string().
+optional().catch(void 0)}).strip(),kn=m.object({issued_token_type:m.literal("urn:ietf:params:oauth:token-type:id-jag"),access_token:m.string(),
+token_type:m.string().optional(),expires_in:m.number().optional(),scope:m.string().optional()}).strip(),On=m.object({error:m.string(),
+error_description:m.string().optional(),error_uri:m.string().optional()}),qn=ee.optional().or(m.literal("").transform(()=>{})),
+Ha=m.object({redirect_uris:m.array(ee),token_endpoint_auth_method:m.string().optional(),grant_types:m.array(m.string()).
+optional(),response_types:m.array(m.string()).optional(),application_type:m.string().optional(),client_name:m.string().optional(),
+client_uri:ee.optional(),logo_uri:qn,scope:m.string().optional(),contacts:m.array(m.string()).optional(),tos_uri:qn,policy_uri:m.string().
+optional(),jwks_uri:ee.optional(),jwks:m.any().optional(),software_id:m.string().optional(),software_version:m.string().
+optional(),software_statement:m.string().optional()}).strip(),Va=m.object({client_id:m.string(),client_secret:m.string().
+optional(),client_id_issued_at:m.number().optional(),client_secret_expires_at:m.number().optional(),issuer:m.string().optional().
+catch(void 0)}).strip(),Nn=Ha.merge(Va),jn=m.object({error:m.string(),error_description:m.string().optional()}).strip(),
+An=m.object({token:m.string(),token_type_hint:m.string().optional()}).strip();import*as t from"./zod.js";var Vn=Symbol.for("mcp.sdk.errorBrands");function Fn(e,s){let o=new Set,r=s;for(;typeof r=="function";){let i=r.mcpBrand;
+Object.prototype.hasOwnProperty.call(r,"mcpBrand")&&typeof i=="string"&&o.add(i),r=Object.getPrototypeOf(r)}o.size!==0&&
+Object.defineProperty(e,Vn,{value:o,enumerable:!1,configurable:!0})}a(Fn,"stampErrorBrands");function fs(e,s){try{if(typeof s==
+"object"&&s!==null&&Object.prototype.hasOwnProperty.call(e,"mcpBrand")&&typeof e.mcpBrand=="string"&&Object.prototype.hasOwnProperty.
+call(s,Vn)){let o=s[Vn];if(o&&typeof o.has=="function"&&o.has(e.mcpBrand))return!0}}catch{}return Function.prototype[Symbol.
+hasInstance].call(e,s)}a(fs,"brandedHasInstance");var xt=(function(e){return e.InvalidRequest="invalid_request",e.InvalidClient=
+"invalid_client",e.InvalidGrant="invalid_grant",e.UnauthorizedClient="unauthorized_client",e.UnsupportedGrantType="unsup\
+ported_grant_type",e.InvalidScope="invalid_scope",e.AccessDenied="access_denied",e.ServerError="server_error",e.TemporarilyUnavailable=
+"temporarily_unavailable",e.UnsupportedResponseType="unsupported_response_type",e.UnsupportedTokenType="unsupported_toke\
+n_type",e.InvalidToken="invalid_token",e.MethodNotAllowed="method_not_allowed",e.TooManyRequests="too_many_requests",e.InvalidClientMetadata=
+"invalid_client_metadata",e.InvalidRedirectUri="invalid_redirect_uri",e.InsufficientScope="insufficient_scope",e.InvalidTarget=
+"invalid_target",e.InvalidDpopProof="invalid_dpop_proof",e.UseDpopNonce="use_dpop_nonce",e})({}),wo=class Zi extends Error{static{
+a(this,"OAuthError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](s){
+return fs(this,s)}static isInstance(s){if(typeof this!="function")throw new TypeError("isInstance must be called on the \
+class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return fs(this,s)}constructor(s,o,r){
+super(o),this.code=s,this.errorUri=r,this.name="OAuthError",Fn(this,new.target)}toResponseObject(){let s={error:this.code,
+error_description:this.message};return this.errorUri&&(s.error_uri=this.errorUri),s}static fromResponse(s){return new Zi(
+s.error,s.error_description??s.error,s.error_uri)}},A=(function(e){return e.NotConnected="NOT_CONNECTED",e.AlreadyConnected=
+"ALREADY_CONNECTED",e.NotInitialized="NOT_INITIALIZED",e.CapabilityNotSupported="CAPABILITY_NOT_SUPPORTED",e.RequestTimeout=
+"REQUEST_TIMEOUT",e.ConnectionClosed="CONNECTION_CLOSED",e.SendFailed="SEND_FAILED",e.InvalidResult="INVALID_RESULT",e.UnsupportedResultType=
+"UNSUPPORTED_RESULT_TYPE",e.InputRequiredRoundsExceeded="INPUT_REQUIRED_ROUNDS_EXCEEDED",e.ListPaginationExceeded="LIST_\
+PAGINATION_EXCEEDED",e.MethodNotSupportedByProtocolVersion="METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION",e.EraNegotiationFailed=
+"ERA_NEGOTIATION_FAILED",e.ClientHttpNotImplemented="CLIENT_HTTP_NOT_IMPLEMENTED",e.ClientHttpAuthentication="CLIENT_HTT\
+P_AUTHENTICATION",e.ClientHttpForbidden="CLIENT_HTTP_FORBIDDEN",e.ClientHttpUnexpectedContent="CLIENT_HTTP_UNEXPECTED_CO\
+NTENT",e.ClientHttpFailedToOpenStream="CLIENT_HTTP_FAILED_TO_OPEN_STREAM",e.ClientHttpFailedToTerminateSession="CLIENT_H\
+TTP_FAILED_TO_TERMINATE_SESSION",e})({}),O=class extends Error{static{a(this,"SdkError")}static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.SdkError"})}static[Symbol.hasInstance](e){return fs(this,e)}static isInstance(e){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,value)}constructor(code,message,data,options){super(
-message,options),this.code=code,this.data=data,this.name="SdkError",stampErrorBrands(this,new.target)}},SdkHttpError=class extends SdkError{static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.SdkHttpError"})}constructor(code,message,data,options){super(code,message,
-data,options),this.name="SdkHttpError"}get status(){return this.data.status}get statusText(){return this.data.statusText}},
-REQUIRED_CLIENT_CAPABILITIES_BY_METHOD={};function requiredClientCapabilitiesForRequest(method){return Object.hasOwn(REQUIRED_CLIENT_CAPABILITIES_BY_METHOD,
-method)?REQUIRED_CLIENT_CAPABILITIES_BY_METHOD[method]:void 0}function isPlainObject$7(value){return value!==null&&typeof value==
-"object"&&!Array.isArray(value)}function isImpliedCapabilityMember(capability,member,declaredValue){return capability===
-"elicitation"&&member==="form"&&declaredValue.form===void 0&&declaredValue.url===void 0}function requiredClientCapabilitiesForInputRequest(entry){
-switch(entry.method){case"elicitation/create":return entry.params?.mode==="url"?{elicitation:{url:{}}}:{elicitation:{form:{}}};case"\
-sampling/createMessage":{const params=entry.params;return params!==void 0&&(params.tools!==void 0||params.toolChoice!==void 0)?
-{sampling:{tools:{}}}:{sampling:{}}}case"roots/list":return{roots:{}};default:return}}function missingClientCapabilities(required,declared){
-const missing={};for(const[capability,requirement]of Object.entries(required)){if(requirement===void 0)continue;const declaredValue=declared===
-void 0?void 0:declared[capability];if(declaredValue===void 0){missing[capability]=requirement;continue}if(isPlainObject$7(
-requirement)&&isPlainObject$7(declaredValue)){const missingMembers={};for(const[member,memberRequirement]of Object.entries(
-requirement))memberRequirement!==void 0&&declaredValue[member]===void 0&&!isImpliedCapabilityMember(capability,member,declaredValue)&&
-(missingMembers[member]=memberRequirement);Object.keys(missingMembers).length>0&&(missing[capability]=missingMembers)}}return Object.
-keys(missing).length>0?missing:void 0}var FIRST_MODERN_PROTOCOL_VERSION="2026-07-28",SUPPORTED_MODERN_PROTOCOL_VERSIONS=[
-FIRST_MODERN_PROTOCOL_VERSION];function isModernProtocolVersion(version){return version>=FIRST_MODERN_PROTOCOL_VERSION}function legacyProtocolVersions(versions){
-return versions.filter(version=>!isModernProtocolVersion(version))}function modernProtocolVersions(versions){return versions.
-filter(version=>isModernProtocolVersion(version))}function appendTextFallbackForNonObject(result){const sc=result.structuredContent;
-return sc===void 0||!(typeof sc!="object"||sc===null||Array.isArray(sc))||(result.content?.some(c=>c.type==="text")??!1)?
-result:{...result,content:[...result.content??[],{type:"text",text:JSON.stringify(sc)}]}}var TOOL_RESULT_FOREIGN_FAMILY_KEYS=[
-"task","inputRequests","requestState"];function normalizeContentlessToolResult(value){return value===null||typeof value!=
-"object"||Array.isArray(value)||value.content!==void 0||TOOL_RESULT_FOREIGN_FAMILY_KEYS.some(key=>key in value)?value:{...value,
-content:[]}}function build$1(){const JSONValueSchema$1=z3.lazy(()=>z3.union([z3.string(),z3.number(),z3.boolean(),z3.null(),
-z3.record(z3.string(),JSONValueSchema$1),z3.array(JSONValueSchema$1)])),JSONObjectSchema$1=z3.record(z3.string(),JSONValueSchema$1),
-ProgressTokenSchema$1=z3.union([z3.string(),z3.number().int()]),CursorSchema$1=z3.string(),TaskMetadataSchema$1=z3.object(
-{ttl:z3.number().optional()}),RelatedTaskMetadataSchema$1=z3.object({taskId:z3.string()}),RequestMetaSchema$1=z3.looseObject(
-{progressToken:ProgressTokenSchema$1.optional(),"io.modelcontextprotocol/related-task":RelatedTaskMetadataSchema$1.optional()}),
-BaseRequestParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.optional()}),TaskAugmentedRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({task:TaskMetadataSchema$1.optional()}),RequestSchema$1=z3.object({method:z3.string(),params:BaseRequestParamsSchema$1.
-loose().optional()}),NotificationsParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.optional()}),NotificationSchema$1=z3.
-object({method:z3.string(),params:NotificationsParamsSchema$1.loose().optional()}),ResultSchema$1=z3.looseObject({_meta:RequestMetaSchema$1.
-optional()}),RequestIdSchema$1=z3.union([z3.string(),z3.number().int()]),EmptyResultSchema$1=ResultSchema$1.strict(),CancelledNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({requestId:RequestIdSchema$1.optional(),reason:z3.string().optional()}),CancelledNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/cancelled"),params:CancelledNotificationParamsSchema$1}),IconSchema$1=z3.object(
-{src:z3.string(),mimeType:z3.string().optional(),sizes:z3.array(z3.string()).optional(),theme:z3.enum(["light","dark"]).
-optional()}),IconsSchema$1=z3.object({icons:z3.array(IconSchema$1).optional()}),BaseMetadataSchema$1=z3.object({name:z3.
-string(),title:z3.string().optional()}),ImplementationSchema$1=BaseMetadataSchema$1.extend({...BaseMetadataSchema$1.shape,
-...IconsSchema$1.shape,version:z3.string(),websiteUrl:z3.string().optional(),description:z3.string().optional()}),FormElicitationCapabilitySchema2=z3.
-intersection(z3.object({applyDefaults:z3.boolean().optional()}),JSONObjectSchema$1),ElicitationCapabilitySchema2=z3.preprocess(
-value=>value&&typeof value=="object"&&!Array.isArray(value)&&Object.keys(value).length===0?{form:{}}:value,z3.intersection(
-z3.object({form:FormElicitationCapabilitySchema2.optional(),url:JSONObjectSchema$1.optional()}),JSONObjectSchema$1.optional())),
-ClientTasksCapabilitySchema$1=z3.looseObject({list:JSONObjectSchema$1.optional(),cancel:JSONObjectSchema$1.optional(),requests:z3.
-looseObject({sampling:z3.looseObject({createMessage:JSONObjectSchema$1.optional()}).optional(),elicitation:z3.looseObject(
-{create:JSONObjectSchema$1.optional()}).optional()}).optional()}),ServerTasksCapabilitySchema$1=z3.looseObject({list:JSONObjectSchema$1.
-optional(),cancel:JSONObjectSchema$1.optional(),requests:z3.looseObject({tools:z3.looseObject({call:JSONObjectSchema$1.optional()}).
-optional()}).optional()}),ClientCapabilitiesSchema$1=z3.object({experimental:z3.record(z3.string(),JSONObjectSchema$1).optional(),
-sampling:z3.object({context:JSONObjectSchema$1.optional(),tools:JSONObjectSchema$1.optional()}).optional(),elicitation:ElicitationCapabilitySchema2.
-optional(),roots:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ClientTasksCapabilitySchema$1.optional(),
-extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),InitializeRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({protocolVersion:z3.string(),capabilities:ClientCapabilitiesSchema$1,clientInfo:ImplementationSchema$1}),InitializeRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("initialize"),params:InitializeRequestParamsSchema$1}),ServerCapabilitiesSchema$1=z3.object({experimental:z3.
-record(z3.string(),JSONObjectSchema$1).optional(),logging:JSONObjectSchema$1.optional(),completions:JSONObjectSchema$1.optional(),
-prompts:z3.object({listChanged:z3.boolean().optional()}).optional(),resources:z3.object({subscribe:z3.boolean().optional(),
-listChanged:z3.boolean().optional()}).optional(),tools:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ServerTasksCapabilitySchema$1.
-optional(),extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),InitializeResultSchema$1=ResultSchema$1.extend(
-{protocolVersion:z3.string(),capabilities:ServerCapabilitiesSchema$1,serverInfo:ImplementationSchema$1,instructions:z3.string().
-optional()}),InitializedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/initialized"),
-params:NotificationsParamsSchema$1.optional()}),PingRequestSchema$1=RequestSchema$1.extend({method:z3.literal("ping"),params:BaseRequestParamsSchema$1.
-optional()}),ProgressSchema$1=z3.object({progress:z3.number(),total:z3.optional(z3.number()),message:z3.optional(z3.string())}),
-ProgressNotificationParamsSchema$1=z3.object({...NotificationsParamsSchema$1.shape,...ProgressSchema$1.shape,progressToken:ProgressTokenSchema$1}),
-ProgressNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/progress"),params:ProgressNotificationParamsSchema$1}),
-PaginatedRequestParamsSchema$1=BaseRequestParamsSchema$1.extend({cursor:CursorSchema$1.optional()}),PaginatedRequestSchema$1=RequestSchema$1.
-extend({params:PaginatedRequestParamsSchema$1.optional()}),PaginatedResultSchema$1=ResultSchema$1.extend({nextCursor:CursorSchema$1.
-optional()}),ResourceContentsSchema$1=z3.object({uri:z3.string(),mimeType:z3.optional(z3.string()),_meta:z3.record(z3.string(),
-z3.unknown()).optional()}),TextResourceContentsSchema$1=ResourceContentsSchema$1.extend({text:z3.string()}),Base64Schema2=z3.
-string().refine(val=>{try{return atob(val),!0}catch{return!1}},{message:"Invalid Base64 string"}),BlobResourceContentsSchema$1=ResourceContentsSchema$1.
-extend({blob:Base64Schema2}),RoleSchema$1=z3.enum(["user","assistant"]),AnnotationsSchema$1=z3.object({audience:z3.array(
-RoleSchema$1).optional(),priority:z3.number().min(0).max(1).optional(),lastModified:z3.iso.datetime({offset:!0}).optional()}),
-ResourceSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,uri:z3.string(),description:z3.optional(
-z3.string()),mimeType:z3.optional(z3.string()),size:z3.optional(z3.number()),annotations:AnnotationsSchema$1.optional(),
-_meta:z3.optional(z3.looseObject({}))}),ResourceTemplateSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.
-shape,uriTemplate:z3.string(),description:z3.optional(z3.string()),mimeType:z3.optional(z3.string()),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.optional(z3.looseObject({}))}),ListResourcesRequestSchema$1=PaginatedRequestSchema$1.extend({method:z3.
-literal("resources/list")}),ListResourcesResultSchema$1=PaginatedResultSchema$1.extend({resources:z3.array(ResourceSchema$1)}),
-ListResourceTemplatesRequestSchema$1=PaginatedRequestSchema$1.extend({method:z3.literal("resources/templates/list")}),ListResourceTemplatesResultSchema$1=PaginatedResultSchema$1.
-extend({resourceTemplates:z3.array(ResourceTemplateSchema$1)}),ResourceRequestParamsSchema$1=BaseRequestParamsSchema$1.extend(
-{uri:z3.string()}),ReadResourceRequestParamsSchema$1=ResourceRequestParamsSchema$1,ReadResourceRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("resources/read"),params:ReadResourceRequestParamsSchema$1}),ReadResourceResultSchema$1=ResultSchema$1.
-extend({contents:z3.array(z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]))}),ResourceListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/resources/list_changed"),params:NotificationsParamsSchema$1.optional()}),SubscribeRequestParamsSchema$1=ResourceRequestParamsSchema$1,
-SubscribeRequestSchema$1=RequestSchema$1.extend({method:z3.literal("resources/subscribe"),params:SubscribeRequestParamsSchema$1}),
-UnsubscribeRequestParamsSchema$1=ResourceRequestParamsSchema$1,UnsubscribeRequestSchema$1=RequestSchema$1.extend({method:z3.
-literal("resources/unsubscribe"),params:UnsubscribeRequestParamsSchema$1}),ResourceUpdatedNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({uri:z3.string()}),ResourceUpdatedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notificati\
-ons/resources/updated"),params:ResourceUpdatedNotificationParamsSchema$1}),PromptArgumentSchema$1=z3.object({name:z3.string(),
-description:z3.optional(z3.string()),required:z3.optional(z3.boolean())}),PromptSchema$1=z3.object({...BaseMetadataSchema$1.
-shape,...IconsSchema$1.shape,description:z3.optional(z3.string()),arguments:z3.optional(z3.array(PromptArgumentSchema$1)),
-_meta:z3.optional(z3.looseObject({}))}),ListPromptsRequestSchema$1=PaginatedRequestSchema$1.extend({method:z3.literal("p\
-rompts/list")}),ListPromptsResultSchema$1=PaginatedResultSchema$1.extend({prompts:z3.array(PromptSchema$1)}),GetPromptRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({name:z3.string(),arguments:z3.record(z3.string(),z3.string()).optional()}),GetPromptRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("prompts/get"),params:GetPromptRequestParamsSchema$1}),TextContentSchema$1=z3.object({type:z3.
-literal("text"),text:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-ImageContentSchema$1=z3.object({type:z3.literal("image"),data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),AudioContentSchema$1=z3.object({type:z3.literal("audio"),
-data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).
-optional()}),ToolUseContentSchema$1=z3.object({type:z3.literal("tool_use"),name:z3.string(),id:z3.string(),input:z3.record(
-z3.string(),z3.unknown()),_meta:z3.record(z3.string(),z3.unknown()).optional()}),EmbeddedResourceSchema$1=z3.object({type:z3.
-literal("resource"),resource:z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ResourceLinkSchema$1=ResourceSchema$1.extend({type:z3.
-literal("resource_link")}),ContentBlockSchema$1=z3.union([TextContentSchema$1,ImageContentSchema$1,AudioContentSchema$1,
-ResourceLinkSchema$1,EmbeddedResourceSchema$1]),PromptMessageSchema$1=z3.object({role:RoleSchema$1,content:ContentBlockSchema$1}),
-GetPromptResultSchema$1=ResultSchema$1.extend({description:z3.string().optional(),messages:z3.array(PromptMessageSchema$1)}),
-PromptListChangedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/prompts/list_changed"),
-params:NotificationsParamsSchema$1.optional()}),ToolAnnotationsSchema$1=z3.object({title:z3.string().optional(),readOnlyHint:z3.
-boolean().optional(),destructiveHint:z3.boolean().optional(),idempotentHint:z3.boolean().optional(),openWorldHint:z3.boolean().
-optional()}),ToolExecutionSchema$1=z3.object({taskSupport:z3.enum(["required","optional","forbidden"]).optional()}),ToolSchema$1=z3.
-object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,description:z3.string().optional(),inputSchema:z3.object({type:z3.
-literal("object"),properties:z3.record(z3.string(),JSONValueSchema$1).optional(),required:z3.array(z3.string()).optional()}).
-catchall(z3.unknown()),outputSchema:z3.object({type:z3.literal("object"),properties:z3.record(z3.string(),JSONValueSchema$1).
-optional(),required:z3.array(z3.string()).optional()}).catchall(z3.unknown()).optional(),annotations:ToolAnnotationsSchema$1.
-optional(),execution:ToolExecutionSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ListToolsRequestSchema$1=PaginatedRequestSchema$1.
-extend({method:z3.literal("tools/list")}),ListToolsResultSchema$1=PaginatedResultSchema$1.extend({tools:z3.array(ToolSchema$1)}),
-CallToolResultSchema$1=ResultSchema$1.extend({content:z3.array(ContentBlockSchema$1),structuredContent:z3.record(z3.string(),
-z3.unknown()).optional(),isError:z3.boolean().optional()}),CallToolRequestParamsSchema$1=TaskAugmentedRequestParamsSchema$1.
-extend({name:z3.string(),arguments:z3.record(z3.string(),z3.unknown()).optional()}),CallToolRequestSchema$1=RequestSchema$1.
-extend({method:z3.literal("tools/call"),params:CallToolRequestParamsSchema$1}),ToolListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/tools/list_changed"),params:NotificationsParamsSchema$1.optional()}),LoggingLevelSchema$1=z3.
-enum(["debug","info","notice","warning","error","critical","alert","emergency"]),SetLevelRequestParamsSchema$1=BaseRequestParamsSchema$1.
-extend({level:LoggingLevelSchema$1}),SetLevelRequestSchema$1=RequestSchema$1.extend({method:z3.literal("logging/setLevel"),
-params:SetLevelRequestParamsSchema$1}),LoggingMessageNotificationParamsSchema$1=NotificationsParamsSchema$1.extend({level:LoggingLevelSchema$1,
-logger:z3.string().optional(),data:z3.unknown()}),LoggingMessageNotificationSchema$1=NotificationSchema$1.extend({method:z3.
-literal("notifications/message"),params:LoggingMessageNotificationParamsSchema$1}),ModelHintSchema$1=z3.object({name:z3.
-string().optional()}),ModelPreferencesSchema$1=z3.object({hints:z3.array(ModelHintSchema$1).optional(),costPriority:z3.number().
-min(0).max(1).optional(),speedPriority:z3.number().min(0).max(1).optional(),intelligencePriority:z3.number().min(0).max(
-1).optional()}),ToolChoiceSchema$1=z3.object({mode:z3.enum(["auto","required","none"]).optional()}),ToolResultContentSchema$1=z3.
-object({type:z3.literal("tool_result"),toolUseId:z3.string().describe("The unique identifier for the corresponding tool \
-call."),content:z3.array(ContentBlockSchema$1),structuredContent:z3.object({}).loose().optional(),isError:z3.boolean().optional(),
-_meta:z3.record(z3.string(),z3.unknown()).optional()}),SamplingContentSchema$1=z3.discriminatedUnion("type",[TextContentSchema$1,
-ImageContentSchema$1,AudioContentSchema$1]),SamplingMessageContentBlockSchema$1=z3.discriminatedUnion("type",[TextContentSchema$1,
-ImageContentSchema$1,AudioContentSchema$1,ToolUseContentSchema$1,ToolResultContentSchema$1]),SamplingMessageSchema$1=z3.
-object({role:RoleSchema$1,content:z3.union([SamplingMessageContentBlockSchema$1,z3.array(SamplingMessageContentBlockSchema$1)]),
-_meta:z3.record(z3.string(),z3.unknown()).optional()}),CreateMessageRequestParamsSchema$1=TaskAugmentedRequestParamsSchema$1.
-extend({messages:z3.array(SamplingMessageSchema$1),modelPreferences:ModelPreferencesSchema$1.optional(),systemPrompt:z3.
-string().optional(),includeContext:z3.enum(["none","thisServer","allServers"]).optional(),temperature:z3.number().optional(),
-maxTokens:z3.number().int(),stopSequences:z3.array(z3.string()).optional(),metadata:JSONObjectSchema$1.optional(),tools:z3.
-array(ToolSchema$1).optional(),toolChoice:ToolChoiceSchema$1.optional()}),CreateMessageRequestSchema$1=RequestSchema$1.extend(
-{method:z3.literal("sampling/createMessage"),params:CreateMessageRequestParamsSchema$1}),CreateMessageResultSchema$1=ResultSchema$1.
-extend({model:z3.string(),stopReason:z3.optional(z3.enum(["endTurn","stopSequence","maxTokens"]).or(z3.string())),role:RoleSchema$1,
-content:SamplingContentSchema$1}),CreateMessageResultWithToolsSchema$1=ResultSchema$1.extend({model:z3.string(),stopReason:z3.
-optional(z3.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(z3.string())),role:RoleSchema$1,content:z3.union([
-SamplingMessageContentBlockSchema$1,z3.array(SamplingMessageContentBlockSchema$1)])}),BooleanSchemaSchema$1=z3.object({type:z3.
-literal("boolean"),title:z3.string().optional(),description:z3.string().optional(),default:z3.boolean().optional()}),StringSchemaSchema$1=z3.
-object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().optional(),minLength:z3.number().
-optional(),maxLength:z3.number().optional(),format:z3.enum(["email","uri","date","date-time"]).optional(),default:z3.string().
-optional()}),NumberSchemaSchema$1=z3.object({type:z3.enum(["number","integer"]),title:z3.string().optional(),description:z3.
-string().optional(),minimum:z3.number().optional(),maximum:z3.number().optional(),default:z3.number().optional()}),UntitledSingleSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().optional(),enum:z3.array(z3.string()),
-default:z3.string().optional()}),TitledSingleSelectEnumSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().
-optional(),description:z3.string().optional(),oneOf:z3.array(z3.object({const:z3.string(),title:z3.string()})),default:z3.
-string().optional()}),LegacyTitledEnumSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().optional(),description:z3.
-string().optional(),enum:z3.array(z3.string()),enumNames:z3.array(z3.string()).optional(),default:z3.string().optional()}),
-SingleSelectEnumSchemaSchema$1=z3.union([UntitledSingleSelectEnumSchemaSchema$1,TitledSingleSelectEnumSchemaSchema$1]),UntitledMultiSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("array"),title:z3.string().optional(),description:z3.string().optional(),minItems:z3.number().optional(),
-maxItems:z3.number().optional(),items:z3.object({type:z3.literal("string"),enum:z3.array(z3.string())}),default:z3.array(
-z3.string()).optional()}),TitledMultiSelectEnumSchemaSchema$1=z3.object({type:z3.literal("array"),title:z3.string().optional(),
-description:z3.string().optional(),minItems:z3.number().optional(),maxItems:z3.number().optional(),items:z3.object({anyOf:z3.
-array(z3.object({const:z3.string(),title:z3.string()}))}),default:z3.array(z3.string()).optional()}),MultiSelectEnumSchemaSchema$1=z3.
-union([UntitledMultiSelectEnumSchemaSchema$1,TitledMultiSelectEnumSchemaSchema$1]),EnumSchemaSchema$1=z3.union([LegacyTitledEnumSchemaSchema$1,
-SingleSelectEnumSchemaSchema$1,MultiSelectEnumSchemaSchema$1]),PrimitiveSchemaDefinitionSchema$1=z3.union([EnumSchemaSchema$1,
-BooleanSchemaSchema$1,StringSchemaSchema$1,NumberSchemaSchema$1]),ElicitRequestFormParamsSchema$1=TaskAugmentedRequestParamsSchema$1.
-extend({mode:z3.literal("form").optional(),message:z3.string(),requestedSchema:z3.object({type:z3.literal("object"),properties:z3.
-record(z3.string(),PrimitiveSchemaDefinitionSchema$1),required:z3.array(z3.string()).optional()}).catchall(z3.unknown())}),
-ElicitRequestURLParamsSchema$1=TaskAugmentedRequestParamsSchema$1.extend({mode:z3.literal("url"),message:z3.string(),elicitationId:z3.
-string(),url:z3.string().url()}),ElicitRequestParamsSchema$1=z3.union([ElicitRequestFormParamsSchema$1,ElicitRequestURLParamsSchema$1]),
-ElicitRequestSchema$1=RequestSchema$1.extend({method:z3.literal("elicitation/create"),params:ElicitRequestParamsSchema$1}),
-ElicitationCompleteNotificationParamsSchema$1=NotificationsParamsSchema$1.extend({elicitationId:z3.string()}),ElicitationCompleteNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/elicitation/complete"),params:ElicitationCompleteNotificationParamsSchema$1}),ElicitResultSchema$1=ResultSchema$1.
-extend({action:z3.enum(["accept","decline","cancel"]),content:z3.preprocess(val=>val===null?void 0:val,z3.record(z3.string(),
-z3.union([z3.string(),z3.number(),z3.boolean(),z3.array(z3.string())])).optional())}),ResourceTemplateReferenceSchema$1=z3.
-object({type:z3.literal("ref/resource"),uri:z3.string()}),PromptReferenceSchema$1=z3.object({type:z3.literal("ref/prompt"),
-name:z3.string()}),CompleteRequestParamsSchema$1=BaseRequestParamsSchema$1.extend({ref:z3.union([PromptReferenceSchema$1,
-ResourceTemplateReferenceSchema$1]),argument:z3.object({name:z3.string(),value:z3.string()}),context:z3.object({arguments:z3.
-record(z3.string(),z3.string()).optional()}).optional()}),CompleteRequestSchema$1=RequestSchema$1.extend({method:z3.literal(
-"completion/complete"),params:CompleteRequestParamsSchema$1}),CompleteResultSchema$1=ResultSchema$1.extend({completion:z3.
-looseObject({values:z3.array(z3.string()).max(100),total:z3.optional(z3.number().int()),hasMore:z3.optional(z3.boolean())})}),
-RootSchema$1=z3.object({uri:z3.string().startsWith("file://"),name:z3.string().optional(),_meta:z3.record(z3.string(),z3.
-unknown()).optional()}),ListRootsRequestSchema$1=RequestSchema$1.extend({method:z3.literal("roots/list"),params:BaseRequestParamsSchema$1.
-optional()}),ListRootsResultSchema$1=ResultSchema$1.extend({roots:z3.array(RootSchema$1)}),RootsListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/roots/list_changed"),params:NotificationsParamsSchema$1.optional()}),TaskCreationParamsSchema$1=z3.
-looseObject({ttl:z3.number().optional(),pollInterval:z3.number().optional()}),TaskStatusSchema$1=z3.enum(["working","inp\
-ut_required","completed","failed","cancelled"]),TaskSchema$1=z3.object({taskId:z3.string(),status:TaskStatusSchema$1,ttl:z3.
-union([z3.number(),z3.null()]),createdAt:z3.string(),lastUpdatedAt:z3.string(),pollInterval:z3.optional(z3.number()),statusMessage:z3.
-optional(z3.string())}),CreateTaskResultSchema$1=ResultSchema$1.extend({task:TaskSchema$1}),TaskStatusNotificationParamsSchema$1=NotificationsParamsSchema$1.
-merge(TaskSchema$1),TaskStatusNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notifications/tasks/s\
-tatus"),params:TaskStatusNotificationParamsSchema$1}),GetTaskRequestSchema$1=RequestSchema$1.extend({method:z3.literal("\
-tasks/get"),params:BaseRequestParamsSchema$1.extend({taskId:z3.string()})}),GetTaskResultSchema$1=ResultSchema$1.merge(TaskSchema$1),
-GetTaskPayloadRequestSchema$1=RequestSchema$1.extend({method:z3.literal("tasks/result"),params:BaseRequestParamsSchema$1.
-extend({taskId:z3.string()})}),GetTaskPayloadResultSchema$1=ResultSchema$1.loose(),ListTasksRequestSchema$1=PaginatedRequestSchema$1.
-extend({method:z3.literal("tasks/list")}),ListTasksResultSchema$1=PaginatedResultSchema$1.extend({tasks:z3.array(TaskSchema$1)}),
-CancelTaskRequestSchema$1=RequestSchema$1.extend({method:z3.literal("tasks/cancel"),params:BaseRequestParamsSchema$1.extend(
-{taskId:z3.string()})});return{JSONValueSchema:JSONValueSchema$1,JSONObjectSchema:JSONObjectSchema$1,ProgressTokenSchema:ProgressTokenSchema$1,
-CursorSchema:CursorSchema$1,TaskMetadataSchema:TaskMetadataSchema$1,RelatedTaskMetadataSchema:RelatedTaskMetadataSchema$1,
-RequestMetaSchema:RequestMetaSchema$1,BaseRequestParamsSchema:BaseRequestParamsSchema$1,TaskAugmentedRequestParamsSchema:TaskAugmentedRequestParamsSchema$1,
-RequestSchema:RequestSchema$1,NotificationsParamsSchema:NotificationsParamsSchema$1,NotificationSchema:NotificationSchema$1,
-ResultSchema:ResultSchema$1,RequestIdSchema:RequestIdSchema$1,EmptyResultSchema:EmptyResultSchema$1,CancelledNotificationParamsSchema:CancelledNotificationParamsSchema$1,
-CancelledNotificationSchema:CancelledNotificationSchema$1,IconSchema:IconSchema$1,IconsSchema:IconsSchema$1,BaseMetadataSchema:BaseMetadataSchema$1,
-ImplementationSchema:ImplementationSchema$1,ClientTasksCapabilitySchema:ClientTasksCapabilitySchema$1,ServerTasksCapabilitySchema:ServerTasksCapabilitySchema$1,
-ClientCapabilitiesSchema:ClientCapabilitiesSchema$1,InitializeRequestParamsSchema:InitializeRequestParamsSchema$1,InitializeRequestSchema:InitializeRequestSchema$1,
-ServerCapabilitiesSchema:ServerCapabilitiesSchema$1,InitializeResultSchema:InitializeResultSchema$1,InitializedNotificationSchema:InitializedNotificationSchema$1,
-PingRequestSchema:PingRequestSchema$1,ProgressSchema:ProgressSchema$1,ProgressNotificationParamsSchema:ProgressNotificationParamsSchema$1,
-ProgressNotificationSchema:ProgressNotificationSchema$1,PaginatedRequestParamsSchema:PaginatedRequestParamsSchema$1,PaginatedRequestSchema:PaginatedRequestSchema$1,
-PaginatedResultSchema:PaginatedResultSchema$1,ResourceContentsSchema:ResourceContentsSchema$1,TextResourceContentsSchema:TextResourceContentsSchema$1,
-BlobResourceContentsSchema:BlobResourceContentsSchema$1,RoleSchema:RoleSchema$1,AnnotationsSchema:AnnotationsSchema$1,ResourceSchema:ResourceSchema$1,
-ResourceTemplateSchema:ResourceTemplateSchema$1,ListResourcesRequestSchema:ListResourcesRequestSchema$1,ListResourcesResultSchema:ListResourcesResultSchema$1,
-ListResourceTemplatesRequestSchema:ListResourceTemplatesRequestSchema$1,ListResourceTemplatesResultSchema:ListResourceTemplatesResultSchema$1,
-ResourceRequestParamsSchema:ResourceRequestParamsSchema$1,ReadResourceRequestParamsSchema:ReadResourceRequestParamsSchema$1,
-ReadResourceRequestSchema:ReadResourceRequestSchema$1,ReadResourceResultSchema:ReadResourceResultSchema$1,ResourceListChangedNotificationSchema:ResourceListChangedNotificationSchema$1,
-SubscribeRequestParamsSchema:SubscribeRequestParamsSchema$1,SubscribeRequestSchema:SubscribeRequestSchema$1,UnsubscribeRequestParamsSchema:UnsubscribeRequestParamsSchema$1,
-UnsubscribeRequestSchema:UnsubscribeRequestSchema$1,ResourceUpdatedNotificationParamsSchema:ResourceUpdatedNotificationParamsSchema$1,
-ResourceUpdatedNotificationSchema:ResourceUpdatedNotificationSchema$1,PromptArgumentSchema:PromptArgumentSchema$1,PromptSchema:PromptSchema$1,
-ListPromptsRequestSchema:ListPromptsRequestSchema$1,ListPromptsResultSchema:ListPromptsResultSchema$1,GetPromptRequestParamsSchema:GetPromptRequestParamsSchema$1,
-GetPromptRequestSchema:GetPromptRequestSchema$1,TextContentSchema:TextContentSchema$1,ImageContentSchema:ImageContentSchema$1,
-AudioContentSchema:AudioContentSchema$1,ToolUseContentSchema:ToolUseContentSchema$1,EmbeddedResourceSchema:EmbeddedResourceSchema$1,
-ResourceLinkSchema:ResourceLinkSchema$1,ContentBlockSchema:ContentBlockSchema$1,PromptMessageSchema:PromptMessageSchema$1,
-GetPromptResultSchema:GetPromptResultSchema$1,PromptListChangedNotificationSchema:PromptListChangedNotificationSchema$1,
-ToolAnnotationsSchema:ToolAnnotationsSchema$1,ToolExecutionSchema:ToolExecutionSchema$1,ToolSchema:ToolSchema$1,ListToolsRequestSchema:ListToolsRequestSchema$1,
-ListToolsResultSchema:ListToolsResultSchema$1,CallToolResultSchema:CallToolResultSchema$1,CallToolRequestParamsSchema:CallToolRequestParamsSchema$1,
-CallToolRequestSchema:CallToolRequestSchema$1,ToolListChangedNotificationSchema:ToolListChangedNotificationSchema$1,LoggingLevelSchema:LoggingLevelSchema$1,
-SetLevelRequestParamsSchema:SetLevelRequestParamsSchema$1,SetLevelRequestSchema:SetLevelRequestSchema$1,LoggingMessageNotificationParamsSchema:LoggingMessageNotificationParamsSchema$1,
-LoggingMessageNotificationSchema:LoggingMessageNotificationSchema$1,ModelHintSchema:ModelHintSchema$1,ModelPreferencesSchema:ModelPreferencesSchema$1,
-ToolChoiceSchema:ToolChoiceSchema$1,ToolResultContentSchema:ToolResultContentSchema$1,SamplingContentSchema:SamplingContentSchema$1,
-SamplingMessageContentBlockSchema:SamplingMessageContentBlockSchema$1,SamplingMessageSchema:SamplingMessageSchema$1,CreateMessageRequestParamsSchema:CreateMessageRequestParamsSchema$1,
-CreateMessageRequestSchema:CreateMessageRequestSchema$1,CreateMessageResultSchema:CreateMessageResultSchema$1,CreateMessageResultWithToolsSchema:CreateMessageResultWithToolsSchema$1,
-BooleanSchemaSchema:BooleanSchemaSchema$1,StringSchemaSchema:StringSchemaSchema$1,NumberSchemaSchema:NumberSchemaSchema$1,
-UntitledSingleSelectEnumSchemaSchema:UntitledSingleSelectEnumSchemaSchema$1,TitledSingleSelectEnumSchemaSchema:TitledSingleSelectEnumSchemaSchema$1,
-LegacyTitledEnumSchemaSchema:LegacyTitledEnumSchemaSchema$1,SingleSelectEnumSchemaSchema:SingleSelectEnumSchemaSchema$1,
-UntitledMultiSelectEnumSchemaSchema:UntitledMultiSelectEnumSchemaSchema$1,TitledMultiSelectEnumSchemaSchema:TitledMultiSelectEnumSchemaSchema$1,
-MultiSelectEnumSchemaSchema:MultiSelectEnumSchemaSchema$1,EnumSchemaSchema:EnumSchemaSchema$1,PrimitiveSchemaDefinitionSchema:PrimitiveSchemaDefinitionSchema$1,
-ElicitRequestFormParamsSchema:ElicitRequestFormParamsSchema$1,ElicitRequestURLParamsSchema:ElicitRequestURLParamsSchema$1,
-ElicitRequestParamsSchema:ElicitRequestParamsSchema$1,ElicitRequestSchema:ElicitRequestSchema$1,ElicitationCompleteNotificationParamsSchema:ElicitationCompleteNotificationParamsSchema$1,
-ElicitationCompleteNotificationSchema:ElicitationCompleteNotificationSchema$1,ElicitResultSchema:ElicitResultSchema$1,ResourceTemplateReferenceSchema:ResourceTemplateReferenceSchema$1,
-PromptReferenceSchema:PromptReferenceSchema$1,CompleteRequestParamsSchema:CompleteRequestParamsSchema$1,CompleteRequestSchema:CompleteRequestSchema$1,
-CompleteResultSchema:CompleteResultSchema$1,RootSchema:RootSchema$1,ListRootsRequestSchema:ListRootsRequestSchema$1,ListRootsResultSchema:ListRootsResultSchema$1,
-RootsListChangedNotificationSchema:RootsListChangedNotificationSchema$1,TaskCreationParamsSchema:TaskCreationParamsSchema$1,
-TaskStatusSchema:TaskStatusSchema$1,TaskSchema:TaskSchema$1,CreateTaskResultSchema:CreateTaskResultSchema$1,TaskStatusNotificationParamsSchema:TaskStatusNotificationParamsSchema$1,
-TaskStatusNotificationSchema:TaskStatusNotificationSchema$1,GetTaskRequestSchema:GetTaskRequestSchema$1,GetTaskResultSchema:GetTaskResultSchema$1,
-GetTaskPayloadRequestSchema:GetTaskPayloadRequestSchema$1,GetTaskPayloadResultSchema:GetTaskPayloadResultSchema$1,ListTasksRequestSchema:ListTasksRequestSchema$1,
-ListTasksResultSchema:ListTasksResultSchema$1,CancelTaskRequestSchema:CancelTaskRequestSchema$1,CancelTaskResultSchema:ResultSchema$1.
-merge(TaskSchema$1),ClientRequestSchema:z3.union([PingRequestSchema$1,InitializeRequestSchema$1,CompleteRequestSchema$1,
-SetLevelRequestSchema$1,GetPromptRequestSchema$1,ListPromptsRequestSchema$1,ListResourcesRequestSchema$1,ListResourceTemplatesRequestSchema$1,
-ReadResourceRequestSchema$1,SubscribeRequestSchema$1,UnsubscribeRequestSchema$1,CallToolRequestSchema$1,ListToolsRequestSchema$1,
-GetTaskRequestSchema$1,GetTaskPayloadRequestSchema$1,ListTasksRequestSchema$1,CancelTaskRequestSchema$1]),ClientNotificationSchema:z3.
-union([CancelledNotificationSchema$1,ProgressNotificationSchema$1,InitializedNotificationSchema$1,RootsListChangedNotificationSchema$1,
-TaskStatusNotificationSchema$1]),ClientResultSchema:z3.union([EmptyResultSchema$1,CreateMessageResultSchema$1,CreateMessageResultWithToolsSchema$1,
-ElicitResultSchema$1,ListRootsResultSchema$1,GetTaskResultSchema$1,ListTasksResultSchema$1,CreateTaskResultSchema$1]),ServerRequestSchema:z3.
-union([PingRequestSchema$1,CreateMessageRequestSchema$1,ElicitRequestSchema$1,ListRootsRequestSchema$1,GetTaskRequestSchema$1,
-GetTaskPayloadRequestSchema$1,ListTasksRequestSchema$1,CancelTaskRequestSchema$1]),ServerNotificationSchema:z3.union([CancelledNotificationSchema$1,
-ProgressNotificationSchema$1,LoggingMessageNotificationSchema$1,ResourceUpdatedNotificationSchema$1,ResourceListChangedNotificationSchema$1,
-ToolListChangedNotificationSchema$1,PromptListChangedNotificationSchema$1,TaskStatusNotificationSchema$1,ElicitationCompleteNotificationSchema$1]),
-ServerResultSchema:z3.union([EmptyResultSchema$1,InitializeResultSchema$1,CompleteResultSchema$1,GetPromptResultSchema$1,
-ListPromptsResultSchema$1,ListResourcesResultSchema$1,ListResourceTemplatesResultSchema$1,ReadResourceResultSchema$1,CallToolResultSchema$1,
-ListToolsResultSchema$1,GetTaskResultSchema$1,ListTasksResultSchema$1,CreateTaskResultSchema$1]),CallToolResultWireSchema:z3.
-unknown().superRefine((value,ctx)=>{if(!(typeof value!="object"||value===null||Array.isArray(value)||value.content!==void 0)){
-for(const key of TOOL_RESULT_FOREIGN_FAMILY_KEYS)if(key in value){ctx.addIssue({code:"custom",message:`content is requir\
-ed when the body carries '${key}' — another result family cannot default into an empty tools/call success`});return}}}).
-transform(normalizeContentlessToolResult).pipe(CallToolResultSchema$1)}}var memo$1;function buildSchemas2025(){return memo$1??=
-build$1()}function isNonObjectJsonSchemaRoot(json){return json.type!=="object"}var REF_REWRITE_DATA_POSITION_KEYS=new Set(
-["const","enum","default","examples"]),REF_REWRITE_NAME_MAP_KEYS=new Set(["properties","patternProperties","$defs","defi\
-nitions","dependentSchemas","dependencies"]);function establishesNewBase(id){return id!==void 0&&!(typeof id=="string"&&
-id.startsWith("#"))}function wrapOutputSchemaForLegacy(natural){const $schema=typeof natural.$schema=="string"?natural.$schema:
-void 0;if(establishesNewBase(natural.$id))return{...$schema!==void 0&&{$schema},type:"object",properties:{result:natural},
-required:["result"]};const convertRecursiveRefs=declares2019Dialect(natural.$schema)&&natural.$recursiveAnchor!==!0,rewriteRefs=(node,parentIsNameMap)=>{
-if(Array.isArray(node))return node.map(item=>rewriteRefs(item,!1));if(node===null||typeof node!="object"||!parentIsNameMap&&
-establishesNewBase(node.$id))return node;const out={};let convertedRecursion=!1;for(const[k,v]of Object.entries(node))parentIsNameMap?
-out[k]=rewriteRefs(v,!1):(k==="$ref"||k==="$dynamicRef")&&typeof v=="string"?out[k]=v==="#"?"#/properties/result":v.startsWith(
-"#/")?`#/properties/result${v.slice(1)}`:v:k==="$recursiveRef"&&v==="#"&&convertRecursiveRefs?convertedRecursion=!0:REF_REWRITE_DATA_POSITION_KEYS.
-has(k)?out[k]=v:REF_REWRITE_NAME_MAP_KEYS.has(k)?out[k]=rewriteRefs(v,!0):out[k]=rewriteRefs(v,!1);return convertedRecursion&&
-("$ref"in out?out.allOf=[...Array.isArray(out.allOf)?out.allOf:[],{$ref:"#/properties/result"}]:out.$ref="#/properties/r\
-esult"),out};return{...$schema!==void 0&&{$schema},type:"object",properties:{result:rewriteRefs(natural,!1)},required:["\
-result"]}}var requestMethodKeys$1={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts\
-/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,"resources/su\
-bscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/result":null,"tas\
-ks/list":null,"tasks/cancel":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},notificationMethodKeys$1={
-"notifications/cancelled":null,"notifications/progress":null,"notifications/initialized":null,"notifications/roots/list_\
-changed":null,"notifications/tasks/status":null,"notifications/message":null,"notifications/resources/updated":null,"not\
-ifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list_changed":null,
-"notifications/elicitation/complete":null},resultMethodKeys={ping:null,initialize:null,"completion/complete":null,"loggi\
-ng/setLevel":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resource\
-s/read":null,"resources/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"sampling/creat\
-eMessage":null,"elicitation/create":null,"roots/list":null},maps$1;function registryMaps(){if(maps$1)return maps$1;const s=buildSchemas2025();
-return maps$1={requestSchemas:{ping:s.PingRequestSchema,initialize:s.InitializeRequestSchema,"completion/complete":s.CompleteRequestSchema,
-"logging/setLevel":s.SetLevelRequestSchema,"prompts/get":s.GetPromptRequestSchema,"prompts/list":s.ListPromptsRequestSchema,
-"resources/list":s.ListResourcesRequestSchema,"resources/templates/list":s.ListResourceTemplatesRequestSchema,"resources\
-/read":s.ReadResourceRequestSchema,"resources/subscribe":s.SubscribeRequestSchema,"resources/unsubscribe":s.UnsubscribeRequestSchema,
-"tools/call":s.CallToolRequestSchema,"tools/list":s.ListToolsRequestSchema,"tasks/get":s.GetTaskRequestSchema,"tasks/res\
-ult":s.GetTaskPayloadRequestSchema,"tasks/list":s.ListTasksRequestSchema,"tasks/cancel":s.CancelTaskRequestSchema,"sampl\
-ing/createMessage":s.CreateMessageRequestSchema,"elicitation/create":s.ElicitRequestSchema,"roots/list":s.ListRootsRequestSchema},
-notificationSchemas:{"notifications/cancelled":s.CancelledNotificationSchema,"notifications/progress":s.ProgressNotificationSchema,
-"notifications/initialized":s.InitializedNotificationSchema,"notifications/roots/list_changed":s.RootsListChangedNotificationSchema,
-"notifications/tasks/status":s.TaskStatusNotificationSchema,"notifications/message":s.LoggingMessageNotificationSchema,"\
-notifications/resources/updated":s.ResourceUpdatedNotificationSchema,"notifications/resources/list_changed":s.ResourceListChangedNotificationSchema,
-"notifications/tools/list_changed":s.ToolListChangedNotificationSchema,"notifications/prompts/list_changed":s.PromptListChangedNotificationSchema,
-"notifications/elicitation/complete":s.ElicitationCompleteNotificationSchema},resultSchemas:{ping:s.EmptyResultSchema,initialize:s.
-InitializeResultSchema,"completion/complete":s.CompleteResultSchema,"logging/setLevel":s.EmptyResultSchema,"prompts/get":s.
-GetPromptResultSchema,"prompts/list":s.ListPromptsResultSchema,"resources/list":s.ListResourcesResultSchema,"resources/t\
-emplates/list":s.ListResourceTemplatesResultSchema,"resources/read":s.ReadResourceResultSchema,"resources/subscribe":s.EmptyResultSchema,
-"resources/unsubscribe":s.EmptyResultSchema,"tools/call":s.CallToolResultWireSchema,"tools/list":s.ListToolsResultSchema,
-"sampling/createMessage":s.CreateMessageResultWithToolsSchema,"elicitation/create":s.ElicitResultSchema,"roots/list":s.ListRootsResultSchema}},
-maps$1}function hasRequestMethod2025(method){return Object.prototype.hasOwnProperty.call(requestMethodKeys$1,method)}function hasNotificationMethod2025(method){
-return Object.prototype.hasOwnProperty.call(notificationMethodKeys$1,method)}function hasResultMethod(method){return Object.
-prototype.hasOwnProperty.call(resultMethodKeys,method)}function getResultSchema(method){return hasResultMethod(method)?registryMaps().
-resultSchemas[method]:void 0}function getRequestSchema(method){return hasRequestMethod2025(method)?registryMaps().requestSchemas[method]:
-void 0}function getNotificationSchema(method){return hasNotificationMethod2025(method)?registryMaps().notificationSchemas[method]:
-void 0}var rev2025RequestMethods=Object.keys(requestMethodKeys$1),rev2025NotificationMethods=Object.keys(notificationMethodKeys$1);
-function isPlainObject$6(value){return value!==null&&typeof value=="object"&&!Array.isArray(value)}function triState$1(schema,raw){
-if(schema===void 0)return{ok:!1,reason:"not-in-era"};const parsed=schema.safeParse(raw);return parsed.success?{ok:!0,value:parsed.
-data}:{ok:!1,reason:"invalid",message:String(parsed.error)}}var NOT_IN_ERA$1={ok:!1,reason:"not-in-era"};function toolNeedsLegacyWrap(t){
-return isPlainObject$6(t)&&isPlainObject$6(t.outputSchema)&&isNonObjectJsonSchemaRoot(t.outputSchema)}function toNeutralResult(value){
-return value}var rev2025Codec={era:"2025-11-25",hasRequestMethod:hasRequestMethod2025,hasNotificationMethod:hasNotificationMethod2025,
-validateRequest:(method,raw)=>triState$1(getRequestSchema(method),raw),validateResult:(method,raw)=>triState$1(getResultSchema(
-method),raw),validateNotification:(method,raw)=>triState$1(getNotificationSchema(method),raw),hasInputRequestMethod:()=>!1,
-validateInputRequest:()=>NOT_IN_ERA$1,validateInputResponse:()=>NOT_IN_ERA$1,samplingResultVariant:((hasTools,raw)=>{const s=buildSchemas2025();
-return triState$1(hasTools?s.CreateMessageResultWithToolsSchema:s.CreateMessageResultSchema,raw)}),outboundEnvelope:_material=>{},
-validateEnvelopeMeta:_meta=>[],projectCallToolResult(result,advertisedOutputSchema){const withText=appendTextFallbackForNonObject(
-result),sc=withText.structuredContent;if(sc===void 0)return withText;const valueIsNonObject=typeof sc!="object"||sc===null||
-Array.isArray(sc),schemaWrapped=advertisedOutputSchema!==void 0&&isNonObjectJsonSchemaRoot(advertisedOutputSchema);return!valueIsNonObject&&
-!schemaWrapped?withText:{...withText,structuredContent:{result:sc}}},decodeResult(_method,raw){if(isPlainObject$6(raw)&&
-"resultType"in raw){const stripped={...raw};return delete stripped.resultType,{kind:"complete",result:stripped}}return{kind:"\
-complete",result:raw}},encodeResult(method,result){if(method!=="tools/list")return result;const tools=result.tools;return!Array.
-isArray(tools)||!tools.some(t=>toolNeedsLegacyWrap(t))?result:{...result,tools:tools.map(t=>toolNeedsLegacyWrap(t)?{...t,
-outputSchema:wrapOutputSchemaForLegacy(t.outputSchema)}:t)}},encodeErrorCode:code=>code===-32002?-32602:code,checkInboundEnvelope:_material=>{}};
-function build(){const JSONValueSchema$1=z3.lazy(()=>z3.union([z3.string(),z3.number(),z3.boolean(),z3.null(),z3.record(
-z3.string(),JSONValueSchema$1),z3.array(JSONValueSchema$1)])),JSONObjectSchema$1=z3.record(z3.string(),JSONValueSchema$1),
-ProgressTokenSchema$1=z3.union([z3.string(),z3.number().int()]),CursorSchema$1=z3.string(),RequestIdSchema$1=z3.union([z3.
-string(),z3.number().int()]),RoleSchema$1=z3.enum(["user","assistant"]),LoggingLevelSchema$1=z3.enum(["debug","info","no\
-tice","warning","error","critical","alert","emergency"]),Base64Schema2=z3.string().refine(val=>{try{return atob(val),!0}catch{
-return!1}},{message:"Invalid Base64 string"}),TaskMetadataSchema$1=z3.object({ttl:z3.number().optional()}),RelatedTaskMetadataSchema$1=z3.
-object({taskId:z3.string()}),RequestMetaSchema$1=z3.looseObject({progressToken:ProgressTokenSchema$1.optional(),"io.mode\
-lcontextprotocol/related-task":RelatedTaskMetadataSchema$1.optional()}),BaseRequestParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.
-optional()}),TaskAugmentedRequestParamsSchema$1=BaseRequestParamsSchema$1.extend({task:TaskMetadataSchema$1.optional()}),
-NotificationsParamsSchema$1=z3.object({_meta:RequestMetaSchema$1.optional()}),NotificationSchema$1=z3.object({method:z3.
-string(),params:NotificationsParamsSchema$1.loose().optional()}),IconSchema$1=z3.object({src:z3.string(),mimeType:z3.string().
-optional(),sizes:z3.array(z3.string()).optional(),theme:z3.enum(["light","dark"]).optional()}),IconsSchema$1=z3.object({
-icons:z3.array(IconSchema$1).optional()}),BaseMetadataSchema$1=z3.object({name:z3.string(),title:z3.string().optional()}),
-ImplementationSchema$1=BaseMetadataSchema$1.extend({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,version:z3.string(),
-websiteUrl:z3.string().optional(),description:z3.string().optional()}),FormElicitationCapabilitySchema2=z3.intersection(
-z3.object({applyDefaults:z3.boolean().optional()}),JSONObjectSchema$1),ElicitationCapabilitySchema2=z3.preprocess(value=>value&&
-typeof value=="object"&&!Array.isArray(value)&&Object.keys(value).length===0?{form:{}}:value,z3.intersection(z3.object({
-form:FormElicitationCapabilitySchema2.optional(),url:JSONObjectSchema$1.optional()}),JSONObjectSchema$1.optional())),ClientTasksCapabilitySchema$1=z3.
-looseObject({list:JSONObjectSchema$1.optional(),cancel:JSONObjectSchema$1.optional(),requests:z3.looseObject({sampling:z3.
-looseObject({createMessage:JSONObjectSchema$1.optional()}).optional(),elicitation:z3.looseObject({create:JSONObjectSchema$1.
-optional()}).optional()}).optional()}),ServerTasksCapabilitySchema$1=z3.looseObject({list:JSONObjectSchema$1.optional(),
-cancel:JSONObjectSchema$1.optional(),requests:z3.looseObject({tools:z3.looseObject({call:JSONObjectSchema$1.optional()}).
-optional()}).optional()}),ClientCapabilitiesSchema$1=z3.object({experimental:z3.record(z3.string(),JSONObjectSchema$1).optional(),
-sampling:z3.object({context:JSONObjectSchema$1.optional(),tools:JSONObjectSchema$1.optional()}).optional(),elicitation:ElicitationCapabilitySchema2.
-optional(),roots:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ClientTasksCapabilitySchema$1.optional(),
-extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),ServerCapabilitiesSchema$1=z3.object({experimental:z3.
-record(z3.string(),JSONObjectSchema$1).optional(),logging:JSONObjectSchema$1.optional(),completions:JSONObjectSchema$1.optional(),
-prompts:z3.object({listChanged:z3.boolean().optional()}).optional(),resources:z3.object({subscribe:z3.boolean().optional(),
-listChanged:z3.boolean().optional()}).optional(),tools:z3.object({listChanged:z3.boolean().optional()}).optional(),tasks:ServerTasksCapabilitySchema$1.
-optional(),extensions:z3.record(z3.string(),JSONObjectSchema$1).optional()}),ProgressSchema$1=z3.object({progress:z3.number(),
-total:z3.optional(z3.number()),message:z3.optional(z3.string())}),ProgressNotificationParamsSchema$1=z3.object({...NotificationsParamsSchema$1.
-shape,...ProgressSchema$1.shape,progressToken:ProgressTokenSchema$1}),ProgressNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/progress"),params:ProgressNotificationParamsSchema$1}),LoggingMessageNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({level:LoggingLevelSchema$1,logger:z3.string().optional(),data:z3.unknown()}),LoggingMessageNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/message"),params:LoggingMessageNotificationParamsSchema$1}),ResourceContentsSchema$1=z3.
-object({uri:z3.string(),mimeType:z3.optional(z3.string()),_meta:z3.record(z3.string(),z3.unknown()).optional()}),TextResourceContentsSchema$1=ResourceContentsSchema$1.
-extend({text:z3.string()}),BlobResourceContentsSchema$1=ResourceContentsSchema$1.extend({blob:Base64Schema2}),AnnotationsSchema$1=z3.
-object({audience:z3.array(RoleSchema$1).optional(),priority:z3.number().min(0).max(1).optional(),lastModified:z3.iso.datetime(
-{offset:!0}).optional()}),ResourceSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,uri:z3.string(),
-description:z3.optional(z3.string()),mimeType:z3.optional(z3.string()),size:z3.optional(z3.number()),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.optional(z3.looseObject({}))}),ResourceTemplateSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.
-shape,uriTemplate:z3.string(),description:z3.optional(z3.string()),mimeType:z3.optional(z3.string()),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.optional(z3.looseObject({}))}),ResourceListChangedNotificationSchema$1=NotificationSchema$1.extend({
-method:z3.literal("notifications/resources/list_changed"),params:NotificationsParamsSchema$1.optional()}),ResourceUpdatedNotificationParamsSchema$1=NotificationsParamsSchema$1.
-extend({uri:z3.string()}),ResourceUpdatedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal("notificati\
-ons/resources/updated"),params:ResourceUpdatedNotificationParamsSchema$1}),PromptArgumentSchema$1=z3.object({name:z3.string(),
-description:z3.optional(z3.string()),required:z3.optional(z3.boolean())}),PromptSchema$1=z3.object({...BaseMetadataSchema$1.
-shape,...IconsSchema$1.shape,description:z3.optional(z3.string()),arguments:z3.optional(z3.array(PromptArgumentSchema$1)),
-_meta:z3.optional(z3.looseObject({}))}),PromptListChangedNotificationSchema$1=NotificationSchema$1.extend({method:z3.literal(
-"notifications/prompts/list_changed"),params:NotificationsParamsSchema$1.optional()}),TextContentSchema$1=z3.object({type:z3.
-literal("text"),text:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-ImageContentSchema$1=z3.object({type:z3.literal("image"),data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),AudioContentSchema$1=z3.object({type:z3.literal("audio"),
-data:Base64Schema2,mimeType:z3.string(),annotations:AnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).
-optional()}),ToolUseContentSchema$1=z3.object({type:z3.literal("tool_use"),name:z3.string(),id:z3.string(),input:z3.record(
-z3.string(),z3.unknown()),_meta:z3.record(z3.string(),z3.unknown()).optional()}),EmbeddedResourceSchema$1=z3.object({type:z3.
-literal("resource"),resource:z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]),annotations:AnnotationsSchema$1.
-optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ResourceLinkSchema$1=ResourceSchema$1.extend({type:z3.
-literal("resource_link")}),ContentBlockSchema$1=z3.union([TextContentSchema$1,ImageContentSchema$1,AudioContentSchema$1,
-ResourceLinkSchema$1,EmbeddedResourceSchema$1]),PromptMessageSchema$1=z3.object({role:RoleSchema$1,content:ContentBlockSchema$1}),
-ToolAnnotationsSchema$1=z3.object({title:z3.string().optional(),readOnlyHint:z3.boolean().optional(),destructiveHint:z3.
-boolean().optional(),idempotentHint:z3.boolean().optional(),openWorldHint:z3.boolean().optional()}),ToolListChangedNotificationSchema$1=NotificationSchema$1.
-extend({method:z3.literal("notifications/tools/list_changed"),params:NotificationsParamsSchema$1.optional()}),ModelHintSchema$1=z3.
-object({name:z3.string().optional()}),ModelPreferencesSchema$1=z3.object({hints:z3.array(ModelHintSchema$1).optional(),costPriority:z3.
-number().min(0).max(1).optional(),speedPriority:z3.number().min(0).max(1).optional(),intelligencePriority:z3.number().min(
-0).max(1).optional()}),ToolChoiceSchema$1=z3.object({mode:z3.enum(["auto","required","none"]).optional()}),BooleanSchemaSchema$1=z3.
-object({type:z3.literal("boolean"),title:z3.string().optional(),description:z3.string().optional(),default:z3.boolean().
-optional()}),StringSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().
-optional(),minLength:z3.number().optional(),maxLength:z3.number().optional(),format:z3.enum(["email","uri","date","date-\
-time"]).optional(),default:z3.string().optional()}),NumberSchemaSchema$1=z3.object({type:z3.enum(["number","integer"]),title:z3.
-string().optional(),description:z3.string().optional(),minimum:z3.number().optional(),maximum:z3.number().optional(),default:z3.
-number().optional()}),UntitledSingleSelectEnumSchemaSchema$1=z3.object({type:z3.literal("string"),title:z3.string().optional(),
-description:z3.string().optional(),enum:z3.array(z3.string()),default:z3.string().optional()}),TitledSingleSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("string"),title:z3.string().optional(),description:z3.string().optional(),oneOf:z3.array(z3.object(
-{const:z3.string(),title:z3.string()})),default:z3.string().optional()}),LegacyTitledEnumSchemaSchema$1=z3.object({type:z3.
-literal("string"),title:z3.string().optional(),description:z3.string().optional(),enum:z3.array(z3.string()),enumNames:z3.
-array(z3.string()).optional(),default:z3.string().optional()}),SingleSelectEnumSchemaSchema$1=z3.union([UntitledSingleSelectEnumSchemaSchema$1,
-TitledSingleSelectEnumSchemaSchema$1]),UntitledMultiSelectEnumSchemaSchema$1=z3.object({type:z3.literal("array"),title:z3.
-string().optional(),description:z3.string().optional(),minItems:z3.number().optional(),maxItems:z3.number().optional(),items:z3.
-object({type:z3.literal("string"),enum:z3.array(z3.string())}),default:z3.array(z3.string()).optional()}),TitledMultiSelectEnumSchemaSchema$1=z3.
-object({type:z3.literal("array"),title:z3.string().optional(),description:z3.string().optional(),minItems:z3.number().optional(),
-maxItems:z3.number().optional(),items:z3.object({anyOf:z3.array(z3.object({const:z3.string(),title:z3.string()}))}),default:z3.
-array(z3.string()).optional()}),MultiSelectEnumSchemaSchema$1=z3.union([UntitledMultiSelectEnumSchemaSchema$1,TitledMultiSelectEnumSchemaSchema$1]),
-EnumSchemaSchema$1=z3.union([LegacyTitledEnumSchemaSchema$1,SingleSelectEnumSchemaSchema$1,MultiSelectEnumSchemaSchema$1]),
-PrimitiveSchemaDefinitionSchema$1=z3.union([EnumSchemaSchema$1,BooleanSchemaSchema$1,StringSchemaSchema$1,NumberSchemaSchema$1]),
-ElicitRequestFormParamsSchema$1=TaskAugmentedRequestParamsSchema$1.extend({mode:z3.literal("form").optional(),message:z3.
-string(),requestedSchema:z3.object({type:z3.literal("object"),properties:z3.record(z3.string(),PrimitiveSchemaDefinitionSchema$1),
-required:z3.array(z3.string()).optional()}).catchall(z3.unknown())}),ResourceTemplateReferenceSchema$1=z3.object({type:z3.
-literal("ref/resource"),uri:z3.string()}),PromptReferenceSchema$1=z3.object({type:z3.literal("ref/prompt"),name:z3.string()}),
-RootSchema$1=z3.object({uri:z3.string().startsWith("file://"),name:z3.string().optional(),_meta:z3.record(z3.string(),z3.
-unknown()).optional()}),sharedClientCapabilityShape=ClientCapabilitiesSchema$1.shape,ClientCapabilities2026Schema=z3.object(
-{experimental:sharedClientCapabilityShape.experimental,sampling:sharedClientCapabilityShape.sampling,elicitation:sharedClientCapabilityShape.
-elicitation,roots:sharedClientCapabilityShape.roots,extensions:sharedClientCapabilityShape.extensions}),sharedServerCapabilityShape=ServerCapabilitiesSchema$1.
-shape,ServerCapabilities2026Schema=z3.object({experimental:sharedServerCapabilityShape.experimental,logging:sharedServerCapabilityShape.
-logging,completions:sharedServerCapabilityShape.completions,prompts:sharedServerCapabilityShape.prompts,resources:sharedServerCapabilityShape.
-resources,tools:sharedServerCapabilityShape.tools,extensions:sharedServerCapabilityShape.extensions}),RequestMetaEnvelopeSchema=z3.
-looseObject({progressToken:ProgressTokenSchema$1.optional(),[PROTOCOL_VERSION_META_KEY]:z3.string(),[CLIENT_INFO_META_KEY]:ImplementationSchema$1.
-optional(),[CLIENT_CAPABILITIES_META_KEY]:ClientCapabilities2026Schema,[LOG_LEVEL_META_KEY]:LoggingLevelSchema$1.optional()}),
-ToolSchema$1=z3.object({...BaseMetadataSchema$1.shape,...IconsSchema$1.shape,description:z3.string().optional(),inputSchema:z3.
-looseObject({$schema:z3.string().optional(),type:z3.literal("object")}),outputSchema:z3.looseObject({$schema:z3.string().
-optional()}).optional(),annotations:ToolAnnotationsSchema$1.optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-ToolResultContentSchema$1=z3.object({type:z3.literal("tool_result"),toolUseId:z3.string(),content:z3.array(ContentBlockSchema$1),
-structuredContent:z3.unknown().optional(),isError:z3.boolean().optional(),_meta:z3.record(z3.string(),z3.unknown()).optional()}),
-SamplingMessageContentBlockSchema$1=z3.union([TextContentSchema$1,ImageContentSchema$1,AudioContentSchema$1,ToolUseContentSchema$1,
-ToolResultContentSchema$1]),SamplingMessageSchema$1=z3.object({role:RoleSchema$1,content:z3.union([SamplingMessageContentBlockSchema$1,
-z3.array(SamplingMessageContentBlockSchema$1)]),_meta:z3.record(z3.string(),z3.unknown()).optional()}),ResultTypeSchema=z3.
-string(),ResultMetaSchema=z3.looseObject({[SERVER_INFO_META_KEY]:ImplementationSchema$1.optional().catch(void 0)}),wireMeta=ResultMetaSchema.
-optional();function wireResult(shape){return z3.looseObject({_meta:wireMeta,resultType:ResultTypeSchema.default("complet\
-e"),...shape})}const ResultSchema$1=wireResult({}),PaginatedResultSchema$1=wireResult({nextCursor:CursorSchema$1.optional()}),
-CallToolResultSchema$1=wireResult({content:z3.array(ContentBlockSchema$1),structuredContent:z3.unknown().optional(),isError:z3.
-boolean().optional()}),ListToolsResultSchema$1=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","\
-private"]),tools:z3.array(ToolSchema$1),nextCursor:CursorSchema$1.optional()}),ListPromptsResultSchema$1=wireResult({ttlMs:z3.
-number().int().min(0),cacheScope:z3.enum(["public","private"]),prompts:z3.array(PromptSchema$1),nextCursor:CursorSchema$1.
-optional()}),GetPromptResultSchema$1=wireResult({description:z3.string().optional(),messages:z3.array(PromptMessageSchema$1)}),
-ListResourcesResultSchema$1=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),resources:z3.
-array(ResourceSchema$1),nextCursor:CursorSchema$1.optional()}),ListResourceTemplatesResultSchema$1=wireResult({ttlMs:z3.
-number().int().min(0),cacheScope:z3.enum(["public","private"]),resourceTemplates:z3.array(ResourceTemplateSchema$1),nextCursor:CursorSchema$1.
-optional()}),ReadResourceResultSchema$1=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),
-contents:z3.array(z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]))}),CompleteResultSchema$1=wireResult(
-{completion:z3.object({values:z3.array(z3.string()).max(100),total:z3.number().int().optional(),hasMore:z3.boolean().optional()}).
-loose()}),CacheableResultSchema=wireResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"])}),DiscoverResultSchema$1=wireResult(
-{ttlMs:z3.number().int().min(0).catch(0),cacheScope:z3.enum(["public","private"]).catch("private"),supportedVersions:z3.
-array(z3.string()),capabilities:ServerCapabilities2026Schema,instructions:z3.string().optional()}),CreateMessageRequestParamsSchema$1=z3.
-object({messages:z3.array(SamplingMessageSchema$1),modelPreferences:ModelPreferencesSchema$1.optional(),systemPrompt:z3.
-string().optional(),includeContext:z3.enum(["none","thisServer","allServers"]).optional(),temperature:z3.number().optional(),
-maxTokens:z3.number().int(),stopSequences:z3.array(z3.string()).optional(),metadata:JSONObjectSchema$1.optional(),tools:z3.
-array(ToolSchema$1).optional(),toolChoice:ToolChoiceSchema$1.optional()}),CreateMessageRequestSchema$1=z3.object({method:z3.
-literal("sampling/createMessage"),params:CreateMessageRequestParamsSchema$1}),ListRootsRequestSchema$1=z3.object({method:z3.
-literal("roots/list"),params:z3.object({_meta:z3.record(z3.string(),z3.unknown()).optional()}).optional()}),CreateMessageResultSchema$1=z3.
-object({...SamplingMessageSchema$1.shape,model:z3.string(),stopReason:z3.string().optional()}),ListRootsResultSchema$1=z3.
-object({roots:z3.array(RootSchema$1)}),ElicitResultSchema$1=z3.object({action:z3.enum(["accept","decline","cancel"]),content:z3.
-record(z3.string(),z3.union([z3.string(),z3.number(),z3.boolean(),z3.array(z3.string())])).optional()}),ElicitRequestURLParamsSchema$1=z3.
-object({mode:z3.literal("url"),message:z3.string(),url:z3.string().url()}),ElicitRequestParamsSchema$1=z3.union([ElicitRequestFormParamsSchema$1,
-ElicitRequestURLParamsSchema$1]),ElicitRequestSchema$1=z3.object({method:z3.literal("elicitation/create"),params:ElicitRequestParamsSchema$1}),
-InputRequestSchema=z3.union([CreateMessageRequestSchema$1,ListRootsRequestSchema$1,ElicitRequestSchema$1]),InputResponseSchema=z3.
-union([CreateMessageResultSchema$1,ListRootsResultSchema$1,ElicitResultSchema$1]),InputRequestsSchema=z3.record(z3.string(),
-InputRequestSchema),InputResponsesSchema=z3.record(z3.string(),InputResponseSchema),InputRequiredResultSchema=wireResult(
-{inputRequests:InputRequestsSchema.optional(),requestState:z3.string().optional()}),retryParamsShape={inputResponses:InputResponsesSchema.
-optional(),requestState:z3.string().optional()},InputResponseRequestParamsSchema=z3.object({_meta:RequestMetaEnvelopeSchema,
-...retryParamsShape}),DispatchRequestMetaSchema=z3.looseObject({progressToken:ProgressTokenSchema$1.optional()});function wireRequest(method,paramsShape){
-return z3.object({method:z3.literal(method),params:z3.object({_meta:RequestMetaEnvelopeSchema,...paramsShape})})}function dispatchRequest(method,paramsShape){
-return z3.object({method:z3.literal(method),params:z3.object({_meta:DispatchRequestMetaSchema.optional(),...paramsShape}).
-optional()})}const callToolParamsShape={name:z3.string(),arguments:z3.record(z3.string(),z3.unknown()).optional(),...retryParamsShape},
-paginatedParamsShape={cursor:CursorSchema$1.optional()},CallToolRequestSchema$1=wireRequest("tools/call",callToolParamsShape),
-ListToolsRequestSchema$1=wireRequest("tools/list",paginatedParamsShape),ListPromptsRequestSchema$1=wireRequest("prompts/\
-list",paginatedParamsShape),GetPromptRequestSchema$1=wireRequest("prompts/get",{name:z3.string(),arguments:z3.record(z3.
-string(),z3.string()).optional(),...retryParamsShape}),ListResourcesRequestSchema$1=wireRequest("resources/list",paginatedParamsShape),
-ListResourceTemplatesRequestSchema$1=wireRequest("resources/templates/list",paginatedParamsShape),ReadResourceRequestSchema$1=wireRequest(
-"resources/read",{uri:z3.string(),...retryParamsShape}),completeParamsShape={ref:z3.union([PromptReferenceSchema$1,ResourceTemplateReferenceSchema$1]),
-argument:z3.object({name:z3.string(),value:z3.string()}),context:z3.object({arguments:z3.record(z3.string(),z3.string()).
-optional()}).optional()},CompleteRequestSchema$1=wireRequest("completion/complete",completeParamsShape),DiscoverRequestSchema$1=wireRequest(
-"server/discover",{}),SubscriptionFilterSchema$1=z3.object({toolsListChanged:z3.boolean().optional(),promptsListChanged:z3.
-boolean().optional(),resourcesListChanged:z3.boolean().optional(),resourceSubscriptions:z3.array(z3.string()).optional()}),
-subscriptionsListenParamsShape={notifications:SubscriptionFilterSchema$1},SubscriptionsListenRequestSchema$1=wireRequest(
-"subscriptions/listen",subscriptionsListenParamsShape),SubscriptionsListenResultMetaSchema$1=ResultMetaSchema.extend({"i\
-o.modelcontextprotocol/subscriptionId":RequestIdSchema$1}),SubscriptionsListenResultSchema$1=z3.looseObject({_meta:SubscriptionsListenResultMetaSchema$1,
-resultType:ResultTypeSchema.default("complete")}),dispatchRequestSchemas={"tools/call":dispatchRequest("tools/call",callToolParamsShape),
-"tools/list":dispatchRequest("tools/list",paginatedParamsShape),"prompts/get":dispatchRequest("prompts/get",{name:z3.string(),
-arguments:z3.record(z3.string(),z3.string()).optional()}),"prompts/list":dispatchRequest("prompts/list",paginatedParamsShape),
-"resources/list":dispatchRequest("resources/list",paginatedParamsShape),"resources/templates/list":dispatchRequest("reso\
-urces/templates/list",paginatedParamsShape),"resources/read":dispatchRequest("resources/read",{uri:z3.string()}),"comple\
-tion/complete":dispatchRequest("completion/complete",completeParamsShape),"server/discover":dispatchRequest("server/disc\
-over",{}),"subscriptions/listen":dispatchRequest("subscriptions/listen",subscriptionsListenParamsShape)};function liftedResult(shape){
-return z3.looseObject({_meta:wireMeta,...shape})}const dispatchResultSchemas={"tools/call":liftedResult({content:z3.array(
-ContentBlockSchema$1),structuredContent:z3.unknown().optional(),isError:z3.boolean().optional()}),"tools/list":liftedResult(
-{ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),tools:z3.array(ToolSchema$1),nextCursor:CursorSchema$1.
-optional()}),"prompts/get":liftedResult({description:z3.string().optional(),messages:z3.array(PromptMessageSchema$1)}),"\
-prompts/list":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),prompts:z3.array(PromptSchema$1),
-nextCursor:CursorSchema$1.optional()}),"resources/list":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(
-["public","private"]),resources:z3.array(ResourceSchema$1),nextCursor:CursorSchema$1.optional()}),"resources/templates/l\
-ist":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(["public","private"]),resourceTemplates:z3.array(ResourceTemplateSchema$1),
-nextCursor:CursorSchema$1.optional()}),"resources/read":liftedResult({ttlMs:z3.number().int().min(0),cacheScope:z3.enum(
-["public","private"]),contents:z3.array(z3.union([TextResourceContentsSchema$1,BlobResourceContentsSchema$1]))}),"comple\
-tion/complete":liftedResult({completion:z3.object({values:z3.array(z3.string()).max(100),total:z3.number().int().optional(),
-hasMore:z3.boolean().optional()}).loose()}),"server/discover":liftedResult({ttlMs:z3.number().int().min(0).catch(0),cacheScope:z3.
-enum(["public","private"]).catch("private"),supportedVersions:z3.array(z3.string()),capabilities:ServerCapabilities2026Schema,
-instructions:z3.string().optional()}),"subscriptions/listen":liftedResult({})},NotificationMetaSchema=z3.looseObject({"i\
-o.modelcontextprotocol/subscriptionId":RequestIdSchema$1.optional()}),SubscriptionsAcknowledgedNotificationSchema$1=z3.object(
-{method:z3.literal("notifications/subscriptions/acknowledged"),params:z3.object({_meta:NotificationMetaSchema.optional(),
-notifications:SubscriptionFilterSchema$1})}),CancelledNotificationParamsSchema$1=z3.object({_meta:NotificationMetaSchema.
-optional(),requestId:RequestIdSchema$1,reason:z3.string().optional()}),CancelledNotificationSchema$1=z3.object({method:z3.
-literal("notifications/cancelled"),params:CancelledNotificationParamsSchema$1}),notificationSchemas2026={"notifications/\
-cancelled":CancelledNotificationSchema$1,"notifications/progress":ProgressNotificationSchema$1,"notifications/message":LoggingMessageNotificationSchema$1,
-"notifications/resources/updated":ResourceUpdatedNotificationSchema$1,"notifications/resources/list_changed":ResourceListChangedNotificationSchema$1,
-"notifications/tools/list_changed":ToolListChangedNotificationSchema$1,"notifications/prompts/list_changed":PromptListChangedNotificationSchema$1,
-"notifications/subscriptions/acknowledged":SubscriptionsAcknowledgedNotificationSchema$1},wireResultResponse=result=>z3.
-object({jsonrpc:z3.literal("2.0"),id:z3.union([z3.string(),z3.number().int()]),result}).strict();return{JSONValueSchema:JSONValueSchema$1,
-JSONObjectSchema:JSONObjectSchema$1,ProgressTokenSchema:ProgressTokenSchema$1,CursorSchema:CursorSchema$1,RequestIdSchema:RequestIdSchema$1,
-RoleSchema:RoleSchema$1,LoggingLevelSchema:LoggingLevelSchema$1,TaskMetadataSchema:TaskMetadataSchema$1,RelatedTaskMetadataSchema:RelatedTaskMetadataSchema$1,
-RequestMetaSchema:RequestMetaSchema$1,BaseRequestParamsSchema:BaseRequestParamsSchema$1,TaskAugmentedRequestParamsSchema:TaskAugmentedRequestParamsSchema$1,
-NotificationsParamsSchema:NotificationsParamsSchema$1,NotificationSchema:NotificationSchema$1,IconSchema:IconSchema$1,IconsSchema:IconsSchema$1,
-BaseMetadataSchema:BaseMetadataSchema$1,ImplementationSchema:ImplementationSchema$1,ClientTasksCapabilitySchema:ClientTasksCapabilitySchema$1,
-ServerTasksCapabilitySchema:ServerTasksCapabilitySchema$1,ClientCapabilitiesSchema:ClientCapabilitiesSchema$1,ServerCapabilitiesSchema:ServerCapabilitiesSchema$1,
-ProgressSchema:ProgressSchema$1,ProgressNotificationParamsSchema:ProgressNotificationParamsSchema$1,ProgressNotificationSchema:ProgressNotificationSchema$1,
-LoggingMessageNotificationParamsSchema:LoggingMessageNotificationParamsSchema$1,LoggingMessageNotificationSchema:LoggingMessageNotificationSchema$1,
-ResourceContentsSchema:ResourceContentsSchema$1,TextResourceContentsSchema:TextResourceContentsSchema$1,BlobResourceContentsSchema:BlobResourceContentsSchema$1,
-AnnotationsSchema:AnnotationsSchema$1,ResourceSchema:ResourceSchema$1,ResourceTemplateSchema:ResourceTemplateSchema$1,ResourceListChangedNotificationSchema:ResourceListChangedNotificationSchema$1,
-ResourceUpdatedNotificationParamsSchema:ResourceUpdatedNotificationParamsSchema$1,ResourceUpdatedNotificationSchema:ResourceUpdatedNotificationSchema$1,
-PromptArgumentSchema:PromptArgumentSchema$1,PromptSchema:PromptSchema$1,PromptListChangedNotificationSchema:PromptListChangedNotificationSchema$1,
-TextContentSchema:TextContentSchema$1,ImageContentSchema:ImageContentSchema$1,AudioContentSchema:AudioContentSchema$1,ToolUseContentSchema:ToolUseContentSchema$1,
-EmbeddedResourceSchema:EmbeddedResourceSchema$1,ResourceLinkSchema:ResourceLinkSchema$1,ContentBlockSchema:ContentBlockSchema$1,
-PromptMessageSchema:PromptMessageSchema$1,ToolAnnotationsSchema:ToolAnnotationsSchema$1,ToolListChangedNotificationSchema:ToolListChangedNotificationSchema$1,
-ModelHintSchema:ModelHintSchema$1,ModelPreferencesSchema:ModelPreferencesSchema$1,ToolChoiceSchema:ToolChoiceSchema$1,BooleanSchemaSchema:BooleanSchemaSchema$1,
-StringSchemaSchema:StringSchemaSchema$1,NumberSchemaSchema:NumberSchemaSchema$1,UntitledSingleSelectEnumSchemaSchema:UntitledSingleSelectEnumSchemaSchema$1,
-TitledSingleSelectEnumSchemaSchema:TitledSingleSelectEnumSchemaSchema$1,LegacyTitledEnumSchemaSchema:LegacyTitledEnumSchemaSchema$1,
-SingleSelectEnumSchemaSchema:SingleSelectEnumSchemaSchema$1,UntitledMultiSelectEnumSchemaSchema:UntitledMultiSelectEnumSchemaSchema$1,
-TitledMultiSelectEnumSchemaSchema:TitledMultiSelectEnumSchemaSchema$1,MultiSelectEnumSchemaSchema:MultiSelectEnumSchemaSchema$1,
-EnumSchemaSchema:EnumSchemaSchema$1,PrimitiveSchemaDefinitionSchema:PrimitiveSchemaDefinitionSchema$1,ElicitRequestFormParamsSchema:ElicitRequestFormParamsSchema$1,
-ResourceTemplateReferenceSchema:ResourceTemplateReferenceSchema$1,PromptReferenceSchema:PromptReferenceSchema$1,RootSchema:RootSchema$1,
-ClientCapabilities2026Schema,ServerCapabilities2026Schema,RequestMetaEnvelopeSchema,ToolSchema:ToolSchema$1,ToolResultContentSchema:ToolResultContentSchema$1,
-SamplingMessageContentBlockSchema:SamplingMessageContentBlockSchema$1,SamplingMessageSchema:SamplingMessageSchema$1,ResultTypeSchema,
-ResultMetaSchema,ResultSchema:ResultSchema$1,PaginatedResultSchema:PaginatedResultSchema$1,CallToolResultSchema:CallToolResultSchema$1,
-ListToolsResultSchema:ListToolsResultSchema$1,ListPromptsResultSchema:ListPromptsResultSchema$1,GetPromptResultSchema:GetPromptResultSchema$1,
-ListResourcesResultSchema:ListResourcesResultSchema$1,ListResourceTemplatesResultSchema:ListResourceTemplatesResultSchema$1,
-ReadResourceResultSchema:ReadResourceResultSchema$1,CompleteResultSchema:CompleteResultSchema$1,CacheableResultSchema,DiscoverResultSchema:DiscoverResultSchema$1,
-CreateMessageRequestParamsSchema:CreateMessageRequestParamsSchema$1,CreateMessageRequestSchema:CreateMessageRequestSchema$1,
-ListRootsRequestSchema:ListRootsRequestSchema$1,CreateMessageResultSchema:CreateMessageResultSchema$1,ListRootsResultSchema:ListRootsResultSchema$1,
-ElicitResultSchema:ElicitResultSchema$1,ElicitRequestURLParamsSchema:ElicitRequestURLParamsSchema$1,ElicitRequestParamsSchema:ElicitRequestParamsSchema$1,
-ElicitRequestSchema:ElicitRequestSchema$1,InputRequestSchema,InputResponseSchema,InputRequestsSchema,InputResponsesSchema,
-InputRequiredResultSchema,InputResponseRequestParamsSchema,CallToolRequestSchema:CallToolRequestSchema$1,ListToolsRequestSchema:ListToolsRequestSchema$1,
-ListPromptsRequestSchema:ListPromptsRequestSchema$1,GetPromptRequestSchema:GetPromptRequestSchema$1,ListResourcesRequestSchema:ListResourcesRequestSchema$1,
-ListResourceTemplatesRequestSchema:ListResourceTemplatesRequestSchema$1,ReadResourceRequestSchema:ReadResourceRequestSchema$1,
-CompleteRequestSchema:CompleteRequestSchema$1,DiscoverRequestSchema:DiscoverRequestSchema$1,SubscriptionFilterSchema:SubscriptionFilterSchema$1,
-SubscriptionsListenRequestSchema:SubscriptionsListenRequestSchema$1,SubscriptionsListenResultMetaSchema:SubscriptionsListenResultMetaSchema$1,
-SubscriptionsListenResultSchema:SubscriptionsListenResultSchema$1,dispatchRequestSchemas,dispatchResultSchemas,NotificationMetaSchema,
-SubscriptionsAcknowledgedNotificationSchema:SubscriptionsAcknowledgedNotificationSchema$1,CancelledNotificationParamsSchema:CancelledNotificationParamsSchema$1,
-CancelledNotificationSchema:CancelledNotificationSchema$1,notificationSchemas2026,JSONRPCResultResponseSchema:wireResultResponse(
-ResultSchema$1),CallToolResultResponseSchema:wireResultResponse(z3.union([CallToolResultSchema$1,InputRequiredResultSchema])),
-ListToolsResultResponseSchema:wireResultResponse(ListToolsResultSchema$1),ListPromptsResultResponseSchema:wireResultResponse(
-ListPromptsResultSchema$1),GetPromptResultResponseSchema:wireResultResponse(z3.union([GetPromptResultSchema$1,InputRequiredResultSchema])),
-ListResourcesResultResponseSchema:wireResultResponse(ListResourcesResultSchema$1),ListResourceTemplatesResultResponseSchema:wireResultResponse(
-ListResourceTemplatesResultSchema$1),ReadResourceResultResponseSchema:wireResultResponse(z3.union([ReadResourceResultSchema$1,
-InputRequiredResultSchema])),CompleteResultResponseSchema:wireResultResponse(CompleteResultSchema$1),DiscoverResultResponseSchema:wireResultResponse(
-DiscoverResultSchema$1),SubscriptionsListenResultResponseSchema:wireResultResponse(SubscriptionsListenResultSchema$1)}}var memo;
-function buildSchemas2026(){return memo??=build()}var CACHEABLE_RESULT_METHODS=["tools/list","prompts/list","resources/l\
-ist","resources/templates/list","resources/read","server/discover"];function isCacheableResultMethod(method){return CACHEABLE_RESULT_METHODS.
-includes(method)}var RESULT_CACHE_HINT_FALLBACK=Symbol("modelcontextprotocol.resultCacheHintFallback");function attachCacheHintFallback(result,hint){
-if(hint===void 0)return result;const attached=result[RESULT_CACHE_HINT_FALLBACK];if(attached===void 0)return{...result,[RESULT_CACHE_HINT_FALLBACK]:hint};
-const merged={},ttlMs=attached.ttlMs??hint.ttlMs;ttlMs!==void 0&&(merged.ttlMs=ttlMs);const cacheScope=attached.cacheScope??
-hint.cacheScope;return cacheScope!==void 0&&(merged.cacheScope=cacheScope),{...result,[RESULT_CACHE_HINT_FALLBACK]:merged}}
-function cacheHintFallbackOf(result){return result[RESULT_CACHE_HINT_FALLBACK]}function isValidCacheTtlMs(value){return typeof value==
-"number"&&Number.isSafeInteger(value)&&value>=0}function isValidCacheScope(value){return value==="public"||value==="priv\
-ate"}function assertValidCacheHint(hint,context){if(hint.ttlMs!==void 0&&!isValidCacheTtlMs(hint.ttlMs))throw new RangeError(
-`Invalid cache hint for ${context}: ttlMs must be a non-negative safe integer (got ${String(hint.ttlMs)})`);if(hint.cacheScope!==
-void 0&&!isValidCacheScope(hint.cacheScope))throw new RangeError(`Invalid cache hint for ${context}: cacheScope must be \
-'public' or 'private' (got ${String(hint.cacheScope)})`)}var ProtocolErrorCode=(function(ProtocolErrorCode$1){return ProtocolErrorCode$1[ProtocolErrorCode$1.
-ParseError=-32700]="ParseError",ProtocolErrorCode$1[ProtocolErrorCode$1.InvalidRequest=-32600]="InvalidRequest",ProtocolErrorCode$1[ProtocolErrorCode$1.
-MethodNotFound=-32601]="MethodNotFound",ProtocolErrorCode$1[ProtocolErrorCode$1.InvalidParams=-32602]="InvalidParams",ProtocolErrorCode$1[ProtocolErrorCode$1.
-InternalError=-32603]="InternalError",ProtocolErrorCode$1[ProtocolErrorCode$1.ResourceNotFound=-32002]="ResourceNotFound",
-ProtocolErrorCode$1[ProtocolErrorCode$1.MissingRequiredClientCapability=-32021]="MissingRequiredClientCapability",ProtocolErrorCode$1[ProtocolErrorCode$1.
-UnsupportedProtocolVersion=-32022]="UnsupportedProtocolVersion",ProtocolErrorCode$1[ProtocolErrorCode$1.UrlElicitationRequired=
--32042]="UrlElicitationRequired",ProtocolErrorCode$1})({}),ProtocolError=class ProtocolError2 extends Error{static{Object.
-defineProperty(this,"mcpBrand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](value){return brandedHasInstance(
-this,value)}static isInstance(value){if(typeof this!="function")throw new TypeError("isInstance must be called on the cl\
-ass (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return brandedHasInstance(this,
-value)}constructor(code,message,data){super(message),this.code=code,this.data=data,this.name="ProtocolError",stampErrorBrands(
-this,new.target)}static fromError(code,message,data){if(code===ProtocolErrorCode.UrlElicitationRequired&&data){const errorData=data;
-if(errorData.elicitations)return new UrlElicitationRequiredError(errorData.elicitations,message)}if(code===ProtocolErrorCode.
-UnsupportedProtocolVersion&&data){const errorData=data;if(Array.isArray(errorData.supported)&&typeof errorData.requested==
-"string")return new UnsupportedProtocolVersionError({supported:errorData.supported,requested:errorData.requested},message)}
-if(code===ProtocolErrorCode.InvalidParams||code===ProtocolErrorCode.ResourceNotFound){const errorData=data;if(typeof errorData?.
-uri=="string"&&(code===ProtocolErrorCode.ResourceNotFound||Object.keys(errorData).length===1))return new ResourceNotFoundError(
-errorData.uri,message)}if(code===ProtocolErrorCode.MissingRequiredClientCapability&&data){const errorData=data;if(errorData.
-requiredCapabilities!==null&&typeof errorData.requiredCapabilities=="object"&&!Array.isArray(errorData.requiredCapabilities))
-return new MissingRequiredClientCapabilityError({requiredCapabilities:errorData.requiredCapabilities},message)}return new ProtocolError2(
-code,message,data)}},ResourceNotFoundError=class extends ProtocolError{static{Object.defineProperty(this,"mcpBrand",{value:"\
-mcp.ResourceNotFoundError"})}constructor(uri,message=`Resource not found: ${uri}`){super(ProtocolErrorCode.InvalidParams,
-message,{uri})}get uri(){return this.data.uri}},UrlElicitationRequiredError=class extends ProtocolError{static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(elicitations,message=`URL elicitation${elicitations.
-length>1?"s":""} required`){super(ProtocolErrorCode.UrlElicitationRequired,message,{elicitations})}get elicitations(){return this.
-data?.elicitations??[]}},UnsupportedProtocolVersionError=class extends ProtocolError{static{Object.defineProperty(this,"\
-mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(data,message=`Unsupported protocol version: ${data.
-requested}`){super(ProtocolErrorCode.UnsupportedProtocolVersion,message,data)}get supported(){return this.data.supported}get requested(){
-return this.data.requested}},MissingRequiredClientCapabilityError=class extends ProtocolError{static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.MissingRequiredClientCapabilityError"})}constructor(data,message=`Missing required client ca\
-pabilities: ${Object.keys(data.requiredCapabilities).join(", ")}`){super(ProtocolErrorCode.MissingRequiredClientCapability,
-message,data)}get requiredCapabilities(){return this.data.requiredCapabilities}},DEFAULT_CACHE_TTL_MS=0,DEFAULT_CACHE_SCOPE="\
-private",EXTENDED_RESULT_TYPE_METHODS=["tools/call","prompts/get","resources/read"];function stampResultType(method,result){
-const provided=result.resultType;if(provided===void 0)return{...result,resultType:"complete"};if(provided==="complete"||
-EXTENDED_RESULT_TYPE_METHODS.includes(method))return result;throw new ProtocolError(ProtocolErrorCode.InternalError,`Han\
-dler for ${method} returned resultType '${String(provided)}', but results of ${method} only support 'complete' on protoc\
-ol revision 2026-07-28`)}function fillCacheFields(method,result){const fallback=cacheHintFallbackOf(result);if(result.resultType!==
-"complete"||!isCacheableResultMethod(method))return fallback===void 0?result:stripCacheHintFallback(result);const provided=result,
-ttlMs=isValidCacheTtlMs(provided.ttlMs)?provided.ttlMs:resolveTtlMs(fallback),cacheScope=isValidCacheScope(provided.cacheScope)?
-provided.cacheScope:resolveCacheScope(fallback),filled={...provided,ttlMs,cacheScope};return delete filled[RESULT_CACHE_HINT_FALLBACK],
-filled}function isPlainObject$5(value){return value!==null&&typeof value=="object"&&!Array.isArray(value)}function stampServerInfoMeta(result,serverInfo){
-if(serverInfo===void 0)return result;const meta=result._meta;return meta===void 0?{...result,_meta:{[SERVER_INFO_META_KEY]:serverInfo}}:
-!isPlainObject$5(meta)||meta[SERVER_INFO_META_KEY]!==void 0?result:{...result,_meta:{...meta,[SERVER_INFO_META_KEY]:serverInfo}}}
-function resolveTtlMs(fallback){return fallback!==void 0&&isValidCacheTtlMs(fallback.ttlMs)?fallback.ttlMs:DEFAULT_CACHE_TTL_MS}
-function resolveCacheScope(fallback){return fallback!==void 0&&isValidCacheScope(fallback.cacheScope)?fallback.cacheScope:
-DEFAULT_CACHE_SCOPE}function stripCacheHintFallback(result){const copy={...result};return delete copy[RESULT_CACHE_HINT_FALLBACK],
-copy}var INPUT_REQUEST_METHODS_2026=["elicitation/create","sampling/createMessage","roots/list"],maps;function inputSchemaMaps(){
-if(maps)return maps;const s=buildSchemas2026();return maps={request:{"elicitation/create":z3.object({method:z3.literal("\
-elicitation/create"),params:s.ElicitRequestParamsSchema}),"sampling/createMessage":z3.object({method:z3.literal("samplin\
-g/createMessage"),params:s.CreateMessageRequestParamsSchema}),"roots/list":z3.object({method:z3.literal("roots/list"),params:z3.
-looseObject({}).optional()})},response:{"elicitation/create":s.ElicitResultSchema,"sampling/createMessage":s.CreateMessageResultSchema,
-"roots/list":s.ListRootsResultSchema}},maps}function isInputRequestMethod2026(method){return INPUT_REQUEST_METHODS_2026.
-includes(method)}function getInputRequestSchema2026(method){return isInputRequestMethod2026(method)?inputSchemaMaps().request[method]:
-void 0}function getInputResponseSchema2026(method){return isInputRequestMethod2026(method)?inputSchemaMaps().response[method]:
-void 0}var requestMethodKeys={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,
-"resources/templates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/l\
-isten":null},notificationMethodKeys={"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,
-"notifications/resources/updated":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,
-"notifications/prompts/list_changed":null,"notifications/subscriptions/acknowledged":null};function hasRequestMethod2026(method){
-return Object.prototype.hasOwnProperty.call(requestMethodKeys,method)}function hasNotificationMethod2026(method){return Object.
-prototype.hasOwnProperty.call(notificationMethodKeys,method)}function hasResultMethod2026(method){return Object.prototype.
-hasOwnProperty.call(requestMethodKeys,method)}function getRequestSchema2026(method){return hasRequestMethod2026(method)?
-buildSchemas2026().dispatchRequestSchemas[method]:void 0}function getResultSchema2026(method){return hasResultMethod2026(
-method)?buildSchemas2026().dispatchResultSchemas[method]:void 0}function getNotificationSchema2026(method){return hasNotificationMethod2026(
-method)?buildSchemas2026().notificationSchemas2026[method]:void 0}var rev2026RequestMethods=Object.keys(requestMethodKeys),
-rev2026NotificationMethods=Object.keys(notificationMethodKeys);function isPlainObject$4(value){return value!==null&&typeof value==
-"object"&&!Array.isArray(value)}function triState(schema,raw){if(schema===void 0)return{ok:!1,reason:"not-in-era"};const parsed=schema.
-safeParse(raw);return parsed.success?{ok:!0,value:parsed.data}:{ok:!1,reason:"invalid",message:String(parsed.error)}}var NOT_IN_ERA={
-ok:!1,reason:"not-in-era"},REQUIRED_ENVELOPE_KEYS=[PROTOCOL_VERSION_META_KEY,CLIENT_CAPABILITIES_META_KEY];function enforceDeletedFields(method,result){
-let next=result,copied=!1;const copy=()=>(copied||(next={...next},copied=!0),next),tools=result.tools;method==="tools/li\
-st"&&Array.isArray(tools)&&tools.some(tool=>isPlainObject$4(tool)&&"execution"in tool)&&(copy().tools=tools.map(tool=>{if(!isPlainObject$4(
-tool)||!("execution"in tool))return tool;const rest={...tool};return delete rest.execution,rest}));const capabilities=result.
-capabilities;if(isPlainObject$4(capabilities)&&"tasks"in capabilities){const rest={...capabilities};delete rest.tasks,copy().
-capabilities=rest}return next}var rev2026Codec={era:"2026-07-28",hasRequestMethod:hasRequestMethod2026,hasNotificationMethod:hasNotificationMethod2026,
-hasInputRequestMethod:method=>getInputRequestSchema2026(method)!==void 0,validateRequest:(method,raw)=>triState(getRequestSchema2026(
-method),raw),validateResult:(method,raw)=>triState(getResultSchema2026(method),raw),validateNotification:(method,raw)=>triState(
-getNotificationSchema2026(method),raw),validateInputRequest:(method,raw)=>triState(getInputRequestSchema2026(method),raw),
-validateInputResponse:(method,raw)=>triState(getInputResponseSchema2026(method),raw),samplingResultVariant:()=>NOT_IN_ERA,
-outboundEnvelope(material){return{[PROTOCOL_VERSION_META_KEY]:material.protocolVersion,[CLIENT_INFO_META_KEY]:material.clientInfo,
-[CLIENT_CAPABILITIES_META_KEY]:material.clientCapabilities,...material.logLevel!==void 0&&{[LOG_LEVEL_META_KEY]:material.
-logLevel}}},validateEnvelopeMeta(meta){const issues=[];for(const key of REQUIRED_ENVELOPE_KEYS)key in meta||issues.push(
-{key,problem:"missing"});const parsed=buildSchemas2026().RequestMetaEnvelopeSchema.safeParse(meta);if(!parsed.success)for(const issue of parsed.
-error.issues){const path=issue.path.map(String),key=path.length>0?path.join("."):"_meta";path.length===1&&issues.some(existing=>existing.
-key===key&&existing.problem==="missing")||issues.push({key,problem:issue.message})}return issues},projectCallToolResult:result=>appendTextFallbackForNonObject(
-result),inputRequestSchema:getInputRequestSchema2026,decodeResult(method,raw){if(!isPlainObject$4(raw))return{kind:"inva\
-lid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${method}: not an object`,{method})};const rawResultType=raw.
-resultType;if(rawResultType===void 0)return{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result\
- for ${method}: missing required resultType — servers implementing protocol revision 2026-07-28 MUST include it (the abs\
-ent-means-complete bridge applies only to earlier-revision servers)`,{method,violation:"missing-resultType"})};if(typeof rawResultType!=
-"string")return{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${method}: non-string r\
-esultType`,{method,resultType:rawResultType})};if(rawResultType==="input_required"){const rawInputRequests=raw.inputRequests,
-inputRequests=isPlainObject$4(rawInputRequests)?rawInputRequests:{},requestState=raw.requestState,metaParse=raw._meta===
-void 0?void 0:buildSchemas2026().ResultMetaSchema.safeParse(raw._meta),meta=metaParse?.success?metaParse.data:void 0;return Object.
-keys(inputRequests).length===0&&typeof requestState!="string"?{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,
-`Invalid result for ${method}: input_required carries neither inputRequests nor requestState (every input_required resul\
-t must include at least one of the two)`,{method,violation:"input-required-missing-both"})}:{kind:"input_required",inputRequests,
-...typeof requestState=="string"&&{requestState},...meta!==void 0&&{_meta:meta}}}if(rawResultType!=="complete")return{kind:"\
-invalid",error:new SdkError(SdkErrorCode.UnsupportedResultType,`Unsupported result type '${rawResultType}' for ${method}`,
-{resultType:rawResultType,method})};const wireResultSchemas=getWireResultSchemas(),wireSchema=Object.hasOwn(wireResultSchemas,
-method)?wireResultSchemas[method]:void 0;if(wireSchema!==void 0){const parsed=wireSchema.safeParse(raw);if(!parsed.success)
-return{kind:"invalid",error:new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${method}: ${parsed.error}`,{method})}}
-const lifted={...raw};return delete lifted.resultType,{kind:"complete",result:lifted}},encodeResult(method,result,serverInfo){
-return stampServerInfoMeta(fillCacheFields(method,stampResultType(method,enforceDeletedFields(method,result))),serverInfo)},
-encodeErrorCode:code=>code===-32002?-32602:code,checkInboundEnvelope(material){if(material.envelope===void 0)return"Requ\
-est is missing the required _meta envelope for protocol revision 2026-07-28 (io.modelcontextprotocol/protocolVersion, io\
-.modelcontextprotocol/clientCapabilities)";const parsed=buildSchemas2026().RequestMetaEnvelopeSchema.safeParse(material.
-envelope);if(!parsed.success)return`Invalid _meta envelope for protocol revision 2026-07-28: ${parsed.error.issues.map(issue=>issue.
-message).join("; ")}`}},wireResultSchemasMemo;function getWireResultSchemas(){if(wireResultSchemasMemo)return wireResultSchemasMemo;
-const s=buildSchemas2026();return wireResultSchemasMemo={"tools/call":s.CallToolResultSchema,"tools/list":s.ListToolsResultSchema,
-"prompts/get":s.GetPromptResultSchema,"prompts/list":s.ListPromptsResultSchema,"resources/list":s.ListResourcesResultSchema,
-"resources/templates/list":s.ListResourceTemplatesResultSchema,"resources/read":s.ReadResourceResultSchema,"completion/c\
-omplete":s.CompleteResultSchema,"server/discover":s.DiscoverResultSchema},wireResultSchemasMemo}var MODERN_WIRE_REVISION="\
-2026-07-28";function codecForVersion(version){return version!==void 0&&isModernProtocolVersion(version)?rev2026Codec:rev2025Codec}
-function classifiedWireEra(classification){return classification.revision!==void 0?codecForVersion(classification.revision).
-era:classification.era==="modern"?rev2026Codec.era:rev2025Codec.era}function isSpecRequestMethod(method){return ALL_CODECS.
-some(codec=>codec.hasRequestMethod(method))}function isSpecNotificationMethod(method){return ALL_CODECS.some(codec=>codec.
-hasNotificationMethod(method))}function isExtensionReusedRequestMethod(method){return method==="tasks/get"||method==="ta\
-sks/cancel"}var ALL_CODECS=[rev2025Codec,rev2026Codec];function isPlainObject$3(value){return value!==null&&typeof value==
-"object"&&!Array.isArray(value)}function requestMetaOf(params){if(!isPlainObject$3(params))return;const meta=params._meta;
-return isPlainObject$3(meta)?meta:void 0}function hasEnvelopeClaim(params){const meta=requestMetaOf(params);return meta!==
-void 0&&PROTOCOL_VERSION_META_KEY in meta}function envelopeClaimVersion(params){const value=requestMetaOf(params)?.[PROTOCOL_VERSION_META_KEY];
-return typeof value=="string"?value:void 0}function validateEnvelopeMeta(meta){return codecForVersion(MODERN_WIRE_REVISION).
-validateEnvelopeMeta(meta)}var schemas_exports=__exportAll({AnnotationsSchema:()=>AnnotationsSchema,AudioContentSchema:()=>AudioContentSchema,
-BaseMetadataSchema:()=>BaseMetadataSchema,BaseRequestParamsSchema:()=>BaseRequestParamsSchema,BlobResourceContentsSchema:()=>BlobResourceContentsSchema,
-BooleanSchemaSchema:()=>BooleanSchemaSchema,CallToolRequestParamsSchema:()=>CallToolRequestParamsSchema,CallToolRequestSchema:()=>CallToolRequestSchema,
-CallToolResultSchema:()=>CallToolResultSchema,CancelTaskRequestSchema:()=>CancelTaskRequestSchema,CancelTaskResultSchema:()=>CancelTaskResultSchema,
-CancelledNotificationParamsSchema:()=>CancelledNotificationParamsSchema,CancelledNotificationSchema:()=>CancelledNotificationSchema,
-ClientCapabilitiesSchema:()=>ClientCapabilitiesSchema,ClientNotificationSchema:()=>ClientNotificationSchema,ClientRequestSchema:()=>ClientRequestSchema,
-ClientResultSchema:()=>ClientResultSchema,ClientTasksCapabilitySchema:()=>ClientTasksCapabilitySchema,CompatibilityCallToolResultSchema:()=>CompatibilityCallToolResultSchema,
-CompleteRequestParamsSchema:()=>CompleteRequestParamsSchema,CompleteRequestSchema:()=>CompleteRequestSchema,CompleteResultSchema:()=>CompleteResultSchema,
-ContentBlockSchema:()=>ContentBlockSchema,CreateMessageRequestParamsSchema:()=>CreateMessageRequestParamsSchema,CreateMessageRequestSchema:()=>CreateMessageRequestSchema,
-CreateMessageResultSchema:()=>CreateMessageResultSchema,CreateMessageResultWithToolsSchema:()=>CreateMessageResultWithToolsSchema,
-CreateTaskResultSchema:()=>CreateTaskResultSchema,CursorSchema:()=>CursorSchema,DiscoverRequestSchema:()=>DiscoverRequestSchema,
-DiscoverResultSchema:()=>DiscoverResultSchema,ElicitRequestFormParamsSchema:()=>ElicitRequestFormParamsSchema,ElicitRequestParamsSchema:()=>ElicitRequestParamsSchema,
-ElicitRequestSchema:()=>ElicitRequestSchema,ElicitRequestURLParamsSchema:()=>ElicitRequestURLParamsSchema,ElicitResultSchema:()=>ElicitResultSchema,
-ElicitationCompleteNotificationParamsSchema:()=>ElicitationCompleteNotificationParamsSchema,ElicitationCompleteNotificationSchema:()=>ElicitationCompleteNotificationSchema,
-EmbeddedResourceSchema:()=>EmbeddedResourceSchema,EmptyResultSchema:()=>EmptyResultSchema,EnumSchemaSchema:()=>EnumSchemaSchema,
-GetPromptRequestParamsSchema:()=>GetPromptRequestParamsSchema,GetPromptRequestSchema:()=>GetPromptRequestSchema,GetPromptResultSchema:()=>GetPromptResultSchema,
-GetTaskPayloadRequestSchema:()=>GetTaskPayloadRequestSchema,GetTaskPayloadResultSchema:()=>GetTaskPayloadResultSchema,GetTaskRequestSchema:()=>GetTaskRequestSchema,
-GetTaskResultSchema:()=>GetTaskResultSchema,IconSchema:()=>IconSchema,IconsSchema:()=>IconsSchema,ImageContentSchema:()=>ImageContentSchema,
-ImplementationSchema:()=>ImplementationSchema,InitializeRequestParamsSchema:()=>InitializeRequestParamsSchema,InitializeRequestSchema:()=>InitializeRequestSchema,
-InitializeResultSchema:()=>InitializeResultSchema,InitializedNotificationSchema:()=>InitializedNotificationSchema,JSONArraySchema:()=>JSONArraySchema,
-JSONObjectSchema:()=>JSONObjectSchema,JSONRPCErrorResponseSchema:()=>JSONRPCErrorResponseSchema,JSONRPCMessageSchema:()=>JSONRPCMessageSchema,
-JSONRPCNotificationSchema:()=>JSONRPCNotificationSchema,JSONRPCRequestSchema:()=>JSONRPCRequestSchema,JSONRPCResponseSchema:()=>JSONRPCResponseSchema,
-JSONRPCResultResponseSchema:()=>JSONRPCResultResponseSchema,JSONValueSchema:()=>JSONValueSchema,LegacyTitledEnumSchemaSchema:()=>LegacyTitledEnumSchemaSchema,
-ListChangedOptionsBaseSchema:()=>ListChangedOptionsBaseSchema,ListPromptsRequestSchema:()=>ListPromptsRequestSchema,ListPromptsResultSchema:()=>ListPromptsResultSchema,
-ListResourceTemplatesRequestSchema:()=>ListResourceTemplatesRequestSchema,ListResourceTemplatesResultSchema:()=>ListResourceTemplatesResultSchema,
-ListResourcesRequestSchema:()=>ListResourcesRequestSchema,ListResourcesResultSchema:()=>ListResourcesResultSchema,ListRootsRequestSchema:()=>ListRootsRequestSchema,
-ListRootsResultSchema:()=>ListRootsResultSchema,ListTasksRequestSchema:()=>ListTasksRequestSchema,ListTasksResultSchema:()=>ListTasksResultSchema,
-ListToolsRequestSchema:()=>ListToolsRequestSchema,ListToolsResultSchema:()=>ListToolsResultSchema,LoggingLevelSchema:()=>LoggingLevelSchema,
-LoggingMessageNotificationParamsSchema:()=>LoggingMessageNotificationParamsSchema,LoggingMessageNotificationSchema:()=>LoggingMessageNotificationSchema,
-ModelHintSchema:()=>ModelHintSchema,ModelPreferencesSchema:()=>ModelPreferencesSchema,MultiSelectEnumSchemaSchema:()=>MultiSelectEnumSchemaSchema,
-NotificationSchema:()=>NotificationSchema,NotificationsParamsSchema:()=>NotificationsParamsSchema,NumberSchemaSchema:()=>NumberSchemaSchema,
-PaginatedRequestParamsSchema:()=>PaginatedRequestParamsSchema,PaginatedRequestSchema:()=>PaginatedRequestSchema,PaginatedResultSchema:()=>PaginatedResultSchema,
-PingRequestSchema:()=>PingRequestSchema,PrimitiveSchemaDefinitionSchema:()=>PrimitiveSchemaDefinitionSchema,ProgressNotificationParamsSchema:()=>ProgressNotificationParamsSchema,
-ProgressNotificationSchema:()=>ProgressNotificationSchema,ProgressSchema:()=>ProgressSchema,ProgressTokenSchema:()=>ProgressTokenSchema,
-PromptArgumentSchema:()=>PromptArgumentSchema,PromptListChangedNotificationSchema:()=>PromptListChangedNotificationSchema,
-PromptMessageSchema:()=>PromptMessageSchema,PromptReferenceSchema:()=>PromptReferenceSchema,PromptSchema:()=>PromptSchema,
-ReadResourceRequestParamsSchema:()=>ReadResourceRequestParamsSchema,ReadResourceRequestSchema:()=>ReadResourceRequestSchema,
-ReadResourceResultSchema:()=>ReadResourceResultSchema,RelatedTaskMetadataSchema:()=>RelatedTaskMetadataSchema,RequestIdSchema:()=>RequestIdSchema,
-RequestMetaSchema:()=>RequestMetaSchema,RequestSchema:()=>RequestSchema,ResourceContentsSchema:()=>ResourceContentsSchema,
-ResourceLinkSchema:()=>ResourceLinkSchema,ResourceListChangedNotificationSchema:()=>ResourceListChangedNotificationSchema,
-ResourceRequestParamsSchema:()=>ResourceRequestParamsSchema,ResourceSchema:()=>ResourceSchema,ResourceTemplateReferenceSchema:()=>ResourceTemplateReferenceSchema,
-ResourceTemplateSchema:()=>ResourceTemplateSchema,ResourceUpdatedNotificationParamsSchema:()=>ResourceUpdatedNotificationParamsSchema,
-ResourceUpdatedNotificationSchema:()=>ResourceUpdatedNotificationSchema,ResultMetaObjectSchema:()=>ResultMetaObjectSchema,
-ResultSchema:()=>ResultSchema,RoleSchema:()=>RoleSchema,RootSchema:()=>RootSchema,RootsListChangedNotificationSchema:()=>RootsListChangedNotificationSchema,
-SamplingContentSchema:()=>SamplingContentSchema,SamplingMessageContentBlockSchema:()=>SamplingMessageContentBlockSchema,
-SamplingMessageSchema:()=>SamplingMessageSchema,ServerCapabilitiesSchema:()=>ServerCapabilitiesSchema,ServerNotificationSchema:()=>ServerNotificationSchema,
-ServerRequestSchema:()=>ServerRequestSchema,ServerResultSchema:()=>ServerResultSchema,ServerTasksCapabilitySchema:()=>ServerTasksCapabilitySchema,
-SetLevelRequestParamsSchema:()=>SetLevelRequestParamsSchema,SetLevelRequestSchema:()=>SetLevelRequestSchema,SingleSelectEnumSchemaSchema:()=>SingleSelectEnumSchemaSchema,
-StringSchemaSchema:()=>StringSchemaSchema,SubscribeRequestParamsSchema:()=>SubscribeRequestParamsSchema,SubscribeRequestSchema:()=>SubscribeRequestSchema,
-SubscriptionFilterSchema:()=>SubscriptionFilterSchema,SubscriptionsAcknowledgedNotificationParamsSchema:()=>SubscriptionsAcknowledgedNotificationParamsSchema,
-SubscriptionsAcknowledgedNotificationSchema:()=>SubscriptionsAcknowledgedNotificationSchema,SubscriptionsListenRequestParamsSchema:()=>SubscriptionsListenRequestParamsSchema,
-SubscriptionsListenRequestSchema:()=>SubscriptionsListenRequestSchema,SubscriptionsListenResultMetaSchema:()=>SubscriptionsListenResultMetaSchema,
-SubscriptionsListenResultSchema:()=>SubscriptionsListenResultSchema,TaskAugmentedRequestParamsSchema:()=>TaskAugmentedRequestParamsSchema,
-TaskCreationParamsSchema:()=>TaskCreationParamsSchema,TaskMetadataSchema:()=>TaskMetadataSchema,TaskSchema:()=>TaskSchema,
-TaskStatusNotificationParamsSchema:()=>TaskStatusNotificationParamsSchema,TaskStatusNotificationSchema:()=>TaskStatusNotificationSchema,
-TaskStatusSchema:()=>TaskStatusSchema,TextContentSchema:()=>TextContentSchema,TextResourceContentsSchema:()=>TextResourceContentsSchema,
-TitledMultiSelectEnumSchemaSchema:()=>TitledMultiSelectEnumSchemaSchema,TitledSingleSelectEnumSchemaSchema:()=>TitledSingleSelectEnumSchemaSchema,
-ToolAnnotationsSchema:()=>ToolAnnotationsSchema,ToolChoiceSchema:()=>ToolChoiceSchema,ToolExecutionSchema:()=>ToolExecutionSchema,
-ToolListChangedNotificationSchema:()=>ToolListChangedNotificationSchema,ToolResultContentSchema:()=>ToolResultContentSchema,
-ToolSchema:()=>ToolSchema,ToolUseContentSchema:()=>ToolUseContentSchema,UnsubscribeRequestParamsSchema:()=>UnsubscribeRequestParamsSchema,
-UnsubscribeRequestSchema:()=>UnsubscribeRequestSchema,UntitledMultiSelectEnumSchemaSchema:()=>UntitledMultiSelectEnumSchemaSchema,
-UntitledSingleSelectEnumSchemaSchema:()=>UntitledSingleSelectEnumSchemaSchema}),isJSONRPCRequest=value=>JSONRPCRequestSchema.
-safeParse(value).success,isJSONRPCNotification=value=>JSONRPCNotificationSchema.safeParse(value).success,isJSONRPCResultResponse=value=>JSONRPCResultResponseSchema.
-safeParse(value).success,isJSONRPCErrorResponse=value=>JSONRPCErrorResponseSchema.safeParse(value).success,isInputRequiredResult=value=>typeof value==
-"object"&&value!==null&&!Array.isArray(value)&&value.resultType==="input_required",isInitializeRequest=value=>InitializeRequestSchema.
-safeParse(value).success;function assertCompleteRequestPrompt(request){if(request.params.ref.type!=="ref/prompt")throw new TypeError(
-`Expected CompleteRequestPrompt, but got ${request.params.ref.type}`)}function assertCompleteRequestResourceTemplate(request){
-if(request.params.ref.type!=="ref/resource")throw new TypeError(`Expected CompleteRequestResourceTemplate, but got ${request.
-params.ref.type}`)}var MCP_PARAM_HEADER_PREFIX="Mcp-Param-",X_MCP_HEADER_KEY="x-mcp-header",RFC9110_TOKEN=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
-PERMITTED_X_MCP_HEADER_TYPES=new Set(["string","integer","boolean"]);function scanXMcpHeaderDeclarations(inputSchema){const declarations=[],
-seenLower=new Map;let numberFault;const visit=(node,path,reachable)=>{if(node===null||typeof node!="object")return;const schema=node;
-if(X_MCP_HEADER_KEY in schema){if(!reachable||path.length===0)return`${pathName(path)}: x-mcp-header is only permitted o\
-n properties statically reachable via a chain of 'properties' keys (not under items, additionalProperties, oneOf/anyOf/a\
-llOf/not, if/then/else, or $ref)`;const raw=schema[X_MCP_HEADER_KEY];if(typeof raw!="string"||raw.length===0)return`${pathName(
-path)}: x-mcp-header MUST be a non-empty string`;if(!RFC9110_TOKEN.test(raw))return`${pathName(path)}: x-mcp-header '${raw}\
-' is not a valid RFC 9110 token (no spaces, control characters or HTTP delimiters)`;const type=typeof schema.type=="stri\
-ng"?schema.type:void 0;if(type===void 0||!PERMITTED_X_MCP_HEADER_TYPES.has(type)){const fault$1=`${pathName(path)}: x-mc\
-p-header is only permitted on primitive-typed properties (string, integer, boolean); got ${type??"<none>"}`;if(type!=="n\
-umber")return fault$1;numberFault??=fault$1}const lower=raw.toLowerCase(),prior=seenLower.get(lower);if(prior!==void 0)return`\
-x-mcp-header '${raw}' is not case-insensitively unique (also declared as '${prior}')`;seenLower.set(lower,raw),declarations.
-push({path,headerName:raw,type})}const properties=schema.properties;if(properties!==null&&typeof properties=="object")for(const[
-key,child]of Object.entries(properties)){const fault$1=visit(child,[...path,key],reachable);if(fault$1!==void 0)return fault$1}
-for(const k of NON_REACHABLE_SUBSCHEMA_KEYWORDS){const sub=schema[k];if(sub===void 0)continue;const branches=Array.isArray(
-sub)?sub:sub!==null&&typeof sub=="object"&&OBJECT_VALUED_SUBSCHEMA_KEYWORDS.has(k)?Object.values(sub):[sub];for(const branch of branches){
-const fault$1=visit(branch,[...path,`<${k}>`],!1);if(fault$1!==void 0)return fault$1}}},fault=visit(inputSchema,[],!0);return fault!==
-void 0?{valid:!1,reason:numberFault??fault}:numberFault===void 0?{valid:!0,declarations}:{valid:!1,reason:numberFault,declarations}}
-var NON_REACHABLE_SUBSCHEMA_KEYWORDS=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","u\
-nevaluatedItems","propertyNames","patternProperties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else",
-"$defs","definitions"],OBJECT_VALUED_SUBSCHEMA_KEYWORDS=new Set(["patternProperties","dependentSchemas","$defs","definit\
-ions"]);function pathName(path){return path.length===0?"<root>":path.join(".")}var BASE64_SENTINEL_PREFIX="=?base64?",BASE64_SENTINEL_SUFFIX="\
-?=",BASE64_CANONICAL=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,CANONICAL_DECIMAL=/^-?\d+(\.\d+)?$/;
-function mcpParamPrimitiveToString(value){if(typeof value=="string")return value;if(typeof value=="boolean")return value?
-"true":"false";if(typeof value=="number")return!Number.isFinite(value)||Number.isInteger(value)&&!Number.isSafeInteger(value)?
-void 0:String(value)}function base64ToUtf8(b64){const bin=atob(b64),bytes=new Uint8Array(bin.length);for(let i=0;i<bin.length;i++)
-bytes[i]=bin.codePointAt(i);return new TextDecoder("utf-8",{fatal:!0}).decode(bytes)}function decodeMcpParamValue(value){
-if(!(value.startsWith(BASE64_SENTINEL_PREFIX)&&value.endsWith(BASE64_SENTINEL_SUFFIX)))return value;const b64=value.slice(
-9,value.length-2);if(BASE64_CANONICAL.test(b64))try{return base64ToUtf8(b64)}catch{return}}function valueAtPath(root,path){
-let node=root;for(const key of path){if(node===null||typeof node!="object")return;node=node[key]}return node}function validateMcpParamHeaders(declarations,args,headers){
-for(const decl of declarations){const headerKey=`${MCP_PARAM_HEADER_PREFIX}${decl.headerName}`,headerValue=headers.get(headerKey),
-bodyRaw=valueAtPath(args,decl.path);if(bodyRaw==null)continue;const bodyString=mcpParamPrimitiveToString(bodyRaw);if(bodyString===
-void 0)continue;if(headerValue===null)return paramHeaderMismatchRejection("param-header-missing",headerKey,`the body car\
-ries ${pathName(decl.path)}=${JSON.stringify(bodyRaw)} but the ${headerKey} header is absent`);const decoded=decodeMcpParamValue(
-headerValue);if(decoded===void 0)return paramHeaderMismatchRejection("param-header-invalid-encoding",headerKey,`the ${headerKey}\
- header carries an invalid Base64 sentinel value`);if(!((decl.type==="integer"||decl.type==="number")&&CANONICAL_DECIMAL.
-test(decoded)&&typeof bodyRaw=="number"?Number(decoded)===bodyRaw:decoded===bodyString))return paramHeaderMismatchRejection(
-"param-header-mismatch",headerKey,`the ${headerKey} header decodes to ${JSON.stringify(decoded)} but the body carries ${pathName(
-decl.path)}=${JSON.stringify(bodyRaw)}`)}}function paramHeaderMismatchRejection(cell,header,body){return{kind:"reject",rung:"\
-param-header-validation",cell,httpStatus:400,code:HEADER_MISMATCH_ERROR_CODE,message:`Bad Request: the request headers a\
-nd body disagree: ${body}`,data:{mismatch:{header,body}},settled:!0}}var HEADER_MISMATCH_ERROR_CODE=-32020,INBOUND_VALIDATION_LADDER=[
-{rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],conformance:[],rationale:"The modern era is POST-only; GET/\
-DELETE are body-less 2025-era session operations and are method-routed to legacy serving (405 when legacy serving is not\
- configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"edge",codes:[ProtocolErrorCode.InvalidRequest],
-conformance:["server-stateless"],rationale:"The body must be a JSON-RPC request or notification: posted responses and ba\
-tch arrays containing a modern or invalid element are rejected before classification (element-wise batch rule); all-lega\
-cy arrays stay legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[HEADER_MISMATCH_ERROR_CODE,
-ProtocolErrorCode.UnsupportedProtocolVersion],conformance:["server-stateless","http-header-validation","http-custom-head\
-er-server-validation"],rationale:"Body-primary era classification with the protocol-version header as a cross-check; a h\
-eader/body disagreement is rejected with -32020 (HeaderMismatch), and an envelope-less request on a modern-only endpoint\
- is answered with the unsupported-protocol-version error naming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"\
-edge",codes:[ProtocolErrorCode.InvalidParams],conformance:["server-stateless"],rationale:"A present envelope claim with \
-a malformed envelope — and a missing envelope on a request whose protocol-version header names a modern revision — is an\
- invalid-params rejection naming the offending or missing key(s); never a silent fall back to legacy handling. This is t\
-he only place an invalid-params rejection maps to HTTP 400."},{rung:"method-registry",order:5,evaluatedAt:"dispatch",codes:[
-ProtocolErrorCode.MethodNotFound],conformance:["server-stateless"],rationale:"Method existence outranks parameter validi\
-ty: a method absent from the negotiated revision’s registry (or with no handler installed) answers method-not-found befo\
-re params or capabilities are looked at."},{rung:"request-params",order:6,evaluatedAt:"dispatch",codes:[ProtocolErrorCode.
-InvalidParams],conformance:[],rationale:"Per-method params validation; emitted in-band by the dispatch layer (HTTP 200),\
- never via the ladder status table."},{rung:"standard-header-validation",order:7,evaluatedAt:"pre-dispatch",codes:[HEADER_MISMATCH_ERROR_CODE],
-conformance:["http-header-validation"],rationale:"SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Method` / `Mcp-Name` h\
-eaders — presence, sentinel decoding, and `Mcp-Name` ↔ body cross-check — are validated by the HTTP entry on a modern-cl\
-assified request after the supported-revision gate and before dispatch. The spec requires `MCP-Protocol-Version` and `Mc\
-p-Method` on every modern *request* POST (`Mcp-Name` only for the methods that mirror `params.name` / `params.uri` / `pa\
-rams.taskId`, see `MCP_NAME_HEADER_SOURCE`) and names them in that order, so a request missing several is answered by th\
-e earliest. Notification POSTs are exempt: the presence half runs on requests only, so a modern-enveloped notification i\
-s dispatched even with no standard headers at all. The classifier’s own header-mismatch cells (protocol-version, `Mcp-Me\
-thod` mismatch) stay on the edge `era-classification` rung; this rung carries the entry-layer presence/`Mcp-Name` half —\
- including the missing `MCP-Protocol-Version` cell, which cannot live on the edge rung without breaking body-primary cla\
-ssification. Evaluated before the capability gate, the factory call, and the `Mcp-Param-*` rung so a request that fails \
-several rungs is answered by the standard-header rung first. The documented order (after method-registry 5 and request-p\
-arams 6) is NOT the observed precedence: serveModern evaluates this rung immediately after the supported-revision gate, \
-so a request that also fails a dispatch rung is answered here before the dispatch rungs (5–6) are consulted."},{rung:"\
-client-capabilities",order:8,evaluatedAt:"pre-dispatch",codes:[ProtocolErrorCode.MissingRequiredClientCapability],conformance:[
-"server-stateless"],rationale:"The capability requirement is checked by the HTTP entry, pre-dispatch, against the valida\
-ted envelope the classifier produced — pinning the spec-mandated HTTP 400 independently of how dispatch- and handler-pro\
-duced errors are mapped. The documented order (after method resolution and params validation) is preserved observably on\
-ly while the requirement table is empty: once a served method gains a requirement entry, a request that is missing the c\
-apability and would also fail a dispatch rung is answered by this gate first, so the entry must consult the method regis\
-try before the gate if the documented precedence is to stay observable."},{rung:"param-header-validation",order:9,evaluatedAt:"\
-pre-dispatch",codes:[HEADER_MISMATCH_ERROR_CODE],conformance:["http-custom-header-server-validation"],rationale:"SEP-224\
-3 `Mcp-Param-*` headers are validated against the named tool’s `x-mcp-header` declarations and the body `arguments` afte\
-r the tool registry is known and before dispatch reaches the handler; a missing/disagreeing/malformed header is rejected\
- 400 / -32020 with the same shape as the standard-header cross-checks. The documented order (after method resolution and\
- params validation) is preserved observably only when the body `arguments` would otherwise validate: the check runs pre-\
-dispatch, so a `tools/call` that fails BOTH this rung and a dispatch-time rung (e.g. order-6 `request-params`, -32602) i\
-s answered by this gate first with 400 / -32020, not by the earlier-ordered rung."}],LADDER_ERROR_HTTP_STATUS={[ProtocolErrorCode.
-ParseError]:400,[ProtocolErrorCode.InvalidRequest]:400,[ProtocolErrorCode.MethodNotFound]:404,[ProtocolErrorCode.UnsupportedProtocolVersion]:400,
-[ProtocolErrorCode.MissingRequiredClientCapability]:400,[HEADER_MISMATCH_ERROR_CODE]:400};function httpStatusForErrorCode(code,origin){
-return origin==="in-band"?code===ProtocolErrorCode.MissingRequiredClientCapability?400:200:LADDER_ERROR_HTTP_STATUS[code]??
-400}function rejection(rung,cell,httpStatus,error,settled){return{kind:"reject",rung,cell,httpStatus,code:error.code,message:error.
-message,...error.data!==void 0&&{data:error.data},settled}}function crossCheckMismatch(cell,header,body,rung="era-classi\
-fication"){return rejection(rung,cell,400,new ProtocolError(HEADER_MISMATCH_ERROR_CODE,`Bad Request: the request headers\
- and body disagree: ${body}`,{mismatch:{header,body}}),!0)}var MCP_NAME_HEADER_SOURCE={"tools/call":"name","prompts/get":"\
-name","resources/read":"uri","tasks/get":"taskId","tasks/update":"taskId","tasks/cancel":"taskId"};function mcpNameSource(method,params){
-const field=Object.hasOwn(MCP_NAME_HEADER_SOURCE,method)?MCP_NAME_HEADER_SOURCE[method]:void 0;if(field===void 0)return;
-const raw=isPlainObject$2(params)?params[field]:void 0;return{field,value:typeof raw=="string"?raw:void 0}}function stripHttpOws(value){
-let start=0;for(;start<value.length;){const code=value.codePointAt(start);if(code!==9&&code!==32)break;start+=1}let end=value.
-length;for(;end>start;){const code=value.codePointAt(end-1);if(code!==9&&code!==32)break;end-=1}return start===0&&end===
-value.length?value:value.slice(start,end)}function validateStandardRequestHeaders(request,route){if(route.messageKind!==
-"request")return;const method=route.message.method;if(request.protocolVersionHeader===void 0){const claimed=route.classification.
-revision;return crossCheckMismatch("version-header-missing","(missing)",claimed===void 0?"the body carries a modern per-\
-request envelope but the required MCP-Protocol-Version header is absent":`the body envelope names protocol version ${claimed}\
- but the required MCP-Protocol-Version header is absent`,"standard-header-validation")}if(request.mcpMethodHeader===void 0)
-return crossCheckMismatch("method-header-missing","(missing)",`the body names method ${method} but the required Mcp-Meth\
-od header is absent`,"standard-header-validation");const source=mcpNameSource(method,route.message.params);if(source===void 0)
-return;const{field:sourceField,value:bodyValue}=source;if(request.mcpNameHeader===void 0)return bodyValue===void 0?void 0:
-crossCheckMismatch("name-header-missing","(missing)",`the body carries params.${sourceField}="${bodyValue}" but the requ\
-ired Mcp-Name header is absent`,"standard-header-validation");const normalizedNameHeader=stripHttpOws(request.mcpNameHeader),
-decoded=decodeMcpParamValue(normalizedNameHeader);if(decoded===void 0)return crossCheckMismatch("name-header-invalid-enc\
-oding",normalizedNameHeader,"the Mcp-Name header carries an invalid Base64 sentinel value","standard-header-validation");
-if(bodyValue!==void 0&&decoded!==bodyValue)return crossCheckMismatch("name-header-mismatch",normalizedNameHeader,`the bo\
-dy carries params.${sourceField}="${bodyValue}" but the Mcp-Name header names "${decoded}"`,"standard-header-validation")}
-function isPlainObject$2(value){return value!==null&&typeof value=="object"&&!Array.isArray(value)}function classificationForClaim(claimedVersion){
-return claimedVersion===void 0?{era:"modern"}:{era:isModernProtocolVersion(claimedVersion)?"modern":"legacy",revision:claimedVersion}}
-function carriesValidModernEnvelopeClaim(params){if(!hasEnvelopeClaim(params))return!1;const claimedVersion=envelopeClaimVersion(
-params);if(claimedVersion===void 0||!isModernProtocolVersion(claimedVersion))return!1;const meta=requestMetaOf(params);return meta!==
-void 0&&validateEnvelopeMeta(meta).length===0}function classifyBatch(body){if(body.length===0)return rejection("jsonrpc-\
-shape","empty-batch",400,new ProtocolError(ProtocolErrorCode.InvalidRequest,"Bad Request: empty JSON-RPC batch"),!0);for(const element of body){
-if(hasEnvelopeClaim(isPlainObject$2(element)?element.params:void 0))return rejection("jsonrpc-shape","batch-with-modern-\
-element",400,new ProtocolError(ProtocolErrorCode.InvalidRequest,"Bad Request: JSON-RPC batches may not contain requests \
-for protocol revision 2026-07-28 or later"),!0);if(!(isJSONRPCRequest(element)||isJSONRPCNotification(element)||isJSONRPCResultResponse(
-element)||isJSONRPCErrorResponse(element)))return rejection("jsonrpc-shape","batch-with-invalid-element",400,new ProtocolError(
-ProtocolErrorCode.InvalidRequest,"Bad Request: JSON-RPC batch contains an invalid message"),!0)}return{kind:"legacy",reason:"\
-batch"}}function classifyRequestBody(request,body){const params=body.params,method=body.method,headerVersion=request.protocolVersionHeader,
-headerNamesModern=headerVersion!==void 0&&isModernProtocolVersion(headerVersion);if(method==="initialize"&&!carriesValidModernEnvelopeClaim(
-params)){if(headerNamesModern)return crossCheckMismatch("initialize-with-modern-header",headerVersion,"an initialize req\
-uest (legacy handshake) was sent with a modern MCP-Protocol-Version header");const requestedVersion=isPlainObject$2(params)&&
-typeof params.protocolVersion=="string"?params.protocolVersion:void 0;return{kind:"legacy",reason:"initialize",...requestedVersion!==
-void 0&&{requestedVersion}}}if(hasEnvelopeClaim(params)){const meta=requestMetaOf(params),firstIssue=(meta===void 0?[]:validateEnvelopeMeta(
-meta))[0];if(firstIssue!==void 0)return rejection("envelope","envelope-invalid",400,new ProtocolError(ProtocolErrorCode.
-InvalidParams,`Invalid _meta envelope for protocol revision 2026-07-28: ${firstIssue.key}: ${firstIssue.problem}`,{envelope:firstIssue}),
-!0);const claimedVersion=envelopeClaimVersion(params);return headerVersion!==void 0&&claimedVersion!==void 0&&headerVersion!==
-claimedVersion?crossCheckMismatch("header-body-version-mismatch",headerVersion,`the body envelope names protocol version\
- ${claimedVersion} but the MCP-Protocol-Version header names ${headerVersion}`):request.mcpMethodHeader!==void 0&&request.
-mcpMethodHeader!==method?crossCheckMismatch("method-header-mismatch",request.mcpMethodHeader,`the body names method ${method}\
- but the Mcp-Method header names ${request.mcpMethodHeader}`):{kind:"modern",messageKind:"request",message:body,classification:classificationForClaim(
-claimedVersion)}}if(headerNamesModern){const meta=requestMetaOf(params),missingFromEnvelope=validateEnvelopeMeta(meta??{}).
-filter(issue=>issue.problem==="missing").map(issue=>issue.key),missing=meta===void 0?["_meta"]:missingFromEnvelope.length>
-0?missingFromEnvelope:[PROTOCOL_VERSION_META_KEY];return rejection("envelope","modern-header-without-claim",400,new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Invalid params: the MCP-Protocol-Version header names protocol revision ${headerVersion}\
-, but the request is missing the required per-request envelope key(s): ${missing.join(", ")}`,{envelope:{missing}}),!0)}
-return{kind:"legacy",reason:"no-claim",...headerVersion!==void 0&&{requestedVersion:headerVersion}}}function classifyNotificationBody(request,body){
-const params=body.params,method=body.method,headerVersion=request.protocolVersionHeader,headerNamesModern=headerVersion!==
-void 0&&isModernProtocolVersion(headerVersion);if(hasEnvelopeClaim(params)){const claimedVersion=envelopeClaimVersion(params);
-if(claimedVersion===void 0){const meta=requestMetaOf(params),claimIssue=(meta===void 0?[]:validateEnvelopeMeta(meta)).find(
-issue=>issue.key===PROTOCOL_VERSION_META_KEY)??{key:PROTOCOL_VERSION_META_KEY,problem:"expected a protocol version strin\
-g"};return rejection("envelope","notification-envelope-invalid",400,new ProtocolError(ProtocolErrorCode.InvalidParams,`I\
-nvalid _meta envelope for protocol revision 2026-07-28: ${claimIssue.key}: ${claimIssue.problem}`,{envelope:claimIssue}),
-!0)}if(headerVersion!==void 0&&headerVersion!==claimedVersion)return crossCheckMismatch("notification-header-body-versio\
-n-mismatch",headerVersion,`the notification envelope names protocol version ${claimedVersion} but the MCP-Protocol-Versi\
-on header names ${headerVersion}`);const classification=classificationForClaim(claimedVersion);return classification.era===
-"modern"&&request.mcpMethodHeader!==void 0&&request.mcpMethodHeader!==method?crossCheckMismatch("notification-method-hea\
-der-mismatch",request.mcpMethodHeader,`the notification body names method ${method} but the Mcp-Method header names ${request.
-mcpMethodHeader}`):{kind:"modern",messageKind:"notification",message:body,classification}}return headerNamesModern?request.
-mcpMethodHeader!==void 0&&request.mcpMethodHeader!==method?crossCheckMismatch("notification-method-header-mismatch",request.
-mcpMethodHeader,`the notification body names method ${method} but the Mcp-Method header names ${request.mcpMethodHeader}`):
-{kind:"modern",messageKind:"notification",message:body,classification:{era:"modern",revision:headerVersion}}:{kind:"lega\
-cy",reason:"notification",...headerVersion!==void 0&&{requestedVersion:headerVersion}}}function classifyInboundRequest(request){
-if(request={...request,...request.protocolVersionHeader!==void 0&&{protocolVersionHeader:stripHttpOws(request.protocolVersionHeader)},
-...request.mcpMethodHeader!==void 0&&{mcpMethodHeader:stripHttpOws(request.mcpMethodHeader)},...request.mcpNameHeader!==
-void 0&&{mcpNameHeader:stripHttpOws(request.mcpNameHeader)}},request.httpMethod.toUpperCase()!=="POST")return{kind:"lega\
-cy",reason:"http-method"};const body=request.body;return Array.isArray(body)?classifyBatch(body):isJSONRPCResultResponse(
-body)||isJSONRPCErrorResponse(body)?{kind:"legacy",reason:"response"}:isPlainObject$2(body)&&isJSONRPCRequest(body)?classifyRequestBody(
-request,body):isPlainObject$2(body)&&isJSONRPCNotification(body)?classifyNotificationBody(request,body):rejection("jsonr\
-pc-shape","invalid-json-rpc-body",400,new ProtocolError(ProtocolErrorCode.InvalidRequest,"Bad Request: the request body \
-is not a valid JSON-RPC message"),!0)}function modernOnlyStrictRejection(route,supportedVersions){switch(route.reason){case"\
-http-method":return rejection("http-method","modern-only-method-not-allowed",405,new ProtocolError(-32e3,"Method not all\
-owed."),!0);case"batch":return rejection("jsonrpc-shape","modern-only-batch-not-supported",400,new ProtocolError(ProtocolErrorCode.
-InvalidRequest,"Bad Request: JSON-RPC batches are not supported by this endpoint"),!0);case"response":return rejection("\
-jsonrpc-shape","modern-only-response-post",400,new ProtocolError(ProtocolErrorCode.InvalidRequest,"Bad Request: JSON-RPC\
- responses cannot be posted to this endpoint"),!0);case"notification":return;case"initialize":case"no-claim":{const requested=route.
-requestedVersion;return rejection("era-classification","modern-only-missing-envelope",400,requested===void 0?new ProtocolError(
-ProtocolErrorCode.UnsupportedProtocolVersion,"Unsupported protocol version: the request did not name a protocol version",
-{supported:[...supportedVersions]}):new UnsupportedProtocolVersionError({supported:[...supportedVersions],requested}),!0)}}}
-function parseSchema(schema,data){return z3.safeParse(schema,data)}function shapeKeys(schemas){return new Set(schemas.flatMap(
-schema=>Object.keys(schema.shape)))}function isStandardSchema(schema){if(schema==null)return!1;const schemaType=typeof schema;
-return schemaType!=="object"&&schemaType!=="function"||!("~standard"in schema)?!1:typeof schema["~standard"]?.validate==
-"function"}var warnedZodFallback=!1,JSON_SCHEMA_CONVERSION_TARGET="draft-2020-12";function standardSchemaToJsonSchema(schema,io="\
-input"){const std=schema["~standard"];let result;if(std.jsonSchema)result=std.jsonSchema[io]({target:JSON_SCHEMA_CONVERSION_TARGET});else if(std.
-vendor==="zod"){if(!("_zod"in schema))throw new Error("Schema appears to be from zod 3, which the SDK cannot convert to \
-JSON Schema. Upgrade to zod >=4.2.0, or wrap your JSON Schema with fromJsonSchema().");warnedZodFallback||(warnedZodFallback=
-!0,console.warn("[mcp-sdk] Your zod version does not implement `~standard.jsonSchema` (added in zod 4.2.0). Falling back\
- to z.toJSONSchema(). Upgrade to zod >=4.2.0 to silence this warning.")),result=z3.toJSONSchema(schema,{target:JSON_SCHEMA_CONVERSION_TARGET,
-io})}else throw new Error(`Schema library "${std.vendor}" does not implement StandardJSONSchemaV1 (\`~standard.jsonSchema\
-\`). Upgrade to a version that does, or wrap your JSON Schema with fromJsonSchema().`);if(io==="output")return result.type!==
-void 0?result:isProvablyObjectShapedRoot(result)?{type:"object",...result}:result;if(result.type!==void 0&&result.type!==
-"object")throw new Error(`MCP tool and prompt schemas must describe objects (got type: ${JSON.stringify(result.type)}). \
-Wrap your schema in z.object({...}) or equivalent.`);return{type:"object",...result}}var LOCAL_DEFINITION_REF=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
-function isProvablyObjectShapedRoot(schema,root=schema){if("properties"in schema||"patternProperties"in schema||"additio\
-nalProperties"in schema||"required"in schema)return!0;const ref=typeof schema.$ref=="string"&&LOCAL_DEFINITION_REF.exec(
-schema.$ref);if(ref&&root[ref[1]]?.[ref[2]]?.type==="object")return!0;for(const key of["oneOf","anyOf","allOf"]){const members=schema[key];
-if(Array.isArray(members)&&members.length>0)return members.every(m=>m!==null&&typeof m=="object"&&(m.type==="object"||isProvablyObjectShapedRoot(
-m,"$id"in m?{}:root)))}return!1}function formatIssue(issue){return issue.path?.length?`${issue.path.map(p=>String(typeof p==
-"object"?p.key:p)).join(".")}: ${issue.message}`:issue.message}async function validateStandardSchema(schema,data){const result=await schema["\
-~standard"].validate(data);return result.issues&&result.issues.length>0?{success:!1,error:result.issues.map(i=>formatIssue(
-i)).join(", ")}:{success:!0,data:result.value}}function zodEmittedPattern(schema){const jsonSchema=z3.toJSONSchema(schema,
-{target:JSON_SCHEMA_CONVERSION_TARGET,io:"input"});return typeof jsonSchema.pattern=="string"?jsonSchema.pattern:void 0}
-var DATETIME_FRACTION_DIGITS=/\\\.\\d\{(\d+)\}/;function datetimeReferenceSchemas(pattern){const fractionDigits=DATETIME_FRACTION_DIGITS.
-exec(pattern),precisions=[void 0,-1,0];return fractionDigits&&precisions.push(Number(fractionDigits[1])),[!1,!0].flatMap(
-local=>[!1,!0].flatMap(offset=>precisions.map(precision=>z3.iso.datetime({local,offset,precision}))))}function referencePatternsForFormat(format,pattern){
-let referenceSchemas;switch(format){case"email":referenceSchemas=[z3.email()];break;case"uri":referenceSchemas=[z3.url()];
-break;case"date":referenceSchemas=[z3.iso.date()];break;case"date-time":referenceSchemas=datetimeReferenceSchemas(pattern);
-break}return new Set(referenceSchemas.map(schema=>zodEmittedPattern(schema)).filter(emitted=>emitted!==void 0))}function isLibraryFormatPattern(format,pattern,vendor){
-return vendor!=="zod"?!0:referencePatternsForFormat(format,pattern).has(pattern)}function promptArgumentsFromStandardSchema(schema){
-const jsonSchema=standardSchemaToJsonSchema(schema,"input"),properties=jsonSchema.properties||{},required=jsonSchema.required||
-[];return Object.entries(properties).map(([name,prop])=>({name,description:prop?.description,required:required.includes(
-name)}))}function isJsonObject(value){return typeof value=="object"&&value!==null&&!Array.isArray(value)}function convertStandardElicitationSchema(schema){
-try{return standardSchemaToJsonSchema(schema,"input")}catch(error){const detail=error instanceof Error?error.message:String(
-error);throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema must describe an object with\
- flat primitive properties: ${detail}`)}}var ANNOTATION_ONLY_JSON_SCHEMA_KEYWORDS=new Set(["$comment","deprecated","desc\
-ription","examples","readOnly","title","writeOnly"]);function isAnnotationOnlyJsonSchemaKeyword(key){return ANNOTATION_ONLY_JSON_SCHEMA_KEYWORDS.
-has(key)||key.startsWith("x-")}var ROOT_KEYS=new Set(["$schema",...Object.keys(ElicitRequestFormParamsSchema.shape.requestedSchema.
-shape)]),PROPERTY_KEYS_BY_TYPE={string:shapeKeys([StringSchemaSchema,UntitledSingleSelectEnumSchemaSchema,TitledSingleSelectEnumSchemaSchema,
-LegacyTitledEnumSchemaSchema]),number:shapeKeys([NumberSchemaSchema]),integer:shapeKeys([NumberSchemaSchema]),boolean:shapeKeys(
-[BooleanSchemaSchema]),array:shapeKeys([UntitledMultiSelectEnumSchemaSchema,TitledMultiSelectEnumSchemaSchema])},SUPPORTED_STRING_FORMATS=new Set(
-StringSchemaSchema.shape.format.unwrap().options);function walkProperty(node,path,vendor,unsupported){if(!isJsonObject(node))
-return node;const allowedKeys=typeof node.type=="string"&&Object.hasOwn(PROPERTY_KEYS_BY_TYPE,node.type)?PROPERTY_KEYS_BY_TYPE[node.
-type]:void 0;if(allowedKeys===void 0)return node;const pruned={};for(const[key,value]of Object.entries(node))allowedKeys.
-has(key)||isAnnotationOnlyJsonSchemaKeyword(key)?pruned[key]=value:key==="pattern"&&node.type==="string"&&typeof node.format==
-"string"?SUPPORTED_STRING_FORMATS.has(node.format)?(typeof value!="string"||!isLibraryFormatPattern(node.format,value,vendor))&&
-unsupported.push(`${path}.${key}`):pruned[key]=value:unsupported.push(`${path}.${key}`);return pruned}function walkRequestedSchema(converted,vendor){
-const pruned={},unsupported=[];for(const[key,value]of Object.entries(converted))key==="properties"&&isJsonObject(value)?
-pruned[key]=Object.fromEntries(Object.entries(value).map(([name,node])=>[name,walkProperty(node,`properties.${name}`,vendor,
-unsupported)])):ROOT_KEYS.has(key)?pruned[key]=value:isAnnotationOnlyJsonSchemaKeyword(key)||unsupported.push(key);if(unsupported.
-length>0)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema contains unsupported JSON \
-Schema constraint(s) after Standard Schema conversion: ${unsupported.join(", ")}`);return pruned}function describeUnsupportedProperties(pruned,fallback){
-if(!isJsonObject(pruned.properties))return fallback;const offenders=Object.entries(pruned.properties).filter(([,node])=>!parseSchema(
-PrimitiveSchemaDefinitionSchema,node).success).map(([name])=>`properties.${name}`);return offenders.length>0?offenders.join(
-", "):fallback}function findDroppedConstraintPaths(original,parsed,path=""){return Array.isArray(original)&&Array.isArray(
-parsed)?original.flatMap((item,index)=>findDroppedConstraintPaths(item,parsed[index],`${path}[${index}]`)):!isJsonObject(
-original)||!isJsonObject(parsed)?[]:Object.entries(original).flatMap(([key,value])=>{const childPath=path?`${path}.${key}`:
-key;return Object.prototype.hasOwnProperty.call(parsed,key)?findDroppedConstraintPaths(value,parsed[key],childPath):isAnnotationOnlyJsonSchemaKeyword(
-key)?[]:[childPath]})}function normalizeElicitInputParams(input){if(!isStandardSchema(input.requestedSchema))return{...input,
-mode:"form",requestedSchema:input.requestedSchema};const vendor=input.requestedSchema["~standard"].vendor,pruned=walkRequestedSchema(
-convertStandardElicitationSchema(input.requestedSchema),vendor),parsed=parseSchema(ElicitRequestFormParamsSchema.shape.requestedSchema,
-pruned);if(!parsed.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema only sup\
-ports flat primitive properties (string, number, integer, boolean, and string enums): ${describeUnsupportedProperties(pruned,
-parsed.error.message)}`);const droppedConstraints=findDroppedConstraintPaths(pruned,parsed.data);if(droppedConstraints.length>
-0)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema \
-constraint(s) after Standard Schema conversion: ${droppedConstraints.join(", ")}`);const danglingRequired=(parsed.data.required??
-[]).filter(key=>!Object.prototype.hasOwnProperty.call(parsed.data.properties,key));if(danglingRequired.length>0)throw new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Elicitation requestedSchema lists required properties that are not defined in propertie\
-s: ${danglingRequired.join(", ")}`);return{...input,mode:"form",requestedSchema:parsed.data}}function buildInputRequired(spec){
-const hasInputRequests=spec.inputRequests!==void 0&&Object.keys(spec.inputRequests).length>0,hasRequestState=typeof spec.
-requestState=="string";if(!hasInputRequests&&!hasRequestState)throw new TypeError("inputRequired() requires at least one\
- of inputRequests (with at least one entry) or requestState (spec: every InputRequiredResult MUST include at least one o\
-f the two)");return{resultType:"input_required",...spec.inputRequests!==void 0&&{inputRequests:spec.inputRequests},...spec.
-requestState!==void 0&&{requestState:spec.requestState}}}var inputRequired=Object.assign(buildInputRequired,{elicit(params){
-try{return{method:"elicitation/create",params:normalizeElicitInputParams(params)}}catch(error){throw error instanceof ProtocolError?
-new TypeError(error.message,{cause:error}):error}},elicitUrl(params){return{method:"elicitation/create",params:{...params,
-mode:"url"}}},createMessage(params){return{method:"sampling/createMessage",params}},listRoots(){return{method:"roots/lis\
-t"}}}),REQUEST_STATE_ONLY_LEG_PACING_MS=250;function inputRequiredRoundsExceededMessage(method,maxRounds){return`Multi-r\
-ound-trip request '${method}' still required input after ${maxRounds} rounds (inputRequired.maxRounds)`}function sleep(ms,signal){
-return new Promise((resolve,reject)=>{if(signal?.aborted){reject(signal.reason instanceof SdkError?signal.reason:new SdkError(
-SdkErrorCode.RequestTimeout,String(signal.reason)));return}const timer=setTimeout(()=>{signal?.removeEventListener("abor\
-t",onAbort),resolve()},ms),onAbort=()=>{clearTimeout(timer),reject(signal?.reason instanceof SdkError?signal.reason:new SdkError(
-SdkErrorCode.RequestTimeout,String(signal?.reason)))};signal?.addEventListener("abort",onAbort,{once:!0})})}function linkedRoundAbort(outer){
-const controller=new AbortController,onOuterAbort=()=>controller.abort(outer?.reason);return outer?.addEventListener("ab\
-ort",onOuterAbort,{once:!0}),outer?.aborted&&controller.abort(outer.reason),{signal:controller.signal,abort:reason=>controller.
-abort(reason),dispose:()=>outer?.removeEventListener("abort",onOuterAbort)}}var SPEC_SCHEMA_KEYS=["AnnotationsSchema","A\
-udioContentSchema","BaseMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema","Call\
-ToolRequestParamsSchema","CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","Cance\
-lTaskRequestSchema","CancelTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSchema",
+s use `v => SdkError.isInstance(v)`");return fs(this,e)}constructor(e,s,o,r){super(s,r),this.code=e,this.data=o,this.name=
+"SdkError",Fn(this,new.target)}},Il=class extends O{static{a(this,"SdkHttpError")}static{Object.defineProperty(this,"mcp\
+Brand",{value:"mcp.SdkHttpError"})}constructor(e,s,o,r){super(e,s,o,r),this.name="SdkHttpError"}get status(){return this.
+data.status}get statusText(){return this.data.statusText}};var Ai={};function Qi(e){return Object.hasOwn(Ai,e)?Ai[e]:void 0}a(Qi,"requiredClientCapabilitiesForRequest");function Li(e){
+return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(Li,"isPlainObject$7");function $l(e,s,o){return e==="elicitatio\
+n"&&s==="form"&&o.form===void 0&&o.url===void 0}a($l,"isImpliedCapabilityMember");function ec(e){switch(e.method){case"e\
+licitation/create":return e.params?.mode==="url"?{elicitation:{url:{}}}:{elicitation:{form:{}}};case"sampling/createMess\
+age":{let s=e.params;return s!==void 0&&(s.tools!==void 0||s.toolChoice!==void 0)?{sampling:{tools:{}}}:{sampling:{}}}case"\
+roots/list":return{roots:{}};default:return}}a(ec,"requiredClientCapabilitiesForInputRequest");function Po(e,s){let o={};
+for(let[r,i]of Object.entries(e)){if(i===void 0)continue;let l=s===void 0?void 0:s[r];if(l===void 0){o[r]=i;continue}if(Li(
+i)&&Li(l)){let c={};for(let[u,d]of Object.entries(i))d!==void 0&&l[u]===void 0&&!$l(r,u,l)&&(c[u]=d);Object.keys(c).length>
+0&&(o[r]=c)}}return Object.keys(o).length>0?o:void 0}a(Po,"missingClientCapabilities");var tc="2026-07-28",Ut=[tc];function ot(e){
+return e>=tc}a(ot,"isModernProtocolVersion");function sc(e){return e.filter(s=>!ot(s))}a(sc,"legacyProtocolVersions");function Ya(e){
+return e.filter(s=>ot(s))}a(Ya,"modernProtocolVersions");function oc(e){let s=e.structuredContent;return s===void 0||!(typeof s!=
+"object"||s===null||Array.isArray(s))||(e.content?.some(o=>o.type==="text")??!1)?e:{...e,content:[...e.content??[],{type:"\
+text",text:JSON.stringify(s)}]}}a(oc,"appendTextFallbackForNonObject");var rc=["task","inputRequests","requestState"];function Gn(e){
+return e===null||typeof e!="object"||Array.isArray(e)||e.content!==void 0||rc.some(s=>s in e)?e:{...e,content:[]}}a(Gn,"\
+normalizeContentlessToolResult");function Ml(){let e=t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),t.record(
+t.string(),e),t.array(e)])),s=t.record(t.string(),e),o=t.union([t.string(),t.number().int()]),r=t.string(),i=t.object({ttl:t.number().
+optional()}),l=t.object({taskId:t.string()}),c=t.looseObject({progressToken:o.optional(),"io.modelcontextprotocol/relate\
+d-task":l.optional()}),u=t.object({_meta:c.optional()}),d=u.extend({task:i.optional()}),p=t.object({method:t.string(),params:u.
+loose().optional()}),f=t.object({_meta:c.optional()}),h=t.object({method:t.string(),params:f.loose().optional()}),S=t.looseObject(
+{_meta:c.optional()}),b=t.union([t.string(),t.number().int()]),g=S.strict(),y=f.extend({requestId:b.optional(),reason:t.string().
+optional()}),z=h.extend({method:t.literal("notifications/cancelled"),params:y}),_=t.object({src:t.string(),mimeType:t.string().
+optional(),sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()}),k=t.object({icons:t.array(_).
+optional()}),q=t.object({name:t.string(),title:t.string().optional()}),U=q.extend({...q.shape,...k.shape,version:t.string(),
+websiteUrl:t.string().optional(),description:t.string().optional()}),L=t.intersection(t.object({applyDefaults:t.boolean().
+optional()}),s),j=t.preprocess(ne=>ne&&typeof ne=="object"&&!Array.isArray(ne)&&Object.keys(ne).length===0?{form:{}}:ne,
+t.intersection(t.object({form:L.optional(),url:s.optional()}),s.optional())),V=t.looseObject({list:s.optional(),cancel:s.
+optional(),requests:t.looseObject({sampling:t.looseObject({createMessage:s.optional()}).optional(),elicitation:t.looseObject(
+{create:s.optional()}).optional()}).optional()}),x=t.looseObject({list:s.optional(),cancel:s.optional(),requests:t.looseObject(
+{tools:t.looseObject({call:s.optional()}).optional()}).optional()}),$=t.object({experimental:t.record(t.string(),s).optional(),
+sampling:t.object({context:s.optional(),tools:s.optional()}).optional(),elicitation:j.optional(),roots:t.object({listChanged:t.boolean().
+optional()}).optional(),tasks:V.optional(),extensions:t.record(t.string(),s).optional()}),X=u.extend({protocolVersion:t.string(),
+capabilities:$,clientInfo:U}),te=p.extend({method:t.literal("initialize"),params:X}),H=t.object({experimental:t.record(t.string(),
+s).optional(),logging:s.optional(),completions:s.optional(),prompts:t.object({listChanged:t.boolean().optional()}).optional(),
+resources:t.object({subscribe:t.boolean().optional(),listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().
+optional()}).optional(),tasks:x.optional(),extensions:t.record(t.string(),s).optional()}),Z=S.extend({protocolVersion:t.string(),
+capabilities:H,serverInfo:U,instructions:t.string().optional()}),W=h.extend({method:t.literal("notifications/initialized"),
+params:f.optional()}),oe=p.extend({method:t.literal("ping"),params:u.optional()}),ue=t.object({progress:t.number(),total:t.optional(
+t.number()),message:t.optional(t.string())}),fe=t.object({...f.shape,...ue.shape,progressToken:o}),Ce=h.extend({method:t.literal(
+"notifications/progress"),params:fe}),xe=u.extend({cursor:r.optional()}),ze=p.extend({params:xe.optional()}),de=S.extend(
+{nextCursor:r.optional()}),Ze=t.object({uri:t.string(),mimeType:t.optional(t.string()),_meta:t.record(t.string(),t.unknown()).
+optional()}),Qe=Ze.extend({text:t.string()}),Ue=t.string().refine(ne=>{try{return atob(ne),!0}catch{return!1}},{message:"\
+Invalid Base64 string"}),re=Ze.extend({blob:Ue}),me=t.enum(["user","assistant"]),pe=t.object({audience:t.array(me).optional(),
+priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),ke=t.object({...q.shape,
+...k.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(t.number()),
+annotations:pe.optional(),_meta:t.optional(t.looseObject({}))}),_t=t.object({...q.shape,...k.shape,uriTemplate:t.string(),
+description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:pe.optional(),_meta:t.optional(t.looseObject(
+{}))}),be=ze.extend({method:t.literal("resources/list")}),_e=de.extend({resources:t.array(ke)}),Se=ze.extend({method:t.literal(
+"resources/templates/list")}),we=de.extend({resourceTemplates:t.array(_t)}),Pe=u.extend({uri:t.string()}),He=Pe,Ve=p.extend(
+{method:t.literal("resources/read"),params:He}),at=S.extend({contents:t.array(t.union([Qe,re]))}),De=h.extend({method:t.literal(
+"notifications/resources/list_changed"),params:f.optional()}),yt=Pe,T=p.extend({method:t.literal("resources/subscribe"),
+params:yt}),Je=Pe,P=p.extend({method:t.literal("resources/unsubscribe"),params:Je}),w=f.extend({uri:t.string()}),N=h.extend(
+{method:t.literal("notifications/resources/updated"),params:w}),E=t.object({name:t.string(),description:t.optional(t.string()),
+required:t.optional(t.boolean())}),v=t.object({...q.shape,...k.shape,description:t.optional(t.string()),arguments:t.optional(
+t.array(E)),_meta:t.optional(t.looseObject({}))}),M=ze.extend({method:t.literal("prompts/list")}),I=de.extend({prompts:t.array(
+v)}),Y=u.extend({name:t.string(),arguments:t.record(t.string(),t.string()).optional()}),vt=p.extend({method:t.literal("p\
+rompts/get"),params:Y}),Be=t.object({type:t.literal("text"),text:t.string(),annotations:pe.optional(),_meta:t.record(t.string(),
+t.unknown()).optional()}),Tt=t.object({type:t.literal("image"),data:Ue,mimeType:t.string(),annotations:pe.optional(),_meta:t.record(
+t.string(),t.unknown()).optional()}),Et=t.object({type:t.literal("audio"),data:Ue,mimeType:t.string(),annotations:pe.optional(),
+_meta:t.record(t.string(),t.unknown()).optional()}),zs=t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),
+input:t.record(t.string(),t.unknown()),_meta:t.record(t.string(),t.unknown()).optional()}),nt=t.object({type:t.literal("\
+resource"),resource:t.union([Qe,re]),annotations:pe.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),bs=ke.
+extend({type:t.literal("resource_link")}),qe=t.union([Be,Tt,Et,bs,nt]),Dt=t.object({role:me,content:qe}),Jt=S.extend({description:t.string().
+optional(),messages:t.array(Dt)}),Ct=h.extend({method:t.literal("notifications/prompts/list_changed"),params:f.optional()}),
+_s=t.object({title:t.string().optional(),readOnlyHint:t.boolean().optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().
+optional(),openWorldHint:t.boolean().optional()}),Bt=t.object({taskSupport:t.enum(["required","optional","forbidden"]).optional()}),
+wt=t.object({...q.shape,...k.shape,description:t.string().optional(),inputSchema:t.object({type:t.literal("object"),properties:t.record(
+t.string(),e).optional(),required:t.array(t.string()).optional()}).catchall(t.unknown()),outputSchema:t.object({type:t.literal(
+"object"),properties:t.record(t.string(),e).optional(),required:t.array(t.string()).optional()}).catchall(t.unknown()).optional(),
+annotations:_s.optional(),execution:Bt.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ft=ze.extend({method:t.literal(
+"tools/list")}),Gt=de.extend({tools:t.array(wt)}),Kt=S.extend({content:t.array(qe),structuredContent:t.record(t.string(),
+t.unknown()).optional(),isError:t.boolean().optional()}),ae=d.extend({name:t.string(),arguments:t.record(t.string(),t.unknown()).
+optional()}),ys=p.extend({method:t.literal("tools/call"),params:ae}),xo=h.extend({method:t.literal("notifications/tools/\
+list_changed"),params:f.optional()}),Yt=t.enum(["debug","info","notice","warning","error","critical","alert","emergency"]),
+vs=u.extend({level:Yt}),Ts=p.extend({method:t.literal("logging/setLevel"),params:vs}),Es=f.extend({level:Yt,logger:t.string().
+optional(),data:t.unknown()}),Cs=h.extend({method:t.literal("notifications/message"),params:Es}),ws=t.object({name:t.string().
+optional()}),Ps=t.object({hints:t.array(ws).optional(),costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().
+min(0).max(1).optional(),intelligencePriority:t.number().min(0).max(1).optional()}),qs=t.object({mode:t.enum(["auto","re\
+quired","none"]).optional()}),Uo=t.object({type:t.literal("tool_result"),toolUseId:t.string().describe("The unique ident\
+ifier for the corresponding tool call."),content:t.array(qe),structuredContent:t.object({}).loose().optional(),isError:t.boolean().
+optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Is=t.discriminatedUnion("type",[Be,Tt,Et]),it=t.discriminatedUnion(
+"type",[Be,Tt,Et,zs,Uo]),$s=t.object({role:me,content:t.union([it,t.array(it)]),_meta:t.record(t.string(),t.unknown()).optional()}),
+Ms=d.extend({messages:t.array($s),modelPreferences:Ps.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(
+["none","thisServer","allServers"]).optional(),temperature:t.number().optional(),maxTokens:t.number().int(),stopSequences:t.array(
+t.string()).optional(),metadata:s.optional(),tools:t.array(wt).optional(),toolChoice:qs.optional()}),ks=p.extend({method:t.literal(
+"sampling/createMessage"),params:Ms}),Os=S.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequenc\
+e","maxTokens"]).or(t.string())),role:me,content:Is}),Ns=S.extend({model:t.string(),stopReason:t.optional(t.enum(["endTu\
+rn","stopSequence","maxTokens","toolUse"]).or(t.string())),role:me,content:t.union([it,t.array(it)])}),js=t.object({type:t.literal(
+"boolean"),title:t.string().optional(),description:t.string().optional(),default:t.boolean().optional()}),As=t.object({type:t.literal(
+"string"),title:t.string().optional(),description:t.string().optional(),minLength:t.number().optional(),maxLength:t.number().
+optional(),format:t.enum(["email","uri","date","date-time"]).optional(),default:t.string().optional()}),Ls=t.object({type:t.enum(
+["number","integer"]),title:t.string().optional(),description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().
+optional(),default:t.number().optional()}),xs=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),enum:t.array(t.string()),default:t.string().optional()}),Us=t.object({type:t.literal("string"),title:t.string().
+optional(),description:t.string().optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().
+optional()}),Hs=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(
+t.string()),enumNames:t.array(t.string()).optional(),default:t.string().optional()}),Vs=t.union([xs,Us]),Pt=t.object({type:t.literal(
+"array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().
+optional(),items:t.object({type:t.literal("string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),
+qt=t.object({type:t.literal("array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),
+maxItems:t.number().optional(),items:t.object({anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(
+t.string()).optional()}),Ho=t.union([Pt,qt]),Vo=t.union([Hs,Vs,Ho]),ye=t.union([Vo,js,As,Ls]),ve=d.extend({mode:t.literal(
+"form").optional(),message:t.string(),requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),
+ye),required:t.array(t.string()).optional()}).catchall(t.unknown())}),Ds=d.extend({mode:t.literal("url"),message:t.string(),
+elicitationId:t.string(),url:t.string().url()}),Oe=t.union([ve,Ds]),Do=p.extend({method:t.literal("elicitation/create"),
+params:Oe}),Jo=f.extend({elicitationId:t.string()}),Bo=h.extend({method:t.literal("notifications/elicitation/complete"),
+params:Jo}),Fo=S.extend({action:t.enum(["accept","decline","cancel"]),content:t.preprocess(ne=>ne===null?void 0:ne,t.record(
+t.string(),t.union([t.string(),t.number(),t.boolean(),t.array(t.string())])).optional())}),Go=t.object({type:t.literal("\
+ref/resource"),uri:t.string()}),Ko=t.object({type:t.literal("ref/prompt"),name:t.string()}),Yo=u.extend({ref:t.union([Ko,
+Go]),argument:t.object({name:t.string(),value:t.string()}),context:t.object({arguments:t.record(t.string(),t.string()).optional()}).
+optional()}),Js=p.extend({method:t.literal("completion/complete"),params:Yo}),Wo=S.extend({completion:t.looseObject({values:t.array(
+t.string()).max(100),total:t.optional(t.number().int()),hasMore:t.optional(t.boolean())})}),Xo=t.object({uri:t.string().
+startsWith("file://"),name:t.string().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Wt=p.extend({method:t.literal(
+"roots/list"),params:u.optional()}),Bs=S.extend({roots:t.array(Xo)}),Zo=h.extend({method:t.literal("notifications/roots/\
+list_changed"),params:f.optional()}),Qo=t.looseObject({ttl:t.number().optional(),pollInterval:t.number().optional()}),Fs=t.enum(
+["working","input_required","completed","failed","cancelled"]),ct=t.object({taskId:t.string(),status:Fs,ttl:t.union([t.number(),
+t.null()]),createdAt:t.string(),lastUpdatedAt:t.string(),pollInterval:t.optional(t.number()),statusMessage:t.optional(t.string())}),
+ge=S.extend({task:ct}),er=f.merge(ct),It=h.extend({method:t.literal("notifications/tasks/status"),params:er}),Xt=p.extend(
+{method:t.literal("tasks/get"),params:u.extend({taskId:t.string()})}),Zt=S.merge(ct),Qt=p.extend({method:t.literal("task\
+s/result"),params:u.extend({taskId:t.string()})}),an=S.loose(),he=ze.extend({method:t.literal("tasks/list")}),K=de.extend(
+{tasks:t.array(ct)}),$t=p.extend({method:t.literal("tasks/cancel"),params:u.extend({taskId:t.string()})});return{JSONValueSchema:e,
+JSONObjectSchema:s,ProgressTokenSchema:o,CursorSchema:r,TaskMetadataSchema:i,RelatedTaskMetadataSchema:l,RequestMetaSchema:c,
+BaseRequestParamsSchema:u,TaskAugmentedRequestParamsSchema:d,RequestSchema:p,NotificationsParamsSchema:f,NotificationSchema:h,
+ResultSchema:S,RequestIdSchema:b,EmptyResultSchema:g,CancelledNotificationParamsSchema:y,CancelledNotificationSchema:z,IconSchema:_,
+IconsSchema:k,BaseMetadataSchema:q,ImplementationSchema:U,ClientTasksCapabilitySchema:V,ServerTasksCapabilitySchema:x,ClientCapabilitiesSchema:$,
+InitializeRequestParamsSchema:X,InitializeRequestSchema:te,ServerCapabilitiesSchema:H,InitializeResultSchema:Z,InitializedNotificationSchema:W,
+PingRequestSchema:oe,ProgressSchema:ue,ProgressNotificationParamsSchema:fe,ProgressNotificationSchema:Ce,PaginatedRequestParamsSchema:xe,
+PaginatedRequestSchema:ze,PaginatedResultSchema:de,ResourceContentsSchema:Ze,TextResourceContentsSchema:Qe,BlobResourceContentsSchema:re,
+RoleSchema:me,AnnotationsSchema:pe,ResourceSchema:ke,ResourceTemplateSchema:_t,ListResourcesRequestSchema:be,ListResourcesResultSchema:_e,
+ListResourceTemplatesRequestSchema:Se,ListResourceTemplatesResultSchema:we,ResourceRequestParamsSchema:Pe,ReadResourceRequestParamsSchema:He,
+ReadResourceRequestSchema:Ve,ReadResourceResultSchema:at,ResourceListChangedNotificationSchema:De,SubscribeRequestParamsSchema:yt,
+SubscribeRequestSchema:T,UnsubscribeRequestParamsSchema:Je,UnsubscribeRequestSchema:P,ResourceUpdatedNotificationParamsSchema:w,
+ResourceUpdatedNotificationSchema:N,PromptArgumentSchema:E,PromptSchema:v,ListPromptsRequestSchema:M,ListPromptsResultSchema:I,
+GetPromptRequestParamsSchema:Y,GetPromptRequestSchema:vt,TextContentSchema:Be,ImageContentSchema:Tt,AudioContentSchema:Et,
+ToolUseContentSchema:zs,EmbeddedResourceSchema:nt,ResourceLinkSchema:bs,ContentBlockSchema:qe,PromptMessageSchema:Dt,GetPromptResultSchema:Jt,
+PromptListChangedNotificationSchema:Ct,ToolAnnotationsSchema:_s,ToolExecutionSchema:Bt,ToolSchema:wt,ListToolsRequestSchema:Ft,
+ListToolsResultSchema:Gt,CallToolResultSchema:Kt,CallToolRequestParamsSchema:ae,CallToolRequestSchema:ys,ToolListChangedNotificationSchema:xo,
+LoggingLevelSchema:Yt,SetLevelRequestParamsSchema:vs,SetLevelRequestSchema:Ts,LoggingMessageNotificationParamsSchema:Es,
+LoggingMessageNotificationSchema:Cs,ModelHintSchema:ws,ModelPreferencesSchema:Ps,ToolChoiceSchema:qs,ToolResultContentSchema:Uo,
+SamplingContentSchema:Is,SamplingMessageContentBlockSchema:it,SamplingMessageSchema:$s,CreateMessageRequestParamsSchema:Ms,
+CreateMessageRequestSchema:ks,CreateMessageResultSchema:Os,CreateMessageResultWithToolsSchema:Ns,BooleanSchemaSchema:js,
+StringSchemaSchema:As,NumberSchemaSchema:Ls,UntitledSingleSelectEnumSchemaSchema:xs,TitledSingleSelectEnumSchemaSchema:Us,
+LegacyTitledEnumSchemaSchema:Hs,SingleSelectEnumSchemaSchema:Vs,UntitledMultiSelectEnumSchemaSchema:Pt,TitledMultiSelectEnumSchemaSchema:qt,
+MultiSelectEnumSchemaSchema:Ho,EnumSchemaSchema:Vo,PrimitiveSchemaDefinitionSchema:ye,ElicitRequestFormParamsSchema:ve,ElicitRequestURLParamsSchema:Ds,
+ElicitRequestParamsSchema:Oe,ElicitRequestSchema:Do,ElicitationCompleteNotificationParamsSchema:Jo,ElicitationCompleteNotificationSchema:Bo,
+ElicitResultSchema:Fo,ResourceTemplateReferenceSchema:Go,PromptReferenceSchema:Ko,CompleteRequestParamsSchema:Yo,CompleteRequestSchema:Js,
+CompleteResultSchema:Wo,RootSchema:Xo,ListRootsRequestSchema:Wt,ListRootsResultSchema:Bs,RootsListChangedNotificationSchema:Zo,
+TaskCreationParamsSchema:Qo,TaskStatusSchema:Fs,TaskSchema:ct,CreateTaskResultSchema:ge,TaskStatusNotificationParamsSchema:er,
+TaskStatusNotificationSchema:It,GetTaskRequestSchema:Xt,GetTaskResultSchema:Zt,GetTaskPayloadRequestSchema:Qt,GetTaskPayloadResultSchema:an,
+ListTasksRequestSchema:he,ListTasksResultSchema:K,CancelTaskRequestSchema:$t,CancelTaskResultSchema:S.merge(ct),ClientRequestSchema:t.union(
+[oe,te,Js,Ts,vt,M,be,Se,Ve,T,P,ys,Ft,Xt,Qt,he,$t]),ClientNotificationSchema:t.union([z,Ce,W,Zo,It]),ClientResultSchema:t.union(
+[g,Os,Ns,Fo,Bs,Zt,K,ge]),ServerRequestSchema:t.union([oe,ks,Do,Wt,Xt,Qt,he,$t]),ServerNotificationSchema:t.union([z,Ce,Cs,
+N,De,xo,Ct,It,Bo]),ServerResultSchema:t.union([g,Z,Wo,Jt,I,_e,we,at,Kt,Gt,Zt,K,ge]),CallToolResultWireSchema:t.unknown().
+superRefine((ne,gl)=>{if(!(typeof ne!="object"||ne===null||Array.isArray(ne)||ne.content!==void 0)){for(let yi of rc)if(yi in
+ne){gl.addIssue({code:"custom",message:`content is required when the body carries '${yi}' — another result family cannot\
+ default into an empty tools/call success`});return}}}).transform(Gn).pipe(Kt)}}a(Ml,"build$1");var kl;function ac(){return kl??=
+Ml()}a(ac,"buildSchemas2025");function nc(e){return e.type!=="object"}a(nc,"isNonObjectJsonSchemaRoot");var Ol=new Set([
+"const","enum","default","examples"]),Nl=new Set(["properties","patternProperties","$defs","definitions","dependentSchem\
+as","dependencies"]);function xi(e){return e!==void 0&&!(typeof e=="string"&&e.startsWith("#"))}a(xi,"establishesNewBase");
+function jl(e){let s=typeof e.$schema=="string"?e.$schema:void 0;if(xi(e.$id))return{...s!==void 0&&{$schema:s},type:"ob\
+ject",properties:{result:e},required:["result"]};let o=wi(e.$schema)&&e.$recursiveAnchor!==!0,r=a((i,l)=>{if(Array.isArray(
+i))return i.map(d=>r(d,!1));if(i===null||typeof i!="object"||!l&&xi(i.$id))return i;let c={},u=!1;for(let[d,p]of Object.
+entries(i))l?c[d]=r(p,!1):(d==="$ref"||d==="$dynamicRef")&&typeof p=="string"?c[d]=p==="#"?"#/properties/result":p.startsWith(
+"#/")?`#/properties/result${p.slice(1)}`:p:d==="$recursiveRef"&&p==="#"&&o?u=!0:Ol.has(d)?c[d]=p:Nl.has(d)?c[d]=r(p,!0):
+c[d]=r(p,!1);return u&&("$ref"in c?c.allOf=[...Array.isArray(c.allOf)?c.allOf:[],{$ref:"#/properties/result"}]:c.$ref="#\
+/properties/result"),c},"rewriteRefs");return{...s!==void 0&&{$schema:s},type:"object",properties:{result:r(e,!1)},required:[
+"result"]}}a(jl,"wrapOutputSchemaForLegacy");var ic={ping:null,initialize:null,"completion/complete":null,"logging/setLe\
+vel":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,
+"resources/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/resu\
+lt":null,"tasks/list":null,"tasks/cancel":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},
+cc={"notifications/cancelled":null,"notifications/progress":null,"notifications/initialized":null,"notifications/roots/l\
+ist_changed":null,"notifications/tasks/status":null,"notifications/message":null,"notifications/resources/updated":null,
+"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list_changed":null,
+"notifications/elicitation/complete":null},Al={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,
+"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,"reso\
+urces/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"sampling/createMessage":null,"el\
+icitation/create":null,"roots/list":null},Da;function Kn(){if(Da)return Da;let e=ac();return Da={requestSchemas:{ping:e.
+PingRequestSchema,initialize:e.InitializeRequestSchema,"completion/complete":e.CompleteRequestSchema,"logging/setLevel":e.
+SetLevelRequestSchema,"prompts/get":e.GetPromptRequestSchema,"prompts/list":e.ListPromptsRequestSchema,"resources/list":e.
+ListResourcesRequestSchema,"resources/templates/list":e.ListResourceTemplatesRequestSchema,"resources/read":e.ReadResourceRequestSchema,
+"resources/subscribe":e.SubscribeRequestSchema,"resources/unsubscribe":e.UnsubscribeRequestSchema,"tools/call":e.CallToolRequestSchema,
+"tools/list":e.ListToolsRequestSchema,"tasks/get":e.GetTaskRequestSchema,"tasks/result":e.GetTaskPayloadRequestSchema,"t\
+asks/list":e.ListTasksRequestSchema,"tasks/cancel":e.CancelTaskRequestSchema,"sampling/createMessage":e.CreateMessageRequestSchema,
+"elicitation/create":e.ElicitRequestSchema,"roots/list":e.ListRootsRequestSchema},notificationSchemas:{"notifications/ca\
+ncelled":e.CancelledNotificationSchema,"notifications/progress":e.ProgressNotificationSchema,"notifications/initialized":e.
+InitializedNotificationSchema,"notifications/roots/list_changed":e.RootsListChangedNotificationSchema,"notifications/tas\
+ks/status":e.TaskStatusNotificationSchema,"notifications/message":e.LoggingMessageNotificationSchema,"notifications/reso\
+urces/updated":e.ResourceUpdatedNotificationSchema,"notifications/resources/list_changed":e.ResourceListChangedNotificationSchema,
+"notifications/tools/list_changed":e.ToolListChangedNotificationSchema,"notifications/prompts/list_changed":e.PromptListChangedNotificationSchema,
+"notifications/elicitation/complete":e.ElicitationCompleteNotificationSchema},resultSchemas:{ping:e.EmptyResultSchema,initialize:e.
+InitializeResultSchema,"completion/complete":e.CompleteResultSchema,"logging/setLevel":e.EmptyResultSchema,"prompts/get":e.
+GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":e.ListResourcesResultSchema,"resources/t\
+emplates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"resources/subscribe":e.EmptyResultSchema,
+"resources/unsubscribe":e.EmptyResultSchema,"tools/call":e.CallToolResultWireSchema,"tools/list":e.ListToolsResultSchema,
+"sampling/createMessage":e.CreateMessageResultWithToolsSchema,"elicitation/create":e.ElicitResultSchema,"roots/list":e.ListRootsResultSchema}},
+Da}a(Kn,"registryMaps");function lc(e){return Object.prototype.hasOwnProperty.call(ic,e)}a(lc,"hasRequestMethod2025");function uc(e){return Object.
+prototype.hasOwnProperty.call(cc,e)}a(uc,"hasNotificationMethod2025");function Ll(e){return Object.prototype.hasOwnProperty.
+call(Al,e)}a(Ll,"hasResultMethod");function xl(e){return Ll(e)?Kn().resultSchemas[e]:void 0}a(xl,"getResultSchema");function Ul(e){
+return lc(e)?Kn().requestSchemas[e]:void 0}a(Ul,"getRequestSchema");function Hl(e){return uc(e)?Kn().notificationSchemas[e]:
+void 0}a(Hl,"getNotificationSchema");var Lm=Object.keys(ic),xm=Object.keys(cc);function Dn(e){return e!==null&&typeof e==
+"object"&&!Array.isArray(e)}a(Dn,"isPlainObject$6");function Ja(e,s){if(e===void 0)return{ok:!1,reason:"not-in-era"};let o=e.
+safeParse(s);return o.success?{ok:!0,value:o.data}:{ok:!1,reason:"invalid",message:String(o.error)}}a(Ja,"triState$1");var Ui={
+ok:!1,reason:"not-in-era"};function Hi(e){return Dn(e)&&Dn(e.outputSchema)&&nc(e.outputSchema)}a(Hi,"toolNeedsLegacyWrap");var Yn={era:"2025-11-25",hasRequestMethod:lc,hasNotificationMethod:uc,validateRequest:a((e,s)=>Ja(Ul(e),s),"validateRequ\
+est"),validateResult:a((e,s)=>Ja(xl(e),s),"validateResult"),validateNotification:a((e,s)=>Ja(Hl(e),s),"validateNotificat\
+ion"),hasInputRequestMethod:a(()=>!1,"hasInputRequestMethod"),validateInputRequest:a(()=>Ui,"validateInputRequest"),validateInputResponse:a(
+()=>Ui,"validateInputResponse"),samplingResultVariant:a(((e,s)=>{let o=ac();return Ja(e?o.CreateMessageResultWithToolsSchema:
+o.CreateMessageResultSchema,s)}),"samplingResultVariant"),outboundEnvelope:a(e=>{},"outboundEnvelope"),validateEnvelopeMeta:a(
+e=>[],"validateEnvelopeMeta"),projectCallToolResult(e,s){let o=oc(e),r=o.structuredContent;if(r===void 0)return o;let i=typeof r!=
+"object"||r===null||Array.isArray(r),l=s!==void 0&&nc(s);return!i&&!l?o:{...o,structuredContent:{result:r}}},decodeResult(e,s){
+if(Dn(s)&&"resultType"in s){let o={...s};return delete o.resultType,{kind:"complete",result:o}}return{kind:"complete",result:s}},
+encodeResult(e,s){if(e!=="tools/list")return s;let o=s.tools;return!Array.isArray(o)||!o.some(r=>Hi(r))?s:{...s,tools:o.
+map(r=>Hi(r)?{...r,outputSchema:jl(r.outputSchema)}:r)}},encodeErrorCode:a(e=>e===-32002?-32602:e,"encodeErrorCode"),checkInboundEnvelope:a(
+e=>{},"checkInboundEnvelope")};function Vl(){let e=t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),t.record(
+t.string(),e),t.array(e)])),s=t.record(t.string(),e),o=t.union([t.string(),t.number().int()]),r=t.string(),i=t.union([t.string(),
+t.number().int()]),l=t.enum(["user","assistant"]),c=t.enum(["debug","info","notice","warning","error","critical","alert",
+"emergency"]),u=t.string().refine(K=>{try{return atob(K),!0}catch{return!1}},{message:"Invalid Base64 string"}),d=t.object(
+{ttl:t.number().optional()}),p=t.object({taskId:t.string()}),f=t.looseObject({progressToken:o.optional(),"io.modelcontex\
+tprotocol/related-task":p.optional()}),h=t.object({_meta:f.optional()}),S=h.extend({task:d.optional()}),b=t.object({_meta:f.
+optional()}),g=t.object({method:t.string(),params:b.loose().optional()}),y=t.object({src:t.string(),mimeType:t.string().
+optional(),sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()}),z=t.object({icons:t.array(y).
+optional()}),_=t.object({name:t.string(),title:t.string().optional()}),k=_.extend({..._.shape,...z.shape,version:t.string(),
+websiteUrl:t.string().optional(),description:t.string().optional()}),q=t.intersection(t.object({applyDefaults:t.boolean().
+optional()}),s),U=t.preprocess(K=>K&&typeof K=="object"&&!Array.isArray(K)&&Object.keys(K).length===0?{form:{}}:K,t.intersection(
+t.object({form:q.optional(),url:s.optional()}),s.optional())),L=t.looseObject({list:s.optional(),cancel:s.optional(),requests:t.looseObject(
+{sampling:t.looseObject({createMessage:s.optional()}).optional(),elicitation:t.looseObject({create:s.optional()}).optional()}).
+optional()}),j=t.looseObject({list:s.optional(),cancel:s.optional(),requests:t.looseObject({tools:t.looseObject({call:s.
+optional()}).optional()}).optional()}),V=t.object({experimental:t.record(t.string(),s).optional(),sampling:t.object({context:s.
+optional(),tools:s.optional()}).optional(),elicitation:U.optional(),roots:t.object({listChanged:t.boolean().optional()}).
+optional(),tasks:L.optional(),extensions:t.record(t.string(),s).optional()}),x=t.object({experimental:t.record(t.string(),
+s).optional(),logging:s.optional(),completions:s.optional(),prompts:t.object({listChanged:t.boolean().optional()}).optional(),
+resources:t.object({subscribe:t.boolean().optional(),listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().
+optional()}).optional(),tasks:j.optional(),extensions:t.record(t.string(),s).optional()}),$=t.object({progress:t.number(),
+total:t.optional(t.number()),message:t.optional(t.string())}),X=t.object({...b.shape,...$.shape,progressToken:o}),te=g.extend(
+{method:t.literal("notifications/progress"),params:X}),H=b.extend({level:c,logger:t.string().optional(),data:t.unknown()}),
+Z=g.extend({method:t.literal("notifications/message"),params:H}),W=t.object({uri:t.string(),mimeType:t.optional(t.string()),
+_meta:t.record(t.string(),t.unknown()).optional()}),oe=W.extend({text:t.string()}),ue=W.extend({blob:u}),fe=t.object({audience:t.array(
+l).optional(),priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),Ce=t.object(
+{..._.shape,...z.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(
+t.number()),annotations:fe.optional(),_meta:t.optional(t.looseObject({}))}),xe=t.object({..._.shape,...z.shape,uriTemplate:t.string(),
+description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:fe.optional(),_meta:t.optional(t.looseObject(
+{}))}),ze=g.extend({method:t.literal("notifications/resources/list_changed"),params:b.optional()}),de=b.extend({uri:t.string()}),
+Ze=g.extend({method:t.literal("notifications/resources/updated"),params:de}),Qe=t.object({name:t.string(),description:t.optional(
+t.string()),required:t.optional(t.boolean())}),Ue=t.object({..._.shape,...z.shape,description:t.optional(t.string()),arguments:t.optional(
+t.array(Qe)),_meta:t.optional(t.looseObject({}))}),re=g.extend({method:t.literal("notifications/prompts/list_changed"),params:b.
+optional()}),me=t.object({type:t.literal("text"),text:t.string(),annotations:fe.optional(),_meta:t.record(t.string(),t.unknown()).
+optional()}),pe=t.object({type:t.literal("image"),data:u,mimeType:t.string(),annotations:fe.optional(),_meta:t.record(t.string(),
+t.unknown()).optional()}),ke=t.object({type:t.literal("audio"),data:u,mimeType:t.string(),annotations:fe.optional(),_meta:t.record(
+t.string(),t.unknown()).optional()}),_t=t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(
+t.string(),t.unknown()),_meta:t.record(t.string(),t.unknown()).optional()}),be=t.object({type:t.literal("resource"),resource:t.union(
+[oe,ue]),annotations:fe.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),_e=Ce.extend({type:t.literal("res\
+ource_link")}),Se=t.union([me,pe,ke,_e,be]),we=t.object({role:l,content:Se}),Pe=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
+optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().optional(),openWorldHint:t.boolean().optional()}),
+He=g.extend({method:t.literal("notifications/tools/list_changed"),params:b.optional()}),Ve=t.object({name:t.string().optional()}),
+at=t.object({hints:t.array(Ve).optional(),costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(
+0).max(1).optional(),intelligencePriority:t.number().min(0).max(1).optional()}),De=t.object({mode:t.enum(["auto","requir\
+ed","none"]).optional()}),yt=t.object({type:t.literal("boolean"),title:t.string().optional(),description:t.string().optional(),
+default:t.boolean().optional()}),T=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),minLength:t.number().optional(),maxLength:t.number().optional(),format:t.enum(["email","uri","date","date-tim\
+e"]).optional(),default:t.string().optional()}),Je=t.object({type:t.enum(["number","integer"]),title:t.string().optional(),
+description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().optional(),default:t.number().optional()}),
+P=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),
+default:t.string().optional()}),w=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().optional()}),N=t.object({type:t.literal(
+"string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),enumNames:t.array(t.string()).
+optional(),default:t.string().optional()}),E=t.union([P,w]),v=t.object({type:t.literal("array"),title:t.string().optional(),
+description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object({type:t.literal(
+"string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),M=t.object({type:t.literal("array"),title:t.string().
+optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object(
+{anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(t.string()).optional()}),I=t.union([v,M]),
+Y=t.union([N,E,I]),vt=t.union([Y,yt,T,Je]),Be=S.extend({mode:t.literal("form").optional(),message:t.string(),requestedSchema:t.object(
+{type:t.literal("object"),properties:t.record(t.string(),vt),required:t.array(t.string()).optional()}).catchall(t.unknown())}),
+Tt=t.object({type:t.literal("ref/resource"),uri:t.string()}),Et=t.object({type:t.literal("ref/prompt"),name:t.string()}),
+zs=t.object({uri:t.string().startsWith("file://"),name:t.string().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),
+nt=V.shape,bs=t.object({experimental:nt.experimental,sampling:nt.sampling,elicitation:nt.elicitation,roots:nt.roots,extensions:nt.
+extensions}),qe=x.shape,Dt=t.object({experimental:qe.experimental,logging:qe.logging,completions:qe.completions,prompts:qe.
+prompts,resources:qe.resources,tools:qe.tools,extensions:qe.extensions}),Jt=t.looseObject({progressToken:o.optional(),[$e]:t.string(),
+[Ot]:k.optional(),[Ge]:bs,[ut]:c.optional()}),Ct=t.object({..._.shape,...z.shape,description:t.string().optional(),inputSchema:t.looseObject(
+{$schema:t.string().optional(),type:t.literal("object")}),outputSchema:t.looseObject({$schema:t.string().optional()}).optional(),
+annotations:Pe.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),_s=t.object({type:t.literal("tool_result"),
+toolUseId:t.string(),content:t.array(Se),structuredContent:t.unknown().optional(),isError:t.boolean().optional(),_meta:t.record(
+t.string(),t.unknown()).optional()}),Bt=t.union([me,pe,ke,_t,_s]),wt=t.object({role:l,content:t.union([Bt,t.array(Bt)]),
+_meta:t.record(t.string(),t.unknown()).optional()}),Ft=t.string(),Gt=t.looseObject({[Fe]:k.optional().catch(void 0)}),Kt=Gt.
+optional();function ae(K){return t.looseObject({_meta:Kt,resultType:Ft.default("complete"),...K})}a(ae,"wireResult");let ys=ae(
+{}),xo=ae({nextCursor:r.optional()}),Yt=ae({content:t.array(Se),structuredContent:t.unknown().optional(),isError:t.boolean().
+optional()}),vs=ae({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(Ct),nextCursor:r.
+optional()}),Ts=ae({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),prompts:t.array(Ue),nextCursor:r.
+optional()}),Es=ae({description:t.string().optional(),messages:t.array(we)}),Cs=ae({ttlMs:t.number().int().min(0),cacheScope:t.enum(
+["public","private"]),resources:t.array(Ce),nextCursor:r.optional()}),ws=ae({ttlMs:t.number().int().min(0),cacheScope:t.enum(
+["public","private"]),resourceTemplates:t.array(xe),nextCursor:r.optional()}),Ps=ae({ttlMs:t.number().int().min(0),cacheScope:t.enum(
+["public","private"]),contents:t.array(t.union([oe,ue]))}),qs=ae({completion:t.object({values:t.array(t.string()).max(100),
+total:t.number().int().optional(),hasMore:t.boolean().optional()}).loose()}),Uo=ae({ttlMs:t.number().int().min(0),cacheScope:t.enum(
+["public","private"])}),Is=ae({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(["public","private"]).catch("pri\
+vate"),supportedVersions:t.array(t.string()),capabilities:Dt,instructions:t.string().optional()}),it=t.object({messages:t.array(
+wt),modelPreferences:at.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(["none","thisServer","allSer\
+vers"]).optional(),temperature:t.number().optional(),maxTokens:t.number().int(),stopSequences:t.array(t.string()).optional(),
+metadata:s.optional(),tools:t.array(Ct).optional(),toolChoice:De.optional()}),$s=t.object({method:t.literal("sampling/cr\
+eateMessage"),params:it}),Ms=t.object({method:t.literal("roots/list"),params:t.object({_meta:t.record(t.string(),t.unknown()).
+optional()}).optional()}),ks=t.object({...wt.shape,model:t.string(),stopReason:t.string().optional()}),Os=t.object({roots:t.array(
+zs)}),Ns=t.object({action:t.enum(["accept","decline","cancel"]),content:t.record(t.string(),t.union([t.string(),t.number(),
+t.boolean(),t.array(t.string())])).optional()}),js=t.object({mode:t.literal("url"),message:t.string(),url:t.string().url()}),
+As=t.union([Be,js]),Ls=t.object({method:t.literal("elicitation/create"),params:As}),xs=t.union([$s,Ms,Ls]),Us=t.union([ks,
+Os,Ns]),Hs=t.record(t.string(),xs),Vs=t.record(t.string(),Us),Pt=ae({inputRequests:Hs.optional(),requestState:t.string().
+optional()}),qt={inputResponses:Vs.optional(),requestState:t.string().optional()},Ho=t.object({_meta:Jt,...qt}),Vo=t.looseObject(
+{progressToken:o.optional()});function ye(K,$t){return t.object({method:t.literal(K),params:t.object({_meta:Jt,...$t})})}
+a(ye,"wireRequest");function ve(K,$t){return t.object({method:t.literal(K),params:t.object({_meta:Vo.optional(),...$t}).
+optional()})}a(ve,"dispatchRequest");let Ds={name:t.string(),arguments:t.record(t.string(),t.unknown()).optional(),...qt},
+Oe={cursor:r.optional()},Do=ye("tools/call",Ds),Jo=ye("tools/list",Oe),Bo=ye("prompts/list",Oe),Fo=ye("prompts/get",{name:t.string(),
+arguments:t.record(t.string(),t.string()).optional(),...qt}),Go=ye("resources/list",Oe),Ko=ye("resources/templates/list",
+Oe),Yo=ye("resources/read",{uri:t.string(),...qt}),Js={ref:t.union([Et,Tt]),argument:t.object({name:t.string(),value:t.string()}),
+context:t.object({arguments:t.record(t.string(),t.string()).optional()}).optional()},Wo=ye("completion/complete",Js),Xo=ye(
+"server/discover",{}),Wt=t.object({toolsListChanged:t.boolean().optional(),promptsListChanged:t.boolean().optional(),resourcesListChanged:t.boolean().
+optional(),resourceSubscriptions:t.array(t.string()).optional()}),Bs={notifications:Wt},Zo=ye("subscriptions/listen",Bs),
+Qo=Gt.extend({"io.modelcontextprotocol/subscriptionId":i}),Fs=t.looseObject({_meta:Qo,resultType:Ft.default("complete")}),
+ct={"tools/call":ve("tools/call",Ds),"tools/list":ve("tools/list",Oe),"prompts/get":ve("prompts/get",{name:t.string(),arguments:t.record(
+t.string(),t.string()).optional()}),"prompts/list":ve("prompts/list",Oe),"resources/list":ve("resources/list",Oe),"resou\
+rces/templates/list":ve("resources/templates/list",Oe),"resources/read":ve("resources/read",{uri:t.string()}),"completio\
+n/complete":ve("completion/complete",Js),"server/discover":ve("server/discover",{}),"subscriptions/listen":ve("subscript\
+ions/listen",Bs)};function ge(K){return t.looseObject({_meta:Kt,...K})}a(ge,"liftedResult");let er={"tools/call":ge({content:t.array(
+Se),structuredContent:t.unknown().optional(),isError:t.boolean().optional()}),"tools/list":ge({ttlMs:t.number().int().min(
+0),cacheScope:t.enum(["public","private"]),tools:t.array(Ct),nextCursor:r.optional()}),"prompts/get":ge({description:t.string().
+optional(),messages:t.array(we)}),"prompts/list":ge({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),
+prompts:t.array(Ue),nextCursor:r.optional()}),"resources/list":ge({ttlMs:t.number().int().min(0),cacheScope:t.enum(["pub\
+lic","private"]),resources:t.array(Ce),nextCursor:r.optional()}),"resources/templates/list":ge({ttlMs:t.number().int().min(
+0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(xe),nextCursor:r.optional()}),"resources/read":ge({
+ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(t.union([oe,ue]))}),"completion/c\
+omplete":ge({completion:t.object({values:t.array(t.string()).max(100),total:t.number().int().optional(),hasMore:t.boolean().
+optional()}).loose()}),"server/discover":ge({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(["public","private"]).
+catch("private"),supportedVersions:t.array(t.string()),capabilities:Dt,instructions:t.string().optional()}),"subscriptio\
+ns/listen":ge({})},It=t.looseObject({"io.modelcontextprotocol/subscriptionId":i.optional()}),Xt=t.object({method:t.literal(
+"notifications/subscriptions/acknowledged"),params:t.object({_meta:It.optional(),notifications:Wt})}),Zt=t.object({_meta:It.
+optional(),requestId:i,reason:t.string().optional()}),Qt=t.object({method:t.literal("notifications/cancelled"),params:Zt}),
+an={"notifications/cancelled":Qt,"notifications/progress":te,"notifications/message":Z,"notifications/resources/updated":Ze,
+"notifications/resources/list_changed":ze,"notifications/tools/list_changed":He,"notifications/prompts/list_changed":re,
+"notifications/subscriptions/acknowledged":Xt},he=a(K=>t.object({jsonrpc:t.literal("2.0"),id:t.union([t.string(),t.number().
+int()]),result:K}).strict(),"wireResultResponse");return{JSONValueSchema:e,JSONObjectSchema:s,ProgressTokenSchema:o,CursorSchema:r,
+RequestIdSchema:i,RoleSchema:l,LoggingLevelSchema:c,TaskMetadataSchema:d,RelatedTaskMetadataSchema:p,RequestMetaSchema:f,
+BaseRequestParamsSchema:h,TaskAugmentedRequestParamsSchema:S,NotificationsParamsSchema:b,NotificationSchema:g,IconSchema:y,
+IconsSchema:z,BaseMetadataSchema:_,ImplementationSchema:k,ClientTasksCapabilitySchema:L,ServerTasksCapabilitySchema:j,ClientCapabilitiesSchema:V,
+ServerCapabilitiesSchema:x,ProgressSchema:$,ProgressNotificationParamsSchema:X,ProgressNotificationSchema:te,LoggingMessageNotificationParamsSchema:H,
+LoggingMessageNotificationSchema:Z,ResourceContentsSchema:W,TextResourceContentsSchema:oe,BlobResourceContentsSchema:ue,
+AnnotationsSchema:fe,ResourceSchema:Ce,ResourceTemplateSchema:xe,ResourceListChangedNotificationSchema:ze,ResourceUpdatedNotificationParamsSchema:de,
+ResourceUpdatedNotificationSchema:Ze,PromptArgumentSchema:Qe,PromptSchema:Ue,PromptListChangedNotificationSchema:re,TextContentSchema:me,
+ImageContentSchema:pe,AudioContentSchema:ke,ToolUseContentSchema:_t,EmbeddedResourceSchema:be,ResourceLinkSchema:_e,ContentBlockSchema:Se,
+PromptMessageSchema:we,ToolAnnotationsSchema:Pe,ToolListChangedNotificationSchema:He,ModelHintSchema:Ve,ModelPreferencesSchema:at,
+ToolChoiceSchema:De,BooleanSchemaSchema:yt,StringSchemaSchema:T,NumberSchemaSchema:Je,UntitledSingleSelectEnumSchemaSchema:P,
+TitledSingleSelectEnumSchemaSchema:w,LegacyTitledEnumSchemaSchema:N,SingleSelectEnumSchemaSchema:E,UntitledMultiSelectEnumSchemaSchema:v,
+TitledMultiSelectEnumSchemaSchema:M,MultiSelectEnumSchemaSchema:I,EnumSchemaSchema:Y,PrimitiveSchemaDefinitionSchema:vt,
+ElicitRequestFormParamsSchema:Be,ResourceTemplateReferenceSchema:Tt,PromptReferenceSchema:Et,RootSchema:zs,ClientCapabilities2026Schema:bs,
+ServerCapabilities2026Schema:Dt,RequestMetaEnvelopeSchema:Jt,ToolSchema:Ct,ToolResultContentSchema:_s,SamplingMessageContentBlockSchema:Bt,
+SamplingMessageSchema:wt,ResultTypeSchema:Ft,ResultMetaSchema:Gt,ResultSchema:ys,PaginatedResultSchema:xo,CallToolResultSchema:Yt,
+ListToolsResultSchema:vs,ListPromptsResultSchema:Ts,GetPromptResultSchema:Es,ListResourcesResultSchema:Cs,ListResourceTemplatesResultSchema:ws,
+ReadResourceResultSchema:Ps,CompleteResultSchema:qs,CacheableResultSchema:Uo,DiscoverResultSchema:Is,CreateMessageRequestParamsSchema:it,
+CreateMessageRequestSchema:$s,ListRootsRequestSchema:Ms,CreateMessageResultSchema:ks,ListRootsResultSchema:Os,ElicitResultSchema:Ns,
+ElicitRequestURLParamsSchema:js,ElicitRequestParamsSchema:As,ElicitRequestSchema:Ls,InputRequestSchema:xs,InputResponseSchema:Us,
+InputRequestsSchema:Hs,InputResponsesSchema:Vs,InputRequiredResultSchema:Pt,InputResponseRequestParamsSchema:Ho,CallToolRequestSchema:Do,
+ListToolsRequestSchema:Jo,ListPromptsRequestSchema:Bo,GetPromptRequestSchema:Fo,ListResourcesRequestSchema:Go,ListResourceTemplatesRequestSchema:Ko,
+ReadResourceRequestSchema:Yo,CompleteRequestSchema:Wo,DiscoverRequestSchema:Xo,SubscriptionFilterSchema:Wt,SubscriptionsListenRequestSchema:Zo,
+SubscriptionsListenResultMetaSchema:Qo,SubscriptionsListenResultSchema:Fs,dispatchRequestSchemas:ct,dispatchResultSchemas:er,
+NotificationMetaSchema:It,SubscriptionsAcknowledgedNotificationSchema:Xt,CancelledNotificationParamsSchema:Zt,CancelledNotificationSchema:Qt,
+notificationSchemas2026:an,JSONRPCResultResponseSchema:he(ys),CallToolResultResponseSchema:he(t.union([Yt,Pt])),ListToolsResultResponseSchema:he(
+vs),ListPromptsResultResponseSchema:he(Ts),GetPromptResultResponseSchema:he(t.union([Es,Pt])),ListResourcesResultResponseSchema:he(
+Cs),ListResourceTemplatesResultResponseSchema:he(ws),ReadResourceResultResponseSchema:he(t.union([Ps,Pt])),CompleteResultResponseSchema:he(
+qs),DiscoverResultResponseSchema:he(Is),SubscriptionsListenResultResponseSchema:he(Fs)}}a(Vl,"build");var Dl;function Rt(){
+return Dl??=Vl()}a(Rt,"buildSchemas2026");var Jl=["tools/list","prompts/list","resources/list","resources/templates/list",
+"resources/read","server/discover"];function Bl(e){return Jl.includes(e)}a(Bl,"isCacheableResultMethod");var ps=Symbol("\
+modelcontextprotocol.resultCacheHintFallback");function Wa(e,s){if(s===void 0)return e;let o=e[ps];if(o===void 0)return{
+...e,[ps]:s};let r={},i=o.ttlMs??s.ttlMs;i!==void 0&&(r.ttlMs=i);let l=o.cacheScope??s.cacheScope;return l!==void 0&&(r.
+cacheScope=l),{...e,[ps]:r}}a(Wa,"attachCacheHintFallback");function Fl(e){return e[ps]}a(Fl,"cacheHintFallbackOf");function Wn(e){
+return typeof e=="number"&&Number.isSafeInteger(e)&&e>=0}a(Wn,"isValidCacheTtlMs");function Xn(e){return e==="public"||e===
+"private"}a(Xn,"isValidCacheScope");function Zn(e,s){if(e.ttlMs!==void 0&&!Wn(e.ttlMs))throw new RangeError(`Invalid cac\
+he hint for ${s}: ttlMs must be a non-negative safe integer (got ${String(e.ttlMs)})`);if(e.cacheScope!==void 0&&!Xn(e.cacheScope))
+throw new RangeError(`Invalid cache hint for ${s}: cacheScope must be 'public' or 'private' (got ${String(e.cacheScope)}\
+)`)}a(Zn,"assertValidCacheHint");var R=(function(e){return e[e.ParseError=-32700]="ParseError",e[e.InvalidRequest=-32600]=
+"InvalidRequest",e[e.MethodNotFound=-32601]="MethodNotFound",e[e.InvalidParams=-32602]="InvalidParams",e[e.InternalError=
+-32603]="InternalError",e[e.ResourceNotFound=-32002]="ResourceNotFound",e[e.MissingRequiredClientCapability=-32021]="Mis\
+singRequiredClientCapability",e[e.UnsupportedProtocolVersion=-32022]="UnsupportedProtocolVersion",e[e.UrlElicitationRequired=
+-32042]="UrlElicitationRequired",e})({}),C=class dc extends Error{static{a(this,"ProtocolError")}static{Object.defineProperty(
+this,"mcpBrand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](s){return fs(this,s)}static isInstance(s){if(typeof this!=
+"function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
+s use `v => SdkError.isInstance(v)`");return fs(this,s)}constructor(s,o,r){super(o),this.code=s,this.data=r,this.name="P\
+rotocolError",Fn(this,new.target)}static fromError(s,o,r){if(s===R.UrlElicitationRequired&&r){let i=r;if(i.elicitations)
+return new mc(i.elicitations,o)}if(s===R.UnsupportedProtocolVersion&&r){let i=r;if(Array.isArray(i.supported)&&typeof i.
+requested=="string")return new Xa({supported:i.supported,requested:i.requested},o)}if(s===R.InvalidParams||s===R.ResourceNotFound){
+let i=r;if(typeof i?.uri=="string"&&(s===R.ResourceNotFound||Object.keys(i).length===1))return new qo(i.uri,o)}if(s===R.
+MissingRequiredClientCapability&&r){let i=r;if(i.requiredCapabilities!==null&&typeof i.requiredCapabilities=="object"&&!Array.
+isArray(i.requiredCapabilities))return new gs({requiredCapabilities:i.requiredCapabilities},o)}return new dc(s,o,r)}},qo=class extends C{static{
+a(this,"ResourceNotFoundError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.ResourceNotFoundError"})}constructor(e,s=`\
+Resource not found: ${e}`){super(R.InvalidParams,s,{uri:e})}get uri(){return this.data.uri}},mc=class extends C{static{a(
+this,"UrlElicitationRequiredError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(e,s=`\
+URL elicitation${e.length>1?"s":""} required`){super(R.UrlElicitationRequired,s,{elicitations:e})}get elicitations(){return this.
+data?.elicitations??[]}},Xa=class extends C{static{a(this,"UnsupportedProtocolVersionError")}static{Object.defineProperty(
+this,"mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(e,s=`Unsupported protocol version: ${e.requested}`){
+super(R.UnsupportedProtocolVersion,s,e)}get supported(){return this.data.supported}get requested(){return this.data.requested}},
+gs=class extends C{static{a(this,"MissingRequiredClientCapabilityError")}static{Object.defineProperty(this,"mcpBrand",{value:"\
+mcp.MissingRequiredClientCapabilityError"})}constructor(e,s=`Missing required client capabilities: ${Object.keys(e.requiredCapabilities).
+join(", ")}`){super(R.MissingRequiredClientCapability,s,e)}get requiredCapabilities(){return this.data.requiredCapabilities}},
+Gl=0,Kl="private",Yl=["tools/call","prompts/get","resources/read"];function Wl(e,s){let o=s.resultType;if(o===void 0)return{
+...s,resultType:"complete"};if(o==="complete"||Yl.includes(e))return s;throw new C(R.InternalError,`Handler for ${e} ret\
+urned resultType '${String(o)}', but results of ${e} only support 'complete' on protocol revision 2026-07-28`)}a(Wl,"sta\
+mpResultType");function Xl(e,s){let o=Fl(s);if(s.resultType!=="complete"||!Bl(e))return o===void 0?s:su(s);let r=s,i=Wn(
+r.ttlMs)?r.ttlMs:eu(o),l=Xn(r.cacheScope)?r.cacheScope:tu(o),c={...r,ttlMs:i,cacheScope:l};return delete c[ps],c}a(Xl,"f\
+illCacheFields");function Zl(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(Zl,"isPlainObject$5");function Ql(e,s){
+if(s===void 0)return e;let o=e._meta;return o===void 0?{...e,_meta:{[Fe]:s}}:!Zl(o)||o[Fe]!==void 0?e:{...e,_meta:{...o,
+[Fe]:s}}}a(Ql,"stampServerInfoMeta");function eu(e){return e!==void 0&&Wn(e.ttlMs)?e.ttlMs:Gl}a(eu,"resolveTtlMs");function tu(e){
+return e!==void 0&&Xn(e.cacheScope)?e.cacheScope:Kl}a(tu,"resolveCacheScope");function su(e){let s={...e};return delete s[ps],
+s}a(su,"stripCacheHintFallback");var ou=["elicitation/create","sampling/createMessage","roots/list"],Ba;function pc(){if(Ba)
+return Ba;let e=Rt();return Ba={request:{"elicitation/create":t.object({method:t.literal("elicitation/create"),params:e.
+ElicitRequestParamsSchema}),"sampling/createMessage":t.object({method:t.literal("sampling/createMessage"),params:e.CreateMessageRequestParamsSchema}),
+"roots/list":t.object({method:t.literal("roots/list"),params:t.looseObject({}).optional()})},response:{"elicitation/crea\
+te":e.ElicitResultSchema,"sampling/createMessage":e.CreateMessageResultSchema,"roots/list":e.ListRootsResultSchema}},Ba}
+a(pc,"inputSchemaMaps");function hc(e){return ou.includes(e)}a(hc,"isInputRequestMethod2026");function Ln(e){return hc(e)?pc().request[e]:void 0}
+a(Ln,"getInputRequestSchema2026");function ru(e){return hc(e)?pc().response[e]:void 0}a(ru,"getInputResponseSchema2026");
+var Qn={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/temp\
+lates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/listen":null},fc={
+"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,"notifications/resources/updat\
+ed":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list\
+_changed":null,"notifications/subscriptions/acknowledged":null};function Sc(e){return Object.prototype.hasOwnProperty.call(
+Qn,e)}a(Sc,"hasRequestMethod2026");function gc(e){return Object.prototype.hasOwnProperty.call(fc,e)}a(gc,"hasNotificatio\
+nMethod2026");function au(e){return Object.prototype.hasOwnProperty.call(Qn,e)}a(au,"hasResultMethod2026");function nu(e){
+return Sc(e)?Rt().dispatchRequestSchemas[e]:void 0}a(nu,"getRequestSchema2026");function iu(e){return au(e)?Rt().dispatchResultSchemas[e]:
+void 0}a(iu,"getResultSchema2026");function cu(e){return gc(e)?Rt().notificationSchemas2026[e]:void 0}a(cu,"getNotificat\
+ionSchema2026");var Um=Object.keys(Qn),Hm=Object.keys(fc);function vo(e){return e!==null&&typeof e=="object"&&!Array.isArray(
+e)}a(vo,"isPlainObject$4");function _o(e,s){if(e===void 0)return{ok:!1,reason:"not-in-era"};let o=e.safeParse(s);return o.
+success?{ok:!0,value:o.data}:{ok:!1,reason:"invalid",message:String(o.error)}}a(_o,"triState");var lu={ok:!1,reason:"not\
+-in-era"},uu=[$e,Ge];function du(e,s){let o=s,r=!1,i=a(()=>(r||(o={...o},r=!0),o),"copy"),l=s.tools;e==="tools/list"&&Array.
+isArray(l)&&l.some(u=>vo(u)&&"execution"in u)&&(i().tools=l.map(u=>{if(!vo(u)||!("execution"in u))return u;let d={...u};
+return delete d.execution,d}));let c=s.capabilities;if(vo(c)&&"tasks"in c){let u={...c};delete u.tasks,i().capabilities=
+u}return o}a(du,"enforceDeletedFields");var ei={era:"2026-07-28",hasRequestMethod:Sc,hasNotificationMethod:gc,hasInputRequestMethod:a(
+e=>Ln(e)!==void 0,"hasInputRequestMethod"),validateRequest:a((e,s)=>_o(nu(e),s),"validateRequest"),validateResult:a((e,s)=>_o(
+iu(e),s),"validateResult"),validateNotification:a((e,s)=>_o(cu(e),s),"validateNotification"),validateInputRequest:a((e,s)=>_o(
+Ln(e),s),"validateInputRequest"),validateInputResponse:a((e,s)=>_o(ru(e),s),"validateInputResponse"),samplingResultVariant:a(
+()=>lu,"samplingResultVariant"),outboundEnvelope(e){return{[$e]:e.protocolVersion,[Ot]:e.clientInfo,[Ge]:e.clientCapabilities,
+...e.logLevel!==void 0&&{[ut]:e.logLevel}}},validateEnvelopeMeta(e){let s=[];for(let r of uu)r in e||s.push({key:r,problem:"\
+missing"});let o=Rt().RequestMetaEnvelopeSchema.safeParse(e);if(!o.success)for(let r of o.error.issues){let i=r.path.map(
+String),l=i.length>0?i.join("."):"_meta";i.length===1&&s.some(c=>c.key===l&&c.problem==="missing")||s.push({key:l,problem:r.
+message})}return s},projectCallToolResult:a(e=>oc(e),"projectCallToolResult"),inputRequestSchema:Ln,decodeResult(e,s){if(!vo(
+s))return{kind:"invalid",error:new O(A.InvalidResult,`Invalid result for ${e}: not an object`,{method:e})};let o=s.resultType;
+if(o===void 0)return{kind:"invalid",error:new O(A.InvalidResult,`Invalid result for ${e}: missing required resultType — \
+servers implementing protocol revision 2026-07-28 MUST include it (the absent-means-complete bridge applies only to earl\
+ier-revision servers)`,{method:e,violation:"missing-resultType"})};if(typeof o!="string")return{kind:"invalid",error:new O(
+A.InvalidResult,`Invalid result for ${e}: non-string resultType`,{method:e,resultType:o})};if(o==="input_required"){let c=s.
+inputRequests,u=vo(c)?c:{},d=s.requestState,p=s._meta===void 0?void 0:Rt().ResultMetaSchema.safeParse(s._meta),f=p?.success?
+p.data:void 0;return Object.keys(u).length===0&&typeof d!="string"?{kind:"invalid",error:new O(A.InvalidResult,`Invalid \
+result for ${e}: input_required carries neither inputRequests nor requestState (every input_required result must include\
+ at least one of the two)`,{method:e,violation:"input-required-missing-both"})}:{kind:"input_required",inputRequests:u,...typeof d==
+"string"&&{requestState:d},...f!==void 0&&{_meta:f}}}if(o!=="complete")return{kind:"invalid",error:new O(A.UnsupportedResultType,
+`Unsupported result type '${o}' for ${e}`,{resultType:o,method:e})};let r=mu(),i=Object.hasOwn(r,e)?r[e]:void 0;if(i!==void 0){
+let c=i.safeParse(s);if(!c.success)return{kind:"invalid",error:new O(A.InvalidResult,`Invalid result for ${e}: ${c.error}`,
+{method:e})}}let l={...s};return delete l.resultType,{kind:"complete",result:l}},encodeResult(e,s,o){return Ql(Xl(e,Wl(e,
+du(e,s))),o)},encodeErrorCode:a(e=>e===-32002?-32602:e,"encodeErrorCode"),checkInboundEnvelope(e){if(e.envelope===void 0)
+return"Request is missing the required _meta envelope for protocol revision 2026-07-28 (io.modelcontextprotocol/protocol\
+Version, io.modelcontextprotocol/clientCapabilities)";let s=Rt().RequestMetaEnvelopeSchema.safeParse(e.envelope);if(!s.success)
+return`Invalid _meta envelope for protocol revision 2026-07-28: ${s.error.issues.map(o=>o.message).join("; ")}`}},Fa;function mu(){
+if(Fa)return Fa;let e=Rt();return Fa={"tools/call":e.CallToolResultSchema,"tools/list":e.ListToolsResultSchema,"prompts/\
+get":e.GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":e.ListResourcesResultSchema,"reso\
+urces/templates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"completion/comple\
+te":e.CompleteResultSchema,"server/discover":e.DiscoverResultSchema},Fa}a(mu,"getWireResultSchemas");var Io="2026-07-28";function st(e){return e!==void 0&&ot(e)?ei:Yn}a(st,"codecForVersion");function Vi(e){return e.revision!==
+void 0?st(e.revision).era:e.era==="modern"?ei.era:Yn.era}a(Vi,"classifiedWireEra");function xn(e){return Rc.some(s=>s.hasRequestMethod(
+e))}a(xn,"isSpecRequestMethod");function Un(e){return Rc.some(s=>s.hasNotificationMethod(e))}a(Un,"isSpecNotificationMet\
+hod");function Di(e){return e==="tasks/get"||e==="tasks/cancel"}a(Di,"isExtensionReusedRequestMethod");var Rc=[Yn,ei];function Ji(e){
+return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(Ji,"isPlainObject$3");function zt(e){if(!Ji(e))return;let s=e._meta;
+return Ji(s)?s:void 0}a(zt,"requestMetaOf");function Za(e){let s=zt(e);return s!==void 0&&$e in s}a(Za,"hasEnvelopeClaim");
+function ti(e){let s=zt(e)?.[$e];return typeof s=="string"?s:void 0}a(ti,"envelopeClaimVersion");function Ka(e){return st(
+Io).validateEnvelopeMeta(e)}a(Ka,"validateEnvelopeMeta");var pu=Ti({AnnotationsSchema:a(()=>tt,"AnnotationsSchema"),AudioContentSchema:a(
+()=>is,"AudioContentSchema"),BaseMetadataSchema:a(()=>et,"BaseMetadataSchema"),BaseRequestParamsSchema:a(()=>Q,"BaseRequ\
+estParamsSchema"),BlobResourceContentsSchema:a(()=>co,"BlobResourceContentsSchema"),BooleanSchemaSchema:a(()=>ho,"Boolea\
+nSchemaSchema"),CallToolRequestParamsSchema:a(()=>sa,"CallToolRequestParamsSchema"),CallToolRequestSchema:a(()=>oa,"Call\
+ToolRequestSchema"),CallToolResultSchema:a(()=>po,"CallToolResultSchema"),CancelTaskRequestSchema:a(()=>_n,"CancelTaskRe\
+questSchema"),CancelTaskResultSchema:a(()=>yn,"CancelTaskResultSchema"),CancelledNotificationParamsSchema:a(()=>nr,"Canc\
+elledNotificationParamsSchema"),CancelledNotificationSchema:a(()=>to,"CancelledNotificationSchema"),ClientCapabilitiesSchema:a(
+()=>ur,"ClientCapabilitiesSchema"),ClientNotificationSchema:a(()=>Tn,"ClientNotificationSchema"),ClientRequestSchema:a(()=>vn,
+"ClientRequestSchema"),ClientResultSchema:a(()=>En,"ClientResultSchema"),ClientTasksCapabilitySchema:a(()=>cr,"ClientTas\
+ksCapabilitySchema"),CompatibilityCallToolResultSchema:a(()=>un,"CompatibilityCallToolResultSchema"),CompleteRequestParamsSchema:a(
+()=>Ia,"CompleteRequestParamsSchema"),CompleteRequestSchema:a(()=>$a,"CompleteRequestSchema"),CompleteResultSchema:a(()=>Ma,
+"CompleteResultSchema"),ContentBlockSchema:a(()=>cs,"ContentBlockSchema"),CreateMessageRequestParamsSchema:a(()=>fa,"Cre\
+ateMessageRequestParamsSchema"),CreateMessageRequestSchema:a(()=>Sa,"CreateMessageRequestSchema"),CreateMessageResultSchema:a(
+()=>ga,"CreateMessageResultSchema"),CreateMessageResultWithToolsSchema:a(()=>Ra,"CreateMessageResultWithToolsSchema"),CreateTaskResultSchema:a(
+()=>pn,"CreateTaskResultSchema"),CursorSchema:a(()=>Ys,"CursorSchema"),DiscoverRequestSchema:a(()=>hr,"DiscoverRequestSc\
+hema"),DiscoverResultSchema:a(()=>fr,"DiscoverResultSchema"),ElicitRequestFormParamsSchema:a(()=>ds,"ElicitRequestFormPa\
+ramsSchema"),ElicitRequestParamsSchema:a(()=>va,"ElicitRequestParamsSchema"),ElicitRequestSchema:a(()=>Ta,"ElicitRequest\
+Schema"),ElicitRequestURLParamsSchema:a(()=>ya,"ElicitRequestURLParamsSchema"),ElicitResultSchema:a(()=>wa,"ElicitResult\
+Schema"),ElicitationCompleteNotificationParamsSchema:a(()=>Ea,"ElicitationCompleteNotificationParamsSchema"),ElicitationCompleteNotificationSchema:a(
+()=>Ca,"ElicitationCompleteNotificationSchema"),EmbeddedResourceSchema:a(()=>Gr,"EmbeddedResourceSchema"),EmptyResultSchema:a(
+()=>eo,"EmptyResultSchema"),EnumSchemaSchema:a(()=>_a,"EnumSchemaSchema"),GetPromptRequestParamsSchema:a(()=>Jr,"GetProm\
+ptRequestParamsSchema"),GetPromptRequestSchema:a(()=>Br,"GetPromptRequestSchema"),GetPromptResultSchema:a(()=>Wr,"GetPro\
+mptResultSchema"),GetTaskPayloadRequestSchema:a(()=>gn,"GetTaskPayloadRequestSchema"),GetTaskPayloadResultSchema:a(()=>Rn,
+"GetTaskPayloadResultSchema"),GetTaskRequestSchema:a(()=>fn,"GetTaskRequestSchema"),GetTaskResultSchema:a(()=>Sn,"GetTas\
+kResultSchema"),IconSchema:a(()=>ir,"IconSchema"),IconsSchema:a(()=>mt,"IconsSchema"),ImageContentSchema:a(()=>ns,"Image\
+ContentSchema"),ImplementationSchema:a(()=>os,"ImplementationSchema"),InitializeRequestParamsSchema:a(()=>dr,"Initialize\
+RequestParamsSchema"),InitializeRequestSchema:a(()=>so,"InitializeRequestSchema"),InitializeResultSchema:a(()=>mr,"Initi\
+alizeResultSchema"),InitializedNotificationSchema:a(()=>pr,"InitializedNotificationSchema"),JSONArraySchema:a(()=>nn,"JS\
+ONArraySchema"),JSONObjectSchema:a(()=>B,"JSONObjectSchema"),JSONRPCErrorResponseSchema:a(()=>ts,"JSONRPCErrorResponseSc\
+hema"),JSONRPCMessageSchema:a(()=>ss,"JSONRPCMessageSchema"),JSONRPCNotificationSchema:a(()=>Qs,"JSONRPCNotificationSche\
+ma"),JSONRPCRequestSchema:a(()=>Zs,"JSONRPCRequestSchema"),JSONRPCResponseSchema:a(()=>cn,"JSONRPCResponseSchema"),JSONRPCResultResponseSchema:a(
+()=>es,"JSONRPCResultResponseSchema"),JSONValueSchema:a(()=>lt,"JSONValueSchema"),LegacyTitledEnumSchemaSchema:a(()=>go,
+"LegacyTitledEnumSchemaSchema"),ListChangedOptionsBaseSchema:a(()=>dn,"ListChangedOptionsBaseSchema"),ListPromptsRequestSchema:a(
+()=>Vr,"ListPromptsRequestSchema"),ListPromptsResultSchema:a(()=>Dr,"ListPromptsResultSchema"),ListResourceTemplatesRequestSchema:a(
+()=>yr,"ListResourceTemplatesRequestSchema"),ListResourceTemplatesResultSchema:a(()=>vr,"ListResourceTemplatesResultSche\
+ma"),ListResourcesRequestSchema:a(()=>br,"ListResourcesRequestSchema"),ListResourcesResultSchema:a(()=>_r,"ListResources\
+ResultSchema"),ListRootsRequestSchema:a(()=>Oa,"ListRootsRequestSchema"),ListRootsResultSchema:a(()=>Na,"ListRootsResult\
+Schema"),ListTasksRequestSchema:a(()=>zn,"ListTasksRequestSchema"),ListTasksResultSchema:a(()=>bn,"ListTasksResultSchema"),
+ListToolsRequestSchema:a(()=>ea,"ListToolsRequestSchema"),ListToolsResultSchema:a(()=>ta,"ListToolsResultSchema"),LoggingLevelSchema:a(
+()=>St,"LoggingLevelSchema"),LoggingMessageNotificationParamsSchema:a(()=>ia,"LoggingMessageNotificationParamsSchema"),LoggingMessageNotificationSchema:a(
+()=>ca,"LoggingMessageNotificationSchema"),ModelHintSchema:a(()=>la,"ModelHintSchema"),ModelPreferencesSchema:a(()=>ua,"\
+ModelPreferencesSchema"),MultiSelectEnumSchemaSchema:a(()=>ba,"MultiSelectEnumSchemaSchema"),NotificationSchema:a(()=>le,
+"NotificationSchema"),NotificationsParamsSchema:a(()=>ce,"NotificationsParamsSchema"),NumberSchemaSchema:a(()=>us,"Numbe\
+rSchemaSchema"),PaginatedRequestParamsSchema:a(()=>Rr,"PaginatedRequestParamsSchema"),PaginatedRequestSchema:a(()=>pt,"P\
+aginatedRequestSchema"),PaginatedResultSchema:a(()=>ht,"PaginatedResultSchema"),PingRequestSchema:a(()=>ro,"PingRequestS\
+chema"),PrimitiveSchemaDefinitionSchema:a(()=>bo,"PrimitiveSchemaDefinitionSchema"),ProgressNotificationParamsSchema:a(()=>gr,
+"ProgressNotificationParamsSchema"),ProgressNotificationSchema:a(()=>ao,"ProgressNotificationSchema"),ProgressSchema:a(()=>Sr,
+"ProgressSchema"),ProgressTokenSchema:a(()=>Ks,"ProgressTokenSchema"),PromptArgumentSchema:a(()=>Ur,"PromptArgumentSchem\
+a"),PromptListChangedNotificationSchema:a(()=>Xr,"PromptListChangedNotificationSchema"),PromptMessageSchema:a(()=>Yr,"Pr\
+omptMessageSchema"),PromptReferenceSchema:a(()=>qa,"PromptReferenceSchema"),PromptSchema:a(()=>Hr,"PromptSchema"),ReadResourceRequestParamsSchema:a(
+()=>Tr,"ReadResourceRequestParamsSchema"),ReadResourceRequestSchema:a(()=>Er,"ReadResourceRequestSchema"),ReadResourceResultSchema:a(
+()=>Cr,"ReadResourceResultSchema"),RelatedTaskMetadataSchema:a(()=>ar,"RelatedTaskMetadataSchema"),RequestIdSchema:a(()=>dt,
+"RequestIdSchema"),RequestMetaSchema:a(()=>Ws,"RequestMetaSchema"),RequestSchema:a(()=>F,"RequestSchema"),ResourceContentsSchema:a(
+()=>no,"ResourceContentsSchema"),ResourceLinkSchema:a(()=>Kr,"ResourceLinkSchema"),ResourceListChangedNotificationSchema:a(
+()=>wr,"ResourceListChangedNotificationSchema"),ResourceRequestParamsSchema:a(()=>rs,"ResourceRequestParamsSchema"),ResourceSchema:a(
+()=>lo,"ResourceSchema"),ResourceTemplateReferenceSchema:a(()=>Pa,"ResourceTemplateReferenceSchema"),ResourceTemplateSchema:a(
+()=>zr,"ResourceTemplateSchema"),ResourceUpdatedNotificationParamsSchema:a(()=>Lr,"ResourceUpdatedNotificationParamsSche\
+ma"),ResourceUpdatedNotificationSchema:a(()=>xr,"ResourceUpdatedNotificationSchema"),ResultMetaObjectSchema:a(()=>Xs,"Re\
+sultMetaObjectSchema"),ResultSchema:a(()=>G,"ResultSchema"),RoleSchema:a(()=>ft,"RoleSchema"),RootSchema:a(()=>ka,"RootS\
+chema"),RootsListChangedNotificationSchema:a(()=>ja,"RootsListChangedNotificationSchema"),SamplingContentSchema:a(()=>pa,
+"SamplingContentSchema"),SamplingMessageContentBlockSchema:a(()=>Mt,"SamplingMessageContentBlockSchema"),SamplingMessageSchema:a(
+()=>ha,"SamplingMessageSchema"),ServerCapabilitiesSchema:a(()=>oo,"ServerCapabilitiesSchema"),ServerNotificationSchema:a(
+()=>wn,"ServerNotificationSchema"),ServerRequestSchema:a(()=>Cn,"ServerRequestSchema"),ServerResultSchema:a(()=>Pn,"Serv\
+erResultSchema"),ServerTasksCapabilitySchema:a(()=>lr,"ServerTasksCapabilitySchema"),SetLevelRequestParamsSchema:a(()=>aa,
+"SetLevelRequestParamsSchema"),SetLevelRequestSchema:a(()=>na,"SetLevelRequestSchema"),SingleSelectEnumSchemaSchema:a(()=>za,
+"SingleSelectEnumSchemaSchema"),StringSchemaSchema:a(()=>ls,"StringSchemaSchema"),SubscribeRequestParamsSchema:a(()=>Pr,
+"SubscribeRequestParamsSchema"),SubscribeRequestSchema:a(()=>qr,"SubscribeRequestSchema"),SubscriptionFilterSchema:a(()=>uo,
+"SubscriptionFilterSchema"),SubscriptionsAcknowledgedNotificationParamsSchema:a(()=>Or,"SubscriptionsAcknowledgedNotific\
+ationParamsSchema"),SubscriptionsAcknowledgedNotificationSchema:a(()=>Nr,"SubscriptionsAcknowledgedNotificationSchema"),
+SubscriptionsListenRequestParamsSchema:a(()=>Mr,"SubscriptionsListenRequestParamsSchema"),SubscriptionsListenRequestSchema:a(
+()=>kr,"SubscriptionsListenRequestSchema"),SubscriptionsListenResultMetaSchema:a(()=>jr,"SubscriptionsListenResultMetaSc\
+hema"),SubscriptionsListenResultSchema:a(()=>Ar,"SubscriptionsListenResultSchema"),TaskAugmentedRequestParamsSchema:a(()=>At,
+"TaskAugmentedRequestParamsSchema"),TaskCreationParamsSchema:a(()=>mn,"TaskCreationParamsSchema"),TaskMetadataSchema:a(()=>rr,
+"TaskMetadataSchema"),TaskSchema:a(()=>gt,"TaskSchema"),TaskStatusNotificationParamsSchema:a(()=>La,"TaskStatusNotificat\
+ionParamsSchema"),TaskStatusNotificationSchema:a(()=>hn,"TaskStatusNotificationSchema"),TaskStatusSchema:a(()=>Aa,"TaskS\
+tatusSchema"),TextContentSchema:a(()=>as,"TextContentSchema"),TextResourceContentsSchema:a(()=>io,"TextResourceContentsS\
+chema"),TitledMultiSelectEnumSchemaSchema:a(()=>zo,"TitledMultiSelectEnumSchemaSchema"),TitledSingleSelectEnumSchemaSchema:a(
+()=>So,"TitledSingleSelectEnumSchemaSchema"),ToolAnnotationsSchema:a(()=>Zr,"ToolAnnotationsSchema"),ToolChoiceSchema:a(
+()=>da,"ToolChoiceSchema"),ToolExecutionSchema:a(()=>Qr,"ToolExecutionSchema"),ToolListChangedNotificationSchema:a(()=>ra,
+"ToolListChangedNotificationSchema"),ToolResultContentSchema:a(()=>ma,"ToolResultContentSchema"),ToolSchema:a(()=>mo,"To\
+olSchema"),ToolUseContentSchema:a(()=>Fr,"ToolUseContentSchema"),UnsubscribeRequestParamsSchema:a(()=>Ir,"UnsubscribeReq\
+uestParamsSchema"),UnsubscribeRequestSchema:a(()=>$r,"UnsubscribeRequestSchema"),UntitledMultiSelectEnumSchemaSchema:a(()=>Ro,
+"UntitledMultiSelectEnumSchemaSchema"),UntitledSingleSelectEnumSchemaSchema:a(()=>fo,"UntitledSingleSelectEnumSchemaSche\
+ma")});var Ae=a(e=>Zs.safeParse(e).success,"isJSONRPCRequest"),Qa=a(e=>Qs.safeParse(e).success,"isJSONRPCNotification"),Ke=a(e=>es.
+safeParse(e).success,"isJSONRPCResultResponse"),Ye=a(e=>ts.safeParse(e).success,"isJSONRPCErrorResponse");var We=a(e=>typeof e=="object"&&e!==null&&!Array.isArray(e)&&e.resultType==="input_required","isInputRequiredResult");var si=a(e=>so.safeParse(e).success,"isInitializeRequest");function oi(e){if(e.params.ref.type!=="ref/prompt")throw new TypeError(`Expected CompleteRequestPrompt, but got ${e.params.
+ref.type}`)}a(oi,"assertCompleteRequestPrompt");function ri(e){if(e.params.ref.type!=="ref/resource")throw new TypeError(
+`Expected CompleteRequestResourceTemplate, but got ${e.params.ref.type}`)}a(ri,"assertCompleteRequestResourceTemplate");
+var hu="Mcp-Param-",Bi="x-mcp-header",fu=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,Su=new Set(["string","integer","boolean"]);function en(e){
+let s=[],o=new Map,r,i=a((c,u,d)=>{if(c===null||typeof c!="object")return;let p=c;if(Bi in p){if(!d||u.length===0)return`${ms(
+u)}: x-mcp-header is only permitted on properties statically reachable via a chain of 'properties' keys (not under items\
+, additionalProperties, oneOf/anyOf/allOf/not, if/then/else, or $ref)`;let h=p[Bi];if(typeof h!="string"||h.length===0)return`${ms(
+u)}: x-mcp-header MUST be a non-empty string`;if(!fu.test(h))return`${ms(u)}: x-mcp-header '${h}' is not a valid RFC 911\
+0 token (no spaces, control characters or HTTP delimiters)`;let S=typeof p.type=="string"?p.type:void 0;if(S===void 0||!Su.
+has(S)){let y=`${ms(u)}: x-mcp-header is only permitted on primitive-typed properties (string, integer, boolean); got ${S??
+"<none>"}`;if(S!=="number")return y;r??=y}let b=h.toLowerCase(),g=o.get(b);if(g!==void 0)return`x-mcp-header '${h}' is n\
+ot case-insensitively unique (also declared as '${g}')`;o.set(b,h),s.push({path:u,headerName:h,type:S})}let f=p.properties;
+if(f!==null&&typeof f=="object")for(let[h,S]of Object.entries(f)){let b=i(S,[...u,h],d);if(b!==void 0)return b}for(let h of gu){
+let S=p[h];if(S===void 0)continue;let b=Array.isArray(S)?S:S!==null&&typeof S=="object"&&Ru.has(h)?Object.values(S):[S];
+for(let g of b){let y=i(g,[...u,`<${h}>`],!1);if(y!==void 0)return y}}},"visit"),l=i(e,[],!0);return l!==void 0?{valid:!1,
+reason:r??l}:r===void 0?{valid:!0,declarations:s}:{valid:!1,reason:r,declarations:s}}a(en,"scanXMcpHeaderDeclarations");
+var gu=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","unevaluatedItems","propertyName\
+s","patternProperties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else","$defs","definitions"],Ru=new Set(
+["patternProperties","dependentSchemas","$defs","definitions"]);function ms(e){return e.length===0?"<root>":e.join(".")}
+a(ms,"pathName");var zu="=?base64?",bu="?=",_u=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,yu=/^-?\d+(\.\d+)?$/;
+function vu(e){if(typeof e=="string")return e;if(typeof e=="boolean")return e?"true":"false";if(typeof e=="number")return!Number.
+isFinite(e)||Number.isInteger(e)&&!Number.isSafeInteger(e)?void 0:String(e)}a(vu,"mcpParamPrimitiveToString");function Tu(e){
+let s=atob(e),o=new Uint8Array(s.length);for(let r=0;r<s.length;r++)o[r]=s.codePointAt(r);return new TextDecoder("utf-8",
+{fatal:!0}).decode(o)}a(Tu,"base64ToUtf8");function zc(e){if(!(e.startsWith(zu)&&e.endsWith(bu)))return e;let s=e.slice(
+9,e.length-2);if(_u.test(s))try{return Tu(s)}catch{return}}a(zc,"decodeMcpParamValue");function Eu(e,s){let o=e;for(let r of s){
+if(o===null||typeof o!="object")return;o=o[r]}return o}a(Eu,"valueAtPath");function bc(e,s,o){for(let r of e){let i=`${hu}${r.
+headerName}`,l=o.get(i),c=Eu(s,r.path);if(c==null)continue;let u=vu(c);if(u===void 0)continue;if(l===null)return Hn("par\
+am-header-missing",i,`the body carries ${ms(r.path)}=${JSON.stringify(c)} but the ${i} header is absent`);let d=zc(l);if(d===
+void 0)return Hn("param-header-invalid-encoding",i,`the ${i} header carries an invalid Base64 sentinel value`);if(!((r.type===
+"integer"||r.type==="number")&&yu.test(d)&&typeof c=="number"?Number(d)===c:d===u))return Hn("param-header-mismatch",i,`\
+the ${i} header decodes to ${JSON.stringify(d)} but the body carries ${ms(r.path)}=${JSON.stringify(c)}`)}}a(bc,"validat\
+eMcpParamHeaders");function Hn(e,s,o){return{kind:"reject",rung:"param-header-validation",cell:e,httpStatus:400,code:hs,
+message:`Bad Request: the request headers and body disagree: ${o}`,data:{mismatch:{header:s,body:o}},settled:!0}}a(Hn,"p\
+aramHeaderMismatchRejection");var hs=-32020,Vm=[{rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],conformance:[],
+rationale:"The modern era is POST-only; GET/DELETE are body-less 2025-era session operations and are method-routed to le\
+gacy serving (405 when legacy serving is not configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"\
+edge",codes:[R.InvalidRequest],conformance:["server-stateless"],rationale:"The body must be a JSON-RPC request or notifi\
+cation: posted responses and batch arrays containing a modern or invalid element are rejected before classification (ele\
+ment-wise batch rule); all-legacy arrays stay legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[
+hs,R.UnsupportedProtocolVersion],conformance:["server-stateless","http-header-validation","http-custom-header-server-val\
+idation"],rationale:"Body-primary era classification with the protocol-version header as a cross-check; a header/body di\
+sagreement is rejected with -32020 (HeaderMismatch), and an envelope-less request on a modern-only endpoint is answered \
+with the unsupported-protocol-version error naming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",
+codes:[R.InvalidParams],conformance:["server-stateless"],rationale:"A present envelope claim with a malformed envelope —\
+ and a missing envelope on a request whose protocol-version header names a modern revision — is an invalid-params reject\
+ion naming the offending or missing key(s); never a silent fall back to legacy handling. This is the only place an inval\
+id-params rejection maps to HTTP 400."},{rung:"method-registry",order:5,evaluatedAt:"dispatch",codes:[R.MethodNotFound],
+conformance:["server-stateless"],rationale:"Method existence outranks parameter validity: a method absent from the negot\
+iated revision’s registry (or with no handler installed) answers method-not-found before params or capabilities are look\
+ed at."},{rung:"request-params",order:6,evaluatedAt:"dispatch",codes:[R.InvalidParams],conformance:[],rationale:"Per-met\
+hod params validation; emitted in-band by the dispatch layer (HTTP 200), never via the ladder status table."},{rung:"sta\
+ndard-header-validation",order:7,evaluatedAt:"pre-dispatch",codes:[hs],conformance:["http-header-validation"],rationale:"\
+SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Method` / `Mcp-Name` headers — presence, sentinel decoding, and `Mcp-Nam\
+e` ↔ body cross-check — are validated by the HTTP entry on a modern-classified request after the supported-revision gate\
+ and before dispatch. The spec requires `MCP-Protocol-Version` and `Mcp-Method` on every modern *request* POST (`Mcp-Nam\
+e` only for the methods that mirror `params.name` / `params.uri` / `params.taskId`, see `MCP_NAME_HEADER_SOURCE`) and na\
+mes them in that order, so a request missing several is answered by the earliest. Notification POSTs are exempt: the pre\
+sence half runs on requests only, so a modern-enveloped notification is dispatched even with no standard headers at all.\
+ The classifier’s own header-mismatch cells (protocol-version, `Mcp-Method` mismatch) stay on the edge `era-classificati\
+on` rung; this rung carries the entry-layer presence/`Mcp-Name` half — including the missing `MCP-Protocol-Version` cell\
+, which cannot live on the edge rung without breaking body-primary classification. Evaluated before the capability gate,\
+ the factory call, and the `Mcp-Param-*` rung so a request that fails several rungs is answered by the standard-header r\
+ung first. The documented order (after method-registry 5 and request-params 6) is NOT the observed precedence: serveMode\
+rn evaluates this rung immediately after the supported-revision gate, so a request that also fails a dispatch rung is an\
+swered here before the dispatch rungs (5–6) are consulted."},{rung:"client-capabilities",order:8,evaluatedAt:"pre-disp\
+atch",codes:[R.MissingRequiredClientCapability],conformance:["server-stateless"],rationale:"The capability requirement i\
+s checked by the HTTP entry, pre-dispatch, against the validated envelope the classifier produced — pinning the spec-man\
+dated HTTP 400 independently of how dispatch- and handler-produced errors are mapped. The documented order (after method\
+ resolution and params validation) is preserved observably only while the requirement table is empty: once a served meth\
+od gains a requirement entry, a request that is missing the capability and would also fail a dispatch rung is answered b\
+y this gate first, so the entry must consult the method registry before the gate if the documented precedence is to stay\
+ observable."},{rung:"param-header-validation",order:9,evaluatedAt:"pre-dispatch",codes:[hs],conformance:["http-custom-h\
+eader-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers are validated against the named tool’s `x-mcp-header\
+` declarations and the body `arguments` after the tool registry is known and before dispatch reaches the handler; a miss\
+ing/disagreeing/malformed header is rejected 400 / -32020 with the same shape as the standard-header cross-checks. The d\
+ocumented order (after method resolution and params validation) is preserved observably only when the body `arguments` w\
+ould otherwise validate: the check runs pre-dispatch, so a `tools/call` that fails BOTH this rung and a dispatch-time ru\
+ng (e.g. order-6 `request-params`, -32602) is answered by this gate first with 400 / -32020, not by the earlier-ordered \
+rung."}],ai={[R.ParseError]:400,[R.InvalidRequest]:400,[R.MethodNotFound]:404,[R.UnsupportedProtocolVersion]:400,[R.MissingRequiredClientCapability]:400,
+[hs]:400};function _c(e,s){return s==="in-band"?e===R.MissingRequiredClientCapability?400:200:ai[e]??400}a(_c,"httpStatu\
+sForErrorCode");function Me(e,s,o,r,i){return{kind:"reject",rung:e,cell:s,httpStatus:o,code:r.code,message:r.message,...r.
+data!==void 0&&{data:r.data},settled:i}}a(Me,"rejection");function je(e,s,o,r="era-classification"){return Me(r,e,400,new C(
+hs,`Bad Request: the request headers and body disagree: ${o}`,{mismatch:{header:s,body:o}}),!0)}a(je,"crossCheckMismatch");
+var Fi={"tools/call":"name","prompts/get":"name","resources/read":"uri","tasks/get":"taskId","tasks/update":"taskId","ta\
+sks/cancel":"taskId"};function Cu(e,s){let o=Object.hasOwn(Fi,e)?Fi[e]:void 0;if(o===void 0)return;let r=Eo(s)?s[o]:void 0;
+return{field:o,value:typeof r=="string"?r:void 0}}a(Cu,"mcpNameSource");function Ga(e){let s=0;for(;s<e.length;){let r=e.
+codePointAt(s);if(r!==9&&r!==32)break;s+=1}let o=e.length;for(;o>s;){let r=e.codePointAt(o-1);if(r!==9&&r!==32)break;o-=
+1}return s===0&&o===e.length?e:e.slice(s,o)}a(Ga,"stripHttpOws");function yc(e,s){if(s.messageKind!=="request")return;let o=s.
+message.method;if(e.protocolVersionHeader===void 0){let d=s.classification.revision;return je("version-header-missing","\
+(missing)",d===void 0?"the body carries a modern per-request envelope but the required MCP-Protocol-Version header is ab\
+sent":`the body envelope names protocol version ${d} but the required MCP-Protocol-Version header is absent`,"standard-h\
+eader-validation")}if(e.mcpMethodHeader===void 0)return je("method-header-missing","(missing)",`the body names method ${o}\
+ but the required Mcp-Method header is absent`,"standard-header-validation");let r=Cu(o,s.message.params);if(r===void 0)
+return;let{field:i,value:l}=r;if(e.mcpNameHeader===void 0)return l===void 0?void 0:je("name-header-missing","(missing)",
+`the body carries params.${i}="${l}" but the required Mcp-Name header is absent`,"standard-header-validation");let c=Ga(
+e.mcpNameHeader),u=zc(c);if(u===void 0)return je("name-header-invalid-encoding",c,"the Mcp-Name header carries an invali\
+d Base64 sentinel value","standard-header-validation");if(l!==void 0&&u!==l)return je("name-header-mismatch",c,`the body\
+ carries params.${i}="${l}" but the Mcp-Name header names "${u}"`,"standard-header-validation")}a(yc,"validateStandardRe\
+questHeaders");function Eo(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(Eo,"isPlainObject$2");function vc(e){
+return e===void 0?{era:"modern"}:{era:ot(e)?"modern":"legacy",revision:e}}a(vc,"classificationForClaim");function wu(e){
+if(!Za(e))return!1;let s=ti(e);if(s===void 0||!ot(s))return!1;let o=zt(e);return o!==void 0&&Ka(o).length===0}a(wu,"carr\
+iesValidModernEnvelopeClaim");function Pu(e){if(e.length===0)return Me("jsonrpc-shape","empty-batch",400,new C(R.InvalidRequest,
+"Bad Request: empty JSON-RPC batch"),!0);for(let s of e){if(Za(Eo(s)?s.params:void 0))return Me("jsonrpc-shape","batch-w\
+ith-modern-element",400,new C(R.InvalidRequest,"Bad Request: JSON-RPC batches may not contain requests for protocol revi\
+sion 2026-07-28 or later"),!0);if(!(Ae(s)||Qa(s)||Ke(s)||Ye(s)))return Me("jsonrpc-shape","batch-with-invalid-element",400,
+new C(R.InvalidRequest,"Bad Request: JSON-RPC batch contains an invalid message"),!0)}return{kind:"legacy",reason:"batch"}}
+a(Pu,"classifyBatch");function qu(e,s){let o=s.params,r=s.method,i=e.protocolVersionHeader,l=i!==void 0&&ot(i);if(r==="i\
+nitialize"&&!wu(o)){if(l)return je("initialize-with-modern-header",i,"an initialize request (legacy handshake) was sent \
+with a modern MCP-Protocol-Version header");let c=Eo(o)&&typeof o.protocolVersion=="string"?o.protocolVersion:void 0;return{
+kind:"legacy",reason:"initialize",...c!==void 0&&{requestedVersion:c}}}if(Za(o)){let c=zt(o),u=(c===void 0?[]:Ka(c))[0];
+if(u!==void 0)return Me("envelope","envelope-invalid",400,new C(R.InvalidParams,`Invalid _meta envelope for protocol rev\
+ision 2026-07-28: ${u.key}: ${u.problem}`,{envelope:u}),!0);let d=ti(o);return i!==void 0&&d!==void 0&&i!==d?je("header-\
+body-version-mismatch",i,`the body envelope names protocol version ${d} but the MCP-Protocol-Version header names ${i}`):
+e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==r?je("method-header-mismatch",e.mcpMethodHeader,`the body names method ${r}\
+ but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"request",message:s,classification:vc(
+d)}}if(l){let c=zt(o),u=Ka(c??{}).filter(p=>p.problem==="missing").map(p=>p.key),d=c===void 0?["_meta"]:u.length>0?u:[$e];
+return Me("envelope","modern-header-without-claim",400,new C(R.InvalidParams,`Invalid params: the MCP-Protocol-Version h\
+eader names protocol revision ${i}, but the request is missing the required per-request envelope key(s): ${d.join(", ")}`,
+{envelope:{missing:d}}),!0)}return{kind:"legacy",reason:"no-claim",...i!==void 0&&{requestedVersion:i}}}a(qu,"classifyRe\
+questBody");function Iu(e,s){let o=s.params,r=s.method,i=e.protocolVersionHeader,l=i!==void 0&&ot(i);if(Za(o)){let c=ti(
+o);if(c===void 0){let d=zt(o),p=(d===void 0?[]:Ka(d)).find(f=>f.key===$e)??{key:$e,problem:"expected a protocol version \
+string"};return Me("envelope","notification-envelope-invalid",400,new C(R.InvalidParams,`Invalid _meta envelope for prot\
+ocol revision 2026-07-28: ${p.key}: ${p.problem}`,{envelope:p}),!0)}if(i!==void 0&&i!==c)return je("notification-header-\
+body-version-mismatch",i,`the notification envelope names protocol version ${c} but the MCP-Protocol-Version header name\
+s ${i}`);let u=vc(c);return u.era==="modern"&&e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==r?je("notification-method-\
+header-mismatch",e.mcpMethodHeader,`the notification body names method ${r} but the Mcp-Method header names ${e.mcpMethodHeader}`):
+{kind:"modern",messageKind:"notification",message:s,classification:u}}return l?e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==
+r?je("notification-method-header-mismatch",e.mcpMethodHeader,`the notification body names method ${r} but the Mcp-Method\
+ header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"notification",message:s,classification:{era:"modern",revision:i}}:
+{kind:"legacy",reason:"notification",...i!==void 0&&{requestedVersion:i}}}a(Iu,"classifyNotificationBody");function Tc(e){
+if(e={...e,...e.protocolVersionHeader!==void 0&&{protocolVersionHeader:Ga(e.protocolVersionHeader)},...e.mcpMethodHeader!==
+void 0&&{mcpMethodHeader:Ga(e.mcpMethodHeader)},...e.mcpNameHeader!==void 0&&{mcpNameHeader:Ga(e.mcpNameHeader)}},e.httpMethod.
+toUpperCase()!=="POST")return{kind:"legacy",reason:"http-method"};let s=e.body;return Array.isArray(s)?Pu(s):Ke(s)||Ye(s)?
+{kind:"legacy",reason:"response"}:Eo(s)&&Ae(s)?qu(e,s):Eo(s)&&Qa(s)?Iu(e,s):Me("jsonrpc-shape","invalid-json-rpc-body",400,
+new C(R.InvalidRequest,"Bad Request: the request body is not a valid JSON-RPC message"),!0)}a(Tc,"classifyInboundRequest");
+function Ec(e,s){switch(e.reason){case"http-method":return Me("http-method","modern-only-method-not-allowed",405,new C(-32e3,
+"Method not allowed."),!0);case"batch":return Me("jsonrpc-shape","modern-only-batch-not-supported",400,new C(R.InvalidRequest,
+"Bad Request: JSON-RPC batches are not supported by this endpoint"),!0);case"response":return Me("jsonrpc-shape","modern\
+-only-response-post",400,new C(R.InvalidRequest,"Bad Request: JSON-RPC responses cannot be posted to this endpoint"),!0);case"\
+notification":return;case"initialize":case"no-claim":{let o=e.requestedVersion;return Me("era-classification","modern-on\
+ly-missing-envelope",400,o===void 0?new C(R.UnsupportedProtocolVersion,"Unsupported protocol version: the request did no\
+t name a protocol version",{supported:[...s]}):new Xa({supported:[...s],requested:o}),!0)}}}a(Ec,"modernOnlyStrictReject\
+ion");function tn(e,s){return t.safeParse(e,s)}a(tn,"parseSchema");function yo(e){return new Set(e.flatMap(s=>Object.keys(
+s.shape)))}a(yo,"shapeKeys");function Ss(e){if(e==null)return!1;let s=typeof e;return s!=="object"&&s!=="function"||!("~\
+standard"in e)?!1:typeof e["~standard"]?.validate=="function"}a(Ss,"isStandardSchema");var Gi=!1,Jn="draft-2020-12";function Ht(e,s="\
+input"){let o=e["~standard"],r;if(o.jsonSchema)r=o.jsonSchema[s]({target:Jn});else if(o.vendor==="zod"){if(!("_zod"in e))
+throw new Error("Schema appears to be from zod 3, which the SDK cannot convert to JSON Schema. Upgrade to zod >=4.2.0, o\
+r wrap your JSON Schema with fromJsonSchema().");Gi||(Gi=!0,console.warn("[mcp-sdk] Your zod version does not implement \
+`~standard.jsonSchema` (added in zod 4.2.0). Falling back to z.toJSONSchema(). Upgrade to zod >=4.2.0 to silence this wa\
+rning.")),r=t.toJSONSchema(e,{target:Jn,io:s})}else throw new Error(`Schema library "${o.vendor}" does not implement Sta\
+ndardJSONSchemaV1 (\`~standard.jsonSchema\`). Upgrade to a version that does, or wrap your JSON Schema with fromJsonSchema\
+().`);if(s==="output")return r.type!==void 0?r:Cc(r)?{type:"object",...r}:r;if(r.type!==void 0&&r.type!=="object")throw new Error(
+`MCP tool and prompt schemas must describe objects (got type: ${JSON.stringify(r.type)}). Wrap your schema in z.object({\
+...}) or equivalent.`);return{type:"object",...r}}a(Ht,"standardSchemaToJsonSchema");var $u=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
+function Cc(e,s=e){if("properties"in e||"patternProperties"in e||"additionalProperties"in e||"required"in e)return!0;let o=typeof e.
+$ref=="string"&&$u.exec(e.$ref);if(o&&s[o[1]]?.[o[2]]?.type==="object")return!0;for(let r of["oneOf","anyOf","allOf"]){let i=e[r];
+if(Array.isArray(i)&&i.length>0)return i.every(l=>l!==null&&typeof l=="object"&&(l.type==="object"||Cc(l,"$id"in l?{}:s)))}
+return!1}a(Cc,"isProvablyObjectShapedRoot");function Mu(e){return e.path?.length?`${e.path.map(s=>String(typeof s=="obje\
+ct"?s.key:s)).join(".")}: ${e.message}`:e.message}a(Mu,"formatIssue");async function Lt(e,s){let o=await e["~standard"].
+validate(s);return o.issues&&o.issues.length>0?{success:!1,error:o.issues.map(r=>Mu(r)).join(", ")}:{success:!0,data:o.value}}
+a(Lt,"validateStandardSchema");function ku(e){let s=t.toJSONSchema(e,{target:Jn,io:"input"});return typeof s.pattern=="s\
+tring"?s.pattern:void 0}a(ku,"zodEmittedPattern");var Ou=/\\\.\\d\{(\d+)\}/;function Nu(e){let s=Ou.exec(e),o=[void 0,-1,
+0];return s&&o.push(Number(s[1])),[!1,!0].flatMap(r=>[!1,!0].flatMap(i=>o.map(l=>t.iso.datetime({local:r,offset:i,precision:l}))))}
+a(Nu,"datetimeReferenceSchemas");function ju(e,s){let o;switch(e){case"email":o=[t.email()];break;case"uri":o=[t.url()];
+break;case"date":o=[t.iso.date()];break;case"date-time":o=Nu(s);break}return new Set(o.map(r=>ku(r)).filter(r=>r!==void 0))}
+a(ju,"referencePatternsForFormat");function Au(e,s,o){return o!=="zod"?!0:ju(e,s).has(s)}a(Au,"isLibraryFormatPattern");
+function wc(e){let s=Ht(e,"input"),o=s.properties||{},r=s.required||[];return Object.entries(o).map(([i,l])=>({name:i,description:l?.
+description,required:r.includes(i)}))}a(wc,"promptArgumentsFromStandardSchema");function Co(e){return typeof e=="object"&&
+e!==null&&!Array.isArray(e)}a(Co,"isJsonObject");function Lu(e){try{return Ht(e,"input")}catch(s){let o=s instanceof Error?
+s.message:String(s);throw new C(R.InvalidParams,`Elicitation requestedSchema must describe an object with flat primitive\
+ properties: ${o}`)}}a(Lu,"convertStandardElicitationSchema");var xu=new Set(["$comment","deprecated","description","exa\
+mples","readOnly","title","writeOnly"]);function ni(e){return xu.has(e)||e.startsWith("x-")}a(ni,"isAnnotationOnlyJsonSc\
+hemaKeyword");var Uu=new Set(["$schema",...Object.keys(ds.shape.requestedSchema.shape)]),Ki={string:yo([ls,fo,So,go]),number:yo(
+[us]),integer:yo([us]),boolean:yo([ho]),array:yo([Ro,zo])},Hu=new Set(ls.shape.format.unwrap().options);function Vu(e,s,o,r){
+if(!Co(e))return e;let i=typeof e.type=="string"&&Object.hasOwn(Ki,e.type)?Ki[e.type]:void 0;if(i===void 0)return e;let l={};
+for(let[c,u]of Object.entries(e))i.has(c)||ni(c)?l[c]=u:c==="pattern"&&e.type==="string"&&typeof e.format=="string"?Hu.has(
+e.format)?(typeof u!="string"||!Au(e.format,u,o))&&r.push(`${s}.${c}`):l[c]=u:r.push(`${s}.${c}`);return l}a(Vu,"walkPro\
+perty");function Du(e,s){let o={},r=[];for(let[i,l]of Object.entries(e))i==="properties"&&Co(l)?o[i]=Object.fromEntries(
+Object.entries(l).map(([c,u])=>[c,Vu(u,`properties.${c}`,s,r)])):Uu.has(i)?o[i]=l:ni(i)||r.push(i);if(r.length>0)throw new C(
+R.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint(s) after Standard Schema conver\
+sion: ${r.join(", ")}`);return o}a(Du,"walkRequestedSchema");function Ju(e,s){if(!Co(e.properties))return s;let o=Object.
+entries(e.properties).filter(([,r])=>!tn(bo,r).success).map(([r])=>`properties.${r}`);return o.length>0?o.join(", "):s}a(
+Ju,"describeUnsupportedProperties");function Bn(e,s,o=""){return Array.isArray(e)&&Array.isArray(s)?e.flatMap((r,i)=>Bn(
+r,s[i],`${o}[${i}]`)):!Co(e)||!Co(s)?[]:Object.entries(e).flatMap(([r,i])=>{let l=o?`${o}.${r}`:r;return Object.prototype.
+hasOwnProperty.call(s,r)?Bn(i,s[r],l):ni(r)?[]:[l]})}a(Bn,"findDroppedConstraintPaths");function Bu(e){if(!Ss(e.requestedSchema))
+return{...e,mode:"form",requestedSchema:e.requestedSchema};let s=e.requestedSchema["~standard"].vendor,o=Du(Lu(e.requestedSchema),
+s),r=tn(ds.shape.requestedSchema,o);if(!r.success)throw new C(R.InvalidParams,`Elicitation requestedSchema only supports\
+ flat primitive properties (string, number, integer, boolean, and string enums): ${Ju(o,r.error.message)}`);let i=Bn(o,r.
+data);if(i.length>0)throw new C(R.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint\
+(s) after Standard Schema conversion: ${i.join(", ")}`);let l=(r.data.required??[]).filter(c=>!Object.prototype.hasOwnProperty.
+call(r.data.properties,c));if(l.length>0)throw new C(R.InvalidParams,`Elicitation requestedSchema lists required propert\
+ies that are not defined in properties: ${l.join(", ")}`);return{...e,mode:"form",requestedSchema:r.data}}a(Bu,"normaliz\
+eElicitInputParams");function Fu(e){let s=e.inputRequests!==void 0&&Object.keys(e.inputRequests).length>0,o=typeof e.requestState==
+"string";if(!s&&!o)throw new TypeError("inputRequired() requires at least one of inputRequests (with at least one entry)\
+ or requestState (spec: every InputRequiredResult MUST include at least one of the two)");return{resultType:"input_requi\
+red",...e.inputRequests!==void 0&&{inputRequests:e.inputRequests},...e.requestState!==void 0&&{requestState:e.requestState}}}
+a(Fu,"buildInputRequired");var Gu=Object.assign(Fu,{elicit(e){try{return{method:"elicitation/create",params:Bu(e)}}catch(s){
+throw s instanceof C?new TypeError(s.message,{cause:s}):s}},elicitUrl(e){return{method:"elicitation/create",params:{...e,
+mode:"url"}}},createMessage(e){return{method:"sampling/createMessage",params:e}},listRoots(){return{method:"roots/list"}}});var Pc=250;function qc(e,s){return`Multi-round-trip request '${e}' still required input after ${s} rounds (inputRequired\
+.maxRounds)`}a(qc,"inputRequiredRoundsExceededMessage");function Ic(e,s){return new Promise((o,r)=>{if(s?.aborted){r(s.reason instanceof
+O?s.reason:new O(A.RequestTimeout,String(s.reason)));return}let i=ie(()=>{s?.removeEventListener("abort",l),o()},e),l=a(
+()=>{se(i),r(s?.reason instanceof O?s.reason:new O(A.RequestTimeout,String(s?.reason)))},"onAbort");s?.addEventListener(
+"abort",l,{once:!0})})}a(Ic,"sleep");function $c(e){let s=new AbortController,o=a(()=>s.abort(e?.reason),"onOuterAbort");
+return e?.addEventListener("abort",o,{once:!0}),e?.aborted&&s.abort(e.reason),{signal:s.signal,abort:a(r=>s.abort(r),"ab\
+ort"),dispose:a(()=>e?.removeEventListener("abort",o),"dispose")}}a($c,"linkedRoundAbort");var Ku=["AnnotationsSchema","\
+AudioContentSchema","BaseMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema","Cal\
+lToolRequestParamsSchema","CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","Canc\
+elTaskRequestSchema","CancelTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSchema",
 "ClientResultSchema","CompatibilityCallToolResultSchema","CompleteRequestSchema","CompleteRequestParamsSchema","Complete\
 ResultSchema","ContentBlockSchema","CreateMessageRequestSchema","CreateMessageRequestParamsSchema","CreateMessageResultS\
 chema","CreateMessageResultWithToolsSchema","CreateTaskResultSchema","CursorSchema","DiscoverRequestSchema","DiscoverRes\
@@ -1355,2651 +997,894 @@ ParamsSchema","SubscriptionsListenResultSchema","SubscriptionsListenResultMetaSc
 usNotificationParamsSchema","TextContentSchema","TextResourceContentsSchema","TitledMultiSelectEnumSchemaSchema","Titled\
 SingleSelectEnumSchemaSchema","ToolSchema","ToolAnnotationsSchema","ToolChoiceSchema","ToolExecutionSchema","ToolListCha\
 ngedNotificationSchema","ToolResultContentSchema","ToolUseContentSchema","UnsubscribeRequestSchema","UnsubscribeRequestP\
-aramsSchema","UntitledMultiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],authSchemas={IdJagTokenExchangeResponseSchema,
-OAuthClientInformationFullSchema,OAuthClientInformationSchema,OAuthClientMetadataSchema,OAuthClientRegistrationErrorSchema,
-OAuthErrorResponseSchema,OAuthMetadataSchema,OAuthProtectedResourceMetadataSchema,OAuthTokenRevocationRequestSchema,OAuthTokensSchema,
-OpenIdProviderDiscoveryMetadataSchema,OpenIdProviderMetadataSchema},_specTypeSchemas={},_isSpecType={};function register(key,schema){
-const name=key.slice(0,-6);_specTypeSchemas[name]=schema,_isSpecType[name]=v=>schema.safeParse(v).success}for(const key of SPEC_SCHEMA_KEYS)
-register(key,schemas_exports[key]);for(const[key,schema]of Object.entries(authSchemas))register(key,schema);var specTypeSchemas=Object.
-freeze(_specTypeSchemas),isSpecType=Object.freeze(_isSpecType);function bootstrapOutboundCodec(method){switch(method){case"\
-initialize":case"notifications/initialized":return codecForVersion(void 0);case"server/discover":return codecForVersion(
-MODERN_WIRE_REVISION);default:return}}var DEFAULT_REQUEST_TIMEOUT_MSEC=6e4,RESERVED_ENVELOPE_META_KEYS=[PROTOCOL_VERSION_META_KEY,
-CLIENT_INFO_META_KEY,CLIENT_CAPABILITIES_META_KEY,LOG_LEVEL_META_KEY],RETRY_PARAMS_KEYS=["inputResponses","requestState"];
-function liftWireOnlyMaterial(message,kind){const params=message.params;if(!isPlainObject$1(params))return{message,lifted:{}};
-const meta=params._meta,envelopeKeys=isPlainObject$1(meta)?RESERVED_ENVELOPE_META_KEYS.filter(key=>key in meta):[],retryKeys=kind===
-"request"?RETRY_PARAMS_KEYS.filter(key=>key in params):[];if(envelopeKeys.length===0&&retryKeys.length===0)return{message,
-lifted:{}};const lifted={},nextParams={...params};if(envelopeKeys.length>0&&isPlainObject$1(meta)){const envelope={},nextMeta={
-...meta};for(const key of envelopeKeys)envelope[key]=meta[key],delete nextMeta[key];lifted.envelope=envelope,Object.keys(
-nextMeta).length>0?nextParams._meta=nextMeta:delete nextParams._meta}for(const key of retryKeys)key==="inputResponses"&&
-(lifted.inputResponses=nextParams[key]),key==="requestState"&&(lifted.requestState=nextParams[key]),delete nextParams[key];
-return{message:{...message,params:nextParams},lifted}}function codecResultValidator(codec,method){const probe=codec.validateResult(
-method,void 0);if(!(!probe.ok&&probe.reason==="not-in-era"))return{"~standard":{version:1,vendor:"mcp-wire-codec",validate(value){
-const outcome=codec.validateResult(method,value);return outcome.ok?{value:outcome.value}:{issues:[{message:outcome.reason===
-"invalid"?outcome.message:`not-in-era: ${method}`}]}}}}}function requestStateAccessor(value){return()=>value}var NO_REQUEST_STATE=requestStateAccessor(
-void 0);function withRequestStateValue(ctx,value){return{...ctx,mcpReq:{...ctx.mcpReq,requestState:requestStateAccessor(
-value)}}}var writeNegotiatedProtocolVersion;function setNegotiatedProtocolVersion(instance,version){writeNegotiatedProtocolVersion(
-instance,version)}var Protocol=class{_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
-writeNegotiatedProtocolVersion=(instance,version)=>{instance._negotiatedProtocolVersion=version}}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(_options){
-this._options=_options,this._supportedProtocolVersions=_options?.supportedProtocolVersions??SUPPORTED_PROTOCOL_VERSIONS,
-this.setNotificationHandler("notifications/cancelled",notification=>{this._oncancel(notification)}),this.setNotificationHandler(
-"notifications/progress",notification=>{this._onprogress(notification)}),this.setRequestHandler("ping",_request=>({}))}_shouldDropInbound(_message){}_outboundMetaEnvelope(){}_envelopeOutbound(message){
-const envelope=this._outboundMetaEnvelope();if(envelope===void 0)return message;const params=message.params??{};return{...message,
-params:{...params,_meta:{...envelope,...params._meta}}}}_resolveNonCompleteResult(decoded,flow){return Promise.reject(new SdkError(
-SdkErrorCode.UnsupportedResultType,`Unsupported result type '${decoded.kind}' for ${flow.request.method}`,{resultType:decoded.
-kind,method:flow.request.method}))}_getRequestHandler(method){return this._requestHandlers.get(method)}async _oncancel(notification){
-notification.params.requestId!==void 0&&this._requestHandlerAbortControllers.get(notification.params.requestId)?.abort(notification.
-params.reason)}_setupTimeout(messageId,timeout,maxTotalTimeout,onTimeout,resetTimeoutOnProgress=!1){this._timeoutInfo.set(
-messageId,{timeoutId:setTimeout(onTimeout,timeout),startTime:Date.now(),timeout,maxTotalTimeout,resetTimeoutOnProgress,onTimeout})}_resetTimeout(messageId){
-const info=this._timeoutInfo.get(messageId);if(!info)return!1;const totalElapsed=Date.now()-info.startTime;if(info.maxTotalTimeout&&
-totalElapsed>=info.maxTotalTimeout)throw this._timeoutInfo.delete(messageId),new SdkError(SdkErrorCode.RequestTimeout,"M\
-aximum total timeout exceeded",{maxTotalTimeout:info.maxTotalTimeout,totalElapsed});return clearTimeout(info.timeoutId),
-info.timeoutId=setTimeout(info.onTimeout,info.timeout),!0}_cleanupTimeout(messageId){const info=this._timeoutInfo.get(messageId);
-info&&(clearTimeout(info.timeoutId),this._timeoutInfo.delete(messageId))}async connect(transport){this._transport=transport;
-const _onclose=this.transport?.onclose;this._transport.onclose=()=>{try{_onclose?.()}finally{this._onclose()}};const _onerror=this.
-transport?.onerror;this._transport.onerror=error=>{_onerror?.(error),this._onerror(error)};const _onmessage=this._transport?.
-onmessage;this._transport.onmessage=(message,extra)=>{_onmessage?.(message,extra),isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(
-message)?this._onresponse(message):isJSONRPCRequest(message)?this._onrequest(message,extra):isJSONRPCNotification(message)?
-this._onnotification(message,extra):this._onerror(new Error(`Unknown message type: ${JSON.stringify(message)}`))},transport.
-setSupportedProtocolVersions?.(this._supportedProtocolVersions),await this._transport.start()}_onclose(){const responseHandlers=this.
-_responseHandlers;this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();
-for(const info of this._timeoutInfo.values())clearTimeout(info.timeoutId);this._timeoutInfo.clear();const requestHandlerAbortControllers=this.
-_requestHandlerAbortControllers;this._requestHandlerAbortControllers=new Map;const error=new SdkError(SdkErrorCode.ConnectionClosed,
-"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(const handler of responseHandlers.values())
-handler(error);for(const controller of requestHandlerAbortControllers.values())controller.abort(error)}}_onerror(error){
-this.onerror?.(error)}_onnotification(rawNotification,extra){const{message:notification}=liftWireOnlyMaterial(rawNotification,
-"notification"),codec=this._negotiatedWireCodec();if(extra?.classification===void 0&&this._shouldDropInbound(rawNotification)===
-"drop")return;if(extra?.classification!==void 0){const classified=classifiedWireEra(extra.classification);if(classified!==
-codec.era){this._onerror(new Error(`Era mismatch on inbound notification '${notification.method}': classified as ${classified}\
- but this instance serves ${codec.era}`));return}}if(isSpecNotificationMethod(notification.method)&&!codec.hasNotificationMethod(
-notification.method))return;const handler=this._notificationHandlers.get(notification.method),fallback=this.fallbackNotificationHandler;
-handler===void 0&&fallback===void 0||Promise.resolve().then(()=>handler===void 0?fallback(notification):handler(notification,
-codec)).catch(error=>this._onerror(new Error(`Uncaught error in notification handler: ${error}`)))}_onrequest(rawRequest,extra){
-const{message:request,lifted}=liftWireOnlyMaterial(rawRequest,"request"),codec=this._negotiatedWireCodec();if(extra?.classification===
-void 0&&this._shouldDropInbound(rawRequest)==="drop"){this._onerror(new Error(`Dropped inbound request '${rawRequest.method}\
-': not servable on this connection's protocol era`));return}const capturedTransport=this._transport,sendErrorResponse=(code,message,data)=>{
-const errorResponse={jsonrpc:"2.0",id:request.id,error:{code,message,...data!==void 0&&{data}}};capturedTransport?.send(
-errorResponse).catch(error=>this._onerror(new Error(`Failed to send an error response: ${error}`)))};if(extra?.classification!==
-void 0){const classified=classifiedWireEra(extra.classification);if(classified!==codec.era){this._onerror(new Error(`Era\
- mismatch on inbound request '${request.method}': classified as ${classified} but this instance serves ${codec.era}`));const requested=extra.
-classification.revision??classified;sendErrorResponse(ProtocolErrorCode.UnsupportedProtocolVersion,`Unsupported protocol\
- version: ${requested}`,{supported:this._supportedProtocolVersions,requested});return}}if(isSpecRequestMethod(request.method)&&
-!codec.hasRequestMethod(request.method)&&!(isExtensionReusedRequestMethod(request.method)&&this._customSchemaRequestMethods.
-has(request.method))){sendErrorResponse(ProtocolErrorCode.MethodNotFound,"Method not found");return}const handler=this._requestHandlers.
-get(request.method)??this.fallbackRequestHandler;if(handler===void 0){sendErrorResponse(ProtocolErrorCode.MethodNotFound,
-"Method not found");return}const envelopeError=codec.checkInboundEnvelope(lifted);if(envelopeError!==void 0){sendErrorResponse(
-ProtocolErrorCode.InvalidParams,envelopeError);return}const sendNotification=(notification,options)=>this._notificationViaCodec(
-this._resolveOutboundCodec(notification.method),notification,{...options,relatedRequestId:request.id}),sendRequest=(r,resultSchema,options)=>this.
-_requestWithSchemaViaCodec(this._resolveOutboundCodec(r.method),r,resultSchema,{...options,relatedRequestId:request.id}),
-abortController=new AbortController;this._requestHandlerAbortControllers.set(request.id,abortController);const partitionedInputResponses=lifted.
-inputResponses===void 0?void 0:partitionInputResponses(lifted.inputResponses),baseCtx={sessionId:capturedTransport?.sessionId,
-mcpReq:{id:request.id,method:request.method,_meta:request.params?._meta,...lifted.envelope!==void 0&&{envelope:lifted.envelope},
-...partitionedInputResponses!==void 0&&{inputResponses:partitionedInputResponses.accepted},...partitionedInputResponses!==
-void 0&&partitionedInputResponses.droppedKeys.length>0&&{droppedInputResponseKeys:partitionedInputResponses.droppedKeys},
-requestState:lifted.requestState===void 0?NO_REQUEST_STATE:requestStateAccessor(lifted.requestState),signal:abortController.
-signal,send:((r,schemaOrOptions,maybeOptions)=>{const sendCodec=this._resolveOutboundCodec(r.method);if(this._assertOutboundRequestInEra(
-sendCodec,r.method),isStandardSchema(schemaOrOptions))return sendRequest(r,schemaOrOptions,maybeOptions);const validate=codecResultValidator(
-sendCodec,r.method);if(validate===void 0)throw new TypeError(`'${r.method}' is not a spec method; pass a result schema a\
-s the second argument to ctx.mcpReq.send().`);return sendRequest(r,validate,schemaOrOptions)}),notify:sendNotification},
-http:extra?.authInfo?{authInfo:extra.authInfo}:void 0},ctx=this.buildContext(baseCtx,extra);Promise.resolve().then(()=>handler(
-request,ctx)).then(async result=>{if(abortController.signal.aborted)return;let encoded;try{encoded=codec.encodeResult(request.
-method,result,this._outboundServerInfo())}catch(error){this._onerror(new Error(`Failed to encode result for ${request.method}\
-: ${error}`)),sendErrorResponse(ProtocolErrorCode.InternalError,"Internal error");return}const response={result:encoded,
-jsonrpc:"2.0",id:request.id};await capturedTransport?.send(response)},async error=>{if(abortController.signal.aborted)return;
-const thrownCode=Number.isSafeInteger(error.code)?error.code:ProtocolErrorCode.InternalError,errorResponse={jsonrpc:"2.0",
-id:request.id,error:{code:codec.encodeErrorCode(thrownCode),message:error.message??"Internal error",...error.data!==void 0&&
-{data:error.data}}};await capturedTransport?.send(errorResponse)}).catch(error=>this._onerror(new Error(`Failed to send \
-response: ${error}`))).finally(()=>{this._requestHandlerAbortControllers.get(request.id)===abortController&&this._requestHandlerAbortControllers.
-delete(request.id)})}_onprogress(notification){const{progressToken,...params}=notification.params,messageId=Number(progressToken),
-handler=this._progressHandlers.get(messageId);if(!handler){this._onerror(new Error(`Received a progress notification for\
- an unknown token: ${JSON.stringify(notification)}`));return}const responseHandler=this._responseHandlers.get(messageId),
-timeoutInfo=this._timeoutInfo.get(messageId);if(timeoutInfo&&responseHandler&&timeoutInfo.resetTimeoutOnProgress)try{this.
-_resetTimeout(messageId)}catch(error){this._responseHandlers.delete(messageId),this._progressHandlers.delete(messageId),
-this._cleanupTimeout(messageId),responseHandler(error);return}handler(params)}_onresponse(response){const messageId=Number(
-response.id),handler=this._responseHandlers.get(messageId);if(handler===void 0){this._onerror(new Error(`Received a resp\
-onse for an unknown message ID: ${JSON.stringify(response)}`));return}this._responseHandlers.delete(messageId),this._cleanupTimeout(
-messageId),this._progressHandlers.delete(messageId),isJSONRPCResultResponse(response)?handler(response):handler(ProtocolError.
-fromError(response.error.code,response.error.message,response.error.data))}get transport(){return this._transport}async close(){
-await this._transport?.close()}request(request,schemaOrOptions,maybeOptions){const codec=this._resolveOutboundCodec(request.
-method);if(isStandardSchema(schemaOrOptions))return isExtensionReusedRequestMethod(request.method)||this._assertOutboundRequestInEra(
-codec,request.method),this._requestWithSchemaViaCodec(codec,request,schemaOrOptions,maybeOptions);this._assertOutboundRequestInEra(
-codec,request.method);const validate=codecResultValidator(codec,request.method);if(validate===void 0)throw new TypeError(
-`'${request.method}' is not a spec method; pass a result schema as the second argument to request().`);return this._requestWithSchemaViaCodec(
-codec,request,validate,schemaOrOptions)}_negotiatedWireCodec(){return codecForVersion(this._negotiatedProtocolVersion)}_wireCodec(){
-return this._negotiatedWireCodec()}_resolveOutboundCodec(method){if(this._negotiatedProtocolVersion===void 0){const pinned=bootstrapOutboundCodec(
-method);if(pinned)return pinned}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(codec,method){if(isSpecRequestMethod(
-method)&&!codec.hasRequestMethod(method))throw new SdkError(SdkErrorCode.MethodNotSupportedByProtocolVersion,`Method '${method}\
-' is not supported by the negotiated protocol version (wire era ${codec.era})`,{method,era:codec.era})}_requestWithSchema(request,resultSchema,options){
-const codec=this._resolveOutboundCodec(request.method);return this._assertOutboundRequestInEra(codec,request.method),this.
-_requestWithSchemaViaCodec(codec,request,resultSchema,options)}_requestWithSchemaViaCodec(codec,request,resultSchema,options){
-const{relatedRequestId,resumptionToken,onresumptiontoken,headers}=options??{},flowStartedAt=Date.now();let onAbort,cleanupMessageId;
-return new Promise((resolve,reject)=>{const earlyReject=error=>{reject(error)};if(!this._transport){earlyReject(new Error(
-"Not connected"));return}if(this._options?.enforceStrictCapabilities===!0)try{this.assertCapabilityForMethod(request.method)}catch(error){
-earlyReject(error);return}if(options?.signal?.aborted){const reason=options.signal.reason;throw reason instanceof SdkError?
-reason:new SdkError(SdkErrorCode.RequestTimeout,String(reason))}const requestAbort=codec.era===MODERN_WIRE_REVISION&&this.
-_transport.hasPerRequestStream===!0?new AbortController:void 0,messageId=this._requestMessageId++;cleanupMessageId=messageId;
-const jsonrpcRequest={...request,jsonrpc:"2.0",id:messageId};options?.onprogress&&(this._progressHandlers.set(messageId,
-options.onprogress),jsonrpcRequest.params={...request.params,_meta:{...request.params?._meta,progressToken:messageId}});
-const outbound=this._envelopeOutbound(jsonrpcRequest);let responseReceived=!1;const cancel=reason=>{responseReceived||(this.
-_progressHandlers.delete(messageId),requestAbort===void 0?request.method!=="initialize"&&this._transport?.send(this._envelopeOutbound(
-{jsonrpc:"2.0",method:"notifications/cancelled",params:{requestId:messageId,reason:String(reason)}}),{relatedRequestId,resumptionToken,
-onresumptiontoken}).catch(error=>this._onerror(new Error(`Failed to send cancellation: ${error}`))):requestAbort.abort(),
-reject(reason instanceof SdkError?reason:new SdkError(SdkErrorCode.RequestTimeout,String(reason))))};this._responseHandlers.
-set(messageId,response=>{if(options?.signal?.aborted)return;if(responseReceived=!0,response instanceof Error)return reject(
-response);let decoded;try{decoded=codec.decodeResult(request.method,response.result)}catch(error){return reject(error instanceof
-Error?error:new Error(String(error)))}if(decoded.kind==="invalid")return reject(decoded.error);if(decoded.kind==="input_\
-required"){if(options?.allowInputRequired===!0)return resolve(manualInputRequiredValue(decoded));const flow={codec,request,
-resultSchema,options,flowStartedAt,retry:(params,legOptions)=>this._requestWithSchemaViaCodec(codec,params===void 0?{method:request.
-method}:{method:request.method,params},resultSchema,legOptions)};return resolve(this._resolveNonCompleteResult(decoded,flow))}
-const result=decoded.result;validateStandardSchema(resultSchema,result).then(parseResult=>{parseResult.success?resolve(parseResult.
-data):reject(new SdkError(SdkErrorCode.InvalidResult,`Invalid result for ${request.method}: ${parseResult.error}`))},reject)}),
-onAbort=()=>cancel(options?.signal?.reason),options?.signal?.addEventListener("abort",onAbort,{once:!0});const timeout=options?.
-timeout??DEFAULT_REQUEST_TIMEOUT_MSEC,timeoutHandler=()=>cancel(new SdkError(SdkErrorCode.RequestTimeout,"Request timed \
-out",{timeout}));this._setupTimeout(messageId,timeout,options?.maxTotalTimeout,timeoutHandler,options?.resetTimeoutOnProgress??
-!1),this._transport.send(outbound,{relatedRequestId,resumptionToken,onresumptiontoken,headers,requestSignal:requestAbort?.
-signal}).catch(error=>{this._progressHandlers.delete(messageId),reject(error)})}).finally(()=>{onAbort&&options?.signal?.
-removeEventListener("abort",onAbort),cleanupMessageId!==void 0&&(this._responseHandlers.delete(cleanupMessageId),this._cleanupTimeout(
-cleanupMessageId))})}async notification(notification,options){return await this._notificationViaCodec(this._resolveOutboundCodec(
-notification.method),notification,options)}async _notificationViaCodec(codec,notification,options){if(!this._transport)throw new SdkError(
-SdkErrorCode.NotConnected,"Not connected");if(isSpecNotificationMethod(notification.method)&&!codec.hasNotificationMethod(
-notification.method))throw new SdkError(SdkErrorCode.MethodNotSupportedByProtocolVersion,`Notification '${notification.method}\
-' is not supported by the negotiated protocol version (wire era ${codec.era})`,{method:notification.method,era:codec.era});
-this.assertNotificationCapability(notification.method);const jsonrpcNotification=this._envelopeOutbound({jsonrpc:"2.0",...notification});
-if((this._options?.debouncedNotificationMethods??[]).includes(notification.method)&&!notification.params&&options?.relatedRequestId===
-void 0){if(this._pendingDebouncedNotifications.has(notification.method))return;this._pendingDebouncedNotifications.add(notification.
-method),Promise.resolve().then(()=>{this._pendingDebouncedNotifications.delete(notification.method),this._transport&&this.
-_transport?.send(jsonrpcNotification,options).catch(error=>this._onerror(error))});return}await this._transport.send(jsonrpcNotification,
-options)}setRequestHandler(method,schemasOrHandler,maybeHandler){this.assertRequestHandlerCapability(method);let stored;
-if(typeof schemasOrHandler=="function"){if(!isSpecRequestMethod(method))throw new TypeError(`'${method}' is not a spec r\
-equest method; pass schemas as the second argument to setRequestHandler().`);stored=(request,ctx)=>{const dispatchCodec=this.
-_negotiatedWireCodec();let outcome=dispatchCodec.validateRequest(method,request);if(!outcome.ok&&outcome.reason==="not-i\
-n-era"&&(outcome=dispatchCodec.validateInputRequest(method,request)),!outcome.ok)throw outcome.reason==="not-in-era"?new ProtocolError(
-ProtocolErrorCode.InternalError,`No wire schema for ${method} in the resolved era`):new Error(outcome.message);return Promise.
-resolve(schemasOrHandler(outcome.value,ctx))}}else if(maybeHandler)stored=async(request,ctx)=>{const parsed=await validateStandardSchema(
-schemasOrHandler.params,{...request.params});if(!parsed.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,
-`Invalid params for ${method}: ${parsed.error}`);return maybeHandler(parsed.data,ctx)};else throw new TypeError("setRequ\
-estHandler: handler is required");typeof schemasOrHandler=="function"?this._customSchemaRequestMethods.delete(method):this.
-_customSchemaRequestMethods.add(method),this._requestHandlers.set(method,this._wrapHandler(method,stored))}_wrapHandler(_method,handler){
-return handler}_outboundServerInfo(){}removeRequestHandler(method){this._requestHandlers.delete(method),this._customSchemaRequestMethods.
-delete(method)}assertCanSetRequestHandler(method){if(this._requestHandlers.has(method))throw new Error(`A request handle\
-r for ${method} already exists, which would be overridden`)}setNotificationHandler(method,schemasOrHandler,maybeHandler){
-if(typeof schemasOrHandler=="function"){if(!isSpecNotificationMethod(method))throw new TypeError(`'${method}' is not a s\
-pec notification method; pass schemas as the second argument to setNotificationHandler().`);this._notificationHandlers.set(
-method,(notification,codec)=>{const outcome=codec.validateNotification(method,notification);if(!outcome.ok)throw outcome.
-reason==="not-in-era"?new ProtocolError(ProtocolErrorCode.InternalError,`No wire schema for ${method} in the resolved er\
-a`):new Error(outcome.message);return Promise.resolve(schemasOrHandler(outcome.value))});return}if(!maybeHandler)throw new TypeError(
-"setNotificationHandler: handler is required");this._notificationHandlers.set(method,async notification=>{const parsed=await validateStandardSchema(
-schemasOrHandler.params,{...notification.params});if(!parsed.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,
-`Invalid params for notification ${method}: ${parsed.error}`);await maybeHandler(parsed.data,notification)})}removeNotificationHandler(method){
-this._notificationHandlers.delete(method)}};function isPlainObject$1(value){return value!==null&&typeof value=="object"&&
-!Array.isArray(value)}function mergeCapabilities(base,additional){const result={...base};for(const key in additional){const k=key,
-addValue=additional[k];if(addValue===void 0)continue;const baseValue=result[k];result[k]=isPlainObject$1(baseValue)&&isPlainObject$1(
-addValue)?{...baseValue,...addValue}:addValue}return result}function isPlainObject(value){return typeof value=="object"&&
-value!==null&&!Array.isArray(value)}function partitionInputResponses(inputResponses){const accepted={},droppedKeys=[];if(!isPlainObject(
-inputResponses))return{accepted,droppedKeys};for(const[key,entry]of Object.entries(inputResponses)){if(!isPlainObject(entry)||
-"method"in entry||"result"in entry){droppedKeys.push(key);continue}accepted[key]=entry}return{accepted,droppedKeys}}function manualInputRequiredValue(decoded){
-return{resultType:"input_required",inputRequests:decoded.inputRequests,...decoded.requestState!==void 0&&{requestState:decoded.
-requestState},...decoded._meta!==void 0&&{_meta:decoded._meta}}}var require_content_type=__commonJSMin((exports=>{var PARAM_REGEXP=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
-QESC_REGEXP=/\\([\u000b\u0020-\u00ff])/g,TYPE_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;exports.
-parse=parse;function parse(string4){if(!string4)throw new TypeError("argument string is required");var header=typeof string4==
-"object"?getcontenttype(string4):string4;if(typeof header!="string")throw new TypeError("argument string is required to \
-be a string");var index=header.indexOf(";"),type=index!==-1?header.slice(0,index).trim():header.trim();if(!TYPE_REGEXP.test(
-type))throw new TypeError("invalid media type");var obj=new ContentType(type.toLowerCase());if(index!==-1){var key,match,
-value;for(PARAM_REGEXP.lastIndex=index;match=PARAM_REGEXP.exec(header);){if(match.index!==index)throw new TypeError("inv\
-alid parameter format");index+=match[0].length,key=match[1].toLowerCase(),value=match[2],value.charCodeAt(0)===34&&(value=
-value.slice(1,-1),value.indexOf("\\")!==-1&&(value=value.replace(QESC_REGEXP,"$1"))),obj.parameters[key]=value}if(index!==
-header.length)throw new TypeError("invalid parameter format")}return obj}function getcontenttype(obj){var header;if(typeof obj.
-getHeader=="function"?header=obj.getHeader("content-type"):typeof obj.headers=="object"&&(header=obj.headers&&obj.headers["\
-content-type"]),typeof header!="string")throw new TypeError("content-type header is missing from object");return header}
-function ContentType(type){this.parameters=Object.create(null),this.type=type}})),import_content_type=__toESM(require_content_type(),
-1);function mediaTypeEssence(header){if(header)try{return import_content_type.parse(header).type}catch{const essence=(header.
-split(";",1)[0]??"").trim().toLowerCase();return essence===""||header.slice(essence.length).includes(",")?void 0:essence}}
-function isJsonContentType(header){return header==="application/json"?!0:mediaTypeEssence(header)==="application/json"}var STDIO_DEFAULT_MAX_BUFFER_SIZE=10*
-1024*1024,TOOL_NAME_REGEX=/^[A-Za-z0-9._-]{1,128}$/;function validateToolName(name){const warnings=[];if(name.length===0)
-return{isValid:!1,warnings:["Tool name cannot be empty"]};if(name.length>128)return{isValid:!1,warnings:[`Tool name exce\
-eds maximum length of 128 characters (current: ${name.length})`]};if(name.includes(" ")&&warnings.push("Tool name contai\
-ns spaces, which may cause parsing issues"),name.includes(",")&&warnings.push("Tool name contains commas, which may caus\
-e parsing issues"),(name.startsWith("-")||name.endsWith("-"))&&warnings.push("Tool name starts or ends with a dash, whic\
-h may cause parsing issues in some contexts"),(name.startsWith(".")||name.endsWith("."))&&warnings.push("Tool name start\
-s or ends with a dot, which may cause parsing issues in some contexts"),!TOOL_NAME_REGEX.test(name)){const invalidChars=[
-...name].filter(char=>!/[A-Za-z0-9._-]/.test(char)).filter((char,index,arr)=>arr.indexOf(char)===index);return warnings.
-push(`Tool name contains invalid characters: ${invalidChars.map(c=>`"${c}"`).join(", ")}`,"Allowed characters are: A-Z, \
-a-z, 0-9, underscore (_), dash (-), and dot (.)"),{isValid:!1,warnings}}return{isValid:!0,warnings}}function issueToolNameWarning(name,warnings){
-if(warnings.length>0){console.warn(`Tool name validation warning for "${name}":`);for(const warning of warnings)console.
-warn(`  - ${warning}`);console.warn("Tool registration will proceed, but this may cause compatibility issues."),console.
-warn("Consider updating the tool name to conform to the MCP tool naming standard."),console.warn("See SEP: Specify Forma\
-t for Tool Names (https://github.com/modelcontextprotocol/modelcontextprotocol/issues/986) for more details.")}}function validateAndWarnToolName(name){
-const result=validateToolName(name);return issueToolNameWarning(name,result.warnings),result.isValid}function isZodV4Schema(v){
-return typeof v=="object"&&v!==null&&"_zod"in v}function looksLikeZodV3(v){return typeof v=="object"&&v!==null&&!("_zod"in
-v)&&"_def"in v&&typeof v._def?.typeName=="string"}function isZodRawShape(obj){if(typeof obj!="object"||obj===null||isStandardSchema(
-obj))return!1;const proto=Object.getPrototypeOf(obj);return proto!==Object.prototype&&proto!==null?!1:Object.values(obj).
-every(v=>isZodV4Schema(v))}function normalizeRawShapeSchema(schema){if(schema!==void 0){if(isZodRawShape(schema))return z3.
-object(schema);if(typeof schema=="object"&&schema!==null&&!isStandardSchema(schema)&&Object.values(schema).some(v=>looksLikeZodV3(
-v)))throw new TypeError("Raw-shape inputSchema/outputSchema/argsSchema fields must be Zod v4 schemas. Got a Zod v3 field\
- schema. Import from `zod/v4` (or upgrade your zod import), or wrap with `z.object({...})` yourself.");if(!isStandardSchema(
-schema))throw new TypeError("inputSchema/outputSchema/argsSchema must be a Standard Schema (e.g. z.object({...})) or a r\
-aw Zod shape ({ field: z.string() }).");return schema}}var require_code$1=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.regexpCode=exports.getEsmExportName=exports.getProperty=exports.safeStringify=exports.
-stringify=exports.strConcat=exports.addCodeArg=exports.str=exports._=exports.nil=exports._Code=exports.Name=exports.IDENTIFIER=
-exports._CodeOrName=void 0;var _CodeOrName=class{};exports._CodeOrName=_CodeOrName,exports.IDENTIFIER=/^[a-z$_][a-z$_0-9]*$/i;
-var Name=class extends _CodeOrName{constructor(s){if(super(),!exports.IDENTIFIER.test(s))throw new Error("CodeGen: name \
-must be a valid identifier");this.str=s}toString(){return this.str}emptyStr(){return!1}get names(){return{[this.str]:1}}};
-exports.Name=Name;var _Code=class extends _CodeOrName{constructor(code){super(),this._items=typeof code=="string"?[code]:
-code}toString(){return this.str}emptyStr(){if(this._items.length>1)return!1;const item=this._items[0];return item===""||
-item==='""'}get str(){var _a;return(_a=this._str)!==null&&_a!==void 0?_a:this._str=this._items.reduce((s,c)=>`${s}${c}`,
-"")}get names(){var _a;return(_a=this._names)!==null&&_a!==void 0?_a:this._names=this._items.reduce((names,c)=>(c instanceof
-Name&&(names[c.str]=(names[c.str]||0)+1),names),{})}};exports._Code=_Code,exports.nil=new _Code("");function _(strs,...args){
-const code=[strs[0]];let i=0;for(;i<args.length;)addCodeArg(code,args[i]),code.push(strs[++i]);return new _Code(code)}exports.
-_=_;const plus=new _Code("+");function str(strs,...args){const expr=[safeStringify(strs[0])];let i=0;for(;i<args.length;)
-expr.push(plus),addCodeArg(expr,args[i]),expr.push(plus,safeStringify(strs[++i]));return optimize(expr),new _Code(expr)}
-exports.str=str;function addCodeArg(code,arg){arg instanceof _Code?code.push(...arg._items):arg instanceof Name?code.push(
-arg):code.push(interpolate(arg))}exports.addCodeArg=addCodeArg;function optimize(expr){let i=1;for(;i<expr.length-1;){if(expr[i]===
-plus){const res=mergeExprItems(expr[i-1],expr[i+1]);if(res!==void 0){expr.splice(i-1,3,res);continue}expr[i++]="+"}i++}}
-function mergeExprItems(a,b){if(b==='""')return a;if(a==='""')return b;if(typeof a=="string")return b instanceof Name||a[a.
-length-1]!=='"'?void 0:typeof b!="string"?`${a.slice(0,-1)}${b}"`:b[0]==='"'?a.slice(0,-1)+b.slice(1):void 0;if(typeof b==
-"string"&&b[0]==='"'&&!(a instanceof Name))return`"${a}${b.slice(1)}`}function strConcat(c1,c2){return c2.emptyStr()?c1:
-c1.emptyStr()?c2:str`${c1}${c2}`}exports.strConcat=strConcat;function interpolate(x){return typeof x=="number"||typeof x==
-"boolean"||x===null?x:safeStringify(Array.isArray(x)?x.join(","):x)}function stringify(x){return new _Code(safeStringify(
-x))}exports.stringify=stringify;function safeStringify(x){return JSON.stringify(x).replace(/\u2028/g,"\\u2028").replace(
-/\u2029/g,"\\u2029")}exports.safeStringify=safeStringify;function getProperty(key){return typeof key=="string"&&exports.
-IDENTIFIER.test(key)?new _Code(`.${key}`):_`[${key}]`}exports.getProperty=getProperty;function getEsmExportName(key){if(typeof key==
-"string"&&exports.IDENTIFIER.test(key))return new _Code(`${key}`);throw new Error(`CodeGen: invalid export name: ${key},\
- use explicit $id name mapping`)}exports.getEsmExportName=getEsmExportName;function regexpCode(rx){return new _Code(rx.toString())}
-exports.regexpCode=regexpCode})),require_scope=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.ValueScope=exports.ValueScopeName=exports.Scope=exports.varKinds=exports.UsedValueState=void 0;const code_1=require_code$1();
-var ValueError=class extends Error{constructor(name){super(`CodeGen: "code" for ${name} not defined`),this.value=name.value}},
-UsedValueState;(function(UsedValueState2){UsedValueState2[UsedValueState2.Started=0]="Started",UsedValueState2[UsedValueState2.
-Completed=1]="Completed"})(UsedValueState||(exports.UsedValueState=UsedValueState={})),exports.varKinds={const:new code_1.
-Name("const"),let:new code_1.Name("let"),var:new code_1.Name("var")};var Scope=class{constructor({prefixes,parent}={}){this.
-_names={},this._prefixes=prefixes,this._parent=parent}toName(nameOrPrefix){return nameOrPrefix instanceof code_1.Name?nameOrPrefix:
-this.name(nameOrPrefix)}name(prefix){return new code_1.Name(this._newName(prefix))}_newName(prefix){const ng=this._names[prefix]||
-this._nameGroup(prefix);return`${prefix}${ng.index++}`}_nameGroup(prefix){var _a,_b;if(!((_b=(_a=this._parent)===null||_a===
-void 0?void 0:_a._prefixes)===null||_b===void 0)&&_b.has(prefix)||this._prefixes&&!this._prefixes.has(prefix))throw new Error(
-`CodeGen: prefix "${prefix}" is not allowed in this scope`);return this._names[prefix]={prefix,index:0}}};exports.Scope=
-Scope;var ValueScopeName=class extends code_1.Name{constructor(prefix,nameStr){super(nameStr),this.prefix=prefix}setValue(value,{
-property,itemIndex}){this.value=value,this.scopePath=(0,code_1._)`.${new code_1.Name(property)}[${itemIndex}]`}};exports.
-ValueScopeName=ValueScopeName;const line=(0,code_1._)`\n`;var ValueScope=class extends Scope{constructor(opts){super(opts),
-this._values={},this._scope=opts.scope,this.opts={...opts,_n:opts.lines?line:code_1.nil}}get(){return this._scope}name(prefix){
-return new ValueScopeName(prefix,this._newName(prefix))}value(nameOrPrefix,value){var _a;if(value.ref===void 0)throw new Error(
-"CodeGen: ref must be passed in value");const name=this.toName(nameOrPrefix),{prefix}=name,valueKey=(_a=value.key)!==null&&
-_a!==void 0?_a:value.ref;let vs=this._values[prefix];if(vs){const _name=vs.get(valueKey);if(_name)return _name}else vs=this.
-_values[prefix]=new Map;vs.set(valueKey,name);const s=this._scope[prefix]||(this._scope[prefix]=[]),itemIndex=s.length;return s[itemIndex]=
-value.ref,name.setValue(value,{property:prefix,itemIndex}),name}getValue(prefix,keyOrRef){const vs=this._values[prefix];
-if(vs)return vs.get(keyOrRef)}scopeRefs(scopeName,values=this._values){return this._reduceValues(values,name=>{if(name.scopePath===
-void 0)throw new Error(`CodeGen: name "${name}" has no value`);return(0,code_1._)`${scopeName}${name.scopePath}`})}scopeCode(values=this.
-_values,usedValues,getCode){return this._reduceValues(values,name=>{if(name.value===void 0)throw new Error(`CodeGen: nam\
-e "${name}" has no value`);return name.value.code},usedValues,getCode)}_reduceValues(values,valueCode,usedValues={},getCode){
-let code=code_1.nil;for(const prefix in values){const vs=values[prefix];if(!vs)continue;const nameSet=usedValues[prefix]=
-usedValues[prefix]||new Map;vs.forEach(name=>{if(nameSet.has(name))return;nameSet.set(name,UsedValueState.Started);let c=valueCode(
-name);if(c){const def=this.opts.es5?exports.varKinds.var:exports.varKinds.const;code=(0,code_1._)`${code}${def} ${name} = ${c};${this.
-opts._n}`}else if(c=getCode?.(name))code=(0,code_1._)`${code}${c}${this.opts._n}`;else throw new ValueError(name);nameSet.
-set(name,UsedValueState.Completed)})}return code}};exports.ValueScope=ValueScope})),require_codegen=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.or=exports.and=exports.not=exports.CodeGen=exports.operators=
-exports.varKinds=exports.ValueScopeName=exports.ValueScope=exports.Scope=exports.Name=exports.regexpCode=exports.stringify=
-exports.getProperty=exports.nil=exports.strConcat=exports.str=exports._=void 0;const code_1=require_code$1(),scope_1=require_scope();
-var code_2=require_code$1();Object.defineProperty(exports,"_",{enumerable:!0,get:function(){return code_2._}}),Object.defineProperty(
-exports,"str",{enumerable:!0,get:function(){return code_2.str}}),Object.defineProperty(exports,"strConcat",{enumerable:!0,
-get:function(){return code_2.strConcat}}),Object.defineProperty(exports,"nil",{enumerable:!0,get:function(){return code_2.
-nil}}),Object.defineProperty(exports,"getProperty",{enumerable:!0,get:function(){return code_2.getProperty}}),Object.defineProperty(
-exports,"stringify",{enumerable:!0,get:function(){return code_2.stringify}}),Object.defineProperty(exports,"regexpCode",
-{enumerable:!0,get:function(){return code_2.regexpCode}}),Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){
-return code_2.Name}});var scope_2=require_scope();Object.defineProperty(exports,"Scope",{enumerable:!0,get:function(){return scope_2.
-Scope}}),Object.defineProperty(exports,"ValueScope",{enumerable:!0,get:function(){return scope_2.ValueScope}}),Object.defineProperty(
-exports,"ValueScopeName",{enumerable:!0,get:function(){return scope_2.ValueScopeName}}),Object.defineProperty(exports,"v\
-arKinds",{enumerable:!0,get:function(){return scope_2.varKinds}}),exports.operators={GT:new code_1._Code(">"),GTE:new code_1.
-_Code(">="),LT:new code_1._Code("<"),LTE:new code_1._Code("<="),EQ:new code_1._Code("==="),NEQ:new code_1._Code("!=="),NOT:new code_1.
-_Code("!"),OR:new code_1._Code("||"),AND:new code_1._Code("&&"),ADD:new code_1._Code("+")};var Node=class{optimizeNodes(){
-return this}optimizeNames(_names,_constants){return this}},Def=class extends Node{constructor(varKind,name,rhs){super(),
-this.varKind=varKind,this.name=name,this.rhs=rhs}render({es5,_n}){const varKind=es5?scope_1.varKinds.var:this.varKind,rhs=this.
-rhs===void 0?"":` = ${this.rhs}`;return`${varKind} ${this.name}${rhs};`+_n}optimizeNames(names,constants){if(names[this.
-name.str])return this.rhs&&(this.rhs=optimizeExpr(this.rhs,names,constants)),this}get names(){return this.rhs instanceof
-code_1._CodeOrName?this.rhs.names:{}}},Assign=class extends Node{constructor(lhs,rhs,sideEffects){super(),this.lhs=lhs,this.
-rhs=rhs,this.sideEffects=sideEffects}render({_n}){return`${this.lhs} = ${this.rhs};`+_n}optimizeNames(names,constants){if(!(this.
-lhs instanceof code_1.Name&&!names[this.lhs.str]&&!this.sideEffects))return this.rhs=optimizeExpr(this.rhs,names,constants),
-this}get names(){return addExprNames(this.lhs instanceof code_1.Name?{}:{...this.lhs.names},this.rhs)}},AssignOp=class extends Assign{constructor(lhs,op,rhs,sideEffects){
-super(lhs,rhs,sideEffects),this.op=op}render({_n}){return`${this.lhs} ${this.op}= ${this.rhs};`+_n}},Label=class extends Node{constructor(label){
-super(),this.label=label,this.names={}}render({_n}){return`${this.label}:`+_n}},Break=class extends Node{constructor(label){
-super(),this.label=label,this.names={}}render({_n}){return`break${this.label?` ${this.label}`:""};`+_n}},Throw=class extends Node{constructor(error){
-super(),this.error=error}render({_n}){return`throw ${this.error};`+_n}get names(){return this.error.names}},AnyCode=class extends Node{constructor(code){
-super(),this.code=code}render({_n}){return`${this.code};`+_n}optimizeNodes(){return`${this.code}`?this:void 0}optimizeNames(names,constants){
-return this.code=optimizeExpr(this.code,names,constants),this}get names(){return this.code instanceof code_1._CodeOrName?
-this.code.names:{}}},ParentNode=class extends Node{constructor(nodes=[]){super(),this.nodes=nodes}render(opts){return this.
-nodes.reduce((code,n)=>code+n.render(opts),"")}optimizeNodes(){const{nodes}=this;let i=nodes.length;for(;i--;){const n=nodes[i].
-optimizeNodes();Array.isArray(n)?nodes.splice(i,1,...n):n?nodes[i]=n:nodes.splice(i,1)}return nodes.length>0?this:void 0}optimizeNames(names,constants){
-const{nodes}=this;let i=nodes.length;for(;i--;){const n=nodes[i];n.optimizeNames(names,constants)||(subtractNames(names,
-n.names),nodes.splice(i,1))}return nodes.length>0?this:void 0}get names(){return this.nodes.reduce((names,n)=>addNames(names,
-n.names),{})}},BlockNode=class extends ParentNode{render(opts){return"{"+opts._n+super.render(opts)+"}"+opts._n}},Root=class extends ParentNode{},
-Else=class extends BlockNode{};Else.kind="else";var If=class If2 extends BlockNode{constructor(condition,nodes){super(nodes),
-this.condition=condition}render(opts){let code=`if(${this.condition})`+super.render(opts);return this.else&&(code+="else\
- "+this.else.render(opts)),code}optimizeNodes(){super.optimizeNodes();const cond=this.condition;if(cond===!0)return this.
-nodes;let e=this.else;if(e){const ns=e.optimizeNodes();e=this.else=Array.isArray(ns)?new Else(ns):ns}if(e)return cond===
-!1?e instanceof If2?e:e.nodes:this.nodes.length?this:new If2(not(cond),e instanceof If2?[e]:e.nodes);if(!(cond===!1||!this.
-nodes.length))return this}optimizeNames(names,constants){var _a;if(this.else=(_a=this.else)===null||_a===void 0?void 0:_a.
-optimizeNames(names,constants),!!(super.optimizeNames(names,constants)||this.else))return this.condition=optimizeExpr(this.
-condition,names,constants),this}get names(){const names=super.names;return addExprNames(names,this.condition),this.else&&
-addNames(names,this.else.names),names}};If.kind="if";var For=class extends BlockNode{};For.kind="for";var ForLoop=class extends For{constructor(iteration){
-super(),this.iteration=iteration}render(opts){return`for(${this.iteration})`+super.render(opts)}optimizeNames(names,constants){
-if(super.optimizeNames(names,constants))return this.iteration=optimizeExpr(this.iteration,names,constants),this}get names(){
-return addNames(super.names,this.iteration.names)}},ForRange=class extends For{constructor(varKind,name,from,to){super(),
-this.varKind=varKind,this.name=name,this.from=from,this.to=to}render(opts){const varKind=opts.es5?scope_1.varKinds.var:this.
-varKind,{name,from,to}=this;return`for(${varKind} ${name}=${from}; ${name}<${to}; ${name}++)`+super.render(opts)}get names(){
-return addExprNames(addExprNames(super.names,this.from),this.to)}},ForIter=class extends For{constructor(loop,varKind,name,iterable){
-super(),this.loop=loop,this.varKind=varKind,this.name=name,this.iterable=iterable}render(opts){return`for(${this.varKind}\
- ${this.name} ${this.loop} ${this.iterable})`+super.render(opts)}optimizeNames(names,constants){if(super.optimizeNames(names,
-constants))return this.iterable=optimizeExpr(this.iterable,names,constants),this}get names(){return addNames(super.names,
-this.iterable.names)}},Func=class extends BlockNode{constructor(name,args,async){super(),this.name=name,this.args=args,this.
-async=async}render(opts){return`${this.async?"async ":""}function ${this.name}(${this.args})`+super.render(opts)}};Func.
-kind="func";var Return=class extends ParentNode{render(opts){return"return "+super.render(opts)}};Return.kind="return";var Try=class extends BlockNode{render(opts){
-let code="try"+super.render(opts);return this.catch&&(code+=this.catch.render(opts)),this.finally&&(code+=this.finally.render(
-opts)),code}optimizeNodes(){var _a,_b;return super.optimizeNodes(),(_a=this.catch)===null||_a===void 0||_a.optimizeNodes(),
-(_b=this.finally)===null||_b===void 0||_b.optimizeNodes(),this}optimizeNames(names,constants){var _a,_b;return super.optimizeNames(
-names,constants),(_a=this.catch)===null||_a===void 0||_a.optimizeNames(names,constants),(_b=this.finally)===null||_b===void 0||
-_b.optimizeNames(names,constants),this}get names(){const names=super.names;return this.catch&&addNames(names,this.catch.
-names),this.finally&&addNames(names,this.finally.names),names}},Catch=class extends BlockNode{constructor(error){super(),
-this.error=error}render(opts){return`catch(${this.error})`+super.render(opts)}};Catch.kind="catch";var Finally=class extends BlockNode{render(opts){
-return"finally"+super.render(opts)}};Finally.kind="finally";var CodeGen=class{constructor(extScope,opts={}){this._values=
-{},this._blockStarts=[],this._constants={},this.opts={...opts,_n:opts.lines?`
-`:""},this._extScope=extScope,this._scope=new scope_1.Scope({parent:extScope}),this._nodes=[new Root]}toString(){return this.
-_root.render(this.opts)}name(prefix){return this._scope.name(prefix)}scopeName(prefix){return this._extScope.name(prefix)}scopeValue(prefixOrName,value){
-const name=this._extScope.value(prefixOrName,value);return(this._values[name.prefix]||(this._values[name.prefix]=new Set)).
-add(name),name}getScopeValue(prefix,keyOrRef){return this._extScope.getValue(prefix,keyOrRef)}scopeRefs(scopeName){return this.
-_extScope.scopeRefs(scopeName,this._values)}scopeCode(){return this._extScope.scopeCode(this._values)}_def(varKind,nameOrPrefix,rhs,constant){
-const name=this._scope.toName(nameOrPrefix);return rhs!==void 0&&constant&&(this._constants[name.str]=rhs),this._leafNode(
-new Def(varKind,name,rhs)),name}const(nameOrPrefix,rhs,_constant){return this._def(scope_1.varKinds.const,nameOrPrefix,rhs,
-_constant)}let(nameOrPrefix,rhs,_constant){return this._def(scope_1.varKinds.let,nameOrPrefix,rhs,_constant)}var(nameOrPrefix,rhs,_constant){
-return this._def(scope_1.varKinds.var,nameOrPrefix,rhs,_constant)}assign(lhs,rhs,sideEffects){return this._leafNode(new Assign(
-lhs,rhs,sideEffects))}add(lhs,rhs){return this._leafNode(new AssignOp(lhs,exports.operators.ADD,rhs))}code(c){return typeof c==
-"function"?c():c!==code_1.nil&&this._leafNode(new AnyCode(c)),this}object(...keyValues){const code=["{"];for(const[key,value]of keyValues)
-code.length>1&&code.push(","),code.push(key),(key!==value||this.opts.es5)&&(code.push(":"),(0,code_1.addCodeArg)(code,value));
-return code.push("}"),new code_1._Code(code)}if(condition,thenBody,elseBody){if(this._blockNode(new If(condition)),thenBody&&
-elseBody)this.code(thenBody).else().code(elseBody).endIf();else if(thenBody)this.code(thenBody).endIf();else if(elseBody)
-throw new Error('CodeGen: "else" body without "then" body');return this}elseIf(condition){return this._elseNode(new If(condition))}else(){
-return this._elseNode(new Else)}endIf(){return this._endBlockNode(If,Else)}_for(node,forBody){return this._blockNode(node),
-forBody&&this.code(forBody).endFor(),this}for(iteration,forBody){return this._for(new ForLoop(iteration),forBody)}forRange(nameOrPrefix,from,to,forBody,varKind=this.
-opts.es5?scope_1.varKinds.var:scope_1.varKinds.let){const name=this._scope.toName(nameOrPrefix);return this._for(new ForRange(
-varKind,name,from,to),()=>forBody(name))}forOf(nameOrPrefix,iterable,forBody,varKind=scope_1.varKinds.const){const name=this.
-_scope.toName(nameOrPrefix);if(this.opts.es5){const arr=iterable instanceof code_1.Name?iterable:this.var("_arr",iterable);
-return this.forRange("_i",0,(0,code_1._)`${arr}.length`,i=>{this.var(name,(0,code_1._)`${arr}[${i}]`),forBody(name)})}return this.
-_for(new ForIter("of",varKind,name,iterable),()=>forBody(name))}forIn(nameOrPrefix,obj,forBody,varKind=this.opts.es5?scope_1.
-varKinds.var:scope_1.varKinds.const){if(this.opts.ownProperties)return this.forOf(nameOrPrefix,(0,code_1._)`Object.keys(${obj})`,
-forBody);const name=this._scope.toName(nameOrPrefix);return this._for(new ForIter("in",varKind,name,obj),()=>forBody(name))}endFor(){
-return this._endBlockNode(For)}label(label){return this._leafNode(new Label(label))}break(label){return this._leafNode(new Break(
-label))}return(value){const node=new Return;if(this._blockNode(node),this.code(value),node.nodes.length!==1)throw new Error(
-'CodeGen: "return" should have one node');return this._endBlockNode(Return)}try(tryBody,catchCode,finallyCode){if(!catchCode&&
-!finallyCode)throw new Error('CodeGen: "try" without "catch" and "finally"');const node=new Try;if(this._blockNode(node),
-this.code(tryBody),catchCode){const error=this.name("e");this._currNode=node.catch=new Catch(error),catchCode(error)}return finallyCode&&
-(this._currNode=node.finally=new Finally,this.code(finallyCode)),this._endBlockNode(Catch,Finally)}throw(error){return this.
-_leafNode(new Throw(error))}block(body,nodeCount){return this._blockStarts.push(this._nodes.length),body&&this.code(body).
-endBlock(nodeCount),this}endBlock(nodeCount){const len=this._blockStarts.pop();if(len===void 0)throw new Error("CodeGen:\
- not in self-balancing block");const toClose=this._nodes.length-len;if(toClose<0||nodeCount!==void 0&&toClose!==nodeCount)
-throw new Error(`CodeGen: wrong number of nodes: ${toClose} vs ${nodeCount} expected`);return this._nodes.length=len,this}func(name,args=code_1.
-nil,async,funcBody){return this._blockNode(new Func(name,args,async)),funcBody&&this.code(funcBody).endFunc(),this}endFunc(){
-return this._endBlockNode(Func)}optimize(n=1){for(;n-- >0;)this._root.optimizeNodes(),this._root.optimizeNames(this._root.
-names,this._constants)}_leafNode(node){return this._currNode.nodes.push(node),this}_blockNode(node){this._currNode.nodes.
-push(node),this._nodes.push(node)}_endBlockNode(N1,N2){const n=this._currNode;if(n instanceof N1||N2&&n instanceof N2)return this.
-_nodes.pop(),this;throw new Error(`CodeGen: not in block "${N2?`${N1.kind}/${N2.kind}`:N1.kind}"`)}_elseNode(node){const n=this.
-_currNode;if(!(n instanceof If))throw new Error('CodeGen: "else" without "if"');return this._currNode=n.else=node,this}get _root(){
-return this._nodes[0]}get _currNode(){const ns=this._nodes;return ns[ns.length-1]}set _currNode(node){const ns=this._nodes;
-ns[ns.length-1]=node}};exports.CodeGen=CodeGen;function addNames(names,from){for(const n in from)names[n]=(names[n]||0)+
-(from[n]||0);return names}function addExprNames(names,from){return from instanceof code_1._CodeOrName?addNames(names,from.
-names):names}function optimizeExpr(expr,names,constants){if(expr instanceof code_1.Name)return replaceName(expr);if(!canOptimize(
-expr))return expr;return new code_1._Code(expr._items.reduce((items,c)=>(c instanceof code_1.Name&&(c=replaceName(c)),c instanceof
-code_1._Code?items.push(...c._items):items.push(c),items),[]));function replaceName(n){const c=constants[n.str];return c===
-void 0||names[n.str]!==1?n:(delete names[n.str],c)}function canOptimize(e){return e instanceof code_1._Code&&e._items.some(
-c=>c instanceof code_1.Name&&names[c.str]===1&&constants[c.str]!==void 0)}}function subtractNames(names,from){for(const n in from)
-names[n]=(names[n]||0)-(from[n]||0)}function not(x){return typeof x=="boolean"||typeof x=="number"||x===null?!x:(0,code_1.
-_)`!${par(x)}`}exports.not=not;const andCode=mappend(exports.operators.AND);function and(...args){return args.reduce(andCode)}
-exports.and=and;const orCode=mappend(exports.operators.OR);function or(...args){return args.reduce(orCode)}exports.or=or;
-function mappend(op){return(x,y)=>x===code_1.nil?y:y===code_1.nil?x:(0,code_1._)`${par(x)} ${op} ${par(y)}`}function par(x){
-return x instanceof code_1.Name?x:(0,code_1._)`(${x})`}})),require_util=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0}),exports.checkStrictMode=exports.getErrorPath=exports.Type=exports.useFunc=exports.setEvaluated=
-exports.evaluatedPropsToName=exports.mergeEvaluated=exports.eachItem=exports.unescapeJsonPointer=exports.escapeJsonPointer=
-exports.escapeFragment=exports.unescapeFragment=exports.schemaRefOrVal=exports.schemaHasRulesButRef=exports.schemaHasRules=
-exports.checkUnknownRules=exports.alwaysValidSchema=exports.toHash=void 0;const codegen_1=require_codegen(),code_1=require_code$1();
-function toHash(arr){const hash={};for(const item of arr)hash[item]=!0;return hash}exports.toHash=toHash;function alwaysValidSchema(it,schema){
-return typeof schema=="boolean"?schema:Object.keys(schema).length===0?!0:(checkUnknownRules(it,schema),!schemaHasRules(schema,
-it.self.RULES.all))}exports.alwaysValidSchema=alwaysValidSchema;function checkUnknownRules(it,schema=it.schema){const{opts,
-self}=it;if(!opts.strictSchema||typeof schema=="boolean")return;const rules=self.RULES.keywords;for(const key in schema)
-rules[key]||checkStrictMode(it,`unknown keyword: "${key}"`)}exports.checkUnknownRules=checkUnknownRules;function schemaHasRules(schema,rules){
-if(typeof schema=="boolean")return!schema;for(const key in schema)if(rules[key])return!0;return!1}exports.schemaHasRules=
-schemaHasRules;function schemaHasRulesButRef(schema,RULES){if(typeof schema=="boolean")return!schema;for(const key in schema)
-if(key!=="$ref"&&RULES.all[key])return!0;return!1}exports.schemaHasRulesButRef=schemaHasRulesButRef;function schemaRefOrVal({
-topSchemaRef,schemaPath},schema,keyword,$data){if(!$data){if(typeof schema=="number"||typeof schema=="boolean")return schema;
-if(typeof schema=="string")return(0,codegen_1._)`${schema}`}return(0,codegen_1._)`${topSchemaRef}${schemaPath}${(0,codegen_1.
-getProperty)(keyword)}`}exports.schemaRefOrVal=schemaRefOrVal;function unescapeFragment(str){return unescapeJsonPointer(
-decodeURIComponent(str))}exports.unescapeFragment=unescapeFragment;function escapeFragment(str){return encodeURIComponent(
-escapeJsonPointer(str))}exports.escapeFragment=escapeFragment;function escapeJsonPointer(str){return typeof str=="number"?
-`${str}`:str.replace(/~/g,"~0").replace(/\//g,"~1")}exports.escapeJsonPointer=escapeJsonPointer;function unescapeJsonPointer(str){
-return str.replace(/~1/g,"/").replace(/~0/g,"~")}exports.unescapeJsonPointer=unescapeJsonPointer;function eachItem(xs,f){
-if(Array.isArray(xs))for(const x of xs)f(x);else f(xs)}exports.eachItem=eachItem;function makeMergeEvaluated({mergeNames,
-mergeToName,mergeValues,resultToName}){return(gen,from,to,toName)=>{const res=to===void 0?from:to instanceof codegen_1.Name?
-(from instanceof codegen_1.Name?mergeNames(gen,from,to):mergeToName(gen,from,to),to):from instanceof codegen_1.Name?(mergeToName(
-gen,to,from),from):mergeValues(from,to);return toName===codegen_1.Name&&!(res instanceof codegen_1.Name)?resultToName(gen,
-res):res}}exports.mergeEvaluated={props:makeMergeEvaluated({mergeNames:(gen,from,to)=>gen.if((0,codegen_1._)`${to} !== true && ${from} !== undefined`,
-()=>{gen.if((0,codegen_1._)`${from} === true`,()=>gen.assign(to,!0),()=>gen.assign(to,(0,codegen_1._)`${to} || {}`).code(
-(0,codegen_1._)`Object.assign(${to}, ${from})`))}),mergeToName:(gen,from,to)=>gen.if((0,codegen_1._)`${to} !== true`,()=>{
-from===!0?gen.assign(to,!0):(gen.assign(to,(0,codegen_1._)`${to} || {}`),setEvaluated(gen,to,from))}),mergeValues:(from,to)=>from===
-!0?!0:{...from,...to},resultToName:evaluatedPropsToName}),items:makeMergeEvaluated({mergeNames:(gen,from,to)=>gen.if((0,codegen_1.
-_)`${to} !== true && ${from} !== undefined`,()=>gen.assign(to,(0,codegen_1._)`${from} === true ? true : ${to} > ${from} ? ${to} : ${from}`)),
-mergeToName:(gen,from,to)=>gen.if((0,codegen_1._)`${to} !== true`,()=>gen.assign(to,from===!0?!0:(0,codegen_1._)`${to} > ${from} ? ${to} : ${from}`)),
-mergeValues:(from,to)=>from===!0?!0:Math.max(from,to),resultToName:(gen,items)=>gen.var("items",items)})};function evaluatedPropsToName(gen,ps){
-if(ps===!0)return gen.var("props",!0);const props=gen.var("props",(0,codegen_1._)`{}`);return ps!==void 0&&setEvaluated(
-gen,props,ps),props}exports.evaluatedPropsToName=evaluatedPropsToName;function setEvaluated(gen,props,ps){Object.keys(ps).
-forEach(p=>gen.assign((0,codegen_1._)`${props}${(0,codegen_1.getProperty)(p)}`,!0))}exports.setEvaluated=setEvaluated;const snippets={};
-function useFunc(gen,f){return gen.scopeValue("func",{ref:f,code:snippets[f.code]||(snippets[f.code]=new code_1._Code(f.
-code))})}exports.useFunc=useFunc;var Type;(function(Type2){Type2[Type2.Num=0]="Num",Type2[Type2.Str=1]="Str"})(Type||(exports.
-Type=Type={}));function getErrorPath(dataProp,dataPropType,jsPropertySyntax){if(dataProp instanceof codegen_1.Name){const isNumber=dataPropType===
-Type.Num;return jsPropertySyntax?isNumber?(0,codegen_1._)`"[" + ${dataProp} + "]"`:(0,codegen_1._)`"['" + ${dataProp} + "']"`:
-isNumber?(0,codegen_1._)`"/" + ${dataProp}`:(0,codegen_1._)`"/" + ${dataProp}.replace(/~/g, "~0").replace(/\\//g, "~1")`}
-return jsPropertySyntax?(0,codegen_1.getProperty)(dataProp).toString():"/"+escapeJsonPointer(dataProp)}exports.getErrorPath=
-getErrorPath;function checkStrictMode(it,msg,mode=it.opts.strictSchema){if(mode){if(msg=`strict mode: ${msg}`,mode===!0)
-throw new Error(msg);it.self.logger.warn(msg)}}exports.checkStrictMode=checkStrictMode})),require_names=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),names={data:new codegen_1.Name(
-"data"),valCxt:new codegen_1.Name("valCxt"),instancePath:new codegen_1.Name("instancePath"),parentData:new codegen_1.Name(
-"parentData"),parentDataProperty:new codegen_1.Name("parentDataProperty"),rootData:new codegen_1.Name("rootData"),dynamicAnchors:new codegen_1.
-Name("dynamicAnchors"),vErrors:new codegen_1.Name("vErrors"),errors:new codegen_1.Name("errors"),this:new codegen_1.Name(
-"this"),self:new codegen_1.Name("self"),scope:new codegen_1.Name("scope"),json:new codegen_1.Name("json"),jsonPos:new codegen_1.
-Name("jsonPos"),jsonLen:new codegen_1.Name("jsonLen"),jsonPart:new codegen_1.Name("jsonPart")};exports.default=names})),
-require_errors=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.extendErrors=exports.
-resetErrorsCount=exports.reportExtraError=exports.reportError=exports.keyword$DataError=exports.keywordError=void 0;const codegen_1=require_codegen(),
-util_1=require_util(),names_1=require_names();exports.keywordError={message:({keyword})=>(0,codegen_1.str)`must pass "${keyword}" keyword validation`},
-exports.keyword$DataError={message:({keyword,schemaType})=>schemaType?(0,codegen_1.str)`"${keyword}" keyword must be ${schemaType} ($data)`:
-(0,codegen_1.str)`"${keyword}" keyword is invalid ($data)`};function reportError(cxt,error=exports.keywordError,errorPaths,overrideAllErrors){
-const{it}=cxt,{gen,compositeRule,allErrors}=it,errObj=errorObjectCode(cxt,error,errorPaths);overrideAllErrors??(compositeRule||
-allErrors)?addError(gen,errObj):returnErrors(it,(0,codegen_1._)`[${errObj}]`)}exports.reportError=reportError;function reportExtraError(cxt,error=exports.
-keywordError,errorPaths){const{it}=cxt,{gen,compositeRule,allErrors}=it;addError(gen,errorObjectCode(cxt,error,errorPaths)),
-compositeRule||allErrors||returnErrors(it,names_1.default.vErrors)}exports.reportExtraError=reportExtraError;function resetErrorsCount(gen,errsCount){
-gen.assign(names_1.default.errors,errsCount),gen.if((0,codegen_1._)`${names_1.default.vErrors} !== null`,()=>gen.if(errsCount,
-()=>gen.assign((0,codegen_1._)`${names_1.default.vErrors}.length`,errsCount),()=>gen.assign(names_1.default.vErrors,null)))}
-exports.resetErrorsCount=resetErrorsCount;function extendErrors({gen,keyword,schemaValue,data,errsCount,it}){if(errsCount===
-void 0)throw new Error("ajv implementation error");const err=gen.name("err");gen.forRange("i",errsCount,names_1.default.
-errors,i=>{gen.const(err,(0,codegen_1._)`${names_1.default.vErrors}[${i}]`),gen.if((0,codegen_1._)`${err}.instancePath === undefined`,
-()=>gen.assign((0,codegen_1._)`${err}.instancePath`,(0,codegen_1.strConcat)(names_1.default.instancePath,it.errorPath))),
-gen.assign((0,codegen_1._)`${err}.schemaPath`,(0,codegen_1.str)`${it.errSchemaPath}/${keyword}`),it.opts.verbose&&(gen.assign(
-(0,codegen_1._)`${err}.schema`,schemaValue),gen.assign((0,codegen_1._)`${err}.data`,data))})}exports.extendErrors=extendErrors;
-function addError(gen,errObj){const err=gen.const("err",errObj);gen.if((0,codegen_1._)`${names_1.default.vErrors} === null`,
-()=>gen.assign(names_1.default.vErrors,(0,codegen_1._)`[${err}]`),(0,codegen_1._)`${names_1.default.vErrors}.push(${err})`),
-gen.code((0,codegen_1._)`${names_1.default.errors}++`)}function returnErrors(it,errs){const{gen,validateName,schemaEnv}=it;
-schemaEnv.$async?gen.throw((0,codegen_1._)`new ${it.ValidationError}(${errs})`):(gen.assign((0,codegen_1._)`${validateName}.errors`,
-errs),gen.return(!1))}const E={keyword:new codegen_1.Name("keyword"),schemaPath:new codegen_1.Name("schemaPath"),params:new codegen_1.
-Name("params"),propertyName:new codegen_1.Name("propertyName"),message:new codegen_1.Name("message"),schema:new codegen_1.
-Name("schema"),parentSchema:new codegen_1.Name("parentSchema")};function errorObjectCode(cxt,error,errorPaths){const{createErrors}=cxt.
-it;return createErrors===!1?(0,codegen_1._)`{}`:errorObject(cxt,error,errorPaths)}function errorObject(cxt,error,errorPaths={}){
-const{gen,it}=cxt,keyValues=[errorInstancePath(it,errorPaths),errorSchemaPath(cxt,errorPaths)];return extraErrorProps(cxt,
-error,keyValues),gen.object(...keyValues)}function errorInstancePath({errorPath},{instancePath}){const instPath=instancePath?
-(0,codegen_1.str)`${errorPath}${(0,util_1.getErrorPath)(instancePath,util_1.Type.Str)}`:errorPath;return[names_1.default.
-instancePath,(0,codegen_1.strConcat)(names_1.default.instancePath,instPath)]}function errorSchemaPath({keyword,it:{errSchemaPath}},{
-schemaPath,parentSchema}){let schPath=parentSchema?errSchemaPath:(0,codegen_1.str)`${errSchemaPath}/${keyword}`;return schemaPath&&
-(schPath=(0,codegen_1.str)`${schPath}${(0,util_1.getErrorPath)(schemaPath,util_1.Type.Str)}`),[E.schemaPath,schPath]}function extraErrorProps(cxt,{
-params,message},keyValues){const{keyword,data,schemaValue,it}=cxt,{opts,propertyName,topSchemaRef,schemaPath}=it;keyValues.
-push([E.keyword,keyword],[E.params,typeof params=="function"?params(cxt):params||(0,codegen_1._)`{}`]),opts.messages&&keyValues.
-push([E.message,typeof message=="function"?message(cxt):message]),opts.verbose&&keyValues.push([E.schema,schemaValue],[E.
-parentSchema,(0,codegen_1._)`${topSchemaRef}${schemaPath}`],[names_1.default.data,data]),propertyName&&keyValues.push([E.
-propertyName,propertyName])}})),require_boolSchema=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{
-value:!0}),exports.boolOrEmptySchema=exports.topBoolOrEmptySchema=void 0;const errors_1=require_errors(),codegen_1=require_codegen(),
-names_1=require_names(),boolError={message:"boolean schema is false"};function topBoolOrEmptySchema(it){const{gen,schema,
-validateName}=it;schema===!1?falseSchemaError(it,!1):typeof schema=="object"&&schema.$async===!0?gen.return(names_1.default.
-data):(gen.assign((0,codegen_1._)`${validateName}.errors`,null),gen.return(!0))}exports.topBoolOrEmptySchema=topBoolOrEmptySchema;
-function boolOrEmptySchema(it,valid){const{gen,schema}=it;schema===!1?(gen.var(valid,!1),falseSchemaError(it)):gen.var(valid,
-!0)}exports.boolOrEmptySchema=boolOrEmptySchema;function falseSchemaError(it,overrideAllErrors){const{gen,data}=it,cxt={
-gen,keyword:"false schema",data,schema:!1,schemaCode:!1,schemaValue:!1,params:{},it};(0,errors_1.reportError)(cxt,boolError,
-void 0,overrideAllErrors)}})),require_rules=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.getRules=exports.isJSONType=void 0;const jsonTypes=new Set(["string","number","integer","boolean","null","object",
-"array"]);function isJSONType(x){return typeof x=="string"&&jsonTypes.has(x)}exports.isJSONType=isJSONType;function getRules(){
-const groups={number:{type:"number",rules:[]},string:{type:"string",rules:[]},array:{type:"array",rules:[]},object:{type:"\
-object",rules:[]}};return{types:{...groups,integer:!0,boolean:!0,null:!0},rules:[{rules:[]},groups.number,groups.string,
-groups.array,groups.object],post:{rules:[]},all:{},keywords:{}}}exports.getRules=getRules})),require_applicability=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.shouldUseRule=exports.shouldUseGroup=exports.schemaHasRulesForType=
-void 0;function schemaHasRulesForType({schema,self},type){const group=self.RULES.types[type];return group&&group!==!0&&shouldUseGroup(
-schema,group)}exports.schemaHasRulesForType=schemaHasRulesForType;function shouldUseGroup(schema,group){return group.rules.
-some(rule=>shouldUseRule(schema,rule))}exports.shouldUseGroup=shouldUseGroup;function shouldUseRule(schema,rule){var _a;
-return schema[rule.keyword]!==void 0||((_a=rule.definition.implements)===null||_a===void 0?void 0:_a.some(kwd=>schema[kwd]!==
-void 0))}exports.shouldUseRule=shouldUseRule})),require_dataType=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0}),exports.reportTypeError=exports.checkDataTypes=exports.checkDataType=exports.coerceAndCheckDataType=
-exports.getJSONTypes=exports.getSchemaTypes=exports.DataType=void 0;const rules_1=require_rules(),applicability_1=require_applicability(),
-errors_1=require_errors(),codegen_1=require_codegen(),util_1=require_util();var DataType;(function(DataType2){DataType2[DataType2.
-Correct=0]="Correct",DataType2[DataType2.Wrong=1]="Wrong"})(DataType||(exports.DataType=DataType={}));function getSchemaTypes(schema){
-const types=getJSONTypes(schema.type);if(types.includes("null")){if(schema.nullable===!1)throw new Error("type: null con\
-tradicts nullable: false")}else{if(!types.length&&schema.nullable!==void 0)throw new Error('"nullable" cannot be used wi\
-thout "type"');schema.nullable===!0&&types.push("null")}return types}exports.getSchemaTypes=getSchemaTypes;function getJSONTypes(ts){
-const types=Array.isArray(ts)?ts:ts?[ts]:[];if(types.every(rules_1.isJSONType))return types;throw new Error("type must b\
-e JSONType or JSONType[]: "+types.join(","))}exports.getJSONTypes=getJSONTypes;function coerceAndCheckDataType(it,types){
-const{gen,data,opts}=it,coerceTo=coerceToTypes(types,opts.coerceTypes),checkTypes=types.length>0&&!(coerceTo.length===0&&
-types.length===1&&(0,applicability_1.schemaHasRulesForType)(it,types[0]));if(checkTypes){const wrongType=checkDataTypes(
-types,data,opts.strictNumbers,DataType.Wrong);gen.if(wrongType,()=>{coerceTo.length?coerceData(it,types,coerceTo):reportTypeError(
-it)})}return checkTypes}exports.coerceAndCheckDataType=coerceAndCheckDataType;const COERCIBLE=new Set(["string","number",
-"integer","boolean","null"]);function coerceToTypes(types,coerceTypes){return coerceTypes?types.filter(t=>COERCIBLE.has(
-t)||coerceTypes==="array"&&t==="array"):[]}function coerceData(it,types,coerceTo){const{gen,data,opts}=it,dataType=gen.let(
-"dataType",(0,codegen_1._)`typeof ${data}`),coerced=gen.let("coerced",(0,codegen_1._)`undefined`);opts.coerceTypes==="ar\
-ray"&&gen.if((0,codegen_1._)`${dataType} == 'object' && Array.isArray(${data}) && ${data}.length == 1`,()=>gen.assign(data,
-(0,codegen_1._)`${data}[0]`).assign(dataType,(0,codegen_1._)`typeof ${data}`).if(checkDataTypes(types,data,opts.strictNumbers),
-()=>gen.assign(coerced,data))),gen.if((0,codegen_1._)`${coerced} !== undefined`);for(const t of coerceTo)(COERCIBLE.has(
-t)||t==="array"&&opts.coerceTypes==="array")&&coerceSpecificType(t);gen.else(),reportTypeError(it),gen.endIf(),gen.if((0,codegen_1.
-_)`${coerced} !== undefined`,()=>{gen.assign(data,coerced),assignParentData(it,coerced)});function coerceSpecificType(t){
-switch(t){case"string":gen.elseIf((0,codegen_1._)`${dataType} == "number" || ${dataType} == "boolean"`).assign(coerced,(0,codegen_1.
-_)`"" + ${data}`).elseIf((0,codegen_1._)`${data} === null`).assign(coerced,(0,codegen_1._)`""`);return;case"number":gen.
-elseIf((0,codegen_1._)`${dataType} == "boolean" || ${data} === null
-              || (${dataType} == "string" && ${data} && ${data} == +${data})`).assign(coerced,(0,codegen_1._)`+${data}`);
-return;case"integer":gen.elseIf((0,codegen_1._)`${dataType} === "boolean" || ${data} === null
-              || (${dataType} === "string" && ${data} && ${data} == +${data} && !(${data} % 1))`).assign(coerced,(0,codegen_1.
-_)`+${data}`);return;case"boolean":gen.elseIf((0,codegen_1._)`${data} === "false" || ${data} === 0 || ${data} === null`).
-assign(coerced,!1).elseIf((0,codegen_1._)`${data} === "true" || ${data} === 1`).assign(coerced,!0);return;case"null":gen.
-elseIf((0,codegen_1._)`${data} === "" || ${data} === 0 || ${data} === false`),gen.assign(coerced,null);return;case"array":
-gen.elseIf((0,codegen_1._)`${dataType} === "string" || ${dataType} === "number"
-              || ${dataType} === "boolean" || ${data} === null`).assign(coerced,(0,codegen_1._)`[${data}]`)}}}function assignParentData({
-gen,parentData,parentDataProperty},expr){gen.if((0,codegen_1._)`${parentData} !== undefined`,()=>gen.assign((0,codegen_1.
-_)`${parentData}[${parentDataProperty}]`,expr))}function checkDataType(dataType,data,strictNums,correct=DataType.Correct){
-const EQ=correct===DataType.Correct?codegen_1.operators.EQ:codegen_1.operators.NEQ;let cond;switch(dataType){case"null":
-return(0,codegen_1._)`${data} ${EQ} null`;case"array":cond=(0,codegen_1._)`Array.isArray(${data})`;break;case"object":cond=
-(0,codegen_1._)`${data} && typeof ${data} == "object" && !Array.isArray(${data})`;break;case"integer":cond=numCond((0,codegen_1.
-_)`!(${data} % 1) && !isNaN(${data})`);break;case"number":cond=numCond();break;default:return(0,codegen_1._)`typeof ${data} ${EQ} ${dataType}`}
-return correct===DataType.Correct?cond:(0,codegen_1.not)(cond);function numCond(_cond=codegen_1.nil){return(0,codegen_1.
-and)((0,codegen_1._)`typeof ${data} == "number"`,_cond,strictNums?(0,codegen_1._)`isFinite(${data})`:codegen_1.nil)}}exports.
-checkDataType=checkDataType;function checkDataTypes(dataTypes,data,strictNums,correct){if(dataTypes.length===1)return checkDataType(
-dataTypes[0],data,strictNums,correct);let cond;const types=(0,util_1.toHash)(dataTypes);if(types.array&&types.object){const notObj=(0,codegen_1.
-_)`typeof ${data} != "object"`;cond=types.null?notObj:(0,codegen_1._)`!${data} || ${notObj}`,delete types.null,delete types.
-array,delete types.object}else cond=codegen_1.nil;types.number&&delete types.integer;for(const t in types)cond=(0,codegen_1.
-and)(cond,checkDataType(t,data,strictNums,correct));return cond}exports.checkDataTypes=checkDataTypes;const typeError={message:({
-schema})=>`must be ${schema}`,params:({schema,schemaValue})=>typeof schema=="string"?(0,codegen_1._)`{type: ${schema}}`:
-(0,codegen_1._)`{type: ${schemaValue}}`};function reportTypeError(it){const cxt=getTypeErrorContext(it);(0,errors_1.reportError)(
-cxt,typeError)}exports.reportTypeError=reportTypeError;function getTypeErrorContext(it){const{gen,data,schema}=it,schemaCode=(0,util_1.
-schemaRefOrVal)(it,schema,"type");return{gen,keyword:"type",data,schema:schema.type,schemaCode,schemaValue:schemaCode,parentSchema:schema,
-params:{},it}}})),require_defaults=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.
-assignDefaults=void 0;const codegen_1=require_codegen(),util_1=require_util();function assignDefaults(it,ty){const{properties,
-items}=it.schema;if(ty==="object"&&properties)for(const key in properties)assignDefault(it,key,properties[key].default);else
-ty==="array"&&Array.isArray(items)&&items.forEach((sch,i)=>assignDefault(it,i,sch.default))}exports.assignDefaults=assignDefaults;
-function assignDefault(it,prop,defaultValue){const{gen,compositeRule,data,opts}=it;if(defaultValue===void 0)return;const childData=(0,codegen_1.
-_)`${data}${(0,codegen_1.getProperty)(prop)}`;if(compositeRule){(0,util_1.checkStrictMode)(it,`default is ignored for: ${childData}`);
-return}let condition=(0,codegen_1._)`${childData} === undefined`;opts.useDefaults==="empty"&&(condition=(0,codegen_1._)`${condition} || ${childData} === null || ${childData} === ""`),
-gen.if(condition,(0,codegen_1._)`${childData} = ${(0,codegen_1.stringify)(defaultValue)}`)}})),require_code=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateUnion=exports.validateArray=exports.usePattern=
-exports.callValidateCode=exports.schemaProperties=exports.allSchemaProperties=exports.noPropertyInData=exports.propertyInData=
-exports.isOwnProperty=exports.hasPropFunc=exports.reportMissingProp=exports.checkMissingProp=exports.checkReportMissingProp=
-void 0;const codegen_1=require_codegen(),util_1=require_util(),names_1=require_names(),util_2=require_util();function checkReportMissingProp(cxt,prop){
-const{gen,data,it}=cxt;gen.if(noPropertyInData(gen,data,prop,it.opts.ownProperties),()=>{cxt.setParams({missingProperty:(0,codegen_1.
-_)`${prop}`},!0),cxt.error()})}exports.checkReportMissingProp=checkReportMissingProp;function checkMissingProp({gen,data,
-it:{opts}},properties,missing){return(0,codegen_1.or)(...properties.map(prop=>(0,codegen_1.and)(noPropertyInData(gen,data,
-prop,opts.ownProperties),(0,codegen_1._)`${missing} = ${prop}`)))}exports.checkMissingProp=checkMissingProp;function reportMissingProp(cxt,missing){
-cxt.setParams({missingProperty:missing},!0),cxt.error()}exports.reportMissingProp=reportMissingProp;function hasPropFunc(gen){
-return gen.scopeValue("func",{ref:Object.prototype.hasOwnProperty,code:(0,codegen_1._)`Object.prototype.hasOwnProperty`})}
-exports.hasPropFunc=hasPropFunc;function isOwnProperty(gen,data,property){return(0,codegen_1._)`${hasPropFunc(gen)}.call(${data}, ${property})`}
-exports.isOwnProperty=isOwnProperty;function propertyInData(gen,data,property,ownProperties){const cond=(0,codegen_1._)`${data}${(0,codegen_1.
-getProperty)(property)} !== undefined`;return ownProperties?(0,codegen_1._)`${cond} && ${isOwnProperty(gen,data,property)}`:
-cond}exports.propertyInData=propertyInData;function noPropertyInData(gen,data,property,ownProperties){const cond=(0,codegen_1.
-_)`${data}${(0,codegen_1.getProperty)(property)} === undefined`;return ownProperties?(0,codegen_1.or)(cond,(0,codegen_1.
-not)(isOwnProperty(gen,data,property))):cond}exports.noPropertyInData=noPropertyInData;function allSchemaProperties(schemaMap){
-return schemaMap?Object.keys(schemaMap).filter(p=>p!=="__proto__"):[]}exports.allSchemaProperties=allSchemaProperties;function schemaProperties(it,schemaMap){
-return allSchemaProperties(schemaMap).filter(p=>!(0,util_1.alwaysValidSchema)(it,schemaMap[p]))}exports.schemaProperties=
-schemaProperties;function callValidateCode({schemaCode,data,it:{gen,topSchemaRef,schemaPath,errorPath},it},func,context,passSchema){
-const dataAndSchema=passSchema?(0,codegen_1._)`${schemaCode}, ${data}, ${topSchemaRef}${schemaPath}`:data,valCxt=[[names_1.
-default.instancePath,(0,codegen_1.strConcat)(names_1.default.instancePath,errorPath)],[names_1.default.parentData,it.parentData],
-[names_1.default.parentDataProperty,it.parentDataProperty],[names_1.default.rootData,names_1.default.rootData]];it.opts.
-dynamicRef&&valCxt.push([names_1.default.dynamicAnchors,names_1.default.dynamicAnchors]);const args=(0,codegen_1._)`${dataAndSchema}, ${gen.
-object(...valCxt)}`;return context!==codegen_1.nil?(0,codegen_1._)`${func}.call(${context}, ${args})`:(0,codegen_1._)`${func}(${args})`}
-exports.callValidateCode=callValidateCode;const newRegExp=(0,codegen_1._)`new RegExp`;function usePattern({gen,it:{opts}},pattern){
-const u=opts.unicodeRegExp?"u":"",{regExp}=opts.code,rx=regExp(pattern,u);return gen.scopeValue("pattern",{key:rx.toString(),
-ref:rx,code:(0,codegen_1._)`${regExp.code==="new RegExp"?newRegExp:(0,util_2.useFunc)(gen,regExp)}(${pattern}, ${u})`})}
-exports.usePattern=usePattern;function validateArray(cxt){const{gen,data,keyword,it}=cxt,valid=gen.name("valid");if(it.allErrors){
-const validArr=gen.let("valid",!0);return validateItems(()=>gen.assign(validArr,!1)),validArr}return gen.var(valid,!0),validateItems(
-()=>gen.break()),valid;function validateItems(notValid){const len=gen.const("len",(0,codegen_1._)`${data}.length`);gen.forRange(
-"i",0,len,i=>{cxt.subschema({keyword,dataProp:i,dataPropType:util_1.Type.Num},valid),gen.if((0,codegen_1.not)(valid),notValid)})}}
-exports.validateArray=validateArray;function validateUnion(cxt){const{gen,schema,keyword,it}=cxt;if(!Array.isArray(schema))
-throw new Error("ajv implementation error");if(schema.some(sch=>(0,util_1.alwaysValidSchema)(it,sch))&&!it.opts.unevaluated)
-return;const valid=gen.let("valid",!1),schValid=gen.name("_valid");gen.block(()=>schema.forEach((_sch,i)=>{const schCxt=cxt.
-subschema({keyword,schemaProp:i,compositeRule:!0},schValid);gen.assign(valid,(0,codegen_1._)`${valid} || ${schValid}`),cxt.
-mergeValidEvaluated(schCxt,schValid)||gen.if((0,codegen_1.not)(valid))})),cxt.result(valid,()=>cxt.reset(),()=>cxt.error(
-!0))}exports.validateUnion=validateUnion})),require_keyword=__commonJSMin((exports=>{Object.defineProperty(exports,"__es\
-Module",{value:!0}),exports.validateKeywordUsage=exports.validSchemaType=exports.funcKeywordCode=exports.macroKeywordCode=
-void 0;const codegen_1=require_codegen(),names_1=require_names(),code_1=require_code(),errors_1=require_errors();function macroKeywordCode(cxt,def){
-const{gen,keyword,schema,parentSchema,it}=cxt,macroSchema=def.macro.call(it.self,schema,parentSchema,it),schemaRef=useKeyword(
-gen,keyword,macroSchema);it.opts.validateSchema!==!1&&it.self.validateSchema(macroSchema,!0);const valid=gen.name("valid");
-cxt.subschema({schema:macroSchema,schemaPath:codegen_1.nil,errSchemaPath:`${it.errSchemaPath}/${keyword}`,topSchemaRef:schemaRef,
-compositeRule:!0},valid),cxt.pass(valid,()=>cxt.error(!0))}exports.macroKeywordCode=macroKeywordCode;function funcKeywordCode(cxt,def){
-var _a;const{gen,keyword,schema,parentSchema,$data,it}=cxt;checkAsyncKeyword(it,def);const validateRef=useKeyword(gen,keyword,
-!$data&&def.compile?def.compile.call(it.self,schema,parentSchema,it):def.validate),valid=gen.let("valid");cxt.block$data(
-valid,validateKeyword),cxt.ok((_a=def.valid)!==null&&_a!==void 0?_a:valid);function validateKeyword(){if(def.errors===!1)
-assignValid(),def.modifying&&modifyData(cxt),reportErrs(()=>cxt.error());else{const ruleErrs=def.async?validateAsync():validateSync();
-def.modifying&&modifyData(cxt),reportErrs(()=>addErrs(cxt,ruleErrs))}}function validateAsync(){const ruleErrs=gen.let("r\
-uleErrs",null);return gen.try(()=>assignValid((0,codegen_1._)`await `),e=>gen.assign(valid,!1).if((0,codegen_1._)`${e} instanceof ${it.
-ValidationError}`,()=>gen.assign(ruleErrs,(0,codegen_1._)`${e}.errors`),()=>gen.throw(e))),ruleErrs}function validateSync(){
-const validateErrs=(0,codegen_1._)`${validateRef}.errors`;return gen.assign(validateErrs,null),assignValid(codegen_1.nil),
-validateErrs}function assignValid(_await=def.async?(0,codegen_1._)`await `:codegen_1.nil){const passCxt=it.opts.passContext?
-names_1.default.this:names_1.default.self,passSchema=!("compile"in def&&!$data||def.schema===!1);gen.assign(valid,(0,codegen_1.
-_)`${_await}${(0,code_1.callValidateCode)(cxt,validateRef,passCxt,passSchema)}`,def.modifying)}function reportErrs(errors){
-var _a$1;gen.if((0,codegen_1.not)((_a$1=def.valid)!==null&&_a$1!==void 0?_a$1:valid),errors)}}exports.funcKeywordCode=funcKeywordCode;
-function modifyData(cxt){const{gen,data,it}=cxt;gen.if(it.parentData,()=>gen.assign(data,(0,codegen_1._)`${it.parentData}[${it.
-parentDataProperty}]`))}function addErrs(cxt,errs){const{gen}=cxt;gen.if((0,codegen_1._)`Array.isArray(${errs})`,()=>{gen.
-assign(names_1.default.vErrors,(0,codegen_1._)`${names_1.default.vErrors} === null ? ${errs} : ${names_1.default.vErrors}.concat(${errs})`).
-assign(names_1.default.errors,(0,codegen_1._)`${names_1.default.vErrors}.length`),(0,errors_1.extendErrors)(cxt)},()=>cxt.
-error())}function checkAsyncKeyword({schemaEnv},def){if(def.async&&!schemaEnv.$async)throw new Error("async keyword in s\
-ync schema")}function useKeyword(gen,keyword,result){if(result===void 0)throw new Error(`keyword "${keyword}" failed to \
-compile`);return gen.scopeValue("keyword",typeof result=="function"?{ref:result}:{ref:result,code:(0,codegen_1.stringify)(
-result)})}function validSchemaType(schema,schemaType,allowUndefined=!1){return!schemaType.length||schemaType.some(st=>st===
-"array"?Array.isArray(schema):st==="object"?schema&&typeof schema=="object"&&!Array.isArray(schema):typeof schema==st||allowUndefined&&
-typeof schema>"u")}exports.validSchemaType=validSchemaType;function validateKeywordUsage({schema,opts,self,errSchemaPath},def,keyword){
-if(Array.isArray(def.keyword)?!def.keyword.includes(keyword):def.keyword!==keyword)throw new Error("ajv implementation e\
-rror");const deps=def.dependencies;if(deps?.some(kwd=>!Object.prototype.hasOwnProperty.call(schema,kwd)))throw new Error(
-`parent schema must have dependencies of ${keyword}: ${deps.join(",")}`);if(def.validateSchema&&!def.validateSchema(schema[keyword])){
-const msg=`keyword "${keyword}" value is invalid at path "${errSchemaPath}": `+self.errorsText(def.validateSchema.errors);
-if(opts.validateSchema==="log")self.logger.error(msg);else throw new Error(msg)}}exports.validateKeywordUsage=validateKeywordUsage})),
-require_subschema=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.extendSubschemaMode=
-exports.extendSubschemaData=exports.getSubschema=void 0;const codegen_1=require_codegen(),util_1=require_util();function getSubschema(it,{
-keyword,schemaProp,schema,schemaPath,errSchemaPath,topSchemaRef}){if(keyword!==void 0&&schema!==void 0)throw new Error('\
-both "keyword" and "schema" passed, only one allowed');if(keyword!==void 0){const sch=it.schema[keyword];return schemaProp===
-void 0?{schema:sch,schemaPath:(0,codegen_1._)`${it.schemaPath}${(0,codegen_1.getProperty)(keyword)}`,errSchemaPath:`${it.
-errSchemaPath}/${keyword}`}:{schema:sch[schemaProp],schemaPath:(0,codegen_1._)`${it.schemaPath}${(0,codegen_1.getProperty)(
-keyword)}${(0,codegen_1.getProperty)(schemaProp)}`,errSchemaPath:`${it.errSchemaPath}/${keyword}/${(0,util_1.escapeFragment)(
-schemaProp)}`}}if(schema!==void 0){if(schemaPath===void 0||errSchemaPath===void 0||topSchemaRef===void 0)throw new Error(
-'"schemaPath", "errSchemaPath" and "topSchemaRef" are required with "schema"');return{schema,schemaPath,topSchemaRef,errSchemaPath}}
-throw new Error('either "keyword" or "schema" must be passed')}exports.getSubschema=getSubschema;function extendSubschemaData(subschema,it,{
-dataProp,dataPropType:dpType,data,dataTypes,propertyName}){if(data!==void 0&&dataProp!==void 0)throw new Error('both "da\
-ta" and "dataProp" passed, only one allowed');const{gen}=it;if(dataProp!==void 0){const{errorPath,dataPathArr,opts}=it;dataContextProps(
-gen.let("data",(0,codegen_1._)`${it.data}${(0,codegen_1.getProperty)(dataProp)}`,!0)),subschema.errorPath=(0,codegen_1.str)`${errorPath}${(0,util_1.
-getErrorPath)(dataProp,dpType,opts.jsPropertySyntax)}`,subschema.parentDataProperty=(0,codegen_1._)`${dataProp}`,subschema.
-dataPathArr=[...dataPathArr,subschema.parentDataProperty]}data!==void 0&&(dataContextProps(data instanceof codegen_1.Name?
-data:gen.let("data",data,!0)),propertyName!==void 0&&(subschema.propertyName=propertyName)),dataTypes&&(subschema.dataTypes=
-dataTypes);function dataContextProps(_nextData){subschema.data=_nextData,subschema.dataLevel=it.dataLevel+1,subschema.dataTypes=
-[],it.definedProperties=new Set,subschema.parentData=it.data,subschema.dataNames=[...it.dataNames,_nextData]}}exports.extendSubschemaData=
-extendSubschemaData;function extendSubschemaMode(subschema,{jtdDiscriminator,jtdMetadata,compositeRule,createErrors,allErrors}){
-compositeRule!==void 0&&(subschema.compositeRule=compositeRule),createErrors!==void 0&&(subschema.createErrors=createErrors),
-allErrors!==void 0&&(subschema.allErrors=allErrors),subschema.jtdDiscriminator=jtdDiscriminator,subschema.jtdMetadata=jtdMetadata}
-exports.extendSubschemaMode=extendSubschemaMode})),require_fast_deep_equal=__commonJSMin(((exports,module)=>{module.exports=
-function equal(a,b){if(a===b)return!0;if(a&&b&&typeof a=="object"&&typeof b=="object"){if(a.constructor!==b.constructor)
-return!1;var length,i,keys;if(Array.isArray(a)){if(length=a.length,length!=b.length)return!1;for(i=length;i--!==0;)if(!equal(
-a[i],b[i]))return!1;return!0}if(a.constructor===RegExp)return a.source===b.source&&a.flags===b.flags;if(a.valueOf!==Object.
-prototype.valueOf)return a.valueOf()===b.valueOf();if(a.toString!==Object.prototype.toString)return a.toString()===b.toString();
-if(keys=Object.keys(a),length=keys.length,length!==Object.keys(b).length)return!1;for(i=length;i--!==0;)if(!Object.prototype.
-hasOwnProperty.call(b,keys[i]))return!1;for(i=length;i--!==0;){var key=keys[i];if(!equal(a[key],b[key]))return!1}return!0}
-return a!==a&&b!==b}})),require_json_schema_traverse=__commonJSMin(((exports,module)=>{var traverse=module.exports=function(schema,opts,cb){
-typeof opts=="function"&&(cb=opts,opts={}),cb=opts.cb||cb;var pre=typeof cb=="function"?cb:cb.pre||function(){},post=cb.
-post||function(){};_traverse(opts,pre,post,schema,"",schema)};traverse.keywords={additionalItems:!0,items:!0,contains:!0,
-additionalProperties:!0,propertyNames:!0,not:!0,if:!0,then:!0,else:!0},traverse.arrayKeywords={items:!0,allOf:!0,anyOf:!0,
-oneOf:!0},traverse.propsKeywords={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,dependencies:!0},traverse.skipKeywords=
-{default:!0,enum:!0,const:!0,required:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,
-minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,maxProperties:!0,minProperties:!0};function _traverse(opts,pre,post,schema,jsonPtr,rootSchema,parentJsonPtr,parentKeyword,parentSchema,keyIndex){
-if(schema&&typeof schema=="object"&&!Array.isArray(schema)){pre(schema,jsonPtr,rootSchema,parentJsonPtr,parentKeyword,parentSchema,
-keyIndex);for(var key in schema){var sch=schema[key];if(Array.isArray(sch)){if(key in traverse.arrayKeywords)for(var i=0;i<
-sch.length;i++)_traverse(opts,pre,post,sch[i],jsonPtr+"/"+key+"/"+i,rootSchema,jsonPtr,key,schema,i)}else if(key in traverse.
-propsKeywords){if(sch&&typeof sch=="object")for(var prop in sch)_traverse(opts,pre,post,sch[prop],jsonPtr+"/"+key+"/"+escapeJsonPtr(
-prop),rootSchema,jsonPtr,key,schema,prop)}else(key in traverse.keywords||opts.allKeys&&!(key in traverse.skipKeywords))&&
-_traverse(opts,pre,post,sch,jsonPtr+"/"+key,rootSchema,jsonPtr,key,schema)}post(schema,jsonPtr,rootSchema,parentJsonPtr,
-parentKeyword,parentSchema,keyIndex)}}function escapeJsonPtr(str){return str.replace(/~/g,"~0").replace(/\//g,"~1")}})),
-require_resolve=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.getSchemaRefs=exports.
-resolveUrl=exports.normalizeId=exports._getFullPath=exports.getFullPath=exports.inlineRef=void 0;const util_1=require_util(),
-equal=require_fast_deep_equal(),traverse=require_json_schema_traverse(),SIMPLE_INLINED=new Set(["type","format","pattern",
-"maxLength","minLength","maxProperties","minProperties","maxItems","minItems","maximum","minimum","uniqueItems","multipl\
-eOf","required","enum","const"]);function inlineRef(schema,limit=!0){return typeof schema=="boolean"?!0:limit===!0?!hasRef(
-schema):limit?countKeys(schema)<=limit:!1}exports.inlineRef=inlineRef;const REF_KEYWORDS=new Set(["$ref","$recursiveRef",
-"$recursiveAnchor","$dynamicRef","$dynamicAnchor"]);function hasRef(schema){for(const key in schema){if(REF_KEYWORDS.has(
-key))return!0;const sch=schema[key];if(Array.isArray(sch)&&sch.some(hasRef)||typeof sch=="object"&&hasRef(sch))return!0}
-return!1}function countKeys(schema){let count=0;for(const key in schema){if(key==="$ref")return 1/0;if(count++,!SIMPLE_INLINED.
-has(key)&&(typeof schema[key]=="object"&&(0,util_1.eachItem)(schema[key],sch=>count+=countKeys(sch)),count===1/0))return 1/0}
-return count}function getFullPath(resolver,id="",normalize){return normalize!==!1&&(id=normalizeId(id)),_getFullPath(resolver,
-resolver.parse(id))}exports.getFullPath=getFullPath;function _getFullPath(resolver,p){return resolver.serialize(p).split(
-"#")[0]+"#"}exports._getFullPath=_getFullPath;const TRAILING_SLASH_HASH=/#\/?$/;function normalizeId(id){return id?id.replace(
-TRAILING_SLASH_HASH,""):""}exports.normalizeId=normalizeId;function resolveUrl(resolver,baseId,id){return id=normalizeId(
-id),resolver.resolve(baseId,id)}exports.resolveUrl=resolveUrl;const ANCHOR=/^[a-z_][-a-z0-9._]*$/i;function getSchemaRefs(schema,baseId){
-if(typeof schema=="boolean")return{};const{schemaId,uriResolver}=this.opts,schId=normalizeId(schema[schemaId]||baseId),baseIds={
-"":schId},pathPrefix=getFullPath(uriResolver,schId,!1),localRefs={},schemaRefs=new Set;return traverse(schema,{allKeys:!0},
-(sch,jsonPtr,_,parentJsonPtr)=>{if(parentJsonPtr===void 0)return;const fullPath=pathPrefix+jsonPtr;let innerBaseId=baseIds[parentJsonPtr];
-typeof sch[schemaId]=="string"&&(innerBaseId=addRef.call(this,sch[schemaId])),addAnchor.call(this,sch.$anchor),addAnchor.
-call(this,sch.$dynamicAnchor),baseIds[jsonPtr]=innerBaseId;function addRef(ref){const _resolve=this.opts.uriResolver.resolve;
-if(ref=normalizeId(innerBaseId?_resolve(innerBaseId,ref):ref),schemaRefs.has(ref))throw ambiguos(ref);schemaRefs.add(ref);
-let schOrRef=this.refs[ref];return typeof schOrRef=="string"&&(schOrRef=this.refs[schOrRef]),typeof schOrRef=="object"?checkAmbiguosRef(
-sch,schOrRef.schema,ref):ref!==normalizeId(fullPath)&&(ref[0]==="#"?(checkAmbiguosRef(sch,localRefs[ref],ref),localRefs[ref]=
-sch):this.refs[ref]=fullPath),ref}function addAnchor(anchor){if(typeof anchor=="string"){if(!ANCHOR.test(anchor))throw new Error(
-`invalid anchor "${anchor}"`);addRef.call(this,`#${anchor}`)}}}),localRefs;function checkAmbiguosRef(sch1,sch2,ref){if(sch2!==
-void 0&&!equal(sch1,sch2))throw ambiguos(ref)}function ambiguos(ref){return new Error(`reference "${ref}" resolves to mo\
-re than one schema`)}}exports.getSchemaRefs=getSchemaRefs})),require_validate=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.getData=exports.KeywordCxt=exports.validateFunctionCode=void 0;const boolSchema_1=require_boolSchema(),
-dataType_1=require_dataType(),applicability_1=require_applicability(),dataType_2=require_dataType(),defaults_1=require_defaults(),
-keyword_1=require_keyword(),subschema_1=require_subschema(),codegen_1=require_codegen(),names_1=require_names(),resolve_1=require_resolve(),
-util_1=require_util(),errors_1=require_errors();function validateFunctionCode(it){if(isSchemaObj(it)&&(checkKeywords(it),
-schemaCxtHasRules(it))){topSchemaObjCode(it);return}validateFunction(it,()=>(0,boolSchema_1.topBoolOrEmptySchema)(it))}exports.
-validateFunctionCode=validateFunctionCode;function validateFunction({gen,validateName,schema,schemaEnv,opts},body){opts.
-code.es5?gen.func(validateName,(0,codegen_1._)`${names_1.default.data}, ${names_1.default.valCxt}`,schemaEnv.$async,()=>{
-gen.code((0,codegen_1._)`"use strict"; ${funcSourceUrl(schema,opts)}`),destructureValCxtES5(gen,opts),gen.code(body)}):gen.
-func(validateName,(0,codegen_1._)`${names_1.default.data}, ${destructureValCxt(opts)}`,schemaEnv.$async,()=>gen.code(funcSourceUrl(
-schema,opts)).code(body))}function destructureValCxt(opts){return(0,codegen_1._)`{${names_1.default.instancePath}="", ${names_1.
-default.parentData}, ${names_1.default.parentDataProperty}, ${names_1.default.rootData}=${names_1.default.data}${opts.dynamicRef?
-(0,codegen_1._)`, ${names_1.default.dynamicAnchors}={}`:codegen_1.nil}}={}`}function destructureValCxtES5(gen,opts){gen.
-if(names_1.default.valCxt,()=>{gen.var(names_1.default.instancePath,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.
-default.instancePath}`),gen.var(names_1.default.parentData,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.parentData}`),
-gen.var(names_1.default.parentDataProperty,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.parentDataProperty}`),
-gen.var(names_1.default.rootData,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.rootData}`),opts.dynamicRef&&
-gen.var(names_1.default.dynamicAnchors,(0,codegen_1._)`${names_1.default.valCxt}.${names_1.default.dynamicAnchors}`)},()=>{
-gen.var(names_1.default.instancePath,(0,codegen_1._)`""`),gen.var(names_1.default.parentData,(0,codegen_1._)`undefined`),
-gen.var(names_1.default.parentDataProperty,(0,codegen_1._)`undefined`),gen.var(names_1.default.rootData,names_1.default.
-data),opts.dynamicRef&&gen.var(names_1.default.dynamicAnchors,(0,codegen_1._)`{}`)})}function topSchemaObjCode(it){const{
-schema,opts,gen}=it;validateFunction(it,()=>{opts.$comment&&schema.$comment&&commentKeyword(it),checkNoDefault(it),gen.let(
-names_1.default.vErrors,null),gen.let(names_1.default.errors,0),opts.unevaluated&&resetEvaluated(it),typeAndKeywords(it),
-returnResults(it)})}function resetEvaluated(it){const{gen,validateName}=it;it.evaluated=gen.const("evaluated",(0,codegen_1.
-_)`${validateName}.evaluated`),gen.if((0,codegen_1._)`${it.evaluated}.dynamicProps`,()=>gen.assign((0,codegen_1._)`${it.
-evaluated}.props`,(0,codegen_1._)`undefined`)),gen.if((0,codegen_1._)`${it.evaluated}.dynamicItems`,()=>gen.assign((0,codegen_1.
-_)`${it.evaluated}.items`,(0,codegen_1._)`undefined`))}function funcSourceUrl(schema,opts){const schId=typeof schema=="o\
-bject"&&schema[opts.schemaId];return schId&&(opts.code.source||opts.code.process)?(0,codegen_1._)`/*# sourceURL=${schId} */`:
-codegen_1.nil}function subschemaCode(it,valid){if(isSchemaObj(it)&&(checkKeywords(it),schemaCxtHasRules(it))){subSchemaObjCode(
-it,valid);return}(0,boolSchema_1.boolOrEmptySchema)(it,valid)}function schemaCxtHasRules({schema,self}){if(typeof schema==
-"boolean")return!schema;for(const key in schema)if(self.RULES.all[key])return!0;return!1}function isSchemaObj(it){return typeof it.
-schema!="boolean"}function subSchemaObjCode(it,valid){const{schema,gen,opts}=it;opts.$comment&&schema.$comment&&commentKeyword(
-it),updateContext(it),checkAsyncSchema(it);const errsCount=gen.const("_errs",names_1.default.errors);typeAndKeywords(it,
-errsCount),gen.var(valid,(0,codegen_1._)`${errsCount} === ${names_1.default.errors}`)}function checkKeywords(it){(0,util_1.
-checkUnknownRules)(it),checkRefsAndKeywords(it)}function typeAndKeywords(it,errsCount){if(it.opts.jtd)return schemaKeywords(
-it,[],!1,errsCount);const types=(0,dataType_1.getSchemaTypes)(it.schema);schemaKeywords(it,types,!(0,dataType_1.coerceAndCheckDataType)(
-it,types),errsCount)}function checkRefsAndKeywords(it){const{schema,errSchemaPath,opts,self}=it;schema.$ref&&opts.ignoreKeywordsWithRef&&
-(0,util_1.schemaHasRulesButRef)(schema,self.RULES)&&self.logger.warn(`$ref: keywords ignored in schema at path "${errSchemaPath}\
-"`)}function checkNoDefault(it){const{schema,opts}=it;schema.default!==void 0&&opts.useDefaults&&opts.strictSchema&&(0,util_1.
-checkStrictMode)(it,"default is ignored in the schema root")}function updateContext(it){const schId=it.schema[it.opts.schemaId];
-schId&&(it.baseId=(0,resolve_1.resolveUrl)(it.opts.uriResolver,it.baseId,schId))}function checkAsyncSchema(it){if(it.schema.
-$async&&!it.schemaEnv.$async)throw new Error("async schema in sync schema")}function commentKeyword({gen,schemaEnv,schema,
-errSchemaPath,opts}){const msg=schema.$comment;if(opts.$comment===!0)gen.code((0,codegen_1._)`${names_1.default.self}.logger.log(${msg})`);else if(typeof opts.
-$comment=="function"){const schemaPath=(0,codegen_1.str)`${errSchemaPath}/$comment`,rootName=gen.scopeValue("root",{ref:schemaEnv.
-root});gen.code((0,codegen_1._)`${names_1.default.self}.opts.$comment(${msg}, ${schemaPath}, ${rootName}.schema)`)}}function returnResults(it){
-const{gen,schemaEnv,validateName,ValidationError,opts}=it;schemaEnv.$async?gen.if((0,codegen_1._)`${names_1.default.errors} === 0`,
-()=>gen.return(names_1.default.data),()=>gen.throw((0,codegen_1._)`new ${ValidationError}(${names_1.default.vErrors})`)):
-(gen.assign((0,codegen_1._)`${validateName}.errors`,names_1.default.vErrors),opts.unevaluated&&assignEvaluated(it),gen.return(
-(0,codegen_1._)`${names_1.default.errors} === 0`))}function assignEvaluated({gen,evaluated,props,items}){props instanceof
-codegen_1.Name&&gen.assign((0,codegen_1._)`${evaluated}.props`,props),items instanceof codegen_1.Name&&gen.assign((0,codegen_1.
-_)`${evaluated}.items`,items)}function schemaKeywords(it,types,typeErrors,errsCount){const{gen,schema,data,allErrors,opts,
-self}=it,{RULES}=self;if(schema.$ref&&(opts.ignoreKeywordsWithRef||!(0,util_1.schemaHasRulesButRef)(schema,RULES))){gen.
-block(()=>keywordCode(it,"$ref",RULES.all.$ref.definition));return}opts.jtd||checkStrictTypes(it,types),gen.block(()=>{for(const group of RULES.
-rules)groupKeywords(group);groupKeywords(RULES.post)});function groupKeywords(group){(0,applicability_1.shouldUseGroup)(
-schema,group)&&(group.type?(gen.if((0,dataType_2.checkDataType)(group.type,data,opts.strictNumbers)),iterateKeywords(it,
-group),types.length===1&&types[0]===group.type&&typeErrors&&(gen.else(),(0,dataType_2.reportTypeError)(it)),gen.endIf()):
-iterateKeywords(it,group),allErrors||gen.if((0,codegen_1._)`${names_1.default.errors} === ${errsCount||0}`))}}function iterateKeywords(it,group){
-const{gen,schema,opts:{useDefaults}}=it;useDefaults&&(0,defaults_1.assignDefaults)(it,group.type),gen.block(()=>{for(const rule of group.
-rules)(0,applicability_1.shouldUseRule)(schema,rule)&&keywordCode(it,rule.keyword,rule.definition,group.type)})}function checkStrictTypes(it,types){
-it.schemaEnv.meta||!it.opts.strictTypes||(checkContextTypes(it,types),it.opts.allowUnionTypes||checkMultipleTypes(it,types),
-checkKeywordTypes(it,it.dataTypes))}function checkContextTypes(it,types){if(types.length){if(!it.dataTypes.length){it.dataTypes=
-types;return}types.forEach(t=>{includesType(it.dataTypes,t)||strictTypesError(it,`type "${t}" not allowed by context "${it.
-dataTypes.join(",")}"`)}),narrowSchemaTypes(it,types)}}function checkMultipleTypes(it,ts){ts.length>1&&!(ts.length===2&&
-ts.includes("null"))&&strictTypesError(it,"use allowUnionTypes to allow union type keyword")}function checkKeywordTypes(it,ts){
-const rules=it.self.RULES.all;for(const keyword in rules){const rule=rules[keyword];if(typeof rule=="object"&&(0,applicability_1.
-shouldUseRule)(it.schema,rule)){const{type}=rule.definition;type.length&&!type.some(t=>hasApplicableType(ts,t))&&strictTypesError(
-it,`missing type "${type.join(",")}" for keyword "${keyword}"`)}}}function hasApplicableType(schTs,kwdT){return schTs.includes(
-kwdT)||kwdT==="number"&&schTs.includes("integer")}function includesType(ts,t){return ts.includes(t)||t==="integer"&&ts.includes(
-"number")}function narrowSchemaTypes(it,withTypes){const ts=[];for(const t of it.dataTypes)includesType(withTypes,t)?ts.
-push(t):withTypes.includes("integer")&&t==="number"&&ts.push("integer");it.dataTypes=ts}function strictTypesError(it,msg){
-const schemaPath=it.schemaEnv.baseId+it.errSchemaPath;msg+=` at "${schemaPath}" (strictTypes)`,(0,util_1.checkStrictMode)(
-it,msg,it.opts.strictTypes)}var KeywordCxt=class{constructor(it,def,keyword){if((0,keyword_1.validateKeywordUsage)(it,def,
-keyword),this.gen=it.gen,this.allErrors=it.allErrors,this.keyword=keyword,this.data=it.data,this.schema=it.schema[keyword],
-this.$data=def.$data&&it.opts.$data&&this.schema&&this.schema.$data,this.schemaValue=(0,util_1.schemaRefOrVal)(it,this.schema,
-keyword,this.$data),this.schemaType=def.schemaType,this.parentSchema=it.schema,this.params={},this.it=it,this.def=def,this.
-$data)this.schemaCode=it.gen.const("vSchema",getData(this.$data,it));else if(this.schemaCode=this.schemaValue,!(0,keyword_1.
-validSchemaType)(this.schema,def.schemaType,def.allowUndefined))throw new Error(`${keyword} value must be ${JSON.stringify(
-def.schemaType)}`);("code"in def?def.trackErrors:def.errors!==!1)&&(this.errsCount=it.gen.const("_errs",names_1.default.
-errors))}result(condition,successAction,failAction){this.failResult((0,codegen_1.not)(condition),successAction,failAction)}failResult(condition,successAction,failAction){
-this.gen.if(condition),failAction?failAction():this.error(),successAction?(this.gen.else(),successAction(),this.allErrors&&
-this.gen.endIf()):this.allErrors?this.gen.endIf():this.gen.else()}pass(condition,failAction){this.failResult((0,codegen_1.
-not)(condition),void 0,failAction)}fail(condition){if(condition===void 0){this.error(),this.allErrors||this.gen.if(!1);return}
-this.gen.if(condition),this.error(),this.allErrors?this.gen.endIf():this.gen.else()}fail$data(condition){if(!this.$data)
-return this.fail(condition);const{schemaCode}=this;this.fail((0,codegen_1._)`${schemaCode} !== undefined && (${(0,codegen_1.
-or)(this.invalid$data(),condition)})`)}error(append,errorParams,errorPaths){if(errorParams){this.setParams(errorParams),
-this._error(append,errorPaths),this.setParams({});return}this._error(append,errorPaths)}_error(append,errorPaths){(append?
-errors_1.reportExtraError:errors_1.reportError)(this,this.def.error,errorPaths)}$dataError(){(0,errors_1.reportError)(this,
-this.def.$dataError||errors_1.keyword$DataError)}reset(){if(this.errsCount===void 0)throw new Error('add "trackErrors" t\
-o keyword definition');(0,errors_1.resetErrorsCount)(this.gen,this.errsCount)}ok(cond){this.allErrors||this.gen.if(cond)}setParams(obj,assign){
-assign?Object.assign(this.params,obj):this.params=obj}block$data(valid,codeBlock,$dataValid=codegen_1.nil){this.gen.block(
-()=>{this.check$data(valid,$dataValid),codeBlock()})}check$data(valid=codegen_1.nil,$dataValid=codegen_1.nil){if(!this.$data)
-return;const{gen,schemaCode,schemaType,def}=this;gen.if((0,codegen_1.or)((0,codegen_1._)`${schemaCode} === undefined`,$dataValid)),
-valid!==codegen_1.nil&&gen.assign(valid,!0),(schemaType.length||def.validateSchema)&&(gen.elseIf(this.invalid$data()),this.
-$dataError(),valid!==codegen_1.nil&&gen.assign(valid,!1)),gen.else()}invalid$data(){const{gen,schemaCode,schemaType,def,
-it}=this;return(0,codegen_1.or)(wrong$DataType(),invalid$DataSchema());function wrong$DataType(){if(schemaType.length){if(!(schemaCode instanceof
-codegen_1.Name))throw new Error("ajv implementation error");const st=Array.isArray(schemaType)?schemaType:[schemaType];return(0,codegen_1.
-_)`${(0,dataType_2.checkDataTypes)(st,schemaCode,it.opts.strictNumbers,dataType_2.DataType.Wrong)}`}return codegen_1.nil}
-function invalid$DataSchema(){if(def.validateSchema){const validateSchemaRef=gen.scopeValue("validate$data",{ref:def.validateSchema});
-return(0,codegen_1._)`!${validateSchemaRef}(${schemaCode})`}return codegen_1.nil}}subschema(appl,valid){const subschema=(0,subschema_1.
-getSubschema)(this.it,appl);(0,subschema_1.extendSubschemaData)(subschema,this.it,appl),(0,subschema_1.extendSubschemaMode)(
-subschema,appl);const nextContext={...this.it,...subschema,items:void 0,props:void 0};return subschemaCode(nextContext,valid),
-nextContext}mergeEvaluated(schemaCxt,toName){const{it,gen}=this;it.opts.unevaluated&&(it.props!==!0&&schemaCxt.props!==void 0&&
-(it.props=util_1.mergeEvaluated.props(gen,schemaCxt.props,it.props,toName)),it.items!==!0&&schemaCxt.items!==void 0&&(it.
-items=util_1.mergeEvaluated.items(gen,schemaCxt.items,it.items,toName)))}mergeValidEvaluated(schemaCxt,valid){const{it,gen}=this;
-if(it.opts.unevaluated&&(it.props!==!0||it.items!==!0))return gen.if(valid,()=>this.mergeEvaluated(schemaCxt,codegen_1.Name)),
-!0}};exports.KeywordCxt=KeywordCxt;function keywordCode(it,keyword,def,ruleType){const cxt=new KeywordCxt(it,def,keyword);
-"code"in def?def.code(cxt,ruleType):cxt.$data&&def.validate?(0,keyword_1.funcKeywordCode)(cxt,def):"macro"in def?(0,keyword_1.
-macroKeywordCode)(cxt,def):(def.compile||def.validate)&&(0,keyword_1.funcKeywordCode)(cxt,def)}const JSON_POINTER=/^\/(?:[^~]|~0|~1)*$/,
-RELATIVE_JSON_POINTER=/^([0-9]+)(#|\/(?:[^~]|~0|~1)*)?$/;function getData($data,{dataLevel,dataNames,dataPathArr}){let jsonPointer,
-data;if($data==="")return names_1.default.rootData;if($data[0]==="/"){if(!JSON_POINTER.test($data))throw new Error(`Inva\
-lid JSON-pointer: ${$data}`);jsonPointer=$data,data=names_1.default.rootData}else{const matches=RELATIVE_JSON_POINTER.exec(
-$data);if(!matches)throw new Error(`Invalid JSON-pointer: ${$data}`);const up=+matches[1];if(jsonPointer=matches[2],jsonPointer===
-"#"){if(up>=dataLevel)throw new Error(errorMsg("property/index",up));return dataPathArr[dataLevel-up]}if(up>dataLevel)throw new Error(
-errorMsg("data",up));if(data=dataNames[dataLevel-up],!jsonPointer)return data}let expr=data;const segments=jsonPointer.split(
-"/");for(const segment of segments)segment&&(data=(0,codegen_1._)`${data}${(0,codegen_1.getProperty)((0,util_1.unescapeJsonPointer)(
-segment))}`,expr=(0,codegen_1._)`${expr} && ${data}`);return expr;function errorMsg(pointerType,up){return`Cannot access\
- ${pointerType} ${up} levels up, current level is ${dataLevel}`}}exports.getData=getData})),require_validation_error=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});var ValidationError=class extends Error{constructor(errors){
-super("validation failed"),this.errors=errors,this.ajv=this.validation=!0}};exports.default=ValidationError})),require_ref_error=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const resolve_1=require_resolve();var MissingRefError=class extends Error{constructor(resolver,baseId,ref,msg){
-super(msg||`can't resolve reference ${ref} from id ${baseId}`),this.missingRef=(0,resolve_1.resolveUrl)(resolver,baseId,
-ref),this.missingSchema=(0,resolve_1.normalizeId)((0,resolve_1.getFullPath)(resolver,this.missingRef))}};exports.default=
-MissingRefError})),require_compile=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.
-resolveSchema=exports.getCompilingSchema=exports.resolveRef=exports.compileSchema=exports.SchemaEnv=void 0;const codegen_1=require_codegen(),
-validation_error_1=require_validation_error(),names_1=require_names(),resolve_1=require_resolve(),util_1=require_util(),
-validate_1=require_validate();var SchemaEnv=class{constructor(env){var _a;this.refs={},this.dynamicAnchors={};let schema;
-typeof env.schema=="object"&&(schema=env.schema),this.schema=env.schema,this.schemaId=env.schemaId,this.root=env.root||this,
-this.baseId=(_a=env.baseId)!==null&&_a!==void 0?_a:(0,resolve_1.normalizeId)(schema?.[env.schemaId||"$id"]),this.schemaPath=
-env.schemaPath,this.localRefs=env.localRefs,this.meta=env.meta,this.$async=schema?.$async,this.refs={}}};exports.SchemaEnv=
-SchemaEnv;function compileSchema(sch){const _sch=getCompilingSchema.call(this,sch);if(_sch)return _sch;const rootId=(0,resolve_1.
-getFullPath)(this.opts.uriResolver,sch.root.baseId),{es5,lines}=this.opts.code,{ownProperties}=this.opts,gen=new codegen_1.
-CodeGen(this.scope,{es5,lines,ownProperties});let _ValidationError;sch.$async&&(_ValidationError=gen.scopeValue("Error",
-{ref:validation_error_1.default,code:(0,codegen_1._)`require("ajv/dist/runtime/validation_error").default`}));const validateName=gen.
-scopeName("validate");sch.validateName=validateName;const schemaCxt={gen,allErrors:this.opts.allErrors,data:names_1.default.
-data,parentData:names_1.default.parentData,parentDataProperty:names_1.default.parentDataProperty,dataNames:[names_1.default.
-data],dataPathArr:[codegen_1.nil],dataLevel:0,dataTypes:[],definedProperties:new Set,topSchemaRef:gen.scopeValue("schema",
-this.opts.code.source===!0?{ref:sch.schema,code:(0,codegen_1.stringify)(sch.schema)}:{ref:sch.schema}),validateName,ValidationError:_ValidationError,
-schema:sch.schema,schemaEnv:sch,rootId,baseId:sch.baseId||rootId,schemaPath:codegen_1.nil,errSchemaPath:sch.schemaPath||
-(this.opts.jtd?"":"#"),errorPath:(0,codegen_1._)`""`,opts:this.opts,self:this};let sourceCode;try{this._compilations.add(
-sch),(0,validate_1.validateFunctionCode)(schemaCxt),gen.optimize(this.opts.code.optimize);const validateCode=gen.toString();
-sourceCode=`${gen.scopeRefs(names_1.default.scope)}return ${validateCode}`,this.opts.code.process&&(sourceCode=this.opts.
-code.process(sourceCode,sch));const validate=new Function(`${names_1.default.self}`,`${names_1.default.scope}`,sourceCode)(
-this,this.scope.get());if(this.scope.value(validateName,{ref:validate}),validate.errors=null,validate.schema=sch.schema,
-validate.schemaEnv=sch,sch.$async&&(validate.$async=!0),this.opts.code.source===!0&&(validate.source={validateName,validateCode,
-scopeValues:gen._values}),this.opts.unevaluated){const{props,items}=schemaCxt;validate.evaluated={props:props instanceof
-codegen_1.Name?void 0:props,items:items instanceof codegen_1.Name?void 0:items,dynamicProps:props instanceof codegen_1.Name,
-dynamicItems:items instanceof codegen_1.Name},validate.source&&(validate.source.evaluated=(0,codegen_1.stringify)(validate.
-evaluated))}return sch.validate=validate,sch}catch(e){throw delete sch.validate,delete sch.validateName,sourceCode&&this.
-logger.error("Error compiling schema, function code:",sourceCode),e}finally{this._compilations.delete(sch)}}exports.compileSchema=
-compileSchema;function resolveRef(root,baseId,ref){var _a;ref=(0,resolve_1.resolveUrl)(this.opts.uriResolver,baseId,ref);
-const schOrFunc=root.refs[ref];if(schOrFunc)return schOrFunc;let _sch=resolve.call(this,root,ref);if(_sch===void 0){const schema=(_a=
-root.localRefs)===null||_a===void 0?void 0:_a[ref],{schemaId}=this.opts;schema&&(_sch=new SchemaEnv({schema,schemaId,root,
-baseId}))}if(_sch!==void 0)return root.refs[ref]=inlineOrCompile.call(this,_sch)}exports.resolveRef=resolveRef;function inlineOrCompile(sch){
-return(0,resolve_1.inlineRef)(sch.schema,this.opts.inlineRefs)?sch.schema:sch.validate?sch:compileSchema.call(this,sch)}
-function getCompilingSchema(schEnv){for(const sch of this._compilations)if(sameSchemaEnv(sch,schEnv))return sch}exports.
-getCompilingSchema=getCompilingSchema;function sameSchemaEnv(s1,s2){return s1.schema===s2.schema&&s1.root===s2.root&&s1.
-baseId===s2.baseId}function resolve(root,ref){let sch;for(;typeof(sch=this.refs[ref])=="string";)ref=sch;return sch||this.
-schemas[ref]||resolveSchema.call(this,root,ref)}function resolveSchema(root,ref){const p=this.opts.uriResolver.parse(ref),
-refPath=(0,resolve_1._getFullPath)(this.opts.uriResolver,p);let baseId=(0,resolve_1.getFullPath)(this.opts.uriResolver,root.
-baseId,void 0);if(Object.keys(root.schema).length>0&&refPath===baseId)return getJsonPointer.call(this,p,root);const id=(0,resolve_1.
-normalizeId)(refPath),schOrRef=this.refs[id]||this.schemas[id];if(typeof schOrRef=="string"){const sch=resolveSchema.call(
-this,root,schOrRef);return typeof sch?.schema!="object"?void 0:getJsonPointer.call(this,p,sch)}if(typeof schOrRef?.schema==
-"object"){if(schOrRef.validate||compileSchema.call(this,schOrRef),id===(0,resolve_1.normalizeId)(ref)){const{schema}=schOrRef,
-{schemaId}=this.opts,schId=schema[schemaId];return schId&&(baseId=(0,resolve_1.resolveUrl)(this.opts.uriResolver,baseId,
-schId)),new SchemaEnv({schema,schemaId,root,baseId})}return getJsonPointer.call(this,p,schOrRef)}}exports.resolveSchema=
-resolveSchema;const PREVENT_SCOPE_CHANGE=new Set(["properties","patternProperties","enum","dependencies","definitions"]);
-function getJsonPointer(parsedRef,{baseId,schema,root}){var _a;if(((_a=parsedRef.fragment)===null||_a===void 0?void 0:_a[0])!==
-"/")return;for(const part of parsedRef.fragment.slice(1).split("/")){if(typeof schema=="boolean")return;const partSchema=schema[(0,util_1.
-unescapeFragment)(part)];if(partSchema===void 0)return;schema=partSchema;const schId=typeof schema=="object"&&schema[this.
-opts.schemaId];!PREVENT_SCOPE_CHANGE.has(part)&&schId&&(baseId=(0,resolve_1.resolveUrl)(this.opts.uriResolver,baseId,schId))}
-let env;if(typeof schema!="boolean"&&schema.$ref&&!(0,util_1.schemaHasRulesButRef)(schema,this.RULES)){const $ref=(0,resolve_1.
-resolveUrl)(this.opts.uriResolver,baseId,schema.$ref);env=resolveSchema.call(this,root,$ref)}const{schemaId}=this.opts;if(env=
-env||new SchemaEnv({schema,schemaId,root,baseId}),env.schema!==env.root.schema)return env}})),require_data=__commonJSMin(
-((exports,module)=>{module.exports={$id:"https://raw.githubusercontent.com/ajv-validator/ajv/master/lib/refs/data.json#",
-description:"Meta-schema for $data reference (JSON AnySchema extension proposal)",type:"object",required:["$data"],properties:{
-$data:{type:"string",anyOf:[{format:"relative-json-pointer"},{format:"json-pointer"}]}},additionalProperties:!1}})),require_utils=__commonJSMin(
-((exports,module)=>{const isUUID=RegExp.prototype.test.bind(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/iu),
-isIPv4=RegExp.prototype.test.bind(/^(?:(?:25[0-5]|2[0-4]\d|1\d{2}|[1-9]\d|\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d{2}|[1-9]\d|\d)$/u),
-isPort=RegExp.prototype.test.bind(/^\d*$/u),isHexPair=RegExp.prototype.test.bind(/^[\da-f]{2}$/iu),isUnreserved=RegExp.prototype.
-test.bind(/^[\da-z\-._~]$/iu),isPathCharacter=RegExp.prototype.test.bind(/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]$/u),isQueryFragmentCharacter=RegExp.
-prototype.test.bind(/^[A-Za-z0-9\-._~!$&'()*+,;=:@/?]$/u),isUserinfoCharacter=RegExp.prototype.test.bind(/^[A-Za-z0-9\-._~!$&'()*+,;=:]$/u),
-BYTE_HEX=new Array(256);{const HEX_DIGITS="0123456789ABCDEF";for(let i=0;i<256;i++)BYTE_HEX[i]="%"+HEX_DIGITS[i>>4]+HEX_DIGITS[i&
-15]}function percentEncodeNonAscii(cp){return cp<2048?BYTE_HEX[192|cp>>6]+BYTE_HEX[128|cp&63]:cp<65536?BYTE_HEX[224|cp>>
-12]+BYTE_HEX[128|cp>>6&63]+BYTE_HEX[128|cp&63]:BYTE_HEX[240|cp>>18]+BYTE_HEX[128|cp>>12&63]+BYTE_HEX[128|cp>>6&63]+BYTE_HEX[128|
-cp&63]}function stringArrayToHexStripped(input){let acc="",code=0,i=0;for(i=0;i<input.length;i++)if(code=input[i].charCodeAt(
-0),code!==48){if(!(code>=48&&code<=57||code>=65&&code<=70||code>=97&&code<=102))return"";acc+=input[i];break}for(i+=1;i<
-input.length;i++){if(code=input[i].charCodeAt(0),!(code>=48&&code<=57||code>=65&&code<=70||code>=97&&code<=102))return"";
-acc+=input[i]}return acc}const isHextet=RegExp.prototype.test.bind(/^[\dA-Fa-f]{1,4}$/),isIPvFuture=RegExp.prototype.test.
-bind(/^[vV][\dA-Fa-f]+\.[A-Za-z\d\-._~!$&'()*+,;=:]+$/),isZoneCharacter=RegExp.prototype.test.bind(/^[A-Za-z\d\-._~]$/),
-nonSimpleDomain=RegExp.prototype.test.bind(/[^!"$&'()*+,\-.;=_`a-z{}~]/u);function isZoneIdentifier(zone){if(zone.length===
-0)return!1;for(let i=0;i<zone.length;i++)if(!isZoneCharacter(zone[i])){if(zone[i]==="%"&&i+2<zone.length&&isHexPair(zone.
-slice(i+1,i+3))){i+=2;continue}return!1}return!0}function compressIPv6ZeroRun(hextets){let bestStart=-1,bestLength=0,runStart=-1,
-runLength=0;for(let i=0;i<hextets.length;i++)hextets[i]==="0"?(runStart===-1&&(runStart=i),runLength++,runLength>bestLength&&
-(bestLength=runLength,bestStart=runStart)):(runStart=-1,runLength=0);if(bestLength<2)return hextets.join(":");const head=hextets.
-slice(0,bestStart).join(":"),tail=hextets.slice(bestStart+bestLength).join(":");return head+"::"+tail}function normalizeIPv6Address(input){
-const compression=input.indexOf("::");if(compression!==-1&&input.indexOf("::",compression+1)!==-1)return;const left=compression===
--1?input.split(":"):input.slice(0,compression).split(":"),right=compression===-1?[]:input.slice(compression+2).split(":");
-compression!==-1&&(left.length===1&&left[0]===""&&(left.length=0),right.length===1&&right[0]===""&&(right.length=0));const parts=left.
-concat(right);let hextetCount=0;for(let i=0;i<parts.length;i++){const part=parts[i];if(part==="")return;if(part.indexOf(
-".")!==-1){if(i!==parts.length-1||compression!==-1&&right.length===0||!isIPv4(part))return;hextetCount+=2;continue}if(!isHextet(
-part))return;parts[i]=parseInt(part,16).toString(16),hextetCount++}if(compression===-1)return hextetCount!==8?void 0:compressIPv6ZeroRun(
-parts);if(hextetCount>=8)return;const expanded=parts.slice(0,left.length);for(let i=hextetCount;i<8;i++)expanded.push("0");
-for(let i=left.length;i<parts.length;i++)expanded.push(parts[i]);return compressIPv6ZeroRun(expanded)}function normalizeIPv6(host){
-const bracketed=host[0]==="["&&host[host.length-1]==="]";if((host[0]==="["||host[host.length-1]==="]")&&!bracketed)return{
-host,isIPV6:!1,error:!0};let input=bracketed?host.slice(1,-1):host;if(bracketed&&isIPvFuture(input))return input=input.toLowerCase(),
-{host:`[${input}]`,escapedHost:input,isIPV6:!1,isIPVFuture:!0};if(findToken(input,":")<2)return{host,isIPV6:!1,error:bracketed};
-let zoneIdentifier="";const zoneSeparator=input.indexOf("%");if(zoneSeparator!==-1){const separatorLength=input.slice(zoneSeparator,
-zoneSeparator+3).toLowerCase()==="%25"?3:1;if(zoneIdentifier=input.slice(zoneSeparator+separatorLength),!isZoneIdentifier(
-zoneIdentifier))return{host,isIPV6:!1,error:!0};input=input.slice(0,zoneSeparator)}const address=normalizeIPv6Address(input);
-return address===void 0?{host,isIPV6:!1,error:!0}:{host:address+(zoneIdentifier?"%"+zoneIdentifier:""),escapedHost:address+
-(zoneIdentifier?"%25"+zoneIdentifier:""),isIPV6:!0}}function findToken(str,token){let ind=0;for(let i=0;i<str.length;i++)
-str[i]===token&&ind++;return ind}function removeDotSegments(path){let input=path;const output=[];let nextSlash=-1,len=0;
-for(;len=input.length;){if(len===1){if(input===".")break;if(input==="/"){output.push("/");break}else{output.push(input);
-break}}else if(len===2){if(input[0]==="."){if(input[1]===".")break;if(input[1]==="/"){input=input.slice(2);continue}}else if(input[0]===
-"/"&&(input[1]==="."||input[1]==="/")){output.push("/");break}}else if(len===3&&input==="/.."){output.length!==0&&output.
-pop(),output.push("/");break}if(input[0]==="."){if(input[1]==="."){if(input[2]==="/"){input=input.slice(3);continue}}else if(input[1]===
-"/"){input=input.slice(2);continue}}else if(input[0]==="/"&&input[1]==="."){if(input[2]==="/"){input=input.slice(2);continue}else if(input[2]===
-"."&&input[3]==="/"){input=input.slice(3),output.length!==0&&output.pop();continue}}if((nextSlash=input.indexOf("/",1))===
--1){output.push(input);break}else output.push(input.slice(0,nextSlash)),input=input.slice(nextSlash)}return output.join(
-"")}const HOST_DELIMS={"@":"%40","/":"%2F","?":"%3F","#":"%23",":":"%3A"},HOST_DELIM_RE=/[@/?#:]/g,HOST_DELIM_NO_COLON_RE=/[@/?#]/g;
-function reescapeHostDelimiters(host,isIP){const re=isIP?HOST_DELIM_NO_COLON_RE:HOST_DELIM_RE;return re.lastIndex=0,host.
-replace(re,ch=>HOST_DELIMS[ch])}function normalizePercentEncoding(input,decodeUnreserved=!1){if(input.indexOf("%")===-1)
-return input;let output="";for(let i=0;i<input.length;i++){if(input[i]==="%"&&i+2<input.length){const hex=input.slice(i+
-1,i+3);if(isHexPair(hex)){const normalizedHex=hex.toUpperCase(),decoded=String.fromCharCode(parseInt(normalizedHex,16));
-decodeUnreserved&&isUnreserved(decoded)?output+=decoded:output+="%"+normalizedHex,i+=2;continue}}output+=input[i]}return output}
-function normalizePathEncoding(input){let output="";for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.
-length){const hex=input.slice(i+1,i+3);if(isHexPair(hex)){const normalizedHex=hex.toUpperCase(),decoded=String.fromCharCode(
-parseInt(normalizedHex,16));decoded!=="."&&isUnreserved(decoded)?output+=decoded:output+="%"+normalizedHex,i+=2;continue}}
-if(isPathCharacter(ch))output+=ch;else{const code=input.charCodeAt(i);if(code<128)output+=isEscapeSafe(code)?ch:BYTE_HEX[code];else if(code<
-55296||code>57343)output+=percentEncodeNonAscii(code);else if(code<=56319&&i+1<input.length){const low=input.charCodeAt(
-i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(65536+(code-55296<<10)+(low-56320)),i++):output+=percentEncodeNonAscii(
-65533)}else output+=percentEncodeNonAscii(65533)}}return output}function serializePathEncoding(input,pathNoScheme=!1){let output="",
-firstSegment=pathNoScheme&&input[0]!=="/";for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.length){
-const hex=input.slice(i+1,i+3);if(isHexPair(hex)){output+="%"+hex.toUpperCase(),i+=2;continue}}if(ch==="/"&&(firstSegment=
-!1),isPathCharacter(ch)&&(ch!==":"||!firstSegment))output+=ch;else{const code=input.charCodeAt(i);if(code<128)output+=BYTE_HEX[code];else if(code<
-55296||code>57343)output+=percentEncodeNonAscii(code);else if(code<=56319&&i+1<input.length){const low=input.charCodeAt(
-i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(65536+(code-55296<<10)+(low-56320)),i++):output+=percentEncodeNonAscii(
-65533)}else output+=percentEncodeNonAscii(65533)}}return output}function encodeComponent(input,isAllowed){let output="";
-for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.length){const hex=input.slice(i+1,i+3);if(isHexPair(
-hex)){output+="%"+hex.toUpperCase(),i+=2;continue}}if(isAllowed(ch))output+=ch;else{const code=input.charCodeAt(i);if(code<
-128)output+=BYTE_HEX[code];else if(code<55296||code>57343)output+=percentEncodeNonAscii(code);else if(code<=56319&&i+1<input.
-length){const low=input.charCodeAt(i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(65536+(code-55296<<10)+(low-
-56320)),i++):output+=percentEncodeNonAscii(65533)}else output+=percentEncodeNonAscii(65533)}}return output}function encodeUserinfo(input){
-return encodeComponent(input,isUserinfoCharacter)}function encodeQuery(input){return encodeComponent(input,isQueryFragmentCharacter)}
-function encodeFragment(input){return encodeComponent(input,isQueryFragmentCharacter)}function isEscapeSafe(cp){return cp>=
-48&&cp<=57||cp>=65&&cp<=90||cp>=97&&cp<=122||cp===42||cp===43||cp===45||cp===46||cp===47||cp===64||cp===95}function normalizeQueryFragmentEncoding(input){
-let output="";for(let i=0;i<input.length;i++){const ch=input[i];if(ch==="%"&&i+2<input.length){const hex=input.slice(i+1,
-i+3);if(isHexPair(hex)){const normalizedHex=hex.toUpperCase(),decoded=String.fromCharCode(parseInt(normalizedHex,16));isUnreserved(
-decoded)?output+=decoded:output+="%"+normalizedHex,i+=2;continue}}if(isQueryFragmentCharacter(ch))output+=ch;else{const code=input.
-charCodeAt(i);if(code<128)output+=isEscapeSafe(code)?ch:BYTE_HEX[code];else if(code<55296||code>57343)output+=percentEncodeNonAscii(
-code);else if(code<=56319&&i+1<input.length){const low=input.charCodeAt(i+1);low>=56320&&low<=57343?(output+=percentEncodeNonAscii(
-65536+(code-55296<<10)+(low-56320)),i++):output+=percentEncodeNonAscii(65533)}else output+=percentEncodeNonAscii(65533)}}
-return output}function escapePreservingEscapes(input){let output="";for(let i=0;i<input.length;i++){if(input[i]==="%"&&i+
-2<input.length){const hex=input.slice(i+1,i+3);if(isHexPair(hex)){output+="%"+hex.toUpperCase(),i+=2;continue}}output+=escape(
-input[i])}return output}function recomposeAuthority(component){const uriTokens=[];if(component.userinfo!==void 0&&(uriTokens.
-push(encodeUserinfo(component.userinfo)),uriTokens.push("@")),component.host!==void 0){let host=component.host;if(!isIPv4(
-host)){let ipV6res=normalizeIPv6(host);ipV6res.isIPV6!==!0&&ipV6res.isIPVFuture!==!0&&(host=normalizePercentEncoding(host,
-!0),ipV6res=normalizeIPv6(host)),ipV6res.isIPV6===!0||ipV6res.isIPVFuture===!0?host=`[${ipV6res.escapedHost}]`:host=reescapeHostDelimiters(
-host,!1)}uriTokens.push(host)}if(typeof component.port=="number"||typeof component.port=="string"){const port=String(component.
-port);if(!isPort(port))throw new TypeError("URI port is malformed.");uriTokens.push(":"),uriTokens.push(port)}return uriTokens.
-length?uriTokens.join(""):void 0}module.exports={nonSimpleDomain,recomposeAuthority,reescapeHostDelimiters,normalizePercentEncoding,
-normalizePathEncoding,serializePathEncoding,normalizeQueryFragmentEncoding,encodeUserinfo,encodeQuery,encodeFragment,escapePreservingEscapes,
-removeDotSegments,isIPv4,isUUID,normalizeIPv6,stringArrayToHexStripped}})),require_schemes=__commonJSMin(((exports,module)=>{
-const{isUUID}=require_utils(),URN_REG=/^([\da-z][\d\-a-z]{0,31}):((?:[\w!$'()*+,\-./:;=@]|%[\da-f]{2})+)$/iu,supportedSchemeNames=[
-"http","https","ws","wss","urn","urn:uuid"];function isValidSchemeName(name){return supportedSchemeNames.indexOf(name)!==
--1}function wsIsSecure(wsComponent){return wsComponent.secure===!0?!0:wsComponent.secure===!1?!1:wsComponent.scheme?wsComponent.
-scheme.length===3&&(wsComponent.scheme[0]==="w"||wsComponent.scheme[0]==="W")&&(wsComponent.scheme[1]==="s"||wsComponent.
-scheme[1]==="S")&&(wsComponent.scheme[2]==="s"||wsComponent.scheme[2]==="S"):!1}function httpParse(component){return component.
-host||(component.error=component.error||"HTTP URIs must have a host."),component}function httpSerialize(component){const secure=String(
-component.scheme).toLowerCase()==="https";return(component.port===(secure?443:80)||component.port==="")&&(component.port=
-void 0),component.path||(component.path="/"),component}function wsParse(wsComponent){return wsComponent.secure=wsIsSecure(
-wsComponent),wsComponent.resourceName=(wsComponent.path||"/")+(wsComponent.query?"?"+wsComponent.query:""),wsComponent.path=
-void 0,wsComponent.query=void 0,wsComponent}function wsSerialize(wsComponent){if((wsComponent.port===(wsIsSecure(wsComponent)?
-443:80)||wsComponent.port==="")&&(wsComponent.port=void 0),typeof wsComponent.secure=="boolean"&&(wsComponent.scheme=wsComponent.
-secure?"wss":"ws",wsComponent.secure=void 0),wsComponent.resourceName){const queryIndex=wsComponent.resourceName.indexOf(
-"?"),path=queryIndex===-1?wsComponent.resourceName:wsComponent.resourceName.slice(0,queryIndex);wsComponent.path=path&&path!==
-"/"?path:void 0,wsComponent.query=queryIndex===-1?void 0:wsComponent.resourceName.slice(queryIndex+1),wsComponent.resourceName=
-void 0}return wsComponent.fragment=void 0,wsComponent}function urnParse(urnComponent,options){if(!urnComponent.path)return urnComponent.
-error="URN can not be parsed",urnComponent;const matches=urnComponent.path.match(URN_REG);if(matches&&matches[0]===urnComponent.
-path){const scheme=options.scheme||urnComponent.scheme||"urn";urnComponent.nid=matches[1].toLowerCase(),urnComponent.nss=
-matches[2];const schemeHandler=getSchemeHandler(`${scheme}:${options.nid||urnComponent.nid}`);urnComponent.path=void 0,schemeHandler&&
-(urnComponent=schemeHandler.parse(urnComponent,options))}else urnComponent.error=urnComponent.error||"URN can not be par\
-sed.";return urnComponent}function urnSerialize(urnComponent,options){if(urnComponent.nid===void 0)throw new Error("URN \
-without nid cannot be serialized");const scheme=options.scheme||urnComponent.scheme||"urn",nid=urnComponent.nid.toLowerCase(),
-schemeHandler=getSchemeHandler(`${scheme}:${options.nid||nid}`);schemeHandler&&(urnComponent=schemeHandler.serialize(urnComponent,
-options));const uriComponent=urnComponent,nss=urnComponent.nss;return uriComponent.path=`${nid||options.nid}:${nss}`,options.
-skipEscape=!0,uriComponent}function urnuuidParse(urnComponent,options){const uuidComponent=urnComponent;return uuidComponent.
-uuid=uuidComponent.nss,uuidComponent.nss=void 0,!options.tolerant&&(!uuidComponent.uuid||!isUUID(uuidComponent.uuid))&&(uuidComponent.
-error=uuidComponent.error||"UUID is not valid."),uuidComponent}function urnuuidSerialize(uuidComponent){const urnComponent=uuidComponent;
-return urnComponent.nss=(uuidComponent.uuid||"").toLowerCase(),urnComponent}const http={scheme:"http",domainHost:!0,parse:httpParse,
-serialize:httpSerialize},https={scheme:"https",domainHost:http.domainHost,parse:httpParse,serialize:httpSerialize},ws={scheme:"\
-ws",domainHost:!0,parse:wsParse,serialize:wsSerialize},wss={scheme:"wss",domainHost:ws.domainHost,parse:ws.parse,serialize:ws.
-serialize},SCHEMES={http,https,ws,wss,urn:{scheme:"urn",parse:urnParse,serialize:urnSerialize,skipNormalize:!0},"urn:uui\
-d":{scheme:"urn:uuid",parse:urnuuidParse,serialize:urnuuidSerialize,skipNormalize:!0}};Object.setPrototypeOf(SCHEMES,null);
-function getSchemeHandler(scheme){return scheme&&(SCHEMES[scheme]||SCHEMES[scheme.toLowerCase()])||void 0}module.exports=
-{wsIsSecure,SCHEMES,isValidSchemeName,getSchemeHandler}})),require_fast_uri=__commonJSMin(((exports,module)=>{const{normalizeIPv6,
-removeDotSegments,recomposeAuthority,normalizePercentEncoding,normalizePathEncoding,serializePathEncoding,normalizeQueryFragmentEncoding,
-encodeQuery,encodeFragment,reescapeHostDelimiters,isIPv4,nonSimpleDomain}=require_utils(),{SCHEMES,getSchemeHandler}=require_schemes(),
-VALID_SCHEME=/^[A-Za-z][A-Za-z0-9+.-]*$/u,MALFORMED_SCHEME_ERROR="URI scheme is malformed.";function decodeValidScheme(scheme){
-const decodedScheme=unescape(String(scheme));if(!VALID_SCHEME.test(decodedScheme))throw new TypeError(MALFORMED_SCHEME_ERROR);
-return decodedScheme}function normalize(uri,options){return typeof uri=="string"?uri=normalizeString(uri,options):typeof uri==
-"object"&&(uri=parse(serialize(uri,options),options)),uri}function resolve(baseURI,relativeURI,options){const schemelessOptions=options?
-Object.assign({scheme:"null"},options):{scheme:"null"},{parsed:baseParsed,malformedAuthorityOrPort:baseMalformed,malformedPercentEncoding:baseMalformedPercentEncoding,
-malformedSchemeSpecific:baseMalformedSchemeSpecific,malformedHost:baseMalformedHost,malformedScheme:baseMalformedScheme}=parseWithStatus(
-baseURI,schemelessOptions),{parsed:relativeParsed,malformedAuthorityOrPort:relativeMalformed,malformedPercentEncoding:relativeMalformedPercentEncoding,
-malformedSchemeSpecific:relativeMalformedSchemeSpecific,malformedHost:relativeMalformedHost,malformedScheme:relativeMalformedScheme}=parseWithStatus(
-relativeURI,schemelessOptions);if(baseMalformed||relativeMalformed||baseMalformedPercentEncoding||relativeMalformedPercentEncoding||
-baseMalformedSchemeSpecific||relativeMalformedSchemeSpecific||baseMalformedHost||relativeMalformedHost||baseMalformedScheme||
-relativeMalformedScheme)throw new Error(baseParsed.error||relativeParsed.error||"URI is malformed.");const resolved=resolveComponent(
-baseParsed,relativeParsed,schemelessOptions,!0),resolvedSchemeHandler=getSchemeHandler(options&&options.scheme||resolved.
-scheme),resolvedHost=resolved.host,resolvedHostIsIP=resolvedHost!==void 0&&resolvedHost!==""&&(isIPv4(resolvedHost)||normalizeIPv6(
-resolvedHost).isIPV6);canonicalizeHost(resolved,options||{},resolvedSchemeHandler,resolvedHostIsIP);const encodedASCIIHost=resolvedHost&&
-resolvedHost.indexOf("%")!==-1&&!/\P{ASCII}/u.test(resolvedHost);if(resolved.error&&!encodedASCIIHost)throw new Error(resolved.
-error);return schemelessOptions.skipEscape=!0,serialize(resolved,schemelessOptions)}function resolveComponent(base,relative,options,skipNormalization){
-const target={};return skipNormalization||(base=parse(serialize(base,options),options),relative=parse(serialize(relative,
-options),options)),options=options||{},!options.tolerant&&relative.scheme?(target.scheme=relative.scheme,target.userinfo=
-relative.userinfo,target.host=relative.host,target.port=relative.port,target.path=removeDotSegments(relative.path||""),target.
-query=relative.query):(relative.userinfo!==void 0||relative.host!==void 0||relative.port!==void 0?(target.userinfo=relative.
-userinfo,target.host=relative.host,target.port=relative.port,target.path=removeDotSegments(relative.path||""),target.query=
-relative.query):(relative.path?(relative.path[0]==="/"?target.path=removeDotSegments(relative.path):((base.userinfo!==void 0||
-base.host!==void 0||base.port!==void 0)&&!base.path?target.path="/"+relative.path:base.path?target.path=base.path.slice(
-0,base.path.lastIndexOf("/")+1)+relative.path:target.path=relative.path,target.path=removeDotSegments(target.path)),target.
-query=relative.query):(target.path=base.path,relative.query!==void 0?target.query=relative.query:target.query=base.query),
-target.userinfo=base.userinfo,target.host=base.host,target.port=base.port),target.scheme=base.scheme),target.fragment=relative.
-fragment,target}function equal(uriA,uriB,options){const normalizedA=normalizeComparableURI(uriA,options),normalizedB=normalizeComparableURI(
-uriB,options);return normalizedA!==void 0&&normalizedB!==void 0&&normalizedA===normalizedB}function serialize(cmpts,opts){
-const component={host:cmpts.host,scheme:cmpts.scheme,userinfo:cmpts.userinfo,port:cmpts.port,path:cmpts.path,query:cmpts.
-query,nid:cmpts.nid,nss:cmpts.nss,uuid:cmpts.uuid,fragment:cmpts.fragment,reference:cmpts.reference,resourceName:cmpts.resourceName,
-secure:cmpts.secure,error:""},options=Object.assign({},opts),uriTokens=[];component.scheme&&(component.scheme=decodeValidScheme(
-component.scheme));const schemeHandler=getSchemeHandler(options.scheme||component.scheme);schemeHandler&&schemeHandler.serialize&&
-schemeHandler.serialize(component,options);const hasAuthority=component.userinfo!==void 0||component.host!==void 0||component.
-port!==void 0,pathNoScheme=!options.skipEscape&&component.scheme===void 0&&!hasAuthority;component.path!==void 0&&(options.
-skipEscape?component.path=normalizePercentEncoding(component.path):component.path=serializePathEncoding(component.path,pathNoScheme)),
-options.reference!=="suffix"&&component.scheme&&(component.scheme=decodeValidScheme(component.scheme),uriTokens.push(component.
-scheme,":"));const authority=recomposeAuthority(component);if(authority!==void 0&&(options.reference!=="suffix"&&uriTokens.
-push("//"),uriTokens.push(authority),component.path&&component.path[0]!=="/"&&uriTokens.push("/")),component.path!==void 0){
-let s=component.path;!options.absolutePath&&(!schemeHandler||!schemeHandler.absolutePath)&&(s=removeDotSegments(s)),pathNoScheme&&
-(s=serializePathEncoding(s,!0)),authority===void 0&&s[0]==="/"&&s[1]==="/"&&(s="/%2F"+s.slice(2)),uriTokens.push(s)}return component.
-query!==void 0&&uriTokens.push("?",encodeQuery(component.query)),component.fragment!==void 0&&uriTokens.push("#",encodeFragment(
-component.fragment)),uriTokens.join("")}const URI_PARSE=/^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u,
-AUTHORITY_PREFIX=/^(?:[^#/:?]+:)?\/\/([^/?#]*)/,AUTHORITY_INTRODUCER_REGION=/^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;function getParseError(parsed,matches){
-if(matches[2]!==void 0&&parsed.path&&parsed.path[0]!=="/")return'URI path must start with "/" when authority is present.';
-if(typeof parsed.port=="number"&&(parsed.port<0||parsed.port>65535))return"URI port is malformed."}function hasMalformedPercentEncoding(component){
-if(component===void 0)return!1;let percent=component.indexOf("%");for(;percent!==-1;){if(percent+2>=component.length||!/^[\da-f]{2}$/iu.
-test(component.slice(percent+1,percent+3)))return!0;percent=component.indexOf("%",percent+3)}return!1}function isIPLiteral(host){
-return host[0]==="["&&host[host.length-1]==="]"}function hasMalformedComponentPercentEncoding(matches){const host=matches[4];
-return hasMalformedPercentEncoding(matches[3])||host!==void 0&&!isIPLiteral(host)&&hasMalformedPercentEncoding(host)||hasMalformedPercentEncoding(
-matches[6])||hasMalformedPercentEncoding(matches[7])||hasMalformedPercentEncoding(matches[8])}function canonicalizeHost(parsed,options,schemeHandler,isIP){
-if(!options.unicodeSupport&&(!schemeHandler||!schemeHandler.unicodeSupport)&&parsed.host&&!isIPLiteral(parsed.host)&&(options.
-domainHost||schemeHandler&&schemeHandler.domainHost)&&isIP===!1&&nonSimpleDomain(parsed.host))try{parsed.host=new URL("h\
-ttp://"+parsed.host).hostname}catch(e){return parsed.error=parsed.error||"Host's domain name can not be converted to ASC\
-II: "+e,!0}return!1}function parseWithStatus(uri,opts){const options=Object.assign({},opts),parsed={scheme:void 0,userinfo:void 0,
-host:"",port:void 0,path:"",query:void 0,fragment:void 0};let malformedAuthorityOrPort=!1,malformedPercentEncoding=!1,malformedSchemeSpecific=!1,
-malformedHost=!1,malformedIPLiteral=!1,malformedScheme=!1,isIP=!1;options.reference==="suffix"&&(options.scheme?uri=options.
-scheme+":"+uri:uri="//"+uri);const authorityMatch=uri.match(AUTHORITY_PREFIX);authorityMatch!==null&&authorityMatch[1].indexOf(
-"\\")!==-1&&(parsed.error="URI authority must not contain a literal backslash.",malformedAuthorityOrPort=!0);const introducerMatch=uri.
-match(AUTHORITY_INTRODUCER_REGION);if(introducerMatch!==null){const region=introducerMatch[1],normalizedRegion=region.replace(
-/[\t\n\r]/g,"");normalizedRegion.length>=2&&(normalizedRegion.slice(0,2)!=="//"?(parsed.error=parsed.error||"URI authori\
-ty must not contain a literal backslash.",malformedAuthorityOrPort=!0):region.length!==normalizedRegion.length&&(parsed.
-error=parsed.error||"URI authority introducer must not contain whitespace.",malformedAuthorityOrPort=!0))}const matches=uri.
-match(URI_PARSE);if(matches){if(parsed.scheme=matches[1],parsed.userinfo=matches[3],parsed.host=matches[4],parsed.port=parseInt(
-matches[5],10),parsed.path=matches[6]||"",parsed.query=matches[7],parsed.fragment=matches[8],parsed.scheme!==void 0){const decodedScheme=unescape(
-parsed.scheme);VALID_SCHEME.test(decodedScheme)?parsed.scheme=decodedScheme.toLowerCase():(parsed.error=parsed.error||MALFORMED_SCHEME_ERROR,
-malformedScheme=!0)}malformedPercentEncoding=hasMalformedComponentPercentEncoding(matches),malformedPercentEncoding&&(parsed.
-error=parsed.error||"URI contains malformed percent-encoding."),isNaN(parsed.port)&&(parsed.port=matches[5]);const parseError=getParseError(
-parsed,matches);if(parseError!==void 0&&(parsed.error=parsed.error||parseError,malformedAuthorityOrPort=!0),parsed.host)
-if(isIPv4(parsed.host)===!1){const bracketedIPLiteral=isIPLiteral(parsed.host),hasIPLiteralBracket=parsed.host.indexOf("\
-[")!==-1||parsed.host.indexOf("]")!==-1,ipv6result=normalizeIPv6(parsed.host);isIP=ipv6result.isIPV6||ipv6result.isIPVFuture===
-!0,malformedIPLiteral=hasIPLiteralBracket&&(!bracketedIPLiteral||ipv6result.error===!0),parsed.host=isIP?ipv6result.host:
-ipv6result.host.toLowerCase(),malformedIPLiteral&&(parsed.error=parsed.error||"URI host is malformed.",malformedAuthorityOrPort=
-!0)}else isIP=!0;parsed.scheme===void 0&&parsed.userinfo===void 0&&parsed.host===void 0&&parsed.port===void 0&&parsed.query===
-void 0&&!parsed.path?parsed.reference="same-document":parsed.scheme===void 0?parsed.reference="relative":parsed.fragment===
-void 0?parsed.reference="absolute":parsed.reference="uri",options.reference&&options.reference!=="suffix"&&options.reference!==
-parsed.reference&&(parsed.error=parsed.error||"URI is not a "+options.reference+" reference.");const schemeHandler=getSchemeHandler(
-options.scheme||parsed.scheme);if(malformedIPLiteral||(malformedHost=canonicalizeHost(parsed,options,schemeHandler,isIP)),
-uri.indexOf("%")!==-1&&parsed.host!==void 0&&!malformedIPLiteral){let host=isIP?parsed.host:normalizePercentEncoding(parsed.
-host,!0);isIP||(host=normalizePercentEncoding(host.toLowerCase())),parsed.host=reescapeHostDelimiters(host,isIP)}(!schemeHandler||
-schemeHandler&&!schemeHandler.skipNormalize)&&(parsed.path&&(parsed.path=normalizePathEncoding(parsed.path)),parsed.query&&
-(parsed.query=normalizeQueryFragmentEncoding(parsed.query)),parsed.fragment&&(parsed.fragment=normalizeQueryFragmentEncoding(
-parsed.fragment))),schemeHandler&&schemeHandler.parse&&(schemeHandler.parse(parsed,options),schemeHandler===SCHEMES.urn&&
-parsed.nid===void 0&&(malformedSchemeSpecific=!0))}else parsed.error=parsed.error||"URI can not be parsed.";return{parsed,
-malformedAuthorityOrPort,malformedPercentEncoding,malformedSchemeSpecific,malformedHost,malformedScheme}}function parse(uri,opts){
-return parseWithStatus(uri,opts).parsed}function normalizeString(uri,opts){return normalizeStringWithStatus(uri,opts).normalized}
-function normalizeStringWithStatus(uri,opts){const{parsed,malformedAuthorityOrPort,malformedPercentEncoding,malformedSchemeSpecific,
-malformedHost,malformedScheme}=parseWithStatus(uri,opts);return{normalized:malformedAuthorityOrPort||malformedPercentEncoding||
-malformedSchemeSpecific||malformedHost||malformedScheme?uri:serialize(parsed,opts),malformedAuthorityOrPort,malformedPercentEncoding,
-malformedSchemeSpecific,malformedHost,malformedScheme}}function normalizeComparableURI(uri,opts){if(typeof uri!="string"&&
-typeof uri!="object")return;let value;try{value=typeof uri=="string"?uri:serialize(uri,opts)}catch{return}const{normalized,
-malformedAuthorityOrPort,malformedPercentEncoding,malformedSchemeSpecific,malformedHost,malformedScheme}=normalizeStringWithStatus(
-value,opts);return malformedAuthorityOrPort||malformedPercentEncoding||malformedSchemeSpecific||malformedHost||malformedScheme?
-void 0:normalized}const fastUri={SCHEMES,normalize,resolve,resolveComponent,equal,serialize,parse};module.exports=fastUri,
-module.exports.default=fastUri,module.exports.fastUri=fastUri})),require_uri=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const uri=require_fast_uri();uri.code='require("ajv/dist/runtime/uri").default',exports.
-default=uri})),require_core$3=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.CodeGen=
-exports.Name=exports.nil=exports.stringify=exports.str=exports._=exports.KeywordCxt=void 0;var validate_1=require_validate();
-Object.defineProperty(exports,"KeywordCxt",{enumerable:!0,get:function(){return validate_1.KeywordCxt}});var codegen_1=require_codegen();
-Object.defineProperty(exports,"_",{enumerable:!0,get:function(){return codegen_1._}}),Object.defineProperty(exports,"str",
-{enumerable:!0,get:function(){return codegen_1.str}}),Object.defineProperty(exports,"stringify",{enumerable:!0,get:function(){
-return codegen_1.stringify}}),Object.defineProperty(exports,"nil",{enumerable:!0,get:function(){return codegen_1.nil}}),
-Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){return codegen_1.Name}}),Object.defineProperty(exports,
-"CodeGen",{enumerable:!0,get:function(){return codegen_1.CodeGen}});const validation_error_1=require_validation_error(),
-ref_error_1=require_ref_error(),rules_1=require_rules(),compile_1=require_compile(),codegen_2=require_codegen(),resolve_1=require_resolve(),
-dataType_1=require_dataType(),util_1=require_util(),$dataRefSchema=require_data(),uri_1=require_uri(),defaultRegExp=(str,flags)=>new RegExp(
-str,flags);defaultRegExp.code="new RegExp";const META_IGNORE_OPTIONS=["removeAdditional","useDefaults","coerceTypes"],EXT_SCOPE_NAMES=new Set(
-["validate","serialize","parse","wrapper","root","schema","keyword","pattern","formats","validate$data","func","obj","Er\
-ror"]),removedOptions={errorDataPath:"",format:"`validateFormats: false` can be used instead.",nullable:'"nullable" keyw\
-ord is supported by default.',jsonPointers:"Deprecated jsPropertySyntax can be used instead.",extendRefs:"Deprecated ign\
-oreKeywordsWithRef can be used instead.",missingRefs:"Pass empty schema with $id that should be ignored to ajv.addSchema\
-.",processCode:"Use option `code: {process: (code, schemaEnv: object) => string}`",sourceCode:"Use option `code: {source\
-: true}`",strictDefaults:"It is default now, see option `strict`.",strictKeywords:"It is default now, see option `strict\
-`.",uniqueItems:'"uniqueItems" keyword is always validated.',unknownFormats:"Disable strict mode or pass `true` to `ajv.\
-addFormat` (or `formats` option).",cache:"Map is used as cache, schema object as key.",serialize:"Map is used as cache, \
-schema object as key.",ajvErrors:"It is default now."},deprecatedOptions={ignoreKeywordsWithRef:"",jsPropertySyntax:"",unicode:'\
-"minLength"/"maxLength" account for unicode characters by default.'},MAX_EXPRESSION=200;function requiredOptions(o){var _a,
-_b,_c,_d,_e,_f,_g,_h,_j,_k,_l,_m,_o,_p,_q,_r,_s,_t,_u,_v,_w,_x,_y,_z,_0;const s=o.strict,_optz=(_a=o.code)===null||_a===
-void 0?void 0:_a.optimize,optimize=_optz===!0||_optz===void 0?1:_optz||0,regExp=(_c=(_b=o.code)===null||_b===void 0?void 0:
-_b.regExp)!==null&&_c!==void 0?_c:defaultRegExp,uriResolver=(_d=o.uriResolver)!==null&&_d!==void 0?_d:uri_1.default;return{
-strictSchema:(_f=(_e=o.strictSchema)!==null&&_e!==void 0?_e:s)!==null&&_f!==void 0?_f:!0,strictNumbers:(_h=(_g=o.strictNumbers)!==
-null&&_g!==void 0?_g:s)!==null&&_h!==void 0?_h:!0,strictTypes:(_k=(_j=o.strictTypes)!==null&&_j!==void 0?_j:s)!==null&&_k!==
-void 0?_k:"log",strictTuples:(_m=(_l=o.strictTuples)!==null&&_l!==void 0?_l:s)!==null&&_m!==void 0?_m:"log",strictRequired:(_p=
-(_o=o.strictRequired)!==null&&_o!==void 0?_o:s)!==null&&_p!==void 0?_p:!1,code:o.code?{...o.code,optimize,regExp}:{optimize,
-regExp},loopRequired:(_q=o.loopRequired)!==null&&_q!==void 0?_q:MAX_EXPRESSION,loopEnum:(_r=o.loopEnum)!==null&&_r!==void 0?
-_r:MAX_EXPRESSION,meta:(_s=o.meta)!==null&&_s!==void 0?_s:!0,messages:(_t=o.messages)!==null&&_t!==void 0?_t:!0,inlineRefs:(_u=
-o.inlineRefs)!==null&&_u!==void 0?_u:!0,schemaId:(_v=o.schemaId)!==null&&_v!==void 0?_v:"$id",addUsedSchema:(_w=o.addUsedSchema)!==
-null&&_w!==void 0?_w:!0,validateSchema:(_x=o.validateSchema)!==null&&_x!==void 0?_x:!0,validateFormats:(_y=o.validateFormats)!==
-null&&_y!==void 0?_y:!0,unicodeRegExp:(_z=o.unicodeRegExp)!==null&&_z!==void 0?_z:!0,int32range:(_0=o.int32range)!==null&&
-_0!==void 0?_0:!0,uriResolver}}var Ajv2=class{constructor(opts={}){this.schemas={},this.refs={},this.formats={},this._compilations=
-new Set,this._loading={},this._cache=new Map,opts=this.opts={...opts,...requiredOptions(opts)};const{es5,lines}=this.opts.
-code;this.scope=new codegen_2.ValueScope({scope:{},prefixes:EXT_SCOPE_NAMES,es5,lines}),this.logger=getLogger(opts.logger);
-const formatOpt=opts.validateFormats;opts.validateFormats=!1,this.RULES=(0,rules_1.getRules)(),checkOptions.call(this,removedOptions,
-opts,"NOT SUPPORTED"),checkOptions.call(this,deprecatedOptions,opts,"DEPRECATED","warn"),this._metaOpts=getMetaSchemaOptions.
-call(this),opts.formats&&addInitialFormats.call(this),this._addVocabularies(),this._addDefaultMetaSchema(),opts.keywords&&
-addInitialKeywords.call(this,opts.keywords),typeof opts.meta=="object"&&this.addMetaSchema(opts.meta),addInitialSchemas.
-call(this),opts.validateFormats=formatOpt}_addVocabularies(){this.addKeyword("$async")}_addDefaultMetaSchema(){const{$data,
-meta,schemaId}=this.opts;let _dataRefSchema=$dataRefSchema;schemaId==="id"&&(_dataRefSchema={...$dataRefSchema},_dataRefSchema.
-id=_dataRefSchema.$id,delete _dataRefSchema.$id),meta&&$data&&this.addMetaSchema(_dataRefSchema,_dataRefSchema[schemaId],
-!1)}defaultMeta(){const{meta,schemaId}=this.opts;return this.opts.defaultMeta=typeof meta=="object"?meta[schemaId]||meta:
-void 0}validate(schemaKeyRef,data){let v;if(typeof schemaKeyRef=="string"){if(v=this.getSchema(schemaKeyRef),!v)throw new Error(
-`no schema with key or ref "${schemaKeyRef}"`)}else v=this.compile(schemaKeyRef);const valid=v(data);return"$async"in v||
-(this.errors=v.errors),valid}compile(schema,_meta){const sch=this._addSchema(schema,_meta);return sch.validate||this._compileSchemaEnv(
-sch)}compileAsync(schema,meta){if(typeof this.opts.loadSchema!="function")throw new Error("options.loadSchema should be \
-a function");const{loadSchema}=this.opts;return runCompileAsync.call(this,schema,meta);async function runCompileAsync(_schema,_meta){
-await loadMetaSchema.call(this,_schema.$schema);const sch=this._addSchema(_schema,_meta);return sch.validate||_compileAsync.
-call(this,sch)}async function loadMetaSchema($ref){$ref&&!this.getSchema($ref)&&await runCompileAsync.call(this,{$ref},!0)}
-async function _compileAsync(sch){try{return this._compileSchemaEnv(sch)}catch(e){if(!(e instanceof ref_error_1.default))
-throw e;return checkLoaded.call(this,e),await loadMissingSchema.call(this,e.missingSchema),_compileAsync.call(this,sch)}}
-function checkLoaded({missingSchema:ref,missingRef}){if(this.refs[ref])throw new Error(`AnySchema ${ref} is loaded but ${missingRef}\
- cannot be resolved`)}async function loadMissingSchema(ref){const _schema=await _loadSchema.call(this,ref);this.refs[ref]||
-await loadMetaSchema.call(this,_schema.$schema),this.refs[ref]||this.addSchema(_schema,ref,meta)}async function _loadSchema(ref){
-const p=this._loading[ref];if(p)return p;try{return await(this._loading[ref]=loadSchema(ref))}finally{delete this._loading[ref]}}}addSchema(schema,key,_meta,_validateSchema=this.
-opts.validateSchema){if(Array.isArray(schema)){for(const sch of schema)this.addSchema(sch,void 0,_meta,_validateSchema);
-return this}let id;if(typeof schema=="object"){const{schemaId}=this.opts;if(id=schema[schemaId],id!==void 0&&typeof id!=
-"string")throw new Error(`schema ${schemaId} must be string`)}return key=(0,resolve_1.normalizeId)(key||id),this._checkUnique(
-key),this.schemas[key]=this._addSchema(schema,_meta,key,_validateSchema,!0),this}addMetaSchema(schema,key,_validateSchema=this.
-opts.validateSchema){return this.addSchema(schema,key,!0,_validateSchema),this}validateSchema(schema,throwOrLogError){if(typeof schema==
-"boolean")return!0;let $schema;if($schema=schema.$schema,$schema!==void 0&&typeof $schema!="string")throw new Error("$sc\
-hema must be a string");if($schema=$schema||this.opts.defaultMeta||this.defaultMeta(),!$schema)return this.logger.warn("\
-meta-schema not available"),this.errors=null,!0;const valid=this.validate($schema,schema);if(!valid&&throwOrLogError){const message="\
-schema is invalid: "+this.errorsText();if(this.opts.validateSchema==="log")this.logger.error(message);else throw new Error(
-message)}return valid}getSchema(keyRef){let sch;for(;typeof(sch=getSchEnv.call(this,keyRef))=="string";)keyRef=sch;if(sch===
-void 0){const{schemaId}=this.opts,root=new compile_1.SchemaEnv({schema:{},schemaId});if(sch=compile_1.resolveSchema.call(
-this,root,keyRef),!sch)return;this.refs[keyRef]=sch}return sch.validate||this._compileSchemaEnv(sch)}removeSchema(schemaKeyRef){
-if(schemaKeyRef instanceof RegExp)return this._removeAllSchemas(this.schemas,schemaKeyRef),this._removeAllSchemas(this.refs,
-schemaKeyRef),this;switch(typeof schemaKeyRef){case"undefined":return this._removeAllSchemas(this.schemas),this._removeAllSchemas(
-this.refs),this._cache.clear(),this;case"string":{const sch=getSchEnv.call(this,schemaKeyRef);return typeof sch=="object"&&
-this._cache.delete(sch.schema),delete this.schemas[schemaKeyRef],delete this.refs[schemaKeyRef],this}case"object":{const cacheKey=schemaKeyRef;
-this._cache.delete(cacheKey);let id=schemaKeyRef[this.opts.schemaId];return id&&(id=(0,resolve_1.normalizeId)(id),delete this.
-schemas[id],delete this.refs[id]),this}default:throw new Error("ajv.removeSchema: invalid parameter")}}addVocabulary(definitions){
-for(const def of definitions)this.addKeyword(def);return this}addKeyword(kwdOrDef,def){let keyword;if(typeof kwdOrDef=="\
-string")keyword=kwdOrDef,typeof def=="object"&&(this.logger.warn("these parameters are deprecated, see docs for addKeywo\
-rd"),def.keyword=keyword);else if(typeof kwdOrDef=="object"&&def===void 0){if(def=kwdOrDef,keyword=def.keyword,Array.isArray(
-keyword)&&!keyword.length)throw new Error("addKeywords: keyword must be string or non-empty array")}else throw new Error(
-"invalid addKeywords parameters");if(checkKeyword.call(this,keyword,def),!def)return(0,util_1.eachItem)(keyword,kwd=>addRule.
-call(this,kwd)),this;keywordMetaschema.call(this,def);const definition={...def,type:(0,dataType_1.getJSONTypes)(def.type),
-schemaType:(0,dataType_1.getJSONTypes)(def.schemaType)};return(0,util_1.eachItem)(keyword,definition.type.length===0?k=>addRule.
-call(this,k,definition):k=>definition.type.forEach(t=>addRule.call(this,k,definition,t))),this}getKeyword(keyword){const rule=this.
-RULES.all[keyword];return typeof rule=="object"?rule.definition:!!rule}removeKeyword(keyword){const{RULES}=this;delete RULES.
-keywords[keyword],delete RULES.all[keyword];for(const group of RULES.rules){const i=group.rules.findIndex(rule=>rule.keyword===
-keyword);i>=0&&group.rules.splice(i,1)}return this}addFormat(name,format){return typeof format=="string"&&(format=new RegExp(
-format)),this.formats[name]=format,this}errorsText(errors=this.errors,{separator=", ",dataVar="data"}={}){return!errors||
-errors.length===0?"No errors":errors.map(e=>`${dataVar}${e.instancePath} ${e.message}`).reduce((text,msg)=>text+separator+
-msg)}$dataMetaSchema(metaSchema,keywordsJsonPointers){const rules=this.RULES.all;metaSchema=JSON.parse(JSON.stringify(metaSchema));
-for(const jsonPointer of keywordsJsonPointers){const segments=jsonPointer.split("/").slice(1);let keywords=metaSchema;for(const seg of segments)
-keywords=keywords[seg];for(const key in rules){const rule=rules[key];if(typeof rule!="object")continue;const{$data}=rule.
-definition,schema=keywords[key];$data&&schema&&(keywords[key]=schemaOrData(schema))}}return metaSchema}_removeAllSchemas(schemas,regex){
-for(const keyRef in schemas){const sch=schemas[keyRef];(!regex||regex.test(keyRef))&&(typeof sch=="string"?delete schemas[keyRef]:
-sch&&!sch.meta&&(this._cache.delete(sch.schema),delete schemas[keyRef]))}}_addSchema(schema,meta,baseId,validateSchema=this.
-opts.validateSchema,addSchema=this.opts.addUsedSchema){let id;const{schemaId}=this.opts;if(typeof schema=="object")id=schema[schemaId];else{
-if(this.opts.jtd)throw new Error("schema must be object");if(typeof schema!="boolean")throw new Error("schema must be ob\
-ject or boolean")}let sch=this._cache.get(schema);if(sch!==void 0)return sch;baseId=(0,resolve_1.normalizeId)(id||baseId);
-const localRefs=resolve_1.getSchemaRefs.call(this,schema,baseId);return sch=new compile_1.SchemaEnv({schema,schemaId,meta,
-baseId,localRefs}),this._cache.set(sch.schema,sch),addSchema&&!baseId.startsWith("#")&&(baseId&&this._checkUnique(baseId),
-this.refs[baseId]=sch),validateSchema&&this.validateSchema(schema,!0),sch}_checkUnique(id){if(this.schemas[id]||this.refs[id])
-throw new Error(`schema with key or id "${id}" already exists`)}_compileSchemaEnv(sch){if(sch.meta?this._compileMetaSchema(
-sch):compile_1.compileSchema.call(this,sch),!sch.validate)throw new Error("ajv implementation error");return sch.validate}_compileMetaSchema(sch){
-const currentOpts=this.opts;this.opts=this._metaOpts;try{compile_1.compileSchema.call(this,sch)}finally{this.opts=currentOpts}}};
-Ajv2.ValidationError=validation_error_1.default,Ajv2.MissingRefError=ref_error_1.default,exports.default=Ajv2;function checkOptions(checkOpts,options,msg,log="\
-error"){for(const key in checkOpts){const opt=key;opt in options&&this.logger[log](`${msg}: option ${key}. ${checkOpts[opt]}`)}}
-function getSchEnv(keyRef){return keyRef=(0,resolve_1.normalizeId)(keyRef),this.schemas[keyRef]||this.refs[keyRef]}function addInitialSchemas(){
-const optsSchemas=this.opts.schemas;if(optsSchemas)if(Array.isArray(optsSchemas))this.addSchema(optsSchemas);else for(const key in optsSchemas)
-this.addSchema(optsSchemas[key],key)}function addInitialFormats(){for(const name in this.opts.formats){const format=this.
-opts.formats[name];format&&this.addFormat(name,format)}}function addInitialKeywords(defs){if(Array.isArray(defs)){this.addVocabulary(
-defs);return}this.logger.warn("keywords option as map is deprecated, pass array");for(const keyword in defs){const def=defs[keyword];
-def.keyword||(def.keyword=keyword),this.addKeyword(def)}}function getMetaSchemaOptions(){const metaOpts={...this.opts};for(const opt of META_IGNORE_OPTIONS)
-delete metaOpts[opt];return metaOpts}const noLogs={log(){},warn(){},error(){}};function getLogger(logger){if(logger===!1)
-return noLogs;if(logger===void 0)return console;if(logger.log&&logger.warn&&logger.error)return logger;throw new Error("\
-logger must implement log, warn and error methods")}const KEYWORD_NAME=/^[a-z_$][a-z0-9_$:-]*$/i;function checkKeyword(keyword,def){
-const{RULES}=this;if((0,util_1.eachItem)(keyword,kwd=>{if(RULES.keywords[kwd])throw new Error(`Keyword ${kwd} is already\
- defined`);if(!KEYWORD_NAME.test(kwd))throw new Error(`Keyword ${kwd} has invalid name`)}),!!def&&def.$data&&!("code"in def||
-"validate"in def))throw new Error('$data keyword must have "code" or "validate" function')}function addRule(keyword,definition,dataType){
-var _a;const post=definition?.post;if(dataType&&post)throw new Error('keyword with "post" flag cannot have "type"');const{
-RULES}=this;let ruleGroup=post?RULES.post:RULES.rules.find(({type:t})=>t===dataType);if(ruleGroup||(ruleGroup={type:dataType,
-rules:[]},RULES.rules.push(ruleGroup)),RULES.keywords[keyword]=!0,!definition)return;const rule={keyword,definition:{...definition,
-type:(0,dataType_1.getJSONTypes)(definition.type),schemaType:(0,dataType_1.getJSONTypes)(definition.schemaType)}};definition.
-before?addBeforeRule.call(this,ruleGroup,rule,definition.before):ruleGroup.rules.push(rule),RULES.all[keyword]=rule,(_a=
-definition.implements)===null||_a===void 0||_a.forEach(kwd=>this.addKeyword(kwd))}function addBeforeRule(ruleGroup,rule,before){
-const i=ruleGroup.rules.findIndex(_rule=>_rule.keyword===before);i>=0?ruleGroup.rules.splice(i,0,rule):(ruleGroup.rules.
-push(rule),this.logger.warn(`rule ${before} is not defined`))}function keywordMetaschema(def){let{metaSchema}=def;metaSchema!==
-void 0&&(def.$data&&this.opts.$data&&(metaSchema=schemaOrData(metaSchema)),def.validateSchema=this.compile(metaSchema,!0))}
-const $dataRef={$ref:"https://raw.githubusercontent.com/ajv-validator/ajv/master/lib/refs/data.json#"};function schemaOrData(schema){
-return{anyOf:[schema,$dataRef]}}})),require_id=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const def={keyword:"id",code(){throw new Error('NOT SUPPORTED: keyword "id", use "$id" for schema ID')}};exports.default=
-def})),require_ref=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.callRef=exports.
-getValidate=void 0;const ref_error_1=require_ref_error(),code_1=require_code(),codegen_1=require_codegen(),names_1=require_names(),
-compile_1=require_compile(),util_1=require_util(),def={keyword:"$ref",schemaType:"string",code(cxt){const{gen,schema:$ref,
-it}=cxt,{baseId,schemaEnv:env,validateName,opts,self}=it,{root}=env;if(($ref==="#"||$ref==="#/")&&baseId===root.baseId)return callRootRef();
-const schOrEnv=compile_1.resolveRef.call(self,root,baseId,$ref);if(schOrEnv===void 0)throw new ref_error_1.default(it.opts.
-uriResolver,baseId,$ref);if(schOrEnv instanceof compile_1.SchemaEnv)return callValidate(schOrEnv);return inlineRefSchema(
-schOrEnv);function callRootRef(){if(env===root)return callRef(cxt,validateName,env,env.$async);const rootName=gen.scopeValue(
-"root",{ref:root});return callRef(cxt,(0,codegen_1._)`${rootName}.validate`,root,root.$async)}function callValidate(sch){
-callRef(cxt,getValidate(cxt,sch),sch,sch.$async)}function inlineRefSchema(sch){const schName=gen.scopeValue("schema",opts.
-code.source===!0?{ref:sch,code:(0,codegen_1.stringify)(sch)}:{ref:sch}),valid=gen.name("valid"),schCxt=cxt.subschema({schema:sch,
-dataTypes:[],schemaPath:codegen_1.nil,topSchemaRef:schName,errSchemaPath:$ref},valid);cxt.mergeEvaluated(schCxt),cxt.ok(
-valid)}}};function getValidate(cxt,sch){const{gen}=cxt;return sch.validate?gen.scopeValue("validate",{ref:sch.validate}):
-(0,codegen_1._)`${gen.scopeValue("wrapper",{ref:sch})}.validate`}exports.getValidate=getValidate;function callRef(cxt,v,sch,$async){
-const{gen,it}=cxt,{allErrors,schemaEnv:env,opts}=it,passCxt=opts.passContext?names_1.default.this:codegen_1.nil;$async?callAsyncRef():
-callSyncRef();function callAsyncRef(){if(!env.$async)throw new Error("async schema referenced by sync schema");const valid=gen.
-let("valid");gen.try(()=>{gen.code((0,codegen_1._)`await ${(0,code_1.callValidateCode)(cxt,v,passCxt)}`),addEvaluatedFrom(
-v),allErrors||gen.assign(valid,!0)},e=>{gen.if((0,codegen_1._)`!(${e} instanceof ${it.ValidationError})`,()=>gen.throw(e)),
-addErrorsFrom(e),allErrors||gen.assign(valid,!1)}),cxt.ok(valid)}function callSyncRef(){cxt.result((0,code_1.callValidateCode)(
-cxt,v,passCxt),()=>addEvaluatedFrom(v),()=>addErrorsFrom(v))}function addErrorsFrom(source){const errs=(0,codegen_1._)`${source}.errors`;
-gen.assign(names_1.default.vErrors,(0,codegen_1._)`${names_1.default.vErrors} === null ? ${errs} : ${names_1.default.vErrors}.concat(${errs})`),
-gen.assign(names_1.default.errors,(0,codegen_1._)`${names_1.default.vErrors}.length`)}function addEvaluatedFrom(source){
-var _a;if(!it.opts.unevaluated)return;const schEvaluated=(_a=sch?.validate)===null||_a===void 0?void 0:_a.evaluated;if(it.
-props!==!0)if(schEvaluated&&!schEvaluated.dynamicProps)schEvaluated.props!==void 0&&(it.props=util_1.mergeEvaluated.props(
-gen,schEvaluated.props,it.props));else{const props=gen.var("props",(0,codegen_1._)`${source}.evaluated.props`);it.props=
-util_1.mergeEvaluated.props(gen,props,it.props,codegen_1.Name)}if(it.items!==!0)if(schEvaluated&&!schEvaluated.dynamicItems)
-schEvaluated.items!==void 0&&(it.items=util_1.mergeEvaluated.items(gen,schEvaluated.items,it.items));else{const items=gen.
-var("items",(0,codegen_1._)`${source}.evaluated.items`);it.items=util_1.mergeEvaluated.items(gen,items,it.items,codegen_1.
-Name)}}}exports.callRef=callRef,exports.default=def})),require_core$2=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0});const id_1=require_id(),ref_1=require_ref(),core=["$schema","$id","$defs","$vocabulary",{keyword:"\
-$comment"},"definitions",id_1.default,ref_1.default];exports.default=core})),require_limitNumber=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),ops=codegen_1.operators,KWDs={maximum:{
-okStr:"<=",ok:ops.LTE,fail:ops.GT},minimum:{okStr:">=",ok:ops.GTE,fail:ops.LT},exclusiveMaximum:{okStr:"<",ok:ops.LT,fail:ops.
-GTE},exclusiveMinimum:{okStr:">",ok:ops.GT,fail:ops.LTE}},def={keyword:Object.keys(KWDs),type:"number",schemaType:"numbe\
-r",$data:!0,error:{message:({keyword,schemaCode})=>(0,codegen_1.str)`must be ${KWDs[keyword].okStr} ${schemaCode}`,params:({
-keyword,schemaCode})=>(0,codegen_1._)`{comparison: ${KWDs[keyword].okStr}, limit: ${schemaCode}}`},code(cxt){const{keyword,
-data,schemaCode}=cxt;cxt.fail$data((0,codegen_1._)`${data} ${KWDs[keyword].fail} ${schemaCode} || isNaN(${data})`)}};exports.
-default=def})),require_multipleOf=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),
-def={keyword:"multipleOf",type:"number",schemaType:"number",$data:!0,error:{message:({schemaCode})=>(0,codegen_1.str)`must be multiple of ${schemaCode}`,
-params:({schemaCode})=>(0,codegen_1._)`{multipleOf: ${schemaCode}}`},code(cxt){const{gen,data,schemaCode,it}=cxt,prec=it.
-opts.multipleOfPrecision,res=gen.let("res"),invalid=prec?(0,codegen_1._)`Math.abs(Math.round(${res}) - ${res}) > 1e-${prec}`:
-(0,codegen_1._)`${res} !== parseInt(${res})`;cxt.fail$data((0,codegen_1._)`(${schemaCode} === 0 || (${res} = ${data}/${schemaCode}, ${invalid}))`)}};
-exports.default=def})),require_ucs2length=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-function ucs2length(str){const len=str.length;let length=0,pos=0,value;for(;pos<len;)length++,value=str.charCodeAt(pos++),
-value>=55296&&value<=56319&&pos<len&&(value=str.charCodeAt(pos),(value&64512)===56320&&pos++);return length}exports.default=
-ucs2length,ucs2length.code='require("ajv/dist/runtime/ucs2length").default'})),require_limitLength=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),ucs2length_1=require_ucs2length(),
-def={keyword:["maxLength","minLength"],type:"string",schemaType:"number",$data:!0,error:{message({keyword,schemaCode}){const comp=keyword===
-"maxLength"?"more":"fewer";return(0,codegen_1.str)`must NOT have ${comp} than ${schemaCode} characters`},params:({schemaCode})=>(0,codegen_1.
-_)`{limit: ${schemaCode}}`},code(cxt){const{keyword,data,schemaCode,it}=cxt,op=keyword==="maxLength"?codegen_1.operators.
-GT:codegen_1.operators.LT,len=it.opts.unicode===!1?(0,codegen_1._)`${data}.length`:(0,codegen_1._)`${(0,util_1.useFunc)(
-cxt.gen,ucs2length_1.default)}(${data})`;cxt.fail$data((0,codegen_1._)`${len} ${op} ${schemaCode}`)}};exports.default=def})),
-require_pattern=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const code_1=require_code(),
-util_1=require_util(),codegen_1=require_codegen(),def={keyword:"pattern",type:"string",schemaType:"string",$data:!0,error:{
-message:({schemaCode})=>(0,codegen_1.str)`must match pattern "${schemaCode}"`,params:({schemaCode})=>(0,codegen_1._)`{pattern: ${schemaCode}}`},
-code(cxt){const{gen,data,$data,schema,schemaCode,it}=cxt,u=it.opts.unicodeRegExp?"u":"";if($data){const{regExp}=it.opts.
-code,regExpCode=regExp.code==="new RegExp"?(0,codegen_1._)`new RegExp`:(0,util_1.useFunc)(gen,regExp),valid=gen.let("val\
-id");gen.try(()=>gen.assign(valid,(0,codegen_1._)`${regExpCode}(${schemaCode}, ${u}).test(${data})`),()=>gen.assign(valid,
-!1)),cxt.fail$data((0,codegen_1._)`!${valid}`)}else{const regExp=(0,code_1.usePattern)(cxt,schema);cxt.fail$data((0,codegen_1.
-_)`!${regExp}.test(${data})`)}}};exports.default=def})),require_limitProperties=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),def={keyword:["maxProperties","minProperties"],type:"\
-object",schemaType:"number",$data:!0,error:{message({keyword,schemaCode}){const comp=keyword==="maxProperties"?"more":"f\
-ewer";return(0,codegen_1.str)`must NOT have ${comp} than ${schemaCode} properties`},params:({schemaCode})=>(0,codegen_1.
-_)`{limit: ${schemaCode}}`},code(cxt){const{keyword,data,schemaCode}=cxt,op=keyword==="maxProperties"?codegen_1.operators.
-GT:codegen_1.operators.LT;cxt.fail$data((0,codegen_1._)`Object.keys(${data}).length ${op} ${schemaCode}`)}};exports.default=
-def})),require_required=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const code_1=require_code(),
-codegen_1=require_codegen(),util_1=require_util(),def={keyword:"required",type:"object",schemaType:"array",$data:!0,error:{
-message:({params:{missingProperty}})=>(0,codegen_1.str)`must have required property '${missingProperty}'`,params:({params:{
-missingProperty}})=>(0,codegen_1._)`{missingProperty: ${missingProperty}}`},code(cxt){const{gen,schema,schemaCode,data,$data,
-it}=cxt,{opts}=it;if(!$data&&schema.length===0)return;const useLoop=schema.length>=opts.loopRequired;if(it.allErrors?allErrorsMode():
-exitOnErrorMode(),opts.strictRequired){const props=cxt.parentSchema.properties,{definedProperties}=cxt.it;for(const requiredKey of schema)
-if(props?.[requiredKey]===void 0&&!definedProperties.has(requiredKey)){const msg=`required property "${requiredKey}" is \
-not defined at "${it.schemaEnv.baseId+it.errSchemaPath}" (strictRequired)`;(0,util_1.checkStrictMode)(it,msg,it.opts.strictRequired)}}
-function allErrorsMode(){if(useLoop||$data)cxt.block$data(codegen_1.nil,loopAllRequired);else for(const prop of schema)(0,code_1.
-checkReportMissingProp)(cxt,prop)}function exitOnErrorMode(){const missing=gen.let("missing");if(useLoop||$data){const valid=gen.
-let("valid",!0);cxt.block$data(valid,()=>loopUntilMissing(missing,valid)),cxt.ok(valid)}else gen.if((0,code_1.checkMissingProp)(
-cxt,schema,missing)),(0,code_1.reportMissingProp)(cxt,missing),gen.else()}function loopAllRequired(){gen.forOf("prop",schemaCode,
-prop=>{cxt.setParams({missingProperty:prop}),gen.if((0,code_1.noPropertyInData)(gen,data,prop,opts.ownProperties),()=>cxt.
-error())})}function loopUntilMissing(missing,valid){cxt.setParams({missingProperty:missing}),gen.forOf(missing,schemaCode,
-()=>{gen.assign(valid,(0,code_1.propertyInData)(gen,data,missing,opts.ownProperties)),gen.if((0,codegen_1.not)(valid),()=>{
-cxt.error(),gen.break()})},codegen_1.nil)}}};exports.default=def})),require_limitItems=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),def={keyword:["maxItems","minItems"],type:"array",schemaType:"\
-number",$data:!0,error:{message({keyword,schemaCode}){const comp=keyword==="maxItems"?"more":"fewer";return(0,codegen_1.
-str)`must NOT have ${comp} than ${schemaCode} items`},params:({schemaCode})=>(0,codegen_1._)`{limit: ${schemaCode}}`},code(cxt){
-const{keyword,data,schemaCode}=cxt,op=keyword==="maxItems"?codegen_1.operators.GT:codegen_1.operators.LT;cxt.fail$data((0,codegen_1.
-_)`${data}.length ${op} ${schemaCode}`)}};exports.default=def})),require_equal=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const equal=require_fast_deep_equal();equal.code='require("ajv/dist/runtime/equal").def\
-ault',exports.default=equal})),require_uniqueItems=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{
-value:!0});const dataType_1=require_dataType(),codegen_1=require_codegen(),util_1=require_util(),equal_1=require_equal(),
-def={keyword:"uniqueItems",type:"array",schemaType:"boolean",$data:!0,error:{message:({params:{i,j}})=>(0,codegen_1.str)`must NOT have duplicate items (items ## ${j} and ${i} are identical)`,
-params:({params:{i,j}})=>(0,codegen_1._)`{i: ${i}, j: ${j}}`},code(cxt){const{gen,data,$data,schema,parentSchema,schemaCode,
-it}=cxt;if(!$data&&!schema)return;const valid=gen.let("valid"),itemTypes=parentSchema.items?(0,dataType_1.getSchemaTypes)(
-parentSchema.items):[];cxt.block$data(valid,validateUniqueItems,(0,codegen_1._)`${schemaCode} === false`),cxt.ok(valid);
-function validateUniqueItems(){const i=gen.let("i",(0,codegen_1._)`${data}.length`),j=gen.let("j");cxt.setParams({i,j}),
-gen.assign(valid,!0),gen.if((0,codegen_1._)`${i} > 1`,()=>(canOptimize()?loopN:loopN2)(i,j))}function canOptimize(){return itemTypes.
-length>0&&!itemTypes.some(t=>t==="object"||t==="array")}function loopN(i,j){const item=gen.name("item"),wrongType=(0,dataType_1.
-checkDataTypes)(itemTypes,item,it.opts.strictNumbers,dataType_1.DataType.Wrong),indices=gen.const("indices",(0,codegen_1.
-_)`{}`);gen.for((0,codegen_1._)`;${i}--;`,()=>{gen.let(item,(0,codegen_1._)`${data}[${i}]`),gen.if(wrongType,(0,codegen_1.
-_)`continue`),itemTypes.length>1&&gen.if((0,codegen_1._)`typeof ${item} == "string"`,(0,codegen_1._)`${item} += "_"`),gen.
-if((0,codegen_1._)`typeof ${indices}[${item}] == "number"`,()=>{gen.assign(j,(0,codegen_1._)`${indices}[${item}]`),cxt.error(),
-gen.assign(valid,!1).break()}).code((0,codegen_1._)`${indices}[${item}] = ${i}`)})}function loopN2(i,j){const eql=(0,util_1.
-useFunc)(gen,equal_1.default),outer=gen.name("outer");gen.label(outer).for((0,codegen_1._)`;${i}--;`,()=>gen.for((0,codegen_1.
-_)`${j} = ${i}; ${j}--;`,()=>gen.if((0,codegen_1._)`${eql}(${data}[${i}], ${data}[${j}])`,()=>{cxt.error(),gen.assign(valid,
-!1).break(outer)})))}}};exports.default=def})),require_const=__commonJSMin((exports=>{Object.defineProperty(exports,"__e\
-sModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),equal_1=require_equal(),def={keyword:"const",
-$data:!0,error:{message:"must be equal to constant",params:({schemaCode})=>(0,codegen_1._)`{allowedValue: ${schemaCode}}`},
-code(cxt){const{gen,data,$data,schemaCode,schema}=cxt;$data||schema&&typeof schema=="object"?cxt.fail$data((0,codegen_1.
-_)`!${(0,util_1.useFunc)(gen,equal_1.default)}(${data}, ${schemaCode})`):cxt.fail((0,codegen_1._)`${schema} !== ${data}`)}};
-exports.default=def})),require_enum=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),
-util_1=require_util(),equal_1=require_equal(),def={keyword:"enum",schemaType:"array",$data:!0,error:{message:"must be eq\
-ual to one of the allowed values",params:({schemaCode})=>(0,codegen_1._)`{allowedValues: ${schemaCode}}`},code(cxt){const{
-gen,data,$data,schema,schemaCode,it}=cxt;if(!$data&&schema.length===0)throw new Error("enum must have non-empty array");
-const useLoop=schema.length>=it.opts.loopEnum;let eql;const getEql=()=>eql??(eql=(0,util_1.useFunc)(gen,equal_1.default));
-let valid;if(useLoop||$data)valid=gen.let("valid"),cxt.block$data(valid,loopEnum);else{if(!Array.isArray(schema))throw new Error(
-"ajv implementation error");const vSchema=gen.const("vSchema",schemaCode);valid=(0,codegen_1.or)(...schema.map((_x,i)=>equalCode(
-vSchema,i)))}cxt.pass(valid);function loopEnum(){gen.assign(valid,!1),gen.forOf("v",schemaCode,v=>gen.if((0,codegen_1._)`${getEql()}(${data}, ${v})`,
-()=>gen.assign(valid,!0).break()))}function equalCode(vSchema,i){const sch=schema[i];return typeof sch=="object"&&sch!==
-null?(0,codegen_1._)`${getEql()}(${data}, ${vSchema}[${i}])`:(0,codegen_1._)`${data} === ${sch}`}}};exports.default=def})),
-require_validation$2=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const limitNumber_1=require_limitNumber(),
-multipleOf_1=require_multipleOf(),limitLength_1=require_limitLength(),pattern_1=require_pattern(),limitProperties_1=require_limitProperties(),
-required_1=require_required(),limitItems_1=require_limitItems(),uniqueItems_1=require_uniqueItems(),const_1=require_const(),
-enum_1=require_enum(),validation=[limitNumber_1.default,multipleOf_1.default,limitLength_1.default,pattern_1.default,limitProperties_1.
-default,required_1.default,limitItems_1.default,uniqueItems_1.default,{keyword:"type",schemaType:["string","array"]},{keyword:"\
-nullable",schemaType:"boolean"},const_1.default,enum_1.default];exports.default=validation})),require_additionalItems=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateAdditionalItems=void 0;const codegen_1=require_codegen(),
-util_1=require_util(),def={keyword:"additionalItems",type:"array",schemaType:["boolean","object"],before:"uniqueItems",error:{
-message:({params:{len}})=>(0,codegen_1.str)`must NOT have more than ${len} items`,params:({params:{len}})=>(0,codegen_1.
-_)`{limit: ${len}}`},code(cxt){const{parentSchema,it}=cxt,{items}=parentSchema;if(!Array.isArray(items)){(0,util_1.checkStrictMode)(
-it,'"additionalItems" is ignored when "items" is not an array of schemas');return}validateAdditionalItems(cxt,items)}};function validateAdditionalItems(cxt,items){
-const{gen,schema,data,keyword,it}=cxt;it.items=!0;const len=gen.const("len",(0,codegen_1._)`${data}.length`);if(schema===
-!1)cxt.setParams({len:items.length}),cxt.pass((0,codegen_1._)`${len} <= ${items.length}`);else if(typeof schema=="object"&&
-!(0,util_1.alwaysValidSchema)(it,schema)){const valid=gen.var("valid",(0,codegen_1._)`${len} <= ${items.length}`);gen.if(
-(0,codegen_1.not)(valid),()=>validateItems(valid)),cxt.ok(valid)}function validateItems(valid){gen.forRange("i",items.length,
-len,i=>{cxt.subschema({keyword,dataProp:i,dataPropType:util_1.Type.Num},valid),it.allErrors||gen.if((0,codegen_1.not)(valid),
-()=>gen.break())})}}exports.validateAdditionalItems=validateAdditionalItems,exports.default=def})),require_items=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateTuple=void 0;const codegen_1=require_codegen(),
-util_1=require_util(),code_1=require_code(),def={keyword:"items",type:"array",schemaType:["object","array","boolean"],before:"\
-uniqueItems",code(cxt){const{schema,it}=cxt;if(Array.isArray(schema))return validateTuple(cxt,"additionalItems",schema);
-it.items=!0,!(0,util_1.alwaysValidSchema)(it,schema)&&cxt.ok((0,code_1.validateArray)(cxt))}};function validateTuple(cxt,extraItems,schArr=cxt.
-schema){const{gen,parentSchema,data,keyword,it}=cxt;checkStrictTuple(parentSchema),it.opts.unevaluated&&schArr.length&&it.
-items!==!0&&(it.items=util_1.mergeEvaluated.items(gen,schArr.length,it.items));const valid=gen.name("valid"),len=gen.const(
-"len",(0,codegen_1._)`${data}.length`);schArr.forEach((sch,i)=>{(0,util_1.alwaysValidSchema)(it,sch)||(gen.if((0,codegen_1.
-_)`${len} > ${i}`,()=>cxt.subschema({keyword,schemaProp:i,dataProp:i},valid)),cxt.ok(valid))});function checkStrictTuple(sch){
-const{opts,errSchemaPath}=it,l=schArr.length,fullTuple=l===sch.minItems&&(l===sch.maxItems||sch[extraItems]===!1);if(opts.
-strictTuples&&!fullTuple){const msg=`"${keyword}" is ${l}-tuple, but minItems or maxItems/${extraItems} are not specifie\
-d or different at path "${errSchemaPath}"`;(0,util_1.checkStrictMode)(it,msg,opts.strictTuples)}}}exports.validateTuple=
-validateTuple,exports.default=def})),require_prefixItems=__commonJSMin((exports=>{Object.defineProperty(exports,"__esMod\
-ule",{value:!0});const items_1=require_items(),def={keyword:"prefixItems",type:"array",schemaType:["array"],before:"uniq\
-ueItems",code:cxt=>(0,items_1.validateTuple)(cxt,"items")};exports.default=def})),require_items2020=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),code_1=require_code(),
-additionalItems_1=require_additionalItems(),def={keyword:"items",type:"array",schemaType:["object","boolean"],before:"un\
-iqueItems",error:{message:({params:{len}})=>(0,codegen_1.str)`must NOT have more than ${len} items`,params:({params:{len}})=>(0,codegen_1.
-_)`{limit: ${len}}`},code(cxt){const{schema,parentSchema,it}=cxt,{prefixItems}=parentSchema;it.items=!0,!(0,util_1.alwaysValidSchema)(
-it,schema)&&(prefixItems?(0,additionalItems_1.validateAdditionalItems)(cxt,prefixItems):cxt.ok((0,code_1.validateArray)(
-cxt)))}};exports.default=def})),require_contains=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const codegen_1=require_codegen(),util_1=require_util(),def={keyword:"contains",type:"array",schemaType:["object","boole\
-an"],before:"uniqueItems",trackErrors:!0,error:{message:({params:{min,max}})=>max===void 0?(0,codegen_1.str)`must contain at least ${min} valid item(s)`:
-(0,codegen_1.str)`must contain at least ${min} and no more than ${max} valid item(s)`,params:({params:{min,max}})=>max===
-void 0?(0,codegen_1._)`{minContains: ${min}}`:(0,codegen_1._)`{minContains: ${min}, maxContains: ${max}}`},code(cxt){const{
-gen,schema,parentSchema,data,it}=cxt;let min,max;const{minContains,maxContains}=parentSchema;it.opts.next?(min=minContains===
-void 0?1:minContains,max=maxContains):min=1;const len=gen.const("len",(0,codegen_1._)`${data}.length`);if(cxt.setParams(
-{min,max}),max===void 0&&min===0){(0,util_1.checkStrictMode)(it,'"minContains" == 0 without "maxContains": "contains" ke\
-yword ignored');return}if(max!==void 0&&min>max){(0,util_1.checkStrictMode)(it,'"minContains" > "maxContains" is always \
-invalid'),cxt.fail();return}if((0,util_1.alwaysValidSchema)(it,schema)){let cond=(0,codegen_1._)`${len} >= ${min}`;max!==
-void 0&&(cond=(0,codegen_1._)`${cond} && ${len} <= ${max}`),cxt.pass(cond);return}it.items=!0;const valid=gen.name("vali\
-d");max===void 0&&min===1?validateItems(valid,()=>gen.if(valid,()=>gen.break())):min===0?(gen.let(valid,!0),max!==void 0&&
-gen.if((0,codegen_1._)`${data}.length > 0`,validateItemsWithCount)):(gen.let(valid,!1),validateItemsWithCount()),cxt.result(
-valid,()=>cxt.reset());function validateItemsWithCount(){const schValid=gen.name("_valid"),count=gen.let("count",0);validateItems(
-schValid,()=>gen.if(schValid,()=>checkLimits(count)))}function validateItems(_valid,block){gen.forRange("i",0,len,i=>{cxt.
-subschema({keyword:"contains",dataProp:i,dataPropType:util_1.Type.Num,compositeRule:!0},_valid),block()})}function checkLimits(count){
-gen.code((0,codegen_1._)`${count}++`),max===void 0?gen.if((0,codegen_1._)`${count} >= ${min}`,()=>gen.assign(valid,!0).break()):
-(gen.if((0,codegen_1._)`${count} > ${max}`,()=>gen.assign(valid,!1).break()),min===1?gen.assign(valid,!0):gen.if((0,codegen_1.
-_)`${count} >= ${min}`,()=>gen.assign(valid,!0)))}}};exports.default=def})),require_dependencies=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.validateSchemaDeps=exports.validatePropertyDeps=exports.error=
-void 0;const codegen_1=require_codegen(),util_1=require_util(),code_1=require_code();exports.error={message:({params:{property,
-depsCount,deps}})=>{const property_ies=depsCount===1?"property":"properties";return(0,codegen_1.str)`must have ${property_ies} ${deps} when property ${property} is present`},
-params:({params:{property,depsCount,deps,missingProperty}})=>(0,codegen_1._)`{property: ${property},
-    missingProperty: ${missingProperty},
-    depsCount: ${depsCount},
-    deps: ${deps}}`};const def={keyword:"dependencies",type:"object",schemaType:"object",error:exports.error,code(cxt){const[
-propDeps,schDeps]=splitDependencies(cxt);validatePropertyDeps(cxt,propDeps),validateSchemaDeps(cxt,schDeps)}};function splitDependencies({
-schema}){const propertyDeps={},schemaDeps={};for(const key in schema){if(key==="__proto__")continue;const deps=Array.isArray(
-schema[key])?propertyDeps:schemaDeps;deps[key]=schema[key]}return[propertyDeps,schemaDeps]}function validatePropertyDeps(cxt,propertyDeps=cxt.
-schema){const{gen,data,it}=cxt;if(Object.keys(propertyDeps).length===0)return;const missing=gen.let("missing");for(const prop in propertyDeps){
-const deps=propertyDeps[prop];if(deps.length===0)continue;const hasProperty=(0,code_1.propertyInData)(gen,data,prop,it.opts.
-ownProperties);cxt.setParams({property:prop,depsCount:deps.length,deps:deps.join(", ")}),it.allErrors?gen.if(hasProperty,
-()=>{for(const depProp of deps)(0,code_1.checkReportMissingProp)(cxt,depProp)}):(gen.if((0,codegen_1._)`${hasProperty} && (${(0,code_1.
-checkMissingProp)(cxt,deps,missing)})`),(0,code_1.reportMissingProp)(cxt,missing),gen.else())}}exports.validatePropertyDeps=
-validatePropertyDeps;function validateSchemaDeps(cxt,schemaDeps=cxt.schema){const{gen,data,keyword,it}=cxt,valid=gen.name(
-"valid");for(const prop in schemaDeps)(0,util_1.alwaysValidSchema)(it,schemaDeps[prop])||(gen.if((0,code_1.propertyInData)(
-gen,data,prop,it.opts.ownProperties),()=>{const schCxt=cxt.subschema({keyword,schemaProp:prop},valid);cxt.mergeValidEvaluated(
-schCxt,valid)},()=>gen.var(valid,!0)),cxt.ok(valid))}exports.validateSchemaDeps=validateSchemaDeps,exports.default=def})),
-require_propertyNames=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),
-util_1=require_util(),def={keyword:"propertyNames",type:"object",schemaType:["object","boolean"],error:{message:"propert\
-y name must be valid",params:({params})=>(0,codegen_1._)`{propertyName: ${params.propertyName}}`},code(cxt){const{gen,schema,
-data,it}=cxt;if((0,util_1.alwaysValidSchema)(it,schema))return;const valid=gen.name("valid");gen.forIn("key",data,key=>{
-cxt.setParams({propertyName:key}),cxt.subschema({keyword:"propertyNames",data:key,dataTypes:["string"],propertyName:key,
-compositeRule:!0},valid),gen.if((0,codegen_1.not)(valid),()=>{cxt.error(!0),it.allErrors||gen.break()})}),cxt.ok(valid)}};
-exports.default=def})),require_additionalProperties=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",
-{value:!0});const code_1=require_code(),codegen_1=require_codegen(),names_1=require_names(),util_1=require_util(),def={keyword:"\
-additionalProperties",type:["object"],schemaType:["boolean","object"],allowUndefined:!0,trackErrors:!0,error:{message:"m\
-ust NOT have additional properties",params:({params})=>(0,codegen_1._)`{additionalProperty: ${params.additionalProperty}}`},
-code(cxt){const{gen,schema,parentSchema,data,errsCount,it}=cxt;if(!errsCount)throw new Error("ajv implementation error");
-const{allErrors,opts}=it;if(it.props=!0,opts.removeAdditional!=="all"&&(0,util_1.alwaysValidSchema)(it,schema))return;const props=(0,code_1.
-allSchemaProperties)(parentSchema.properties),patProps=(0,code_1.allSchemaProperties)(parentSchema.patternProperties);checkAdditionalProperties(),
-cxt.ok((0,codegen_1._)`${errsCount} === ${names_1.default.errors}`);function checkAdditionalProperties(){gen.forIn("key",
-data,key=>{!props.length&&!patProps.length?additionalPropertyCode(key):gen.if(isAdditional(key),()=>additionalPropertyCode(
-key))})}function isAdditional(key){let definedProp;if(props.length>8){const propsSchema=(0,util_1.schemaRefOrVal)(it,parentSchema.
-properties,"properties");definedProp=(0,code_1.isOwnProperty)(gen,propsSchema,key)}else props.length?definedProp=(0,codegen_1.
-or)(...props.map(p=>(0,codegen_1._)`${key} === ${p}`)):definedProp=codegen_1.nil;return patProps.length&&(definedProp=(0,codegen_1.
-or)(definedProp,...patProps.map(p=>(0,codegen_1._)`${(0,code_1.usePattern)(cxt,p)}.test(${key})`))),(0,codegen_1.not)(definedProp)}
-function deleteAdditional(key){gen.code((0,codegen_1._)`delete ${data}[${key}]`)}function additionalPropertyCode(key){if(opts.
-removeAdditional==="all"||opts.removeAdditional&&schema===!1){deleteAdditional(key);return}if(schema===!1){cxt.setParams(
-{additionalProperty:key}),cxt.error(),allErrors||gen.break();return}if(typeof schema=="object"&&!(0,util_1.alwaysValidSchema)(
-it,schema)){const valid=gen.name("valid");opts.removeAdditional==="failing"?(applyAdditionalSchema(key,valid,!1),gen.if(
-(0,codegen_1.not)(valid),()=>{cxt.reset(),deleteAdditional(key)})):(applyAdditionalSchema(key,valid),allErrors||gen.if((0,codegen_1.
-not)(valid),()=>gen.break()))}}function applyAdditionalSchema(key,valid,errors){const subschema={keyword:"additionalProp\
-erties",dataProp:key,dataPropType:util_1.Type.Str};errors===!1&&Object.assign(subschema,{compositeRule:!0,createErrors:!1,
-allErrors:!1}),cxt.subschema(subschema,valid)}}};exports.default=def})),require_properties=__commonJSMin((exports=>{Object.
-defineProperty(exports,"__esModule",{value:!0});const validate_1=require_validate(),code_1=require_code(),util_1=require_util(),
-additionalProperties_1=require_additionalProperties(),def={keyword:"properties",type:"object",schemaType:"object",code(cxt){
-const{gen,schema,parentSchema,data,it}=cxt;it.opts.removeAdditional==="all"&&parentSchema.additionalProperties===void 0&&
-additionalProperties_1.default.code(new validate_1.KeywordCxt(it,additionalProperties_1.default,"additionalProperties"));
-const allProps=(0,code_1.allSchemaProperties)(schema);for(const prop of allProps)it.definedProperties.add(prop);it.opts.
-unevaluated&&allProps.length&&it.props!==!0&&(it.props=util_1.mergeEvaluated.props(gen,(0,util_1.toHash)(allProps),it.props));
-const properties=allProps.filter(p=>!(0,util_1.alwaysValidSchema)(it,schema[p]));if(properties.length===0)return;const valid=gen.
-name("valid");for(const prop of properties)hasDefault(prop)?applyPropertySchema(prop):(gen.if((0,code_1.propertyInData)(
-gen,data,prop,it.opts.ownProperties)),applyPropertySchema(prop),it.allErrors||gen.else().var(valid,!0),gen.endIf()),cxt.
-it.definedProperties.add(prop),cxt.ok(valid);function hasDefault(prop){return it.opts.useDefaults&&!it.compositeRule&&schema[prop].
-default!==void 0}function applyPropertySchema(prop){cxt.subschema({keyword:"properties",schemaProp:prop,dataProp:prop},valid)}}};
-exports.default=def})),require_patternProperties=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const code_1=require_code(),codegen_1=require_codegen(),util_1=require_util(),util_2=require_util(),def={keyword:"patter\
-nProperties",type:"object",schemaType:"object",code(cxt){const{gen,schema,data,parentSchema,it}=cxt,{opts}=it,patterns=(0,code_1.
-allSchemaProperties)(schema),alwaysValidPatterns=patterns.filter(p=>(0,util_1.alwaysValidSchema)(it,schema[p]));if(patterns.
-length===0||alwaysValidPatterns.length===patterns.length&&(!it.opts.unevaluated||it.props===!0))return;const checkProperties=opts.
-strictSchema&&!opts.allowMatchingProperties&&parentSchema.properties,valid=gen.name("valid");it.props!==!0&&!(it.props instanceof
-codegen_1.Name)&&(it.props=(0,util_2.evaluatedPropsToName)(gen,it.props));const{props}=it;validatePatternProperties();function validatePatternProperties(){
-for(const pat of patterns)checkProperties&&checkMatchingProperties(pat),it.allErrors?validateProperties(pat):(gen.var(valid,
-!0),validateProperties(pat),gen.if(valid))}function checkMatchingProperties(pat){for(const prop in checkProperties)new RegExp(
-pat).test(prop)&&(0,util_1.checkStrictMode)(it,`property ${prop} matches pattern ${pat} (use allowMatchingProperties)`)}
-function validateProperties(pat){gen.forIn("key",data,key=>{gen.if((0,codegen_1._)`${(0,code_1.usePattern)(cxt,pat)}.test(${key})`,
-()=>{const alwaysValid=alwaysValidPatterns.includes(pat);alwaysValid||cxt.subschema({keyword:"patternProperties",schemaProp:pat,
-dataProp:key,dataPropType:util_2.Type.Str},valid),it.opts.unevaluated&&props!==!0?gen.assign((0,codegen_1._)`${props}[${key}]`,
-!0):!alwaysValid&&!it.allErrors&&gen.if((0,codegen_1.not)(valid),()=>gen.break())})})}}};exports.default=def})),require_not=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const util_1=require_util(),def={keyword:"not",schemaType:[
-"object","boolean"],trackErrors:!0,code(cxt){const{gen,schema,it}=cxt;if((0,util_1.alwaysValidSchema)(it,schema)){cxt.fail();
-return}const valid=gen.name("valid");cxt.subschema({keyword:"not",compositeRule:!0,createErrors:!1,allErrors:!1},valid),
-cxt.failResult(valid,()=>cxt.reset(),()=>cxt.error())},error:{message:"must NOT be valid"}};exports.default=def})),require_anyOf=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const def={keyword:"anyOf",schemaType:"array",trackErrors:!0,
-code:require_code().validateUnion,error:{message:"must match a schema in anyOf"}};exports.default=def})),require_oneOf=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),
-def={keyword:"oneOf",schemaType:"array",trackErrors:!0,error:{message:"must match exactly one schema in oneOf",params:({
-params})=>(0,codegen_1._)`{passingSchemas: ${params.passing}}`},code(cxt){const{gen,schema,parentSchema,it}=cxt;if(!Array.
-isArray(schema))throw new Error("ajv implementation error");if(it.opts.discriminator&&parentSchema.discriminator)return;
-const schArr=schema,valid=gen.let("valid",!1),passing=gen.let("passing",null),schValid=gen.name("_valid");cxt.setParams(
-{passing}),gen.block(validateOneOf),cxt.result(valid,()=>cxt.reset(),()=>cxt.error(!0));function validateOneOf(){schArr.
-forEach((sch,i)=>{let schCxt;(0,util_1.alwaysValidSchema)(it,sch)?gen.var(schValid,!0):schCxt=cxt.subschema({keyword:"on\
-eOf",schemaProp:i,compositeRule:!0},schValid),i>0&&gen.if((0,codegen_1._)`${schValid} && ${valid}`).assign(valid,!1).assign(
-passing,(0,codegen_1._)`[${passing}, ${i}]`).else(),gen.if(schValid,()=>{gen.assign(valid,!0),gen.assign(passing,i),schCxt&&
-cxt.mergeEvaluated(schCxt,codegen_1.Name)})})}}};exports.default=def})),require_allOf=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const util_1=require_util(),def={keyword:"allOf",schemaType:"array",code(cxt){const{gen,
-schema,it}=cxt;if(!Array.isArray(schema))throw new Error("ajv implementation error");const valid=gen.name("valid");schema.
-forEach((sch,i)=>{if((0,util_1.alwaysValidSchema)(it,sch))return;const schCxt=cxt.subschema({keyword:"allOf",schemaProp:i},
-valid);cxt.ok(valid),cxt.mergeEvaluated(schCxt)})}};exports.default=def})),require_if=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),def={keyword:"if",schemaType:["\
-object","boolean"],trackErrors:!0,error:{message:({params})=>(0,codegen_1.str)`must match "${params.ifClause}" schema`,params:({
-params})=>(0,codegen_1._)`{failingKeyword: ${params.ifClause}}`},code(cxt){const{gen,parentSchema,it}=cxt;parentSchema.then===
-void 0&&parentSchema.else===void 0&&(0,util_1.checkStrictMode)(it,'"if" without "then" and "else" is ignored');const hasThen=hasSchema(
-it,"then"),hasElse=hasSchema(it,"else");if(!hasThen&&!hasElse)return;const valid=gen.let("valid",!0),schValid=gen.name("\
-_valid");if(validateIf(),cxt.reset(),hasThen&&hasElse){const ifClause=gen.let("ifClause");cxt.setParams({ifClause}),gen.
-if(schValid,validateClause("then",ifClause),validateClause("else",ifClause))}else hasThen?gen.if(schValid,validateClause(
-"then")):gen.if((0,codegen_1.not)(schValid),validateClause("else"));cxt.pass(valid,()=>cxt.error(!0));function validateIf(){
-const schCxt=cxt.subschema({keyword:"if",compositeRule:!0,createErrors:!1,allErrors:!1},schValid);cxt.mergeEvaluated(schCxt)}
-function validateClause(keyword,ifClause){return()=>{const schCxt=cxt.subschema({keyword},schValid);gen.assign(valid,schValid),
-cxt.mergeValidEvaluated(schCxt,valid),ifClause?gen.assign(ifClause,(0,codegen_1._)`${keyword}`):cxt.setParams({ifClause:keyword})}}}};
-function hasSchema(it,keyword){const schema=it.schema[keyword];return schema!==void 0&&!(0,util_1.alwaysValidSchema)(it,
-schema)}exports.default=def})),require_thenElse=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const util_1=require_util(),def={keyword:["then","else"],schemaType:["object","boolean"],code({keyword,parentSchema,it}){
-parentSchema.if===void 0&&(0,util_1.checkStrictMode)(it,`"${keyword}" without "if" is ignored`)}};exports.default=def})),
-require_applicator$2=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const additionalItems_1=require_additionalItems(),
-prefixItems_1=require_prefixItems(),items_1=require_items(),items2020_1=require_items2020(),contains_1=require_contains(),
-dependencies_1=require_dependencies(),propertyNames_1=require_propertyNames(),additionalProperties_1=require_additionalProperties(),
-properties_1=require_properties(),patternProperties_1=require_patternProperties(),not_1=require_not(),anyOf_1=require_anyOf(),
-oneOf_1=require_oneOf(),allOf_1=require_allOf(),if_1=require_if(),thenElse_1=require_thenElse();function getApplicator(draft2020=!1){
-const applicator=[not_1.default,anyOf_1.default,oneOf_1.default,allOf_1.default,if_1.default,thenElse_1.default,propertyNames_1.
-default,additionalProperties_1.default,dependencies_1.default,properties_1.default,patternProperties_1.default];return draft2020?
-applicator.push(prefixItems_1.default,items2020_1.default):applicator.push(additionalItems_1.default,items_1.default),applicator.
-push(contains_1.default),applicator}exports.default=getApplicator})),require_format$2=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const codegen_1=require_codegen(),def={keyword:"format",type:["number","string"],schemaType:"\
-string",$data:!0,error:{message:({schemaCode})=>(0,codegen_1.str)`must match format "${schemaCode}"`,params:({schemaCode})=>(0,codegen_1.
-_)`{format: ${schemaCode}}`},code(cxt,ruleType){const{gen,data,$data,schema,schemaCode,it}=cxt,{opts,errSchemaPath,schemaEnv,
-self}=it;if(!opts.validateFormats)return;$data?validate$DataFormat():validateFormat();function validate$DataFormat(){const fmts=gen.
-scopeValue("formats",{ref:self.formats,code:opts.code.formats}),fDef=gen.const("fDef",(0,codegen_1._)`${fmts}[${schemaCode}]`),
-fType=gen.let("fType"),format=gen.let("format");gen.if((0,codegen_1._)`typeof ${fDef} == "object" && !(${fDef} instanceof RegExp)`,
-()=>gen.assign(fType,(0,codegen_1._)`${fDef}.type || "string"`).assign(format,(0,codegen_1._)`${fDef}.validate`),()=>gen.
-assign(fType,(0,codegen_1._)`"string"`).assign(format,fDef)),cxt.fail$data((0,codegen_1.or)(unknownFmt(),invalidFmt()));
-function unknownFmt(){return opts.strictSchema===!1?codegen_1.nil:(0,codegen_1._)`${schemaCode} && !${format}`}function invalidFmt(){
-const callFormat=schemaEnv.$async?(0,codegen_1._)`(${fDef}.async ? await ${format}(${data}) : ${format}(${data}))`:(0,codegen_1.
-_)`${format}(${data})`,validData=(0,codegen_1._)`(typeof ${format} == "function" ? ${callFormat} : ${format}.test(${data}))`;
-return(0,codegen_1._)`${format} && ${format} !== true && ${fType} === ${ruleType} && !${validData}`}}function validateFormat(){
-const formatDef=self.formats[schema];if(!formatDef){unknownFormat();return}if(formatDef===!0)return;const[fmtType,format,
-fmtRef]=getFormat(formatDef);fmtType===ruleType&&cxt.pass(validCondition());function unknownFormat(){if(opts.strictSchema===
-!1){self.logger.warn(unknownMsg());return}throw new Error(unknownMsg());function unknownMsg(){return`unknown format "${schema}\
-" ignored in schema at path "${errSchemaPath}"`}}function getFormat(fmtDef){const code=fmtDef instanceof RegExp?(0,codegen_1.
-regexpCode)(fmtDef):opts.code.formats?(0,codegen_1._)`${opts.code.formats}${(0,codegen_1.getProperty)(schema)}`:void 0,fmt=gen.
-scopeValue("formats",{key:schema,ref:fmtDef,code});return typeof fmtDef=="object"&&!(fmtDef instanceof RegExp)?[fmtDef.type||
-"string",fmtDef.validate,(0,codegen_1._)`${fmt}.validate`]:["string",fmtDef,fmt]}function validCondition(){if(typeof formatDef==
-"object"&&!(formatDef instanceof RegExp)&&formatDef.async){if(!schemaEnv.$async)throw new Error("async format in sync sc\
-hema");return(0,codegen_1._)`await ${fmtRef}(${data})`}return typeof format=="function"?(0,codegen_1._)`${fmtRef}(${data})`:
-(0,codegen_1._)`${fmtRef}.test(${data})`}}}};exports.default=def})),require_format$1=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const format=[require_format$2().default];exports.default=format})),require_metadata=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.contentVocabulary=exports.metadataVocabulary=void 0,
-exports.metadataVocabulary=["title","description","default","deprecated","readOnly","writeOnly","examples"],exports.contentVocabulary=
-["contentMediaType","contentEncoding","contentSchema"]})),require_draft7=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const core_1=require_core$2(),validation_1=require_validation$2(),applicator_1=require_applicator$2(),
-format_1=require_format$1(),metadata_1=require_metadata(),draft7Vocabularies=[core_1.default,validation_1.default,(0,applicator_1.
-default)(),format_1.default,metadata_1.metadataVocabulary,metadata_1.contentVocabulary];exports.default=draft7Vocabularies})),
-require_types=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.DiscrError=void 0;
-var DiscrError;(function(DiscrError2){DiscrError2.Tag="tag",DiscrError2.Mapping="mapping"})(DiscrError||(exports.DiscrError=
-DiscrError={}))})),require_discriminator=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const codegen_1=require_codegen(),types_1=require_types(),compile_1=require_compile(),ref_error_1=require_ref_error(),util_1=require_util(),
-def={keyword:"discriminator",type:"object",schemaType:"object",error:{message:({params:{discrError,tagName}})=>discrError===
-types_1.DiscrError.Tag?`tag "${tagName}" must be string`:`value of tag "${tagName}" must be in oneOf`,params:({params:{discrError,
-tag,tagName}})=>(0,codegen_1._)`{error: ${discrError}, tag: ${tagName}, tagValue: ${tag}}`},code(cxt){const{gen,data,schema,
-parentSchema,it}=cxt,{oneOf}=parentSchema;if(!it.opts.discriminator)throw new Error("discriminator: requires discriminat\
-or option");const tagName=schema.propertyName;if(typeof tagName!="string")throw new Error("discriminator: requires prope\
-rtyName");if(schema.mapping)throw new Error("discriminator: mapping is not supported");if(!oneOf)throw new Error("discri\
-minator: requires oneOf keyword");const valid=gen.let("valid",!1),tag=gen.const("tag",(0,codegen_1._)`${data}${(0,codegen_1.
-getProperty)(tagName)}`);gen.if((0,codegen_1._)`typeof ${tag} == "string"`,()=>validateMapping(),()=>cxt.error(!1,{discrError:types_1.
-DiscrError.Tag,tag,tagName})),cxt.ok(valid);function validateMapping(){const mapping=getMapping();gen.if(!1);for(const tagValue in mapping)
-gen.elseIf((0,codegen_1._)`${tag} === ${tagValue}`),gen.assign(valid,applyTagSchema(mapping[tagValue]));gen.else(),cxt.error(
-!1,{discrError:types_1.DiscrError.Mapping,tag,tagName}),gen.endIf()}function applyTagSchema(schemaProp){const _valid=gen.
-name("valid"),schCxt=cxt.subschema({keyword:"oneOf",schemaProp},_valid);return cxt.mergeEvaluated(schCxt,codegen_1.Name),
-_valid}function getMapping(){var _a;const oneOfMapping={},topRequired=hasRequired(parentSchema);let tagRequired=!0;for(let i=0;i<
-oneOf.length;i++){let sch=oneOf[i];if(sch?.$ref&&!(0,util_1.schemaHasRulesButRef)(sch,it.self.RULES)){const ref=sch.$ref;
-if(sch=compile_1.resolveRef.call(it.self,it.schemaEnv.root,it.baseId,ref),sch instanceof compile_1.SchemaEnv&&(sch=sch.schema),
-sch===void 0)throw new ref_error_1.default(it.opts.uriResolver,it.baseId,ref)}const propSch=(_a=sch?.properties)===null||
-_a===void 0?void 0:_a[tagName];if(typeof propSch!="object")throw new Error(`discriminator: oneOf subschemas (or referenc\
-ed schemas) must have "properties/${tagName}"`);tagRequired=tagRequired&&(topRequired||hasRequired(sch)),addMappings(propSch,
-i)}if(!tagRequired)throw new Error(`discriminator: "${tagName}" must be required`);return oneOfMapping;function hasRequired({
-required}){return Array.isArray(required)&&required.includes(tagName)}function addMappings(sch,i){if(sch.const)addMapping(
-sch.const,i);else if(sch.enum)for(const tagValue of sch.enum)addMapping(tagValue,i);else throw new Error(`discriminator:\
- "properties/${tagName}" must have "const" or "enum"`)}function addMapping(tagValue,i){if(typeof tagValue!="string"||tagValue in
-oneOfMapping)throw new Error(`discriminator: "${tagName}" values must be unique strings`);oneOfMapping[tagValue]=i}}}};exports.
-default=def})),require_json_schema_draft_07=__commonJSMin(((exports,module)=>{module.exports={$schema:"http://json-schem\
-a.org/draft-07/schema#",$id:"http://json-schema.org/draft-07/schema#",title:"Core schema meta-schema",definitions:{schemaArray:{
-type:"array",minItems:1,items:{$ref:"#"}},nonNegativeInteger:{type:"integer",minimum:0},nonNegativeIntegerDefault0:{allOf:[
-{$ref:"#/definitions/nonNegativeInteger"},{default:0}]},simpleTypes:{enum:["array","boolean","integer","null","number","\
-object","string"]},stringArray:{type:"array",items:{type:"string"},uniqueItems:!0,default:[]}},type:["object","boolean"],
-properties:{$id:{type:"string",format:"uri-reference"},$schema:{type:"string",format:"uri"},$ref:{type:"string",format:"\
-uri-reference"},$comment:{type:"string"},title:{type:"string"},description:{type:"string"},default:!0,readOnly:{type:"bo\
-olean",default:!1},examples:{type:"array",items:!0},multipleOf:{type:"number",exclusiveMinimum:0},maximum:{type:"number"},
-exclusiveMaximum:{type:"number"},minimum:{type:"number"},exclusiveMinimum:{type:"number"},maxLength:{$ref:"#/definitions\
-/nonNegativeInteger"},minLength:{$ref:"#/definitions/nonNegativeIntegerDefault0"},pattern:{type:"string",format:"regex"},
-additionalItems:{$ref:"#"},items:{anyOf:[{$ref:"#"},{$ref:"#/definitions/schemaArray"}],default:!0},maxItems:{$ref:"#/de\
-finitions/nonNegativeInteger"},minItems:{$ref:"#/definitions/nonNegativeIntegerDefault0"},uniqueItems:{type:"boolean",default:!1},
-contains:{$ref:"#"},maxProperties:{$ref:"#/definitions/nonNegativeInteger"},minProperties:{$ref:"#/definitions/nonNegati\
-veIntegerDefault0"},required:{$ref:"#/definitions/stringArray"},additionalProperties:{$ref:"#"},definitions:{type:"objec\
-t",additionalProperties:{$ref:"#"},default:{}},properties:{type:"object",additionalProperties:{$ref:"#"},default:{}},patternProperties:{
-type:"object",additionalProperties:{$ref:"#"},propertyNames:{format:"regex"},default:{}},dependencies:{type:"object",additionalProperties:{
-anyOf:[{$ref:"#"},{$ref:"#/definitions/stringArray"}]}},propertyNames:{$ref:"#"},const:!0,enum:{type:"array",items:!0,minItems:1,
-uniqueItems:!0},type:{anyOf:[{$ref:"#/definitions/simpleTypes"},{type:"array",items:{$ref:"#/definitions/simpleTypes"},minItems:1,
-uniqueItems:!0}]},format:{type:"string"},contentMediaType:{type:"string"},contentEncoding:{type:"string"},if:{$ref:"#"},
-then:{$ref:"#"},else:{$ref:"#"},allOf:{$ref:"#/definitions/schemaArray"},anyOf:{$ref:"#/definitions/schemaArray"},oneOf:{
-$ref:"#/definitions/schemaArray"},not:{$ref:"#"}},default:!0}})),require_ajv=__commonJSMin(((exports,module)=>{Object.defineProperty(
-exports,"__esModule",{value:!0}),exports.MissingRefError=exports.ValidationError=exports.CodeGen=exports.Name=exports.nil=
-exports.stringify=exports.str=exports._=exports.KeywordCxt=exports.Ajv=void 0;const core_1=require_core$3(),draft7_1=require_draft7(),
-discriminator_1=require_discriminator(),draft7MetaSchema=require_json_schema_draft_07(),META_SUPPORT_DATA=["/properties"],
-META_SCHEMA_ID="http://json-schema.org/draft-07/schema";var Ajv2=class extends core_1.default{_addVocabularies(){super._addVocabularies(),
-draft7_1.default.forEach(v=>this.addVocabulary(v)),this.opts.discriminator&&this.addKeyword(discriminator_1.default)}_addDefaultMetaSchema(){
-if(super._addDefaultMetaSchema(),!this.opts.meta)return;const metaSchema=this.opts.$data?this.$dataMetaSchema(draft7MetaSchema,
-META_SUPPORT_DATA):draft7MetaSchema;this.addMetaSchema(metaSchema,META_SCHEMA_ID,!1),this.refs["http://json-schema.org/s\
-chema"]=META_SCHEMA_ID}defaultMeta(){return this.opts.defaultMeta=super.defaultMeta()||(this.getSchema(META_SCHEMA_ID)?META_SCHEMA_ID:
-void 0)}};exports.Ajv=Ajv2,module.exports=exports=Ajv2,module.exports.Ajv=Ajv2,Object.defineProperty(exports,"__esModule",
-{value:!0}),exports.default=Ajv2;var validate_1=require_validate();Object.defineProperty(exports,"KeywordCxt",{enumerable:!0,
-get:function(){return validate_1.KeywordCxt}});var codegen_1=require_codegen();Object.defineProperty(exports,"_",{enumerable:!0,
-get:function(){return codegen_1._}}),Object.defineProperty(exports,"str",{enumerable:!0,get:function(){return codegen_1.
-str}}),Object.defineProperty(exports,"stringify",{enumerable:!0,get:function(){return codegen_1.stringify}}),Object.defineProperty(
-exports,"nil",{enumerable:!0,get:function(){return codegen_1.nil}}),Object.defineProperty(exports,"Name",{enumerable:!0,
-get:function(){return codegen_1.Name}}),Object.defineProperty(exports,"CodeGen",{enumerable:!0,get:function(){return codegen_1.
-CodeGen}});var validation_error_1=require_validation_error();Object.defineProperty(exports,"ValidationError",{enumerable:!0,
-get:function(){return validation_error_1.default}});var ref_error_1=require_ref_error();Object.defineProperty(exports,"M\
-issingRefError",{enumerable:!0,get:function(){return ref_error_1.default}})})),require_dynamicAnchor=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.dynamicAnchor=void 0;const codegen_1=require_codegen(),names_1=require_names(),
-compile_1=require_compile(),ref_1=require_ref(),def={keyword:"$dynamicAnchor",schemaType:"string",code:cxt=>dynamicAnchor(
-cxt,cxt.schema)};function dynamicAnchor(cxt,anchor){const{gen,it}=cxt;it.schemaEnv.root.dynamicAnchors[anchor]=!0;const v=(0,codegen_1.
-_)`${names_1.default.dynamicAnchors}${(0,codegen_1.getProperty)(anchor)}`,validate=it.errSchemaPath==="#"?it.validateName:
-_getValidate(cxt);gen.if((0,codegen_1._)`!${v}`,()=>gen.assign(v,validate))}exports.dynamicAnchor=dynamicAnchor;function _getValidate(cxt){
-const{schemaEnv,schema,self}=cxt.it,{root,baseId,localRefs,meta}=schemaEnv.root,{schemaId}=self.opts,sch=new compile_1.SchemaEnv(
-{schema,schemaId,root,baseId,localRefs,meta});return compile_1.compileSchema.call(self,sch),(0,ref_1.getValidate)(cxt,sch)}
-exports.default=def})),require_dynamicRef=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.dynamicRef=void 0;const codegen_1=require_codegen(),names_1=require_names(),ref_1=require_ref(),def={keyword:"$d\
-ynamicRef",schemaType:"string",code:cxt=>dynamicRef(cxt,cxt.schema)};function dynamicRef(cxt,ref){const{gen,keyword,it}=cxt;
-if(ref[0]!=="#")throw new Error(`"${keyword}" only supports hash fragment reference`);const anchor=ref.slice(1);if(it.allErrors)
-_dynamicRef();else{const valid=gen.let("valid",!1);_dynamicRef(valid),cxt.ok(valid)}function _dynamicRef(valid){if(it.schemaEnv.
-root.dynamicAnchors[anchor]){const v=gen.let("_v",(0,codegen_1._)`${names_1.default.dynamicAnchors}${(0,codegen_1.getProperty)(
-anchor)}`);gen.if(v,_callRef(v,valid),_callRef(it.validateName,valid))}else _callRef(it.validateName,valid)()}function _callRef(validate,valid){
-return valid?()=>gen.block(()=>{(0,ref_1.callRef)(cxt,validate),gen.let(valid,!0)}):()=>(0,ref_1.callRef)(cxt,validate)}}
-exports.dynamicRef=dynamicRef,exports.default=def})),require_recursiveAnchor=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const dynamicAnchor_1=require_dynamicAnchor(),util_1=require_util(),def={keyword:"$recu\
-rsiveAnchor",schemaType:"boolean",code(cxt){cxt.schema?(0,dynamicAnchor_1.dynamicAnchor)(cxt,""):(0,util_1.checkStrictMode)(
-cxt.it,"$recursiveAnchor: false is ignored")}};exports.default=def})),require_recursiveRef=__commonJSMin((exports=>{Object.
-defineProperty(exports,"__esModule",{value:!0});const dynamicRef_1=require_dynamicRef(),def={keyword:"$recursiveRef",schemaType:"\
-string",code:cxt=>(0,dynamicRef_1.dynamicRef)(cxt,cxt.schema)};exports.default=def})),require_dynamic=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const dynamicAnchor_1=require_dynamicAnchor(),dynamicRef_1=require_dynamicRef(),
-recursiveAnchor_1=require_recursiveAnchor(),recursiveRef_1=require_recursiveRef(),dynamic=[dynamicAnchor_1.default,dynamicRef_1.
-default,recursiveAnchor_1.default,recursiveRef_1.default];exports.default=dynamic})),require_dependentRequired=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const dependencies_1=require_dependencies(),def={keyword:"\
-dependentRequired",type:"object",schemaType:"object",error:dependencies_1.error,code:cxt=>(0,dependencies_1.validatePropertyDeps)(
-cxt)};exports.default=def})),require_dependentSchemas=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",
-{value:!0});const dependencies_1=require_dependencies(),def={keyword:"dependentSchemas",type:"object",schemaType:"object",
-code:cxt=>(0,dependencies_1.validateSchemaDeps)(cxt)};exports.default=def})),require_limitContains=__commonJSMin((exports=>{
-Object.defineProperty(exports,"__esModule",{value:!0});const util_1=require_util(),def={keyword:["maxContains","minConta\
-ins"],type:"array",schemaType:"number",code({keyword,parentSchema,it}){parentSchema.contains===void 0&&(0,util_1.checkStrictMode)(
-it,`"${keyword}" without "contains" is ignored`)}};exports.default=def})),require_next=__commonJSMin((exports=>{Object.defineProperty(
-exports,"__esModule",{value:!0});const dependentRequired_1=require_dependentRequired(),dependentSchemas_1=require_dependentSchemas(),
-limitContains_1=require_limitContains(),next=[dependentRequired_1.default,dependentSchemas_1.default,limitContains_1.default];
-exports.default=next})),require_unevaluatedProperties=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",
-{value:!0});const codegen_1=require_codegen(),util_1=require_util(),names_1=require_names(),def={keyword:"unevaluatedPro\
-perties",type:"object",schemaType:["boolean","object"],trackErrors:!0,error:{message:"must NOT have unevaluated properti\
-es",params:({params})=>(0,codegen_1._)`{unevaluatedProperty: ${params.unevaluatedProperty}}`},code(cxt){const{gen,schema,
-data,errsCount,it}=cxt;if(!errsCount)throw new Error("ajv implementation error");const{allErrors,props}=it;props instanceof
-codegen_1.Name?gen.if((0,codegen_1._)`${props} !== true`,()=>gen.forIn("key",data,key=>gen.if(unevaluatedDynamic(props,key),
-()=>unevaluatedPropCode(key)))):props!==!0&&gen.forIn("key",data,key=>props===void 0?unevaluatedPropCode(key):gen.if(unevaluatedStatic(
-props,key),()=>unevaluatedPropCode(key))),it.props=!0,cxt.ok((0,codegen_1._)`${errsCount} === ${names_1.default.errors}`);
-function unevaluatedPropCode(key){if(schema===!1){cxt.setParams({unevaluatedProperty:key}),cxt.error(),allErrors||gen.break();
-return}if(!(0,util_1.alwaysValidSchema)(it,schema)){const valid=gen.name("valid");cxt.subschema({keyword:"unevaluatedPro\
-perties",dataProp:key,dataPropType:util_1.Type.Str},valid),allErrors||gen.if((0,codegen_1.not)(valid),()=>gen.break())}}
-function unevaluatedDynamic(evaluatedProps,key){return(0,codegen_1._)`!${evaluatedProps} || !${evaluatedProps}[${key}]`}
-function unevaluatedStatic(evaluatedProps,key){const ps=[];for(const p in evaluatedProps)evaluatedProps[p]===!0&&ps.push(
-(0,codegen_1._)`${key} !== ${p}`);return(0,codegen_1.and)(...ps)}}};exports.default=def})),require_unevaluatedItems=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const codegen_1=require_codegen(),util_1=require_util(),
-def={keyword:"unevaluatedItems",type:"array",schemaType:["boolean","object"],error:{message:({params:{len}})=>(0,codegen_1.
-str)`must NOT have more than ${len} items`,params:({params:{len}})=>(0,codegen_1._)`{limit: ${len}}`},code(cxt){const{gen,
-schema,data,it}=cxt,items=it.items||0;if(items===!0)return;const len=gen.const("len",(0,codegen_1._)`${data}.length`);if(schema===
-!1)cxt.setParams({len:items}),cxt.fail((0,codegen_1._)`${len} > ${items}`);else if(typeof schema=="object"&&!(0,util_1.alwaysValidSchema)(
-it,schema)){const valid=gen.var("valid",(0,codegen_1._)`${len} <= ${items}`);gen.if((0,codegen_1.not)(valid),()=>validateItems(
-valid,items)),cxt.ok(valid)}it.items=!0;function validateItems(valid,from){gen.forRange("i",from,len,i=>{cxt.subschema({
-keyword:"unevaluatedItems",dataProp:i,dataPropType:util_1.Type.Num},valid),it.allErrors||gen.if((0,codegen_1.not)(valid),
-()=>gen.break())})}}};exports.default=def})),require_unevaluated$1=__commonJSMin((exports=>{Object.defineProperty(exports,
-"__esModule",{value:!0});const unevaluatedProperties_1=require_unevaluatedProperties(),unevaluatedItems_1=require_unevaluatedItems(),
-unevaluated=[unevaluatedProperties_1.default,unevaluatedItems_1.default];exports.default=unevaluated})),require_schema$1=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/\
-draft/2019-09/schema",$vocabulary:{"https://json-schema.org/draft/2019-09/vocab/core":!0,"https://json-schema.org/draft/\
-2019-09/vocab/applicator":!0,"https://json-schema.org/draft/2019-09/vocab/validation":!0,"https://json-schema.org/draft/\
-2019-09/vocab/meta-data":!0,"https://json-schema.org/draft/2019-09/vocab/format":!1,"https://json-schema.org/draft/2019-\
-09/vocab/content":!0},$recursiveAnchor:!0,title:"Core and Validation specifications meta-schema",allOf:[{$ref:"meta/core"},
-{$ref:"meta/applicator"},{$ref:"meta/validation"},{$ref:"meta/meta-data"},{$ref:"meta/format"},{$ref:"meta/content"}],type:[
-"object","boolean"],properties:{definitions:{$comment:"While no longer an official keyword as it is replaced by $defs, t\
-his keyword is retained in the meta-schema to prevent incompatible extensions as it remains in common use.",type:"object",
-additionalProperties:{$recursiveRef:"#"},default:{}},dependencies:{$comment:'"dependencies" is no longer a keyword, but \
-schema authors should avoid redefining it to facilitate a smooth transition to "dependentSchemas" and "dependentRequired\
-"',type:"object",additionalProperties:{anyOf:[{$recursiveRef:"#"},{$ref:"meta/validation#/$defs/stringArray"}]}}}}})),require_applicator$1=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/\
-draft/2019-09/meta/applicator",$vocabulary:{"https://json-schema.org/draft/2019-09/vocab/applicator":!0},$recursiveAnchor:!0,
-title:"Applicator vocabulary meta-schema",type:["object","boolean"],properties:{additionalItems:{$recursiveRef:"#"},unevaluatedItems:{
-$recursiveRef:"#"},items:{anyOf:[{$recursiveRef:"#"},{$ref:"#/$defs/schemaArray"}]},contains:{$recursiveRef:"#"},additionalProperties:{
-$recursiveRef:"#"},unevaluatedProperties:{$recursiveRef:"#"},properties:{type:"object",additionalProperties:{$recursiveRef:"\
-#"},default:{}},patternProperties:{type:"object",additionalProperties:{$recursiveRef:"#"},propertyNames:{format:"regex"},
-default:{}},dependentSchemas:{type:"object",additionalProperties:{$recursiveRef:"#"}},propertyNames:{$recursiveRef:"#"},
-if:{$recursiveRef:"#"},then:{$recursiveRef:"#"},else:{$recursiveRef:"#"},allOf:{$ref:"#/$defs/schemaArray"},anyOf:{$ref:"\
-#/$defs/schemaArray"},oneOf:{$ref:"#/$defs/schemaArray"},not:{$recursiveRef:"#"}},$defs:{schemaArray:{type:"array",minItems:1,
-items:{$recursiveRef:"#"}}}}})),require_content$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://jso\
-n-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/draft/2019-09/meta/content",$vocabulary:{"https://json-s\
-chema.org/draft/2019-09/vocab/content":!0},$recursiveAnchor:!0,title:"Content vocabulary meta-schema",type:["object","bo\
-olean"],properties:{contentMediaType:{type:"string"},contentEncoding:{type:"string"},contentSchema:{$recursiveRef:"#"}}}})),
-require_core$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/schema",
-$id:"https://json-schema.org/draft/2019-09/meta/core",$vocabulary:{"https://json-schema.org/draft/2019-09/vocab/core":!0},
-$recursiveAnchor:!0,title:"Core vocabulary meta-schema",type:["object","boolean"],properties:{$id:{type:"string",format:"\
-uri-reference",$comment:"Non-empty fragments not allowed.",pattern:"^[^#]*#?$"},$schema:{type:"string",format:"uri"},$anchor:{
-type:"string",pattern:"^[A-Za-z][-A-Za-z0-9.:_]*$"},$ref:{type:"string",format:"uri-reference"},$recursiveRef:{type:"str\
-ing",format:"uri-reference"},$recursiveAnchor:{type:"boolean",default:!1},$vocabulary:{type:"object",propertyNames:{type:"\
-string",format:"uri"},additionalProperties:{type:"boolean"}},$comment:{type:"string"},$defs:{type:"object",additionalProperties:{
-$recursiveRef:"#"},default:{}}}}})),require_format=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://js\
-on-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/draft/2019-09/meta/format",$vocabulary:{"https://json-s\
-chema.org/draft/2019-09/vocab/format":!0},$recursiveAnchor:!0,title:"Format vocabulary meta-schema",type:["object","bool\
-ean"],properties:{format:{type:"string"}}}})),require_meta_data$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"\
-https://json-schema.org/draft/2019-09/schema",$id:"https://json-schema.org/draft/2019-09/meta/meta-data",$vocabulary:{"h\
-ttps://json-schema.org/draft/2019-09/vocab/meta-data":!0},$recursiveAnchor:!0,title:"Meta-data vocabulary meta-schema",type:[
-"object","boolean"],properties:{title:{type:"string"},description:{type:"string"},default:!0,deprecated:{type:"boolean",
-default:!1},readOnly:{type:"boolean",default:!1},writeOnly:{type:"boolean",default:!1},examples:{type:"array",items:!0}}}})),
-require_validation$1=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2019-09/sc\
-hema",$id:"https://json-schema.org/draft/2019-09/meta/validation",$vocabulary:{"https://json-schema.org/draft/2019-09/vo\
-cab/validation":!0},$recursiveAnchor:!0,title:"Validation vocabulary meta-schema",type:["object","boolean"],properties:{
-multipleOf:{type:"number",exclusiveMinimum:0},maximum:{type:"number"},exclusiveMaximum:{type:"number"},minimum:{type:"nu\
-mber"},exclusiveMinimum:{type:"number"},maxLength:{$ref:"#/$defs/nonNegativeInteger"},minLength:{$ref:"#/$defs/nonNegati\
-veIntegerDefault0"},pattern:{type:"string",format:"regex"},maxItems:{$ref:"#/$defs/nonNegativeInteger"},minItems:{$ref:"\
-#/$defs/nonNegativeIntegerDefault0"},uniqueItems:{type:"boolean",default:!1},maxContains:{$ref:"#/$defs/nonNegativeInteg\
-er"},minContains:{$ref:"#/$defs/nonNegativeInteger",default:1},maxProperties:{$ref:"#/$defs/nonNegativeInteger"},minProperties:{
-$ref:"#/$defs/nonNegativeIntegerDefault0"},required:{$ref:"#/$defs/stringArray"},dependentRequired:{type:"object",additionalProperties:{
-$ref:"#/$defs/stringArray"}},const:!0,enum:{type:"array",items:!0},type:{anyOf:[{$ref:"#/$defs/simpleTypes"},{type:"arra\
-y",items:{$ref:"#/$defs/simpleTypes"},minItems:1,uniqueItems:!0}]}},$defs:{nonNegativeInteger:{type:"integer",minimum:0},
-nonNegativeIntegerDefault0:{$ref:"#/$defs/nonNegativeInteger",default:0},simpleTypes:{enum:["array","boolean","integer",
-"null","number","object","string"]},stringArray:{type:"array",items:{type:"string"},uniqueItems:!0,default:[]}}}})),require_json_schema_2019_09=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const metaSchema=require_schema$1(),applicator=require_applicator$1(),
-content=require_content$1(),core=require_core$1(),format=require_format(),metadata=require_meta_data$1(),validation=require_validation$1(),
-META_SUPPORT_DATA=["/properties"];function addMetaSchema2019($data){return[metaSchema,applicator,content,core,with$data(
-this,format),metadata,with$data(this,validation)].forEach(sch=>this.addMetaSchema(sch,void 0,!1)),this;function with$data(ajv,sch){
-return $data?ajv.$dataMetaSchema(sch,META_SUPPORT_DATA):sch}}exports.default=addMetaSchema2019})),require__2019=__commonJSMin(
-((exports,module)=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.MissingRefError=exports.ValidationError=
-exports.CodeGen=exports.Name=exports.nil=exports.stringify=exports.str=exports._=exports.KeywordCxt=exports.Ajv2019=void 0;
-const core_1=require_core$3(),draft7_1=require_draft7(),dynamic_1=require_dynamic(),next_1=require_next(),unevaluated_1=require_unevaluated$1(),
-discriminator_1=require_discriminator(),json_schema_2019_09_1=require_json_schema_2019_09(),META_SCHEMA_ID="https://json\
--schema.org/draft/2019-09/schema";var Ajv2019=class extends core_1.default{constructor(opts={}){super({...opts,dynamicRef:!0,
-next:!0,unevaluated:!0})}_addVocabularies(){super._addVocabularies(),this.addVocabulary(dynamic_1.default),draft7_1.default.
-forEach(v=>this.addVocabulary(v)),this.addVocabulary(next_1.default),this.addVocabulary(unevaluated_1.default),this.opts.
-discriminator&&this.addKeyword(discriminator_1.default)}_addDefaultMetaSchema(){super._addDefaultMetaSchema();const{$data,
-meta}=this.opts;meta&&(json_schema_2019_09_1.default.call(this,$data),this.refs["http://json-schema.org/schema"]=META_SCHEMA_ID)}defaultMeta(){
-return this.opts.defaultMeta=super.defaultMeta()||(this.getSchema(META_SCHEMA_ID)?META_SCHEMA_ID:void 0)}};exports.Ajv2019=
-Ajv2019,module.exports=exports=Ajv2019,module.exports.Ajv2019=Ajv2019,Object.defineProperty(exports,"__esModule",{value:!0}),
-exports.default=Ajv2019;var validate_1=require_validate();Object.defineProperty(exports,"KeywordCxt",{enumerable:!0,get:function(){
-return validate_1.KeywordCxt}});var codegen_1=require_codegen();Object.defineProperty(exports,"_",{enumerable:!0,get:function(){
-return codegen_1._}}),Object.defineProperty(exports,"str",{enumerable:!0,get:function(){return codegen_1.str}}),Object.defineProperty(
-exports,"stringify",{enumerable:!0,get:function(){return codegen_1.stringify}}),Object.defineProperty(exports,"nil",{enumerable:!0,
-get:function(){return codegen_1.nil}}),Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){return codegen_1.
-Name}}),Object.defineProperty(exports,"CodeGen",{enumerable:!0,get:function(){return codegen_1.CodeGen}});var validation_error_1=require_validation_error();
-Object.defineProperty(exports,"ValidationError",{enumerable:!0,get:function(){return validation_error_1.default}});var ref_error_1=require_ref_error();
-Object.defineProperty(exports,"MissingRefError",{enumerable:!0,get:function(){return ref_error_1.default}})})),require_draft2020=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0});const core_1=require_core$2(),validation_1=require_validation$2(),
-applicator_1=require_applicator$2(),dynamic_1=require_dynamic(),next_1=require_next(),unevaluated_1=require_unevaluated$1(),
-format_1=require_format$1(),metadata_1=require_metadata(),draft2020Vocabularies=[dynamic_1.default,core_1.default,validation_1.
-default,(0,applicator_1.default)(!0),format_1.default,metadata_1.metadataVocabulary,metadata_1.contentVocabulary,next_1.
-default,unevaluated_1.default];exports.default=draft2020Vocabularies})),require_schema=__commonJSMin(((exports,module)=>{
-module.exports={$schema:"https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/schema",
-$vocabulary:{"https://json-schema.org/draft/2020-12/vocab/core":!0,"https://json-schema.org/draft/2020-12/vocab/applicat\
-or":!0,"https://json-schema.org/draft/2020-12/vocab/unevaluated":!0,"https://json-schema.org/draft/2020-12/vocab/validat\
-ion":!0,"https://json-schema.org/draft/2020-12/vocab/meta-data":!0,"https://json-schema.org/draft/2020-12/vocab/format-a\
-nnotation":!0,"https://json-schema.org/draft/2020-12/vocab/content":!0},$dynamicAnchor:"meta",title:"Core and Validation\
- specifications meta-schema",allOf:[{$ref:"meta/core"},{$ref:"meta/applicator"},{$ref:"meta/unevaluated"},{$ref:"meta/va\
-lidation"},{$ref:"meta/meta-data"},{$ref:"meta/format-annotation"},{$ref:"meta/content"}],type:["object","boolean"],$comment:"\
-This meta-schema also defines keywords that have appeared in previous drafts in order to prevent incompatible extensions\
- as they remain in common use.",properties:{definitions:{$comment:'"definitions" has been replaced by "$defs".',type:"ob\
-ject",additionalProperties:{$dynamicRef:"#meta"},deprecated:!0,default:{}},dependencies:{$comment:'"dependencies" has be\
-en split and replaced by "dependentSchemas" and "dependentRequired" in order to serve their differing semantics.',type:"\
-object",additionalProperties:{anyOf:[{$dynamicRef:"#meta"},{$ref:"meta/validation#/$defs/stringArray"}]},deprecated:!0,default:{}},
-$recursiveAnchor:{$comment:'"$recursiveAnchor" has been replaced by "$dynamicAnchor".',$ref:"meta/core#/$defs/anchorStri\
-ng",deprecated:!0},$recursiveRef:{$comment:'"$recursiveRef" has been replaced by "$dynamicRef".',$ref:"meta/core#/$defs/\
-uriReferenceString",deprecated:!0}}}})),require_applicator=__commonJSMin(((exports,module)=>{module.exports={$schema:"ht\
-tps://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/applicator",$vocabulary:{"ht\
-tps://json-schema.org/draft/2020-12/vocab/applicator":!0},$dynamicAnchor:"meta",title:"Applicator vocabulary meta-schema",
-type:["object","boolean"],properties:{prefixItems:{$ref:"#/$defs/schemaArray"},items:{$dynamicRef:"#meta"},contains:{$dynamicRef:"\
-#meta"},additionalProperties:{$dynamicRef:"#meta"},properties:{type:"object",additionalProperties:{$dynamicRef:"#meta"},
-default:{}},patternProperties:{type:"object",additionalProperties:{$dynamicRef:"#meta"},propertyNames:{format:"regex"},default:{}},
-dependentSchemas:{type:"object",additionalProperties:{$dynamicRef:"#meta"},default:{}},propertyNames:{$dynamicRef:"#meta"},
-if:{$dynamicRef:"#meta"},then:{$dynamicRef:"#meta"},else:{$dynamicRef:"#meta"},allOf:{$ref:"#/$defs/schemaArray"},anyOf:{
-$ref:"#/$defs/schemaArray"},oneOf:{$ref:"#/$defs/schemaArray"},not:{$dynamicRef:"#meta"}},$defs:{schemaArray:{type:"arra\
-y",minItems:1,items:{$dynamicRef:"#meta"}}}}})),require_unevaluated=__commonJSMin(((exports,module)=>{module.exports={$schema:"\
-https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/unevaluated",$vocabulary:{
-"https://json-schema.org/draft/2020-12/vocab/unevaluated":!0},$dynamicAnchor:"meta",title:"Unevaluated applicator vocabu\
-lary meta-schema",type:["object","boolean"],properties:{unevaluatedItems:{$dynamicRef:"#meta"},unevaluatedProperties:{$dynamicRef:"\
-#meta"}}}})),require_content=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/20\
-20-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/content",$vocabulary:{"https://json-schema.org/draft/2020-\
-12/vocab/content":!0},$dynamicAnchor:"meta",title:"Content vocabulary meta-schema",type:["object","boolean"],properties:{
-contentEncoding:{type:"string"},contentMediaType:{type:"string"},contentSchema:{$dynamicRef:"#meta"}}}})),require_core=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/\
-draft/2020-12/meta/core",$vocabulary:{"https://json-schema.org/draft/2020-12/vocab/core":!0},$dynamicAnchor:"meta",title:"\
-Core vocabulary meta-schema",type:["object","boolean"],properties:{$id:{$ref:"#/$defs/uriReferenceString",$comment:"Non-\
-empty fragments not allowed.",pattern:"^[^#]*#?$"},$schema:{$ref:"#/$defs/uriString"},$ref:{$ref:"#/$defs/uriReferenceSt\
-ring"},$anchor:{$ref:"#/$defs/anchorString"},$dynamicRef:{$ref:"#/$defs/uriReferenceString"},$dynamicAnchor:{$ref:"#/$de\
-fs/anchorString"},$vocabulary:{type:"object",propertyNames:{$ref:"#/$defs/uriString"},additionalProperties:{type:"boolea\
-n"}},$comment:{type:"string"},$defs:{type:"object",additionalProperties:{$dynamicRef:"#meta"}}},$defs:{anchorString:{type:"\
-string",pattern:"^[A-Za-z_][-A-Za-z0-9._]*$"},uriString:{type:"string",format:"uri"},uriReferenceString:{type:"string",format:"\
-uri-reference"}}}})),require_format_annotation=__commonJSMin(((exports,module)=>{module.exports={$schema:"https://json-s\
-chema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/format-annotation",$vocabulary:{"https:/\
-/json-schema.org/draft/2020-12/vocab/format-annotation":!0},$dynamicAnchor:"meta",title:"Format vocabulary meta-schema f\
-or annotation results",type:["object","boolean"],properties:{format:{type:"string"}}}})),require_meta_data=__commonJSMin(
-((exports,module)=>{module.exports={$schema:"https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/\
-draft/2020-12/meta/meta-data",$vocabulary:{"https://json-schema.org/draft/2020-12/vocab/meta-data":!0},$dynamicAnchor:"m\
-eta",title:"Meta-data vocabulary meta-schema",type:["object","boolean"],properties:{title:{type:"string"},description:{type:"\
-string"},default:!0,deprecated:{type:"boolean",default:!1},readOnly:{type:"boolean",default:!1},writeOnly:{type:"boolean",
-default:!1},examples:{type:"array",items:!0}}}})),require_validation=__commonJSMin(((exports,module)=>{module.exports={$schema:"\
-https://json-schema.org/draft/2020-12/schema",$id:"https://json-schema.org/draft/2020-12/meta/validation",$vocabulary:{"\
-https://json-schema.org/draft/2020-12/vocab/validation":!0},$dynamicAnchor:"meta",title:"Validation vocabulary meta-sche\
-ma",type:["object","boolean"],properties:{type:{anyOf:[{$ref:"#/$defs/simpleTypes"},{type:"array",items:{$ref:"#/$defs/s\
-impleTypes"},minItems:1,uniqueItems:!0}]},const:!0,enum:{type:"array",items:!0},multipleOf:{type:"number",exclusiveMinimum:0},
-maximum:{type:"number"},exclusiveMaximum:{type:"number"},minimum:{type:"number"},exclusiveMinimum:{type:"number"},maxLength:{
-$ref:"#/$defs/nonNegativeInteger"},minLength:{$ref:"#/$defs/nonNegativeIntegerDefault0"},pattern:{type:"string",format:"\
-regex"},maxItems:{$ref:"#/$defs/nonNegativeInteger"},minItems:{$ref:"#/$defs/nonNegativeIntegerDefault0"},uniqueItems:{type:"\
-boolean",default:!1},maxContains:{$ref:"#/$defs/nonNegativeInteger"},minContains:{$ref:"#/$defs/nonNegativeInteger",default:1},
-maxProperties:{$ref:"#/$defs/nonNegativeInteger"},minProperties:{$ref:"#/$defs/nonNegativeIntegerDefault0"},required:{$ref:"\
-#/$defs/stringArray"},dependentRequired:{type:"object",additionalProperties:{$ref:"#/$defs/stringArray"}}},$defs:{nonNegativeInteger:{
-type:"integer",minimum:0},nonNegativeIntegerDefault0:{$ref:"#/$defs/nonNegativeInteger",default:0},simpleTypes:{enum:["a\
-rray","boolean","integer","null","number","object","string"]},stringArray:{type:"array",items:{type:"string"},uniqueItems:!0,
-default:[]}}}})),require_json_schema_2020_12=__commonJSMin((exports=>{Object.defineProperty(exports,"__esModule",{value:!0});
-const metaSchema=require_schema(),applicator=require_applicator(),unevaluated=require_unevaluated(),content=require_content(),
-core=require_core(),format=require_format_annotation(),metadata=require_meta_data(),validation=require_validation(),META_SUPPORT_DATA=[
-"/properties"];function addMetaSchema2020($data){return[metaSchema,applicator,unevaluated,content,core,with$data(this,format),
-metadata,with$data(this,validation)].forEach(sch=>this.addMetaSchema(sch,void 0,!1)),this;function with$data(ajv,sch){return $data?
-ajv.$dataMetaSchema(sch,META_SUPPORT_DATA):sch}}exports.default=addMetaSchema2020})),require__2020=__commonJSMin(((exports,module)=>{
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.MissingRefError=exports.ValidationError=exports.CodeGen=exports.
-Name=exports.nil=exports.stringify=exports.str=exports._=exports.KeywordCxt=exports.Ajv2020=void 0;const core_1=require_core$3(),
-draft2020_1=require_draft2020(),discriminator_1=require_discriminator(),json_schema_2020_12_1=require_json_schema_2020_12(),
-META_SCHEMA_ID="https://json-schema.org/draft/2020-12/schema";var Ajv2020=class extends core_1.default{constructor(opts={}){
-super({...opts,dynamicRef:!0,next:!0,unevaluated:!0})}_addVocabularies(){super._addVocabularies(),draft2020_1.default.forEach(
-v=>this.addVocabulary(v)),this.opts.discriminator&&this.addKeyword(discriminator_1.default)}_addDefaultMetaSchema(){super.
-_addDefaultMetaSchema();const{$data,meta}=this.opts;meta&&(json_schema_2020_12_1.default.call(this,$data),this.refs["htt\
-p://json-schema.org/schema"]=META_SCHEMA_ID)}defaultMeta(){return this.opts.defaultMeta=super.defaultMeta()||(this.getSchema(
-META_SCHEMA_ID)?META_SCHEMA_ID:void 0)}};exports.Ajv2020=Ajv2020,module.exports=exports=Ajv2020,module.exports.Ajv2020=Ajv2020,
-Object.defineProperty(exports,"__esModule",{value:!0}),exports.default=Ajv2020;var validate_1=require_validate();Object.
-defineProperty(exports,"KeywordCxt",{enumerable:!0,get:function(){return validate_1.KeywordCxt}});var codegen_1=require_codegen();
-Object.defineProperty(exports,"_",{enumerable:!0,get:function(){return codegen_1._}}),Object.defineProperty(exports,"str",
-{enumerable:!0,get:function(){return codegen_1.str}}),Object.defineProperty(exports,"stringify",{enumerable:!0,get:function(){
-return codegen_1.stringify}}),Object.defineProperty(exports,"nil",{enumerable:!0,get:function(){return codegen_1.nil}}),
-Object.defineProperty(exports,"Name",{enumerable:!0,get:function(){return codegen_1.Name}}),Object.defineProperty(exports,
-"CodeGen",{enumerable:!0,get:function(){return codegen_1.CodeGen}});var validation_error_1=require_validation_error();Object.
-defineProperty(exports,"ValidationError",{enumerable:!0,get:function(){return validation_error_1.default}});var ref_error_1=require_ref_error();
-Object.defineProperty(exports,"MissingRefError",{enumerable:!0,get:function(){return ref_error_1.default}})})),require_formats=__commonJSMin(
-(exports=>{Object.defineProperty(exports,"__esModule",{value:!0}),exports.formatNames=exports.fastFormats=exports.fullFormats=
-void 0;function fmtDef(validate,compare){return{validate,compare}}exports.fullFormats={date:fmtDef(date,compareDate),time:fmtDef(
-getTime(!0),compareTime),"date-time":fmtDef(getDateTime(!0),compareDateTime),"iso-time":fmtDef(getTime(),compareIsoTime),
-"iso-date-time":fmtDef(getDateTime(),compareIsoDateTime),duration:/^P(?!$)((\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+S)?)?|(\d+W)?)$/,
-uri,"uri-reference":/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
-"uri-template":/^(?:(?:[^\x00-\x20"'<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
-url:/^(?:https?|ftp):\/\/(?:\S+(?::\S*)?@)?(?:(?!(?:10|127)(?:\.\d{1,3}){3})(?!(?:169\.254|192\.168)(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z0-9\u{00a1}-\u{ffff}]+-)*[a-z0-9\u{00a1}-\u{ffff}]+)(?:\.(?:[a-z0-9\u{00a1}-\u{ffff}]+-)*[a-z0-9\u{00a1}-\u{ffff}]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
-email:/^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i,
-hostname:/^(?=.{1,253}\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*\.?$/i,ipv4:/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/,
-ipv6:/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
-regex,uuid:/^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,"json-pointer":/^(?:\/(?:[^~/]|~0|~1)*)*$/,"js\
-on-pointer-uri-fragment":/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,"relative-json-pointer":/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,
-byte,int32:{type:"number",validate:validateInt32},int64:{type:"number",validate:validateInt64},float:{type:"number",validate:validateNumber},
-double:{type:"number",validate:validateNumber},password:!0,binary:!0},exports.fastFormats={...exports.fullFormats,date:fmtDef(
-/^\d\d\d\d-[0-1]\d-[0-3]\d$/,compareDate),time:fmtDef(/^(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)$/i,
-compareTime),"date-time":fmtDef(/^\d\d\d\d-[0-1]\d-[0-3]\dt(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)$/i,
-compareDateTime),"iso-time":fmtDef(/^(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)?$/i,compareIsoTime),
-"iso-date-time":fmtDef(/^\d\d\d\d-[0-1]\d-[0-3]\d[t\s](?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)?$/i,
-compareIsoDateTime),uri:/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/)?[^\s]*$/i,"uri-reference":/^(?:(?:[a-z][a-z0-9+\-.]*:)?\/?\/)?(?:[^\\\s#][^\s#]*)?(?:#[^\\\s]*)?$/i,
-email:/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i},
-exports.formatNames=Object.keys(exports.fullFormats);function isLeapYear(year){return year%4===0&&(year%100!==0||year%400===
-0)}const DATE=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,DAYS=[0,31,28,31,30,31,30,31,31,30,31,30,31];function date(str){const matches=DATE.
-exec(str);if(!matches)return!1;const year=+matches[1],month=+matches[2],day=+matches[3];return month>=1&&month<=12&&day>=
-1&&day<=(month===2&&isLeapYear(year)?29:DAYS[month])}function compareDate(d1,d2){if(d1&&d2)return d1>d2?1:d1<d2?-1:0}const TIME=/^(\d\d):(\d\d):(\d\d(?:\.\d+)?)(z|([+-])(\d\d)(?::?(\d\d))?)?$/i;
-function getTime(strictTimeZone){return function(str){const matches=TIME.exec(str);if(!matches)return!1;const hr=+matches[1],
-min=+matches[2],sec=+matches[3],tz=matches[4],tzSign=matches[5]==="-"?-1:1,tzH=+(matches[6]||0),tzM=+(matches[7]||0);if(tzH>
-23||tzM>59||strictTimeZone&&!tz)return!1;if(hr<=23&&min<=59&&sec<60)return!0;const utcMin=min-tzM*tzSign,utcHr=hr-tzH*tzSign-
-(utcMin<0?1:0);return(utcHr===23||utcHr===-1)&&(utcMin===59||utcMin===-1)&&sec<61}}function compareTime(s1,s2){if(!(s1&&
-s2))return;const t1=new Date("2020-01-01T"+s1).valueOf(),t2=new Date("2020-01-01T"+s2).valueOf();if(t1&&t2)return t1-t2}
-function compareIsoTime(t1,t2){if(!(t1&&t2))return;const a1=TIME.exec(t1),a2=TIME.exec(t2);if(a1&&a2)return t1=a1[1]+a1[2]+
-a1[3],t2=a2[1]+a2[2]+a2[3],t1>t2?1:t1<t2?-1:0}const DATE_TIME_SEPARATOR=/t|\s/i;function getDateTime(strictTimeZone){const time=getTime(
-strictTimeZone);return function(str){const dateTime=str.split(DATE_TIME_SEPARATOR);return dateTime.length===2&&date(dateTime[0])&&
-time(dateTime[1])}}function compareDateTime(dt1,dt2){if(!(dt1&&dt2))return;const d1=new Date(dt1).valueOf(),d2=new Date(
-dt2).valueOf();if(d1&&d2)return d1-d2}function compareIsoDateTime(dt1,dt2){if(!(dt1&&dt2))return;const[d1,t1]=dt1.split(
-DATE_TIME_SEPARATOR),[d2,t2]=dt2.split(DATE_TIME_SEPARATOR),res=compareDate(d1,d2);if(res!==void 0)return res||compareTime(
-t1,t2)}const NOT_URI_FRAGMENT=/\/|:/,URI=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
-function uri(str){return NOT_URI_FRAGMENT.test(str)&&URI.test(str)}const BYTE=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/gm;
-function byte(str){return BYTE.lastIndex=0,BYTE.test(str)}const MIN_INT32=-(2**31),MAX_INT32=2**31-1;function validateInt32(value){
-return Number.isInteger(value)&&value<=MAX_INT32&&value>=MIN_INT32}function validateInt64(value){return Number.isInteger(
-value)}function validateNumber(){return!0}const Z_ANCHOR=/[^\\]\\Z/;function regex(str){if(Z_ANCHOR.test(str))return!1;try{
-return new RegExp(str),!0}catch{return!1}}})),require_limit=__commonJSMin((exports=>{Object.defineProperty(exports,"__es\
-Module",{value:!0}),exports.formatLimitDefinition=void 0;const ajv_1=require_ajv(),codegen_1=require_codegen(),ops=codegen_1.
-operators,KWDs={formatMaximum:{okStr:"<=",ok:ops.LTE,fail:ops.GT},formatMinimum:{okStr:">=",ok:ops.GTE,fail:ops.LT},formatExclusiveMaximum:{
-okStr:"<",ok:ops.LT,fail:ops.GTE},formatExclusiveMinimum:{okStr:">",ok:ops.GT,fail:ops.LTE}},error={message:({keyword,schemaCode})=>(0,codegen_1.
-str)`should be ${KWDs[keyword].okStr} ${schemaCode}`,params:({keyword,schemaCode})=>(0,codegen_1._)`{comparison: ${KWDs[keyword].
-okStr}, limit: ${schemaCode}}`};exports.formatLimitDefinition={keyword:Object.keys(KWDs),type:"string",schemaType:"strin\
-g",$data:!0,error,code(cxt){const{gen,data,schemaCode,keyword,it}=cxt,{opts,self}=it;if(!opts.validateFormats)return;const fCxt=new ajv_1.
-KeywordCxt(it,self.RULES.all.format.definition,"format");fCxt.$data?validate$DataFormat():validateFormat();function validate$DataFormat(){
-const fmts=gen.scopeValue("formats",{ref:self.formats,code:opts.code.formats}),fmt=gen.const("fmt",(0,codegen_1._)`${fmts}[${fCxt.
-schemaCode}]`);cxt.fail$data((0,codegen_1.or)((0,codegen_1._)`typeof ${fmt} != "object"`,(0,codegen_1._)`${fmt} instanceof RegExp`,
-(0,codegen_1._)`typeof ${fmt}.compare != "function"`,compareCode(fmt)))}function validateFormat(){const format=fCxt.schema,
-fmtDef=self.formats[format];if(!fmtDef||fmtDef===!0)return;if(typeof fmtDef!="object"||fmtDef instanceof RegExp||typeof fmtDef.
-compare!="function")throw new Error(`"${keyword}": format "${format}" does not define "compare" function`);const fmt=gen.
-scopeValue("formats",{key:format,ref:fmtDef,code:opts.code.formats?(0,codegen_1._)`${opts.code.formats}${(0,codegen_1.getProperty)(
-format)}`:void 0});cxt.fail$data(compareCode(fmt))}function compareCode(fmt){return(0,codegen_1._)`${fmt}.compare(${data}, ${schemaCode}) ${KWDs[keyword].
-fail} 0`}},dependencies:["format"]};const formatLimitPlugin=ajv=>(ajv.addKeyword(exports.formatLimitDefinition),ajv);exports.
-default=formatLimitPlugin})),require_dist=__commonJSMin(((exports,module)=>{Object.defineProperty(exports,"__esModule",{
-value:!0});const formats_1=require_formats(),limit_1=require_limit(),codegen_1=require_codegen(),fullName=new codegen_1.
-Name("fullFormats"),fastName=new codegen_1.Name("fastFormats"),formatsPlugin=(ajv,opts={keywords:!0})=>{if(Array.isArray(
-opts))return addFormats2(ajv,opts,formats_1.fullFormats,fullName),ajv;const[formats,exportName]=opts.mode==="fast"?[formats_1.
-fastFormats,fastName]:[formats_1.fullFormats,fullName];return addFormats2(ajv,opts.formats||formats_1.formatNames,formats,
-exportName),opts.keywords&&(0,limit_1.default)(ajv),ajv};formatsPlugin.get=(name,mode="full")=>{const f=(mode==="fast"?formats_1.
-fastFormats:formats_1.fullFormats)[name];if(!f)throw new Error(`Unknown format "${name}"`);return f};function addFormats2(ajv,list,fs,exportName){
-var _a,_b;(_a=(_b=ajv.opts.code).formats)!==null&&_a!==void 0||(_b.formats=(0,codegen_1._)`require("ajv-formats/dist/formats").${exportName}`);
-for(const f of list)ajv.addFormat(f,fs[f])}module.exports=exports=formatsPlugin,Object.defineProperty(exports,"__esModul\
-e",{value:!0}),exports.default=formatsPlugin})),import_ajv=require_ajv(),import__2019=require__2019(),import__2020=require__2020(),
-import_dist=__toESM(require_dist(),1),addFormats=import_dist.default;function createDefaultAjvInstance(engineClass){const ajv=new engineClass(
-{strict:!1,validateFormats:!0,validateSchema:!1,allErrors:!0});return addFormats(ajv),ajv}var AjvJsonSchemaValidator=class{_ajv;_ajvDraft7;_ajv2019;_userAjv;constructor(ajv){
-this._userAjv=ajv!==void 0,this._ajv=ajv}get ajv(){return this._ajv??=createDefaultAjvInstance(import__2020.Ajv2020)}_engineFor(schema){
-if(this._userAjv)return this.ajv;const dialect=declaredDialect(schema,"pass a pre-configured Ajv instance to AjvJsonSche\
-maValidator(ajv) to validate other dialects.");return dialect==="2020-12"?this.ajv:dialect==="2019-09"?this._ajv2019??=createDefaultAjvInstance(
-import__2019.Ajv2019):this._ajvDraft7??=createDefaultAjvInstance(import_ajv.Ajv)}getValidator(schema){const engine=this.
-_engineFor(schema),ajvValidator="$id"in schema&&typeof schema.$id=="string"?engine.getSchema(schema.$id)??engine.compile(
-schema):engine.compile(schema);return input=>ajvValidator(input)?{valid:!0,data:input,errorMessage:void 0}:{valid:!1,data:void 0,
-errorMessage:engine.errorsText(ajvValidator.errors)}}},Ajv=import_ajv.Ajv,COMPLETABLE_SYMBOL=Symbol.for("mcp.completable");
-function isCompletable(schema){return!!schema&&typeof schema=="object"&&COMPLETABLE_SYMBOL in schema}function getCompleter(schema){
-return schema[COMPLETABLE_SYMBOL]?.complete}var DEFAULT_SSE_KEEP_ALIVE_MS=15e3,MAX_TIMER_DELAY_MS=2**31-1;function armSseKeepAlive(intervalMs,onTick){
-if(!Number.isFinite(intervalMs)||intervalMs<1)return;const timer=setInterval(onTick,Math.min(intervalMs,MAX_TIMER_DELAY_MS));
-return timer.unref?.(),timer}var readClassification,PerRequestHTTPServerTransport=class{static{readClassification=transport=>transport.
-_classification}onclose;onerror;onmessage;_classification;_responseMode;_started=!1;_used=!1;_closed=!1;_terminalDelivered=!1;_dispatchWindowOpen=!1;_requestId;_deferredResponse;_sse;_abortCleanup;_keepAliveMs;constructor(options){
-this._classification=options.classification,this._responseMode=options.responseMode??"auto",this._keepAliveMs=options.keepAliveMs??
-DEFAULT_SSE_KEEP_ALIVE_MS}async start(){if(this._started)throw new Error("PerRequestHTTPServerTransport is already start\
-ed");this._started=!0}async handleMessage(message,extra){if(this._used)throw new Error("PerRequestHTTPServerTransport se\
-rves exactly one exchange; construct a new transport per request");if(!this._started||this.onmessage===void 0)throw new Error(
-"PerRequestHTTPServerTransport is not connected: connect a server to this transport before handling a message");if(this.
-_closed)throw new Error("PerRequestHTTPServerTransport is closed");this._used=!0;const signal=extra?.request?.signal;if(signal?.
-aborted)throw await this.close(),new SdkError(SdkErrorCode.ConnectionClosed,"The request was aborted before it could be \
-handled");const messageExtra={classification:this._classification,...extra?.request!==void 0&&{request:extra.request},...extra?.
-authInfo!==void 0&&{authInfo:extra.authInfo}};if(isJSONRPCRequest(message)){this._requestId=message.id;let resolve,reject;
-const promise=new Promise((promiseResolve,promiseReject)=>{resolve=promiseResolve,reject=promiseReject});if(this._deferredResponse=
-{promise,resolve,reject,settled:!1},signal!==void 0){const onAbort=()=>{this.close()};signal.addEventListener("abort",onAbort,
-{once:!0}),this._abortCleanup=()=>signal.removeEventListener("abort",onAbort)}this._dispatchWindowOpen=!0;try{this.onmessage(
-message,messageExtra)}finally{this._dispatchWindowOpen=!1}return this._responseMode==="sse"&&!this._closed&&!this._deferredResponse.
-settled&&this.upgradeToSse(),promise}return this.onmessage(message,messageExtra),new Response(null,{status:202})}async send(message,options){
-if(this._closed)return;const isResponse=isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(message),relatedId=isResponse?
-message.id:options?.relatedRequestId;if(this._requestId===void 0||relatedId===void 0||relatedId!==this._requestId){isResponse&&
-this.onerror?.(new Error(`Received a response for an unknown request id: ${String(message.id)}`));return}if(isResponse){
-if(this._terminalDelivered)return;this._terminalDelivered=!0;const errorCode=isJSONRPCErrorResponse(message)?message.error.
-code:void 0,ladderStatus=errorCode!==void 0&&(this._dispatchWindowOpen||errorCode===ProtocolErrorCode.MissingRequiredClientCapability)?
-LADDER_ERROR_HTTP_STATUS[errorCode]:void 0;if(ladderStatus!==void 0&&this._sse===void 0){this.settleResponse(Response.json(
-message,{status:ladderStatus,headers:{"Content-Type":"application/json"}})),queueMicrotask(()=>{this.close()});return}if(this.
-_sse!==void 0||this._responseMode==="sse"){this._sse===void 0&&this.upgradeToSse(),this.writeMessageFrame(message),this.
-finalizeStream();return}this.settleResponse(Response.json(message,{status:200,headers:{"Content-Type":"application/json"}})),
-queueMicrotask(()=>{this.close()});return}this._responseMode!=="json"&&(this._sse===void 0&&this.upgradeToSse(),this.writeMessageFrame(
-message))}writeCommentFrame(comment){if(this._closed||this._sse===void 0||this._sse.closed)return;const frame=comment.split(
-`
-`).map(line=>`: ${line}`).join(`
-`);this.writeFrame(`${frame}
+aramsSchema","UntitledMultiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],Yu={IdJagTokenExchangeResponseSchema:kn,
+OAuthClientInformationFullSchema:Nn,OAuthClientInformationSchema:Va,OAuthClientMetadataSchema:Ha,OAuthClientRegistrationErrorSchema:jn,
+OAuthErrorResponseSchema:On,OAuthMetadataSchema:xa,OAuthProtectedResourceMetadataSchema:In,OAuthTokenRevocationRequestSchema:An,
+OAuthTokensSchema:Mn,OpenIdProviderDiscoveryMetadataSchema:$n,OpenIdProviderMetadataSchema:Ua},Mc={},kc={};function Oc(e,s){
+let o=e.slice(0,-6);Mc[o]=s,kc[o]=r=>s.safeParse(r).success}a(Oc,"register");for(let e of Ku)Oc(e,pu[e]);for(let[e,s]of Object.
+entries(Yu))Oc(e,s);var Wu=Object.freeze(Mc),Xu=Object.freeze(kc);function Zu(e){switch(e){case"initialize":case"notific\
+ations/initialized":return st(void 0);case"server/discover":return st(Io);default:return}}a(Zu,"bootstrapOutboundCodec");
+var Nc=6e4,Qu=[$e,Ot,Ge,ut],ed=["inputResponses","requestState"];function Yi(e,s){let o=e.params;if(!To(o))return{message:e,
+lifted:{}};let r=o._meta,i=To(r)?Qu.filter(d=>d in r):[],l=s==="request"?ed.filter(d=>d in o):[];if(i.length===0&&l.length===
+0)return{message:e,lifted:{}};let c={},u={...o};if(i.length>0&&To(r)){let d={},p={...r};for(let f of i)d[f]=r[f],delete p[f];
+c.envelope=d,Object.keys(p).length>0?u._meta=p:delete u._meta}for(let d of l)d==="inputResponses"&&(c.inputResponses=u[d]),
+d==="requestState"&&(c.requestState=u[d]),delete u[d];return{message:{...e,params:u},lifted:c}}a(Yi,"liftWireOnlyMateria\
+l");function Wi(e,s){let o=e.validateResult(s,void 0);if(!(!o.ok&&o.reason==="not-in-era"))return{"~standard":{version:1,
+vendor:"mcp-wire-codec",validate(r){let i=e.validateResult(s,r);return i.ok?{value:i.value}:{issues:[{message:i.reason===
+"invalid"?i.message:`not-in-era: ${s}`}]}}}}}a(Wi,"codecResultValidator");function $o(e){return()=>e}a($o,"requestStateA\
+ccessor");var td=$o(void 0);function ii(e,s){return{...e,mcpReq:{...e.mcpReq,requestState:$o(s)}}}a(ii,"withRequestState\
+Value");var jc;function Ac(e,s){jc(e,s)}a(Ac,"setNegotiatedProtocolVersion");var ci=class{static{a(this,"Protocol")}_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
+jc=a((e,s)=>{e._negotiatedProtocolVersion=s},"writeNegotiatedProtocolVersion")}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(e){
+this._options=e,this._supportedProtocolVersions=e?.supportedProtocolVersions??Gs,this.setNotificationHandler("notificati\
+ons/cancelled",s=>{this._oncancel(s)}),this.setNotificationHandler("notifications/progress",s=>{this._onprogress(s)}),this.
+setRequestHandler("ping",s=>({}))}_shouldDropInbound(e){}_outboundMetaEnvelope(){}_envelopeOutbound(e){let s=this._outboundMetaEnvelope();
+if(s===void 0)return e;let o=e.params??{};return{...e,params:{...o,_meta:{...s,...o._meta}}}}_resolveNonCompleteResult(e,s){
+return Promise.reject(new O(A.UnsupportedResultType,`Unsupported result type '${e.kind}' for ${s.request.method}`,{resultType:e.
+kind,method:s.request.method}))}_getRequestHandler(e){return this._requestHandlers.get(e)}async _oncancel(e){e.params.requestId!==
+void 0&&this._requestHandlerAbortControllers.get(e.params.requestId)?.abort(e.params.reason)}_setupTimeout(e,s,o,r,i=!1){
+this._timeoutInfo.set(e,{timeoutId:ie(r,s),startTime:Date.now(),timeout:s,maxTotalTimeout:o,resetTimeoutOnProgress:i,onTimeout:r})}_resetTimeout(e){
+let s=this._timeoutInfo.get(e);if(!s)return!1;let o=Date.now()-s.startTime;if(s.maxTotalTimeout&&o>=s.maxTotalTimeout)throw this.
+_timeoutInfo.delete(e),new O(A.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:s.maxTotalTimeout,totalElapsed:o});
+return se(s.timeoutId),s.timeoutId=ie(s.onTimeout,s.timeout),!0}_cleanupTimeout(e){let s=this._timeoutInfo.get(e);s&&(se(
+s.timeoutId),this._timeoutInfo.delete(e))}async connect(e){this._transport=e;let s=this.transport?.onclose;this._transport.
+onclose=()=>{try{s?.()}finally{this._onclose()}};let o=this.transport?.onerror;this._transport.onerror=i=>{o?.(i),this._onerror(
+i)};let r=this._transport?.onmessage;this._transport.onmessage=(i,l)=>{r?.(i,l),Ke(i)||Ye(i)?this._onresponse(i):Ae(i)?this.
+_onrequest(i,l):Qa(i)?this._onnotification(i,l):this._onerror(new Error(`Unknown message type: ${JSON.stringify(i)}`))},
+e.setSupportedProtocolVersions?.(this._supportedProtocolVersions),await this._transport.start()}_onclose(){let e=this._responseHandlers;
+this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();for(let r of this.
+_timeoutInfo.values())se(r.timeoutId);this._timeoutInfo.clear();let s=this._requestHandlerAbortControllers;this._requestHandlerAbortControllers=
+new Map;let o=new O(A.ConnectionClosed,"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(let r of e.
+values())r(o);for(let r of s.values())r.abort(o)}}_onerror(e){this.onerror?.(e)}_onnotification(e,s){let{message:o}=Yi(e,
+"notification"),r=this._negotiatedWireCodec();if(s?.classification===void 0&&this._shouldDropInbound(e)==="drop")return;
+if(s?.classification!==void 0){let c=Vi(s.classification);if(c!==r.era){this._onerror(new Error(`Era mismatch on inbound\
+ notification '${o.method}': classified as ${c} but this instance serves ${r.era}`));return}}if(Un(o.method)&&!r.hasNotificationMethod(
+o.method))return;let i=this._notificationHandlers.get(o.method),l=this.fallbackNotificationHandler;i===void 0&&l===void 0||
+Promise.resolve().then(()=>i===void 0?l(o):i(o,r)).catch(c=>this._onerror(new Error(`Uncaught error in notification hand\
+ler: ${c}`)))}_onrequest(e,s){let{message:o,lifted:r}=Yi(e,"request"),i=this._negotiatedWireCodec();if(s?.classification===
+void 0&&this._shouldDropInbound(e)==="drop"){this._onerror(new Error(`Dropped inbound request '${e.method}': not servabl\
+e on this connection's protocol era`));return}let l=this._transport,c=a((y,z,_)=>{let k={jsonrpc:"2.0",id:o.id,error:{code:y,
+message:z,..._!==void 0&&{data:_}}};l?.send(k).catch(q=>this._onerror(new Error(`Failed to send an error response: ${q}`)))},
+"sendErrorResponse");if(s?.classification!==void 0){let y=Vi(s.classification);if(y!==i.era){this._onerror(new Error(`Er\
+a mismatch on inbound request '${o.method}': classified as ${y} but this instance serves ${i.era}`));let z=s.classification.
+revision??y;c(R.UnsupportedProtocolVersion,`Unsupported protocol version: ${z}`,{supported:this._supportedProtocolVersions,
+requested:z});return}}if(xn(o.method)&&!i.hasRequestMethod(o.method)&&!(Di(o.method)&&this._customSchemaRequestMethods.has(
+o.method))){c(R.MethodNotFound,"Method not found");return}let u=this._requestHandlers.get(o.method)??this.fallbackRequestHandler;
+if(u===void 0){c(R.MethodNotFound,"Method not found");return}let d=i.checkInboundEnvelope(r);if(d!==void 0){c(R.InvalidParams,
+d);return}let p=a((y,z)=>this._notificationViaCodec(this._resolveOutboundCodec(y.method),y,{...z,relatedRequestId:o.id}),
+"sendNotification"),f=a((y,z,_)=>this._requestWithSchemaViaCodec(this._resolveOutboundCodec(y.method),y,z,{..._,relatedRequestId:o.
+id}),"sendRequest"),h=new AbortController;this._requestHandlerAbortControllers.set(o.id,h);let S=r.inputResponses===void 0?
+void 0:sd(r.inputResponses),b={sessionId:l?.sessionId,mcpReq:{id:o.id,method:o.method,_meta:o.params?._meta,...r.envelope!==
+void 0&&{envelope:r.envelope},...S!==void 0&&{inputResponses:S.accepted},...S!==void 0&&S.droppedKeys.length>0&&{droppedInputResponseKeys:S.
+droppedKeys},requestState:r.requestState===void 0?td:$o(r.requestState),signal:h.signal,send:a(((y,z,_)=>{let k=this._resolveOutboundCodec(
+y.method);if(this._assertOutboundRequestInEra(k,y.method),Ss(z))return f(y,z,_);let q=Wi(k,y.method);if(q===void 0)throw new TypeError(
+`'${y.method}' is not a spec method; pass a result schema as the second argument to ctx.mcpReq.send().`);return f(y,q,z)}),
+"send"),notify:p},http:s?.authInfo?{authInfo:s.authInfo}:void 0},g=this.buildContext(b,s);Promise.resolve().then(()=>u(o,
+g)).then(async y=>{if(h.signal.aborted)return;let z;try{z=i.encodeResult(o.method,y,this._outboundServerInfo())}catch(k){
+this._onerror(new Error(`Failed to encode result for ${o.method}: ${k}`)),c(R.InternalError,"Internal error");return}let _={
+result:z,jsonrpc:"2.0",id:o.id};await l?.send(_)},async y=>{if(h.signal.aborted)return;let z=Number.isSafeInteger(y.code)?
+y.code:R.InternalError,_={jsonrpc:"2.0",id:o.id,error:{code:i.encodeErrorCode(z),message:y.message??"Internal error",...y.
+data!==void 0&&{data:y.data}}};await l?.send(_)}).catch(y=>this._onerror(new Error(`Failed to send response: ${y}`))).finally(
+()=>{this._requestHandlerAbortControllers.get(o.id)===h&&this._requestHandlerAbortControllers.delete(o.id)})}_onprogress(e){
+let{progressToken:s,...o}=e.params,r=Number(s),i=this._progressHandlers.get(r);if(!i){this._onerror(new Error(`Received \
+a progress notification for an unknown token: ${JSON.stringify(e)}`));return}let l=this._responseHandlers.get(r),c=this.
+_timeoutInfo.get(r);if(c&&l&&c.resetTimeoutOnProgress)try{this._resetTimeout(r)}catch(u){this._responseHandlers.delete(r),
+this._progressHandlers.delete(r),this._cleanupTimeout(r),l(u);return}i(o)}_onresponse(e){let s=Number(e.id),o=this._responseHandlers.
+get(s);if(o===void 0){this._onerror(new Error(`Received a response for an unknown message ID: ${JSON.stringify(e)}`));return}
+this._responseHandlers.delete(s),this._cleanupTimeout(s),this._progressHandlers.delete(s),Ke(e)?o(e):o(C.fromError(e.error.
+code,e.error.message,e.error.data))}get transport(){return this._transport}async close(){await this._transport?.close()}request(e,s,o){
+let r=this._resolveOutboundCodec(e.method);if(Ss(s))return Di(e.method)||this._assertOutboundRequestInEra(r,e.method),this.
+_requestWithSchemaViaCodec(r,e,s,o);this._assertOutboundRequestInEra(r,e.method);let i=Wi(r,e.method);if(i===void 0)throw new TypeError(
+`'${e.method}' is not a spec method; pass a result schema as the second argument to request().`);return this._requestWithSchemaViaCodec(
+r,e,i,s)}_negotiatedWireCodec(){return st(this._negotiatedProtocolVersion)}_wireCodec(){return this._negotiatedWireCodec()}_resolveOutboundCodec(e){
+if(this._negotiatedProtocolVersion===void 0){let s=Zu(e);if(s)return s}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(e,s){
+if(xn(s)&&!e.hasRequestMethod(s))throw new O(A.MethodNotSupportedByProtocolVersion,`Method '${s}' is not supported by th\
+e negotiated protocol version (wire era ${e.era})`,{method:s,era:e.era})}_requestWithSchema(e,s,o){let r=this._resolveOutboundCodec(
+e.method);return this._assertOutboundRequestInEra(r,e.method),this._requestWithSchemaViaCodec(r,e,s,o)}_requestWithSchemaViaCodec(e,s,o,r){
+let{relatedRequestId:i,resumptionToken:l,onresumptiontoken:c,headers:u}=r??{},d=Date.now(),p,f;return new Promise((h,S)=>{
+let b=a(j=>{S(j)},"earlyReject");if(!this._transport){b(new Error("Not connected"));return}if(this._options?.enforceStrictCapabilities===
+!0)try{this.assertCapabilityForMethod(s.method)}catch(j){b(j);return}if(r?.signal?.aborted){let j=r.signal.reason;throw j instanceof
+O?j:new O(A.RequestTimeout,String(j))}let g=e.era===Io&&this._transport.hasPerRequestStream===!0?new AbortController:void 0,
+y=this._requestMessageId++;f=y;let z={...s,jsonrpc:"2.0",id:y};r?.onprogress&&(this._progressHandlers.set(y,r.onprogress),
+z.params={...s.params,_meta:{...s.params?._meta,progressToken:y}});let _=this._envelopeOutbound(z),k=!1,q=a(j=>{k||(this.
+_progressHandlers.delete(y),g===void 0?s.method!=="initialize"&&this._transport?.send(this._envelopeOutbound({jsonrpc:"2\
+.0",method:"notifications/cancelled",params:{requestId:y,reason:String(j)}}),{relatedRequestId:i,resumptionToken:l,onresumptiontoken:c}).
+catch(V=>this._onerror(new Error(`Failed to send cancellation: ${V}`))):g.abort(),S(j instanceof O?j:new O(A.RequestTimeout,
+String(j))))},"cancel");this._responseHandlers.set(y,j=>{if(r?.signal?.aborted)return;if(k=!0,j instanceof Error)return S(
+j);let V;try{V=e.decodeResult(s.method,j.result)}catch($){return S($ instanceof Error?$:new Error(String($)))}if(V.kind===
+"invalid")return S(V.error);if(V.kind==="input_required"){if(r?.allowInputRequired===!0)return h(od(V));let $={codec:e,request:s,
+resultSchema:o,options:r,flowStartedAt:d,retry:a((X,te)=>this._requestWithSchemaViaCodec(e,X===void 0?{method:s.method}:
+{method:s.method,params:X},o,te),"retry")};return h(this._resolveNonCompleteResult(V,$))}let x=V.result;Lt(o,x).then($=>{
+$.success?h($.data):S(new O(A.InvalidResult,`Invalid result for ${s.method}: ${$.error}`))},S)}),p=a(()=>q(r?.signal?.reason),
+"onAbort"),r?.signal?.addEventListener("abort",p,{once:!0});let U=r?.timeout??Nc,L=a(()=>q(new O(A.RequestTimeout,"Reque\
+st timed out",{timeout:U})),"timeoutHandler");this._setupTimeout(y,U,r?.maxTotalTimeout,L,r?.resetTimeoutOnProgress??!1),
+this._transport.send(_,{relatedRequestId:i,resumptionToken:l,onresumptiontoken:c,headers:u,requestSignal:g?.signal}).catch(
+j=>{this._progressHandlers.delete(y),S(j)})}).finally(()=>{p&&r?.signal?.removeEventListener("abort",p),f!==void 0&&(this.
+_responseHandlers.delete(f),this._cleanupTimeout(f))})}async notification(e,s){return await this._notificationViaCodec(this.
+_resolveOutboundCodec(e.method),e,s)}async _notificationViaCodec(e,s,o){if(!this._transport)throw new O(A.NotConnected,"\
+Not connected");if(Un(s.method)&&!e.hasNotificationMethod(s.method))throw new O(A.MethodNotSupportedByProtocolVersion,`N\
+otification '${s.method}' is not supported by the negotiated protocol version (wire era ${e.era})`,{method:s.method,era:e.
+era});this.assertNotificationCapability(s.method);let r=this._envelopeOutbound({jsonrpc:"2.0",...s});if((this._options?.
+debouncedNotificationMethods??[]).includes(s.method)&&!s.params&&o?.relatedRequestId===void 0){if(this._pendingDebouncedNotifications.
+has(s.method))return;this._pendingDebouncedNotifications.add(s.method),Promise.resolve().then(()=>{this._pendingDebouncedNotifications.
+delete(s.method),this._transport&&this._transport?.send(r,o).catch(i=>this._onerror(i))});return}await this._transport.send(
+r,o)}setRequestHandler(e,s,o){this.assertRequestHandlerCapability(e);let r;if(typeof s=="function"){if(!xn(e))throw new TypeError(
+`'${e}' is not a spec request method; pass schemas as the second argument to setRequestHandler().`);r=a((i,l)=>{let c=this.
+_negotiatedWireCodec(),u=c.validateRequest(e,i);if(!u.ok&&u.reason==="not-in-era"&&(u=c.validateInputRequest(e,i)),!u.ok)
+throw u.reason==="not-in-era"?new C(R.InternalError,`No wire schema for ${e} in the resolved era`):new Error(u.message);
+return Promise.resolve(s(u.value,l))},"stored")}else if(o)r=a(async(i,l)=>{let c=await Lt(s.params,{...i.params});if(!c.
+success)throw new C(R.InvalidParams,`Invalid params for ${e}: ${c.error}`);return o(c.data,l)},"stored");else throw new TypeError(
+"setRequestHandler: handler is required");typeof s=="function"?this._customSchemaRequestMethods.delete(e):this._customSchemaRequestMethods.
+add(e),this._requestHandlers.set(e,this._wrapHandler(e,r))}_wrapHandler(e,s){return s}_outboundServerInfo(){}removeRequestHandler(e){
+this._requestHandlers.delete(e),this._customSchemaRequestMethods.delete(e)}assertCanSetRequestHandler(e){if(this._requestHandlers.
+has(e))throw new Error(`A request handler for ${e} already exists, which would be overridden`)}setNotificationHandler(e,s,o){
+if(typeof s=="function"){if(!Un(e))throw new TypeError(`'${e}' is not a spec notification method; pass schemas as the se\
+cond argument to setNotificationHandler().`);this._notificationHandlers.set(e,(r,i)=>{let l=i.validateNotification(e,r);
+if(!l.ok)throw l.reason==="not-in-era"?new C(R.InternalError,`No wire schema for ${e} in the resolved era`):new Error(l.
+message);return Promise.resolve(s(l.value))});return}if(!o)throw new TypeError("setNotificationHandler: handler is requi\
+red");this._notificationHandlers.set(e,async r=>{let i=await Lt(s.params,{...r.params});if(!i.success)throw new C(R.InvalidParams,
+`Invalid params for notification ${e}: ${i.error}`);await o(i.data,r)})}removeNotificationHandler(e){this._notificationHandlers.
+delete(e)}};function To(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}a(To,"isPlainObject$1");function li(e,s){
+let o={...e};for(let r in s){let i=r,l=s[i];if(l===void 0)continue;let c=o[i];o[i]=To(c)&&To(l)?{...c,...l}:l}return o}a(
+li,"mergeCapabilities");function Xi(e){return typeof e=="object"&&e!==null&&!Array.isArray(e)}a(Xi,"isPlainObject");function sd(e){
+let s={},o=[];if(!Xi(e))return{accepted:s,droppedKeys:o};for(let[r,i]of Object.entries(e)){if(!Xi(i)||"method"in i||"res\
+ult"in i){o.push(r);continue}s[r]=i}return{accepted:s,droppedKeys:o}}a(sd,"partitionInputResponses");function od(e){return{
+resultType:"input_required",inputRequests:e.inputRequests,...e.requestState!==void 0&&{requestState:e.requestState},...e.
+_meta!==void 0&&{_meta:e._meta}}}a(od,"manualInputRequiredValue");var rd=vi((e=>{var s=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
+o=/\\([\u000b\u0020-\u00ff])/g,r=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;e.parse=i;function i(u){if(!u)
+throw new TypeError("argument string is required");var d=typeof u=="object"?l(u):u;if(typeof d!="string")throw new TypeError(
+"argument string is required to be a string");var p=d.indexOf(";"),f=p!==-1?d.slice(0,p).trim():d.trim();if(!r.test(f))throw new TypeError(
+"invalid media type");var h=new c(f.toLowerCase());if(p!==-1){var S,b,g;for(s.lastIndex=p;b=s.exec(d);){if(b.index!==p)throw new TypeError(
+"invalid parameter format");p+=b[0].length,S=b[1].toLowerCase(),g=b[2],g.charCodeAt(0)===34&&(g=g.slice(1,-1),g.indexOf(
+"\\")!==-1&&(g=g.replace(o,"$1"))),h.parameters[S]=g}if(p!==d.length)throw new TypeError("invalid parameter format")}return h}
+a(i,"parse");function l(u){var d;if(typeof u.getHeader=="function"?d=u.getHeader("content-type"):typeof u.headers=="obje\
+ct"&&(d=u.headers&&u.headers["content-type"]),typeof d!="string")throw new TypeError("content-type header is missing fro\
+m object");return d}a(l,"getcontenttype");function c(u){this.parameters=Object.create(null),this.type=u}a(c,"ContentType")})),
+ad=Ei(rd(),1);function ui(e){if(e)try{return ad.parse(e).type}catch{let s=(e.split(";",1)[0]??"").trim().toLowerCase();return s===
+""||e.slice(s.length).includes(",")?void 0:s}}a(ui,"mediaTypeEssence");function di(e){return e==="application/json"?!0:ui(
+e)==="application/json"}a(di,"isJsonContentType");var nd=10*1024*1024;var id=/^[A-Za-z0-9._-]{1,128}$/;function cd(e){let s=[];if(e.length===0)return{isValid:!1,warnings:["Tool name cannot b\
+e empty"]};if(e.length>128)return{isValid:!1,warnings:[`Tool name exceeds maximum length of 128 characters (current: ${e.
+length})`]};if(e.includes(" ")&&s.push("Tool name contains spaces, which may cause parsing issues"),e.includes(",")&&s.push(
+"Tool name contains commas, which may cause parsing issues"),(e.startsWith("-")||e.endsWith("-"))&&s.push("Tool name sta\
+rts or ends with a dash, which may cause parsing issues in some contexts"),(e.startsWith(".")||e.endsWith("."))&&s.push(
+"Tool name starts or ends with a dot, which may cause parsing issues in some contexts"),!id.test(e)){let o=[...e].filter(
+r=>!/[A-Za-z0-9._-]/.test(r)).filter((r,i,l)=>l.indexOf(r)===i);return s.push(`Tool name contains invalid characters: ${o.
+map(r=>`"${r}"`).join(", ")}`,"Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"),{isValid:!1,
+warnings:s}}return{isValid:!0,warnings:s}}a(cd,"validateToolName");function ld(e,s){if(s.length>0){console.warn(`Tool na\
+me validation warning for "${e}":`);for(let o of s)console.warn(`  - ${o}`);console.warn("Tool registration will proceed\
+, but this may cause compatibility issues."),console.warn("Consider updating the tool name to conform to the MCP tool na\
+ming standard."),console.warn("See SEP: Specify Format for Tool Names (https://github.com/modelcontextprotocol/modelcont\
+extprotocol/issues/986) for more details.")}}a(ld,"issueToolNameWarning");function mi(e){let s=cd(e);return ld(e,s.warnings),
+s.isValid}a(mi,"validateAndWarnToolName");function ud(e){return typeof e=="object"&&e!==null&&"_zod"in e}a(ud,"isZodV4Schema");function dd(e){return typeof e=="ob\
+ject"&&e!==null&&!("_zod"in e)&&"_def"in e&&typeof e._def?.typeName=="string"}a(dd,"looksLikeZodV3");function md(e){if(typeof e!=
+"object"||e===null||Ss(e))return!1;let s=Object.getPrototypeOf(e);return s!==Object.prototype&&s!==null?!1:Object.values(
+e).every(o=>ud(o))}a(md,"isZodRawShape");function sn(e){if(e!==void 0){if(md(e))return t.object(e);if(typeof e=="object"&&
+e!==null&&!Ss(e)&&Object.values(e).some(s=>dd(s)))throw new TypeError("Raw-shape inputSchema/outputSchema/argsSchema fie\
+lds must be Zod v4 schemas. Got a Zod v3 field schema. Import from `zod/v4` (or upgrade your zod import), or wrap with `\
+z.object({...})` yourself.");if(!Ss(e))throw new TypeError("inputSchema/outputSchema/argsSchema must be a Standard Schem\
+a (e.g. z.object({...})) or a raw Zod shape ({ field: z.string() }).");return e}}a(sn,"normalizeRawShapeSchema");function Mo(e,s){let o=typeof e;if(o!==typeof s)return!1;if(Array.isArray(e)){if(!Array.isArray(s))return!1;let r=e.length;
+if(r!==s.length)return!1;for(let i=0;i<r;i++)if(!Mo(e[i],s[i]))return!1;return!0}if(o==="object"){if(!e||!s)return e===s;
+let r=Object.keys(e),i=Object.keys(s);if(r.length!==i.length)return!1;for(let l of r)if(!Mo(e[l],s[l]))return!1;return!0}
+return e===s}a(Mo,"deepCompareStrict");function Le(e){return encodeURI(pd(e))}a(Le,"encodePointer");function pd(e){return e.
+replace(/~/g,"~0").replace(/\//g,"~1")}a(pd,"escapePointer");var hd={prefixItems:!0,items:!0,allOf:!0,anyOf:!0,oneOf:!0},
+fd={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,dependentSchemas:!0},Sd={id:!0,$id:!0,$ref:!0,$schema:!0,
+$anchor:!0,$vocabulary:!0,$comment:!0,default:!0,enum:!0,const:!0,required:!0,type:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,
+exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,
+maxProperties:!0,minProperties:!0},gd=typeof self<"u"&&self.location&&self.location.origin!=="null"?new URL(self.location.
+origin+self.location.pathname+location.search):new URL("https://github.com/cfworker");function Vt(e,s=Object.create(null),o=gd,r=""){
+if(e&&typeof e=="object"&&!Array.isArray(e)){let l=e.$id||e.id;if(l){let c=new URL(l,o.href);c.hash.length>1?s[c.href]=e:
+(c.hash="",r===""?o=c:Vt(e,s,o))}}else if(e!==!0&&e!==!1)return s;let i=o.href+(r?"#"+r:"");if(s[i]!==void 0)throw new Error(
+`Duplicate schema URI "${i}".`);if(s[i]=e,e===!0||e===!1)return s;if(e.__absolute_uri__===void 0&&Object.defineProperty(
+e,"__absolute_uri__",{enumerable:!1,value:i}),e.$ref&&e.__absolute_ref__===void 0){let l=new URL(e.$ref,o.href);l.hash=l.
+hash,Object.defineProperty(e,"__absolute_ref__",{enumerable:!1,value:l.href})}if(e.$recursiveRef&&e.__absolute_recursive_ref__===
+void 0){let l=new URL(e.$recursiveRef,o.href);l.hash=l.hash,Object.defineProperty(e,"__absolute_recursive_ref__",{enumerable:!1,
+value:l.href})}if(e.$anchor){let l=new URL("#"+e.$anchor,o.href);s[l.href]=e}for(let l in e){if(Sd[l])continue;let c=`${r}\
+/${Le(l)}`,u=e[l];if(Array.isArray(u)){if(hd[l]){let d=u.length;for(let p=0;p<d;p++)Vt(u[p],s,o,`${c}/${p}`)}}else if(fd[l])
+for(let d in u)Vt(u[d],s,o,`${c}/${Le(d)}`);else Vt(u,s,o,c)}return s}a(Vt,"dereference");var Rd=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,
+zd=[0,31,28,31,30,31,30,31,31,30,31,30,31],bd=/^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|[+-]\d\d(?::?\d\d)?)?$/i,_d=/^(?=.{1,253}\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*\.?$/i,
+yd=/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
+vd=/^(?:(?:[^\x00-\x20"'<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
+Td=/^(?:(?:https?|ftp):\/\/)(?:\S+(?::\S*)?@)?(?:(?!10(?:\.\d{1,3}){3})(?!127(?:\.\d{1,3}){3})(?!169\.254(?:\.\d{1,3}){2})(?!192\.168(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)(?:\.(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
+Ed=/^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,Cd=/^(?:\/(?:[^~/]|~0|~1)*)*$/,wd=/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,
+Pd=/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,qd=a(e=>{if(e[0]==='"')return!1;let[s,o,...r]=e.split("@");return!s||
+!o||r.length!==0||s.length>64||o.length>253||s[0]==="."||s.endsWith(".")||s.includes("..")||!/^[a-z0-9.-]+$/i.test(o)||!/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+$/i.
+test(s)?!1:o.split(".").every(i=>/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(i))},"EMAIL"),Id=/^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/,
+$d=/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
+Md=a(e=>e.length>1&&e.length<80&&(/^P\d+([.,]\d+)?W$/.test(e)||/^P[\dYMDTHS]*(\d[.,]\d+)?[YMDHS]$/.test(e)&&/^P([.,\d]+Y)?([.,\d]+M)?([.,\d]+D)?(T([.,\d]+H)?([.,\d]+M)?([.,\d]+S)?)?$/.
+test(e)),"DURATION");function Xe(e){return e.test.bind(e)}a(Xe,"bind");var Lc={date:xc,time:Uc.bind(void 0,!1),"date-tim\
+e":Nd,duration:Md,uri:Ld,"uri-reference":Xe(yd),"uri-template":Xe(vd),url:Xe(Td),email:qd,hostname:Xe(_d),ipv4:Xe(Id),ipv6:Xe(
+$d),regex:Ud,uuid:Xe(Ed),"json-pointer":Xe(Cd),"json-pointer-uri-fragment":Xe(wd),"relative-json-pointer":Xe(Pd)};function kd(e){
+return e%4===0&&(e%100!==0||e%400===0)}a(kd,"isLeapYear");function xc(e){let s=e.match(Rd);if(!s)return!1;let o=+s[1],r=+s[2],
+i=+s[3];return r>=1&&r<=12&&i>=1&&i<=(r==2&&kd(o)?29:zd[r])}a(xc,"date");function Uc(e,s){let o=s.match(bd);if(!o)return!1;
+let r=+o[1],i=+o[2],l=+o[3],c=!!o[5];return(r<=23&&i<=59&&l<=59||r==23&&i==59&&l==60)&&(!e||c)}a(Uc,"time");var Od=/t|\s/i;
+function Nd(e){let s=e.split(Od);return s.length==2&&xc(s[0])&&Uc(!0,s[1])}a(Nd,"date_time");var jd=/\/|:/,Ad=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
+function Ld(e){return jd.test(e)&&Ad.test(e)}a(Ld,"uri");var xd=/[^\\]\\Z/;function Ud(e){if(xd.test(e))return!1;try{return new RegExp(
+e,"u"),!0}catch{return!1}}a(Ud,"regex");function Hd(e){let s=0,o=e.length,r=0,i;for(;r<o;)s++,i=e.charCodeAt(r++),i>=55296&&
+i<=56319&&r<o&&(i=e.charCodeAt(r),(i&64512)==56320&&r++);return s}a(Hd,"ucs2length");function J(e,s,o="2019-09",r=Vt(s),i=!0,l=null,c="\
+#",u="#",d=Object.create(null)){if(s===!0)return{valid:!0,errors:[]};if(s===!1)return{valid:!1,errors:[{instanceLocation:c,
+keyword:"false",keywordLocation:c,error:"False boolean schema."}]};let p=typeof e,f;switch(p){case"boolean":case"number":case"\
+string":f=p;break;case"object":e===null?f="null":Array.isArray(e)?f="array":f="object";break;default:throw new Error(`In\
+stances of "${p}" type are not supported.`)}let{$ref:h,$recursiveRef:S,$recursiveAnchor:b,type:g,const:y,enum:z,required:_,
+not:k,anyOf:q,allOf:U,oneOf:L,if:j,then:V,else:x,format:$,properties:X,patternProperties:te,additionalProperties:H,unevaluatedProperties:Z,
+minProperties:W,maxProperties:oe,propertyNames:ue,dependentRequired:fe,dependentSchemas:Ce,dependencies:xe,prefixItems:ze,
+items:de,additionalItems:Ze,unevaluatedItems:Qe,contains:Ue,minContains:re,maxContains:me,minItems:pe,maxItems:ke,uniqueItems:_t,
+minimum:be,maximum:_e,exclusiveMinimum:Se,exclusiveMaximum:we,multipleOf:Pe,minLength:He,maxLength:Ve,pattern:at,__absolute_ref__:De,
+__absolute_recursive_ref__:yt}=s,T=[];if(b===!0&&l===null&&(l=s),S==="#"){let P=l===null?r[yt]:l,w=`${u}/$recursiveRef`,
+N=J(e,l===null?s:l,o,r,i,P,c,w,d);N.valid||T.push({instanceLocation:c,keyword:"$recursiveRef",keywordLocation:w,error:"A\
+ subschema had errors."},...N.errors)}if(h!==void 0){let P=r[De||h];if(P===void 0){let E=`Unresolved $ref "${h}".`;throw De&&
+De!==h&&(E+=`  Absolute URI "${De}".`),E+=`
+Known schemas:
+- ${Object.keys(r).join(`
+- `)}`,new Error(E)}let w=`${u}/$ref`,N=J(e,P,o,r,i,l,c,w,d);if(N.valid||T.push({instanceLocation:c,keyword:"$ref",keywordLocation:w,
+error:"A subschema had errors."},...N.errors),o==="4"||o==="7")return{valid:T.length===0,errors:T}}if(Array.isArray(g)){
+let P=g.length,w=!1;for(let N=0;N<P;N++)if(f===g[N]||g[N]==="integer"&&f==="number"&&e%1===0&&e===e){w=!0;break}w||T.push(
+{instanceLocation:c,keyword:"type",keywordLocation:`${u}/type`,error:`Instance type "${f}" is invalid. Expected "${g.join(
+'", "')}".`})}else g==="integer"?(f!=="number"||e%1||e!==e)&&T.push({instanceLocation:c,keyword:"type",keywordLocation:`${u}\
+/type`,error:`Instance type "${f}" is invalid. Expected "${g}".`}):g!==void 0&&f!==g&&T.push({instanceLocation:c,keyword:"\
+type",keywordLocation:`${u}/type`,error:`Instance type "${f}" is invalid. Expected "${g}".`});if(y!==void 0&&(f==="objec\
+t"||f==="array"?Mo(e,y)||T.push({instanceLocation:c,keyword:"const",keywordLocation:`${u}/const`,error:`Instance does no\
+t match ${JSON.stringify(y)}.`}):e!==y&&T.push({instanceLocation:c,keyword:"const",keywordLocation:`${u}/const`,error:`I\
+nstance does not match ${JSON.stringify(y)}.`})),z!==void 0&&(f==="object"||f==="array"?z.some(P=>Mo(e,P))||T.push({instanceLocation:c,
+keyword:"enum",keywordLocation:`${u}/enum`,error:`Instance does not match any of ${JSON.stringify(z)}.`}):z.some(P=>e===
+P)||T.push({instanceLocation:c,keyword:"enum",keywordLocation:`${u}/enum`,error:`Instance does not match any of ${JSON.stringify(
+z)}.`})),k!==void 0){let P=`${u}/not`;J(e,k,o,r,i,l,c,P).valid&&T.push({instanceLocation:c,keyword:"not",keywordLocation:P,
+error:'Instance matched "not" schema.'})}let Je=[];if(q!==void 0){let P=`${u}/anyOf`,w=T.length,N=!1;for(let E=0;E<q.length;E++){
+let v=q[E],M=Object.create(d),I=J(e,v,o,r,i,b===!0?l:null,c,`${P}/${E}`,M);T.push(...I.errors),N=N||I.valid,I.valid&&Je.
+push(M)}N?T.length=w:T.splice(w,0,{instanceLocation:c,keyword:"anyOf",keywordLocation:P,error:"Instance does not match a\
+ny subschemas."})}if(U!==void 0){let P=`${u}/allOf`,w=T.length,N=!0;for(let E=0;E<U.length;E++){let v=U[E],M=Object.create(
+d),I=J(e,v,o,r,i,b===!0?l:null,c,`${P}/${E}`,M);T.push(...I.errors),N=N&&I.valid,I.valid&&Je.push(M)}N?T.length=w:T.splice(
+w,0,{instanceLocation:c,keyword:"allOf",keywordLocation:P,error:"Instance does not match every subschema."})}if(L!==void 0){
+let P=`${u}/oneOf`,w=T.length,N=L.filter((E,v)=>{let M=Object.create(d),I=J(e,E,o,r,i,b===!0?l:null,c,`${P}/${v}`,M);return T.
+push(...I.errors),I.valid&&Je.push(M),I.valid}).length;N===1?T.length=w:T.splice(w,0,{instanceLocation:c,keyword:"oneOf",
+keywordLocation:P,error:`Instance does not match exactly one subschema (${N} matches).`})}if((f==="object"||f==="array")&&
+Object.assign(d,...Je),j!==void 0){let P=`${u}/if`;if(J(e,j,o,r,i,l,c,P,d).valid){if(V!==void 0){let w=J(e,V,o,r,i,l,c,`${u}\
+/then`,d);w.valid||T.push({instanceLocation:c,keyword:"if",keywordLocation:P,error:'Instance does not match "then" schem\
+a.'},...w.errors)}}else if(x!==void 0){let w=J(e,x,o,r,i,l,c,`${u}/else`,d);w.valid||T.push({instanceLocation:c,keyword:"\
+if",keywordLocation:P,error:'Instance does not match "else" schema.'},...w.errors)}}if(f==="object"){if(_!==void 0)for(let E of _)
+E in e||T.push({instanceLocation:c,keyword:"required",keywordLocation:`${u}/required`,error:`Instance does not have requ\
+ired property "${E}".`});let P=Object.keys(e);if(W!==void 0&&P.length<W&&T.push({instanceLocation:c,keyword:"minProperti\
+es",keywordLocation:`${u}/minProperties`,error:`Instance does not have at least ${W} properties.`}),oe!==void 0&&P.length>
+oe&&T.push({instanceLocation:c,keyword:"maxProperties",keywordLocation:`${u}/maxProperties`,error:`Instance does not hav\
+e at least ${oe} properties.`}),ue!==void 0){let E=`${u}/propertyNames`;for(let v in e){let M=`${c}/${Le(v)}`,I=J(v,ue,o,
+r,i,l,M,E);I.valid||T.push({instanceLocation:c,keyword:"propertyNames",keywordLocation:E,error:`Property name "${v}" doe\
+s not match schema.`},...I.errors)}}if(fe!==void 0){let E=`${u}/dependantRequired`;for(let v in fe)if(v in e){let M=fe[v];
+for(let I of M)I in e||T.push({instanceLocation:c,keyword:"dependentRequired",keywordLocation:E,error:`Instance has "${v}\
+" but does not have "${I}".`})}}if(Ce!==void 0)for(let E in Ce){let v=`${u}/dependentSchemas`;if(E in e){let M=J(e,Ce[E],
+o,r,i,l,c,`${v}/${Le(E)}`,d);M.valid||T.push({instanceLocation:c,keyword:"dependentSchemas",keywordLocation:v,error:`Ins\
+tance has "${E}" but does not match dependant schema.`},...M.errors)}}if(xe!==void 0){let E=`${u}/dependencies`;for(let v in xe)
+if(v in e){let M=xe[v];if(Array.isArray(M))for(let I of M)I in e||T.push({instanceLocation:c,keyword:"dependencies",keywordLocation:E,
+error:`Instance has "${v}" but does not have "${I}".`});else{let I=J(e,M,o,r,i,l,c,`${E}/${Le(v)}`);I.valid||T.push({instanceLocation:c,
+keyword:"dependencies",keywordLocation:E,error:`Instance has "${v}" but does not match dependant schema.`},...I.errors)}}}
+let w=Object.create(null),N=!1;if(X!==void 0){let E=`${u}/properties`;for(let v in X){if(!(v in e))continue;let M=`${c}/${Le(
+v)}`,I=J(e[v],X[v],o,r,i,l,M,`${E}/${Le(v)}`);if(I.valid)d[v]=w[v]=!0;else if(N=i,T.push({instanceLocation:c,keyword:"pr\
+operties",keywordLocation:E,error:`Property "${v}" does not match schema.`},...I.errors),N)break}}if(!N&&te!==void 0){let E=`${u}\
+/patternProperties`;for(let v in te){let M=new RegExp(v,"u"),I=te[v];for(let Y in e){if(!M.test(Y))continue;let vt=`${c}\
+/${Le(Y)}`,Be=J(e[Y],I,o,r,i,l,vt,`${E}/${Le(v)}`);Be.valid?d[Y]=w[Y]=!0:(N=i,T.push({instanceLocation:c,keyword:"patter\
+nProperties",keywordLocation:E,error:`Property "${Y}" matches pattern "${v}" but does not match associated schema.`},...Be.
+errors))}}}if(!N&&H!==void 0){let E=`${u}/additionalProperties`;for(let v in e){if(w[v])continue;let M=`${c}/${Le(v)}`,I=J(
+e[v],H,o,r,i,l,M,E);I.valid?d[v]=!0:(N=i,T.push({instanceLocation:c,keyword:"additionalProperties",keywordLocation:E,error:`\
+Property "${v}" does not match additional properties schema.`},...I.errors))}}else if(!N&&Z!==void 0){let E=`${u}/uneval\
+uatedProperties`;for(let v in e)if(!d[v]){let M=`${c}/${Le(v)}`,I=J(e[v],Z,o,r,i,l,M,E);I.valid?d[v]=!0:T.push({instanceLocation:c,
+keyword:"unevaluatedProperties",keywordLocation:E,error:`Property "${v}" does not match unevaluated properties schema.`},
+...I.errors)}}}else if(f==="array"){ke!==void 0&&e.length>ke&&T.push({instanceLocation:c,keyword:"maxItems",keywordLocation:`${u}\
+/maxItems`,error:`Array has too many items (${e.length} > ${ke}).`}),pe!==void 0&&e.length<pe&&T.push({instanceLocation:c,
+keyword:"minItems",keywordLocation:`${u}/minItems`,error:`Array has too few items (${e.length} < ${pe}).`});let P=e.length,
+w=0,N=!1;if(ze!==void 0){let E=`${u}/prefixItems`,v=Math.min(ze.length,P);for(;w<v;w++){let M=J(e[w],ze[w],o,r,i,l,`${c}\
+/${w}`,`${E}/${w}`);if(d[w]=!0,!M.valid&&(N=i,T.push({instanceLocation:c,keyword:"prefixItems",keywordLocation:E,error:"\
+Items did not match schema."},...M.errors),N))break}}if(de!==void 0){let E=`${u}/items`;if(Array.isArray(de)){let v=Math.
+min(de.length,P);for(;w<v;w++){let M=J(e[w],de[w],o,r,i,l,`${c}/${w}`,`${E}/${w}`);if(d[w]=!0,!M.valid&&(N=i,T.push({instanceLocation:c,
+keyword:"items",keywordLocation:E,error:"Items did not match schema."},...M.errors),N))break}}else for(;w<P;w++){let v=J(
+e[w],de,o,r,i,l,`${c}/${w}`,E);if(d[w]=!0,!v.valid&&(N=i,T.push({instanceLocation:c,keyword:"items",keywordLocation:E,error:"\
+Items did not match schema."},...v.errors),N))break}if(!N&&Ze!==void 0){let v=`${u}/additionalItems`;for(;w<P;w++){let M=J(
+e[w],Ze,o,r,i,l,`${c}/${w}`,v);d[w]=!0,M.valid||(N=i,T.push({instanceLocation:c,keyword:"additionalItems",keywordLocation:v,
+error:"Items did not match additional items schema."},...M.errors))}}}if(Ue!==void 0)if(P===0&&re===void 0)T.push({instanceLocation:c,
+keyword:"contains",keywordLocation:`${u}/contains`,error:"Array is empty. It must contain at least one item matching the\
+ schema."});else if(re!==void 0&&P<re)T.push({instanceLocation:c,keyword:"minContains",keywordLocation:`${u}/minContains`,
+error:`Array has less items (${P}) than minContains (${re}).`});else{let E=`${u}/contains`,v=T.length,M=0;for(let I=0;I<
+P;I++){let Y=J(e[I],Ue,o,r,i,l,`${c}/${I}`,E);Y.valid?(d[I]=!0,M++):T.push(...Y.errors)}M>=(re||0)&&(T.length=v),re===void 0&&
+me===void 0&&M===0?T.splice(v,0,{instanceLocation:c,keyword:"contains",keywordLocation:E,error:"Array does not contain i\
+tem matching schema."}):re!==void 0&&M<re?T.push({instanceLocation:c,keyword:"minContains",keywordLocation:`${u}/minCont\
+ains`,error:`Array must contain at least ${re} items matching schema. Only ${M} items were found.`}):me!==void 0&&M>me&&
+T.push({instanceLocation:c,keyword:"maxContains",keywordLocation:`${u}/maxContains`,error:`Array may contain at most ${me}\
+ items matching schema. ${M} items were found.`})}if(!N&&Qe!==void 0){let E=`${u}/unevaluatedItems`;for(;w<P;w++){if(d[w])
+continue;let v=J(e[w],Qe,o,r,i,l,`${c}/${w}`,E);d[w]=!0,v.valid||T.push({instanceLocation:c,keyword:"unevaluatedItems",keywordLocation:E,
+error:"Items did not match unevaluated items schema."},...v.errors)}}if(_t)for(let E=0;E<P;E++){let v=e[E],M=typeof v=="\
+object"&&v!==null;for(let I=0;I<P;I++){if(E===I)continue;let Y=e[I];(v===Y||M&&typeof Y=="object"&&Y!==null&&Mo(v,Y))&&(T.
+push({instanceLocation:c,keyword:"uniqueItems",keywordLocation:`${u}/uniqueItems`,error:`Duplicate items at indexes ${E}\
+ and ${I}.`}),E=Number.MAX_SAFE_INTEGER,I=Number.MAX_SAFE_INTEGER)}}}else if(f==="number"){if(o==="4"?(be!==void 0&&(Se===
+!0&&e<=be||e<be)&&T.push({instanceLocation:c,keyword:"minimum",keywordLocation:`${u}/minimum`,error:`${e} is less than ${Se?
+"or equal to ":""} ${be}.`}),_e!==void 0&&(we===!0&&e>=_e||e>_e)&&T.push({instanceLocation:c,keyword:"maximum",keywordLocation:`${u}\
+/maximum`,error:`${e} is greater than ${we?"or equal to ":""} ${_e}.`})):(be!==void 0&&e<be&&T.push({instanceLocation:c,
+keyword:"minimum",keywordLocation:`${u}/minimum`,error:`${e} is less than ${be}.`}),_e!==void 0&&e>_e&&T.push({instanceLocation:c,
+keyword:"maximum",keywordLocation:`${u}/maximum`,error:`${e} is greater than ${_e}.`}),Se!==void 0&&e<=Se&&T.push({instanceLocation:c,
+keyword:"exclusiveMinimum",keywordLocation:`${u}/exclusiveMinimum`,error:`${e} is less than ${Se}.`}),we!==void 0&&e>=we&&
+T.push({instanceLocation:c,keyword:"exclusiveMaximum",keywordLocation:`${u}/exclusiveMaximum`,error:`${e} is greater tha\
+n or equal to ${we}.`})),Pe!==void 0){let P=e%Pe;Math.abs(0-P)>=11920929e-14&&Math.abs(Pe-P)>=11920929e-14&&T.push({instanceLocation:c,
+keyword:"multipleOf",keywordLocation:`${u}/multipleOf`,error:`${e} is not a multiple of ${Pe}.`})}}else if(f==="string"){
+let P=He===void 0&&Ve===void 0?0:Hd(e);He!==void 0&&P<He&&T.push({instanceLocation:c,keyword:"minLength",keywordLocation:`${u}\
+/minLength`,error:`String is too short (${P} < ${He}).`}),Ve!==void 0&&P>Ve&&T.push({instanceLocation:c,keyword:"maxLeng\
+th",keywordLocation:`${u}/maxLength`,error:`String is too long (${P} > ${Ve}).`}),at!==void 0&&!new RegExp(at,"u").test(
+e)&&T.push({instanceLocation:c,keyword:"pattern",keywordLocation:`${u}/pattern`,error:"String does not match pattern."}),
+$!==void 0&&Lc[$]&&!Lc[$](e)&&T.push({instanceLocation:c,keyword:"format",keywordLocation:`${u}/format`,error:`String do\
+es not match format "${$}".`})}return{valid:T.length===0,errors:T}}a(J,"validate");var Vd=class{static{a(this,"Validator")}schema;draft;shortCircuit;lookup;constructor(e,s="\
+2019-09",o=!0){this.schema=e,this.draft=s,this.shortCircuit=o,this.lookup=Vt(e)}validate(e){return J(e,this.schema,this.
+draft,this.lookup,this.shortCircuit)}addSchema(e,s){s&&(e={...e,$id:s}),Vt(e,this.lookup)}},ko=class{static{a(this,"CfWo\
+rkerJsonSchemaValidator")}shortcircuit;draft;constructor(e){this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){
+let s=Pi(e,"pass an explicit { draft } to CfWorkerJsonSchemaValidator to validate other dialects.");return s==="draft-7"?
+"7":s}getValidator(e){let s=new Vd(e,this.draft??this._draftFor(e),this.shortcircuit);return o=>{let r=s.validate(o);return r.
+valid?{valid:!0,data:o,errorMessage:void 0}:{valid:!1,data:void 0,errorMessage:r.errors.map(i=>`${i.instanceLocation}: ${i.
+error}`).join("; ")}}}};var Yc=Symbol.for("mcp.completable");function hi(e){return!!e&&typeof e=="object"&&Yc in e}a(hi,"isCompletable");function Jd(e){return e[Yc]?.complete}a(Jd,"\
+getCompleter");var Rs=15e3,Bd=2**31-1;function No(e,s){if(!Number.isFinite(e)||e<1)return;let o=Re(s,Math.min(e,Bd));return o.
+unref?.(),o}a(No,"armSseKeepAlive");var Wc,fi=class{static{a(this,"PerRequestHTTPServerTransport")}static{Wc=a(e=>e._classification,
+"readClassification")}onclose;onerror;onmessage;_classification;_responseMode;_started=!1;_used=!1;_closed=!1;_terminalDelivered=!1;_dispatchWindowOpen=!1;_requestId;_deferredResponse;_sse;_abortCleanup;_keepAliveMs;constructor(e){
+this._classification=e.classification,this._responseMode=e.responseMode??"auto",this._keepAliveMs=e.keepAliveMs??Rs}async start(){
+if(this._started)throw new Error("PerRequestHTTPServerTransport is already started");this._started=!0}async handleMessage(e,s){
+if(this._used)throw new Error("PerRequestHTTPServerTransport serves exactly one exchange; construct a new transport per \
+request");if(!this._started||this.onmessage===void 0)throw new Error("PerRequestHTTPServerTransport is not connected: co\
+nnect a server to this transport before handling a message");if(this._closed)throw new Error("PerRequestHTTPServerTransp\
+ort is closed");this._used=!0;let o=s?.request?.signal;if(o?.aborted)throw await this.close(),new O(A.ConnectionClosed,"\
+The request was aborted before it could be handled");let r={classification:this._classification,...s?.request!==void 0&&
+{request:s.request},...s?.authInfo!==void 0&&{authInfo:s.authInfo}};if(Ae(e)){this._requestId=e.id;let i,l,c=new Promise(
+(u,d)=>{i=u,l=d});if(this._deferredResponse={promise:c,resolve:i,reject:l,settled:!1},o!==void 0){let u=a(()=>{this.close()},
+"onAbort");o.addEventListener("abort",u,{once:!0}),this._abortCleanup=()=>o.removeEventListener("abort",u)}this._dispatchWindowOpen=
+!0;try{this.onmessage(e,r)}finally{this._dispatchWindowOpen=!1}return this._responseMode==="sse"&&!this._closed&&!this._deferredResponse.
+settled&&this.upgradeToSse(),c}return this.onmessage(e,r),new Response(null,{status:202})}async send(e,s){if(this._closed)
+return;let o=Ke(e)||Ye(e),r=o?e.id:s?.relatedRequestId;if(this._requestId===void 0||r===void 0||r!==this._requestId){o&&
+this.onerror?.(new Error(`Received a response for an unknown request id: ${String(e.id)}`));return}if(o){if(this._terminalDelivered)
+return;this._terminalDelivered=!0;let i=Ye(e)?e.error.code:void 0,l=i!==void 0&&(this._dispatchWindowOpen||i===R.MissingRequiredClientCapability)?
+ai[i]:void 0;if(l!==void 0&&this._sse===void 0){this.settleResponse(Response.json(e,{status:l,headers:{"Content-Type":"a\
+pplication/json"}})),queueMicrotask(()=>{this.close()});return}if(this._sse!==void 0||this._responseMode==="sse"){this._sse===
+void 0&&this.upgradeToSse(),this.writeMessageFrame(e),this.finalizeStream();return}this.settleResponse(Response.json(e,{
+status:200,headers:{"Content-Type":"application/json"}})),queueMicrotask(()=>{this.close()});return}this._responseMode!==
+"json"&&(this._sse===void 0&&this.upgradeToSse(),this.writeMessageFrame(e))}writeCommentFrame(e){if(this._closed||this._sse===
+void 0||this._sse.closed)return;let s=e.split(`
+`).map(o=>`: ${o}`).join(`
+`);this.writeFrame(`${s}
 
 `)}async close(){if(!this._closed){if(this._closed=!0,this._abortCleanup?.(),this._abortCleanup=void 0,this._sse?.keepAliveTimer!==
-void 0&&clearInterval(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.
-controller.close()}catch{}}this._deferredResponse!==void 0&&!this._deferredResponse.settled&&(this._deferredResponse.settled=
-!0,this._deferredResponse.reject(new SdkError(SdkErrorCode.ConnectionClosed,"Connection closed before a response was pro\
-duced"))),this.onclose?.()}}settleResponse(response){this._deferredResponse===void 0||this._deferredResponse.settled||(this.
-_deferredResponse.settled=!0,this._deferredResponse.resolve(response))}upgradeToSse(){let controller;const readable=new ReadableStream(
-{start:streamController=>{controller=streamController},cancel:()=>{this.close()}});this._sse={controller,encoder:new TextEncoder,
-closed:!1},this._sse.keepAliveTimer=armSseKeepAlive(this._keepAliveMs,()=>this.writeCommentFrame("keepalive")),this.settleResponse(
-new Response(readable,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"\
-keep-alive","X-Accel-Buffering":"no"}}))}finalizeStream(){if(this._sse?.keepAliveTimer!==void 0&&clearInterval(this._sse.
-keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.close()}catch{}}queueMicrotask(
-()=>{this.close()})}writeMessageFrame(message){this.writeFrame(`event: message
-data: ${JSON.stringify(message)}
+void 0&&D(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
+close()}catch{}}this._deferredResponse!==void 0&&!this._deferredResponse.settled&&(this._deferredResponse.settled=!0,this.
+_deferredResponse.reject(new O(A.ConnectionClosed,"Connection closed before a response was produced"))),this.onclose?.()}}settleResponse(e){
+this._deferredResponse===void 0||this._deferredResponse.settled||(this._deferredResponse.settled=!0,this._deferredResponse.
+resolve(e))}upgradeToSse(){let e,s=new ReadableStream({start:a(o=>{e=o},"start"),cancel:a(()=>{this.close()},"cancel")});
+this._sse={controller:e,encoder:new TextEncoder,closed:!1},this._sse.keepAliveTimer=No(this._keepAliveMs,()=>this.writeCommentFrame(
+"keepalive")),this.settleResponse(new Response(s,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"\
+no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}}))}finalizeStream(){if(this._sse?.keepAliveTimer!==
+void 0&&D(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
+close()}catch{}}queueMicrotask(()=>{this.close()})}writeMessageFrame(e){this.writeFrame(`event: message
+data: ${JSON.stringify(e)}
 
-`)}writeFrame(frame){if(!(this._sse===void 0||this._sse.closed))try{this._sse.controller.enqueue(this._sse.encoder.encode(
-frame))}catch(error){this.onerror?.(new Error(`Failed to write to the response stream: ${error}`))}}};function perRequestClassificationOf(transport){
-return transport instanceof PerRequestHTTPServerTransport?readClassification(transport):void 0}function headerQuotedValue(value){
-return value.replaceAll(/[\\"]/g,String.raw`\$&`).replaceAll(/[^\u0020-\u007E]/g," ")}function buildWwwAuthenticateHeader(errorCode,description,requiredScopes,resourceMetadataUrl){
-let header=`Bearer error="${headerQuotedValue(errorCode)}", error_description="${headerQuotedValue(description)}"`;return requiredScopes.
-length>0&&(header+=`, scope="${headerQuotedValue(requiredScopes.join(" "))}"`),resourceMetadataUrl&&(header+=`, resource\
-_metadata="${headerQuotedValue(resourceMetadataUrl)}"`),header}function bearerAuthChallengeResponse(error,options){const{
-requiredScopes=[],resourceMetadataUrl}=options??{};if(!(error instanceof OAuthError)){const serverError=new OAuthError(OAuthErrorCode.
-ServerError,"Internal Server Error");return Response.json(serverError.toResponseObject(),{status:500})}switch(error.code){case OAuthErrorCode.
-InvalidToken:{const challenge=buildWwwAuthenticateHeader(error.code,error.message,requiredScopes,resourceMetadataUrl);return Response.
-json(error.toResponseObject(),{status:401,headers:{"WWW-Authenticate":challenge}})}case OAuthErrorCode.InsufficientScope:{
-const challenge=buildWwwAuthenticateHeader(error.code,error.message,requiredScopes,resourceMetadataUrl);return Response.
-json(error.toResponseObject(),{status:403,headers:{"WWW-Authenticate":challenge}})}case OAuthErrorCode.ServerError:return Response.
-json(error.toResponseObject(),{status:500});default:return Response.json(error.toResponseObject(),{status:400})}}function getOAuthProtectedResourceMetadataUrl(serverUrl){
-const metadataUrl=new URL(serverUrl);return metadataUrl.pathname=protectedResourceMetadataPath(serverUrl),metadataUrl.hash=
-"",metadataUrl.href}function protectedResourceMetadataPath(resourceServerUrl){const rsPath=stripTrailingSlash(resourceServerUrl.
-pathname);return`/.well-known/oauth-protected-resource${rsPath==="/"?"":rsPath}`}function stripTrailingSlash(path){return path.
-length>1&&path.endsWith("/")?path.slice(0,-1):path}function supportsScopeChallengeResolver(transport){return typeof transport==
-"object"&&transport!==null&&"setScopeChallengeResolver"in transport&&typeof transport.setScopeChallengeResolver=="functi\
-on"}function assertScope(scope,location){if(typeof scope!="string"||!/^[\u0021\u0023-\u005B\u005D-\u007E]+$/.test(scope))
-throw new TypeError(`${location} must satisfy the OAuth scope-token grammar`)}function validateScopeChallenge(challenge){
-if(challenge===null||typeof challenge!="object"||!Array.isArray(challenge.scopes)||challenge.scopes.length===0)throw new TypeError(
-"scope challenge must contain at least one scope");for(const[index,scope]of challenge.scopes.entries())assertScope(scope,
-`scope challenge scopes[${index}]`);if(challenge.errorDescription!==void 0&&typeof challenge.errorDescription!="string")
-throw new TypeError("scope challenge errorDescription must be a string");if(challenge.errorDescription!==void 0&&!/^[\u0020-\u0021\u0023-\u005B\u005D-\u007E]+$/.
-test(challenge.errorDescription))throw new TypeError("scope challenge errorDescription must satisfy the RFC 6750 error-d\
-escription grammar");return challenge}async function findScopeChallenge(requests,authInfo,resolve){for(const request of requests){
-const challenge=await resolve({request,...authInfo!==void 0&&{authInfo}});if(challenge!==void 0)return validateScopeChallenge(
-challenge)}}function scopeChallengeResourceMetadataUrl(authInfo){if(authInfo?.resourceMetadataUrl!==void 0)return authInfo.
-resourceMetadataUrl;if(authInfo?.resource?.protocol==="https:"||authInfo?.resource?.protocol==="http:")return getOAuthProtectedResourceMetadataUrl(
-authInfo.resource)}function createScopeChallengeResponse(challenge,resourceMetadataUrl){return bearerAuthChallengeResponse(
-new OAuthError(OAuthErrorCode.InsufficientScope,challenge.errorDescription??"Insufficient scope"),{requiredScopes:[...challenge.
-scopes],resourceMetadataUrl})}var DEFAULT_LEGACY_SHIM_MAX_ROUNDS=8,DEFAULT_LEGACY_SHIM_ROUND_TIMEOUT_MS=6e5;function resolveLegacyShimOptions(options){
-if(options?.maxRounds!==void 0&&(!Number.isInteger(options.maxRounds)||options.maxRounds<1))throw new RangeError(`inputR\
-equired.maxRounds must be a positive integer (got ${options.maxRounds})`);if(options?.roundTimeoutMs!==void 0&&(!Number.
-isFinite(options.roundTimeoutMs)||options.roundTimeoutMs<=0))throw new RangeError(`inputRequired.roundTimeoutMs must be \
-a positive number (got ${options.roundTimeoutMs})`);return{maxRounds:options?.maxRounds??DEFAULT_LEGACY_SHIM_MAX_ROUNDS,
-roundTimeoutMs:options?.roundTimeoutMs??DEFAULT_LEGACY_SHIM_ROUND_TIMEOUT_MS,legacyShim:options?.legacyShim??!0}}function coerceEmbeddedInputRequest(method,key,entry){
-if(entry===null||typeof entry!="object"||typeof entry.method!="string")throw new ProtocolError(ProtocolErrorCode.InternalError,
-`Handler for ${method} returned an invalid input request '${key}': each inputRequests entry must be an embedded elicitat\
-ion/create, sampling/createMessage, or roots/list request`);const embedded=entry,required=requiredClientCapabilitiesForInputRequest(
-embedded);if(required===void 0)throw new ProtocolError(ProtocolErrorCode.InternalError,`Handler for ${method} returned a\
-n input request '${key}' of kind '${embedded.method}', which is not an embedded request the 2026-07-28 revision defines`);
-return{embedded,required}}function syntheticElicitationId(){const webCrypto=globalThis.crypto;if(webCrypto?.randomUUID!==
-void 0)return webCrypto.randomUUID();const bytes=new Uint8Array(16);webCrypto.getRandomValues(bytes),bytes[6]=bytes[6]&15|
-64,bytes[8]=bytes[8]&63|128;const hex=[...bytes].map(byte=>byte.toString(16).padStart(2,"0")).join("");return`${hex.slice(
-0,8)}-${hex.slice(8,12)}-${hex.slice(12,16)}-${hex.slice(16,20)}-${hex.slice(20)}`}function legacyShimFailure(method,message){
-if(method==="tools/call")return{content:[{type:"text",text:message}],isError:!0};throw new ProtocolError(ProtocolErrorCode.
-InternalError,message)}var LegacyInputRequiredShim=class{constructor(_host){this._host=_host}async fulfill(method,handler,request,ctx,firstResult){
-const{maxRounds,roundTimeoutMs}=this._host,outerSignal=ctx.mcpReq.signal;let current=firstResult,round=0;for(;;){if(round+=
-1,round>maxRounds)return legacyShimFailure(method,inputRequiredRoundsExceededMessage(method,maxRounds));const inputRequests=current.
-inputRequests,hasInputRequests=inputRequests!=null&&Object.keys(inputRequests).length>0,requestState=typeof current.requestState==
-"string"?current.requestState:void 0;if(!hasInputRequests&&requestState===void 0)throw new ProtocolError(ProtocolErrorCode.
-InternalError,`Handler for ${method} returned an input-required result with neither inputRequests nor requestState (ever\
-y InputRequiredResult must include at least one of the two)`);let responses;if(hasInputRequests){const declared=this._host.
-resolvedClientCapabilities(ctx),coerced=[];for(const[key,entry]of Object.entries(inputRequests)){const{embedded,required}=coerceEmbeddedInputRequest(
-method,key,entry);if(embedded.method!=="roots/list"&&embedded.params===void 0)throw new ProtocolError(ProtocolErrorCode.
-InternalError,`Handler for ${method} returned an input request '${key}' of kind '${embedded.method}' without params`);if(missingClientCapabilities(
-required,declared)!==void 0)return legacyShimFailure(method,`Cannot request input '${key}' (${embedded.method}): the cli\
-ent on this 2025-era connection did not declare the required capability${declared===void 0?" (no client capabilities are\
- available on this connection — per-request legacy serving cannot receive server-to-client requests)":""}`);coerced.push(
-[key,embedded])}const roundAbort=linkedRoundAbort(outerSignal);try{const legOptions={relatedRequestId:ctx.mcpReq.id,timeout:roundTimeoutMs,
-resetTimeoutOnProgress:!0,onprogress:()=>{},signal:roundAbort.signal},fulfilled=await Promise.all(coerced.map(async([key,
-embedded])=>{try{return[key,await this._dispatchLeg(embedded,legOptions)]}catch(error){throw roundAbort.abort(error),error}}));
-responses=Object.fromEntries(fulfilled)}catch(error){if(outerSignal.aborted)throw error;return legacyShimFailure(method,
-`Fulfilling input required by '${method}' failed: ${error instanceof Error?error.message:String(error)}`)}finally{roundAbort.
-dispose()}}else await sleep(REQUEST_STATE_ONLY_LEG_PACING_MS,outerSignal);let ctxNext={...ctx,mcpReq:{...ctx.mcpReq,inputResponses:responses,
-droppedInputResponseKeys:void 0,requestState:requestStateAccessor(requestState)}};if(requestState!==void 0){const decoded=await this.
-_host.verifyRequestState(requestState,ctxNext,method);decoded!==void 0&&(ctxNext=withRequestStateValue(ctxNext,decoded))}
-const next=await handler(request,ctxNext);if(!isInputRequiredResult(next))return next;current=next}}async _dispatchLeg(embedded,options){
-switch(embedded.method){case"elicitation/create":{let params=embedded.params;return params.mode==="url"&&params.elicitationId===
-void 0&&(params={...params,elicitationId:syntheticElicitationId()}),await this._host.sendElicitation(params,options)}case"\
-sampling/createMessage":return await this._host.sendSampling(embedded.params,options);case"roots/list":return await this.
-_host.listRoots(embedded.params,options)}}},INPUT_REQUIRED_CAPABLE_METHODS=new Set(["tools/call","prompts/get","resource\
-s/read"]),writeClientIdentity,installDiscoverHandler,readServerIdentity;function seedClientIdentityFromEnvelope(server,identity){
-writeClientIdentity(server,identity)}function installModernOnlyHandlers(server,servedModernVersions){installDiscoverHandler(
-server,servedModernVersions)}function serverIdentityOf(server){return readServerIdentity(server)}var Server=class extends Protocol{_clientCapabilities;_clientVersion;static{
-writeClientIdentity=(server,identity)=>{identity.clientCapabilities!==void 0&&(server._clientCapabilities=identity.clientCapabilities),
-identity.clientInfo!==void 0&&(server._clientVersion=identity.clientInfo)},installDiscoverHandler=(server,servedModernVersions)=>{
-const missing=servedModernVersions.filter(version=>!server._supportedProtocolVersions.includes(version));missing.length>
-0&&(server._supportedProtocolVersions=[...server._supportedProtocolVersions,...missing]),server.setRequestHandler("serve\
-r/discover",()=>server._ondiscover())},readServerIdentity=server=>server._serverInfo}_capabilities;_instructions;_jsonSchemaValidator;_cacheHints;_requestStateVerify;_inputRequiredServing;_legacyShim;_boundFromTransport=!1;_legacyInputRequiredShim(){
-return this._legacyShim??=new LegacyInputRequiredShim({maxRounds:this._inputRequiredServing.maxRounds,roundTimeoutMs:this.
-_inputRequiredServing.roundTimeoutMs,resolvedClientCapabilities:ctx=>this._inputRequestCapabilityView(ctx),verifyRequestState:(state,ctx,method)=>this.
-_verifyRequestState(state,ctx,method),sendElicitation:(params,options)=>this._sendElicitationLeg(params,options,{validateAcceptedContent:!1}),
-sendSampling:(params,options)=>this.createMessage(params,options),listRoots:(params,options)=>this.listRoots(params,options)})}oninitialized;constructor(_serverInfo,options){
-if(super(options),this._serverInfo=_serverInfo,this._capabilities=options?.capabilities?{...options.capabilities}:{},this.
-_instructions=options?.instructions,this._jsonSchemaValidator=options?.jsonSchemaValidator??new AjvJsonSchemaValidator,this.
-_requestStateVerify=options?.requestState?.verify,this._inputRequiredServing=resolveLegacyShimOptions(options?.inputRequired),
-options?.cacheHints!==void 0){for(const[operation,hint]of Object.entries(options.cacheHints))hint!==void 0&&assertValidCacheHint(
-hint,`cacheHints['${operation}']`);this._cacheHints=options.cacheHints}this.setRequestHandler("initialize",request=>this.
-_oninitialize(request)),this.setNotificationHandler("notifications/initialized",()=>this.oninitialized?.()),modernProtocolVersions(
-this._supportedProtocolVersions).length>0&&this.setRequestHandler("server/discover",()=>this._ondiscover()),this._capabilities.
-logging&&this._registerLoggingHandler()}async connect(transport){if(this.transport!==void 0)throw new SdkError(SdkErrorCode.
-AlreadyConnected,"Use a separate Server instance per connection: this instance is already connected to a transport. To c\
-onnect it to a new transport, call close() first.");this._boundFromTransport&&(this._boundFromTransport=!1,this._negotiatedProtocolVersion=
-void 0);const revision=perRequestClassificationOf(transport)?.revision;revision!==void 0&&!this._servedModernEra()&&SUPPORTED_MODERN_PROTOCOL_VERSIONS.
-includes(revision)&&modernProtocolVersions(this._supportedProtocolVersions).includes(revision)&&(this._negotiatedProtocolVersion=
-revision,this._boundFromTransport=!0),await super.connect(transport)}_registerLoggingHandler(){this.setRequestHandler("l\
-ogging/setLevel",async(request,ctx)=>{const transportSessionId=ctx.sessionId||ctx.http?.req?.headers.get("mcp-session-id")||
-void 0,{level}=request.params,parseResult=parseSchema(LoggingLevelSchema,level);return parseResult.success&&this._loggingLevels.
-set(transportSessionId,parseResult.data),{}})}buildContext(ctx,transportInfo){const hasHttpInfo=ctx.http||transportInfo?.
-request||transportInfo?.closeSSEStream||transportInfo?.closeStandaloneSSEStream;return{...ctx,mcpReq:{...ctx.mcpReq,log:(level,data,logger)=>{
-if(!this._capabilities.logging)return Promise.resolve();let threshold;if(this._servedModernEra()){if(threshold=ctx.mcpReq.
-envelope?.[LOG_LEVEL_META_KEY],threshold===void 0)return Promise.resolve()}else threshold=this._loggingLevels.get(ctx.sessionId)??
-this._loggingLevels.get(void 0);return threshold!==void 0&&this.LOG_LEVEL_SEVERITY.get(level)<this.LOG_LEVEL_SEVERITY.get(
-threshold)?Promise.resolve():ctx.mcpReq.notify({method:"notifications/message",params:{level,data,logger}})},elicitInput:(params,options)=>this.
-elicitInput(params,options),requestSampling:(params,options)=>this.createMessage(params,options)},http:hasHttpInfo?{...ctx.
-http,req:transportInfo?.request,closeSSE:transportInfo?.closeSSEStream,closeStandaloneSSE:transportInfo?.closeStandaloneSSEStream}:
-void 0}}_loggingLevels=new Map;LOG_LEVEL_SEVERITY=new Map(LoggingLevelSchema.options.map((level,index)=>[level,index]));isMessageIgnored=(level,sessionId)=>{
-const currentLevel=this._loggingLevels.get(sessionId);return currentLevel?this.LOG_LEVEL_SEVERITY.get(level)<this.LOG_LEVEL_SEVERITY.
-get(currentLevel):!1};registerCapabilities(capabilities){if(this.transport)throw new SdkError(SdkErrorCode.AlreadyConnected,
-"Cannot register capabilities after connecting to transport");const hadLogging=!!this._capabilities.logging;this._capabilities=
-mergeCapabilities(this._capabilities,capabilities),!hadLogging&&this._capabilities.logging&&this._registerLoggingHandler()}_wrapHandler(method,handler){
-if(method!=="tools/call"){const cacheHint=this._cacheHints?.[method],isInputRequiredCapable=INPUT_REQUIRED_CAPABLE_METHODS.
-has(method);return cacheHint===void 0&&!isInputRequiredCapable?async(request,ctx)=>{const result=await handler(request,ctx);
-if(isInputRequiredResult(result))throw new ProtocolError(ProtocolErrorCode.InternalError,`Handler for ${method} returned\
- an input-required result, but only tools/call, prompts/get and resources/read support input_required (protocol revision\
- 2026-07-28)`);return result}:async(request,ctx)=>{const result=isInputRequiredCapable?await this._invokeInputRequiredCapableHandler(
-method,handler,request,ctx):await handler(request,ctx);if(isInputRequiredResult(result)){if(!isInputRequiredCapable)throw new ProtocolError(
-ProtocolErrorCode.InternalError,`Handler for ${method} returned an input-required result, but only tools/call, prompts/g\
-et and resources/read support input_required (protocol revision 2026-07-28)`);return result}return cacheHint===void 0?result:
-attachCacheHintFallback(result,cacheHint)}}return async(request,ctx)=>{const codec=codecForVersion(this._negotiatedProtocolVersion),
-validatedRequest=codec.validateRequest("tools/call",request);if(!validatedRequest.ok)throw new ProtocolError(validatedRequest.
-reason==="not-in-era"?ProtocolErrorCode.InternalError:ProtocolErrorCode.InvalidParams,validatedRequest.reason==="not-in-\
-era"?"No wire schema for tools/call in the resolved era":`Invalid tools/call request: ${validatedRequest.message}`);const result=await this.
-_invokeInputRequiredCapableHandler("tools/call",handler,request,ctx);if(isInputRequiredResult(result))return result;const normalizedResult=normalizeContentlessToolResult(
-result),validationResult=codec.validateResult("tools/call",normalizedResult);if(!validationResult.ok)throw new ProtocolError(
-validationResult.reason==="not-in-era"?ProtocolErrorCode.InternalError:ProtocolErrorCode.InvalidParams,validationResult.
-reason==="not-in-era"?"No wire schema for tools/call in the resolved era":`Invalid tools/call result: ${validationResult.
-message}`);return validationResult.value}}_servedModernEra(){return this._negotiatedProtocolVersion!==void 0&&isModernProtocolVersion(
-this._negotiatedProtocolVersion)}async _invokeInputRequiredCapableHandler(method,handler,request,ctx){const servedModern=this.
-_servedModernEra(),rawRequestState=ctx.mcpReq.requestState();if(rawRequestState!==void 0&&typeof rawRequestState!="strin\
-g")throw new ProtocolError(ProtocolErrorCode.InvalidParams,"Invalid or expired requestState",{reason:"invalid_request_st\
-ate"});let ctxForHandler=ctx;if(typeof rawRequestState=="string"){const decoded=await this._verifyRequestState(rawRequestState,
-ctx,method);decoded!==void 0&&(ctxForHandler=withRequestStateValue(ctx,decoded))}let result;try{result=await handler(request,
-ctxForHandler)}catch(error){throw error instanceof ProtocolError&&error.code===ProtocolErrorCode.UrlElicitationRequired&&
-servedModern?new ProtocolError(ProtocolErrorCode.InternalError,`URL elicitation cannot be signalled by throwing UrlElici\
-tationRequiredError on protocol revision ${this._negotiatedProtocolVersion}: return inputRequired({ inputRequests: { …: \
-inputRequired.elicitUrl(...) } }) from the handler instead. The urlElicitationRequired error (-32042) of earlier revisio\
-ns is not available on this revision.`):error}if(!isInputRequiredResult(result))return result;if(!servedModern){if(!this.
-_inputRequiredServing.legacyShim)throw new ProtocolError(ProtocolErrorCode.InternalError,`Handler for ${method} returned\
- an input-required result, but this request is served on protocol revision ${this._negotiatedProtocolVersion??LATEST_PROTOCOL_VERSION}\
-, which has no input_required vocabulary`);return await this._legacyInputRequiredShim().fulfill(method,handler,request,ctxForHandler,
-result)}const inputRequests=result.inputRequests,hasInputRequests=inputRequests!=null&&Object.keys(inputRequests).length>
-0,hasRequestState=typeof result.requestState=="string";if(!hasInputRequests&&!hasRequestState)throw new ProtocolError(ProtocolErrorCode.
-InternalError,`Handler for ${method} returned an input-required result with neither inputRequests nor requestState (ever\
-y InputRequiredResult must include at least one of the two)`);if(hasInputRequests){const declared=this._inputRequestCapabilityView(
-ctx);for(const[key,entry]of Object.entries(inputRequests)){const{embedded,required}=coerceEmbeddedInputRequest(method,key,
-entry),missing=missingClientCapabilities(required,declared);if(missing!==void 0)throw new MissingRequiredClientCapabilityError(
-{requiredCapabilities:missing},`Cannot request input '${key}' (${embedded.method}): the request's client capabilities do\
- not declare the required capability`)}}return result}async _verifyRequestState(state,ctx,method){if(this._requestStateVerify!==
-void 0)try{return await this._requestStateVerify(state,ctx)}catch(error){throw this.onerror?.(new Error(`requestState ve\
-rification rejected ${method}: ${error instanceof Error?error.message:String(error)}`)),new ProtocolError(ProtocolErrorCode.
-InvalidParams,"Invalid or expired requestState",{reason:"invalid_request_state"})}}_inputRequestCapabilityView(ctx){return this.
-_servedModernEra()?ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY]:this._clientCapabilities}_assertPushApiInServedEra(method){
-if(this._servedModernEra())throw new SdkError(SdkErrorCode.MethodNotSupportedByProtocolVersion,`Server-to-client request\
-s are not available on protocol revision ${this._negotiatedProtocolVersion}: '${method}' cannot be sent while serving a \
-request on that revision. Return inputRequired({ ... }) from the handler instead — the client fulfils the embedded reque\
-sts and retries the original request (multi round-trip requests).`,{method,era:"2026-07-28"})}assertCapabilityForMethod(method){
-switch(method){case"sampling/createMessage":if(!this._clientCapabilities?.sampling)throw new SdkError(SdkErrorCode.CapabilityNotSupported,
-`Client does not support sampling (required for ${method})`);break;case"elicitation/create":if(!this._clientCapabilities?.
-elicitation)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Client does not support elicitation (required for ${method}\
-)`);break;case"roots/list":if(!this._clientCapabilities?.roots)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`C\
-lient does not support listing roots (required for ${method})`);break;case"ping":break}}assertNotificationCapability(method){
-switch(method){case"notifications/message":if(!this._capabilities.logging)throw new SdkError(SdkErrorCode.CapabilityNotSupported,
-`Server does not support logging (required for ${method})`);break;case"notifications/resources/updated":case"notificatio\
-ns/resources/list_changed":if(!this._capabilities.resources)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Serv\
-er does not support notifying about resources (required for ${method})`);break;case"notifications/tools/list_changed":if(!this.
-_capabilities.tools)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not support notifying of tool li\
-st changes (required for ${method})`);break;case"notifications/prompts/list_changed":if(!this._capabilities.prompts)throw new SdkError(
-SdkErrorCode.CapabilityNotSupported,`Server does not support notifying of prompt list changes (required for ${method})`);
-break;case"notifications/elicitation/complete":if(!this._clientCapabilities?.elicitation?.url)throw new SdkError(SdkErrorCode.
-CapabilityNotSupported,`Client does not support URL elicitation (required for ${method})`);break;case"notifications/canc\
-elled":break;case"notifications/progress":break}}assertRequestHandlerCapability(method){switch(method){case"completion/c\
-omplete":if(!this._capabilities.completions)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not supp\
-ort completions (required for ${method})`);break;case"logging/setLevel":if(!this._capabilities.logging)throw new SdkError(
-SdkErrorCode.CapabilityNotSupported,`Server does not support logging (required for ${method})`);break;case"prompts/get":case"\
-prompts/list":if(!this._capabilities.prompts)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not sup\
-port prompts (required for ${method})`);break;case"resources/list":case"resources/templates/list":case"resources/read":if(!this.
-_capabilities.resources)throw new SdkError(SdkErrorCode.CapabilityNotSupported,`Server does not support resources (requi\
-red for ${method})`);break;case"tools/call":case"tools/list":if(!this._capabilities.tools)throw new SdkError(SdkErrorCode.
-CapabilityNotSupported,`Server does not support tools (required for ${method})`);break;case"ping":case"initialize":break}}async _oninitialize(request){
-const requestedVersion=request.params.protocolVersion;this._clientCapabilities=request.params.capabilities,this._clientVersion=
-request.params.clientInfo;const legacyVersions=legacyProtocolVersions(this._supportedProtocolVersions),protocolVersion=legacyVersions.
-includes(requestedVersion)?requestedVersion:legacyVersions[0]??LATEST_PROTOCOL_VERSION;return this._negotiatedProtocolVersion=
-protocolVersion,this.transport?.setProtocolVersion?.(protocolVersion),{protocolVersion,capabilities:this.getCapabilities(),
-serverInfo:this._serverInfo,...this._instructions&&{instructions:this._instructions}}}_ondiscover(){return{supportedVersions:modernProtocolVersions(
-this._supportedProtocolVersions),capabilities:discoverAdvertisedCapabilities(this.getCapabilities()),...this._instructions&&
-{instructions:this._instructions}}}_outboundServerInfo(){return this._serverInfo}getClientCapabilities(){return this._clientCapabilities}getClientVersion(){
-return this._clientVersion}getNegotiatedProtocolVersion(){return this._negotiatedProtocolVersion}projectCallToolResult(result,advertisedOutputSchema){
-return this._wireCodec().projectCallToolResult(result,advertisedOutputSchema)}getCapabilities(){return this._capabilities}async ping(){
-return this._assertPushApiInServedEra("ping"),this.request({method:"ping"})}async createMessage(params,options){if(this.
-_assertPushApiInServedEra("sampling/createMessage"),(params.tools||params.toolChoice)&&!this._clientCapabilities?.sampling?.
-tools)throw new SdkError(SdkErrorCode.CapabilityNotSupported,"Client does not support sampling tools capability.");if(params.
-messages.length>0){const lastMessage=params.messages.at(-1),lastContent=Array.isArray(lastMessage.content)?lastMessage.content:
-[lastMessage.content],hasToolResults=lastContent.some(c=>c.type==="tool_result"),previousMessage=params.messages.length>
-1?params.messages.at(-2):void 0,previousContent=previousMessage?Array.isArray(previousMessage.content)?previousMessage.content:
-[previousMessage.content]:[],hasPreviousToolUse=previousContent.some(c=>c.type==="tool_use");if(hasToolResults){if(lastContent.
-some(c=>c.type!=="tool_result"))throw new ProtocolError(ProtocolErrorCode.InvalidParams,"The last message must contain o\
-nly tool_result content if any is present");if(!hasPreviousToolUse)throw new ProtocolError(ProtocolErrorCode.InvalidParams,
-"tool_result blocks are not matching any tool_use from the previous message")}if(hasPreviousToolUse){const toolUseIds=new Set(
-previousContent.filter(c=>c.type==="tool_use").map(c=>c.id)),toolResultIds=new Set(lastContent.filter(c=>c.type==="tool_\
-result").map(c=>c.toolUseId));if(toolUseIds.size!==toolResultIds.size||![...toolUseIds].every(id=>toolResultIds.has(id)))
-throw new ProtocolError(ProtocolErrorCode.InvalidParams,"ids of tool_result blocks and tool_use blocks from previous mes\
-sage do not match")}}const hasTools=!!(params.tools||params.toolChoice),wide=await this.request({method:"sampling/create\
-Message",params},options),outcome=this._wireCodec().samplingResultVariant(hasTools,wide);if(!outcome.ok)throw new SdkError(
-SdkErrorCode.InvalidResult,`Invalid sampling/createMessage result: ${outcome.reason==="invalid"?outcome.message:outcome.
-reason}`);return outcome.value}async elicitInput(params,options){switch(this._assertPushApiInServedEra("elicitation/crea\
-te"),params.mode??"form"){case"url":if(!this._clientCapabilities?.elicitation?.url)throw new SdkError(SdkErrorCode.CapabilityNotSupported,
-"Client does not support url elicitation.");break;case"form":if(!this._clientCapabilities?.elicitation?.form)throw new SdkError(
-SdkErrorCode.CapabilityNotSupported,"Client does not support form elicitation.");break}return this._sendElicitationLeg(params,
-options)}async _sendElicitationLeg(params,options,behavior){const mode=params.mode??"form",validateAcceptedContent=behavior?.
-validateAcceptedContent??!0;switch(mode){case"url":{const urlParams=params;return this.request({method:"elicitation/crea\
-te",params:urlParams},options)}case"form":{const formParams=params.mode==="form"?params:{...params,mode:"form"},result=await this.
-request({method:"elicitation/create",params:formParams},options);if(validateAcceptedContent&&result.action==="accept"&&result.
-content&&formParams.requestedSchema)try{const validationResult=this._jsonSchemaValidator.getValidator(formParams.requestedSchema)(
-result.content);if(!validationResult.valid)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Elicitation response\
- content does not match requested schema: ${validationResult.errorMessage}`)}catch(error){throw error instanceof ProtocolError?
-error:new ProtocolError(ProtocolErrorCode.InternalError,`Error validating elicitation response: ${error instanceof Error?
-error.message:String(error)}`)}return result}}}createElicitationCompletionNotifier(elicitationId,options){if(!this._clientCapabilities?.
-elicitation?.url)throw new SdkError(SdkErrorCode.CapabilityNotSupported,"Client does not support URL elicitation (requir\
-ed for notifications/elicitation/complete)");return()=>this.notification({method:"notifications/elicitation/complete",params:{
-elicitationId}},options)}async listRoots(params,options){return this._assertPushApiInServedEra("roots/list"),this.request(
-{method:"roots/list",params},options)}async sendLoggingMessage(params,sessionId){if(this._capabilities.logging&&!this.isMessageIgnored(
-params.level,sessionId))return this.notification({method:"notifications/message",params})}async sendResourceUpdated(params){
-return this.notification({method:"notifications/resources/updated",params})}async sendResourceListChanged(){return this.
-notification({method:"notifications/resources/list_changed"})}async sendToolListChanged(){return this.notification({method:"\
-notifications/tools/list_changed"})}async sendPromptListChanged(){return this.notification({method:"notifications/prompt\
-s/list_changed"})}};function discoverAdvertisedCapabilities(capabilities){return{...capabilities}}function toolInputElementCount(value,max){
-let count=0;const stack=[value];for(;stack.length>0;){const node=stack.pop();if(!(node===null||typeof node!="object"))if(Array.
-isArray(node))for(const child of node){if(++count>max)return count;child!==null&&typeof child=="object"&&stack.push(child)}else
-for(const key in node){if(!Object.prototype.hasOwnProperty.call(node,key))continue;if(++count>max)return count;const child=node[key];
-child!==null&&typeof child=="object"&&stack.push(child)}}return count}function resolveMaxToolInputElements(value){if(!(value===
-void 0||value===1/0)){if(typeof value!="number"||Number.isNaN(value)||value<1)throw new RangeError(`maxToolInputElements\
- must be a number of at least 1, or Infinity, got ${String(value)}`);return value}}var McpServer=class{server;_maxToolInputElements;_registeredResources={};_registeredResourceTemplates={};_registeredTools={};_registeredPrompts={};_toolInputSchemaJson={};toolInputSchemaJson(name){
-const tool=this._registeredTools[name];if(!(tool===void 0||!tool.enabled)){if(Object.hasOwn(this._toolInputSchemaJson,name))
-return this._toolInputSchemaJson[name];if(tool.inputSchema===void 0)return EMPTY_OBJECT_JSON_SCHEMA;try{const json=standardSchemaToJsonSchema(
-tool.inputSchema,"input");return this._toolInputSchemaJson[name]=json,json}catch{return}}}constructor(serverInfo,options){
-this.server=new Server(serverInfo,options),this._maxToolInputElements=resolveMaxToolInputElements(options?.maxToolInputElements),
-options?.capabilities?.tools&&this.setToolRequestHandlers(),options?.capabilities?.resources&&this.setResourceRequestHandlers(),
-options?.capabilities?.prompts&&this.setPromptRequestHandlers()}async connect(transport){return supportsScopeChallengeResolver(
-transport)&&transport.setScopeChallengeResolver(context=>this.resolveScopeChallenge(context)),await this.server.connect(
-transport)}async close(){await this.server.close()}resolveScopeChallenge=context=>{switch(context.request.method){case"t\
-ools/call":{const toolName=context.request.params?.name;if(typeof toolName!="string")return;const tool=this._registeredTools[toolName];
-return tool===void 0||!tool.enabled?void 0:tool.scopeChallenge?.(context)}case"resources/read":{const resourceUri=context.
-request.params?.uri;if(typeof resourceUri!="string")return;let uri;try{uri=new URL(resourceUri)}catch{return}const resource=this.
-_registeredResources[uri.toString()];if(resource!==void 0)return resource.enabled?resource.scopeChallenge?.(context):void 0;
-for(const template of Object.values(this._registeredResourceTemplates))if(template.resourceTemplate.uriTemplate.match(uri.
-toString()))return template.enabled?template.scopeChallenge?.(context):void 0;return}case"prompts/get":{const promptName=context.
-request.params?.name;if(typeof promptName!="string")return;const prompt=this._registeredPrompts[promptName];return prompt===
-void 0||!prompt.enabled?void 0:prompt.scopeChallenge?.(context)}default:return}};_toolHandlersInitialized=!1;setToolRequestHandlers(){
+`)}writeFrame(e){if(!(this._sse===void 0||this._sse.closed))try{this._sse.controller.enqueue(this._sse.encoder.encode(e))}catch(s){
+this.onerror?.(new Error(`Failed to write to the response stream: ${s}`))}}};function Fd(e){return e instanceof fi?Wc(e):
+void 0}a(Fd,"perRequestClassificationOf");function on(e){return e.replaceAll(/[\\"]/g,String.raw`\$&`).replaceAll(/[^\u0020-\u007E]/g," ")}a(on,"headerQuotedValue");
+function Hc(e,s,o,r){let i=`Bearer error="${on(e)}", error_description="${on(s)}"`;return o.length>0&&(i+=`, scope="${on(
+o.join(" "))}"`),r&&(i+=`, resource_metadata="${on(r)}"`),i}a(Hc,"buildWwwAuthenticateHeader");function Xc(e,s){let{requiredScopes:o=[],resourceMetadataUrl:r}=s??{};if(!(e instanceof wo)){let i=new wo(xt.ServerError,
+"Internal Server Error");return Response.json(i.toResponseObject(),{status:500})}switch(e.code){case xt.InvalidToken:{let i=Hc(
+e.code,e.message,o,r);return Response.json(e.toResponseObject(),{status:401,headers:{"WWW-Authenticate":i}})}case xt.InsufficientScope:{
+let i=Hc(e.code,e.message,o,r);return Response.json(e.toResponseObject(),{status:403,headers:{"WWW-Authenticate":i}})}case xt.
+ServerError:return Response.json(e.toResponseObject(),{status:500});default:return Response.json(e.toResponseObject(),{status:400})}}
+a(Xc,"bearerAuthChallengeResponse");function Zc(e){let s=new URL(e);return s.pathname=Gd(e),s.hash="",s.href}a(Zc,"getOAuthProtectedResourceMetadataUrl");function Gd(e){
+let s=Kd(e.pathname);return`/.well-known/oauth-protected-resource${s==="/"?"":s}`}a(Gd,"protectedResourceMetadataPath");
+function Kd(e){return e.length>1&&e.endsWith("/")?e.slice(0,-1):e}a(Kd,"stripTrailingSlash");function Yd(e){return typeof e=="object"&&e!==null&&"setScopeChallengeResolver"in e&&typeof e.setScopeChallengeResolver==
+"function"}a(Yd,"supportsScopeChallengeResolver");function Wd(e,s){if(typeof e!="string"||!/^[\u0021\u0023-\u005B\u005D-\u007E]+$/.
+test(e))throw new TypeError(`${s} must satisfy the OAuth scope-token grammar`)}a(Wd,"assertScope");function Xd(e){if(e===
+null||typeof e!="object"||!Array.isArray(e.scopes)||e.scopes.length===0)throw new TypeError("scope challenge must contai\
+n at least one scope");for(let[s,o]of e.scopes.entries())Wd(o,`scope challenge scopes[${s}]`);if(e.errorDescription!==void 0&&
+typeof e.errorDescription!="string")throw new TypeError("scope challenge errorDescription must be a string");if(e.errorDescription!==
+void 0&&!/^[\u0020-\u0021\u0023-\u005B\u005D-\u007E]+$/.test(e.errorDescription))throw new TypeError("scope challenge er\
+rorDescription must satisfy the RFC 6750 error-description grammar");return e}a(Xd,"validateScopeChallenge");async function Si(e,s,o){for(let r of e){let i=await o({request:r,...s!==void 0&&{authInfo:s}});if(i!==void 0)return Xd(
+i)}}a(Si,"findScopeChallenge");function gi(e){if(e?.resourceMetadataUrl!==void 0)return e.resourceMetadataUrl;if(e?.resource?.
+protocol==="https:"||e?.resource?.protocol==="http:")return Zc(e.resource)}a(gi,"scopeChallengeResourceMetadataUrl");function Ri(e,s){
+return Xc(new wo(xt.InsufficientScope,e.errorDescription??"Insufficient scope"),{requiredScopes:[...e.scopes],resourceMetadataUrl:s})}
+a(Ri,"createScopeChallengeResponse");var Zd=8,Qd=6e5;function em(e){if(e?.maxRounds!==void 0&&(!Number.isInteger(e.maxRounds)||
+e.maxRounds<1))throw new RangeError(`inputRequired.maxRounds must be a positive integer (got ${e.maxRounds})`);if(e?.roundTimeoutMs!==
+void 0&&(!Number.isFinite(e.roundTimeoutMs)||e.roundTimeoutMs<=0))throw new RangeError(`inputRequired.roundTimeoutMs mus\
+t be a positive number (got ${e.roundTimeoutMs})`);return{maxRounds:e?.maxRounds??Zd,roundTimeoutMs:e?.roundTimeoutMs??Qd,
+legacyShim:e?.legacyShim??!0}}a(em,"resolveLegacyShimOptions");function Qc(e,s,o){if(o===null||typeof o!="object"||typeof o.
+method!="string")throw new C(R.InternalError,`Handler for ${e} returned an invalid input request '${s}': each inputReque\
+sts entry must be an embedded elicitation/create, sampling/createMessage, or roots/list request`);let r=o,i=ec(r);if(i===
+void 0)throw new C(R.InternalError,`Handler for ${e} returned an input request '${s}' of kind '${r.method}', which is no\
+t an embedded request the 2026-07-28 revision defines`);return{embedded:r,required:i}}a(Qc,"coerceEmbeddedInputRequest");
+function tm(){let e=globalThis.crypto;if(e?.randomUUID!==void 0)return e.randomUUID();let s=new Uint8Array(16);e.getRandomValues(
+s),s[6]=s[6]&15|64,s[8]=s[8]&63|128;let o=[...s].map(r=>r.toString(16).padStart(2,"0")).join("");return`${o.slice(0,8)}-${o.
+slice(8,12)}-${o.slice(12,16)}-${o.slice(16,20)}-${o.slice(20)}`}a(tm,"syntheticElicitationId");function pi(e,s){if(e===
+"tools/call")return{content:[{type:"text",text:s}],isError:!0};throw new C(R.InternalError,s)}a(pi,"legacyShimFailure");
+var sm=class{static{a(this,"LegacyInputRequiredShim")}constructor(e){this._host=e}async fulfill(e,s,o,r,i){let{maxRounds:l,
+roundTimeoutMs:c}=this._host,u=r.mcpReq.signal,d=i,p=0;for(;;){if(p+=1,p>l)return pi(e,qc(e,l));let f=d.inputRequests,h=f!=
+null&&Object.keys(f).length>0,S=typeof d.requestState=="string"?d.requestState:void 0;if(!h&&S===void 0)throw new C(R.InternalError,
+`Handler for ${e} returned an input-required result with neither inputRequests nor requestState (every InputRequiredResu\
+lt must include at least one of the two)`);let b;if(h){let z=this._host.resolvedClientCapabilities(r),_=[];for(let[q,U]of Object.
+entries(f)){let{embedded:L,required:j}=Qc(e,q,U);if(L.method!=="roots/list"&&L.params===void 0)throw new C(R.InternalError,
+`Handler for ${e} returned an input request '${q}' of kind '${L.method}' without params`);if(Po(j,z)!==void 0)return pi(
+e,`Cannot request input '${q}' (${L.method}): the client on this 2025-era connection did not declare the required capabi\
+lity${z===void 0?" (no client capabilities are available on this connection — per-request legacy serving cannot receive \
+server-to-client requests)":""}`);_.push([q,L])}let k=$c(u);try{let q={relatedRequestId:r.mcpReq.id,timeout:c,resetTimeoutOnProgress:!0,
+onprogress:a(()=>{},"onprogress"),signal:k.signal},U=await Promise.all(_.map(async([L,j])=>{try{return[L,await this._dispatchLeg(
+j,q)]}catch(V){throw k.abort(V),V}}));b=Object.fromEntries(U)}catch(q){if(u.aborted)throw q;return pi(e,`Fulfilling inpu\
+t required by '${e}' failed: ${q instanceof Error?q.message:String(q)}`)}finally{k.dispose()}}else await Ic(Pc,u);let g={
+...r,mcpReq:{...r.mcpReq,inputResponses:b,droppedInputResponseKeys:void 0,requestState:$o(S)}};if(S!==void 0){let z=await this.
+_host.verifyRequestState(S,g,e);z!==void 0&&(g=ii(g,z))}let y=await s(o,g);if(!We(y))return y;d=y}}async _dispatchLeg(e,s){
+switch(e.method){case"elicitation/create":{let o=e.params;return o.mode==="url"&&o.elicitationId===void 0&&(o={...o,elicitationId:tm()}),
+await this._host.sendElicitation(o,s)}case"sampling/createMessage":return await this._host.sendSampling(e.params,s);case"\
+roots/list":return await this._host.listRoots(e.params,s)}}},om=new Set(["tools/call","prompts/get","resources/read"]),el,
+tl,sl;function ol(e,s){el(e,s)}a(ol,"seedClientIdentityFromEnvelope");function rl(e,s){tl(e,s)}a(rl,"installModernOnlyHa\
+ndlers");function al(e){return sl(e)}a(al,"serverIdentityOf");var nl=class extends ci{static{a(this,"Server")}_clientCapabilities;_clientVersion;static{
+el=a((e,s)=>{s.clientCapabilities!==void 0&&(e._clientCapabilities=s.clientCapabilities),s.clientInfo!==void 0&&(e._clientVersion=
+s.clientInfo)},"writeClientIdentity"),tl=a((e,s)=>{let o=s.filter(r=>!e._supportedProtocolVersions.includes(r));o.length>
+0&&(e._supportedProtocolVersions=[...e._supportedProtocolVersions,...o]),e.setRequestHandler("server/discover",()=>e._ondiscover())},
+"installDiscoverHandler"),sl=a(e=>e._serverInfo,"readServerIdentity")}_capabilities;_instructions;_jsonSchemaValidator;_cacheHints;_requestStateVerify;_inputRequiredServing;_legacyShim;_boundFromTransport=!1;_legacyInputRequiredShim(){
+return this._legacyShim??=new sm({maxRounds:this._inputRequiredServing.maxRounds,roundTimeoutMs:this._inputRequiredServing.
+roundTimeoutMs,resolvedClientCapabilities:a(e=>this._inputRequestCapabilityView(e),"resolvedClientCapabilities"),verifyRequestState:a(
+(e,s,o)=>this._verifyRequestState(e,s,o),"verifyRequestState"),sendElicitation:a((e,s)=>this._sendElicitationLeg(e,s,{validateAcceptedContent:!1}),
+"sendElicitation"),sendSampling:a((e,s)=>this.createMessage(e,s),"sendSampling"),listRoots:a((e,s)=>this.listRoots(e,s),
+"listRoots")})}oninitialized;constructor(e,s){if(super(s),this._serverInfo=e,this._capabilities=s?.capabilities?{...s.capabilities}:
+{},this._instructions=s?.instructions,this._jsonSchemaValidator=s?.jsonSchemaValidator??new ko,this._requestStateVerify=
+s?.requestState?.verify,this._inputRequiredServing=em(s?.inputRequired),s?.cacheHints!==void 0){for(let[o,r]of Object.entries(
+s.cacheHints))r!==void 0&&Zn(r,`cacheHints['${o}']`);this._cacheHints=s.cacheHints}this.setRequestHandler("initialize",o=>this.
+_oninitialize(o)),this.setNotificationHandler("notifications/initialized",()=>this.oninitialized?.()),Ya(this._supportedProtocolVersions).
+length>0&&this.setRequestHandler("server/discover",()=>this._ondiscover()),this._capabilities.logging&&this._registerLoggingHandler()}async connect(e){
+if(this.transport!==void 0)throw new O(A.AlreadyConnected,"Use a separate Server instance per connection: this instance \
+is already connected to a transport. To connect it to a new transport, call close() first.");this._boundFromTransport&&(this.
+_boundFromTransport=!1,this._negotiatedProtocolVersion=void 0);let s=Fd(e)?.revision;s!==void 0&&!this._servedModernEra()&&
+Ut.includes(s)&&Ya(this._supportedProtocolVersions).includes(s)&&(this._negotiatedProtocolVersion=s,this._boundFromTransport=
+!0),await super.connect(e)}_registerLoggingHandler(){this.setRequestHandler("logging/setLevel",async(e,s)=>{let o=s.sessionId||
+s.http?.req?.headers.get("mcp-session-id")||void 0,{level:r}=e.params,i=tn(St,r);return i.success&&this._loggingLevels.set(
+o,i.data),{}})}buildContext(e,s){let o=e.http||s?.request||s?.closeSSEStream||s?.closeStandaloneSSEStream;return{...e,mcpReq:{
+...e.mcpReq,log:a((r,i,l)=>{if(!this._capabilities.logging)return Promise.resolve();let c;if(this._servedModernEra()){if(c=
+e.mcpReq.envelope?.[ut],c===void 0)return Promise.resolve()}else c=this._loggingLevels.get(e.sessionId)??this._loggingLevels.
+get(void 0);return c!==void 0&&this.LOG_LEVEL_SEVERITY.get(r)<this.LOG_LEVEL_SEVERITY.get(c)?Promise.resolve():e.mcpReq.
+notify({method:"notifications/message",params:{level:r,data:i,logger:l}})},"log"),elicitInput:a((r,i)=>this.elicitInput(
+r,i),"elicitInput"),requestSampling:a((r,i)=>this.createMessage(r,i),"requestSampling")},http:o?{...e.http,req:s?.request,
+closeSSE:s?.closeSSEStream,closeStandaloneSSE:s?.closeStandaloneSSEStream}:void 0}}_loggingLevels=new Map;LOG_LEVEL_SEVERITY=new Map(
+St.options.map((e,s)=>[e,s]));isMessageIgnored=a((e,s)=>{let o=this._loggingLevels.get(s);return o?this.LOG_LEVEL_SEVERITY.
+get(e)<this.LOG_LEVEL_SEVERITY.get(o):!1},"isMessageIgnored");registerCapabilities(e){if(this.transport)throw new O(A.AlreadyConnected,
+"Cannot register capabilities after connecting to transport");let s=!!this._capabilities.logging;this._capabilities=li(this.
+_capabilities,e),!s&&this._capabilities.logging&&this._registerLoggingHandler()}_wrapHandler(e,s){if(e!=="tools/call"){let o=this.
+_cacheHints?.[e],r=om.has(e);return o===void 0&&!r?async(i,l)=>{let c=await s(i,l);if(We(c))throw new C(R.InternalError,
+`Handler for ${e} returned an input-required result, but only tools/call, prompts/get and resources/read support input_r\
+equired (protocol revision 2026-07-28)`);return c}:async(i,l)=>{let c=r?await this._invokeInputRequiredCapableHandler(e,
+s,i,l):await s(i,l);if(We(c)){if(!r)throw new C(R.InternalError,`Handler for ${e} returned an input-required result, but\
+ only tools/call, prompts/get and resources/read support input_required (protocol revision 2026-07-28)`);return c}return o===
+void 0?c:Wa(c,o)}}return async(o,r)=>{let i=st(this._negotiatedProtocolVersion),l=i.validateRequest("tools/call",o);if(!l.
+ok)throw new C(l.reason==="not-in-era"?R.InternalError:R.InvalidParams,l.reason==="not-in-era"?"No wire schema for tools\
+/call in the resolved era":`Invalid tools/call request: ${l.message}`);let c=await this._invokeInputRequiredCapableHandler(
+"tools/call",s,o,r);if(We(c))return c;let u=Gn(c),d=i.validateResult("tools/call",u);if(!d.ok)throw new C(d.reason==="no\
+t-in-era"?R.InternalError:R.InvalidParams,d.reason==="not-in-era"?"No wire schema for tools/call in the resolved era":`I\
+nvalid tools/call result: ${d.message}`);return d.value}}_servedModernEra(){return this._negotiatedProtocolVersion!==void 0&&
+ot(this._negotiatedProtocolVersion)}async _invokeInputRequiredCapableHandler(e,s,o,r){let i=this._servedModernEra(),l=r.
+mcpReq.requestState();if(l!==void 0&&typeof l!="string")throw new C(R.InvalidParams,"Invalid or expired requestState",{reason:"\
+invalid_request_state"});let c=r;if(typeof l=="string"){let h=await this._verifyRequestState(l,r,e);h!==void 0&&(c=ii(r,
+h))}let u;try{u=await s(o,c)}catch(h){throw h instanceof C&&h.code===R.UrlElicitationRequired&&i?new C(R.InternalError,`\
+URL elicitation cannot be signalled by throwing UrlElicitationRequiredError on protocol revision ${this._negotiatedProtocolVersion}\
+: return inputRequired({ inputRequests: { …: inputRequired.elicitUrl(...) } }) from the handler instead. The urlElicitat\
+ionRequired error (-32042) of earlier revisions is not available on this revision.`):h}if(!We(u))return u;if(!i){if(!this.
+_inputRequiredServing.legacyShim)throw new C(R.InternalError,`Handler for ${e} returned an input-required result, but th\
+is request is served on protocol revision ${this._negotiatedProtocolVersion??kt}, which has no input_required vocabulary`);
+return await this._legacyInputRequiredShim().fulfill(e,s,o,c,u)}let d=u.inputRequests,p=d!=null&&Object.keys(d).length>0,
+f=typeof u.requestState=="string";if(!p&&!f)throw new C(R.InternalError,`Handler for ${e} returned an input-required res\
+ult with neither inputRequests nor requestState (every InputRequiredResult must include at least one of the two)`);if(p){
+let h=this._inputRequestCapabilityView(r);for(let[S,b]of Object.entries(d)){let{embedded:g,required:y}=Qc(e,S,b),z=Po(y,
+h);if(z!==void 0)throw new gs({requiredCapabilities:z},`Cannot request input '${S}' (${g.method}): the request's client \
+capabilities do not declare the required capability`)}}return u}async _verifyRequestState(e,s,o){if(this._requestStateVerify!==
+void 0)try{return await this._requestStateVerify(e,s)}catch(r){throw this.onerror?.(new Error(`requestState verification\
+ rejected ${o}: ${r instanceof Error?r.message:String(r)}`)),new C(R.InvalidParams,"Invalid or expired requestState",{reason:"\
+invalid_request_state"})}}_inputRequestCapabilityView(e){return this._servedModernEra()?e.mcpReq.envelope?.[Ge]:this._clientCapabilities}_assertPushApiInServedEra(e){
+if(this._servedModernEra())throw new O(A.MethodNotSupportedByProtocolVersion,`Server-to-client requests are not availabl\
+e on protocol revision ${this._negotiatedProtocolVersion}: '${e}' cannot be sent while serving a request on that revisio\
+n. Return inputRequired({ ... }) from the handler instead — the client fulfils the embedded requests and retries the ori\
+ginal request (multi round-trip requests).`,{method:e,era:"2026-07-28"})}assertCapabilityForMethod(e){switch(e){case"sam\
+pling/createMessage":if(!this._clientCapabilities?.sampling)throw new O(A.CapabilityNotSupported,`Client does not suppor\
+t sampling (required for ${e})`);break;case"elicitation/create":if(!this._clientCapabilities?.elicitation)throw new O(A.
+CapabilityNotSupported,`Client does not support elicitation (required for ${e})`);break;case"roots/list":if(!this._clientCapabilities?.
+roots)throw new O(A.CapabilityNotSupported,`Client does not support listing roots (required for ${e})`);break;case"ping":
+break}}assertNotificationCapability(e){switch(e){case"notifications/message":if(!this._capabilities.logging)throw new O(
+A.CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"notifications/resources/updat\
+ed":case"notifications/resources/list_changed":if(!this._capabilities.resources)throw new O(A.CapabilityNotSupported,`Se\
+rver does not support notifying about resources (required for ${e})`);break;case"notifications/tools/list_changed":if(!this.
+_capabilities.tools)throw new O(A.CapabilityNotSupported,`Server does not support notifying of tool list changes (requir\
+ed for ${e})`);break;case"notifications/prompts/list_changed":if(!this._capabilities.prompts)throw new O(A.CapabilityNotSupported,
+`Server does not support notifying of prompt list changes (required for ${e})`);break;case"notifications/elicitation/com\
+plete":if(!this._clientCapabilities?.elicitation?.url)throw new O(A.CapabilityNotSupported,`Client does not support URL \
+elicitation (required for ${e})`);break;case"notifications/cancelled":break;case"notifications/progress":break}}assertRequestHandlerCapability(e){
+switch(e){case"completion/complete":if(!this._capabilities.completions)throw new O(A.CapabilityNotSupported,`Server does\
+ not support completions (required for ${e})`);break;case"logging/setLevel":if(!this._capabilities.logging)throw new O(A.
+CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"prompts/get":case"prompts/list":
+if(!this._capabilities.prompts)throw new O(A.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);
+break;case"resources/list":case"resources/templates/list":case"resources/read":if(!this._capabilities.resources)throw new O(
+A.CapabilityNotSupported,`Server does not support resources (required for ${e})`);break;case"tools/call":case"tools/list":
+if(!this._capabilities.tools)throw new O(A.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"\
+ping":case"initialize":break}}async _oninitialize(e){let s=e.params.protocolVersion;this._clientCapabilities=e.params.capabilities,
+this._clientVersion=e.params.clientInfo;let o=sc(this._supportedProtocolVersions),r=o.includes(s)?s:o[0]??kt;return this.
+_negotiatedProtocolVersion=r,this.transport?.setProtocolVersion?.(r),{protocolVersion:r,capabilities:this.getCapabilities(),
+serverInfo:this._serverInfo,...this._instructions&&{instructions:this._instructions}}}_ondiscover(){return{supportedVersions:Ya(
+this._supportedProtocolVersions),capabilities:rm(this.getCapabilities()),...this._instructions&&{instructions:this._instructions}}}_outboundServerInfo(){
+return this._serverInfo}getClientCapabilities(){return this._clientCapabilities}getClientVersion(){return this._clientVersion}getNegotiatedProtocolVersion(){
+return this._negotiatedProtocolVersion}projectCallToolResult(e,s){return this._wireCodec().projectCallToolResult(e,s)}getCapabilities(){
+return this._capabilities}async ping(){return this._assertPushApiInServedEra("ping"),this.request({method:"ping"})}async createMessage(e,s){
+if(this._assertPushApiInServedEra("sampling/createMessage"),(e.tools||e.toolChoice)&&!this._clientCapabilities?.sampling?.
+tools)throw new O(A.CapabilityNotSupported,"Client does not support sampling tools capability.");if(e.messages.length>0){
+let l=e.messages.at(-1),c=Array.isArray(l.content)?l.content:[l.content],u=c.some(h=>h.type==="tool_result"),d=e.messages.
+length>1?e.messages.at(-2):void 0,p=d?Array.isArray(d.content)?d.content:[d.content]:[],f=p.some(h=>h.type==="tool_use");
+if(u){if(c.some(h=>h.type!=="tool_result"))throw new C(R.InvalidParams,"The last message must contain only tool_result c\
+ontent if any is present");if(!f)throw new C(R.InvalidParams,"tool_result blocks are not matching any tool_use from the \
+previous message")}if(f){let h=new Set(p.filter(b=>b.type==="tool_use").map(b=>b.id)),S=new Set(c.filter(b=>b.type==="to\
+ol_result").map(b=>b.toolUseId));if(h.size!==S.size||![...h].every(b=>S.has(b)))throw new C(R.InvalidParams,"ids of tool\
+_result blocks and tool_use blocks from previous message do not match")}}let o=!!(e.tools||e.toolChoice),r=await this.request(
+{method:"sampling/createMessage",params:e},s),i=this._wireCodec().samplingResultVariant(o,r);if(!i.ok)throw new O(A.InvalidResult,
+`Invalid sampling/createMessage result: ${i.reason==="invalid"?i.message:i.reason}`);return i.value}async elicitInput(e,s){
+switch(this._assertPushApiInServedEra("elicitation/create"),e.mode??"form"){case"url":if(!this._clientCapabilities?.elicitation?.
+url)throw new O(A.CapabilityNotSupported,"Client does not support url elicitation.");break;case"form":if(!this._clientCapabilities?.
+elicitation?.form)throw new O(A.CapabilityNotSupported,"Client does not support form elicitation.");break}return this._sendElicitationLeg(
+e,s)}async _sendElicitationLeg(e,s,o){let r=e.mode??"form",i=o?.validateAcceptedContent??!0;switch(r){case"url":{let l=e;
+return this.request({method:"elicitation/create",params:l},s)}case"form":{let l=e.mode==="form"?e:{...e,mode:"form"},c=await this.
+request({method:"elicitation/create",params:l},s);if(i&&c.action==="accept"&&c.content&&l.requestedSchema)try{let u=this.
+_jsonSchemaValidator.getValidator(l.requestedSchema)(c.content);if(!u.valid)throw new C(R.InvalidParams,`Elicitation res\
+ponse content does not match requested schema: ${u.errorMessage}`)}catch(u){throw u instanceof C?u:new C(R.InternalError,
+`Error validating elicitation response: ${u instanceof Error?u.message:String(u)}`)}return c}}}createElicitationCompletionNotifier(e,s){
+if(!this._clientCapabilities?.elicitation?.url)throw new O(A.CapabilityNotSupported,"Client does not support URL elicita\
+tion (required for notifications/elicitation/complete)");return()=>this.notification({method:"notifications/elicitation/\
+complete",params:{elicitationId:e}},s)}async listRoots(e,s){return this._assertPushApiInServedEra("roots/list"),this.request(
+{method:"roots/list",params:e},s)}async sendLoggingMessage(e,s){if(this._capabilities.logging&&!this.isMessageIgnored(e.
+level,s))return this.notification({method:"notifications/message",params:e})}async sendResourceUpdated(e){return this.notification(
+{method:"notifications/resources/updated",params:e})}async sendResourceListChanged(){return this.notification({method:"n\
+otifications/resources/list_changed"})}async sendToolListChanged(){return this.notification({method:"notifications/tools\
+/list_changed"})}async sendPromptListChanged(){return this.notification({method:"notifications/prompts/list_changed"})}};
+function rm(e){return{...e}}a(rm,"discoverAdvertisedCapabilities");function am(e,s){let o=0,r=[e];for(;r.length>0;){let i=r.
+pop();if(!(i===null||typeof i!="object"))if(Array.isArray(i))for(let l of i){if(++o>s)return o;l!==null&&typeof l=="obje\
+ct"&&r.push(l)}else for(let l in i){if(!Object.prototype.hasOwnProperty.call(i,l))continue;if(++o>s)return o;let c=i[l];
+c!==null&&typeof c=="object"&&r.push(c)}}return o}a(am,"toolInputElementCount");function nm(e){if(!(e===void 0||e===1/0)){
+if(typeof e!="number"||Number.isNaN(e)||e<1)throw new RangeError(`maxToolInputElements must be a number of at least 1, o\
+r Infinity, got ${String(e)}`);return e}}a(nm,"resolveMaxToolInputElements");var jo=class{static{a(this,"McpServer")}server;_maxToolInputElements;_registeredResources={};_registeredResourceTemplates={};_registeredTools={};_registeredPrompts={};_toolInputSchemaJson={};toolInputSchemaJson(e){
+let s=this._registeredTools[e];if(!(s===void 0||!s.enabled)){if(Object.hasOwn(this._toolInputSchemaJson,e))return this._toolInputSchemaJson[e];
+if(s.inputSchema===void 0)return Dc;try{let o=Ht(s.inputSchema,"input");return this._toolInputSchemaJson[e]=o,o}catch{return}}}constructor(e,s){
+this.server=new nl(e,s),this._maxToolInputElements=nm(s?.maxToolInputElements),s?.capabilities?.tools&&this.setToolRequestHandlers(),
+s?.capabilities?.resources&&this.setResourceRequestHandlers(),s?.capabilities?.prompts&&this.setPromptRequestHandlers()}async connect(e){
+return Yd(e)&&e.setScopeChallengeResolver(s=>this.resolveScopeChallenge(s)),await this.server.connect(e)}async close(){await this.
+server.close()}resolveScopeChallenge=a(e=>{switch(e.request.method){case"tools/call":{let s=e.request.params?.name;if(typeof s!=
+"string")return;let o=this._registeredTools[s];return o===void 0||!o.enabled?void 0:o.scopeChallenge?.(e)}case"resources\
+/read":{let s=e.request.params?.uri;if(typeof s!="string")return;let o;try{o=new URL(s)}catch{return}let r=this._registeredResources[o.
+toString()];if(r!==void 0)return r.enabled?r.scopeChallenge?.(e):void 0;for(let i of Object.values(this._registeredResourceTemplates))
+if(i.resourceTemplate.uriTemplate.match(o.toString()))return i.enabled?i.scopeChallenge?.(e):void 0;return}case"prompts/\
+get":{let s=e.request.params?.name;if(typeof s!="string")return;let o=this._registeredPrompts[s];return o===void 0||!o.enabled?
+void 0:o.scopeChallenge?.(e)}default:return}},"resolveScopeChallenge");_toolHandlersInitialized=!1;setToolRequestHandlers(){
 this._toolHandlersInitialized||(this.server.assertCanSetRequestHandler("tools/list"),this.server.assertCanSetRequestHandler(
 "tools/call"),this.server.registerCapabilities({tools:{listChanged:this.server.getCapabilities().tools?.listChanged??!0}}),
-this.server.setRequestHandler("tools/list",()=>({tools:Object.entries(this._registeredTools).filter(([,tool])=>tool.enabled).
-map(([name,tool])=>{const toolDefinition={name,title:tool.title,description:tool.description,inputSchema:tool.inputSchema?
-convertListedInputSchema(name,tool.inputSchema):EMPTY_OBJECT_JSON_SCHEMA,annotations:tool.annotations,icons:tool.icons,execution:tool.
-execution,_meta:tool._meta};return tool.outputSchema&&(toolDefinition.outputSchema=standardSchemaToJsonSchema(tool.outputSchema,
-"output")),toolDefinition})})),this.server.setRequestHandler("tools/call",async(request,ctx)=>{const tool=this._registeredTools[request.
-params.name];if(!tool)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Tool ${request.params.name} not found`);if(!tool.
-enabled)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Tool ${request.params.name} disabled`);try{const args=await this.
-validateToolInput(tool,request.params.arguments,request.params.name),result=await this.executeToolHandler(tool,args,ctx);
-return await this.validateToolOutput(tool,result,request.params.name),isInputRequiredResult(result)?result:this.server.projectCallToolResult(
-result,tool.outputSchemaJson)}catch(error){if(error instanceof ProtocolError&&error.code===ProtocolErrorCode.UrlElicitationRequired)
-throw error;return this.createToolError(error instanceof Error?error.message:String(error))}}),this._toolHandlersInitialized=
-!0)}createToolError(errorMessage){return{content:[{type:"text",text:errorMessage}],isError:!0}}async validateToolInput(tool,args,toolName){
-if(this._maxToolInputElements!==void 0&&toolInputElementCount(args,this._maxToolInputElements)>this._maxToolInputElements)
-throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Invalid arguments for tool ${toolName}: arguments contain more \
-than the maximum of ${this._maxToolInputElements} elements`);if(!tool.inputSchema)return;const parseResult=await validateStandardSchema(
-tool.inputSchema,args??{});if(!parseResult.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Input valida\
-tion error: Invalid arguments for tool ${toolName}: ${parseResult.error}`);return parseResult.data}async validateToolOutput(tool,result,toolName){
-if(!tool.outputSchema||isInputRequiredResult(result)||result.isError)return;if(result.structuredContent===void 0)throw new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Output validation error: Tool ${toolName} has an output schema but no structured conten\
-t was provided`);const parseResult=await validateStandardSchema(tool.outputSchema,result.structuredContent);if(!parseResult.
-success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Output validation error: Invalid structured content for\
- tool ${toolName}: ${parseResult.error}`)}async executeToolHandler(tool,args,ctx){return tool.executor(args,ctx)}_completionHandlerInitialized=!1;setCompletionRequestHandler(){
-this._completionHandlerInitialized||(this.server.assertCanSetRequestHandler("completion/complete"),this.server.registerCapabilities(
-{completions:{}}),this.server.setRequestHandler("completion/complete",async request=>{switch(request.params.ref.type){case"\
-ref/prompt":return assertCompleteRequestPrompt(request),this.handlePromptCompletion(request,request.params.ref);case"ref\
-/resource":return assertCompleteRequestResourceTemplate(request),this.handleResourceCompletion(request,request.params.ref);default:
-throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Invalid completion reference: ${request.params.ref}`)}}),this._completionHandlerInitialized=
-!0)}async handlePromptCompletion(request,ref){const prompt=this._registeredPrompts[ref.name];if(!prompt)throw new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Prompt ${ref.name} not found`);if(!prompt.enabled)throw new ProtocolError(ProtocolErrorCode.
-InvalidParams,`Prompt ${ref.name} disabled`);if(!prompt.argsSchema)return EMPTY_COMPLETION_RESULT;const field=unwrapOptionalSchema(
-getSchemaShape(prompt.argsSchema)?.[request.params.argument.name]);if(!isCompletable(field))return EMPTY_COMPLETION_RESULT;
-const completer=getCompleter(field);return completer?createCompletionResult(await completer(request.params.argument.value,
-request.params.context)):EMPTY_COMPLETION_RESULT}async handleResourceCompletion(request,ref){const template=Object.values(
-this._registeredResourceTemplates).find(t=>t.resourceTemplate.uriTemplate.toString()===ref.uri);if(!template){if(this._registeredResources[ref.
-uri])return EMPTY_COMPLETION_RESULT;throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Resource template ${request.
-params.ref.uri} not found`)}const completer=template.resourceTemplate.completeCallback(request.params.argument.name);return completer?
-createCompletionResult(await completer(request.params.argument.value,request.params.context)):EMPTY_COMPLETION_RESULT}_resourceHandlersInitialized=!1;setResourceRequestHandlers(){
-this._resourceHandlersInitialized||(this.server.assertCanSetRequestHandler("resources/list"),this.server.assertCanSetRequestHandler(
-"resources/templates/list"),this.server.assertCanSetRequestHandler("resources/read"),this.server.registerCapabilities({resources:{
-listChanged:this.server.getCapabilities().resources?.listChanged??!0}}),this.server.setRequestHandler("resources/list",async(_request,ctx)=>{
-const resources=Object.entries(this._registeredResources).filter(([_,resource])=>resource.enabled).map(([uri,resource])=>({
-uri,name:resource.name,...resource.metadata})),templateResources=[];for(const template of Object.values(this._registeredResourceTemplates)){
-if(!template.resourceTemplate.listCallback)continue;const result=await template.resourceTemplate.listCallback(ctx);for(const resource of result.
-resources)templateResources.push({...template.metadata,...resource})}return{resources:[...resources,...templateResources]}}),
-this.server.setRequestHandler("resources/templates/list",async()=>({resourceTemplates:Object.entries(this._registeredResourceTemplates).
-map(([name,template])=>({name,uriTemplate:template.resourceTemplate.uriTemplate.toString(),...template.metadata}))})),this.
-server.setRequestHandler("resources/read",async(request,ctx)=>{let uri;try{uri=new URL(request.params.uri)}catch{throw new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Resource URI ${request.params.uri} is invalid`,{uri:request.params.uri,reason:"invalid_\
-uri"})}const resource=this._registeredResources[uri.toString()];if(resource){if(!resource.enabled)throw new ProtocolError(
-ProtocolErrorCode.InvalidParams,`Resource ${uri} disabled`);return attachCacheHintFallback(await resource.readCallback(uri,
-ctx),resource.cacheHint)}for(const template of Object.values(this._registeredResourceTemplates)){const variables=template.
-resourceTemplate.uriTemplate.match(uri.toString());if(variables){if(!template.enabled)throw new ProtocolError(ProtocolErrorCode.
-InvalidParams,`Resource template ${template.resourceTemplate.uriTemplate} disabled`);return attachCacheHintFallback(await template.
-readCallback(uri,variables,ctx),template.cacheHint)}}throw new ResourceNotFoundError(request.params.uri)}),this._resourceHandlersInitialized=
-!0)}_promptHandlersInitialized=!1;setPromptRequestHandlers(){this._promptHandlersInitialized||(this.server.assertCanSetRequestHandler(
-"prompts/list"),this.server.assertCanSetRequestHandler("prompts/get"),this.server.registerCapabilities({prompts:{listChanged:this.
-server.getCapabilities().prompts?.listChanged??!0}}),this.server.setRequestHandler("prompts/list",()=>({prompts:Object.entries(
-this._registeredPrompts).filter(([,prompt])=>prompt.enabled).map(([name,prompt])=>({name,title:prompt.title,description:prompt.
-description,arguments:prompt.argsSchema?promptArgumentsFromStandardSchema(prompt.argsSchema):void 0,icons:prompt.icons,_meta:prompt.
-_meta}))})),this.server.setRequestHandler("prompts/get",async(request,ctx)=>{const prompt=this._registeredPrompts[request.
-params.name];if(!prompt)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Prompt ${request.params.name} not found`);
-if(!prompt.enabled)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Prompt ${request.params.name} disabled`);return prompt.
-handler(request.params.arguments,ctx)}),this._promptHandlersInitialized=!0)}registerResource(name,uriOrTemplate,config,readCallback){
-const{cacheHint,scopeChallenge,...resourceMetadata}=config,metadata=resourceMetadata;if(cacheHint!==void 0&&assertValidCacheHint(
-cacheHint,`resource ${name}`),typeof uriOrTemplate=="string"){if(this._registeredResources[uriOrTemplate])throw new Error(
-`Resource ${uriOrTemplate} is already registered`);const registeredResource=this._createRegisteredResource(name,config.title,
-uriOrTemplate,metadata,scopeChallenge,readCallback);return cacheHint!==void 0&&(registeredResource.cacheHint=cacheHint),
-this.setResourceRequestHandlers(),this.sendResourceListChanged(),registeredResource}else{if(this._registeredResourceTemplates[name])
-throw new Error(`Resource template ${name} is already registered`);const registeredResourceTemplate=this._createRegisteredResourceTemplate(
-name,config.title,uriOrTemplate,metadata,scopeChallenge,readCallback);return cacheHint!==void 0&&(registeredResourceTemplate.
-cacheHint=cacheHint),this.setResourceRequestHandlers(),this.sendResourceListChanged(),registeredResourceTemplate}}_createRegisteredResource(name,title,uri,metadata,scopeChallenge,readCallback){
-const registeredResource={name,title,metadata,readCallback,scopeChallenge,enabled:!0,disable:()=>registeredResource.update(
-{enabled:!1}),enable:()=>registeredResource.update({enabled:!0}),remove:()=>registeredResource.update({uri:null}),update:updates=>{
-updates.uri!==void 0&&updates.uri!==uri&&(delete this._registeredResources[uri],updates.uri&&(this._registeredResources[updates.
-uri]=registeredResource)),updates.name!==void 0&&(registeredResource.name=updates.name),updates.metadata!==void 0&&(registeredResource.
-metadata=updates.metadata),updates.title!==void 0&&(registeredResource.title=updates.title,registeredResource.metadata={
-...registeredResource.metadata,title:updates.title}),updates.callback!==void 0&&(registeredResource.readCallback=updates.
-callback),updates.scopeChallenge!==void 0&&(registeredResource.scopeChallenge=updates.scopeChallenge===null?void 0:updates.
-scopeChallenge),updates.enabled!==void 0&&(registeredResource.enabled=updates.enabled),this.sendResourceListChanged()}};
-return this._registeredResources[uri]=registeredResource,registeredResource}_createRegisteredResourceTemplate(name,title,template,metadata,scopeChallenge,readCallback){
-const registeredResourceTemplate={resourceTemplate:template,title,metadata,readCallback,scopeChallenge,enabled:!0,disable:()=>registeredResourceTemplate.
-update({enabled:!1}),enable:()=>registeredResourceTemplate.update({enabled:!0}),remove:()=>registeredResourceTemplate.update(
-{name:null}),update:updates=>{updates.name!==void 0&&updates.name!==name&&(delete this._registeredResourceTemplates[name],
-updates.name&&(this._registeredResourceTemplates[updates.name]=registeredResourceTemplate)),updates.template!==void 0&&(registeredResourceTemplate.
-resourceTemplate=updates.template),updates.metadata!==void 0&&(registeredResourceTemplate.metadata=updates.metadata),updates.
-title!==void 0&&(registeredResourceTemplate.title=updates.title,registeredResourceTemplate.metadata={...registeredResourceTemplate.
-metadata,title:updates.title}),updates.callback!==void 0&&(registeredResourceTemplate.readCallback=updates.callback),updates.
-scopeChallenge!==void 0&&(registeredResourceTemplate.scopeChallenge=updates.scopeChallenge===null?void 0:updates.scopeChallenge),
-updates.enabled!==void 0&&(registeredResourceTemplate.enabled=updates.enabled),this.sendResourceListChanged()}};this._registeredResourceTemplates[name]=
-registeredResourceTemplate;const variableNames=template.uriTemplate.variableNames;return Array.isArray(variableNames)&&variableNames.
-some(v=>!!template.completeCallback(v))&&this.setCompletionRequestHandler(),registeredResourceTemplate}_createRegisteredPrompt(name,title,description,argsSchema,callback,icons,scopeChallenge,_meta){
-let currentArgsSchema=argsSchema,currentCallback=callback;const registeredPrompt={title,description,argsSchema,icons,scopeChallenge,
-_meta,handler:createPromptHandler(name,argsSchema,callback),enabled:!0,disable:()=>registeredPrompt.update({enabled:!1}),
-enable:()=>registeredPrompt.update({enabled:!0}),remove:()=>registeredPrompt.update({name:null}),update:updates=>{updates.
-name!==void 0&&updates.name!==name&&(delete this._registeredPrompts[name],updates.name&&(this._registeredPrompts[updates.
-name]=registeredPrompt)),updates.title!==void 0&&(registeredPrompt.title=updates.title),updates.description!==void 0&&(registeredPrompt.
-description=updates.description),updates.icons!==void 0&&(registeredPrompt.icons=updates.icons),updates.scopeChallenge!==
-void 0&&(registeredPrompt.scopeChallenge=updates.scopeChallenge===null?void 0:updates.scopeChallenge),updates._meta!==void 0&&
-(registeredPrompt._meta=updates._meta);let needsHandlerRegen=!1;updates.argsSchema!==void 0&&(registeredPrompt.argsSchema=
-updates.argsSchema,currentArgsSchema=updates.argsSchema,needsHandlerRegen=!0),updates.callback!==void 0&&(currentCallback=
-updates.callback,needsHandlerRegen=!0),needsHandlerRegen&&(registeredPrompt.handler=createPromptHandler(name,currentArgsSchema,
-currentCallback)),updates.enabled!==void 0&&(registeredPrompt.enabled=updates.enabled),this.sendPromptListChanged()}};if(this.
-_registeredPrompts[name]=registeredPrompt,argsSchema){const shape=getSchemaShape(argsSchema);shape&&Object.values(shape).
-some(field=>isCompletable(unwrapOptionalSchema(field)))&&this.setCompletionRequestHandler()}return registeredPrompt}_createRegisteredTool(name,title,description,inputSchema,outputSchema,annotations,icons,execution,scopeChallenge,_meta,handler){
-validateAndWarnToolName(name);let currentHandler=handler,outputSchemaJson;const registeredTool={title,description,inputSchema,
-outputSchema,get outputSchemaJson(){return outputSchemaJson??=convertOutputSchemaJson(registeredTool.outputSchema)},set outputSchemaJson(value){
-outputSchemaJson=value},annotations,icons,execution,scopeChallenge,_meta,handler,executor:createToolExecutor(inputSchema,
-handler),enabled:!0,disable:()=>registeredTool.update({enabled:!1}),enable:()=>registeredTool.update({enabled:!0}),remove:()=>registeredTool.
-update({name:null}),update:updates=>{updates.name!==void 0&&updates.name!==name&&(typeof updates.name=="string"&&validateAndWarnToolName(
-updates.name),delete this._registeredTools[name],delete this._toolInputSchemaJson[name],updates.name&&(delete this._toolInputSchemaJson[updates.
-name],this._registeredTools[updates.name]=registeredTool,name=updates.name)),updates.title!==void 0&&(registeredTool.title=
-updates.title),updates.description!==void 0&&(registeredTool.description=updates.description);let needsExecutorRegen=!1;
-updates.paramsSchema!==void 0&&(registeredTool.inputSchema=updates.paramsSchema,delete this._toolInputSchemaJson[name],needsExecutorRegen=
-!0),updates.callback!==void 0&&(registeredTool.handler=updates.callback,currentHandler=updates.callback,needsExecutorRegen=
-!0),needsExecutorRegen&&(registeredTool.executor=createToolExecutor(registeredTool.inputSchema,currentHandler)),updates.
-outputSchema!==void 0&&(registeredTool.outputSchema=updates.outputSchema,registeredTool.outputSchemaJson=convertOutputSchemaJson(
-updates.outputSchema)),updates.annotations!==void 0&&(registeredTool.annotations=updates.annotations),updates.icons!==void 0&&
-(registeredTool.icons=updates.icons),updates.scopeChallenge!==void 0&&(registeredTool.scopeChallenge=updates.scopeChallenge===
-null?void 0:updates.scopeChallenge),updates._meta!==void 0&&(registeredTool._meta=updates._meta),updates.enabled!==void 0&&
-(registeredTool.enabled=updates.enabled),this.sendToolListChanged()}};return this._registeredTools[name]=registeredTool,
-this.setToolRequestHandlers(),this.sendToolListChanged(),registeredTool}registerTool(name,config,cb){if(this._registeredTools[name])
-throw new Error(`Tool ${name} is already registered`);const{title,description,inputSchema,outputSchema,annotations,icons,
-scopeChallenge,_meta}=config;return this._createRegisteredTool(name,title,description,normalizeRawShapeSchema(inputSchema),
-normalizeRawShapeSchema(outputSchema),annotations,icons,void 0,scopeChallenge,_meta,cb)}registerPrompt(name,config,cb){if(this.
-_registeredPrompts[name])throw new Error(`Prompt ${name} is already registered`);const{title,description,argsSchema,icons,
-scopeChallenge,_meta}=config,registeredPrompt=this._createRegisteredPrompt(name,title,description,normalizeRawShapeSchema(
-argsSchema),cb,icons,scopeChallenge,_meta);return this.setPromptRequestHandlers(),this.sendPromptListChanged(),registeredPrompt}isConnected(){
-return this.server.transport!==void 0}async sendLoggingMessage(params,sessionId){return this.server.sendLoggingMessage(params,
-sessionId)}sendResourceListChanged(){this.isConnected()&&this.server.sendResourceListChanged()}sendToolListChanged(){this.
-isConnected()&&this.server.sendToolListChanged()}sendPromptListChanged(){this.isConnected()&&this.server.sendPromptListChanged()}};
-function createToolExecutor(inputSchema,handler){if(inputSchema){const callback$1=handler;return async(args,ctx)=>callback$1(
-args,ctx)}const callback=handler;return async(_args,ctx)=>callback(ctx)}var EMPTY_OBJECT_JSON_SCHEMA={type:"object",properties:{}};
-function convertListedInputSchema(name,inputSchema){const json=standardSchemaToJsonSchema(inputSchema,"input"),scan=scanXMcpHeaderDeclarations(
-json);return scan.valid||console.warn(`[mcp-sdk] tool '${name}' carries an invalid x-mcp-header declaration and will be \
-excluded by conforming Streamable HTTP clients: ${scan.reason}`),json}function convertOutputSchemaJson(outputSchema){if(outputSchema!==
-void 0)try{return standardSchemaToJsonSchema(outputSchema,"output")}catch{return}}function createPromptHandler(name,argsSchema,callback){
-if(argsSchema){const typedCallback=callback;return async(args,ctx)=>{const parseResult=await validateStandardSchema(argsSchema,
-args??{});if(!parseResult.success)throw new ProtocolError(ProtocolErrorCode.InvalidParams,`Invalid arguments for prompt ${name}\
-: ${parseResult.error}`);return typedCallback(parseResult.data,ctx)}}else{const typedCallback=callback;return async(_args,ctx)=>typedCallback(
-ctx)}}function createCompletionResult(suggestions){return{completion:{values:suggestions.map(String).slice(0,100),total:suggestions.
-length,hasMore:suggestions.length>100}}}var EMPTY_COMPLETION_RESULT={completion:{values:[],hasMore:!1}};function getSchemaShape(schema){
-const candidate=schema;if(candidate.shape&&typeof candidate.shape=="object")return candidate.shape}function isOptionalSchema(schema){
-return schema?.type==="optional"}function unwrapOptionalSchema(schema){return isOptionalSchema(schema)?schema.def?.innerType??
-schema:schema}var InMemoryServerEventBus=class{_listeners=new Set;constructor(onerror){this.onerror=onerror}publish(event){
-for(const listener of this._listeners)try{listener(event)}catch(error){this.onerror?.(error instanceof Error?error:new Error(
-String(error)))}}subscribe(listener){this._listeners.add(listener);let live=!0;return()=>{live&&(live=!1,this._listeners.
-delete(listener))}}get listenerCount(){return this._listeners.size}};function createServerNotifier(bus){return{toolsChanged:()=>bus.
-publish({kind:"tools_list_changed"}),promptsChanged:()=>bus.publish({kind:"prompts_list_changed"}),resourcesChanged:()=>bus.
-publish({kind:"resources_list_changed"}),resourceUpdated:uri=>bus.publish({kind:"resource_updated",uri})}}function listenFilterAccepts(filter,event){
-switch(event.kind){case"tools_list_changed":return filter.toolsListChanged===!0;case"prompts_list_changed":return filter.
-promptsListChanged===!0;case"resources_list_changed":return filter.resourcesListChanged===!0;case"resource_updated":return filter.
-resourceSubscriptions!==void 0&&filter.resourceSubscriptions.includes(event.uri)}}function honoredSubset(requested,capabilities){
-const honored={},allow=bit=>capabilities===void 0||bit===!0;return requested.toolsListChanged===!0&&allow(capabilities?.
-tools?.listChanged)&&(honored.toolsListChanged=!0),requested.promptsListChanged===!0&&allow(capabilities?.prompts?.listChanged)&&
-(honored.promptsListChanged=!0),requested.resourcesListChanged===!0&&allow(capabilities?.resources?.listChanged)&&(honored.
-resourcesListChanged=!0),requested.resourceSubscriptions!==void 0&&requested.resourceSubscriptions.length>0&&allow(capabilities?.
-resources?.subscribe)&&(honored.resourceSubscriptions=[...requested.resourceSubscriptions]),honored}function serverEventToNotification(event){
-switch(event.kind){case"tools_list_changed":return{method:"notifications/tools/list_changed",...event.params!==void 0&&{
-params:event.params}};case"prompts_list_changed":return{method:"notifications/prompts/list_changed",...event.params!==void 0&&
-{params:event.params}};case"resources_list_changed":return{method:"notifications/resources/list_changed",...event.params!==
-void 0&&{params:event.params}};case"resource_updated":return{method:"notifications/resources/updated",params:{...event.params,
-uri:event.uri}}}}var DEFAULT_MAX_SUBSCRIPTIONS=1024;function jsonRpcError(id,code,message){return Response.json({jsonrpc:"\
-2.0",error:{code,message},id},{status:200})}function stampSubscriptionId(notification,subscriptionId){return{method:notification.
-method,params:{...notification.params,_meta:{...notification.params?._meta,[SUBSCRIPTION_ID_META_KEY]:subscriptionId}}}}
-function parseListenFilter(message){const outcome=codecForVersion(MODERN_WIRE_REVISION).validateRequest("subscriptions/l\
-isten",message);return outcome.ok?outcome.value.params?.notifications:void 0}function createListenRouter(options){const{
-bus,onerror}=options,maxSubscriptions=options.maxSubscriptions??DEFAULT_MAX_SUBSCRIPTIONS,keepAliveMs=options.keepAliveMs??
-DEFAULT_SSE_KEEP_ALIVE_MS,open=new Set;function serve(message,signal,capabilities,serverInfo){if(open.size>=maxSubscriptions)
-return onerror?.(new Error(`subscriptions/listen refused: subscription limit reached (${maxSubscriptions})`)),jsonRpcError(
-message.id,-32603,"Subscription limit reached");const filter=parseListenFilter(message);if(filter===void 0)return jsonRpcError(
-message.id,-32602,"Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");const honored=honoredSubset(
-filter,capabilities),subscriptionId=message.id,encoder=new TextEncoder;let controller,closed=!1,unsubscribe,keepAliveTimer,
-abortCleanup;const writeFrame=frame=>{if(!closed)try{controller.enqueue(encoder.encode(frame))}catch(error){onerror?.(error instanceof
-Error?error:new Error(String(error)))}},writeNotification=(method,params)=>{writeFrame(`event: message
-data: ${JSON.stringify({jsonrpc:"2.0",method,params})}
+this.server.setRequestHandler("tools/list",()=>({tools:Object.entries(this._registeredTools).filter(([,e])=>e.enabled).map(
+([e,s])=>{let o={name:e,title:s.title,description:s.description,inputSchema:s.inputSchema?im(e,s.inputSchema):Dc,annotations:s.
+annotations,icons:s.icons,execution:s.execution,_meta:s._meta};return s.outputSchema&&(o.outputSchema=Ht(s.outputSchema,
+"output")),o})})),this.server.setRequestHandler("tools/call",async(e,s)=>{let o=this._registeredTools[e.params.name];if(!o)
+throw new C(R.InvalidParams,`Tool ${e.params.name} not found`);if(!o.enabled)throw new C(R.InvalidParams,`Tool ${e.params.
+name} disabled`);try{let r=await this.validateToolInput(o,e.params.arguments,e.params.name),i=await this.executeToolHandler(
+o,r,s);return await this.validateToolOutput(o,i,e.params.name),We(i)?i:this.server.projectCallToolResult(i,o.outputSchemaJson)}catch(r){
+if(r instanceof C&&r.code===R.UrlElicitationRequired)throw r;return this.createToolError(r instanceof Error?r.message:String(
+r))}}),this._toolHandlersInitialized=!0)}createToolError(e){return{content:[{type:"text",text:e}],isError:!0}}async validateToolInput(e,s,o){
+if(this._maxToolInputElements!==void 0&&am(s,this._maxToolInputElements)>this._maxToolInputElements)throw new C(R.InvalidParams,
+`Invalid arguments for tool ${o}: arguments contain more than the maximum of ${this._maxToolInputElements} elements`);if(!e.
+inputSchema)return;let r=await Lt(e.inputSchema,s??{});if(!r.success)throw new C(R.InvalidParams,`Input validation error\
+: Invalid arguments for tool ${o}: ${r.error}`);return r.data}async validateToolOutput(e,s,o){if(!e.outputSchema||We(s)||
+s.isError)return;if(s.structuredContent===void 0)throw new C(R.InvalidParams,`Output validation error: Tool ${o} has an \
+output schema but no structured content was provided`);let r=await Lt(e.outputSchema,s.structuredContent);if(!r.success)
+throw new C(R.InvalidParams,`Output validation error: Invalid structured content for tool ${o}: ${r.error}`)}async executeToolHandler(e,s,o){
+return e.executor(s,o)}_completionHandlerInitialized=!1;setCompletionRequestHandler(){this._completionHandlerInitialized||
+(this.server.assertCanSetRequestHandler("completion/complete"),this.server.registerCapabilities({completions:{}}),this.server.
+setRequestHandler("completion/complete",async e=>{switch(e.params.ref.type){case"ref/prompt":return oi(e),this.handlePromptCompletion(
+e,e.params.ref);case"ref/resource":return ri(e),this.handleResourceCompletion(e,e.params.ref);default:throw new C(R.InvalidParams,
+`Invalid completion reference: ${e.params.ref}`)}}),this._completionHandlerInitialized=!0)}async handlePromptCompletion(e,s){
+let o=this._registeredPrompts[s.name];if(!o)throw new C(R.InvalidParams,`Prompt ${s.name} not found`);if(!o.enabled)throw new C(
+R.InvalidParams,`Prompt ${s.name} disabled`);if(!o.argsSchema)return Oo;let r=Kc(Gc(o.argsSchema)?.[e.params.argument.name]);
+if(!hi(r))return Oo;let i=Jd(r);return i?Fc(await i(e.params.argument.value,e.params.context)):Oo}async handleResourceCompletion(e,s){
+let o=Object.values(this._registeredResourceTemplates).find(i=>i.resourceTemplate.uriTemplate.toString()===s.uri);if(!o){
+if(this._registeredResources[s.uri])return Oo;throw new C(R.InvalidParams,`Resource template ${e.params.ref.uri} not fou\
+nd`)}let r=o.resourceTemplate.completeCallback(e.params.argument.name);return r?Fc(await r(e.params.argument.value,e.params.
+context)):Oo}_resourceHandlersInitialized=!1;setResourceRequestHandlers(){this._resourceHandlersInitialized||(this.server.
+assertCanSetRequestHandler("resources/list"),this.server.assertCanSetRequestHandler("resources/templates/list"),this.server.
+assertCanSetRequestHandler("resources/read"),this.server.registerCapabilities({resources:{listChanged:this.server.getCapabilities().
+resources?.listChanged??!0}}),this.server.setRequestHandler("resources/list",async(e,s)=>{let o=Object.entries(this._registeredResources).
+filter(([i,l])=>l.enabled).map(([i,l])=>({uri:i,name:l.name,...l.metadata})),r=[];for(let i of Object.values(this._registeredResourceTemplates)){
+if(!i.resourceTemplate.listCallback)continue;let l=await i.resourceTemplate.listCallback(s);for(let c of l.resources)r.push(
+{...i.metadata,...c})}return{resources:[...o,...r]}}),this.server.setRequestHandler("resources/templates/list",async()=>({
+resourceTemplates:Object.entries(this._registeredResourceTemplates).map(([e,s])=>({name:e,uriTemplate:s.resourceTemplate.
+uriTemplate.toString(),...s.metadata}))})),this.server.setRequestHandler("resources/read",async(e,s)=>{let o;try{o=new URL(
+e.params.uri)}catch{throw new C(R.InvalidParams,`Resource URI ${e.params.uri} is invalid`,{uri:e.params.uri,reason:"inva\
+lid_uri"})}let r=this._registeredResources[o.toString()];if(r){if(!r.enabled)throw new C(R.InvalidParams,`Resource ${o} \
+disabled`);return Wa(await r.readCallback(o,s),r.cacheHint)}for(let i of Object.values(this._registeredResourceTemplates)){
+let l=i.resourceTemplate.uriTemplate.match(o.toString());if(l){if(!i.enabled)throw new C(R.InvalidParams,`Resource templ\
+ate ${i.resourceTemplate.uriTemplate} disabled`);return Wa(await i.readCallback(o,l,s),i.cacheHint)}}throw new qo(e.params.
+uri)}),this._resourceHandlersInitialized=!0)}_promptHandlersInitialized=!1;setPromptRequestHandlers(){this._promptHandlersInitialized||
+(this.server.assertCanSetRequestHandler("prompts/list"),this.server.assertCanSetRequestHandler("prompts/get"),this.server.
+registerCapabilities({prompts:{listChanged:this.server.getCapabilities().prompts?.listChanged??!0}}),this.server.setRequestHandler(
+"prompts/list",()=>({prompts:Object.entries(this._registeredPrompts).filter(([,e])=>e.enabled).map(([e,s])=>({name:e,title:s.
+title,description:s.description,arguments:s.argsSchema?wc(s.argsSchema):void 0,icons:s.icons,_meta:s._meta}))})),this.server.
+setRequestHandler("prompts/get",async(e,s)=>{let o=this._registeredPrompts[e.params.name];if(!o)throw new C(R.InvalidParams,
+`Prompt ${e.params.name} not found`);if(!o.enabled)throw new C(R.InvalidParams,`Prompt ${e.params.name} disabled`);return o.
+handler(e.params.arguments,s)}),this._promptHandlersInitialized=!0)}registerResource(e,s,o,r){let{cacheHint:i,scopeChallenge:l,
+...c}=o,u=c;if(i!==void 0&&Zn(i,`resource ${e}`),typeof s=="string"){if(this._registeredResources[s])throw new Error(`Re\
+source ${s} is already registered`);let d=this._createRegisteredResource(e,o.title,s,u,l,r);return i!==void 0&&(d.cacheHint=
+i),this.setResourceRequestHandlers(),this.sendResourceListChanged(),d}else{if(this._registeredResourceTemplates[e])throw new Error(
+`Resource template ${e} is already registered`);let d=this._createRegisteredResourceTemplate(e,o.title,s,u,l,r);return i!==
+void 0&&(d.cacheHint=i),this.setResourceRequestHandlers(),this.sendResourceListChanged(),d}}_createRegisteredResource(e,s,o,r,i,l){
+let c={name:e,title:s,metadata:r,readCallback:l,scopeChallenge:i,enabled:!0,disable:a(()=>c.update({enabled:!1}),"disabl\
+e"),enable:a(()=>c.update({enabled:!0}),"enable"),remove:a(()=>c.update({uri:null}),"remove"),update:a(u=>{u.uri!==void 0&&
+u.uri!==o&&(delete this._registeredResources[o],u.uri&&(this._registeredResources[u.uri]=c)),u.name!==void 0&&(c.name=u.
+name),u.metadata!==void 0&&(c.metadata=u.metadata),u.title!==void 0&&(c.title=u.title,c.metadata={...c.metadata,title:u.
+title}),u.callback!==void 0&&(c.readCallback=u.callback),u.scopeChallenge!==void 0&&(c.scopeChallenge=u.scopeChallenge===
+null?void 0:u.scopeChallenge),u.enabled!==void 0&&(c.enabled=u.enabled),this.sendResourceListChanged()},"update")};return this.
+_registeredResources[o]=c,c}_createRegisteredResourceTemplate(e,s,o,r,i,l){let c={resourceTemplate:o,title:s,metadata:r,
+readCallback:l,scopeChallenge:i,enabled:!0,disable:a(()=>c.update({enabled:!1}),"disable"),enable:a(()=>c.update({enabled:!0}),
+"enable"),remove:a(()=>c.update({name:null}),"remove"),update:a(d=>{d.name!==void 0&&d.name!==e&&(delete this._registeredResourceTemplates[e],
+d.name&&(this._registeredResourceTemplates[d.name]=c)),d.template!==void 0&&(c.resourceTemplate=d.template),d.metadata!==
+void 0&&(c.metadata=d.metadata),d.title!==void 0&&(c.title=d.title,c.metadata={...c.metadata,title:d.title}),d.callback!==
+void 0&&(c.readCallback=d.callback),d.scopeChallenge!==void 0&&(c.scopeChallenge=d.scopeChallenge===null?void 0:d.scopeChallenge),
+d.enabled!==void 0&&(c.enabled=d.enabled),this.sendResourceListChanged()},"update")};this._registeredResourceTemplates[e]=
+c;let u=o.uriTemplate.variableNames;return Array.isArray(u)&&u.some(d=>!!o.completeCallback(d))&&this.setCompletionRequestHandler(),
+c}_createRegisteredPrompt(e,s,o,r,i,l,c,u){let d=r,p=i,f={title:s,description:o,argsSchema:r,icons:l,scopeChallenge:c,_meta:u,
+handler:Bc(e,r,i),enabled:!0,disable:a(()=>f.update({enabled:!1}),"disable"),enable:a(()=>f.update({enabled:!0}),"enable"),
+remove:a(()=>f.update({name:null}),"remove"),update:a(h=>{h.name!==void 0&&h.name!==e&&(delete this._registeredPrompts[e],
+h.name&&(this._registeredPrompts[h.name]=f)),h.title!==void 0&&(f.title=h.title),h.description!==void 0&&(f.description=
+h.description),h.icons!==void 0&&(f.icons=h.icons),h.scopeChallenge!==void 0&&(f.scopeChallenge=h.scopeChallenge===null?
+void 0:h.scopeChallenge),h._meta!==void 0&&(f._meta=h._meta);let S=!1;h.argsSchema!==void 0&&(f.argsSchema=h.argsSchema,
+d=h.argsSchema,S=!0),h.callback!==void 0&&(p=h.callback,S=!0),S&&(f.handler=Bc(e,d,p)),h.enabled!==void 0&&(f.enabled=h.
+enabled),this.sendPromptListChanged()},"update")};if(this._registeredPrompts[e]=f,r){let h=Gc(r);h&&Object.values(h).some(
+S=>hi(Kc(S)))&&this.setCompletionRequestHandler()}return f}_createRegisteredTool(e,s,o,r,i,l,c,u,d,p,f){mi(e);let h=f,S,
+b={title:s,description:o,inputSchema:r,outputSchema:i,get outputSchemaJson(){return S??=Jc(b.outputSchema)},set outputSchemaJson(g){
+S=g},annotations:l,icons:c,execution:u,scopeChallenge:d,_meta:p,handler:f,executor:Vc(r,f),enabled:!0,disable:a(()=>b.update(
+{enabled:!1}),"disable"),enable:a(()=>b.update({enabled:!0}),"enable"),remove:a(()=>b.update({name:null}),"remove"),update:a(
+g=>{g.name!==void 0&&g.name!==e&&(typeof g.name=="string"&&mi(g.name),delete this._registeredTools[e],delete this._toolInputSchemaJson[e],
+g.name&&(delete this._toolInputSchemaJson[g.name],this._registeredTools[g.name]=b,e=g.name)),g.title!==void 0&&(b.title=
+g.title),g.description!==void 0&&(b.description=g.description);let y=!1;g.paramsSchema!==void 0&&(b.inputSchema=g.paramsSchema,
+delete this._toolInputSchemaJson[e],y=!0),g.callback!==void 0&&(b.handler=g.callback,h=g.callback,y=!0),y&&(b.executor=Vc(
+b.inputSchema,h)),g.outputSchema!==void 0&&(b.outputSchema=g.outputSchema,b.outputSchemaJson=Jc(g.outputSchema)),g.annotations!==
+void 0&&(b.annotations=g.annotations),g.icons!==void 0&&(b.icons=g.icons),g.scopeChallenge!==void 0&&(b.scopeChallenge=g.
+scopeChallenge===null?void 0:g.scopeChallenge),g._meta!==void 0&&(b._meta=g._meta),g.enabled!==void 0&&(b.enabled=g.enabled),
+this.sendToolListChanged()},"update")};return this._registeredTools[e]=b,this.setToolRequestHandlers(),this.sendToolListChanged(),
+b}registerTool(e,s,o){if(this._registeredTools[e])throw new Error(`Tool ${e} is already registered`);let{title:r,description:i,
+inputSchema:l,outputSchema:c,annotations:u,icons:d,scopeChallenge:p,_meta:f}=s;return this._createRegisteredTool(e,r,i,sn(
+l),sn(c),u,d,void 0,p,f,o)}registerPrompt(e,s,o){if(this._registeredPrompts[e])throw new Error(`Prompt ${e} is already r\
+egistered`);let{title:r,description:i,argsSchema:l,icons:c,scopeChallenge:u,_meta:d}=s,p=this._createRegisteredPrompt(e,
+r,i,sn(l),o,c,u,d);return this.setPromptRequestHandlers(),this.sendPromptListChanged(),p}isConnected(){return this.server.
+transport!==void 0}async sendLoggingMessage(e,s){return this.server.sendLoggingMessage(e,s)}sendResourceListChanged(){this.
+isConnected()&&this.server.sendResourceListChanged()}sendToolListChanged(){this.isConnected()&&this.server.sendToolListChanged()}sendPromptListChanged(){
+this.isConnected()&&this.server.sendPromptListChanged()}};function Vc(e,s){if(e){let r=s;return async(i,l)=>r(i,l)}let o=s;return async(r,i)=>o(i)}a(Vc,"createToolExecutor");var Dc={
+type:"object",properties:{}};function im(e,s){let o=Ht(s,"input"),r=en(o);return r.valid||console.warn(`[mcp-sdk] tool '${e}\
+' carries an invalid x-mcp-header declaration and will be excluded by conforming Streamable HTTP clients: ${r.reason}`),
+o}a(im,"convertListedInputSchema");function Jc(e){if(e!==void 0)try{return Ht(e,"output")}catch{return}}a(Jc,"convertOut\
+putSchemaJson");function Bc(e,s,o){if(s){let r=o;return async(i,l)=>{let c=await Lt(s,i??{});if(!c.success)throw new C(R.
+InvalidParams,`Invalid arguments for prompt ${e}: ${c.error}`);return r(c.data,l)}}else{let r=o;return async(i,l)=>r(l)}}
+a(Bc,"createPromptHandler");function Fc(e){return{completion:{values:e.map(String).slice(0,100),total:e.length,hasMore:e.
+length>100}}}a(Fc,"createCompletionResult");var Oo={completion:{values:[],hasMore:!1}};function Gc(e){let s=e;if(s.shape&&
+typeof s.shape=="object")return s.shape}a(Gc,"getSchemaShape");function cm(e){return e?.type==="optional"}a(cm,"isOption\
+alSchema");function Kc(e){return cm(e)?e.def?.innerType??e:e}a(Kc,"unwrapOptionalSchema");var ll=class{static{a(this,"InMemoryServerEventBus")}_listeners=new Set;constructor(e){this.onerror=e}publish(e){for(let s of this.
+_listeners)try{s(e)}catch(o){this.onerror?.(o instanceof Error?o:new Error(String(o)))}}subscribe(e){this._listeners.add(
+e);let s=!0;return()=>{s&&(s=!1,this._listeners.delete(e))}}get listenerCount(){return this._listeners.size}};function ul(e){
+return{toolsChanged:a(()=>e.publish({kind:"tools_list_changed"}),"toolsChanged"),promptsChanged:a(()=>e.publish({kind:"p\
+rompts_list_changed"}),"promptsChanged"),resourcesChanged:a(()=>e.publish({kind:"resources_list_changed"}),"resourcesCha\
+nged"),resourceUpdated:a(s=>e.publish({kind:"resource_updated",uri:s}),"resourceUpdated")}}a(ul,"createServerNotifier");
+function lm(e,s){switch(s.kind){case"tools_list_changed":return e.toolsListChanged===!0;case"prompts_list_changed":return e.
+promptsListChanged===!0;case"resources_list_changed":return e.resourcesListChanged===!0;case"resource_updated":return e.
+resourceSubscriptions!==void 0&&e.resourceSubscriptions.includes(s.uri)}}a(lm,"listenFilterAccepts");function um(e,s){let o={},
+r=a(i=>s===void 0||i===!0,"allow");return e.toolsListChanged===!0&&r(s?.tools?.listChanged)&&(o.toolsListChanged=!0),e.promptsListChanged===
+!0&&r(s?.prompts?.listChanged)&&(o.promptsListChanged=!0),e.resourcesListChanged===!0&&r(s?.resources?.listChanged)&&(o.
+resourcesListChanged=!0),e.resourceSubscriptions!==void 0&&e.resourceSubscriptions.length>0&&r(s?.resources?.subscribe)&&
+(o.resourceSubscriptions=[...e.resourceSubscriptions]),o}a(um,"honoredSubset");function dm(e){switch(e.kind){case"tools_\
+list_changed":return{method:"notifications/tools/list_changed",...e.params!==void 0&&{params:e.params}};case"prompts_lis\
+t_changed":return{method:"notifications/prompts/list_changed",...e.params!==void 0&&{params:e.params}};case"resources_li\
+st_changed":return{method:"notifications/resources/list_changed",...e.params!==void 0&&{params:e.params}};case"resource_\
+updated":return{method:"notifications/resources/updated",params:{...e.params,uri:e.uri}}}}a(dm,"serverEventToNotificatio\
+n");var zi=1024;function il(e,s,o){return Response.json({jsonrpc:"2.0",error:{code:s,message:o},id:e},{status:200})}a(il,
+"jsonRpcError");function cl(e,s){return{method:e.method,params:{...e.params,_meta:{...e.params?._meta,[Nt]:s}}}}a(cl,"st\
+ampSubscriptionId");function mm(e){let s=st(Io).validateRequest("subscriptions/listen",e);return s.ok?s.value.params?.notifications:
+void 0}a(mm,"parseListenFilter");function dl(e){let{bus:s,onerror:o}=e,r=e.maxSubscriptions??zi,i=e.keepAliveMs??Rs,l=new Set;
+function c(u,d,p,f){if(l.size>=r)return o?.(new Error(`subscriptions/listen refused: subscription limit reached (${r})`)),
+il(u.id,-32603,"Subscription limit reached");let h=mm(u);if(h===void 0)return il(u.id,-32602,"Invalid params: 'notificat\
+ions' is required and must be a valid SubscriptionFilter");let S=um(h,p),b=u.id,g=new TextEncoder,y,z=!1,_,k,q,U=a(x=>{if(!z)
+try{y.enqueue(g.encode(x))}catch($){o?.($ instanceof Error?$:new Error(String($)))}},"writeFrame"),L=a((x,$)=>{U(`event:\
+ message
+data: ${JSON.stringify({jsonrpc:"2.0",method:x,params:$})}
 
-`)},teardown=graceful=>{if(!closed){graceful&&writeFrame(`event: message
-data: ${JSON.stringify({jsonrpc:"2.0",id:subscriptionId,result:{resultType:"complete",_meta:{[SUBSCRIPTION_ID_META_KEY]:subscriptionId,
-[SERVER_INFO_META_KEY]:serverInfo}}})}
+`)},"writeNotification"),j=a(x=>{if(!z){x&&U(`event: message
+data: ${JSON.stringify({jsonrpc:"2.0",id:b,result:{resultType:"complete",_meta:{[Nt]:b,[Fe]:f}}})}
 
-`),closed=!0;try{unsubscribe?.()}catch(error){onerror?.(error instanceof Error?error:new Error(String(error)))}keepAliveTimer!==
-void 0&&clearInterval(keepAliveTimer),abortCleanup?.(),open.delete(teardown);try{controller.close()}catch{}}},readable=new ReadableStream(
-{start(streamController){controller=streamController;const ack=stampSubscriptionId({method:"notifications/subscriptions/\
-acknowledged",params:{notifications:honored}},subscriptionId);if(writeNotification(ack.method,ack.params),Object.keys(honored).
-length===0){teardown(!0);return}unsubscribe=bus.subscribe(event=>{if(closed||!listenFilterAccepts(honored,event))return;
-const note=stampSubscriptionId(serverEventToNotification(event),subscriptionId);writeNotification(note.method,note.params)}),
-keepAliveTimer=armSseKeepAlive(keepAliveMs,()=>writeFrame(`: keepalive
+`),z=!0;try{_?.()}catch($){o?.($ instanceof Error?$:new Error(String($)))}k!==void 0&&D(k),q?.(),l.delete(j);try{y.close()}catch{}}},
+"teardown"),V=new ReadableStream({start(x){y=x;let $=cl({method:"notifications/subscriptions/acknowledged",params:{notifications:S}},
+b);if(L($.method,$.params),Object.keys(S).length===0){j(!0);return}_=s.subscribe(X=>{if(z||!lm(S,X))return;let te=cl(dm(
+X),b);L(te.method,te.params)}),k=No(i,()=>U(`: keepalive
 
-`)),open.add(teardown)},cancel(){teardown(!1)}});if(signal!==void 0)if(signal.aborted)teardown(!1);else{const onAbort=()=>teardown(
-!1);signal.addEventListener("abort",onAbort,{once:!0}),abortCleanup=()=>signal.removeEventListener("abort",onAbort)}return new Response(
-readable,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"ke\
-ep-alive","X-Accel-Buffering":"no"}})}return{serve,closeAll(){for(const teardown of open)teardown(!0)},get openCount(){return open.
-size}}}async function invoke(server,message,ctx){const transport=new PerRequestHTTPServerTransport({classification:ctx.classification,
-...ctx.responseMode!==void 0&&{responseMode:ctx.responseMode},...ctx.keepAliveMs!==void 0&&{keepAliveMs:ctx.keepAliveMs}});
-return await server.connect(transport),transport.handleMessage(message,{...ctx.request!==void 0&&{request:ctx.request},...ctx.
-authInfo!==void 0&&{authInfo:ctx.authInfo}})}var DEFAULT_MAX_REQUEST_BODY_SIZE=4*1024*1024,MAX_BATCH_SIZE=100;function requestBodyTooLargeMessage(maxBytes){
-return`Payload Too Large: Request body must not exceed ${maxBytes} bytes`}function resolveMaxRequestBodySize(value){if(value===
-void 0)return DEFAULT_MAX_REQUEST_BODY_SIZE;if(typeof value!="number"||!Number.isFinite(value)||value<=0)throw new RangeError(
-`maxRequestBodySize must be a positive number of bytes, got ${String(value)}`);return value}async function readRequestBody(request,maxBytes=DEFAULT_MAX_REQUEST_BODY_SIZE){
-if(Number(request.headers.get("content-length"))>maxBytes)return{tooLarge:!0};if(request.body===null)return{tooLarge:!1,
-text:""};const reader=request.body.getReader(),decoder=new TextDecoder;let received=0,text="";try{for(;;){const{done,value}=await reader.
-read();if(done)break;if(received+=value.byteLength,received>maxBytes)return{tooLarge:!0};text+=decoder.decode(value,{stream:!0})}}finally{
-reader.releaseLock()}return{tooLarge:!1,text:text+decoder.decode()}}var WebStandardStreamableHTTPServerTransport=class{sessionIdGenerator;_started=!1;_hasHandledRequest=!1;_closed=!1;_streamMapping=new Map;_requestToStreamMapping=new Map;_requestResponseMap=new Map;_initialized=!1;_enableJsonResponse=!1;_standaloneSseStreamId="\
-_GET_stream";_eventStore;_onsessioninitialized;_onsessionclosed;_allowedHosts;_allowedOrigins;_enableDnsRebindingProtection;_retryInterval;_supportedProtocolVersions;_keepAliveMs;_maxRequestBodySize;_scopeChallengeResolver;sessionId;onclose;onerror;onmessage;constructor(options={}){
-this.sessionIdGenerator=options.sessionIdGenerator,this._enableJsonResponse=options.enableJsonResponse??!1,this._eventStore=
-options.eventStore,this._onsessioninitialized=options.onsessioninitialized,this._onsessionclosed=options.onsessionclosed,
-this._allowedHosts=options.allowedHosts,this._allowedOrigins=options.allowedOrigins,this._enableDnsRebindingProtection=options.
-enableDnsRebindingProtection??!1,this._retryInterval=options.retryInterval,this._supportedProtocolVersions=options.supportedProtocolVersions??
-SUPPORTED_PROTOCOL_VERSIONS,this._keepAliveMs=options.keepAliveMs??DEFAULT_SSE_KEEP_ALIVE_MS,this._maxRequestBodySize=resolveMaxRequestBodySize(
-options.maxRequestBodySize)}startKeepAlive(controller,encoder){if(this._closed)return;const timer=armSseKeepAlive(this._keepAliveMs,
-()=>{try{controller.enqueue(encoder.encode(`: keepalive
+`)),l.add(j)},cancel(){j(!1)}});if(d!==void 0)if(d.aborted)j(!1);else{let x=a(()=>j(!1),"onAbort");d.addEventListener("a\
+bort",x,{once:!0}),q=a(()=>d.removeEventListener("abort",x),"abortCleanup")}return new Response(V,{status:200,headers:{"\
+Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"\
+no"}})}return a(c,"serve"),{serve:c,closeAll(){for(let u of l)u(!0)},get openCount(){return l.size}}}a(dl,"createListenR\
+outer");async function pm(e,s,o){let r=new fi({classification:o.classification,...o.responseMode!==void 0&&{responseMode:o.responseMode},
+...o.keepAliveMs!==void 0&&{keepAliveMs:o.keepAliveMs}});return await e.connect(r),r.handleMessage(s,{...o.request!==void 0&&
+{request:o.request},...o.authInfo!==void 0&&{authInfo:o.authInfo}})}a(pm,"invoke");var _i=4*1024*1024,bi=100;function pl(e){
+return`Payload Too Large: Request body must not exceed ${e} bytes`}a(pl,"requestBodyTooLargeMessage");function hl(e){if(e===
+void 0)return _i;if(typeof e!="number"||!Number.isFinite(e)||e<=0)throw new RangeError(`maxRequestBodySize must be a pos\
+itive number of bytes, got ${String(e)}`);return e}a(hl,"resolveMaxRequestBodySize");async function fl(e,s=_i){if(Number(
+e.headers.get("content-length"))>s)return{tooLarge:!0};if(e.body===null)return{tooLarge:!1,text:""};let o=e.body.getReader(),
+r=new TextDecoder,i=0,l="";try{for(;;){let{done:c,value:u}=await o.read();if(c)break;if(i+=u.byteLength,i>s)return{tooLarge:!0};
+l+=r.decode(u,{stream:!0})}}finally{o.releaseLock()}return{tooLarge:!1,text:l+r.decode()}}a(fl,"readRequestBody");var hm=class{static{
+a(this,"WebStandardStreamableHTTPServerTransport")}sessionIdGenerator;_started=!1;_hasHandledRequest=!1;_closed=!1;_streamMapping=new Map;_requestToStreamMapping=new Map;_requestResponseMap=new Map;_initialized=!1;_enableJsonResponse=!1;_standaloneSseStreamId="\
+_GET_stream";_eventStore;_onsessioninitialized;_onsessionclosed;_allowedHosts;_allowedOrigins;_enableDnsRebindingProtection;_retryInterval;_supportedProtocolVersions;_keepAliveMs;_maxRequestBodySize;_scopeChallengeResolver;sessionId;onclose;onerror;onmessage;constructor(e={}){
+this.sessionIdGenerator=e.sessionIdGenerator,this._enableJsonResponse=e.enableJsonResponse??!1,this._eventStore=e.eventStore,
+this._onsessioninitialized=e.onsessioninitialized,this._onsessionclosed=e.onsessionclosed,this._allowedHosts=e.allowedHosts,
+this._allowedOrigins=e.allowedOrigins,this._enableDnsRebindingProtection=e.enableDnsRebindingProtection??!1,this._retryInterval=
+e.retryInterval,this._supportedProtocolVersions=e.supportedProtocolVersions??Gs,this._keepAliveMs=e.keepAliveMs??Rs,this.
+_maxRequestBodySize=hl(e.maxRequestBodySize)}startKeepAlive(e,s){if(this._closed)return;let o=No(this._keepAliveMs,()=>{
+try{e.enqueue(s.encode(`: keepalive
 
-`))}catch{timer!==void 0&&clearInterval(timer)}});return timer}setScopeChallengeResolver(resolver){this._scopeChallengeResolver=
-resolver}async start(){if(this._started)throw new Error("Transport already started");this._started=!0}setSupportedProtocolVersions(versions){
-this._supportedProtocolVersions=versions}createJsonErrorResponse(status,code,message,options){const error={code,message};
-return options?.data!==void 0&&(error.data=options.data),Response.json({jsonrpc:"2.0",error,id:null},{status,headers:{"C\
-ontent-Type":"application/json",...options?.headers}})}async _checkScopeChallenge(messages,authInfo){if(!this._scopeChallengeResolver)
-return;const challenge=await findScopeChallenge(messages.filter(message=>isJSONRPCRequest(message)),authInfo,this._scopeChallengeResolver);
-return challenge===void 0?void 0:createScopeChallengeResponse(challenge,scopeChallengeResourceMetadataUrl(authInfo))}validateRequestHeaders(req){
-if(this._enableDnsRebindingProtection){if(this._allowedHosts&&this._allowedHosts.length>0){const hostHeader=req.headers.
-get("host");if(!hostHeader||!this._allowedHosts.includes(hostHeader)){const error=`Invalid Host header: ${hostHeader}`;return this.
-onerror?.(new Error(error)),this.createJsonErrorResponse(403,-32e3,error)}}if(this._allowedOrigins&&this._allowedOrigins.
-length>0){const originHeader=req.headers.get("origin");if(originHeader&&!this._allowedOrigins.includes(originHeader)){const error=`\
-Invalid Origin header: ${originHeader}`;return this.onerror?.(new Error(error)),this.createJsonErrorResponse(403,-32e3,error)}}}}async handleRequest(req,options){
-if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not found");if(!this.sessionIdGenerator&&this._hasHandledRequest)
-throw new Error("Stateless transport cannot be reused across requests. Create a new transport per request.");this._hasHandledRequest=
-!0;const validationError=this.validateRequestHeaders(req);if(validationError)return validationError;switch(req.method){case"\
-POST":return this.handlePostRequest(req,options);case"GET":return this.handleGetRequest(req);case"DELETE":return this.handleDeleteRequest(
-req);default:return this.handleUnsupportedRequest()}}supportsEmptySSEData(protocolVersion){return this._supportedProtocolVersions.
-includes(protocolVersion)&&protocolVersion>="2025-11-25"}async writePrimingEvent(controller,encoder,streamId,protocolVersion){
-if(!this._eventStore||!this.supportsEmptySSEData(protocolVersion))return;const primingEventId=await this._eventStore.storeEvent(
-streamId,{});let primingEvent=`id: ${primingEventId}
+`))}catch{o!==void 0&&D(o)}});return o}setScopeChallengeResolver(e){this._scopeChallengeResolver=e}async start(){if(this.
+_started)throw new Error("Transport already started");this._started=!0}setSupportedProtocolVersions(e){this._supportedProtocolVersions=
+e}createJsonErrorResponse(e,s,o,r){let i={code:s,message:o};return r?.data!==void 0&&(i.data=r.data),Response.json({jsonrpc:"\
+2.0",error:i,id:null},{status:e,headers:{"Content-Type":"application/json",...r?.headers}})}async _checkScopeChallenge(e,s){
+if(!this._scopeChallengeResolver)return;let o=await Si(e.filter(r=>Ae(r)),s,this._scopeChallengeResolver);return o===void 0?
+void 0:Ri(o,gi(s))}validateRequestHeaders(e){if(this._enableDnsRebindingProtection){if(this._allowedHosts&&this._allowedHosts.
+length>0){let s=e.headers.get("host");if(!s||!this._allowedHosts.includes(s)){let o=`Invalid Host header: ${s}`;return this.
+onerror?.(new Error(o)),this.createJsonErrorResponse(403,-32e3,o)}}if(this._allowedOrigins&&this._allowedOrigins.length>
+0){let s=e.headers.get("origin");if(s&&!this._allowedOrigins.includes(s)){let o=`Invalid Origin header: ${s}`;return this.
+onerror?.(new Error(o)),this.createJsonErrorResponse(403,-32e3,o)}}}}async handleRequest(e,s){if(this._closed)return this.
+createJsonErrorResponse(404,-32001,"Session not found");if(!this.sessionIdGenerator&&this._hasHandledRequest)throw new Error(
+"Stateless transport cannot be reused across requests. Create a new transport per request.");this._hasHandledRequest=!0;
+let o=this.validateRequestHeaders(e);if(o)return o;switch(e.method){case"POST":return this.handlePostRequest(e,s);case"G\
+ET":return this.handleGetRequest(e);case"DELETE":return this.handleDeleteRequest(e);default:return this.handleUnsupportedRequest()}}supportsEmptySSEData(e){
+return this._supportedProtocolVersions.includes(e)&&e>="2025-11-25"}async writePrimingEvent(e,s,o,r){if(!this._eventStore||
+!this.supportsEmptySSEData(r))return;let i=await this._eventStore.storeEvent(o,{}),l=`id: ${i}
 data: 
 
-`;this._retryInterval!==void 0&&(primingEvent=`id: ${primingEventId}
+`;this._retryInterval!==void 0&&(l=`id: ${i}
 retry: ${this._retryInterval}
 data: 
 
-`),controller.enqueue(encoder.encode(primingEvent))}async handleGetRequest(req){if(!req.headers.get("accept")?.includes(
-"text/event-stream"))return this.onerror?.(new Error("Not Acceptable: Client must accept text/event-stream")),this.createJsonErrorResponse(
-406,-32e3,"Not Acceptable: Client must accept text/event-stream");const sessionError=this.validateSession(req);if(sessionError)
-return sessionError;const protocolError=this.validateProtocolVersion(req);if(protocolError)return protocolError;if(this.
-_eventStore){const lastEventId=req.headers.get("last-event-id");if(lastEventId)return this.replayEvents(lastEventId)}if(this.
-_streamMapping.get(this._standaloneSseStreamId)!==void 0)return this.onerror?.(new Error("Conflict: Only one SSE stream \
-is allowed per session")),this.createJsonErrorResponse(409,-32e3,"Conflict: Only one SSE stream is allowed per session");
-const encoder=new TextEncoder;let streamController,keepAliveTimer;const readable=new ReadableStream({start:controller=>{
-streamController=controller},cancel:()=>{keepAliveTimer!==void 0&&clearInterval(keepAliveTimer),this._streamMapping.get(
-this._standaloneSseStreamId)?.controller===streamController&&this._streamMapping.delete(this._standaloneSseStreamId)}}),
-headers={"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Bu\
-ffering":"no"};return this.sessionId!==void 0&&(headers["mcp-session-id"]=this.sessionId),this._streamMapping.set(this._standaloneSseStreamId,
-{controller:streamController,encoder,cleanup:()=>{keepAliveTimer!==void 0&&clearInterval(keepAliveTimer),this._streamMapping.
-delete(this._standaloneSseStreamId);try{streamController.close()}catch{}}}),keepAliveTimer=this.startKeepAlive(streamController,
-encoder),new Response(readable,{headers})}async replayEvents(lastEventId){if(!this._eventStore)return this.onerror?.(new Error(
-"Event store not configured")),this.createJsonErrorResponse(400,-32e3,"Event store not configured");try{let streamId;if(this.
-_eventStore.getStreamIdForEventId){if(streamId=await this._eventStore.getStreamIdForEventId(lastEventId),!streamId)return this.
-onerror?.(new Error("Invalid event ID format")),this.createJsonErrorResponse(400,-32e3,"Invalid event ID format");if(this.
-_streamMapping.get(streamId)!==void 0)return this.onerror?.(new Error("Conflict: Stream already has an active connection")),
-this.createJsonErrorResponse(409,-32e3,"Conflict: Stream already has an active connection")}const headers={"Content-Type":"\
-text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.sessionId!==
-void 0&&(headers["mcp-session-id"]=this.sessionId);const encoder=new TextEncoder;let streamController,keepAliveTimer,cancelled=!1,
-replayedStreamId;const readable=new ReadableStream({start:controller=>{streamController=controller},cancel:()=>{cancelled=
-!0,keepAliveTimer!==void 0&&clearInterval(keepAliveTimer),replayedStreamId!==void 0&&this._streamMapping.get(replayedStreamId)?.
-controller===streamController&&this._streamMapping.delete(replayedStreamId)}}),replayedEventIds=new Set;if(replayedStreamId=
-await this._eventStore.replayEventsAfter(lastEventId,{send:async(eventId,message)=>{if(replayedEventIds.add(eventId),!this.
-writeSSEEvent(streamController,encoder,message,eventId))try{streamController.close()}catch{}}}),this._closed||cancelled){
-try{streamController.close()}catch{}return this.createJsonErrorResponse(404,-32001,"Session not found")}if(this._streamMapping.
-get(replayedStreamId)?.cleanup(),this._streamMapping.set(replayedStreamId,{controller:streamController,encoder,replayedEventIds,
-cleanup:()=>{keepAliveTimer!==void 0&&clearInterval(keepAliveTimer),this._streamMapping.delete(replayedStreamId);try{streamController.
-close()}catch{}}}),replayedStreamId!==this._standaloneSseStreamId&&![...this._requestToStreamMapping.values()].includes(
-replayedStreamId)){this._streamMapping.delete(replayedStreamId);try{streamController.close()}catch{}}return this._streamMapping.
-get(replayedStreamId)?.controller===streamController&&(keepAliveTimer=this.startKeepAlive(streamController,encoder)),new Response(
-readable,{headers})}catch(error){return this.onerror?.(error),this.createJsonErrorResponse(500,-32e3,"Error replaying ev\
-ents")}}writeSSEEvent(controller,encoder,message,eventId){try{let eventData=`event: message
-`;return eventId&&(eventData+=`id: ${eventId}
-`),eventData+=`data: ${JSON.stringify(message)}
+`),e.enqueue(s.encode(l))}async handleGetRequest(e){if(!e.headers.get("accept")?.includes("text/event-stream"))return this.
+onerror?.(new Error("Not Acceptable: Client must accept text/event-stream")),this.createJsonErrorResponse(406,-32e3,"Not\
+ Acceptable: Client must accept text/event-stream");let s=this.validateSession(e);if(s)return s;let o=this.validateProtocolVersion(
+e);if(o)return o;if(this._eventStore){let d=e.headers.get("last-event-id");if(d)return this.replayEvents(d)}if(this._streamMapping.
+get(this._standaloneSseStreamId)!==void 0)return this.onerror?.(new Error("Conflict: Only one SSE stream is allowed per \
+session")),this.createJsonErrorResponse(409,-32e3,"Conflict: Only one SSE stream is allowed per session");let r=new TextEncoder,
+i,l,c=new ReadableStream({start:a(d=>{i=d},"start"),cancel:a(()=>{l!==void 0&&D(l),this._streamMapping.get(this._standaloneSseStreamId)?.
+controller===i&&this._streamMapping.delete(this._standaloneSseStreamId)},"cancel")}),u={"Content-Type":"text/event-strea\
+m","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};return this.sessionId!==void 0&&
+(u["mcp-session-id"]=this.sessionId),this._streamMapping.set(this._standaloneSseStreamId,{controller:i,encoder:r,cleanup:a(
+()=>{l!==void 0&&D(l),this._streamMapping.delete(this._standaloneSseStreamId);try{i.close()}catch{}},"cleanup")}),l=this.
+startKeepAlive(i,r),new Response(c,{headers:u})}async replayEvents(e){if(!this._eventStore)return this.onerror?.(new Error(
+"Event store not configured")),this.createJsonErrorResponse(400,-32e3,"Event store not configured");try{let s;if(this._eventStore.
+getStreamIdForEventId){if(s=await this._eventStore.getStreamIdForEventId(e),!s)return this.onerror?.(new Error("Invalid \
+event ID format")),this.createJsonErrorResponse(400,-32e3,"Invalid event ID format");if(this._streamMapping.get(s)!==void 0)
+return this.onerror?.(new Error("Conflict: Stream already has an active connection")),this.createJsonErrorResponse(409,-32e3,
+"Conflict: Stream already has an active connection")}let o={"Content-Type":"text/event-stream","Cache-Control":"no-cache\
+, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(o["mcp-session-id"]=this.sessionId);
+let r=new TextEncoder,i,l,c=!1,u,d=new ReadableStream({start:a(f=>{i=f},"start"),cancel:a(()=>{c=!0,l!==void 0&&D(l),u!==
+void 0&&this._streamMapping.get(u)?.controller===i&&this._streamMapping.delete(u)},"cancel")}),p=new Set;if(u=await this.
+_eventStore.replayEventsAfter(e,{send:a(async(f,h)=>{if(p.add(f),!this.writeSSEEvent(i,r,h,f))try{i.close()}catch{}},"se\
+nd")}),this._closed||c){try{i.close()}catch{}return this.createJsonErrorResponse(404,-32001,"Session not found")}if(this.
+_streamMapping.get(u)?.cleanup(),this._streamMapping.set(u,{controller:i,encoder:r,replayedEventIds:p,cleanup:a(()=>{l!==
+void 0&&D(l),this._streamMapping.delete(u);try{i.close()}catch{}},"cleanup")}),u!==this._standaloneSseStreamId&&![...this.
+_requestToStreamMapping.values()].includes(u)){this._streamMapping.delete(u);try{i.close()}catch{}}return this._streamMapping.
+get(u)?.controller===i&&(l=this.startKeepAlive(i,r)),new Response(d,{headers:o})}catch(s){return this.onerror?.(s),this.
+createJsonErrorResponse(500,-32e3,"Error replaying events")}}writeSSEEvent(e,s,o,r){try{let i=`event: message
+`;return r&&(i+=`id: ${r}
+`),i+=`data: ${JSON.stringify(o)}
 
-`,controller.enqueue(encoder.encode(eventData)),!0}catch(error){return this.onerror?.(error),!1}}handleUnsupportedRequest(){
-return this.onerror?.(new Error("Method not allowed.")),Response.json({jsonrpc:"2.0",error:{code:-32e3,message:"Method n\
-ot allowed."},id:null},{status:405,headers:{Allow:"GET, POST, DELETE","Content-Type":"application/json"}})}async handlePostRequest(req,options){
-try{const acceptHeader=req.headers.get("accept");if(!acceptHeader?.includes("application/json")||!acceptHeader.includes(
-"text/event-stream"))return this.onerror?.(new Error("Not Acceptable: Client must accept both application/json and text/\
-event-stream")),this.createJsonErrorResponse(406,-32e3,"Not Acceptable: Client must accept both application/json and tex\
-t/event-stream");if(!isJsonContentType(req.headers.get("content-type")))return this.onerror?.(new Error("Unsupported Med\
-ia Type: Content-Type must be application/json")),this.createJsonErrorResponse(415,-32e3,"Unsupported Media Type: Conten\
-t-Type must be application/json");const request=req;let rawMessage;if(options?.parsedBody===void 0)try{const body=await readRequestBody(
-req,this._maxRequestBodySize);if(body.tooLarge){const message=requestBodyTooLargeMessage(this._maxRequestBodySize);return this.
-onerror?.(new Error(message)),this.createJsonErrorResponse(413,-32e3,message)}rawMessage=JSON.parse(body.text)}catch(error){
-return this.onerror?.(error),this.createJsonErrorResponse(400,-32700,"Parse error: Invalid JSON")}else rawMessage=options.
-parsedBody;if(Array.isArray(rawMessage)&&rawMessage.length>MAX_BATCH_SIZE)return this.onerror?.(new Error(`Invalid Reque\
-st: Batch must not exceed ${MAX_BATCH_SIZE} messages`)),this.createJsonErrorResponse(400,-32600,`Invalid Request: Batch \
-must not exceed ${MAX_BATCH_SIZE} messages`);let messages;try{messages=Array.isArray(rawMessage)?rawMessage.map(msg=>JSONRPCMessageSchema.
-parse(msg)):[JSONRPCMessageSchema.parse(rawMessage)]}catch(error){return this.onerror?.(error),this.createJsonErrorResponse(
+`,e.enqueue(s.encode(i)),!0}catch(i){return this.onerror?.(i),!1}}handleUnsupportedRequest(){return this.onerror?.(new Error(
+"Method not allowed.")),Response.json({jsonrpc:"2.0",error:{code:-32e3,message:"Method not allowed."},id:null},{status:405,
+headers:{Allow:"GET, POST, DELETE","Content-Type":"application/json"}})}async handlePostRequest(e,s){try{let o=e.headers.
+get("accept");if(!o?.includes("application/json")||!o.includes("text/event-stream"))return this.onerror?.(new Error("Not\
+ Acceptable: Client must accept both application/json and text/event-stream")),this.createJsonErrorResponse(406,-32e3,"N\
+ot Acceptable: Client must accept both application/json and text/event-stream");if(!di(e.headers.get("content-type")))return this.
+onerror?.(new Error("Unsupported Media Type: Content-Type must be application/json")),this.createJsonErrorResponse(415,-32e3,
+"Unsupported Media Type: Content-Type must be application/json");let r=e,i;if(s?.parsedBody===void 0)try{let z=await fl(
+e,this._maxRequestBodySize);if(z.tooLarge){let _=pl(this._maxRequestBodySize);return this.onerror?.(new Error(_)),this.createJsonErrorResponse(
+413,-32e3,_)}i=JSON.parse(z.text)}catch(z){return this.onerror?.(z),this.createJsonErrorResponse(400,-32700,"Parse error\
+: Invalid JSON")}else i=s.parsedBody;if(Array.isArray(i)&&i.length>bi)return this.onerror?.(new Error(`Invalid Request: \
+Batch must not exceed ${bi} messages`)),this.createJsonErrorResponse(400,-32600,`Invalid Request: Batch must not exceed ${bi}\
+ messages`);let l;try{l=Array.isArray(i)?i.map(z=>ss.parse(z)):[ss.parse(i)]}catch(z){return this.onerror?.(z),this.createJsonErrorResponse(
 400,-32700,"Parse error: Invalid JSON-RPC message")}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Sess\
-ion not found");const isInitializationRequest=messages.some(element=>isInitializeRequest(element));if(isInitializationRequest){
-if(this._initialized&&this.sessionId!==void 0)return this.onerror?.(new Error("Invalid Request: Server already initializ\
-ed")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Server already initialized");if(messages.length>1)return this.
-onerror?.(new Error("Invalid Request: Only one initialization request is allowed")),this.createJsonErrorResponse(400,-32600,
-"Invalid Request: Only one initialization request is allowed");this.sessionId=this.sessionIdGenerator?.(),this._initialized=
-!0,this.sessionId&&this._onsessioninitialized&&await Promise.resolve(this._onsessioninitialized(this.sessionId))}if(!isInitializationRequest){
-const sessionError=this.validateSession(req);if(sessionError)return sessionError;const protocolError=this.validateProtocolVersion(
-req);if(protocolError)return protocolError}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not f\
-ound");let scopeChallengeResponse;try{scopeChallengeResponse=await this._checkScopeChallenge(messages,options?.authInfo)}catch(error){
-return this.onerror?.(error),this.createJsonErrorResponse(500,-32603,"Internal server error")}if(scopeChallengeResponse)
-return scopeChallengeResponse;if(!messages.some(element=>isJSONRPCRequest(element))){for(const message of messages)this.
-onmessage?.(message,{authInfo:options?.authInfo,request});return new Response(null,{status:202})}const streamId=crypto.randomUUID(),
-initRequest=messages.find(m=>isInitializeRequest(m)),clientProtocolVersion=initRequest?initRequest.params.protocolVersion:
-req.headers.get("mcp-protocol-version")??DEFAULT_NEGOTIATED_PROTOCOL_VERSION;if(this._enableJsonResponse)return new Promise(
-resolve=>{this._streamMapping.set(streamId,{resolveJson:resolve,cleanup:()=>{this._streamMapping.delete(streamId)}});for(const message of messages)
-isJSONRPCRequest(message)&&this._requestToStreamMapping.set(message.id,streamId);for(const message of messages)this.onmessage?.(
-message,{authInfo:options?.authInfo,request})});const encoder=new TextEncoder;let streamController,keepAliveTimer;const readable=new ReadableStream(
-{start:controller=>{streamController=controller},cancel:()=>{keepAliveTimer!==void 0&&clearInterval(keepAliveTimer),this.
-_streamMapping.get(streamId)?.controller===streamController&&this._streamMapping.delete(streamId)}}),headers={"Content-T\
-ype":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.
-sessionId!==void 0&&(headers["mcp-session-id"]=this.sessionId);for(const message of messages)isJSONRPCRequest(message)&&
-(this._streamMapping.set(streamId,{controller:streamController,encoder,cleanup:()=>{keepAliveTimer!==void 0&&clearInterval(
-keepAliveTimer),this._streamMapping.delete(streamId);try{streamController.close()}catch{}}}),this._requestToStreamMapping.
-set(message.id,streamId));await this.writePrimingEvent(streamController,encoder,streamId,clientProtocolVersion);for(const message of messages){
-let closeSSEStream,closeStandaloneSSEStream;isJSONRPCRequest(message)&&this._eventStore&&this.supportsEmptySSEData(clientProtocolVersion)&&
-(closeSSEStream=()=>{this.closeSSEStream(message.id)},closeStandaloneSSEStream=()=>{this.closeStandaloneSSEStream()}),this.
-onmessage?.(message,{authInfo:options?.authInfo,request,closeSSEStream,closeStandaloneSSEStream})}return this._streamMapping.
-get(streamId)?.controller===streamController&&(keepAliveTimer=this.startKeepAlive(streamController,encoder)),new Response(
-readable,{status:200,headers})}catch(error){return this.onerror?.(error),this.createJsonErrorResponse(400,-32700,"Parse \
-error",{data:String(error)})}}async handleDeleteRequest(req){const sessionError=this.validateSession(req);if(sessionError)
-return sessionError;const protocolError=this.validateProtocolVersion(req);if(protocolError)return protocolError;try{return await Promise.
-resolve(this._onsessionclosed?.(this.sessionId)),new Response(null,{status:200})}finally{await this.close()}}validateSession(req){
+ion not found");let c=l.some(z=>si(z));if(c){if(this._initialized&&this.sessionId!==void 0)return this.onerror?.(new Error(
+"Invalid Request: Server already initialized")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Server already\
+ initialized");if(l.length>1)return this.onerror?.(new Error("Invalid Request: Only one initialization request is allowe\
+d")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Only one initialization request is allowed");this.sessionId=
+this.sessionIdGenerator?.(),this._initialized=!0,this.sessionId&&this._onsessioninitialized&&await Promise.resolve(this.
+_onsessioninitialized(this.sessionId))}if(!c){let z=this.validateSession(e);if(z)return z;let _=this.validateProtocolVersion(
+e);if(_)return _}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not found");let u;try{u=await this.
+_checkScopeChallenge(l,s?.authInfo)}catch(z){return this.onerror?.(z),this.createJsonErrorResponse(500,-32603,"Internal \
+server error")}if(u)return u;if(!l.some(z=>Ae(z))){for(let z of l)this.onmessage?.(z,{authInfo:s?.authInfo,request:r});return new Response(
+null,{status:202})}let d=crypto.randomUUID(),p=l.find(z=>si(z)),f=p?p.params.protocolVersion:e.headers.get("mcp-protocol\
+-version")??sr;if(this._enableJsonResponse)return new Promise(z=>{this._streamMapping.set(d,{resolveJson:z,cleanup:a(()=>{
+this._streamMapping.delete(d)},"cleanup")});for(let _ of l)Ae(_)&&this._requestToStreamMapping.set(_.id,d);for(let _ of l)
+this.onmessage?.(_,{authInfo:s?.authInfo,request:r})});let h=new TextEncoder,S,b,g=new ReadableStream({start:a(z=>{S=z},
+"start"),cancel:a(()=>{b!==void 0&&D(b),this._streamMapping.get(d)?.controller===S&&this._streamMapping.delete(d)},"canc\
+el")}),y={"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-B\
+uffering":"no"};this.sessionId!==void 0&&(y["mcp-session-id"]=this.sessionId);for(let z of l)Ae(z)&&(this._streamMapping.
+set(d,{controller:S,encoder:h,cleanup:a(()=>{b!==void 0&&D(b),this._streamMapping.delete(d);try{S.close()}catch{}},"clea\
+nup")}),this._requestToStreamMapping.set(z.id,d));await this.writePrimingEvent(S,h,d,f);for(let z of l){let _,k;Ae(z)&&this.
+_eventStore&&this.supportsEmptySSEData(f)&&(_=a(()=>{this.closeSSEStream(z.id)},"closeSSEStream"),k=a(()=>{this.closeStandaloneSSEStream()},
+"closeStandaloneSSEStream")),this.onmessage?.(z,{authInfo:s?.authInfo,request:r,closeSSEStream:_,closeStandaloneSSEStream:k})}
+return this._streamMapping.get(d)?.controller===S&&(b=this.startKeepAlive(S,h)),new Response(g,{status:200,headers:y})}catch(o){
+return this.onerror?.(o),this.createJsonErrorResponse(400,-32700,"Parse error",{data:String(o)})}}async handleDeleteRequest(e){
+let s=this.validateSession(e);if(s)return s;let o=this.validateProtocolVersion(e);if(o)return o;try{return await Promise.
+resolve(this._onsessionclosed?.(this.sessionId)),new Response(null,{status:200})}finally{await this.close()}}validateSession(e){
 if(this.sessionIdGenerator===void 0)return;if(!this._initialized)return this.onerror?.(new Error("Bad Request: Server no\
-t initialized")),this.createJsonErrorResponse(400,-32e3,"Bad Request: Server not initialized");const sessionId=req.headers.
-get("mcp-session-id");if(!sessionId)return this.onerror?.(new Error("Bad Request: Mcp-Session-Id header is required")),this.
-createJsonErrorResponse(400,-32e3,"Bad Request: Mcp-Session-Id header is required");if(sessionId!==this.sessionId)return this.
-onerror?.(new Error("Session not found")),this.createJsonErrorResponse(404,-32001,"Session not found")}validateProtocolVersion(req){
-const protocolVersion=req.headers.get("mcp-protocol-version");if(protocolVersion!==null&&!this._supportedProtocolVersions.
-includes(protocolVersion)){const error=`Bad Request: Unsupported protocol version: ${protocolVersion} (supported version\
-s: ${this._supportedProtocolVersions.join(", ")})`;return this.onerror?.(new Error(error)),this.createJsonErrorResponse(
-400,-32e3,error)}}async close(){if(!this._closed){this._closed=!0;for(const{cleanup}of this._streamMapping.values())cleanup();
-this._streamMapping.clear(),this._requestResponseMap.clear(),this.onclose?.()}}closeSSEStream(requestId){const streamId=this.
-_requestToStreamMapping.get(requestId);if(!streamId)return;const stream=this._streamMapping.get(streamId);stream&&stream.
-cleanup()}closeStandaloneSSEStream(){const stream=this._streamMapping.get(this._standaloneSseStreamId);stream&&stream.cleanup()}async send(message,options){
-let requestId=options?.relatedRequestId;if((isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(message))&&(requestId=
-message.id),requestId===void 0){if(isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(message))throw new Error("Ca\
-nnot send a response on a standalone SSE stream unless resuming a previous client request");let eventId;this._eventStore&&
-(eventId=await this._eventStore.storeEvent(this._standaloneSseStreamId,message));const standaloneSse=this._streamMapping.
-get(this._standaloneSseStreamId);if(standaloneSse===void 0)return;standaloneSse.controller&&standaloneSse.encoder&&(eventId===
-void 0||!standaloneSse.replayedEventIds?.has(eventId))&&this.writeSSEEvent(standaloneSse.controller,standaloneSse.encoder,
-message,eventId);return}const streamId=this._requestToStreamMapping.get(requestId);if(!streamId)throw new Error(`No conn\
-ection established for request ID: ${String(requestId)}`);let stream=this._streamMapping.get(streamId);if(!this._enableJsonResponse){
-let eventId;this._eventStore&&(eventId=await this._eventStore.storeEvent(streamId,message),stream=this._streamMapping.get(
-streamId)),stream?.controller&&stream?.encoder&&(eventId===void 0||!stream.replayedEventIds?.has(eventId))&&this.writeSSEEvent(
-stream.controller,stream.encoder,message,eventId)}if(isJSONRPCResultResponse(message)||isJSONRPCErrorResponse(message)){
-this._requestResponseMap.set(requestId,message);const relatedIds=[...this._requestToStreamMapping.entries()].filter(([_,
-sid])=>sid===streamId).map(([id])=>id);if(relatedIds.every(id=>this._requestResponseMap.has(id))){if(!stream){if(this._enableJsonResponse)
-throw new Error(`No connection established for request ID: ${String(requestId)}`);if(!this._eventStore){this.onerror?.(new Error(
-`Response for request ID ${String(requestId)} is undeliverable: per-request stream is disconnected and no eventStore is \
-configured`));for(const id of relatedIds)this._requestResponseMap.delete(id),this._requestToStreamMapping.delete(id);return}
-for(const id of relatedIds)this._requestResponseMap.delete(id),this._requestToStreamMapping.delete(id);return}if(this._enableJsonResponse&&
-stream.resolveJson){const headers={"Content-Type":"application/json"};this.sessionId!==void 0&&(headers["mcp-session-id"]=
-this.sessionId);const responses=relatedIds.map(id=>this._requestResponseMap.get(id));responses.length===1?stream.resolveJson(
-Response.json(responses[0],{status:200,headers})):stream.resolveJson(Response.json(responses,{status:200,headers})),stream.
-cleanup()}else stream.cleanup();for(const id of relatedIds)this._requestResponseMap.delete(id),this._requestToStreamMapping.
-delete(id)}}}};function echoableRequestId(body){if(body===null||typeof body!="object"||Array.isArray(body))return null;const{
-method,id}=body;return typeof method!="string"?null:typeof id=="string"||typeof id=="number"?id:null}function jsonRpcErrorResponse(httpStatus,code,message,data,id=null){
-return Response.json({jsonrpc:"2.0",error:{code,message,...data!==void 0&&{data}},id},{status:httpStatus,...httpStatus===
-405&&{headers:{Allow:"POST"}}})}function rejectionResponse(rejection2,id=null){return jsonRpcErrorResponse(rejection2.httpStatus,
-rejection2.code,rejection2.message,rejection2.data,id)}function toError(value){return value instanceof Error?value:new Error(
-String(value))}function internalServerErrorResponse(id=null){return jsonRpcErrorResponse(500,-32603,"Internal server err\
-or",void 0,id)}function assertNotServing(server){if(server.transport!==void 0)throw new Error("The factory returned an i\
-nstance that is still serving another request. Return a new instance for each request.")}function createLegacyStatelessFallback(factory,onerror,keepAliveMs,maxRequestBodySize){
-return async(request,options)=>{if(request.method.toUpperCase()!=="POST")return jsonRpcErrorResponse(405,-32e3,"Method n\
-ot allowed.");try{const product=await factory({era:"legacy",...options?.authInfo!==void 0&&{authInfo:options.authInfo},requestInfo:request}),
-transport=new WebStandardStreamableHTTPServerTransport({sessionIdGenerator:void 0,...keepAliveMs!==void 0&&{keepAliveMs},
-...maxRequestBodySize!==void 0&&{maxRequestBodySize}});await product.connect(transport);const teardown=()=>{transport.close().
-catch(()=>{}),product.close().catch(()=>{})};request.signal?.addEventListener("abort",teardown,{once:!0});const response=await transport.
-handleRequest(request,{...options?.authInfo!==void 0&&{authInfo:options.authInfo},...options?.parsedBody!==void 0&&{parsedBody:options.
-parsedBody}});if(response.body===null||mediaTypeEssence(response.headers.get("content-type"))!=="text/event-stream")return teardown(),
-response;const reader=response.body.getReader();let toreDown=!1;const completeExchange=()=>{toreDown||(toreDown=!0,teardown())},
-monitoredBody=new ReadableStream({pull:async controller=>{try{const{done,value}=await reader.read();if(done){completeExchange(),
-controller.close();return}value!==void 0&&controller.enqueue(value)}catch(error){completeExchange(),controller.error(error)}},
-cancel:reason=>(completeExchange(),reader.cancel(reason).catch(()=>{}))});return new Response(monitoredBody,{status:response.
-status,statusText:response.statusText,headers:response.headers})}catch(error){try{onerror?.(toError(error))}catch{}return internalServerErrorResponse(
-echoableRequestId(options?.parsedBody))}}}function standardHeadersOf(request){return{protocolVersionHeader:request.headers.
-get("mcp-protocol-version")??void 0,mcpMethodHeader:request.headers.get("mcp-method")??void 0,mcpNameHeader:request.headers.
-get("mcp-name")??void 0}}async function classifyEntryRequest(request,providedParsedBody,needsForward=!0,maxRequestBodySize=DEFAULT_MAX_REQUEST_BODY_SIZE){
-const httpMethod=request.method.toUpperCase();let body,parsedBody=providedParsedBody,forwardRequest=request,unparseable=!1;
-if(httpMethod==="POST"){if(parsedBody===void 0){needsForward&&(forwardRequest=request.clone());let bodyText;try{const read=await readRequestBody(
-request,maxRequestBodySize);if(read.tooLarge)return{step:"body-too-large"};bodyText=read.text}catch{return{step:"unreada\
-ble-body"}}try{body=bodyText.length===0?void 0:JSON.parse(bodyText)}catch{unparseable=!0}!unparseable&&body!==void 0&&(parsedBody=
-body)}else body=parsedBody;if(unparseable||body===void 0)return{step:"no-json-body",forwardRequest}}return{step:"classif\
-ied",outcome:classifyInboundRequest({httpMethod,...standardHeadersOf(request),...body!==void 0&&{body}}),body,parsedBody,
-forwardRequest}}function createMcpHandler(factory,options={}){const{legacy,onerror,responseMode}=options,maxRequestBodySize=resolveMaxRequestBodySize(
-options.maxRequestBodySize);if(typeof legacy=="function")throw new TypeError("The 'legacy' option only accepts 'stateles\
-s' or 'reject', not a handler function. To serve 2025-era traffic with your own handler, route in user land with the exp\
-orted isLegacyRequest(request) predicate in front of a strict (legacy: 'reject') handler.");const inflight=new Set;let closed=!1;
-const reportError=error=>{try{onerror?.(error)}catch{}},bus=options.bus??new InMemoryServerEventBus(reportError),notify=createServerNotifier(
-bus),listenRouter=createListenRouter({bus,maxSubscriptions:options.maxSubscriptions??DEFAULT_MAX_SUBSCRIPTIONS,keepAliveMs:options.
-keepAliveMs??DEFAULT_SSE_KEEP_ALIVE_MS,onerror:reportError});responseMode==="json"&&console.warn("responseMode: 'json' d\
-rops mid-call notifications. subscriptions/listen streams are always served over SSE regardless; other notifications emi\
-tted before a result are dropped.");const legacyHandler=legacy==="reject"?void 0:createLegacyStatelessFallback(factory,reportError,
-options.keepAliveMs,maxRequestBodySize);async function serveModern(route,request,authInfo){const claimedRevision=route.classification.
-revision;if(claimedRevision===void 0||!SUPPORTED_MODERN_PROTOCOL_VERSIONS.includes(claimedRevision)){const error=new UnsupportedProtocolVersionError(
-{supported:[...SUPPORTED_MODERN_PROTOCOL_VERSIONS],requested:claimedRevision??"unknown"});return reportError(error),jsonRpcErrorResponse(
-400,error.code,error.message,error.data,echoableRequestId(route.message))}const stdHeaderRejection=validateStandardRequestHeaders(
-{httpMethod:request.method,...standardHeadersOf(request)},route);if(stdHeaderRejection!==void 0)return reportError(new Error(
-`Rejected inbound request (${stdHeaderRejection.cell}): ${stdHeaderRejection.message}`)),rejectionResponse(stdHeaderRejection,
-echoableRequestId(route.message));const meta=route.messageKind==="request"?requestMetaOf(route.message.params):void 0,declaredClientCapabilities=meta?.[CLIENT_CAPABILITIES_META_KEY];
-if(route.messageKind==="request"){const required=requiredClientCapabilitiesForRequest(route.message.method);if(required!==
-void 0){const missing=missingClientCapabilities(required,declaredClientCapabilities);if(missing!==void 0){const error=new MissingRequiredClientCapabilityError(
-{requiredCapabilities:missing});return reportError(error),jsonRpcErrorResponse(httpStatusForErrorCode(error.code,"ladder"),
-error.code,error.message,error.data,route.message.id)}}}const product=await factory({era:"modern",...authInfo!==void 0&&
-{authInfo},requestInfo:request}),server=product instanceof McpServer?product.server:product;if(assertNotServing(server),
-route.messageKind==="request"&&route.message.method==="subscriptions/listen"){const capabilities=server.getCapabilities(),
-serverInfo=serverIdentityOf(server);return product.close().catch(reportError),listenRouter.serve(route.message,request.signal,
-capabilities,serverInfo)}if(route.messageKind==="request"&&route.message.method==="tools/call"&&product instanceof McpServer){
-const callParams=route.message.params,toolName=typeof callParams?.name=="string"?callParams.name:void 0,inputSchema=toolName===
-void 0?void 0:product.toolInputSchemaJson(toolName);if(inputSchema!==void 0){const scan=scanXMcpHeaderDeclarations(inputSchema);
-if(scan.declarations!==void 0&&scan.declarations.length>0){const rejection2=validateMcpParamHeaders(scan.declarations,callParams?.
-arguments,request.headers);if(rejection2!==void 0)return product.close().catch(reportError),reportError(new Error(`Rejec\
-ted inbound request (${rejection2.cell}): ${rejection2.message}`)),rejectionResponse(rejection2,route.message.id)}}}if(route.
-messageKind==="request"&&product instanceof McpServer)try{const challenge=await findScopeChallenge([route.message],authInfo,
-context=>product.resolveScopeChallenge(context));if(challenge!==void 0)return product.close().catch(reportError),createScopeChallengeResponse(
-challenge,scopeChallengeResourceMetadataUrl(authInfo))}catch(error){return product.close().catch(reportError),reportError(
-toError(error)),internalServerErrorResponse(route.message.id)}assertNotServing(server),setNegotiatedProtocolVersion(server,
-claimedRevision),installModernOnlyHandlers(server,SUPPORTED_MODERN_PROTOCOL_VERSIONS),meta!==void 0&&seedClientIdentityFromEnvelope(
-server,{clientInfo:meta[CLIENT_INFO_META_KEY],clientCapabilities:declaredClientCapabilities});const previousOnClose=server.
-onclose;inflight.add(server);const onExchangeClose=()=>{inflight.delete(server),server.onclose===onExchangeClose&&(server.
-onclose=previousOnClose),previousOnClose?.()};server.onclose=onExchangeClose;try{const response=await invoke(product,route.
-message,{classification:route.classification,request,...authInfo!==void 0&&{authInfo},...responseMode!==void 0&&{responseMode},
-...options.keepAliveMs!==void 0&&{keepAliveMs:options.keepAliveMs}});return route.messageKind==="notification"&&queueMicrotask(
-()=>{server.close().catch(()=>{})}),response}catch(error){return error instanceof SdkError&&error.code===SdkErrorCode.ConnectionClosed?
-new Response(null,{status:499}):(await server.close().catch(()=>{}),inflight.delete(server),reportError(toError(error)),
-internalServerErrorResponse(echoableRequestId(route.message)))}}async function serveLegacyRoute(route,forwardRequest,authInfo,parsedBody){
-if(legacyHandler!==void 0)return legacyHandler(forwardRequest,{...authInfo!==void 0&&{authInfo},...parsedBody!==void 0&&
-{parsedBody}});const strict=modernOnlyStrictRejection(route,SUPPORTED_MODERN_PROTOCOL_VERSIONS);return strict===void 0?new Response(
-null,{status:202}):(reportError(new Error(`Rejected 2025-era request on a modern-only endpoint (${strict.cell}): ${strict.
-message}`)),rejectionResponse(strict,echoableRequestId(parsedBody)))}async function handle(request,requestOptions){const authInfo=requestOptions?.
-authInfo;if(request.method.toUpperCase()==="POST"&&!isJsonContentType(request.headers.get("content-type")))return reportError(
-new Error("Unsupported Media Type: Content-Type must be application/json")),jsonRpcErrorResponse(415,-32e3,"Unsupported \
-Media Type: Content-Type must be application/json");const classified=await classifyEntryRequest(request,requestOptions?.
-parsedBody,!0,maxRequestBodySize);if(classified.step==="unreadable-body")return jsonRpcErrorResponse(400,-32700,"Parse e\
-rror: the request body could not be read");if(classified.step==="body-too-large")return jsonRpcErrorResponse(413,-32e3,requestBodyTooLargeMessage(
-maxRequestBodySize));if(classified.step==="no-json-body")return legacyHandler!==void 0?legacyHandler(classified.forwardRequest,
-{...authInfo!==void 0&&{authInfo}}):jsonRpcErrorResponse(400,-32700,"Parse error: the request body is not valid JSON");const{
-outcome,body,parsedBody,forwardRequest}=classified;try{switch(outcome.kind){case"reject":return reportError(new Error(`R\
-ejected inbound request (${outcome.cell}): ${outcome.message}`)),rejectionResponse(outcome,echoableRequestId(body));case"\
-modern":return await serveModern(outcome,request,authInfo);case"legacy":return await serveLegacyRoute(outcome,forwardRequest,
-authInfo,parsedBody)}}catch(error){return reportError(toError(error)),internalServerErrorResponse(echoableRequestId(body))}}
-return{fetch:async(request,requestOptions)=>{if(closed)throw new Error("This MCP handler has been closed");try{return await handle(
-request,requestOptions)}catch(error){return reportError(toError(error)),internalServerErrorResponse(echoableRequestId(requestOptions?.
-parsedBody))}},notify,bus,close:async()=>{closed=!0,listenRouter.closeAll();const closing=[...inflight].map(server=>server.
-close().catch(()=>{}));inflight.clear(),await Promise.all(closing)}}}export{McpServer,MissingRequiredClientCapabilityError,ProtocolError,ProtocolErrorCode,ResourceNotFoundError,createMcpHandler,
-isInputRequiredResult};
+t initialized")),this.createJsonErrorResponse(400,-32e3,"Bad Request: Server not initialized");let s=e.headers.get("mcp-\
+session-id");if(!s)return this.onerror?.(new Error("Bad Request: Mcp-Session-Id header is required")),this.createJsonErrorResponse(
+400,-32e3,"Bad Request: Mcp-Session-Id header is required");if(s!==this.sessionId)return this.onerror?.(new Error("Sessi\
+on not found")),this.createJsonErrorResponse(404,-32001,"Session not found")}validateProtocolVersion(e){let s=e.headers.
+get("mcp-protocol-version");if(s!==null&&!this._supportedProtocolVersions.includes(s)){let o=`Bad Request: Unsupported p\
+rotocol version: ${s} (supported versions: ${this._supportedProtocolVersions.join(", ")})`;return this.onerror?.(new Error(
+o)),this.createJsonErrorResponse(400,-32e3,o)}}async close(){if(!this._closed){this._closed=!0;for(let{cleanup:e}of this.
+_streamMapping.values())e();this._streamMapping.clear(),this._requestResponseMap.clear(),this.onclose?.()}}closeSSEStream(e){
+let s=this._requestToStreamMapping.get(e);if(!s)return;let o=this._streamMapping.get(s);o&&o.cleanup()}closeStandaloneSSEStream(){
+let e=this._streamMapping.get(this._standaloneSseStreamId);e&&e.cleanup()}async send(e,s){let o=s?.relatedRequestId;if((Ke(
+e)||Ye(e))&&(o=e.id),o===void 0){if(Ke(e)||Ye(e))throw new Error("Cannot send a response on a standalone SSE stream unle\
+ss resuming a previous client request");let l;this._eventStore&&(l=await this._eventStore.storeEvent(this._standaloneSseStreamId,
+e));let c=this._streamMapping.get(this._standaloneSseStreamId);if(c===void 0)return;c.controller&&c.encoder&&(l===void 0||
+!c.replayedEventIds?.has(l))&&this.writeSSEEvent(c.controller,c.encoder,e,l);return}let r=this._requestToStreamMapping.get(
+o);if(!r)throw new Error(`No connection established for request ID: ${String(o)}`);let i=this._streamMapping.get(r);if(!this.
+_enableJsonResponse){let l;this._eventStore&&(l=await this._eventStore.storeEvent(r,e),i=this._streamMapping.get(r)),i?.
+controller&&i?.encoder&&(l===void 0||!i.replayedEventIds?.has(l))&&this.writeSSEEvent(i.controller,i.encoder,e,l)}if(Ke(
+e)||Ye(e)){this._requestResponseMap.set(o,e);let l=[...this._requestToStreamMapping.entries()].filter(([c,u])=>u===r).map(
+([c])=>c);if(l.every(c=>this._requestResponseMap.has(c))){if(!i){if(this._enableJsonResponse)throw new Error(`No connect\
+ion established for request ID: ${String(o)}`);if(!this._eventStore){this.onerror?.(new Error(`Response for request ID ${String(
+o)} is undeliverable: per-request stream is disconnected and no eventStore is configured`));for(let c of l)this._requestResponseMap.
+delete(c),this._requestToStreamMapping.delete(c);return}for(let c of l)this._requestResponseMap.delete(c),this._requestToStreamMapping.
+delete(c);return}if(this._enableJsonResponse&&i.resolveJson){let c={"Content-Type":"application/json"};this.sessionId!==
+void 0&&(c["mcp-session-id"]=this.sessionId);let u=l.map(d=>this._requestResponseMap.get(d));u.length===1?i.resolveJson(
+Response.json(u[0],{status:200,headers:c})):i.resolveJson(Response.json(u,{status:200,headers:c})),i.cleanup()}else i.cleanup();
+for(let c of l)this._requestResponseMap.delete(c),this._requestToStreamMapping.delete(c)}}}};function bt(e){if(e===null||
+typeof e!="object"||Array.isArray(e))return null;let{method:s,id:o}=e;return typeof s!="string"?null:typeof o=="string"||
+typeof o=="number"?o:null}a(bt,"echoableRequestId");function rt(e,s,o,r,i=null){return Response.json({jsonrpc:"2.0",error:{
+code:s,message:o,...r!==void 0&&{data:r}},id:i},{status:e,...e===405&&{headers:{Allow:"POST"}}})}a(rt,"jsonRpcErrorRespo\
+nse");function rn(e,s=null){return rt(e.httpStatus,e.code,e.message,e.data,s)}a(rn,"rejectionResponse");function Ao(e){return e instanceof
+Error?e:new Error(String(e))}a(Ao,"toError");function Lo(e=null){return rt(500,-32603,"Internal server error",void 0,e)}
+a(Lo,"internalServerErrorResponse");function ml(e){if(e.transport!==void 0)throw new Error("The factory returned an inst\
+ance that is still serving another request. Return a new instance for each request.")}a(ml,"assertNotServing");function fm(e,s,o,r){
+return async(i,l)=>{if(i.method.toUpperCase()!=="POST")return rt(405,-32e3,"Method not allowed.");try{let c=await e({era:"\
+legacy",...l?.authInfo!==void 0&&{authInfo:l.authInfo},requestInfo:i}),u=new hm({sessionIdGenerator:void 0,...o!==void 0&&
+{keepAliveMs:o},...r!==void 0&&{maxRequestBodySize:r}});await c.connect(u);let d=a(()=>{u.close().catch(()=>{}),c.close().
+catch(()=>{})},"teardown");i.signal?.addEventListener("abort",d,{once:!0});let p=await u.handleRequest(i,{...l?.authInfo!==
+void 0&&{authInfo:l.authInfo},...l?.parsedBody!==void 0&&{parsedBody:l.parsedBody}});if(p.body===null||ui(p.headers.get(
+"content-type"))!=="text/event-stream")return d(),p;let f=p.body.getReader(),h=!1,S=a(()=>{h||(h=!0,d())},"completeExcha\
+nge"),b=new ReadableStream({pull:a(async g=>{try{let{done:y,value:z}=await f.read();if(y){S(),g.close();return}z!==void 0&&
+g.enqueue(z)}catch(y){S(),g.error(y)}},"pull"),cancel:a(g=>(S(),f.cancel(g).catch(()=>{})),"cancel")});return new Response(
+b,{status:p.status,statusText:p.statusText,headers:p.headers})}catch(c){try{s?.(Ao(c))}catch{}return Lo(bt(l?.parsedBody))}}}
+a(fm,"createLegacyStatelessFallback");function Sl(e){return{protocolVersionHeader:e.headers.get("mcp-protocol-version")??void 0,mcpMethodHeader:e.headers.get(
+"mcp-method")??void 0,mcpNameHeader:e.headers.get("mcp-name")??void 0}}a(Sl,"standardHeadersOf");async function Sm(e,s,o=!0,r=_i){
+let i=e.method.toUpperCase(),l,c=s,u=e,d=!1;if(i==="POST"){if(c===void 0){o&&(u=e.clone());let p;try{let f=await fl(e,r);
+if(f.tooLarge)return{step:"body-too-large"};p=f.text}catch{return{step:"unreadable-body"}}try{l=p.length===0?void 0:JSON.
+parse(p)}catch{d=!0}!d&&l!==void 0&&(c=l)}else l=c;if(d||l===void 0)return{step:"no-json-body",forwardRequest:u}}return{
+step:"classified",outcome:Tc({httpMethod:i,...Sl(e),...l!==void 0&&{body:l}}),body:l,parsedBody:c,forwardRequest:u}}a(Sm,
+"classifyEntryRequest");function gm(e,s={}){let{legacy:o,onerror:r,responseMode:i}=s,l=hl(s.maxRequestBodySize);if(typeof o=="function")throw new TypeError(
+"The 'legacy' option only accepts 'stateless' or 'reject', not a handler function. To serve 2025-era traffic with your o\
+wn handler, route in user land with the exported isLegacyRequest(request) predicate in front of a strict (legacy: 'rejec\
+t') handler.");let c=new Set,u=!1,d=a(_=>{try{r?.(_)}catch{}},"reportError"),p=s.bus??new ll(d),f=ul(p),h=dl({bus:p,maxSubscriptions:s.
+maxSubscriptions??zi,keepAliveMs:s.keepAliveMs??Rs,onerror:d});i==="json"&&console.warn("responseMode: 'json' drops mid-\
+call notifications. subscriptions/listen streams are always served over SSE regardless; other notifications emitted befo\
+re a result are dropped.");let S=o==="reject"?void 0:fm(e,d,s.keepAliveMs,l);async function b(_,k,q){let U=_.classification.
+revision;if(U===void 0||!Ut.includes(U)){let H=new Xa({supported:[...Ut],requested:U??"unknown"});return d(H),rt(400,H.code,
+H.message,H.data,bt(_.message))}let L=yc({httpMethod:k.method,...Sl(k)},_);if(L!==void 0)return d(new Error(`Rejected in\
+bound request (${L.cell}): ${L.message}`)),rn(L,bt(_.message));let j=_.messageKind==="request"?zt(_.message.params):void 0,
+V=j?.[Ge];if(_.messageKind==="request"){let H=Qi(_.message.method);if(H!==void 0){let Z=Po(H,V);if(Z!==void 0){let W=new gs(
+{requiredCapabilities:Z});return d(W),rt(_c(W.code,"ladder"),W.code,W.message,W.data,_.message.id)}}}let x=await e({era:"\
+modern",...q!==void 0&&{authInfo:q},requestInfo:k}),$=x instanceof jo?x.server:x;if(ml($),_.messageKind==="request"&&_.message.
+method==="subscriptions/listen"){let H=$.getCapabilities(),Z=al($);return x.close().catch(d),h.serve(_.message,k.signal,
+H,Z)}if(_.messageKind==="request"&&_.message.method==="tools/call"&&x instanceof jo){let H=_.message.params,Z=typeof H?.
+name=="string"?H.name:void 0,W=Z===void 0?void 0:x.toolInputSchemaJson(Z);if(W!==void 0){let oe=en(W);if(oe.declarations!==
+void 0&&oe.declarations.length>0){let ue=bc(oe.declarations,H?.arguments,k.headers);if(ue!==void 0)return x.close().catch(
+d),d(new Error(`Rejected inbound request (${ue.cell}): ${ue.message}`)),rn(ue,_.message.id)}}}if(_.messageKind==="reques\
+t"&&x instanceof jo)try{let H=await Si([_.message],q,Z=>x.resolveScopeChallenge(Z));if(H!==void 0)return x.close().catch(
+d),Ri(H,gi(q))}catch(H){return x.close().catch(d),d(Ao(H)),Lo(_.message.id)}ml($),Ac($,U),rl($,Ut),j!==void 0&&ol($,{clientInfo:j[Ot],
+clientCapabilities:V});let X=$.onclose;c.add($);let te=a(()=>{c.delete($),$.onclose===te&&($.onclose=X),X?.()},"onExchan\
+geClose");$.onclose=te;try{let H=await pm(x,_.message,{classification:_.classification,request:k,...q!==void 0&&{authInfo:q},
+...i!==void 0&&{responseMode:i},...s.keepAliveMs!==void 0&&{keepAliveMs:s.keepAliveMs}});return _.messageKind==="notific\
+ation"&&queueMicrotask(()=>{$.close().catch(()=>{})}),H}catch(H){return H instanceof O&&H.code===A.ConnectionClosed?new Response(
+null,{status:499}):(await $.close().catch(()=>{}),c.delete($),d(Ao(H)),Lo(bt(_.message)))}}a(b,"serveModern");async function g(_,k,q,U){
+if(S!==void 0)return S(k,{...q!==void 0&&{authInfo:q},...U!==void 0&&{parsedBody:U}});let L=Ec(_,Ut);return L===void 0?new Response(
+null,{status:202}):(d(new Error(`Rejected 2025-era request on a modern-only endpoint (${L.cell}): ${L.message}`)),rn(L,bt(
+U)))}a(g,"serveLegacyRoute");async function y(_,k){let q=k?.authInfo;if(_.method.toUpperCase()==="POST"&&!di(_.headers.get(
+"content-type")))return d(new Error("Unsupported Media Type: Content-Type must be application/json")),rt(415,-32e3,"Unsu\
+pported Media Type: Content-Type must be application/json");let U=await Sm(_,k?.parsedBody,!0,l);if(U.step==="unreadable\
+-body")return rt(400,-32700,"Parse error: the request body could not be read");if(U.step==="body-too-large")return rt(413,
+-32e3,pl(l));if(U.step==="no-json-body")return S!==void 0?S(U.forwardRequest,{...q!==void 0&&{authInfo:q}}):rt(400,-32700,
+"Parse error: the request body is not valid JSON");let{outcome:L,body:j,parsedBody:V,forwardRequest:x}=U;try{switch(L.kind){case"\
+reject":return d(new Error(`Rejected inbound request (${L.cell}): ${L.message}`)),rn(L,bt(j));case"modern":return await b(
+L,_,q);case"legacy":return await g(L,x,q,V)}}catch($){return d(Ao($)),Lo(bt(j))}}return a(y,"handle"),{fetch:a(async(_,k)=>{
+if(u)throw new Error("This MCP handler has been closed");try{return await y(_,k)}catch(q){return d(Ao(q)),Lo(bt(k?.parsedBody))}},
+"fetchFace"),notify:f,bus:p,close:a(async()=>{u=!0,h.closeAll();let _=[...c].map(k=>k.close().catch(()=>{}));c.clear(),await Promise.
+all(_)},"close")}}a(gm,"createMcpHandler");export{jo as McpServer,gs as MissingRequiredClientCapabilityError,C as ProtocolError,R as ProtocolErrorCode,qo as ResourceNotFoundError,
+gm as createMcpHandler,We as isInputRequiredResult};

@@ -2,4802 +2,687 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   openai@7.57.0 (Apache-2.0)
 // @ts-self-types="./openai.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__export=(target,all)=>{
-for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
-"object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&key!==except&&__defProp(
-to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
-enumerable:!0}):target,mod));import{Buffer as Buffer2}from"node:buffer";import process from"node:process";import{clearTimeout,
-setTimeout}from"node:timers";var init_node_globals=__esm({"node_globals.js"(){}}),require_x509_transport_state=__commonJS(
-{"node_modules/openai/internal/auth/x509-transport-state.js"(exports,module){"use strict";if(init_node_globals(),typeof module<
-"u"&&module!==globalThis.module&&typeof exports<"u"&&module.exports===exports){Object.defineProperty(exports,"__esModule",
-{value:!0}),exports.findX509Credential=exports.rememberX509Credential=exports.findX509OAuthError=exports.rememberX509OAuthError=
-exports.isApprovedX509Client=exports.markApprovedX509Client=exports.isRetryableX509IssuerError=exports.markRetryableX509IssuerError=
-exports.isTransientX509ConnectionError=exports.markTransientX509ConnectionError=exports.rememberRegisteredX509Transport=
-exports.findRegisteredX509Transport=void 0;const registeredX509Transports2=new WeakMap,transientX509ConnectionErrors2=new WeakSet,
-retryableX509IssuerErrors2=new WeakSet,approvedX509Clients2=new WeakSet,approvedX509OAuthErrors2=new WeakMap,approvedX509Credentials2=new WeakMap;
-exports.findRegisteredX509Transport=WeakMap.prototype.get.bind(registeredX509Transports2),exports.rememberRegisteredX509Transport=
-WeakMap.prototype.set.bind(registeredX509Transports2),exports.markTransientX509ConnectionError=WeakSet.prototype.add.bind(
-transientX509ConnectionErrors2),exports.isTransientX509ConnectionError=WeakSet.prototype.has.bind(transientX509ConnectionErrors2),
-exports.markRetryableX509IssuerError=WeakSet.prototype.add.bind(retryableX509IssuerErrors2),exports.isRetryableX509IssuerError=
-WeakSet.prototype.has.bind(retryableX509IssuerErrors2),exports.markApprovedX509Client=WeakSet.prototype.add.bind(approvedX509Clients2),
-exports.isApprovedX509Client=WeakSet.prototype.has.bind(approvedX509Clients2),exports.rememberX509OAuthError=WeakMap.prototype.
-set.bind(approvedX509OAuthErrors2),exports.findX509OAuthError=WeakMap.prototype.get.bind(approvedX509OAuthErrors2),exports.
-rememberX509Credential=WeakMap.prototype.set.bind(approvedX509Credentials2),exports.findX509Credential=WeakMap.prototype.
-get.bind(approvedX509Credentials2)}}});init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals();function __classPrivateFieldSet(receiver,state2,value,kind,f){
-if(kind==="m")throw new TypeError("Private method is not writable");if(kind==="a"&&!f)throw new TypeError("Private acces\
-sor was defined without a setter");if(typeof state2=="function"?receiver!==state2||!f:!state2.has(receiver))throw new TypeError(
-"Cannot write private member to an object whose class did not declare it");return kind==="a"?f.call(receiver,value):f?f.
-value=value:state2.set(receiver,value),value}function __classPrivateFieldGet(receiver,state2,kind,f){if(kind==="a"&&!f)throw new TypeError(
-"Private accessor was defined without a getter");if(typeof state2=="function"?receiver!==state2||!f:!state2.has(receiver))
-throw new TypeError("Cannot read private member from an object whose class did not declare it");return kind==="m"?f:kind===
-"a"?f.call(receiver):f?f.value:state2.get(receiver)}init_node_globals();var uuid4=function(){const{crypto:crypto2}=globalThis;
-if(crypto2?.randomUUID)return uuid4=crypto2.randomUUID.bind(crypto2),crypto2.randomUUID();const u8=new Uint8Array(1),randomByte=crypto2?
-()=>crypto2.getRandomValues(u8)[0]:()=>Math.random()*255&255;return"10000000-1000-4000-8000-100000000000".replace(/[018]/g,
-c=>(+c^randomByte()&15>>+c/4).toString(16))};init_node_globals(),init_node_globals(),init_node_globals();function isAbortError(err){
-return typeof err=="object"&&err!==null&&("name"in err&&err.name==="AbortError"||"message"in err&&String(err.message).includes(
-"FetchRequestCanceledException"))}var castToError=err=>{if(err instanceof Error)return err;if(typeof err=="object"&&err!==
-null){try{if(Object.prototype.toString.call(err)==="[object Error]"){const hasCause="cause"in err,error=new Error(err.message,
-hasCause?{cause:err.cause}:{});return err.stack&&(error.stack=err.stack),hasCause&&!Object.prototype.hasOwnProperty.call(
-error,"cause")&&(error.cause=err.cause),err.name&&(error.name=err.name),error}}catch{}try{return new Error(JSON.stringify(
-err))}catch{}}return new Error(err)},OpenAIError=class extends Error{},APIError=class _APIError extends OpenAIError{constructor(status,error,message,headers){
-super(`${_APIError.makeMessage(status,error,message)}`),this.status=status,this.headers=headers,this.requestID=headers?.
-get("x-request-id"),this.error=error;const data=error;this.code=data?.code,this.param=data?.param,this.type=data?.type}static makeMessage(status,error,message){
-const msg=error?.message?typeof error.message=="string"?error.message:JSON.stringify(error.message):error?JSON.stringify(
-error):message;return status&&msg?`${status} ${msg}`:status?`${status} status code (no body)`:msg||"(no status code or b\
-ody)"}static generate(status,errorResponse,message,headers){if(!status||!headers)return new APIConnectionError({message,
-cause:castToError(errorResponse)});const error=errorResponse?.error;return status===400?new BadRequestError(status,error,
-message,headers):status===401?new AuthenticationError(status,error,message,headers):status===403?new PermissionDeniedError(
-status,error,message,headers):status===404?new NotFoundError(status,error,message,headers):status===409?new ConflictError(
-status,error,message,headers):status===422?new UnprocessableEntityError(status,error,message,headers):status===429?new RateLimitError(
-status,error,message,headers):status>=500?new InternalServerError(status,error,message,headers):new _APIError(status,error,
-message,headers)}},APIUserAbortError=class extends APIError{constructor({message}={}){super(void 0,void 0,message||"Requ\
-est was aborted.",void 0)}},APIConnectionError=class extends APIError{constructor({message,cause}){super(void 0,void 0,message||
-"Connection error.",void 0),cause&&(this.cause=cause)}},APIConnectionTimeoutError=class extends APIConnectionError{constructor({
-message}={}){super({message:message??"Request timed out."})}},BadRequestError=class extends APIError{},AuthenticationError=class extends APIError{},
-PermissionDeniedError=class extends APIError{},NotFoundError=class extends APIError{},ConflictError=class extends APIError{},
-UnprocessableEntityError=class extends APIError{},RateLimitError=class extends APIError{},InternalServerError=class extends APIError{},
-LengthFinishReasonError=class extends OpenAIError{constructor(){super("Could not parse response content as the length li\
-mit was reached")}},ContentFilterFinishReasonError=class extends OpenAIError{constructor(){super("Could not parse respon\
-se content as the request was rejected by the content filter")}},InvalidWebhookSignatureError=class extends Error{constructor(message){
-super(message)}},OAuthError=class extends APIError{constructor(status,error,headers){let finalMessage="OAuth2 authentica\
-tion error",error_code;if(error&&typeof error=="object"){const errorData=error;error_code=errorData.error;const description=errorData.
-error_description;description&&typeof description=="string"?finalMessage=description:error_code&&(finalMessage=error_code)}
-super(status,error,finalMessage,headers),this.error_code=error_code}},SubjectTokenProviderError=class extends OpenAIError{constructor(message,provider,cause){
-super(message),this.provider=provider,this.cause=cause}},startsWithSchemeRegexp=/^[a-z][a-z0-9+.-]*:/i,isAbsoluteURL=url=>startsWithSchemeRegexp.
-test(url),isArray=val=>(isArray=Array.isArray,isArray(val)),isReadonlyArray=isArray;function maybeObj(x){return typeof x!=
-"object"?{}:x??{}}function isEmptyObj(obj){if(!obj)return!0;for(const _k in obj)return!1;return!0}function hasOwn(obj,key){
-return Object.prototype.hasOwnProperty.call(obj,key)}function isObj(obj){return obj!=null&&typeof obj=="object"&&!Array.
-isArray(obj)}var validatePositiveInteger=(name,n)=>{if(typeof n!="number"||!Number.isInteger(n))throw new OpenAIError(`${name}\
- must be an integer`);if(n<0)throw new OpenAIError(`${name} must be a positive integer`);return n},safeJSON=text=>{try{return JSON.
-parse(text)}catch{return}};init_node_globals();var sleep=(ms,...signals)=>new Promise((resolve,reject)=>{const activeSignals=[
-...new Set(signals.filter(signal=>signal!=null))];let timeout,settled=!1;const cleanup=()=>{for(const signal of activeSignals)
-try{signal.removeEventListener("abort",abort)}catch{}},settle=callback=>{settled||(settled=!0,timeout!==void 0&&(clearTimeout(
-timeout),timeout=void 0),cleanup(),callback())},abort=()=>{settle(()=>reject())};if(activeSignals.some(signal=>signal.aborted)){
-abort();return}timeout=setTimeout(()=>{settle(resolve)},ms);for(const signal of activeSignals){if(settled)break;try{signal.
-addEventListener("abort",abort,{once:!0})}catch(error){settle(()=>reject(error))}}activeSignals.some(signal=>signal.aborted)&&
-abort()});init_node_globals();var weakGlobals=globalThis,finalizer=typeof weakGlobals.FinalizationRegistry=="function"?new weakGlobals.
-FinalizationRegistry(cleanup=>{try{cleanup()}catch{}}):void 0,callbackOwners=new WeakMap,subscriptions=new WeakMap;function subscribeWeakly(signal,reference,registry){
-let subscription=subscriptions.get(signal);if(!subscription){const callbacks=new Set,abort=()=>{subscriptions.delete(signal);
-for(const callback of callbacks)registry.unregister(callback),callback.deref()?.();callbacks.clear()};subscription={callbacks,
-abort},signal.addEventListener("abort",abort,{once:!0}),subscriptions.set(signal,subscription)}const owner=subscription;
-return owner.callbacks.add(reference),()=>{owner.callbacks.delete(reference),registry.unregister(reference),owner.callbacks.
-size===0&&(subscriptions.get(signal)===owner&&subscriptions.delete(signal),signal.removeEventListener("abort",owner.abort))}}
-function releaseOnAbort(signal,callbacks,abort){signal.addEventListener("abort",()=>callbacks.deref()?.delete(abort),{once:!0})}
-function retainRequestAbortCallback(owner,abort,requestSignal){if(typeof weakGlobals.WeakRef=="function"&&finalizer&&!requestSignal.
-aborted){let callbacks=callbackOwners.get(owner);callbacks||(callbacks=new Set,callbackOwners.set(owner,callbacks)),callbacks.
-add(abort),releaseOnAbort(requestSignal,new weakGlobals.WeakRef(callbacks),abort)}}function addRequestAbortListener(signal,abort,requestSignal){
-if(signal.aborted)return abort(),()=>{};if(typeof weakGlobals.WeakRef!="function"||!finalizer)return signal.addEventListener(
-"abort",abort,{once:!0}),()=>signal.removeEventListener("abort",abort);const reference=new weakGlobals.WeakRef(abort),cleanup=subscribeWeakly(
-signal,reference,finalizer);return finalizer.register(abort,cleanup,reference),retainRequestAbortCallback(requestSignal,
-abort,requestSignal),cleanup}init_node_globals(),init_node_globals(),init_node_globals();function getDefaultFetch(){if(typeof fetch<
-"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` to the client, `new OpenAI({ f\
-etch })` or polyfill the global, `globalThis.fetch = fetch`")}function makeReadableStream(...args){const ReadableStream2=globalThis.
-ReadableStream;if(typeof ReadableStream2>"u")throw new Error("`ReadableStream` is not defined as a global; You will need\
- to polyfill it, `globalThis.ReadableStream = ReadableStream`");return new ReadableStream2(...args)}function ReadableStreamFrom(iterable,strategy){
-let iter=Symbol.asyncIterator in iterable?iterable[Symbol.asyncIterator]():iterable[Symbol.iterator]();return makeReadableStream(
-{start(){},async pull(controller){const{done,value}=await iter.next();done?controller.close():controller.enqueue(value)},
-async cancel(){await iter.return?.()}},strategy)}function ReadableStreamToAsyncIterable(stream){if(stream[Symbol.asyncIterator])
-return stream;const reader=stream.getReader();return{async next(){try{const result=await reader.read();return result?.done&&
-reader.releaseLock(),result}catch(e){throw reader.releaseLock(),e}},async return(){const cancelPromise=reader.cancel();return reader.
-releaseLock(),await cancelPromise,{done:!0,value:void 0}},[Symbol.asyncIterator](){return this}}}async function CancelReadableStream(stream){
-if(stream===null||typeof stream!="object")return;if(stream[Symbol.asyncIterator]){await stream[Symbol.asyncIterator]().return?.();
-return}const reader=stream.getReader(),cancelPromise=reader.cancel();reader.releaseLock(),await cancelPromise}init_node_globals(),
-init_node_globals();var encodeUTF8_;function encodeUTF8(str){let encoder;return(encodeUTF8_??(encoder=new globalThis.TextEncoder,
-encodeUTF8_=encoder.encode.bind(encoder)))(str)}var decodeUTF8_;function decodeUTF8(bytes){let decoder;return(decodeUTF8_??
-(decoder=new globalThis.TextDecoder,decodeUTF8_=decoder.decode.bind(decoder)))(bytes)}var _LineDecoder_instances,_LineDecoder_buffer,
-_LineDecoder_start,_LineDecoder_end,_LineDecoder_searchIndex,_LineDecoder_skipLeadingLF,_LineDecoder_append,MAX_RETAINED_BUFFER_BYTES=64*
-1024,LineDecoder=class{constructor(){_LineDecoder_instances.add(this),_LineDecoder_buffer.set(this,void 0),_LineDecoder_start.
-set(this,void 0),_LineDecoder_end.set(this,void 0),_LineDecoder_searchIndex.set(this,void 0),_LineDecoder_skipLeadingLF.
-set(this,void 0),__classPrivateFieldSet(this,_LineDecoder_buffer,new Uint8Array,"f"),__classPrivateFieldSet(this,_LineDecoder_start,
-0,"f"),__classPrivateFieldSet(this,_LineDecoder_end,0,"f"),__classPrivateFieldSet(this,_LineDecoder_searchIndex,0,"f"),__classPrivateFieldSet(
-this,_LineDecoder_skipLeadingLF,!1,"f")}decode(chunk){if(chunk==null)return[];let binaryChunk;if(chunk instanceof ArrayBuffer?
-binaryChunk=new Uint8Array(chunk):typeof chunk=="string"?binaryChunk=encodeUTF8(chunk):binaryChunk=chunk,binaryChunk.length===
-0)return[];if(__classPrivateFieldGet(this,_LineDecoder_skipLeadingLF,"f")&&(__classPrivateFieldSet(this,_LineDecoder_skipLeadingLF,
-!1,"f"),binaryChunk[0]===10&&(binaryChunk=binaryChunk.subarray(1)),binaryChunk.length===0))return[];__classPrivateFieldGet(
-this,_LineDecoder_instances,"m",_LineDecoder_append).call(this,binaryChunk);const lines=[];let patternIndex;for(;(patternIndex=
-findNewlineIndex(__classPrivateFieldGet(this,_LineDecoder_buffer,"f"),__classPrivateFieldGet(this,_LineDecoder_searchIndex,
-"f"),__classPrivateFieldGet(this,_LineDecoder_end,"f")))!=null;){const line=decodeUTF8(__classPrivateFieldGet(this,_LineDecoder_buffer,
-"f").subarray(__classPrivateFieldGet(this,_LineDecoder_start,"f"),patternIndex.preceding));lines.push(line),__classPrivateFieldSet(
-this,_LineDecoder_start,patternIndex.index,"f"),patternIndex.carriage&&(__classPrivateFieldGet(this,_LineDecoder_start,"\
-f")<__classPrivateFieldGet(this,_LineDecoder_end,"f")&&__classPrivateFieldGet(this,_LineDecoder_buffer,"f")[__classPrivateFieldGet(
-this,_LineDecoder_start,"f")]===10?__classPrivateFieldSet(this,_LineDecoder_start,__classPrivateFieldGet(this,_LineDecoder_start,
-"f")+1,"f"):__classPrivateFieldGet(this,_LineDecoder_start,"f")===__classPrivateFieldGet(this,_LineDecoder_end,"f")&&__classPrivateFieldSet(
-this,_LineDecoder_skipLeadingLF,!0,"f")),__classPrivateFieldSet(this,_LineDecoder_searchIndex,__classPrivateFieldGet(this,
-_LineDecoder_start,"f"),"f")}if(__classPrivateFieldSet(this,_LineDecoder_searchIndex,__classPrivateFieldGet(this,_LineDecoder_end,
-"f"),"f"),__classPrivateFieldGet(this,_LineDecoder_start,"f")===__classPrivateFieldGet(this,_LineDecoder_end,"f"))__classPrivateFieldSet(
-this,_LineDecoder_start,0,"f"),__classPrivateFieldSet(this,_LineDecoder_end,0,"f"),__classPrivateFieldSet(this,_LineDecoder_searchIndex,
-0,"f"),__classPrivateFieldGet(this,_LineDecoder_buffer,"f").length>MAX_RETAINED_BUFFER_BYTES&&__classPrivateFieldSet(this,
-_LineDecoder_buffer,new Uint8Array,"f");else if(lines.length>0&&__classPrivateFieldGet(this,_LineDecoder_buffer,"f").length>
-MAX_RETAINED_BUFFER_BYTES){const length=__classPrivateFieldGet(this,_LineDecoder_end,"f")-__classPrivateFieldGet(this,_LineDecoder_start,
-"f");if(length<=MAX_RETAINED_BUFFER_BYTES||__classPrivateFieldGet(this,_LineDecoder_buffer,"f").length>length*4){const capacity=length<=
-MAX_RETAINED_BUFFER_BYTES?Math.min(Math.max(length*2,256),MAX_RETAINED_BUFFER_BYTES):length*2,buffer=new Uint8Array(capacity);
-buffer.set(__classPrivateFieldGet(this,_LineDecoder_buffer,"f").subarray(__classPrivateFieldGet(this,_LineDecoder_start,
-"f"),__classPrivateFieldGet(this,_LineDecoder_end,"f"))),__classPrivateFieldSet(this,_LineDecoder_buffer,buffer,"f"),__classPrivateFieldSet(
-this,_LineDecoder_start,0,"f"),__classPrivateFieldSet(this,_LineDecoder_end,length,"f"),__classPrivateFieldSet(this,_LineDecoder_searchIndex,
-length,"f")}}return lines}flush(){return __classPrivateFieldSet(this,_LineDecoder_skipLeadingLF,!1,"f"),__classPrivateFieldGet(
-this,_LineDecoder_start,"f")===__classPrivateFieldGet(this,_LineDecoder_end,"f")?[]:this.decode(`
-`)}};_LineDecoder_buffer=new WeakMap,_LineDecoder_start=new WeakMap,_LineDecoder_end=new WeakMap,_LineDecoder_searchIndex=
-new WeakMap,_LineDecoder_skipLeadingLF=new WeakMap,_LineDecoder_instances=new WeakSet,_LineDecoder_append=function(chunk){
-if(__classPrivateFieldGet(this,_LineDecoder_end,"f")+chunk.length>__classPrivateFieldGet(this,_LineDecoder_buffer,"f").length){
-const length=__classPrivateFieldGet(this,_LineDecoder_end,"f")-__classPrivateFieldGet(this,_LineDecoder_start,"f");if(__classPrivateFieldGet(
-this,_LineDecoder_start,"f")>=__classPrivateFieldGet(this,_LineDecoder_buffer,"f").length/2&&length+chunk.length<=__classPrivateFieldGet(
-this,_LineDecoder_buffer,"f").length)__classPrivateFieldGet(this,_LineDecoder_buffer,"f").copyWithin(0,__classPrivateFieldGet(
-this,_LineDecoder_start,"f"),__classPrivateFieldGet(this,_LineDecoder_end,"f"));else{const capacity=Math.max(__classPrivateFieldGet(
-this,_LineDecoder_buffer,"f").length*2,length+chunk.length,256),buffer=new Uint8Array(capacity);buffer.set(__classPrivateFieldGet(
-this,_LineDecoder_buffer,"f").subarray(__classPrivateFieldGet(this,_LineDecoder_start,"f"),__classPrivateFieldGet(this,_LineDecoder_end,
-"f"))),__classPrivateFieldSet(this,_LineDecoder_buffer,buffer,"f")}__classPrivateFieldSet(this,_LineDecoder_searchIndex,
-__classPrivateFieldGet(this,_LineDecoder_searchIndex,"f")-__classPrivateFieldGet(this,_LineDecoder_start,"f"),"f"),__classPrivateFieldSet(
-this,_LineDecoder_end,length,"f"),__classPrivateFieldSet(this,_LineDecoder_start,0,"f")}__classPrivateFieldGet(this,_LineDecoder_buffer,
-"f").set(chunk,__classPrivateFieldGet(this,_LineDecoder_end,"f")),__classPrivateFieldSet(this,_LineDecoder_end,__classPrivateFieldGet(
-this,_LineDecoder_end,"f")+chunk.length,"f")},LineDecoder.NEWLINE_CHARS=new Set([`
-`,"\r"]),LineDecoder.NEWLINE_REGEXP=/\r\n|[\n\r]/g;function findNewlineIndex(buffer,start,end){for(let i=start;i<end;i++){
-if(buffer[i]===10)return{preceding:i,index:i+1,carriage:!1};if(buffer[i]===13)return{preceding:i,index:i+1,carriage:!0}}
-return null}function findDoubleNewlineIndex(buffer){for(let i=0;i<buffer.length-1;i++){const firstEndingLength=lineEndingLength(
-buffer,i);if(firstEndingLength>0){const secondEndingIndex=i+firstEndingLength,secondEndingLength=lineEndingLength(buffer,
-secondEndingIndex);if(secondEndingLength>0)return secondEndingIndex+secondEndingLength}}return-1}function lineEndingLength(buffer,index){
-return buffer[index]===10?1:buffer[index]===13?buffer[index+1]===10?2:1:0}init_node_globals();var levelNumbers={off:0,error:200,
-warn:300,info:400,debug:500},parseLogLevel=(maybeLevel,sourceName,client)=>{if(maybeLevel){if(hasOwn(levelNumbers,maybeLevel))
-return maybeLevel;loggerFor(client).warn(`${sourceName} was set to ${JSON.stringify(maybeLevel)}, expected one of ${JSON.
-stringify(Object.keys(levelNumbers))}`)}};function noop(){}function makeLogFn(fnLevel,logger,logLevel){return!logger||levelNumbers[fnLevel]>
-levelNumbers[logLevel]?noop:logger[fnLevel].bind(logger)}var noopLogger={error:noop,warn:noop,info:noop,debug:noop},cachedLoggers=new WeakMap;
-function loggerFor(client){const logger=client.logger,logLevel=client.logLevel??"off";if(!logger)return noopLogger;const cachedLogger=cachedLoggers.
-get(logger);if(cachedLogger&&cachedLogger[0]===logLevel)return cachedLogger[1];const levelLogger={error:makeLogFn("error",
-logger,logLevel),warn:makeLogFn("warn",logger,logLevel),info:makeLogFn("info",logger,logLevel),debug:makeLogFn("debug",logger,
-logLevel)};return cachedLoggers.set(logger,[logLevel,levelLogger]),levelLogger}var sensitiveQueryNames=new Set(["apikey",
-"accesstoken","refreshtoken","sessiontoken","sessionid","idtoken","authtoken","authorization","token","password","client\
-secret","signingsecret","sig","signature","xgoogsignature","xgoogcredential","xamzsecuritytoken","xamzsignature","xamzcr\
-edential"]);function isSensitiveQueryParameter(name){const normalized=name.toLowerCase().replace(/[-_]/gu,"");return sensitiveQueryNames.
-has(normalized)||sensitiveQueryNames.has(normalized.replace(/^x/u,""))}var sensitiveHeaderNames=new Set(["authorization",
-"proxy-authorization","api-key","x-api-key","x-amz-security-token","cookie","set-cookie","x-session-token","x-session-id",
-"x-auth-token","x-id-token"]);function isSensitiveHeader(name){return sensitiveHeaderNames.has(name.toLowerCase().replace(
-/_/gu,"-"))||isSensitiveQueryParameter(name)}function redactURL(value){const url=new URL(value);url.username="",url.password=
-"",url.hash="";for(const name of url.searchParams.keys())isSensitiveQueryParameter(name)&&url.searchParams.set(name,"***");
-return url.href}var formatRequestDetails=details=>{if(details.options){if(details.options={...details.options},delete details.
-options.headers,details.options.path){const path2=details.options.path,redacted=new URL(redactURL(new URL(path2,"https:/\
-/redacted.invalid").href));details.options.path=redacted.origin==="https://redacted.invalid"?`${path2.startsWith("/")?"/":
-""}${redacted.pathname.slice(1)}${redacted.search}`:redacted.href}details.options.query&&(details.options.query=Object.fromEntries(
-Object.entries(details.options.query).map(([name,value])=>[name,isSensitiveQueryParameter(name)?"***":value])))}return details.
-url&&(details.url=redactURL(details.url)),details.headers&&(details.headers=Object.fromEntries((details.headers instanceof
-Headers?[...details.headers]:Object.entries(details.headers)).map(([name,value])=>[name,isSensitiveHeader(name)?"***":value]))),
-"retryOfRequestLogID"in details&&(details.retryOfRequestLogID&&(details.retryOf=details.retryOfRequestLogID),delete details.
-retryOfRequestLogID),details},_Stream_instances,_Stream_client,_Stream_isTeeBranch,_Stream_cancelIterator;function isTransportAbortError(error){
-return!(error instanceof APIError)&&isAbortError(error)}function createStreamTeeQueue(){let entries=[],head=0,canceled=!1;
-return{get length(){return entries.length-head},get canceled(){return canceled},enqueue(value){canceled||entries.push(value)},
-dequeue(){if(head===entries.length)return;const value=entries[head];return entries[head]=void 0,head+=1,head===entries.length?
-(entries=[],head=0):head>=1024&&head*2>=entries.length&&(entries=entries.slice(head),head=0),value},cancel(){canceled=!0,
-entries.length=0,head=0}}}var Stream=class _Stream{constructor(iterator,controller,client){_Stream_instances.add(this),_Stream_client.
-set(this,void 0),_Stream_isTeeBranch.set(this,!1),this.iterator=iterator,this.controller=controller,__classPrivateFieldSet(
-this,_Stream_client,client,"f")}static fromSSEResponse(response,controller,client,synthesizeEventData,streamMode="legacy"){
-let consumed=!1;const logger=client?loggerFor(client):console;async function*iterator(){if(consumed)throw new OpenAIError(
-"Cannot iterate over a consumed stream, use `.tee()` to split the stream.");consumed=!0;let done=!1,receivedCompletionSentinel=!1;
-const messages=_iterSSEMessages(response,controller),closeMessages=messages.return.bind(messages);messages.return=value=>(receivedCompletionSentinel||
-controller.abort(),closeMessages(value));try{for await(const sse of messages){if(sse.data==="[DONE]"){receivedCompletionSentinel=
-!0;break}let data;try{data=JSON.parse(sse.data)}catch{throw logger.error("Could not parse message into JSON:"),logger.error(
-"From chunk:"),new SyntaxError("Error reading response: malformed server-sent event JSON.")}if(streamMode==="legacy"){if(sse.
-event?.startsWith("thread.")){yield{event:sse.event,data};continue}if(sse.event==="error")throw new APIError(void 0,data?.
-error??data,void 0,response.headers);if(data&&data.error)throw new APIError(void 0,data.error,void 0,response.headers)}yield synthesizeEventData?
-{event:sse.event,data}:data}done=!0}catch(e){if(receivedCompletionSentinel||isTransportAbortError(e)||controller.signal.
-aborted&&e===controller.signal.reason)return;throw e}finally{done||controller.abort()}}return new _Stream(iterator,controller,
-client)}static fromReadableStream(readableStream,controller,client){let consumed=!1;async function*iterLines(){const lineDecoder=new LineDecoder,
-reader=readableStream.getReader();let closed=!1,cancelPromise;const cancel=()=>{cancelPromise??(cancelPromise=reader.cancel()),
-cancelPromise.catch(()=>{})};controller.signal.addEventListener("abort",cancel,{once:!0});try{if(controller.signal.aborted){
-cancel();return}for(;;){const{value:chunk,done}=await reader.read();if(done){closed=!0;break}if(controller.signal.aborted)
-return;for(const line of lineDecoder.decode(chunk)){if(controller.signal.aborted)return;yield line}}if(controller.signal.
-aborted)return;for(const line of lineDecoder.flush()){if(controller.signal.aborted)return;yield line}}finally{controller.
-signal.removeEventListener("abort",cancel),closed||cancel(),reader.releaseLock()}}async function*iterator(){if(consumed)
-throw new OpenAIError("Cannot iterate over a consumed stream, use `.tee()` to split the stream.");consumed=!0;let done=!1;
-try{for await(const line of iterLines())if(line){let data;try{data=JSON.parse(line)}catch(error){throw error instanceof SyntaxError?
-new SyntaxError("Error reading response: malformed newline-delimited JSON."):error}yield data}done=!0}catch(e){if(controller.
-signal.aborted||isAbortError(e))return;throw e}finally{done||controller.abort()}}return new _Stream(iterator,controller,
-client)}[(_Stream_client=new WeakMap,_Stream_isTeeBranch=new WeakMap,_Stream_instances=new WeakSet,Symbol.asyncIterator)](){
-return this.iterator()}__betaTransformIterator(transform){this.iterator=transform(this.iterator.bind(this))}tee(){const{
-controller}=this,left=createStreamTeeQueue(),right=createStreamTeeQueue(),iterator=this.iterator(),teeIterator=queue=>({
-next:()=>{if(queue.canceled)return Promise.resolve({value:void 0,done:!0});if(queue.length===0){const result=iterator.next();
-left.enqueue(result),right.enqueue(result)}return queue.dequeue()},return:async()=>(queue.canceled||(queue.cancel(),left.
-canceled&&right.canceled&&await __classPrivateFieldGet(this,_Stream_instances,"m",_Stream_cancelIterator).call(this,iterator,
-controller)),{value:void 0,done:!0})}),branch=queue=>{const stream=new _Stream(()=>teeIterator(queue),controller,__classPrivateFieldGet(
-this,_Stream_client,"f"));return __classPrivateFieldSet(stream,_Stream_isTeeBranch,!0,"f"),stream};return[branch(left),branch(
-right)]}toReadableStream(){const{controller}=this;let iter,cancellation;const cancel=()=>cancellation??(cancellation=__classPrivateFieldGet(
-this,_Stream_instances,"m",_Stream_cancelIterator).call(this,iter,controller));return makeReadableStream({start:async()=>{
-iter=this[Symbol.asyncIterator]()},async pull(ctrl){try{const{value,done}=await iter.next();if(done)return ctrl.close();
-const bytes=encodeUTF8(JSON.stringify(value)+`
-`);ctrl.enqueue(bytes)}catch(err){ctrl.error(err),cancel().catch(()=>{})}},cancel})}};_Stream_cancelIterator=async function(iterator,controller){
-const returnMethod=iterator.return;returnMethod&&(__classPrivateFieldGet(this,_Stream_isTeeBranch,"f")||controller.abort(),
-await Reflect.apply(returnMethod,iterator,[]))};function createAbortableSSESource(body,signal){const reader=typeof body.
-getReader=="function"?body.getReader():void 0,source=reader?{next:()=>reader.read(),return:()=>reader.cancel()}:ReadableStreamToAsyncIterable(
-body)[Symbol.asyncIterator](),ended={value:void 0,done:!0};let closed=!1,canceled=!1,cancellation,interrupt;const waitForAbort=()=>new Promise(
-resolve=>{interrupt=resolve}),cancel=()=>{if(canceled||closed)return cancellation;canceled=!0;try{cancellation=Promise.resolve(
-source.return?.())}catch(error){cancellation=Promise.reject(error)}return cancellation.catch(()=>{}),cancellation},abort=()=>{
-queueMicrotask(()=>{interrupt?.(),cancel()})};return{iterator:{async next(){if(signal.aborted)return ended;const aborted=waitForAbort().
-then(()=>ended);try{const result=await Promise.race([source.next(),aborted]);return signal.aborted?ended:result.done?(closed=
-!0,ended):{value:result.value,done:!1}}catch(error){if(signal.aborted&&(isAbortError(error)||error===signal.reason))return ended;
-throw error}finally{interrupt=void 0}},async return(){const pending=cancel();if(pending&&!signal.aborted){const aborted=waitForAbort();
-try{signal.aborted||await Promise.race([pending,aborted])}finally{interrupt=void 0}}return ended},[Symbol.asyncIterator](){
-return this}},start(){signal.addEventListener("abort",abort,{once:!0}),signal.aborted&&abort()},async cleanup(failed){let cleanupError;
-try{signal.removeEventListener("abort",abort)}catch(error){cleanupError=error}if(!closed){const pending=cancel();if(pending&&
-!failed&&!signal.aborted)try{await pending}catch(error){cleanupError??(cleanupError=error)}}if(reader)try{reader.releaseLock()}catch(error){
-cleanupError??(cleanupError=error)}if(cleanupError!==void 0&&!failed&&!signal.aborted)throw cleanupError}}}async function*_iterSSEMessages(response,controller){
-if(!response.body)throw controller.abort(),globalThis.navigator!==void 0&&globalThis.navigator.product==="ReactNative"?new OpenAIError(
-"The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://docs.expo.dev/\
-versions/latest/sdk/expo/#expofetch-api"):new OpenAIError("Attempted to iterate over a response with no body");const sseDecoder=new SSEDecoder,
-lineDecoder=new LineDecoder,{signal}=controller,source=createAbortableSSESource(response.body,signal);let failed=!1;try{
-source.start();for await(const sseChunk of iterSSEChunks(source.iterator)){if(signal.aborted)return;for(const line of lineDecoder.
-decode(sseChunk)){if(signal.aborted)return;const sse=sseDecoder.decode(line);sse&&(yield sse)}}if(signal.aborted)return;
-for(const line of lineDecoder.flush()){if(signal.aborted)return;const sse=sseDecoder.decode(line);sse&&(yield sse)}if(signal.
-aborted)return;const pending=sseDecoder.flush();pending&&(yield pending)}catch(error){if(failed=!0,!signal.aborted||!isAbortError(
-error)&&error!==signal.reason)throw error}finally{await source.cleanup(failed)}}var DOUBLE_NEWLINE_DELIMITER_MAX_OVERLAP_BYTES=3;
-async function*iterSSEChunks(iterator){let data=new Uint8Array,dataStart=0,dataEnd=0,searchStartIndex=0;for await(const chunk of iterator){
-if(chunk==null)continue;let binaryChunk;if(chunk instanceof ArrayBuffer?binaryChunk=new Uint8Array(chunk):typeof chunk==
-"string"?binaryChunk=encodeUTF8(chunk):binaryChunk=chunk,dataEnd+binaryChunk.length>data.length){const bufferedLength=dataEnd-
-dataStart;if(dataStart>=data.length/2&&bufferedLength+binaryChunk.length<=data.length)data.copyWithin(0,dataStart,dataEnd);else{
-const newData=new Uint8Array(Math.max(data.length*2,bufferedLength+binaryChunk.length));newData.set(data.subarray(dataStart,
-dataEnd)),data=newData}searchStartIndex-=dataStart,dataStart=0,dataEnd=bufferedLength}data.set(binaryChunk,dataEnd),dataEnd+=
-binaryChunk.length;let patternIndex;for(;(patternIndex=findDoubleNewlineIndex(data.subarray(searchStartIndex,dataEnd)))!==
--1;)patternIndex+=searchStartIndex,yield data.slice(dataStart,patternIndex),dataStart=patternIndex,searchStartIndex=dataStart;
-searchStartIndex=Math.max(dataStart,dataEnd-DOUBLE_NEWLINE_DELIMITER_MAX_OVERLAP_BYTES)}dataEnd>dataStart&&(yield data.slice(
-dataStart,dataEnd))}var SSEDecoder=class{constructor(){this.event=null,this.data=[],this.chunks=[]}decode(line){if(line.
-endsWith("\r")&&(line=line.slice(0,-1)),!line){if(!this.event&&!this.data.length)return null;const sse={event:this.event,
-data:this.data.join(`
-`),raw:this.chunks};return this.event=null,this.data=[],this.chunks=[],sse}if(this.chunks.push(line),line.startsWith(":"))
-return null;const[fieldname,,initialValue]=partition(line,":");let value=initialValue;return value.startsWith(" ")&&(value=
-value.slice(1)),fieldname==="event"?this.event=value:fieldname==="data"&&this.data.push(value),null}flush(){return this.
-decode("")}};function partition(str,delimiter){const index=str.indexOf(delimiter);return index!==-1?[str.slice(0,index),
-delimiter,str.slice(index+delimiter.length)]:[str,"",""]}async function defaultParseResponse(client,props){const{response,
-requestLogID,retryOfRequestLogID,startTime}=props;let jsonBodyLength;const body=await(async()=>{if(props.options.stream)
-return loggerFor(client).debug("response",response.status,response.url,response.headers,response.body),props.options.__streamClass?
-props.options.__streamClass.fromSSEResponse(response,props.controller,client,props.options.__synthesizeEventData,props.options.
-__streamMode):Stream.fromSSEResponse(response,props.controller,client,props.options.__synthesizeEventData,props.options.
-__streamMode);if(response.status===204)return null;if(props.options.__binaryResponse)return response;const mediaType=response.
-headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();if(mediaType?.includes("application/json")||mediaType?.
-endsWith("+json")){if(response.headers.get("content-length")==="0")return;const bodyText=await response.text();if(!bodyText)
-return;const json=JSON.parse(bodyText);return jsonBodyLength=bodyText.length,addRequestID(json,response)}return await response.
-text()})().catch(error=>{throw asAbortError(error,props.controller.signal)});return client.logLevel==="debug"&&loggerFor(
-client).debug(`[${requestLogID}] response parsed`,formatRequestDetails({retryOfRequestLogID,url:response.url,status:response.
-status,body:jsonBodyLength===void 0?body:{type:"json",length:jsonBodyLength},durationMs:Date.now()-startTime})),body}function asAbortError(error,signal){
-if(!signal.aborted||error!==signal.reason||isAbortError(error))return error;const message="This operation was aborted",DOMExceptionConstructor=globalThis.
-DOMException;return typeof DOMExceptionConstructor=="function"?new DOMExceptionConstructor(message,"AbortError"):Object.
-assign(new Error(message),{name:"AbortError"})}function addRequestID(value,response){return!value||typeof value!="object"||
-Array.isArray(value)?value:Object.defineProperty(value,"_request_id",{value:response.headers.get("x-request-id"),enumerable:!1})}
-init_node_globals(),init_node_globals();var VERSION="7.57.0",isRunningInBrowser=()=>typeof window<"u"&&typeof window.document<
-"u"&&typeof navigator<"u";function getDetectedPlatform(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<
-"u"?"edge":Object.prototype.toString.call(typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":
-"unknown"}var getPlatformProperties=()=>{const detectedPlatform=getDetectedPlatform();if(detectedPlatform==="deno")return{
-"X-Stainless-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":normalizePlatform(Deno.build.os),"X-Stain\
-less-Arch":normalizeArch(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version==
-"string"?Deno.version:Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainle\
-ss-Package-Version":VERSION,"X-Stainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"\
-edge","X-Stainless-Runtime-Version":globalThis.process?.version??"unknown"};if(detectedPlatform==="node")return{"X-Stain\
-less-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":normalizePlatform(globalThis.process.platform??"u\
-nknown"),"X-Stainless-Arch":normalizeArch(globalThis.process.arch??"unknown"),"X-Stainless-Runtime":"node","X-Stainless-\
-Runtime-Version":globalThis.process.version??"unknown"};const browserInfo=getBrowserInfo();return browserInfo?{"X-Stainl\
-ess-Lang":"js","X-Stainless-Package-Version":VERSION,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainles\
-s-Runtime":`browser:${browserInfo.browser}`,"X-Stainless-Runtime-Version":browserInfo.version}:{"X-Stainless-Lang":"js",
-"X-Stainless-Package-Version":VERSION,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unk\
-nown","X-Stainless-Runtime-Version":"unknown"}};function getBrowserInfo(){if(typeof navigator>"u"||!navigator)return null;
-const browserPatterns=[{key:"edge",pattern:/\bEdg(?:e|A|iOS)?\b(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
+var qo=Object.create;var Dt=Object.defineProperty;var Lo=Object.getOwnPropertyDescriptor;var Wo=Object.getOwnPropertyNames;var Bo=Object.getPrototypeOf,Fo=Object.prototype.hasOwnProperty;var a=(t,e)=>Dt(t,"name",{value:e,configurable:!0});var Uo=(t,e,r)=>()=>{if(r)throw r[0];try{return t&&(e=t(t=0)),e}catch(n){throw r=[n],n}};var Xo=(t,e)=>()=>{try{return e||t((e={exports:{}}).exports,e),e.exports}catch(r){throw e=0,r}},Mo=(t,e)=>{for(var r in e)
+Dt(t,r,{get:e[r],enumerable:!0})},zo=(t,e,r,n)=>{if(e&&typeof e=="object"||typeof e=="function")for(let o of Wo(e))!Fo.call(
+t,o)&&o!==r&&Dt(t,o,{get:()=>e[o],enumerable:!(n=Lo(e,o))||n.enumerable});return t};var No=(t,e,r)=>(r=t!=null?qo(Bo(t)):{},zo(e||!t||!t.__esModule?Dt(r,"default",{value:t,enumerable:!0}):r,t));import{clearImmediate as R,clearInterval as k,clearTimeout as _,setImmediate as S,setInterval as O,setTimeout as A}from"node:timers";
+var h=Uo(()=>{});var qn=Xo((X,tr)=>{"use strict";h();if(typeof tr<"u"&&tr!==globalThis.module&&typeof X<"u"&&tr.exports===X){Object.defineProperty(
+X,"__esModule",{value:!0}),X.findX509Credential=X.rememberX509Credential=X.findX509OAuthError=X.rememberX509OAuthError=X.
+isApprovedX509Client=X.markApprovedX509Client=X.isRetryableX509IssuerError=X.markRetryableX509IssuerError=X.isTransientX509ConnectionError=
+X.markTransientX509ConnectionError=X.rememberRegisteredX509Transport=X.findRegisteredX509Transport=void 0;let t=new WeakMap,
+e=new WeakSet,r=new WeakSet,n=new WeakSet,o=new WeakMap,i=new WeakMap;X.findRegisteredX509Transport=WeakMap.prototype.get.
+bind(t),X.rememberRegisteredX509Transport=WeakMap.prototype.set.bind(t),X.markTransientX509ConnectionError=WeakSet.prototype.
+add.bind(e),X.isTransientX509ConnectionError=WeakSet.prototype.has.bind(e),X.markRetryableX509IssuerError=WeakSet.prototype.
+add.bind(r),X.isRetryableX509IssuerError=WeakSet.prototype.has.bind(r),X.markApprovedX509Client=WeakSet.prototype.add.bind(
+n),X.isApprovedX509Client=WeakSet.prototype.has.bind(n),X.rememberX509OAuthError=WeakMap.prototype.set.bind(o),X.findX509OAuthError=
+WeakMap.prototype.get.bind(o),X.rememberX509Credential=WeakMap.prototype.set.bind(i),X.findX509Credential=WeakMap.prototype.
+get.bind(i)}});h();h();h();h();function x(t,e,r,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
+"Private accessor was defined without a setter");if(typeof e=="function"?t!==e||!o:!e.has(t))throw new TypeError("Cannot\
+ write private member to an object whose class did not declare it");return n==="a"?o.call(t,r):o?o.value=r:e.set(t,r),r}
+a(x,"__classPrivateFieldSet");function u(t,e,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined witho\
+ut a getter");if(typeof e=="function"?t!==e||!n:!e.has(t))throw new TypeError("Cannot read private member from an object\
+ whose class did not declare it");return r==="m"?n:r==="a"?n.call(t):n?n.value:e.get(t)}a(u,"__classPrivateFieldGet");h();var dr=a(function(){let{crypto:t}=globalThis;if(t?.randomUUID)return dr=t.randomUUID.bind(t),t.randomUUID();let e=new Uint8Array(
+1),r=t?()=>t.getRandomValues(e)[0]:()=>Math.random()*255&255;return"10000000-1000-4000-8000-100000000000".replace(/[018]/g,
+n=>(+n^r()&15>>+n/4).toString(16))},"uuid4");h();h();h();function Re(t){return typeof t=="object"&&t!==null&&("name"in t&&t.name==="AbortError"||"message"in t&&String(t.message).
+includes("FetchRequestCanceledException"))}a(Re,"isAbortError");var ot=a(t=>{if(t instanceof Error)return t;if(typeof t==
+"object"&&t!==null){try{if(Object.prototype.toString.call(t)==="[object Error]"){let e="cause"in t,r=new Error(t.message,
+e?{cause:t.cause}:{});return t.stack&&(r.stack=t.stack),e&&!Object.prototype.hasOwnProperty.call(r,"cause")&&(r.cause=t.
+cause),t.name&&(r.name=t.name),r}}catch{}try{return new Error(JSON.stringify(t))}catch{}}return new Error(t)},"castToErr\
+or");var b=class extends Error{static{a(this,"OpenAIError")}},Q=class t extends b{static{a(this,"APIError")}constructor(e,r,n,o){
+super(`${t.makeMessage(e,r,n)}`),this.status=e,this.headers=o,this.requestID=o?.get("x-request-id"),this.error=r;let i=r;
+this.code=i?.code,this.param=i?.param,this.type=i?.type}static makeMessage(e,r,n){let o=r?.message?typeof r.message=="st\
+ring"?r.message:JSON.stringify(r.message):r?JSON.stringify(r):n;return e&&o?`${e} ${o}`:e?`${e} status code (no body)`:o||
+"(no status code or body)"}static generate(e,r,n,o){if(!e||!o)return new ke({message:n,cause:ot(r)});let i=r?.error;return e===
+400?new it(e,i,n,o):e===401?new st(e,i,n,o):e===403?new at(e,i,n,o):e===404?new ct(e,i,n,o):e===409?new ut(e,i,n,o):e===
+422?new dt(e,i,n,o):e===429?new ft(e,i,n,o):e>=500?new lt(e,i,n,o):new t(e,i,n,o)}},me=class extends Q{static{a(this,"AP\
+IUserAbortError")}constructor({message:e}={}){super(void 0,void 0,e||"Request was aborted.",void 0)}},ke=class extends Q{static{
+a(this,"APIConnectionError")}constructor({message:e,cause:r}){super(void 0,void 0,e||"Connection error.",void 0),r&&(this.
+cause=r)}},ee=class extends ke{static{a(this,"APIConnectionTimeoutError")}constructor({message:e}={}){super({message:e??
+"Request timed out."})}},it=class extends Q{static{a(this,"BadRequestError")}},st=class extends Q{static{a(this,"Authent\
+icationError")}},at=class extends Q{static{a(this,"PermissionDeniedError")}},ct=class extends Q{static{a(this,"NotFoundE\
+rror")}},ut=class extends Q{static{a(this,"ConflictError")}},dt=class extends Q{static{a(this,"UnprocessableEntityError")}},
+ft=class extends Q{static{a(this,"RateLimitError")}},lt=class extends Q{static{a(this,"InternalServerError")}};var qt=class extends Error{static{a(this,"InvalidWebhookSignatureError")}constructor(e){super(e)}},Se=class extends Q{static{
+a(this,"OAuthError")}constructor(e,r,n){let o="OAuth2 authentication error",i;if(r&&typeof r=="object"){let s=r;i=s.error;
+let c=s.error_description;c&&typeof c=="string"?o=c:i&&(o=i)}super(e,r,o,n),this.error_code=i}},Lt=class extends b{static{
+a(this,"SubjectTokenProviderError")}constructor(e,r,n){super(e),this.provider=r,this.cause=n}};var Ho=/^[a-z][a-z0-9+.-]*:/i,$r=a(t=>Ho.test(t),"isAbsoluteURL"),ie=a(t=>(ie=Array.isArray,ie(t)),"isArray"),Hr=ie;function pt(t){
+return typeof t!="object"?{}:t??{}}a(pt,"maybeObj");function Wt(t){if(!t)return!0;for(let e in t)return!1;return!0}a(Wt,
+"isEmptyObj");function ae(t,e){return Object.prototype.hasOwnProperty.call(t,e)}a(ae,"hasOwn");var fr=a((t,e)=>{if(typeof e!="number"||!Number.isInteger(e))throw new b(`${t} must be an integer`);if(e<0)throw new b(`${t}\
+ must be a positive integer`);return e},"validatePositiveInteger");var Kr=a(t=>{try{return JSON.parse(t)}catch{return}},"safeJSON");h();var Vr=a((t,...e)=>new Promise((r,n)=>{let o=[...new Set(e.filter(l=>l!=null))],i,s=!1,c=a(()=>{for(let l of o)try{l.removeEventListener(
+"abort",p)}catch{}},"cleanup"),d=a(l=>{s||(s=!0,i!==void 0&&(_(i),i=void 0),c(),l())},"settle"),p=a(()=>{d(()=>n())},"ab\
+ort");if(o.some(l=>l.aborted)){p();return}i=A(()=>{d(r)},t);for(let l of o){if(s)break;try{l.addEventListener("abort",p,
+{once:!0})}catch(y){d(()=>n(y))}}o.some(l=>l.aborted)&&p()}),"sleep");h();var Ve=globalThis,Bt=typeof Ve.FinalizationRegistry=="function"?new Ve.FinalizationRegistry(t=>{try{t()}catch{}}):void 0,
+Qr=new WeakMap,ht=new WeakMap;function Ko(t,e,r){let n=ht.get(t);if(!n){let i=new Set,s=a(()=>{ht.delete(t);for(let c of i)
+r.unregister(c),c.deref()?.();i.clear()},"abort");n={callbacks:i,abort:s},t.addEventListener("abort",s,{once:!0}),ht.set(
+t,n)}let o=n;return o.callbacks.add(e),()=>{o.callbacks.delete(e),r.unregister(e),o.callbacks.size===0&&(ht.get(t)===o&&
+ht.delete(t),t.removeEventListener("abort",o.abort))}}a(Ko,"subscribeWeakly");function Vo(t,e,r){t.addEventListener("abo\
+rt",()=>e.deref()?.delete(r),{once:!0})}a(Vo,"releaseOnAbort");function lr(t,e,r){if(typeof Ve.WeakRef=="function"&&Bt&&
+!r.aborted){let n=Qr.get(t);n||(n=new Set,Qr.set(t,n)),n.add(e),Vo(r,new Ve.WeakRef(n),e)}}a(lr,"retainRequestAbortCallb\
+ack");function Jr(t,e,r){if(t.aborted)return e(),()=>{};if(typeof Ve.WeakRef!="function"||!Bt)return t.addEventListener(
+"abort",e,{once:!0}),()=>t.removeEventListener("abort",e);let n=new Ve.WeakRef(e),o=Ko(t,n,Bt);return Bt.register(e,o,n),
+lr(r,e,r),o}a(Jr,"addRequestAbortListener");h();h();h();function mt(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
+to the client, `new OpenAI({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}a(mt,"getDefaultFetch");function pr(...t){
+let e=globalThis.ReadableStream;if(typeof e>"u")throw new Error("`ReadableStream` is not defined as a global; You will n\
+eed to polyfill it, `globalThis.ReadableStream = ReadableStream`");return new e(...t)}a(pr,"makeReadableStream");function yt(t,e){
+let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.iterator]();return pr({start(){},async pull(n){let{done:o,
+value:i}=await r.next();o?n.close():n.enqueue(i)},async cancel(){await r.return?.()}},e)}a(yt,"ReadableStreamFrom");function Ft(t){
+if(t[Symbol.asyncIterator])return t;let e=t.getReader();return{async next(){try{let r=await e.read();return r?.done&&e.releaseLock(),
+r}catch(r){throw e.releaseLock(),r}},async return(){let r=e.cancel();return e.releaseLock(),await r,{done:!0,value:void 0}},
+[Symbol.asyncIterator](){return this}}}a(Ft,"ReadableStreamToAsyncIterable");async function Oe(t){if(t===null||typeof t!=
+"object")return;if(t[Symbol.asyncIterator]){await t[Symbol.asyncIterator]().return?.();return}let e=t.getReader(),r=e.cancel();
+e.releaseLock(),await r}a(Oe,"CancelReadableStream");h();h();var Yr;function pe(t){let e;return(Yr??(e=new globalThis.TextEncoder,Yr=e.encode.bind(e)))(t)}a(pe,"encodeUTF8");var Zr;
+function en(t){let e;return(Zr??(e=new globalThis.TextDecoder,Zr=e.decode.bind(e)))(t)}a(en,"decodeUTF8");var hr,G,H,J,_e,Le,rn,gt=64*1024,We=class{static{a(this,"LineDecoder")}constructor(){hr.add(this),G.set(this,void 0),H.set(
+this,void 0),J.set(this,void 0),_e.set(this,void 0),Le.set(this,void 0),x(this,G,new Uint8Array,"f"),x(this,H,0,"f"),x(this,
+J,0,"f"),x(this,_e,0,"f"),x(this,Le,!1,"f")}decode(e){if(e==null)return[];let r;if(e instanceof ArrayBuffer?r=new Uint8Array(
+e):typeof e=="string"?r=pe(e):r=e,r.length===0)return[];if(u(this,Le,"f")&&(x(this,Le,!1,"f"),r[0]===10&&(r=r.subarray(1)),
+r.length===0))return[];u(this,hr,"m",rn).call(this,r);let n=[],o;for(;(o=Qo(u(this,G,"f"),u(this,_e,"f"),u(this,J,"f")))!=
+null;){let i=en(u(this,G,"f").subarray(u(this,H,"f"),o.preceding));n.push(i),x(this,H,o.index,"f"),o.carriage&&(u(this,H,
+"f")<u(this,J,"f")&&u(this,G,"f")[u(this,H,"f")]===10?x(this,H,u(this,H,"f")+1,"f"):u(this,H,"f")===u(this,J,"f")&&x(this,
+Le,!0,"f")),x(this,_e,u(this,H,"f"),"f")}if(x(this,_e,u(this,J,"f"),"f"),u(this,H,"f")===u(this,J,"f"))x(this,H,0,"f"),x(
+this,J,0,"f"),x(this,_e,0,"f"),u(this,G,"f").length>gt&&x(this,G,new Uint8Array,"f");else if(n.length>0&&u(this,G,"f").length>
+gt){let i=u(this,J,"f")-u(this,H,"f");if(i<=gt||u(this,G,"f").length>i*4){let s=i<=gt?Math.min(Math.max(i*2,256),gt):i*2,
+c=new Uint8Array(s);c.set(u(this,G,"f").subarray(u(this,H,"f"),u(this,J,"f"))),x(this,G,c,"f"),x(this,H,0,"f"),x(this,J,
+i,"f"),x(this,_e,i,"f")}}return n}flush(){return x(this,Le,!1,"f"),u(this,H,"f")===u(this,J,"f")?[]:this.decode(`
+`)}};G=new WeakMap,H=new WeakMap,J=new WeakMap,_e=new WeakMap,Le=new WeakMap,hr=new WeakSet,rn=a(function(e){if(u(this,J,
+"f")+e.length>u(this,G,"f").length){let r=u(this,J,"f")-u(this,H,"f");if(u(this,H,"f")>=u(this,G,"f").length/2&&r+e.length<=
+u(this,G,"f").length)u(this,G,"f").copyWithin(0,u(this,H,"f"),u(this,J,"f"));else{let n=Math.max(u(this,G,"f").length*2,
+r+e.length,256),o=new Uint8Array(n);o.set(u(this,G,"f").subarray(u(this,H,"f"),u(this,J,"f"))),x(this,G,o,"f")}x(this,_e,
+u(this,_e,"f")-u(this,H,"f"),"f"),x(this,J,r,"f"),x(this,H,0,"f")}u(this,G,"f").set(e,u(this,J,"f")),x(this,J,u(this,J,"\
+f")+e.length,"f")},"_LineDecoder_append");We.NEWLINE_CHARS=new Set([`
+`,"\r"]);We.NEWLINE_REGEXP=/\r\n|[\n\r]/g;function Qo(t,e,r){for(let i=e;i<r;i++){if(t[i]===10)return{preceding:i,index:i+
+1,carriage:!1};if(t[i]===13)return{preceding:i,index:i+1,carriage:!0}}return null}a(Qo,"findNewlineIndex");function nn(t){
+for(let e=0;e<t.length-1;e++){let r=tn(t,e);if(r>0){let n=e+r,o=tn(t,n);if(o>0)return n+o}}return-1}a(nn,"findDoubleNewl\
+ineIndex");function tn(t,e){return t[e]===10?1:t[e]===13?t[e+1]===10?2:1:0}a(tn,"lineEndingLength");h();var Xt={off:0,error:200,warn:300,info:400,debug:500},mr=a((t,e,r)=>{if(t){if(ae(Xt,t))return t;te(r).warn(`${e} was set \
+to ${JSON.stringify(t)}, expected one of ${JSON.stringify(Object.keys(Xt))}`)}},"parseLogLevel");function bt(){}a(bt,"no\
+op");function Ut(t,e,r){return!e||Xt[t]>Xt[r]?bt:e[t].bind(e)}a(Ut,"makeLogFn");var Jo={error:bt,warn:bt,info:bt,debug:bt},
+on=new WeakMap;function te(t){let e=t.logger,r=t.logLevel??"off";if(!e)return Jo;let n=on.get(e);if(n&&n[0]===r)return n[1];
+let o={error:Ut("error",e,r),warn:Ut("warn",e,r),info:Ut("info",e,r),debug:Ut("debug",e,r)};return on.set(e,[r,o]),o}a(te,
+"loggerFor");var sn=new Set(["apikey","accesstoken","refreshtoken","sessiontoken","sessionid","idtoken","authtoken","aut\
+horization","token","password","clientsecret","signingsecret","sig","signature","xgoogsignature","xgoogcredential","xamz\
+securitytoken","xamzsignature","xamzcredential"]);function wt(t){let e=t.toLowerCase().replace(/[-_]/gu,"");return sn.has(
+e)||sn.has(e.replace(/^x/u,""))}a(wt,"isSensitiveQueryParameter");var Go=new Set(["authorization","proxy-authorization",
+"api-key","x-api-key","x-amz-security-token","cookie","set-cookie","x-session-token","x-session-id","x-auth-token","x-id\
+-token"]);function zt(t){return Go.has(t.toLowerCase().replace(/_/gu,"-"))||wt(t)}a(zt,"isSensitiveHeader");function Mt(t){
+let e=new URL(t);e.username="",e.password="",e.hash="";for(let r of e.searchParams.keys())wt(r)&&e.searchParams.set(r,"*\
+**");return e.href}a(Mt,"redactURL");var Te=a(t=>{if(t.options){if(t.options={...t.options},delete t.options.headers,t.options.
+path){let e=t.options.path,r=new URL(Mt(new URL(e,"https://redacted.invalid").href));t.options.path=r.origin==="https://\
+redacted.invalid"?`${e.startsWith("/")?"/":""}${r.pathname.slice(1)}${r.search}`:r.href}t.options.query&&(t.options.query=
+Object.fromEntries(Object.entries(t.options.query).map(([e,r])=>[e,wt(e)?"***":r])))}return t.url&&(t.url=Mt(t.url)),t.headers&&
+(t.headers=Object.fromEntries((t.headers instanceof Headers?[...t.headers]:Object.entries(t.headers)).map(([e,r])=>[e,zt(
+e)?"***":r]))),"retryOfRequestLogID"in t&&(t.retryOfRequestLogID&&(t.retryOf=t.retryOfRequestLogID),delete t.retryOfRequestLogID),
+t},"formatRequestDetails");var Nt,$t,Ht,yr;function Yo(t){return!(t instanceof Q)&&Re(t)}a(Yo,"isTransportAbortError");function an(){let t=[],e=0,r=!1;
+return{get length(){return t.length-e},get canceled(){return r},enqueue(n){r||t.push(n)},dequeue(){if(e===t.length)return;
+let n=t[e];return t[e]=void 0,e+=1,e===t.length?(t=[],e=0):e>=1024&&e*2>=t.length&&(t=t.slice(e),e=0),n},cancel(){r=!0,t.
+length=0,e=0}}}a(an,"createStreamTeeQueue");var Kt=class t{static{a(this,"Stream")}constructor(e,r,n){Nt.add(this),$t.set(
+this,void 0),Ht.set(this,!1),this.iterator=e,this.controller=r,x(this,$t,n,"f")}static fromSSEResponse(e,r,n,o,i="legacy"){
+let s=!1,c=n?te(n):console;async function*d(){if(s)throw new b("Cannot iterate over a consumed stream, use `.tee()` to s\
+plit the stream.");s=!0;let p=!1,l=!1,y=ei(e,r),m=y.return.bind(y);y.return=g=>(l||r.abort(),m(g));try{for await(let g of y){
+if(g.data==="[DONE]"){l=!0;break}let f;try{f=JSON.parse(g.data)}catch{throw c.error("Could not parse message into JSON:"),
+c.error("From chunk:"),new SyntaxError("Error reading response: malformed server-sent event JSON.")}if(i==="legacy"){if(g.
+event?.startsWith("thread.")){yield{event:g.event,data:f};continue}if(g.event==="error")throw new Q(void 0,f?.error??f,void 0,
+e.headers);if(f&&f.error)throw new Q(void 0,f.error,void 0,e.headers)}yield o?{event:g.event,data:f}:f}p=!0}catch(g){if(l||
+Yo(g)||r.signal.aborted&&g===r.signal.reason)return;throw g}finally{p||r.abort()}}return a(d,"iterator"),new t(d,r,n)}static fromReadableStream(e,r,n){
+let o=!1;async function*i(){let c=new We,d=e.getReader(),p=!1,l,y=a(()=>{l??(l=d.cancel()),l.catch(()=>{})},"cancel");r.
+signal.addEventListener("abort",y,{once:!0});try{if(r.signal.aborted){y();return}for(;;){let{value:m,done:g}=await d.read();
+if(g){p=!0;break}if(r.signal.aborted)return;for(let f of c.decode(m)){if(r.signal.aborted)return;yield f}}if(r.signal.aborted)
+return;for(let m of c.flush()){if(r.signal.aborted)return;yield m}}finally{r.signal.removeEventListener("abort",y),p||y(),
+d.releaseLock()}}a(i,"iterLines");async function*s(){if(o)throw new b("Cannot iterate over a consumed stream, use `.tee(\
+)` to split the stream.");o=!0;let c=!1;try{for await(let d of i())if(d){let p;try{p=JSON.parse(d)}catch(l){throw l instanceof
+SyntaxError?new SyntaxError("Error reading response: malformed newline-delimited JSON."):l}yield p}c=!0}catch(d){if(r.signal.
+aborted||Re(d))return;throw d}finally{c||r.abort()}}return a(s,"iterator"),new t(s,r,n)}[($t=new WeakMap,Ht=new WeakMap,
+Nt=new WeakSet,Symbol.asyncIterator)](){return this.iterator()}__betaTransformIterator(e){this.iterator=e(this.iterator.
+bind(this))}tee(){let{controller:e}=this,r=an(),n=an(),o=this.iterator(),i=a(c=>({next:a(()=>{if(c.canceled)return Promise.
+resolve({value:void 0,done:!0});if(c.length===0){let d=o.next();r.enqueue(d),n.enqueue(d)}return c.dequeue()},"next"),return:a(
+async()=>(c.canceled||(c.cancel(),r.canceled&&n.canceled&&await u(this,Nt,"m",yr).call(this,o,e)),{value:void 0,done:!0}),
+"return")}),"teeIterator"),s=a(c=>{let d=new t(()=>i(c),e,u(this,$t,"f"));return x(d,Ht,!0,"f"),d},"branch");return[s(r),
+s(n)]}toReadableStream(){let{controller:e}=this,r,n,o=a(()=>n??(n=u(this,Nt,"m",yr).call(this,r,e)),"cancel");return pr(
+{start:a(async()=>{r=this[Symbol.asyncIterator]()},"start"),async pull(i){try{let{value:s,done:c}=await r.next();if(c)return i.
+close();let d=pe(JSON.stringify(s)+`
+`);i.enqueue(d)}catch(s){i.error(s),o().catch(()=>{})}},cancel:o})}};yr=a(async function(e,r){let n=e.return;n&&(u(this,
+Ht,"f")||r.abort(),await Reflect.apply(n,e,[]))},"_Stream_cancelIterator");function Zo(t,e){let r=typeof t.getReader=="f\
+unction"?t.getReader():void 0,n=r?{next:a(()=>r.read(),"next"),return:a(()=>r.cancel(),"return")}:Ft(t)[Symbol.asyncIterator](),
+o={value:void 0,done:!0},i=!1,s=!1,c,d,p=a(()=>new Promise(g=>{d=g}),"waitForAbort"),l=a(()=>{if(s||i)return c;s=!0;try{
+c=Promise.resolve(n.return?.())}catch(g){c=Promise.reject(g)}return c.catch(()=>{}),c},"cancel"),y=a(()=>{queueMicrotask(
+()=>{d?.(),l()})},"abort");return{iterator:{async next(){if(e.aborted)return o;let g=p().then(()=>o);try{let f=await Promise.
+race([n.next(),g]);return e.aborted?o:f.done?(i=!0,o):{value:f.value,done:!1}}catch(f){if(e.aborted&&(Re(f)||f===e.reason))
+return o;throw f}finally{d=void 0}},async return(){let g=l();if(g&&!e.aborted){let f=p();try{e.aborted||await Promise.race(
+[g,f])}finally{d=void 0}}return o},[Symbol.asyncIterator](){return this}},start(){e.addEventListener("abort",y,{once:!0}),
+e.aborted&&y()},async cleanup(g){let f;try{e.removeEventListener("abort",y)}catch(D){f=D}if(!i){let D=l();if(D&&!g&&!e.aborted)
+try{await D}catch(P){f??(f=P)}}if(r)try{r.releaseLock()}catch(D){f??(f=D)}if(f!==void 0&&!g&&!e.aborted)throw f}}}a(Zo,"\
+createAbortableSSESource");async function*ei(t,e){if(!t.body)throw e.abort(),globalThis.navigator!==void 0&&globalThis.navigator.
+product==="ReactNative"?new b("The default react-native fetch implementation does not support streaming. Please use expo\
+/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new b("Attempted to iterate over a response with\
+ no body");let r=new gr,n=new We,{signal:o}=e,i=Zo(t.body,o),s=!1;try{i.start();for await(let d of ri(i.iterator)){if(o.
+aborted)return;for(let p of n.decode(d)){if(o.aborted)return;let l=r.decode(p);l&&(yield l)}}if(o.aborted)return;for(let d of n.
+flush()){if(o.aborted)return;let p=r.decode(d);p&&(yield p)}if(o.aborted)return;let c=r.flush();c&&(yield c)}catch(c){if(s=
+!0,!o.aborted||!Re(c)&&c!==o.reason)throw c}finally{await i.cleanup(s)}}a(ei,"_iterSSEMessages");var ti=3;async function*ri(t){
+let e=new Uint8Array,r=0,n=0,o=0;for await(let i of t){if(i==null)continue;let s;if(i instanceof ArrayBuffer?s=new Uint8Array(
+i):typeof i=="string"?s=pe(i):s=i,n+s.length>e.length){let d=n-r;if(r>=e.length/2&&d+s.length<=e.length)e.copyWithin(0,r,
+n);else{let p=new Uint8Array(Math.max(e.length*2,d+s.length));p.set(e.subarray(r,n)),e=p}o-=r,r=0,n=d}e.set(s,n),n+=s.length;
+let c;for(;(c=nn(e.subarray(o,n)))!==-1;)c+=o,yield e.slice(r,c),r=c,o=r;o=Math.max(r,n-ti)}n>r&&(yield e.slice(r,n))}a(
+ri,"iterSSEChunks");var gr=class{static{a(this,"SSEDecoder")}constructor(){this.event=null,this.data=[],this.chunks=[]}decode(e){
+if(e.endsWith("\r")&&(e=e.slice(0,-1)),!e){if(!this.event&&!this.data.length)return null;let i={event:this.event,data:this.
+data.join(`
+`),raw:this.chunks};return this.event=null,this.data=[],this.chunks=[],i}if(this.chunks.push(e),e.startsWith(":"))return null;
+let[r,,n]=ni(e,":"),o=n;return o.startsWith(" ")&&(o=o.slice(1)),r==="event"?this.event=o:r==="data"&&this.data.push(o),
+null}flush(){return this.decode("")}};function ni(t,e){let r=t.indexOf(e);return r!==-1?[t.slice(0,r),e,t.slice(r+e.length)]:
+[t,"",""]}a(ni,"partition");async function Be(t,e){let{response:r,requestLogID:n,retryOfRequestLogID:o,startTime:i}=e,s,c=await(async()=>{if(e.options.
+stream)return te(t).debug("response",r.status,r.url,r.headers,r.body),e.options.__streamClass?e.options.__streamClass.fromSSEResponse(
+r,e.controller,t,e.options.__synthesizeEventData,e.options.__streamMode):Kt.fromSSEResponse(r,e.controller,t,e.options.__synthesizeEventData,
+e.options.__streamMode);if(r.status===204)return null;if(e.options.__binaryResponse)return r;let p=r.headers.get("conten\
+t-type")?.split(";")[0]?.trim().toLowerCase();if(p?.includes("application/json")||p?.endsWith("+json")){if(r.headers.get(
+"content-length")==="0")return;let g=await r.text();if(!g)return;let f=JSON.parse(g);return s=g.length,_t(f,r)}return await r.
+text()})().catch(d=>{throw oi(d,e.controller.signal)});return t.logLevel==="debug"&&te(t).debug(`[${n}] response parsed`,
+Te({retryOfRequestLogID:o,url:r.url,status:r.status,body:s===void 0?c:{type:"json",length:s},durationMs:Date.now()-i})),
+c}a(Be,"defaultParseResponse");function oi(t,e){if(!e.aborted||t!==e.reason||Re(t))return t;let r="This operation was ab\
+orted",n=globalThis.DOMException;return typeof n=="function"?new n(r,"AbortError"):Object.assign(new Error(r),{name:"Abo\
+rtError"})}a(oi,"asAbortError");function _t(t,e){return!t||typeof t!="object"||Array.isArray(t)?t:Object.defineProperty(
+t,"_request_id",{value:e.headers.get("x-request-id"),enumerable:!1})}a(_t,"addRequestID");h();h();var qe="7.57.0";var fn=a(()=>typeof window<"u"&&typeof window.document<"u"&&typeof navigator<"u","isRunningInBrowser");function ii(){return typeof Deno<
+"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(typeof globalThis.process<"u"?
+globalThis.process:0)==="[object process]"?"node":"unknown"}a(ii,"getDetectedPlatform");var si=a(()=>{let t=ii();if(t===
+"deno")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":qe,"X-Stainless-OS":un(Deno.build.os),"X-Stainless-A\
+rch":cn(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:
+Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":qe,
+"X-Stainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-V\
+ersion":globalThis.process?.version??"unknown"};if(t==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Versio\
+n":qe,"X-Stainless-OS":un(globalThis.process.platform??"unknown"),"X-Stainless-Arch":cn(globalThis.process.arch??"unknow\
+n"),"X-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let e=ai();return e?
+{"X-Stainless-Lang":"js","X-Stainless-Package-Version":qe,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Sta\
+inless-Runtime":`browser:${e.browser}`,"X-Stainless-Runtime-Version":e.version}:{"X-Stainless-Lang":"js","X-Stainless-Pa\
+ckage-Version":qe,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-R\
+untime-Version":"unknown"}},"getPlatformProperties");function ai(){if(typeof navigator>"u"||!navigator)return null;let t=[
+{key:"edge",pattern:/\bEdg(?:e|A|iOS)?\b(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
-for(const{key,pattern}of browserPatterns){const match=pattern.exec(navigator.userAgent);if(match){const major=match[1]||
-0,minor=match[2]||0,patch=match[3]||0;return{browser:key,version:`${major}.${minor}.${patch}`}}}return null}var normalizeArch=arch=>arch===
-"x32"?"x32":arch==="x86_64"||arch==="x64"?"x64":arch==="arm"?"arm":arch==="aarch64"||arch==="arm64"?"arm64":arch?`other:${arch}`:
-"unknown",normalizePlatform=platform=>(platform=platform.toLowerCase(),platform.includes("ios")?"iOS":platform==="androi\
-d"?"Android":platform==="darwin"?"MacOS":platform==="win32"?"Windows":platform==="freebsd"?"FreeBSD":platform==="openbsd"?
-"OpenBSD":platform==="linux"?"Linux":platform?`Other:${platform}`:"Unknown"),_platformHeaders,getPlatformHeaders=()=>_platformHeaders??
-(_platformHeaders=getPlatformProperties());init_node_globals();var jsonRequestBodyObservers=new WeakMap;function observeJSONRequestBody(body,observer){
-let observers=jsonRequestBodyObservers.get(body);return observers||(observers=new Set,jsonRequestBodyObservers.set(body,
-observers)),observers.add(observer),()=>{const active=jsonRequestBodyObservers.get(body);active&&(active.delete(observer),
-active.size===0&&jsonRequestBodyObservers.delete(body))}}var FallbackEncoder=({headers,body})=>{const observers=typeof body==
-"object"&&body!==null?jsonRequestBodyObservers.get(body):void 0;let encoded;if(!observers||observers.size===0)encoded=JSON.
-stringify(body);else{const active=[...observers];encoded=JSON.stringify(body,function(key,value){let observed=value;for(const observer of active){
-const replacement=observer.value(this,key,observed);replacement!==void 0&&(observed=replacement)}return observed});for(const observer of active)
-observer.complete()}return{bodyHeaders:{"content-type":"application/json"},body:encoded}};init_node_globals(),init_node_globals(),
-init_node_globals(),init_node_globals();var default_format="RFC3986",default_formatter=String,formatters={RFC1738:v=>String(
-v).replace(/%20/g,"+"),RFC3986:default_formatter},RFC1738="RFC1738",cachedHas,has=(obj,key)=>{const resolvedHas=cachedHas??
-Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty);return cachedHas=resolvedHas,resolvedHas(obj,
-key)},hex_table=(()=>{const array=[];for(let i=0;i<256;++i)array.push("%"+((i<16?"0":"")+i.toString(16)).toUpperCase());
-return array})(),limit=1024,encode=(str,_defaultEncoder,charset,_kind,format)=>{if(str.length===0)return str;let string=str;
-if(typeof str=="symbol"?string=Symbol.prototype.toString.call(str):typeof str!="string"&&(string=String(str)),charset===
-"iso-8859-1")return escape(string).replace(/%u[0-9a-f]{4}/gi,$0=>"%26%23"+Number.parseInt($0.slice(2),16)+"%3B");let out="";
-for(let j=0;j<string.length;){let segmentEnd=Math.min((Math.floor(j/limit)+1)*limit,string.length);segmentEnd<string.length&&
-string.codePointAt(segmentEnd-1)>65535&&(segmentEnd+=1);const segment=string.length>=limit?string.slice(j,segmentEnd):string,
-arr=[];for(let i=0;i<segment.length;++i){let c=segment.charCodeAt(i);if(c===45||c===46||c===95||c===126||c>=48&&c<=57||c>=
-65&&c<=90||c>=97&&c<=122||format===RFC1738&&(c===40||c===41)){arr[arr.length]=segment.charAt(i);continue}if(c<128){arr[arr.
-length]=hex_table[c];continue}if(c<2048){arr[arr.length]=hex_table[192|c>>6]+hex_table[128|c&63];continue}if(c<55296||c>=
-57344){arr[arr.length]=hex_table[224|c>>12]+hex_table[128|c>>6&63]+hex_table[128|c&63];continue}i+=1,c=65536+((c&1023)<<
-10|segment.charCodeAt(i)&1023),arr[arr.length]=hex_table[240|c>>18]+hex_table[128|c>>12&63]+hex_table[128|c>>6&63]+hex_table[128|
-c&63]}out+=arr.join(""),j=segmentEnd}return out};function is_buffer(obj){return!obj||typeof obj!="object"?!1:!!(obj.constructor&&
-obj.constructor.isBuffer&&obj.constructor.isBuffer(obj))}function maybe_map(val,fn){if(isArray(val)){const mapped=[];for(const item of val)
-mapped.push(fn(item));return mapped}return fn(val)}var array_prefix_generators={brackets(prefix){return String(prefix)+"\
-[]"},comma:"comma",indices(prefix,key){return String(prefix)+"["+key+"]"},repeat:String},push_to_array=function(arr,value_or_array){
-Array.prototype.push.apply(arr,isArray(value_or_array)?value_or_array:[value_or_array])},toISOString,defaults={addQueryPrefix:!1,
-allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,
-encoder:encode,encodeValuesOnly:!1,format:default_format,formatter:default_formatter,indices:!1,serializeDate(date){return(toISOString??
-(toISOString=Function.prototype.call.bind(Date.prototype.toISOString)))(date)},skipNulls:!1,strictNullHandling:!1};function is_non_nullish_primitive(v){
-return typeof v=="string"||typeof v=="number"||typeof v=="boolean"||typeof v=="symbol"||typeof v=="bigint"}var sentinel={};
-function inner_stringify(object,prefix,generateArrayPrefix,commaRoundTrip,allowEmptyArrays,strictNullHandling,skipNulls,encodeDotInKeys,encoder,filter,sort,allowDots,serializeDate,format,formatter,encodeValuesOnly,charset,sideChannel){
-let obj=object,tmp_sc=sideChannel,step=0,find_flag=!1;for(;(tmp_sc=tmp_sc.get(sentinel))!==void 0&&!find_flag;){const pos=tmp_sc.
-get(object);if(step+=1,pos!==void 0){if(pos===step)throw new RangeError("Cyclic object value");find_flag=!0}tmp_sc.get(sentinel)===
-void 0&&(step=0)}if(typeof filter=="function"?obj=filter(prefix,obj):obj instanceof Date?obj=serializeDate?.(obj):generateArrayPrefix===
-"comma"&&isArray(obj)&&(obj=maybe_map(obj,value=>value instanceof Date?serializeDate?.(value):value)),obj===null){if(strictNullHandling)
-return encoder&&!encodeValuesOnly?encoder(prefix,defaults.encoder,charset,"key",format):prefix;obj=""}if(is_non_nullish_primitive(
-obj)||is_buffer(obj)){if(encoder){const key_value=encodeValuesOnly?prefix:encoder(prefix,defaults.encoder,charset,"key",
-format);return[formatter?.(key_value)+"="+formatter?.(encoder(obj,defaults.encoder,charset,"value",format))]}return[formatter?.(
-prefix)+"="+formatter?.(String(obj))]}const values=[];if(obj===void 0)return values;let obj_keys;if(generateArrayPrefix===
-"comma"&&isArray(obj))encodeValuesOnly&&encoder&&(obj=maybe_map(obj,encoder)),obj_keys=[{value:obj.length>0?obj.join(",")||
-null:void 0}];else if(isArray(filter))obj_keys=filter;else{const keys=Object.keys(obj);sort&&keys.sort(sort),obj_keys=keys}
-const encoded_prefix=encodeDotInKeys?String(prefix).replace(/\./g,"%2E"):String(prefix),adjusted_prefix=commaRoundTrip&&
-isArray(obj)&&obj.length===1?encoded_prefix+"[]":encoded_prefix;if(allowEmptyArrays&&isArray(obj)&&obj.length===0)return adjusted_prefix+
-"[]";for(const key of obj_keys){const value=typeof key=="object"&&key.value!==void 0?key.value:obj[key];if(skipNulls&&value===
-null)continue;const encoded_key=allowDots&&encodeDotInKeys?key.replace(/\./g,"%2E"):key;let key_prefix;isArray(obj)?key_prefix=
-typeof generateArrayPrefix=="function"?generateArrayPrefix(adjusted_prefix,encoded_key):adjusted_prefix:key_prefix=adjusted_prefix+
-(allowDots?"."+encoded_key:"["+encoded_key+"]"),sideChannel.set(object,step);const valueSideChannel=new WeakMap([[sentinel,
-sideChannel]]);push_to_array(values,inner_stringify(value,key_prefix,generateArrayPrefix,commaRoundTrip,allowEmptyArrays,
-strictNullHandling,skipNulls,encodeDotInKeys,generateArrayPrefix==="comma"&&encodeValuesOnly&&isArray(obj)?null:encoder,
-filter,sort,allowDots,serializeDate,format,formatter,encodeValuesOnly,charset,valueSideChannel))}return values}function normalize_stringify_options(opts=defaults){
-if(opts.allowEmptyArrays!==void 0&&typeof opts.allowEmptyArrays!="boolean")throw new TypeError("`allowEmptyArrays` optio\
-n can only be `true` or `false`, when provided");if(opts.encodeDotInKeys!==void 0&&typeof opts.encodeDotInKeys!="boolean")
-throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`, when provided");if(opts.encoder!==null&&opts.
-encoder!==void 0&&typeof opts.encoder!="function")throw new TypeError("Encoder has to be a function.");const charset=opts.
-charset||defaults.charset;if(opts.charset!==void 0&&opts.charset!=="utf-8"&&opts.charset!=="iso-8859-1")throw new TypeError(
-"The charset option must be either utf-8, iso-8859-1, or undefined");let format=default_format;if(opts.format!==void 0){
-if(!has(formatters,opts.format))throw new TypeError("Unknown format option provided.");format=opts.format}const formatter=formatters[format];
-let filter=defaults.filter;(typeof opts.filter=="function"||isArray(opts.filter))&&(filter=opts.filter);let arrayFormat;
-if(opts.arrayFormat&&opts.arrayFormat in array_prefix_generators?arrayFormat=opts.arrayFormat:"indices"in opts?arrayFormat=
-opts.indices?"indices":"repeat":arrayFormat=defaults.arrayFormat,"commaRoundTrip"in opts&&typeof opts.commaRoundTrip!="b\
-oolean")throw new TypeError("`commaRoundTrip` must be a boolean, or absent");let allowDots;return opts.allowDots===void 0?
-allowDots=opts.encodeDotInKeys?!0:defaults.allowDots:allowDots=!!opts.allowDots,{addQueryPrefix:typeof opts.addQueryPrefix==
-"boolean"?opts.addQueryPrefix:defaults.addQueryPrefix,allowDots,allowEmptyArrays:typeof opts.allowEmptyArrays=="boolean"?
-!!opts.allowEmptyArrays:defaults.allowEmptyArrays,arrayFormat,charset,charsetSentinel:typeof opts.charsetSentinel=="bool\
-ean"?opts.charsetSentinel:defaults.charsetSentinel,commaRoundTrip:!!opts.commaRoundTrip,delimiter:opts.delimiter===void 0?
-defaults.delimiter:opts.delimiter,encode:typeof opts.encode=="boolean"?opts.encode:defaults.encode,encodeDotInKeys:typeof opts.
-encodeDotInKeys=="boolean"?opts.encodeDotInKeys:defaults.encodeDotInKeys,encoder:typeof opts.encoder=="function"?opts.encoder:
-defaults.encoder,encodeValuesOnly:typeof opts.encodeValuesOnly=="boolean"?opts.encodeValuesOnly:defaults.encodeValuesOnly,
-filter,format,formatter,serializeDate:typeof opts.serializeDate=="function"?opts.serializeDate:defaults.serializeDate,skipNulls:typeof opts.
-skipNulls=="boolean"?opts.skipNulls:defaults.skipNulls,sort:typeof opts.sort=="function"?opts.sort:null,strictNullHandling:typeof opts.
-strictNullHandling=="boolean"?opts.strictNullHandling:defaults.strictNullHandling}}function stringify(object,opts={}){let obj=object;
-const options=normalize_stringify_options(opts);let obj_keys,filter;typeof options.filter=="function"?(filter=options.filter,
-obj=filter("",obj)):isArray(options.filter)&&(filter=options.filter,obj_keys=filter);const keys=[];if(typeof obj!="objec\
-t"||obj===null)return"";const generateArrayPrefix=array_prefix_generators[options.arrayFormat],commaRoundTrip=generateArrayPrefix===
-"comma"&&options.commaRoundTrip;obj_keys||(obj_keys=Object.keys(obj)),options.sort&&obj_keys.sort(options.sort);const sideChannel=new WeakMap;
-for(const key of obj_keys)options.skipNulls&&obj[key]===null||push_to_array(keys,inner_stringify(obj[key],key,generateArrayPrefix,
-commaRoundTrip,options.allowEmptyArrays,options.strictNullHandling,options.skipNulls,options.encodeDotInKeys,options.encode?
-options.encoder:null,options.filter,options.sort,options.allowDots,options.serializeDate,options.format,options.formatter,
-options.encodeValuesOnly,options.charset,sideChannel));const joined=keys.join(options.delimiter);let prefix=options.addQueryPrefix===
-!0?"?":"";return options.charsetSentinel&&(prefix+=options.charset==="iso-8859-1"?"utf8=%26%2310003%3B&":"utf8=%E2%9C%93\
-&"),joined.length>0?prefix+joined:""}function stringifyQuery(query){return stringify(query,{arrayFormat:"brackets"})}init_node_globals();
-var endpoints=new Map([["global","https://api.openai.com/v1"],["us","https://us.api.openai.com/v1"],["eu","https://eu.ap\
-i.openai.com/v1"],["ae","https://ae.api.openai.com/v1"],["au","https://au.api.openai.com/v1"],["in","https://in.api.open\
-ai.com/v1"],["jp","https://jp.api.openai.com/v1"]]);function resolveDataResidency(options){if(options.dataResidency===null||
-options.dataResidency===void 0)return;if(hasOwn(options,"baseURL"))throw new OpenAIError("The `dataResidency` and `baseU\
-RL` options are mutually exclusive.");const endpoint=endpoints.get(options.dataResidency);if(endpoint===void 0)throw new OpenAIError(
-"Invalid `dataResidency`; expected one of: global, us, eu, ae, au, in, jp.");return endpoint}init_node_globals(),init_node_globals();
-var _APIPromise_client,APIPromise=class _APIPromise extends Promise{constructor(client,responsePromise,parseResponse2=defaultParseResponse){
-super(resolve=>{resolve(null)}),this.responsePromise=responsePromise,this.parseResponse=parseResponse2,_APIPromise_client.
-set(this,void 0),__classPrivateFieldSet(this,_APIPromise_client,client,"f")}_thenUnwrap(transform){return new _APIPromise(
-__classPrivateFieldGet(this,_APIPromise_client,"f"),this.responsePromise,async(client,props)=>addRequestID(transform(await this.
-parseResponse(client,props),props),props.response))}asResponse(){return this.responsePromise.then(p=>p.response)}async withResponse(){
-const[data,response]=await Promise.all([this.parse(),this.asResponse()]);return{data,response,request_id:response.headers.
-get("x-request-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(data=>this.parseResponse(
-__classPrivateFieldGet(this,_APIPromise_client,"f"),data))),this.parsedPromise}then(onfulfilled,onrejected){return this.
-parse().then(onfulfilled,onrejected)}catch(onrejected){return this.parse().catch(onrejected)}finally(onfinally){return this.
-parse().finally(onfinally)}};_APIPromise_client=new WeakMap;var _AbstractPage_client,AbstractPage=class{constructor(client,response,body,options){
-_AbstractPage_client.set(this,void 0),__classPrivateFieldSet(this,_AbstractPage_client,client,"f"),this.options=options,
-this.response=response,this.body=body}hasNextPage(){return this.getPaginatedItems().length?this.nextPageRequestOptions()!=
-null:!1}async getNextPage(){const nextOptions=this.nextPageRequestOptions();if(!nextOptions)throw new OpenAIError("No ne\
-xt page expected; please check `.hasNextPage()` before calling `.getNextPage()`.");return await __classPrivateFieldGet(this,
-_AbstractPage_client,"f").requestAPIList(this.constructor,nextOptions)}async*iterPages(){let page=this;for(yield page;page.
-hasNextPage();)page=await page.getNextPage(),yield page}async*[(_AbstractPage_client=new WeakMap,Symbol.asyncIterator)](){
-for await(const page of this.iterPages())for(const item of page.getPaginatedItems())yield item}},PagePromise=class extends APIPromise{constructor(client,request,Page2){
-super(client,request,async(client2,props)=>new Page2(client2,props.response,await defaultParseResponse(client2,props),props.
-options))}async*[Symbol.asyncIterator](){const page=await this;for await(const item of page)yield item}},Page=class extends AbstractPage{constructor(client,response,body,options){
-super(client,response,body,options),this.data=body.data||[],this.object=body.object}getPaginatedItems(){return this.data??
-[]}nextPageRequestOptions(){return null}},CursorPage=class extends AbstractPage{constructor(client,response,body,options){
-super(client,response,body,options),this.data=body.data||[],this.has_more=body.has_more||!1}getPaginatedItems(){return this.
-data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){const data=this.getPaginatedItems(),
-id=data[data.length-1]?.id;return id?{...this.options,query:{...maybeObj(this.options.query),after:id}}:null}},ConversationCursorPage=class extends AbstractPage{constructor(client,response,body,options){
-super(client,response,body,options),this.data=body.data||[],this.has_more=body.has_more||!1,this.last_id=body.last_id||""}getPaginatedItems(){
-return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){const cursor=this.
-last_id;return cursor?{...this.options,query:{...maybeObj(this.options.query),after:cursor}}:null}},NextCursorPage=class extends AbstractPage{constructor(client,response,body,options){
-super(client,response,body,options),this.data=body.data||[],this.has_more=body.has_more||!1,this.next=body.next||null}getPaginatedItems(){
-return this.data??[]}hasNextPage(){return this.has_more===!1?!1:this.nextPageRequestOptions()!=null}nextPageRequestOptions(){
-const cursor=this.next;return cursor?{...this.options,query:{...maybeObj(this.options.query),after:cursor}}:null}},TokenPage=class extends AbstractPage{constructor(client,response,body,options){
-super(client,response,body,options),this.data=body.data||[],this.has_more=body.has_more||!1,this.next=body.next||null}getPaginatedItems(){
-return this.data??[]}hasNextPage(){return this.has_more===!1?!1:this.nextPageRequestOptions()!=null}nextPageRequestOptions(){
-const cursor=this.next;return cursor?{...this.options,query:{...maybeObj(this.options.query),page:cursor}}:null}};init_node_globals();
-var SUBJECT_TOKEN_TYPES={jwt:"urn:ietf:params:oauth:token-type:jwt",id:"urn:ietf:params:oauth:token-type:id_token"},TOKEN_EXCHANGE_GRANT_TYPE="\
-urn:ietf:params:oauth:grant-type:token-exchange",MAX_REFRESH_BUFFER_FRACTION=.5;function calculateExpiresAt(expiresIn,exchangeStartedAt){
-if(typeof expiresIn!="number"||!Number.isFinite(expiresIn)||expiresIn<=0)throw new OpenAIError("Token exchange response \
-has invalid 'expires_in' field");const now=Date.now(),fullLifetimeDeadline=now+expiresIn*1e3;if(!Number.isSafeInteger(fullLifetimeDeadline)||
-fullLifetimeDeadline<=now)throw new OpenAIError("Token exchange response has invalid 'expires_in' field");const expiresAt=fullLifetimeDeadline-
-(performance.now()-exchangeStartedAt);if(expiresAt<=now)throw new OpenAIError("Workload identity token expired before it\
-s exchange completed.");return expiresAt}function calculateRefreshAt(expiresAt,lifetimeSeconds,refreshBufferSeconds){const configuredBufferMs=(refreshBufferSeconds??
-1200)*1e3,effectiveBufferMs=Math.min(configuredBufferMs,lifetimeSeconds*1e3*MAX_REFRESH_BUFFER_FRACTION);return expiresAt-
-effectiveBufferMs}var NATIVE_RESPONSE_PROTOTYPE=Response.prototype,READ_NATIVE_RESPONSE_BODY=NATIVE_RESPONSE_PROTOTYPE.arrayBuffer;
-function isResponsePrototype(response,prototype){const constructor=Object.getOwnPropertyDescriptor(prototype,"constructo\
-r")?.value;if(prototype===response||typeof constructor!="function"||Object.getOwnPropertyDescriptor(constructor,"name")?.
-value!=="Response"||Object.getOwnPropertyDescriptor(constructor,"prototype")?.value!==prototype)return!1;const tag=Object.
-getOwnPropertyDescriptor(prototype,Symbol.toStringTag);return(tag?.value==="Response"||typeof tag?.get=="function")&&typeof Object.
-getOwnPropertyDescriptor(prototype,"headers")?.get=="function"&&typeof Object.getOwnPropertyDescriptor(prototype,"ok")?.
-get=="function"&&typeof Object.getOwnPropertyDescriptor(prototype,"status")?.get=="function"}function isResponseBodyPrototype(prototype,responsePrototype){
-if(prototype===responsePrototype)return!0;const constructor=Object.getOwnPropertyDescriptor(prototype,"constructor")?.value;
-return responsePrototype!==null&&Object.getPrototypeOf(responsePrototype)===prototype&&typeof constructor=="function"&&Object.
-getOwnPropertyDescriptor(constructor,"name")?.value==="Body"&&Object.getOwnPropertyDescriptor(constructor,"prototype")?.
-value===prototype}function decodeNativeResponseBody(body){const scope=globalThis;return new TextDecoder("utf-8",{ignoreBOM:typeof scope.
-Bun?.version=="string"}).decode(body)}async function parseOAuthTokenResponse(response){let readText,responsePrototype=null;
-for(let depth=0,prototype=response;prototype!==null&&depth<16&&prototype!==NATIVE_RESPONSE_PROTOTYPE;prototype=Object.getPrototypeOf(
-prototype),depth+=1){isResponsePrototype(response,prototype)&&(responsePrototype=prototype);const parser=Object.getOwnPropertyDescriptor(
-prototype,"json");if(!parser)continue;if(typeof parser.value!="function")break;const bodyReader=Object.getOwnPropertyDescriptor(
-prototype,"text")?.value;if(typeof bodyReader=="function"&&isResponseBodyPrototype(prototype,responsePrototype)){readText=
-bodyReader;break}return parser.value.call(response)}const body=readText===void 0?decodeNativeResponseBody(await READ_NATIVE_RESPONSE_BODY.
-call(response)):await readText.call(response);try{return JSON.parse(body)}catch{throw new SyntaxError("Token exchange re\
-sponse contains invalid JSON")}}function isUnsafeAccessToken(accessToken){return typeof globalThis.Bun?.version=="string"?
-/[^\t\u0020-\u007E]|^[\t ]|[\t ]$/u.test(accessToken):/[^\t\u0020-\u007E\u0080-\u00FF]|^[\t ]|[\t ]$/u.test(accessToken)}
-var WorkloadIdentityAuth=class _WorkloadIdentityAuth{constructor(config,fetch2){this.cachedToken=null,this.refreshPromise=
-null,this.tokenGeneration=0,this.tokenExchangeUrl="https://auth.openai.com/oauth/token";const{identityProviderId,serviceAccountId,
-clientId,refreshBufferSeconds,provider}=config;this.config={identityProviderId,serviceAccountId,...clientId===void 0?{}:
-{clientId},...refreshBufferSeconds===void 0?{}:{refreshBufferSeconds},provider:{tokenType:provider.tokenType,getToken:provider.
-getToken.bind(provider)}},this.fetch=fetch2??getDefaultFetch()}async getToken(){if(!this.cachedToken||_WorkloadIdentityAuth.
-isTokenExpired(this.cachedToken)){if(this.refreshPromise)return await this.refreshPromise;const refreshPromise=this.refreshToken(
-this.tokenGeneration);this.refreshPromise=refreshPromise;try{return await refreshPromise}finally{this.refreshPromise===refreshPromise&&
-(this.refreshPromise=null)}}if(_WorkloadIdentityAuth.needsRefresh(this.cachedToken)&&!this.refreshPromise){const refreshPromise=this.
-refreshToken(this.tokenGeneration).finally(()=>{this.refreshPromise===refreshPromise&&(this.refreshPromise=null)});this.
-refreshPromise=refreshPromise,refreshPromise.catch(()=>null)}return this.cachedToken.token}async refreshToken(generation){
-const subjectToken=await this.config.provider.getToken(),body={grant_type:TOKEN_EXCHANGE_GRANT_TYPE,subject_token:subjectToken,
-subject_token_type:SUBJECT_TOKEN_TYPES[this.config.provider.tokenType],identity_provider_id:this.config.identityProviderId,
-service_account_id:this.config.serviceAccountId};this.config.clientId&&(body.client_id=this.config.clientId);const exchangeStartedAt=performance.
-now(),response=await this.fetch(this.tokenExchangeUrl,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.
-stringify(body),redirect:"manual"});if(!response.ok){const errorText=await response.text();let body2;try{body2=JSON.parse(
-errorText)}catch{}throw response.status===400||response.status===401||response.status===403?new OAuthError(response.status,
-body2,response.headers):APIError.generate(response.status,body2,`Token exchange failed with status ${response.status}`,response.
-headers)}const tokenResponse=await parseOAuthTokenResponse(response),accessToken=typeof tokenResponse=="object"&&tokenResponse!==
-null&&"access_token"in tokenResponse?tokenResponse.access_token:void 0;if(typeof accessToken!="string"||accessToken.trim().
-length===0||isUnsafeAccessToken(accessToken))throw new OpenAIError("Token exchange response missing 'access_token' field");
-const expiresIn=tokenResponse.expires_in??3600,expiresAt=calculateExpiresAt(expiresIn,exchangeStartedAt);return this.tokenGeneration===
-generation&&(this.cachedToken={token:accessToken,expiresAt,refreshAt:calculateRefreshAt(expiresAt,expiresIn,this.config.
-refreshBufferSeconds)}),accessToken}static isTokenExpired(cachedToken){return Date.now()>=cachedToken.expiresAt}static needsRefresh(cachedToken){
-return Date.now()>=cachedToken.refreshAt}invalidateToken(){this.tokenGeneration+=1,this.cachedToken=null,this.refreshPromise=
-null}};init_node_globals();var X509_API_BASE_URL="https://mtls.api.openai.com/v1";function assertX509APIOrigin(value){let target;
-try{target=new URL(value)}catch{throw new OpenAIError("X.509 workload identity requires the approved global mTLS API ori\
-gin.")}if(target.origin!=="https://mtls.api.openai.com"||target.username||target.password)throw new OpenAIError("X.509 w\
-orkload identity requires the approved global mTLS API origin.");for(const name of target.searchParams.keys())if(isSensitiveQueryParameter(
-name))throw new OpenAIError("X.509 workload identity cannot send conflicting query authentication credentials.");return target}
-init_node_globals(),init_node_globals();var brand_privateNullableHeaders=Symbol("brand.privateNullableHeaders"),httpTokenHeaderName=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-function*iterateHeaders(headers){if(!headers)return;if(brand_privateNullableHeaders in headers){const{values,nulls}=headers;
-yield*values.entries();for(const name of nulls)yield[name,null];return}let shouldClear=!1,iter;const iterator=Symbol.iterator in
-headers?headers[Symbol.iterator]:void 0;typeof iterator=="function"?iter={[Symbol.iterator]:()=>iterator.call(headers)}:
-(shouldClear=!0,iter=Object.entries(headers??{}));for(let row of iter){const name=row[0];if(typeof name!="string")throw new TypeError(
-"expected header name to be a string");const values=isReadonlyArray(row[1])?row[1]:[row[1]];let didClear=!1;for(const value of values)
-value!==void 0&&(shouldClear&&!didClear&&(didClear=!0,yield[name,null]),yield[name,value])}}var buildHeaders=newHeaders=>{
-const targetHeaders=new Headers,nullHeaders=new Set;for(const headers of newHeaders){const seenHeaders=new Set;for(const[
-name,value]of iterateHeaders(headers)){if(!httpTokenHeaderName.test(name))throw new TypeError(`Header name must be a val\
-id HTTP token ["${name}"]`);const lowerName=name.toLowerCase();seenHeaders.has(lowerName)||(targetHeaders.delete(lowerName),
-seenHeaders.add(lowerName)),value===null?(targetHeaders.delete(lowerName),nullHeaders.add(lowerName)):(targetHeaders.append(
-lowerName,value),nullHeaders.delete(lowerName))}}return{[brand_privateNullableHeaders]:!0,values:targetHeaders,nulls:nullHeaders}};
-init_node_globals(),init_node_globals();var x509_transport_state_browser_exports={};__export(x509_transport_state_browser_exports,
-{findRegisteredX509Transport:()=>findRegisteredX509Transport,findX509Credential:()=>findX509Credential,findX509OAuthError:()=>findX509OAuthError,
-isApprovedX509Client:()=>isApprovedX509Client,isRetryableX509IssuerError:()=>isRetryableX509IssuerError,isTransientX509ConnectionError:()=>isTransientX509ConnectionError,
-markApprovedX509Client:()=>markApprovedX509Client,markRetryableX509IssuerError:()=>markRetryableX509IssuerError,markTransientX509ConnectionError:()=>markTransientX509ConnectionError,
-rememberRegisteredX509Transport:()=>rememberRegisteredX509Transport,rememberX509Credential:()=>rememberX509Credential,rememberX509OAuthError:()=>rememberX509OAuthError}),
-init_node_globals();var registeredX509Transports=new WeakMap,transientX509ConnectionErrors=new WeakSet,retryableX509IssuerErrors=new WeakSet,
-approvedX509Clients=new WeakSet,approvedX509OAuthErrors=new WeakMap,approvedX509Credentials=new WeakMap,findRegisteredX509Transport=WeakMap.
-prototype.get.bind(registeredX509Transports),rememberRegisteredX509Transport=WeakMap.prototype.set.bind(registeredX509Transports),
-markTransientX509ConnectionError=WeakSet.prototype.add.bind(transientX509ConnectionErrors),isTransientX509ConnectionError=WeakSet.
-prototype.has.bind(transientX509ConnectionErrors),markRetryableX509IssuerError=WeakSet.prototype.add.bind(retryableX509IssuerErrors),
-isRetryableX509IssuerError=WeakSet.prototype.has.bind(retryableX509IssuerErrors),markApprovedX509Client=WeakSet.prototype.
-add.bind(approvedX509Clients),isApprovedX509Client=WeakSet.prototype.has.bind(approvedX509Clients),rememberX509OAuthError=WeakMap.
-prototype.set.bind(approvedX509OAuthErrors),findX509OAuthError=WeakMap.prototype.get.bind(approvedX509OAuthErrors),rememberX509Credential=WeakMap.
-prototype.set.bind(approvedX509Credentials),findX509Credential=WeakMap.prototype.get.bind(approvedX509Credentials),nodeState=__toESM(
-require_x509_transport_state(),1),state=typeof nodeState.findRegisteredX509Transport=="function"?nodeState:x509_transport_state_browser_exports,
-{findRegisteredX509Transport:findRegisteredX509Transport3,rememberRegisteredX509Transport:rememberRegisteredX509Transport2,
-markTransientX509ConnectionError:markTransientX509ConnectionError2,isTransientX509ConnectionError:isTransientX509ConnectionError2,
-markRetryableX509IssuerError:markRetryableX509IssuerError2,isRetryableX509IssuerError:isRetryableX509IssuerError2,markApprovedX509Client:markApprovedX509Client2,
-isApprovedX509Client:isApprovedX509Client2,rememberX509OAuthError:rememberX509OAuthError2,findX509OAuthError:findX509OAuthError2,
-rememberX509Credential:rememberX509Credential2,findX509Credential:findX509Credential2}=state;function resolveX509Transport(value){
-if(!value||typeof value!="object")throw new OpenAIError("X.509 workload identity requires an approved X.509 transport ca\
-pability.");const registered=findRegisteredX509Transport3(value);if(!registered)throw new OpenAIError("X.509 workload id\
-entity requires an approved X.509 transport capability.");return registered}var _X509WorkloadIdentityAuth_instances,_a,_X509WorkloadIdentityAuth_identityProviderId,
-_X509WorkloadIdentityAuth_serviceAccountId,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,
-_X509WorkloadIdentityAuth_organization,_X509WorkloadIdentityAuth_project,_X509WorkloadIdentityAuth_transport,_X509WorkloadIdentityAuth_refreshBufferMs,
-_X509WorkloadIdentityAuth_cachedToken,_X509WorkloadIdentityAuth_refresh,_X509WorkloadIdentityAuth_tokenGeneration,_X509WorkloadIdentityAuth_cancelRequestBody,
-_X509WorkloadIdentityAuth_assignToken,_X509WorkloadIdentityAuth_recoverRefreshFailure,_X509WorkloadIdentityAuth_fallbackToken,
-_X509WorkloadIdentityAuth_retireRefresh,_X509WorkloadIdentityAuth_beginRefresh,_X509WorkloadIdentityAuth_refreshToken,_X509WorkloadIdentityAuth_preflight,
-_X509WorkloadIdentityAuth_scope,_X509WorkloadIdentityAuth_assertTenantHeaders,FORBIDDEN_TRANSPORT_OPTIONS=["dispatcher",
-"agent","client","tls","proxy"],headerValue=(headers,name)=>Headers.prototype.get.call(headers,name),DEFAULT_REFRESH_BUFFER_MS=1200*
-1e3,FAILED_REFRESH_COOLDOWN_MS=1e3,userAbortError=signal=>{const error=new APIUserAbortError;return Object.defineProperty(
-error,"cause",{value:signal.reason,writable:!0,configurable:!0}),error};function assertSafeHeaders(headers){for(const name of Headers.
-prototype.keys.call(headers)){const canonical=name.toLowerCase().split("_").join("-");if(canonical!=="authorization"&&isSensitiveHeader(
-canonical)||canonical==="host")throw new OpenAIError("X.509 workload identity cannot send conflicting authentication cre\
-dentials.")}}function exchangeDeadline(timeout,callerSignal){const deadline=new AbortController,timer=timeout===void 0?void 0:
-setTimeout(()=>deadline.abort(new APIConnectionTimeoutError),timeout),timerHandle=timer;typeof timerHandle=="object"&&timerHandle!==
-null&&"unref"in timerHandle&&typeof timerHandle.unref=="function"&&timerHandle.unref();const cancel=()=>deadline.abort(callerSignal?.
-reason);return callerSignal?.addEventListener("abort",cancel,{once:!0}),callerSignal?.aborted&&cancel(),{signal:deadline.
-signal,dispose:()=>{callerSignal?.removeEventListener("abort",cancel),timer&&clearTimeout(timer)}}}function waitForRefresh(attempt,signal){
-let abort;const canceled=new Promise((_resolve,reject)=>{abort=()=>reject(signal.reason),signal.addEventListener("abort",
-abort,{once:!0}),signal.aborted&&abort()});return{result:Promise.race([attempt.promise,canceled]),dispose:()=>{abort&&signal.
-removeEventListener("abort",abort)}}}function isX509WorkloadIdentity(identity){if(!identity||typeof identity!="object")return!1;
-let providerOwner=identity;for(;providerOwner!==null&&providerOwner!==Object.prototype;){const provider=Object.getOwnPropertyDescriptor(
-providerOwner,"provider");if(provider){if(!("value"in provider)||provider.value!==void 0)return!1;break}providerOwner=Object.
-getPrototypeOf(providerOwner)}let current=identity;for(;current!==null&&current!==Object.prototype;){const discriminator=Object.
-getOwnPropertyDescriptor(current,"type");if(discriminator){if(!("value"in discriminator))throw new OpenAIError("X.509 wo\
-rkload identity type must be a plain data property.");return discriminator.value==="x509"}current=Object.getPrototypeOf(
-current)}return!1}function assertX509FetchOptions(options){if(!options)return;for(const name of FORBIDDEN_TRANSPORT_OPTIONS)
-if(hasOwn(options,name))throw new OpenAIError("X.509 workload identity cannot override its approved transport capability\
-.");const redirect=Object.getOwnPropertyDescriptor(options,"redirect")?.value;if(redirect!==void 0&&redirect!=="manual")
-throw new OpenAIError("X.509 workload identity requests require manual redirects.")}function assertX509RequestOptions(options){
-if(assertX509FetchOptions(options),options&&["body","headers","method","signal"].some(name=>hasOwn(options,name)))throw new OpenAIError(
-"X.509 workload identity cannot override its request body, headers, method, or signal through fetch options.")}function snapshotX509RequestOptions(options){
-assertX509RequestOptions(options);const snapshot={...options};return assertX509RequestOptions(snapshot),snapshot}var X509WorkloadIdentityAuth=class{constructor(identity,transport,organization,project){
-if(_X509WorkloadIdentityAuth_instances.add(this),_X509WorkloadIdentityAuth_identityProviderId.set(this,void 0),_X509WorkloadIdentityAuth_serviceAccountId.
-set(this,void 0),_X509WorkloadIdentityAuth_configuredRefreshBufferMs.set(this,void 0),_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds.
-set(this,void 0),_X509WorkloadIdentityAuth_organization.set(this,void 0),_X509WorkloadIdentityAuth_project.set(this,void 0),
-_X509WorkloadIdentityAuth_transport.set(this,void 0),_X509WorkloadIdentityAuth_refreshBufferMs.set(this,void 0),_X509WorkloadIdentityAuth_cachedToken.
-set(this,void 0),_X509WorkloadIdentityAuth_refresh.set(this,void 0),_X509WorkloadIdentityAuth_tokenGeneration.set(this,0),
-__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_transport,resolveX509Transport(transport),"f"),__classPrivateFieldSet(
-this,_X509WorkloadIdentityAuth_identityProviderId,identity.identityProviderId,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_serviceAccountId,
-identity.serviceAccountId,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,identity.
-refreshBufferMs,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,identity.refreshBufferSeconds,
-"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_organization,organization,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_project,
-project,"f"),__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,"f")!==void 0&&__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,"f")!==void 0)throw new OpenAIError("X.509 workload identi\
-ty cannot combine refreshBufferSeconds and refreshBufferMs.");if(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,
-"f")!==void 0&&(!Number.isSafeInteger(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,"f"))||
-__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,"f")<0))throw new OpenAIError("X.509 wor\
-kload identity requires a nonnegative integer refreshBufferMs.");if(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,
-"f")!==void 0&&(!Number.isSafeInteger(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,
-"f"))||__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,"f")<0||!Number.isSafeInteger(
-__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,"f")*1e3)))throw new OpenAIError("X\
-.509 workload identity requires a nonnegative integer refreshBufferSeconds.");__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_refreshBufferMs,
-__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,"f")===void 0?__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,"f")??DEFAULT_REFRESH_BUFFER_MS:__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,
-"f")*1e3,"f")}identitySnapshot(){return{type:"x509",identityProviderId:__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_identityProviderId,
-"f"),serviceAccountId:__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_serviceAccountId,"f"),...__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,"f")===void 0?{}:{refreshBufferMs:__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferMs,
-"f")},...__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,"f")===void 0?{}:{refreshBufferSeconds:__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds,"f")}}}static shouldAuthenticate(options,defaultHeaders,requestHeaders=options.
-headers){return!buildHeaders([defaultHeaders,requestHeaders]).nulls.has("authorization")}snapshotHeaders(defaultHeaders,requestHeaders){
-const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this);
-return scope.defaultHeaders??(scope.defaultHeaders=buildHeaders([defaultHeaders])),scope.requestHeaders??(scope.requestHeaders=
-buildHeaders([requestHeaders])),this.headerSnapshots()}headerSnapshots(){const{defaultHeaders,requestHeaders}=__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this);if(!defaultHeaders||!requestHeaders)
-throw new OpenAIError("X.509 workload identity requires snapshotted request headers.");return{defaultHeaders,requestHeaders}}snapshotTenant(organization,project){
-if(organization!==__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_organization,"f")||project!==__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_project,"f"))throw new OpenAIError("X.509 workload identity cannot override its enrolled \
-organization or project.");const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).
-call(this);return scope.tenant={organization,project},scope.tenant}tenantSnapshot(){const{tenant}=__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this);if(!tenant)throw new OpenAIError(
-"X.509 workload identity requires snapshotted tenant selectors.");return tenant}snapshotAPIURL(value){assertX509APIOrigin(
-value),__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this).apiURL=
-value}requestAPIURL(){const{apiURL}=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).
-call(this);if(apiURL===void 0)throw new OpenAIError("X.509 workload identity requires a snapshotted API destination.");return apiURL}snapshotRequest(signal,timeout,fetchOptions){
-var _b;(_b=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this)).
-request??(_b.request={signal,timeout,fetchOptions})}requestSnapshot(){const{request}=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_scope).call(this);if(!request)throw new OpenAIError("X.509 workload identity requires snap\
-shotted request settings.");return request}beginRequestPreparation(){const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_scope).call(this);scope.deadlineArmed&&scope.preparationStartedAt===void 0&&(scope.preparationStartedAt=
-performance.now(),scope.preparationWallStartedAt=Date.now())}beginRequestPlanning(){__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_scope).call(this).phase="planning"}beginRequestNetwork(){const scope=__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this);scope.deadlineArmed?scope.preparationStartedAt!==
-void 0&&(scope.monotonicStartedAt+=performance.now()-scope.preparationStartedAt,scope.wallStartedAt+=Date.now()-(scope.preparationWallStartedAt??
-Date.now()),delete scope.preparationStartedAt,delete scope.preparationWallStartedAt):(scope.wallStartedAt=Date.now(),scope.
-monotonicStartedAt=performance.now(),scope.deadlineArmed=!0)}isPlanningRequest(){return __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_scope).call(this).phase==="planning"}authorizePlannedRequest(url,request,timeout,allowHookSignal=!1){
-const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this),
-headers=Object.getOwnPropertyDescriptor(request,"headers"),body=Object.getOwnPropertyDescriptor(request,"body"),signal=Object.
-getOwnPropertyDescriptor(request,"signal"),redirect=Object.getOwnPropertyDescriptor(request,"redirect");if(scope.phase!==
-"planning"||!headers||!(headers.value instanceof Headers)||!body&&"body"in request||[body,signal,redirect].some(descriptor=>descriptor&&
-!("value"in descriptor)))throw new OpenAIError("X.509 workload identity requires an approved final request.");this.snapshotAPIURL(
-url),assertX509FetchOptions(request);try{assertSafeHeaders(headers.value)}catch{throw new OpenAIError("X.509 workload id\
-entity cannot use caller-supplied authentication credentials.")}if(headerValue(headers.value,"Authorization")!==null)throw new OpenAIError(
-"X.509 workload identity cannot use caller-supplied authorization credentials.");if(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_assertTenantHeaders).call(this,headers.value),!allowHookSignal&&(signal?.value??void 0)!==
-(this.requestSnapshot().signal??void 0))throw new OpenAIError("X.509 workload identity must preserve its approved reques\
-t signal.");const approved=this.requestSnapshot();scope.request={...approved,timeout:Math.min(approved.timeout,timeout)},
-scope.phase="authorizing"}ownRequestBody(body,source){body instanceof ReadableStream&&body!==source&&(__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this).materializedBody=body)}static isStreamingRequestBody(body){
-return globalThis.ReadableStream!==void 0&&body instanceof globalThis.ReadableStream||typeof body=="object"&&body!==null&&
-(Symbol.asyncIterator in body||Symbol.iterator in body&&"next"in body&&typeof body.next=="function")}retireRequestBody(){
-const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this),
-body=scope.materializedBody;delete scope.materializedBody,body&&__classPrivateFieldGet(_a,_a,"m",_X509WorkloadIdentityAuth_cancelRequestBody).
-call(_a,body)}releaseRequestBody(body){const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).
-call(this);scope.materializedBody===body?delete scope.materializedBody:this.retireRequestBody()}setEffectiveSignal(signal){
-signal?__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(this).effectiveSignal=
-signal:delete __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).call(
-this).effectiveSignal}effectiveSignal(){const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",
-_X509WorkloadIdentityAuth_scope).call(this);return scope.effectiveSignal??scope.request?.signal}runRequest(operation,requestOwner){
-return __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,"f").run(async()=>{const scope=__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_transport,"f").current();if(!scope)throw new OpenAIError("X.509 workload identity require\
-s an active certificate request scope.");scope.owner=this,scope.requestOwner=requestOwner;try{return await operation()}finally{
-this.retireRequestBody(),this.releaseRequestCredentials(),delete scope.requestOwner,delete scope.owner}})}inRequest(requestOwner){
-const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,"f").current();return scope?.owner===this&&scope.
-requestOwner===requestOwner&&scope.phase!=="authorizing"}matches(other){return __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,
-"f")===__classPrivateFieldGet(other,_X509WorkloadIdentityAuth_transport,"f")&&__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_identityProviderId,
-"f")===__classPrivateFieldGet(other,_X509WorkloadIdentityAuth_identityProviderId,"f")&&__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_serviceAccountId,
-"f")===__classPrivateFieldGet(other,_X509WorkloadIdentityAuth_serviceAccountId,"f")&&__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_organization,
-"f")===__classPrivateFieldGet(other,_X509WorkloadIdentityAuth_organization,"f")&&__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_project,
-"f")===__classPrivateFieldGet(other,_X509WorkloadIdentityAuth_project,"f")&&__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refreshBufferMs,
-"f")===__classPrivateFieldGet(other,_X509WorkloadIdentityAuth_refreshBufferMs,"f")}continuation(){const{wallStartedAt,monotonicStartedAt,
-deadlineArmed,request,requestOwner,effectiveSignal}=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",
-_X509WorkloadIdentityAuth_scope).call(this),scope={wallStartedAt,monotonicStartedAt,owner:this,...deadlineArmed?{deadlineArmed}:
-{},...request?{request}:{},...effectiveSignal?{effectiveSignal}:{},...requestOwner?{requestOwner}:{}};return operation=>__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_transport,"f").resume(scope,async()=>{try{return await operation()}finally{this.releaseRequestCredentials(),
-delete scope.requestOwner,delete scope.owner}})}releaseRequestCredentials(){const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_scope).call(this);delete scope.request,delete scope.phase,delete scope.deadlineArmed,delete scope.
-preparationStartedAt,delete scope.preparationWallStartedAt,delete scope.effectiveSignal,delete scope.materializedBody,delete scope.
-apiURL,delete scope.tenant,delete scope.token,delete scope.defaultHeaders,delete scope.requestHeaders,delete scope.tokenGeneration,
-delete scope.headers,delete scope.authorization}requestStartedAt(_options){return __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,
-"f").current()?.wallStartedAt}usedWorkloadToken(_options){return __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,
-"f").current()?.token!==void 0}remainingTimeout(_options,timeout){const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,
-"f").current();if(scope===void 0)return timeout;const remaining=timeout-(performance.now()-scope.monotonicStartedAt);if(remaining<=
-0)throw new APIConnectionTimeoutError;return remaining}async waitForRetry(duration,signal){try{await __classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_transport,"f").sleep(duration,signal)}catch(error){throw signal?.aborted?userAbortError(signal):
-error}}static isRetryableFailure(error){return typeof error=="object"&&error!==null&&(isTransientX509ConnectionError2(error)||
-isRetryableX509IssuerError2(error))}static retryHeaders(error){if(!error||typeof error!="object"||!isRetryableX509IssuerError2(
-error))return;const headers=Object.getOwnPropertyDescriptor(error,"headers")?.value;return headers instanceof Headers?headers:
-void 0}async getToken(options,context){const callerSignal=context?context.signal:options?.signal;if(callerSignal?.aborted)
-throw userAbortError(callerSignal);options&&assertX509RequestOptions(context?context.fetchOptions:options.fetchOptions),
-__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_preflight).call(this,context);
-const scope=options?__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).
-call(this):void 0,cached=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_cachedToken,"f");if(cached&&performance.now()<
-cached.refreshAt&&Date.now()<cached.wallRefreshAt)return __classPrivateFieldGet(_a,_a,"m",_X509WorkloadIdentityAuth_assignToken).
-call(_a,scope,cached);const remaining=context&&options?this.remainingTimeout(options,context.timeout):context?.timeout,{
-signal,dispose}=exchangeDeadline(remaining,callerSignal);if(callerSignal?.aborted)throw dispose(),userAbortError(callerSignal);
-const attempt=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refresh,"f")??__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_beginRefresh).call(this);attempt.waiters+=1;const waiter=waitForRefresh(attempt,signal);try{
-const exchanged=await waiter.result,refreshed=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_cachedToken,"f");if(!refreshed||
-refreshed.accessToken!==exchanged.accessToken)throw new APIUserAbortError;return __classPrivateFieldGet(_a,_a,"m",_X509WorkloadIdentityAuth_assignToken).
-call(_a,scope,refreshed)}catch(error){return await __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_recoverRefreshFailure).
-call(this,error,attempt,cached,scope,options,context)}finally{waiter.dispose(),dispose(),attempt.waiters-=1,__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_retireRefresh).call(this,attempt)}}invalidateToken(){
-const rejected=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,"f").current();if(!rejected?.token||__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_cachedToken,"f")?.accessToken!==rejected.token||__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_cachedToken,
-"f").generation!==rejected.tokenGeneration)return;__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_tokenGeneration,
-__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_tokenGeneration,"f")+1,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_cachedToken,
-void 0,"f");const refresh=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refresh,"f");__classPrivateFieldSet(this,
-_X509WorkloadIdentityAuth_refresh,void 0,"f"),refresh?.controller.abort(new APIUserAbortError)}bindRequest(options,request,adminAPIKey){
-if(!(request.headers instanceof Headers))throw new OpenAIError("X.509 workload identity requires the original workload a\
-uthorization headers.");const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_scope).
-call(this),{token}=scope,security=options.__security??{bearerAuth:!0};let approvedAuthorization=token?`Bearer ${token}`:
-null;!token&&security.adminAPIKeyAuth&&adminAPIKey!==null&&headerValue(request.headers,"Authorization")!==null&&(approvedAuthorization=
-new Headers({Authorization:`Bearer ${adminAPIKey}`}).get("Authorization")),scope.headers=request.headers,scope.authorization=
-approvedAuthorization,this.assertRequest(request)}adoptRequestHeaders(request){const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_instances,
-"m",_X509WorkloadIdentityAuth_scope).call(this),original=scope.headers;if(!(original instanceof Headers)||!(request.headers instanceof
-Headers))throw new OpenAIError("X.509 workload identity must preserve its issued workload authorization.");scope.headers=
-request.headers;try{this.assertRequest(request)}catch(error){throw scope.headers=original,error}}assertRequest(request){
-const{headers}=request;if(!(headers instanceof Headers))throw new OpenAIError("X.509 workload identity must preserve its\
- issued workload authorization.");const scope=__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,"f").current();
-if(!scope||scope.headers!==headers||scope.authorization===void 0||headerValue(headers,"Authorization")!==scope.authorization)
-throw new OpenAIError("X.509 workload identity must preserve its issued workload authorization.");__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_assertTenantHeaders).call(this,headers),assertSafeHeaders(
-headers)}fetch(){return async(input,init={})=>{const target=assertX509APIOrigin(typeof input=="string"||input instanceof
-URL?input:input.url);assertX509FetchOptions(init),this.assertRequest(init);const approved=init.headers;if(!(approved instanceof
-Headers))throw new OpenAIError("X.509 workload identity must preserve its issued workload authorization.");const headers=new Headers(
-[...Headers.prototype.entries.call(approved)]);return assertSafeHeaders(headers),init.headers=headers,init.redirect="man\
-ual",await __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,"f").dispatch(target,init)}}};_a=X509WorkloadIdentityAuth,
-_X509WorkloadIdentityAuth_identityProviderId=new WeakMap,_X509WorkloadIdentityAuth_serviceAccountId=new WeakMap,_X509WorkloadIdentityAuth_configuredRefreshBufferMs=
-new WeakMap,_X509WorkloadIdentityAuth_configuredRefreshBufferSeconds=new WeakMap,_X509WorkloadIdentityAuth_organization=
-new WeakMap,_X509WorkloadIdentityAuth_project=new WeakMap,_X509WorkloadIdentityAuth_transport=new WeakMap,_X509WorkloadIdentityAuth_refreshBufferMs=
-new WeakMap,_X509WorkloadIdentityAuth_cachedToken=new WeakMap,_X509WorkloadIdentityAuth_refresh=new WeakMap,_X509WorkloadIdentityAuth_tokenGeneration=
-new WeakMap,_X509WorkloadIdentityAuth_instances=new WeakSet,_X509WorkloadIdentityAuth_cancelRequestBody=async function(body){
-try{await CancelReadableStream(body)}catch{}},_X509WorkloadIdentityAuth_assignToken=function(scope,token){return scope&&
-(scope.token=token.accessToken,scope.tokenGeneration=token.generation),token.accessToken},_X509WorkloadIdentityAuth_recoverRefreshFailure=
-async function(error,attempt,cached,scope,options,context){const callerSignal=context?context.signal:options?.signal;if(callerSignal?.
-aborted)throw userAbortError(callerSignal);if(attempt.controller.signal.aborted&&attempt.generation!==__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_tokenGeneration,"f"))return await this.getToken(options,context);const fallback=__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_fallbackToken).call(this,error,cached,scope);if(fallback!==
-void 0)return fallback;if(error&&typeof error=="object"&&!(error instanceof OAuthError)){const oauth=findX509OAuthError2(
-error);if(oauth)throw new OAuthError(oauth.status,oauth.error,oauth.headers)}throw error},_X509WorkloadIdentityAuth_fallbackToken=
-function(error,cached,scope){if(!cached||cached!==__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_cachedToken,"f")||
-performance.now()>=cached.expiresAt||Date.now()>=cached.wallExpiresAt||!_a.isRetryableFailure(error))return;const headers=_a.
-retryHeaders(error),milliseconds=headers?.get("retry-after-ms");let requested=milliseconds?Number(milliseconds):void 0;const retryAfter=headers?.
-get("retry-after");if(retryAfter&&(requested===void 0||Number.isNaN(requested))){const seconds=Number(retryAfter);requested=
-Number.isNaN(seconds)?Date.parse(retryAfter)-Date.now():seconds*1e3}const cooldown=requested!==void 0&&Number.isFinite(requested)&&
-requested>=0&&requested<=6e4?Math.max(FAILED_REFRESH_COOLDOWN_MS,requested):FAILED_REFRESH_COOLDOWN_MS;return cached.refreshAt=
-Math.min(cached.expiresAt,performance.now()+cooldown),cached.wallRefreshAt=Math.min(cached.wallExpiresAt,Date.now()+cooldown),
-__classPrivateFieldGet(_a,_a,"m",_X509WorkloadIdentityAuth_assignToken).call(_a,scope,cached)},_X509WorkloadIdentityAuth_retireRefresh=
-function(attempt){attempt.waiters!==0||__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refresh,"f")!==attempt||queueMicrotask(
-()=>{attempt.waiters===0&&__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refresh,"f")===attempt&&(__classPrivateFieldSet(
-this,_X509WorkloadIdentityAuth_refresh,void 0,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_tokenGeneration,
-__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_tokenGeneration,"f")+1,"f"),attempt.controller.abort(new APIUserAbortError))})},
-_X509WorkloadIdentityAuth_beginRefresh=function(){const controller=new AbortController,generation=__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_tokenGeneration,"f"),attempt={controller,generation,waiters:0,promise:__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_instances,"m",_X509WorkloadIdentityAuth_refreshToken).call(this,controller,generation)};return __classPrivateFieldSet(
-this,_X509WorkloadIdentityAuth_refresh,attempt,"f"),attempt},_X509WorkloadIdentityAuth_refreshToken=async function(controller,generation){
-const startedAt=performance.now(),wallStartedAt=Date.now();try{const token=await __classPrivateFieldGet(this,_X509WorkloadIdentityAuth_transport,
-"f").exchange(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_identityProviderId,"f"),__classPrivateFieldGet(this,
-_X509WorkloadIdentityAuth_serviceAccountId,"f"),controller.signal),lifetime=token.expiresIn*1e3,expiresAt=startedAt+lifetime,
-wallExpiresAt=wallStartedAt+lifetime;if(performance.now()>=expiresAt||Date.now()>=wallExpiresAt)throw new OpenAIError("X\
-.509 workload identity token expired before its exchange completed.");if(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_tokenGeneration,
-"f")!==generation||controller.signal.aborted||__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refresh,"f")?.controller!==
-controller)throw new APIUserAbortError;return __classPrivateFieldSet(this,_X509WorkloadIdentityAuth_tokenGeneration,__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_tokenGeneration,"f")+1,"f"),__classPrivateFieldSet(this,_X509WorkloadIdentityAuth_cachedToken,
-{accessToken:token.accessToken,generation:__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_tokenGeneration,"f"),expiresAt,
-refreshAt:expiresAt-Math.min(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refreshBufferMs,"f"),lifetime/2),wallExpiresAt,
-wallRefreshAt:wallExpiresAt-Math.min(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refreshBufferMs,"f"),lifetime/
-2)},"f"),token}finally{__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_refresh,"f")?.controller===controller&&__classPrivateFieldSet(
-this,_X509WorkloadIdentityAuth_refresh,void 0,"f")}},_X509WorkloadIdentityAuth_preflight=function(context){if(!context)return;
-if(context.organization!==__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_organization,"f")||context.project!==__classPrivateFieldGet(
-this,_X509WorkloadIdentityAuth_project,"f"))throw new OpenAIError("X.509 workload identity cannot override its enrolled \
-organization or project.");assertX509APIOrigin(context.apiURL);const supplied=buildHeaders([context.defaultHeaders,context.
-requestHeaders]);if(__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_organization,"f")!==null&&supplied.nulls.has("\
-openai-organization")||__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_project,"f")!==null&&supplied.nulls.has("op\
-enai-project"))throw new OpenAIError("X.509 workload identity cannot omit its enrolled organization or project.");for(const name of supplied.
-values.keys()){const canonical=name.toLowerCase().split("_").join("-");if((canonical==="openai-organization"||canonical===
-"openai-project")&&(name!==canonical||headerValue(supplied.values,name)!==(canonical==="openai-organization"?context.organization:
-context.project)))throw new OpenAIError("X.509 workload identity cannot override its enrolled organization or project.");
-if(isSensitiveHeader(canonical)||canonical==="host")throw new OpenAIError("X.509 workload identity cannot use caller-sup\
-plied authentication credentials.")}},_X509WorkloadIdentityAuth_scope=function(){const scope=__classPrivateFieldGet(this,
-_X509WorkloadIdentityAuth_transport,"f").current();if(!scope||scope.owner!==this)throw new OpenAIError("X.509 workload i\
-dentity requires an active certificate request scope.");return scope},_X509WorkloadIdentityAuth_assertTenantHeaders=function(headers){
-if(headerValue(headers,"OpenAI-Organization")!==__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_organization,"f")||
-headerValue(headers,"OpenAI-Project")!==__classPrivateFieldGet(this,_X509WorkloadIdentityAuth_project,"f"))throw new OpenAIError(
-"X.509 workload identity cannot override its enrolled organization or project.");for(const name of Headers.prototype.keys.
-call(headers)){const canonical=name.toLowerCase().split("_").join("-");if((canonical==="openai-organization"||canonical===
-"openai-project")&&name!==canonical)throw new OpenAIError("X.509 workload identity cannot override its enrolled organiza\
-tion or project.")}},init_node_globals();function normalizeX509CredentialOptions(options){const{credential}=options;if(credential===
-void 0)return{credential,options};const registered=findX509Credential2(credential);if(!registered)throw new OpenAIError(
-"An X.509 credential must be created by the SDK authentication helper.");const conflicting=["apiKey","adminAPIKey","work\
-loadIdentity","x509Transport"].filter(name=>{const value=options[name];return value!=null});if(conflicting.length>0)throw new OpenAIError(
-`The \`credential\` option cannot be combined with ${conflicting.map(name=>`\`${name}\``).join(", ")}.`);return{credential,
-options:{...options,apiKey:null,adminAPIKey:null,baseURL:options.baseURL??null,organization:options.organization??null,project:options.
-project??null,workloadIdentity:registered.identity,x509Transport:registered.transport}}}function overridesOrdinaryAuthentication({
-apiKey,adminAPIKey}){return apiKey!=null||adminAPIKey!=null}function prepareProviderClone(inherited,overrides){const inheritedProvider=inherited.
-provider,replacingProvider=overrides.credential??overrides.workloadIdentity,provider=overrides.provider??(replacingProvider?
-void 0:inheritedProvider);return provider!==inheritedProvider&&(delete inherited.baseURL,delete inherited.organization,delete inherited.
-project,delete inherited.defaultHeaders,delete inherited.defaultQuery,delete inherited.fetchOptions,delete inherited.fetch),
-provider&&(delete inherited.apiKey,delete inherited.adminAPIKey,delete inherited.credential,delete inherited.workloadIdentity,
-delete inherited.x509Transport,delete inherited.baseURL),provider}function prepareX509ClientClone(inherited,overrides,credential,currentlyX509){
-const nextIdentity=hasOwn(overrides,"workloadIdentity")?overrides.workloadIdentity:inherited.workloadIdentity,dropping=credential!==
-void 0&&(overridesOrdinaryAuthentication(overrides)&&overrides.workloadIdentity===void 0||overrides.provider!==void 0);credential!==
-void 0&&hasOwn(overrides,"workloadIdentity")&&delete inherited.x509Transport;const inheritedCredential=credential!==void 0&&
-!dropping&&overrides.credential===void 0&&!hasOwn(overrides,"workloadIdentity")&&!hasOwn(overrides,"x509Transport")?credential:
-void 0,nextCredential=overrides.credential===void 0?inheritedCredential:overrides.credential,nextX509=nextCredential!==void 0||
-!dropping&&isX509WorkloadIdentity(nextIdentity);return currentlyX509!==nextX509&&(delete inherited.fetch,delete inherited.
-baseURL,delete inherited.organization,delete inherited.project,delete inherited.defaultHeaders,delete inherited.defaultQuery,
-delete inherited.fetchOptions,nextX509?inherited.apiKey=null:(delete inherited.x509Transport,dropping&&delete inherited.
-workloadIdentity)),nextCredential!==void 0&&(delete inherited.apiKey,delete inherited.adminAPIKey,delete inherited.workloadIdentity,
-delete inherited.x509Transport,inherited.credential=nextCredential,overrides.credential!==void 0&&(delete inherited.organization,
-delete inherited.project,delete inherited.defaultHeaders,delete inherited.defaultQuery,delete inherited.fetchOptions)),{
-credential:nextCredential,provider:prepareProviderClone(inherited,overrides)}}init_node_globals(),init_node_globals();var brand_privateStreamingFile=Symbol(
-"brand.privateStreamingFile");function toStreamingFile(data,name,options){if(typeof name!="string"||!name)throw new TypeError(
-"toStreamingFile requires a non-empty file name");const type=options?.type;return type&&validateStreamingFileType(type),
-{[brand_privateStreamingFile]:!0,data,name,...type?{type}:{}}}var checkFileSupport=()=>{if(typeof File>"u"){const{process:process2}=globalThis,
-isOldNode=typeof process2?.versions?.node=="string"&&Number.parseInt(process2.versions.node.split("."),10)<20;throw new Error(
-"`File` is not defined as a global, which is required for file uploads."+(isOldNode?" Update to a supported Node.js LTS \
-release, or set `globalThis.File` to `import('node:buffer').File`.":""))}};function makeFile(fileBits,fileName,options){
-return checkFileSupport(),new File(fileBits,fileName??"unknown_file",options)}function getName(value,options){if(typeof value!=
-"object"||value===null)return;const name="name"in value?value.name:void 0,explicitName=name&&String(name)||"filename"in value&&
-value.filename&&String(value.filename);if(explicitName)return options?.stripFilename===!1?normalizeFilenamePath(explicitName):
-basename(explicitName);const url="url"in value&&value.url&&String(value.url);if(url)try{const filename=basename(new URL(
-url).pathname);return filename===void 0?void 0:basename(decodeURLFilename(filename))}catch{return basename(url)}const path2="\
-path"in value&&value.path&&String(value.path);return path2?basename(path2):void 0}function basename(value){return value.
-split(/[\\/]/).pop()||void 0}function decodeURLFilename(filename){try{const decodedFilename=decodeURIComponent(filename);
-return/%(?:0[AD]|22)/i.test(decodedFilename)?filename:decodedFilename.replace(/[\u0000-\u001F\u007F]/gu,encodeURIComponent)}catch{
-return filename}}function normalizeFilenamePath(value){const normalized=value.replace(/\\/g,"/");if(normalized.startsWith(
-"/")||/^[A-Za-z]:/.test(normalized)||normalized.split("/").includes(".."))throw new TypeError("Upload file name must be \
-a safe relative path without parent directory segments");return normalized}var arrayBufferByteLengthGetter=Object.getOwnPropertyDescriptor(
-ArrayBuffer.prototype,"byteLength")?.get;function isArrayBuffer(value){try{return arrayBufferByteLengthGetter?.call(value)!==
-void 0}catch{return!1}}var isAsyncIterable=value=>value!=null&&typeof value=="object"&&typeof value[Symbol.asyncIterator]==
-"function",maybeMultipartFormRequestOptions=async(opts,fetch2,formOptions)=>{if(!hasUploadableValue(opts.body))return opts.
-__metadata?.finalizeMultipart===!0&&formOptions?.stripFilenames===!1?{...opts,__metadata:{...opts.__metadata,preserveMultipartFilenames:!0}}:
-opts;const finalizedOptions=opts.__metadata?.finalizeMultipart===!0?{...opts,__metadata:{...opts.__metadata,finalizeMultipart:!1}}:
-opts;return hasStreamingUploadableValue(opts.body)?createStreamingFormRequestOptions(finalizedOptions,formOptions):{...finalizedOptions,
-body:await createForm(finalizedOptions.body,fetch2,formOptions)}},multipartFormRequestOptions=async(opts,fetch2,formOptions)=>hasStreamingUploadableValue(
-opts.body)?createStreamingFormRequestOptions(opts,formOptions):{...opts,body:await createForm(opts.body,fetch2,formOptions)},
-supportsFormDataMap=new WeakMap;function supportsFormData(fetchObject){const fetch2=typeof fetchObject=="function"?fetchObject:
-fetchObject.fetch,cached=supportsFormDataMap.get(fetch2);if(cached)return cached;const promise=(async()=>{try{let FetchResponse;
-if("Response"in fetch2)FetchResponse=fetch2.Response;else{const response=await fetch2("data:,");await response.arrayBuffer(),
-FetchResponse=response.constructor}const data=new FormData;return data.toString()!==await new FetchResponse(data).text()}catch{
-return!0}})();return supportsFormDataMap.set(fetch2,promise),promise}var createForm=async(body,fetch2,options={})=>{if(!await supportsFormData(
-fetch2))throw new TypeError("The provided fetch function does not support file uploads with the current global FormData \
-class.");const form=new FormData;return await Promise.all(Object.entries(body||{}).map(([key,value])=>addFormValue(form,
-key,value,options))),form},isBlob=value=>value instanceof Blob,isReadableStream=value=>typeof value=="object"&&value!==null&&
-"getReader"in value&&typeof value.getReader=="function",isStreamingFile=value=>typeof value=="object"&&value!==null&&brand_privateStreamingFile in
-value,isUploadable=value=>typeof value=="object"&&value!==null&&(value instanceof Response||isAsyncIterable(value)||isReadableStream(
-value)||isStreamingFile(value)||isBlob(value)),hasStreamingUploadableValue=value=>{if(isStreamingFile(value)||isAsyncIterable(
-value)||isReadableStream(value))return!0;if(Array.isArray(value))return value.some(hasStreamingUploadableValue);if(value&&
-typeof value=="object"&&!isBlob(value)&&!(value instanceof Response)){for(const k of Object.keys(value))if(hasStreamingUploadableValue(
-value[k]))return!0}return!1},hasUploadableValue=value=>{if(isUploadable(value))return!0;if(Array.isArray(value))return value.
-some(hasUploadableValue);if(value&&typeof value=="object"){for(const k of Object.keys(value))if(hasUploadableValue(value[k]))
-return!0}return!1},snapshotPreservedUploadEntries=(entries,filenames)=>{const snapshot=[];for(const entry of entries)isUploadable(
-entry.value)&&!filenames.has(entry.value)&&filenames.set(entry.value,getStreamingFileName(entry.value,{stripFilenames:!1})),
-snapshot.push(entry);return snapshot},streamingFormFinalizers=new WeakMap,finalizeStreamingFormRequestOptions=opts=>{if(typeof opts.
-body!="object"||opts.body===null)return;const finalize=streamingFormFinalizers.get(opts.body);finalize&&(opts.stream=finalize(),
-streamingFormFinalizers.delete(opts.body))},createStreamingFormRequestOptions=(opts,options={})=>{const entries=iterateFormEntries(
-opts.body),preservedFilenames=options.stripFilenames===!1?new WeakMap:void 0;let multipartEntries=preservedFilenames?snapshotPreservedUploadEntries(
-entries,preservedFilenames):entries;const boundary=`openai-${Math.random().toString(36).slice(2)}`;async function*multipartBody(){
-yield*iterateMultipartBody(multipartEntries,boundary,options,preservedFilenames)}const body=ReadableStreamFrom(multipartBody(),
-opts.__metadata?.streamFromBody===!0?{highWaterMark:0}:void 0),originalBody=opts.body;return opts.__metadata?.streamFromBody===
-!0&&typeof originalBody=="object"&&originalBody!==null&&streamingFormFinalizers.set(body,()=>{const capturedBody={...originalBody},
-capturedEntries=iterateFormEntries(capturedBody);multipartEntries=preservedFilenames?snapshotPreservedUploadEntries(capturedEntries,
-preservedFilenames):capturedEntries;const stream=Object.getOwnPropertyDescriptor(capturedBody,"stream")?.value;return stream===
-!0||stream==="true"}),{...opts,body,headers:buildHeaders([{"content-type":`multipart/form-data; boundary=${boundary}`},opts.
-headers])}};async function*iterateMultipartBody(entries,boundary,options,preservedFilenames){for await(const{key,value}of entries){
-if(isUploadable(value)){const filename=preservedFilenames?.get(value)??getStreamingFileName(value,options),type=getStreamingFileType(
-value);yield encodeUTF8(`--${boundary}\r
-`),yield encodeUTF8(`Content-Disposition: form-data; name="${escapeHeaderValue(key)}"; filename="${escapeHeaderValue(filename)}\
-"\r
-Content-Type: ${type}\r
+for(let{key:e,pattern:r}of t){let n=r.exec(navigator.userAgent);if(n){let o=n[1]||0,i=n[2]||0,s=n[3]||0;return{browser:e,
+version:`${o}.${i}.${s}`}}}return null}a(ai,"getBrowserInfo");var cn=a(t=>t==="x32"?"x32":t==="x86_64"||t==="x64"?"x64":
+t==="arm"?"arm":t==="aarch64"||t==="arm64"?"arm64":t?`other:${t}`:"unknown","normalizeArch"),un=a(t=>(t=t.toLowerCase(),
+t.includes("ios")?"iOS":t==="android"?"Android":t==="darwin"?"MacOS":t==="win32"?"Windows":t==="freebsd"?"FreeBSD":t==="\
+openbsd"?"OpenBSD":t==="linux"?"Linux":t?`Other:${t}`:"Unknown"),"normalizePlatform"),dn,ln=a(()=>dn??(dn=si()),"getPlat\
+formHeaders");h();var At=new WeakMap;function pn(t,e){let r=At.get(t);return r||(r=new Set,At.set(t,r)),r.add(e),()=>{let n=At.get(t);n&&(n.
+delete(e),n.size===0&&At.delete(t))}}a(pn,"observeJSONRequestBody");var hn=a(({headers:t,body:e})=>{let r=typeof e=="obj\
+ect"&&e!==null?At.get(e):void 0,n;if(!r||r.size===0)n=JSON.stringify(e);else{let o=[...r];n=JSON.stringify(e,function(i,s){
+let c=s;for(let d of o){let p=d.value(this,i,c);p!==void 0&&(c=p)}return c});for(let i of o)i.complete()}return{bodyHeaders:{
+"content-type":"application/json"},body:n}},"FallbackEncoder");h();h();h();h();var br="RFC3986",wr=String,_r={RFC1738:a(t=>String(t).replace(/%20/g,"+"),"RFC1738"),RFC3986:wr},mn="RFC1738";var yn,gn=a((t,e)=>{let r=yn??Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty);return yn=r,r(
+t,e)},"has");var Ae=(()=>{let t=[];for(let e=0;e<256;++e)t.push("%"+((e<16?"0":"")+e.toString(16)).toUpperCase());return t})();var Ar=1024,bn=a((t,e,r,n,o)=>{if(t.length===0)return t;let i=t;if(typeof t=="symbol"?i=Symbol.prototype.toString.call(t):
+typeof t!="string"&&(i=String(t)),r==="iso-8859-1")return escape(i).replace(/%u[0-9a-f]{4}/gi,c=>"%26%23"+Number.parseInt(
+c.slice(2),16)+"%3B");let s="";for(let c=0;c<i.length;){let d=Math.min((Math.floor(c/Ar)+1)*Ar,i.length);d<i.length&&i.codePointAt(
+d-1)>65535&&(d+=1);let p=i.length>=Ar?i.slice(c,d):i,l=[];for(let y=0;y<p.length;++y){let m=p.charCodeAt(y);if(m===45||m===
+46||m===95||m===126||m>=48&&m<=57||m>=65&&m<=90||m>=97&&m<=122||o===mn&&(m===40||m===41)){l[l.length]=p.charAt(y);continue}
+if(m<128){l[l.length]=Ae[m];continue}if(m<2048){l[l.length]=Ae[192|m>>6]+Ae[128|m&63];continue}if(m<55296||m>=57344){l[l.
+length]=Ae[224|m>>12]+Ae[128|m>>6&63]+Ae[128|m&63];continue}y+=1,m=65536+((m&1023)<<10|p.charCodeAt(y)&1023),l[l.length]=
+Ae[240|m>>18]+Ae[128|m>>12&63]+Ae[128|m>>6&63]+Ae[128|m&63]}s+=l.join(""),c=d}return s},"encode");function wn(t){return!t||typeof t!="object"?!1:!!(t.constructor&&t.constructor.isBuffer&&t.constructor.isBuffer(t))}a(wn,
+"is_buffer");function xr(t,e){if(ie(t)){let r=[];for(let n of t)r.push(e(n));return r}return e(t)}a(xr,"maybe_map");var An={brackets(t){return String(t)+"[]"},comma:"comma",indices(t,e){return String(t)+"["+e+"]"},repeat:String},xn=a(function(e,r){
+Array.prototype.push.apply(e,ie(r)?r:[r])},"push_to_array"),_n,Z={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"\
+indices",charset:"utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:bn,encodeValuesOnly:!1,format:br,
+formatter:wr,indices:!1,serializeDate(t){return(_n??(_n=Function.prototype.call.bind(Date.prototype.toISOString)))(t)},skipNulls:!1,
+strictNullHandling:!1};function ui(t){return typeof t=="string"||typeof t=="number"||typeof t=="boolean"||typeof t=="sym\
+bol"||typeof t=="bigint"}a(ui,"is_non_nullish_primitive");var Er={};function En(t,e,r,n,o,i,s,c,d,p,l,y,m,g,f,D,P,F){let j=t,
+U=F,ne=0,le=!1;for(;(U=U.get(Er))!==void 0&&!le;){let v=U.get(t);if(ne+=1,v!==void 0){if(v===ne)throw new RangeError("Cy\
+clic object value");le=!0}U.get(Er)===void 0&&(ne=0)}if(typeof p=="function"?j=p(e,j):j instanceof Date?j=m?.(j):r==="co\
+mma"&&ie(j)&&(j=xr(j,v=>v instanceof Date?m?.(v):v)),j===null){if(i)return d&&!D?d(e,Z.encoder,P,"key",g):e;j=""}if(ui(j)||
+wn(j)){if(d){let v=D?e:d(e,Z.encoder,P,"key",g);return[f?.(v)+"="+f?.(d(j,Z.encoder,P,"value",g))]}return[f?.(e)+"="+f?.(
+String(j))]}let w=[];if(j===void 0)return w;let E;if(r==="comma"&&ie(j))D&&d&&(j=xr(j,d)),E=[{value:j.length>0?j.join(",")||
+null:void 0}];else if(ie(p))E=p;else{let v=Object.keys(j);l&&v.sort(l),E=v}let L=c?String(e).replace(/\./g,"%2E"):String(
+e),W=n&&ie(j)&&j.length===1?L+"[]":L;if(o&&ie(j)&&j.length===0)return W+"[]";for(let v of E){let q=typeof v=="object"&&v.
+value!==void 0?v.value:j[v];if(s&&q===null)continue;let C=y&&c?v.replace(/\./g,"%2E"):v,Y;ie(j)?Y=typeof r=="function"?r(
+W,C):W:Y=W+(y?"."+C:"["+C+"]"),F.set(t,ne);let oe=new WeakMap([[Er,F]]);xn(w,En(q,Y,r,n,o,i,s,c,r==="comma"&&D&&ie(j)?null:
+d,p,l,y,m,g,f,D,P,oe))}return w}a(En,"inner_stringify");function di(t=Z){if(t.allowEmptyArrays!==void 0&&typeof t.allowEmptyArrays!=
+"boolean")throw new TypeError("`allowEmptyArrays` option can only be `true` or `false`, when provided");if(t.encodeDotInKeys!==
+void 0&&typeof t.encodeDotInKeys!="boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`,\
+ when provided");if(t.encoder!==null&&t.encoder!==void 0&&typeof t.encoder!="function")throw new TypeError("Encoder has \
+to be a function.");let e=t.charset||Z.charset;if(t.charset!==void 0&&t.charset!=="utf-8"&&t.charset!=="iso-8859-1")throw new TypeError(
+"The charset option must be either utf-8, iso-8859-1, or undefined");let r=br;if(t.format!==void 0){if(!gn(_r,t.format))
+throw new TypeError("Unknown format option provided.");r=t.format}let n=_r[r],o=Z.filter;(typeof t.filter=="function"||ie(
+t.filter))&&(o=t.filter);let i;if(t.arrayFormat&&t.arrayFormat in An?i=t.arrayFormat:"indices"in t?i=t.indices?"indices":
+"repeat":i=Z.arrayFormat,"commaRoundTrip"in t&&typeof t.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` \
+must be a boolean, or absent");let s;return t.allowDots===void 0?s=t.encodeDotInKeys?!0:Z.allowDots:s=!!t.allowDots,{addQueryPrefix:typeof t.
+addQueryPrefix=="boolean"?t.addQueryPrefix:Z.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof t.allowEmptyArrays=="boo\
+lean"?!!t.allowEmptyArrays:Z.allowEmptyArrays,arrayFormat:i,charset:e,charsetSentinel:typeof t.charsetSentinel=="boolean"?
+t.charsetSentinel:Z.charsetSentinel,commaRoundTrip:!!t.commaRoundTrip,delimiter:t.delimiter===void 0?Z.delimiter:t.delimiter,
+encode:typeof t.encode=="boolean"?t.encode:Z.encode,encodeDotInKeys:typeof t.encodeDotInKeys=="boolean"?t.encodeDotInKeys:
+Z.encodeDotInKeys,encoder:typeof t.encoder=="function"?t.encoder:Z.encoder,encodeValuesOnly:typeof t.encodeValuesOnly=="\
+boolean"?t.encodeValuesOnly:Z.encodeValuesOnly,filter:o,format:r,formatter:n,serializeDate:typeof t.serializeDate=="func\
+tion"?t.serializeDate:Z.serializeDate,skipNulls:typeof t.skipNulls=="boolean"?t.skipNulls:Z.skipNulls,sort:typeof t.sort==
+"function"?t.sort:null,strictNullHandling:typeof t.strictNullHandling=="boolean"?t.strictNullHandling:Z.strictNullHandling}}
+a(di,"normalize_stringify_options");function Rn(t,e={}){let r=t,n=di(e),o,i;typeof n.filter=="function"?(i=n.filter,r=i(
+"",r)):ie(n.filter)&&(i=n.filter,o=i);let s=[];if(typeof r!="object"||r===null)return"";let c=An[n.arrayFormat],d=c==="c\
+omma"&&n.commaRoundTrip;o||(o=Object.keys(r)),n.sort&&o.sort(n.sort);let p=new WeakMap;for(let m of o)n.skipNulls&&r[m]===
+null||xn(s,En(r[m],m,c,d,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,n.encode?n.encoder:null,n.
+filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,p));let l=s.join(n.delimiter),
+y=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(y+=n.charset==="iso-8859-1"?"utf8=%26%2310003%3B&":"utf8=%E2%9\
+C%93&"),l.length>0?y+l:""}a(Rn,"stringify");function kn(t){return Rn(t,{arrayFormat:"brackets"})}a(kn,"stringifyQuery");h();var li=new Map([["global","https://api.openai.com/v1"],["us","https://us.api.openai.com/v1"],["eu","https://eu.api.opena\
+i.com/v1"],["ae","https://ae.api.openai.com/v1"],["au","https://au.api.openai.com/v1"],["in","https://in.api.openai.com/\
+v1"],["jp","https://jp.api.openai.com/v1"]]);function Rr(t){if(t.dataResidency===null||t.dataResidency===void 0)return;if(ae(
+t,"baseURL"))throw new b("The `dataResidency` and `baseURL` options are mutually exclusive.");let e=li.get(t.dataResidency);
+if(e===void 0)throw new b("Invalid `dataResidency`; expected one of: global, us, eu, ae, au, in, jp.");return e}a(Rr,"re\
+solveDataResidency");h();h();var xt,Qe=class t extends Promise{static{a(this,"APIPromise")}constructor(e,r,n=Be){super(o=>{o(null)}),this.responsePromise=
+r,this.parseResponse=n,xt.set(this,void 0),x(this,xt,e,"f")}_thenUnwrap(e){return new t(u(this,xt,"f"),this.responsePromise,
+async(r,n)=>_t(e(await this.parseResponse(r,n),n),n.response))}asResponse(){return this.responsePromise.then(e=>e.response)}async withResponse(){
+let[e,r]=await Promise.all([this.parse(),this.asResponse()]);return{data:e,response:r,request_id:r.headers.get("x-reques\
+t-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(e=>this.parseResponse(u(this,xt,
+"f"),e))),this.parsedPromise}then(e,r){return this.parse().then(e,r)}catch(e){return this.parse().catch(e)}finally(e){return this.
+parse().finally(e)}};xt=new WeakMap;var Vt,Fe=class{static{a(this,"AbstractPage")}constructor(e,r,n,o){Vt.set(this,void 0),x(this,Vt,e,"f"),this.options=o,this.
+response=r,this.body=n}hasNextPage(){return this.getPaginatedItems().length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){
+let e=this.nextPageRequestOptions();if(!e)throw new b("No next page expected; please check `.hasNextPage()` before calli\
+ng `.getNextPage()`.");return await u(this,Vt,"f").requestAPIList(this.constructor,e)}async*iterPages(){let e=this;for(yield e;e.
+hasNextPage();)e=await e.getNextPage(),yield e}async*[(Vt=new WeakMap,Symbol.asyncIterator)](){for await(let e of this.iterPages())
+for(let r of e.getPaginatedItems())yield r}},Qt=class extends Qe{static{a(this,"PagePromise")}constructor(e,r,n){super(e,
+r,async(o,i)=>new n(o,i.response,await Be(o,i),i.options))}async*[Symbol.asyncIterator](){let e=await this;for await(let r of e)
+yield r}},Jt=class extends Fe{static{a(this,"Page")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.object=
+n.object}getPaginatedItems(){return this.data??[]}nextPageRequestOptions(){return null}},xe=class extends Fe{static{a(this,
+"CursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1}getPaginatedItems(){
+return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){let e=this.
+getPaginatedItems(),r=e[e.length-1]?.id;return r?{...this.options,query:{...pt(this.options.query),after:r}}:null}},Gt=class extends Fe{static{
+a(this,"ConversationCursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1,this.
+last_id=n.last_id||""}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){
+let e=this.last_id;return e?{...this.options,query:{...pt(this.options.query),after:e}}:null}},Yt=class extends Fe{static{
+a(this,"NextCursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1,this.next=
+n.next||null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:this.nextPageRequestOptions()!=
+null}nextPageRequestOptions(){let e=this.next;return e?{...this.options,query:{...pt(this.options.query),after:e}}:null}},
+Zt=class extends Fe{static{a(this,"TokenPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.
+has_more||!1,this.next=n.next||null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:
+this.nextPageRequestOptions()!=null}nextPageRequestOptions(){let e=this.next;return e?{...this.options,query:{...pt(this.
+options.query),page:e}}:null}};h();var hi={jwt:"urn:ietf:params:oauth:token-type:jwt",id:"urn:ietf:params:oauth:token-type:id_token"},mi="urn:ietf:params:o\
+auth:grant-type:token-exchange",yi=.5;function gi(t,e){if(typeof t!="number"||!Number.isFinite(t)||t<=0)throw new b("Tok\
+en exchange response has invalid 'expires_in' field");let r=Date.now(),n=r+t*1e3;if(!Number.isSafeInteger(n)||n<=r)throw new b(
+"Token exchange response has invalid 'expires_in' field");let o=n-(performance.now()-e);if(o<=r)throw new b("Workload id\
+entity token expired before its exchange completed.");return o}a(gi,"calculateExpiresAt");function bi(t,e,r){let n=(r??1200)*
+1e3,o=Math.min(n,e*1e3*yi);return t-o}a(bi,"calculateRefreshAt");var Sn=Response.prototype,wi=Sn.arrayBuffer;function _i(t,e){
+let r=Object.getOwnPropertyDescriptor(e,"constructor")?.value;if(e===t||typeof r!="function"||Object.getOwnPropertyDescriptor(
+r,"name")?.value!=="Response"||Object.getOwnPropertyDescriptor(r,"prototype")?.value!==e)return!1;let n=Object.getOwnPropertyDescriptor(
+e,Symbol.toStringTag);return(n?.value==="Response"||typeof n?.get=="function")&&typeof Object.getOwnPropertyDescriptor(e,
+"headers")?.get=="function"&&typeof Object.getOwnPropertyDescriptor(e,"ok")?.get=="function"&&typeof Object.getOwnPropertyDescriptor(
+e,"status")?.get=="function"}a(_i,"isResponsePrototype");function Ai(t,e){if(t===e)return!0;let r=Object.getOwnPropertyDescriptor(
+t,"constructor")?.value;return e!==null&&Object.getPrototypeOf(e)===t&&typeof r=="function"&&Object.getOwnPropertyDescriptor(
+r,"name")?.value==="Body"&&Object.getOwnPropertyDescriptor(r,"prototype")?.value===t}a(Ai,"isResponseBodyPrototype");function xi(t){
+let e=globalThis;return new TextDecoder("utf-8",{ignoreBOM:typeof e.Bun?.version=="string"}).decode(t)}a(xi,"decodeNativ\
+eResponseBody");async function Ei(t){let e,r=null;for(let o=0,i=t;i!==null&&o<16&&i!==Sn;i=Object.getPrototypeOf(i),o+=1){
+_i(t,i)&&(r=i);let s=Object.getOwnPropertyDescriptor(i,"json");if(!s)continue;if(typeof s.value!="function")break;let c=Object.
+getOwnPropertyDescriptor(i,"text")?.value;if(typeof c=="function"&&Ai(i,r)){e=c;break}return s.value.call(t)}let n=e===void 0?
+xi(await wi.call(t)):await e.call(t);try{return JSON.parse(n)}catch{throw new SyntaxError("Token exchange response conta\
+ins invalid JSON")}}a(Ei,"parseOAuthTokenResponse");function Ri(t){return typeof globalThis.Bun?.version=="string"?/[^\t\u0020-\u007E]|^[\t ]|[\t ]$/u.
+test(t):/[^\t\u0020-\u007E\u0080-\u00FF]|^[\t ]|[\t ]$/u.test(t)}a(Ri,"isUnsafeAccessToken");var er=class t{static{a(this,
+"WorkloadIdentityAuth")}constructor(e,r){this.cachedToken=null,this.refreshPromise=null,this.tokenGeneration=0,this.tokenExchangeUrl=
+"https://auth.openai.com/oauth/token";let{identityProviderId:n,serviceAccountId:o,clientId:i,refreshBufferSeconds:s,provider:c}=e;
+this.config={identityProviderId:n,serviceAccountId:o,...i===void 0?{}:{clientId:i},...s===void 0?{}:{refreshBufferSeconds:s},
+provider:{tokenType:c.tokenType,getToken:c.getToken.bind(c)}},this.fetch=r??mt()}async getToken(){if(!this.cachedToken||
+t.isTokenExpired(this.cachedToken)){if(this.refreshPromise)return await this.refreshPromise;let e=this.refreshToken(this.
+tokenGeneration);this.refreshPromise=e;try{return await e}finally{this.refreshPromise===e&&(this.refreshPromise=null)}}if(t.
+needsRefresh(this.cachedToken)&&!this.refreshPromise){let e=this.refreshToken(this.tokenGeneration).finally(()=>{this.refreshPromise===
+e&&(this.refreshPromise=null)});this.refreshPromise=e,e.catch(()=>null)}return this.cachedToken.token}async refreshToken(e){
+let r=await this.config.provider.getToken(),n={grant_type:mi,subject_token:r,subject_token_type:hi[this.config.provider.
+tokenType],identity_provider_id:this.config.identityProviderId,service_account_id:this.config.serviceAccountId};this.config.
+clientId&&(n.client_id=this.config.clientId);let o=performance.now(),i=await this.fetch(this.tokenExchangeUrl,{method:"P\
+OST",headers:{"Content-Type":"application/json"},body:JSON.stringify(n),redirect:"manual"});if(!i.ok){let l=await i.text(),
+y;try{y=JSON.parse(l)}catch{}throw i.status===400||i.status===401||i.status===403?new Se(i.status,y,i.headers):Q.generate(
+i.status,y,`Token exchange failed with status ${i.status}`,i.headers)}let s=await Ei(i),c=typeof s=="object"&&s!==null&&
+"access_token"in s?s.access_token:void 0;if(typeof c!="string"||c.trim().length===0||Ri(c))throw new b("Token exchange r\
+esponse missing 'access_token' field");let d=s.expires_in??3600,p=gi(d,o);return this.tokenGeneration===e&&(this.cachedToken=
+{token:c,expiresAt:p,refreshAt:bi(p,d,this.config.refreshBufferSeconds)}),c}static isTokenExpired(e){return Date.now()>=
+e.expiresAt}static needsRefresh(e){return Date.now()>=e.refreshAt}invalidateToken(){this.tokenGeneration+=1,this.cachedToken=
+null,this.refreshPromise=null}};h();var On="https://mtls.api.openai.com/v1";function Je(t){let e;try{e=new URL(t)}catch{throw new b("X.509 workload identity\
+ requires the approved global mTLS API origin.")}if(e.origin!=="https://mtls.api.openai.com"||e.username||e.password)throw new b(
+"X.509 workload identity requires the approved global mTLS API origin.");for(let r of e.searchParams.keys())if(wt(r))throw new b(
+"X.509 workload identity cannot send conflicting query authentication credentials.");return e}a(Je,"assertX509APIOrigin");h();h();var Tn=Symbol("brand.privateNullableHeaders"),ki=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;function*Si(t){if(!t)return;if(Tn in t){
+let{values:o,nulls:i}=t;yield*o.entries();for(let s of i)yield[s,null];return}let e=!1,r,n=Symbol.iterator in t?t[Symbol.
+iterator]:void 0;typeof n=="function"?r={[Symbol.iterator]:()=>n.call(t)}:(e=!0,r=Object.entries(t??{}));for(let o of r){
+let i=o[0];if(typeof i!="string")throw new TypeError("expected header name to be a string");let s=Hr(o[1])?o[1]:[o[1]],c=!1;
+for(let d of s)d!==void 0&&(e&&!c&&(c=!0,yield[i,null]),yield[i,d])}}a(Si,"iterateHeaders");var K=a(t=>{let e=new Headers,
+r=new Set;for(let n of t){let o=new Set;for(let[i,s]of Si(n)){if(!ki.test(i))throw new TypeError(`Header name must be a \
+valid HTTP token ["${i}"]`);let c=i.toLowerCase();o.has(c)||(e.delete(c),o.add(c)),s===null?(e.delete(c),r.add(c)):(e.append(
+c,s),r.delete(c))}}return{[Tn]:!0,values:e,nulls:r}},"buildHeaders");h();h();var kr={};Mo(kr,{findRegisteredX509Transport:()=>Oi,findX509Credential:()=>Bi,findX509OAuthError:()=>Li,isApprovedX509Client:()=>Di,
+isRetryableX509IssuerError:()=>ji,isTransientX509ConnectionError:()=>Pi,markApprovedX509Client:()=>Ci,markRetryableX509IssuerError:()=>vi,
+markTransientX509ConnectionError:()=>Ii,rememberRegisteredX509Transport:()=>Ti,rememberX509Credential:()=>Wi,rememberX509OAuthError:()=>qi});
+h();var In=new WeakMap,Pn=new WeakSet,vn=new WeakSet,jn=new WeakSet,Cn=new WeakMap,Dn=new WeakMap,Oi=WeakMap.prototype.get.
+bind(In),Ti=WeakMap.prototype.set.bind(In),Ii=WeakSet.prototype.add.bind(Pn),Pi=WeakSet.prototype.has.bind(Pn),vi=WeakSet.
+prototype.add.bind(vn),ji=WeakSet.prototype.has.bind(vn),Ci=WeakSet.prototype.add.bind(jn),Di=WeakSet.prototype.has.bind(
+jn),qi=WeakMap.prototype.set.bind(Cn),Li=WeakMap.prototype.get.bind(Cn),Wi=WeakMap.prototype.set.bind(Dn),Bi=WeakMap.prototype.
+get.bind(Dn);var Sr=No(qn(),1),Fi=typeof Sr.findRegisteredX509Transport=="function"?Sr:kr,{findRegisteredX509Transport:Ln,rememberRegisteredX509Transport:Pc,
+markTransientX509ConnectionError:vc,isTransientX509ConnectionError:rr,markRetryableX509IssuerError:jc,isRetryableX509IssuerError:Or,
+markApprovedX509Client:Wn,isApprovedX509Client:Ui,rememberX509OAuthError:Cc,findX509OAuthError:Bn,rememberX509Credential:Dc,
+findX509Credential:Fn}=Fi;function Un(t){if(!t||typeof t!="object")throw new b("X.509 workload identity requires an approved X.509 transport capab\
+ility.");let e=Ln(t);if(!e)throw new b("X.509 workload identity requires an approved X.509 transport capability.");return e}
+a(Un,"resolveX509Transport");var B,ce,Ue,Xe,Ee,ye,Pe,ve,re,Me,Ie,be,ge,Nn,or,$n,Xn,Hn,Kn,Mn,Vn,z,Ir,Xi=["dispatcher","agent","client","tls","proxy"],
+Ge=a((t,e)=>Headers.prototype.get.call(t,e),"headerValue"),Mi=1200*1e3,zn=1e3,nr=a(t=>{let e=new me;return Object.defineProperty(
+e,"cause",{value:t.reason,writable:!0,configurable:!0}),e},"userAbortError");function Tr(t){for(let e of Headers.prototype.
+keys.call(t)){let r=e.toLowerCase().split("_").join("-");if(r!=="authorization"&&zt(r)||r==="host")throw new b("X.509 wo\
+rkload identity cannot send conflicting authentication credentials.")}}a(Tr,"assertSafeHeaders");function zi(t,e){let r=new AbortController,
+n=t===void 0?void 0:A(()=>r.abort(new ee),t),o=n;typeof o=="object"&&o!==null&&"unref"in o&&typeof o.unref=="function"&&
+o.unref();let i=a(()=>r.abort(e?.reason),"cancel");return e?.addEventListener("abort",i,{once:!0}),e?.aborted&&i(),{signal:r.
+signal,dispose:a(()=>{e?.removeEventListener("abort",i),n&&_(n)},"dispose")}}a(zi,"exchangeDeadline");function Ni(t,e){let r,
+n=new Promise((o,i)=>{r=a(()=>i(e.reason),"abort"),e.addEventListener("abort",r,{once:!0}),e.aborted&&r()});return{result:Promise.
+race([t.promise,n]),dispose:a(()=>{r&&e.removeEventListener("abort",r)},"dispose")}}a(Ni,"waitForRefresh");function ir(t){
+if(!t||typeof t!="object")return!1;let e=t;for(;e!==null&&e!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(e,
+"provider");if(n){if(!("value"in n)||n.value!==void 0)return!1;break}e=Object.getPrototypeOf(e)}let r=t;for(;r!==null&&r!==
+Object.prototype;){let n=Object.getOwnPropertyDescriptor(r,"type");if(n){if(!("value"in n))throw new b("X.509 workload i\
+dentity type must be a plain data property.");return n.value==="x509"}r=Object.getPrototypeOf(r)}return!1}a(ir,"isX509Wo\
+rkloadIdentity");function Pr(t){if(!t)return;for(let r of Xi)if(ae(t,r))throw new b("X.509 workload identity cannot override its approved\
+ transport capability.");let e=Object.getOwnPropertyDescriptor(t,"redirect")?.value;if(e!==void 0&&e!=="manual")throw new b(
+"X.509 workload identity requests require manual redirects.")}a(Pr,"assertX509FetchOptions");function Et(t){if(Pr(t),t&&
+["body","headers","method","signal"].some(e=>ae(t,e)))throw new b("X.509 workload identity cannot override its request b\
+ody, headers, method, or signal through fetch options.")}a(Et,"assertX509RequestOptions");function vr(t){Et(t);let e={...t};
+return Et(e),e}a(vr,"snapshotX509RequestOptions");var se=class{static{a(this,"X509WorkloadIdentityAuth")}constructor(e,r,n,o){
+if(B.add(this),Ue.set(this,void 0),Xe.set(this,void 0),Ee.set(this,void 0),ye.set(this,void 0),Pe.set(this,void 0),ve.set(
+this,void 0),re.set(this,void 0),Me.set(this,void 0),Ie.set(this,void 0),be.set(this,void 0),ge.set(this,0),x(this,re,Un(
+r),"f"),x(this,Ue,e.identityProviderId,"f"),x(this,Xe,e.serviceAccountId,"f"),x(this,Ee,e.refreshBufferMs,"f"),x(this,ye,
+e.refreshBufferSeconds,"f"),x(this,Pe,n,"f"),x(this,ve,o,"f"),u(this,Ee,"f")!==void 0&&u(this,ye,"f")!==void 0)throw new b(
+"X.509 workload identity cannot combine refreshBufferSeconds and refreshBufferMs.");if(u(this,Ee,"f")!==void 0&&(!Number.
+isSafeInteger(u(this,Ee,"f"))||u(this,Ee,"f")<0))throw new b("X.509 workload identity requires a nonnegative integer ref\
+reshBufferMs.");if(u(this,ye,"f")!==void 0&&(!Number.isSafeInteger(u(this,ye,"f"))||u(this,ye,"f")<0||!Number.isSafeInteger(
+u(this,ye,"f")*1e3)))throw new b("X.509 workload identity requires a nonnegative integer refreshBufferSeconds.");x(this,
+Me,u(this,ye,"f")===void 0?u(this,Ee,"f")??Mi:u(this,ye,"f")*1e3,"f")}identitySnapshot(){return{type:"x509",identityProviderId:u(
+this,Ue,"f"),serviceAccountId:u(this,Xe,"f"),...u(this,Ee,"f")===void 0?{}:{refreshBufferMs:u(this,Ee,"f")},...u(this,ye,
+"f")===void 0?{}:{refreshBufferSeconds:u(this,ye,"f")}}}static shouldAuthenticate(e,r,n=e.headers){return!K([r,n]).nulls.
+has("authorization")}snapshotHeaders(e,r){let n=u(this,B,"m",z).call(this);return n.defaultHeaders??(n.defaultHeaders=K(
+[e])),n.requestHeaders??(n.requestHeaders=K([r])),this.headerSnapshots()}headerSnapshots(){let{defaultHeaders:e,requestHeaders:r}=u(
+this,B,"m",z).call(this);if(!e||!r)throw new b("X.509 workload identity requires snapshotted request headers.");return{defaultHeaders:e,
+requestHeaders:r}}snapshotTenant(e,r){if(e!==u(this,Pe,"f")||r!==u(this,ve,"f"))throw new b("X.509 workload identity can\
+not override its enrolled organization or project.");let n=u(this,B,"m",z).call(this);return n.tenant={organization:e,project:r},
+n.tenant}tenantSnapshot(){let{tenant:e}=u(this,B,"m",z).call(this);if(!e)throw new b("X.509 workload identity requires s\
+napshotted tenant selectors.");return e}snapshotAPIURL(e){Je(e),u(this,B,"m",z).call(this).apiURL=e}requestAPIURL(){let{
+apiURL:e}=u(this,B,"m",z).call(this);if(e===void 0)throw new b("X.509 workload identity requires a snapshotted API desti\
+nation.");return e}snapshotRequest(e,r,n){var o;(o=u(this,B,"m",z).call(this)).request??(o.request={signal:e,timeout:r,fetchOptions:n})}requestSnapshot(){
+let{request:e}=u(this,B,"m",z).call(this);if(!e)throw new b("X.509 workload identity requires snapshotted request settin\
+gs.");return e}beginRequestPreparation(){let e=u(this,B,"m",z).call(this);e.deadlineArmed&&e.preparationStartedAt===void 0&&
+(e.preparationStartedAt=performance.now(),e.preparationWallStartedAt=Date.now())}beginRequestPlanning(){u(this,B,"m",z).
+call(this).phase="planning"}beginRequestNetwork(){let e=u(this,B,"m",z).call(this);e.deadlineArmed?e.preparationStartedAt!==
+void 0&&(e.monotonicStartedAt+=performance.now()-e.preparationStartedAt,e.wallStartedAt+=Date.now()-(e.preparationWallStartedAt??
+Date.now()),delete e.preparationStartedAt,delete e.preparationWallStartedAt):(e.wallStartedAt=Date.now(),e.monotonicStartedAt=
+performance.now(),e.deadlineArmed=!0)}isPlanningRequest(){return u(this,B,"m",z).call(this).phase==="planning"}authorizePlannedRequest(e,r,n,o=!1){
+let i=u(this,B,"m",z).call(this),s=Object.getOwnPropertyDescriptor(r,"headers"),c=Object.getOwnPropertyDescriptor(r,"bod\
+y"),d=Object.getOwnPropertyDescriptor(r,"signal"),p=Object.getOwnPropertyDescriptor(r,"redirect");if(i.phase!=="planning"||
+!s||!(s.value instanceof Headers)||!c&&"body"in r||[c,d,p].some(y=>y&&!("value"in y)))throw new b("X.509 workload identi\
+ty requires an approved final request.");this.snapshotAPIURL(e),Pr(r);try{Tr(s.value)}catch{throw new b("X.509 workload \
+identity cannot use caller-supplied authentication credentials.")}if(Ge(s.value,"Authorization")!==null)throw new b("X.5\
+09 workload identity cannot use caller-supplied authorization credentials.");if(u(this,B,"m",Ir).call(this,s.value),!o&&
+(d?.value??void 0)!==(this.requestSnapshot().signal??void 0))throw new b("X.509 workload identity must preserve its appr\
+oved request signal.");let l=this.requestSnapshot();i.request={...l,timeout:Math.min(l.timeout,n)},i.phase="authorizing"}ownRequestBody(e,r){
+e instanceof ReadableStream&&e!==r&&(u(this,B,"m",z).call(this).materializedBody=e)}static isStreamingRequestBody(e){return globalThis.
+ReadableStream!==void 0&&e instanceof globalThis.ReadableStream||typeof e=="object"&&e!==null&&(Symbol.asyncIterator in e||
+Symbol.iterator in e&&"next"in e&&typeof e.next=="function")}retireRequestBody(){let e=u(this,B,"m",z).call(this),r=e.materializedBody;
+delete e.materializedBody,r&&u(ce,ce,"m",Nn).call(ce,r)}releaseRequestBody(e){let r=u(this,B,"m",z).call(this);r.materializedBody===
+e?delete r.materializedBody:this.retireRequestBody()}setEffectiveSignal(e){e?u(this,B,"m",z).call(this).effectiveSignal=
+e:delete u(this,B,"m",z).call(this).effectiveSignal}effectiveSignal(){let e=u(this,B,"m",z).call(this);return e.effectiveSignal??
+e.request?.signal}runRequest(e,r){return u(this,re,"f").run(async()=>{let n=u(this,re,"f").current();if(!n)throw new b("\
+X.509 workload identity requires an active certificate request scope.");n.owner=this,n.requestOwner=r;try{return await e()}finally{
+this.retireRequestBody(),this.releaseRequestCredentials(),delete n.requestOwner,delete n.owner}})}inRequest(e){let r=u(this,
+re,"f").current();return r?.owner===this&&r.requestOwner===e&&r.phase!=="authorizing"}matches(e){return u(this,re,"f")===
+u(e,re,"f")&&u(this,Ue,"f")===u(e,Ue,"f")&&u(this,Xe,"f")===u(e,Xe,"f")&&u(this,Pe,"f")===u(e,Pe,"f")&&u(this,ve,"f")===
+u(e,ve,"f")&&u(this,Me,"f")===u(e,Me,"f")}continuation(){let{wallStartedAt:e,monotonicStartedAt:r,deadlineArmed:n,request:o,
+requestOwner:i,effectiveSignal:s}=u(this,B,"m",z).call(this),c={wallStartedAt:e,monotonicStartedAt:r,owner:this,...n?{deadlineArmed:n}:
+{},...o?{request:o}:{},...s?{effectiveSignal:s}:{},...i?{requestOwner:i}:{}};return d=>u(this,re,"f").resume(c,async()=>{
+try{return await d()}finally{this.releaseRequestCredentials(),delete c.requestOwner,delete c.owner}})}releaseRequestCredentials(){
+let e=u(this,B,"m",z).call(this);delete e.request,delete e.phase,delete e.deadlineArmed,delete e.preparationStartedAt,delete e.
+preparationWallStartedAt,delete e.effectiveSignal,delete e.materializedBody,delete e.apiURL,delete e.tenant,delete e.token,
+delete e.defaultHeaders,delete e.requestHeaders,delete e.tokenGeneration,delete e.headers,delete e.authorization}requestStartedAt(e){
+return u(this,re,"f").current()?.wallStartedAt}usedWorkloadToken(e){return u(this,re,"f").current()?.token!==void 0}remainingTimeout(e,r){
+let n=u(this,re,"f").current();if(n===void 0)return r;let o=r-(performance.now()-n.monotonicStartedAt);if(o<=0)throw new ee;
+return o}async waitForRetry(e,r){try{await u(this,re,"f").sleep(e,r)}catch(n){throw r?.aborted?nr(r):n}}static isRetryableFailure(e){
+return typeof e=="object"&&e!==null&&(rr(e)||Or(e))}static retryHeaders(e){if(!e||typeof e!="object"||!Or(e))return;let r=Object.
+getOwnPropertyDescriptor(e,"headers")?.value;return r instanceof Headers?r:void 0}async getToken(e,r){let n=r?r.signal:e?.
+signal;if(n?.aborted)throw nr(n);e&&Et(r?r.fetchOptions:e.fetchOptions),u(this,B,"m",Vn).call(this,r);let o=e?u(this,B,"\
+m",z).call(this):void 0,i=u(this,Ie,"f");if(i&&performance.now()<i.refreshAt&&Date.now()<i.wallRefreshAt)return u(ce,ce,
+"m",or).call(ce,o,i);let s=r&&e?this.remainingTimeout(e,r.timeout):r?.timeout,{signal:c,dispose:d}=zi(s,n);if(n?.aborted)
+throw d(),nr(n);let p=u(this,be,"f")??u(this,B,"m",Kn).call(this);p.waiters+=1;let l=Ni(p,c);try{let y=await l.result,m=u(
+this,Ie,"f");if(!m||m.accessToken!==y.accessToken)throw new me;return u(ce,ce,"m",or).call(ce,o,m)}catch(y){return await u(
+this,B,"m",$n).call(this,y,p,i,o,e,r)}finally{l.dispose(),d(),p.waiters-=1,u(this,B,"m",Hn).call(this,p)}}invalidateToken(){
+let e=u(this,re,"f").current();if(!e?.token||u(this,Ie,"f")?.accessToken!==e.token||u(this,Ie,"f").generation!==e.tokenGeneration)
+return;x(this,ge,u(this,ge,"f")+1,"f"),x(this,Ie,void 0,"f");let r=u(this,be,"f");x(this,be,void 0,"f"),r?.controller.abort(
+new me)}bindRequest(e,r,n){if(!(r.headers instanceof Headers))throw new b("X.509 workload identity requires the original\
+ workload authorization headers.");let o=u(this,B,"m",z).call(this),{token:i}=o,s=e.__security??{bearerAuth:!0},c=i?`Bea\
+rer ${i}`:null;!i&&s.adminAPIKeyAuth&&n!==null&&Ge(r.headers,"Authorization")!==null&&(c=new Headers({Authorization:`Bea\
+rer ${n}`}).get("Authorization")),o.headers=r.headers,o.authorization=c,this.assertRequest(r)}adoptRequestHeaders(e){let r=u(
+this,B,"m",z).call(this),n=r.headers;if(!(n instanceof Headers)||!(e.headers instanceof Headers))throw new b("X.509 work\
+load identity must preserve its issued workload authorization.");r.headers=e.headers;try{this.assertRequest(e)}catch(o){
+throw r.headers=n,o}}assertRequest(e){let{headers:r}=e;if(!(r instanceof Headers))throw new b("X.509 workload identity m\
+ust preserve its issued workload authorization.");let n=u(this,re,"f").current();if(!n||n.headers!==r||n.authorization===
+void 0||Ge(r,"Authorization")!==n.authorization)throw new b("X.509 workload identity must preserve its issued workload a\
+uthorization.");u(this,B,"m",Ir).call(this,r),Tr(r)}fetch(){return async(e,r={})=>{let n=Je(typeof e=="string"||e instanceof
+URL?e:e.url);Pr(r),this.assertRequest(r);let o=r.headers;if(!(o instanceof Headers))throw new b("X.509 workload identity\
+ must preserve its issued workload authorization.");let i=new Headers([...Headers.prototype.entries.call(o)]);return Tr(
+i),r.headers=i,r.redirect="manual",await u(this,re,"f").dispatch(n,r)}}};ce=se,Ue=new WeakMap,Xe=new WeakMap,Ee=new WeakMap,
+ye=new WeakMap,Pe=new WeakMap,ve=new WeakMap,re=new WeakMap,Me=new WeakMap,Ie=new WeakMap,be=new WeakMap,ge=new WeakMap,
+B=new WeakSet,Nn=a(async function(e){try{await Oe(e)}catch{}},"_X509WorkloadIdentityAuth_cancelRequestBody"),or=a(function(e,r){
+return e&&(e.token=r.accessToken,e.tokenGeneration=r.generation),r.accessToken},"_X509WorkloadIdentityAuth_assignToken"),
+$n=a(async function(e,r,n,o,i,s){let c=s?s.signal:i?.signal;if(c?.aborted)throw nr(c);if(r.controller.signal.aborted&&r.
+generation!==u(this,ge,"f"))return await this.getToken(i,s);let d=u(this,B,"m",Xn).call(this,e,n,o);if(d!==void 0)return d;
+if(e&&typeof e=="object"&&!(e instanceof Se)){let p=Bn(e);if(p)throw new Se(p.status,p.error,p.headers)}throw e},"_X509W\
+orkloadIdentityAuth_recoverRefreshFailure"),Xn=a(function(e,r,n){if(!r||r!==u(this,Ie,"f")||performance.now()>=r.expiresAt||
+Date.now()>=r.wallExpiresAt||!ce.isRetryableFailure(e))return;let o=ce.retryHeaders(e),i=o?.get("retry-after-ms"),s=i?Number(
+i):void 0,c=o?.get("retry-after");if(c&&(s===void 0||Number.isNaN(s))){let p=Number(c);s=Number.isNaN(p)?Date.parse(c)-Date.
+now():p*1e3}let d=s!==void 0&&Number.isFinite(s)&&s>=0&&s<=6e4?Math.max(zn,s):zn;return r.refreshAt=Math.min(r.expiresAt,
+performance.now()+d),r.wallRefreshAt=Math.min(r.wallExpiresAt,Date.now()+d),u(ce,ce,"m",or).call(ce,n,r)},"_X509Workload\
+IdentityAuth_fallbackToken"),Hn=a(function(e){e.waiters!==0||u(this,be,"f")!==e||queueMicrotask(()=>{e.waiters===0&&u(this,
+be,"f")===e&&(x(this,be,void 0,"f"),x(this,ge,u(this,ge,"f")+1,"f"),e.controller.abort(new me))})},"_X509WorkloadIdentit\
+yAuth_retireRefresh"),Kn=a(function(){let e=new AbortController,r=u(this,ge,"f"),n={controller:e,generation:r,waiters:0,
+promise:u(this,B,"m",Mn).call(this,e,r)};return x(this,be,n,"f"),n},"_X509WorkloadIdentityAuth_beginRefresh"),Mn=a(async function(e,r){
+let n=performance.now(),o=Date.now();try{let i=await u(this,re,"f").exchange(u(this,Ue,"f"),u(this,Xe,"f"),e.signal),s=i.
+expiresIn*1e3,c=n+s,d=o+s;if(performance.now()>=c||Date.now()>=d)throw new b("X.509 workload identity token expired befo\
+re its exchange completed.");if(u(this,ge,"f")!==r||e.signal.aborted||u(this,be,"f")?.controller!==e)throw new me;return x(
+this,ge,u(this,ge,"f")+1,"f"),x(this,Ie,{accessToken:i.accessToken,generation:u(this,ge,"f"),expiresAt:c,refreshAt:c-Math.
+min(u(this,Me,"f"),s/2),wallExpiresAt:d,wallRefreshAt:d-Math.min(u(this,Me,"f"),s/2)},"f"),i}finally{u(this,be,"f")?.controller===
+e&&x(this,be,void 0,"f")}},"_X509WorkloadIdentityAuth_refreshToken"),Vn=a(function(e){if(!e)return;if(e.organization!==u(
+this,Pe,"f")||e.project!==u(this,ve,"f"))throw new b("X.509 workload identity cannot override its enrolled organization \
+or project.");Je(e.apiURL);let r=K([e.defaultHeaders,e.requestHeaders]);if(u(this,Pe,"f")!==null&&r.nulls.has("openai-or\
+ganization")||u(this,ve,"f")!==null&&r.nulls.has("openai-project"))throw new b("X.509 workload identity cannot omit its \
+enrolled organization or project.");for(let n of r.values.keys()){let o=n.toLowerCase().split("_").join("-");if((o==="op\
+enai-organization"||o==="openai-project")&&(n!==o||Ge(r.values,n)!==(o==="openai-organization"?e.organization:e.project)))
+throw new b("X.509 workload identity cannot override its enrolled organization or project.");if(zt(o)||o==="host")throw new b(
+"X.509 workload identity cannot use caller-supplied authentication credentials.")}},"_X509WorkloadIdentityAuth_preflight"),
+z=a(function(){let e=u(this,re,"f").current();if(!e||e.owner!==this)throw new b("X.509 workload identity requires an act\
+ive certificate request scope.");return e},"_X509WorkloadIdentityAuth_scope"),Ir=a(function(e){if(Ge(e,"OpenAI-Organizat\
+ion")!==u(this,Pe,"f")||Ge(e,"OpenAI-Project")!==u(this,ve,"f"))throw new b("X.509 workload identity cannot override its\
+ enrolled organization or project.");for(let r of Headers.prototype.keys.call(e)){let n=r.toLowerCase().split("_").join(
+"-");if((n==="openai-organization"||n==="openai-project")&&r!==n)throw new b("X.509 workload identity cannot override it\
+s enrolled organization or project.")}},"_X509WorkloadIdentityAuth_assertTenantHeaders");h();function Qn(t){let{credential:e}=t;if(e===void 0)return{credential:e,options:t};let r=Fn(e);if(!r)throw new b("An X.509 \
+credential must be created by the SDK authentication helper.");let n=["apiKey","adminAPIKey","workloadIdentity","x509Tra\
+nsport"].filter(o=>{let i=t[o];return i!=null});if(n.length>0)throw new b(`The \`credential\` option cannot be combined wi\
+th ${n.map(o=>`\`${o}\``).join(", ")}.`);return{credential:e,options:{...t,apiKey:null,adminAPIKey:null,baseURL:t.baseURL??
+null,organization:t.organization??null,project:t.project??null,workloadIdentity:r.identity,x509Transport:r.transport}}}a(
+Qn,"normalizeX509CredentialOptions");function $i({apiKey:t,adminAPIKey:e}){return t!=null||e!=null}a($i,"overridesOrdina\
+ryAuthentication");function Hi(t,e){let r=t.provider,n=e.credential??e.workloadIdentity,o=e.provider??(n?void 0:r);return o!==
+r&&(delete t.baseURL,delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,
+delete t.fetch),o&&(delete t.apiKey,delete t.adminAPIKey,delete t.credential,delete t.workloadIdentity,delete t.x509Transport,
+delete t.baseURL),o}a(Hi,"prepareProviderClone");function Jn(t,e,r,n){let o=ae(e,"workloadIdentity")?e.workloadIdentity:
+t.workloadIdentity,i=r!==void 0&&($i(e)&&e.workloadIdentity===void 0||e.provider!==void 0);r!==void 0&&ae(e,"workloadIde\
+ntity")&&delete t.x509Transport;let s=r!==void 0&&!i&&e.credential===void 0&&!ae(e,"workloadIdentity")&&!ae(e,"x509Trans\
+port")?r:void 0,c=e.credential===void 0?s:e.credential,d=c!==void 0||!i&&ir(o);return n!==d&&(delete t.fetch,delete t.baseURL,
+delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,d?t.apiKey=null:
+(delete t.x509Transport,i&&delete t.workloadIdentity)),c!==void 0&&(delete t.apiKey,delete t.adminAPIKey,delete t.workloadIdentity,
+delete t.x509Transport,t.credential=c,e.credential!==void 0&&(delete t.organization,delete t.project,delete t.defaultHeaders,
+delete t.defaultQuery,delete t.fetchOptions)),{credential:c,provider:Hi(t,e)}}a(Jn,"prepareX509ClientClone");h();h();var eo=Symbol("brand.privateStreamingFile");function Wr(t,e,r){if(typeof e!="string"||!e)throw new TypeError("toStreamin\
+gFile requires a non-empty file name");let n=r?.type;return n&&io(n),{[eo]:!0,data:t,name:e,...n?{type:n}:{}}}a(Wr,"toSt\
+reamingFile");var Br=a(()=>{if(typeof File>"u"){let{process:t}=globalThis,e=typeof t?.versions?.node=="string"&&Number.parseInt(
+t.versions.node.split("."),10)<20;throw new Error("`File` is not defined as a global, which is required for file uploads\
+."+(e?" Update to a supported Node.js LTS release, or set `globalThis.File` to `import('node:buffer').File`.":""))}},"ch\
+eckFileSupport");function Ne(t,e,r){return Br(),new File(t,e??"unknown_file",r)}a(Ne,"makeFile");function ze(t,e){if(typeof t!=
+"object"||t===null)return;let r="name"in t?t.name:void 0,n=r&&String(r)||"filename"in t&&t.filename&&String(t.filename);
+if(n)return e?.stripFilename===!1?to(n):Ye(n);let o="url"in t&&t.url&&String(t.url);if(o)try{let s=Ye(new URL(o).pathname);
+return s===void 0?void 0:Ye(Ki(s))}catch{return Ye(o)}let i="path"in t&&t.path&&String(t.path);return i?Ye(i):void 0}a(ze,
+"getName");function Ye(t){return t.split(/[\\/]/).pop()||void 0}a(Ye,"basename");function Ki(t){try{let e=decodeURIComponent(
+t);return/%(?:0[AD]|22)/i.test(e)?t:e.replace(/[\u0000-\u001F\u007F]/gu,encodeURIComponent)}catch{return t}}a(Ki,"decode\
+URLFilename");function to(t){let e=t.replace(/\\/g,"/");if(e.startsWith("/")||/^[A-Za-z]:/.test(e)||e.split("/").includes(
+".."))throw new TypeError("Upload file name must be a safe relative path without parent directory segments");return e}a(
+to,"normalizeFilenamePath");var Vi=Object.getOwnPropertyDescriptor(ArrayBuffer.prototype,"byteLength")?.get;function Fr(t){
+try{return Vi?.call(t)!==void 0}catch{return!1}}a(Fr,"isArrayBuffer");var Ze=a(t=>t!=null&&typeof t=="object"&&typeof t[Symbol.
+asyncIterator]=="function","isAsyncIterable"),ro=a(async(t,e,r)=>{if(!kt(t.body))return t.__metadata?.finalizeMultipart===
+!0&&r?.stripFilenames===!1?{...t,__metadata:{...t.__metadata,preserveMultipartFilenames:!0}}:t;let n=t.__metadata?.finalizeMultipart===
+!0?{...t,__metadata:{...t.__metadata,finalizeMultipart:!1}}:t;return Cr(t.body)?Gi(n,r):{...n,body:await Ji(n.body,e,r)}},
+"maybeMultipartFormRequestOptions");var Gn=new WeakMap;function Qi(t){let e=typeof t=="function"?t:t.fetch,r=Gn.get(e);if(r)return r;let n=(async()=>{try{let o;
+if("Response"in e)o=e.Response;else{let s=await e("data:,");await s.arrayBuffer(),o=s.constructor}let i=new FormData;return i.
+toString()!==await new o(i).text()}catch{return!0}})();return Gn.set(e,n),n}a(Qi,"supportsFormData");var Ji=a(async(t,e,r={})=>{
+if(!await Qi(e))throw new TypeError("The provided fetch function does not support file uploads with the current global F\
+ormData class.");let n=new FormData;return await Promise.all(Object.entries(t||{}).map(([o,i])=>Lr(n,o,i,r))),n},"create\
+Form"),sr=a(t=>t instanceof Blob,"isBlob"),Ur=a(t=>typeof t=="object"&&t!==null&&"getReader"in t&&typeof t.getReader=="f\
+unction","isReadableStream"),St=a(t=>typeof t=="object"&&t!==null&&eo in t,"isStreamingFile"),ar=a(t=>typeof t=="object"&&
+t!==null&&(t instanceof Response||Ze(t)||Ur(t)||St(t)||sr(t)),"isUploadable"),Cr=a(t=>{if(St(t)||Ze(t)||Ur(t))return!0;if(Array.
+isArray(t))return t.some(Cr);if(t&&typeof t=="object"&&!sr(t)&&!(t instanceof Response)){for(let e of Object.keys(t))if(Cr(
+t[e]))return!0}return!1},"hasStreamingUploadableValue"),kt=a(t=>{if(ar(t))return!0;if(Array.isArray(t))return t.some(kt);
+if(t&&typeof t=="object"){for(let e of Object.keys(t))if(kt(t[e]))return!0}return!1},"hasUploadableValue"),Yn=a((t,e)=>{
+let r=[];for(let n of t)ar(n.value)&&!e.has(n.value)&&e.set(n.value,oo(n.value,{stripFilenames:!1})),r.push(n);return r},
+"snapshotPreservedUploadEntries"),Dr=new WeakMap,no=a(t=>{if(typeof t.body!="object"||t.body===null)return;let e=Dr.get(
+t.body);e&&(t.stream=e(),Dr.delete(t.body))},"finalizeStreamingFormRequestOptions"),Gi=a((t,e={})=>{let r=Zn(t.body),n=e.
+stripFilenames===!1?new WeakMap:void 0,o=n?Yn(r,n):r,i=`openai-${Math.random().toString(36).slice(2)}`;async function*s(){
+yield*Yi(o,i,e,n)}a(s,"multipartBody");let c=yt(s(),t.__metadata?.streamFromBody===!0?{highWaterMark:0}:void 0),d=t.body;
+return t.__metadata?.streamFromBody===!0&&typeof d=="object"&&d!==null&&Dr.set(c,()=>{let p={...d},l=Zn(p);o=n?Yn(l,n):l;
+let y=Object.getOwnPropertyDescriptor(p,"stream")?.value;return y===!0||y==="true"}),{...t,body:c,headers:K([{"content-t\
+ype":`multipart/form-data; boundary=${i}`},t.headers])}},"createStreamingFormRequestOptions");async function*Yi(t,e,r,n){
+for await(let{key:o,value:i}of t){if(ar(i)){let s=n?.get(i)??oo(i,r),c=Zi(i);yield pe(`--${e}\r
+`),yield pe(`Content-Disposition: form-data; name="${jr(o)}"; filename="${jr(s)}"\r
+Content-Type: ${c}\r
 \r
-`),yield*iterateBytes(getStreamingFileData(value))}else yield encodeUTF8(`--${boundary}\r
-`),yield encodeUTF8(`Content-Disposition: form-data; name="${escapeHeaderValue(key)}"\r
+`),yield*Rt(es(i))}else yield pe(`--${e}\r
+`),yield pe(`Content-Disposition: form-data; name="${jr(o)}"\r
 \r
-${String(value)}`);yield encodeUTF8(`\r
-`)}yield encodeUTF8(`--${boundary}--\r
-`)}function*iterateFormEntries(body){if(!(!body||typeof body!="object"))for(const[key,value]of Object.entries(body))yield*iterateFormValue(
-key,value)}function*iterateFormValue(key,value){if(value!==void 0){if(value==null)throw new TypeError(`Received null for\
- "${key}"; to pass null in FormData, you must use the string 'null'`);if(typeof value=="string"||typeof value=="number"||
-typeof value=="boolean"||isUploadable(value))yield{key,value};else if(Array.isArray(value))for(const entry of value)yield*iterateFormValue(
-key+"[]",entry);else if(typeof value=="object")for(const[name,prop]of Object.entries(value))yield*iterateFormValue(`${key}\
-[${name}]`,prop);else throw new TypeError(`Invalid value given to form, expected a string, number, boolean, object, Arra\
-y, File or Blob but got ${value} instead`)}}function getStreamingFileName(value,options){if(isStreamingFile(value)){const{
-name}=value;if(typeof name!="string"||!name)throw new TypeError("Streaming upload file name must be a non-empty string");
-return options.stripFilenames===!1?normalizeFilenamePath(name):basename(name)??"unknown_file"}return getName(value,{stripFilename:options.
-stripFilenames})??"unknown_file"}function getStreamingFileType(value){let type;return isStreamingFile(value)||isBlob(value)?
-{type}=value:value instanceof Response&&(type=value.headers.get("content-type")??void 0),validateStreamingFileType(type||
-"application/octet-stream")}function validateStreamingFileType(type){if(typeof type!="string")throw new TypeError("Strea\
-ming upload content type must be a string");for(let index=0;index<type.length;index+=1){const character=type.codePointAt(
-index)??0;if(character<=31||character===127)throw new TypeError("Streaming upload content type must not contain control \
-characters")}return type}function getStreamingFileData(value){return isStreamingFile(value)?value.data:value}async function*iterateBytes(value){
-if(typeof value=="string")yield encodeUTF8(value);else if(ArrayBuffer.isView(value))yield new Uint8Array(value.buffer,value.
-byteOffset,value.byteLength);else if(isArrayBuffer(value))yield new Uint8Array(value);else if(value instanceof Response)
-yield*iterateBytes(value.body||await value.blob());else if(value instanceof Blob)typeof value.stream=="function"?yield*iterateBytes(
-value.stream()):yield new Uint8Array(await value.arrayBuffer());else if(isReadableStream(value))for await(const chunk of ReadableStreamToAsyncIterable(
-value))yield*iterateBytes(chunk);else if(isAsyncIterable(value))for await(const chunk of value)yield*iterateBytes(chunk);else
-throw new TypeError(`Invalid streaming file chunk: ${String(value)}`)}function escapeHeaderValue(value){return Array.from(
-value,character=>{const codePoint=character.codePointAt(0)??0;return codePoint<=31||codePoint===127||character==='"'||character===
-"\\"?encodeURIComponent(character):character}).join("")}var addFormValue=async(form,key,value,options)=>{if(value!==void 0){
-if(value==null)throw new TypeError(`Received null for "${key}"; to pass null in FormData, you must use the string 'null'`);
-if(typeof value=="string"||typeof value=="number"||typeof value=="boolean")form.append(key,String(value));else if(value instanceof
-Response){const blob=await value.blob();form.append(key,makeFile([blob],getName(value,{stripFilename:options.stripFilenames}),
-{type:blob.type}))}else if(isAsyncIterable(value))form.append(key,makeFile([await new Response(ReadableStreamFrom(value)).
-blob()],getName(value,{stripFilename:options.stripFilenames})));else if(isBlob(value)){const filename=getName(value,{stripFilename:options.
-stripFilenames});filename===void 0?form.append(key,value):form.append(key,value,filename)}else if(Array.isArray(value)){
-const entries=await Promise.all(value.map(async entry=>{const entryForm=new FormData;return await addFormValue(entryForm,
-key+"[]",entry,options),entryForm}));for(const entryForm of entries)if(entryForm)for(const[entryKey,entryValue]of entryForm.
-entries())form.append(entryKey,entryValue)}else if(typeof value=="object")await Promise.all(Object.entries(value).map(([
-name,prop])=>addFormValue(form,`${key}[${name}]`,prop,options)));else throw new TypeError(`Invalid value given to form, \
-expected a string, number, boolean, object, Array, File or Blob but got ${value} instead`)}};init_node_globals();var isBlobLike=value=>value!=
-null&&typeof value=="object"&&typeof value.size=="number"&&typeof value.type=="string"&&typeof value.text=="function"&&typeof value.
-slice=="function"&&typeof value.arrayBuffer=="function",isFileLike=value=>value!=null&&typeof value=="object"&&typeof value.
-name=="string"&&typeof value.lastModified=="number"&&isBlobLike(value),isResponseLike=value=>value!=null&&typeof value==
-"object"&&typeof value.url=="string"&&typeof value.blob=="function",hasFilePropertyOverrides=(value,options)=>options?.type!=
-null&&options.type!==value.type||options?.lastModified!=null&&options.lastModified!==value.lastModified||options?.endings!=
-null,canReuseNativeFile=(value,name,options)=>(name==null||name===value.name)&&!hasFilePropertyOverrides(value,options);
-async function toFile(value,name,options){if(checkFileSupport(),value=await value,isFileLike(value)){const fileOptions={
-...options,type:options?.type??value.type,lastModified:options?.lastModified??value.lastModified};return value instanceof
-File?canReuseNativeFile(value,name,options)?value:makeFile([value],name??value.name,fileOptions):makeFile([await value.arrayBuffer()],
-name??value.name,fileOptions)}if(isResponseLike(value)){const blob=await value.blob();name??(name=getName(value));const responseOptions=options?.
-type===void 0&&blob.type?{...options,type:blob.type}:options;return makeFile(await getBytes(blob),name,responseOptions)}
-const parts=await getBytes(value);if(name??(name=getName(value)),options?.type===void 0){const typedPart=parts.find(part=>typeof part==
-"object"&&"type"in part&&!!part.type);typedPart&&(options={...options,type:typedPart.type})}return makeFile(parts,name,options)}
-async function getBytes(value){const parts=[];if(typeof value=="string"||ArrayBuffer.isView(value)||isArrayBuffer(value))
-parts.push(value);else if(isBlobLike(value))parts.push(value instanceof Blob?value:new Blob([await value.arrayBuffer()],
-{type:value.type}));else if(isAsyncIterable(value))for await(const chunk of value)parts.push(...await getBytes(chunk));else{
-const constructor=value?.constructor?.name;throw new Error(`Unexpected data type: ${typeof value}${constructor?`; constr\
-uctor: ${constructor}`:""}${propsForError(value)}`)}return parts}function propsForError(value){return typeof value!="obj\
-ect"||value===null?"":`; props: [${Object.getOwnPropertyNames(value).map(p=>`"${p}"`).join(", ")}]`}init_node_globals(),
-init_node_globals(),init_node_globals(),init_node_globals();var APIResource=class{constructor(client){this._client=client}};
-init_node_globals(),init_node_globals(),init_node_globals();function encodeURIPath(str){return str.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,
-encodeURIComponent)}var EMPTY=Object.freeze(Object.create(null)),createPathTagFunction=(pathEncoder=encodeURIPath)=>function(statics,...params){
-if(statics.length===1)return statics[0];let postPath=!1;const invalidSegments=[];let path3="";for(let index=0;index<statics.
-length;index+=1)if(index in statics){const currentValue=statics[index];/[?#]/.test(currentValue)&&(postPath=!0);const value=params[index];
-let encoded=(postPath?encodeURIComponent:pathEncoder)(""+value);index!==params.length&&(value==null||typeof value=="obje\
-ct"&&value.toString===Object.getPrototypeOf(Object.getPrototypeOf(value.hasOwnProperty??EMPTY)??EMPTY)?.toString)&&(encoded=
-value+"",invalidSegments.push({start:path3.length+currentValue.length,length:encoded.length,error:`Value of type ${Object.
-prototype.toString.call(value).slice(8,-1)} is not a valid path parameter`})),path3+=currentValue+(index===params.length?
-"":encoded)}const pathOnly=path3.split(/[?#]/,1)[0],invalidSegmentPattern=/(?<=^|\/)(?:\.|%2e){1,2}(?=\/|$)/gi;let match;
-for(;(match=invalidSegmentPattern.exec(pathOnly))!==null;)invalidSegments.push({start:match.index,length:match[0].length,
-error:`Value "${match[0]}" can't be safely passed as a path parameter`});if(invalidSegments.sort((a,b)=>a.start-b.start),
-invalidSegments.length>0){let lastEnd=0,underline="";for(const segment of invalidSegments){const spaces=" ".repeat(segment.
-start-lastEnd),arrows="^".repeat(segment.length);lastEnd=segment.start+segment.length,underline+=spaces+arrows}throw new OpenAIError(
-`Path parameters result in path with invalid segments:
-${invalidSegments.map(e=>e.error).join(`
+${String(i)}`);yield pe(`\r
+`)}yield pe(`--${e}--\r
+`)}a(Yi,"iterateMultipartBody");function*Zn(t){if(!(!t||typeof t!="object"))for(let[e,r]of Object.entries(t))yield*qr(e,
+r)}a(Zn,"iterateFormEntries");function*qr(t,e){if(e!==void 0){if(e==null)throw new TypeError(`Received null for "${t}"; \
+to pass null in FormData, you must use the string 'null'`);if(typeof e=="string"||typeof e=="number"||typeof e=="boolean"||
+ar(e))yield{key:t,value:e};else if(Array.isArray(e))for(let r of e)yield*qr(t+"[]",r);else if(typeof e=="object")for(let[
+r,n]of Object.entries(e))yield*qr(`${t}[${r}]`,n);else throw new TypeError(`Invalid value given to form, expected a stri\
+ng, number, boolean, object, Array, File or Blob but got ${e} instead`)}}a(qr,"iterateFormValue");function oo(t,e){if(St(
+t)){let{name:r}=t;if(typeof r!="string"||!r)throw new TypeError("Streaming upload file name must be a non-empty string");
+return e.stripFilenames===!1?to(r):Ye(r)??"unknown_file"}return ze(t,{stripFilename:e.stripFilenames})??"unknown_file"}a(
+oo,"getStreamingFileName");function Zi(t){let e;return St(t)||sr(t)?{type:e}=t:t instanceof Response&&(e=t.headers.get("\
+content-type")??void 0),io(e||"application/octet-stream")}a(Zi,"getStreamingFileType");function io(t){if(typeof t!="stri\
+ng")throw new TypeError("Streaming upload content type must be a string");for(let e=0;e<t.length;e+=1){let r=t.codePointAt(
+e)??0;if(r<=31||r===127)throw new TypeError("Streaming upload content type must not contain control characters")}return t}
+a(io,"validateStreamingFileType");function es(t){return St(t)?t.data:t}a(es,"getStreamingFileData");async function*Rt(t){
+if(typeof t=="string")yield pe(t);else if(ArrayBuffer.isView(t))yield new Uint8Array(t.buffer,t.byteOffset,t.byteLength);else if(Fr(
+t))yield new Uint8Array(t);else if(t instanceof Response)yield*Rt(t.body||await t.blob());else if(t instanceof Blob)typeof t.
+stream=="function"?yield*Rt(t.stream()):yield new Uint8Array(await t.arrayBuffer());else if(Ur(t))for await(let e of Ft(
+t))yield*Rt(e);else if(Ze(t))for await(let e of t)yield*Rt(e);else throw new TypeError(`Invalid streaming file chunk: ${String(
+t)}`)}a(Rt,"iterateBytes");function jr(t){return Array.from(t,e=>{let r=e.codePointAt(0)??0;return r<=31||r===127||e==='\
+"'||e==="\\"?encodeURIComponent(e):e}).join("")}a(jr,"escapeHeaderValue");var Lr=a(async(t,e,r,n)=>{if(r!==void 0){if(r==
+null)throw new TypeError(`Received null for "${e}"; to pass null in FormData, you must use the string 'null'`);if(typeof r==
+"string"||typeof r=="number"||typeof r=="boolean")t.append(e,String(r));else if(r instanceof Response){let o=await r.blob();
+t.append(e,Ne([o],ze(r,{stripFilename:n.stripFilenames}),{type:o.type}))}else if(Ze(r))t.append(e,Ne([await new Response(
+yt(r)).blob()],ze(r,{stripFilename:n.stripFilenames})));else if(sr(r)){let o=ze(r,{stripFilename:n.stripFilenames});o===
+void 0?t.append(e,r):t.append(e,r,o)}else if(Array.isArray(r)){let o=await Promise.all(r.map(async i=>{let s=new FormData;
+return await Lr(s,e+"[]",i,n),s}));for(let i of o)if(i)for(let[s,c]of i.entries())t.append(s,c)}else if(typeof r=="objec\
+t")await Promise.all(Object.entries(r).map(([o,i])=>Lr(t,`${e}[${o}]`,i,n)));else throw new TypeError(`Invalid value giv\
+en to form, expected a string, number, boolean, object, Array, File or Blob but got ${r} instead`)}},"addFormValue");h();var so=a(t=>t!=null&&typeof t=="object"&&typeof t.size=="number"&&typeof t.type=="string"&&typeof t.text=="function"&&typeof t.
+slice=="function"&&typeof t.arrayBuffer=="function","isBlobLike"),ts=a(t=>t!=null&&typeof t=="object"&&typeof t.name=="s\
+tring"&&typeof t.lastModified=="number"&&so(t),"isFileLike"),rs=a(t=>t!=null&&typeof t=="object"&&typeof t.url=="string"&&
+typeof t.blob=="function","isResponseLike"),ns=a((t,e)=>e?.type!=null&&e.type!==t.type||e?.lastModified!=null&&e.lastModified!==
+t.lastModified||e?.endings!=null,"hasFilePropertyOverrides"),os=a((t,e,r)=>(e==null||e===t.name)&&!ns(t,r),"canReuseNati\
+veFile");async function Mr(t,e,r){if(Br(),t=await t,ts(t)){let o={...r,type:r?.type??t.type,lastModified:r?.lastModified??
+t.lastModified};return t instanceof File?os(t,e,r)?t:Ne([t],e??t.name,o):Ne([await t.arrayBuffer()],e??t.name,o)}if(rs(t)){
+let o=await t.blob();e??(e=ze(t));let i=r?.type===void 0&&o.type?{...r,type:o.type}:r;return Ne(await Xr(o),e,i)}let n=await Xr(
+t);if(e??(e=ze(t)),r?.type===void 0){let o=n.find(i=>typeof i=="object"&&"type"in i&&!!i.type);o&&(r={...r,type:o.type})}
+return Ne(n,e,r)}a(Mr,"toFile");async function Xr(t){let e=[];if(typeof t=="string"||ArrayBuffer.isView(t)||Fr(t))e.push(
+t);else if(so(t))e.push(t instanceof Blob?t:new Blob([await t.arrayBuffer()],{type:t.type}));else if(Ze(t))for await(let r of t)
+e.push(...await Xr(r));else{let r=t?.constructor?.name;throw new Error(`Unexpected data type: ${typeof t}${r?`; construc\
+tor: ${r}`:""}${is(t)}`)}return e}a(Xr,"getBytes");function is(t){return typeof t!="object"||t===null?"":`; props: [${Object.
+getOwnPropertyNames(t).map(r=>`"${r}"`).join(", ")}]`}a(is,"propsForError");h();h();h();h();var fe=class{static{a(this,"APIResource")}constructor(e){this._client=e}};h();h();h();function co(t){return t.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}a(co,"encodeURIPath");var ao=Object.
+freeze(Object.create(null)),as=a((t=co)=>a(function(r,...n){if(r.length===1)return r[0];let o=!1,i=[],s="";for(let l=0;l<
+r.length;l+=1)if(l in r){let y=r[l];/[?#]/.test(y)&&(o=!0);let m=n[l],g=(o?encodeURIComponent:t)(""+m);l!==n.length&&(m==
+null||typeof m=="object"&&m.toString===Object.getPrototypeOf(Object.getPrototypeOf(m.hasOwnProperty??ao)??ao)?.toString)&&
+(g=m+"",i.push({start:s.length+y.length,length:g.length,error:`Value of type ${Object.prototype.toString.call(m).slice(8,
+-1)} is not a valid path parameter`})),s+=y+(l===n.length?"":g)}let c=s.split(/[?#]/,1)[0],d=/(?<=^|\/)(?:\.|%2e){1,2}(?=\/|$)/gi,
+p;for(;(p=d.exec(c))!==null;)i.push({start:p.index,length:p[0].length,error:`Value "${p[0]}" can't be safely passed as a\
+ path parameter`});if(i.sort((l,y)=>l.start-y.start),i.length>0){let l=0,y="";for(let m of i){let g=" ".repeat(m.start-l),
+f="^".repeat(m.length);l=m.start+m.length,y+=g+f}throw new b(`Path parameters result in path with invalid segments:
+${i.map(m=>m.error).join(`
 `)}
-${path3}
-${underline}`)}return path3},path=createPathTagFunction(encodeURIPath);function resolveResourceRequestOptions(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys=new Set(["method","path","que\
-ry","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseUR\
-L","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);
-function normalizeRequestOptionsForQuery(value,queryKeys,options){if(typeof value!="object"||value===null)return;const entries=Object.
-entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||
-descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys.has(key)&&
-!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys.has(key)||queryKeys.
-includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(keys.
-some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError("Pass\
- transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Messages=class extends APIResource{list(completionID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery(query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/chat/completions/${completionID}/messages`,
-CursorPage,resolveResourceRequestOptions(options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}};init_node_globals(),
-init_node_globals(),init_node_globals(),init_node_globals();function isChatCompletionFunctionTool(tool){return tool!==void 0&&
-"function"in tool&&tool.function!==void 0}function isAutoParsableResponseFormat(response_format){return response_format?.
-$brand==="auto-parseable-response-format"}function isParseableResponseFormat(format){return isAutoParsableResponseFormat(
-format)||format?.type==="json_schema"}function parseResponseFormatContent(format,content){if(!isParseableResponseFormat(
-format))return null;if(typeof format=="object"&&format!==null&&"$parseRaw"in format&&typeof format.$parseRaw=="function")
-return format.$parseRaw(content);try{return JSON.parse(content)}catch(error){throw error instanceof SyntaxError?new SyntaxError(
-"Error reading response: invalid structured output JSON."):error}}function isAutoParsableTool(tool){return tool?.$brand===
-"auto-parseable-tool"}function maybeParseChatCompletion(completion,params){return!params||!hasAutoParseableInput(params)?
-{...completion,choices:completion.choices.map(choice=>({...choice,message:{...choice.message,parsed:null,...choice.message.
-tool_calls?{tool_calls:choice.message.tool_calls}:void 0}}))}:parseChatCompletion(completion,params)}function parseChatCompletion(completion,params){
-const choices=completion.choices.map(choice=>{if(choice.finish_reason==="length")throw new LengthFinishReasonError;if(choice.
-finish_reason==="content_filter")throw new ContentFilterFinishReasonError;return{...choice,message:{...choice.message,...choice.
-message.tool_calls?{tool_calls:choice.message.tool_calls?.map(toolCall=>parseToolCall(params,toolCall))??void 0}:void 0,
-parsed:choice.message.content!==null&&choice.message.content!==void 0&&!choice.message.refusal&&(choice.message.content!==
-""||!choice.message.tool_calls?.length&&!choice.message.function_call)?parseResponseFormat(params,choice.message.content):
-null}}});return{...completion,choices}}function parseResponseFormat(params,content){return parseResponseFormatContent(params.
-response_format,content)}function parseToolCall(params,toolCall){if(toolCall.type==="custom")return toolCall;if(toolCall.
-type!=="function"){const unsupportedType=toolCall.type;throw new OpenAIError(`Currently only \`function\` and \`custom\` too\
-l calls are supported; Received \`${unsupportedType}\``)}const inputTool=params.tools?.find(inputTool2=>isChatCompletionFunctionTool(
-inputTool2)&&inputTool2.function?.name===toolCall.function.name);let parsedArguments=null;return isAutoParsableTool(inputTool)?
-parsedArguments=inputTool.$parseRaw(toolCall.function.arguments):inputTool?.function.strict&&(parsedArguments=parseResponseFormatContent(
-{type:"json_schema",$parseRaw:void 0},toolCall.function.arguments)),{...toolCall,function:{...toolCall.function,parsed_arguments:parsedArguments}}}
-function shouldParseToolCall(params,toolCall){if(!params||!("tools"in params)||!params.tools||toolCall.type!=="function")
-return!1;const inputTool=params.tools?.find(inputTool2=>isChatCompletionFunctionTool(inputTool2)&&inputTool2.function?.name===
-toolCall.function?.name);return isChatCompletionFunctionTool(inputTool)&&(isAutoParsableTool(inputTool)||inputTool?.function.
-strict||!1)}function hasAutoParseableInput(params){return isParseableResponseFormat(params.response_format)?!0:params.tools?.
-some(t=>isAutoParsableTool(t)||t.type==="function"&&t.function.strict===!0)??!1}function validateInputTools(tools){for(const tool of tools??
-[])if(tool.type!=="custom"){if(tool.type!=="function"){const unsupportedType=tool.type;throw new OpenAIError(`Currently \
-only \`function\` and \`custom\` tool types are supported; Received \`${unsupportedType}\``)}if(tool.function.strict!==!0)
-throw new OpenAIError(`The \`${tool.function.name}\` tool is not marked with \`strict: true\`. Only strict function tools c\
-an be auto-parsed`)}}init_node_globals();var isAssistantMessage=message=>message?.role==="assistant",isToolMessage=message=>message?.
-role==="tool";init_node_globals();var _EventStream_instances,_EventStream_connectedPromise,_EventStream_resolveConnectedPromise,
-_EventStream_rejectConnectedPromise,_EventStream_endPromise,_EventStream_resolveEndPromise,_EventStream_rejectEndPromise,
-_EventStream_listeners,_EventStream_abortListeners,_EventStream_emittedListenerRegistrations,_EventStream_pendingListenerCleanup,
-_EventStream_pendingBufferedEventChecks,_EventStream_listenerDispatchDepth,_EventStream_ended,_EventStream_errored,_EventStream_aborted,
-_EventStream_catchingPromiseCreated,_EventStream_terminalFailure,_EventStream_abortFromSignal,_EventStream_removeAbortListeners,
-_EventStream_onceForEmitted,_EventStream_removeEmittedListener,_EventStream_cleanupEmittedListeners,_EventStream_handleError,
-_EventStream_settleTerminalEvent,MAX_BUFFERED_ITERATOR_EVENTS=4096,MAX_BUFFERED_ITERATOR_BYTES=8*1024*1024,MAX_INSPECTABLE_TYPED_ARRAY_ELEMENTS=4096,
-MAX_BUFFERED_EVENT_DEPTH=256,bufferedJSONStringify=JSON.stringify,bufferedJSONParse=JSON.parse,sdkOwnedBufferedEventArguments=new WeakSet,
-typedArrayBufferGetter=Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype),"buffer")?.get,typedArrayLengthGetter=Object.
-getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype),"length")?.get,dataViewBufferGetter=Object.getOwnPropertyDescriptor(
-DataView.prototype,"buffer")?.get,symbolDescriptionGetter=Object.getOwnPropertyDescriptor(Symbol.prototype,"description")?.
-get,dateTimestampGetter=Date.prototype.getTime,arrayBufferByteLengthGetter2=Object.getOwnPropertyDescriptor(ArrayBuffer.
-prototype,"byteLength")?.get,sharedArrayBufferByteLengthGetter=typeof SharedArrayBuffer=="function"?Object.getOwnPropertyDescriptor(
-SharedArrayBuffer.prototype,"byteLength")?.get:void 0,errorStackDescriptor=Object.getOwnPropertyDescriptor(new Error("na\
-tive stack descriptor"),"stack"),functionToString=Function.prototype.toString,objectToString=Object.prototype.toString,errorBrandDescriptor=Object.
-getOwnPropertyDescriptor(Error,"isError"),nativeErrorBrand=errorBrandDescriptor&&"value"in errorBrandDescriptor&&typeof errorBrandDescriptor.
-value=="function"?errorBrandDescriptor.value:void 0,nativeErrorConstructorSource=functionToString.call(Error),nativeDateConstructorSource=functionToString.
-call(Date),nativeFunctionConstructorSource=functionToString.call(Function),trustedIntrinsicPrototypes=new Set([APIConnectionError.
-prototype,APIConnectionTimeoutError.prototype,APIError.prototype,OpenAIError.prototype,APIUserAbortError.prototype,AuthenticationError.
-prototype,BadRequestError.prototype,ConflictError.prototype,ContentFilterFinishReasonError.prototype,InternalServerError.
-prototype,InvalidWebhookSignatureError.prototype,LengthFinishReasonError.prototype,NotFoundError.prototype,OAuthError.prototype,
-PermissionDeniedError.prototype,RateLimitError.prototype,SubjectTokenProviderError.prototype,UnprocessableEntityError.prototype]),
-trustedNativeConstructorSources=new Set,canonicalIntrinsicDescriptors=new Map,foreignErrorStackDescriptors=new WeakMap;function captureNativeProxyDetector(){
-if(!(typeof process>"u"))try{const loader=Object.getOwnPropertyDescriptor(process,"getBuiltinModule");if(!loader||!("val\
-ue"in loader)||typeof loader.value!="function")return;const util=Reflect.apply(loader.value,process,["node:util"]);if(typeof util!=
-"object"||util===null)return;const types=Object.getOwnPropertyDescriptor(util,"types");if(!types||!("value"in types)||typeof types.
-value!="object"||types.value===null)return;const detector=Object.getOwnPropertyDescriptor(types.value,"isProxy");return!detector||
-!("value"in detector)||typeof detector.value!="function"?void 0:detector.value}catch{return}}var nativeProxyDetector=captureNativeProxyDetector();
-function rememberTrustedIntrinsic(constructor){if(typeof constructor!="function")return;const prototypeDescriptor=Object.
-getOwnPropertyDescriptor(constructor,"prototype");if(!prototypeDescriptor||!("value"in prototypeDescriptor)||typeof prototypeDescriptor.
-value!="object"&&typeof prototypeDescriptor.value!="function")return;trustedIntrinsicPrototypes.add(prototypeDescriptor.
-value);const source=functionToString.call(constructor);if(/^function [A-Za-z_$][\w$]*\(\) \{ \[native code\] \}$/u.test(
-source)&&prototypeDescriptor.configurable===!1&&prototypeDescriptor.writable===!1){trustedNativeConstructorSources.add(source);
-const descriptors=new Map;for(const key of Reflect.ownKeys(prototypeDescriptor.value)){const descriptor=Object.getOwnPropertyDescriptor(
-prototypeDescriptor.value,key);descriptor&&descriptors.set(key,descriptor)}canonicalIntrinsicDescriptors.set(source,descriptors)}}
-for(const constructor of[Object,Function,Array,Date,Map,Set,ArrayBuffer,DataView,Error,EvalError,RangeError,ReferenceError,
-SyntaxError,TypeError,URIError,Uint8Array,Uint8ClampedArray,Uint16Array,Uint32Array,Int8Array,Int16Array,Int32Array,Float32Array,
-Float64Array])rememberTrustedIntrinsic(constructor);for(const name of["SharedArrayBuffer","AggregateError","Float16Array",
-"BigInt64Array","BigUint64Array","Blob","File","Headers"]){const descriptor=Object.getOwnPropertyDescriptor(globalThis,name);
-descriptor&&"value"in descriptor&&rememberTrustedIntrinsic(descriptor.value)}var typedArrayConstructorDescriptor=Object.
-getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype),"constructor");typedArrayConstructorDescriptor&&"va\
-lue"in typedArrayConstructorDescriptor&&rememberTrustedIntrinsic(typedArrayConstructorDescriptor.value),typeof Buffer2==
-"function"&&rememberTrustedIntrinsic(Buffer2);var blobInternalHandlePrototype=(()=>{if(typeof Blob=="function")try{const blob=new Blob(
-[]);for(const key of Object.getOwnPropertySymbols(blob)){const descriptor=Object.getOwnPropertyDescriptor(blob,key);if(descriptor&&
-"value"in descriptor&&typeof descriptor.value=="object"&&descriptor.value)return Object.getPrototypeOf(descriptor.value)}}catch{
-return}})(),mapEntries=Map.prototype.entries,setValues=Set.prototype.values,headersEntriesDescriptor=typeof Headers=="fu\
-nction"?Object.getOwnPropertyDescriptor(Headers.prototype,"entries"):void 0,headersEntries=headersEntriesDescriptor&&"va\
-lue"in headersEntriesDescriptor&&typeof headersEntriesDescriptor.value=="function"?headersEntriesDescriptor.value:void 0,
-retainedStorageBrands=new Set(["ArrayBuffer","SharedArrayBuffer","Blob","File","Map","Date","Set","Headers"]);function getTrustedForeignIntrinsic(prototype){
-const descriptor=Object.getOwnPropertyDescriptor(prototype,"constructor");if(!descriptor||!("value"in descriptor)||typeof descriptor.
-value!="function")return;const constructor=descriptor.value,source=functionToString.call(constructor),descriptors=canonicalIntrinsicDescriptors.
-get(source);if(!trustedNativeConstructorSources.has(source)||!descriptors)return;const constructorPrototype=Object.getOwnPropertyDescriptor(
-constructor,"prototype");if(!(!constructorPrototype||!("value"in constructorPrototype)||constructorPrototype.value!==prototype||
-constructorPrototype.configurable!==!1||constructorPrototype.writable!==!1))return{constructor,descriptors,functionPrototype:Object.
-getPrototypeOf(constructor)}}function isTrustedIntrinsicPrototype(prototype){return trustedIntrinsicPrototypes.has(prototype)||
-getTrustedForeignIntrinsic(prototype)!==void 0}function isCanonicalIntrinsicFunction(value,canonical,functionPrototype){
-if(canonical===void 0)return value===void 0;if(typeof value!="function"||typeof canonical!="function")return!1;const source=functionToString.
-call(canonical);if(functionToString.call(value)!==source)return!1;const actualFunctionPrototype=Object.getPrototypeOf(value);
-if(actualFunctionPrototype===functionPrototype)return!0;if(!/^function [A-Za-z_$][\w$]*\(\) \{ \[native code\] \}$/u.test(
-source))return!1;const intrinsic=getTrustedForeignIntrinsic(actualFunctionPrototype);return intrinsic!==void 0&&functionToString.
-call(intrinsic.constructor)===nativeFunctionConstructorSource}function isCanonicalIntrinsicDescriptor(descriptor,canonical,functionPrototype){
-return!canonical||descriptor.configurable!==canonical.configurable||descriptor.enumerable!==canonical.enumerable||"value"in
-descriptor!="value"in canonical?!1:"value"in descriptor&&"value"in canonical?descriptor.writable!==canonical.writable?!1:
-typeof canonical.value=="function"?isCanonicalIntrinsicFunction(descriptor.value,canonical.value,functionPrototype):canonical.
-value!==null&&typeof canonical.value=="object"?!1:Object.is(descriptor.value,canonical.value):isCanonicalIntrinsicFunction(
-descriptor.get,canonical.get,functionPrototype)&&isCanonicalIntrinsicFunction(descriptor.set,canonical.set,functionPrototype)}
-function hasNativeErrorBrand(current){if(nativeErrorBrand)return nativeErrorBrand.call(Error,current);let prototype=current;
-for(let depth=0;prototype!==null&&depth<MAX_BUFFERED_EVENT_DEPTH;depth+=1){if(Object.getOwnPropertyDescriptor(prototype,
-Symbol.toStringTag))return!1;prototype=Object.getPrototypeOf(prototype)}return prototype===null&&objectToString.call(current)===
-"[object Error]"}function getVerifiedForeignErrorConstructor(current,stackDescriptor){if(typeof stackDescriptor.get!="fu\
-nction"||typeof stackDescriptor.set!="function")return;let prototype=Object.getPrototypeOf(current);for(let depth=0;prototype!==
-null&&depth<MAX_BUFFERED_EVENT_DEPTH;depth+=1){const descriptor=Object.getOwnPropertyDescriptor(prototype,"constructor");
-if(descriptor&&"value"in descriptor&&typeof descriptor.value=="function"){const constructor=descriptor.value;if(functionToString.
-call(constructor)===nativeErrorConstructorSource&&isTrustedIntrinsicPrototype(prototype)){const functionPrototype=Object.
-getPrototypeOf(constructor);return Object.getPrototypeOf(stackDescriptor.get)===functionPrototype&&Object.getPrototypeOf(
-stackDescriptor.set)===functionPrototype?{constructor,prototype}:void 0}}prototype=Object.getPrototypeOf(prototype)}}function isTrustedNativeErrorStack(current,descriptor){
-if(!hasNativeErrorBrand(current))return!1;if(errorStackDescriptor&&!("value"in errorStackDescriptor)&&typeof errorStackDescriptor.
-get=="function"&&Object.prototype.isPrototypeOf.call(Error.prototype,current)&&descriptor.get===errorStackDescriptor.get&&
-descriptor.set===errorStackDescriptor.set)return!0;const verified=getVerifiedForeignErrorConstructor(current,descriptor);
-if(!verified)return!1;let canonicalDescriptor=foreignErrorStackDescriptors.get(verified.prototype);if(!canonicalDescriptor){
-const canonical=Reflect.construct(verified.constructor,[]);if(typeof canonical!="object"||canonical===null||!hasNativeErrorBrand(
-canonical)||Object.getPrototypeOf(canonical)!==verified.prototype||(canonicalDescriptor=Object.getOwnPropertyDescriptor(
-canonical,"stack"),!canonicalDescriptor||"value"in canonicalDescriptor||typeof canonicalDescriptor.get!="function"||typeof canonicalDescriptor.
-set!="function"))return!1;foreignErrorStackDescriptors.set(verified.prototype,canonicalDescriptor)}return descriptor.get===
-canonicalDescriptor.get&&descriptor.set===canonicalDescriptor.set}function createEventQueue(){let entries=[],head=0;return{
-get length(){return entries.length-head},enqueue(value){entries.push(value)},dequeue(){if(head===entries.length)return;const value=entries[head];
-return entries[head]=void 0,head+=1,head===entries.length?(entries=[],head=0):head>=1024&&head*2>=entries.length&&(entries=
-entries.slice(head),head=0),value},clear(){entries=[],head=0}}}function getRetainedStorageBrand(current){let prototype=Object.
-getPrototypeOf(current);for(let depth=0;prototype!==null&&depth<MAX_BUFFERED_EVENT_DEPTH;depth+=1){if(prototype===Date.prototype)
-return"Date";if(!trustedIntrinsicPrototypes.has(prototype)){const constructor=Object.getOwnPropertyDescriptor(prototype,
-"constructor");if(constructor&&"value"in constructor&&typeof constructor.value=="function"&&functionToString.call(constructor.
-value)===nativeDateConstructorSource&&getTrustedForeignIntrinsic(prototype))return"Date"}const descriptor=Object.getOwnPropertyDescriptor(
-prototype,Symbol.toStringTag);if(descriptor&&"value"in descriptor&&typeof descriptor.value=="string"&&retainedStorageBrands.
-has(descriptor.value))return descriptor.value;prototype=Object.getPrototypeOf(prototype)}}function estimateRetainedBufferBytes(current,visit,depth){
-if(ArrayBuffer.isView(current)){let buffer,kind2="typed-array";try{buffer=typedArrayBufferGetter?.call(current)}catch{kind2=
-"data-view",buffer=dataViewBufferGetter?.call(current)}return typeof buffer!="object"||buffer===null?{bytes:Number.POSITIVE_INFINITY,
-kind:kind2}:(visit(buffer,depth+1),{bytes:0,kind:kind2})}const brand=getRetainedStorageBrand(current);if(!brand)return;let getter;
-const kind="buffer";switch(brand){case"ArrayBuffer":{getter=arrayBufferByteLengthGetter2;break}case"SharedArrayBuffer":{
-getter=sharedArrayBufferByteLengthGetter;break}case"Blob":case"File":return{bytes:Number.POSITIVE_INFINITY,kind:"blob"};case"\
-Map":return{bytes:0,kind:"map"};case"Date":return Reflect.apply(dateTimestampGetter,current,[]),{bytes:8,kind:"date"};case"\
-Set":return{bytes:0,kind:"set"};case"Headers":return{bytes:0,kind:"headers"};default:return}const bytes=getter?.call(current);
-return{bytes:typeof bytes=="number"&&Number.isSafeInteger(bytes)&&bytes>=0?bytes:Number.POSITIVE_INFINITY,kind}}function visitHiddenEventValues(current,kind,visit){
-if(kind==="map"){for(const[key,entry]of mapEntries.call(current))if(!visit(key,8)||!visit(entry,8))return!1}if(kind==="s\
-et"){for(const entry of setValues.call(current))if(!visit(entry,8))return!1}if(kind==="headers"){if(!headersEntries)return!1;
-for(const[name,value]of headersEntries.call(current))if(!visit(name,8)||!visit(value,8))return!1}return!0}function getInspectableEventKeys(current,kind,availableBytes){
-if(Array.isArray(current)){const descriptor=Object.getOwnPropertyDescriptor(current,"length"),length2=descriptor&&"value"in
-descriptor?descriptor.value:void 0;if(typeof length2!="number"||!Number.isSafeInteger(length2)||length2<0||length2>Math.
-floor(availableBytes/16))return}if(kind!=="typed-array")return Reflect.ownKeys(current);const length=typedArrayLengthGetter?.
-call(current);if(!(typeof length!="number"||!Number.isSafeInteger(length)||length<0||length>MAX_INSPECTABLE_TYPED_ARRAY_ELEMENTS))
-return Reflect.ownKeys(current).filter(key=>{if(typeof key!="string")return!0;const index=Number(key);return!Number.isInteger(
-index)||index<0||index>=length||String(index)!==key})}function visitInspectableEventProperties(current,kind,depth,availableBytes,charge,visit){
-const keys=getInspectableEventKeys(current,kind,availableBytes());if(keys===void 0)return!1;for(const key of keys){if(!charge(
-typeof key=="string"?key.length*2+8:8))return!1;typeof key=="symbol"&&visit(key,depth+1);const descriptor=Object.getOwnPropertyDescriptor(
-current,key);if(!descriptor)return!1;if(!("value"in descriptor)){if(key==="stack"&&isTrustedNativeErrorStack(current,descriptor))
-continue;return!1}visit(descriptor.value,depth+1,kind==="blob")}return!0}function visitRetainedEventPrototypes(current,depth,isBlobInternalHandle,visited,availableBytes,charge,visit,retainPrototype){
-let prototype=Object.getPrototypeOf(current);for(let prototypeDepth=depth+1;prototype!==null;prototypeDepth+=1){if(prototypeDepth>=
-MAX_BUFFERED_EVENT_DEPTH)return!1;if(trustedIntrinsicPrototypes.has(prototype)||isBlobInternalHandle&&prototype===blobInternalHandlePrototype)
-return!0;if(visited.has(prototype))return visit(prototype,prototypeDepth),availableBytes()>=0;visited.add(prototype);const retainedPrototype=prototype;
-if(!retainPrototype(retainedPrototype,()=>{if(!charge(16))return!1;const intrinsic=getTrustedForeignIntrinsic(retainedPrototype);
-if(!intrinsic)return visitInspectableEventProperties(retainedPrototype,void 0,prototypeDepth,availableBytes,charge,visit);
-for(const key of Reflect.ownKeys(retainedPrototype)){const descriptor=Object.getOwnPropertyDescriptor(retainedPrototype,
-key);if(!descriptor)return!1;if(!isCanonicalIntrinsicDescriptor(descriptor,intrinsic.descriptors.get(key),intrinsic.functionPrototype)){
-if(!charge(typeof key=="string"?key.length*2+8:8)||!("value"in descriptor))return!1;typeof key=="symbol"&&visit(key,prototypeDepth+
-1),visit(descriptor.value,prototypeDepth+1)}}return availableBytes()>=0}))return!1;prototype=Object.getPrototypeOf(retainedPrototype)}
-return!0}var BUFFERED_LEDGER_ENTRY_BYTES=32,BUFFERED_LEDGER_NODE_BYTES=32,BUFFERED_LEDGER_EDGE_BYTES=8,BUFFERED_LEDGER_OWNER_BYTES=16,
-MAX_BUFFERED_LEDGER_RECONCILIATION_WORK=128*1024;function inspectBufferedEventGraph(value,remainingBytes){let bytes=0,scalarBytes=0;
-const visited=new WeakSet,visitedSymbols=new Set,roots=new Set,nodes=new Map;let activeNode;const availableBytes=()=>remainingBytes-
-bytes,charge=amount=>!Number.isSafeInteger(amount)||amount<0?(bytes=remainingBytes+1,!1):(bytes+=amount,activeNode?activeNode.
-bytes+=amount:scalarBytes+=amount,bytes<=remainingBytes),addIdentity=identity=>{activeNode?activeNode.edges.add(identity):
-roots.add(identity)},retainIdentity=(identity,inspect)=>{addIdentity(identity);const node={bytes:0,edges:new Set};nodes.
-set(identity,node);const previous=activeNode;activeNode=node;try{return inspect()}finally{activeNode=previous}},visitSymbol=current=>{
-if(visitedSymbols.has(current)){addIdentity(current),charge(8);return}visitedSymbols.add(current),retainIdentity(current,
-()=>{if(!symbolDescriptionGetter)return!1;const description=Reflect.apply(symbolDescriptionGetter,current,[]);return charge(
-8+(description?.length??0)*2)})||(bytes=remainingBytes+1)},visit=(current,depth,isBlobInternalHandle=!1)=>{if(!(bytes>remainingBytes)){
-if(typeof current=="string"){charge(current.length*2);return}if(typeof current=="symbol"){visitSymbol(current);return}if(typeof current==
-"function"){bytes=remainingBytes+1;return}if(current===null||typeof current!="object"){charge(8);return}if(nativeProxyDetector?.(
-current)){bytes=remainingBytes+1;return}if(depth>=MAX_BUFFERED_EVENT_DEPTH){bytes=remainingBytes+1;return}if(visited.has(
-current)){addIdentity(current),charge(8);return}visited.add(current),retainIdentity(current,()=>{if(!charge(16))return!1;
-const retainedStorage=estimateRetainedBufferBytes(current,visit,depth);return!visitRetainedEventPrototypes(current,depth,
-isBlobInternalHandle,visited,availableBytes,charge,visit,retainIdentity)||retainedStorage!==void 0&&!charge(retainedStorage.
-bytes)||!visitHiddenEventValues(current,retainedStorage?.kind,(hiddenValue,overhead)=>charge(overhead)?(visit(hiddenValue,
-depth+1),bytes<=remainingBytes):!1)?!1:visitInspectableEventProperties(current,retainedStorage?.kind,depth,availableBytes,
-charge,visit)})||(bytes=remainingBytes+1)}};try{visit(value,0)}catch{return}return bytes<=remainingBytes?{scalarBytes,roots,
-nodes}:void 0}function areBufferedRetainedEdgesEqual(first,second){if(first.size!==second.size)return!1;for(const identity of first)
-if(!second.has(identity))return!1;return!0}function getBufferedLedgerNodeBytes(node,owners){return node.bytes+BUFFERED_LEDGER_NODE_BYTES+
-node.edges.size*BUFFERED_LEDGER_EDGE_BYTES+owners*BUFFERED_LEDGER_OWNER_BYTES}function getBufferedLedgerEntryBytes(entry){
-return BUFFERED_LEDGER_ENTRY_BYTES+entry.scalarBytes+entry.roots.size*BUFFERED_LEDGER_EDGE_BYTES}function collectBufferedLedgerIdentities(roots,candidate,records,work){
-const identities=new Set,pending=[...roots];for(;pending.length;){if(work.remaining-=1,work.remaining<0)return;const identity=pending.
-pop();if(identities.has(identity))continue;const node=candidate.get(identity)??records.get(identity);if(!node)return;identities.
-add(identity);for(const edge of node.edges)pending.push(edge)}return identities}function getBufferedLedgerChange(identity,graph,records,changes,node){
-const existing=changes.get(identity);if(existing)return node&&(existing.node=node),existing;const current=node??graph.nodes.
-get(identity)??records.get(identity);if(!current)return;const update={node:current,ownerDelta:0};return changes.set(identity,
-update),update}function findBufferedLedgerAffectedOwners(entry,graph,records,changes,work){const affected=new Set([entry]);
-for(const[identity,node]of graph.nodes){if(work.remaining-=1,work.remaining<0)return;const previous=records.get(identity);
-if(!previous)continue;const changedEdges=!areBufferedRetainedEdgesEqual(previous.edges,node.edges);if((previous.bytes!==
-node.bytes||changedEdges)&&getBufferedLedgerChange(identity,graph,records,changes,node),!!changedEdges)for(const owner of previous.
-owners){if(work.remaining-=1,work.remaining<0)return;affected.add(owner)}}return affected}function updateBufferedLedgerMembershipChanges(owner,next,graph,records,changes,work){
-for(const identity of owner.identities){if(work.remaining-=1,work.remaining<0)return!1;if(!next.has(identity)){const update=getBufferedLedgerChange(
-identity,graph,records,changes);if(!update)return!1;update.ownerDelta-=1}}for(const identity of next){if(work.remaining-=
-1,work.remaining<0)return!1;if(!owner.identities.has(identity)){const update=getBufferedLedgerChange(identity,graph,records,
-changes);if(!update)return!1;update.ownerDelta+=1}}return!0}function collectBufferedLedgerMemberships(entry,graph,affected,records,changes,work){
-const memberships=new Map;for(const owner of affected){const roots=owner===entry?graph.roots:owner.roots,next=collectBufferedLedgerIdentities(
-roots,graph.nodes,records,work);if(!next||!updateBufferedLedgerMembershipChanges(owner,next,graph,records,changes,work))
-return;memberships.set(owner,next)}return memberships}function projectBufferedLedgerBytes(currentBytes,entry,graph,isNew,changes,records){
-let projected=currentBytes-(isNew?0:getBufferedLedgerEntryBytes(entry))+getBufferedLedgerEntryBytes(graph);for(const[identity,
-update]of changes){const previous=records.get(identity),owners=(previous?.owners.size??0)+update.ownerDelta;if(owners<0)
-return;previous&&(projected-=getBufferedLedgerNodeBytes(previous,previous.owners.size)),owners&&(projected+=getBufferedLedgerNodeBytes(
-update.node,owners))}return Number.isSafeInteger(projected)&&projected>=0&&projected<=MAX_BUFFERED_ITERATOR_BYTES?projected:
-void 0}function applyBufferedLedgerChanges(records,changes,memberships){for(const[identity,update]of changes){const previous=records.
-get(identity);(previous?.owners.size??0)+update.ownerDelta&&(previous?(previous.bytes=update.node.bytes,previous.edges=update.
-node.edges):records.set(identity,{bytes:update.node.bytes,edges:update.node.edges,owners:new Set}))}for(const[owner,next]of memberships){
-for(const identity of owner.identities)next.has(identity)||records.get(identity)?.owners.delete(owner);for(const identity of next)
-owner.identities.has(identity)||records.get(identity).owners.add(owner);owner.identities=next}for(const identity of changes.
-keys())records.get(identity)?.owners.size===0&&records.delete(identity)}function createBufferedEventLedger(){const records=new Map;
-let bytes=0;const reconcile=(entry,graph,isNew)=>{const work={remaining:MAX_BUFFERED_LEDGER_RECONCILIATION_WORK},changes=new Map,
-affected=findBufferedLedgerAffectedOwners(entry,graph,records,changes,work);if(!affected)return!1;const memberships=collectBufferedLedgerMemberships(
-entry,graph,affected,records,changes,work);if(!memberships)return!1;const projectedBytes=projectBufferedLedgerBytes(bytes,
-entry,graph,isNew,changes,records);return projectedBytes===void 0?!1:(applyBufferedLedgerChanges(records,changes,memberships),
-entry.scalarBytes=graph.scalarBytes,entry.roots=graph.roots,bytes=projectedBytes,!0)};return{retain(graph){const entry={
-scalarBytes:0,roots:new Set,identities:new Set};return reconcile(entry,graph,!0)?entry:void 0},refresh(entry,graph){return reconcile(
-entry,graph,!1)},release:entry=>{bytes-=getBufferedLedgerEntryBytes(entry);for(const identity of entry.identities){const record=records.
-get(identity);record?.owners.delete(entry)&&(bytes-=BUFFERED_LEDGER_OWNER_BYTES,record.owners.size===0&&(bytes-=getBufferedLedgerNodeBytes(
-record,0),records.delete(identity)))}entry.identities.clear()},clear(){records.clear(),bytes=0}}}var EventStream=class{constructor(){
-_EventStream_instances.add(this),this.controller=new AbortController,_EventStream_connectedPromise.set(this,void 0),_EventStream_resolveConnectedPromise.
-set(this,()=>{}),_EventStream_rejectConnectedPromise.set(this,()=>{}),_EventStream_endPromise.set(this,void 0),_EventStream_resolveEndPromise.
-set(this,()=>{}),_EventStream_rejectEndPromise.set(this,()=>{}),_EventStream_listeners.set(this,Object.create(null)),_EventStream_abortListeners.
-set(this,[]),_EventStream_emittedListenerRegistrations.set(this,new WeakMap),_EventStream_pendingListenerCleanup.set(this,
-new Set),_EventStream_pendingBufferedEventChecks.set(this,new Set),_EventStream_listenerDispatchDepth.set(this,0),_EventStream_ended.
-set(this,!1),_EventStream_errored.set(this,!1),_EventStream_aborted.set(this,!1),_EventStream_catchingPromiseCreated.set(
-this,!1),_EventStream_terminalFailure.set(this,void 0),__classPrivateFieldSet(this,_EventStream_connectedPromise,new Promise(
-(resolve,reject)=>{__classPrivateFieldSet(this,_EventStream_resolveConnectedPromise,resolve,"f"),__classPrivateFieldSet(
-this,_EventStream_rejectConnectedPromise,reject,"f")}),"f"),__classPrivateFieldSet(this,_EventStream_endPromise,new Promise(
-(resolve,reject)=>{__classPrivateFieldSet(this,_EventStream_resolveEndPromise,resolve,"f"),__classPrivateFieldSet(this,_EventStream_rejectEndPromise,
-reject,"f")}),"f"),__classPrivateFieldGet(this,_EventStream_connectedPromise,"f").catch(()=>{}),__classPrivateFieldGet(this,
-_EventStream_endPromise,"f").catch(()=>{})}_run(executor){setTimeout(()=>{let failed=!1;Promise.resolve().then(executor).
-catch(error=>{failed=!0,__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_handleError).call(this,error)}).
-then(()=>{if(!failed){try{this._emitFinal()}catch(error){__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_handleError).
-call(this,error);return}this._emit("end")}})},0)}_connected(){this.ended||(__classPrivateFieldGet(this,_EventStream_resolveConnectedPromise,
-"f").call(this),this._emit("connect"))}get ended(){return __classPrivateFieldGet(this,_EventStream_ended,"f")}get errored(){
-return __classPrivateFieldGet(this,_EventStream_errored,"f")}get aborted(){return __classPrivateFieldGet(this,_EventStream_aborted,
-"f")}abort(){this.controller.abort()}_userAbortError(){const error=new APIUserAbortError;return Object.defineProperty(error,
-"cause",{value:this.controller.signal.reason,writable:!0,configurable:!0}),error}_listenForAbort(signal){if(!signal||this.
-ended)return;if(signal.aborted){__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_abortFromSignal).call(
-this,signal);return}if(__classPrivateFieldGet(this,_EventStream_abortListeners,"f").some(registration=>registration.signal===
-signal))return;const listener=()=>__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_abortFromSignal).call(
-this,signal);signal.addEventListener("abort",listener,{once:!0}),__classPrivateFieldGet(this,_EventStream_abortListeners,
-"f").push({signal,listener})}on(event,listener){var _a5;return((_a5=__classPrivateFieldGet(this,_EventStream_listeners,"\
-f"))[event]||(_a5[event]=[])).push({listener}),this}off(event,listener){const listeners=__classPrivateFieldGet(this,_EventStream_listeners,
-"f")[event];if(!listeners)return this;const emittedRegistration=__classPrivateFieldGet(this,_EventStream_emittedListenerRegistrations,
-"f").get(listener);if(emittedRegistration?.event===event&&!emittedRegistration.registration.removed&&!emittedRegistration.
-registration.detached)return __classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_removeEmittedListener).
-call(this,event,emittedRegistration.registration),this;const index=listeners.findIndex(l=>!l.removed&&l.listener===listener);
-return index!==-1&&listeners.splice(index,1),this}once(event,listener){var _a5;return((_a5=__classPrivateFieldGet(this,_EventStream_listeners,
-"f"))[event]||(_a5[event]=[])).push({listener,once:!0}),this}emitted(event){return new Promise((resolve,reject)=>{__classPrivateFieldSet(
-this,_EventStream_catchingPromiseCreated,!0,"f");const onError=error=>{this.off(event,onEvent),reject(error)},onEvent=(...values)=>{
-event!=="error"&&this.off("error",onError),resolve(values.length>1?values:values[0])};event!=="error"&&__classPrivateFieldGet(
-this,_EventStream_instances,"m",_EventStream_onceForEmitted).call(this,"error",onError),__classPrivateFieldGet(this,_EventStream_instances,
-"m",_EventStream_onceForEmitted).call(this,event,onEvent)})}events(event){return this._createIterator(push=>{const onEvent=(...args)=>{
-sdkOwnedBufferedEventArguments.add(args);try{push(args)}finally{sdkOwnedBufferedEventArguments.delete(args)}};return this.
-on(event,onEvent),()=>this.off(event,onEvent)},{rejectOnError:event!=="error",rejectOnAbort:event!=="abort"})}_createIterator(attach,{
-rejectOnError=!0,rejectOnAbort=!0,onReturn}={}){const pushQueue=createEventQueue(),bufferedEventSizes=createEventQueue(),
-readQueue=createEventQueue(),bufferedLedger=createBufferedEventLedger();let ended=this.ended,failure,failureDelivered=!1,
-detach=()=>{};const doneResult=()=>({value:void 0,done:!0}),finishReaders=()=>{for(;readQueue.length;)readQueue.dequeue().
-resolve(doneResult())},rejectReader=()=>{!failure||failureDelivered||!readQueue.length||(failureDelivered=!0,readQueue.dequeue().
-reject(failure))},cleanup=()=>{detach(),this.off("end",onEnd),rejectOnError&&this.off("error",onFailure),rejectOnAbort&&
-this.off("abort",onFailure)},deactivateBufferedEvent=entry=>{entry.active=!1,entry.check&&(__classPrivateFieldGet(this,_EventStream_pendingBufferedEventChecks,
-"f").delete(entry.check),entry.check=void 0)},failBufferedEvents=(discardRetained=!1)=>{if(discardRetained){for(;bufferedEventSizes.
-length;)deactivateBufferedEvent(bufferedEventSizes.dequeue());pushQueue.clear(),bufferedLedger.clear()}const error=new OpenAIError(
-`Event stream iterator buffer limit exceeded (${MAX_BUFFERED_ITERATOR_EVENTS} events or ${MAX_BUFFERED_ITERATOR_BYTES} b\
-ytes); consume events as they arrive.`);try{__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_handleError).
-call(this,error)}finally{this.controller.abort()}return error},revalidateBufferedEvent=(value,entry)=>{if(!entry.active||
-__classPrivateFieldGet(this,_EventStream_ended,"f"))return;const graph=inspectBufferedEventGraph(value,MAX_BUFFERED_ITERATOR_BYTES);
-(!graph||!bufferedLedger.refresh(entry.retention,graph))&&failBufferedEvents(!0)},push=value=>{if(ended)return;const reader=readQueue.
-dequeue();if(reader)reader.resolve({value,done:!1});else{if(pushQueue.length>=MAX_BUFFERED_ITERATOR_EVENTS){failBufferedEvents();
-return}const graph=inspectBufferedEventGraph(value,MAX_BUFFERED_ITERATOR_BYTES),retention=graph&&bufferedLedger.retain(graph);
-if(!retention){failBufferedEvents();return}if(typeof value=="object"&&value!==null&&sdkOwnedBufferedEventArguments.has(value)){
-const argumentsTuple=value;for(let index=0;index<argumentsTuple.length;index+=1){const argument=argumentsTuple[index];typeof argument==
-"string"&&(argumentsTuple[index]=bufferedJSONParse(bufferedJSONStringify(argument)))}}const entry={retention,active:!0,check:void 0};
-pushQueue.enqueue(value),bufferedEventSizes.enqueue(entry);const check=()=>{entry.check=void 0,revalidateBufferedEvent(value,
-entry)};entry.check=check,__classPrivateFieldGet(this,_EventStream_pendingBufferedEventChecks,"f").add(check)}},onFailure=error=>{
-failure=error,pushQueue.length||rejectReader()},adoptTerminalFailure=()=>{if(failure)return;const terminal=__classPrivateFieldGet(
-this,_EventStream_terminalFailure,"f");terminal&&(terminal.kind==="error"?rejectOnError:rejectOnAbort)&&(failure=terminal.
-error)},onEnd=()=>{ended=!0,adoptTerminalFailure(),cleanup(),pushQueue.length||(rejectReader(),finishReaders())};return ended||
-(detach=attach(push),this.on("end",onEnd),rejectOnError&&this.on("error",onFailure),rejectOnAbort&&this.on("abort",onFailure)),
-{next:()=>{if(pushQueue.length){const value=pushQueue.dequeue(),entry=bufferedEventSizes.dequeue();deactivateBufferedEvent(
-entry);const graph=inspectBufferedEventGraph(value,MAX_BUFFERED_ITERATOR_BYTES);if(!graph||!bufferedLedger.refresh(entry.
-retention,graph)){const error=failBufferedEvents(!0);return failureDelivered=!0,Promise.reject(error)}return bufferedLedger.
-release(entry.retention),Promise.resolve({value,done:!1})}return(ended||this.ended)&&adoptTerminalFailure(),failure&&!failureDelivered?
-(failureDelivered=!0,Promise.reject(failure)):ended?Promise.resolve(doneResult()):new Promise((resolve,reject)=>{readQueue.
-enqueue({resolve,reject})})},return:()=>{for(ended=!0,failureDelivered=!0;bufferedEventSizes.length;)deactivateBufferedEvent(
-bufferedEventSizes.dequeue());return pushQueue.clear(),bufferedLedger.clear(),cleanup(),finishReaders(),onReturn&&(this.
-done().catch(()=>{}),onReturn()),Promise.resolve(doneResult())},[Symbol.asyncIterator](){return this}}}async done(){__classPrivateFieldSet(
-this,_EventStream_catchingPromiseCreated,!0,"f"),await __classPrivateFieldGet(this,_EventStream_endPromise,"f")}_hasListeners(event){
-return!!__classPrivateFieldGet(this,_EventStream_listeners,"f")[event]?.some(listener=>!listener.removed)}_emit(event,...args){
-if(__classPrivateFieldGet(this,_EventStream_ended,"f"))return;event==="end"&&(__classPrivateFieldGet(this,_EventStream_instances,
-"m",_EventStream_removeAbortListeners).call(this),__classPrivateFieldSet(this,_EventStream_ended,!0,"f"),__classPrivateFieldGet(
-this,_EventStream_resolveEndPromise,"f").call(this));const listeners=__classPrivateFieldGet(this,_EventStream_listeners,
-"f")[event];let dispatchError,dispatchThrew=!1;try{if(listeners){__classPrivateFieldGet(this,_EventStream_listeners,"f")[event]=
-listeners.filter(listener=>(listener.once&&(listener.detached=!0),!listener.once&&!listener.removed)),__classPrivateFieldSet(
-this,_EventStream_listenerDispatchDepth,__classPrivateFieldGet(this,_EventStream_listenerDispatchDepth,"f")+1,"f");try{for(const registration of listeners)
-if(!registration.removed){const{listener}=registration;listener(...args)}}finally{if(__classPrivateFieldSet(this,_EventStream_listenerDispatchDepth,
-__classPrivateFieldGet(this,_EventStream_listenerDispatchDepth,"f")-1,"f"),__classPrivateFieldGet(this,_EventStream_listenerDispatchDepth,
-"f")===0){__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_cleanupEmittedListeners).call(this);for(const check of __classPrivateFieldGet(
-this,_EventStream_pendingBufferedEventChecks,"f"))__classPrivateFieldGet(this,_EventStream_pendingBufferedEventChecks,"f").
-delete(check),__classPrivateFieldGet(this,_EventStream_ended,"f")||check()}}}}catch(error){dispatchError=error,dispatchThrew=
-!0}try{__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_settleTerminalEvent).call(this,event,args,!!listeners?.
-length)}catch(error){dispatchThrew||(dispatchError=error,dispatchThrew=!0)}if(dispatchThrew)throw dispatchError}_emitFinal(){}};
-_EventStream_connectedPromise=new WeakMap,_EventStream_resolveConnectedPromise=new WeakMap,_EventStream_rejectConnectedPromise=
-new WeakMap,_EventStream_endPromise=new WeakMap,_EventStream_resolveEndPromise=new WeakMap,_EventStream_rejectEndPromise=
-new WeakMap,_EventStream_listeners=new WeakMap,_EventStream_abortListeners=new WeakMap,_EventStream_emittedListenerRegistrations=
-new WeakMap,_EventStream_pendingListenerCleanup=new WeakMap,_EventStream_pendingBufferedEventChecks=new WeakMap,_EventStream_listenerDispatchDepth=
-new WeakMap,_EventStream_ended=new WeakMap,_EventStream_errored=new WeakMap,_EventStream_aborted=new WeakMap,_EventStream_catchingPromiseCreated=
-new WeakMap,_EventStream_terminalFailure=new WeakMap,_EventStream_instances=new WeakSet,_EventStream_abortFromSignal=function(signal){
-try{this.controller.abort(signal.reason)}catch{this.controller.abort()}},_EventStream_removeAbortListeners=function(){for(const{
-signal,listener}of __classPrivateFieldGet(this,_EventStream_abortListeners,"f").splice(0))signal.removeEventListener("ab\
-ort",listener)},_EventStream_onceForEmitted=function(event,listener){const previousListeners=__classPrivateFieldGet(this,
-_EventStream_listeners,"f")[event],previousLength=previousListeners?.length??0;this.once(event,listener);const listeners=__classPrivateFieldGet(
-this,_EventStream_listeners,"f")[event],[registration]=listeners?.slice(-1)??[];(previousListeners===void 0||listeners===
-previousListeners)&&listeners?.length===previousLength+1&&registration?.listener===listener&&registration.once&&__classPrivateFieldGet(
-this,_EventStream_emittedListenerRegistrations,"f").set(listener,{event,registration})},_EventStream_removeEmittedListener=
-function(event,registration){registration.removed||(registration.removed=!0,__classPrivateFieldGet(this,_EventStream_emittedListenerRegistrations,
-"f").delete(registration.listener),__classPrivateFieldGet(this,_EventStream_pendingListenerCleanup,"f").add(event),__classPrivateFieldGet(
-this,_EventStream_listenerDispatchDepth,"f")===0&&__classPrivateFieldGet(this,_EventStream_instances,"m",_EventStream_cleanupEmittedListeners).
-call(this))},_EventStream_cleanupEmittedListeners=function(){for(const event of __classPrivateFieldGet(this,_EventStream_pendingListenerCleanup,
-"f")){const eventType=event,listeners=__classPrivateFieldGet(this,_EventStream_listeners,"f")[eventType];listeners&&(__classPrivateFieldGet(
-this,_EventStream_listeners,"f")[eventType]=listeners.filter(listener=>!listener.removed))}__classPrivateFieldGet(this,_EventStream_pendingListenerCleanup,
-"f").clear()},_EventStream_handleError=function(error){if(__classPrivateFieldSet(this,_EventStream_errored,!0,"f"),error instanceof
-Error&&error.name==="AbortError"&&(error=this._userAbortError()),error instanceof APIUserAbortError)return __classPrivateFieldSet(
-this,_EventStream_aborted,!0,"f"),this._emit("abort",error);if(error instanceof OpenAIError)return this._emit("error",error);
-if(error instanceof Error){const openAIError=new OpenAIError(error.message);return openAIError.cause=error,this._emit("e\
-rror",openAIError)}return this._emit("error",new OpenAIError(String(error)))},_EventStream_settleTerminalEvent=function(event,args,hasListeners){
-if(event==="abort"){const error=args[0];__classPrivateFieldSet(this,_EventStream_terminalFailure,__classPrivateFieldGet(
-this,_EventStream_terminalFailure,"f")??{kind:"abort",error},"f"),!__classPrivateFieldGet(this,_EventStream_catchingPromiseCreated,
-"f")&&!hasListeners&&Promise.reject(error),__classPrivateFieldGet(this,_EventStream_rejectConnectedPromise,"f").call(this,
-error),__classPrivateFieldGet(this,_EventStream_rejectEndPromise,"f").call(this,error),this._emit("end");return}if(event===
-"error"){const error=args[0];__classPrivateFieldSet(this,_EventStream_terminalFailure,__classPrivateFieldGet(this,_EventStream_terminalFailure,
-"f")??{kind:"error",error},"f"),!__classPrivateFieldGet(this,_EventStream_catchingPromiseCreated,"f")&&!hasListeners&&Promise.
-reject(error),__classPrivateFieldGet(this,_EventStream_rejectConnectedPromise,"f").call(this,error),__classPrivateFieldGet(
-this,_EventStream_rejectEndPromise,"f").call(this,error),this._emit("end")}},init_node_globals();function isRunnableFunctionWithParse(fn){
-return typeof fn.parse=="function"}var _AbstractChatCompletionRunner_instances,_a2,_AbstractChatCompletionRunner_completionArrivedBeforeAbort,
-_AbstractChatCompletionRunner_afterCompletionInvoked,_AbstractChatCompletionRunner_getFinalContent,_AbstractChatCompletionRunner_getFinalMessage,
-_AbstractChatCompletionRunner_getFinalFunctionToolCall,_AbstractChatCompletionRunner_getFinalFunctionToolCallResult,_AbstractChatCompletionRunner_calculateTotalUsage,
-_AbstractChatCompletionRunner_throwIfAborted,_AbstractChatCompletionRunner_validateParams,_AbstractChatCompletionRunner_stringifyFunctionCallResult,
-DEFAULT_MAX_CHAT_COMPLETIONS=10;function normalizeToolCallIds(chatCompletion){for(const choice of chatCompletion.choices)
-for(const toolCall of choice.message.tool_calls??[])toolCall.id||(toolCall.id=`call_${uuid4()}`)}function toRequestMessage(message){
-if(!isAssistantMessage(message))return message;const requestMessage={role:"assistant"};return message.audio!=null&&(requestMessage.
-audio={id:message.audio.id}),message.content!==void 0&&(requestMessage.content=message.content),message.function_call!=null&&
-(requestMessage.function_call=message.function_call),message.name!==void 0&&(requestMessage.name=message.name),message.refusal!=
-null&&(requestMessage.refusal=message.refusal),message.tool_calls!==void 0&&(requestMessage.tool_calls=message.tool_calls.
-map(toolCall=>toolCall.type==="custom"?{id:toolCall.id,type:toolCall.type,custom:{input:toolCall.custom.input,name:toolCall.
-custom.name}}:{id:toolCall.id,type:toolCall.type,function:{arguments:toolCall.function.arguments,name:toolCall.function.
-name}})),requestMessage}var AbstractChatCompletionRunner=class extends EventStream{constructor(){super(...arguments),_AbstractChatCompletionRunner_instances.
-add(this),this._chatCompletions=[],_AbstractChatCompletionRunner_completionArrivedBeforeAbort.set(this,!1),_AbstractChatCompletionRunner_afterCompletionInvoked.
-set(this,!1),this.messages=[]}_addChatCompletion(chatCompletion){__classPrivateFieldSet(this,_AbstractChatCompletionRunner_completionArrivedBeforeAbort,
-!this.controller.signal.aborted,"f"),normalizeToolCallIds(chatCompletion),this._chatCompletions.push(chatCompletion),this.
-_emit("chatCompletion",chatCompletion);const message=chatCompletion.choices[0]?.message;return message&&this._addMessage(
-message),chatCompletion}_addMessage(message,emit=!0,normalizeContent=!0){if(normalizeContent&&!("content"in message)&&(message.
-content=null),this.messages.push(message),emit){if(this._emit("message",message),isToolMessage(message)&&message.content)
-this._emit("functionToolCallResult",message.content);else if(isAssistantMessage(message)&&message.tool_calls)for(const tool_call of message.
-tool_calls)tool_call.type==="function"&&this._emit("functionToolCall",tool_call.function)}}async finalChatCompletion(){await this.
-done();const completion=this._chatCompletions[this._chatCompletions.length-1];if(!completion)throw new OpenAIError("stre\
-am ended without producing a ChatCompletion");return completion}async finalContent(){return await this.done(),__classPrivateFieldGet(
-this,_AbstractChatCompletionRunner_instances,"m",_AbstractChatCompletionRunner_getFinalContent).call(this)}async finalMessage(){
-return await this.done(),__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,"m",_AbstractChatCompletionRunner_getFinalMessage).
-call(this)}async finalFunctionToolCall(){return await this.done(),__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_getFinalFunctionToolCall).call(this)}async finalFunctionToolCallResult(){return await this.
-done(),__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,"m",_AbstractChatCompletionRunner_getFinalFunctionToolCallResult).
-call(this)}async totalUsage(){return await this.done(),__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_calculateTotalUsage).call(this)}allChatCompletions(){return[...this._chatCompletions]}_emitFinal(){
-__classPrivateFieldGet(this,_AbstractChatCompletionRunner_afterCompletionInvoked,"f")&&__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_throwIfAborted).call(this);const completion=this._chatCompletions[this._chatCompletions.
-length-1];completion&&this._emit("finalChatCompletion",completion);const finalMessage=__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_getFinalMessage).call(this);finalMessage&&this._emit("finalMessage",finalMessage);const finalContent=__classPrivateFieldGet(
-this,_AbstractChatCompletionRunner_instances,"m",_AbstractChatCompletionRunner_getFinalContent).call(this);finalContent&&
-this._emit("finalContent",finalContent);const finalFunctionCall=__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_getFinalFunctionToolCall).call(this);finalFunctionCall&&this._emit("finalFunctionToolC\
-all",finalFunctionCall);const finalFunctionCallResult=__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_getFinalFunctionToolCallResult).call(this);finalFunctionCallResult!=null&&this._emit("\
-finalFunctionToolCallResult",finalFunctionCallResult),this._chatCompletions.some(c=>c.usage)&&this._emit("totalUsage",__classPrivateFieldGet(
-this,_AbstractChatCompletionRunner_instances,"m",_AbstractChatCompletionRunner_calculateTotalUsage).call(this))}async _createChatCompletion(client,params,options){
-this._listenForAbort(options?.signal),__classPrivateFieldGet(_a2,_a2,"m",_AbstractChatCompletionRunner_validateParams).call(
-_a2,params);const chatCompletion=await client.chat.completions.create({...params,stream:!1},{...options,signal:this.controller.
-signal});return this._connected(),this._addChatCompletion(parseChatCompletion(chatCompletion,params))}async _runChatCompletion(client,params,options){
-for(const message of params.messages)this._addMessage(message,!1,!1);return await this._createChatCompletion(client,params,
-options)}async _runTools(client,params,runner,options){const role="tool",{tool_choice="auto",stream,toolContext:inputToolContext,
-...restParams}=params,toolContext=inputToolContext,singleFunctionToCall=typeof tool_choice!="string"&&tool_choice.type===
-"function"&&tool_choice?.function?.name,{maxChatCompletions=DEFAULT_MAX_CHAT_COMPLETIONS,afterCompletion}=options||{},runAfterCompletion=async completion=>{
-afterCompletion!=null&&(__classPrivateFieldSet(this,_AbstractChatCompletionRunner_afterCompletionInvoked,!0,"f"),await afterCompletion(
-completion,runner),__classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,"m",_AbstractChatCompletionRunner_throwIfAborted).
-call(this))},inputTools=params.tools.map(tool=>{if(isAutoParsableTool(tool)){if(!tool.$callback)throw new OpenAIError("T\
-ool given to `.runTools()` that does not have an associated function");return{type:"function",function:{function:tool.$callback,
-name:tool.function.name,description:tool.function.description||"",parameters:tool.function.parameters,parse:tool.$parseRaw,
-strict:!0}}}return tool}),functionsByName=Object.create(null);for(const f of inputTools)f.type==="function"&&(functionsByName[f.
-function.name||f.function.function.name]=f.function);const tools="tools"in params?inputTools.map(t=>t.type==="function"?
-{type:"function",function:{name:t.function.name||t.function.function.name,parameters:t.function.parameters,description:t.
-function.description,strict:t.function.strict}}:t):void 0;for(const message of params.messages)this._addMessage(message,
-!1,!1);let allowBufferedToolCall=!1;const runToolCall=async toolCall=>{const bufferedToolCall=allowBufferedToolCall;if(allowBufferedToolCall=
-!1,toolCall.type!=="function")return{message:void 0,functionCalled:!1};const tool_call_id=toolCall.id,{name,arguments:args}=toolCall.
-function,fn=functionsByName[name];if(!fn){const content2=`Invalid tool_call: ${JSON.stringify(name)}. Available options \
-are: ${Object.keys(functionsByName).map(name2=>JSON.stringify(name2)).join(", ")}. Please try again`;return{message:{role,
-tool_call_id,content:content2},functionCalled:!1}}if(singleFunctionToCall&&singleFunctionToCall!==name){const content2=`\
-Invalid tool_call: ${JSON.stringify(name)}. ${JSON.stringify(singleFunctionToCall)} requested. Please try again`;return{
-message:{role,tool_call_id,content:content2},functionCalled:!1}}let rawContent;if(isRunnableFunctionWithParse(fn)){let parsed;
-try{parsed=await fn.parse(args)}catch(error){if(this.controller.signal.aborted)throw this._userAbortError();const content2=error instanceof
-Error?error.message:String(error);return{message:{role,tool_call_id,content:content2},functionCalled:!1}}if(this.controller.
-signal.aborted)throw this._userAbortError();try{rawContent=await fn.function(parsed,runner,toolContext)}catch(error){throw this.
-controller.signal.aborted&&Object.is(error,this.controller.signal.reason)?this._userAbortError():error}}else{if(this.controller.
-signal.aborted&&!bufferedToolCall)throw this._userAbortError();try{rawContent=await fn.function(args,runner,toolContext)}catch(error){
-throw this.controller.signal.aborted&&Object.is(error,this.controller.signal.reason)?this._userAbortError():error}}const content=__classPrivateFieldGet(
-_a2,_a2,"m",_AbstractChatCompletionRunner_stringifyFunctionCallResult).call(_a2,rawContent);return{message:{role,tool_call_id,
-content},functionCalled:!0}};for(let i=0;i<maxChatCompletions;++i){const chatCompletion=await this._createChatCompletion(
-client,{...restParams,tool_choice,tools,messages:this.messages.map(toRequestMessage)},options);allowBufferedToolCall=this.
-controller.signal.aborted&&__classPrivateFieldGet(this,_AbstractChatCompletionRunner_completionArrivedBeforeAbort,"f");const message=chatCompletion.
-choices[0]?.message;if(!message)throw new OpenAIError("missing message in ChatCompletion response");if(!message.tool_calls?.
-length){await runAfterCompletion(chatCompletion);return}if(singleFunctionToCall||params.parallel_tool_calls===!1)for(const toolCall of message.
-tool_calls){const result=await runToolCall(toolCall);if(result.message&&this._addMessage(result.message),this.controller.
-signal.aborted)throw this._userAbortError();if(singleFunctionToCall&&result.functionCalled){await runAfterCompletion(chatCompletion);
-return}}else{const results=await Promise.allSettled(message.tool_calls.map(runToolCall));if(!this.controller.signal.aborted){
-for(const result of results)if(result.status==="rejected")throw result.reason}for(const result of results)result.status===
-"fulfilled"&&result.value.message&&this._addMessage(result.value.message);if(this.controller.signal.aborted)throw this._userAbortError()}
-await runAfterCompletion(chatCompletion)}}};_a2=AbstractChatCompletionRunner,_AbstractChatCompletionRunner_completionArrivedBeforeAbort=
-new WeakMap,_AbstractChatCompletionRunner_afterCompletionInvoked=new WeakMap,_AbstractChatCompletionRunner_instances=new WeakSet,
-_AbstractChatCompletionRunner_getFinalContent=function(){return __classPrivateFieldGet(this,_AbstractChatCompletionRunner_instances,
-"m",_AbstractChatCompletionRunner_getFinalMessage).call(this).content??null},_AbstractChatCompletionRunner_getFinalMessage=
-function(){let i=this.messages.length;for(;i-- >0;){const message=this.messages[i];if(isAssistantMessage(message))return{
-...message,content:message.content??null,refusal:message.refusal??null}}throw new OpenAIError("stream ended without prod\
-ucing a ChatCompletionMessage with role=assistant")},_AbstractChatCompletionRunner_getFinalFunctionToolCall=function(){for(let i=this.
-messages.length-1;i>=0;i--){const message=this.messages[i];if(isAssistantMessage(message)&&message?.tool_calls?.length)for(let j=message.
-tool_calls.length-1;j>=0;j--){const toolCall=message.tool_calls[j];if(toolCall?.type==="function")return toolCall.function}}},
-_AbstractChatCompletionRunner_getFinalFunctionToolCallResult=function(){for(let i=this.messages.length-1;i>=0;i--){const message=this.
-messages[i];if(isToolMessage(message)&&message.content!=null&&typeof message.content=="string"&&this.messages.some(x=>x.
-role==="assistant"&&x.tool_calls?.some(y=>y.type==="function"&&y.id===message.tool_call_id)))return message.content}},_AbstractChatCompletionRunner_calculateTotalUsage=
-function(){const total={completion_tokens:0,prompt_tokens:0,total_tokens:0};for(const{usage}of this._chatCompletions)if(usage){
-total.completion_tokens+=usage.completion_tokens,total.prompt_tokens+=usage.prompt_tokens,total.total_tokens+=usage.total_tokens;
-for(const key of["completion_tokens_details","prompt_tokens_details"]){const details=usage[key];if(isObj(details)){const totalDetails=total[key]??
-(total[key]={});for(const name in details){if(!hasOwn(details,name))continue;const count=details[name];typeof count=="nu\
-mber"&&Object.defineProperty(totalDetails,name,{value:(hasOwn(totalDetails,name)?totalDetails[name]??0:0)+count,enumerable:!0,
-configurable:!0,writable:!0})}}}}return total},_AbstractChatCompletionRunner_throwIfAborted=function(){if(this.controller.
-signal.aborted)throw this._userAbortError()},_AbstractChatCompletionRunner_validateParams=function(params){if(params.n!=
-null&&params.n>1)throw new OpenAIError("ChatCompletion convenience helpers only support n=1 at this time. To use n>1, pl\
-ease use chat.completions.create() directly.")},_AbstractChatCompletionRunner_stringifyFunctionCallResult=function(rawContent){
-return typeof rawContent=="string"?rawContent:rawContent===void 0?"undefined":JSON.stringify(rawContent)};var ChatCompletionRunner=class _ChatCompletionRunner extends AbstractChatCompletionRunner{static runTools(client,params,options){
-const runner=new _ChatCompletionRunner,opts={...options,__metadata:{...options?.__metadata,helperMethod:"runTools"}};return runner.
-_run(()=>runner._runTools(client,params,runner,opts)),runner}_addMessage(message,emit=!0,normalizeContent=!0){super._addMessage(
-message,emit,normalizeContent),emit&&isAssistantMessage(message)&&message.content&&this._emit("content",message.content)}};
-init_node_globals(),init_node_globals(),init_node_globals();var STR=1,NUM=2,ARR=4,OBJ=8,NULL=16,BOOL=32,NAN=64,INFINITY=128,
-MINUS_INFINITY=256,INF=INFINITY|MINUS_INFINITY,SPECIAL=NULL|BOOL|INF|NAN,ATOM=STR|NUM|SPECIAL,COLLECTION=ARR|OBJ,ALL=ATOM|
-COLLECTION,Allow={STR,NUM,ARR,OBJ,NULL,BOOL,NAN,INFINITY,MINUS_INFINITY,INF,SPECIAL,ATOM,COLLECTION,ALL},PartialJSON=class extends Error{},
-MalformedJSON=class extends Error{};function parseJSON(jsonString,allowPartial=Allow.ALL){if(typeof jsonString!="string")
-throw new TypeError(`expecting str, got ${typeof jsonString}`);if(!jsonString.trim())throw new Error(`${jsonString} is e\
-mpty`);return _parseJSON(jsonString.trim(),allowPartial)}var _parseJSON=(jsonString,allow)=>{const length=jsonString.length;
-let index=0;const markPartialJSON=msg=>{throw new PartialJSON(`${msg} at position ${index}`)},throwMalformedError=msg=>{
-throw new MalformedJSON(`${msg} at position ${index}`)},parseAny=()=>(skipBlank(),index>=length&&markPartialJSON("Unexpe\
-cted end of input"),jsonString[index]==='"'?parseStr():jsonString[index]==="{"?parseObj():jsonString[index]==="["?parseArr():
-jsonString.substring(index,index+4)==="null"||Allow.NULL&allow&&length-index<4&&"null".startsWith(jsonString.substring(index))?
-(index+=4,null):jsonString.substring(index,index+4)==="true"||Allow.BOOL&allow&&length-index<4&&"true".startsWith(jsonString.
-substring(index))?(index+=4,!0):jsonString.substring(index,index+5)==="false"||Allow.BOOL&allow&&length-index<5&&"false".
-startsWith(jsonString.substring(index))?(index+=5,!1):jsonString.substring(index,index+8)==="Infinity"||Allow.INFINITY&allow&&
-length-index<8&&"Infinity".startsWith(jsonString.substring(index))?(index+=8,1/0):jsonString.substring(index,index+9)===
-"-Infinity"||Allow.MINUS_INFINITY&allow&&length-index>1&&length-index<9&&"-Infinity".startsWith(jsonString.substring(index))?
-(index+=9,-1/0):jsonString.substring(index,index+3)==="NaN"||Allow.NAN&allow&&length-index<3&&"NaN".startsWith(jsonString.
-substring(index))?(index+=3,Number.NaN):parseNum()),parseStr=()=>{const start=index;let escape2=!1;for(index++;index<length&&
-(jsonString[index]!=='"'||escape2&&jsonString[index-1]==="\\");)escape2=jsonString[index]==="\\"?!escape2:!1,index++;if(jsonString.
-charAt(index)==='"')try{return JSON.parse(jsonString.substring(start,++index-Number(escape2)))}catch(e){throwMalformedError(
-String(e))}else if(Allow.STR&allow)try{return JSON.parse(jsonString.substring(start,index-Number(escape2))+'"')}catch{return JSON.
-parse(jsonString.substring(start,jsonString.lastIndexOf("\\"))+'"')}markPartialJSON("Unterminated string literal")},parseObj=()=>{
-index++,skipBlank();const obj={};try{for(;jsonString[index]!=="}";){if(skipBlank(),index>=length&&Allow.OBJ&allow)return obj;
-const key=parseStr();skipBlank(),index++;try{const value=parseAny();Object.defineProperty(obj,key,{value,writable:!0,enumerable:!0,
-configurable:!0})}catch(e){if(Allow.OBJ&allow)return obj;throw e}skipBlank(),jsonString[index]===","&&index++}}catch{if(Allow.
-OBJ&allow)return obj;markPartialJSON("Expected '}' at end of object")}return index++,obj},parseArr=()=>{index++;const arr=[];
-try{for(;jsonString[index]!=="]";)arr.push(parseAny()),skipBlank(),jsonString[index]===","&&index++}catch{if(Allow.ARR&allow)
-return arr;markPartialJSON("Expected ']' at end of array")}return index++,arr},parseNum=()=>{if(index===0){jsonString===
-"-"&&Allow.NUM&allow&&markPartialJSON("Not sure what '-' is");try{return JSON.parse(jsonString)}catch(e){if(Allow.NUM&allow)
-try{return jsonString[jsonString.length-1]==="."?JSON.parse(jsonString.substring(0,jsonString.lastIndexOf("."))):JSON.parse(
-jsonString.substring(0,jsonString.lastIndexOf("e")))}catch{}throwMalformedError(String(e))}}const start=index;for(jsonString[index]===
-"-"&&index++;jsonString[index]&&!",]}".includes(jsonString[index]);)index++;index===length&&!(Allow.NUM&allow)&&markPartialJSON(
-"Unterminated number literal");const number=jsonString.substring(start,index);try{return JSON.parse(number)}catch{number===
-"-"&&Allow.NUM&allow&&markPartialJSON("Not sure what '-' is");try{return JSON.parse(number.substring(0,number.lastIndexOf(
-"e")))}catch(e){throwMalformedError(String(e))}}},skipBlank=()=>{for(;index<length&&` 
-\r	`.includes(jsonString[index]);)index++};return parseAny()},partialParse=input=>parseJSON(input,Allow.ALL^Allow.NUM);init_node_globals(),
-init_node_globals();function normalizeChatCompletionChunk(chunk){return Array.isArray(chunk?.choices)?{...chunk,choices:chunk.
-choices.map(choice=>({...choice,finish_reason:choice.finish_reason??null}))}:chunk}function normalizeChatCompletionStream(stream){
-const iterator=stream[Symbol.asyncIterator].bind(stream);return stream[Symbol.asyncIterator]=async function*(){const source={
-[Symbol.asyncIterator]:iterator};for await(const chunk of source)yield normalizeChatCompletionChunk(chunk)},stream}var _ChatCompletionStream_instances,
-_ChatCompletionStream_params,_ChatCompletionStream_rejectsUnfinishedTurns,_ChatCompletionStream_audioDoneChoiceIndexes,_ChatCompletionStream_choiceEventStates,
-_ChatCompletionStream_currentChatCompletionSnapshot,_ChatCompletionStream_hasAutoParseableTool,_ChatCompletionStream_partialJSONParseBudget,
-_ChatCompletionStream_beginRequest,_ChatCompletionStream_getChoiceEventState,_ChatCompletionStream_addChunk,_ChatCompletionStream_emitToolCallDoneEvent,
-_ChatCompletionStream_emitContentDoneEvents,_ChatCompletionStream_validateStructuredSnapshots,_ChatCompletionStream_endRequest,
-_ChatCompletionStream_accumulateChatCompletion;function parseStructuredStreamingJSON(content){try{return partialParse(content)}catch(error){
-if(error instanceof MalformedJSON||error instanceof SyntaxError)return parseResponseFormatContent({type:"json_schema",$parseRaw:void 0},
-content);throw error}}var CHAT_COMPLETION_READABLE_STREAM_MESSAGE_PREFIX="chat.completion.chunk.message:";function makeChatCompletionReadableStreamMessageChunk(chunk,message,toolCallIds){
-const payload={type:"message",message,...toolCallIds?{tool_call_ids:toolCallIds}:{}};return{id:chunk.id,choices:[],created:chunk.
-created,model:chunk.model,object:`${CHAT_COMPLETION_READABLE_STREAM_MESSAGE_PREFIX}${JSON.stringify(payload)}`}}function isChatCompletionReadableStreamMessage(item){
-return"type"in item&&item.type==="message"&&"message"in item||"object"in item&&typeof item.object=="string"&&item.object.
-startsWith(CHAT_COMPLETION_READABLE_STREAM_MESSAGE_PREFIX)}function getChatCompletionReadableStreamMessage(item){return"\
-type"in item?item:JSON.parse(item.object.slice(CHAT_COMPLETION_READABLE_STREAM_MESSAGE_PREFIX.length))}var MAX_STREAM_CHOICES=128,
-MAX_STREAM_TOOL_CALLS=128,MAX_PARTIAL_JSON_BYTES=16*1024*1024,MAX_PARTIAL_JSON_FRAGMENTS=65536,MAX_PARTIAL_JSON_DEPTH=128,
-MAX_PARTIAL_JSON_PARSE_WORK=64*1024*1024,EAGER_PARTIAL_JSON_BYTES=1024;function createPartialJSONParseState(){return{bytes:0,
-depth:0,fragments:0,work:0,escaped:!1,has_non_whitespace:!1,in_string:!1,last_parsed_bytes:0,pending_high_surrogate:!1}}
-function recordPartialJSONFragment(state2,budget,fragment,validationWorkBudget){if(budget.fragments>=MAX_PARTIAL_JSON_FRAGMENTS)
-throw new OpenAIError("Chat completion stream exceeded its structured JSON fragment limit");let bytes=0,{depth,escaped,has_non_whitespace:hasNonWhitespace,
-in_string:inString}=state2,completed=!1,firstCharacter=!0;for(const character of fragment){const previousBytes=bytes,codePoint=character.
-codePointAt(0);if(firstCharacter&&state2.pending_high_surrogate&&codePoint>=56320&&codePoint<=57343||codePoint<=127?bytes+=
-1:codePoint<=2047?bytes+=2:codePoint<=65535?bytes+=3:bytes+=4,firstCharacter=!1,budget.bytes+bytes>MAX_PARTIAL_JSON_BYTES)
-throw new OpenAIError("Chat completion stream exceeded its structured JSON byte limit");if(validationWorkBudget&&validationWorkBudget.
-work+bytes>MAX_PARTIAL_JSON_PARSE_WORK)throw validationWorkBudget.work+=previousBytes,new OpenAIError("Chat completion s\
-tream exceeded its structured JSON parse-work limit");if(character!==" "&&character!==`
-`&&character!=="\r"&&character!=="	"&&(hasNonWhitespace=!0),inString){escaped?escaped=!1:character==="\\"?escaped=!0:character===
-'"'&&(inString=!1,completed||(completed=depth===0));continue}if(character==='"')inString=!0;else if(character==="{"||character===
-"["){if(depth+=1,depth>MAX_PARTIAL_JSON_DEPTH)throw new OpenAIError("Chat completion stream exceeded its structured JSON\
- nesting depth limit")}else(character==="}"||character==="]")&&depth>0&&(depth-=1,completed||(completed=depth===0))}if(state2.
-bytes+=bytes,state2.fragments+=1,state2.depth=depth,state2.escaped=escaped,state2.has_non_whitespace=hasNonWhitespace,state2.
-in_string=inString,fragment.length>0){const finalCodeUnit=fragment.codePointAt(fragment.length-1)??0;state2.pending_high_surrogate=
-finalCodeUnit>=55296&&finalCodeUnit<=56319}if(budget.bytes+=bytes,budget.fragments+=1,validationWorkBudget&&(validationWorkBudget.
-work+=bytes),!hasNonWhitespace||bytes===0)return!1;const minimumGrowth=Math.max(EAGER_PARTIAL_JSON_BYTES,Math.floor(state2.
-last_parsed_bytes/2));return!(state2.bytes>EAGER_PARTIAL_JSON_BYTES&&!completed&&state2.bytes-state2.last_parsed_bytes<minimumGrowth)}
-function reservePartialJSONParse(state2,budget){return budget.work+state2.bytes>MAX_PARTIAL_JSON_PARSE_WORK?!1:(budget.work+=
-state2.bytes,state2.work+=state2.bytes,state2.last_parsed_bytes=state2.bytes,!0)}function captureStructuredJSONSnapshot(snapshot,property){
-const descriptor=Object.getOwnPropertyDescriptor(snapshot,property);if(!descriptor){let prototype=Object.getPrototypeOf(
-snapshot);for(let depth=0;prototype!==null;depth+=1){if(depth>=MAX_PARTIAL_JSON_DEPTH||Object.getOwnPropertyDescriptor(prototype,
-property))throw new OpenAIError("Chat completion stream contains an unsafe structured JSON snapshot");prototype=Object.getPrototypeOf(
-prototype)}return}if(!("value"in descriptor)||typeof descriptor.value!="string"&&descriptor.value!==null&&descriptor.value!==
-void 0)throw new OpenAIError("Chat completion stream contains an unsafe structured JSON snapshot");return descriptor.value}
-function captureStructuredMessageSnapshot(choice){const descriptor=Object.getOwnPropertyDescriptor(choice,"message");if(!descriptor||
-!("value"in descriptor)||typeof descriptor.value!="object"||descriptor.value===null)throw new OpenAIError("Chat completi\
-on stream contains an unsafe structured JSON snapshot");return descriptor.value}function captureSnapshotArray(snapshot,property,maximum,kind){
-const descriptor=Object.getOwnPropertyDescriptor(snapshot,property);if(!descriptor){let prototype=Object.getPrototypeOf(
-snapshot);for(let depth=0;prototype!==null;depth+=1){if(depth>=MAX_PARTIAL_JSON_DEPTH||Object.getOwnPropertyDescriptor(prototype,
-property))throw new OpenAIError(`Chat completion stream contains an unsafe snapshot ${kind} collection`);prototype=Object.
-getPrototypeOf(prototype)}return}if(!("value"in descriptor)||!Array.isArray(descriptor.value))throw new OpenAIError(`Cha\
-t completion stream contains an unsafe snapshot ${kind} collection`);const length=Object.getOwnPropertyDescriptor(descriptor.
-value,"length");if(!length||!("value"in length)||!Number.isSafeInteger(length.value)||length.value>maximum)throw new OpenAIError(
-`Chat completion stream exceeded its snapshot ${kind} limit`);return descriptor.value}function captureSnapshotArrayItem(array,index){
-const descriptor=Object.getOwnPropertyDescriptor(array,index);if(descriptor){if(!("value"in descriptor))throw new OpenAIError(
-"Chat completion stream contains an unsafe structured JSON snapshot");return descriptor.value}}function mapCapturedSnapshotArray(array,maximum,kind,map){
-const descriptor=Object.getOwnPropertyDescriptor(array,"length"),length=descriptor&&"value"in descriptor?descriptor.value:
-void 0;if(typeof length!="number"||!Number.isSafeInteger(length)||length<0||length>maximum)throw new OpenAIError(`Chat c\
-ompletion stream exceeded its snapshot ${kind} limit`);const mapped=[];mapped.length=length;for(let index=0;index<length;index+=
-1){const item=Object.getOwnPropertyDescriptor(array,index);if(item){if(!("value"in item))throw new OpenAIError("Chat com\
-pletion stream contains an unsafe structured JSON snapshot");mapped[index]=map(item.value,index)}}return mapped}function validateStructuredJSONSnapshot(value,budget,validationWorkBudget){
-const state2=createPartialJSONParseState(),parseBudget=budget??{bytes:0,fragments:0,work:0};if(recordPartialJSONFragment(
-state2,parseBudget,value,validationWorkBudget),!reservePartialJSONParse(state2,parseBudget))throw new OpenAIError("Chat \
-completion stream exceeded its structured JSON parse-work limit");return value}function ownFunctionToolIdentity(toolCall){
-const type=Object.getOwnPropertyDescriptor(toolCall,"type"),fn=Object.getOwnPropertyDescriptor(toolCall,"function");if(!type||
-!("value"in type)||type.value!=="function"||!fn||!("value"in fn)||typeof fn.value!="object"||fn.value===null)return;const name=Object.
-getOwnPropertyDescriptor(fn.value,"name");if(!(!name||!("value"in name)||typeof name.value!="string"||name.value.length===
-0))return{type:"function",name:name.value}}function assertBoundToolCallIdentity(toolCall,identity){const current=ownFunctionToolIdentity(
-toolCall);if(!current||current.name!==identity.name||current.type!==identity.type)throw new OpenAIError("Chat completion\
- stream contains a changed tool call identity")}function assignOwnProperties(target,source){return Object.prototype.propertyIsEnumerable.
-call(source,"__proto__")&&!hasOwn(target,"__proto__")&&Object.defineProperty(target,"__proto__",{value:void 0,writable:!0,
-enumerable:!0,configurable:!0}),Object.assign(target,source)}function cloneParserConfigObject(value,stableFields=[]){const descriptors=Object.
-getOwnPropertyDescriptors(value);for(const field of stableFields){const descriptor=descriptors[field];!descriptor&&!(field in
-value)||(descriptors[field]={value:descriptor&&"value"in descriptor?descriptor.value:Reflect.get(value,field,value),enumerable:descriptor?.
-enumerable??!1,configurable:descriptor?.configurable??!0,writable:descriptor&&"writable"in descriptor?descriptor.writable:
-!1})}return Object.create(Object.getPrototypeOf(value),descriptors)}function snapshotChatCompletionParserParams(params){
-const snapshot=cloneParserConfigObject(params);if(params.tools){const stableTools=[],lengthDescriptor=Object.getOwnPropertyDescriptor(
-params.tools,"length"),length=lengthDescriptor&&"value"in lengthDescriptor?lengthDescriptor.value:void 0,toolCount=typeof length==
-"number"&&Number.isSafeInteger(length)&&length>=0?Math.min(length,MAX_STREAM_TOOL_CALLS):0;for(let index=0;index<toolCount;index+=
-1){const item=Object.getOwnPropertyDescriptor(params.tools,String(index));if(!item||!("value"in item)){stableTools.length=
-index+1;continue}const tool=item.value,stableTool=cloneParserConfigObject(tool,["type","$brand","$parseRaw","$callback",
-"function"]),descriptors=Object.getOwnPropertyDescriptors(stableTool);if(isChatCompletionFunctionTool(stableTool)){const descriptor=descriptors.
-function;descriptors.function={...descriptor&&"value"in descriptor?descriptor:{configurable:!0,enumerable:!0,writable:!0},
-value:cloneParserConfigObject(stableTool.function,["name","strict"])}}stableTools[index]=Object.create(Object.getPrototypeOf(
-tool),descriptors)}snapshot.tools=stableTools}return params.response_format&&(snapshot.response_format=cloneParserConfigObject(
-params.response_format,["type","$brand","$parseRaw"])),snapshot}var MAX_SERIALIZED_PARSER_SCHEMA_NODES=4096,stringifyParserSchemaValue=JSON.
-stringify,MAX_SERIALIZED_PARSER_SCHEMA_BYTES=1024*1024,MAX_SERIALIZED_PARSER_SCHEMA_DEPTH=64,OMITTED_SERIALIZED_PARSER_VALUE=Symbol(
-"omitted serialized parser value"),UNSAFE_SERIALIZED_PARSER_VALUE=Symbol("unsafe serialized parser value");function canonicalSerializedParserSchema(value,budget){
-const ancestors=new WeakSet,charge=bytes=>!Number.isSafeInteger(bytes)||bytes<0||budget.bytes+bytes>MAX_SERIALIZED_PARSER_SCHEMA_BYTES?
-!1:(budget.bytes+=bytes,!0),visit=(current,depth)=>{if(depth>MAX_SERIALIZED_PARSER_SCHEMA_DEPTH||budget.nodes>=MAX_SERIALIZED_PARSER_SCHEMA_NODES)
-return UNSAFE_SERIALIZED_PARSER_VALUE;if(budget.nodes+=1,current===void 0||typeof current=="function"||typeof current=="\
-symbol")return OMITTED_SERIALIZED_PARSER_VALUE;if(typeof current=="bigint")return UNSAFE_SERIALIZED_PARSER_VALUE;if(current===
-null||typeof current=="boolean"||typeof current=="number"){const serialized=stringifyParserSchemaValue(current);return typeof serialized==
-"string"&&charge(serialized.length)?serialized:UNSAFE_SERIALIZED_PARSER_VALUE}if(typeof current=="string")return charge(
-current.length*6+2)?stringifyParserSchemaValue(current):UNSAFE_SERIALIZED_PARSER_VALUE;if(typeof current!="object"||ancestors.
-has(current))return UNSAFE_SERIALIZED_PARSER_VALUE;const array=Array.isArray(current),prototype=Object.getPrototypeOf(current);
-if(array&&prototype!==Array.prototype||!array&&prototype!==null&&prototype!==Object.prototype)return UNSAFE_SERIALIZED_PARSER_VALUE;
-for(let owner=current;owner!==null;owner=Object.getPrototypeOf(owner)){const serializer=Object.getOwnPropertyDescriptor(
-owner,"toJSON");if(serializer){if(!("value"in serializer)||typeof serializer.value=="function")return UNSAFE_SERIALIZED_PARSER_VALUE;
-break}}ancestors.add(current);try{if(!charge(2))return UNSAFE_SERIALIZED_PARSER_VALUE;if(array){const lengthDescriptor=Object.
-getOwnPropertyDescriptor(current,"length"),length=lengthDescriptor&&"value"in lengthDescriptor?lengthDescriptor.value:void 0;
-if(typeof length!="number"||!Number.isSafeInteger(length)||length<0||length>MAX_SERIALIZED_PARSER_SCHEMA_NODES-budget.nodes)
-return UNSAFE_SERIALIZED_PARSER_VALUE;const items=[];for(let index=0;index<length;index+=1){const key=String(index),descriptor=Object.
-getOwnPropertyDescriptor(current,key);if(!descriptor){if(Object.getOwnPropertyDescriptor(Array.prototype,key)||Object.getOwnPropertyDescriptor(
-Object.prototype,key)||(budget.nodes+=1,!charge(4)))return UNSAFE_SERIALIZED_PARSER_VALUE;items.push("null");continue}if(!("\
-value"in descriptor))return UNSAFE_SERIALIZED_PARSER_VALUE;const item=visit(descriptor.value,depth+1);if(item===UNSAFE_SERIALIZED_PARSER_VALUE)
-return item;items.push(item===OMITTED_SERIALIZED_PARSER_VALUE?"null":item)}return`[${items.join(",")}]`}const keys=Reflect.
-ownKeys(current);if(keys.length>MAX_SERIALIZED_PARSER_SCHEMA_NODES-budget.nodes)return UNSAFE_SERIALIZED_PARSER_VALUE;const entries=[];
-for(const key of keys){if(typeof key!="string")continue;const descriptor=Object.getOwnPropertyDescriptor(current,key);if(!descriptor)
-return UNSAFE_SERIALIZED_PARSER_VALUE;if(descriptor.enumerable){if(!("value"in descriptor))return UNSAFE_SERIALIZED_PARSER_VALUE;
-entries.push([key,descriptor.value])}}entries.sort(([left],[right])=>left===right?0:left<right?-1:1);const fields=[];for(const[
-key,entry]of entries){const normalized=visit(entry,depth+1);if(normalized===UNSAFE_SERIALIZED_PARSER_VALUE)return normalized;
-if(normalized!==OMITTED_SERIALIZED_PARSER_VALUE){if(!charge(key.length*6+3))return UNSAFE_SERIALIZED_PARSER_VALUE;fields.
-push(`${stringifyParserSchemaValue(key)}:${normalized}`)}}return`{${fields.join(",")}}`}finally{ancestors.delete(current)}};
-try{const normalized=visit(value,0);return typeof normalized=="string"?normalized:void 0}catch{return}}function rememberSerializedParserSchema(signatures,source,holder,key){
-const parser=Object.getOwnPropertyDescriptor(source,"$parseRaw"),schema=Object.getOwnPropertyDescriptor(holder,key);if(!parser||
-!("value"in parser)||typeof parser.value!="function"||!schema||!("value"in schema))return;const normalized=canonicalSerializedParserSchema(
-schema.value,{nodes:0,bytes:0});normalized!==void 0&&signatures.set(source,normalized)}function hasMatchingSerializedParserSchema(signatures,source,holder,key,value){
-const expected=source&&signatures.get(source),descriptor=Object.getOwnPropertyDescriptor(holder,key);return expected!==void 0&&
-descriptor!==void 0&&"value"in descriptor&&canonicalSerializedParserSchema(value,{nodes:0,bytes:0})===expected}function serializedParserDescriptor(descriptor,value){
-return descriptor&&"value"in descriptor?{...descriptor,value}:{configurable:!0,enumerable:!0,writable:!0,value}}function shadowSerializedParserMetadata(descriptors,source,fields){
-for(const field of fields){const descriptor=descriptors[field];!descriptor&&!(field in source)||(descriptors[field]=descriptor&&
-"value"in descriptor?{...descriptor,value:void 0}:{configurable:descriptor?.configurable??!0,enumerable:descriptor?.enumerable??
-!1,writable:!1,value:void 0})}}function snapshotSerializedParserTool(serialized){const source=serialized.source??{type:serialized.
-type,...serialized.type==="function"?{function:{}}:{}},descriptors=Object.getOwnPropertyDescriptors(source);if(descriptors.
-type=serializedParserDescriptor(descriptors.type,serialized.type),serialized.type!=="function"||!serialized.function)return descriptors.
-function&&(descriptors.function=serializedParserDescriptor(descriptors.function,void 0)),shadowSerializedParserMetadata(
-descriptors,source,["$brand","$parseRaw","$callback"]),Object.create(Object.getPrototypeOf(source),descriptors);const descriptor=descriptors.
-function,original=descriptor&&"value"in descriptor&&typeof descriptor.value=="object"&&descriptor.value!==null?descriptor.
-value:{},functionDescriptors=Object.getOwnPropertyDescriptors(original);return functionDescriptors.name=serializedParserDescriptor(
-functionDescriptors.name,serialized.function.name),functionDescriptors.strict=serializedParserDescriptor(functionDescriptors.
-strict,serialized.function.strict),descriptors.function=serializedParserDescriptor(descriptor,Object.create(Object.getPrototypeOf(
-original),functionDescriptors)),serialized.function.schemaMatches||shadowSerializedParserMetadata(descriptors,source,["$\
-brand","$parseRaw","$callback"]),Object.create(Object.getPrototypeOf(source),descriptors)}function snapshotSerializedResponseFormat(serialized){
-const source=serialized.source??{type:serialized.type},descriptors=Object.getOwnPropertyDescriptors(source);return descriptors.
-type=serializedParserDescriptor(descriptors.type,serialized.type),(serialized.type!=="json_schema"||!serialized.source||
-!serialized.schemaMatches)&&shadowSerializedParserMetadata(descriptors,source,["$brand","$parseRaw"]),Object.create(Object.
-getPrototypeOf(source),descriptors)}function ownSerializedParserObject(holder,key){const descriptor=Object.getOwnPropertyDescriptor(
-holder,key);if(!descriptor||!("value"in descriptor))return;const{value}=descriptor;return typeof value=="object"&&value!==
-null?value:void 0}function observeSerializedChatCompletionParserParams(body,initial,update){const originalToolOwners=new WeakMap,
-originalSchemaSignatures=new WeakMap;if(body.tools)for(let index=0;index<body.tools.length&&index<MAX_STREAM_TOOL_CALLS;index+=
-1){const owner=ownSerializedParserObject(body.tools,String(index)),source=initial.tools?.[index];if(owner&&source){originalToolOwners.
-set(owner,source);const originalFunction=ownSerializedParserObject(source,"function");originalFunction&&rememberSerializedParserSchema(
-originalSchemaSignatures,source,originalFunction,"parameters")}}initial.response_format&&rememberSerializedParserSchema(
-originalSchemaSignatures,initial.response_format,initial.response_format,"json_schema");let root,tools,responseFormat,responseFrame,
-frames=[],toolFrames=new WeakMap,actualToolOwners=new Map,functionFrames=new WeakMap;return observeJSONRequestBody(body,
-{value(holder,key,value){if(!root&&key===""&&typeof value=="object"&&value!==null){root=value,tools=void 0,responseFormat=
-void 0,responseFrame=void 0,frames=[],toolFrames=new WeakMap,actualToolOwners=new Map,functionFrames=new WeakMap;return}
-if(holder===root&&key==="response_format"){typeof value=="object"&&value!==null&&(responseFormat=value,responseFrame={source:ownSerializedParserObject(
-holder,key)===body.response_format?initial.response_format:void 0,schemaMatches:!1});return}if(holder===root&&key==="too\
-ls")return Array.isArray(value)?(tools=new Proxy(value,{get(target,property){const actual=Reflect.get(target,property,target);
-if(typeof property=="string"){const index=Number(property);Number.isSafeInteger(index)&&index>=0&&index<MAX_STREAM_TOOL_CALLS&&
-String(index)===property&&actualToolOwners.set(index,typeof actual=="object"&&actual!==null?actual:void 0)}return actual}}),
-tools):void 0;if(holder===tools){const index=Number(key);if(!Number.isSafeInteger(index)||index<0||index>=MAX_STREAM_TOOL_CALLS||
-typeof value!="object"||value===null)return;const owner=actualToolOwners.get(index),frame={source:owner?originalToolOwners.
-get(owner):void 0};frames[index]=frame,toolFrames.set(value,frame);return}const tool=toolFrames.get(holder);if(tool){if(key===
-"type"&&typeof value=="string")tool.type=value;else if(key==="function"&&typeof value=="object"&&value!==null){const fn2={
-source:tool.source,schemaMatches:!1};tool.function=fn2,functionFrames.set(value,fn2)}return}if(holder===responseFormat&&
-responseFrame){key==="type"&&typeof value=="string"?responseFrame.type=value:key==="json_schema"&&(responseFrame.schemaMatches=
-hasMatchingSerializedParserSchema(originalSchemaSignatures,responseFrame.source,holder,key,value));return}const fn=functionFrames.
-get(holder);fn&&(key==="name"&&typeof value=="string"?fn.name=value:key==="strict"&&typeof value=="boolean"?fn.strict=value:
-key==="parameters"&&(fn.schemaMatches=hasMatchingSerializedParserSchema(originalSchemaSignatures,fn.source,holder,key,value)))},
-complete(){if(!root)return;const snapshot=cloneParserConfigObject(initial);if(tools){const serializedTools=[];for(let index=0;index<
-frames.length;index+=1){const frame=frames[index];frame&&(serializedTools[index]=snapshotSerializedParserTool(frame))}snapshot.
-tools=serializedTools}else delete snapshot.tools;responseFrame?snapshot.response_format=snapshotSerializedResponseFormat(
-responseFrame):delete snapshot.response_format,update(snapshot),root=void 0,tools=void 0,responseFormat=void 0,responseFrame=
-void 0,frames=[],toolFrames=new WeakMap,actualToolOwners=new Map,functionFrames=new WeakMap}})}var ChatCompletionStream=class _ChatCompletionStream extends AbstractChatCompletionRunner{constructor(params){
-super(),_ChatCompletionStream_instances.add(this),_ChatCompletionStream_params.set(this,void 0),_ChatCompletionStream_rejectsUnfinishedTurns.
-set(this,!1),_ChatCompletionStream_audioDoneChoiceIndexes.set(this,void 0),_ChatCompletionStream_choiceEventStates.set(this,
-void 0),_ChatCompletionStream_currentChatCompletionSnapshot.set(this,void 0),_ChatCompletionStream_hasAutoParseableTool.
-set(this,void 0),_ChatCompletionStream_partialJSONParseBudget.set(this,void 0),__classPrivateFieldSet(this,_ChatCompletionStream_params,
-params,"f"),__classPrivateFieldSet(this,_ChatCompletionStream_audioDoneChoiceIndexes,new Set,"f"),__classPrivateFieldSet(
-this,_ChatCompletionStream_choiceEventStates,[],"f"),__classPrivateFieldSet(this,_ChatCompletionStream_hasAutoParseableTool,
-!1,"f");const tools=params?.tools,lengthDescriptor=tools&&Object.getOwnPropertyDescriptor(tools,"length"),length=lengthDescriptor&&
-"value"in lengthDescriptor?lengthDescriptor.value:void 0;if(tools&&typeof length=="number"&&Number.isSafeInteger(length)&&
-length>=0)for(let index=0;index<Math.min(length,MAX_STREAM_TOOL_CALLS);index+=1){const descriptor=Object.getOwnPropertyDescriptor(
-tools,String(index));if(!descriptor||!("value"in descriptor))continue;const tool=descriptor.value;if(isChatCompletionFunctionTool(
-tool)&&(isAutoParsableTool(tool)||tool.function.strict===!0)){__classPrivateFieldSet(this,_ChatCompletionStream_hasAutoParseableTool,
-!0,"f");break}}__classPrivateFieldSet(this,_ChatCompletionStream_partialJSONParseBudget,{bytes:0,fragments:0,work:0},"f")}get currentChatCompletionSnapshot(){
-return __classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,"f")}static fromReadableStream(stream){
-const runner=new _ChatCompletionStream(null);return runner._run(()=>runner._fromReadableStream(stream)),runner}static createChatCompletion(client,params,options){
-const runner=new _ChatCompletionStream(params);return runner._run(()=>runner._runChatCompletion(client,{...params,stream:!0},
-{...options,__metadata:{...options?.__metadata,helperMethod:"stream"}})),runner}_runTools(client,params,runner,options){
-return __classPrivateFieldSet(this,_ChatCompletionStream_rejectsUnfinishedTurns,!0,"f"),super._runTools(client,params,runner,
-options)}async _createChatCompletion(client,params,options){this._listenForAbort(options?.signal);const requestParams={...params,
-stream:!0};__classPrivateFieldSet(this,_ChatCompletionStream_params,requestParams,"f"),__classPrivateFieldGet(this,_ChatCompletionStream_instances,
-"m",_ChatCompletionStream_beginRequest).call(this);const parserParams=snapshotChatCompletionParserParams(requestParams);
-__classPrivateFieldSet(this,_ChatCompletionStream_params,parserParams,"f"),__classPrivateFieldSet(this,_ChatCompletionStream_hasAutoParseableTool,
-parserParams.tools?.some(tool=>isChatCompletionFunctionTool(tool)&&(isAutoParsableTool(tool)||tool.function.strict===!0))??
-!1,"f");const stopObserving=requestParams.tools||requestParams.response_format?observeSerializedChatCompletionParserParams(
-requestParams,parserParams,serialized=>{__classPrivateFieldSet(this,_ChatCompletionStream_params,serialized,"f"),__classPrivateFieldSet(
-this,_ChatCompletionStream_hasAutoParseableTool,serialized.tools?.some(tool=>isChatCompletionFunctionTool(tool)&&(isAutoParsableTool(
-tool)||tool.function.strict===!0))??!1,"f")}):void 0,stream=await client.chat.completions.create(requestParams,{...options,
-signal:this.controller.signal}).finally(stopObserving);this._connected();for await(const chunk of stream)__classPrivateFieldGet(
-this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_addChunk).call(this,chunk);if(stream.controller.signal?.aborted)
-throw this._userAbortError();return this._addChatCompletion(__classPrivateFieldGet(this,_ChatCompletionStream_instances,
-"m",_ChatCompletionStream_endRequest).call(this))}async _fromReadableStream(readableStream,options){this._listenForAbort(
-options?.signal),__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_beginRequest).call(
-this),this._connected();const stream=Stream.fromReadableStream(readableStream,this.controller);let chatId;for await(const item of stream){
-if("error"in item&&hasOwn(item,"error")&&typeof item.error=="object"&&item.error!==null)throw new APIError(void 0,item.error,
-void 0,void 0);if(isChatCompletionReadableStreamMessage(item)){const message=getChatCompletionReadableStreamMessage(item);
-if(__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,"f")){const toolCalls=__classPrivateFieldGet(
-this,_ChatCompletionStream_currentChatCompletionSnapshot,"f").choices[0]?.message.tool_calls;for(const[index,id]of message.
-tool_call_ids?.entries()??[]){const toolCall=toolCalls?.[index];toolCall&&id&&(toolCall.id=id)}this._addChatCompletion(__classPrivateFieldGet(
-this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_endRequest).call(this)),chatId=void 0}this._addMessage(message.
-message);continue}const chunk=normalizeChatCompletionChunk(item);chatId&&chunk.id&&chatId!==chunk.id&&this._addChatCompletion(
-__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_endRequest).call(this)),__classPrivateFieldGet(
-this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_addChunk).call(this,chunk),chunk.id&&(chatId=chunk.id)}if(stream.
-controller.signal?.aborted)throw this._userAbortError();if(__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,
-"f"))return this._addChatCompletion(__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_endRequest).
-call(this));const lastChatCompletion=this._chatCompletions[this._chatCompletions.length-1];if(lastChatCompletion)return lastChatCompletion;
-throw new OpenAIError("request ended without sending any chunks")}[(_ChatCompletionStream_params=new WeakMap,_ChatCompletionStream_rejectsUnfinishedTurns=
-new WeakMap,_ChatCompletionStream_audioDoneChoiceIndexes=new WeakMap,_ChatCompletionStream_choiceEventStates=new WeakMap,
-_ChatCompletionStream_currentChatCompletionSnapshot=new WeakMap,_ChatCompletionStream_hasAutoParseableTool=new WeakMap,_ChatCompletionStream_partialJSONParseBudget=
-new WeakMap,_ChatCompletionStream_instances=new WeakSet,_ChatCompletionStream_beginRequest=function(){this.ended||(__classPrivateFieldSet(
-this,_ChatCompletionStream_audioDoneChoiceIndexes,new Set,"f"),__classPrivateFieldSet(this,_ChatCompletionStream_currentChatCompletionSnapshot,
-void 0,"f"),__classPrivateFieldSet(this,_ChatCompletionStream_partialJSONParseBudget,{bytes:0,fragments:0,work:0},"f"))},
-_ChatCompletionStream_getChoiceEventState=function(choice){let state2=__classPrivateFieldGet(this,_ChatCompletionStream_choiceEventStates,
-"f")[choice.index];return state2||(state2={content_done:!1,content_parse_state:void 0,refusal_done:!1,logprobs_content_done:!1,
-logprobs_refusal_done:!1,done_tool_calls:new Set,current_tool_call_index:null,tool_call_parse_states:new Map,tool_call_identities:new Map},
-__classPrivateFieldGet(this,_ChatCompletionStream_choiceEventStates,"f")[choice.index]=state2,state2)},_ChatCompletionStream_addChunk=
-function(chunk){if(this.ended)return;const capturedChoiceFrames=new WeakMap,completion=__classPrivateFieldGet(this,_ChatCompletionStream_instances,
-"m",_ChatCompletionStream_accumulateChatCompletion).call(this,chunk,capturedChoiceFrames);this._emit("chunk",chunk,completion);
-for(const choice of chunk.choices){const capturedChoice=capturedChoiceFrames.get(choice),choiceSnapshot=completion.choices[capturedChoice?.
-index??choice.index],capturedToolCalls=capturedChoice?.tool_calls??[],{delta}=choice,structuredResponse=isParseableResponseFormat(
-__classPrivateFieldGet(this,_ChatCompletionStream_params,"f")?.response_format),boundedSnapshot=structuredResponse||__classPrivateFieldGet(
-this,_ChatCompletionStream_hasAutoParseableTool,"f"),messageSnapshot=boundedSnapshot?captureStructuredMessageSnapshot(choiceSnapshot):
-choiceSnapshot.message,refusal=boundedSnapshot?captureStructuredJSONSnapshot(messageSnapshot,"refusal"):messageSnapshot.
-refusal,messageContent=!refusal&&structuredResponse?captureStructuredJSONSnapshot(messageSnapshot,"content"):messageSnapshot.
-content;delta?.content!=null&&messageSnapshot.role==="assistant"&&messageContent&&(this._emit("content",delta.content,messageContent),
-this._emit("content.delta",{delta:delta.content,snapshot:messageContent,parsed:messageSnapshot.parsed})),delta?.refusal!=
-null&&messageSnapshot.role==="assistant"&&refusal&&this._emit("refusal.delta",{delta:delta.refusal,snapshot:refusal}),choice.
-logprobs?.content!=null&&messageSnapshot.role==="assistant"&&this._emit("logprobs.content.delta",{content:choice.logprobs?.
-content,snapshot:choiceSnapshot.logprobs?.content??[]}),choice.logprobs?.refusal!=null&&messageSnapshot.role==="assistan\
-t"&&this._emit("logprobs.refusal.delta",{refusal:choice.logprobs?.refusal,snapshot:choiceSnapshot.logprobs?.refusal??[]});
-const state2=__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_getChoiceEventState).
-call(this,choiceSnapshot);choiceSnapshot.finish_reason&&(__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",
-_ChatCompletionStream_emitContentDoneEvents).call(this,choiceSnapshot),state2.current_tool_call_index!=null&&__classPrivateFieldGet(
-this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_emitToolCallDoneEvent).call(this,choiceSnapshot,state2.current_tool_call_index));
-for(const toolCall of capturedToolCalls)state2.current_tool_call_index!==toolCall.index&&(__classPrivateFieldGet(this,_ChatCompletionStream_instances,
-"m",_ChatCompletionStream_emitContentDoneEvents).call(this,choiceSnapshot),state2.current_tool_call_index!=null&&__classPrivateFieldGet(
-this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_emitToolCallDoneEvent).call(this,choiceSnapshot,state2.current_tool_call_index)),
-state2.current_tool_call_index=toolCall.index;for(const toolCallDelta of capturedToolCalls){const toolCallSnapshot=messageSnapshot.
-tool_calls?.[toolCallDelta.index];if(toolCallSnapshot?.type)if(toolCallSnapshot.type==="function"){const boundIdentity=state2.
-tool_call_identities.get(toolCallDelta.index);let argumentsSnapshot;if(boundIdentity?.parseable){const capturedArguments=captureStructuredJSONSnapshot(
-toolCallSnapshot.function,"arguments");if(typeof capturedArguments!="string")throw new OpenAIError("Chat completion stre\
-am contains an unsafe structured JSON snapshot");argumentsSnapshot=capturedArguments}else argumentsSnapshot=toolCallSnapshot.
-function.arguments;this._emit("tool_calls.function.arguments.delta",{name:toolCallSnapshot.function.name,index:toolCallDelta.
-index,arguments:argumentsSnapshot,parsed_arguments:toolCallSnapshot.function.parsed_arguments,arguments_delta:toolCallDelta.
-arguments_delta})}else toolCallSnapshot.type!=="custom"&&toolCallSnapshot}}},_ChatCompletionStream_emitToolCallDoneEvent=
-function(choiceSnapshot,toolCallIndex){const state2=__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_getChoiceEventState).
-call(this,choiceSnapshot);if(state2.done_tool_calls.has(toolCallIndex))return;const toolCallSnapshot=(__classPrivateFieldGet(
-this,_ChatCompletionStream_hasAutoParseableTool,"f")?captureStructuredMessageSnapshot(choiceSnapshot):choiceSnapshot.message).
-tool_calls?.[toolCallIndex];if(!toolCallSnapshot)throw new Error("no tool call snapshot");const boundIdentity=state2.tool_call_identities.
-get(toolCallIndex);if(boundIdentity&&assertBoundToolCallIdentity(toolCallSnapshot,boundIdentity),!toolCallSnapshot.type)
-throw new Error("tool call snapshot missing `type`");if(toolCallSnapshot.type==="function"){const inputTool=__classPrivateFieldGet(
-this,_ChatCompletionStream_params,"f")?.tools?.find(tool=>isChatCompletionFunctionTool(tool)&&tool.function.name===toolCallSnapshot.
-function.name);let parsedArguments=null;const parseable=isAutoParsableTool(inputTool)||inputTool?.function.strict===!0;let argumentsSnapshot;
-if(parseable){__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,"f")&&__classPrivateFieldGet(
-this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_validateStructuredSnapshots).call(this,__classPrivateFieldGet(
-this,_ChatCompletionStream_currentChatCompletionSnapshot,"f"));const capturedArguments=captureStructuredJSONSnapshot(toolCallSnapshot.
-function,"arguments");if(typeof capturedArguments!="string")throw new OpenAIError("Chat completion stream contains an un\
-safe structured JSON snapshot");argumentsSnapshot=capturedArguments}else argumentsSnapshot=toolCallSnapshot.function.arguments;
-isAutoParsableTool(inputTool)?parsedArguments=inputTool.$parseRaw(validateStructuredJSONSnapshot(argumentsSnapshot)):inputTool?.
-function.strict&&(parsedArguments=parseResponseFormatContent({type:"json_schema",$parseRaw:void 0},validateStructuredJSONSnapshot(
-argumentsSnapshot))),choiceSnapshot.finish_reason&&state2.done_tool_calls.add(toolCallIndex),this._emit("tool_calls.func\
-tion.arguments.done",{name:toolCallSnapshot.function.name,index:toolCallIndex,arguments:argumentsSnapshot,parsed_arguments:parsedArguments})}else
-toolCallSnapshot.type!=="custom"&&toolCallSnapshot},_ChatCompletionStream_emitContentDoneEvents=function(choiceSnapshot){
-const state2=__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_getChoiceEventState).
-call(this,choiceSnapshot),structuredResponse=isParseableResponseFormat(__classPrivateFieldGet(this,_ChatCompletionStream_params,
-"f")?.response_format),boundedSnapshot=structuredResponse||__classPrivateFieldGet(this,_ChatCompletionStream_hasAutoParseableTool,
-"f"),messageSnapshot=boundedSnapshot?captureStructuredMessageSnapshot(choiceSnapshot):choiceSnapshot.message,refusal=boundedSnapshot?
-captureStructuredJSONSnapshot(messageSnapshot,"refusal"):messageSnapshot.refusal,parseableContent=!refusal&&structuredResponse,
-content=parseableContent?captureStructuredJSONSnapshot(messageSnapshot,"content"):messageSnapshot.content;content!=null&&
-(content!==""||!refusal&&!messageSnapshot.tool_calls?.length&&!messageSnapshot.function_call)&&!state2.content_done&&(parseableContent&&
-__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,"f")&&__classPrivateFieldGet(this,_ChatCompletionStream_instances,
-"m",_ChatCompletionStream_validateStructuredSnapshots).call(this,__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,
-"f")),state2.content_done=!0,this._emit("content.done",{content,parsed:refusal?null:parseResponseFormatContent(__classPrivateFieldGet(
-this,_ChatCompletionStream_params,"f")?.response_format,parseableContent?validateStructuredJSONSnapshot(content):content)})),
-refusal&&!state2.refusal_done&&(state2.refusal_done=!0,this._emit("refusal.done",{refusal})),choiceSnapshot.logprobs?.content&&
-!state2.logprobs_content_done&&(state2.logprobs_content_done=!0,this._emit("logprobs.content.done",{content:choiceSnapshot.
-logprobs.content})),choiceSnapshot.logprobs?.refusal&&!state2.logprobs_refusal_done&&(state2.logprobs_refusal_done=!0,this.
-_emit("logprobs.refusal.done",{refusal:choiceSnapshot.logprobs.refusal}))},_ChatCompletionStream_validateStructuredSnapshots=
-function(snapshot){const finalJSONBudget={bytes:0,fragments:0,work:0},parseableContent=isParseableResponseFormat(__classPrivateFieldGet(
-this,_ChatCompletionStream_params,"f")?.response_format),validatedMessages=new WeakMap,choices=captureSnapshotArray(snapshot,
-"choices",MAX_STREAM_CHOICES,"choice");if(!choices)throw new OpenAIError("Chat completion stream contains an unsafe snap\
-shot choice collection");for(let choiceIndex=0;choiceIndex<choices.length;choiceIndex+=1){const choice=captureSnapshotArrayItem(
-choices,choiceIndex);if(!choice)continue;const message=captureStructuredMessageSnapshot(choice),refusal=captureStructuredJSONSnapshot(
-message,"refusal"),content=captureStructuredJSONSnapshot(message,"content"),validatedTools=new Map,toolCalls=captureSnapshotArray(
-message,"tool_calls",MAX_STREAM_TOOL_CALLS,"tool-call");validatedMessages.set(choice,Object.freeze({message,content,refusal,
-toolCallCollection:toolCalls,toolCalls:validatedTools}));const state2=__classPrivateFieldGet(this,_ChatCompletionStream_choiceEventStates,
-"f")[choice.index];parseableContent&&!refusal&&typeof content=="string"&&validateStructuredJSONSnapshot(content,finalJSONBudget,
-__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,"f"));for(const[index,identity]of state2?.tool_call_identities??
-[]){const toolCall=toolCalls&&captureSnapshotArrayItem(toolCalls,index);if(!toolCall)throw new OpenAIError("Chat complet\
-ion stream contains a changed tool call identity");assertBoundToolCallIdentity(toolCall,identity)}if(__classPrivateFieldGet(
-this,_ChatCompletionStream_hasAutoParseableTool,"f"))for(let toolCallIndex=0;toolCallIndex<(toolCalls?.length??0);toolCallIndex+=
-1){const toolCall=captureSnapshotArrayItem(toolCalls,toolCallIndex);if(!toolCall)continue;const identity=ownFunctionToolIdentity(
-toolCall);if(!identity){const type=Object.getOwnPropertyDescriptor(toolCall,"type");if(type&&!("value"in type))throw new OpenAIError(
-"Chat completion stream contains an unsafe structured JSON snapshot");if(type?.value!=="function")continue;const fn2=Object.
-getOwnPropertyDescriptor(toolCall,"function");if(fn2&&!("value"in fn2))throw new OpenAIError("Chat completion stream con\
-tains an unsafe structured JSON snapshot");if(fn2&&typeof fn2.value=="object"&&fn2.value!==null){const name=Object.getOwnPropertyDescriptor(
-fn2.value,"name");if(name&&!("value"in name))throw new OpenAIError("Chat completion stream contains an unsafe structured\
- JSON snapshot")}continue}if(!shouldParseToolCall(__classPrivateFieldGet(this,_ChatCompletionStream_params,"f"),{type:identity.
-type,function:{name:identity.name}}))continue;const descriptor=Object.getOwnPropertyDescriptor(toolCall,"function");if(!descriptor||
-!("value"in descriptor))throw new OpenAIError("Chat completion stream contains an unsafe structured JSON snapshot");const fn=descriptor.
-value,argumentsSnapshot=captureStructuredJSONSnapshot(fn,"arguments");if(typeof argumentsSnapshot!="string")throw new OpenAIError(
-"Chat completion stream contains an unsafe structured JSON snapshot");validateStructuredJSONSnapshot(argumentsSnapshot,finalJSONBudget,
-__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,"f")),validatedTools.set(toolCallIndex,Object.freeze(
-{tool:toolCall,function:fn,type:identity.type,name:identity.name,arguments:argumentsSnapshot}))}}return validatedMessages},
-_ChatCompletionStream_endRequest=function(){if(this.ended)throw new OpenAIError("stream has ended, this shouldn't happen");
-const snapshot=__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,"f");if(!snapshot)throw new OpenAIError(
-"request ended without sending any chunks");const validatedMessages=__classPrivateFieldGet(this,_ChatCompletionStream_instances,
-"m",_ChatCompletionStream_validateStructuredSnapshots).call(this,snapshot),audioDoneChoiceIndexes=__classPrivateFieldGet(
-this,_ChatCompletionStream_audioDoneChoiceIndexes,"f");return __classPrivateFieldSet(this,_ChatCompletionStream_audioDoneChoiceIndexes,
-new Set,"f"),__classPrivateFieldSet(this,_ChatCompletionStream_currentChatCompletionSnapshot,void 0,"f"),__classPrivateFieldSet(
-this,_ChatCompletionStream_choiceEventStates,[],"f"),finalizeChatCompletion(snapshot,__classPrivateFieldGet(this,_ChatCompletionStream_params,
-"f"),audioDoneChoiceIndexes,validatedMessages)},_ChatCompletionStream_accumulateChatCompletion=function(chunk,capturedChoiceFrames){
-var _a5,_b,_c,_d,_e;let snapshot=__classPrivateFieldGet(this,_ChatCompletionStream_currentChatCompletionSnapshot,"f");const{
-choices,obfuscation:_obfuscation,...rest}=chunk;if(snapshot)chunk.id&&assignOwnProperties(snapshot,rest);else{const newSnapshot={
-...rest,choices:[]};__classPrivateFieldSet(this,_ChatCompletionStream_currentChatCompletionSnapshot,newSnapshot,"f"),snapshot=
-newSnapshot}const requestedChoiceCount=__classPrivateFieldGet(this,_ChatCompletionStream_params,"f")?.n,maxChoices=typeof requestedChoiceCount==
-"number"&&Number.isSafeInteger(requestedChoiceCount)&&requestedChoiceCount>0?Math.min(requestedChoiceCount,MAX_STREAM_CHOICES):
-MAX_STREAM_CHOICES;for(const chunkChoice of chunk.choices){const{delta,finish_reason,index,logprobs=null,...other}=chunkChoice,
-capturedToolCalls=[];if(capturedChoiceFrames.set(chunkChoice,Object.freeze({index,tool_calls:capturedToolCalls})),!Number.
-isSafeInteger(index)||index<0||index>=maxChoices)throw new OpenAIError(`Chat completion stream contains an invalid choic\
-e index: ${index}`);let choice=snapshot.choices[index];if(!choice){const newChoice={finish_reason:finish_reason??null,index,
-message:{},logprobs:null,...other};snapshot.choices[index]=newChoice,choice=newChoice}if((isParseableResponseFormat(__classPrivateFieldGet(
-this,_ChatCompletionStream_params,"f")?.response_format)||__classPrivateFieldGet(this,_ChatCompletionStream_hasAutoParseableTool,
-"f"))&&captureStructuredJSONSnapshot(captureStructuredMessageSnapshot(choice),"refusal"),logprobs)if(choice.logprobs){const{
-content:content2,refusal:refusal2,...rest3}=logprobs;assignOwnProperties(choice.logprobs,rest3),content2&&((_a5=choice.logprobs).
-content??(_a5.content=[]),choice.logprobs.content.push(...content2)),refusal2&&((_b=choice.logprobs).refusal??(_b.refusal=
-[]),choice.logprobs.refusal.push(...refusal2))}else choice.logprobs={...logprobs},logprobs.content&&(choice.logprobs.content=
-[...logprobs.content]),logprobs.refusal&&(choice.logprobs.refusal=[...logprobs.refusal]);if(finish_reason&&(choice.finish_reason=
-finish_reason,__classPrivateFieldGet(this,_ChatCompletionStream_params,"f")&&(__classPrivateFieldGet(this,_ChatCompletionStream_rejectsUnfinishedTurns,
-"f")||hasAutoParseableInput(__classPrivateFieldGet(this,_ChatCompletionStream_params,"f"))))){if(finish_reason==="length")
-throw new LengthFinishReasonError;if(finish_reason==="content_filter")throw new ContentFilterFinishReasonError}if(assignOwnProperties(
-choice,other),!delta){Object.freeze(capturedToolCalls);continue}__classPrivateFieldGet(this,_ChatCompletionStream_audioDoneChoiceIndexes,
-"f").delete(index);const{audio,content,refusal,function_call,role,...capturedDeltaFields}=delta,{tool_calls:capturedToolCallDelta,
-...rest2}=capturedDeltaFields,tool_calls=hasOwn(capturedDeltaFields,"tool_calls")?capturedToolCallDelta:delta.tool_calls;
-if(assignOwnProperties(choice.message,rest2),audio?.expires_at!=null&&audio.id==null&&audio.data==null&&audio.transcript==
-null&&content==null&&refusal==null&&function_call==null&&role==null&&tool_calls==null&&Object.keys(rest2).length===0&&__classPrivateFieldGet(
-this,_ChatCompletionStream_audioDoneChoiceIndexes,"f").add(index),refusal&&(choice.message.refusal=(choice.message.refusal||
-"")+refusal),role&&(choice.message.role=role),audio){const audioSnapshot=(_c=choice.message).audio??(_c.audio={});audio.
-id!=null&&(audioSnapshot.id=audio.id),audio.data!=null&&(audioSnapshot.data=(audioSnapshot.data??"")+audio.data),audio.transcript!=
-null&&(audioSnapshot.transcript=(audioSnapshot.transcript??"")+audio.transcript),audio.expires_at!=null&&(audioSnapshot.
-expires_at=audio.expires_at)}if(function_call&&(choice.message.function_call?(function_call.name&&(choice.message.function_call.
-name=function_call.name),function_call.arguments&&((_d=choice.message.function_call).arguments??(_d.arguments=""),choice.
-message.function_call.arguments+=function_call.arguments)):choice.message.function_call=function_call),content!=null)if(!choice.
-message.refusal&&isParseableResponseFormat(__classPrivateFieldGet(this,_ChatCompletionStream_params,"f")?.response_format)){
-const eventState=__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_getChoiceEventState).
-call(this,choice),parseState=eventState.content_parse_state??(eventState.content_parse_state=createPartialJSONParseState()),
-shouldParse=recordPartialJSONFragment(parseState,__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,
-"f"),content);choice.message.content=(captureStructuredJSONSnapshot(choice.message,"content")||"")+content,parseState.has_non_whitespace?
-shouldParse&&reservePartialJSONParse(parseState,__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,
-"f"))?(__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_validateStructuredSnapshots).
-call(this,snapshot),choice.message.parsed=parseStructuredStreamingJSON(validateStructuredJSONSnapshot(choice.message.content))):
-content.length>0&&(choice.message.parsed=null):choice.message.parsed=null}else choice.message.content=(choice.message.content||
-"")+content;if(tool_calls){const toolCallSnapshots=(_e=choice.message).tool_calls??(_e.tool_calls=[]);for(const toolCallDelta of tool_calls){
-const{index:index2,id,type,function:fn,custom,...rest3}=toolCallDelta;if(!Number.isSafeInteger(index2)||index2<0||index2>=
-MAX_STREAM_TOOL_CALLS)throw new OpenAIError(`Chat completion stream contains an invalid tool call index: ${index2}`);let argumentsDelta="";
-const tool_call=toolCallSnapshots[index2]??(toolCallSnapshots[index2]={}),functionName=fn?.name,eventState=__classPrivateFieldGet(
-this,_ChatCompletionStream_hasAutoParseableTool,"f")?__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_getChoiceEventState).
-call(this,choice):void 0;let boundIdentity=eventState?.tool_call_identities.get(index2);if(boundIdentity&&(assertBoundToolCallIdentity(
-tool_call,boundIdentity),type!==void 0&&type!==boundIdentity.type||functionName!==void 0&&functionName!==boundIdentity.name))
-throw new OpenAIError("Chat completion stream contains a changed tool call identity");if(assignOwnProperties(tool_call,rest3),
-id&&(tool_call.id=id),type&&(tool_call.type=type),custom){const customSnapshot=tool_call.custom??(tool_call.custom={name:custom.
-name??"",input:""});custom.name&&(customSnapshot.name=custom.name),custom.input&&(customSnapshot.input+=custom.input)}if(fn){
-const functionSnapshot=tool_call.function??(tool_call.function={name:functionName??"",arguments:""});if(functionName&&(functionSnapshot.
-name=functionName),eventState&&!boundIdentity){const identity=ownFunctionToolIdentity(tool_call),configuredTool=identity&&
-__classPrivateFieldGet(this,_ChatCompletionStream_params,"f")?.tools?.find(tool=>isChatCompletionFunctionTool(tool)&&tool.
-function.name===identity.name);if(identity&&(boundIdentity={...identity,parseable:configuredTool!==void 0&&shouldParseToolCall(
-__classPrivateFieldGet(this,_ChatCompletionStream_params,"f"),{type:identity.type,function:{name:identity.name}})},eventState.
-tool_call_identities.set(index2,boundIdentity),!boundIdentity.parseable)){const provisionalState=eventState.tool_call_parse_states.
-get(index2);provisionalState&&(__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,"f").bytes-=provisionalState.
-bytes,__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,"f").fragments-=provisionalState.fragments,
-__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,"f").work-=provisionalState.work,eventState.tool_call_parse_states.
-delete(index2))}}const argumentFragment=fn.arguments;if(argumentFragment!=null)if(argumentsDelta=argumentFragment,eventState&&
-boundIdentity?.parseable!==!1){let parseState=eventState.tool_call_parse_states.get(index2);parseState||(parseState=createPartialJSONParseState(),
-eventState.tool_call_parse_states.set(index2,parseState));const shouldParse=recordPartialJSONFragment(parseState,__classPrivateFieldGet(
-this,_ChatCompletionStream_partialJSONParseBudget,"f"),argumentFragment),previousArguments=captureStructuredJSONSnapshot(
-functionSnapshot,"arguments");if(typeof previousArguments!="string")throw new OpenAIError("Chat completion stream contai\
-ns an unsafe structured JSON snapshot");functionSnapshot.arguments=previousArguments+argumentFragment,shouldParse&&boundIdentity?.
-parseable===!0&&reservePartialJSONParse(parseState,__classPrivateFieldGet(this,_ChatCompletionStream_partialJSONParseBudget,
-"f"))?(__classPrivateFieldGet(this,_ChatCompletionStream_instances,"m",_ChatCompletionStream_validateStructuredSnapshots).
-call(this,snapshot),functionSnapshot.parsed_arguments=parseStructuredStreamingJSON(validateStructuredJSONSnapshot(functionSnapshot.
-arguments))):argumentFragment.length>0&&hasOwn(functionSnapshot,"parsed_arguments")&&(functionSnapshot.parsed_arguments=
-void 0)}else functionSnapshot.arguments+=argumentFragment}capturedToolCalls.push(Object.freeze({index:index2,arguments_delta:argumentsDelta}))}}
-Object.freeze(capturedToolCalls)}return snapshot},Symbol.asyncIterator)](){return this._createIterator(push=>{const onChunk=chunk=>push(
-chunk);return this.on("chunk",onChunk),()=>this.off("chunk",onChunk)},{onReturn:()=>this.abort()})}toReadableStream(){return new Stream(
-this[Symbol.asyncIterator].bind(this),this.controller).toReadableStream()}};function finalizeChatCompletion(snapshot,params,audioDoneChoiceIndexes,validatedMessages){
-const{id,choices,created,model,system_fingerprint,...rest}=snapshot,completion={...rest,id,choices:mapCapturedSnapshotArray(
-choices,MAX_STREAM_CHOICES,"choice",choice=>{const validated=validatedMessages.get(choice);if(!validated)throw new OpenAIError(
-"Chat completion stream contains an unsafe structured JSON snapshot");const stableChoice=new Proxy(choice,{get(target,property,receiver){
-return property==="message"?validated.message:Reflect.get(target,property,receiver)}}),{message:sourceMessage,finish_reason,
-index,logprobs,...choiceRest}=stableChoice,message=new Proxy(sourceMessage,{get(target,property,receiver){return property===
-"content"?validated.content:property==="refusal"?validated.refusal:property==="tool_calls"?validated.toolCallCollection:
-Reflect.get(target,property,receiver)}}),{content=null,function_call,tool_calls,audio,...messageRest}=message,finishReason=finish_reason??
-(audioDoneChoiceIndexes.has(index)&&isCompleteAudio(audio)?"stop":null);if(!finishReason)throw new OpenAIError(`missing \
-finish_reason for choice ${index}`);const audioResponse=audio?{audio}:{},role=message.role;if(!role)throw new OpenAIError(
-`missing role for choice ${index}`);if(function_call){const{arguments:args,name}=function_call;if(args==null)throw new OpenAIError(
-`missing function_call.arguments for choice ${index}`);if(!name)throw new OpenAIError(`missing function_call.name for ch\
-oice ${index}`);return{...choiceRest,message:{...audioResponse,content,function_call:{arguments:args,name},role,refusal:message.
-refusal??null},finish_reason:finishReason,index,logprobs}}return tool_calls?{...choiceRest,index,finish_reason:finishReason,
-logprobs,message:{...messageRest,...audioResponse,role,content,refusal:message.refusal??null,tool_calls:mapCapturedSnapshotArray(
-tool_calls,MAX_STREAM_TOOL_CALLS,"tool-call",(tool_call,i)=>{const captured=validated.toolCalls.get(i);if(!captured){const identity=ownFunctionToolIdentity(
-tool_call);if(identity&&shouldParseToolCall(params,{type:identity.type,function:{name:identity.name}}))throw new OpenAIError(
-"Chat completion stream contains an unsafe structured JSON snapshot")}if(captured&&captured.tool!==tool_call)throw new OpenAIError(
-"Chat completion stream contains a changed tool call identity");const stableFunction=captured&&new Proxy(captured.function,
-{get(target,property,receiver){return property==="arguments"?captured.arguments:property==="name"?captured.name:Reflect.
-get(target,property,receiver)}}),stableTool=captured&&stableFunction?new Proxy(tool_call,{get(target,property,receiver){
-return property==="type"?captured.type:property==="function"?stableFunction:Reflect.get(target,property,receiver)}}):tool_call;
-if(stableTool.type==null)throw new OpenAIError(`missing choices[${index}].tool_calls[${i}].type`);if(stableTool.type==="\
-custom"){const{custom,type:type2,id:id3,...toolRest2}=stableTool,{input="",name:name2,...customRest}=custom||{};if(name2==
-null)throw new OpenAIError(`missing choices[${index}].tool_calls[${i}].custom.name`);return{...toolRest2,id:id3||`call_${uuid4()}`,
-type:type2,custom:{...customRest,name:name2,input}}}const{function:fn,type,id:id2,...toolRest}=stableTool,{arguments:args,
-name,...fnRest}=fn||{};if(name==null)throw new OpenAIError(`missing choices[${index}].tool_calls[${i}].function.name`);if(args==
-null)throw new OpenAIError(`missing choices[${index}].tool_calls[${i}].function.arguments`);return{...toolRest,id:id2||`\
-call_${uuid4()}`,type,function:{...fnRest,name,arguments:args}}})}}:{...choiceRest,message:{...messageRest,...audioResponse,
-content,role,refusal:message.refusal??null},finish_reason:finishReason,index,logprobs}}),created,model,object:"chat.comp\
-letion",...system_fingerprint?{system_fingerprint}:{}};return maybeParseChatCompletion(completion,params)}function isCompleteAudio(audio){
-return audio?.id!=null&&audio.data!=null&&audio.transcript!=null&&audio.expires_at!=null}function assertIsEmpty(obj){}function assertNever(_x){
-return _x}var ChatCompletionStreamingRunner=class _ChatCompletionStreamingRunner extends ChatCompletionStream{static fromReadableStream(stream){
-const runner=new _ChatCompletionStreamingRunner(null);return runner._run(()=>runner._fromReadableStream(stream)),runner}toReadableStream(){
-let lastChunk,toolCallIds;const iterator=this._createIterator(push=>{const onChunk=chunk=>{lastChunk=chunk,push(chunk)},
-onMessage=message=>{if(isAssistantMessage(message)){toolCallIds=message.tool_calls?.map(toolCall=>toolCall.id);return}if(isToolMessage(
-message)){if(!lastChunk)throw new OpenAIError("cannot serialize a tool message before receiving any chunks");push(makeChatCompletionReadableStreamMessageChunk(
-lastChunk,message,toolCallIds)),toolCallIds=void 0}};return this.on("chunk",onChunk),this.on("message",onMessage),()=>{this.
-off("chunk",onChunk),this.off("message",onMessage)}},{onReturn:()=>this.abort()});return new Stream(()=>iterator,this.controller).
-toReadableStream()}static runTools(client,params,options){const runner=new _ChatCompletionStreamingRunner(params),opts={
-...options,__metadata:{...options?.__metadata,helperMethod:"runTools"}};return runner._run(()=>runner._runTools(client,params,
-runner,opts)),runner}};function resolveResourceRequestOptions2(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}function withBodyFinalization(options,finalization){return{...options,__metadata:{...options.__metadata,...finalization}}}
-var normalizeRequestOptionsForQueryKeys2=new Set(["method","path","query","body","headers","maxRetries","stream","timeou\
-t","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryRespons\
-e","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery2(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys2.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys2.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and \
-request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","i\
-dempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options arg\
-ument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Completions=class extends APIResource{constructor(){super(...arguments),
-this.messages=new Messages(this._client)}create(body,options){return this._client.post("/chat/completions",resolveResourceRequestOptions2(
-options,options2=>withBodyFinalization({body,...options2,stream:body.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0}))).
-_thenUnwrap((result,props)=>props.options.stream?normalizeChatCompletionStream(result):result)}retrieve(completionID,options){
-return this._client.get(path`/chat/completions/${completionID}`,resolveResourceRequestOptions2(options,options2=>({...options2,
-__security:{bearerAuth:!0}})))}update(completionID,body,options){return this._client.post(path`/chat/completions/${completionID}`,
-resolveResourceRequestOptions2(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery2(query,["after","limit","metadata","model",
-"order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/chat/completions",CursorPage,resolveResourceRequestOptions2(options,options2=>({
-query,...options2,__security:{bearerAuth:!0}})))}delete(completionID,options){return this._client.delete(path`/chat/completions/${completionID}`,
-resolveResourceRequestOptions2(options,options2=>({...options2,__security:{bearerAuth:!0}})))}parse(body,options){return validateInputTools(
-body.tools),this._client.chat.completions.create(body,{...options,__metadata:{...options?.__metadata,helperMethod:"chat.\
-completions.parse"}})._thenUnwrap(completion=>parseChatCompletion(completion,body))}runTools(body,options){return body.stream?
-ChatCompletionStreamingRunner.runTools(this._client,body,options):ChatCompletionRunner.runTools(this._client,body,options)}stream(body,options){
-return ChatCompletionStream.createChatCompletion(this._client,body,options)}};Completions.Messages=Messages;var Chat=class extends APIResource{constructor(){
-super(...arguments),this.completions=new Completions(this._client)}};Chat.Completions=Completions,init_node_globals(),init_node_globals(),
-init_node_globals(),init_node_globals(),init_node_globals();function resolveResourceRequestOptions3(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys3=new Set(["method","path","qu\
-ery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseU\
-RL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);
-function normalizeRequestOptionsForQuery3(value,queryKeys,options){if(typeof value!="object"||value===null)return;const entries=Object.
-entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||
-descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys3.has(key)&&
-!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys3.has(key)||queryKeys.
-includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(keys.
-some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError("Pass\
- transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var AdminAPIKeys=class extends APIResource{create(body,options){
-return this._client.post("/organization/admin_api_keys",resolveResourceRequestOptions3(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}retrieve(keyID,options){return this._client.get(path`/organization/admin_api_keys/${keyID}`,
-resolveResourceRequestOptions3(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery3(query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList("/organization/adm\
-in_api_keys",CursorPage,resolveResourceRequestOptions3(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(keyID,options){
-return this._client.delete(path`/organization/admin_api_keys/${keyID}`,resolveResourceRequestOptions3(options,options2=>({
-...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions4(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys4=new Set(["method","path","qu\
-ery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseU\
-RL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);
-function normalizeRequestOptionsForQuery4(value,queryKeys,options){if(typeof value!="object"||value===null)return;const entries=Object.
-entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||
-descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys4.has(key)&&
-!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys4.has(key)||queryKeys.
-includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(keys.
-some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError("Pass\
- transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var AuditLogs=class extends APIResource{list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery4(query,["actor_emails","actor_ids","after",
-"before","effective_at","event_types","limit","project_ids","resource_ids","tenant_only"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList("/organization/aud\
-it_logs",ConversationCursorPage,resolveResourceRequestOptions4(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}};
-init_node_globals();function resolveResourceRequestOptions5(options,buildOptions){return Promise.resolve(options).then(buildOptions)}
-var normalizeRequestOptionsForQueryKeys5=new Set(["method","path","query","body","headers","maxRetries","stream","timeou\
-t","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryRespons\
-e","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery5(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys5.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys5.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and \
-request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","i\
-dempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options arg\
-ument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Certificates=class extends APIResource{create(body,options){return this.
-_client.post("/organization/certificates",resolveResourceRequestOptions5(options,options2=>({body,...options2,__security:{
-adminAPIKeyAuth:!0}})))}retrieve(certificateID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery5(
-query,["include"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.get(path`/organization/certificates/${certificateID}`,resolveResourceRequestOptions5(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}update(certificateID,body,options){return this.
-_client.post(path`/organization/certificates/${certificateID}`,resolveResourceRequestOptions5(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery5(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/organization/certificates",ConversationCursorPage,resolveResourceRequestOptions5(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(certificateID,options){return this._client.
-delete(path`/organization/certificates/${certificateID}`,resolveResourceRequestOptions5(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}activate(body,options){return this._client.getAPIList("/organization/certificates/ac\
-tivate",Page,resolveResourceRequestOptions5(options,options2=>({body,method:"post",...options2,__security:{adminAPIKeyAuth:!0}})))}deactivate(body,options){
-return this._client.getAPIList("/organization/certificates/deactivate",Page,resolveResourceRequestOptions5(options,options2=>({
-body,method:"post",...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions6(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var DataRetention=class extends APIResource{retrieve(options){return this.
-_client.get("/organization/data_retention",resolveResourceRequestOptions6(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(body,options){
-return this._client.post("/organization/data_retention",resolveResourceRequestOptions6(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions7(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys6=new Set(["method","path","qu\
-ery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseU\
-RL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);
-function normalizeRequestOptionsForQuery6(value,queryKeys,options){if(typeof value!="object"||value===null)return;const entries=Object.
-entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||
-descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys6.has(key)&&
-!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys6.has(key)||queryKeys.
-includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(keys.
-some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError("Pass\
- transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var ExternalKeys=class extends APIResource{create(body,options){
-return this._client.post("/organization/external_keys",resolveResourceRequestOptions7(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}retrieve(externalKeyID,options){return this._client.get(path`/organization/external_keys/${externalKeyID}`,
-resolveResourceRequestOptions7(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery6(query,["after","limit","order","purpose"],
-options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),
-query=query,this._client.getAPIList("/organization/external_keys",CursorPage,resolveResourceRequestOptions7(options,options2=>({
-query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(externalKeyID,options){return this._client.delete(path`/organization/external_keys/${externalKeyID}`,
-resolveResourceRequestOptions7(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}validate(externalKeyID,options){
-return this._client.post(path`/organization/external_keys/${externalKeyID}/validate`,resolveResourceRequestOptions7(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions8(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys7=new Set(["method","path","qu\
-ery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseU\
-RL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);
-function normalizeRequestOptionsForQuery7(value,queryKeys,options){if(typeof value!="object"||value===null)return;const entries=Object.
-entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||
-descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys7.has(key)&&
-!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys7.has(key)||queryKeys.
-includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(keys.
-some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError("Pass\
- transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var ExternalStorage=class extends APIResource{create(body,options){
-return this._client.post("/organization/external_storage",resolveResourceRequestOptions8(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}retrieve(externalStorageID,options){return this._client.get(path`/organization/external_storage/${externalStorageID}`,
-resolveResourceRequestOptions8(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery7(query,["after","limit","order","project_id"],
-options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),
-query=query,this._client.getAPIList("/organization/external_storage",CursorPage,resolveResourceRequestOptions8(options,options2=>({
-query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(externalStorageID,options){return this._client.delete(path`/organization/external_storage/${externalStorageID}`,
-resolveResourceRequestOptions8(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}validate(externalStorageID,options){
-return this._client.post(path`/organization/external_storage/${externalStorageID}/validate`,resolveResourceRequestOptions8(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions9(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys8=new Set(["method","path","qu\
-ery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseU\
-RL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);
-function normalizeRequestOptionsForQuery8(value,queryKeys,options){if(typeof value!="object"||value===null)return;const entries=Object.
-entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||
-descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys8.has(key)&&
-!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys8.has(key)||queryKeys.
-includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(keys.
-some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError("Pass\
- transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Invites=class extends APIResource{create(body,options){
-return this._client.post("/organization/invites",resolveResourceRequestOptions9(options,options2=>({body,...options2,__security:{
-adminAPIKeyAuth:!0}})))}retrieve(inviteID,options){return this._client.get(path`/organization/invites/${inviteID}`,resolveResourceRequestOptions9(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery8(
-query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/organization/invites",ConversationCursorPage,resolveResourceRequestOptions9(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(inviteID,options){return this._client.delete(
-path`/organization/invites/${inviteID}`,resolveResourceRequestOptions9(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};
-init_node_globals();function resolveResourceRequestOptions10(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var normalizeRequestOptionsForQueryKeys9=new Set(["method","path","query","body","headers","maxRetries","s\
-tream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","_\
-_binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery9(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys9.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys9.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and \
-request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","i\
-dempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options arg\
-ument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Roles=class extends APIResource{create(body,options){return this.
-_client.post("/organization/roles",resolveResourceRequestOptions10(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(roleID,options){
-return this._client.get(path`/organization/roles/${roleID}`,resolveResourceRequestOptions10(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}update(roleID,body,options){return this._client.post(path`/organization/roles/${roleID}`,
-resolveResourceRequestOptions10(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery9(query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList("/organization/rol\
-es",NextCursorPage,resolveResourceRequestOptions10(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(roleID,options){
-return this._client.delete(path`/organization/roles/${roleID}`,resolveResourceRequestOptions10(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions11(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys10=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery10(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys10.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys10.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var SpendAlerts=class extends APIResource{create(body,options){
-return this._client.post("/organization/spend_alerts",resolveResourceRequestOptions11(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}retrieve(alertID,options){return this._client.get(path`/organization/spend_alerts/${alertID}`,
-resolveResourceRequestOptions11(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(alertID,body,options){
-return this._client.post(path`/organization/spend_alerts/${alertID}`,resolveResourceRequestOptions11(options,options2=>({
-body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery10(
-query,["after","before","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/organization/spend_alerts",ConversationCursorPage,resolveResourceRequestOptions11(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(alertID,options){return this._client.delete(
-path`/organization/spend_alerts/${alertID}`,resolveResourceRequestOptions11(options,options2=>({...options2,__security:{
-adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions12(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}var SpendLimit=class extends APIResource{retrieve(options){return this._client.get("\
-/organization/spend_limit",resolveResourceRequestOptions12(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(body,options){
-return this._client.post("/organization/spend_limit",resolveResourceRequestOptions12(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}delete(options){return this._client.delete("/organization/spend_limit",resolveResourceRequestOptions12(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions13(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Usage=class extends APIResource{audioSpeeches(query,options){return this.
-_client.get("/organization/usage/audio_speeches",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{
-adminAPIKeyAuth:!0}})))}audioTranscriptions(query,options){return this._client.get("/organization/usage/audio_transcript\
-ions",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}codeInterpreterSessions(query,options){
-return this._client.get("/organization/usage/code_interpreter_sessions",resolveResourceRequestOptions13(options,options2=>({
-query,...options2,__security:{adminAPIKeyAuth:!0}})))}completions(query,options){return this._client.get("/organization/\
-usage/completions",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}costs(query,options){
-return this._client.get("/organization/costs",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{
-adminAPIKeyAuth:!0}})))}decisions(query,options){return this._client.get("/organization/usage/decisions",resolveResourceRequestOptions13(
-options,options2=>({query:Object.fromEntries(Object.entries(query).filter(([,value])=>value!==null)),...options2,__security:{
-adminAPIKeyAuth:!0}})))}embeddings(query,options){return this._client.get("/organization/usage/embeddings",resolveResourceRequestOptions13(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}fileSearchCalls(query,options){return this._client.
-get("/organization/usage/file_search_calls",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{
-adminAPIKeyAuth:!0}})))}images(query,options){return this._client.get("/organization/usage/images",resolveResourceRequestOptions13(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}moderations(query,options){return this._client.
-get("/organization/usage/moderations",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{
-adminAPIKeyAuth:!0}})))}vectorStores(query,options){return this._client.get("/organization/usage/vector_stores",resolveResourceRequestOptions13(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}webSearchCalls(query,options){return this._client.
-get("/organization/usage/web_search_calls",resolveResourceRequestOptions13(options,options2=>({query,...options2,__security:{
-adminAPIKeyAuth:!0}})))}};init_node_globals(),init_node_globals();function resolveResourceRequestOptions14(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys11=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery11(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys11.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys11.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Roles2=class extends APIResource{create(groupID,body,options){
-return this._client.post(path`/organization/groups/${groupID}/roles`,resolveResourceRequestOptions14(options,options2=>({
-body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(roleID,params,options){const{group_id}=params;return this.
-_client.get(path`/organization/groups/${group_id}/roles/${roleID}`,resolveResourceRequestOptions14(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}list(groupID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery11(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/groups/${groupID}/roles`,NextCursorPage,resolveResourceRequestOptions14(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(roleID,params,options){const{group_id}=params;
-return this._client.delete(path`/organization/groups/${group_id}/roles/${roleID}`,resolveResourceRequestOptions14(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions15(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys12=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery12(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys12.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys12.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Users=class extends APIResource{create(groupID,body,options){
-return this._client.post(path`/organization/groups/${groupID}/users`,resolveResourceRequestOptions15(options,options2=>({
-body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(userID,params,options){const{group_id}=params;return this.
-_client.get(path`/organization/groups/${group_id}/users/${userID}`,resolveResourceRequestOptions15(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}list(groupID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery12(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/groups/${groupID}/users`,NextCursorPage,resolveResourceRequestOptions15(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(userID,params,options){const{group_id}=params;
-return this._client.delete(path`/organization/groups/${group_id}/users/${userID}`,resolveResourceRequestOptions15(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};function resolveResourceRequestOptions16(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys13=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery13(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys13.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys13.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Groups=class extends APIResource{constructor(){
-super(...arguments),this.users=new Users(this._client),this.roles=new Roles2(this._client)}create(body,options){return this.
-_client.post("/organization/groups",resolveResourceRequestOptions16(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(groupID,options){
-return this._client.get(path`/organization/groups/${groupID}`,resolveResourceRequestOptions16(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}update(groupID,body,options){return this._client.post(path`/organization/groups/${groupID}`,
-resolveResourceRequestOptions16(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery13(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList("/organization/groups",NextCursorPage,resolveResourceRequestOptions16(options,options2=>({
-query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(groupID,options){return this._client.delete(path`/organization/groups/${groupID}`,
-resolveResourceRequestOptions16(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};Groups.Users=Users,
-Groups.Roles=Roles2,init_node_globals(),init_node_globals();function resolveResourceRequestOptions17(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys14=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery14(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys14.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys14.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var APIKeys=class extends APIResource{retrieve(apiKeyID,params,options){
-const{project_id}=params;return this._client.get(path`/organization/projects/${project_id}/api_keys/${apiKeyID}`,resolveResourceRequestOptions17(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(apiKeyID,params,options){const{project_id,...body}=params;
-return this._client.post(path`/organization/projects/${project_id}/api_keys/${apiKeyID}`,resolveResourceRequestOptions17(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(projectID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery14(
-query,["after","limit","owner_project_access"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=
-normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/organization/projects/${projectID}/api_keys`,
-ConversationCursorPage,resolveResourceRequestOptions17(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(apiKeyID,params,options){
-const{project_id}=params;return this._client.delete(path`/organization/projects/${project_id}/api_keys/${apiKeyID}`,resolveResourceRequestOptions17(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions18(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys15=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery15(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys15.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys15.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Certificates2=class extends APIResource{list(projectID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery15(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList(path`/organization/projects/${projectID}/certificates`,ConversationCursorPage,resolveResourceRequestOptions18(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}activate(projectID,body,options){return this._client.
-getAPIList(path`/organization/projects/${projectID}/certificates/activate`,Page,resolveResourceRequestOptions18(options,
-options2=>({body,method:"post",...options2,__security:{adminAPIKeyAuth:!0}})))}deactivate(projectID,body,options){return this.
-_client.getAPIList(path`/organization/projects/${projectID}/certificates/deactivate`,Page,resolveResourceRequestOptions18(
-options,options2=>({body,method:"post",...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions19(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var DataRetention2=class extends APIResource{retrieve(projectID,options){
-return this._client.get(path`/organization/projects/${projectID}/data_retention`,resolveResourceRequestOptions19(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}/data_retention`,
-resolveResourceRequestOptions19(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();
-function resolveResourceRequestOptions20(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var HostedToolPermissions=class extends APIResource{retrieve(projectID,options){
-return this._client.get(path`/organization/projects/${projectID}/hosted_tool_permissions`,resolveResourceRequestOptions20(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(projectID,body,options){return this._client.post(
-path`/organization/projects/${projectID}/hosted_tool_permissions`,resolveResourceRequestOptions20(options,options2=>({body,
-...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions21(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var ModelPermissions=class extends APIResource{retrieve(projectID,options){
-return this._client.get(path`/organization/projects/${projectID}/model_permissions`,resolveResourceRequestOptions21(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}/model_permissions`,
-resolveResourceRequestOptions21(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(projectID,options){
-return this._client.delete(path`/organization/projects/${projectID}/model_permissions`,resolveResourceRequestOptions21(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions22(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys16=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery16(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys16.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys16.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var RateLimits=class extends APIResource{listRateLimits(projectID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery16(query,["after","before","limit"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList(path`/organization/projects/${projectID}/rate_limits`,ConversationCursorPage,resolveResourceRequestOptions22(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}updateRateLimit(rateLimitID,params,options){const{
-project_id,...body}=params;return this._client.post(path`/organization/projects/${project_id}/rate_limits/${rateLimitID}`,
-resolveResourceRequestOptions22(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();
-function resolveResourceRequestOptions23(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys17=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery17(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys17.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys17.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Roles3=class extends APIResource{create(projectID,body,options){
-return this._client.post(path`/projects/${projectID}/roles`,resolveResourceRequestOptions23(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}retrieve(roleID,params,options){const{project_id}=params;return this._client.get(path`/projects/${project_id}/roles/${roleID}`,
-resolveResourceRequestOptions23(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(roleID,params,options){
-const{project_id,...body}=params;return this._client.post(path`/projects/${project_id}/roles/${roleID}`,resolveResourceRequestOptions23(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(projectID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery17(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/projects/${projectID}/roles`,NextCursorPage,resolveResourceRequestOptions23(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(roleID,params,options){const{project_id}=params;
-return this._client.delete(path`/projects/${project_id}/roles/${roleID}`,resolveResourceRequestOptions23(options,options2=>({
-...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions24(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var ServiceTierSettings=class extends APIResource{retrieve(projectID,options){
-return this._client.get(path`/organization/projects/${projectID}/service_tier_settings`,resolveResourceRequestOptions24(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(projectID,body,options){return this._client.post(
-path`/organization/projects/${projectID}/service_tier_settings`,resolveResourceRequestOptions24(options,options2=>({body,
-...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions25(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys18=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery18(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys18.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys18.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var SpendAlerts2=class extends APIResource{create(projectID,body,options){
-return this._client.post(path`/organization/projects/${projectID}/spend_alerts`,resolveResourceRequestOptions25(options,
-options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(alertID,params,options){const{project_id}=params;
-return this._client.get(path`/organization/projects/${project_id}/spend_alerts/${alertID}`,resolveResourceRequestOptions25(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(alertID,params,options){const{project_id,...body}=params;
-return this._client.post(path`/organization/projects/${project_id}/spend_alerts/${alertID}`,resolveResourceRequestOptions25(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(projectID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery18(
-query,["after","before","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/projects/${projectID}/spend_alerts`,ConversationCursorPage,
-resolveResourceRequestOptions25(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(alertID,params,options){
-const{project_id}=params;return this._client.delete(path`/organization/projects/${project_id}/spend_alerts/${alertID}`,resolveResourceRequestOptions25(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions26(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var SpendLimit2=class extends APIResource{retrieve(projectID,options){
-return this._client.get(path`/organization/projects/${projectID}/spend_limit`,resolveResourceRequestOptions26(options,options2=>({
-...options2,__security:{adminAPIKeyAuth:!0}})))}update(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}/spend_limit`,
-resolveResourceRequestOptions26(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(projectID,options){
-return this._client.delete(path`/organization/projects/${projectID}/spend_limit`,resolveResourceRequestOptions26(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};init_node_globals(),init_node_globals();function resolveResourceRequestOptions27(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Roles4=class extends APIResource{create(groupID,params,options){const{
-project_id,...body}=params;return this._client.post(path`/projects/${project_id}/groups/${groupID}/roles`,resolveResourceRequestOptions27(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(roleID,params,options){const{project_id,
-group_id}=params;return this._client.get(path`/projects/${project_id}/groups/${group_id}/roles/${roleID}`,resolveResourceRequestOptions27(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}list(groupID,params,options){const{project_id,...query}=params;
-return this._client.getAPIList(path`/projects/${project_id}/groups/${groupID}/roles`,NextCursorPage,resolveResourceRequestOptions27(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(roleID,params,options){const{project_id,
-group_id}=params;return this._client.delete(path`/projects/${project_id}/groups/${group_id}/roles/${roleID}`,resolveResourceRequestOptions27(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};function resolveResourceRequestOptions28(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys19=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery19(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys19.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys19.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Groups2=class extends APIResource{constructor(){
-super(...arguments),this.roles=new Roles4(this._client)}create(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}/groups`,
-resolveResourceRequestOptions28(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(groupID,params,options){
-const{project_id,...query}=params;return this._client.get(path`/organization/projects/${project_id}/groups/${groupID}`,resolveResourceRequestOptions28(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}list(projectID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery19(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/projects/${projectID}/groups`,NextCursorPage,resolveResourceRequestOptions28(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(groupID,params,options){const{project_id}=params;
-return this._client.delete(path`/organization/projects/${project_id}/groups/${groupID}`,resolveResourceRequestOptions28(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};Groups2.Roles=Roles4,init_node_globals(),init_node_globals();
-function resolveResourceRequestOptions29(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var APIKeys2=class extends APIResource{create(serviceAccountID,params,options){
-const{project_id,...body}=params;return this._client.post(path`/organization/projects/${project_id}/service_accounts/${serviceAccountID}/api_keys`,
-resolveResourceRequestOptions29(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}};function resolveResourceRequestOptions30(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys20=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery20(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys20.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys20.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var ServiceAccounts=class extends APIResource{constructor(){
-super(...arguments),this.apiKeys=new APIKeys2(this._client)}create(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}/service_accounts`,
-resolveResourceRequestOptions30(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(serviceAccountID,params,options){
-const{project_id}=params;return this._client.get(path`/organization/projects/${project_id}/service_accounts/${serviceAccountID}`,
-resolveResourceRequestOptions30(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(serviceAccountID,params,options){
-const{project_id,...body}=params;return this._client.post(path`/organization/projects/${project_id}/service_accounts/${serviceAccountID}`,
-resolveResourceRequestOptions30(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(projectID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery20(query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/organization/projects/${projectID}/service_accounts`,
-ConversationCursorPage,resolveResourceRequestOptions30(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(serviceAccountID,params,options){
-const{project_id}=params;return this._client.delete(path`/organization/projects/${project_id}/service_accounts/${serviceAccountID}`,
-resolveResourceRequestOptions30(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};ServiceAccounts.APIKeys=
-APIKeys2,init_node_globals(),init_node_globals();function resolveResourceRequestOptions31(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}var Roles5=class extends APIResource{create(userID,params,options){const{project_id,
-...body}=params;return this._client.post(path`/projects/${project_id}/users/${userID}/roles`,resolveResourceRequestOptions31(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(roleID,params,options){const{project_id,
-user_id}=params;return this._client.get(path`/projects/${project_id}/users/${user_id}/roles/${roleID}`,resolveResourceRequestOptions31(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}list(userID,params,options){const{project_id,...query}=params;
-return this._client.getAPIList(path`/projects/${project_id}/users/${userID}/roles`,NextCursorPage,resolveResourceRequestOptions31(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(roleID,params,options){const{project_id,
-user_id}=params;return this._client.delete(path`/projects/${project_id}/users/${user_id}/roles/${roleID}`,resolveResourceRequestOptions31(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};function resolveResourceRequestOptions32(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys21=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery21(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys21.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys21.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Users2=class extends APIResource{constructor(){
-super(...arguments),this.roles=new Roles5(this._client)}create(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}/users`,
-resolveResourceRequestOptions32(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(userID,params,options){
-const{project_id}=params;return this._client.get(path`/organization/projects/${project_id}/users/${userID}`,resolveResourceRequestOptions32(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(userID,params,options){const{project_id,...body}=params;
-return this._client.post(path`/organization/projects/${project_id}/users/${userID}`,resolveResourceRequestOptions32(options,
-options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(projectID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery21(
-query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/projects/${projectID}/users`,ConversationCursorPage,resolveResourceRequestOptions32(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(userID,params,options){const{project_id}=params;
-return this._client.delete(path`/organization/projects/${project_id}/users/${userID}`,resolveResourceRequestOptions32(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};Users2.Roles=Roles5;function resolveResourceRequestOptions33(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys22=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery22(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys22.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys22.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Projects=class extends APIResource{constructor(){
-super(...arguments),this.users=new Users2(this._client),this.serviceAccounts=new ServiceAccounts(this._client),this.apiKeys=
-new APIKeys(this._client),this.rateLimits=new RateLimits(this._client),this.modelPermissions=new ModelPermissions(this._client),
-this.serviceTierSettings=new ServiceTierSettings(this._client),this.hostedToolPermissions=new HostedToolPermissions(this.
-_client),this.groups=new Groups2(this._client),this.roles=new Roles3(this._client),this.dataRetention=new DataRetention2(
-this._client),this.spendLimit=new SpendLimit2(this._client),this.spendAlerts=new SpendAlerts2(this._client),this.certificates=
-new Certificates2(this._client)}create(body,options){return this._client.post("/organization/projects",resolveResourceRequestOptions33(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(projectID,options){return this._client.
-get(path`/organization/projects/${projectID}`,resolveResourceRequestOptions33(options,options2=>({...options2,__security:{
-adminAPIKeyAuth:!0}})))}update(projectID,body,options){return this._client.post(path`/organization/projects/${projectID}`,
-resolveResourceRequestOptions33(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery22(query,["after","include_archived","limit"],
-options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),
-query=query,this._client.getAPIList("/organization/projects",ConversationCursorPage,resolveResourceRequestOptions33(options,
-options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}archive(projectID,options){return this._client.post(path`/organization/projects/${projectID}/archive`,
-resolveResourceRequestOptions33(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};Projects.Users=Users2,
-Projects.ServiceAccounts=ServiceAccounts,Projects.APIKeys=APIKeys,Projects.RateLimits=RateLimits,Projects.ModelPermissions=
-ModelPermissions,Projects.ServiceTierSettings=ServiceTierSettings,Projects.HostedToolPermissions=HostedToolPermissions,Projects.
-Groups=Groups2,Projects.Roles=Roles3,Projects.DataRetention=DataRetention2,Projects.SpendLimit=SpendLimit2,Projects.SpendAlerts=
-SpendAlerts2,Projects.Certificates=Certificates2,init_node_globals(),init_node_globals();function resolveResourceRequestOptions34(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys23=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery23(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys23.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys23.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Roles6=class extends APIResource{create(userID,body,options){
-return this._client.post(path`/organization/users/${userID}/roles`,resolveResourceRequestOptions34(options,options2=>({body,
-...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(roleID,params,options){const{user_id}=params;return this._client.
-get(path`/organization/users/${user_id}/roles/${roleID}`,resolveResourceRequestOptions34(options,options2=>({...options2,
-__security:{adminAPIKeyAuth:!0}})))}list(userID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery23(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/users/${userID}/roles`,NextCursorPage,resolveResourceRequestOptions34(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(roleID,params,options){const{user_id}=params;
-return this._client.delete(path`/organization/users/${user_id}/roles/${roleID}`,resolveResourceRequestOptions34(options,
-options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};function resolveResourceRequestOptions35(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys24=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery24(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys24.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys24.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Users3=class extends APIResource{constructor(){
-super(...arguments),this.roles=new Roles6(this._client)}retrieve(userID,options){return this._client.get(path`/organization/users/${userID}`,
-resolveResourceRequestOptions35(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(userID,body,options){
-return this._client.post(path`/organization/users/${userID}`,resolveResourceRequestOptions35(options,options2=>({body,...options2,
-__security:{adminAPIKeyAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery24(
-query,["after","emails","limit"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/organization/users",ConversationCursorPage,resolveResourceRequestOptions35(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(userID,options){return this._client.delete(
-path`/organization/users/${userID}`,resolveResourceRequestOptions35(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};
-Users3.Roles=Roles6,init_node_globals(),init_node_globals();function resolveResourceRequestOptions36(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys25=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery25(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys25.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys25.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var FederationRules=class extends APIResource{create(workloadIdentityProviderID,body,options){
-return this._client.post(path`/organization/workload_identity_providers/${workloadIdentityProviderID}/federation_rules`,
-resolveResourceRequestOptions36(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(workloadIdentityFederationRuleID,params,options){
-const{workload_identity_provider_id}=params;return this._client.get(path`/organization/workload_identity_providers/${workload_identity_provider_id}/federation_rules/${workloadIdentityFederationRuleID}`,
-resolveResourceRequestOptions36(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(workloadIdentityFederationRuleID,params,options){
-const{workload_identity_provider_id,...body}=params;return this._client.post(path`/organization/workload_identity_providers/${workload_identity_provider_id}/federation_rules/${workloadIdentityFederationRuleID}`,
-resolveResourceRequestOptions36(options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(workloadIdentityProviderID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery25(query,["after","limit","order","service_a\
-ccount_id"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/organization/workload_identity_providers/${workloadIdentityProviderID}/federation_rules`,
-CursorPage,resolveResourceRequestOptions36(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(workloadIdentityFederationRuleID,params,options){
-const{workload_identity_provider_id}=params;return this._client.delete(path`/organization/workload_identity_providers/${workload_identity_provider_id}/federation_rules/${workloadIdentityFederationRuleID}`,
-resolveResourceRequestOptions36(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};function resolveResourceRequestOptions37(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys26=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery26(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys26.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys26.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var WorkloadIdentityProviders=class extends APIResource{constructor(){
-super(...arguments),this.federationRules=new FederationRules(this._client)}create(body,options){return this._client.post(
-"/organization/workload_identity_providers",resolveResourceRequestOptions37(options,options2=>({body,...options2,__security:{
-adminAPIKeyAuth:!0}})))}retrieve(workloadIdentityProviderID,options){return this._client.get(path`/organization/workload_identity_providers/${workloadIdentityProviderID}`,
-resolveResourceRequestOptions37(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}update(workloadIdentityProviderID,body={},options){
-return this._client.post(path`/organization/workload_identity_providers/${workloadIdentityProviderID}`,resolveResourceRequestOptions37(
-options,options2=>({body,...options2,__security:{adminAPIKeyAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery26(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/organization/workload_identity_providers",CursorPage,resolveResourceRequestOptions37(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(workloadIdentityProviderID,options){return this.
-_client.delete(path`/organization/workload_identity_providers/${workloadIdentityProviderID}`,resolveResourceRequestOptions37(
-options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}};WorkloadIdentityProviders.FederationRules=FederationRules;
-var Organization=class extends APIResource{constructor(){super(...arguments),this.auditLogs=new AuditLogs(this._client),
-this.adminAPIKeys=new AdminAPIKeys(this._client),this.usage=new Usage(this._client),this.invites=new Invites(this._client),
-this.users=new Users3(this._client),this.groups=new Groups(this._client),this.roles=new Roles(this._client),this.dataRetention=
-new DataRetention(this._client),this.externalKeys=new ExternalKeys(this._client),this.workloadIdentityProviders=new WorkloadIdentityProviders(
-this._client),this.externalStorage=new ExternalStorage(this._client),this.spendLimit=new SpendLimit(this._client),this.spendAlerts=
-new SpendAlerts(this._client),this.certificates=new Certificates(this._client),this.projects=new Projects(this._client)}};
-Organization.AuditLogs=AuditLogs,Organization.AdminAPIKeys=AdminAPIKeys,Organization.Usage=Usage,Organization.Invites=Invites,
-Organization.Users=Users3,Organization.Groups=Groups,Organization.Roles=Roles,Organization.DataRetention=DataRetention,Organization.
-ExternalKeys=ExternalKeys,Organization.WorkloadIdentityProviders=WorkloadIdentityProviders,Organization.ExternalStorage=
-ExternalStorage,Organization.SpendLimit=SpendLimit,Organization.SpendAlerts=SpendAlerts,Organization.Certificates=Certificates,
-Organization.Projects=Projects;var Admin=class extends APIResource{constructor(){super(...arguments),this.organization=new Organization(
-this._client)}};Admin.Organization=Organization,init_node_globals(),init_node_globals();function resolveResourceRequestOptions38(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Speech=class extends APIResource{create(body,options){return this.
-_client.post("/audio/speech",resolveResourceRequestOptions38(options,options2=>({body,...options2,headers:buildHeaders([
-{Accept:"application/octet-stream"},options2?.headers]),__security:{bearerAuth:!0},__binaryResponse:!0})))}};init_node_globals();
-function resolveResourceRequestOptions39(options,buildOptions){return Promise.resolve(options).then(buildOptions)}function withBodyFinalization2(options,finalization){
-return{...options,__metadata:{...options.__metadata,...finalization}}}var Transcriptions=class extends APIResource{create(body,options){
-return this._client.post("/audio/transcriptions",resolveResourceRequestOptions39(options,options2=>multipartFormRequestOptions(
-withBodyFinalization2((request=>({...request,__metadata:{model:body.model}}))({body,...options2,stream:body.stream??!1,__security:{
-bearerAuth:!0}}),{streamFromBody:!0}),this._client)))}};init_node_globals();function resolveResourceRequestOptions40(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Translations=class extends APIResource{create(body,options){return this.
-_client.post("/audio/translations",resolveResourceRequestOptions40(options,options2=>multipartFormRequestOptions((request=>({
-...request,__metadata:{model:body.model}}))({body,...options2,__security:{bearerAuth:!0}}),this._client)))}};init_node_globals();
-function resolveResourceRequestOptions41(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys27=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery27(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys27.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys27.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var VoiceConsents=class extends APIResource{create(body,options){
-return this._client.post("/audio/voice_consents",resolveResourceRequestOptions41(options,options2=>multipartFormRequestOptions(
-{body,...options2,__security:{bearerAuth:!0}},this._client)))}retrieve(consentID,options){return this._client.get(path`/audio/voice_consents/${consentID}`,
-resolveResourceRequestOptions41(options,options2=>({...options2,__security:{bearerAuth:!0}})))}update(consentID,body,options){
-return this._client.post(path`/audio/voice_consents/${consentID}`,resolveResourceRequestOptions41(options,options2=>({body,
-...options2,__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery27(
-query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/audio/voice_consents",CursorPage,resolveResourceRequestOptions41(options,
-options2=>({query,...options2,__security:{bearerAuth:!0}})))}delete(consentID,options){return this._client.delete(path`/audio/voice_consents/${consentID}`,
-resolveResourceRequestOptions41(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions42(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Voices=class extends APIResource{create(body,options){return this.
-_client.post("/audio/voices",resolveResourceRequestOptions42(options,options2=>multipartFormRequestOptions({body,...options2,
-__security:{bearerAuth:!0}},this._client)))}delete(voiceID,options){return this._client.delete(path`/audio/voices/${voiceID}`,
-resolveResourceRequestOptions42(options,options2=>({...options2,__security:{bearerAuth:!0}})))}},Audio=class extends APIResource{constructor(){
-super(...arguments),this.transcriptions=new Transcriptions(this._client),this.translations=new Translations(this._client),
-this.speech=new Speech(this._client),this.voices=new Voices(this._client),this.voiceConsents=new VoiceConsents(this._client)}};
-Audio.Transcriptions=Transcriptions,Audio.Translations=Translations,Audio.Speech=Speech,Audio.Voices=Voices,Audio.VoiceConsents=
-VoiceConsents,init_node_globals();function resolveResourceRequestOptions43(options,buildOptions){return Promise.resolve(
-options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys28=new Set(["method","path","query","body","headers",
-"maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__bi\
-naryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery28(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys28.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys28.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Batches=class extends APIResource{create(body,options){return this.
-_client.post("/batches",resolveResourceRequestOptions43(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(batchID,options){
-return this._client.get(path`/batches/${batchID}`,resolveResourceRequestOptions43(options,options2=>({...options2,__security:{
-bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery28(
-query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/batches",CursorPage,resolveResourceRequestOptions43(options,options2=>({
-query,...options2,__security:{bearerAuth:!0}})))}cancel(batchID,options){return this._client.post(path`/batches/${batchID}/cancel`,
-resolveResourceRequestOptions43(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};init_node_globals(),init_node_globals();
-function resolveResourceRequestOptions44(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys29=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery29(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys29.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys29.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Assistants=class extends APIResource{create(body,options){
-return this._client.post("/assistants",resolveResourceRequestOptions44(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(assistantID,options){return this.
-_client.get(path`/assistants/${assistantID}`,resolveResourceRequestOptions44(options,options2=>({...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}update(assistantID,body,options){return this.
-_client.post(path`/assistants/${assistantID}`,resolveResourceRequestOptions44(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery29(
-query,["after","before","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/assistants",CursorPage,resolveResourceRequestOptions44(options,options2=>({
-query,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(assistantID,options){
-return this._client.delete(path`/assistants/${assistantID}`,resolveResourceRequestOptions44(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}};init_node_globals(),
-init_node_globals(),init_node_globals();function resolveResourceRequestOptions45(options,buildOptions){return Promise.resolve(
-options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys30=new Set(["method","path","query","body","headers",
-"maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__bi\
-naryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery30(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys30.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys30.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Invocations=class extends APIResource{create(automationID,options){
-return this._client.post(path`/agents/automations/${automationID}/invocations`,resolveResourceRequestOptions45(options,options2=>({
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(invocationID,params,options){
-const{automation_id}=params;return this._client.get(path`/agents/automations/${automation_id}/invocations/${invocationID}`,
-resolveResourceRequestOptions45(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.
-headers]),__security:{bearerAuth:!0}})))}list(automationID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery30(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/agents/automations/${automationID}/invocations`,CursorPage,resolveResourceRequestOptions45(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}};function resolveResourceRequestOptions46(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var normalizeRequestOptionsForQueryKeys31=new Set(["method","path","query","body","headers","maxRetries","\
-stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","\
-__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery31(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys31.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys31.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Automations=class extends APIResource{constructor(){super(...arguments),
-this.invocations=new Invocations(this._client)}create(body,options){return this._client.post("/agents/automations",resolveResourceRequestOptions46(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(automationID,options){
-return this._client.get(path`/agents/automations/${automationID}`,resolveResourceRequestOptions46(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}update(automationID,body,options){
-return this._client.post(path`/agents/automations/${automationID}`,resolveResourceRequestOptions46(options,options2=>({body,
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery31(query,["after","limit","order","session_i\
-d"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query=
-{}),query=query,this._client.getAPIList("/agents/automations",CursorPage,resolveResourceRequestOptions46(options,options2=>({
-query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(automationID,options){
-return this._client.delete(path`/agents/automations/${automationID}`,resolveResourceRequestOptions46(options,options2=>({
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}pause(automationID,options){
-return this._client.post(path`/agents/automations/${automationID}/pause`,resolveResourceRequestOptions46(options,options2=>({
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}resume(automationID,options){
-return this._client.post(path`/agents/automations/${automationID}/resume`,resolveResourceRequestOptions46(options,options2=>({
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};Automations.
-Invocations=Invocations,init_node_globals(),init_node_globals(),init_node_globals();var AgentFileUploadError=class extends OpenAIError{constructor(uploadedFiles,cause){
-super("Agent file preparation or staging failed; uploaded files remain caller-owned."),this.name="AgentFileUploadError",
-this.uploadedFiles=uploadedFiles,Object.defineProperty(this,"cause",{value:cause,configurable:!0})}};function validateAgentFilePath(path2){
-const parts=path2.split("/"),root=parts[2]??"";if(!path2.startsWith("/workspace/")||path2.includes("\\")||path2.includes(
-"\0")||parts.slice(1).some(part=>part===""||part==="."||part==="..")||root===".codex"||root===".managed-agents"||root.startsWith(
-".managed-agents-")||path2==="/workspace/outputs")throw new OpenAIError("Agent files require a non-reserved absolute fil\
-e path inside /workspace")}function preflight(files,options){const entries=Object.entries(files),headers=buildHeaders([options.
-headers]);if(entries.length>1&&(headers.values.has("idempotency-key")||!headers.nulls.has("idempotency-key")&&options?.idempotencyKey!==
-void 0))throw new OpenAIError("Do not reuse an Idempotency-Key across multiple file uploads");const paths={children:new Map};
-for(const[path2]of entries){validateAgentFilePath(path2);let node=paths;for(const part of path2.split("/")){if(node.file)
-throw new OpenAIError("Agent file destinations conflict");let child=node.children.get(part);child||(child={children:new Map},
-node.children.set(part,child)),node=child}if(node.children.size>0)throw new OpenAIError("Agent file destinations conflic\
-t");node.file=!0}return entries}async function prepareAgentFiles(client,files,options){const requestOptions={...options},
-headers=buildHeaders([client._options.defaultHeaders,requestOptions.headers]);requestOptions.headers=headers;const entries=preflight(
-files,requestOptions);entries.length>1&&headers.nulls.add("idempotency-key");const prepared={files:[],uploadedFiles:[]};
-try{for(const[path2,file]of entries){const uploaded=await client.files.create({file,purpose:"user_data"},requestOptions);
-prepared.uploadedFiles.push(uploaded),prepared.files.push({type:"file_id",file_id:uploaded.id,path:path2})}return prepared}catch(error){
-throw new AgentFileUploadError(prepared.uploadedFiles,error)}}async function uploadAgentFile(client,resource,environmentID,params,options){
-const prepared=await prepareAgentFiles(client,{[params.path]:params.file},options),[reference]=prepared.files,[uploadedFile]=prepared.
-uploadedFiles;if(!reference||!uploadedFile)throw new OpenAIError("Missing prepared agent file");try{return{uploadedFile,
-environmentFile:await resource.create(environmentID,reference,options)}}catch(error){throw new AgentFileUploadError(prepared.
-uploadedFiles,error)}}function resolveResourceRequestOptions47(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var Files=class extends APIResource{create(environmentID,body,options){return this._client.post(path`/agents/environments/${environmentID}/files`,
-resolveResourceRequestOptions47(options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.
-headers]),__security:{bearerAuth:!0}})))}list(environmentID,query={},options){return this._client.getAPIList(path`/agents/environments/${environmentID}/files`,
-TokenPage,resolveResourceRequestOptions47(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"ag\
-ents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}prepare(files,options){return prepareAgentFiles(this._client,
-files,options)}upload(environmentID,params,options){return uploadAgentFile(this._client,this,environmentID,params,options)}};
-init_node_globals();function resolveResourceRequestOptions48(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var normalizeRequestOptionsForQueryKeys32=new Set(["method","path","query","body","headers","maxRetries","\
-stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","\
-__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery32(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys32.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys32.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Templates=class extends APIResource{create(body={},options){return this.
-_client.post("/agents/environments/templates",resolveResourceRequestOptions48(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(environmentTemplateID,options){
-return this._client.get(path`/agents/environments/templates/${environmentTemplateID}`,resolveResourceRequestOptions48(options,
-options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}update(environmentTemplateID,body={},options){
-return this._client.post(path`/agents/environments/templates/${environmentTemplateID}`,resolveResourceRequestOptions48(options,
-options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery32(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList("/agents/environments/templates",CursorPage,resolveResourceRequestOptions48(options,options2=>({
-query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(environmentTemplateID,options){
-return this._client.delete(path`/agents/environments/templates/${environmentTemplateID}`,resolveResourceRequestOptions48(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};
-function resolveResourceRequestOptions49(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys33=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery33(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys33.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys33.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Environments=class extends APIResource{constructor(){
-super(...arguments),this.files=new Files(this._client),this.templates=new Templates(this._client)}create(params,options){
-const{"Idempotency-Key":idempotencyKey,...body}=params;return this._client.post("/agents/environments",resolveResourceRequestOptions49(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1",...idempotencyKey!=null?{"Idempote\
-ncy-Key":idempotencyKey}:void 0},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(environmentID,options){return this.
-_client.get(path`/agents/environments/${environmentID}`,resolveResourceRequestOptions49(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery33(query,["after","limit","order","type"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList("/agents/environments",EnvironmentInfosPage,resolveResourceRequestOptions49(options,options2=>({
-query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}},
-EnvironmentInfosPage=class extends CursorPage{constructor(client,response,body,options){super(client,response,body,options),
-this.object=body.object,this.first_id=body.first_id,this.last_id=body.last_id}};Environments.Files=Files,Environments.Templates=
-Templates,init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals();async function*agentItems(load){
-let after;for(;;){const page=await load(after);if(yield*page.data,!page.has_more)return;const body=page.body,last=page.data[page.
-data.length-1],cursor=isObj(body)&&typeof body.last_id=="string"?body.last_id:last?.id;if(!cursor||cursor===after)throw new OpenAIError(
-"Agent pagination cannot advance to the next page");after=cursor}}var _AgentResultArtifacts_resource,_AgentResultArtifacts_sessionID,
-_AgentResultArtifacts_turnID,AgentResultArtifacts=class{constructor(resource,result){_AgentResultArtifacts_resource.set(
-this,void 0),_AgentResultArtifacts_sessionID.set(this,void 0),_AgentResultArtifacts_turnID.set(this,void 0),__classPrivateFieldSet(
-this,_AgentResultArtifacts_resource,resource,"f"),__classPrivateFieldSet(this,_AgentResultArtifacts_sessionID,result.session_id,
-"f"),__classPrivateFieldSet(this,_AgentResultArtifacts_turnID,result.turn_id,"f")}async retrieve(path2,options){let selected;
-for await(const artifact of agentItems(after=>__classPrivateFieldGet(this,_AgentResultArtifacts_resource,"f").list(__classPrivateFieldGet(
-this,_AgentResultArtifacts_sessionID,"f"),{},{...options,query:{...options?.query,after,environment_id:void 0}})))if(artifact.
-session_id===__classPrivateFieldGet(this,_AgentResultArtifacts_sessionID,"f")&&artifact.turn_id===__classPrivateFieldGet(
-this,_AgentResultArtifacts_turnID,"f")&&artifact.path===path2){if(selected)throw new OpenAIError("Multiple artifacts mat\
-ch this result and path");selected=artifact}if(!selected)throw new OpenAIError("No artifact matches this result and path");
-return selected}async content(path2,options){const artifact=await this.retrieve(path2,options);return __classPrivateFieldGet(
-this,_AgentResultArtifacts_resource,"f").content(artifact.id,{session_id:__classPrivateFieldGet(this,_AgentResultArtifacts_sessionID,
-"f")},options)}async download(params,options){const{path:path2,to}=params,artifact=await this.retrieve(path2,options),response=await __classPrivateFieldGet(
-this,_AgentResultArtifacts_resource,"f").content(artifact.id,{session_id:__classPrivateFieldGet(this,_AgentResultArtifacts_sessionID,
-"f")},options);if(!response.body)throw new OpenAIError("Artifact response has no content stream");try{await response.body.
-pipeTo(to,options?.signal?{signal:options.signal}:{})}catch(error){try{await response.body.cancel()}catch{}throw error}return artifact}};
-_AgentResultArtifacts_resource=new WeakMap,_AgentResultArtifacts_sessionID=new WeakMap,_AgentResultArtifacts_turnID=new WeakMap;
-function resolveResourceRequestOptions50(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys34=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery34(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys34.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys34.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Artifacts=class extends APIResource{retrieve(artifactID,params,options){
-const{session_id}=params;return this._client.get(path`/agents/sessions/${session_id}/artifacts/${artifactID}`,resolveResourceRequestOptions50(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(sessionID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery34(query,["after","environment_id","limit","\
-order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/agents/sessions/${sessionID}/artifacts`,CursorPage,resolveResourceRequestOptions50(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}delete(artifactID,params,options){const{session_id}=params;return this._client.delete(path`/agents/sessions/${session_id}/artifacts/${artifactID}`,
-resolveResourceRequestOptions50(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.
-headers]),__security:{bearerAuth:!0}})))}content(artifactID,params,options){const{session_id}=params;return this._client.
-get(path`/agents/sessions/${session_id}/artifacts/${artifactID}/content`,resolveResourceRequestOptions50(options,options2=>({
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1",Accept:"application/octet-stream"},options2?.headers]),__security:{
-bearerAuth:!0},__binaryResponse:!0})))}forResult(result){return new AgentResultArtifacts(this,result)}};init_node_globals();
-function resolveResourceRequestOptions51(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var Events=class extends APIResource{create(sessionID,params,options){
-const{"Idempotency-Key":idempotencyKey,...body}=params;return this._client.post(path`/agents/sessions/${sessionID}/events`,
-resolveResourceRequestOptions51(options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1",Accept:"\
-*/*",...idempotencyKey!=null?{"Idempotency-Key":idempotencyKey}:void 0},options2?.headers]),__security:{bearerAuth:!0}})))}stream(sessionID,query={},options){
-return arguments.length<3&&(options=query,query={}),query=query,this._client.get(path`/agents/sessions/${sessionID}/events`,
-resolveResourceRequestOptions51(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1",Accept:"\
-text/event-stream"},options2?.headers]),stream:!0,__streamMode:"events",__security:{bearerAuth:!0}})))}};init_node_globals();
-function resolveResourceRequestOptions52(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys35=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery35(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys35.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys35.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Items=class extends APIResource{list(sessionID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery35(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList(path`/agents/sessions/${sessionID}/items`,CursorPage,resolveResourceRequestOptions52(options,
-options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};
-init_node_globals();function resolveResourceRequestOptions53(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var normalizeRequestOptionsForQueryKeys36=new Set(["method","path","query","body","headers","maxRetries","\
-stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","\
-__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery36(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys36.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys36.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Traces=class extends APIResource{list(sessionID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery36(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList(path`/agents/sessions/${sessionID}/traces`,CursorPage,resolveResourceRequestOptions53(options,
-options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};
-init_node_globals(),init_node_globals();function resolveResourceRequestOptions54(options,buildOptions){return Promise.resolve(
-options).then(buildOptions)}var Items2=class extends APIResource{list(subagentID,params,options){const{session_id,...query}=params;
-return this._client.getAPIList(path`/agents/sessions/${session_id}/subagents/${subagentID}/items`,CursorPage,resolveResourceRequestOptions54(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}};init_node_globals(),init_node_globals();function resolveResourceRequestOptions55(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Items3=class extends APIResource{list(turnID,params,options){const{
-session_id,subagent_id,...query}=params;return this._client.getAPIList(path`/agents/sessions/${session_id}/subagents/${subagent_id}/turns/${turnID}/items`,
-CursorPage,resolveResourceRequestOptions55(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"a\
-gents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions56(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Turns=class extends APIResource{constructor(){super(...arguments),
-this.items=new Items3(this._client)}retrieve(turnID,params,options){const{session_id,subagent_id}=params;return this._client.
-get(path`/agents/sessions/${session_id}/subagents/${subagent_id}/turns/${turnID}`,resolveResourceRequestOptions56(options,
-options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(subagentID,params,options){
-const{session_id,...query}=params;return this._client.getAPIList(path`/agents/sessions/${session_id}/subagents/${subagentID}/turns`,
-CursorPage,resolveResourceRequestOptions56(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"a\
-gents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};Turns.Items=Items3;function resolveResourceRequestOptions57(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys37=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery37(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys37.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys37.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Subagents=class extends APIResource{constructor(){
-super(...arguments),this.items=new Items2(this._client),this.turns=new Turns(this._client)}retrieve(subagentID,params,options){
-const{session_id}=params;return this._client.get(path`/agents/sessions/${session_id}/subagents/${subagentID}`,resolveResourceRequestOptions57(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(sessionID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery37(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList(path`/agents/sessions/${sessionID}/subagents`,CursorPage,resolveResourceRequestOptions57(options,
-options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};
-Subagents.Items=Items2,Subagents.Turns=Turns,init_node_globals(),init_node_globals();function resolveResourceRequestOptions58(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Items4=class extends APIResource{list(turnID,params,options){const{
-session_id,...query}=params;return this._client.getAPIList(path`/agents/sessions/${session_id}/turns/${turnID}/items`,ConversationCursorPage,
-resolveResourceRequestOptions58(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},
-options2?.headers]),__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions59(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys38=new Set(["method","path","query","body","h\
-eaders","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadat\
-a","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery38(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys38.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys38.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Turns2=class extends APIResource{constructor(){super(...arguments),
-this.items=new Items4(this._client)}retrieve(turnID,params,options){const{session_id}=params;return this._client.get(path`/agents/sessions/${session_id}/turns/${turnID}`,
-resolveResourceRequestOptions59(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.
-headers]),__security:{bearerAuth:!0}})))}list(sessionID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery38(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/agents/sessions/${sessionID}/turns`,CursorPage,resolveResourceRequestOptions59(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}};Turns2.Items=Items4,init_node_globals(),init_node_globals();var _TurnState_turnID,_TurnState_turnEnded,
-_TurnState_eventIDs,_TurnState_calls,TurnState=class{constructor(){_TurnState_turnID.set(this,void 0),_TurnState_turnEnded.
-set(this,!1),_TurnState_eventIDs.set(this,new Set),_TurnState_calls.set(this,new Set)}accept(event){if(__classPrivateFieldGet(
-this,_TurnState_eventIDs,"f").has(event.event_id))return!1;if(__classPrivateFieldGet(this,_TurnState_eventIDs,"f").size===
-1024){const oldest=__classPrivateFieldGet(this,_TurnState_eventIDs,"f").values().next();oldest.done||__classPrivateFieldGet(
-this,_TurnState_eventIDs,"f").delete(oldest.value)}return __classPrivateFieldGet(this,_TurnState_eventIDs,"f").add(event.
-event_id),event.type==="agent.session.turn.created"&&event.turn.subagent_id===null&&__classPrivateFieldGet(this,_TurnState_turnID,
-"f")===void 0&&__classPrivateFieldSet(this,_TurnState_turnID,event.turn_id,"f"),(event.type==="agent.session.turn.comple\
-ted"||event.type==="agent.session.turn.failed"||event.type==="agent.session.turn.cancelled")&&__classPrivateFieldGet(this,
-_TurnState_turnID,"f")!==void 0&&event.turn_id===__classPrivateFieldGet(this,_TurnState_turnID,"f")&&__classPrivateFieldSet(
-this,_TurnState_turnEnded,!0,"f"),!0}terminal(event){return event.type==="agent.session.failed"||event.type==="agent.ses\
-sion.idle"&&__classPrivateFieldGet(this,_TurnState_turnEnded,"f")}call(event){if(event.type!=="agent.session.turn.item.a\
-dded"||event.item.type!=="function_call")return;const call=event.item,key=JSON.stringify([call.turn_id,call.call_id]);if(!__classPrivateFieldGet(
-this,_TurnState_calls,"f").has(key))return __classPrivateFieldGet(this,_TurnState_calls,"f").add(key),call}};_TurnState_turnID=
-new WeakMap,_TurnState_turnEnded=new WeakMap,_TurnState_eventIDs=new WeakMap,_TurnState_calls=new WeakMap,init_node_globals(),
-init_node_globals();function isInputContent(value){if(!isObj(value))return!1;const content=value;let field;if(content.type===
-"input_text")field="text";else if(content.type==="input_image")field="image_url";else return!1;return hasOwn(content,"ty\
-pe")&&hasOwn(content,field)&&typeof content[field]=="string"}init_node_globals();var toolStages=Symbol.for("openai.beta.\
-agents.toolStages"),_AgentToolDispatcher_instances,_AgentToolDispatcher_handlers,_AgentToolDispatcher_options,_AgentToolDispatcher_sessions,
-_AgentToolDispatcher_controller,_AgentToolDispatcher_onToolError,_AgentToolDispatcher_result,_AgentToolDispatcher_checkAbort,
-_AgentToolDispatcher_abortError,_AgentToolDispatcher_wait,_AgentToolDispatcher_submit;function normalizedOutput(value){if(value===
-null)return null;if(typeof value=="string"||Array.isArray(value)&&value.every(isInputContent))return value;throw new OpenAIError(
-"Tool output must be text, content, a JSON object, or null")}function toolResult(call,value){const output=isObj(value)?JSON.
-stringify(value):value,serialized=JSON.stringify(output);if(serialized===void 0)throw new OpenAIError("Tool output must \
-be JSON serializable");return{type:"agent.session.input.tool_result",turn_id:call.turn_id,call_id:call.call_id,success:!0,
-output:normalizedOutput(typeof output=="string"?output:JSON.parse(serialized))}}var AgentToolDispatcher=class{constructor(sessions,handlers,controller,options,onToolError){
-_AgentToolDispatcher_instances.add(this),_AgentToolDispatcher_handlers.set(this,void 0),_AgentToolDispatcher_options.set(
-this,void 0),_AgentToolDispatcher_sessions.set(this,void 0),_AgentToolDispatcher_controller.set(this,void 0),_AgentToolDispatcher_onToolError.
-set(this,void 0),__classPrivateFieldSet(this,_AgentToolDispatcher_sessions,sessions,"f"),__classPrivateFieldSet(this,_AgentToolDispatcher_controller,
-controller,"f"),__classPrivateFieldSet(this,_AgentToolDispatcher_onToolError,onToolError,"f"),__classPrivateFieldSet(this,
-_AgentToolDispatcher_handlers,new Map(Object.entries(handlers)),"f");const headers=buildHeaders([options?.headers]);headers.
-values.delete("idempotency-key"),headers.nulls.delete("idempotency-key");const{idempotencyKey:_key,...rest}=options??{};
-__classPrivateFieldSet(this,_AgentToolDispatcher_options,{...rest,headers,signal:controller.signal},"f")}canHandle(name){
-return typeof __classPrivateFieldGet(this,_AgentToolDispatcher_handlers,"f").get(name)=="function"}prepare(call,sessionID){
-const handler=call&&__classPrivateFieldGet(this,_AgentToolDispatcher_handlers,"f").get(call.name);if(!call||typeof handler!=
-"function")return;if(!sessionID)throw new OpenAIError("Tool call received before the session creation event");const snapshot=structuredClone(
-call);return async()=>{__classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_checkAbort).call(
-this);const result=await __classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_result).call(
-this,snapshot,handler,sessionID);__classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_checkAbort).
-call(this),await __classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_submit).call(this,sessionID,
-result)}}};_AgentToolDispatcher_handlers=new WeakMap,_AgentToolDispatcher_options=new WeakMap,_AgentToolDispatcher_sessions=
-new WeakMap,_AgentToolDispatcher_controller=new WeakMap,_AgentToolDispatcher_onToolError=new WeakMap,_AgentToolDispatcher_instances=
-new WeakSet,_AgentToolDispatcher_result=async function(call,handler,sessionID){let stage="arguments";try{const args=typeof call.
-arguments=="string"?JSON.parse(call.arguments):call.arguments;if(!isObj(args))throw new OpenAIError("Function arguments \
-must be a JSON object");stage="execution";const arguments_=args,output=await __classPrivateFieldGet(this,_AgentToolDispatcher_instances,
-"m",_AgentToolDispatcher_wait).call(this,()=>__classPrivateFieldGet(this,_AgentToolDispatcher_onToolError,"f")&&handler[toolStages]?
-handler(arguments_,value=>{stage=value}):handler(arguments_));return stage="output",toolResult(call,output)}catch(error){
-if(__classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_checkAbort).call(this),__classPrivateFieldGet(
-this,_AgentToolDispatcher_onToolError,"f")){const failure=Object.freeze({error,stage,tool_name:call.name,session_id:sessionID,
-turn_id:call.turn_id,call_id:call.call_id});try{await __classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_wait).
-call(this,()=>__classPrivateFieldGet(this,_AgentToolDispatcher_onToolError,"f")?.call(this,failure))}catch{__classPrivateFieldGet(
-this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_checkAbort).call(this)}}return{type:"agent.session.input.to\
-ol_result",turn_id:call.turn_id,call_id:call.call_id,success:!1,error:"Tool handler failed."}}},_AgentToolDispatcher_checkAbort=
-function(){if(__classPrivateFieldGet(this,_AgentToolDispatcher_controller,"f").signal.aborted)throw __classPrivateFieldGet(
-this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_abortError).call(this)},_AgentToolDispatcher_abortError=function(){
-const error=new APIUserAbortError;return Object.defineProperty(error,"cause",{value:__classPrivateFieldGet(this,_AgentToolDispatcher_controller,
-"f").signal.reason,writable:!0,configurable:!0}),error},_AgentToolDispatcher_wait=async function(action){let onAbort;const aborted=new Promise(
-(_resolve,reject)=>{onAbort=()=>reject(__classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_abortError).
-call(this)),__classPrivateFieldGet(this,_AgentToolDispatcher_controller,"f").signal.addEventListener("abort",onAbort,{once:!0})});
-try{__classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_checkAbort).call(this);const invoke=async()=>await action();
-return await Promise.race([invoke(),aborted])}finally{onAbort&&__classPrivateFieldGet(this,_AgentToolDispatcher_controller,
-"f").signal.removeEventListener("abort",onAbort)}},_AgentToolDispatcher_submit=async function _AgentToolDispatcher_submit2(sessionID,result,key=uuid4(),attempt=0){
-__classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_checkAbort).call(this);try{await __classPrivateFieldGet(
-this,_AgentToolDispatcher_sessions,"f").events.create(sessionID,{events:[result],"Idempotency-Key":key},__classPrivateFieldGet(
-this,_AgentToolDispatcher_options,"f"))}catch(error){const delay=[100,300,600][attempt];if(delay===void 0||!(error instanceof
-BadRequestError)||error.code!=="invalid_request_error"||!error.error||!("message"in error.error)||error.error.message!==
-`Unknown pending tool call: ${result.call_id}`)throw error;let timer;try{await __classPrivateFieldGet(this,_AgentToolDispatcher_instances,
-"m",_AgentToolDispatcher_wait).call(this,()=>new Promise(resolve=>{timer=setTimeout(resolve,delay)}))}finally{timer!==void 0&&
-clearTimeout(timer)}await __classPrivateFieldGet(this,_AgentToolDispatcher_instances,"m",_AgentToolDispatcher_submit2).call(
-this,sessionID,result,key,attempt+1)}},init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals();function outputText(message){
-return message.content.map(block=>block.type==="output_text"?block.text:"").join("")}var AgentTurnResult=class{constructor(turn,messages){
-this.turn=turn,this.messages=messages}get session_id(){return this.turn.session_id}get turn_id(){return this.turn.id}get output_text(){
-return this.messages.map(outputText).join("")}},ParsedAgentTurnResult=class extends AgentTurnResult{constructor(result,parsed){
-super(result.turn,result.messages),this.raw_result=result,this.output_parsed=parsed}};init_node_globals();var _AgentOutputParseError_rawResult,
-AgentOutputParseError=class extends OpenAIError{constructor(result){super("The completed agent output could not be parse\
-d"),this.name="AgentOutputParseError",_AgentOutputParseError_rawResult.set(this,void 0),__classPrivateFieldSet(this,_AgentOutputParseError_rawResult,
-result,"f")}get raw_result(){return __classPrivateFieldGet(this,_AgentOutputParseError_rawResult,"f")}};_AgentOutputParseError_rawResult=
-new WeakMap;function parseAgentResult(result,format){try{if(!format)return result;let first;for(const message of result.
-messages)for(const content of message.content)if(content.type==="output_text"){const value=format.$parseRaw(content.text);
-first??(first={value})}if(!first)throw new AgentOutputParseError(result);return new ParsedAgentTurnResult(result,first.value)}catch{
-throw new AgentOutputParseError(result)}}function ownJSONValue(object,key){const descriptor=object&&Object.getOwnPropertyDescriptor(
-object,key);return descriptor?.enumerable&&"value"in descriptor?descriptor.value:void 0}function agentFormatParser(format){
-if(!format)return;const descriptor=Object.getOwnPropertyDescriptor(format,"$parseRaw");if(!descriptor||!("value"in descriptor)||
-typeof descriptor.value!="function")return;const schema=ownJSONValue(format,"schema");if(ownJSONValue(format,"type")!=="\
-json_schema"||!schema)throw new OpenAIError("Typed agent formats require own enumerable type and schema data properties");
-const parse=descriptor.value;return{type:"json_schema",schema,$parseRaw:text=>parse.call(format,text)}}function snapshotJSONProperty(object,key,capture=value=>value){
-const descriptor=Object.getOwnPropertyDescriptor(object,key);if(!descriptor?.enumerable)return object;const value=capture(
-object[key]);return"value"in descriptor&&value===descriptor.value?object:Object.create(Object.getPrototypeOf(object),{...Object.
-getOwnPropertyDescriptors(object),[key]:{value,enumerable:!0,configurable:descriptor.configurable,writable:!0}})}function captureAgentOutput(input,options){
-const body=snapshotJSONProperty(input,"agent",agent2=>agent2&&snapshotJSONProperty(agent2,"text",text2=>text2&&snapshotJSONProperty(
-text2,"format"))),agent=ownJSONValue(body,"agent"),text=ownJSONValue(agent,"text"),format=agentFormatParser(ownJSONValue(
-text,"format"));if(!format)return{body,options};const schema=structuredClone(format.schema);for(const envelope of[body,agent,
-text])if(envelope&&"toJSON"in envelope)throw new OpenAIError("Typed agent requests cannot customize body, agent, or text\
- serialization");const capturedOptions={...options};if(ownJSONValue(capturedOptions,"body")!==void 0)throw new OpenAIError(
-"Typed agent requests cannot override the body in request options");return delete capturedOptions.body,{options:capturedOptions,
-body:{...body,agent:{...agent,text:{...text,format:{type:"json_schema",schema}}}},format}}async function parseAgentResultPromise(result,format){
-return parseAgentResult(await result,format)}init_node_globals(),init_node_globals(),init_node_globals();var AgentTurnResultError=class extends OpenAIError{constructor(reason,session_id,turn,messages,required_actions=[],cause){
-super(`Could not collect the agent turn result: ${reason}`),this.name="AgentTurnResultError",this.reason=reason,this.session_id=
-session_id,this.turn=turn,this.messages=messages,this.required_actions=required_actions,this.cause=cause}get turn_id(){return this.
-turn?.id}},_AgentTurnResultCollector_instances,_AgentTurnResultCollector_sessionID,_AgentTurnResultCollector_turn,_AgentTurnResultCollector_messages,
-_AgentTurnResultCollector_requiredActions,_AgentTurnResultCollector_checkedActionsFor,_AgentTurnResultCollector_sessionFailed,
-_AgentTurnResultCollector_terminal,_AgentTurnResultCollector_idle,_AgentTurnResultCollector_acceptTurn,_AgentTurnResultCollector_acceptOutput,
-_AgentTurnResultCollector_finalMessages,AgentTurnResultCollector=class{constructor(sessionID){_AgentTurnResultCollector_instances.
-add(this),_AgentTurnResultCollector_sessionID.set(this,void 0),_AgentTurnResultCollector_turn.set(this,void 0),_AgentTurnResultCollector_messages.
-set(this,new Map),_AgentTurnResultCollector_requiredActions.set(this,[]),_AgentTurnResultCollector_checkedActionsFor.set(
-this,void 0),_AgentTurnResultCollector_sessionFailed.set(this,!1),_AgentTurnResultCollector_terminal.set(this,!1),_AgentTurnResultCollector_idle.
-set(this,!1),__classPrivateFieldSet(this,_AgentTurnResultCollector_sessionID,sessionID,"f")}accept(event){if(this.ready)
-return;"session"in event&&(__classPrivateFieldSet(this,_AgentTurnResultCollector_sessionID,__classPrivateFieldGet(this,_AgentTurnResultCollector_sessionID,
-"f")??event.session.id,"f"),__classPrivateFieldSet(this,_AgentTurnResultCollector_requiredActions,structuredClone(event.
-session.required_actions??[]),"f"),__classPrivateFieldSet(this,_AgentTurnResultCollector_checkedActionsFor,void 0,"f"),__classPrivateFieldSet(
-this,_AgentTurnResultCollector_sessionFailed,__classPrivateFieldGet(this,_AgentTurnResultCollector_sessionFailed,"f")||event.
-type==="agent.session.failed","f"),__classPrivateFieldSet(this,_AgentTurnResultCollector_idle,__classPrivateFieldGet(this,
-_AgentTurnResultCollector_idle,"f")||event.type==="agent.session.idle"&&__classPrivateFieldGet(this,_AgentTurnResultCollector_terminal,
-"f"),"f")),event.type==="agent.session.turn.created"&&event.turn.subagent_id===null&&!__classPrivateFieldGet(this,_AgentTurnResultCollector_turn,
-"f")&&(__classPrivateFieldSet(this,_AgentTurnResultCollector_turn,structuredClone(event.turn),"f"),__classPrivateFieldSet(
-this,_AgentTurnResultCollector_sessionID,event.turn.session_id,"f"));let turnID="turn_id"in event?event.turn_id:void 0;"\
-item"in event&&(turnID=event.item.turn_id),!(!__classPrivateFieldGet(this,_AgentTurnResultCollector_turn,"f")||turnID!==
-__classPrivateFieldGet(this,_AgentTurnResultCollector_turn,"f").id)&&__classPrivateFieldGet(this,_AgentTurnResultCollector_instances,
-"m",_AgentTurnResultCollector_acceptTurn).call(this,event)}error(reason,cause){return new AgentTurnResultError(reason,__classPrivateFieldGet(
-this,_AgentTurnResultCollector_sessionID,"f"),__classPrivateFieldGet(this,_AgentTurnResultCollector_turn,"f"),__classPrivateFieldGet(
-this,_AgentTurnResultCollector_instances,"m",_AgentTurnResultCollector_finalMessages).call(this),__classPrivateFieldGet(
-this,_AgentTurnResultCollector_requiredActions,"f"),cause)}checkAction(canHandle){if(__classPrivateFieldGet(this,_AgentTurnResultCollector_sessionFailed,
-"f")||__classPrivateFieldGet(this,_AgentTurnResultCollector_turn,"f")?.status==="failed")throw this.error("failed");if(__classPrivateFieldGet(
-this,_AgentTurnResultCollector_turn,"f")?.status==="cancelled")throw this.error("cancelled");if(__classPrivateFieldGet(this,
-_AgentTurnResultCollector_checkedActionsFor,"f")!==canHandle){if(__classPrivateFieldGet(this,_AgentTurnResultCollector_requiredActions,
-"f").some(action=>action.type!=="function_call"||!canHandle(action.name)))throw this.error("requires_action");__classPrivateFieldSet(
-this,_AgentTurnResultCollector_checkedActionsFor,canHandle,"f")}}get ready(){return __classPrivateFieldGet(this,_AgentTurnResultCollector_terminal,
-"f")&&__classPrivateFieldGet(this,_AgentTurnResultCollector_idle,"f")}release(){__classPrivateFieldGet(this,_AgentTurnResultCollector_messages,
-"f").clear(),__classPrivateFieldSet(this,_AgentTurnResultCollector_requiredActions,[],"f"),__classPrivateFieldSet(this,_AgentTurnResultCollector_checkedActionsFor,
-void 0,"f")}finish(){if(this.checkAction(()=>this.ready),!__classPrivateFieldGet(this,_AgentTurnResultCollector_terminal,
-"f")||__classPrivateFieldGet(this,_AgentTurnResultCollector_turn,"f")?.status!=="completed"||!__classPrivateFieldGet(this,
-_AgentTurnResultCollector_idle,"f"))throw this.error("observation");return new AgentTurnResult(__classPrivateFieldGet(this,
-_AgentTurnResultCollector_turn,"f"),__classPrivateFieldGet(this,_AgentTurnResultCollector_instances,"m",_AgentTurnResultCollector_finalMessages).
-call(this))}};_AgentTurnResultCollector_sessionID=new WeakMap,_AgentTurnResultCollector_turn=new WeakMap,_AgentTurnResultCollector_messages=
-new WeakMap,_AgentTurnResultCollector_requiredActions=new WeakMap,_AgentTurnResultCollector_checkedActionsFor=new WeakMap,
-_AgentTurnResultCollector_sessionFailed=new WeakMap,_AgentTurnResultCollector_terminal=new WeakMap,_AgentTurnResultCollector_idle=
-new WeakMap,_AgentTurnResultCollector_instances=new WeakSet,_AgentTurnResultCollector_acceptTurn=function(event){"turn"in
-event&&(__classPrivateFieldSet(this,_AgentTurnResultCollector_turn,structuredClone(event.turn),"f"),__classPrivateFieldSet(
-this,_AgentTurnResultCollector_terminal,__classPrivateFieldGet(this,_AgentTurnResultCollector_terminal,"f")||event.type===
-"agent.session.turn.completed"||event.type==="agent.session.turn.failed"||event.type==="agent.session.turn.cancelled","f")),
-__classPrivateFieldGet(this,_AgentTurnResultCollector_instances,"m",_AgentTurnResultCollector_acceptOutput).call(this,event)},
-_AgentTurnResultCollector_acceptOutput=function(event){event.type!=="agent.session.turn.item.done"||event.item.type!=="m\
-essage"||event.item.status!=="completed"||event.item.phase==="commentary"||__classPrivateFieldGet(this,_AgentTurnResultCollector_messages,
-"f").has(event.item.id)||__classPrivateFieldGet(this,_AgentTurnResultCollector_messages,"f").set(event.item.id,{index:event.
-output_index,message:structuredClone(event.item)})},_AgentTurnResultCollector_finalMessages=function(){return[...__classPrivateFieldGet(
-this,_AgentTurnResultCollector_messages,"f").values()].sort((a,b)=>a.index-b.index).map(({message})=>message)};var _ResultCollection_instances,
-_ResultCollection_iterator,_ResultCollection_ended,_ResultCollection_enabled,_ResultCollection_uncollectedEvents,_ResultCollection_error,
-_ResultCollection_result,_ResultCollection_source,_ResultCollection_signal,_ResultCollection_canHandle,_ResultCollection_observe,
-_ResultCollection_collect,ResultCollection=class{constructor(source,canHandle=()=>!1,sessionID,signal){_ResultCollection_instances.
-add(this),_ResultCollection_iterator.set(this,void 0),_ResultCollection_ended.set(this,!1),_ResultCollection_enabled.set(
-this,!1),_ResultCollection_uncollectedEvents.set(this,!1),_ResultCollection_error.set(this,void 0),_ResultCollection_result.
-set(this,void 0),_ResultCollection_source.set(this,void 0),_ResultCollection_signal.set(this,void 0),_ResultCollection_canHandle.
-set(this,void 0),__classPrivateFieldSet(this,_ResultCollection_source,source,"f"),__classPrivateFieldSet(this,_ResultCollection_signal,
-signal,"f"),__classPrivateFieldSet(this,_ResultCollection_canHandle,canHandle,"f"),this.collector=new AgentTurnResultCollector(
-sessionID)}enable(){if(!__classPrivateFieldGet(this,_ResultCollection_enabled,"f")&&__classPrivateFieldGet(this,_ResultCollection_uncollectedEvents,
-"f"))throw new OpenAIError("Call withResultCollection() before consuming events, or call finalResult() on a fresh stream\
-.");__classPrivateFieldSet(this,_ResultCollection_enabled,!0,"f")}iterate(){if(__classPrivateFieldGet(this,_ResultCollection_iterator,
-"f"))throw new OpenAIError("An agent result stream can only be consumed once");return __classPrivateFieldSet(this,_ResultCollection_iterator,
-__classPrivateFieldGet(this,_ResultCollection_instances,"m",_ResultCollection_observe).call(this),"f")}finalResult(){return __classPrivateFieldSet(
-this,_ResultCollection_result,__classPrivateFieldGet(this,_ResultCollection_result,"f")??__classPrivateFieldGet(this,_ResultCollection_instances,
-"m",_ResultCollection_collect).call(this),"f")}};_ResultCollection_iterator=new WeakMap,_ResultCollection_ended=new WeakMap,
-_ResultCollection_enabled=new WeakMap,_ResultCollection_uncollectedEvents=new WeakMap,_ResultCollection_error=new WeakMap,
-_ResultCollection_result=new WeakMap,_ResultCollection_source=new WeakMap,_ResultCollection_signal=new WeakMap,_ResultCollection_canHandle=
-new WeakMap,_ResultCollection_instances=new WeakSet,_ResultCollection_observe=async function*(){const iterator=__classPrivateFieldGet(
-this,_ResultCollection_source,"f").call(this);let done=!1;try{for(;;){const next=await iterator.next();if(next.done){done=
-!0;return}__classPrivateFieldGet(this,_ResultCollection_enabled,"f")?this.collector.accept(next.value):__classPrivateFieldSet(
-this,_ResultCollection_uncollectedEvents,!0,"f"),yield next.value}}catch(error){throw __classPrivateFieldGet(this,_ResultCollection_enabled,
-"f")&&__classPrivateFieldSet(this,_ResultCollection_error,error,"f"),error}finally{__classPrivateFieldSet(this,_ResultCollection_ended,
-!0,"f"),done||await iterator.return?.()}},_ResultCollection_collect=async function(){this.enable();try{const iterator=__classPrivateFieldGet(
-this,_ResultCollection_iterator,"f")??this.iterate();for(;!__classPrivateFieldGet(this,_ResultCollection_ended,"f")&&!this.
-collector.ready&&(this.collector.checkAction(__classPrivateFieldGet(this,_ResultCollection_canHandle,"f")),!(await iterator.
-next()).done););if(__classPrivateFieldGet(this,_ResultCollection_error,"f")!==void 0&&!this.collector.ready)throw __classPrivateFieldGet(
-this,_ResultCollection_error,"f");if(!this.collector.ready&&__classPrivateFieldGet(this,_ResultCollection_signal,"f")?.aborted)
-throw this.collector.error("observation",__classPrivateFieldGet(this,_ResultCollection_signal,"f").reason);return this.collector.
-finish()}catch(error){throw error instanceof AgentTurnResultError?error:this.collector.error("observation",error)}finally{
-try{await __classPrivateFieldGet(this,_ResultCollection_iterator,"f")?.return()}finally{this.collector.release()}}};var _AgentSessionStream_instances,
-_AgentSessionStream_consumed,_AgentSessionStream_format,_AgentSessionStream_parsedResult,_AgentSessionStream_collection,
-_AgentSessionStream_stream,_AgentSessionStream_response,_AgentSessionStream_reading,_AgentSessionStream_sessions,_AgentSessionStream_sessionID,
-_AgentSessionStream_input,_AgentSessionStream_dispatcher,_AgentSessionStream_inputKey,_AgentSessionStream_options,_AgentSessionStream_iterate,
-_AgentSessionStream_checkAbort,_AgentSessionStream_abortError;async function cancelBody(response){try{await response?.body?.
-cancel()}catch{}}var AgentSessionStream=class{constructor(sessions,sessionID,params,options){_AgentSessionStream_instances.
-add(this),this.controller=new AbortController,_AgentSessionStream_consumed.set(this,!1),_AgentSessionStream_format.set(this,
-void 0),_AgentSessionStream_parsedResult.set(this,void 0),_AgentSessionStream_collection.set(this,void 0),_AgentSessionStream_stream.
-set(this,void 0),_AgentSessionStream_response.set(this,void 0),_AgentSessionStream_reading.set(this,!1),_AgentSessionStream_sessions.
-set(this,void 0),_AgentSessionStream_sessionID.set(this,void 0),_AgentSessionStream_input.set(this,void 0),_AgentSessionStream_dispatcher.
-set(this,void 0),_AgentSessionStream_inputKey.set(this,void 0),_AgentSessionStream_options.set(this,void 0);const input=typeof params.
-input=="string"?[{role:"user",content:[{type:"input_text",text:params.input}]}]:params.input;if(params.input.length===0)
-throw new OpenAIError("input must not be empty");if(__classPrivateFieldSet(this,_AgentSessionStream_format,agentFormatParser(
-params.outputFormat),"f"),params.outputFormat&&!__classPrivateFieldGet(this,_AgentSessionStream_format,"f"))throw new OpenAIError(
-"outputFormat must have its own parser function");__classPrivateFieldSet(this,_AgentSessionStream_sessions,sessions,"f"),
-__classPrivateFieldSet(this,_AgentSessionStream_sessionID,sessionID,"f"),__classPrivateFieldSet(this,_AgentSessionStream_input,
-{type:"agent.session.input.message",input},"f");const headers=buildHeaders([options?.headers]);__classPrivateFieldSet(this,
-_AgentSessionStream_inputKey,headers.nulls.has("idempotency-key")?void 0:headers.values.get("idempotency-key")??params.idempotencyKey??
-options?.idempotencyKey??uuid4(),"f"),headers.values.delete("idempotency-key"),headers.nulls.delete("idempotency-key");const{
-idempotencyKey:_key,...rest}=options??{};__classPrivateFieldSet(this,_AgentSessionStream_options,{...rest,headers},"f"),
-__classPrivateFieldSet(this,_AgentSessionStream_dispatcher,new AgentToolDispatcher(sessions,params.toolHandlers??{},this.
-controller,__classPrivateFieldGet(this,_AgentSessionStream_options,"f"),params.onToolError),"f"),__classPrivateFieldSet(
-this,_AgentSessionStream_collection,new ResultCollection(()=>__classPrivateFieldGet(this,_AgentSessionStream_instances,"\
-m",_AgentSessionStream_iterate).call(this),name=>__classPrivateFieldGet(this,_AgentSessionStream_dispatcher,"f").canHandle(
-name),sessionID),"f")}abort(reason){this.controller.abort(reason),__classPrivateFieldGet(this,_AgentSessionStream_stream,
-"f")?.controller.abort(this.controller.signal.reason),__classPrivateFieldGet(this,_AgentSessionStream_reading,"f")||cancelBody(
-__classPrivateFieldGet(this,_AgentSessionStream_response,"f"))}[(_AgentSessionStream_consumed=new WeakMap,_AgentSessionStream_format=
-new WeakMap,_AgentSessionStream_parsedResult=new WeakMap,_AgentSessionStream_collection=new WeakMap,_AgentSessionStream_stream=
-new WeakMap,_AgentSessionStream_response=new WeakMap,_AgentSessionStream_reading=new WeakMap,_AgentSessionStream_sessions=
-new WeakMap,_AgentSessionStream_sessionID=new WeakMap,_AgentSessionStream_input=new WeakMap,_AgentSessionStream_dispatcher=
-new WeakMap,_AgentSessionStream_inputKey=new WeakMap,_AgentSessionStream_options=new WeakMap,_AgentSessionStream_instances=
-new WeakSet,Symbol.asyncIterator)](){if(__classPrivateFieldGet(this,_AgentSessionStream_consumed,"f"))throw new OpenAIError(
-"An AgentSessionStream can only be consumed once");return __classPrivateFieldSet(this,_AgentSessionStream_consumed,!0,"f"),
-__classPrivateFieldGet(this,_AgentSessionStream_collection,"f").iterate()}withResultCollection(){return __classPrivateFieldGet(
-this,_AgentSessionStream_collection,"f").enable(),this}finalResult(){return __classPrivateFieldSet(this,_AgentSessionStream_parsedResult,
-__classPrivateFieldGet(this,_AgentSessionStream_parsedResult,"f")??parseAgentResultPromise(__classPrivateFieldGet(this,_AgentSessionStream_collection,
-"f").finalResult(),__classPrivateFieldGet(this,_AgentSessionStream_format,"f")),"f")}};_AgentSessionStream_iterate=async function*(){
-const externalSignal=__classPrivateFieldGet(this,_AgentSessionStream_options,"f").signal,abort=()=>this.abort(externalSignal?.
-aborted?externalSignal.reason:this.controller.signal.reason);externalSignal?.addEventListener("abort",abort,{once:!0}),this.
-controller.signal.addEventListener("abort",abort,{once:!0});const options={...__classPrivateFieldGet(this,_AgentSessionStream_options,
-"f"),signal:this.controller.signal},state2=new TurnState;try{if(externalSignal?.aborted&&this.abort(externalSignal.reason),
-__classPrivateFieldGet(this,_AgentSessionStream_instances,"m",_AgentSessionStream_checkAbort).call(this),(await __classPrivateFieldGet(
-this,_AgentSessionStream_sessions,"f").retrieve(__classPrivateFieldGet(this,_AgentSessionStream_sessionID,"f"),options)).
-status!=="idle")throw new OpenAIError("sessions.stream requires an idle session; use sessions.events.stream for active s\
-essions");const subscription=await __classPrivateFieldGet(this,_AgentSessionStream_sessions,"f").events.stream(__classPrivateFieldGet(
-this,_AgentSessionStream_sessionID,"f"),{},options).withResponse();__classPrivateFieldSet(this,_AgentSessionStream_stream,
-subscription.data,"f"),__classPrivateFieldSet(this,_AgentSessionStream_response,subscription.response,"f"),__classPrivateFieldGet(
-this,_AgentSessionStream_instances,"m",_AgentSessionStream_checkAbort).call(this),await __classPrivateFieldGet(this,_AgentSessionStream_sessions,
-"f").events.create(__classPrivateFieldGet(this,_AgentSessionStream_sessionID,"f"),{events:[__classPrivateFieldGet(this,_AgentSessionStream_input,
-"f")],...__classPrivateFieldGet(this,_AgentSessionStream_inputKey,"f")===void 0?{}:{"Idempotency-Key":__classPrivateFieldGet(
-this,_AgentSessionStream_inputKey,"f")}},{...options,headers:buildHeaders([options.headers,{"Idempotency-Key":__classPrivateFieldGet(
-this,_AgentSessionStream_inputKey,"f")??null}])}),__classPrivateFieldGet(this,_AgentSessionStream_instances,"m",_AgentSessionStream_checkAbort).
-call(this),__classPrivateFieldSet(this,_AgentSessionStream_reading,!0,"f");for await(const event of __classPrivateFieldGet(
-this,_AgentSessionStream_stream,"f")){if(__classPrivateFieldGet(this,_AgentSessionStream_instances,"m",_AgentSessionStream_checkAbort).
-call(this),!state2.accept(event))continue;const terminal=state2.terminal(event),dispatch=__classPrivateFieldGet(this,_AgentSessionStream_dispatcher,
-"f").prepare(state2.call(event),__classPrivateFieldGet(this,_AgentSessionStream_sessionID,"f"));if(terminal&&__classPrivateFieldGet(
-this,_AgentSessionStream_stream,"f").controller.abort(),yield event,terminal)return;__classPrivateFieldGet(this,_AgentSessionStream_instances,
-"m",_AgentSessionStream_checkAbort).call(this),await dispatch?.()}throw __classPrivateFieldGet(this,_AgentSessionStream_instances,
-"m",_AgentSessionStream_checkAbort).call(this),new OpenAIError("Session event stream ended before the turn reached idle \
-or failed")}finally{externalSignal?.removeEventListener("abort",abort),this.controller.signal.removeEventListener("abort",
-abort),this.abort()}},_AgentSessionStream_checkAbort=function(){if(this.controller.signal.aborted)throw __classPrivateFieldGet(
-this,_AgentSessionStream_instances,"m",_AgentSessionStream_abortError).call(this)},_AgentSessionStream_abortError=function(){
-const error=new APIUserAbortError;return Object.defineProperty(error,"cause",{value:this.controller.signal.reason,writable:!0,
-configurable:!0}),error},init_node_globals();async function*dispatchCreationTools(source,dispatcher,signal){const state2=new TurnState;
-let sessionID;for await(const event of{[Symbol.asyncIterator]:source}){event.type==="agent.session.created"&&(sessionID??
-(sessionID=event.session.id));const dispatch=state2.accept(event)?dispatcher.prepare(state2.call(event),sessionID):void 0;
-if(yield event,signal.aborted)return;try{await dispatch?.()}catch(error){if(signal.aborted&&error instanceof APIUserAbortError)
-return;throw error}}}function withAgentTurnResult(stream,format,tools){let collection;stream.__betaTransformIterator(source=>{
-const{path:_path,method:_method,stream:_stream,...options}=tools?.options??{},dispatcher=tools&&new AgentToolDispatcher(
-tools.sessions,tools.handlers,stream.controller,options);return collection=new ResultCollection(dispatcher?()=>dispatchCreationTools(
-source,dispatcher,stream.controller.signal):source,dispatcher?name=>dispatcher.canHandle(name):void 0,void 0,stream.controller.
-signal),()=>collection.iterate()});let parsed;const result=Object.assign(stream,{finalResult:()=>parsed??(parsed=parseAgentResultPromise(
-collection.finalResult(),format)),withResultCollection:()=>(collection.enable(),result)});return result}function captureCreationTools(body,options){
-const descriptor=Object.getOwnPropertyDescriptor(body,"toolHandlers");if(!descriptor)return{body,options};const handlers=body.
-toolHandlers;if(handlers===void 0&&"value"in descriptor)return{body,options};const descriptors=Object.getOwnPropertyDescriptors(
-body);delete descriptors.toolHandlers;const capturedOptions={...options};if("toJSON"in body||capturedOptions.body!==void 0)
-throw new OpenAIError("Creation tool handlers cannot customize request body serialization");if(handlers===void 0)return{
-body:Object.create(Object.getPrototypeOf(body),descriptors),options:capturedOptions};const{stream}=body;if(stream!==!0)throw new OpenAIError(
-"toolHandlers requires stream: true");return capturedOptions.headers=buildHeaders([capturedOptions.headers]),descriptors.
-stream={value:stream,enumerable:!0,configurable:!0,writable:!0},{body:Object.create(Object.getPrototypeOf(body),descriptors),
-options:capturedOptions,handlers:handlers&&Object.fromEntries(Object.entries(handlers))}}function resolveResourceRequestOptions60(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}function withBodyFinalization3(options,finalization){return{...options,
-__metadata:{...options.__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys39=new Set(["method","path","\
-query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBas\
-eURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDa\
-ta"]);function normalizeRequestOptionsForQuery39(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys39.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys39.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Sessions=class extends APIResource{constructor(){
-super(...arguments),this.subagents=new Subagents(this._client),this.artifacts=new Artifacts(this._client),this.items=new Items(
-this._client),this.events=new Events(this._client),this.traces=new Traces(this._client),this.turns=new Turns2(this._client)}create(body,options){
-const creation=captureCreationTools(body,options),output=captureAgentOutput(creation.body,creation.options);return((body2,options2)=>this.
-_client.post("/agents/sessions",resolveResourceRequestOptions60(options2,options3=>withBodyFinalization3({body:body2,...options3,
-headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options3?.headers]),stream:body2.stream??!1,__streamMode:"events",__security:{
-bearerAuth:!0}},{streamFromBody:!0}))))(output.body,output.options)._thenUnwrap((data,{options:options2})=>options2.stream?
-withAgentTurnResult(data,output.format,creation.handlers?{sessions:this,handlers:creation.handlers,options:output.options}:
-void 0):data)}retrieve(sessionID,options){return this._client.get(path`/agents/sessions/${sessionID}`,resolveResourceRequestOptions60(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}update(sessionID,body={},options){
-return this._client.post(path`/agents/sessions/${sessionID}`,resolveResourceRequestOptions60(options,options2=>({body,...options2,
-headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery39(query,["after","agent_id","limit","metada\
-ta","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/agents/sessions",CursorPage,resolveResourceRequestOptions60(options,options2=>({
-query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(sessionID,options){
-return this._client.delete(path`/agents/sessions/${sessionID}`,resolveResourceRequestOptions60(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}stream(sessionID,params,options){
-return new AgentSessionStream(this,sessionID,params,options)}};Sessions.Subagents=Subagents,Sessions.Artifacts=Artifacts,
-Sessions.Items=Items,Sessions.Events=Events,Sessions.Traces=Traces,Sessions.Turns=Turns2,init_node_globals(),init_node_globals();
-function resolveResourceRequestOptions61(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys40=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery40(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys40.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys40.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Credentials=class extends APIResource{create(vaultID,body,options){
-return this._client.post(path`/vaults/${vaultID}/credentials`,resolveResourceRequestOptions61(options,options2=>({body,...options2,
-headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(credentialID,params,options){
-const{vault_id}=params;return this._client.get(path`/vaults/${vault_id}/credentials/${credentialID}`,resolveResourceRequestOptions61(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}update(credentialID,params,options){
-const{vault_id,...body}=params;return this._client.post(path`/vaults/${vault_id}/credentials/${credentialID}`,resolveResourceRequestOptions61(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(vaultID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery40(query,["after","limit","metadata","order",
-"status"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/vaults/${vaultID}/credentials`,CursorPage,resolveResourceRequestOptions61(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}delete(credentialID,params,options){const{vault_id}=params;return this._client.delete(path`/vaults/${vault_id}/credentials/${credentialID}`,
-resolveResourceRequestOptions61(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.
-headers]),__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions62(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys41=new Set(["method","path","query","body","h\
-eaders","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadat\
-a","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery41(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys41.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys41.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Vaults=class extends APIResource{constructor(){super(...arguments),
-this.credentials=new Credentials(this._client)}create(body={},options){return this._client.post("/vaults",resolveResourceRequestOptions62(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(vaultID,options){
-return this._client.get(path`/vaults/${vaultID}`,resolveResourceRequestOptions62(options,options2=>({...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}update(vaultID,body,options){return this.
-_client.post(path`/vaults/${vaultID}`,resolveResourceRequestOptions62(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery41(
-query,["after","limit","metadata","order","status"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=
-normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList("/vaults",CursorPage,resolveResourceRequestOptions62(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}delete(vaultID,options){return this._client.delete(path`/vaults/${vaultID}`,resolveResourceRequestOptions62(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};
-Vaults.Credentials=Credentials;function resolveResourceRequestOptions63(options,buildOptions){return Promise.resolve(options).
-then(buildOptions)}var normalizeRequestOptionsForQueryKeys42=new Set(["method","path","query","body","headers","maxRetri\
-es","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryReque\
-st","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery42(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys42.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys42.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Agents=class extends APIResource{constructor(){super(...arguments),
-this.automations=new Automations(this._client),this.environments=new Environments(this._client),this.vaults=new Vaults(this.
-_client),this.sessions=new Sessions(this._client)}create(body,options){return this._client.post("/agents",resolveResourceRequestOptions63(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(agentID,options){
-return this._client.get(path`/agents/${agentID}`,resolveResourceRequestOptions63(options,options2=>({...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}update(agentID,body={},options){return this.
-_client.post(path`/agents/${agentID}`,resolveResourceRequestOptions63(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery42(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/agents",CursorPage,resolveResourceRequestOptions63(options,options2=>({query,
-...options2,headers:buildHeaders([{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(agentID,options){
-return this._client.delete(path`/agents/${agentID}`,resolveResourceRequestOptions63(options,options2=>({...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"agents=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};Agents.Automations=Automations,Agents.
-Environments=Environments,Agents.Vaults=Vaults,Agents.Sessions=Sessions,init_node_globals(),init_node_globals();function resolveResourceRequestOptions64(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Sessions2=class extends APIResource{create(body,options){return this.
-_client.post("/chatkit/sessions",resolveResourceRequestOptions64(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"chatkit_beta=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}cancel(sessionID,options){return this.
-_client.post(path`/chatkit/sessions/${sessionID}/cancel`,resolveResourceRequestOptions64(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"chatkit_beta=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}};init_node_globals();
-function resolveResourceRequestOptions65(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys43=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery43(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys43.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys43.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Threads=class extends APIResource{retrieve(threadID,options){
-return this._client.get(path`/chatkit/threads/${threadID}`,resolveResourceRequestOptions65(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"chatkit_beta=v1"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery43(query,["after","before","limit","order","\
-user"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/chatkit/threads",ConversationCursorPage,resolveResourceRequestOptions65(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"chatkit_beta=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}delete(threadID,options){return this._client.delete(path`/chatkit/threads/${threadID}`,resolveResourceRequestOptions65(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"chatkit_beta=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}listItems(threadID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery43(
-query,["after","before","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/chatkit/threads/${threadID}/items`,ConversationCursorPage,resolveResourceRequestOptions65(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"chatkit_beta=v1"},options2?.headers]),__security:{
-bearerAuth:!0}})))}},ChatKit=class extends APIResource{constructor(){super(...arguments),this.sessions=new Sessions2(this.
-_client),this.threads=new Threads(this._client)}};ChatKit.Sessions=Sessions2,ChatKit.Threads=Threads,init_node_globals(),
-init_node_globals();function resolveResourceRequestOptions66(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var normalizeRequestOptionsForQueryKeys44=new Set(["method","path","query","body","headers","maxRetries","\
-stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","\
-__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery44(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys44.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys44.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var InputItems=class extends APIResource{list(responseID,params={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery44(params,["after","betas","include","limit",
-"order"],options);normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,params=
-{}),params=params;const{betas,...query}=params??{};return this._client.getAPIList(path`/responses/${responseID}/input_items?beta=true`,
-CursorPage,resolveResourceRequestOptions66(options,options2=>({query,...options2,headers:buildHeaders([{...betas?.toString()!=
-null?{"openai-beta":betas?.toString()}:void 0},options2?.headers]),__security:{bearerAuth:!0}})))}};init_node_globals();
-function resolveResourceRequestOptions67(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var InputTokens=class extends APIResource{count(params={},options){
-const{betas,...body}=params??{};return this._client.post("/responses/input_tokens?beta=true",resolveResourceRequestOptions67(
-options,options2=>({body,...options2,headers:buildHeaders([{...betas?.toString()!=null?{"openai-beta":betas?.toString()}:
-void 0},options2?.headers]),__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions68(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}function withBodyFinalization4(options,finalization){return{...options,
-__metadata:{...options.__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys45=new Set(["method","path","\
-query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBas\
-eURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDa\
-ta"]);function normalizeRequestOptionsForQuery45(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys45.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys45.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Responses=class extends APIResource{constructor(){
-super(...arguments),this.inputItems=new InputItems(this._client),this.inputTokens=new InputTokens(this._client)}create(params,options){
-const{betas,...body}=params;return this._client.post("/responses?beta=true",resolveResourceRequestOptions68(options,options2=>withBodyFinalization4(
-{body,...options2,headers:buildHeaders([{...betas?.toString()!=null?{"openai-beta":betas?.toString()}:void 0},options2?.
-headers]),stream:params.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))}retrieve(responseID,params={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery45(params,["betas","include","include_obfusc\
-ation","starting_after","stream"],options);normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-params={}),params=params;const{betas,...query}=params??{};return this._client.get(path`/responses/${responseID}?beta=true`,
-resolveResourceRequestOptions68(options,options2=>({query,...options2,headers:buildHeaders([{...betas?.toString()!=null?
-{"openai-beta":betas?.toString()}:void 0},options2?.headers]),stream:params?.stream??!1,__security:{bearerAuth:!0}})))}delete(responseID,params={},options){
-const{betas}=params??{};return this._client.delete(path`/responses/${responseID}?beta=true`,resolveResourceRequestOptions68(
-options,options2=>({...options2,headers:buildHeaders([{Accept:"*/*",...betas?.toString()!=null?{"openai-beta":betas?.toString()}:
-void 0},options2?.headers]),__security:{bearerAuth:!0}})))}cancel(responseID,params={},options){const{betas}=params??{};
-return this._client.post(path`/responses/${responseID}/cancel?beta=true`,resolveResourceRequestOptions68(options,options2=>({
-...options2,headers:buildHeaders([{...betas?.toString()!=null?{"openai-beta":betas?.toString()}:void 0},options2?.headers]),
-__security:{bearerAuth:!0}})))}compact(params,options){const{betas,...body}=params;return this._client.post("/responses/\
-compact?beta=true",resolveResourceRequestOptions68(options,options2=>({body,...options2,headers:buildHeaders([{...betas?.
-toString()!=null?{"openai-beta":betas?.toString()}:void 0},options2?.headers]),__security:{bearerAuth:!0}})))}};Responses.
-InputItems=InputItems,Responses.InputTokens=InputTokens,init_node_globals(),init_node_globals();function resolveResourceRequestOptions69(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys46=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery46(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys46.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys46.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Messages2=class extends APIResource{create(threadID,body,options){
-return this._client.post(path`/threads/${threadID}/messages`,resolveResourceRequestOptions69(options,options2=>({body,...options2,
-headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(messageID,params,options){
-const{thread_id}=params;return this._client.get(path`/threads/${thread_id}/messages/${messageID}`,resolveResourceRequestOptions69(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}update(messageID,params,options){
-const{thread_id,...body}=params;return this._client.post(path`/threads/${thread_id}/messages/${messageID}`,resolveResourceRequestOptions69(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{
-bearerAuth:!0}})))}list(threadID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery46(
-query,["after","before","limit","order","run_id"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=
-normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/threads/${threadID}/messages`,
-CursorPage,resolveResourceRequestOptions69(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"a\
-ssistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(messageID,params,options){const{thread_id}=params;
-return this._client.delete(path`/threads/${thread_id}/messages/${messageID}`,resolveResourceRequestOptions69(options,options2=>({
-...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}};init_node_globals(),
-init_node_globals();function resolveResourceRequestOptions70(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var Steps=class extends APIResource{retrieve(stepID,params,options){const{thread_id,run_id,...query}=params;
-return this._client.get(path`/threads/${thread_id}/runs/${run_id}/steps/${stepID}`,resolveResourceRequestOptions70(options,
-options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}list(runID,params,options){
-const{thread_id,...query}=params;return this._client.getAPIList(path`/threads/${thread_id}/runs/${runID}/steps`,CursorPage,
-resolveResourceRequestOptions70(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v\
-2"},options2?.headers]),__security:{bearerAuth:!0}})))}};init_node_globals(),init_node_globals();function sleepUntilAborted(milliseconds,signal){
-return new Promise((resolve,reject)=>{let timer,registered,settled=!1;const removeAbortListener=listener=>{try{signal.removeEventListener(
-"abort",listener)}catch{}},cleanup=()=>{if(timer!==void 0&&(clearTimeout(timer),timer=void 0),registered){const listener=registered;
-registered=void 0,removeAbortListener(listener)}},abort=()=>{if(!settled){settled=!0,cleanup();try{const error=new APIUserAbortError;
-Object.defineProperty(error,"cause",{value:signal.reason,writable:!0,configurable:!0}),reject(error)}catch(error){reject(
-error)}}};if(signal.aborted){abort();return}timer=setTimeout(()=>{settled||(settled=!0,cleanup(),resolve())},milliseconds),
-registered=abort;try{signal.addEventListener("abort",abort,{once:!0}),settled?removeAbortListener(abort):signal.aborted&&
-abort()}catch(error){settled?removeAbortListener(abort):(settled=!0,cleanup(),reject(error))}})}async function pollWithResponse(retrieve,intermediateStatuses,terminalStatuses,options){
-const headers=buildHeaders([options?.headers,{"X-Stainless-Poll-Helper":"true","X-Stainless-Custom-Poll-Interval":options?.
-pollIntervalMs?.toString()??void 0}]);for(;;){const{data,response}=await retrieve(headers).withResponse(),{status}=data;
-if(intermediateStatuses.includes(status)){let sleepInterval=5e3;const pollIntervalMs=options?.pollIntervalMs;if(pollIntervalMs||
-pollIntervalMs===0)sleepInterval=pollIntervalMs;else{const headerInterval=response.headers.get("openai-poll-after-ms");if(headerInterval){
-const headerIntervalMs=Number.parseInt(headerInterval);Number.isNaN(headerIntervalMs)||(sleepInterval=headerIntervalMs)}}
-const signal=options&&Object.prototype.propertyIsEnumerable.call(options,"signal")?options.signal:void 0;await(signal?sleepUntilAborted(
-sleepInterval,signal):sleep(sleepInterval))}else if(terminalStatuses.includes(status))return data}}function pollAssistantRun(resource,runID,params,options){
-return pollWithResponse(headers=>resource.retrieve(runID,params,{...options,headers:{...options?.headers,...headers}}),[
-"queued","in_progress","cancelling"],["requires_action","incomplete","cancelled","completed","failed","expired"],options)}
-init_node_globals(),init_node_globals(),init_node_globals();var fromBase64=str=>{if(typeof globalThis.Buffer<"u"){const buf=globalThis.
-Buffer.from(str,"base64");return new Uint8Array(buf.buffer,buf.byteOffset,buf.byteLength)}if(typeof atob<"u"){const bstr=atob(
-str),buf=new Uint8Array(bstr.length);for(let i=0;i<bstr.length;i++)buf[i]=bstr.charCodeAt(i);return buf}throw new OpenAIError(
-"Cannot decode base64 string; Expected `Buffer` or `atob` to be defined")},toFloat32Array=base64Str=>{if(typeof Buffer2<
-"u"){const buf=Buffer2.from(base64Str,"base64");if(buf.length%Float32Array.BYTES_PER_ELEMENT!==0)throw new RangeError("I\
-nvalid base64-encoded float32 array: byte length must be a multiple of 4");return Array.from(new Float32Array(buf.buffer,
-buf.byteOffset,buf.length/Float32Array.BYTES_PER_ELEMENT))}else{const binaryStr=atob(base64Str),len=binaryStr.length,bytes=new Uint8Array(
-len);for(let i=0;i<len;i++)bytes[i]=binaryStr.charCodeAt(i);return Array.from(new Float32Array(bytes.buffer))}};init_node_globals();
-var readEnv=env=>{try{if(typeof globalThis.process<"u")return globalThis.process.env?.[env]?.trim()||void 0;if(typeof globalThis.
-Deno<"u")return globalThis.Deno.env?.get?.(env)?.trim()||void 0}catch{return}};init_node_globals();var MAX_ASSISTANT_STREAM_ARRAY_GROWTH=1024,
-MAX_EXTERNALLY_MUTABLE_ASSISTANT_STREAM_ARRAY_LENGTH=65536;function getAssistantStreamDiagnosticProperty(property){switch(property){case"\
-value":case"arguments":case"input":case"text":case"content":case"annotations":case"metadata":case"name":case"role":case"\
-status":case"tool_calls":case"step_details":return property;default:return"unknown"}}var assistantStreamArrayStates=new WeakMap,
-externallyMutableAssistantStreamValues=new WeakSet;function createAssistantStreamDeltaProjection(cacheArrays){return{arrays:new Map,
-cacheArrays,records:new WeakMap}}function commitAssistantStreamArrayProjection(projection){for(const[array,projected]of projection.
-arrays)projected.cacheable&&!externallyMutableAssistantStreamValues.has(array)?assistantStreamArrayStates.set(array,{length:projected.
-length,ownEntryCount:projected.ownEntryCount}):assistantStreamArrayStates.delete(array)}function isPrimitiveAssistantStreamValue(value){
-return typeof value=="string"||typeof value=="number"}function isPrimitiveAssistantStreamArrayDelta(accumulator,delta){return delta.
-every(isPrimitiveAssistantStreamValue)&&accumulator.every(isPrimitiveAssistantStreamValue)}function countOwnAssistantStreamArrayEntries(accumulator){
-let count=0;for(const key of Object.keys(accumulator)){const index=Number(key);Number.isSafeInteger(index)&&index>=0&&index<
-accumulator.length&&String(index)===key&&(count+=1)}return count}function getAssistantStreamArrayOwnEntryCount(accumulator,enforceSparseHoleBudget,cachedState){
-return enforceSparseHoleBudget?cachedState?.length===accumulator.length?cachedState.ownEntryCount:countOwnAssistantStreamArrayEntries(
-accumulator):0}function getAssistantStreamDeltaIndex(deltaEntry,kind,baselineLength){const{index}=deltaEntry;if(kind==="\
-array"&&index==null)throw new Error("Expected array delta entry to have an `index` property");if(kind==="array"&&typeof index!=
-"number")throw new TypeError("Expected array delta entry `index` property to be a number but got an invalid value");if(!Number.
-isSafeInteger(index)||index<0||index>=baselineLength+MAX_ASSISTANT_STREAM_ARRAY_GROWTH||index>=MAX_EXTERNALLY_MUTABLE_ASSISTANT_STREAM_ARRAY_LENGTH){
-const safeIndex=typeof index=="number"?index:"unknown";throw new OpenAIError(`Assistant stream delta contains an invalid\
- ${kind} index: ${safeIndex}`)}return index}function assertValidAssistantStreamArrayDelta(accumulator,delta,kind,projection,validateRecord){
-let projectedArray=projection.arrays.get(accumulator);if(!projectedArray){const enforceSparseHoleBudget=projection.cacheArrays&&
-!externallyMutableAssistantStreamValues.has(accumulator),cachedState=enforceSparseHoleBudget?assistantStreamArrayStates.
-get(accumulator):void 0;projectedArray={baselineLength:accumulator.length,cacheable:enforceSparseHoleBudget,enforceSparseHoleBudget,
-entries:new Map,length:accumulator.length,ownEntryCount:getAssistantStreamArrayOwnEntryCount(accumulator,enforceSparseHoleBudget,
-cachedState)},projection.arrays.set(accumulator,projectedArray)}for(const deltaEntry of delta){if(!isObj(deltaEntry))throw new Error(
-"Expected array delta entry to be an object but got an invalid value");const validatedIndex=getAssistantStreamDeltaIndex(
-deltaEntry,kind,projectedArray.baselineLength);let accumulatedEntry;projectedArray.entries.has(validatedIndex)?accumulatedEntry=
-projectedArray.entries.get(validatedIndex):hasOwn(accumulator,validatedIndex)?(accumulatedEntry=accumulator[validatedIndex],
-accumulatedEntry==null&&projectedArray.entries.set(validatedIndex,deltaEntry)):(projectedArray.entries.set(validatedIndex,
-deltaEntry),projectedArray.ownEntryCount+=1);const projectedLength=Math.max(projectedArray.length,validatedIndex+1);if(projectedArray.
-enforceSparseHoleBudget&&projectedLength-projectedArray.ownEntryCount>MAX_ASSISTANT_STREAM_ARRAY_GROWTH)throw new OpenAIError(
-`Assistant stream delta contains an invalid ${kind} index: ${validatedIndex}`);isObj(accumulatedEntry)&&validateRecord(accumulatedEntry,
-deltaEntry,projection),projectedArray.length=projectedLength}}function assertValidAssistantStreamDeltaIndices(accumulator,delta,projection){
-let projectedValues=projection.records.get(accumulator);for(const[key,deltaValue]of Object.entries(delta)){if(key==="ind\
-ex"||key==="type")continue;let accumulatedValue;if(projectedValues?.has(key)?accumulatedValue=projectedValues.get(key):hasOwn(
-accumulator,key)&&(accumulatedValue=accumulator[key]),accumulatedValue==null){projectedValues||(projectedValues=new Map,
-projection.records.set(accumulator,projectedValues)),projectedValues.set(key,deltaValue);continue}isObj(accumulatedValue)&&
-isObj(deltaValue)?assertValidAssistantStreamDeltaIndices(accumulatedValue,deltaValue,projection):Array.isArray(accumulatedValue)&&
-Array.isArray(deltaValue)&&!isPrimitiveAssistantStreamArrayDelta(accumulatedValue,deltaValue)&&assertValidAssistantStreamArrayDelta(
-accumulatedValue,deltaValue,"array",projection,assertValidAssistantStreamDeltaIndices)}}function isAssistantStreamValueExternallyMutable(value){
-return(isObj(value)||Array.isArray(value))&&externallyMutableAssistantStreamValues.has(value)}function markAssistantStreamValueExternallyMutable(value){
-if(!(!isObj(value)&&!Array.isArray(value)||externallyMutableAssistantStreamValues.has(value))){externallyMutableAssistantStreamValues.
-add(value),Array.isArray(value)&&assistantStreamArrayStates.delete(value);for(const key of Reflect.ownKeys(value)){const descriptor=Object.
-getOwnPropertyDescriptor(value,key);descriptor&&"value"in descriptor&&markAssistantStreamValueExternallyMutable(descriptor.
-value)}}}function defineAssistantStreamArrayEntry(accumulator,index,value){externallyMutableAssistantStreamValues.has(accumulator)&&
-markAssistantStreamValueExternallyMutable(value),Object.defineProperty(accumulator,index,{configurable:!0,enumerable:!0,
-value,writable:!0})}function getRequiredAssistantStreamArrayIndex(deltaEntry){const{index}=deltaEntry;if(index==null)throw new Error(
-"Expected array delta entry to have an `index` property");if(typeof index!="number")throw new TypeError("Expected array \
-delta entry `index` property to be a number but got an invalid value");return index}function applyAssistantStreamArrayDelta(accumulator,delta,applyRecord){
-if(isPrimitiveAssistantStreamArrayDelta(accumulator,delta)){accumulator.push(...delta),assistantStreamArrayStates.delete(
-accumulator);return}for(const deltaEntry of delta){if(!isObj(deltaEntry))throw new Error("Expected array delta entry to \
-be an object but got an invalid value");const index=getRequiredAssistantStreamArrayIndex(deltaEntry);if(hasOwn(accumulator,
-index)){const accumulatedEntry=accumulator[index];accumulatedEntry==null?(externallyMutableAssistantStreamValues.has(accumulator)&&
-markAssistantStreamValueExternallyMutable(deltaEntry),accumulator[index]=deltaEntry):accumulator[index]=applyRecord(accumulatedEntry,
-deltaEntry)}else defineAssistantStreamArrayEntry(accumulator,index,deltaEntry)}}function applyAssistantStreamDelta(accumulator,delta){
-const externallyMutable=externallyMutableAssistantStreamValues.has(accumulator);for(const[key,deltaValue]of Object.entries(
-delta)){if(key==="__proto__"||key==="constructor"||key==="prototype")throw new OpenAIError(`Assistant stream delta conta\
-ins an unsafe property: ${key}`);if(!hasOwn(accumulator,key)){externallyMutable&&markAssistantStreamValueExternallyMutable(
-deltaValue),accumulator[key]=deltaValue;continue}let accumulatedValue=accumulator[key];if(accumulatedValue==null){externallyMutable&&
-markAssistantStreamValueExternallyMutable(deltaValue),accumulator[key]=deltaValue;continue}if(key==="index"||key==="type"){
-accumulator[key]=deltaValue;continue}if(typeof accumulatedValue=="string"&&typeof deltaValue=="string")accumulatedValue+=
-deltaValue;else if(typeof accumulatedValue=="number"&&typeof deltaValue=="number")accumulatedValue+=deltaValue;else if(isObj(
-accumulatedValue)&&isObj(deltaValue))accumulatedValue=applyAssistantStreamDelta(accumulatedValue,deltaValue);else if(Array.
-isArray(accumulatedValue)&&Array.isArray(deltaValue)){applyAssistantStreamArrayDelta(accumulatedValue,deltaValue,applyAssistantStreamDelta);
-continue}else throw new TypeError(`Unhandled record type: ${getAssistantStreamDiagnosticProperty(key)}`);accumulator[key]=
-accumulatedValue}return accumulator}function assertSafeAssistantStreamDelta(value){if(!(!isObj(value)&&!Array.isArray(value)))
-for(const[key,nestedValue]of Object.entries(value)){if(key==="__proto__"||key==="constructor"||key==="prototype")throw new OpenAIError(
-`Assistant stream delta contains an unsafe property: ${key}`);assertSafeAssistantStreamDelta(nestedValue)}}function accumulateAssistantStreamDelta(accumulator,delta,cacheArrays=!1){
-assertSafeAssistantStreamDelta(delta);const accumulatorRecord=accumulator,deltaRecord=delta,projection=createAssistantStreamDeltaProjection(
-cacheArrays&&!isAssistantStreamValueExternallyMutable(accumulator));return assertValidAssistantStreamDeltaIndices(accumulatorRecord,
-deltaRecord,projection),applyAssistantStreamDelta(accumulatorRecord,deltaRecord),commitAssistantStreamArrayProjection(projection),
-accumulator}function createAssistantStreamArrayDeltaCommit(accumulator,delta,kind,cacheArrays=!0){assertSafeAssistantStreamDelta(
-delta);const projection=createAssistantStreamDeltaProjection(cacheArrays&&!isAssistantStreamValueExternallyMutable(accumulator));
-return assertValidAssistantStreamArrayDelta(accumulator,delta,kind,projection,assertValidAssistantStreamDeltaIndices),()=>commitAssistantStreamArrayProjection(
-projection)}var _AssistantStream_instances,_AssistantStream_runStepSnapshots,_AssistantStream_runStepIDOwners,_AssistantStream_activeRunStepID,
-_AssistantStream_messageSnapshots,_AssistantStream_messageIDOwners,_AssistantStream_messageSnapshot,_AssistantStream_activeMessageID,
-_AssistantStream_finalRun,_AssistantStream_currentContentIndex,_AssistantStream_currentContent,_AssistantStream_currentToolCallIndex,
-_AssistantStream_currentToolCall,_AssistantStream_currentEvent,_AssistantStream_currentRunSnapshot,_AssistantStream_currentRunStepSnapshot,
-_AssistantStream_addEvent,_AssistantStream_endRequest,_AssistantStream_validateRunStepEvent,_AssistantStream_reserveRunStepAlias,
-_AssistantStream_validateMessageEvent,_AssistantStream_reserveMessageAlias,_AssistantStream_handleMessage,_AssistantStream_handleRunStep,
-_AssistantStream_emitExposed,_AssistantStream_handleEvent,_AssistantStream_accumulateRunStep,_AssistantStream_accumulateMessage,
-_AssistantStream_accumulateContent,_AssistantStream_handleRun;function stabilizeAssistantStreamEvent(event){const eventDescriptor=Object.
-getOwnPropertyDescriptor(event,"event"),dataDescriptor=Object.getOwnPropertyDescriptor(event,"data"),eventType=Reflect.get(
-event,"event",event),data=Reflect.get(event,"data",event);let stableData=data;if(eventType==="thread.message.created"||eventType===
-"thread.message.in_progress"||eventType==="thread.message.delta"||eventType==="thread.message.completed"||eventType==="t\
-hread.message.incomplete"||eventType==="thread.run.step.created"||eventType==="thread.run.step.in_progress"||eventType===
-"thread.run.step.delta"||eventType==="thread.run.step.completed"||eventType==="thread.run.step.failed"||eventType==="thr\
-ead.run.step.cancelled"||eventType==="thread.run.step.expired"){const messageID=Object.getOwnPropertyDescriptor(data,"id");
-if(messageID&&"value"in messageID&&data.id!==messageID.value){const canonicalID=messageID.value;stableData=new Proxy(data,
-{get(target,property){return property==="id"?canonicalID:Reflect.get(target,property,target)}})}}const stableEvent=Object.
-freeze({event:eventType,data:stableData}),ordinaryEvent=eventDescriptor!==void 0&&"value"in eventDescriptor&&eventDescriptor.
-value===eventType&&dataDescriptor!==void 0&&"value"in dataDescriptor&&dataDescriptor.value===data&&stableData===data;return{
-event:stableEvent,exposedEvent:ordinaryEvent?event:{event:eventType,data:stableData}}}var AssistantStream=class _AssistantStream extends EventStream{constructor(){
-super(...arguments),_AssistantStream_instances.add(this),_AssistantStream_runStepSnapshots.set(this,Object.create(null)),
-_AssistantStream_runStepIDOwners.set(this,new Map),_AssistantStream_activeRunStepID.set(this,void 0),_AssistantStream_messageSnapshots.
-set(this,Object.create(null)),_AssistantStream_messageIDOwners.set(this,new Map),_AssistantStream_messageSnapshot.set(this,
-void 0),_AssistantStream_activeMessageID.set(this,void 0),_AssistantStream_finalRun.set(this,void 0),_AssistantStream_currentContentIndex.
-set(this,void 0),_AssistantStream_currentContent.set(this,void 0),_AssistantStream_currentToolCallIndex.set(this,void 0),
-_AssistantStream_currentToolCall.set(this,void 0),_AssistantStream_currentEvent.set(this,void 0),_AssistantStream_currentRunSnapshot.
-set(this,void 0),_AssistantStream_currentRunStepSnapshot.set(this,void 0)}[(_AssistantStream_runStepSnapshots=new WeakMap,
-_AssistantStream_runStepIDOwners=new WeakMap,_AssistantStream_activeRunStepID=new WeakMap,_AssistantStream_messageSnapshots=
-new WeakMap,_AssistantStream_messageIDOwners=new WeakMap,_AssistantStream_messageSnapshot=new WeakMap,_AssistantStream_activeMessageID=
-new WeakMap,_AssistantStream_finalRun=new WeakMap,_AssistantStream_currentContentIndex=new WeakMap,_AssistantStream_currentContent=
-new WeakMap,_AssistantStream_currentToolCallIndex=new WeakMap,_AssistantStream_currentToolCall=new WeakMap,_AssistantStream_currentEvent=
-new WeakMap,_AssistantStream_currentRunSnapshot=new WeakMap,_AssistantStream_currentRunStepSnapshot=new WeakMap,_AssistantStream_instances=
-new WeakSet,Symbol.asyncIterator)](){return this._createIterator(push=>{const onEvent=event=>push(structuredClone(event));
-return this.on("event",onEvent),()=>this.off("event",onEvent)},{onReturn:()=>this.abort()})}static fromReadableStream(stream){
-const runner=new _AssistantStream;return runner._run(()=>runner._fromReadableStream(stream)),runner}async _fromReadableStream(readableStream,options){
-this._listenForAbort(options?.signal),this._connected();const stream=Stream.fromReadableStream(readableStream,this.controller);
-for await(const event of stream)__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_addEvent).call(
-this,event);if(stream.controller.signal?.aborted)throw this._userAbortError();return this._addRun(__classPrivateFieldGet(
-this,_AssistantStream_instances,"m",_AssistantStream_endRequest).call(this))}toReadableStream(){return new Stream(this[Symbol.
-asyncIterator].bind(this),this.controller).toReadableStream()}static createToolAssistantStream(runId,runs,params,options){
-const runner=new _AssistantStream;return runner._run(()=>runner._runToolAssistantStream(runId,runs,params,{...options,__metadata:{
-...options?.__metadata,helperMethod:"stream"}})),runner}async _createToolAssistantStream(run,runId,params,options){this.
-_listenForAbort(options?.signal);const body={...params,stream:!0},stream=await run.submitToolOutputs(runId,body,{...options,
-signal:this.controller.signal});this._connected();for await(const event of stream)__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_addEvent).call(this,event);if(stream.controller.signal?.aborted)throw this._userAbortError();return this.
-_addRun(__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_endRequest).call(this))}static createThreadAssistantStream(params,thread,options){
-const runner=new _AssistantStream;return runner._run(()=>runner._threadAssistantStream(params,thread,{...options,__metadata:{
-...options?.__metadata,helperMethod:"stream"}})),runner}static createAssistantStream(threadId,runs,params,options){const runner=new _AssistantStream;
-return runner._run(()=>runner._runAssistantStream(threadId,runs,params,{...options,__metadata:{...options?.__metadata,helperMethod:"\
-stream"}})),runner}currentEvent(){return markAssistantStreamValueExternallyMutable(__classPrivateFieldGet(this,_AssistantStream_currentEvent,
-"f")),__classPrivateFieldGet(this,_AssistantStream_currentEvent,"f")}currentRun(){return markAssistantStreamValueExternallyMutable(
-__classPrivateFieldGet(this,_AssistantStream_currentRunSnapshot,"f")),__classPrivateFieldGet(this,_AssistantStream_currentRunSnapshot,
-"f")}currentMessageSnapshot(){return markAssistantStreamValueExternallyMutable(__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,
-"f")),__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f")}currentRunStepSnapshot(){return markAssistantStreamValueExternallyMutable(
-__classPrivateFieldGet(this,_AssistantStream_currentRunStepSnapshot,"f")),__classPrivateFieldGet(this,_AssistantStream_currentRunStepSnapshot,
-"f")}async finalRunSteps(){return await this.done(),Object.values(__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,
-"f"))}async finalMessages(){return await this.done(),Object.values(__classPrivateFieldGet(this,_AssistantStream_messageSnapshots,
-"f"))}async finalRun(){if(await this.done(),!__classPrivateFieldGet(this,_AssistantStream_finalRun,"f"))throw new Error(
-"Final run was not received.");return __classPrivateFieldGet(this,_AssistantStream_finalRun,"f")}async _createThreadAssistantStream(thread,params,options){
-this._listenForAbort(options?.signal);const body={...params,stream:!0},stream=await thread.createAndRun(body,{...options,
-signal:this.controller.signal});this._connected();for await(const event of stream)__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_addEvent).call(this,event);if(stream.controller.signal?.aborted)throw this._userAbortError();return this.
-_addRun(__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_endRequest).call(this))}async _createAssistantStream(run,threadId,params,options){
-this._listenForAbort(options?.signal);const body={...params,stream:!0},stream=await run.create(threadId,body,{...options,
-signal:this.controller.signal});this._connected();for await(const event of stream)__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_addEvent).call(this,event);if(stream.controller.signal?.aborted)throw this._userAbortError();return this.
-_addRun(__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_endRequest).call(this))}static accumulateDelta(acc,delta){
-return accumulateAssistantStreamDelta(acc,delta)}_addRun(run){return __classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_emitExposed).call(this,"run",run),run}async _threadAssistantStream(params,thread,options){return await this.
-_createThreadAssistantStream(thread,params,options)}async _runAssistantStream(threadId,runs,params,options){return await this.
-_createAssistantStream(runs,threadId,params,options)}async _runToolAssistantStream(runId,runs,params,options){return await this.
-_createToolAssistantStream(runs,runId,params,options)}};_AssistantStream_addEvent=function(event){if(this.ended)return;const{
-event:stableEvent,exposedEvent}=stabilizeAssistantStreamEvent(event);let messageID,messageData,runStepID,runStepData;switch(stableEvent.
-event){case"thread.message.created":case"thread.message.in_progress":case"thread.message.delta":case"thread.message.comp\
-leted":case"thread.message.incomplete":{messageID=__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_validateMessageEvent).
-call(this,stableEvent),messageData=stableEvent.data;break}case"thread.run.step.created":case"thread.run.step.in_progress":case"\
-thread.run.step.delta":case"thread.run.step.completed":case"thread.run.step.failed":case"thread.run.step.cancelled":case"\
-thread.run.step.expired":{runStepID=__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_validateRunStepEvent).
-call(this,stableEvent),runStepData=stableEvent.data;break}}switch(__classPrivateFieldSet(this,_AssistantStream_currentEvent,
-exposedEvent,"f"),__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_handleEvent).call(this,exposedEvent),
-messageID!==void 0&&messageData!==void 0&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_reserveMessageAlias).
-call(this,messageData,messageID),runStepID!==void 0&&runStepData!==void 0&&__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_reserveRunStepAlias).call(this,runStepData,runStepID),runStepID===void 0&&__classPrivateFieldGet(this,
-_AssistantStream_activeRunStepID,"f")!==void 0&&__classPrivateFieldGet(this,_AssistantStream_currentRunStepSnapshot,"f")&&
-__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_reserveRunStepAlias).call(this,__classPrivateFieldGet(
-this,_AssistantStream_currentRunStepSnapshot,"f"),__classPrivateFieldGet(this,_AssistantStream_activeRunStepID,"f")),stableEvent.
-event){case"thread.created":break;case"thread.run.created":case"thread.run.queued":case"thread.run.in_progress":case"thr\
-ead.run.requires_action":case"thread.run.completed":case"thread.run.incomplete":case"thread.run.failed":case"thread.run.\
-cancelling":case"thread.run.cancelled":case"thread.run.expired":{__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_handleRun).call(this,stableEvent);break}case"thread.run.step.created":case"thread.run.step.in_progr\
-ess":case"thread.run.step.delta":case"thread.run.step.completed":case"thread.run.step.failed":case"thread.run.step.cance\
-lled":case"thread.run.step.expired":{if(runStepID===void 0)throw new OpenAIError("Received assistant run-step event with\
-out a canonical run-step ID");const activeRunStep=__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"f")[runStepID];
-activeRunStep&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_reserveRunStepAlias).call(this,
-activeRunStep,runStepID),__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_handleRunStep).call(
-this,stableEvent,runStepID),__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_reserveRunStepAlias).
-call(this,stableEvent.data,runStepID);const retainedRunStep=__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,
-"f")[runStepID];retainedRunStep&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_reserveRunStepAlias).
-call(this,retainedRunStep,runStepID);break}case"thread.message.created":case"thread.message.in_progress":case"thread.mes\
-sage.delta":case"thread.message.completed":case"thread.message.incomplete":{if(messageID!==void 0&&__classPrivateFieldGet(
-this,_AssistantStream_messageSnapshot,"f")&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_reserveMessageAlias).
-call(this,__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f"),messageID),__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_handleMessage).call(this,stableEvent),messageID!==void 0){__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_reserveMessageAlias).call(this,stableEvent.data,messageID);const retainedMessage=__classPrivateFieldGet(
-this,_AssistantStream_messageSnapshots,"f")[messageID];retainedMessage&&__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_reserveMessageAlias).call(this,retainedMessage,messageID)}break}case"error":throw new APIError(void 0,
-stableEvent.data,void 0,void 0);default:}},_AssistantStream_endRequest=function(){if(this.ended)throw new OpenAIError("s\
-tream has ended, this shouldn't happen");if(!__classPrivateFieldGet(this,_AssistantStream_finalRun,"f"))throw new Error(
-"Final run has not been received");return __classPrivateFieldGet(this,_AssistantStream_finalRun,"f")},_AssistantStream_validateRunStepEvent=
-function(event){const descriptor=Object.getOwnPropertyDescriptor(event.data,"id"),runStepID=descriptor&&"value"in descriptor?
-descriptor.value:void 0;if(typeof runStepID!="string"||runStepID.length===0)throw new OpenAIError("Received assistant ru\
-n-step event with an invalid run-step ID");if(event.event==="thread.run.step.delta"){const delta=event.data.delta;if(delta&&
-hasOwn(delta,"id"))throw new OpenAIError("Run-step deltas must not contain an id field")}if(event.event==="thread.run.st\
-ep.created"){if(__classPrivateFieldGet(this,_AssistantStream_activeRunStepID,"f")!==void 0)throw new OpenAIError(`Receiv\
-ed run-step creation for "${runStepID}" before the active run step "${__classPrivateFieldGet(this,_AssistantStream_activeRunStepID,
-"f")}" reached a terminal state`);if(hasOwn(__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"f"),runStepID)||
-__classPrivateFieldGet(this,_AssistantStream_runStepIDOwners,"f").has(runStepID))throw new OpenAIError(`Received run-ste\
-p creation for run step "${runStepID}", which has already been created`);return __classPrivateFieldSet(this,_AssistantStream_activeRunStepID,
-runStepID,"f"),__classPrivateFieldGet(this,_AssistantStream_runStepIDOwners,"f").set(runStepID,runStepID),runStepID}if(__classPrivateFieldGet(
-this,_AssistantStream_activeRunStepID,"f")!==void 0){if(runStepID!==__classPrivateFieldGet(this,_AssistantStream_activeRunStepID,
-"f"))throw new OpenAIError(`Received ${event.event} for run step "${runStepID}", which does not match the active run ste\
-p "${__classPrivateFieldGet(this,_AssistantStream_activeRunStepID,"f")}"`);return runStepID}if(event.event==="thread.run\
-.step.delta")throw hasOwn(__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"f"),runStepID)?new OpenAIError(
-`Received run-step delta for "${runStepID}" with no active run step`):new OpenAIError("Received a RunStepDelta before cr\
-eation of a snapshot");if(hasOwn(__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"f"),runStepID)||__classPrivateFieldGet(
-this,_AssistantStream_runStepIDOwners,"f").has(runStepID))throw new OpenAIError(`Received run-step event for run step "${runStepID}\
-", which has already been created`);return __classPrivateFieldGet(this,_AssistantStream_runStepIDOwners,"f").set(runStepID,
-runStepID),event.event==="thread.run.step.in_progress"&&__classPrivateFieldSet(this,_AssistantStream_activeRunStepID,runStepID,
-"f"),runStepID},_AssistantStream_reserveRunStepAlias=function(data,canonicalID){const descriptor=Object.getOwnPropertyDescriptor(
-data,"id"),runStepID=descriptor&&"value"in descriptor?descriptor.value:void 0;if(typeof runStepID!="string"||runStepID.length===
-0)throw new OpenAIError("Received assistant run-step event with an invalid run-step ID");const owner=__classPrivateFieldGet(
-this,_AssistantStream_runStepIDOwners,"f").get(runStepID);if(owner!==void 0&&owner!==canonicalID)throw new OpenAIError(`\
-Received run-step creation for run step "${runStepID}", which has already been created`);__classPrivateFieldGet(this,_AssistantStream_runStepIDOwners,
-"f").set(runStepID,canonicalID)},_AssistantStream_validateMessageEvent=function(event){const descriptor=Object.getOwnPropertyDescriptor(
-event.data,"id"),messageID=descriptor&&"value"in descriptor?descriptor.value:void 0;if(typeof messageID!="string"||messageID.
-length===0)throw new OpenAIError("Received assistant message event with an invalid message ID");if(event.event==="thread\
-.message.created"){if(__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f"))throw new OpenAIError(`Received \
-message creation for "${messageID}" before the active message "${__classPrivateFieldGet(this,_AssistantStream_activeMessageID,
-"f")}" reached a terminal state`);if(hasOwn(__classPrivateFieldGet(this,_AssistantStream_messageSnapshots,"f"),messageID)||
-__classPrivateFieldGet(this,_AssistantStream_messageIDOwners,"f").has(messageID))throw new OpenAIError(`Received message\
- creation for message "${messageID}", which has already been created`);return __classPrivateFieldSet(this,_AssistantStream_activeMessageID,
-messageID,"f"),__classPrivateFieldGet(this,_AssistantStream_messageIDOwners,"f").set(messageID,messageID),messageID}if(!__classPrivateFieldGet(
-this,_AssistantStream_messageSnapshot,"f"))throw event.event==="thread.message.delta"?new OpenAIError("Received a delta \
-with no existing snapshot (there should be one from message creation)"):new OpenAIError("Received thread message event w\
-ith no existing snapshot");if(messageID!==__classPrivateFieldGet(this,_AssistantStream_activeMessageID,"f"))throw new OpenAIError(
-`Received ${event.event} for message "${messageID}", which does not match the active message "${__classPrivateFieldGet(this,
-_AssistantStream_activeMessageID,"f")}"`);return messageID},_AssistantStream_reserveMessageAlias=function(data,canonicalID){
-const descriptor=Object.getOwnPropertyDescriptor(data,"id"),messageID=descriptor&&"value"in descriptor?descriptor.value:
-void 0;if(typeof messageID!="string"||messageID.length===0)throw new OpenAIError("Received assistant message event with \
-an invalid message ID");const owner=__classPrivateFieldGet(this,_AssistantStream_messageIDOwners,"f").get(messageID);if(owner!==
-void 0&&owner!==canonicalID)throw new OpenAIError(`Received message creation for message "${messageID}", which has alrea\
-dy been created`);__classPrivateFieldGet(this,_AssistantStream_messageIDOwners,"f").set(messageID,canonicalID)},_AssistantStream_handleMessage=
-function(event){const[accumulatedMessage,newContent]=__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_accumulateMessage).
-call(this,event,__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f"));if(__classPrivateFieldSet(this,_AssistantStream_messageSnapshot,
-accumulatedMessage,"f"),!__classPrivateFieldGet(this,_AssistantStream_activeMessageID,"f"))throw new OpenAIError("Receiv\
-ed thread message event with no active message ID");__classPrivateFieldGet(this,_AssistantStream_messageSnapshots,"f")[__classPrivateFieldGet(
-this,_AssistantStream_activeMessageID,"f")]=accumulatedMessage;for(const content of newContent){const snapshotContent=accumulatedMessage.
-content[content.index];snapshotContent?.type==="text"&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).
-call(this,"textCreated",snapshotContent.text)}switch(event.event){case"thread.message.created":{__classPrivateFieldSet(this,
-_AssistantStream_currentContentIndex,void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_currentContent,void 0,"f"),
-__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"messageCreated",event.
-data);break}case"thread.message.in_progress":break;case"thread.message.delta":{if(__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_emitExposed).call(this,"messageDelta",event.data.delta,accumulatedMessage),event.data.delta.content)
-for(const content of event.data.delta.content){if(content.type==="text"&&content.text){const textDelta=content.text,snapshot=accumulatedMessage.
-content[content.index];if(snapshot&&snapshot.type==="text")__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).
-call(this,"textDelta",textDelta,snapshot.text);else throw new Error("The snapshot associated with this text delta is not\
- text or missing")}if(content.index!==__classPrivateFieldGet(this,_AssistantStream_currentContentIndex,"f")){if(__classPrivateFieldGet(
-this,_AssistantStream_currentContent,"f"))switch(__classPrivateFieldGet(this,_AssistantStream_currentContent,"f").type){case"\
-text":{__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"textDone",__classPrivateFieldGet(
-this,_AssistantStream_currentContent,"f").text,__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f"));break}case"\
-image_file":{__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"imageFi\
-leDone",__classPrivateFieldGet(this,_AssistantStream_currentContent,"f").image_file,__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,
-"f"));break}}__classPrivateFieldSet(this,_AssistantStream_currentContentIndex,content.index,"f")}__classPrivateFieldSet(
-this,_AssistantStream_currentContent,accumulatedMessage.content[content.index],"f")}break}case"thread.message.completed":case"\
-thread.message.incomplete":{if(__classPrivateFieldGet(this,_AssistantStream_currentContentIndex,"f")!==void 0){const currentContent=event.
-data.content[__classPrivateFieldGet(this,_AssistantStream_currentContentIndex,"f")];if(currentContent)switch(currentContent.
-type){case"image_file":{__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,
-"imageFileDone",currentContent.image_file,__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f"));break}case"\
-text":{__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"textDone",currentContent.
-text,__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,"f"));break}}}__classPrivateFieldGet(this,_AssistantStream_messageSnapshot,
-"f")&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"messageDone",event.
-data),__classPrivateFieldSet(this,_AssistantStream_currentContentIndex,void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_currentContent,
-void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_messageSnapshot,void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_activeMessageID,
-void 0,"f")}}},_AssistantStream_handleRunStep=function(event,runStepID){const accumulatedRunStep=__classPrivateFieldGet(
-this,_AssistantStream_instances,"m",_AssistantStream_accumulateRunStep).call(this,event,runStepID);switch(__classPrivateFieldSet(
-this,_AssistantStream_currentRunStepSnapshot,accumulatedRunStep,"f"),event.event){case"thread.run.step.created":{__classPrivateFieldSet(
-this,_AssistantStream_currentToolCallIndex,void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_currentToolCall,void 0,
-"f"),__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"runStepCreated",
-event.data);break}case"thread.run.step.delta":{const delta=event.data.delta;if(delta.step_details&&delta.step_details.type===
-"tool_calls"&&delta.step_details.tool_calls&&accumulatedRunStep.step_details.type==="tool_calls")for(const toolCall of delta.
-step_details.tool_calls)toolCall.index===__classPrivateFieldGet(this,_AssistantStream_currentToolCallIndex,"f")?__classPrivateFieldGet(
-this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"toolCallDelta",toolCall,accumulatedRunStep.
-step_details.tool_calls[toolCall.index]):(__classPrivateFieldGet(this,_AssistantStream_currentToolCall,"f")&&__classPrivateFieldGet(
-this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"toolCallDone",__classPrivateFieldGet(this,_AssistantStream_currentToolCall,
-"f")),__classPrivateFieldSet(this,_AssistantStream_currentToolCallIndex,toolCall.index,"f"),__classPrivateFieldSet(this,
-_AssistantStream_currentToolCall,accumulatedRunStep.step_details.tool_calls[toolCall.index],"f"),__classPrivateFieldGet(
-this,_AssistantStream_currentToolCall,"f")&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).
-call(this,"toolCallCreated",__classPrivateFieldGet(this,_AssistantStream_currentToolCall,"f")));__classPrivateFieldGet(this,
-_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"runStepDelta",event.data.delta,accumulatedRunStep);
-break}case"thread.run.step.completed":case"thread.run.step.failed":case"thread.run.step.cancelled":case"thread.run.step.\
-expired":{__classPrivateFieldSet(this,_AssistantStream_currentRunStepSnapshot,void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_activeRunStepID,
-void 0,"f"),event.data.step_details.type==="tool_calls"&&__classPrivateFieldGet(this,_AssistantStream_currentToolCall,"f")&&
-__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"toolCallDone",__classPrivateFieldGet(
-this,_AssistantStream_currentToolCall,"f")),__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).
-call(this,"runStepDone",event.data,accumulatedRunStep),__classPrivateFieldSet(this,_AssistantStream_currentToolCallIndex,
-void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_currentToolCall,void 0,"f");break}case"thread.run.step.in_progr\
-ess":break}},_AssistantStream_emitExposed=function(event,...args){if(this._hasListeners(event))for(const value of args)markAssistantStreamValueExternallyMutable(
-value);this._emit(event,...args)},_AssistantStream_handleEvent=function(event){__classPrivateFieldGet(this,_AssistantStream_instances,
-"m",_AssistantStream_emitExposed).call(this,"event",event)},_AssistantStream_accumulateRunStep=function(event,runStepID){
-switch(event.event){case"thread.run.step.created":return __classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"\
-f")[runStepID]=event.data,event.data;case"thread.run.step.delta":{const snapshot=__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,
-"f")[runStepID];if(!snapshot)throw new Error("Received a RunStepDelta before creation of a snapshot");const delta=event.
-data.delta;if(delta){if(hasOwn(delta,"id"))throw new OpenAIError("Run-step deltas must not contain an id field");const accumulated=accumulateAssistantStreamDelta(
-snapshot,delta,!0);__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"f")[runStepID]=accumulated}return __classPrivateFieldGet(
-this,_AssistantStream_runStepSnapshots,"f")[runStepID]}case"thread.run.step.completed":case"thread.run.step.failed":case"\
-thread.run.step.cancelled":case"thread.run.step.expired":case"thread.run.step.in_progress":{__classPrivateFieldGet(this,
-_AssistantStream_runStepSnapshots,"f")[runStepID]=event.data;break}}if(__classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,
-"f")[runStepID])return __classPrivateFieldGet(this,_AssistantStream_runStepSnapshots,"f")[runStepID];throw new Error("No\
- snapshot available")},_AssistantStream_accumulateMessage=function(event,snapshot){const newContent=[];switch(event.event){case"\
-thread.message.created":return[event.data,newContent];case"thread.message.delta":{if(!snapshot)throw new Error("Received\
- a delta with no existing snapshot (there should be one from message creation)");const data=event.data;if(data.delta.content){
-assertSafeAssistantStreamDelta(data.delta);const cacheArrays=!isAssistantStreamValueExternallyMutable(snapshot),commitProjection=createAssistantStreamArrayDeltaCommit(
-snapshot.content,data.delta.content,"content",cacheArrays);for(const contentElement of data.delta.content)if(hasOwn(snapshot.
-content,contentElement.index)){const currentContent=snapshot.content[contentElement.index];snapshot.content[contentElement.
-index]=__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_accumulateContent).call(this,contentElement,
-currentContent,cacheArrays)}else defineAssistantStreamArrayEntry(snapshot.content,contentElement.index,contentElement),newContent.
-push(contentElement);commitProjection()}return[snapshot,newContent]}case"thread.message.in_progress":case"thread.message\
-.completed":case"thread.message.incomplete":{if(snapshot)return[event.event==="thread.message.in_progress"?snapshot:event.
-data,newContent];throw new Error("Received thread message event with no existing snapshot")}}throw new Error("Tried to a\
-ccumulate a non-message event")},_AssistantStream_accumulateContent=function(contentElement,currentContent,cacheArrays){
-return accumulateAssistantStreamDelta(currentContent,contentElement,cacheArrays)},_AssistantStream_handleRun=function(event){
-switch(__classPrivateFieldSet(this,_AssistantStream_currentRunSnapshot,event.data,"f"),event.event){case"thread.run.crea\
-ted":break;case"thread.run.queued":break;case"thread.run.in_progress":break;case"thread.run.requires_action":case"thread\
-.run.cancelled":case"thread.run.failed":case"thread.run.completed":case"thread.run.expired":case"thread.run.incomplete":{
-__classPrivateFieldSet(this,_AssistantStream_finalRun,event.data,"f"),__classPrivateFieldGet(this,_AssistantStream_currentToolCall,
-"f")&&__classPrivateFieldGet(this,_AssistantStream_instances,"m",_AssistantStream_emitExposed).call(this,"toolCallDone",
-__classPrivateFieldGet(this,_AssistantStream_currentToolCall,"f")),__classPrivateFieldSet(this,_AssistantStream_currentToolCallIndex,
-void 0,"f"),__classPrivateFieldSet(this,_AssistantStream_currentToolCall,void 0,"f");break}case"thread.run.cancelling":break}};
-function assertNever2(_x){return _x}function resolveResourceRequestOptions71(options,buildOptions){return Promise.resolve(
-options).then(buildOptions)}function withBodyFinalization5(options,finalization){return{...options,__metadata:{...options.
-__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys47=new Set(["method","path","query","body","headers",
-"maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__bi\
-naryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery47(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys47.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys47.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Runs=class extends APIResource{constructor(){super(...arguments),
-this.steps=new Steps(this._client)}create(threadID,params,options){const{include,...body}=params;return this._client.post(
-path`/threads/${threadID}/runs`,resolveResourceRequestOptions71(options,options2=>withBodyFinalization5({query:{include},
-body,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),stream:params.stream??!1,__synthesizeEventData:!0,
-__security:{bearerAuth:!0}},{streamFromBody:!0})))}async createAndPoll(threadId,body,options){const created=await this.create(
-threadId,body,options);return await this.poll(created.id,{thread_id:threadId},options)}createAndStream(threadId,body,options){
-return AssistantStream.createAssistantStream(threadId,this._client.beta.threads.runs,body,options)}retrieve(runID,params,options){
-const{thread_id}=params;return this._client.get(path`/threads/${thread_id}/runs/${runID}`,resolveResourceRequestOptions71(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}update(runID,params,options){
-const{thread_id,...body}=params;return this._client.post(path`/threads/${thread_id}/runs/${runID}`,resolveResourceRequestOptions71(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{
-bearerAuth:!0}})))}list(threadID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery47(
-query,["after","before","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/threads/${threadID}/runs`,CursorPage,resolveResourceRequestOptions71(
-options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{
-bearerAuth:!0}})))}cancel(runID,params,options){const{thread_id}=params;return this._client.post(path`/threads/${thread_id}/runs/${runID}/cancel`,
-resolveResourceRequestOptions71(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.
-headers]),__security:{bearerAuth:!0}})))}async poll(runId,params,options){return await pollAssistantRun(this,runId,params,
-options)}stream(threadId,body,options){return AssistantStream.createAssistantStream(threadId,this._client.beta.threads.runs,
-body,options)}submitToolOutputs(runID,params,options){const{thread_id,...body}=params;return this._client.post(path`/threads/${thread_id}/runs/${runID}/submit_tool_outputs`,
-resolveResourceRequestOptions71(options,options2=>withBodyFinalization5({body,...options2,headers:buildHeaders([{"OpenAI\
--Beta":"assistants=v2"},options2?.headers]),stream:params.stream??!1,__synthesizeEventData:!0,__security:{bearerAuth:!0}},
-{streamFromBody:!0})))}async submitToolOutputsAndPoll(runId,params,options){const completed=await this.submitToolOutputs(
-runId,params,options);return await this.poll(completed.id,params,options)}submitToolOutputsStream(runId,params,options){
-return AssistantStream.createToolAssistantStream(runId,this._client.beta.threads.runs,params,options)}};Runs.Steps=Steps;
-function resolveResourceRequestOptions72(options,buildOptions){return Promise.resolve(options).then(buildOptions)}function withBodyFinalization6(options,finalization){
-return{...options,__metadata:{...options.__metadata,...finalization}}}var Threads2=class extends APIResource{constructor(){
-super(...arguments),this.runs=new Runs(this._client),this.messages=new Messages2(this._client)}create(body={},options){return this.
-_client.post("/threads",resolveResourceRequestOptions72(options,options2=>({body,...options2,headers:buildHeaders([{"Ope\
-nAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(threadID,options){return this._client.
-get(path`/threads/${threadID}`,resolveResourceRequestOptions72(options,options2=>({...options2,headers:buildHeaders([{"O\
-penAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}update(threadID,body,options){return this.
-_client.post(path`/threads/${threadID}`,resolveResourceRequestOptions72(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(threadID,options){return this.
-_client.delete(path`/threads/${threadID}`,resolveResourceRequestOptions72(options,options2=>({...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}createAndRun(body,options){return this.
-_client.post("/threads/runs",resolveResourceRequestOptions72(options,options2=>withBodyFinalization6({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),stream:body.stream??!1,__synthesizeEventData:!0,__security:{bearerAuth:!0}},
-{streamFromBody:!0})))}async createAndRunPoll(body,options){const run=await this.createAndRun(body,options);return await this.
-runs.poll(run.id,{thread_id:run.thread_id},options)}createAndRunStream(body,options){return AssistantStream.createThreadAssistantStream(
-body,this._client.beta.threads,options)}};Threads2.Runs=Runs,Threads2.Messages=Messages2,init_node_globals(),init_node_globals();
-var Sessions3=class extends APIResource{create(body,options){return this._client.post("/realtime/sessions",{body,...options,
-headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options?.headers]),__security:{bearerAuth:!0}})}};init_node_globals();
-var TranscriptionSessions=class extends APIResource{create(body,options){return this._client.post("/realtime/transcripti\
-on_sessions",{body,...options,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options?.headers]),__security:{bearerAuth:!0}})}},
-Realtime=class extends APIResource{constructor(){super(...arguments),this.sessions=new Sessions3(this._client),this.transcriptionSessions=
-new TranscriptionSessions(this._client)}};Realtime.Sessions=Sessions3,Realtime.TranscriptionSessions=TranscriptionSessions;
-var Beta=class extends APIResource{constructor(){super(...arguments),this.realtime=new Realtime(this._client),this.agents=
-new Agents(this._client),this.responses=new Responses(this._client),this.chatkit=new ChatKit(this._client),this.assistants=
-new Assistants(this._client),this.threads=new Threads2(this._client)}};Beta.Realtime=Realtime,Beta.Agents=Agents,Beta.Responses=
-Responses,Beta.ChatKit=ChatKit,Beta.Assistants=Assistants,Beta.Threads=Threads2,init_node_globals();function resolveResourceRequestOptions73(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}function withBodyFinalization7(options,finalization){return{...options,
-__metadata:{...options.__metadata,...finalization}}}var Completions2=class extends APIResource{create(body,options){return this.
-_client.post("/completions",resolveResourceRequestOptions73(options,options2=>withBodyFinalization7({body,...options2,stream:body.
-stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))}};init_node_globals(),init_node_globals(),init_node_globals();
-function resolveResourceRequestOptions74(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var Content=class extends APIResource{retrieve(fileID,params,options){
-const{container_id}=params;return this._client.get(path`/containers/${container_id}/files/${fileID}/content`,resolveResourceRequestOptions74(
-options,options2=>({...options2,headers:buildHeaders([{Accept:"application/binary"},options2?.headers]),__security:{bearerAuth:!0},
-__binaryResponse:!0})))}};function resolveResourceRequestOptions75(options,buildOptions){return Promise.resolve(options).
-then(buildOptions)}function withBodyFinalization8(options,finalization){return{...options,__metadata:{...options.__metadata,
-...finalization}}}var normalizeRequestOptionsForQueryKeys48=new Set(["method","path","query","body","headers","maxRetrie\
-s","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryReques\
-t","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery48(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys48.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys48.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Files2=class extends APIResource{constructor(){super(...arguments),
-this.content=new Content(this._client)}create(containerID,body,options){return this._client.post(path`/containers/${containerID}/files`,
-resolveResourceRequestOptions75(options,options2=>maybeMultipartFormRequestOptions(withBodyFinalization8({body,...options2,
-__security:{bearerAuth:!0}},{finalizeMultipart:!0}),this._client)))}retrieve(fileID,params,options){const{container_id}=params;
-return this._client.get(path`/containers/${container_id}/files/${fileID}`,resolveResourceRequestOptions75(options,options2=>({
-...options2,__security:{bearerAuth:!0}})))}list(containerID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery48(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/containers/${containerID}/files`,CursorPage,resolveResourceRequestOptions75(
-options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}delete(fileID,params,options){const{container_id}=params;
-return this._client.delete(path`/containers/${container_id}/files/${fileID}`,resolveResourceRequestOptions75(options,options2=>({
-...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}};Files2.Content=Content;
-function resolveResourceRequestOptions76(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys49=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery49(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys49.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys49.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Containers=class extends APIResource{constructor(){
-super(...arguments),this.files=new Files2(this._client)}create(body,options){return this._client.post("/containers",resolveResourceRequestOptions76(
-options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(containerID,options){return this._client.get(
-path`/containers/${containerID}`,resolveResourceRequestOptions76(options,options2=>({...options2,__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery49(query,["after","limit","name","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList("/containers",CursorPage,resolveResourceRequestOptions76(options,options2=>({query,...options2,
-__security:{bearerAuth:!0}})))}delete(containerID,options){return this._client.delete(path`/containers/${containerID}`,resolveResourceRequestOptions76(
-options,options2=>({...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}};
-Containers.Files=Files2,init_node_globals();function resolveResourceRequestOptions77(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}var ContentProvenanceChecks=class extends APIResource{create(body,options){return this.
-_client.post("/content_provenance_checks",resolveResourceRequestOptions77(options,options2=>multipartFormRequestOptions(
-{body,...options2,__security:{bearerAuth:!0}},this._client)))}};init_node_globals(),init_node_globals();function resolveResourceRequestOptions78(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys50=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery50(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys50.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys50.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Items5=class extends APIResource{create(conversationID,params,options){
-const{include,...body}=params;return this._client.post(path`/conversations/${conversationID}/items`,resolveResourceRequestOptions78(
-options,options2=>({query:{include},body,...options2,__security:{bearerAuth:!0}})))}retrieve(itemID,params,options){const{
-conversation_id,...query}=params;return this._client.get(path`/conversations/${conversation_id}/items/${itemID}`,resolveResourceRequestOptions78(
-options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}list(conversationID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery50(
-query,["after","include","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/conversations/${conversationID}/items`,ConversationCursorPage,resolveResourceRequestOptions78(
-options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}delete(itemID,params,options){const{conversation_id}=params;
-return this._client.delete(path`/conversations/${conversation_id}/items/${itemID}`,resolveResourceRequestOptions78(options,
-options2=>({...options2,__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions79(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Conversations=class extends APIResource{constructor(){super(...arguments),
-this.items=new Items5(this._client)}create(body={},options){return this._client.post("/conversations",resolveResourceRequestOptions79(
-options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(conversationID,options){return this._client.
-get(path`/conversations/${conversationID}`,resolveResourceRequestOptions79(options,options2=>({...options2,__security:{bearerAuth:!0}})))}update(conversationID,body,options){
-return this._client.post(path`/conversations/${conversationID}`,resolveResourceRequestOptions79(options,options2=>({body,
-...options2,__security:{bearerAuth:!0}})))}delete(conversationID,options){return this._client.delete(path`/conversations/${conversationID}`,
-resolveResourceRequestOptions79(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};Conversations.Items=Items5,
-init_node_globals();function resolveResourceRequestOptions80(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var Decisions=class extends APIResource{create(body,options){return this._client.post("/decisions",resolveResourceRequestOptions80(
-options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}};init_node_globals(),init_node_globals();function createEmbedding(client,body,options){
-const hasUserProvidedEncodingFormat=!!body.encoding_format,encodingFormat=hasUserProvidedEncodingFormat?body.encoding_format:
-"base64";hasUserProvidedEncodingFormat&&loggerFor(client).debug("embeddings/user defined encoding_format:",body.encoding_format);
-const requestOptions={body:{...body,encoding_format:encodingFormat},...options,__security:{bearerAuth:!0}},response=client.
-post("/embeddings",requestOptions);return hasUserProvidedEncodingFormat?response:(loggerFor(client).debug("embeddings/de\
-coding base64 embeddings from base64"),response._thenUnwrap(data=>{const embeddings=data?.data;if(embeddings!==void 0){if(!Array.
-isArray(embeddings))throw new TypeError("Expected embeddings response data to be an array");const{length}=embeddings;for(let index=0;index<
-length;index+=1)if(index in embeddings){const embeddingBase64Obj=embeddings[index],{embedding}=embeddingBase64Obj;if(Array.
-isArray(embedding))continue;embeddingBase64Obj.embedding=toFloat32Array(embedding)}}return data}))}var Embeddings=class extends APIResource{create(body,options){
-return createEmbedding(this._client,body,options)}};init_node_globals(),init_node_globals(),init_node_globals();function resolveResourceRequestOptions81(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var OutputItems=class extends APIResource{retrieve(outputItemID,params,options){
-const{eval_id,run_id}=params;return this._client.get(path`/evals/${eval_id}/runs/${run_id}/output_items/${outputItemID}`,
-resolveResourceRequestOptions81(options,options2=>({...options2,__security:{bearerAuth:!0}})))}list(runID,params,options){
-const{eval_id,...query}=params;return this._client.getAPIList(path`/evals/${eval_id}/runs/${runID}/output_items`,CursorPage,
-resolveResourceRequestOptions81(options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions82(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys51=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery51(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys51.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys51.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Runs2=class extends APIResource{constructor(){
-super(...arguments),this.outputItems=new OutputItems(this._client)}create(evalID,body,options){return this._client.post(
-path`/evals/${evalID}/runs`,resolveResourceRequestOptions82(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(runID,params,options){
-const{eval_id}=params;return this._client.get(path`/evals/${eval_id}/runs/${runID}`,resolveResourceRequestOptions82(options,
-options2=>({...options2,__security:{bearerAuth:!0}})))}list(evalID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery51(
-query,["after","limit","order","status"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList(path`/evals/${evalID}/runs`,CursorPage,resolveResourceRequestOptions82(options,
-options2=>({query,...options2,__security:{bearerAuth:!0}})))}delete(runID,params,options){const{eval_id}=params;return this.
-_client.delete(path`/evals/${eval_id}/runs/${runID}`,resolveResourceRequestOptions82(options,options2=>({...options2,__security:{
-bearerAuth:!0}})))}cancel(runID,params,options){const{eval_id}=params;return this._client.post(path`/evals/${eval_id}/runs/${runID}/cancel`,
-resolveResourceRequestOptions82(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};Runs2.OutputItems=OutputItems;
-function resolveResourceRequestOptions83(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys52=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery52(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys52.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys52.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Evals=class extends APIResource{constructor(){
-super(...arguments),this.runs=new Runs2(this._client)}create(body,options){return this._client.post("/evals",resolveResourceRequestOptions83(
-options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(evalID,options){return this._client.get(path`/evals/${evalID}`,
-resolveResourceRequestOptions83(options,options2=>({...options2,__security:{bearerAuth:!0}})))}update(evalID,body,options){
-return this._client.post(path`/evals/${evalID}`,resolveResourceRequestOptions83(options,options2=>({body,...options2,__security:{
-bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery52(
-query,["after","limit","order","order_by"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/evals",CursorPage,resolveResourceRequestOptions83(options,options2=>({query,
-...options2,__security:{bearerAuth:!0}})))}delete(evalID,options){return this._client.delete(path`/evals/${evalID}`,resolveResourceRequestOptions83(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}};Evals.Runs=Runs2,init_node_globals(),init_node_globals();
-async function waitForFileProcessing(resource,id,pollInterval,maxWait){const terminalStates=new Set(["processed","error",
-"deleted"]),start=performance.now();let file=await resource.retrieve(id);for(;!file.status||!terminalStates.has(file.status);)
-if(await sleep(pollInterval),file=await resource.retrieve(id),performance.now()-start>maxWait)throw new APIConnectionTimeoutError(
-{message:`Giving up on waiting for file ${id} to finish processing after ${maxWait} milliseconds.`});return file}function resolveResourceRequestOptions84(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys53=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery53(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys53.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys53.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Files3=class extends APIResource{create(body,options){
-return this._client.post("/files",resolveResourceRequestOptions84(options,options2=>multipartFormRequestOptions({body,...options2,
-__security:{bearerAuth:!0}},this._client)))}retrieve(fileID,options){return this._client.get(path`/files/${fileID}`,resolveResourceRequestOptions84(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery53(
-query,["after","limit","order","purpose"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/files",CursorPage,resolveResourceRequestOptions84(options,options2=>({query,
-...options2,__security:{bearerAuth:!0}})))}delete(fileID,options){return this._client.delete(path`/files/${fileID}`,resolveResourceRequestOptions84(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}content(fileID,options){return this._client.get(path`/files/${fileID}/content`,
-resolveResourceRequestOptions84(options,options2=>({...options2,headers:buildHeaders([{Accept:"application/binary"},options2?.
-headers]),__security:{bearerAuth:!0},__binaryResponse:!0})))}async waitForProcessing(id,{pollInterval=5e3,maxWait=1800*1e3}={}){
-return await waitForFileProcessing(this,id,pollInterval,maxWait)}};init_node_globals(),init_node_globals();var Methods=class extends APIResource{};
-init_node_globals(),init_node_globals();function resolveResourceRequestOptions85(options,buildOptions){return Promise.resolve(
-options).then(buildOptions)}var Graders=class extends APIResource{run(body,options){return this._client.post("/fine_tuni\
-ng/alpha/graders/run",resolveResourceRequestOptions85(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}validate(body,options){
-return this._client.post("/fine_tuning/alpha/graders/validate",resolveResourceRequestOptions85(options,options2=>({body,
-...options2,__security:{bearerAuth:!0}})))}},Alpha=class extends APIResource{constructor(){super(...arguments),this.graders=
-new Graders(this._client)}};Alpha.Graders=Graders,init_node_globals(),init_node_globals();function resolveResourceRequestOptions86(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys54=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery54(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys54.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys54.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Permissions=class extends APIResource{create(fineTunedModelCheckpoint,body,options){
-return this._client.getAPIList(path`/fine_tuning/checkpoints/${fineTunedModelCheckpoint}/permissions`,Page,resolveResourceRequestOptions86(
-options,options2=>({body,method:"post",...options2,__security:{adminAPIKeyAuth:!0}})))}retrieve(fineTunedModelCheckpoint,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery54(query,["after","limit","order","project_i\
-d"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query=
-{}),query=query,this._client.get(path`/fine_tuning/checkpoints/${fineTunedModelCheckpoint}/permissions`,resolveResourceRequestOptions86(
-options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}list(fineTunedModelCheckpoint,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery54(query,["after","limit","order","project_i\
-d"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query=
-{}),query=query,this._client.getAPIList(path`/fine_tuning/checkpoints/${fineTunedModelCheckpoint}/permissions`,ConversationCursorPage,
-resolveResourceRequestOptions86(options,options2=>({query,...options2,__security:{adminAPIKeyAuth:!0}})))}delete(permissionID,params,options){
-const{fine_tuned_model_checkpoint}=params;return this._client.delete(path`/fine_tuning/checkpoints/${fine_tuned_model_checkpoint}/permissions/${permissionID}`,
-resolveResourceRequestOptions86(options,options2=>({...options2,__security:{adminAPIKeyAuth:!0}})))}},Checkpoints=class extends APIResource{constructor(){
-super(...arguments),this.permissions=new Permissions(this._client)}};Checkpoints.Permissions=Permissions,init_node_globals(),
-init_node_globals();function resolveResourceRequestOptions87(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var normalizeRequestOptionsForQueryKeys55=new Set(["method","path","query","body","headers","maxRetries","\
-stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest","\
-__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery55(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys55.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys55.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Checkpoints2=class extends APIResource{list(fineTuningJobID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery55(query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/fine_tuning/jobs/${fineTuningJobID}/checkpoints`,
-CursorPage,resolveResourceRequestOptions87(options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions88(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys56=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery56(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys56.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys56.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Jobs=class extends APIResource{constructor(){
-super(...arguments),this.checkpoints=new Checkpoints2(this._client)}create(body,options){return this._client.post("/fine\
-_tuning/jobs",resolveResourceRequestOptions88(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(fineTuningJobID,options){
-return this._client.get(path`/fine_tuning/jobs/${fineTuningJobID}`,resolveResourceRequestOptions88(options,options2=>({...options2,
-__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery56(
-query,["after","limit","metadata"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/fine_tuning/jobs",CursorPage,resolveResourceRequestOptions88(options,options2=>({
-query,...options2,__security:{bearerAuth:!0}})))}cancel(fineTuningJobID,options){return this._client.post(path`/fine_tuning/jobs/${fineTuningJobID}/cancel`,
-resolveResourceRequestOptions88(options,options2=>({...options2,__security:{bearerAuth:!0}})))}listEvents(fineTuningJobID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery56(query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/fine_tuning/jobs/${fineTuningJobID}/events`,
-CursorPage,resolveResourceRequestOptions88(options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}pause(fineTuningJobID,options){
-return this._client.post(path`/fine_tuning/jobs/${fineTuningJobID}/pause`,resolveResourceRequestOptions88(options,options2=>({
-...options2,__security:{bearerAuth:!0}})))}resume(fineTuningJobID,options){return this._client.post(path`/fine_tuning/jobs/${fineTuningJobID}/resume`,
-resolveResourceRequestOptions88(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};Jobs.Checkpoints=Checkpoints2;
-var FineTuning=class extends APIResource{constructor(){super(...arguments),this.methods=new Methods(this._client),this.jobs=
-new Jobs(this._client),this.checkpoints=new Checkpoints(this._client),this.alpha=new Alpha(this._client)}};FineTuning.Methods=
-Methods,FineTuning.Jobs=Jobs,FineTuning.Checkpoints=Checkpoints,FineTuning.Alpha=Alpha,init_node_globals(),init_node_globals();
-var GraderModels=class extends APIResource{},Graders2=class extends APIResource{constructor(){super(...arguments),this.graderModels=
-new GraderModels(this._client)}};Graders2.GraderModels=GraderModels,init_node_globals();function resolveResourceRequestOptions89(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}function withBodyFinalization9(options,finalization){return{...options,
-__metadata:{...options.__metadata,...finalization}}}var Images=class extends APIResource{createVariation(body,options){return this.
-_client.post("/images/variations",resolveResourceRequestOptions89(options,options2=>multipartFormRequestOptions({body,...options2,
-__security:{bearerAuth:!0}},this._client)))}edit(body,options){return this._client.post("/images/edits",resolveResourceRequestOptions89(
-options,options2=>multipartFormRequestOptions(withBodyFinalization9((requestOptions=>{const omitNulls=(value,paths)=>value===
-null||typeof value!="object"||Array.isArray(value)?value:Object.fromEntries(Object.entries(value).map(([key,field])=>{const selected=paths.
-filter(path2=>path2[0]===key);if(field===null&&selected.some(path2=>path2.length===1))return[key,void 0];const children=selected.
-filter(path2=>path2.length>1).map(path2=>path2.slice(1));return[key,children.length===0?field:omitNulls(field,children)]}));
-return{...requestOptions,body:omitNulls(requestOptions.body??{},[["safety_identifier"],["complexity"],["frame_count"],["\
-frame_duration_ms"],["svg"],["svg","reasoning"]])}})({body,...options2,stream:body.stream??!1,__metadata:{...options2?.__metadata,
-...body.model==null?{}:{model:body.model}},__security:{bearerAuth:!0}}),{streamFromBody:!0}),this._client)))}generate(body,options){
-return this._client.post("/images/generations",resolveResourceRequestOptions89(options,options2=>withBodyFinalization9({
-body,...options2,stream:body.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))}};init_node_globals(),init_node_globals();
-function resolveResourceRequestOptions90(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var Sessions4=class extends APIResource{accept(sessionID,body,options){
-return this._client.post(path`/live/sessions/${sessionID}/accept`,resolveResourceRequestOptions90(options,options2=>({body,
-...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}downloadRecording(sessionID,options){
-return this._client.get(path`/live/sessions/${sessionID}/content`,resolveResourceRequestOptions90(options,options2=>({...options2,
-headers:buildHeaders([{Accept:"application/binary"},options2?.headers]),__security:{bearerAuth:!0},__binaryResponse:!0})))}fork(sessionID,body,options){
-return this._client.post(path`/live/sessions/${sessionID}/fork`,resolveResourceRequestOptions90(options,options2=>({body,
-...options2,__security:{bearerAuth:!0}})))}hangup(sessionID,options){return this._client.post(path`/live/sessions/${sessionID}/hangup`,
-resolveResourceRequestOptions90(options,options2=>({...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),
-__security:{bearerAuth:!0}})))}refer(sessionID,body,options){return this._client.post(path`/live/sessions/${sessionID}/refer`,
-resolveResourceRequestOptions90(options,options2=>({body,...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),
-__security:{bearerAuth:!0}})))}reject(sessionID,body,options){return this._client.post(path`/live/sessions/${sessionID}/reject`,
-resolveResourceRequestOptions90(options,options2=>({body,...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),
-__security:{bearerAuth:!0}})))}};init_node_globals();var Forks=class extends APIResource{};init_node_globals();var Sideband=class extends APIResource{};
-function resolveResourceRequestOptions91(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var Live=class extends APIResource{constructor(){
-super(...arguments),this.sideband=new Sideband(this._client),this.forks=new Forks(this._client),this.sessions=new Sessions4(
-this._client)}create(body,options){return this._client.post("/live/sessions",resolveResourceRequestOptions91(options,options2=>({
-body,...options2,__security:{bearerAuth:!0}})))}};Live.Sideband=Sideband,Live.Forks=Forks,Live.Sessions=Sessions4,init_node_globals();
-function resolveResourceRequestOptions92(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var Models=class extends APIResource{retrieve(model,options){
-return this._client.get(path`/models/${model}`,resolveResourceRequestOptions92(options,options2=>({...options2,__security:{
-bearerAuth:!0}})))}list(options){return this._client.getAPIList("/models",Page,resolveResourceRequestOptions92(options,options2=>({
-...options2,__security:{bearerAuth:!0}})))}delete(model,options){return this._client.delete(path`/models/${model}`,resolveResourceRequestOptions92(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions93(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Moderations=class extends APIResource{create(body,options){return this.
-_client.post("/moderations",resolveResourceRequestOptions93(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}};
-init_node_globals(),init_node_globals(),init_node_globals();async function encodedMultipartFormRequestOptions(options,client,encodings,rawBodyField=null){
-if(options.body===null||typeof options.body!="object"||Array.isArray(options.body))throw new TypeError("Multipart reques\
-t body must be an object");const body=Object.fromEntries(Object.entries(options.body).filter(([,value])=>value!==void 0));
-if(rawBodyField!==null&&Object.keys(body).length===1&&Object.prototype.hasOwnProperty.call(body,rawBodyField)){const value=body[rawBodyField];
-if(typeof value!="string")throw new TypeError("Raw multipart alternative must be a string");return{...options,body:value,
-headers:buildHeaders([options.headers,{"content-type":encodings[rawBodyField].content_type}])}}const encoded=[];for(const[
-name,encoding]of Object.entries(encodings)){if(!Object.prototype.hasOwnProperty.call(body,name))continue;const value=body[name],
-data=encoding.json?JSON.stringify(value):value;if(typeof data!="string")throw new TypeError(`Multipart field ${name} mus\
-t encode as a string`);encoded.push([name,makeFile([data],"",{type:encoding.content_type})]),delete body[name]}const form=(await multipartFormRequestOptions(
-{...options,body},client)).body;if(!(form instanceof FormData))throw await form.cancel(),new TypeError("Unexpected strea\
-ming upload in typed multipart request body");for(const[name,part]of encoded)form.append(name,part,"");return{...options,
-body:form,headers:buildHeaders([options.headers,{"content-type":null}])}}function resolveResourceRequestOptions94(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Calls=class extends APIResource{create(body,options){return this.
-_client.post("/realtime/calls",resolveResourceRequestOptions94(options,options2=>encodedMultipartFormRequestOptions({body,
-...options2,headers:buildHeaders([{Accept:"application/sdp"},options2?.headers]),__security:{bearerAuth:!0},__binaryResponse:!0},
-this._client,{sdp:{content_type:"application/sdp",json:!1},session:{content_type:"application/json",json:!0}},"sdp")))}accept(callID,body,options){
-return this._client.post(path`/realtime/calls/${callID}/accept`,resolveResourceRequestOptions94(options,options2=>({body,
-...options2,headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}hangup(callID,options){
-return this._client.post(path`/realtime/calls/${callID}/hangup`,resolveResourceRequestOptions94(options,options2=>({...options2,
-headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}refer(callID,body,options){return this.
-_client.post(path`/realtime/calls/${callID}/refer`,resolveResourceRequestOptions94(options,options2=>({body,...options2,
-headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}reject(callID,body={},options){return this.
-_client.post(path`/realtime/calls/${callID}/reject`,resolveResourceRequestOptions94(options,options2=>({body,...options2,
-headers:buildHeaders([{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions95(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var ClientSecrets=class extends APIResource{create(body,options){return this.
-_client.post("/realtime/client_secrets",resolveResourceRequestOptions95(options,options2=>({body,...options2,__security:{
-bearerAuth:!0}})))}};init_node_globals(),init_node_globals();function resolveResourceRequestOptions96(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var ClientSecrets2=class extends APIResource{create(body,options){return this.
-_client.post("/realtime/translations/client_secrets",resolveResourceRequestOptions96(options,options2=>({body,...options2,
-__security:{bearerAuth:!0}})))}},Translations2=class extends APIResource{constructor(){super(...arguments),this.clientSecrets=
-new ClientSecrets2(this._client)}};Translations2.ClientSecrets=ClientSecrets2;var Realtime2=class extends APIResource{constructor(){
-super(...arguments),this.clientSecrets=new ClientSecrets(this._client),this.calls=new Calls(this._client),this.translations=
-new Translations2(this._client)}};Realtime2.ClientSecrets=ClientSecrets,Realtime2.Calls=Calls,Realtime2.Translations=Translations2,
-init_node_globals(),init_node_globals();function resolveResourceRequestOptions97(options,buildOptions){return Promise.resolve(
-options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys57=new Set(["method","path","query","body","headers",
-"maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__bi\
-naryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery57(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys57.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys57.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var InputItems2=class extends APIResource{list(responseID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery57(query,["after","include","limit","order"],
-options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),
-query=query,this._client.getAPIList(path`/responses/${responseID}/input_items`,CursorPage,resolveResourceRequestOptions97(
-options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions98(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var InputTokens2=class extends APIResource{count(body={},options){return this.
-_client.post("/responses/input_tokens",resolveResourceRequestOptions98(options,options2=>({body,...options2,__security:{
-bearerAuth:!0}})))}};init_node_globals();function isTextFormat(value){return isObj(value)&&typeof value.type=="string"}function effectiveTextFormat({
-body},parseAs){if(parseAs===null||!isObj(body))return parseAs??null;const{input}=body;if(Array.isArray(input))for(let index=input.
-length-1;index>=0;index-=1){const item=input[index];if(!isObj(item)||item.type!=="configuration_update")continue;const{text:text2}=item;
-if(!isObj(text2))continue;const{format:format2}=text2;if(isTextFormat(format2)){if(format2.type==="text"&&parseAs!==void 0)
-throw new OpenAIError("Cannot use parseAs with a plain-text format update.");return parseAs??format2}}const{text}=body,format=isObj(
-text)?text.format:null;return parseAs??(isTextFormat(format)?format:null)}function resolveResponseParseOptions(params,options){
-const parseAs=options&&hasOwn(options,"parseAs")?options.parseAs:void 0;parseAs!=null&&effectiveTextFormat({body:params},
-parseAs);const requestOptions={...options};delete requestOptions.parseAs;let captured;return requestOptions.__metadata={
-...options?.__metadata,captureResponseParser(prepared){const format=effectiveTextFormat(prepared,parseAs);captured=format===
-null?null:{type:format.type,$brand:"$brand"in format?format.$brand:void 0,$parseRaw:"$parseRaw"in format?format.$parseRaw:
-void 0}}},{getTextFormat:prepared=>captured===void 0?effectiveTextFormat(prepared,parseAs):captured,requestOptions}}function maybeParseResponse(response,params,format=params&&
-effectiveTextFormat({body:params})){if(!params||!hasAutoParseableInput2(params,format)){const parsed={...response,output_parsed:null,
-output:response.output.map(item=>item.type==="function_call"?{...item,parsed_arguments:null}:item.type==="message"?{...item,
-content:item.content.map(content=>({...content,parsed:null}))}:item)};return needsOutputText(response,parsed)&&addOutputText(
-parsed),parsed}return parseResponse(response,params,format)}function parseResponse(response,params,format=effectiveTextFormat(
-{body:params})){const shouldParse=!response.status||response.status==="completed",output=response.output.map(item=>{if(item.
-type==="function_call")return shouldParse?parseToolCall2(params,item):{...item,parsed_arguments:null};if(item.type==="me\
-ssage"){const content=item.content.map(content2=>content2.type==="output_text"?{...content2,parsed:shouldParse&&(item.phase==
-null||item.phase==="final_answer")?parseResponseFormatContent(format,content2.text):null}:content2);return{...item,content}}
-return item}),parsed={...response,output};return needsOutputText(response,parsed)&&addOutputText(parsed),Object.defineProperty(
-parsed,"output_parsed",{enumerable:!0,get(){for(const output2 of parsed.output)if(output2.type==="message"){for(const content of output2.
-content)if(content.type==="output_text"&&content.parsed!==null)return content.parsed}return null}}),parsed}function hasAutoParseableInput2(params,format=effectiveTextFormat(
-{body:params})){return isParseableResponseFormat(format)?!0:Array.isArray(params.tools)&&params.tools.some(tool=>isAutoParsableTool2(
-tool)||tool.type==="function"&&tool.strict===!0||tool.type==="namespace"&&tool.tools.some(nested=>nested.type==="functio\
-n"&&(isAutoParsableTool2(nested)||nested.strict===!0)))}function isAutoParsableTool2(tool){return tool?.$brand==="auto-p\
-arseable-tool"}function getInputToolByName(input_tools,name,namespace){for(const tool of input_tools)if(namespace==null){
-if(tool.type==="function"&&tool.name===name)return tool}else if(tool.type==="namespace"&&tool.name===namespace)return tool.
-tools.find(nested=>nested.type==="function"&&nested.name===name);if(namespace===name)return input_tools.find(tool=>tool.
-type==="function"&&tool.name===name&&tool.defer_loading===!0)}function parseToolCall2(params,toolCall){const inputTool=getInputToolByName(
-params.tools??[],toolCall.name,toolCall.namespace);let parsedArguments=null;return isAutoParsableTool2(inputTool)?parsedArguments=
-inputTool.$parseRaw(toolCall.arguments):inputTool?.strict&&(parsedArguments=parseResponseFormatContent({type:"json_schem\
-a",$parseRaw:void 0},toolCall.arguments)),{...toolCall,parsed_arguments:parsedArguments}}function needsOutputText(response,target){
-return!Object.getOwnPropertyDescriptor(response,"output_text")||target.output_text==null}function addOutputText(rsp){const texts=[];
-for(const output of rsp.output)if(output.type==="message")for(const content of output.content)content.type==="output_tex\
-t"&&texts.push(content.text);rsp.output_text=texts.join("")}init_node_globals(),init_node_globals(),init_node_globals(),
-init_node_globals();var OutputTextIndex=class{constructor(){this.capacity=1,this.values=[0,0],this.size=0}get length(){return this.
-size}append(value){this.size===this.capacity&&this.grow();const index=this.size;this.size+=1,this.update(index,value)}update(index,value){
-if(!Number.isSafeInteger(index)||index<0||index>=this.size)throw new RangeError(`missing output at index ${index}`);let node=this.
-capacity+index;const difference=value-(this.values[node]??0);if(difference!==0)for(;node>=1;)this.values[node]=(this.values[node]??
-0)+difference,node=Math.floor(node/2)}prefixSum(end){if(!Number.isSafeInteger(end)||end<0||end>this.size)throw new RangeError(
-`missing output at index ${end}`);let start=this.capacity,stop=this.capacity+end,sum=0;for(;start<stop;)start%2===1&&(sum+=
-this.values[start]??0,start+=1),stop%2===1&&(stop-=1,sum+=this.values[stop]??0),start=Math.floor(start/2),stop=Math.floor(
-stop/2);return sum}grow(){const previousCapacity=this.capacity;this.capacity*=2;const values=Array.from({length:this.capacity*
-2},()=>0);for(let index=0;index<this.size;index+=1)values[this.capacity+index]=this.values[previousCapacity+index]??0;for(let index=this.
-capacity-1;index>0;index-=1)values[index]=(values[index*2]??0)+(values[index*2+1]??0);this.values=values}};function createCanonicalResponseContext(){
-return{canonicalSnapshot:void 0,outputTextLengths:new WeakMap,outputTextIndex:new OutputTextIndex}}function getOutputText(context,output){
-if(output.type!=="message")return"";let text="";for(const content of output.content)content.type==="output_text"&&(text+=
-content.text);return context.outputTextLengths.set(output,text.length),text}function ensureCanonicalOutputText(context,snapshot){
-if(context.deferOutputText){context.canonicalSnapshot=void 0;return}if(context.canonicalSnapshot===snapshot)return;const outputTextIndex=new OutputTextIndex;
-let text="";for(const output of snapshot.output){const outputText2=getOutputText(context,output);text+=outputText2,outputTextIndex.
-append(outputText2.length)}snapshot.output_text=text,context.outputTextIndex=outputTextIndex,context.canonicalSnapshot=snapshot}
-function cloneResponse(context,response){context.canonicalSnapshot=void 0,context.outputTextLengths=new WeakMap,context.
-outputTextIndex=new OutputTextIndex;const snapshot=structuredClone(response);return!Object.getOwnPropertyDescriptor(snapshot,
-"output_text")||snapshot.output_text===null||snapshot.output_text===void 0?ensureCanonicalOutputText(context,snapshot):snapshot.
-output.length===0&&snapshot.output_text===""&&(context.canonicalSnapshot=snapshot),snapshot}function updateCachedOutputTextLength(context,output,outputIndex,previousText,nextText){
-if(context.deferOutputText)return;const length=context.outputTextLengths.get(output);if(length!==void 0){const nextLength=length-
-previousText.length+nextText.length;context.outputTextLengths.set(output,nextLength),context.outputTextIndex.update(outputIndex,
-nextLength)}}function replaceOutputTextSuffix(snapshot,previousText,nextText){if(previousText.length===0){snapshot.output_text+=
-nextText;return}snapshot.output_text=snapshot.output_text.slice(0,snapshot.output_text.length-previousText.length)+nextText}
-function getPrecedingContentTextLength(context,output,contentIndex,nextText){if(contentIndex===void 0||output?.type!=="m\
-essage")return 0;if(contentIndex<output.content.length-contentIndex-1){let precedingContentLength=0;for(let index=0;index<
-contentIndex;index+=1){const precedingContent=output.content[index];precedingContent?.type==="output_text"&&(precedingContentLength+=
-precedingContent.text.length)}return precedingContentLength}let followingContentLength=0;for(let index=contentIndex+1;index<
-output.content.length;index+=1){const followingContent=output.content[index];followingContent?.type==="output_text"&&(followingContentLength+=
-followingContent.text.length)}return(context.outputTextLengths.get(output)??getOutputText(context,output).length)-followingContentLength-
-nextText.length}function updateOutputText(context,snapshot,outputIndex,previousText,nextText,contentIndex){if(previousText===
-nextText)return;if(context.deferOutputText){context.outputTextDirty=!0;return}const output=snapshot.output[outputIndex];
-if(outputIndex===snapshot.output.length-1&&(contentIndex===void 0||output?.type==="message"&&contentIndex===output.content.
-length-1)){replaceOutputTextSuffix(snapshot,previousText,nextText);return}const precedingContentLength=getPrecedingContentTextLength(
-context,output,contentIndex,nextText),offset=context.outputTextIndex.prefixSum(outputIndex)+precedingContentLength;if(offset+
-previousText.length===snapshot.output_text.length){replaceOutputTextSuffix(snapshot,previousText,nextText);return}snapshot.
-output_text=snapshot.output_text.slice(0,offset)+nextText+snapshot.output_text.slice(offset+previousText.length)}var responseOutputIdentityIndexes=new WeakMap;
-function validateArrayIndex(collection,index,kind,allowAppend=!1){if(!Array.isArray(collection)||!Number.isSafeInteger(index)||
-index<0||index>collection.length||(index===collection.length?!allowAppend||index in collection:!hasOwn(collection,index)))
-throw new OpenAIError(`missing ${kind} at index ${index}`)}function validateArrayAppend(collection,index,kind){if(index!==
-collection.length)throw new OpenAIError(`missing ${kind} at index ${index}`);validateArrayIndex(collection,index,kind,!0)}
-function getOutput(snapshot,outputIndex){validateArrayIndex(snapshot.output,outputIndex,"output");const output=snapshot.
-output[outputIndex];if(!output)throw new OpenAIError(`missing output at index ${outputIndex}`);return output}function hasRoutedOutputCallIdentity(output){
-return output.type==="function_call"||output.type==="custom_tool_call"||output.type==="shell_call"||output.type==="shell\
-_call_output"}function getOutputItemIdentityKeys(output,eventType){if(!hasOwn(output,"type")||typeof output.type!="strin\
-g")throw new OpenAIError(`expected an own output item type for ${eventType}`);const optionalPlatformID=output.type==="fu\
-nction_call"||output.type==="custom_tool_call",identities=[];if(hasOwn(output,"id")){if(typeof output.id!="string"||output.
-id.length===0&&output.type!=="computer_call")throw new OpenAIError(`expected a non-empty output item id for ${eventType}`);
-identities.push(`id:${output.id}`)}else if(!optionalPlatformID)throw new OpenAIError(`expected a non-empty output item i\
-d for ${eventType}`);if(hasRoutedOutputCallIdentity(output)){if(!hasOwn(output,"call_id")||typeof output.call_id!="strin\
-g"||output.call_id.length===0&&output.type!=="function_call")throw new OpenAIError(`expected a non-empty output item cal\
-l_id for ${eventType}`);identities.push(`call:${output.type}:${output.call_id}`)}return identities}function assertOutputItemIdentitiesAvailable(identities,keys){
-for(const key of keys)if(identities.has(key))throw new OpenAIError(`duplicate output item identity '${key}'`)}function addOutputItemIdentities(identities,keys){
-assertOutputItemIdentitiesAvailable(identities,keys);for(const key of keys)identities.add(key)}function createResponseOutputIdentityIndex(snapshot){
-const identityIndex={snapshot,output:snapshot.output,length:snapshot.output.length,identities:new Set};for(let index=0;index<
-snapshot.output.length;index+=1){const output=getOutput(snapshot,index);addOutputItemIdentities(identityIndex.identities,
-getOutputItemIdentityKeys(output,"response snapshot"))}return identityIndex}function getResponseOutputIdentityIndex(context,snapshot){
-const cached=responseOutputIdentityIndexes.get(context);if(cached&&cached.snapshot===snapshot&&cached.output===snapshot.
-output&&cached.length===snapshot.output.length)return cached;const identityIndex=createResponseOutputIdentityIndex(snapshot);
-return responseOutputIdentityIndexes.set(context,identityIndex),identityIndex}function cloneValidatedResponse(context,response){
-const nextContext=createCanonicalResponseContext(),snapshot=cloneResponse(nextContext,response),identityIndex=createResponseOutputIdentityIndex(
-snapshot);return context.canonicalSnapshot=nextContext.canonicalSnapshot,context.outputTextLengths=nextContext.outputTextLengths,
-context.outputTextIndex=nextContext.outputTextIndex,responseOutputIdentityIndexes.set(context,identityIndex),snapshot}var expectedOutputItemTypes={
-"response.output_text.delta":"message","response.output_text.done":"message","response.output_text.annotation.added":"me\
-ssage","response.refusal.delta":"message","response.refusal.done":"message","response.function_call_arguments.delta":"fu\
-nction_call","response.function_call_arguments.done":"function_call","response.custom_tool_call_input.delta":"custom_too\
-l_call","response.custom_tool_call_input.done":"custom_tool_call","response.mcp_call_arguments.delta":"mcp_call","respon\
-se.mcp_call_arguments.done":"mcp_call","response.mcp_call.in_progress":"mcp_call","response.mcp_call.completed":"mcp_cal\
-l","response.mcp_call.failed":"mcp_call","response.shell_call_output_content.delta":"shell_call_output","response.shell_\
-call_output_content.done":"shell_call_output","response.reasoning_text.delta":"reasoning","response.reasoning_text.done":"\
-reasoning","response.reasoning_summary_part.added":"reasoning","response.reasoning_summary_part.done":"reasoning","respo\
-nse.reasoning_summary_text.delta":"reasoning","response.reasoning_summary_text.done":"reasoning","response.code_interpre\
-ter_call_code.delta":"code_interpreter_call","response.code_interpreter_call_code.done":"code_interpreter_call","respons\
-e.code_interpreter_call.in_progress":"code_interpreter_call","response.code_interpreter_call.interpreting":"code_interpr\
-eter_call","response.code_interpreter_call.completed":"code_interpreter_call","response.file_search_call.in_progress":"f\
-ile_search_call","response.file_search_call.searching":"file_search_call","response.file_search_call.completed":"file_se\
-arch_call","response.web_search_call.in_progress":"web_search_call","response.web_search_call.searching":"web_search_cal\
-l","response.web_search_call.completed":"web_search_call","response.image_generation_call.in_progress":"image_generation\
-_call","response.image_generation_call.generating":"image_generation_call","response.image_generation_call.completed":"i\
-mage_generation_call","response.image_generation_call.partial_image":"image_generation_call","response.mcp_list_tools.in\
-_progress":"mcp_list_tools","response.mcp_list_tools.completed":"mcp_list_tools","response.mcp_list_tools.failed":"mcp_l\
-ist_tools","response.compaction.compacting":"compaction"};function getExpectedOutputItemType(event){return event.type===
-"response.content_part.added"||event.type==="response.content_part.done"?event.part.type==="reasoning_text"?"reasoning":
-"message":expectedOutputItemTypes[event.type]}function validateResponseOutputItemIdentity(output,replacement,eventType){
-if(getOutputItemIdentityKeys(output,eventType),getOutputItemIdentityKeys(replacement,eventType),!hasOwn(replacement,"typ\
-e")||output.type!==replacement.type)throw new OpenAIError(`expected output item type '${output.type}', got '${replacement.
-type}'`);const outputID=hasOwn(output,"id")?output.id:void 0,replacementID=hasOwn(replacement,"id")?replacement.id:void 0,
-addsOptionalID=outputID===void 0&&(output.type==="function_call"||output.type==="custom_tool_call");if(outputID!==replacementID&&
-!addsOptionalID)throw new OpenAIError(`expected output item id '${outputID}', got '${replacementID}'`);if(hasRoutedOutputCallIdentity(
-output)&&hasRoutedOutputCallIdentity(replacement)&&output.call_id!==replacement.call_id)throw new OpenAIError(`expected \
-output item call_id '${output.call_id}', got '${replacement.call_id}'`)}function validateOutputItemIdentity(event,snapshot,rejectInvalidShellTargets){
-if(event.type==="response.output_item.done")return;if(rejectInvalidShellTargets&&(event.type==="response.shell_call_comm\
-and.added"||event.type==="response.shell_call_command.delta"||event.type==="response.shell_call_command.done")){const output2=getOutput(
-snapshot,event.output_index);if(!hasOwn(output2,"type")||output2.type!=="shell_call")throw new OpenAIError(`expected out\
-put item type 'shell_call', got '${output2.type}'`);return}if(event.type!=="response.content_part.added"&&event.type!=="\
-response.content_part.done"&&!hasOwn(expectedOutputItemTypes,event.type))return;const itemEvent=event;if(!hasOwn(event,"\
-item_id")||typeof itemEvent.item_id!="string"||itemEvent.item_id.length===0)throw new OpenAIError(`expected a non-empty \
-item_id for ${event.type}`);const output=getOutput(snapshot,itemEvent.output_index),outputID=hasOwn(output,"id")?output.
-id:void 0;if(outputID!==itemEvent.item_id)throw new OpenAIError(`expected item_id '${outputID}', got '${itemEvent.item_id}\
-'`);const expectedType=getExpectedOutputItemType(itemEvent);if(output.type!==expectedType)throw new OpenAIError(`expecte\
-d output item type '${expectedType}', got '${output.type}'`)}function getContent(content,contentIndex){validateArrayIndex(
-content,contentIndex,"content");const part=content[contentIndex];if(!part)throw new OpenAIError(`missing content at inde\
-x ${contentIndex}`);return part}function getShellOutputContent(snapshot,output,commandIndex){const shellCall=snapshot.output.
-find(item=>item.type==="shell_call"&&item.call_id===output.call_id);for(shellCall?validateArrayIndex(shellCall.action.commands,
-commandIndex,"command"):validateArrayIndex(output.output,commandIndex,"content",!0);output.output.length<=commandIndex;)
-output.output.push({stdout:"",stderr:"",outcome:{type:"exit",exit_code:0}});return getContent(output.output,commandIndex)}
-function createSupportedResponseEventTypes(eventTypes){return new Set(eventTypes)}var supportedResponseEventTypes=createSupportedResponseEventTypes(
-["response.output_item.added","response.output_item.done","response.content_part.added","response.content_part.done","re\
-sponse.output_text.delta","response.output_text.done","response.output_text.annotation.added","response.refusal.delta","\
-response.refusal.done","response.function_call_arguments.delta","response.function_call_arguments.done","response.custom\
-_tool_call_input.delta","response.custom_tool_call_input.done","response.mcp_call_arguments.delta","response.mcp_call_ar\
-guments.done","response.shell_call_command.added","response.shell_call_command.done","response.shell_call_command.delta",
-"response.shell_call_output_content.delta","response.shell_call_output_content.done","response.reasoning_text.delta","re\
-sponse.reasoning_text.done","response.reasoning_summary_part.added","response.reasoning_summary_part.done","response.rea\
-soning_summary_text.delta","response.reasoning_summary_text.done","response.code_interpreter_call_code.delta","response.\
-code_interpreter_call_code.done","response.code_interpreter_call.in_progress","response.code_interpreter_call.interpreti\
-ng","response.code_interpreter_call.completed","response.file_search_call.in_progress","response.file_search_call.search\
-ing","response.file_search_call.completed","response.web_search_call.in_progress","response.web_search_call.searching","\
-response.web_search_call.completed","response.image_generation_call.in_progress","response.image_generation_call.generat\
-ing","response.image_generation_call.completed","response.mcp_call.in_progress","response.mcp_call.completed","response.\
-mcp_call.failed","response.created","response.queued","response.in_progress","response.completed","response.failed","res\
-ponse.incomplete","response.audio.delta","response.audio.done","response.audio.transcript.delta","response.audio.transcr\
-ipt.done","response.compaction.compacting","response.image_generation_call.partial_image","response.mcp_list_tools.in_pr\
-ogress","response.mcp_list_tools.completed","response.mcp_list_tools.failed","keepalive","error"]);function assertNever3(_value){
-throw new OpenAIError("Unhandled response stream event: unknown")}var responseEventRoutingFields=["item_id","output_inde\
-x","content_index","annotation_index","command_index","summary_index"];function sanitizeResponseEvent(event){let descriptor;
-try{descriptor=Object.getOwnPropertyDescriptor(event,"type")}catch{return assertNever3(event)}const type=descriptor?.value;
-if(typeof type!="string"||!supportedResponseEventTypes.has(type))return assertNever3(event);const stableValues=new Map([
-["type",type]]);if(type==="response.output_item.added"||type==="response.output_item.done"||type==="response.content_par\
-t.added"||type==="response.content_part.done"||type==="response.shell_call_command.added"||type==="response.shell_call_c\
-ommand.delta"||type==="response.shell_call_command.done"||hasOwn(expectedOutputItemTypes,type))try{for(const field of responseEventRoutingFields){
-const routingDescriptor=Object.getOwnPropertyDescriptor(event,field);stableValues.set(field,routingDescriptor?event[field]:
-void 0)}type==="response.output_item.added"||type==="response.output_item.done"?stableValues.set("item",structuredClone(
-event.item)):(type==="response.content_part.added"||type==="response.content_part.done")&&stableValues.set("part",structuredClone(
-event.part))}catch{return assertNever3(event)}return new Proxy(event,{get(target,property){return stableValues.has(property)?
-stableValues.get(property):Reflect.get(target,property,target)}})}function replaceResponseOutputItem(context,snapshot,outputIndex,replacement,updateText=!0){
-const output=getOutput(snapshot,outputIndex);if(validateResponseOutputItemIdentity(output,replacement,"response.output_i\
-tem.done"),!hasOwn(output,"id")&&hasOwn(replacement,"id")){const{identities}=getResponseOutputIdentityIndex(context,snapshot);
-addOutputItemIdentities(identities,[`id:${replacement.id}`])}if(!updateText){snapshot.output[outputIndex]=replacement;return}
-const previousText=getOutputText(context,output);(output.type==="message"||replacement.type==="message")&&ensureCanonicalOutputText(
-context,snapshot),snapshot.output[outputIndex]=replacement;const nextText=getOutputText(context,replacement);context.canonicalSnapshot===
-snapshot&&context.outputTextIndex.update(outputIndex,nextText.length),updateOutputText(context,snapshot,outputIndex,previousText,
-nextText)}function accumulateOutputItemEvent(event,snapshot,context){switch(event.type){case"response.output_item.added":{
-validateArrayAppend(snapshot.output,event.output_index,"output");const identityIndex=getResponseOutputIdentityIndex(context,
-snapshot),output=event.item,identities=getOutputItemIdentityKeys(output,event.type);assertOutputItemIdentitiesAvailable(
-identityIndex.identities,identities),output.type==="message"&&ensureCanonicalOutputText(context,snapshot),snapshot.output.
-push(output),addOutputItemIdentities(identityIndex.identities,identities),identityIndex.length=snapshot.output.length;const text=getOutputText(
-context,output);return context.canonicalSnapshot===snapshot&&context.outputTextIndex.append(text.length),text&&(context.
-deferOutputText?context.outputTextDirty=!0:snapshot.output_text+=text),!0}case"response.output_item.done":return replaceResponseOutputItem(
-context,snapshot,event.output_index,event.item),!0;default:return!1}}function accumulateContentPartAddedEvent(event,snapshot,context){
-switch(event.type){case"response.content_part.added":{const output=getOutput(snapshot,event.output_index),{type}=output,
-{part}=event;if(type==="message"&&part.type!=="reasoning_text"){validateArrayAppend(output.content,event.content_index,"\
-content");const content=part;content.type==="output_text"&&ensureCanonicalOutputText(context,snapshot),output.content.push(
-content),content.type==="output_text"&&(updateCachedOutputTextLength(context,output,event.output_index,"",content.text),
-updateOutputText(context,snapshot,event.output_index,"",content.text,event.content_index))}else if(type==="reasoning"&&part.
-type==="reasoning_text"){const content=output.content??[];validateArrayAppend(content,event.content_index,"content"),output.
-content||(output.content=content),content.push(part)}return!0}default:return!1}}function accumulateContentPartDoneEvent(event,snapshot,context){
-switch(event.type){case"response.content_part.done":{const output=getOutput(snapshot,event.output_index),{part}=event;if(output.
-type==="message"&&part.type!=="reasoning_text"){const content=getContent(output.content,event.content_index),previousText=content.
-type==="output_text"?content.text:"",replacement=part;(content.type==="output_text"||replacement.type==="output_text")&&
-ensureCanonicalOutputText(context,snapshot),output.content[event.content_index]=replacement;const nextText=replacement.type===
-"output_text"?replacement.text:"";updateCachedOutputTextLength(context,output,event.output_index,previousText,nextText),
-updateOutputText(context,snapshot,event.output_index,previousText,nextText,event.content_index)}else if(output.type==="r\
-easoning"&&part.type==="reasoning_text"){const{content}=output;if(!content)throw new OpenAIError(`missing content at ind\
-ex ${event.content_index}`);getContent(content,event.content_index),content[event.content_index]=part}return!0}default:return!1}}
-function isLogprobWithBytes(value){return isObj(value)&&typeof value.token=="string"&&typeof value.logprob=="number"&&Array.
-isArray(value.bytes)&&value.bytes.every(byte=>typeof byte=="number")}function isOutputLogprobs(value){return Array.isArray(
-value)&&value.every(entry=>isLogprobWithBytes(entry)&&"top_logprobs"in entry&&Array.isArray(entry.top_logprobs)&&entry.top_logprobs.
-every(isLogprobWithBytes))}function accumulateOutputLogprobs(content,event){const logprobs=structuredClone(event.logprobs);
-if(isOutputLogprobs(logprobs)){if(event.type==="response.output_text.done")(logprobs.length>0||Array.isArray(content.logprobs)&&
-content.logprobs.length>0)&&(content.logprobs=logprobs);else if(logprobs.length>0){Array.isArray(content.logprobs)||(content.
-logprobs=[]);for(const logprob of logprobs)content.logprobs.push(logprob)}}}function accumulateOutputTextEvent(event,snapshot,context){
-switch(event.type){case"response.output_text.delta":{const output=getOutput(snapshot,event.output_index);if(output.type===
-"message"){const content=getContent(output.content,event.content_index);if(content.type!=="output_text")throw new OpenAIError(
-`expected content to be 'output_text', got ${content.type}`);accumulateOutputLogprobs(content,event);const previousText=content.
-text;ensureCanonicalOutputText(context,snapshot),content.text=previousText+event.delta,updateCachedOutputTextLength(context,
-output,event.output_index,previousText,content.text),event.output_index===snapshot.output.length-1&&event.content_index===
-output.content.length-1?context.deferOutputText?event.delta!==""&&(context.outputTextDirty=!0):snapshot.output_text+=event.
-delta:updateOutputText(context,snapshot,event.output_index,previousText,content.text,event.content_index)}return!0}case"\
-response.output_text.done":{const output=getOutput(snapshot,event.output_index);if(output.type==="message"){const content=getContent(
-output.content,event.content_index);if(content.type!=="output_text")throw new OpenAIError(`expected content to be 'outpu\
-t_text', got ${content.type}`);accumulateOutputLogprobs(content,event);const previousText=content.text;ensureCanonicalOutputText(
-context,snapshot),content.text=event.text,updateCachedOutputTextLength(context,output,event.output_index,previousText,event.
-text),updateOutputText(context,snapshot,event.output_index,previousText,event.text,event.content_index)}return!0}case"re\
-sponse.output_text.annotation.added":{const output=getOutput(snapshot,event.output_index);if(output.type==="message"){const content=getContent(
-output.content,event.content_index);if(content.type!=="output_text")throw new OpenAIError(`expected content to be 'outpu\
-t_text', got ${content.type}`);validateArrayIndex(content.annotations,event.annotation_index,"annotation",!0),content.annotations[event.
-annotation_index]=structuredClone(event.annotation)}return!0}default:return!1}}function accumulateRefusalAndArgumentsEvent(event,snapshot){
-switch(event.type){case"response.refusal.delta":{const output=getOutput(snapshot,event.output_index);if(output.type==="m\
-essage"){const content=getContent(output.content,event.content_index);if(content.type!=="refusal")throw new OpenAIError(
-`expected content to be 'refusal', got ${content.type}`);content.refusal+=event.delta}return!0}case"response.refusal.don\
-e":{const output=getOutput(snapshot,event.output_index);if(output.type==="message"){const content=getContent(output.content,
-event.content_index);if(content.type!=="refusal")throw new OpenAIError(`expected content to be 'refusal', got ${content.
-type}`);content.refusal=event.refusal}return!0}case"response.function_call_arguments.delta":{const output=getOutput(snapshot,
-event.output_index);return output.type==="function_call"&&(output.arguments+=event.delta),!0}case"response.function_call\
-_arguments.done":{const output=getOutput(snapshot,event.output_index);return output.type==="function_call"&&(output.arguments=
-event.arguments),!0}case"response.custom_tool_call_input.delta":{const output=getOutput(snapshot,event.output_index);return output.
-type==="custom_tool_call"&&(output.input+=event.delta),!0}case"response.custom_tool_call_input.done":{const output=getOutput(
-snapshot,event.output_index);return output.type==="custom_tool_call"&&(output.input=event.input),!0}case"response.mcp_ca\
-ll_arguments.delta":{const output=getOutput(snapshot,event.output_index);return output.type==="mcp_call"&&(output.arguments+=
-event.delta),!0}case"response.mcp_call_arguments.done":{const output=getOutput(snapshot,event.output_index);return output.
-type==="mcp_call"&&(output.arguments=event.arguments),!0}default:return!1}}function accumulateShellEvent(event,snapshot){
-switch(event.type){case"response.shell_call_command.added":case"response.shell_call_command.done":{const output=getOutput(
-snapshot,event.output_index);if(output.type==="shell_call"){const allowAppend=event.type==="response.shell_call_command.\
-added";validateArrayIndex(output.action.commands,event.command_index,"command",allowAppend),output.action.commands[event.
-command_index]=event.command}return!0}case"response.shell_call_command.delta":{const output=getOutput(snapshot,event.output_index);
-return output.type==="shell_call"&&(validateArrayIndex(output.action.commands,event.command_index,"command"),output.action.
-commands[event.command_index]+=event.delta),!0}case"response.shell_call_output_content.delta":{const output=getOutput(snapshot,
-event.output_index);if(output.type==="shell_call_output"){const content=getShellOutputContent(snapshot,output,event.command_index);
-content.stdout+=event.delta.stdout??"",content.stderr+=event.delta.stderr??""}return!0}case"response.shell_call_output_c\
-ontent.done":{const output=getOutput(snapshot,event.output_index);if(output.type==="shell_call_output"){const content=getContent(
-event.output,0);getShellOutputContent(snapshot,output,event.command_index),output.output[event.command_index]=structuredClone(
-content)}return!0}default:return!1}}function accumulateReasoningEvent(event,snapshot){switch(event.type){case"response.r\
-easoning_text.delta":{const output=getOutput(snapshot,event.output_index);if(output.type==="reasoning"){if(!output.content)
-throw new OpenAIError(`missing content at index ${event.content_index}`);const content=getContent(output.content,event.content_index);
-if(content.type!=="reasoning_text")throw new OpenAIError(`expected content to be 'reasoning_text', got ${content.type}`);
-content.text+=event.delta}return!0}case"response.reasoning_text.done":{const output=getOutput(snapshot,event.output_index);
-if(output.type==="reasoning"){if(!output.content)throw new OpenAIError(`missing content at index ${event.content_index}`);
-const content=getContent(output.content,event.content_index);if(content.type!=="reasoning_text")throw new OpenAIError(`e\
-xpected content to be 'reasoning_text', got ${content.type}`);content.text=event.text}return!0}case"response.reasoning_s\
-ummary_part.added":{const output=getOutput(snapshot,event.output_index);return output.type==="reasoning"&&(validateArrayAppend(
-output.summary,event.summary_index,"content"),output.summary.push(structuredClone(event.part))),!0}case"response.reasoni\
-ng_summary_part.done":{const output=getOutput(snapshot,event.output_index);return output.type==="reasoning"&&(getContent(
-output.summary,event.summary_index),output.summary[event.summary_index]=structuredClone(event.part)),!0}case"response.re\
-asoning_summary_text.delta":{const output=getOutput(snapshot,event.output_index);if(output.type==="reasoning"){const part=getContent(
-output.summary,event.summary_index);part.text+=event.delta}return!0}case"response.reasoning_summary_text.done":{const output=getOutput(
-snapshot,event.output_index);if(output.type==="reasoning"){const part=getContent(output.summary,event.summary_index);part.
-text=event.text}return!0}default:return!1}}function accumulateCodeInterpreterEvent(event,snapshot){switch(event.type){case"\
-response.code_interpreter_call_code.delta":{const output=getOutput(snapshot,event.output_index);return output.type==="co\
-de_interpreter_call"&&(output.code=(output.code??"")+event.delta),!0}case"response.code_interpreter_call_code.done":{const output=getOutput(
-snapshot,event.output_index);return output.type==="code_interpreter_call"&&(output.code=event.code),!0}case"response.cod\
-e_interpreter_call.in_progress":{const output=getOutput(snapshot,event.output_index);return output.type==="code_interpre\
-ter_call"&&(output.status="in_progress"),!0}case"response.code_interpreter_call.interpreting":{const output=getOutput(snapshot,
-event.output_index);return output.type==="code_interpreter_call"&&(output.status="interpreting"),!0}case"response.code_i\
-nterpreter_call.completed":{const output=getOutput(snapshot,event.output_index);return output.type==="code_interpreter_c\
-all"&&(output.status="completed"),!0}default:return!1}}function accumulateSearchStatusEvent(event,snapshot){switch(event.
-type){case"response.file_search_call.in_progress":{const output=getOutput(snapshot,event.output_index);return output.type===
-"file_search_call"&&(output.status="in_progress"),!0}case"response.file_search_call.searching":{const output=getOutput(snapshot,
-event.output_index);return output.type==="file_search_call"&&(output.status="searching"),!0}case"response.file_search_ca\
-ll.completed":{const output=getOutput(snapshot,event.output_index);return output.type==="file_search_call"&&(output.status=
-"completed"),!0}case"response.web_search_call.in_progress":{const output=getOutput(snapshot,event.output_index);return output.
-type==="web_search_call"&&(output.status="in_progress"),!0}case"response.web_search_call.searching":{const output=getOutput(
-snapshot,event.output_index);return output.type==="web_search_call"&&(output.status="searching"),!0}case"response.web_se\
-arch_call.completed":{const output=getOutput(snapshot,event.output_index);return output.type==="web_search_call"&&(output.
-status="completed"),!0}default:return!1}}function accumulateImageAndMcpStatusEvent(event,snapshot){switch(event.type){case"\
-response.image_generation_call.in_progress":{const output=getOutput(snapshot,event.output_index);return output.type==="i\
-mage_generation_call"&&(output.status="in_progress"),!0}case"response.image_generation_call.generating":{const output=getOutput(
-snapshot,event.output_index);return output.type==="image_generation_call"&&(output.status="generating"),!0}case"response\
-.image_generation_call.completed":{const output=getOutput(snapshot,event.output_index);return output.type==="image_gener\
-ation_call"&&(output.status="completed"),!0}case"response.mcp_call.in_progress":{const output=getOutput(snapshot,event.output_index);
-return output.type==="mcp_call"&&(output.status="in_progress"),!0}case"response.mcp_call.completed":{const output=getOutput(
-snapshot,event.output_index);return output.type==="mcp_call"&&(output.status="completed"),!0}case"response.mcp_call.fail\
-ed":{const output=getOutput(snapshot,event.output_index);return output.type==="mcp_call"&&(output.status="failed"),!0}default:
-return!1}}function isResponseLifecycleEvent(event){switch(event.type){case"response.created":case"response.queued":case"\
-response.in_progress":case"response.completed":case"response.failed":case"response.incomplete":return!0;default:return!1}}
-function isIgnoredResponseEvent(event){switch(event.type){case"response.audio.delta":case"response.audio.done":case"resp\
-onse.audio.transcript.delta":case"response.audio.transcript.done":case"response.compaction.compacting":case"response.ima\
-ge_generation_call.partial_image":case"response.mcp_list_tools.in_progress":case"response.mcp_list_tools.completed":case"\
-response.mcp_list_tools.failed":case"keepalive":case"error":return!0;default:return!1}}function createResponseContext(){
-return createCanonicalResponseContext()}function accumulateResponseOutput(dispatchEvent,snapshot,context,rejectInvalidShellTargets){
-return validateOutputItemIdentity(dispatchEvent,snapshot,rejectInvalidShellTargets),!!(accumulateOutputItemEvent(dispatchEvent,
-snapshot,context)||accumulateContentPartAddedEvent(dispatchEvent,snapshot,context)||accumulateContentPartDoneEvent(dispatchEvent,
-snapshot,context)||accumulateOutputTextEvent(dispatchEvent,snapshot,context)||accumulateRefusalAndArgumentsEvent(dispatchEvent,
-snapshot)||accumulateShellEvent(dispatchEvent,snapshot)||accumulateReasoningEvent(dispatchEvent,snapshot)||accumulateCodeInterpreterEvent(
-dispatchEvent,snapshot)||accumulateSearchStatusEvent(dispatchEvent,snapshot)||accumulateImageAndMcpStatusEvent(dispatchEvent,
-snapshot)||isIgnoredResponseEvent(dispatchEvent))}function accumulateResponseWithContext(event,snapshot,context,rejectInvalidShellTargets=!1,prepareSanitizedEvent){
-let dispatchEvent=sanitizeResponseEvent(event);if(prepareSanitizedEvent&&dispatchEvent.type!=="keepalive"){const prepared=prepareSanitizedEvent(
-dispatchEvent);if(prepared===null){if(!snapshot)throw new OpenAIError("Cannot ignore a response event before response.cr\
-eated.");return snapshot}dispatchEvent=prepared}if(!snapshot){if(dispatchEvent.type!=="response.created")throw new OpenAIError(
-`When snapshot hasn't been set yet, expected 'response.created' event, got ${dispatchEvent.type}`);return cloneValidatedResponse(
-context,dispatchEvent.response)}return accumulateResponseOutput(dispatchEvent,snapshot,context,rejectInvalidShellTargets)?
-snapshot:isResponseLifecycleEvent(dispatchEvent)?cloneValidatedResponse(context,dispatchEvent.response):assertNever3(dispatchEvent)}
-var _ResponseStream_instances,_ResponseStream_params,_ResponseStream_currentResponseSnapshot,_ResponseStream_finalResponse,
-_ResponseStream_accumulatorContext,_ResponseStream_outputPositions,_ResponseStream_wireByIdentity,_ResponseStream_interimOrderDirty,
-_ResponseStream_completedOutput,_ResponseStream_unfinishedOutput,_ResponseStream_beginRequest,_ResponseStream_prepareEvent,
-_ResponseStream_prepareOutputEvent,_ResponseStream_outputAtWireIndex,_ResponseStream_assertComplete,_ResponseStream_recordOutput,
-_ResponseStream_reorderInterimOutput,_ResponseStream_updateInterimResponse,_ResponseStream_addEvent,_ResponseStream_endRequest,
-nativeEventFields={annotation:!0,annotation_index:!0,arguments:!0,background:!0,code:!0,command:!0,command_index:!0,content_index:!0,
-delta:!0,input:!0,item:!0,item_id:!0,logprobs:!0,message:!0,obfuscation:!0,output:!0,output_format:!0,output_index:!0,param:!0,
-part:!0,partial_image_b64:!0,partial_image_index:!0,quality:!0,refusal:!0,response:!0,sequence_number:!0,size:!0,status:!0,
-summary_index:!0,text:!0,type:!0},ResponseStream=class _ResponseStream extends EventStream{constructor(params){super(),_ResponseStream_instances.
-add(this),_ResponseStream_params.set(this,void 0),_ResponseStream_currentResponseSnapshot.set(this,void 0),_ResponseStream_finalResponse.
-set(this,void 0),_ResponseStream_accumulatorContext.set(this,createResponseContext()),_ResponseStream_outputPositions.set(
-this,new Map),_ResponseStream_wireByIdentity.set(this,new Map),_ResponseStream_interimOrderDirty.set(this,!1),_ResponseStream_completedOutput.
-set(this,new Map),_ResponseStream_unfinishedOutput.set(this,new Map),__classPrivateFieldSet(this,_ResponseStream_params,
-params,"f"),this.once("end",()=>{__classPrivateFieldGet(this,_ResponseStream_outputPositions,"f").clear(),__classPrivateFieldGet(
-this,_ResponseStream_wireByIdentity,"f").clear(),__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").clear(),
-__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,"f").clear()})}static createResponse(client,params,options){
-const{getTextFormat,requestOptions}=resolveResponseParseOptions(params,options),runner=new _ResponseStream(Array.isArray(
-params.tools)?{tools:params.tools}:{});return runner._run(()=>runner._createOrRetrieveResponse(client,params,{...requestOptions,
-__metadata:{...requestOptions?.__metadata,helperMethod:"stream"}},getTextFormat)),runner}static fromReadableStream(stream){
-const runner=new _ResponseStream(null);return runner._run(()=>runner._fromReadableStream(stream)),runner}async _createOrRetrieveResponse(client,params,options,getTextFormat=resolveResponseParseOptions(
-params).getTextFormat){this._listenForAbort(options?.signal),__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_beginRequest).
-call(this);let stream,format,starting_after=null;if("response_id"in params)format=getTextFormat({body:params}),stream=await client.
-responses.retrieve(params.response_id,{stream:!0},{...options,signal:this.controller.signal,stream:!0}),starting_after=params.
-starting_after??null;else{const body={...params,stream:!0};let prepared={body},responseBody=null,request=client.responses.
-create(body,{...options,signal:this.controller.signal});request instanceof APIPromise&&(request=request._thenUnwrap((events,props)=>(prepared=
-props.options,responseBody=props.response.body,events))),stream=await request;try{format=getTextFormat(prepared)}catch(error){
-throw this.abort(),stream.controller.abort(),cancelUnconsumedBody(responseBody),error}}this._connected();for await(const event of stream)
-__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_addEvent).call(this,event,starting_after);if(stream.
-controller.signal?.aborted)throw this._userAbortError();return __classPrivateFieldGet(this,_ResponseStream_instances,"m",
-_ResponseStream_endRequest).call(this,format)}async _fromReadableStream(readableStream,options){this._listenForAbort(options?.
-signal),__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_beginRequest).call(this),this._connected();
-const stream=Stream.fromReadableStream(readableStream,this.controller);for await(const event of stream)__classPrivateFieldGet(
-this,_ResponseStream_instances,"m",_ResponseStream_addEvent).call(this,event,null);if(stream.controller.signal?.aborted)
-throw this._userAbortError();return __classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_endRequest).
-call(this)}[(_ResponseStream_params=new WeakMap,_ResponseStream_currentResponseSnapshot=new WeakMap,_ResponseStream_finalResponse=
-new WeakMap,_ResponseStream_accumulatorContext=new WeakMap,_ResponseStream_outputPositions=new WeakMap,_ResponseStream_wireByIdentity=
-new WeakMap,_ResponseStream_interimOrderDirty=new WeakMap,_ResponseStream_completedOutput=new WeakMap,_ResponseStream_unfinishedOutput=
-new WeakMap,_ResponseStream_instances=new WeakSet,_ResponseStream_beginRequest=function(){this.ended||(__classPrivateFieldSet(
-this,_ResponseStream_currentResponseSnapshot,void 0,"f"),__classPrivateFieldSet(this,_ResponseStream_accumulatorContext,
-createResponseContext(),"f"),__classPrivateFieldGet(this,_ResponseStream_outputPositions,"f").clear(),__classPrivateFieldGet(
-this,_ResponseStream_wireByIdentity,"f").clear(),__classPrivateFieldSet(this,_ResponseStream_interimOrderDirty,!1,"f"),__classPrivateFieldGet(
-this,_ResponseStream_completedOutput,"f").clear(),__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,"f").clear())},
-_ResponseStream_prepareEvent=function(event){if(event.type==="response.created"||event.type==="response.queued"||event.type===
-"response.in_progress"||event.type==="response.completed"||event.type==="response.failed"||event.type==="response.incomp\
-lete"){if(!hasOwn(event,"response"))throw new OpenAIError("Lifecycle events require their own response field.");const{response:wireResponse,
-...fields}=event;if(!isObj(wireResponse))throw new OpenAIError("Lifecycle events require a response object.");let response=structuredClone(
-wireResponse);if(__classPrivateFieldGet(this,_ResponseStream_currentResponseSnapshot,"f")&&response.id!==__classPrivateFieldGet(
-this,_ResponseStream_currentResponseSnapshot,"f").id)throw new OpenAIError("Lifecycle response identity changed.");if(!hasOwn(
-response,"output")||response.output==null){let output;event.type==="response.completed"?output=[...__classPrivateFieldGet(
-this,_ResponseStream_completedOutput,"f")].sort(([left],[right])=>left-right).map(([,item])=>structuredClone(item)):event.
-type==="response.failed"||event.type==="response.incomplete"?output=[...__classPrivateFieldGet(this,_ResponseStream_outputPositions,
-"f").keys()].sort((left,right)=>left-right).map(index=>structuredClone(__classPrivateFieldGet(this,_ResponseStream_instances,
-"m",_ResponseStream_outputAtWireIndex).call(this,index))):output=[],response={...response,output},(event.type==="respons\
-e.completed"||event.type==="response.failed"||event.type==="response.incomplete")&&addOutputText(response)}return event.
-type==="response.completed"&&__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_assertComplete).call(
-this,response),{...fields,type:event.type,sequence_number:event.sequence_number,response}}return __classPrivateFieldGet(
-this,_ResponseStream_instances,"m",_ResponseStream_prepareOutputEvent).call(this,event)},_ResponseStream_prepareOutputEvent=
-function(event){if(!__classPrivateFieldGet(this,_ResponseStream_currentResponseSnapshot,"f")||!hasOwn(event,"output_inde\
-x")||!("output_index"in event))return event;const index=event.output_index;if(!Number.isSafeInteger(index)||index<0)throw new OpenAIError(
-"Invalid response output index.");let position;if(event.type==="response.output_item.added"){if(event.item==null)return null;
-if(__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").has(index)||__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,
-"f").has(index))throw new OpenAIError(`Duplicate response output index ${index}.`);position=__classPrivateFieldGet(this,
-_ResponseStream_currentResponseSnapshot,"f").output.length}else{const existing=__classPrivateFieldGet(this,_ResponseStream_outputPositions,
-"f").get(index);if(existing===void 0)throw new OpenAIError(`missing output at index ${index}`);position=existing}return new Proxy(
-event,{get(target,property){return property==="output_index"?position:Reflect.get(target,property,target)}})},_ResponseStream_outputAtWireIndex=
-function(wireIndex){const position=__classPrivateFieldGet(this,_ResponseStream_outputPositions,"f").get(wireIndex);return __classPrivateFieldGet(
-this,_ResponseStream_completedOutput,"f").get(wireIndex)??(position===void 0?void 0:__classPrivateFieldGet(this,_ResponseStream_currentResponseSnapshot,
-"f")?.output[position])},_ResponseStream_assertComplete=function(response){if(__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,
-"f").size===0&&__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").size===0)return;const finalItems=new Map(
-(response.output??[]).map(item=>[outputIdentity(item),item]));for(const item of __classPrivateFieldGet(this,_ResponseStream_completedOutput,
-"f").values()){const replacement=finalItems.get(outputIdentity(item));replacement&&validateResponseOutputItemIdentity(item,
-replacement,"response.completed")}for(const[wireIndex,identity]of __classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,
-"f")){const replacement=finalItems.get(identity);if(!replacement)throw new OpenAIError("Cannot complete response with un\
-finished output items.");const previous=__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_outputAtWireIndex).
-call(this,wireIndex);if(!previous)throw new OpenAIError("Cannot complete response with a missing output identity.");validateResponseOutputItemIdentity(
-previous,replacement,"response.completed")}},_ResponseStream_recordOutput=function(event,response,position){if(event.type===
-"response.completed"){__classPrivateFieldSet(this,_ResponseStream_interimOrderDirty,!1,"f");return}if(response!==__classPrivateFieldGet(
-this,_ResponseStream_currentResponseSnapshot,"f")){const previous=new Map;for(const[wireIndex,item]of __classPrivateFieldGet(
-this,_ResponseStream_completedOutput,"f"))previous.set(outputIdentity(item),wireIndex);for(const[wireIndex,identity]of __classPrivateFieldGet(
-this,_ResponseStream_unfinishedOutput,"f"))previous.set(identity,wireIndex);const positions=new Map;__classPrivateFieldGet(
-this,_ResponseStream_wireByIdentity,"f").clear();for(const[newPosition,item]of response.output.entries()){const identity=outputIdentity(
-item),wireIndex=previous.get(identity)??newPosition,done=__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").
-get(wireIndex),unfinished=__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,"f").get(wireIndex);if(positions.
-has(wireIndex)||done&&outputIdentity(done)!==identity||unfinished!==void 0&&unfinished!==identity)throw new OpenAIError(
-"Response snapshot has conflicting output positions.");const previousItem=__classPrivateFieldGet(this,_ResponseStream_instances,
-"m",_ResponseStream_outputAtWireIndex).call(this,wireIndex);previousItem&&validateResponseOutputItemIdentity(previousItem,
-item,event.type),positions.set(wireIndex,newPosition),__classPrivateFieldGet(this,_ResponseStream_wireByIdentity,"f").set(
-identity,wireIndex),done?__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").set(wireIndex,structuredClone(
-item)):__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,"f").set(wireIndex,identity)}__classPrivateFieldSet(
-this,_ResponseStream_outputPositions,positions,"f"),__classPrivateFieldSet(this,_ResponseStream_interimOrderDirty,!["res\
-ponse.failed","response.incomplete"].includes(event.type),"f"),["response.created","response.queued","response.in_progre\
-ss"].includes(event.type)&&__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_reorderInterimOutput).
-call(this,response);return}if(position!==void 0){if(event.type==="response.output_item.added"&&event.item!=null){__classPrivateFieldGet(
-this,_ResponseStream_outputPositions,"f").set(event.output_index,position);const identity=outputIdentity(event.item);__classPrivateFieldGet(
-this,_ResponseStream_unfinishedOutput,"f").set(event.output_index,identity),__classPrivateFieldGet(this,_ResponseStream_wireByIdentity,
-"f").set(identity,event.output_index),__classPrivateFieldSet(this,_ResponseStream_interimOrderDirty,!0,"f")}else if(event.
-type==="response.output_item.done"){const item=response.output[position];if(!item)throw new OpenAIError(`missing output \
-at index ${event.output_index}`);__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").set(event.output_index,
-structuredClone(item)),__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,"f").delete(event.output_index)}}},_ResponseStream_reorderInterimOutput=
-function(response){if(!__classPrivateFieldGet(this,_ResponseStream_interimOrderDirty,"f"))return;const ordered=[...__classPrivateFieldGet(
-this,_ResponseStream_outputPositions,"f")];if(ordered.sort(([left],[right])=>left-right),ordered.some(([,oldPosition],newPosition)=>oldPosition!==
-newPosition)){const derivedText=__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,"f").canonicalSnapshot===
-response;response.output=ordered.map(([,oldPosition])=>response.output[oldPosition]),__classPrivateFieldSet(this,_ResponseStream_outputPositions,
-new Map(ordered.map(([wireIndex],newPosition)=>[wireIndex,newPosition])),"f"),__classPrivateFieldSet(this,_ResponseStream_accumulatorContext,
-createResponseContext(),"f"),derivedText&&ensureCanonicalOutputText(__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,
-"f"),response)}__classPrivateFieldSet(this,_ResponseStream_interimOrderDirty,!1,"f")},_ResponseStream_updateInterimResponse=
-function(incoming,snapshot){if(!Array.isArray(incoming.output))return!1;const suppliedText=hasOwn(incoming,"output_text")?
-incoming.output_text:void 0;if(incoming.output.length!==0){const validated=cloneValidatedResponse(createResponseContext(),
-incoming),replacements=[];for(const item of validated.output){const wire=__classPrivateFieldGet(this,_ResponseStream_wireByIdentity,
-"f").get(outputIdentity(item)),position=wire===void 0?void 0:__classPrivateFieldGet(this,_ResponseStream_outputPositions,
-"f").get(wire);if(wire===void 0||position===void 0)return!1;replacements.push({wire,position,item})}const updateText=suppliedText==
-null;updateText||(__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,"f").canonicalSnapshot=void 0);for(const{
-wire,position,item}of replacements)replaceResponseOutputItem(__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,
-"f"),snapshot,position,item,updateText),__classPrivateFieldGet(this,_ResponseStream_completedOutput,"f").has(wire)&&__classPrivateFieldGet(
-this,_ResponseStream_completedOutput,"f").set(wire,structuredClone(item));__classPrivateFieldGet(this,_ResponseStream_instances,
-"m",_ResponseStream_reorderInterimOutput).call(this,snapshot)}const{output}=snapshot;let outputText2=suppliedText;outputText2==
-null?(ensureCanonicalOutputText(__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,"f"),snapshot),outputText2=
-snapshot.output_text):__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,"f").canonicalSnapshot=void 0;for(const key of Object.
-keys(snapshot))hasOwn(incoming,key)||Reflect.deleteProperty(snapshot,key);return Object.defineProperties(snapshot,Object.
-getOwnPropertyDescriptors({...incoming,output,output_text:outputText2})),!0},_ResponseStream_addEvent=function(event,starting_after){
-if(this.ended)return;const maybeEmit=(name,event2)=>{(starting_after==null||event2.sequence_number>starting_after)&&this.
-_emit(name,event2)};if(event.type==="error"){const error="error"in event&&typeof event.error=="object"&&event.error!==null?
-event.error:event;throw new APIError(void 0,error,event.message,void 0)}let dispatchEvent=event,outputPosition;const response=accumulateResponseWithContext(
-event,__classPrivateFieldGet(this,_ResponseStream_currentResponseSnapshot,"f"),__classPrivateFieldGet(this,_ResponseStream_accumulatorContext,
-"f"),!0,sanitizedEvent=>{dispatchEvent=sanitizedEvent;const prepared=__classPrivateFieldGet(this,_ResponseStream_instances,
-"m",_ResponseStream_prepareEvent).call(this,sanitizedEvent);if(prepared){if(hasOwn(prepared,"output_index")&&"output_ind\
-ex"in prepared)outputPosition=prepared.output_index;else if(hasOwn(prepared,"response")&&"response"in prepared&&(dispatchEvent=
-prepared,(prepared.type==="response.created"||prepared.type==="response.queued"||prepared.type==="response.in_progress")&&
-__classPrivateFieldGet(this,_ResponseStream_currentResponseSnapshot,"f"))){if(__classPrivateFieldGet(this,_ResponseStream_instances,
-"m",_ResponseStream_updateInterimResponse).call(this,prepared.response,__classPrivateFieldGet(this,_ResponseStream_currentResponseSnapshot,
-"f")))return null;const identities=new Set(prepared.response.output.map(outputIdentity)),retained=__classPrivateFieldGet(
-this,_ResponseStream_currentResponseSnapshot,"f").output.filter(item=>!identities.has(outputIdentity(item)));if(retained.
-length)return{...prepared,response:{...prepared.response,output:[...prepared.response.output,...retained]}}}}return prepared});
-if(__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_recordOutput).call(this,dispatchEvent,response,
-outputPosition),__classPrivateFieldSet(this,_ResponseStream_currentResponseSnapshot,response,"f"),dispatchEvent.type==="\
-response.output_item.added"&&dispatchEvent.item==null)return;const wireSnapshot={...dispatchEvent};for(const key of Object.
-keys(nativeEventFields)){const descriptor=Object.getOwnPropertyDescriptor(dispatchEvent,key);descriptor&&!descriptor.enumerable&&
-Object.defineProperty(wireSnapshot,key,{value:Reflect.get(dispatchEvent,key,dispatchEvent),enumerable:!0})}const eventSnapshot=structuredClone(
-wireSnapshot);switch(maybeEmit("event",eventSnapshot),wireSnapshot.type){case"response.output_text.delta":{const output=response.
-output[outputPosition??wireSnapshot.output_index];if(!output)throw new OpenAIError(`missing output at index ${wireSnapshot.
-output_index}`);if(output.type==="message"){const content=output.content[wireSnapshot.content_index];if(!content)throw new OpenAIError(
-`missing content at index ${wireSnapshot.content_index}`);if(content.type!=="output_text")throw new OpenAIError(`expecte\
-d content to be 'output_text', got ${content.type}`);maybeEmit("response.output_text.delta",{...structuredClone(wireSnapshot),
-snapshot:content.text})}break}case"response.function_call_arguments.delta":{const output=response.output[outputPosition??
-wireSnapshot.output_index];if(!output)throw new OpenAIError(`missing output at index ${wireSnapshot.output_index}`);output.
-type==="function_call"&&maybeEmit("response.function_call_arguments.delta",{...structuredClone(wireSnapshot),snapshot:output.
-arguments});break}default:{maybeEmit(wireSnapshot.type,eventSnapshot);break}}},_ResponseStream_endRequest=function(format){
-if(this.ended)throw new OpenAIError("stream has ended, this shouldn't happen");const snapshot=__classPrivateFieldGet(this,
-_ResponseStream_currentResponseSnapshot,"f");if(!snapshot)throw new OpenAIError("request ended without sending any event\
-s");__classPrivateFieldGet(this,_ResponseStream_instances,"m",_ResponseStream_reorderInterimOutput).call(this,snapshot),
-__classPrivateFieldSet(this,_ResponseStream_currentResponseSnapshot,void 0,"f"),__classPrivateFieldSet(this,_ResponseStream_accumulatorContext,
-createResponseContext(),"f"),__classPrivateFieldGet(this,_ResponseStream_outputPositions,"f").clear(),__classPrivateFieldGet(
-this,_ResponseStream_wireByIdentity,"f").clear(),__classPrivateFieldSet(this,_ResponseStream_interimOrderDirty,!1,"f"),__classPrivateFieldGet(
-this,_ResponseStream_completedOutput,"f").clear(),__classPrivateFieldGet(this,_ResponseStream_unfinishedOutput,"f").clear();
-const parsedResponse=finalizeResponse(snapshot,__classPrivateFieldGet(this,_ResponseStream_params,"f"),format);return __classPrivateFieldSet(
-this,_ResponseStream_finalResponse,parsedResponse,"f"),parsedResponse},Symbol.asyncIterator)](){return this._createIterator(
-push=>{const onEvent=event=>push(event);return this.on("event",onEvent),()=>this.off("event",onEvent)},{onReturn:()=>this.
-abort()})}async finalResponse(){await this.done();const response=__classPrivateFieldGet(this,_ResponseStream_finalResponse,
-"f");if(!response)throw new OpenAIError("stream ended without producing a Response");return response}};async function cancelUnconsumedBody(body){
-try{await CancelReadableStream(body)}catch{}}function outputIdentity(item){return JSON.stringify([item.type,!hasRoutedOutputCallIdentity(
-item)&&hasOwn(item,"id")?item.id:null,hasOwn(item,"call_id")&&"call_id"in item?item.call_id:null])}function finalizeResponse(snapshot,params,format){
-return maybeParseResponse(snapshot,params,format)}function resolveResourceRequestOptions99(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}function withBodyFinalization10(options,finalization){return{...options,__metadata:{
-...options.__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys58=new Set(["method","path","query","body",
-"headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metad\
-ata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery58(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys58.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys58.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Responses2=class extends APIResource{constructor(){super(...arguments),
-this.inputItems=new InputItems2(this._client),this.inputTokens=new InputTokens2(this._client)}create(body,options){return this.
-_client.post("/responses",resolveResourceRequestOptions99(options,options2=>withBodyFinalization10({body,...options2,stream:body.
-stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))._thenUnwrap(rsp=>("object"in rsp&&rsp.object==="response"&&
-addOutputText(rsp),rsp))}retrieve(responseID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery58(
-query,["include","include_obfuscation","starting_after","stream"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.get(path`/responses/${responseID}`,
-resolveResourceRequestOptions99(options,options2=>({query,...options2,stream:query?.stream??!1,__security:{bearerAuth:!0}}))).
-_thenUnwrap(rsp=>("object"in rsp&&rsp.object==="response"&&addOutputText(rsp),rsp))}delete(responseID,options){return this.
-_client.delete(path`/responses/${responseID}`,resolveResourceRequestOptions99(options,options2=>({...options2,headers:buildHeaders(
-[{Accept:"*/*"},options2?.headers]),__security:{bearerAuth:!0}})))}cancel(responseID,options){return this._client.post(path`/responses/${responseID}/cancel`,
-resolveResourceRequestOptions99(options,options2=>({...options2,__security:{bearerAuth:!0}})))}compact(body,options){return this.
-_client.post("/responses/compact",resolveResourceRequestOptions99(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}parse(body,options){
-const{getTextFormat,requestOptions}=resolveResponseParseOptions(body,options);return this._client.responses.create(body,
-requestOptions)._thenUnwrap((response,{options:prepared})=>parseResponse(response,body,getTextFormat(prepared)))}stream(body,options){
-return ResponseStream.createResponse(this._client,body,options)}};Responses2.InputItems=InputItems2,Responses2.InputTokens=
-InputTokens2,init_node_globals(),init_node_globals();function resolveResourceRequestOptions100(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}var Alerts=class extends APIResource{retrieve(id,options){return this._client.get(path`/safety/alerts/${id}`,
-resolveResourceRequestOptions100(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};init_node_globals();function resolveResourceRequestOptions101(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Cases=class extends APIResource{retrieve(id,options){return this.
-_client.get(path`/safety/cases/${id}`,resolveResourceRequestOptions101(options,options2=>({...options2,__security:{bearerAuth:!0}})))}},
-Safety=class extends APIResource{constructor(){super(...arguments),this.cases=new Cases(this._client),this.alerts=new Alerts(
-this._client)}};Safety.Cases=Cases,Safety.Alerts=Alerts,init_node_globals(),init_node_globals();function resolveResourceRequestOptions102(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var Content2=class extends APIResource{retrieve(skillID,options){return this.
-_client.get(path`/skills/${skillID}/content`,resolveResourceRequestOptions102(options,options2=>({...options2,headers:buildHeaders(
-[{Accept:"application/binary"},options2?.headers]),__security:{bearerAuth:!0},__binaryResponse:!0})))}};init_node_globals(),
-init_node_globals();function resolveResourceRequestOptions103(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var Content3=class extends APIResource{retrieve(version,params,options){const{skill_id}=params;return this.
-_client.get(path`/skills/${skill_id}/versions/${version}/content`,resolveResourceRequestOptions103(options,options2=>({...options2,
-headers:buildHeaders([{Accept:"application/binary"},options2?.headers]),__security:{bearerAuth:!0},__binaryResponse:!0})))}};
-function resolveResourceRequestOptions104(options,buildOptions){return Promise.resolve(options).then(buildOptions)}function withBodyFinalization11(options,finalization){
-return{...options,__metadata:{...options.__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys59=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery59(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys59.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys59.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Versions=class extends APIResource{constructor(){
-super(...arguments),this.content=new Content3(this._client)}create(skillID,body={},options){return this._client.post(path`/skills/${skillID}/versions`,
-maybeMultipartFormRequestOptions(withBodyFinalization11({body,...options,__security:{bearerAuth:!0}},{finalizeMultipart:!0}),
-this._client,{stripFilenames:!1}))}retrieve(version,params,options){const{skill_id}=params;return this._client.get(path`/skills/${skill_id}/versions/${version}`,
-resolveResourceRequestOptions104(options,options2=>({...options2,__security:{bearerAuth:!0}})))}list(skillID,query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery59(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList(path`/skills/${skillID}/versions`,CursorPage,resolveResourceRequestOptions104(options,options2=>({
-query,...options2,__security:{bearerAuth:!0}})))}delete(version,params,options){const{skill_id}=params;return this._client.
-delete(path`/skills/${skill_id}/versions/${version}`,resolveResourceRequestOptions104(options,options2=>({...options2,__security:{
-bearerAuth:!0}})))}};Versions.Content=Content3;function resolveResourceRequestOptions105(options,buildOptions){return Promise.
-resolve(options).then(buildOptions)}function withBodyFinalization12(options,finalization){return{...options,__metadata:{
-...options.__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys60=new Set(["method","path","query","body",
-"headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metad\
-ata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function normalizeRequestOptionsForQuery60(value,queryKeys,options){
-if(typeof value!="object"||value===null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
-([,descriptor])=>descriptor.enumerable&&(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);
-if(keys.some(key=>normalizeRequestOptionsForQueryKeys60.has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(
-key=>!normalizeRequestOptionsForQueryKeys60.has(key)||queryKeys.includes(key)))throw new TypeError("Query parameters and\
- request options must be passed as separate arguments.");if(keys.some(key=>!["headers","maxRetries","timeout","signal","\
-idempotencyKey","query"].includes(key)))throw new TypeError("Pass transport overrides in the explicit request options ar\
-gument.");return Object.fromEntries(entries.map(([key,descriptor])=>"value"in descriptor?[key,descriptor.value]:[key,descriptor.
-get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Skills=class extends APIResource{constructor(){super(...arguments),
-this.content=new Content2(this._client),this.versions=new Versions(this._client)}create(body={},options){return this._client.
-post("/skills",maybeMultipartFormRequestOptions(withBodyFinalization12({body,...options,__security:{bearerAuth:!0}},{finalizeMultipart:!0}),
-this._client,{stripFilenames:!1}))}retrieve(skillID,options){return this._client.get(path`/skills/${skillID}`,resolveResourceRequestOptions105(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}update(skillID,body,options){return this._client.post(path`/skills/${skillID}`,
-resolveResourceRequestOptions105(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery60(query,["after","limit","order"],options);
-return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=
-query,this._client.getAPIList("/skills",CursorPage,resolveResourceRequestOptions105(options,options2=>({query,...options2,
-__security:{bearerAuth:!0}})))}delete(skillID,options){return this._client.delete(path`/skills/${skillID}`,resolveResourceRequestOptions105(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}};Skills.Content=Content2,Skills.Versions=Versions,init_node_globals(),
-init_node_globals();function resolveResourceRequestOptions106(options,buildOptions){return Promise.resolve(options).then(
-buildOptions)}var Parts=class extends APIResource{create(uploadID,body,options){return this._client.post(path`/uploads/${uploadID}/parts`,
-resolveResourceRequestOptions106(options,options2=>multipartFormRequestOptions({body,...options2,__security:{bearerAuth:!0}},
-this._client)))}};function resolveResourceRequestOptions107(options,buildOptions){return Promise.resolve(options).then(buildOptions)}
-var Uploads=class extends APIResource{constructor(){super(...arguments),this.parts=new Parts(this._client)}create(body,options){
-return this._client.post("/uploads",resolveResourceRequestOptions107(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}cancel(uploadID,options){
-return this._client.post(path`/uploads/${uploadID}/cancel`,resolveResourceRequestOptions107(options,options2=>({...options2,
-__security:{bearerAuth:!0}})))}complete(uploadID,body,options){return this._client.post(path`/uploads/${uploadID}/complete`,
-resolveResourceRequestOptions107(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}};Uploads.Parts=Parts,
-init_node_globals(),init_node_globals(),init_node_globals();function pollVectorStoreFile(resource,vectorStoreID,fileID,options){
-return pollWithResponse(headers=>resource.retrieve(fileID,{vector_store_id:vectorStoreID},{...options,headers}),["in_pro\
-gress"],["failed","cancelled","completed"],options)}function pollVectorStoreFileBatch(resource,vectorStoreID,batchID,options){
-return pollWithResponse(headers=>resource.retrieve(batchID,{vector_store_id:vectorStoreID},{...options,headers}),["in_pr\
-ogress"],["failed","cancelled","completed"],options)}init_node_globals(),init_node_globals();var allSettledWithThrow=async promises=>{
-const results=await Promise.allSettled(promises),rejected=results.filter(result=>result.status==="rejected");if(rejected.
-length)throw Object.defineProperty(new Error(`${rejected.length} promise(s) failed`),"rejections",{configurable:!0,value:rejected.
-map(({reason})=>reason),writable:!0});const values=[];for(const result of results)result.status==="fulfilled"&&values.push(
-result.value);return values};async function uploadAndPollVectorStoreFileBatch(resource,client,vectorStoreId,files,fileIds,options){
-if(files==null||files.length===0)throw new Error("No `files` provided to process. If you've already uploaded files you s\
-hould use `.createAndPoll()` instead");const configuredConcurrency=options?.maxConcurrency??5,concurrencyLimit=Math.min(
-configuredConcurrency,files.length);if(concurrencyLimit===0)throw new RangeError("maxConcurrency must be greater than 0");
-const fileIterator=files.values(),allFileIds=[...fileIds];async function processFiles(iterator){for(const item of iterator){
-const fileObj=await client.files.create({file:item,purpose:"assistants"},options);allFileIds.push(fileObj.id)}}const workers=[];
-workers.length=concurrencyLimit;for(let index=0;index<workers.length;index+=1)workers[index]=processFiles(fileIterator);
-return await allSettledWithThrow(workers),await resource.createAndPoll(vectorStoreId,{file_ids:allFileIds},options)}function resolveResourceRequestOptions108(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var FileBatches=class extends APIResource{create(vectorStoreID,body,options){
-return this._client.post(path`/vector_stores/${vectorStoreID}/file_batches`,resolveResourceRequestOptions108(options,options2=>({
-body,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(batchID,params,options){
-const{vector_store_id}=params;return this._client.get(path`/vector_stores/${vector_store_id}/file_batches/${batchID}`,resolveResourceRequestOptions108(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}cancel(batchID,params,options){
-const{vector_store_id}=params;return this._client.post(path`/vector_stores/${vector_store_id}/file_batches/${batchID}/cancel`,
-resolveResourceRequestOptions108(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.
-headers]),__security:{bearerAuth:!0}})))}async createAndPoll(vectorStoreId,body,options){const created=await this.create(
-vectorStoreId,body,options);return await this.poll(vectorStoreId,created.id,options)}listFiles(batchID,params,options){const{
-vector_store_id,...query}=params;return this._client.getAPIList(path`/vector_stores/${vector_store_id}/file_batches/${batchID}/files`,
-CursorPage,resolveResourceRequestOptions108(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"\
-assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}async poll(vectorStoreID,batchID,options){return await pollVectorStoreFileBatch(
-this,vectorStoreID,batchID,options)}async uploadAndPoll(vectorStoreId,{files,fileIds=[]},options){return await uploadAndPollVectorStoreFileBatch(
-this,this._client,vectorStoreId,files,fileIds,options)}};init_node_globals();function resolveResourceRequestOptions109(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys61=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery61(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys61.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys61.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Files4=class extends APIResource{create(vectorStoreID,body,options){
-return this._client.post(path`/vector_stores/${vectorStoreID}/files`,resolveResourceRequestOptions109(options,options2=>({
-body,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(fileID,params,options){
-const{vector_store_id}=params;return this._client.get(path`/vector_stores/${vector_store_id}/files/${fileID}`,resolveResourceRequestOptions109(
-options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}update(fileID,params,options){
-const{vector_store_id,...body}=params;return this._client.post(path`/vector_stores/${vector_store_id}/files/${fileID}`,resolveResourceRequestOptions109(
-options,options2=>({body,...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{
-bearerAuth:!0}})))}list(vectorStoreID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery61(
-query,["after","before","filter","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=
-normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList(path`/vector_stores/${vectorStoreID}/files`,
-CursorPage,resolveResourceRequestOptions109(options,options2=>({query,...options2,headers:buildHeaders([{"OpenAI-Beta":"\
-assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(fileID,params,options){const{vector_store_id}=params;
-return this._client.delete(path`/vector_stores/${vector_store_id}/files/${fileID}`,resolveResourceRequestOptions109(options,
-options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}async createAndPoll(vectorStoreId,body,options){
-const created=await this.create(vectorStoreId,body,options);return await this.poll(vectorStoreId,created.id,options)}async poll(vectorStoreID,fileID,options){
-return await pollVectorStoreFile(this,vectorStoreID,fileID,options)}async upload(vectorStoreId,file,options){const fileInfo=await this.
-_client.files.create({file,purpose:"assistants"},options);return this.create(vectorStoreId,{file_id:fileInfo.id},options)}async uploadAndPoll(vectorStoreId,file,options){
-const fileInfo=await this.upload(vectorStoreId,file,options);return await this.poll(vectorStoreId,fileInfo.id,options)}content(fileID,params,options){
-const{vector_store_id}=params;return this._client.getAPIList(path`/vector_stores/${vector_store_id}/files/${fileID}/content`,
-Page,resolveResourceRequestOptions109(options,options2=>({...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v\
-2"},options2?.headers]),__security:{bearerAuth:!0}})))}};function resolveResourceRequestOptions110(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys62=new Set(["method","path","q\
-uery","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBase\
-URL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDat\
-a"]);function normalizeRequestOptionsForQuery62(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys62.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys62.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var VectorStores=class extends APIResource{constructor(){
-super(...arguments),this.files=new Files4(this._client),this.fileBatches=new FileBatches(this._client)}create(body,options){
-return this._client.post("/vector_stores",resolveResourceRequestOptions110(options,options2=>({body,...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}retrieve(vectorStoreID,options){return this.
-_client.get(path`/vector_stores/${vectorStoreID}`,resolveResourceRequestOptions110(options,options2=>({...options2,headers:buildHeaders(
-[{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}update(vectorStoreID,body,options){return this.
-_client.post(path`/vector_stores/${vectorStoreID}`,resolveResourceRequestOptions110(options,options2=>({body,...options2,
-headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery62(query,["after","before","limit","order"],
-options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),
-query=query,this._client.getAPIList("/vector_stores",CursorPage,resolveResourceRequestOptions110(options,options2=>({query,
-...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}delete(vectorStoreID,options){
-return this._client.delete(path`/vector_stores/${vectorStoreID}`,resolveResourceRequestOptions110(options,options2=>({...options2,
-headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{bearerAuth:!0}})))}search(vectorStoreID,body,options){
-return this._client.getAPIList(path`/vector_stores/${vectorStoreID}/search`,Page,resolveResourceRequestOptions110(options,
-options2=>({body,method:"post",...options2,headers:buildHeaders([{"OpenAI-Beta":"assistants=v2"},options2?.headers]),__security:{
-bearerAuth:!0}})))}};VectorStores.Files=Files4,VectorStores.FileBatches=FileBatches,init_node_globals();function resolveResourceRequestOptions111(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}function withBodyFinalization13(options,finalization){return{...options,
-__metadata:{...options.__metadata,...finalization}}}var normalizeRequestOptionsForQueryKeys63=new Set(["method","path","\
-query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBas\
-eURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventDa\
-ta"]);function normalizeRequestOptionsForQuery63(value,queryKeys,options){if(typeof value!="object"||value===null)return;
-const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&(!("\
-value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys63.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys63.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Videos=class extends APIResource{create(body,options){
-return this._client.post("/videos",resolveResourceRequestOptions111(options,options2=>multipartFormRequestOptions({body,
-...options2,__security:{bearerAuth:!0}},this._client)))}retrieve(videoID,options){return this._client.get(path`/videos/${videoID}`,
-resolveResourceRequestOptions111(options,options2=>({...options2,__security:{bearerAuth:!0}})))}list(query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery63(
-query,["after","limit","order"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.getAPIList("/videos",ConversationCursorPage,resolveResourceRequestOptions111(options,
-options2=>({query,...options2,__security:{bearerAuth:!0}})))}delete(videoID,options){return this._client.delete(path`/videos/${videoID}`,
-resolveResourceRequestOptions111(options,options2=>({...options2,__security:{bearerAuth:!0}})))}createCharacter(body,options){
-return this._client.post("/videos/characters",resolveResourceRequestOptions111(options,options2=>multipartFormRequestOptions(
-{body,...options2,__security:{bearerAuth:!0}},this._client)))}downloadContent(videoID,query={},options){const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery63(
-query,["variant"],options);return normalizeRequestOptionsForQueryOptions!==void 0&&(options=normalizeRequestOptionsForQueryOptions,
-query={}),query=query,this._client.get(path`/videos/${videoID}/content`,resolveResourceRequestOptions111(options,options2=>({
-query,...options2,headers:buildHeaders([{Accept:"application/binary"},options2?.headers]),__security:{bearerAuth:!0},__binaryResponse:!0})))}edit(body,options){
-return this._client.post("/videos/edits",resolveResourceRequestOptions111(options,options2=>multipartFormRequestOptions(
-{body,...options2,__security:{bearerAuth:!0}},this._client)))}extend(body,options){return this._client.post("/videos/ext\
-ensions",resolveResourceRequestOptions111(options,options2=>multipartFormRequestOptions({body,...options2,__security:{bearerAuth:!0}},
-this._client)))}getCharacter(characterID,options){return this._client.get(path`/videos/characters/${characterID}`,resolveResourceRequestOptions111(
-options,options2=>({...options2,__security:{bearerAuth:!0}})))}remix(videoID,body,options){return this._client.post(path`/videos/${videoID}/remix`,
-resolveResourceRequestOptions111(options,options2=>maybeMultipartFormRequestOptions(withBodyFinalization13({body,...options2,
-__security:{bearerAuth:!0}},{finalizeMultipart:!0}),this._client)))}};init_node_globals(),init_node_globals();function resolveResourceRequestOptions112(options,buildOptions){
-return Promise.resolve(options).then(buildOptions)}var EventTypes=class extends APIResource{list(options){return this._client.
-get("/webhook_event_types",resolveResourceRequestOptions112(options,options2=>({...options2,__security:{bearerAuth:!0}})))}};
-init_node_globals();var MAX_DIRECT_WEBHOOK_VERIFICATIONS=32,SHA256_SIGNATURE_LENGTH=32;function webhookSignatureRequiresSigning(signatureHeader){
-return signatureHeader.split(" ",MAX_DIRECT_WEBHOOK_VERIFICATIONS+1).length>MAX_DIRECT_WEBHOOK_VERIFICATIONS}function*signatureCandidates(signatureHeader){
-let start=0;for(;start<=signatureHeader.length;){const separator=signatureHeader.indexOf(" ",start),candidate=signatureHeader.
-slice(start,separator===-1?void 0:separator);if(yield candidate.startsWith("v1,")?candidate.slice(3):candidate,separator===
--1)break;start=separator+1}}function decodeSignature(signature){try{const signatureBytes=fromBase64(signature);return signatureBytes.
-byteLength===SHA256_SIGNATURE_LENGTH?signatureBytes:void 0}catch{return}}function firstValidLengthSignature(signatureHeader){
-for(const signature of signatureCandidates(signatureHeader)){const signatureBytes=decodeSignature(signature);if(signatureBytes)
-return signatureBytes}}function selectMatchingSignature(signatureHeader,expectedSignature,firstSignature){let matchingSignature=firstSignature;
-for(const signature of signatureCandidates(signatureHeader)){const signatureBytes=decodeSignature(signature);if(!signatureBytes)
-continue;let difference=0;for(const[index,byte]of signatureBytes.entries())difference|=byte^(expectedSignature[index]??0);
-difference===0&&(matchingSignature=signatureBytes)}return matchingSignature}async function verifyWebhookSignature(payload,signatureHeader,timestamp,webhookId,secret,tolerance){
-const timestampSeconds=Number.parseInt(timestamp,10);if(Number.isNaN(timestampSeconds))throw new InvalidWebhookSignatureError(
-"Invalid webhook timestamp format");const nowSeconds=Math.floor(Date.now()/1e3);if(nowSeconds-timestampSeconds>tolerance)
-throw new InvalidWebhookSignatureError("Webhook timestamp is too old");if(timestampSeconds>nowSeconds+tolerance)throw new InvalidWebhookSignatureError(
-"Webhook timestamp is too new");const useBoundedVerification=webhookSignatureRequiresSigning(signatureHeader),firstSignature=useBoundedVerification?
-firstValidLengthSignature(signatureHeader):void 0;if(useBoundedVerification&&!firstSignature)throw new InvalidWebhookSignatureError(
-"The given webhook signature does not match the expected signature");const decodedSecret=Uint8Array.from(secret.startsWith(
-"whsec_")?fromBase64(secret.slice(6)):encodeUTF8(secret)),signedPayload=webhookId?`${webhookId}.${timestamp}.${payload}`:
-`${timestamp}.${payload}`,signedPayloadBytes=Uint8Array.from(encodeUTF8(signedPayload)),key=await crypto.subtle.importKey(
-"raw",decodedSecret,{name:"HMAC",hash:"SHA-256"},!1,useBoundedVerification?["sign","verify"]:["verify"]);if(useBoundedVerification&&
-firstSignature){const expectedSignature=new Uint8Array(await crypto.subtle.sign("HMAC",key,signedPayloadBytes)),signatureToVerify=selectMatchingSignature(
-signatureHeader,expectedSignature,firstSignature);try{if(await crypto.subtle.verify("HMAC",key,Uint8Array.from(signatureToVerify),
-signedPayloadBytes))return}catch{}throw new InvalidWebhookSignatureError("The given webhook signature does not match the\
- expected signature")}for(const signature of signatureCandidates(signatureHeader))try{const signatureBytes=Uint8Array.from(
-fromBase64(signature));if(await crypto.subtle.verify("HMAC",key,signatureBytes,signedPayloadBytes))return}catch{}throw new InvalidWebhookSignatureError(
-"The given webhook signature does not match the expected signature")}var _Webhooks_instances,_Webhooks_validateSecret,_Webhooks_getRequiredHeader;
-function resolveResourceRequestOptions113(options,buildOptions){return Promise.resolve(options).then(buildOptions)}var normalizeRequestOptionsForQueryKeys64=new Set(
-["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
-cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
-_synthesizeEventData"]);function normalizeRequestOptionsForQuery64(value,queryKeys,options){if(typeof value!="object"||value===
-null)return;const entries=Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([,descriptor])=>descriptor.enumerable&&
-(!("value"in descriptor)||descriptor.value!==void 0)),keys=entries.map(([key])=>key);if(keys.some(key=>normalizeRequestOptionsForQueryKeys64.
-has(key)&&!queryKeys.includes(key))){if(options!==void 0||keys.some(key=>!normalizeRequestOptionsForQueryKeys64.has(key)||
-queryKeys.includes(key)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");
-if(keys.some(key=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(key)))throw new TypeError(
-"Pass transport overrides in the explicit request options argument.");return Object.fromEntries(entries.map(([key,descriptor])=>"\
-value"in descriptor?[key,descriptor.value]:[key,descriptor.get?Reflect.apply(descriptor.get,value,[]):void 0]))}}var Webhooks=class extends APIResource{constructor(){
-super(...arguments),_Webhooks_instances.add(this),this.eventTypes=new EventTypes(this._client)}create(body,options){return this.
-_client.post("/webhook_endpoints",resolveResourceRequestOptions113(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}retrieve(webhookEndpointID,options){
-return this._client.get(path`/webhook_endpoints/${webhookEndpointID}`,resolveResourceRequestOptions113(options,options2=>({
-...options2,__security:{bearerAuth:!0}})))}update(webhookEndpointID,body={},options){return this._client.post(path`/webhook_endpoints/${webhookEndpointID}`,
-resolveResourceRequestOptions113(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}list(query={},options){
-const normalizeRequestOptionsForQueryOptions=normalizeRequestOptionsForQuery64(query,["after","limit"],options);return normalizeRequestOptionsForQueryOptions!==
-void 0&&(options=normalizeRequestOptionsForQueryOptions,query={}),query=query,this._client.getAPIList("/webhook_endpoint\
-s",CursorPage,resolveResourceRequestOptions113(options,options2=>({query,...options2,__security:{bearerAuth:!0}})))}delete(webhookEndpointID,options){
-return this._client.delete(path`/webhook_endpoints/${webhookEndpointID}`,resolveResourceRequestOptions113(options,options2=>({
-...options2,__security:{bearerAuth:!0}})))}rotateSecret(webhookEndpointID,body={},options){return this._client.post(path`/webhook_endpoints/${webhookEndpointID}/rotate_secret`,
-resolveResourceRequestOptions113(options,options2=>({body,...options2,__security:{bearerAuth:!0}})))}test(webhookEndpointID,body,options){
-return this._client.post(path`/webhook_endpoints/${webhookEndpointID}/test`,resolveResourceRequestOptions113(options,options2=>({
-body,...options2,__security:{bearerAuth:!0}})))}async unwrap(payload,headers,secret=this._client.webhookSecret,tolerance=300){
-return await this.verifySignature(payload,headers,secret,tolerance),JSON.parse(payload)}async verifySignature(payload,headers,secret=this.
-_client.webhookSecret,tolerance=300){if(typeof crypto>"u"||typeof crypto.subtle?.importKey!="function"||typeof crypto.subtle.
-verify!="function")throw new Error("Webhook signature verification is only supported when the `crypto` global is defined");
-__classPrivateFieldGet(this,_Webhooks_instances,"m",_Webhooks_validateSecret).call(this,secret);const headersObj=buildHeaders(
-[headers]).values,signatureHeader=__classPrivateFieldGet(this,_Webhooks_instances,"m",_Webhooks_getRequiredHeader).call(
-this,headersObj,"webhook-signature"),timestamp=__classPrivateFieldGet(this,_Webhooks_instances,"m",_Webhooks_getRequiredHeader).
-call(this,headersObj,"webhook-timestamp"),webhookId=__classPrivateFieldGet(this,_Webhooks_instances,"m",_Webhooks_getRequiredHeader).
-call(this,headersObj,"webhook-id");if(webhookSignatureRequiresSigning(signatureHeader)&&typeof crypto.subtle.sign!="func\
-tion")throw new Error("Webhook signature verification is only supported when the `crypto` global is defined");return await verifyWebhookSignature(
-payload,signatureHeader,timestamp,webhookId,secret,tolerance)}};_Webhooks_instances=new WeakSet,_Webhooks_validateSecret=
-function(secret){if(typeof secret!="string"||secret.length===0)throw new Error("The webhook secret must either be set us\
-ing the env var, OPENAI_WEBHOOK_SECRET, on the client class, OpenAI({ webhookSecret: '123' }), or passed to this functio\
-n")},_Webhooks_getRequiredHeader=function(headers,name){if(!headers)throw new Error("Headers are required");const value=headers.
-get(name);if(value==null)throw new Error(`Missing required header: ${name}`);return value},Webhooks.EventTypes=EventTypes,
-init_node_globals(),init_node_globals();var brand_privateBedrockClient=Symbol.for("openai.privateBedrockClient");function assertValidBedrockBearerCredential(credential){
-if(/^[\t ]|[\t ]$/.test(credential))throw new TypeError("Bedrock bearer credential contains an invalid HTTP header value\
-.");for(const character of credential){const value=character.codePointAt(0)??0;if(value<32&&value!==9||value===127||value>
-255)throw new TypeError("Bedrock bearer credential contains an invalid HTTP header value.")}}init_node_globals();function mergeWebSocketAuthHeaders(options,authHeaders,removedHeaders){
-const headers=new Map(Object.entries(authHeaders).map(([name,value])=>[name.toLowerCase(),value]));for(const name of removedHeaders)
-headers.delete(name);for(const[name,value]of Object.entries(options.headers??{}))headers.set(name,value);return{...options,
-headers:Object.fromEntries(headers)}}var webSocketHeaderRemovals=new WeakMap,realtimeCacheContext=Symbol.for("openai.rea\
-ltimeAPIKeyCacheContext"),cacheContext;function getDeferredRealtimeAPIKeyCache(client){const deferred=client[realtimeCacheContext]?.
-getStore();return deferred?.client===client?deferred:void 0}function validateCapturedAPIKey(client,credential){return credential!==
-null&&brand_privateBedrockClient in client&&assertValidBedrockBearerCredential(credential),credential}async function resolveRealtimeAPIKey(client,deferCache=!1){
-let apiKey;const current={client,commit:()=>apiKey===void 0?client.apiKey:apiKey},capture=resolved=>{apiKey=resolved},invoke=()=>client.
-_callApiKey(capture),context=client[realtimeCacheContext]??cacheContext;deferCache&&context&&!client[realtimeCacheContext]&&
-Object.defineProperty(client,realtimeCacheContext,{value:context});const isProvider=await(context?context.run(deferCache?
-current:void 0,invoke):invoke());return{apiKey:apiKey===void 0?client.apiKey:apiKey,isProvider,commit:()=>{const hookKey=current.
-providerKey!==void 0&&apiKey!==void 0&&apiKey!==current.providerKey?validateCapturedAPIKey(client,apiKey):void 0,cached=current.
-commit();return hookKey===void 0?validateCapturedAPIKey(client,cached):hookKey}}}init_node_globals();var providerTimeoutKey=Symbol.
-for("openai.node.providerTimeout.v1");function isProviderTimeoutError(error){return error instanceof APIConnectionTimeoutError||
-error instanceof Error&&providerTimeoutKey in error&&error[providerTimeoutKey]===!0}var providerDefinitionsKey=Symbol.for(
-"openai.node.providerDefinitions.v1"),providerGlobal=globalThis,existingProviderDefinitions=providerGlobal[providerDefinitionsKey],
-providerDefinitions=existingProviderDefinitions??new WeakMap;existingProviderDefinitions||Object.defineProperty(providerGlobal,
-providerDefinitionsKey,{value:providerDefinitions});function configureProvider(provider){const definition=providerDefinitions.
-get(provider);if(!definition)throw new Error("Invalid provider. Providers must be created with createProvider().");return definition.
-configure()}var _OpenAI_instances,_a3,_OpenAI_encoder,_OpenAI_x509Authentication,_OpenAI_x509Credential,_OpenAI_x509Fetch,
-_OpenAI_explicitDataResidency,_OpenAI_responseAttempts,_OpenAI_sanitizedLoggers,_OpenAI_baseURLOverridden,_OpenAI_normalizeRetries,
-_OpenAI_isSensitiveLogKey,_OpenAI_sanitizeLogValue,_OpenAI_sanitizeLogger;function isRunningInBrowserOrBrowserWorker(){if(isRunningInBrowser())
-return!0;const scope=globalThis;return typeof scope.WorkerGlobalScope=="function"&&scope instanceof scope.WorkerGlobalScope&&
-typeof scope.WorkerNavigator=="function"&&scope.navigator instanceof scope.WorkerNavigator&&typeof scope.navigator?.userAgent==
-"string"&&scope.navigator.userAgent!=="Cloudflare-Workers"&&scope.process?.versions?.node===void 0&&scope.Deno===void 0&&
-scope.Bun===void 0&&scope.EdgeRuntime===void 0&&scope.WebSocketPair===void 0}var WORKLOAD_IDENTITY_API_KEY_PLACEHOLDER="\
-workload-identity-auth",inheritedDataResidencySelection=Symbol("inheritedDataResidencySelection"),OpenAI=class{constructor(clientOptions={}){
-_OpenAI_instances.add(this),_OpenAI_encoder.set(this,void 0),_OpenAI_x509Authentication.set(this,void 0),_OpenAI_x509Credential.
-set(this,void 0),_OpenAI_x509Fetch.set(this,void 0),_OpenAI_explicitDataResidency.set(this,!1),_OpenAI_responseAttempts.
-set(this,new WeakMap),this._apiKeyInvocation=0,this._lastCachedAPIKeyInvocation=0,this.decisions=new Decisions(this),this.
-completions=new Completions2(this),this.chat=new Chat(this),this.embeddings=new Embeddings(this),this.files=new Files3(this),
-this.images=new Images(this),this.contentProvenanceChecks=new ContentProvenanceChecks(this),this.audio=new Audio(this),this.
-moderations=new Moderations(this),this.models=new Models(this),this.fineTuning=new FineTuning(this),this.graders=new Graders2(
-this),this.vectorStores=new VectorStores(this),this.safety=new Safety(this),this.webhooks=new Webhooks(this),this.beta=new Beta(
-this),this.batches=new Batches(this),this.uploads=new Uploads(this),this.admin=new Admin(this),this.responses=new Responses2(
-this),this.live=new Live(this),this.realtime=new Realtime2(this),this.conversations=new Conversations(this),this.evals=new Evals(
-this),this.containers=new Containers(this),this.skills=new Skills(this),this.videos=new Videos(this);const{credential,options:normalizedOptions}=normalizeX509CredentialOptions(
-clientOptions);clientOptions=normalizedOptions;const residencyBaseURL=resolveDataResidency(clientOptions),provider=clientOptions.
-provider,{baseURL=provider?null:readEnv("OPENAI_BASE_URL"),dataResidency:_dataResidency,[inheritedDataResidencySelection]:inheritedResidencySelection=!1,
-apiKey=provider?null:readEnv("OPENAI_API_KEY")??null,adminAPIKey=provider?null:readEnv("OPENAI_ADMIN_KEY")??null,organization=provider?
-null:readEnv("OPENAI_ORG_ID")??null,project=provider?null:readEnv("OPENAI_PROJECT_ID")??null,webhookSecret=readEnv("OPEN\
-AI_WEBHOOK_SECRET")??null,workloadIdentity,x509Transport,credential:_credential,...opts}=clientOptions;if(provider){const conflictingOptions=[
-"apiKey","adminAPIKey","workloadIdentity","x509Transport","baseURL","dataResidency"].filter(key=>(key==="workloadIdentit\
-y"?workloadIdentity:clientOptions[key])!=null);if(conflictingOptions.length)throw new OpenAIError(`The \`provider\` option\
- cannot be used with ${conflictingOptions.map(key=>`\`${key}\``).join(", ")}. Configure authentication and the base URL \
-through the provider instead.`)}const identity=isX509WorkloadIdentity(workloadIdentity)?{x509:workloadIdentity,legacy:void 0}:
-{x509:void 0,legacy:workloadIdentity},x509Identity=identity.x509,usesX509Identity=x509Identity!==void 0,providerRuntime=provider?
-configureProvider(provider):void 0,options={apiKey,adminAPIKey,organization,project,webhookSecret,workloadIdentity,x509Transport,
-provider,...opts,baseURL:providerRuntime?.baseURL??residencyBaseURL??(baseURL||(usesX509Identity?X509_API_BASE_URL:"http\
-s://api.openai.com/v1"))};if(x509Transport&&!usesX509Identity)throw new OpenAIError("An X.509 transport requires an X.50\
-9 workload identity.");if(usesX509Identity){if(residencyBaseURL!==void 0||inheritedResidencySelection)throw new OpenAIError(
-"X.509 workload identity does not support data residency selection.");if(clientOptions.fetch!==void 0)throw new OpenAIError(
-"X.509 workload identity does not support a custom fetch implementation.");if(assertX509APIOrigin(options.baseURL),assertX509RequestOptions(
-options.fetchOptions),this.fetchWithAuth!==_a3.prototype.fetchWithAuth||this.fetchWithTimeout!==_a3.prototype.fetchWithTimeout)
-throw new OpenAIError("X.509 workload identity does not support overridden fetch dispatch hooks.")}if(apiKey&&workloadIdentity)
-throw new OpenAIError("The `apiKey` and `workloadIdentity` options are mutually exclusive");if(!providerRuntime&&!apiKey&&
-!adminAPIKey&&!workloadIdentity)throw new OpenAIError("Missing credentials. Please pass an `apiKey`, `workloadIdentity`,\
- `adminAPIKey`, or set the `OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.");if(!options.dangerouslyAllowBrowser&&
-isRunningInBrowserOrBrowserWorker())throw new OpenAIError(`It looks like you're running in a browser-like environment.
+${s}
+${y}`)}return s},"path"),"createPathTagFunction"),we=as(co);function cs(t,e){return Promise.resolve(t).then(e)}a(cs,"resolveResourceRequestOptions");var uo=new Set(["method","path",
+"query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBa\
+seURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventD\
+ata"]);function us(t,e,r){if(typeof t!="object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).
+filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>uo.has(s)&&!e.includes(s))){
+if(r!==void 0||o.some(s=>!uo.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must be pa\
+ssed as separate arguments.");if(o.some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(
+s)))throw new TypeError("Pass transport overrides in the explicit request options argument.");return Object.fromEntries(
+n.map(([s,c])=>"value"in c?[s,c.value]:[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(us,"normalizeRequestOptionsForQue\
+ry");var et=class extends fe{static{a(this,"Messages")}list(e,r={},n){let o=us(r,["after","limit","order"],n);return o!==
+void 0&&(n=o,r={}),r=r,this._client.getAPIList(we`/chat/completions/${e}/messages`,xe,cs(n,i=>({query:r,...i,__security:{
+bearerAuth:!0}})))}};h();function fs(t){return Array.isArray(t?.choices)?{...t,choices:t.choices.map(e=>({...e,finish_reason:e.finish_reason??null}))}:
+t}a(fs,"normalizeChatCompletionChunk");function fo(t){let e=t[Symbol.asyncIterator].bind(t);return t[Symbol.asyncIterator]=
+a(async function*(){let n={[Symbol.asyncIterator]:e};for await(let o of n)yield fs(o)},"normalizedChunks"),t}a(fo,"norma\
+lizeChatCompletionStream");function Ot(t,e){return Promise.resolve(t).then(e)}a(Ot,"resolveResourceRequestOptions");function ls(t,e){return{...t,__metadata:{
+...t.__metadata,...e}}}a(ls,"withBodyFinalization");var lo=new Set(["method","path","query","body","headers","maxRetries",
+"stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest",
+"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function ps(t,e,r){if(typeof t!=
+"object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).filter(([,s])=>s.enumerable&&(!("val\
+ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>lo.has(s)&&!e.includes(s))){if(r!==void 0||o.some(s=>!lo.has(
+s)||e.includes(s)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(o.
+some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(s)))throw new TypeError("Pass tra\
+nsport overrides in the explicit request options argument.");return Object.fromEntries(n.map(([s,c])=>"value"in c?[s,c.value]:
+[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(ps,"normalizeRequestOptionsForQuery");var $e=class extends fe{static{a(this,
+"Completions")}constructor(){super(...arguments),this.messages=new et(this._client)}create(e,r){return this._client.post(
+"/chat/completions",Ot(r,n=>ls({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))._thenUnwrap(
+(n,o)=>o.options.stream?fo(n):n)}retrieve(e,r){return this._client.get(we`/chat/completions/${e}`,Ot(r,n=>({...n,__security:{
+bearerAuth:!0}})))}update(e,r,n){return this._client.post(we`/chat/completions/${e}`,Ot(n,o=>({body:r,...o,__security:{bearerAuth:!0}})))}list(e={},r){
+let n=ps(e,["after","limit","metadata","model","order"],r);return n!==void 0&&(r=n,e={}),e=e,this._client.getAPIList("/c\
+hat/completions",xe,Ot(r,o=>({query:e,...o,__security:{bearerAuth:!0}})))}delete(e,r){return this._client.delete(we`/chat/completions/${e}`,
+Ot(r,n=>({...n,__security:{bearerAuth:!0}})))}};$e.Messages=et;var tt=class extends fe{static{a(this,"Chat")}constructor(){super(...arguments),this.completions=new $e(this._client)}};
+tt.Completions=$e;h();var je=a(t=>{try{if(typeof globalThis.process<"u")return globalThis.process.env?.[t]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(t)?.trim()||void 0}catch{return}},"readEnv");h();h();function ms(t,e){return Promise.resolve(t).then(e)}a(ms,"resolveResourceRequestOptions");var po=new Set(["method","path",
+"query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBa\
+seURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventD\
+ata"]);function ys(t,e,r){if(typeof t!="object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).
+filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>po.has(s)&&!e.includes(s))){
+if(r!==void 0||o.some(s=>!po.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must be pa\
+ssed as separate arguments.");if(o.some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(
+s)))throw new TypeError("Pass transport overrides in the explicit request options argument.");return Object.fromEntries(
+n.map(([s,c])=>"value"in c?[s,c.value]:[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(ys,"normalizeRequestOptionsForQue\
+ry");var rt=class extends fe{static{a(this,"InputItems")}list(e,r={},n){let o=ys(r,["after","include","limit","order"],n);
+return o!==void 0&&(n=o,r={}),r=r,this._client.getAPIList(we`/responses/${e}/input_items`,xe,ms(n,i=>({query:r,...i,__security:{
+bearerAuth:!0}})))}};h();function bs(t,e){return Promise.resolve(t).then(e)}a(bs,"resolveResourceRequestOptions");var nt=class extends fe{static{
+a(this,"InputTokens")}count(e={},r){return this._client.post("/responses/input_tokens",bs(r,n=>({body:e,...n,__security:{
+bearerAuth:!0}})))}};h();function zr(t){let e=[];for(let r of t.output)if(r.type==="message")for(let n of r.content)n.type==="output_text"&&e.push(
+n.text);t.output_text=e.join("")}a(zr,"addOutputText");function Tt(t,e){return Promise.resolve(t).then(e)}a(Tt,"resolveResourceRequestOptions");function _s(t,e){return{...t,__metadata:{
+...t.__metadata,...e}}}a(_s,"withBodyFinalization");var ho=new Set(["method","path","query","body","headers","maxRetries",
+"stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest",
+"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function As(t,e,r){if(typeof t!=
+"object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).filter(([,s])=>s.enumerable&&(!("val\
+ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>ho.has(s)&&!e.includes(s))){if(r!==void 0||o.some(s=>!ho.has(
+s)||e.includes(s)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(o.
+some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(s)))throw new TypeError("Pass tra\
+nsport overrides in the explicit request options argument.");return Object.fromEntries(n.map(([s,c])=>"value"in c?[s,c.value]:
+[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(As,"normalizeRequestOptionsForQuery");var He=class extends fe{static{a(this,
+"Responses")}constructor(){super(...arguments),this.inputItems=new rt(this._client),this.inputTokens=new nt(this._client)}create(e,r){
+return this._client.post("/responses",Tt(r,n=>_s({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0}))).
+_thenUnwrap(n=>("object"in n&&n.object==="response"&&zr(n),n))}retrieve(e,r={},n){let o=As(r,["include","include_obfusca\
+tion","starting_after","stream"],n);return o!==void 0&&(n=o,r={}),r=r,this._client.get(we`/responses/${e}`,Tt(n,i=>({query:r,
+...i,stream:r?.stream??!1,__security:{bearerAuth:!0}})))._thenUnwrap(i=>("object"in i&&i.object==="response"&&zr(i),i))}delete(e,r){
+return this._client.delete(we`/responses/${e}`,Tt(r,n=>({...n,headers:K([{Accept:"*/*"},n?.headers]),__security:{bearerAuth:!0}})))}cancel(e,r){
+return this._client.post(we`/responses/${e}/cancel`,Tt(r,n=>({...n,__security:{bearerAuth:!0}})))}compact(e,r){return this.
+_client.post("/responses/compact",Tt(r,n=>({body:e,...n,__security:{bearerAuth:!0}})))}};He.InputItems=rt;He.InputTokens=
+nt;h();h();var mo=Symbol.for("openai.privateBedrockClient");function yo(t){if(/^[\t ]|[\t ]$/.test(t))throw new TypeError("Bedrock bearer credential contains an invalid HTTP header\
+ value.");for(let e of t){let r=e.codePointAt(0)??0;if(r<32&&r!==9||r===127||r>255)throw new TypeError("Bedrock bearer c\
+redential contains an invalid HTTP header value.")}}a(yo,"assertValidBedrockBearerCredential");h();function go(t,e,r){let n=new Map(Object.entries(e).map(([o,i])=>[o.toLowerCase(),i]));for(let o of r)n.delete(o);for(let[
+o,i]of Object.entries(t.headers??{}))n.set(o,i);return{...t,headers:Object.fromEntries(n)}}a(go,"mergeWebSocketAuthHeade\
+rs");var bo=new WeakMap;var cr=Symbol.for("openai.realtimeAPIKeyCacheContext"),Es;function wo(t){let e=t[cr]?.getStore();return e?.client===t?e:void 0}a(wo,"getDeferredRealtimeAPIKeyCache");function It(t,e){
+return e!==null&&mo in t&&yo(e),e}a(It,"validateCapturedAPIKey");async function _o(t,e=!1){let r,n={client:t,commit:a(()=>r===void 0?t.apiKey:r,"commit")},o=a(d=>{r=d},"capture"),i=a(()=>t.
+_callApiKey(o),"invoke"),s=t[cr]??Es;e&&s&&!t[cr]&&Object.defineProperty(t,cr,{value:s});let c=await(s?s.run(e?n:void 0,
+i):i());return{apiKey:r===void 0?t.apiKey:r,isProvider:c,commit:a(()=>{let d=n.providerKey!==void 0&&r!==void 0&&r!==n.providerKey?
+It(t,r):void 0,p=n.commit();return d===void 0?It(t,p):d},"commit")}}a(_o,"resolveRealtimeAPIKey");h();var Ao=Symbol.for("openai.node.providerTimeout.v1");function xo(t){return t instanceof ee||t instanceof Error&&Ao in t&&t[Ao]===!0}a(xo,"isProviderTimeoutError");var Eo=Symbol.
+for("openai.node.providerDefinitions.v1"),Ro=globalThis,ko=Ro[Eo],So=ko??new WeakMap;ko||Object.defineProperty(Ro,Eo,{value:So});function Oo(t){let e=So.get(t);if(!e)throw new Error("Invalid provider. Providers must be created with createProvider().");
+return e.configure()}a(Oo,"configureProvider");var de,ue,Pt,N,ur,Ce,Ct,vt,Nr,jo,jt,Ke,To,Co;function Io(){if(fn())return!0;let t=globalThis;return typeof t.WorkerGlobalScope==
+"function"&&t instanceof t.WorkerGlobalScope&&typeof t.WorkerNavigator=="function"&&t.navigator instanceof t.WorkerNavigator&&
+typeof t.navigator?.userAgent=="string"&&t.navigator.userAgent!=="Cloudflare-Workers"&&t.process?.versions?.node===void 0&&
+t.Deno===void 0&&t.Bun===void 0&&t.EdgeRuntime===void 0&&t.WebSocketPair===void 0}a(Io,"isRunningInBrowserOrBrowserWorke\
+r");var Rs="workload-identity-auth",Po=Symbol("inheritedDataResidencySelection"),M=class{static{a(this,"OpenAI")}constructor(e={}){
+de.add(this),Pt.set(this,void 0),N.set(this,void 0),ur.set(this,void 0),Ce.set(this,void 0),Ct.set(this,!1),vt.set(this,
+new WeakMap),this._apiKeyInvocation=0,this._lastCachedAPIKeyInvocation=0,this.chat=new tt(this),this.responses=new He(this);
+let{credential:r,options:n}=Qn(e);e=n;let o=Rr(e),i=e.provider,{baseURL:s=i?null:je("OPENAI_BASE_URL"),dataResidency:c,[Po]:d=!1,
+apiKey:p=i?null:je("OPENAI_API_KEY")??null,adminAPIKey:l=i?null:je("OPENAI_ADMIN_KEY")??null,organization:y=i?null:je("O\
+PENAI_ORG_ID")??null,project:m=i?null:je("OPENAI_PROJECT_ID")??null,webhookSecret:g=je("OPENAI_WEBHOOK_SECRET")??null,workloadIdentity:f,
+x509Transport:D,credential:P,...F}=e;if(i){let W=["apiKey","adminAPIKey","workloadIdentity","x509Transport","baseURL","d\
+ataResidency"].filter(v=>(v==="workloadIdentity"?f:e[v])!=null);if(W.length)throw new b(`The \`provider\` option cannot be\
+ used with ${W.map(v=>`\`${v}\``).join(", ")}. Configure authentication and the base URL through the provider instead.`)}
+let j=ir(f)?{x509:f,legacy:void 0}:{x509:void 0,legacy:f},U=j.x509,ne=U!==void 0,le=i?Oo(i):void 0,w={apiKey:p,adminAPIKey:l,
+organization:y,project:m,webhookSecret:g,workloadIdentity:f,x509Transport:D,provider:i,...F,baseURL:le?.baseURL??o??(s||
+(ne?On:"https://api.openai.com/v1"))};if(D&&!ne)throw new b("An X.509 transport requires an X.509 workload identity.");if(ne){
+if(o!==void 0||d)throw new b("X.509 workload identity does not support data residency selection.");if(e.fetch!==void 0)throw new b(
+"X.509 workload identity does not support a custom fetch implementation.");if(Je(w.baseURL),Et(w.fetchOptions),this.fetchWithAuth!==
+ue.prototype.fetchWithAuth||this.fetchWithTimeout!==ue.prototype.fetchWithTimeout)throw new b("X.509 workload identity d\
+oes not support overridden fetch dispatch hooks.")}if(p&&f)throw new b("The `apiKey` and `workloadIdentity` options are \
+mutually exclusive");if(!le&&!p&&!l&&!f)throw new b("Missing credentials. Please pass an `apiKey`, `workloadIdentity`, `\
+adminAPIKey`, or set the `OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.");if(!w.dangerouslyAllowBrowser&&Io())
+throw new b(`It looks like you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
 If you understand the risks and have appropriate mitigations in place,
@@ -4806,398 +691,250 @@ you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 new OpenAI({ apiKey, dangerouslyAllowBrowser: true });
 
 https://help.openai.com/en/articles/5112595-best-practices-for-api-key-safety
-`);this.baseURL=options.baseURL,__classPrivateFieldSet(this,_OpenAI_explicitDataResidency,residencyBaseURL!==void 0||inheritedResidencySelection,
-"f"),this.timeout=options.timeout??_a3.DEFAULT_TIMEOUT,this.logger=__classPrivateFieldGet(this,_OpenAI_instances,"m",_OpenAI_sanitizeLogger).
-call(this,options.logger??console);const defaultLogLevel="warn";this.logLevel=defaultLogLevel,this.logLevel=parseLogLevel(
-options.logLevel,"ClientOptions.logLevel",this)??parseLogLevel(readEnv("OPENAI_LOG"),"process.env['OPENAI_LOG']",this)??
-defaultLogLevel,this.fetchOptions=options.fetchOptions,this.maxRetries=__classPrivateFieldGet(this,_OpenAI_instances,"m",
-_OpenAI_normalizeRetries).call(this,options.maxRetries),this.fetch=options.fetch??getDefaultFetch(),__classPrivateFieldSet(
-this,_OpenAI_encoder,FallbackEncoder,"f");const customHeadersEnv=provider||credential?void 0:readEnv("OPENAI_CUSTOM_HEAD\
-ERS");if(customHeadersEnv){const parsed={};for(const line of customHeadersEnv.split(`
-`)){const colon=line.indexOf(":");colon>=0&&(parsed[line.substring(0,colon).trim()]=line.substring(colon+1).trim())}options.
-defaultHeaders=buildHeaders([parsed,options.defaultHeaders])}if(this._options=options,this._provider=providerRuntime,x509Identity){
-const authentication=new X509WorkloadIdentityAuth(x509Identity,x509Transport,organization,project);this._workloadIdentityAuth=
-authentication,__classPrivateFieldSet(this,_OpenAI_x509Authentication,authentication,"f"),__classPrivateFieldSet(this,_OpenAI_x509Credential,
-credential,"f"),__classPrivateFieldSet(this,_OpenAI_x509Fetch,authentication.fetch(),"f"),this.fetch=__classPrivateFieldGet(
-this,_OpenAI_x509Fetch,"f"),markApprovedX509Client2(this)}else identity.legacy&&(this._workloadIdentityAuth=new WorkloadIdentityAuth(
-identity.legacy,this.fetch));this.apiKey=typeof apiKey=="string"?apiKey:null,this.adminAPIKey=adminAPIKey,this.organization=
-organization,this.project=project,this.webhookSecret=webhookSecret}withOptions(options){const residencyBaseURL=resolveDataResidency(
-options),x509Authentication=__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f"),inheritedOptions={...this._options,
-baseURL:this.baseURL,maxRetries:this.maxRetries,timeout:this.timeout,logger:this.logger,logLevel:this.logLevel,fetch:__classPrivateFieldGet(
-this,_OpenAI_x509Authentication,"f")?void 0:this.fetch,fetchOptions:this.fetchOptions,apiKey:this._options.apiKey,adminAPIKey:this.
-adminAPIKey,workloadIdentity:x509Authentication?.identitySnapshot()??this._options.workloadIdentity,x509Transport:this._options.
-x509Transport,organization:this.organization,project:this.project,webhookSecret:this.webhookSecret},{credential,provider}=prepareX509ClientClone(
-inheritedOptions,options,__classPrivateFieldGet(this,_OpenAI_x509Credential,"f"),x509Authentication!==void 0);residencyBaseURL!==
-void 0&&delete inheritedOptions.baseURL;const clientOptions={...inheritedOptions,...options,credential,provider,[inheritedDataResidencySelection]:__classPrivateFieldGet(
-this,_OpenAI_explicitDataResidency,"f")&&residencyBaseURL===void 0&&!hasOwn(options,"baseURL")&&options.credential===void 0&&
-!provider},client=new this.constructor(clientOptions);return provider&&new URL(client.baseURL).origin!==new URL(this.baseURL).
-origin&&(Object.assign(client._options,{defaultHeaders:options.defaultHeaders,defaultQuery:options.defaultQuery,fetchOptions:options.
-fetchOptions,fetch:options.fetch}),client.fetchOptions=options.fetchOptions,client.fetch=options.fetch??getDefaultFetch(),
-client.organization=options.organization??null,client.project=options.project??null),__classPrivateFieldGet(this,_OpenAI_x509Authentication,
-"f")&&__classPrivateFieldGet(client,_OpenAI_x509Authentication,"f")&&this.baseURL===client.baseURL&&__classPrivateFieldGet(
-this,_OpenAI_x509Authentication,"f").matches(__classPrivateFieldGet(client,_OpenAI_x509Authentication,"f"))&&(client._workloadIdentityAuth=
-__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f"),__classPrivateFieldSet(client,_OpenAI_x509Authentication,__classPrivateFieldGet(
-this,_OpenAI_x509Authentication,"f"),"f"),__classPrivateFieldSet(client,_OpenAI_x509Fetch,__classPrivateFieldGet(this,_OpenAI_x509Fetch,
-"f"),"f")),client}defaultQuery(){return this._options.defaultQuery}_buildWebSocketHeaders(authHeaders,removedHeaders){const context=webSocketHeaderRemovals.
-get(this);if(context?.baseHeaders)return mergeWebSocketAuthHeaders({headers:context.baseHeaders},authHeaders,context.removedHeaders??
-new Set).headers;const headers=buildHeaders([{"User-Agent":this.getUserAgent(),"OpenAI-Organization":this.organization,"\
-OpenAI-Project":this.project},authHeaders,this._options.defaultHeaders]);headers.nulls.forEach(name=>(removedHeaders??context?.
-removedHeaders)?.add(name));const result=Object.fromEntries(headers.values);return context&&(context.baseHeaders={...result}),
-result}validateHeaders({values,nulls},schemes={bearerAuth:!0,adminAPIKeyAuth:!0}){if(!(values.get("authorization")||values.
-get("api-key"))&&!(nulls.has("authorization")||nulls.has("api-key"))&&!(this._workloadIdentityAuth&&schemes.bearerAuth))
-throw new Error('Could not resolve authentication method. Expected either apiKey or adminAPIKey to be set. Or for one of\
- the "Authorization" or "api-key" headers to be explicitly omitted')}async authHeaders(opts,schemes={bearerAuth:!0,adminAPIKeyAuth:!0}){
-return(__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f")??this._workloadIdentityAuth)instanceof X509WorkloadIdentityAuth&&
-schemes.adminAPIKeyAuth&&this.adminAPIKey!==null?await this.adminAPIKeyAuth(opts):buildHeaders([schemes.bearerAuth?await this.
-bearerAuth(opts):null,schemes.adminAPIKeyAuth?await this.adminAPIKeyAuth(opts):null])}async bearerAuth(opts){const authentication=__classPrivateFieldGet(
-this,_OpenAI_x509Authentication,"f")??this._workloadIdentityAuth;if(authentication){if(authentication instanceof X509WorkloadIdentityAuth){
-if(authentication===this._workloadIdentityAuth&&(this.fetchWithAuth!==_a3.prototype.fetchWithAuth||this.fetchWithTimeout!==
-_a3.prototype.fetchWithTimeout))throw new OpenAIError("X.509 workload identity does not support overridden fetch dispatc\
-h hooks.");const snapshots=authentication.headerSnapshots();if(!X509WorkloadIdentityAuth.shouldAuthenticate(opts,snapshots.
-defaultHeaders,snapshots.requestHeaders))return}const token=authentication instanceof X509WorkloadIdentityAuth?await authentication.
-getToken(opts,{apiURL:authentication.requestAPIURL(),...authentication.headerSnapshots(),...authentication.requestSnapshot(),
-signal:authentication.effectiveSignal(),...authentication.tenantSnapshot()}):await authentication.getToken();return buildHeaders(
-[{Authorization:`Bearer ${token}`}])}const{apiKey}=await resolveRealtimeAPIKey(this);if(apiKey!=null)return buildHeaders(
-[{Authorization:`Bearer ${apiKey}`}])}async adminAPIKeyAuth(opts){if(this.adminAPIKey!=null)return buildHeaders([{Authorization:`\
-Bearer ${this.adminAPIKey}`}])}stringifyQuery(query){return stringifyQuery(query)}getUserAgent(){return`${this.constructor.
-name}/JS ${VERSION}`}defaultIdempotencyKey(){return`stainless-node-retry-${uuid4()}`}makeStatusError(status,error,message,headers){
-const normalizedError=error&&typeof error=="object"&&error.error==null?{error}:error;return APIError.generate(status,normalizedError,
-message,headers)}_hasApiKeyProvider(){return typeof this._options.apiKey=="function"}async _callApiKey(capture){if(this.
-_provider)return capture?.(this.apiKey),!1;const apiKey=this._options.apiKey;if(typeof apiKey!="function")return capture?.(
-this.apiKey),!1;const deferredCache=getDeferredRealtimeAPIKeyCache(this),invocation=++this._apiKeyInvocation;let token;try{
-token=await apiKey()}catch(err){throw err instanceof OpenAIError?err:new OpenAIError(`Failed to get token from 'apiKey' \
-function: ${err.message}`,{cause:err})}if(typeof token!="string"||!token)throw new OpenAIError(`Expected 'apiKey' functi\
-on argument to return a string but it returned ${token}`);const resolvedToken=token,commit=()=>{if(capture&&validateCapturedAPIKey(
-this,resolvedToken),invocation<this._lastCachedAPIKeyInvocation)return resolvedToken;this.apiKey=resolvedToken;const cached2=capture?
-this.apiKey:resolvedToken;return this._lastCachedAPIKeyInvocation=invocation,cached2};deferredCache&&(deferredCache.providerKey=
-resolvedToken,deferredCache.commit=commit);const cached=deferredCache?validateCapturedAPIKey(this,resolvedToken):commit();
-return capture?.(cached),!0}buildURL(path2,query,defaultBaseURL){const baseURL=!__classPrivateFieldGet(this,_OpenAI_instances,
-"m",_OpenAI_baseURLOverridden).call(this)&&defaultBaseURL||this.baseURL;let url,baseQuery={},baseParams;if(isAbsoluteURL(
-path2))url=new URL(path2);else if(baseURL.includes("?")){const base=new URL(baseURL);baseParams=new URLSearchParams(base.
-search),baseQuery=Object.fromEntries(baseParams),base.search="",base.hash="",url=new URL(base.toString()+(base.pathname.
-endsWith("/")&&path2.startsWith("/")?path2.slice(1):path2))}else url=new URL(baseURL+(baseURL.endsWith("/")&&path2.startsWith(
-"/")?path2.slice(1):path2));const defaultQuery=this.defaultQuery(),pathQuery=Object.fromEntries(url.searchParams);let overridingQuery;
-if((!isEmptyObj(baseQuery)||!isEmptyObj(defaultQuery)||!isEmptyObj(pathQuery))&&(overridingQuery={...pathQuery,...defaultQuery,
-...query},query={...baseQuery,...overridingQuery}),typeof query=="object"&&query&&!Array.isArray(query)&&(url.search=this.
-stringifyQuery(query),baseParams&&overridingQuery)){const seen=new Set,repeated=new Set;for(const key of baseParams.keys())
-seen.has(key)&&!hasOwn(overridingQuery,key)&&repeated.add(key),seen.add(key);if(repeated.size){const merged=new URLSearchParams;
-for(const[key,value]of url.searchParams)repeated.has(key)||merged.append(key,value);for(const[key,value]of baseParams)repeated.
-has(key)&&merged.append(key,value);url.search=merged.toString()}}return url.toString()}async prepareOptions(options){}async prepareRequest(request,{
-url,options}){}get(path2,opts){return this.methodRequest("get",path2,opts)}post(path2,opts){return this.methodRequest("p\
-ost",path2,opts)}patch(path2,opts){return this.methodRequest("patch",path2,opts)}put(path2,opts){return this.methodRequest(
-"put",path2,opts)}delete(path2,opts){return this.methodRequest("delete",path2,opts)}methodRequest(method,path2,opts){return this.
-request(Promise.resolve(opts).then(opts2=>({method,path:path2,...opts2})))}request(options,remainingRetries=null){const authentication=__classPrivateFieldGet(
-this,_OpenAI_x509Authentication,"f")??this._workloadIdentityAuth,request=authentication instanceof X509WorkloadIdentityAuth?
-Promise.resolve(options).then(resolved=>authentication.runRequest(()=>this.makeRequest(resolved,remainingRetries,void 0),
-this)):this.makeRequest(options,remainingRetries,void 0);return this.responsePromise(request)}responsePromise(request,parse=(client,props)=>this.
-parseResponseWithTimeout(client,props)){const promise=new APIPromise(this,request,(client,props)=>{const resume=__classPrivateFieldGet(
-this,_OpenAI_responseAttempts,"f").get(props.controller)?.continueRequest;return resume?resume(()=>parse(client,props)):
-parse(client,props)});return promise.withResponse=async()=>{const data=await promise,{response}=await request;return{data,
-response,request_id:response.headers.get("x-request-id")}},promise._thenUnwrap=transform=>this.responsePromise(request,async(client,props)=>addRequestID(
-transform(await parse(client,props),props),props.response)),promise}async parseResponseWithTimeout(client,props){if(props.
-options.stream||props.options.__binaryResponse||props.response.status===204||props.response.headers.get("content-length")===
-"0")return defaultParseResponse(client,props);for(;;){const attempt=__classPrivateFieldGet(this,_OpenAI_responseAttempts,
-"f").get(props.controller),timeout=attempt?.timeout??props.options.timeout??this.timeout,x509Authentication=attempt?.authentication,
-callerSignal=x509Authentication?props.controller.signal:props.options.signal,abortError=()=>x509Authentication&&callerSignal?
-this._makeUserAbortError(callerSignal):new APIUserAbortError;let remaining;try{remaining=x509Authentication?.remainingTimeout(
-props.options,timeout)??Math.max(0,props.startTime+timeout-Date.now())}catch(error){const cancellation=callerSignal?.aborted?
-abortError():void 0;throw props.controller.abort(),CancelReadableStream(props.response.body).catch(()=>{}),cancellation??
-error}let timer,abortListener,timedOut=!1;try{if(callerSignal?.aborted&&attempt?.helperMethod!=="runTools")throw abortError();
-const timeoutPromise=new Promise((_,reject)=>{timer=setTimeout(()=>{timedOut=!0,props.controller.abort(),reject(new APIConnectionTimeoutError)},
-remaining),callerSignal&&(abortListener=()=>{timedOut||reject(abortError())},callerSignal.addEventListener("abort",abortListener,
-{once:!0}))});return await Promise.race([defaultParseResponse(client,props),timeoutPromise])}catch(error){if(callerSignal?.
-aborted&&!timedOut)throw abortError();if(!timedOut)throw x509Authentication&&error instanceof SyntaxError?new SyntaxError(
-"X.509 workload identity API response contains invalid JSON."):x509Authentication&&!(error instanceof OpenAIError)?new APIConnectionError(
-{message:"X.509 workload identity API response body could not be read."}):error;const retriesRemaining=attempt?.retriesRemaining??
-0;if(!retriesRemaining||attempt?.hasStreamingBody||props.options.__metadata?.hasStreamingBody||globalThis.ReadableStream&&
-props.options.body instanceof globalThis.ReadableStream||typeof props.options.body=="object"&&props.options.body!==null&&
-(Symbol.asyncIterator in props.options.body||Symbol.iterator in props.options.body&&"next"in props.options.body&&typeof props.
-options.body.next=="function"))throw new APIConnectionTimeoutError;timer!==void 0&&clearTimeout(timer),abortListener&&callerSignal?.
-removeEventListener("abort",abortListener),abortListener=void 0;const next=await this.retryRequest(props.options,retriesRemaining,
-props.retryOfRequestLogID??props.requestLogID,void 0,props.requestSignal);Object.assign(props,next)}finally{timer!==void 0&&
-clearTimeout(timer),abortListener&&callerSignal?.removeEventListener("abort",abortListener)}}}async readX509ResponseError(response,options,timeout,controller,authentication){
-const deadline=new AbortController,callerSignal=controller.signal;let timedOut=!1;const cancel=()=>deadline.abort(callerSignal.
-reason);callerSignal.addEventListener("abort",cancel,{once:!0}),callerSignal.aborted&&cancel();try{const remaining=authentication.
-remainingTimeout(options,timeout),expiration=authentication.waitForRetry(remaining,deadline.signal).then(()=>{throw new APIConnectionTimeoutError}),
-body=await Promise.race([response.text().catch(()=>"X.509 workload identity API response body could not be read."),expiration]);
-if(callerSignal.aborted)throw this._makeUserAbortError(callerSignal);return body}catch(error){throw error instanceof APIConnectionTimeoutError&&
-(timedOut=!callerSignal.aborted,controller.abort(),CancelReadableStream(response.body).catch(()=>{})),callerSignal.aborted&&
-!timedOut?this._makeUserAbortError(callerSignal):error}finally{callerSignal.removeEventListener("abort",cancel),deadline.
-abort()}}async makeRequest(optionsInput,retriesRemaining,retryOfRequestLogID){const options=await optionsInput,maxRetries=__classPrivateFieldGet(
-this,_OpenAI_instances,"m",_OpenAI_normalizeRetries).call(this,options.maxRetries??this.maxRetries);retriesRemaining==null?
-retriesRemaining=maxRetries:retriesRemaining=Math.min(__classPrivateFieldGet(this,_OpenAI_instances,"m",_OpenAI_normalizeRetries).
-call(this,retriesRemaining),maxRetries);const x509Authentication=__classPrivateFieldGet(this,_OpenAI_x509Authentication,
-"f");x509Authentication?.beginRequestPreparation(),await this.prepareOptions(options),x509Authentication?.beginRequestPlanning();
-let built;try{const candidate=await this.buildRequest(options,{retryCount:maxRetries-retriesRemaining});if(built={req:candidate.
-req,url:candidate.url,timeout:candidate.timeout},x509Authentication){validatePositiveInteger("timeout",built.timeout),x509Authentication.
-authorizePlannedRequest(built.url,built.req,built.timeout),X509WorkloadIdentityAuth.isStreamingRequestBody(built.req.body)&&
-(options.__metadata={...options.__metadata,hasStreamingBody:!0}),await this.prepareRequest(built.req,{url:built.url,options}),
-await this._provider?.prepareRequest?.(built.req,{url:built.url,options,timeout:built.timeout}),x509Authentication.beginRequestPlanning(),
-x509Authentication.authorizePlannedRequest(built.url,built.req,built.timeout,!0),X509WorkloadIdentityAuth.isStreamingRequestBody(
-built.req.body)&&(options.__metadata={...options.__metadata,hasStreamingBody:!0});const callerSignal2=x509Authentication.
-requestSnapshot().signal;if(callerSignal2?.aborted||built.req.signal?.aborted)throw this._makeUserAbortError(callerSignal2?.
-aborted?callerSignal2:built.req.signal);x509Authentication.setEffectiveSignal(built.req.signal||callerSignal2?createRequestController(
-built.req.signal??callerSignal2,callerSignal2).signal:void 0),x509Authentication.beginRequestNetwork();const security2=options.
-__security??{bearerAuth:!0},authenticationHeaders=await this.authHeaders(options,security2),suppliedHeaders=x509Authentication.
-headerSnapshots(),supplied=buildHeaders([suppliedHeaders.defaultHeaders,suppliedHeaders.requestHeaders]);for(const[name,
-value]of authenticationHeaders?.values??[])!supplied.nulls.has(name)&&!built.req.headers.has(name)&&built.req.headers.set(
-name,value);this.validateHeaders(buildHeaders([supplied,built.req.headers]),security2)}}catch(error){if(x509Authentication?.
-retireRequestBody(),x509Authentication&&retriesRemaining&&!options.__metadata?.hasStreamingBody&&X509WorkloadIdentityAuth.
-isRetryableFailure(error))return await this.retryRequest(options,retriesRemaining,retryOfRequestLogID??"x509-token-excha\
-nge",X509WorkloadIdentityAuth.retryHeaders(error));throw error}const{req,url}=built,timeout=x509Authentication?Math.min(
-built.timeout,x509Authentication.requestSnapshot().timeout):built.timeout;x509Authentication?.bindRequest(options,req,this.
-adminAPIKey);let hasStreamingBody=options.__metadata?.hasStreamingBody===!0,providerAuthStartedAt,providerAuthTimeout;if(!x509Authentication){
-await this.prepareRequest(req,{url,options}),this._provider?.timeoutIncludesAuth&&(providerAuthStartedAt={wallTime:Date.
-now(),monotonicTime:performance.now()});try{await this._provider?.prepareRequest?.(req,{url,options,timeout})}catch(error){
-if(!providerAuthStartedAt||!isProviderTimeoutError(error))throw error;providerAuthTimeout=error}}x509Authentication?.adoptRequestHeaders(
-req),x509Authentication&&X509WorkloadIdentityAuth.isStreamingRequestBody(req.body)&&(hasStreamingBody=!0);const requestLogID="\
-log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),retryLogStr=retryOfRequestLogID===void 0?"":`, retryOf: ${retryOfRequestLogID}`,
-startTime=x509Authentication?.requestStartedAt(options)??providerAuthStartedAt?.wallTime??Date.now();if(this.logLevel===
-"debug"){const body=typeof req.body=="string"?{type:"string",length:req.body.length}:req.body;loggerFor(this).debug(`[${requestLogID}\
-] sending request`,formatRequestDetails({retryOfRequestLogID,method:options.method,url,options:x509Authentication?{body,
-...x509Authentication.requestSnapshot()}:{...options,body},headers:req.headers}))}const callerSignal=x509Authentication?
-x509Authentication.requestSnapshot().signal:options.signal;if(callerSignal?.aborted||req.signal?.aborted)throw this._makeUserAbortError(
-callerSignal?.aborted?callerSignal:req.signal);const security=options.__security??{bearerAuth:!0},controller=x509Authentication||
-this.fetchWithTimeout===_a3.prototype.fetchWithTimeout?createRequestController(req.signal??(x509Authentication?callerSignal:
-void 0),x509Authentication?callerSignal:void 0):new AbortController,remainingTimeout=x509Authentication?.remainingTimeout(
-options,timeout)??(providerAuthStartedAt?timeout-(performance.now()-providerAuthStartedAt.monotonicTime):timeout);providerAuthStartedAt&&
-remainingTimeout<=0&&(providerAuthTimeout??(providerAuthTimeout=new APIConnectionTimeoutError));const fetchWithAuth=x509Authentication?
-_a3.prototype.fetchWithAuth:this.fetchWithAuth;x509Authentication?.releaseRequestBody(req.body);const response=providerAuthTimeout??
-await fetchWithAuth.call(this,url,req,remainingTimeout,controller,security).catch(castToError),headersTime=Date.now();if(response instanceof
-globalThis.Error){const retryMessage=`retrying, ${retriesRemaining} attempts remaining`;if(callerSignal?.aborted||req.signal?.
-aborted)throw this._makeUserAbortError(callerSignal?.aborted?callerSignal:req.signal);const isTimeout=isAbortError(response)||
-/timed? ?out/i.test(String(response)+("cause"in response?String(response.cause):""));if(retriesRemaining&&!hasStreamingBody&&
-(!x509Authentication||isTransientX509ConnectionError2(response)))return loggerFor(this).info(`[${requestLogID}] connecti\
-on ${isTimeout?"timed out":"failed"} - ${retryMessage}`),loggerFor(this).debug(`[${requestLogID}] connection ${isTimeout?
-"timed out":"failed"} (${retryMessage})`,formatRequestDetails({retryOfRequestLogID,url,durationMs:headersTime-startTime,
-message:x509Authentication?"X.509 workload identity API connection failed.":response.message})),this.retryRequest(options,
-retriesRemaining,retryOfRequestLogID??requestLogID,void 0,req.signal);const terminalMessage=hasStreamingBody?"error; str\
-eaming body cannot be retried":"error; no more retries left";if(loggerFor(this).info(`[${requestLogID}] connection ${isTimeout?
-"timed out":"failed"} - ${terminalMessage}`),loggerFor(this).debug(`[${requestLogID}] connection ${isTimeout?"timed out":
-"failed"} (${terminalMessage})`,formatRequestDetails({retryOfRequestLogID,url,durationMs:headersTime-startTime,message:x509Authentication?
-"X.509 workload identity API connection failed.":response.message})),response instanceof OAuthError||response instanceof
-SubjectTokenProviderError)throw response;if(isTimeout){const transportCause="cause"in response?response.cause:void 0,timeoutError=typeof transportCause==
-"object"&&transportCause!==null&&"code"in transportCause&&transportCause.code==="UND_ERR_HEADERS_TIMEOUT"?new APIConnectionTimeoutError(
-{message:"Request timed out. Node.js fetch timed out waiting for response headers; configure a matching undici fetch and\
- fetchOptions.dispatcher with an Agent whose headersTimeout is at least the SDK timeout."}):new APIConnectionTimeoutError;
-throw x509Authentication?new APIConnectionTimeoutError:Object.assign(timeoutError,{cause:response})}throw x509Authentication?
-new APIConnectionError({message:"X.509 workload identity API connection failed."}):new APIConnectionError({message:getConnectionErrorMessage(
-response),cause:response})}const specialHeaders=[...response.headers.entries()].filter(([name])=>name==="x-request-id").
-map(([name,value])=>", "+name+": "+JSON.stringify(value)).join(""),responseInfo=`[${requestLogID}${retryLogStr}${specialHeaders}\
-] ${req.method} ${redactURL(url)} ${response.ok?"succeeded":"failed"} with status ${response.status} in ${headersTime-startTime}\
-ms`;if(!response.ok){const rejectedX509Credential=response.status===401&&x509Authentication&&security.bearerAuth&&x509Authentication.
-usedWorkloadToken(options);if(rejectedX509Credential&&x509Authentication.invalidateToken(),response.status===401&&(x509Authentication||
-this._workloadIdentityAuth)&&security.bearerAuth&&(!x509Authentication||x509Authentication.usedWorkloadToken(options))&&
-(!x509Authentication||retriesRemaining>0)&&!hasStreamingBody&&!options.__metadata?.workloadIdentityTokenRefreshed){x509Authentication?
-CancelReadableStream(response.body).catch(()=>{}):(await CancelReadableStream(response.body),this._workloadIdentityAuth?.
-invalidateToken());const replayOptions={...options,__metadata:{...options.__metadata,workloadIdentityTokenRefreshed:!0}};
-return this.makeRequest(replayOptions,x509Authentication?retriesRemaining-1:retriesRemaining,retryOfRequestLogID??requestLogID)}
-const shouldRetry=rejectedX509Credential&&options.__metadata?.workloadIdentityTokenRefreshed?!1:await this.shouldRetry(response);
-if(retriesRemaining&&shouldRetry&&!hasStreamingBody){const retryMessage2=`retrying, ${retriesRemaining} attempts remaini\
-ng`;return x509Authentication?CancelReadableStream(response.body).catch(()=>{}):await CancelReadableStream(response.body),
-loggerFor(this).info(`${responseInfo} - ${retryMessage2}`),loggerFor(this).debug(`[${requestLogID}] response error (${retryMessage2}\
-)`,formatRequestDetails({retryOfRequestLogID,url:response.url,status:response.status,headers:response.headers,durationMs:headersTime-
-startTime})),this.retryRequest(options,retriesRemaining,retryOfRequestLogID??requestLogID,response.headers,req.signal)}const retryMessage=shouldRetry?
-hasStreamingBody?"error; streaming body cannot be retried":"error; no more retries left":"error; not retryable";loggerFor(
-this).info(`${responseInfo} - ${retryMessage}`);const errText=x509Authentication?await this.readX509ResponseError(response,
-options,timeout,controller,x509Authentication):await response.text().catch(err2=>castToError(err2).message),errJSON=safeJSON(
-errText),errMessage=errJSON?void 0:errText;throw loggerFor(this).debug(`[${requestLogID}] response error (${retryMessage}\
-)`,formatRequestDetails({retryOfRequestLogID,url:response.url,status:response.status,headers:response.headers,message:errMessage,
-durationMs:Date.now()-startTime})),this.makeStatusError(response.status,errJSON,errMessage,response.headers)}loggerFor(this).
-info(responseInfo),loggerFor(this).debug(`[${requestLogID}] response start`,formatRequestDetails({retryOfRequestLogID,url:response.
-url,status:response.status,headers:response.headers,durationMs:headersTime-startTime}));const continueRequest=x509Authentication?.
-continuation();return x509Authentication?.releaseRequestCredentials(),__classPrivateFieldGet(this,_OpenAI_responseAttempts,
-"f").set(controller,{timeout,retriesRemaining,hasStreamingBody,...x509Authentication?{authentication:x509Authentication}:
-{},helperMethod:options.__metadata?.helperMethod,...continueRequest?{continueRequest}:{}}),{response,options,controller,
-requestSignal:req.signal,requestLogID,retryOfRequestLogID,startTime}}getAPIList(path2,Page2,opts){return this.requestAPIList(
-Page2,opts&&"then"in opts?opts.then(opts2=>({method:"get",path:path2,...opts2})):{method:"get",path:path2,...opts})}requestAPIList(Page2,options){
-const authentication=__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f")??this._workloadIdentityAuth,request=authentication instanceof
-X509WorkloadIdentityAuth?Promise.resolve(options).then(resolved=>authentication.runRequest(()=>this.makeRequest(resolved,
-null,void 0),this)):this.makeRequest(options,null,void 0),page=new PagePromise(this,request,Page2),guarded=this.responsePromise(
-request,async(client,props)=>{const body=await this.parseResponseWithTimeout(client,props);return new Page2(client,props.
-response,body,props.options)});return page.then=guarded.then.bind(guarded),page.catch=guarded.catch.bind(guarded),page.finally=
-guarded.finally.bind(guarded),page.withResponse=guarded.withResponse.bind(guarded),page._thenUnwrap=guarded._thenUnwrap.
-bind(guarded),page}async fetchWithAuth(url,init,timeout,controller,schemes={bearerAuth:!0,adminAPIKeyAuth:!0}){if(this._workloadIdentityAuth&&
-!__classPrivateFieldGet(this,_OpenAI_x509Fetch,"f")&&schemes.bearerAuth){const headers=init.headers;if(headers.get("Auth\
-orization")===`Bearer ${WORKLOAD_IDENTITY_API_KEY_PLACEHOLDER}`){const token=await this._workloadIdentityAuth.getToken();
-headers.set("Authorization",`Bearer ${token}`)}}return await(__classPrivateFieldGet(this,_OpenAI_x509Fetch,"f")?_a3.prototype.
-fetchWithTimeout:this.fetchWithTimeout).call(this,url,init,timeout,controller)}async fetchWithTimeout(url,init,ms,controller){
-const{signal,method,...options}=init||{},abort=this._makeAbort(controller),composed=!!signal&&composedCallerSignals.get(
-controller)===signal,cleanup=signal&&!composed?addRequestAbortListener(signal,abort,controller.signal):void 0,timeout=setTimeout(
-abort,ms),isReadableBody=globalThis.ReadableStream&&options.body instanceof globalThis.ReadableStream||typeof options.body==
-"object"&&options.body!==null&&Symbol.asyncIterator in options.body,fetchOptions={signal:controller.signal,...isReadableBody?
-{duplex:"half"}:{},method:"GET",...options};method&&(fetchOptions.method=method.toUpperCase());try{const response=await(__classPrivateFieldGet(
-this,_OpenAI_x509Fetch,"f")??this.fetch).call(void 0,url,fetchOptions);return cleanup&&retainRequestAbortCallback(response.
-body??response,abort,controller.signal),response}catch(err){throw cleanup?.(),err}finally{clearTimeout(timeout)}}async shouldRetry(response){
-const shouldRetryHeader=response.headers.get("x-should-retry");return shouldRetryHeader==="true"?!0:shouldRetryHeader===
-"false"?!1:response.status===408||response.status===409||response.status===429||response.status>=500}async retryRequest(options,retriesRemaining,requestLogID,responseHeaders,requestSignal=options.
-signal){let timeoutMillis;const retryAfterMillisHeader=responseHeaders?.get("retry-after-ms");if(retryAfterMillisHeader){
-const timeoutMs=parseFloat(retryAfterMillisHeader);Number.isNaN(timeoutMs)||(timeoutMillis=timeoutMs)}const retryAfterHeader=responseHeaders?.
-get("retry-after");if(retryAfterHeader&&timeoutMillis===void 0){const timeoutSeconds=parseFloat(retryAfterHeader);Number.
-isNaN(timeoutSeconds)?timeoutMillis=Date.parse(retryAfterHeader)-Date.now():timeoutMillis=timeoutSeconds*1e3}if(timeoutMillis===
-void 0||!Number.isFinite(timeoutMillis)||timeoutMillis<0||timeoutMillis>60*1e3){const maxRetries=__classPrivateFieldGet(
-this,_OpenAI_instances,"m",_OpenAI_normalizeRetries).call(this,options.maxRetries??this.maxRetries);timeoutMillis=this.calculateDefaultRetryTimeoutMillis(
-retriesRemaining,maxRetries)}const x509Authentication=__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f");if(x509Authentication){
-const remaining=x509Authentication.remainingTimeout(options,x509Authentication.requestSnapshot().timeout);if(timeoutMillis>=
-remaining)throw new APIConnectionTimeoutError}if(x509Authentication)await x509Authentication.waitForRetry(timeoutMillis,
-x509Authentication.effectiveSignal());else{const retrySignals=requestSignal===options.signal?[requestSignal]:[requestSignal,
-options.signal];try{await sleep(timeoutMillis,...retrySignals)}catch(error){const abortedSignal=retrySignals.find(signal=>signal?.
-aborted);throw abortedSignal?this._makeUserAbortError(abortedSignal):error}}return this.makeRequest(options,retriesRemaining-
-1,requestLogID)}calculateDefaultRetryTimeoutMillis(retriesRemaining,maxRetries){const numRetries=maxRetries-retriesRemaining,
-sleepSeconds=Math.min(.5*Math.pow(2,numRetries),8),jitter=1-Math.random()*.25;return sleepSeconds*jitter*1e3}async buildRequest(inputOptions,{
-retryCount=0}={}){if(__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f")&&!__classPrivateFieldGet(this,_OpenAI_x509Authentication,
-"f").inRequest(this)){const authentication=__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f");return await authentication.
-runRequest(async()=>{const built=await _a3.prototype.buildRequest.call(this,inputOptions,{retryCount});return authentication.
-releaseRequestBody(built.req.body),built},this)}const options={...inputOptions},x509Authentication=__classPrivateFieldGet(
-this,_OpenAI_x509Authentication,"f"),x509Tenant=x509Authentication?.snapshotTenant(this.organization,this.project),x509Headers=x509Authentication?.
-snapshotHeaders(this._options.defaultHeaders,options.headers);x509Headers&&(options.headers=x509Headers.requestHeaders);
-const x509ClientFetchOptions=x509Authentication?snapshotX509RequestOptions(this.fetchOptions):void 0,x509RequestFetchOptions=x509Authentication?
-snapshotX509RequestOptions(options.fetchOptions):void 0,{method,path:path2,query,defaultBaseURL}=options,url=this.buildURL(
-path2,query,defaultBaseURL);x509Authentication?.snapshotAPIURL(url);const explicitTimeout="timeout"in options;if(explicitTimeout&&
-validatePositiveInteger("timeout",options.timeout),options.timeout=options.timeout??this.timeout,x509Authentication&&x509RequestFetchOptions&&
-x509Authentication.snapshotRequest(options.signal,options.timeout,x509RequestFetchOptions),x509Authentication){const snapshot=x509Authentication.
-requestSnapshot();options.timeout=snapshot.timeout,snapshot.signal===void 0?delete options.signal:options.signal=snapshot.
-signal}const authenticationHeaders=this._provider||x509Authentication?void 0:await this.authHeaders(inputOptions,inputOptions.
-__security??{bearerAuth:!0});if(options.__metadata?.finalizeMultipart===!0&&hasUploadableValue(options.body)){const multipartHeaders=buildHeaders(
-[options.headers]);multipartHeaders.values.delete("content-type"),multipartHeaders.nulls.delete("content-type");const finalized=await maybeMultipartFormRequestOptions(
-{...options,headers:multipartHeaders},this,options.__metadata?.preserveMultipartFilenames===!0?{stripFilenames:!1}:void 0);
-inputOptions.body=options.body=finalized.body,options.headers=finalized.headers,inputOptions.__metadata=options.__metadata=
-{...finalized.__metadata,finalizedMultipart:{body:finalized.body,contentType:buildHeaders([finalized.headers]).values.get(
-"content-type")}}}options.__metadata?.streamFromBody===!0&&(finalizeStreamingFormRequestOptions(options),inputOptions.stream=
-options.stream);const isRawJSON=JSON.isRawJSON;let jsonRoot,jsonRootVisited=!1,jsonStream=!1,jsonSerialized=!1;const stopObserving=options.
-__metadata?.streamFromBody===!0&&typeof options.body=="object"&&options.body!==null?observeJSONRequestBody(options.body,
-{value(holder,key,value){if(!jsonRootVisited)jsonRootVisited=!0,jsonRoot=value;else if(holder===jsonRoot&&key==="stream"){
-if(jsonStream=value===!0,isRawJSON?.(value))jsonStream=value.rawJSON==="true";else if(value!==null&&typeof value=="objec\
-t")try{jsonStream=Boolean.prototype.valueOf.call(value)}catch{}}},complete(){jsonSerialized=!0}}):void 0;let encodedBody;
-try{encodedBody=this.buildBody({options})}finally{stopObserving?.()}const{bodyHeaders,body,isStreamingBody}=encodedBody,
-captureResponseParser=options.__metadata?.captureResponseParser;typeof captureResponseParser=="function"&&captureResponseParser(
-options),options.__metadata?.streamFromBody===!0&&(body instanceof FormData?inputOptions.stream=options.stream=body.get(
-"stream")==="true":jsonSerialized&&jsonRoot!==null&&typeof jsonRoot=="object"&&!Array.isArray(jsonRoot)&&!isRawJSON?.(jsonRoot)&&
-(inputOptions.stream=options.stream=jsonStream)),isStreamingBody&&(inputOptions.__metadata={...inputOptions.__metadata,hasStreamingBody:!0},
-x509Authentication?.ownRequestBody(body,options.body));let finalizedContentType;const finalizedMultipart=options.__metadata?.
-finalizedMultipart;if(typeof finalizedMultipart=="object"&&finalizedMultipart!==null&&"body"in finalizedMultipart&&"cont\
-entType"in finalizedMultipart){const{body:multipartBody,contentType}=finalizedMultipart;multipartBody===body&&(typeof contentType==
-"string"?finalizedContentType=contentType:contentType===null&&(finalizedContentType=null))}const reqHeaders=await this.buildHeaders(
-{options:inputOptions,method,bodyHeaders,authenticationHeaders,retryCount,x509Headers,x509Timeout:explicitTimeout?options.
-timeout:void 0,x509Tenant});return finalizedContentType===null?reqHeaders.delete("content-type"):finalizedContentType!==
-void 0&&reqHeaders.set("content-type",finalizedContentType),{req:{method,headers:reqHeaders,...options.signal&&{signal:options.
-signal},...globalThis.ReadableStream&&body instanceof globalThis.ReadableStream&&{duplex:"half"},...body&&{body},...(x509Authentication?
-x509ClientFetchOptions:this.fetchOptions)??{},...(x509Authentication?x509RequestFetchOptions:options.fetchOptions)??{}},
-url,timeout:options.timeout}}async buildHeaders({options,method,bodyHeaders,authenticationHeaders,retryCount,x509Headers,
-x509Timeout,x509Tenant}){let idempotencyHeaders={};this.idempotencyHeader&&method!=="get"&&(options.idempotencyKey||(options.
-idempotencyKey=this.defaultIdempotencyKey()),idempotencyHeaders[this.idempotencyHeader]=options.idempotencyKey);const helperMethod=options.
-__metadata?.helperMethod,timeout=x509Headers?x509Timeout:options.timeout,headers=buildHeaders([idempotencyHeaders,{Accept:"\
-application/json",...isRunningInBrowserOrBrowserWorker()?void 0:{"User-Agent":this.getUserAgent()},"X-Stainless-Retry-Co\
-unt":String(retryCount),...timeout?{"X-Stainless-Timeout":String(Math.trunc(timeout/1e3))}:{},...getPlatformHeaders(),...typeof helperMethod==
-"string"?{"X-Stainless-Helper-Method":helperMethod}:{},"OpenAI-Organization":x509Tenant?x509Tenant.organization:this.organization,
-"OpenAI-Project":x509Tenant?x509Tenant.project:this.project},__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f")&&
-!__classPrivateFieldGet(this,_OpenAI_x509Authentication,"f").isPlanningRequest()?await this.authHeaders(options,options.
-__security??{bearerAuth:!0}):authenticationHeaders,x509Headers?.defaultHeaders??this._options.defaultHeaders,bodyHeaders,
-x509Headers?.requestHeaders??options.headers]);return!this._provider&&!__classPrivateFieldGet(this,_OpenAI_x509Authentication,
-"f")?.isPlanningRequest()&&this.validateHeaders(headers,options.__security??{bearerAuth:!0}),headers.values}_makeAbort(controller){
-return()=>controller.abort()}_makeUserAbortError(signal){const error=new APIUserAbortError;return Object.defineProperty(
-error,"cause",{value:signal.reason,writable:!0,configurable:!0}),error}buildBody({options}){const{body,headers:rawHeaders}=options;
-if(!body)return body===void 0&&"body"in options?{...__classPrivateFieldGet(this,_OpenAI_encoder,"f").call(this,{body,headers:buildHeaders(
-[rawHeaders])}),isStreamingBody:!1}:{bodyHeaders:void 0,body:void 0,isStreamingBody:!1};const headers=buildHeaders([rawHeaders]),
-isReadableStream2=typeof globalThis.ReadableStream<"u"&&body instanceof globalThis.ReadableStream,isRetryableBody=!isReadableStream2&&
-(typeof body=="string"||body instanceof ArrayBuffer||ArrayBuffer.isView(body)||typeof globalThis.Blob<"u"&&body instanceof
-globalThis.Blob||body instanceof URLSearchParams||body instanceof FormData);return ArrayBuffer.isView(body)||body instanceof
-ArrayBuffer||body instanceof DataView||typeof body=="string"&&headers.values.has("content-type")||globalThis.Blob&&body instanceof
-globalThis.Blob||body instanceof FormData||body instanceof URLSearchParams||isReadableStream2?{bodyHeaders:void 0,body,isStreamingBody:!isRetryableBody}:
-typeof body=="object"&&(Symbol.asyncIterator in body||Symbol.iterator in body&&"next"in body&&typeof body.next=="functio\
-n")?{bodyHeaders:void 0,body:ReadableStreamFrom(body),isStreamingBody:!0}:typeof body=="object"&&headers.values.get("con\
-tent-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.
-stringifyQuery(body),isStreamingBody:!1}:{...__classPrivateFieldGet(this,_OpenAI_encoder,"f").call(this,{body,headers}),
-isStreamingBody:!1}}};_a3=OpenAI,_OpenAI_encoder=new WeakMap,_OpenAI_x509Authentication=new WeakMap,_OpenAI_x509Credential=
-new WeakMap,_OpenAI_x509Fetch=new WeakMap,_OpenAI_explicitDataResidency=new WeakMap,_OpenAI_responseAttempts=new WeakMap,
-_OpenAI_instances=new WeakSet,_OpenAI_baseURLOverridden=function(){return __classPrivateFieldGet(this,_OpenAI_explicitDataResidency,
-"f")||this._provider!==void 0||this.baseURL!=="https://api.openai.com/v1"},_OpenAI_normalizeRetries=function(value){return typeof value==
-"number"&&Number.isSafeInteger(value)&&value>=0?value:2},_OpenAI_isSensitiveLogKey=function(key){const normalized=key.replace(
-/[^a-z0-9]/gi,"").toLowerCase();if(/authorization|authentication|cookie|session|signature|assertion|connectionstring|devicecode|codeverifier|accountkey|mtlskey|proxyauth|^(?:auth|key|sig|sas|jwt|bearer|pfx|p12)$|(?:sid|token|secret|password|passwd|pwd|credential|passphrase|apikey|accesskey|privatekey|username)s?$/.
-test(normalized))return!0;const prefix=/api|access|secret|private|security|refresh|id|bearer|aws|azure|openai|admin|client|proxy|auth/.
-exec(normalized);return prefix!==null&&/key|token|secret|password|passwd|pwd|credential|auth/.test(normalized.slice(prefix.
-index+prefix[0].length))},_OpenAI_sanitizeLogValue=function(value,seen){const redactString=entry=>entry.replace(/(\/\/)([^/\s?#]*@)(?=[^/\s?#]+)/g,
-"$1[REDACTED]@").replace(/(^|[\s/])([^/\s]+)/g,(match,prefix,token)=>{const start=prefix==="/"?token.search(/[=(]/)+1:0;
-if(prefix==="/"&&start===0)return match;const colon=token.indexOf(":",start+1);let at=token.length-2;for(;at>=0&&(token[at]!==
-"@"||token[at+1]==="@");)at--;return colon>=0&&at>colon?`${prefix}${token.slice(0,start)}[REDACTED]${token.slice(at)}`:match}).
-replace(/(^|[\s,;])([a-z][a-z0-9_-]*)(\s*:\s*)([^\r\n,;]+)/gi,(match,prefix,key,separator)=>__classPrivateFieldGet(this,
-_OpenAI_instances,"m",_OpenAI_isSensitiveLogKey).call(this,key)?`${prefix}${key}${separator}[REDACTED]`:match).replace(/(^|[?&#;])([^=&;\s?#/]+)=([^&;\s#]+)/g,
-(match,separator,key)=>{let decoded=key;try{decoded=globalThis.decodeURIComponent(key)}catch{}return __classPrivateFieldGet(
-this,_OpenAI_instances,"m",_OpenAI_isSensitiveLogKey).call(this,decoded)?`${separator}${key}=[REDACTED]`:match}),getLogString=entry=>{
-try{return globalThis.String.prototype.valueOf.call(entry)}catch{return}},isSensitiveLogLabel=entry=>{const label=getLogString(
-entry);if(label!==void 0)return __classPrivateFieldGet(this,_OpenAI_instances,"m",_OpenAI_isSensitiveLogKey).call(this,label);
-try{return entry instanceof globalThis.String}catch{return!0}},pending=[],pendingMaps=[];let sanitizedValue;const getOwnLogDescriptor=(entry,key)=>{
-try{return{descriptor:globalThis.Object.getOwnPropertyDescriptor(entry,key),failed:!1}}catch{return{descriptor:void 0,failed:!0}}},
-enqueue=(entry,depth,assign)=>{if(depth>64||pending.length>=4096){assign("[REDACTED]");return}pending.push({value:entry,
-depth,assign})};enqueue(value,0,entry=>{sanitizedValue=entry});for(let cursor=0;cursor<pending.length;cursor+=1){const{value:current,
-depth,assign}=pending[cursor];if(typeof current=="string"){assign(redactString(current));continue}if(typeof current=="fu\
-nction"||typeof current=="symbol"){assign("[REDACTED]");continue}if(typeof current!="object"||current===null){assign(current);
-continue}const previous=seen.get(current);if(previous!==void 0){assign(previous);continue}try{const boxedString=getLogString(
-current);if(boxedString!==void 0){const sanitized2=new globalThis.String(redactString(boxedString));seen.set(current,sanitized2),
-assign(sanitized2);continue}if(current instanceof globalThis.String){seen.set(current,"[REDACTED]"),assign("[REDACTED]");
-continue}const RuntimeHeaders=globalThis.Headers;if(typeof RuntimeHeaders=="function"&&current instanceof RuntimeHeaders){
-const sanitized2=new RuntimeHeaders;seen.set(current,sanitized2),assign(sanitized2),RuntimeHeaders.prototype.forEach.call(
-current,(entry,key)=>{sanitized2.set(key,__classPrivateFieldGet(this,_OpenAI_instances,"m",_OpenAI_isSensitiveLogKey).call(
-this,key)?"[REDACTED]":redactString(entry))});continue}if(current instanceof URL){const sanitized2=new URL(URL.prototype.
-toString.call(current));seen.set(current,sanitized2),assign(sanitized2),sanitized2.username&&(sanitized2.username="[REDA\
-CTED]"),sanitized2.password&&(sanitized2.password="[REDACTED]");for(const[key]of sanitized2.searchParams)__classPrivateFieldGet(
-this,_OpenAI_instances,"m",_OpenAI_isSensitiveLogKey).call(this,key)&&sanitized2.searchParams.set(key,"[REDACTED]");sanitized2.
-hash&&(sanitized2.hash=redactString(sanitized2.hash));continue}if(Array.isArray(current)){const lengthDescriptor=getOwnLogDescriptor(
-current,"length");if(lengthDescriptor.failed||!lengthDescriptor.descriptor||!("value"in lengthDescriptor.descriptor)||typeof lengthDescriptor.
-descriptor.value!="number"){seen.set(current,"[REDACTED]"),assign("[REDACTED]");continue}const sanitized2=[];seen.set(current,
-sanitized2),assign(sanitized2);const limit2=Math.min(lengthDescriptor.descriptor.value,4096),firstDescriptor=getOwnLogDescriptor(
-current,"0"),firstKey=!firstDescriptor.failed&&firstDescriptor.descriptor&&"value"in firstDescriptor.descriptor?firstDescriptor.
-descriptor.value:void 0;for(let index=0;index<limit2;index+=1){const property=index===0?firstDescriptor:getOwnLogDescriptor(
-current,`${index}`);if(property.failed){sanitized2[index]="[REDACTED]";continue}const descriptor=property.descriptor;if(descriptor?.
-enumerable){if(index===1&&(firstDescriptor.failed||firstDescriptor.descriptor&&!("value"in firstDescriptor.descriptor)||
-isSensitiveLogLabel(firstKey))){sanitized2[index]="[REDACTED]";continue}if(!("value"in descriptor)){sanitized2[index]="[\
-REDACTED]";continue}enqueue(descriptor.value,depth+1,entry=>{sanitized2[index]=entry})}}sanitized2.length=limit2,lengthDescriptor.
-descriptor.value>limit2&&(sanitized2[limit2]="[REDACTED]");continue}if(current instanceof globalThis.Map){const sanitized2=new globalThis.
-Map,entries=[];pendingMaps.push({map:sanitized2,entries}),seen.set(current,sanitized2),assign(sanitized2),globalThis.Map.
-prototype.forEach.call(current,(entry,key)=>{const pair=["[REDACTED]","[REDACTED]"];entries.push(pair),enqueue(key,depth+
-1,safeKey=>{typeof safeKey!="function"&&typeof safeKey!="symbol"&&!(typeof key=="object"&&key!==null&&safeKey===key)&&(pair[0]=
-safeKey)}),!isSensitiveLogLabel(key)&&enqueue(entry,depth+1,safeEntry=>{pair[1]=safeEntry})});continue}if(current instanceof
-globalThis.Set){const sanitized2=new globalThis.Set;seen.set(current,sanitized2),assign(sanitized2),globalThis.Set.prototype.
-forEach.call(current,entry=>{enqueue(entry,depth+1,safeEntry=>{sanitized2.add(safeEntry)})});continue}if(current instanceof
-globalThis.Date){assign(new globalThis.Date(globalThis.Date.prototype.getTime.call(current)));continue}const RuntimeReadableStream=globalThis.
-ReadableStream;if(typeof RuntimeReadableStream=="function"&&current instanceof RuntimeReadableStream||current instanceof
-globalThis.ArrayBuffer||globalThis.ArrayBuffer.isView(current)){seen.set(current,"[REDACTED]"),assign("[REDACTED]");continue}
-let keys;try{keys=globalThis.Reflect.ownKeys(current)}catch{seen.set(current,"[REDACTED]"),assign("[REDACTED]");continue}
-const sanitized={};seen.set(current,sanitized),assign(sanitized);for(const key of keys){if(typeof key!="string")continue;
-const property=getOwnLogDescriptor(current,key);if(property.failed){sanitized[key]="[REDACTED]";continue}const descriptor=property.
-descriptor;if(descriptor?.enumerable){if(__classPrivateFieldGet(this,_OpenAI_instances,"m",_OpenAI_isSensitiveLogKey).call(
-this,key)){sanitized[key]="[REDACTED]";continue}if(!("value"in descriptor)){sanitized[key]="[REDACTED]";continue}enqueue(
-descriptor.value,depth+1,safeEntry=>{sanitized[key]=safeEntry})}}}catch{seen.set(current,"[REDACTED]"),assign("[REDACTED\
-]")}}for(const{map,entries}of pendingMaps)for(const[key,entry]of entries)map.set(key,entry);return sanitizedValue},_OpenAI_sanitizeLogger=
-function(logger){if(__classPrivateFieldGet(_a3,_a3,"f",_OpenAI_sanitizedLoggers).has(logger))return logger;const sanitized=new globalThis.
-Proxy(Object.create(null),{get:(_facade,property)=>{const value=globalThis.Reflect.get(logger,property,logger);return typeof value!=
-"function"?value:typeof property!="string"||!["debug","info","warn","error","trace","log"].includes(property)?value.bind(
-logger):(...args)=>{const seen=new WeakMap;return globalThis.Reflect.apply(value,logger,args.map(entry=>__classPrivateFieldGet(
-this,_OpenAI_instances,"m",_OpenAI_sanitizeLogValue).call(this,entry,seen)))}},set:(_facade,property,value)=>globalThis.
-Reflect.set(logger,property,value,logger)});return __classPrivateFieldGet(_a3,_a3,"f",_OpenAI_sanitizedLoggers).add(sanitized),
-sanitized},_OpenAI_sanitizedLoggers={value:new globalThis.WeakSet},OpenAI.OpenAI=_a3,OpenAI.DEFAULT_TIMEOUT=6e5,OpenAI.OpenAIError=
-OpenAIError,OpenAI.APIError=APIError,OpenAI.APIConnectionError=APIConnectionError,OpenAI.APIConnectionTimeoutError=APIConnectionTimeoutError,
-OpenAI.APIUserAbortError=APIUserAbortError,OpenAI.NotFoundError=NotFoundError,OpenAI.ConflictError=ConflictError,OpenAI.
-RateLimitError=RateLimitError,OpenAI.BadRequestError=BadRequestError,OpenAI.AuthenticationError=AuthenticationError,OpenAI.
-InternalServerError=InternalServerError,OpenAI.PermissionDeniedError=PermissionDeniedError,OpenAI.UnprocessableEntityError=
-UnprocessableEntityError,OpenAI.InvalidWebhookSignatureError=InvalidWebhookSignatureError,OpenAI.toFile=toFile,OpenAI.toStreamingFile=
-toStreamingFile,OpenAI.Decisions=Decisions,OpenAI.Completions=Completions2,OpenAI.Chat=Chat,OpenAI.Embeddings=Embeddings,
-OpenAI.Files=Files3,OpenAI.Images=Images,OpenAI.ContentProvenanceChecks=ContentProvenanceChecks,OpenAI.Audio=Audio,OpenAI.
-Moderations=Moderations,OpenAI.Models=Models,OpenAI.FineTuning=FineTuning,OpenAI.Graders=Graders2,OpenAI.VectorStores=VectorStores,
-OpenAI.Safety=Safety,OpenAI.Webhooks=Webhooks,OpenAI.Beta=Beta,OpenAI.Batches=Batches,OpenAI.Uploads=Uploads,OpenAI.Admin=
-Admin,OpenAI.Responses=Responses2,OpenAI.Live=Live,OpenAI.Realtime=Realtime2,OpenAI.Conversations=Conversations,OpenAI.Evals=
-Evals,OpenAI.Containers=Containers,OpenAI.Skills=Skills,OpenAI.Videos=Videos,OpenAI.ConversationCursorPage=ConversationCursorPage,
-OpenAI.CursorPage=CursorPage,OpenAI.NextCursorPage=NextCursorPage,OpenAI.Page=Page,OpenAI.TokenPage=TokenPage;var composedCallerSignals=new WeakMap;
-function createRequestController(callerSignal,originalSignal){const controller=new AbortController;if(!callerSignal)return controller;
-const nativeAbortSignal=globalThis.AbortSignal;if(typeof nativeAbortSignal?.any!="function"||!(callerSignal instanceof nativeAbortSignal))
-return controller;try{const signals=[controller.signal,callerSignal];originalSignal&&originalSignal!==callerSignal&&signals.
-push(originalSignal);const composed=nativeAbortSignal.any(signals);Object.defineProperty(controller,"signal",{value:composed,
-configurable:!0}),composedCallerSignals.set(controller,callerSignal)}catch{}return controller}function getConnectionErrorMessage(error){
-if(isUndiciDispatcherVersionMismatchError(error))return"Connection error. This may be caused by passing an undici dispat\
-cher, such as ProxyAgent, that is incompatible with the fetch implementation. If you are using undici's ProxyAgent, pass\
- the fetch implementation from the same undici package: import { fetch, ProxyAgent } from 'undici'; new OpenAI({ fetch, \
-fetchOptions: { dispatcher: new ProxyAgent(...) } });"}function isUndiciDispatcherVersionMismatchError(error){let current=error;
-for(let i=0;i<8&&current&&typeof current=="object";i++){const err=current;if(err.code==="UND_ERR_INVALID_ARG"&&typeof err.
-message=="string"&&err.message.includes("invalid onRequestStart method"))return!0;current=err.cause}return!1}init_node_globals(),
-init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals(),init_node_globals();
-var _a4;_a4=brand_privateBedrockClient;export{OpenAI};
+`);this.baseURL=w.baseURL,x(this,Ct,o!==void 0||d,"f"),this.timeout=w.timeout??ue.DEFAULT_TIMEOUT,this.logger=u(this,de,
+"m",Co).call(this,w.logger??console);let E="warn";this.logLevel=E,this.logLevel=mr(w.logLevel,"ClientOptions.logLevel",this)??
+mr(je("OPENAI_LOG"),"process.env['OPENAI_LOG']",this)??E,this.fetchOptions=w.fetchOptions,this.maxRetries=u(this,de,"m",
+jt).call(this,w.maxRetries),this.fetch=w.fetch??mt(),x(this,Pt,hn,"f");let L=i||r?void 0:je("OPENAI_CUSTOM_HEADERS");if(L){
+let W={};for(let v of L.split(`
+`)){let q=v.indexOf(":");q>=0&&(W[v.substring(0,q).trim()]=v.substring(q+1).trim())}w.defaultHeaders=K([W,w.defaultHeaders])}
+if(this._options=w,this._provider=le,U){let W=new se(U,D,y,m);this._workloadIdentityAuth=W,x(this,N,W,"f"),x(this,ur,r,"\
+f"),x(this,Ce,W.fetch(),"f"),this.fetch=u(this,Ce,"f"),Wn(this)}else j.legacy&&(this._workloadIdentityAuth=new er(j.legacy,
+this.fetch));this.apiKey=typeof p=="string"?p:null,this.adminAPIKey=l,this.organization=y,this.project=m,this.webhookSecret=
+g}withOptions(e){let r=Rr(e),n=u(this,N,"f"),o={...this._options,baseURL:this.baseURL,maxRetries:this.maxRetries,timeout:this.
+timeout,logger:this.logger,logLevel:this.logLevel,fetch:u(this,N,"f")?void 0:this.fetch,fetchOptions:this.fetchOptions,apiKey:this.
+_options.apiKey,adminAPIKey:this.adminAPIKey,workloadIdentity:n?.identitySnapshot()??this._options.workloadIdentity,x509Transport:this.
+_options.x509Transport,organization:this.organization,project:this.project,webhookSecret:this.webhookSecret},{credential:i,
+provider:s}=Jn(o,e,u(this,ur,"f"),n!==void 0);r!==void 0&&delete o.baseURL;let c={...o,...e,credential:i,provider:s,[Po]:u(
+this,Ct,"f")&&r===void 0&&!ae(e,"baseURL")&&e.credential===void 0&&!s},d=new this.constructor(c);return s&&new URL(d.baseURL).
+origin!==new URL(this.baseURL).origin&&(Object.assign(d._options,{defaultHeaders:e.defaultHeaders,defaultQuery:e.defaultQuery,
+fetchOptions:e.fetchOptions,fetch:e.fetch}),d.fetchOptions=e.fetchOptions,d.fetch=e.fetch??mt(),d.organization=e.organization??
+null,d.project=e.project??null),u(this,N,"f")&&u(d,N,"f")&&this.baseURL===d.baseURL&&u(this,N,"f").matches(u(d,N,"f"))&&
+(d._workloadIdentityAuth=u(this,N,"f"),x(d,N,u(this,N,"f"),"f"),x(d,Ce,u(this,Ce,"f"),"f")),d}defaultQuery(){return this.
+_options.defaultQuery}_buildWebSocketHeaders(e,r){let n=bo.get(this);if(n?.baseHeaders)return go({headers:n.baseHeaders},
+e,n.removedHeaders??new Set).headers;let o=K([{"User-Agent":this.getUserAgent(),"OpenAI-Organization":this.organization,
+"OpenAI-Project":this.project},e,this._options.defaultHeaders]);o.nulls.forEach(s=>(r??n?.removedHeaders)?.add(s));let i=Object.
+fromEntries(o.values);return n&&(n.baseHeaders={...i}),i}validateHeaders({values:e,nulls:r},n={bearerAuth:!0,adminAPIKeyAuth:!0}){
+if(!(e.get("authorization")||e.get("api-key"))&&!(r.has("authorization")||r.has("api-key"))&&!(this._workloadIdentityAuth&&
+n.bearerAuth))throw new Error('Could not resolve authentication method. Expected either apiKey or adminAPIKey to be set.\
+ Or for one of the "Authorization" or "api-key" headers to be explicitly omitted')}async authHeaders(e,r={bearerAuth:!0,
+adminAPIKeyAuth:!0}){return(u(this,N,"f")??this._workloadIdentityAuth)instanceof se&&r.adminAPIKeyAuth&&this.adminAPIKey!==
+null?await this.adminAPIKeyAuth(e):K([r.bearerAuth?await this.bearerAuth(e):null,r.adminAPIKeyAuth?await this.adminAPIKeyAuth(
+e):null])}async bearerAuth(e){let r=u(this,N,"f")??this._workloadIdentityAuth;if(r){if(r instanceof se){if(r===this._workloadIdentityAuth&&
+(this.fetchWithAuth!==ue.prototype.fetchWithAuth||this.fetchWithTimeout!==ue.prototype.fetchWithTimeout))throw new b("X.\
+509 workload identity does not support overridden fetch dispatch hooks.");let i=r.headerSnapshots();if(!se.shouldAuthenticate(
+e,i.defaultHeaders,i.requestHeaders))return}let o=r instanceof se?await r.getToken(e,{apiURL:r.requestAPIURL(),...r.headerSnapshots(),
+...r.requestSnapshot(),signal:r.effectiveSignal(),...r.tenantSnapshot()}):await r.getToken();return K([{Authorization:`B\
+earer ${o}`}])}let{apiKey:n}=await _o(this);if(n!=null)return K([{Authorization:`Bearer ${n}`}])}async adminAPIKeyAuth(e){
+if(this.adminAPIKey!=null)return K([{Authorization:`Bearer ${this.adminAPIKey}`}])}stringifyQuery(e){return kn(e)}getUserAgent(){
+return`${this.constructor.name}/JS ${qe}`}defaultIdempotencyKey(){return`stainless-node-retry-${dr()}`}makeStatusError(e,r,n,o){
+let i=r&&typeof r=="object"&&r.error==null?{error:r}:r;return Q.generate(e,i,n,o)}_hasApiKeyProvider(){return typeof this.
+_options.apiKey=="function"}async _callApiKey(e){if(this._provider)return e?.(this.apiKey),!1;let r=this._options.apiKey;
+if(typeof r!="function")return e?.(this.apiKey),!1;let n=wo(this),o=++this._apiKeyInvocation,i;try{i=await r()}catch(p){
+throw p instanceof b?p:new b(`Failed to get token from 'apiKey' function: ${p.message}`,{cause:p})}if(typeof i!="string"||
+!i)throw new b(`Expected 'apiKey' function argument to return a string but it returned ${i}`);let s=i,c=a(()=>{if(e&&It(
+this,s),o<this._lastCachedAPIKeyInvocation)return s;this.apiKey=s;let p=e?this.apiKey:s;return this._lastCachedAPIKeyInvocation=
+o,p},"commit");n&&(n.providerKey=s,n.commit=c);let d=n?It(this,s):c();return e?.(d),!0}buildURL(e,r,n){let o=!u(this,de,
+"m",jo).call(this)&&n||this.baseURL,i,s={},c;if($r(e))i=new URL(e);else if(o.includes("?")){let y=new URL(o);c=new URLSearchParams(
+y.search),s=Object.fromEntries(c),y.search="",y.hash="",i=new URL(y.toString()+(y.pathname.endsWith("/")&&e.startsWith("\
+/")?e.slice(1):e))}else i=new URL(o+(o.endsWith("/")&&e.startsWith("/")?e.slice(1):e));let d=this.defaultQuery(),p=Object.
+fromEntries(i.searchParams),l;if((!Wt(s)||!Wt(d)||!Wt(p))&&(l={...p,...d,...r},r={...s,...l}),typeof r=="object"&&r&&!Array.
+isArray(r)&&(i.search=this.stringifyQuery(r),c&&l)){let y=new Set,m=new Set;for(let g of c.keys())y.has(g)&&!ae(l,g)&&m.
+add(g),y.add(g);if(m.size){let g=new URLSearchParams;for(let[f,D]of i.searchParams)m.has(f)||g.append(f,D);for(let[f,D]of c)
+m.has(f)&&g.append(f,D);i.search=g.toString()}}return i.toString()}async prepareOptions(e){}async prepareRequest(e,{url:r,
+options:n}){}get(e,r){return this.methodRequest("get",e,r)}post(e,r){return this.methodRequest("post",e,r)}patch(e,r){return this.
+methodRequest("patch",e,r)}put(e,r){return this.methodRequest("put",e,r)}delete(e,r){return this.methodRequest("delete",
+e,r)}methodRequest(e,r,n){return this.request(Promise.resolve(n).then(o=>({method:e,path:r,...o})))}request(e,r=null){let n=u(
+this,N,"f")??this._workloadIdentityAuth,o=n instanceof se?Promise.resolve(e).then(i=>n.runRequest(()=>this.makeRequest(i,
+r,void 0),this)):this.makeRequest(e,r,void 0);return this.responsePromise(o)}responsePromise(e,r=(n,o)=>this.parseResponseWithTimeout(
+n,o)){let n=new Qe(this,e,(o,i)=>{let s=u(this,vt,"f").get(i.controller)?.continueRequest;return s?s(()=>r(o,i)):r(o,i)});
+return n.withResponse=async()=>{let o=await n,{response:i}=await e;return{data:o,response:i,request_id:i.headers.get("x-\
+request-id")}},n._thenUnwrap=o=>this.responsePromise(e,async(i,s)=>_t(o(await r(i,s),s),s.response)),n}async parseResponseWithTimeout(e,r){
+if(r.options.stream||r.options.__binaryResponse||r.response.status===204||r.response.headers.get("content-length")==="0")
+return Be(e,r);for(;;){let n=u(this,vt,"f").get(r.controller),o=n?.timeout??r.options.timeout??this.timeout,i=n?.authentication,
+s=i?r.controller.signal:r.options.signal,c=a(()=>i&&s?this._makeUserAbortError(s):new me,"abortError"),d;try{d=i?.remainingTimeout(
+r.options,o)??Math.max(0,r.startTime+o-Date.now())}catch(m){let g=s?.aborted?c():void 0;throw r.controller.abort(),Oe(r.
+response.body).catch(()=>{}),g??m}let p,l,y=!1;try{if(s?.aborted&&n?.helperMethod!=="runTools")throw c();let m=new Promise(
+(g,f)=>{p=A(()=>{y=!0,r.controller.abort(),f(new ee)},d),s&&(l=a(()=>{y||f(c())},"abortListener"),s.addEventListener("ab\
+ort",l,{once:!0}))});return await Promise.race([Be(e,r),m])}catch(m){if(s?.aborted&&!y)throw c();if(!y)throw i&&m instanceof
+SyntaxError?new SyntaxError("X.509 workload identity API response contains invalid JSON."):i&&!(m instanceof b)?new ke({
+message:"X.509 workload identity API response body could not be read."}):m;let g=n?.retriesRemaining??0;if(!g||n?.hasStreamingBody||
+r.options.__metadata?.hasStreamingBody||globalThis.ReadableStream&&r.options.body instanceof globalThis.ReadableStream||
+typeof r.options.body=="object"&&r.options.body!==null&&(Symbol.asyncIterator in r.options.body||Symbol.iterator in r.options.
+body&&"next"in r.options.body&&typeof r.options.body.next=="function"))throw new ee;p!==void 0&&_(p),l&&s?.removeEventListener(
+"abort",l),l=void 0;let f=await this.retryRequest(r.options,g,r.retryOfRequestLogID??r.requestLogID,void 0,r.requestSignal);
+Object.assign(r,f)}finally{p!==void 0&&_(p),l&&s?.removeEventListener("abort",l)}}}async readX509ResponseError(e,r,n,o,i){
+let s=new AbortController,c=o.signal,d=!1,p=a(()=>s.abort(c.reason),"cancel");c.addEventListener("abort",p,{once:!0}),c.
+aborted&&p();try{let l=i.remainingTimeout(r,n),y=i.waitForRetry(l,s.signal).then(()=>{throw new ee}),m=await Promise.race(
+[e.text().catch(()=>"X.509 workload identity API response body could not be read."),y]);if(c.aborted)throw this._makeUserAbortError(
+c);return m}catch(l){throw l instanceof ee&&(d=!c.aborted,o.abort(),Oe(e.body).catch(()=>{})),c.aborted&&!d?this._makeUserAbortError(
+c):l}finally{c.removeEventListener("abort",p),s.abort()}}async makeRequest(e,r,n){let o=await e,i=u(this,de,"m",jt).call(
+this,o.maxRetries??this.maxRetries);r==null?r=i:r=Math.min(u(this,de,"m",jt).call(this,r),i);let s=u(this,N,"f");s?.beginRequestPreparation(),
+await this.prepareOptions(o),s?.beginRequestPlanning();let c;try{let q=await this.buildRequest(o,{retryCount:i-r});if(c=
+{req:q.req,url:q.url,timeout:q.timeout},s){fr("timeout",c.timeout),s.authorizePlannedRequest(c.url,c.req,c.timeout),se.isStreamingRequestBody(
+c.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0}),await this.prepareRequest(c.req,{url:c.url,options:o}),
+await this._provider?.prepareRequest?.(c.req,{url:c.url,options:o,timeout:c.timeout}),s.beginRequestPlanning(),s.authorizePlannedRequest(
+c.url,c.req,c.timeout,!0),se.isStreamingRequestBody(c.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0});let C=s.
+requestSnapshot().signal;if(C?.aborted||c.req.signal?.aborted)throw this._makeUserAbortError(C?.aborted?C:c.req.signal);
+s.setEffectiveSignal(c.req.signal||C?vo(c.req.signal??C,C).signal:void 0),s.beginRequestNetwork();let Y=o.__security??{bearerAuth:!0},
+oe=await this.authHeaders(o,Y),$=s.headerSnapshots(),V=K([$.defaultHeaders,$.requestHeaders]);for(let[he,De]of oe?.values??
+[])!V.nulls.has(he)&&!c.req.headers.has(he)&&c.req.headers.set(he,De);this.validateHeaders(K([V,c.req.headers]),Y)}}catch(q){
+if(s?.retireRequestBody(),s&&r&&!o.__metadata?.hasStreamingBody&&se.isRetryableFailure(q))return await this.retryRequest(
+o,r,n??"x509-token-exchange",se.retryHeaders(q));throw q}let{req:d,url:p}=c,l=s?Math.min(c.timeout,s.requestSnapshot().timeout):
+c.timeout;s?.bindRequest(o,d,this.adminAPIKey);let y=o.__metadata?.hasStreamingBody===!0,m,g;if(!s){await this.prepareRequest(
+d,{url:p,options:o}),this._provider?.timeoutIncludesAuth&&(m={wallTime:Date.now(),monotonicTime:performance.now()});try{
+await this._provider?.prepareRequest?.(d,{url:p,options:o,timeout:l})}catch(q){if(!m||!xo(q))throw q;g=q}}s?.adoptRequestHeaders(
+d),s&&se.isStreamingRequestBody(d.body)&&(y=!0);let f="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),D=n===
+void 0?"":`, retryOf: ${n}`,P=s?.requestStartedAt(o)??m?.wallTime??Date.now();if(this.logLevel==="debug"){let q=typeof d.
+body=="string"?{type:"string",length:d.body.length}:d.body;te(this).debug(`[${f}] sending request`,Te({retryOfRequestLogID:n,
+method:o.method,url:p,options:s?{body:q,...s.requestSnapshot()}:{...o,body:q},headers:d.headers}))}let F=s?s.requestSnapshot().
+signal:o.signal;if(F?.aborted||d.signal?.aborted)throw this._makeUserAbortError(F?.aborted?F:d.signal);let j=o.__security??
+{bearerAuth:!0},U=s||this.fetchWithTimeout===ue.prototype.fetchWithTimeout?vo(d.signal??(s?F:void 0),s?F:void 0):new AbortController,
+ne=s?.remainingTimeout(o,l)??(m?l-(performance.now()-m.monotonicTime):l);m&&ne<=0&&(g??(g=new ee));let le=s?ue.prototype.
+fetchWithAuth:this.fetchWithAuth;s?.releaseRequestBody(d.body);let w=g??await le.call(this,p,d,ne,U,j).catch(ot),E=Date.
+now();if(w instanceof globalThis.Error){let q=`retrying, ${r} attempts remaining`;if(F?.aborted||d.signal?.aborted)throw this.
+_makeUserAbortError(F?.aborted?F:d.signal);let C=Re(w)||/timed? ?out/i.test(String(w)+("cause"in w?String(w.cause):""));
+if(r&&!y&&(!s||rr(w)))return te(this).info(`[${f}] connection ${C?"timed out":"failed"} - ${q}`),te(this).debug(`[${f}] \
+connection ${C?"timed out":"failed"} (${q})`,Te({retryOfRequestLogID:n,url:p,durationMs:E-P,message:s?"X.509 workload id\
+entity API connection failed.":w.message})),this.retryRequest(o,r,n??f,void 0,d.signal);let Y=y?"error; streaming body c\
+annot be retried":"error; no more retries left";if(te(this).info(`[${f}] connection ${C?"timed out":"failed"} - ${Y}`),te(
+this).debug(`[${f}] connection ${C?"timed out":"failed"} (${Y})`,Te({retryOfRequestLogID:n,url:p,durationMs:E-P,message:s?
+"X.509 workload identity API connection failed.":w.message})),w instanceof Se||w instanceof Lt)throw w;if(C){let oe="cau\
+se"in w?w.cause:void 0,V=typeof oe=="object"&&oe!==null&&"code"in oe&&oe.code==="UND_ERR_HEADERS_TIMEOUT"?new ee({message:"\
+Request timed out. Node.js fetch timed out waiting for response headers; configure a matching undici fetch and fetchOpti\
+ons.dispatcher with an Agent whose headersTimeout is at least the SDK timeout."}):new ee;throw s?new ee:Object.assign(V,
+{cause:w})}throw s?new ke({message:"X.509 workload identity API connection failed."}):new ke({message:ks(w),cause:w})}let L=[
+...w.headers.entries()].filter(([q])=>q==="x-request-id").map(([q,C])=>", "+q+": "+JSON.stringify(C)).join(""),W=`[${f}${D}${L}\
+] ${d.method} ${Mt(p)} ${w.ok?"succeeded":"failed"} with status ${w.status} in ${E-P}ms`;if(!w.ok){let q=w.status===401&&
+s&&j.bearerAuth&&s.usedWorkloadToken(o);if(q&&s.invalidateToken(),w.status===401&&(s||this._workloadIdentityAuth)&&j.bearerAuth&&
+(!s||s.usedWorkloadToken(o))&&(!s||r>0)&&!y&&!o.__metadata?.workloadIdentityTokenRefreshed){s?Oe(w.body).catch(()=>{}):(await Oe(
+w.body),this._workloadIdentityAuth?.invalidateToken());let De={...o,__metadata:{...o.__metadata,workloadIdentityTokenRefreshed:!0}};
+return this.makeRequest(De,s?r-1:r,n??f)}let C=q&&o.__metadata?.workloadIdentityTokenRefreshed?!1:await this.shouldRetry(
+w);if(r&&C&&!y){let De=`retrying, ${r} attempts remaining`;return s?Oe(w.body).catch(()=>{}):await Oe(w.body),te(this).info(
+`${W} - ${De}`),te(this).debug(`[${f}] response error (${De})`,Te({retryOfRequestLogID:n,url:w.url,status:w.status,headers:w.
+headers,durationMs:E-P})),this.retryRequest(o,r,n??f,w.headers,d.signal)}let Y=C?y?"error; streaming body cannot be retr\
+ied":"error; no more retries left":"error; not retryable";te(this).info(`${W} - ${Y}`);let oe=s?await this.readX509ResponseError(
+w,o,l,U,s):await w.text().catch(De=>ot(De).message),$=Kr(oe),V=$?void 0:oe;throw te(this).debug(`[${f}] response error (${Y}\
+)`,Te({retryOfRequestLogID:n,url:w.url,status:w.status,headers:w.headers,message:V,durationMs:Date.now()-P})),this.makeStatusError(
+w.status,$,V,w.headers)}te(this).info(W),te(this).debug(`[${f}] response start`,Te({retryOfRequestLogID:n,url:w.url,status:w.
+status,headers:w.headers,durationMs:E-P}));let v=s?.continuation();return s?.releaseRequestCredentials(),u(this,vt,"f").
+set(U,{timeout:l,retriesRemaining:r,hasStreamingBody:y,...s?{authentication:s}:{},helperMethod:o.__metadata?.helperMethod,
+...v?{continueRequest:v}:{}}),{response:w,options:o,controller:U,requestSignal:d.signal,requestLogID:f,retryOfRequestLogID:n,
+startTime:P}}getAPIList(e,r,n){return this.requestAPIList(r,n&&"then"in n?n.then(o=>({method:"get",path:e,...o})):{method:"\
+get",path:e,...n})}requestAPIList(e,r){let n=u(this,N,"f")??this._workloadIdentityAuth,o=n instanceof se?Promise.resolve(
+r).then(c=>n.runRequest(()=>this.makeRequest(c,null,void 0),this)):this.makeRequest(r,null,void 0),i=new Qt(this,o,e),s=this.
+responsePromise(o,async(c,d)=>{let p=await this.parseResponseWithTimeout(c,d);return new e(c,d.response,p,d.options)});return i.
+then=s.then.bind(s),i.catch=s.catch.bind(s),i.finally=s.finally.bind(s),i.withResponse=s.withResponse.bind(s),i._thenUnwrap=
+s._thenUnwrap.bind(s),i}async fetchWithAuth(e,r,n,o,i={bearerAuth:!0,adminAPIKeyAuth:!0}){if(this._workloadIdentityAuth&&
+!u(this,Ce,"f")&&i.bearerAuth){let d=r.headers;if(d.get("Authorization")===`Bearer ${Rs}`){let l=await this._workloadIdentityAuth.
+getToken();d.set("Authorization",`Bearer ${l}`)}}return await(u(this,Ce,"f")?ue.prototype.fetchWithTimeout:this.fetchWithTimeout).
+call(this,e,r,n,o)}async fetchWithTimeout(e,r,n,o){let{signal:i,method:s,...c}=r||{},d=this._makeAbort(o),p=!!i&&Do.get(
+o)===i,l=i&&!p?Jr(i,d,o.signal):void 0,y=A(d,n),m=globalThis.ReadableStream&&c.body instanceof globalThis.ReadableStream||
+typeof c.body=="object"&&c.body!==null&&Symbol.asyncIterator in c.body,g={signal:o.signal,...m?{duplex:"half"}:{},method:"\
+GET",...c};s&&(g.method=s.toUpperCase());try{let f=await(u(this,Ce,"f")??this.fetch).call(void 0,e,g);return l&&lr(f.body??
+f,d,o.signal),f}catch(f){throw l?.(),f}finally{_(y)}}async shouldRetry(e){let r=e.headers.get("x-should-retry");return r===
+"true"?!0:r==="false"?!1:e.status===408||e.status===409||e.status===429||e.status>=500}async retryRequest(e,r,n,o,i=e.signal){
+let s,c=o?.get("retry-after-ms");if(c){let l=parseFloat(c);Number.isNaN(l)||(s=l)}let d=o?.get("retry-after");if(d&&s===
+void 0){let l=parseFloat(d);Number.isNaN(l)?s=Date.parse(d)-Date.now():s=l*1e3}if(s===void 0||!Number.isFinite(s)||s<0||
+s>60*1e3){let l=u(this,de,"m",jt).call(this,e.maxRetries??this.maxRetries);s=this.calculateDefaultRetryTimeoutMillis(r,l)}
+let p=u(this,N,"f");if(p){let l=p.remainingTimeout(e,p.requestSnapshot().timeout);if(s>=l)throw new ee}if(p)await p.waitForRetry(
+s,p.effectiveSignal());else{let l=i===e.signal?[i]:[i,e.signal];try{await Vr(s,...l)}catch(y){let m=l.find(g=>g?.aborted);
+throw m?this._makeUserAbortError(m):y}}return this.makeRequest(e,r-1,n)}calculateDefaultRetryTimeoutMillis(e,r){let i=r-
+e,s=Math.min(.5*Math.pow(2,i),8),c=1-Math.random()*.25;return s*c*1e3}async buildRequest(e,{retryCount:r=0}={}){if(u(this,
+N,"f")&&!u(this,N,"f").inRequest(this)){let $=u(this,N,"f");return await $.runRequest(async()=>{let V=await ue.prototype.
+buildRequest.call(this,e,{retryCount:r});return $.releaseRequestBody(V.req.body),V},this)}let n={...e},o=u(this,N,"f"),i=o?.
+snapshotTenant(this.organization,this.project),s=o?.snapshotHeaders(this._options.defaultHeaders,n.headers);s&&(n.headers=
+s.requestHeaders);let c=o?vr(this.fetchOptions):void 0,d=o?vr(n.fetchOptions):void 0,{method:p,path:l,query:y,defaultBaseURL:m}=n,
+g=this.buildURL(l,y,m);o?.snapshotAPIURL(g);let f="timeout"in n;if(f&&fr("timeout",n.timeout),n.timeout=n.timeout??this.
+timeout,o&&d&&o.snapshotRequest(n.signal,n.timeout,d),o){let $=o.requestSnapshot();n.timeout=$.timeout,$.signal===void 0?
+delete n.signal:n.signal=$.signal}let D=this._provider||o?void 0:await this.authHeaders(e,e.__security??{bearerAuth:!0});
+if(n.__metadata?.finalizeMultipart===!0&&kt(n.body)){let $=K([n.headers]);$.values.delete("content-type"),$.nulls.delete(
+"content-type");let V=await ro({...n,headers:$},this,n.__metadata?.preserveMultipartFilenames===!0?{stripFilenames:!1}:void 0);
+e.body=n.body=V.body,n.headers=V.headers,e.__metadata=n.__metadata={...V.__metadata,finalizedMultipart:{body:V.body,contentType:K(
+[V.headers]).values.get("content-type")}}}n.__metadata?.streamFromBody===!0&&(no(n),e.stream=n.stream);let P=JSON.isRawJSON,
+F,j=!1,U=!1,ne=!1,le=n.__metadata?.streamFromBody===!0&&typeof n.body=="object"&&n.body!==null?pn(n.body,{value($,V,he){
+if(!j)j=!0,F=he;else if($===F&&V==="stream"){if(U=he===!0,P?.(he))U=he.rawJSON==="true";else if(he!==null&&typeof he=="o\
+bject")try{U=Boolean.prototype.valueOf.call(he)}catch{}}},complete(){ne=!0}}):void 0,w;try{w=this.buildBody({options:n})}finally{
+le?.()}let{bodyHeaders:E,body:L,isStreamingBody:W}=w,v=n.__metadata?.captureResponseParser;typeof v=="function"&&v(n),n.
+__metadata?.streamFromBody===!0&&(L instanceof FormData?e.stream=n.stream=L.get("stream")==="true":ne&&F!==null&&typeof F==
+"object"&&!Array.isArray(F)&&!P?.(F)&&(e.stream=n.stream=U)),W&&(e.__metadata={...e.__metadata,hasStreamingBody:!0},o?.ownRequestBody(
+L,n.body));let q,C=n.__metadata?.finalizedMultipart;if(typeof C=="object"&&C!==null&&"body"in C&&"contentType"in C){let{
+body:$,contentType:V}=C;$===L&&(typeof V=="string"?q=V:V===null&&(q=null))}let Y=await this.buildHeaders({options:e,method:p,
+bodyHeaders:E,authenticationHeaders:D,retryCount:r,x509Headers:s,x509Timeout:f?n.timeout:void 0,x509Tenant:i});return q===
+null?Y.delete("content-type"):q!==void 0&&Y.set("content-type",q),{req:{method:p,headers:Y,...n.signal&&{signal:n.signal},
+...globalThis.ReadableStream&&L instanceof globalThis.ReadableStream&&{duplex:"half"},...L&&{body:L},...(o?c:this.fetchOptions)??
+{},...(o?d:n.fetchOptions)??{}},url:g,timeout:n.timeout}}async buildHeaders({options:e,method:r,bodyHeaders:n,authenticationHeaders:o,
+retryCount:i,x509Headers:s,x509Timeout:c,x509Tenant:d}){let p={};this.idempotencyHeader&&r!=="get"&&(e.idempotencyKey||(e.
+idempotencyKey=this.defaultIdempotencyKey()),p[this.idempotencyHeader]=e.idempotencyKey);let l=e.__metadata?.helperMethod,
+y=s?c:e.timeout,m=K([p,{Accept:"application/json",...Io()?void 0:{"User-Agent":this.getUserAgent()},"X-Stainless-Retry-C\
+ount":String(i),...y?{"X-Stainless-Timeout":String(Math.trunc(y/1e3))}:{},...ln(),...typeof l=="string"?{"X-Stainless-He\
+lper-Method":l}:{},"OpenAI-Organization":d?d.organization:this.organization,"OpenAI-Project":d?d.project:this.project},u(
+this,N,"f")&&!u(this,N,"f").isPlanningRequest()?await this.authHeaders(e,e.__security??{bearerAuth:!0}):o,s?.defaultHeaders??
+this._options.defaultHeaders,n,s?.requestHeaders??e.headers]);return!this._provider&&!u(this,N,"f")?.isPlanningRequest()&&
+this.validateHeaders(m,e.__security??{bearerAuth:!0}),m.values}_makeAbort(e){return()=>e.abort()}_makeUserAbortError(e){
+let r=new me;return Object.defineProperty(r,"cause",{value:e.reason,writable:!0,configurable:!0}),r}buildBody({options:e}){
+let{body:r,headers:n}=e;if(!r)return r===void 0&&"body"in e?{...u(this,Pt,"f").call(this,{body:r,headers:K([n])}),isStreamingBody:!1}:
+{bodyHeaders:void 0,body:void 0,isStreamingBody:!1};let o=K([n]),i=typeof globalThis.ReadableStream<"u"&&r instanceof globalThis.
+ReadableStream,s=!i&&(typeof r=="string"||r instanceof ArrayBuffer||ArrayBuffer.isView(r)||typeof globalThis.Blob<"u"&&r instanceof
+globalThis.Blob||r instanceof URLSearchParams||r instanceof FormData);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||
+r instanceof DataView||typeof r=="string"&&o.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.Blob||
+r instanceof FormData||r instanceof URLSearchParams||i?{bodyHeaders:void 0,body:r,isStreamingBody:!s}:typeof r=="object"&&
+(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&typeof r.next=="function")?{bodyHeaders:void 0,body:yt(r),
+isStreamingBody:!0}:typeof r=="object"&&o.values.get("content-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{
+"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r),isStreamingBody:!1}:{...u(this,Pt,"f").call(
+this,{body:r,headers:o}),isStreamingBody:!1}}};ue=M,Pt=new WeakMap,N=new WeakMap,ur=new WeakMap,Ce=new WeakMap,Ct=new WeakMap,
+vt=new WeakMap,de=new WeakSet,jo=a(function(){return u(this,Ct,"f")||this._provider!==void 0||this.baseURL!=="https://ap\
+i.openai.com/v1"},"_OpenAI_baseURLOverridden"),jt=a(function(e){return typeof e=="number"&&Number.isSafeInteger(e)&&e>=0?
+e:2},"_OpenAI_normalizeRetries"),Ke=a(function(e){let r=e.replace(/[^a-z0-9]/gi,"").toLowerCase();if(/authorization|authentication|cookie|session|signature|assertion|connectionstring|devicecode|codeverifier|accountkey|mtlskey|proxyauth|^(?:auth|key|sig|sas|jwt|bearer|pfx|p12)$|(?:sid|token|secret|password|passwd|pwd|credential|passphrase|apikey|accesskey|privatekey|username)s?$/.
+test(r))return!0;let n=/api|access|secret|private|security|refresh|id|bearer|aws|azure|openai|admin|client|proxy|auth/.exec(
+r);return n!==null&&/key|token|secret|password|passwd|pwd|credential|auth/.test(r.slice(n.index+n[0].length))},"_OpenAI_\
+isSensitiveLogKey"),To=a(function(e,r){let i=a(g=>g.replace(/(\/\/)([^/\s?#]*@)(?=[^/\s?#]+)/g,"$1[REDACTED]@").replace(
+/(^|[\s/])([^/\s]+)/g,(f,D,P)=>{let F=D==="/"?P.search(/[=(]/)+1:0;if(D==="/"&&F===0)return f;let j=P.indexOf(":",F+1),U=P.
+length-2;for(;U>=0&&(P[U]!=="@"||P[U+1]==="@");)U--;return j>=0&&U>j?`${D}${P.slice(0,F)}[REDACTED]${P.slice(U)}`:f}).replace(
+/(^|[\s,;])([a-z][a-z0-9_-]*)(\s*:\s*)([^\r\n,;]+)/gi,(f,D,P,F)=>u(this,de,"m",Ke).call(this,P)?`${D}${P}${F}[REDACTED]`:
+f).replace(/(^|[?&#;])([^=&;\s?#/]+)=([^&;\s#]+)/g,(f,D,P)=>{let F=P;try{F=globalThis.decodeURIComponent(P)}catch{}return u(
+this,de,"m",Ke).call(this,F)?`${D}${P}=[REDACTED]`:f}),"redactString"),s=a(g=>{try{return globalThis.String.prototype.valueOf.
+call(g)}catch{return}},"getLogString"),c=a(g=>{let f=s(g);if(f!==void 0)return u(this,de,"m",Ke).call(this,f);try{return g instanceof
+globalThis.String}catch{return!0}},"isSensitiveLogLabel"),d=[],p=[],l,y=a((g,f)=>{try{return{descriptor:globalThis.Object.
+getOwnPropertyDescriptor(g,f),failed:!1}}catch{return{descriptor:void 0,failed:!0}}},"getOwnLogDescriptor"),m=a((g,f,D)=>{
+if(f>64||d.length>=4096){D("[REDACTED]");return}d.push({value:g,depth:f,assign:D})},"enqueue");m(e,0,g=>{l=g});for(let g=0;g<
+d.length;g+=1){let{value:f,depth:D,assign:P}=d[g];if(typeof f=="string"){P(i(f));continue}if(typeof f=="function"||typeof f==
+"symbol"){P("[REDACTED]");continue}if(typeof f!="object"||f===null){P(f);continue}let F=r.get(f);if(F!==void 0){P(F);continue}
+try{let j=s(f);if(j!==void 0){let E=new globalThis.String(i(j));r.set(f,E),P(E);continue}if(f instanceof globalThis.String){
+r.set(f,"[REDACTED]"),P("[REDACTED]");continue}let U=globalThis.Headers;if(typeof U=="function"&&f instanceof U){let E=new U;
+r.set(f,E),P(E),U.prototype.forEach.call(f,(L,W)=>{E.set(W,u(this,de,"m",Ke).call(this,W)?"[REDACTED]":i(L))});continue}
+if(f instanceof URL){let E=new URL(URL.prototype.toString.call(f));r.set(f,E),P(E),E.username&&(E.username="[REDACTED]"),
+E.password&&(E.password="[REDACTED]");for(let[L]of E.searchParams)u(this,de,"m",Ke).call(this,L)&&E.searchParams.set(L,"\
+[REDACTED]");E.hash&&(E.hash=i(E.hash));continue}if(Array.isArray(f)){let E=y(f,"length");if(E.failed||!E.descriptor||!("\
+value"in E.descriptor)||typeof E.descriptor.value!="number"){r.set(f,"[REDACTED]"),P("[REDACTED]");continue}let L=[];r.set(
+f,L),P(L);let W=Math.min(E.descriptor.value,4096),v=y(f,"0"),q=!v.failed&&v.descriptor&&"value"in v.descriptor?v.descriptor.
+value:void 0;for(let C=0;C<W;C+=1){let Y=C===0?v:y(f,`${C}`);if(Y.failed){L[C]="[REDACTED]";continue}let oe=Y.descriptor;
+if(oe?.enumerable){if(C===1&&(v.failed||v.descriptor&&!("value"in v.descriptor)||c(q))){L[C]="[REDACTED]";continue}if(!("\
+value"in oe)){L[C]="[REDACTED]";continue}m(oe.value,D+1,$=>{L[C]=$})}}L.length=W,E.descriptor.value>W&&(L[W]="[REDACTED]");
+continue}if(f instanceof globalThis.Map){let E=new globalThis.Map,L=[];p.push({map:E,entries:L}),r.set(f,E),P(E),globalThis.
+Map.prototype.forEach.call(f,(W,v)=>{let q=["[REDACTED]","[REDACTED]"];L.push(q),m(v,D+1,C=>{typeof C!="function"&&typeof C!=
+"symbol"&&!(typeof v=="object"&&v!==null&&C===v)&&(q[0]=C)}),!c(v)&&m(W,D+1,C=>{q[1]=C})});continue}if(f instanceof globalThis.
+Set){let E=new globalThis.Set;r.set(f,E),P(E),globalThis.Set.prototype.forEach.call(f,L=>{m(L,D+1,W=>{E.add(W)})});continue}
+if(f instanceof globalThis.Date){P(new globalThis.Date(globalThis.Date.prototype.getTime.call(f)));continue}let ne=globalThis.
+ReadableStream;if(typeof ne=="function"&&f instanceof ne||f instanceof globalThis.ArrayBuffer||globalThis.ArrayBuffer.isView(
+f)){r.set(f,"[REDACTED]"),P("[REDACTED]");continue}let le;try{le=globalThis.Reflect.ownKeys(f)}catch{r.set(f,"[REDACTED]"),
+P("[REDACTED]");continue}let w={};r.set(f,w),P(w);for(let E of le){if(typeof E!="string")continue;let L=y(f,E);if(L.failed){
+w[E]="[REDACTED]";continue}let W=L.descriptor;if(W?.enumerable){if(u(this,de,"m",Ke).call(this,E)){w[E]="[REDACTED]";continue}
+if(!("value"in W)){w[E]="[REDACTED]";continue}m(W.value,D+1,v=>{w[E]=v})}}}catch{r.set(f,"[REDACTED]"),P("[REDACTED]")}}
+for(let{map:g,entries:f}of p)for(let[D,P]of f)g.set(D,P);return l},"_OpenAI_sanitizeLogValue"),Co=a(function(e){if(u(ue,
+ue,"f",Nr).has(e))return e;let r=new globalThis.Proxy(Object.create(null),{get:a((n,o)=>{let i=globalThis.Reflect.get(e,
+o,e);return typeof i!="function"?i:typeof o!="string"||!["debug","info","warn","error","trace","log"].includes(o)?i.bind(
+e):(...s)=>{let c=new WeakMap;return globalThis.Reflect.apply(i,e,s.map(d=>u(this,de,"m",To).call(this,d,c)))}},"get"),set:a(
+(n,o,i)=>globalThis.Reflect.set(e,o,i,e),"set")});return u(ue,ue,"f",Nr).add(r),r},"_OpenAI_sanitizeLogger");Nr={value:new globalThis.
+WeakSet};M.OpenAI=ue;M.DEFAULT_TIMEOUT=6e5;M.OpenAIError=b;M.APIError=Q;M.APIConnectionError=ke;M.APIConnectionTimeoutError=
+ee;M.APIUserAbortError=me;M.NotFoundError=ct;M.ConflictError=ut;M.RateLimitError=ft;M.BadRequestError=it;M.AuthenticationError=
+st;M.InternalServerError=lt;M.PermissionDeniedError=at;M.UnprocessableEntityError=dt;M.InvalidWebhookSignatureError=qt;M.
+toFile=Mr;M.toStreamingFile=Wr;M.ConversationCursorPage=Gt;M.CursorPage=xe;M.NextCursorPage=Yt;M.Page=Jt;M.TokenPage=Zt;
+var Do=new WeakMap;function vo(t,e){let r=new AbortController;if(!t)return r;let n=globalThis.AbortSignal;if(typeof n?.any!=
+"function"||!(t instanceof n))return r;try{let o=[r.signal,t];e&&e!==t&&o.push(e);let i=n.any(o);Object.defineProperty(r,
+"signal",{value:i,configurable:!0}),Do.set(r,t)}catch{}return r}a(vo,"createRequestController");function ks(t){if(Ss(t))
+return"Connection error. This may be caused by passing an undici dispatcher, such as ProxyAgent, that is incompatible wi\
+th the fetch implementation. If you are using undici's ProxyAgent, pass the fetch implementation from the same undici pa\
+ckage: import { fetch, ProxyAgent } from 'undici'; new OpenAI({ fetch, fetchOptions: { dispatcher: new ProxyAgent(...) }\
+ });"}a(ks,"getConnectionErrorMessage");function Ss(t){let e=t;for(let r=0;r<8&&e&&typeof e=="object";r++){let n=e;if(n.
+code==="UND_ERR_INVALID_ARG"&&typeof n.message=="string"&&n.message.includes("invalid onRequestStart method"))return!0;e=
+n.cause}return!1}a(Ss,"isUndiciDispatcherVersionMismatchError");export{M as OpenAI};

@@ -2,338 +2,266 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   postgres@3.4.9 (Unlicense)
 // @ts-self-types="./postgres.d.ts"
-import{Buffer}from"node:buffer";import process from"node:process";import{clearImmediate,clearTimeout,setImmediate,setTimeout}from"node:timers";
-import os from"node:os";import fs from"node:fs";var originCache=new Map,originStackCache=new Map,originError=Symbol("Ori\
-ginError"),CLOSE={},Query=class extends Promise{constructor(strings,args,handler,canceller,options={}){let resolve,reject;
-super((a,b2)=>{resolve=a,reject=b2}),this.tagged=Array.isArray(strings.raw),this.strings=strings,this.args=args,this.handler=
-handler,this.canceller=canceller,this.options=options,this.state=null,this.statement=null,this.resolve=x=>(this.active=!1,
-resolve(x)),this.reject=x=>(this.active=!1,reject(x)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature=
-"",this[originError]=this.handler.debug?new Error:this.tagged&&cachedError(this.strings)}get origin(){return(this.handler.
-debug?this[originError].stack:this.tagged&&originStackCache.has(this.strings)?originStackCache.get(this.strings):originStackCache.
-set(this.strings,this[originError].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
+var Jn=Object.defineProperty;var n=(e,r)=>Jn(e,"name",{value:r,configurable:!0});import{Buffer as E}from"node:buffer";import ee from"node:process";import{clearImmediate as ne,clearInterval as de,clearTimeout as re,
+setImmediate as fe,setInterval as pe,setTimeout as se}from"node:timers";import Er from"node:os";import _r from"node:fs";var Je=new Map,ut=new Map,ft=Symbol("OriginError"),ke={},ie=class extends Promise{static{n(this,"Query")}constructor(r,s,o,c,f={}){
+let i,l;super((p,k)=>{i=p,l=k}),this.tagged=Array.isArray(r.raw),this.strings=r,this.args=s,this.handler=o,this.canceller=
+c,this.options=f,this.state=null,this.statement=null,this.resolve=p=>(this.active=!1,i(p)),this.reject=p=>(this.active=!1,
+l(p)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature="",this[ft]=this.handler.debug?new Error:this.tagged&&
+Zn(this.strings)}get origin(){return(this.handler.debug?this[ft].stack:this.tagged&&ut.has(this.strings)?ut.get(this.strings):
+ut.set(this.strings,this[ft].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
 canceller&&(this.canceller(this),this.canceller=null)}simple(){return this.options.simple=!0,this.options.prepare=!1,this}async readable(){
-return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(rows=1,fn){
-if(this.options.simple=!1,typeof rows=="function"&&(fn=rows,rows=1),this.cursorRows=rows,typeof fn=="function")return this.
-cursorFn=fn,this;let prev;return{[Symbol.asyncIterator]:()=>({next:()=>{if(this.executed&&!this.active)return{done:!0};prev&&
-prev();const promise=new Promise((resolve,reject)=>{this.cursorFn=value=>(resolve({value,done:!1}),new Promise(r=>prev=r)),
-this.resolve=()=>(this.active=!1,resolve({done:!0})),this.reject=x=>(this.active=!1,reject(x))});return this.execute(),promise},
-return(){return prev&&prev(CLOSE),{done:!0}}})}}describe(){return this.options.simple=!1,this.onlyDescribe=this.options.
-prepare=!0,this}stream(){throw new Error(".stream has been renamed to .forEach")}forEach(fn){return this.forEachFn=fn,this.
-handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw="values",this}async handle(){!this.executed&&(this.
-executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),this}then(){return this.handle(),super.then.apply(
-this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){return this.handle(),super.finally.
-apply(this,arguments)}};function cachedError(xs){if(originCache.has(xs))return originCache.get(xs);const x=Error.stackTraceLimit;
-return Error.stackTraceLimit=4,originCache.set(xs,new Error),Error.stackTraceLimit=x,originCache.get(xs)}var PostgresError=class extends Error{constructor(x){
-super(x.message),this.name=this.constructor.name,Object.assign(this,x)}},Errors={connection,postgres,generic,notSupported};
-function connection(x,options,socket){const{host,port}=socket||options,error=Object.assign(new Error("write "+x+" "+(options.
-path||host+":"+port)),{code:x,errno:x,address:options.path||host},options.path?{}:{port});return Error.captureStackTrace(
-error,connection),error}function postgres(x){const error=new PostgresError(x);return Error.captureStackTrace(error,postgres),
-error}function generic(code,message){const error=Object.assign(new Error(code+": "+message),{code});return Error.captureStackTrace(
-error,generic),error}function notSupported(x){const error=Object.assign(new Error(x+" (B) is not supported"),{code:"MESS\
-AGE_NOT_SUPPORTED",name:x});return Error.captureStackTrace(error,notSupported),error}var types={string:{to:25,from:null,
-serialize:x=>""+x},number:{to:0,from:[21,23,26,700,701],serialize:x=>""+x,parse:x=>+x},json:{to:114,from:[114,3802],serialize:x=>JSON.
-stringify(x),parse:x=>JSON.parse(x)},boolean:{to:16,from:16,serialize:x=>x===!0?"t":"f",parse:x=>x==="t"},date:{to:1184,
-from:[1082,1114,1184],serialize:x=>(x instanceof Date?x:new Date(x)).toISOString(),parse:x=>new Date(x)},bytea:{to:17,from:17,
-serialize:x=>"\\x"+Buffer.from(x).toString("hex"),parse:x=>Buffer.from(x.slice(2),"hex")}},NotTagged=class{then(){notTagged()}catch(){
-notTagged()}finally(){notTagged()}},Identifier=class extends NotTagged{constructor(value){super(),this.value=escapeIdentifier(
-value)}},Parameter=class extends NotTagged{constructor(value,type,array){super(),this.value=value,this.type=type,this.array=
-array}},Builder=class extends NotTagged{constructor(first,rest){super(),this.first=first,this.rest=rest}build(before,parameters,types2,options){
-const keyword=builders.map(([x,fn])=>({fn,i:before.search(x)})).sort((a,b2)=>a.i-b2.i).pop();return keyword.i===-1?escapeIdentifiers(
-this.first,options):keyword.fn(this.first,this.rest,parameters,types2,options)}};function handleValue(x,parameters,types2,options){
-let value=x instanceof Parameter?x.value:x;if(value===void 0&&(x instanceof Parameter?x.value=options.transform.undefined:
-value=x=options.transform.undefined,value===void 0))throw Errors.generic("UNDEFINED_VALUE","Undefined values are not all\
-owed");return"$"+types2.push(x instanceof Parameter?(parameters.push(x.value),x.array?x.array[x.type||inferType(x.value)]||
-x.type||firstIsString(x.value):x.type):(parameters.push(x),inferType(x)))}var defaultHandlers=typeHandlers(types);function stringify(q,string,value,parameters,types2,options){
-for(let i=1;i<q.strings.length;i++)string+=stringifyValue(string,value,parameters,types2,options)+q.strings[i],value=q.args[i];
-return string}function stringifyValue(string,value,parameters,types2,o){return value instanceof Builder?value.build(string,
-parameters,types2,o):value instanceof Query?fragment(value,parameters,types2,o):value instanceof Identifier?value.value:
-value&&value[0]instanceof Query?value.reduce((acc,x)=>acc+" "+fragment(x,parameters,types2,o),""):handleValue(value,parameters,
-types2,o)}function fragment(q,parameters,types2,options){return q.fragment=!0,stringify(q,q.strings[0],q.args[0],parameters,
-types2,options)}function valuesBuilder(first,parameters,types2,columns,options){return first.map(row=>"("+columns.map(column=>stringifyValue(
-"values",row[column],parameters,types2,options)).join(",")+")").join(",")}function values(first,rest,parameters,types2,options){
-const multi=Array.isArray(first[0]),columns=rest.length?rest.flat():Object.keys(multi?first[0]:first);return valuesBuilder(
-multi?first:[first],parameters,types2,columns,options)}function select(first,rest,parameters,types2,options){if(typeof first==
-"string"&&(first=[first].concat(rest)),Array.isArray(first))return escapeIdentifiers(first,options);let value;return(rest.
-length?rest.flat():Object.keys(first)).map(x=>(value=first[x],(value instanceof Query?fragment(value,parameters,types2,options):
-value instanceof Identifier?value.value:handleValue(value,parameters,types2,options))+" as "+escapeIdentifier(options.transform.
-column.to?options.transform.column.to(x):x))).join(",")}var builders=Object.entries({values,in:(...xs)=>{const x=values(
-...xs);return x==="()"?"(null)":x},select,as:select,returning:select,"\\(":select,update(first,rest,parameters,types2,options){
-return(rest.length?rest.flat():Object.keys(first)).map(x=>escapeIdentifier(options.transform.column.to?options.transform.
-column.to(x):x)+"="+stringifyValue("values",first[x],parameters,types2,options))},insert(first,rest,parameters,types2,options){
-const columns=rest.length?rest.flat():Object.keys(Array.isArray(first)?first[0]:first);return"("+escapeIdentifiers(columns,
-options)+")values"+valuesBuilder(Array.isArray(first)?first:[first],parameters,types2,columns,options)}}).map(([x,fn])=>[
-new RegExp("((?:^|[\\s(])"+x+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),fn]);function notTagged(){throw Errors.generic("NOT_TA\
-GGED_CALL","Query not called as a tagged template literal")}var serializers=defaultHandlers.serializers,parsers=defaultHandlers.
-parsers;function firstIsString(x){return Array.isArray(x)?firstIsString(x[0]):typeof x=="string"?1009:0}var mergeUserTypes=function(types2){
-const user=typeHandlers(types2||{});return{serializers:Object.assign({},serializers,user.serializers),parsers:Object.assign(
-{},parsers,user.parsers)}};function typeHandlers(types2){return Object.keys(types2).reduce((acc,k)=>(types2[k].from&&[].
-concat(types2[k].from).forEach(x=>acc.parsers[x]=types2[k].parse),types2[k].serialize&&(acc.serializers[types2[k].to]=types2[k].
-serialize,types2[k].from&&[].concat(types2[k].from).forEach(x=>acc.serializers[x]=types2[k].serialize)),acc),{parsers:{},
-serializers:{}})}function escapeIdentifiers(xs,{transform:{column}}){return xs.map(x=>escapeIdentifier(column.to?column.
-to(x):x)).join(",")}var escapeIdentifier=function(str){return'"'+str.replace(/"/g,'""').replace(/\./g,'"."')+'"'},inferType=function inferType2(x){
-return x instanceof Parameter?x.type:x instanceof Date?1184:x instanceof Uint8Array?17:x===!0||x===!1?16:typeof x=="bigi\
-nt"?20:Array.isArray(x)?inferType2(x[0]):0},escapeBackslash=/\\/g,escapeQuote=/"/g;function arrayEscape(x){return x.replace(
-escapeBackslash,"\\\\").replace(escapeQuote,'\\"')}var arraySerializer=function arraySerializer2(xs,serializer,options,typarray){
-if(Array.isArray(xs)===!1)return xs;if(!xs.length)return"{}";const first=xs[0],delimiter=typarray===1020?";":",";return Array.
-isArray(first)&&!first.type?"{"+xs.map(x=>arraySerializer2(x,serializer,options,typarray)).join(delimiter)+"}":"{"+xs.map(
-x=>{if(x===void 0&&(x=options.transform.undefined,x===void 0))throw Errors.generic("UNDEFINED_VALUE","Undefined values a\
-re not allowed");return x===null?"null":'"'+arrayEscape(serializer?serializer(x.type?x.value:x):""+x)+'"'}).join(delimiter)+
-"}"},arrayParserState={i:0,char:null,str:"",quoted:!1,last:0},arrayParser=function(x,parser,typarray){return arrayParserState.
-i=arrayParserState.last=0,arrayParserLoop(arrayParserState,x,parser,typarray)};function arrayParserLoop(s,x,parser,typarray){
-const xs=[],delimiter=typarray===1020?";":",";for(;s.i<x.length;s.i++){if(s.char=x[s.i],s.quoted)s.char==="\\"?s.str+=x[++s.
-i]:s.char==='"'?(xs.push(parser?parser(s.str):s.str),s.str="",s.quoted=x[s.i+1]==='"',s.last=s.i+2):s.str+=s.char;else if(s.
-char==='"')s.quoted=!0;else if(s.char==="{")s.last=++s.i,xs.push(arrayParserLoop(s,x,parser,typarray));else if(s.char===
-"}"){s.quoted=!1,s.last<s.i&&xs.push(parser?parser(x.slice(s.last,s.i)):x.slice(s.last,s.i)),s.last=s.i+1;break}else s.char===
-delimiter&&s.p!=="}"&&s.p!=='"'&&(xs.push(parser?parser(x.slice(s.last,s.i)):x.slice(s.last,s.i)),s.last=s.i+1);s.p=s.char}
-return s.last<s.i&&xs.push(parser?parser(x.slice(s.last,s.i+1)):x.slice(s.last,s.i+1)),xs}var toCamel=x=>{let str=x[0];for(let i=1;i<
-x.length;i++)str+=x[i]==="_"?x[++i].toUpperCase():x[i];return str},toPascal=x=>{let str=x[0].toUpperCase();for(let i=1;i<
-x.length;i++)str+=x[i]==="_"?x[++i].toUpperCase():x[i];return str},toKebab=x=>x.replace(/_/g,"-"),fromCamel=x=>x.replace(
-/([A-Z])/g,"_$1").toLowerCase(),fromPascal=x=>(x.slice(0,1)+x.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),fromKebab=x=>x.
-replace(/-/g,"_");function createJsonTransform(fn){return function jsonTransform(x,column){return typeof x=="object"&&x!==
-null&&(column.type===114||column.type===3802)?Array.isArray(x)?x.map(x2=>jsonTransform(x2,column)):Object.entries(x).reduce(
-(acc,[k,v])=>Object.assign(acc,{[fn(k)]:jsonTransform(v,column)}),{}):x}}toCamel.column={from:toCamel},toCamel.value={from:createJsonTransform(
-toCamel)},fromCamel.column={to:fromCamel};var camel={...toCamel};camel.column.to=fromCamel,toPascal.column={from:toPascal},
-toPascal.value={from:createJsonTransform(toPascal)},fromPascal.column={to:fromPascal};var pascal={...toPascal};pascal.column.
-to=fromPascal,toKebab.column={from:toKebab},toKebab.value={from:createJsonTransform(toKebab)},fromKebab.column={to:fromKebab};
-var kebab={...toKebab};kebab.column.to=fromKebab;import net from"node:net";import tls from"node:tls";import crypto from"node:crypto";
-import Stream from"node:stream";import{performance}from"node:perf_hooks";var Result=class extends Array{constructor(){super(),
-Object.defineProperties(this,{count:{value:null,writable:!0},state:{value:null,writable:!0},command:{value:null,writable:!0},
-columns:{value:null,writable:!0},statement:{value:null,writable:!0}})}static get[Symbol.species](){return Array}},queue_default=Queue;
-function Queue(initial=[]){let xs=initial.slice(),index=0;return{get length(){return xs.length-index},remove:x=>{const index2=xs.
-indexOf(x);return index2===-1?null:(xs.splice(index2,1),x)},push:x=>(xs.push(x),x),shift:()=>{const out=xs[index++];return index===
-xs.length?(index=0,xs=[]):xs[index-1]=void 0,out}}}var size=256,buffer=Buffer.allocUnsafe(size),messages="BCcDdEFfHPpQSX".
-split("").reduce((acc,x)=>{const v=x.charCodeAt(0);return acc[x]=()=>(buffer[0]=v,b.i=5,b),acc},{}),b=Object.assign(reset,
-messages,{N:"\0",i:0,inc(x){return b.i+=x,b},str(x){const length=Buffer.byteLength(x);return fit(length),b.i+=buffer.write(
-x,b.i,length,"utf8"),b},i16(x){return fit(2),buffer.writeUInt16BE(x,b.i),b.i+=2,b},i32(x,i){return i||i===0?(buffer.writeUInt32BE(
-x,i),b):(fit(4),buffer.writeUInt32BE(x,b.i),b.i+=4,b)},z(x){return fit(x),buffer.fill(0,b.i,b.i+x),b.i+=x,b},raw(x){return buffer=
-Buffer.concat([buffer.subarray(0,b.i),x]),b.i=buffer.length,b},end(at=1){buffer.writeUInt32BE(b.i-at,at);const out=buffer.
-subarray(0,b.i);return b.i=0,buffer=Buffer.allocUnsafe(size),out}}),bytes_default=b;function fit(x){if(buffer.length-b.i<
-x){const prev=buffer,length=prev.length;buffer=Buffer.allocUnsafe(length+(length>>1)+x),prev.copy(buffer)}}function reset(){
-return b.i=0,b}var connection_default=Connection,uid=1,Sync=bytes_default().S().end(),Flush=bytes_default().H().end(),SSLRequest=bytes_default().
-i32(8).i32(80877103).end(8),ExecuteUnnamed=Buffer.concat([bytes_default().E().str(bytes_default.N).i32(0).end(),Sync]),DescribeUnnamed=bytes_default().
-D().str("S").str(bytes_default.N).end(),noop=()=>{},retryRoutines=new Set(["FetchPreparedStatement","RevalidateCachedQue\
-ry","transformAssignedExpr"]),errorFields={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",
-80:"position",112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",
-100:"data type_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function Connection(options,queues={},{onopen=noop,
-onend=noop,onclose=noop}={}){const{sslnegotiation,ssl,max,user,host,port,database,parsers:parsers2,transform,onnotice,onnotify,
-onparameter,max_pipeline,keep_alive,backoff:backoff2,target_session_attrs}=options,sent=queue_default(),id=uid++,backend={
-pid:null,secret:null},idleTimer=timer(end,options.idle_timeout),lifeTimer=timer(end,options.max_lifetime),connectTimer=timer(
-connectTimedOut,options.connect_timeout);let socket=null,cancelMessage,errorResponse=null,result=new Result,incoming=Buffer.
-alloc(0),needsTypes=options.fetch_types,backendParameters={},statements={},statementId=Math.random().toString(36).slice(
-2),statementCount=1,closedTime=0,remaining=0,hostIndex=0,retries=0,length=0,delay=0,rows=0,serverSignature=null,nextWriteTimer=null,
-terminated=!1,incomings=null,results=null,initial=null,ending=null,stream=null,chunk=null,ended=null,nonce=null,query=null,
-final=null;const connection2={queue:queues.closed,idleTimer,connect(query2){initial=query2,reconnect()},terminate,execute,
-cancel,end,count:0,id};return queues.closed&&queues.closed.push(connection2),connection2;async function createSocket(){let x;
-try{x=options.socket?await Promise.resolve(options.socket(options)):new net.Socket}catch(e){error(e);return}return x.on(
-"error",error),x.on("close",closed),x.on("drain",drain),x}async function cancel({pid,secret},resolve,reject){try{cancelMessage=
-bytes_default().i32(16).i32(80877102).i32(pid).i32(secret).end(16),await connect(),socket.once("error",reject),socket.once(
-"close",resolve)}catch(error2){reject(error2)}}function execute(q){if(terminated||socket===null)return queryError(q,Errors.
-connection("CONNECTION_DESTROYED",options));if(stream)return queryError(q,Errors.generic("COPY_IN_PROGRESS","You cannot \
-execute queries during copy"));if(!q.cancelled)try{return q.state=backend,query?sent.push(q):(query=q,query.active=!0),build(
-q),write(toBuffer(q))&&!q.describeFirst&&!q.cursorFn&&sent.length<max_pipeline&&(!q.options.onexecute||q.options.onexecute(
-connection2))}catch(error2){return sent.length===0&&write(Sync),errored(error2),!0}}function toBuffer(q){if(q.parameters.
-length>=65534)throw Errors.generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return q.options.
-simple?bytes_default().Q().str(q.statement.string+bytes_default.N).end():q.describeFirst?Buffer.concat([describe(q),Flush]):
-q.prepare?q.prepared?prepared(q):Buffer.concat([describe(q),prepared(q)]):unnamed(q)}function describe(q){return Buffer.
-concat([Parse(q.statement.string,q.parameters,q.statement.types,q.statement.name),Describe("S",q.statement.name)])}function prepared(q){
-return Buffer.concat([Bind(q.parameters,q.statement.types,q.statement.name,q.cursorName),q.cursorFn?Execute("",q.cursorRows):
-ExecuteUnnamed])}function unnamed(q){return Buffer.concat([Parse(q.statement.string,q.parameters,q.statement.types),DescribeUnnamed,
-prepared(q)])}function build(q){const parameters=[],types2=[],string=stringify(q,q.strings[0],q.args[0],parameters,types2,
-options);!q.tagged&&q.args.forEach(x=>handleValue(x,parameters,types2,options)),q.prepare=options.prepare&&("prepare"in q.
-options?q.options.prepare:!0),q.string=string,q.signature=q.prepare&&types2+string,q.onlyDescribe&&delete statements[q.signature],
-q.parameters=q.parameters||parameters,q.prepared=q.prepare&&q.signature in statements,q.describeFirst=q.onlyDescribe||parameters.
-length&&!q.prepared,q.statement=q.prepared?statements[q.signature]:{string,types:types2,name:q.prepare?statementId+statementCount++:
-""},typeof options.debug=="function"&&options.debug(id,string,parameters,types2)}function write(x,fn){return chunk=chunk?
-Buffer.concat([chunk,x]):Buffer.from(x),fn||chunk.length>=1024?nextWrite(fn):(nextWriteTimer===null&&(nextWriteTimer=setImmediate(
-nextWrite)),!0)}function nextWrite(fn){const x=socket.write(chunk,fn);return nextWriteTimer!==null&&clearImmediate(nextWriteTimer),
-chunk=nextWriteTimer=null,x}function connectTimedOut(){errored(Errors.connection("CONNECT_TIMEOUT",options,socket)),socket.
-destroy()}async function secure(){if(sslnegotiation!=="direct"&&(write(SSLRequest),!await new Promise(r=>socket.once("da\
-ta",x=>r(x[0]===83)))&&ssl==="prefer"))return connected();const options2={socket,servername:net.isIP(socket.host)?void 0:
-socket.host};sslnegotiation==="direct"&&(options2.ALPNProtocols=["postgresql"]),ssl==="require"||ssl==="allow"||ssl==="p\
-refer"?options2.rejectUnauthorized=!1:typeof ssl=="object"&&Object.assign(options2,ssl),socket.removeAllListeners(),socket=
-tls.connect(options2),socket.on("secureConnect",connected),socket.on("error",error),socket.on("close",closed),socket.on(
-"drain",drain)}function drain(){!query&&onopen(connection2)}function data(x){if(!(incomings&&(incomings.push(x),remaining-=
-x.length,remaining>0)))for(incoming=incomings?Buffer.concat(incomings,length-remaining):incoming.length===0?x:Buffer.concat(
-[incoming,x],incoming.length+x.length);incoming.length>4;){if(length=incoming.readUInt32BE(1),length>=incoming.length){remaining=
-length-incoming.length,incomings=[incoming];break}try{handle(incoming.subarray(0,length+1))}catch(e){query&&(query.cursorFn||
-query.describeFirst)&&write(Sync),errored(e)}incoming=incoming.subarray(length+1),remaining=0,incomings=null}}async function connect(){
-if(terminated=!1,backendParameters={},socket||(socket=await createSocket()),!!socket){if(connectTimer.start(),options.socket)
-return ssl?secure():connected();if(socket.on("connect",ssl?secure:connected),options.path)return socket.connect(options.
-path);socket.ssl=ssl,socket.connect(port[hostIndex],host[hostIndex]),socket.host=host[hostIndex],socket.port=port[hostIndex],
-hostIndex=(hostIndex+1)%port.length}}function reconnect(){setTimeout(connect,closedTime?Math.max(0,closedTime+delay-performance.
-now()):0)}function connected(){try{statements={},needsTypes=options.fetch_types,statementId=Math.random().toString(36).slice(
-2),statementCount=1,lifeTimer.start(),socket.on("data",data),keep_alive&&socket.setKeepAlive&&socket.setKeepAlive(!0,1e3*
-keep_alive);const s=StartupMessage();write(s)}catch(err){error(err)}}function error(err){if(!(connection2.queue===queues.
-connecting&&options.host[retries+1]))for(errored(err);sent.length;)queryError(sent.shift(),err)}function errored(err){stream&&
-(stream.destroy(err),stream=null),query&&queryError(query,err),initial&&(queryError(initial,err),initial=null)}function queryError(query2,err){
-if(query2.reserve)return query2.reject(err);(!err||typeof err!="object")&&(err=new Error(err)),"query"in err||"parameter\
-s"in err||Object.defineProperties(err,{stack:{value:err.stack+query2.origin.replace(/.*\n/,`
-`),enumerable:options.debug},query:{value:query2.string,enumerable:options.debug},parameters:{value:query2.parameters,enumerable:options.
-debug},args:{value:query2.args,enumerable:options.debug},types:{value:query2.statement&&query2.statement.types,enumerable:options.
-debug}}),query2.reject(err)}function end(){return ending||(!connection2.reserved&&onend(connection2),!connection2.reserved&&
-!initial&&!query&&sent.length===0?(terminate(),new Promise(r=>socket&&socket.readyState!=="closed"?socket.once("close",r):
-r())):ending=new Promise(r=>ended=r))}function terminate(){terminated=!0,(stream||query||initial||sent.length)&&error(Errors.
-connection("CONNECTION_DESTROYED",options)),clearImmediate(nextWriteTimer),socket&&(socket.removeListener("data",data),socket.
-removeListener("connect",connected),socket.readyState==="open"&&socket.end(bytes_default().X().end())),ended&&(ended(),ending=
-ended=null)}async function closed(hadError){if(incoming=Buffer.alloc(0),remaining=0,incomings=null,clearImmediate(nextWriteTimer),
-socket.removeListener("data",data),socket.removeListener("connect",connected),idleTimer.cancel(),lifeTimer.cancel(),connectTimer.
-cancel(),socket.removeAllListeners(),socket=null,initial)return reconnect();!hadError&&(query||sent.length)&&error(Errors.
-connection("CONNECTION_CLOSED",options,socket)),closedTime=performance.now(),hadError&&options.shared.retries++,delay=(typeof backoff2==
-"function"?backoff2(options.shared.retries):backoff2)*1e3,onclose(connection2,Errors.connection("CONNECTION_CLOSED",options,
-socket))}function handle(xs,x=xs[0]){(x===68?DataRow:x===100?CopyData:x===65?NotificationResponse:x===83?ParameterStatus:
-x===90?ReadyForQuery:x===67?CommandComplete:x===50?BindComplete:x===49?ParseComplete:x===116?ParameterDescription:x===84?
-RowDescription:x===82?Authentication:x===110?NoData:x===75?BackendKeyData:x===69?ErrorResponse:x===115?PortalSuspended:x===
-51?CloseComplete:x===71?CopyInResponse:x===78?NoticeResponse:x===72?CopyOutResponse:x===99?CopyDone:x===73?EmptyQueryResponse:
-x===86?FunctionCallResponse:x===118?NegotiateProtocolVersion:x===87?CopyBothResponse:UnknownMessage)(xs)}function DataRow(x){
-let index=7,length2,column,value;const row=query.isRaw?new Array(query.statement.columns.length):{};for(let i=0;i<query.
-statement.columns.length;i++)column=query.statement.columns[i],length2=x.readInt32BE(index),index+=4,value=length2===-1?
-null:query.isRaw===!0?x.subarray(index,index+=length2):column.parser===void 0?x.toString("utf8",index,index+=length2):column.
-parser.array===!0?column.parser(x.toString("utf8",index+1,index+=length2)):column.parser(x.toString("utf8",index,index+=
-length2)),query.isRaw?row[i]=query.isRaw===!0?value:transform.value.from?transform.value.from(value,column):value:row[column.
-name]=transform.value.from?transform.value.from(value,column):value;query.forEachFn?query.forEachFn(transform.row.from?transform.
-row.from(row):row,result):result[rows++]=transform.row.from?transform.row.from(row):row}function ParameterStatus(x){const[
-k,v]=x.toString("utf8",5,x.length-1).split(bytes_default.N);backendParameters[k]=v,options.parameters[k]!==v&&(options.parameters[k]=
-v,onparameter&&onparameter(k,v))}function ReadyForQuery(x){if(query?errorResponse?query.retried?errored(query.retried):query.
-prepared&&retryRoutines.has(errorResponse.routine)?retry(query,errorResponse):errored(errorResponse):query.resolve(results||
-result):errorResponse&&errored(errorResponse),query=results=errorResponse=null,result=new Result,connectTimer.cancel(),initial){
-if(target_session_attrs){if(!backendParameters.in_hot_standby||!backendParameters.default_transaction_read_only)return fetchState();
-if(tryNext(target_session_attrs,backendParameters))return terminate()}if(needsTypes)return initial.reserve&&(initial=null),
-fetchArrayTypes();initial&&!initial.reserve&&execute(initial),options.shared.retries=retries=0,initial=null;return}for(;sent.
-length&&(query=sent.shift())&&(query.active=!0,query.cancelled);)Connection(options).cancel(query.state,query.cancelled.
-resolve,query.cancelled.reject);query||(connection2.reserved?!connection2.reserved.release&&x[5]===73?ending?terminate():
-(connection2.reserved=null,onopen(connection2)):connection2.reserved():ending?terminate():onopen(connection2))}function CommandComplete(x){
-rows=0;for(let i=x.length-1;i>0;i--)if(x[i]===32&&x[i+1]<58&&result.count===null&&(result.count=+x.toString("utf8",i+1,x.
-length-1)),x[i-1]>=65){result.command=x.toString("utf8",5,i),result.state=backend;break}if(final&&(final(),final=null),result.
-command==="BEGIN"&&max!==1&&!connection2.reserved)return errored(Errors.generic("UNSAFE_TRANSACTION","Only use sql.begin\
-, sql.reserved or max: 1"));if(query.options.simple)return BindComplete();query.cursorFn&&(result.count&&query.cursorFn(
-result),write(Sync))}function ParseComplete(){query.parsing=!1}function BindComplete(){!result.statement&&(result.statement=
-query.statement),result.columns=query.statement.columns}function ParameterDescription(x){const length2=x.readUInt16BE(5);
-for(let i=0;i<length2;++i)!query.statement.types[i]&&(query.statement.types[i]=x.readUInt32BE(7+i*4));query.prepare&&(statements[query.
-signature]=query.statement),query.describeFirst&&!query.onlyDescribe&&(write(prepared(query)),query.describeFirst=!1)}function RowDescription(x){
-result.command&&(results=results||[result],results.push(result=new Result),result.count=null,query.statement.columns=null);
-const length2=x.readUInt16BE(5);let index=7,start;query.statement.columns=Array(length2);for(let i=0;i<length2;++i){for(start=
-index;x[index++]!==0;);const table=x.readUInt32BE(index),number=x.readUInt16BE(index+4),type=x.readUInt32BE(index+6);query.
-statement.columns[i]={name:transform.column.from?transform.column.from(x.toString("utf8",start,index-1)):x.toString("utf\
-8",start,index-1),parser:parsers2[type],table,number,type},index+=18}if(result.statement=query.statement,query.onlyDescribe)
-return query.resolve(query.statement),write(Sync)}async function Authentication(x,type=x.readUInt32BE(5)){(type===3?AuthenticationCleartextPassword:
-type===5?AuthenticationMD5Password:type===10?SASL:type===11?SASLContinue:type===12?SASLFinal:type!==0?UnknownAuth:noop)(
-x,type)}async function AuthenticationCleartextPassword(){const payload=await Pass();write(bytes_default().p().str(payload).
-z(1).end())}async function AuthenticationMD5Password(x){const payload="md5"+await md5(Buffer.concat([Buffer.from(await md5(
-await Pass()+user)),x.subarray(9)]));write(bytes_default().p().str(payload).z(1).end())}async function SASL(){nonce=(await crypto.
-randomBytes(18)).toString("base64"),bytes_default().p().str("SCRAM-SHA-256"+bytes_default.N);const i=bytes_default.i;write(
-bytes_default.inc(4).str("n,,n=*,r="+nonce).i32(bytes_default.i-i-4,i).end())}async function SASLContinue(x){const res=x.
-toString("utf8",9).split(",").reduce((acc,x2)=>(acc[x2[0]]=x2.slice(2),acc),{}),saltedPassword=await crypto.pbkdf2Sync(await Pass(),
-Buffer.from(res.s,"base64"),parseInt(res.i),32,"sha256"),clientKey=await hmac(saltedPassword,"Client Key"),auth="n=*,r="+
-nonce+",r="+res.r+",s="+res.s+",i="+res.i+",c=biws,r="+res.r;serverSignature=(await hmac(await hmac(saltedPassword,"Serv\
-er Key"),auth)).toString("base64");const payload="c=biws,r="+res.r+",p="+xor(clientKey,Buffer.from(await hmac(await sha256(
-clientKey),auth))).toString("base64");write(bytes_default().p().str(payload).end())}function SASLFinal(x){x.toString("ut\
-f8",9).split(bytes_default.N,1)[0].slice(2)!==serverSignature&&(errored(Errors.generic("SASL_SIGNATURE_MISMATCH","The se\
-rver did not return the correct signature")),socket.destroy())}function Pass(){return Promise.resolve(typeof options.pass==
-"function"?options.pass():options.pass)}function NoData(){if(result.statement=query.statement,result.statement.columns=[],
-query.onlyDescribe)return query.resolve(query.statement),write(Sync)}function BackendKeyData(x){backend.pid=x.readUInt32BE(
-5),backend.secret=x.readUInt32BE(9)}async function fetchArrayTypes(){needsTypes=!1,(await new Query([`
+return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(r=1,s){if(this.
+options.simple=!1,typeof r=="function"&&(s=r,r=1),this.cursorRows=r,typeof s=="function")return this.cursorFn=s,this;let o;
+return{[Symbol.asyncIterator]:()=>({next:n(()=>{if(this.executed&&!this.active)return{done:!0};o&&o();let c=new Promise(
+(f,i)=>{this.cursorFn=l=>(f({value:l,done:!1}),new Promise(p=>o=p)),this.resolve=()=>(this.active=!1,f({done:!0})),this.
+reject=l=>(this.active=!1,i(l))});return this.execute(),c},"next"),return(){return o&&o(ke),{done:!0}}})}}describe(){return this.
+options.simple=!1,this.onlyDescribe=this.options.prepare=!0,this}stream(){throw new Error(".stream has been renamed to .\
+forEach")}forEach(r){return this.forEachFn=r,this.handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw=
+"values",this}async handle(){!this.executed&&(this.executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),
+this}then(){return this.handle(),super.then.apply(this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){
+return this.handle(),super.finally.apply(this,arguments)}};function Zn(e){if(Je.has(e))return Je.get(e);let r=Error.stackTraceLimit;
+return Error.stackTraceLimit=4,Je.set(e,new Error),Error.stackTraceLimit=r,Je.get(e)}n(Zn,"cachedError");var Ce=class extends Error{static{n(this,"PostgresError")}constructor(r){super(r.message),this.name=this.constructor.name,
+Object.assign(this,r)}},G={connection:Ft,postgres:Lt,generic:Mt,notSupported:zt};function Ft(e,r,s){let{host:o,port:c}=s||
+r,f=Object.assign(new Error("write "+e+" "+(r.path||o+":"+c)),{code:e,errno:e,address:r.path||o},r.path?{}:{port:c});return Error.
+captureStackTrace(f,Ft),f}n(Ft,"connection");function Lt(e){let r=new Ce(e);return Error.captureStackTrace(r,Lt),r}n(Lt,
+"postgres");function Mt(e,r){let s=Object.assign(new Error(e+": "+r),{code:e});return Error.captureStackTrace(s,Mt),s}n(
+Mt,"generic");function zt(e){let r=Object.assign(new Error(e+" (B) is not supported"),{code:"MESSAGE_NOT_SUPPORTED",name:e});
+return Error.captureStackTrace(r,zt),r}n(zt,"notSupported");var qn={string:{to:25,from:null,serialize:n(e=>""+e,"serialize")},number:{to:0,from:[21,23,26,700,701],serialize:n(e=>""+
+e,"serialize"),parse:n(e=>+e,"parse")},json:{to:114,from:[114,3802],serialize:n(e=>JSON.stringify(e),"serialize"),parse:n(
+e=>JSON.parse(e),"parse")},boolean:{to:16,from:16,serialize:n(e=>e===!0?"t":"f","serialize"),parse:n(e=>e==="t","parse")},
+date:{to:1184,from:[1082,1114,1184],serialize:n(e=>(e instanceof Date?e:new Date(e)).toISOString(),"serialize"),parse:n(
+e=>new Date(e),"parse")},bytea:{to:17,from:17,serialize:n(e=>"\\x"+E.from(e).toString("hex"),"serialize"),parse:n(e=>E.from(
+e.slice(2),"hex"),"parse")}},Ge=class{static{n(this,"NotTagged")}then(){mt()}catch(){mt()}finally(){mt()}},Be=class extends Ge{static{
+n(this,"Identifier")}constructor(r){super(),this.value=et(r)}},he=class extends Ge{static{n(this,"Parameter")}constructor(r,s,o){
+super(),this.value=r,this.type=s,this.array=o}},Qe=class extends Ge{static{n(this,"Builder")}constructor(r,s){super(),this.
+first=r,this.rest=s}build(r,s,o,c){let f=xn.map(([i,l])=>({fn:l,i:r.search(i)})).sort((i,l)=>i.i-l.i).pop();return f.i===
+-1?yt(this.first,c):f.fn(this.first,this.rest,s,o,c)}};function xe(e,r,s,o){let c=e instanceof he?e.value:e;if(c===void 0&&
+(e instanceof he?e.value=o.transform.undefined:c=e=o.transform.undefined,c===void 0))throw G.generic("UNDEFINED_VALUE","\
+Undefined values are not allowed");return"$"+s.push(e instanceof he?(r.push(e.value),e.array?e.array[e.type||qe(e.value)]||
+e.type||Ht(e.value):e.type):(r.push(e),qe(e)))}n(xe,"handleValue");var Gt=Vt(qn);function ht(e,r,s,o,c,f){for(let i=1;i<
+e.strings.length;i++)r+=gt(r,s,o,c,f)+e.strings[i],s=e.args[i];return r}n(ht,"stringify");function gt(e,r,s,o,c){return r instanceof
+Qe?r.build(e,s,o,c):r instanceof ie?pt(r,s,o,c):r instanceof Be?r.value:r&&r[0]instanceof ie?r.reduce((f,i)=>f+" "+pt(i,
+s,o,c),""):xe(r,s,o,c)}n(gt,"stringifyValue");function pt(e,r,s,o){return e.fragment=!0,ht(e,e.strings[0],e.args[0],r,s,
+o)}n(pt,"fragment");function Qt(e,r,s,o,c){return e.map(f=>"("+o.map(i=>gt("values",f[i],r,s,c)).join(",")+")").join(",")}
+n(Qt,"valuesBuilder");function $t(e,r,s,o,c){let f=Array.isArray(e[0]),i=r.length?r.flat():Object.keys(f?e[0]:e);return Qt(
+f?e:[e],s,o,i,c)}n($t,"values");function Ze(e,r,s,o,c){if(typeof e=="string"&&(e=[e].concat(r)),Array.isArray(e))return yt(
+e,c);let f;return(r.length?r.flat():Object.keys(e)).map(l=>(f=e[l],(f instanceof ie?pt(f,s,o,c):f instanceof Be?f.value:
+xe(f,s,o,c))+" as "+et(c.transform.column.to?c.transform.column.to(l):l))).join(",")}n(Ze,"select");var xn=Object.entries(
+{values:$t,in:n((...e)=>{let r=$t(...e);return r==="()"?"(null)":r},"in"),select:Ze,as:Ze,returning:Ze,"\\(":Ze,update(e,r,s,o,c){
+return(r.length?r.flat():Object.keys(e)).map(f=>et(c.transform.column.to?c.transform.column.to(f):f)+"="+gt("values",e[f],
+s,o,c))},insert(e,r,s,o,c){let f=r.length?r.flat():Object.keys(Array.isArray(e)?e[0]:e);return"("+yt(f,c)+")values"+Qt(Array.
+isArray(e)?e:[e],s,o,f,c)}}).map(([e,r])=>[new RegExp("((?:^|[\\s(])"+e+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),r]);function mt(){
+throw G.generic("NOT_TAGGED_CALL","Query not called as a tagged template literal")}n(mt,"notTagged");var er=Gt.serializers,
+tr=Gt.parsers;function Ht(e){return Array.isArray(e)?Ht(e[0]):typeof e=="string"?1009:0}n(Ht,"firstIsString");var Kt=n(function(e){let r=Vt(
+e||{});return{serializers:Object.assign({},er,r.serializers),parsers:Object.assign({},tr,r.parsers)}},"mergeUserTypes");
+function Vt(e){return Object.keys(e).reduce((r,s)=>(e[s].from&&[].concat(e[s].from).forEach(o=>r.parsers[o]=e[s].parse),
+e[s].serialize&&(r.serializers[e[s].to]=e[s].serialize,e[s].from&&[].concat(e[s].from).forEach(o=>r.serializers[o]=e[s].
+serialize)),r),{parsers:{},serializers:{}})}n(Vt,"typeHandlers");function yt(e,{transform:{column:r}}){return e.map(s=>et(
+r.to?r.to(s):s)).join(",")}n(yt,"escapeIdentifiers");var et=n(function(r){return'"'+r.replace(/"/g,'""').replace(/\./g,'\
+"."')+'"'},"escape"),qe=n(function e(r){return r instanceof he?r.type:r instanceof Date?1184:r instanceof Uint8Array?17:
+r===!0||r===!1?16:typeof r=="bigint"?20:Array.isArray(r)?e(r[0]):0},"inferType"),nr=/\\/g,rr=/"/g;function sr(e){return e.
+replace(nr,"\\\\").replace(rr,'\\"')}n(sr,"arrayEscape");var Yt=n(function e(r,s,o,c){if(Array.isArray(r)===!1)return r;
+if(!r.length)return"{}";let f=r[0],i=c===1020?";":",";return Array.isArray(f)&&!f.type?"{"+r.map(l=>e(l,s,o,c)).join(i)+
+"}":"{"+r.map(l=>{if(l===void 0&&(l=o.transform.undefined,l===void 0))throw G.generic("UNDEFINED_VALUE","Undefined value\
+s are not allowed");return l===null?"null":'"'+sr(s?s(l.type?l.value:l):""+l)+'"'}).join(i)+"}"},"arraySerializer"),dt={
+i:0,char:null,str:"",quoted:!1,last:0},Wt=n(function(r,s,o){return dt.i=dt.last=0,Xt(dt,r,s,o)},"arrayParser");function Xt(e,r,s,o){
+let c=[],f=o===1020?";":",";for(;e.i<r.length;e.i++){if(e.char=r[e.i],e.quoted)e.char==="\\"?e.str+=r[++e.i]:e.char==='"'?
+(c.push(s?s(e.str):e.str),e.str="",e.quoted=r[e.i+1]==='"',e.last=e.i+2):e.str+=e.char;else if(e.char==='"')e.quoted=!0;else if(e.
+char==="{")e.last=++e.i,c.push(Xt(e,r,s,o));else if(e.char==="}"){e.quoted=!1,e.last<e.i&&c.push(s?s(r.slice(e.last,e.i)):
+r.slice(e.last,e.i)),e.last=e.i+1;break}else e.char===f&&e.p!=="}"&&e.p!=='"'&&(c.push(s?s(r.slice(e.last,e.i)):r.slice(
+e.last,e.i)),e.last=e.i+1);e.p=e.char}return e.last<e.i&&c.push(s?s(r.slice(e.last,e.i+1)):r.slice(e.last,e.i+1)),c}n(Xt,
+"arrayParserLoop");var Ie=n(e=>{let r=e[0];for(let s=1;s<e.length;s++)r+=e[s]==="_"?e[++s].toUpperCase():e[s];return r},
+"toCamel"),Te=n(e=>{let r=e[0].toUpperCase();for(let s=1;s<e.length;s++)r+=e[s]==="_"?e[++s].toUpperCase():e[s];return r},
+"toPascal"),Ne=n(e=>e.replace(/_/g,"-"),"toKebab"),He=n(e=>e.replace(/([A-Z])/g,"_$1").toLowerCase(),"fromCamel"),Ke=n(e=>(e.
+slice(0,1)+e.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),"fromPascal"),Ve=n(e=>e.replace(/-/g,"_"),"fromKebab");function wt(e){
+return n(function r(s,o){return typeof s=="object"&&s!==null&&(o.type===114||o.type===3802)?Array.isArray(s)?s.map(c=>r(
+c,o)):Object.entries(s).reduce((c,[f,i])=>Object.assign(c,{[e(f)]:r(i,o)}),{}):s},"jsonTransform")}n(wt,"createJsonTrans\
+form");Ie.column={from:Ie};Ie.value={from:wt(Ie)};He.column={to:He};var bt={...Ie};bt.column.to=He;Te.column={from:Te};Te.
+value={from:wt(Te)};Ke.column={to:Ke};var Et={...Te};Et.column.to=Ke;Ne.column={from:Ne};Ne.value={from:wt(Ne)};Ve.column=
+{to:Ve};var _t={...Ne};_t.column.to=Ve;import Jt from"node:net";import cr from"node:tls";import Ye from"node:crypto";import St from"node:stream";import{performance as Zt}from"node:perf_hooks";var Ae=class extends Array{static{n(this,"Result")}constructor(){super(),Object.defineProperties(this,{count:{value:null,
+writable:!0},state:{value:null,writable:!0},command:{value:null,writable:!0},columns:{value:null,writable:!0},statement:{
+value:null,writable:!0}})}static get[Symbol.species](){return Array}};var ce=ar;function ar(e=[]){let r=e.slice(),s=0;return{get length(){return r.length-s},remove:n(o=>{let c=r.indexOf(o);return c===
+-1?null:(r.splice(c,1),o)},"remove"),push:n(o=>(r.push(o),o),"push"),shift:n(()=>{let o=r[s++];return s===r.length?(s=0,
+r=[]):r[s-1]=void 0,o},"shift")}}n(ar,"Queue");var J=E.allocUnsafe(256),or="BCcDdEFfHPpQSX".split("").reduce((e,r)=>{let s=r.charCodeAt(0);return e[r]=()=>(J[0]=s,T.i=
+5,T),e},{}),T=Object.assign(ir,or,{N:"\0",i:0,inc(e){return T.i+=e,T},str(e){let r=E.byteLength(e);return tt(r),T.i+=J.write(
+e,T.i,r,"utf8"),T},i16(e){return tt(2),J.writeUInt16BE(e,T.i),T.i+=2,T},i32(e,r){return r||r===0?(J.writeUInt32BE(e,r),T):
+(tt(4),J.writeUInt32BE(e,T.i),T.i+=4,T)},z(e){return tt(e),J.fill(0,T.i,T.i+e),T.i+=e,T},raw(e){return J=E.concat([J.subarray(
+0,T.i),e]),T.i=J.length,T},end(e=1){J.writeUInt32BE(T.i-e,e);let r=J.subarray(0,T.i);return T.i=0,J=E.allocUnsafe(256),r}}),
+h=T;function tt(e){if(J.length-T.i<e){let r=J,s=r.length;J=E.allocUnsafe(s+(s>>1)+e),r.copy(J)}}n(tt,"fit");function ir(){
+return T.i=0,T}n(ir,"reset");var At=en,lr=1,Oe=h().S().end(),qt=h().H().end(),ur=h().i32(8).i32(80877103).end(8),fr=E.concat([h().E().str(h.N).i32(0).
+end(),Oe]),mr=h().D().str("S").str(h.N).end(),Fe=n(()=>{},"noop"),dr=new Set(["FetchPreparedStatement","RevalidateCached\
+Query","transformAssignedExpr"]),pr={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"\
+position",112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"\
+data type_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function en(e,r={},{onopen:s=Fe,onend:o=Fe,onclose:c=Fe}={}){
+let{sslnegotiation:f,ssl:i,max:l,user:p,host:k,port:N,database:I,parsers:_,transform:S,onnotice:B,onnotify:y,onparameter:K,
+max_pipeline:R,keep_alive:me,backoff:le,target_session_attrs:ae}=e,A=ce(),_e=lr++,ye={pid:null,secret:null},Ue=vt(ct,e.idle_timeout),
+Pe=vt(ct,e.max_lifetime),O=vt(ln,e.connect_timeout),d=null,we,te=null,P=new Ae,Z=E.alloc(0),je=e.fetch_types,be={},u={},
+w=Math.random().toString(36).slice(2),D=1,Q=0,z=0,b=0,C=0,L=0,M=0,H=0,q=null,U=null,Ee=!1,ge=null,Se=null,Y=null,F=null,
+j=null,oe=null,We=null,ot=null,m=null,Le=null,W={queue:r.closed,idleTimer:Ue,connect(t){Y=t,jt()},terminate:$e,execute:Me,
+cancel:sn,end:ct,count:0,id:_e};return r.closed&&r.closed.push(W),W;async function rn(){let t;try{t=e.socket?await Promise.
+resolve(e.socket(e)):new Jt.Socket}catch(a){De(a);return}return t.on("error",De),t.on("close",Rt),t.on("drain",Nt),t}n(rn,
+"createSocket");async function sn({pid:t,secret:a},g,v){try{we=h().i32(16).i32(80877102).i32(t).i32(a).end(16),await Ut(),
+d.once("error",v),d.once("close",g)}catch($){v($)}}n(sn,"cancel");function Me(t){if(Ee||d===null)return ze(t,G.connection(
+"CONNECTION_DESTROYED",e));if(j)return ze(t,G.generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.
+cancelled)try{return t.state=ye,m?A.push(t):(m=t,m.active=!0),cn(t),V(an(t))&&!t.describeFirst&&!t.cursorFn&&A.length<R&&
+(!t.options.onexecute||t.options.onexecute(W))}catch(a){return A.length===0&&V(Oe),ue(a),!0}}n(Me,"execute");function an(t){
+if(t.parameters.length>=65534)throw G.generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.
+options.simple?h().Q().str(t.statement.string+h.N).end():t.describeFirst?E.concat([Ct(t),qt]):t.prepare?t.prepared?Xe(t):
+E.concat([Ct(t),Xe(t)]):on(t)}n(an,"toBuffer");function Ct(t){return E.concat([kt(t.statement.string,t.parameters,t.statement.
+types,t.statement.name),Yn("S",t.statement.name)])}n(Ct,"describe");function Xe(t){return E.concat([Vn(t.parameters,t.statement.
+types,t.statement.name,t.cursorName),t.cursorFn?Bt("",t.cursorRows):fr])}n(Xe,"prepared");function on(t){return E.concat(
+[kt(t.statement.string,t.parameters,t.statement.types),mr,Xe(t)])}n(on,"unnamed");function cn(t){let a=[],g=[],v=ht(t,t.
+strings[0],t.args[0],a,g,e);!t.tagged&&t.args.forEach($=>xe($,a,g,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
+prepare:!0),t.string=v,t.signature=t.prepare&&g+v,t.onlyDescribe&&delete u[t.signature],t.parameters=t.parameters||a,t.prepared=
+t.prepare&&t.signature in u,t.describeFirst=t.onlyDescribe||a.length&&!t.prepared,t.statement=t.prepared?u[t.signature]:
+{string:v,types:g,name:t.prepare?w+D++:""},typeof e.debug=="function"&&e.debug(_e,v,a,g)}n(cn,"build");function V(t,a){return oe=
+oe?E.concat([oe,t]):E.from(t),a||oe.length>=1024?It(a):(U===null&&(U=fe(It)),!0)}n(V,"write");function It(t){let a=d.write(
+oe,t);return U!==null&&ne(U),oe=U=null,a}n(It,"nextWrite");function ln(){ue(G.connection("CONNECT_TIMEOUT",e,d)),d.destroy()}
+n(ln,"connectTimedOut");async function Tt(){if(f!=="direct"&&(V(ur),!await new Promise(g=>d.once("data",v=>g(v[0]===83)))&&
+i==="prefer"))return Re();let t={socket:d,servername:Jt.isIP(d.host)?void 0:d.host};f==="direct"&&(t.ALPNProtocols=["pos\
+tgresql"]),i==="require"||i==="allow"||i==="prefer"?t.rejectUnauthorized=!1:typeof i=="object"&&Object.assign(t,i),d.removeAllListeners(),
+d=cr.connect(t),d.on("secureConnect",Re),d.on("error",De),d.on("close",Rt),d.on("drain",Nt)}n(Tt,"secure");function Nt(){
+!m&&s(W)}n(Nt,"drain");function it(t){if(!(ge&&(ge.push(t),z-=t.length,z>0)))for(Z=ge?E.concat(ge,L-z):Z.length===0?t:E.
+concat([Z,t],Z.length+t.length);Z.length>4;){if(L=Z.readUInt32BE(1),L>=Z.length){z=L-Z.length,ge=[Z];break}try{un(Z.subarray(
+0,L+1))}catch(a){m&&(m.cursorFn||m.describeFirst)&&V(Oe),ue(a)}Z=Z.subarray(L+1),z=0,ge=null}}n(it,"data");async function Ut(){
+if(Ee=!1,be={},d||(d=await rn()),!!d){if(O.start(),e.socket)return i?Tt():Re();if(d.on("connect",i?Tt:Re),e.path)return d.
+connect(e.path);d.ssl=i,d.connect(N[b],k[b]),d.host=k[b],d.port=N[b],b=(b+1)%N.length}}n(Ut,"connect");function jt(){se(
+Ut,Q?Math.max(0,Q+M-Zt.now()):0)}n(jt,"reconnect");function Re(){try{u={},je=e.fetch_types,w=Math.random().toString(36).
+slice(2),D=1,Pe.start(),d.on("data",it),me&&d.setKeepAlive&&d.setKeepAlive(!0,1e3*me);let t=Xn();V(t)}catch(t){De(t)}}n(
+Re,"connected");function De(t){if(!(W.queue===r.connecting&&e.host[C+1]))for(ue(t);A.length;)ze(A.shift(),t)}n(De,"error");
+function ue(t){j&&(j.destroy(t),j=null),m&&ze(m,t),Y&&(ze(Y,t),Y=null)}n(ue,"errored");function ze(t,a){if(t.reserve)return t.
+reject(a);(!a||typeof a!="object")&&(a=new Error(a)),"query"in a||"parameters"in a||Object.defineProperties(a,{stack:{value:a.
+stack+t.origin.replace(/.*\n/,`
+`),enumerable:e.debug},query:{value:t.string,enumerable:e.debug},parameters:{value:t.parameters,enumerable:e.debug},args:{
+value:t.args,enumerable:e.debug},types:{value:t.statement&&t.statement.types,enumerable:e.debug}}),t.reject(a)}n(ze,"que\
+ryError");function ct(){return F||(!W.reserved&&o(W),!W.reserved&&!Y&&!m&&A.length===0?($e(),new Promise(t=>d&&d.readyState!==
+"closed"?d.once("close",t):t())):F=new Promise(t=>We=t))}n(ct,"end");function $e(){Ee=!0,(j||m||Y||A.length)&&De(G.connection(
+"CONNECTION_DESTROYED",e)),ne(U),d&&(d.removeListener("data",it),d.removeListener("connect",Re),d.readyState==="open"&&d.
+end(h().X().end())),We&&(We(),F=We=null)}n($e,"terminate");async function Rt(t){if(Z=E.alloc(0),z=0,ge=null,ne(U),d.removeListener(
+"data",it),d.removeListener("connect",Re),Ue.cancel(),Pe.cancel(),O.cancel(),d.removeAllListeners(),d=null,Y)return jt();
+!t&&(m||A.length)&&De(G.connection("CONNECTION_CLOSED",e,d)),Q=Zt.now(),t&&e.shared.retries++,M=(typeof le=="function"?le(
+e.shared.retries):le)*1e3,c(W,G.connection("CONNECTION_CLOSED",e,d))}n(Rt,"closed");function un(t,a=t[0]){(a===68?fn:a===
+100?Ln:a===65?jn:a===83?mn:a===90?dn:a===67?pn:a===50?Dt:a===49?hn:a===116?gn:a===84?yn:a===82?wn:a===110?An:a===75?On:a===
+69?Nn:a===115?Rn:a===51?Dn:a===71?kn:a===78?zn:a===72?Bn:a===99?Mn:a===73?$n:a===86?Gn:a===118?Qn:a===87?Fn:Hn)(t)}n(un,
+"handle");function fn(t){let a=7,g,v,$,X=m.isRaw?new Array(m.statement.columns.length):{};for(let x=0;x<m.statement.columns.
+length;x++)v=m.statement.columns[x],g=t.readInt32BE(a),a+=4,$=g===-1?null:m.isRaw===!0?t.subarray(a,a+=g):v.parser===void 0?
+t.toString("utf8",a,a+=g):v.parser.array===!0?v.parser(t.toString("utf8",a+1,a+=g)):v.parser(t.toString("utf8",a,a+=g)),
+m.isRaw?X[x]=m.isRaw===!0?$:S.value.from?S.value.from($,v):$:X[v.name]=S.value.from?S.value.from($,v):$;m.forEachFn?m.forEachFn(
+S.row.from?S.row.from(X):X,P):P[H++]=S.row.from?S.row.from(X):X}n(fn,"DataRow");function mn(t){let[a,g]=t.toString("utf8",
+5,t.length-1).split(h.N);be[a]=g,e.parameters[a]!==g&&(e.parameters[a]=g,K&&K(a,g))}n(mn,"ParameterStatus");function dn(t){
+if(m?te?m.retried?ue(m.retried):m.prepared&&dr.has(te.routine)?Un(m,te):ue(te):m.resolve(Se||P):te&&ue(te),m=Se=te=null,
+P=new Ae,O.cancel(),Y){if(ae){if(!be.in_hot_standby||!be.default_transaction_read_only)return Tn();if(In(ae,be))return $e()}
+if(je)return Y.reserve&&(Y=null),Pn();Y&&!Y.reserve&&Me(Y),e.shared.retries=C=0,Y=null;return}for(;A.length&&(m=A.shift())&&
+(m.active=!0,m.cancelled);)en(e).cancel(m.state,m.cancelled.resolve,m.cancelled.reject);m||(W.reserved?!W.reserved.release&&
+t[5]===73?F?$e():(W.reserved=null,s(W)):W.reserved():F?$e():s(W))}n(dn,"ReadyForQuery");function pn(t){H=0;for(let a=t.length-
+1;a>0;a--)if(t[a]===32&&t[a+1]<58&&P.count===null&&(P.count=+t.toString("utf8",a+1,t.length-1)),t[a-1]>=65){P.command=t.
+toString("utf8",5,a),P.state=ye;break}if(Le&&(Le(),Le=null),P.command==="BEGIN"&&l!==1&&!W.reserved)return ue(G.generic(
+"UNSAFE_TRANSACTION","Only use sql.begin, sql.reserved or max: 1"));if(m.options.simple)return Dt();m.cursorFn&&(P.count&&
+m.cursorFn(P),V(Oe))}n(pn,"CommandComplete");function hn(){m.parsing=!1}n(hn,"ParseComplete");function Dt(){!P.statement&&
+(P.statement=m.statement),P.columns=m.statement.columns}n(Dt,"BindComplete");function gn(t){let a=t.readUInt16BE(5);for(let g=0;g<
+a;++g)!m.statement.types[g]&&(m.statement.types[g]=t.readUInt32BE(7+g*4));m.prepare&&(u[m.signature]=m.statement),m.describeFirst&&
+!m.onlyDescribe&&(V(Xe(m)),m.describeFirst=!1)}n(gn,"ParameterDescription");function yn(t){P.command&&(Se=Se||[P],Se.push(
+P=new Ae),P.count=null,m.statement.columns=null);let a=t.readUInt16BE(5),g=7,v;m.statement.columns=Array(a);for(let $=0;$<
+a;++$){for(v=g;t[g++]!==0;);let X=t.readUInt32BE(g),x=t.readUInt16BE(g+4),ve=t.readUInt32BE(g+6);m.statement.columns[$]=
+{name:S.column.from?S.column.from(t.toString("utf8",v,g-1)):t.toString("utf8",v,g-1),parser:_[ve],table:X,number:x,type:ve},
+g+=18}if(P.statement=m.statement,m.onlyDescribe)return m.resolve(m.statement),V(Oe)}n(yn,"RowDescription");async function wn(t,a=t.
+readUInt32BE(5)){(a===3?bn:a===5?En:a===10?_n:a===11?Sn:a===12?vn:a!==0?Kn:Fe)(t,a)}n(wn,"Authentication");async function bn(){
+let t=await lt();V(h().p().str(t).z(1).end())}n(bn,"AuthenticationCleartextPassword");async function En(t){let a="md5"+await xt(
+E.concat([E.from(await xt(await lt()+p)),t.subarray(9)]));V(h().p().str(a).z(1).end())}n(En,"AuthenticationMD5Password");
+async function _n(){ot=(await Ye.randomBytes(18)).toString("base64"),h().p().str("SCRAM-SHA-256"+h.N);let t=h.i;V(h.inc(
+4).str("n,,n=*,r="+ot).i32(h.i-t-4,t).end())}n(_n,"SASL");async function Sn(t){let a=t.toString("utf8",9).split(",").reduce(
+(x,ve)=>(x[ve[0]]=ve.slice(2),x),{}),g=await Ye.pbkdf2Sync(await lt(),E.from(a.s,"base64"),parseInt(a.i),32,"sha256"),v=await rt(
+g,"Client Key"),$="n=*,r="+ot+",r="+a.r+",s="+a.s+",i="+a.i+",c=biws,r="+a.r;q=(await rt(await rt(g,"Server Key"),$)).toString(
+"base64");let X="c=biws,r="+a.r+",p="+gr(v,E.from(await rt(await hr(v),$))).toString("base64");V(h().p().str(X).end())}n(
+Sn,"SASLContinue");function vn(t){t.toString("utf8",9).split(h.N,1)[0].slice(2)!==q&&(ue(G.generic("SASL_SIGNATURE_MISMA\
+TCH","The server did not return the correct signature")),d.destroy())}n(vn,"SASLFinal");function lt(){return Promise.resolve(
+typeof e.pass=="function"?e.pass():e.pass)}n(lt,"Pass");function An(){if(P.statement=m.statement,P.statement.columns=[],
+m.onlyDescribe)return m.resolve(m.statement),V(Oe)}n(An,"NoData");function On(t){ye.pid=t.readUInt32BE(5),ye.secret=t.readUInt32BE(
+9)}n(On,"BackendKeyData");async function Pn(){je=!1,(await new ie([`
       select b.oid, b.typarray
       from pg_catalog.pg_type a
       left join pg_catalog.pg_type b on b.oid = a.typelem
       where a.typcategory = 'A'
       group by b.oid, b.typarray
       order by b.oid
-    `],[],execute)).forEach(({oid,typarray})=>addArrayType(oid,typarray))}function addArrayType(oid,typarray){if(options.
-parsers[typarray]&&options.serializers[typarray])return;const parser=options.parsers[oid];options.shared.typeArrayMap[oid]=
-typarray,options.parsers[typarray]=xs=>arrayParser(xs,parser,typarray),options.parsers[typarray].array=!0,options.serializers[typarray]=
-xs=>arraySerializer(xs,options.serializers[oid],options,typarray)}function tryNext(x,xs){return x==="read-write"&&xs.default_transaction_read_only===
-"on"||x==="read-only"&&xs.default_transaction_read_only==="off"||x==="primary"&&xs.in_hot_standby==="on"||x==="standby"&&
-xs.in_hot_standby==="off"||x==="prefer-standby"&&xs.in_hot_standby==="off"&&options.host[retries]}function fetchState(){
-const query2=new Query([`
+    `],[],Me)).forEach(({oid:a,typarray:g})=>Cn(a,g))}n(Pn,"fetchArrayTypes");function Cn(t,a){if(e.parsers[a]&&e.serializers[a])
+return;let g=e.parsers[t];e.shared.typeArrayMap[t]=a,e.parsers[a]=v=>Wt(v,g,a),e.parsers[a].array=!0,e.serializers[a]=v=>Yt(
+v,e.serializers[t],e,a)}n(Cn,"addArrayType");function In(t,a){return t==="read-write"&&a.default_transaction_read_only===
+"on"||t==="read-only"&&a.default_transaction_read_only==="off"||t==="primary"&&a.in_hot_standby==="on"||t==="standby"&&a.
+in_hot_standby==="off"||t==="prefer-standby"&&a.in_hot_standby==="off"&&e.host[C]}n(In,"tryNext");function Tn(){let t=new ie(
+[`
       show transaction_read_only;
       select pg_catalog.pg_is_in_recovery()
-    `],[],execute,null,{simple:!0});query2.resolve=([[a],[b2]])=>{backendParameters.default_transaction_read_only=a.transaction_read_only,
-backendParameters.in_hot_standby=b2.pg_is_in_recovery?"on":"off"},query2.execute()}function ErrorResponse(x){query?((query.
-cursorFn||query.describeFirst)&&write(Sync),errorResponse=Errors.postgres(parseError(x))):errored(Errors.postgres(parseError(
-x)))}function retry(q,error2){delete statements[q.signature],q.retried=error2,execute(q)}function NotificationResponse(x){
-if(!onnotify)return;let index=9;for(;x[index++]!==0;);onnotify(x.toString("utf8",9,index-1),x.toString("utf8",index,x.length-
-1))}async function PortalSuspended(){try{const x=await Promise.resolve(query.cursorFn(result));rows=0,x===CLOSE?write(Close(
-query.portal)):(result=new Result,write(Execute("",query.cursorRows)))}catch(err){write(Sync),query.reject(err)}}function CloseComplete(){
-result.count&&query.cursorFn(result),query.resolve(result)}function CopyInResponse(){stream=new Stream.Writable({autoDestroy:!0,
-write(chunk2,encoding,callback){socket.write(bytes_default().d().raw(chunk2).end(),callback)},destroy(error2,callback){callback(
-error2),socket.write(bytes_default().f().str(error2+bytes_default.N).end()),stream=null},final(callback){socket.write(bytes_default().
-c().end()),final=callback,stream=null}}),query.resolve(stream)}function CopyOutResponse(){stream=new Stream.Readable({read(){
-socket.resume()}}),query.resolve(stream)}function CopyBothResponse(){stream=new Stream.Duplex({autoDestroy:!0,read(){socket.
-resume()},write(chunk2,encoding,callback){socket.write(bytes_default().d().raw(chunk2).end(),callback)},destroy(error2,callback){
-callback(error2),socket.write(bytes_default().f().str(error2+bytes_default.N).end()),stream=null},final(callback){socket.
-write(bytes_default().c().end()),final=callback}}),query.resolve(stream)}function CopyData(x){stream&&(stream.push(x.subarray(
-5))||socket.pause())}function CopyDone(){stream&&stream.push(null),stream=null}function NoticeResponse(x){onnotice?onnotice(
-parseError(x)):console.log(parseError(x))}function EmptyQueryResponse(){}function FunctionCallResponse(){errored(Errors.
-notSupported("FunctionCallResponse"))}function NegotiateProtocolVersion(){errored(Errors.notSupported("NegotiateProtocol\
-Version"))}function UnknownMessage(x){console.error("Postgres.js : Unknown Message:",x[0])}function UnknownAuth(x,type){
-console.error("Postgres.js : Unknown Auth:",type)}function Bind(parameters,types2,statement="",portal=""){let prev,type;
-return bytes_default().B().str(portal+bytes_default.N).str(statement+bytes_default.N).i16(0).i16(parameters.length),parameters.
-forEach((x,i)=>{if(x===null)return bytes_default.i32(4294967295);type=types2[i],parameters[i]=x=type in options.serializers?
-options.serializers[type](x):""+x,prev=bytes_default.i,bytes_default.inc(4).str(x).i32(bytes_default.i-prev-4,prev)}),bytes_default.
-i16(0),bytes_default.end()}function Parse(str,parameters,types2,name=""){return bytes_default().P().str(name+bytes_default.
-N).str(str+bytes_default.N).i16(parameters.length),parameters.forEach((x,i)=>bytes_default.i32(types2[i]||0)),bytes_default.
-end()}function Describe(x,name=""){return bytes_default().D().str(x).str(name+bytes_default.N).end()}function Execute(portal="",rows2=0){
-return Buffer.concat([bytes_default().E().str(portal+bytes_default.N).i32(rows2).end(),Flush])}function Close(portal=""){
-return Buffer.concat([bytes_default().C().str("P").str(portal+bytes_default.N).end(),bytes_default().S().end()])}function StartupMessage(){
-return cancelMessage||bytes_default().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user,database,client_encoding:"\
-UTF8"},options.connection)).filter(([,v])=>v).map(([k,v])=>k+bytes_default.N+v).join(bytes_default.N)).z(2).end(0)}}function parseError(x){
-const error={};let start=5;for(let i=5;i<x.length-1;i++)x[i]===0&&(error[errorFields[x[start]]]=x.toString("utf8",start+
-1,i),start=i+1);return error}function md5(x){return crypto.createHash("md5").update(x).digest("hex")}function hmac(key,x){
-return crypto.createHmac("sha256",key).update(x).digest()}function sha256(x){return crypto.createHash("sha256").update(x).
-digest()}function xor(a,b2){const length=Math.max(a.length,b2.length),buffer2=Buffer.allocUnsafe(length);for(let i=0;i<length;i++)
-buffer2[i]=a[i]^b2[i];return buffer2}function timer(fn,seconds){if(seconds=typeof seconds=="function"?seconds():seconds,
-!seconds)return{cancel:noop,start:noop};let timer2;return{cancel(){timer2&&(clearTimeout(timer2),timer2=null)},start(){timer2&&
-clearTimeout(timer2),timer2=setTimeout(done,seconds*1e3,arguments)}};function done(args){fn.apply(null,args),timer2=null}}
-var noop2=()=>{};function Subscribe(postgres2,options){const subscribers=new Map,slot="postgresjs_"+Math.random().toString(
-36).slice(2),state={};let connection2,stream,ended=!1;const sql=subscribe.sql=postgres2({...options,transform:{column:{},
-value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{...options.connection,replication:"\
-database"},onclose:async function(){ended||(stream=null,state.pid=state.secret=void 0,connected(await init(sql,slot,options.
-publications)),subscribers.forEach(event=>event.forEach(({onsubscribe})=>onsubscribe())))},no_subscribe:!0}),end=sql.end,
-close=sql.close;return sql.end=async()=>(ended=!0,stream&&await new Promise(r=>(stream.once("close",r),stream.end())),end()),
-sql.close=async()=>(stream&&await new Promise(r=>(stream.once("close",r),stream.end())),close()),subscribe;async function subscribe(event,fn,onsubscribe=noop2,onerror=noop2){
-event=parseEvent(event),connection2||(connection2=init(sql,slot,options.publications));const subscriber={fn,onsubscribe},
-fns=subscribers.has(event)?subscribers.get(event).add(subscriber):subscribers.set(event,new Set([subscriber])).get(event),
-unsubscribe=()=>{fns.delete(subscriber),fns.size===0&&subscribers.delete(event)};return connection2.then(x=>(connected(x),
-onsubscribe(),stream&&stream.on("error",onerror),{unsubscribe,state,sql}))}function connected(x){stream=x.stream,state.pid=
-x.state.pid,state.secret=x.state.secret}async function init(sql2,slot2,publications){if(!publications)throw new Error("M\
-issing publication names");const xs=await sql2.unsafe(`CREATE_REPLICATION_SLOT ${slot2} TEMPORARY LOGICAL pgoutput NOEXP\
-ORT_SNAPSHOT`),[x]=xs,stream2=await sql2.unsafe(`START_REPLICATION SLOT ${slot2} LOGICAL ${x.consistent_point} (proto_ve\
-rsion '1', publication_names '${publications}')`).writable(),state2={lsn:Buffer.concat(x.consistent_point.split("/").map(
-x2=>Buffer.from(("00000000"+x2).slice(-8),"hex")))};return stream2.on("data",data),stream2.on("error",error),stream2.on(
-"close",sql2.close),{stream:stream2,state:xs.state};function error(e){console.error("Unexpected error during logical str\
-eaming - reconnecting",e)}function data(x2){x2[0]===119?parse(x2.subarray(25),state2,sql2.options.parsers,handle,options.
-transform):x2[0]===107&&x2[17]&&(state2.lsn=x2.subarray(1,9),pong())}function handle(a,b2){const path=b2.relation.schema+
-"."+b2.relation.table;call("*",a,b2),call("*:"+path,a,b2),b2.relation.keys.length&&call("*:"+path+"="+b2.relation.keys.map(
-x2=>a[x2.name]),a,b2),call(b2.command,a,b2),call(b2.command+":"+path,a,b2),b2.relation.keys.length&&call(b2.command+":"+
-path+"="+b2.relation.keys.map(x2=>a[x2.name]),a,b2)}function pong(){const x2=Buffer.alloc(34);x2[0]=114,x2.fill(state2.lsn,
-1),x2.writeBigInt64BE(BigInt(Date.now()-Date.UTC(2e3,0,1))*BigInt(1e3),25),stream2.write(x2)}}function call(x,a,b2){subscribers.
-has(x)&&subscribers.get(x).forEach(({fn})=>fn(a,b2,x))}}function Time(x){return new Date(Date.UTC(2e3,0,1)+Number(x/BigInt(
-1e3)))}function parse(x,state,parsers2,handle,transform){const char=(acc,[k,v])=>(acc[k.charCodeAt(0)]=v,acc);Object.entries(
-{R:x2=>{let i=1;const r=state[x2.readUInt32BE(i)]={schema:x2.toString("utf8",i+=4,i=x2.indexOf(0,i))||"pg_catalog",table:x2.
-toString("utf8",i+1,i=x2.indexOf(0,i+1)),columns:Array(x2.readUInt16BE(i+=2)),keys:[]};i+=2;let columnIndex=0,column;for(;i<
-x2.length;)column=r.columns[columnIndex++]={key:x2[i++],name:transform.column.from?transform.column.from(x2.toString("ut\
-f8",i,i=x2.indexOf(0,i))):x2.toString("utf8",i,i=x2.indexOf(0,i)),type:x2.readUInt32BE(i+=1),parser:parsers2[x2.readUInt32BE(
-i)],atttypmod:x2.readUInt32BE(i+=4)},column.key&&r.keys.push(column),i+=4},Y:()=>{},O:()=>{},B:x2=>{state.date=Time(x2.readBigInt64BE(
-9)),state.lsn=x2.subarray(1,9)},I:x2=>{let i=1;const relation=state[x2.readUInt32BE(i)],{row}=tuples(x2,relation.columns,
-i+=7,transform);handle(row,{command:"insert",relation})},D:x2=>{let i=1;const relation=state[x2.readUInt32BE(i)];i+=4;const key=x2[i]===
-75;handle(key||x2[i]===79?tuples(x2,relation.columns,i+=3,transform).row:null,{command:"delete",relation,key})},U:x2=>{let i=1;
-const relation=state[x2.readUInt32BE(i)];i+=4;const key=x2[i]===75,xs=key||x2[i]===79?tuples(x2,relation.columns,i+=3,transform):
-null;xs&&(i=xs.i);const{row}=tuples(x2,relation.columns,i+3,transform);handle(row,{command:"update",relation,key,old:xs&&
-xs.row})},T:()=>{},C:()=>{}}).reduce(char,{})[x[0]](x)}function tuples(x,columns,xi,transform){let type,column,value;const row=transform.
-raw?new Array(columns.length):{};for(let i=0;i<columns.length;i++)type=x[xi++],column=columns[i],value=type===110?null:type===
-117?void 0:column.parser===void 0?x.toString("utf8",xi+4,xi+=4+x.readUInt32BE(xi)):column.parser.array===!0?column.parser(
-x.toString("utf8",xi+5,xi+=4+x.readUInt32BE(xi))):column.parser(x.toString("utf8",xi+4,xi+=4+x.readUInt32BE(xi))),transform.
-raw?row[i]=transform.raw===!0?value:transform.value.from?transform.value.from(value,column):value:row[column.name]=transform.
-value.from?transform.value.from(value,column):value;return{i:xi,row:transform.row.from?transform.row.from(row):row}}function parseEvent(x){
-const xs=x.match(/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||[];if(!xs)throw new Error("Malformed subscri\
-be pattern: "+x);const[,command,path,key]=xs;return(command||"*")+(path?":"+(path.indexOf(".")===-1?"public."+path:path):
-"")+(key?"="+key:"")}import Stream2 from"node:stream";function largeObject(sql,oid,mode=393216){return new Promise(async(resolve,reject)=>{
-await sql.begin(async sql2=>{let finish;!oid&&([{oid}]=await sql2`select lo_creat(-1) as oid`);const[{fd}]=await sql2`select lo_open(${oid}, ${mode}) as fd`,
-lo={writable,readable,close:()=>sql2`select lo_close(${fd})`.then(finish),tell:()=>sql2`select lo_tell64(${fd})`,read:x=>sql2`select loread(${fd}, ${x}) as data`,
-write:x=>sql2`select lowrite(${fd}, ${x})`,truncate:x=>sql2`select lo_truncate64(${fd}, ${x})`,seek:(x,whence=0)=>sql2`select lo_lseek64(${fd}, ${x}, ${whence})`,
-size:()=>sql2`
+    `],[],Me,null,{simple:!0});t.resolve=([[a],[g]])=>{be.default_transaction_read_only=a.transaction_read_only,be.in_hot_standby=
+g.pg_is_in_recovery?"on":"off"},t.execute()}n(Tn,"fetchState");function Nn(t){m?((m.cursorFn||m.describeFirst)&&V(Oe),te=
+G.postgres(nt(t))):ue(G.postgres(nt(t)))}n(Nn,"ErrorResponse");function Un(t,a){delete u[t.signature],t.retried=a,Me(t)}
+n(Un,"retry");function jn(t){if(!y)return;let a=9;for(;t[a++]!==0;);y(t.toString("utf8",9,a-1),t.toString("utf8",a,t.length-
+1))}n(jn,"NotificationResponse");async function Rn(){try{let t=await Promise.resolve(m.cursorFn(P));H=0,t===ke?V(Wn(m.portal)):
+(P=new Ae,V(Bt("",m.cursorRows)))}catch(t){V(Oe),m.reject(t)}}n(Rn,"PortalSuspended");function Dn(){P.count&&m.cursorFn(
+P),m.resolve(P)}n(Dn,"CloseComplete");function kn(){j=new St.Writable({autoDestroy:!0,write(t,a,g){d.write(h().d().raw(t).
+end(),g)},destroy(t,a){a(t),d.write(h().f().str(t+h.N).end()),j=null},final(t){d.write(h().c().end()),Le=t,j=null}}),m.resolve(
+j)}n(kn,"CopyInResponse");function Bn(){j=new St.Readable({read(){d.resume()}}),m.resolve(j)}n(Bn,"CopyOutResponse");function Fn(){
+j=new St.Duplex({autoDestroy:!0,read(){d.resume()},write(t,a,g){d.write(h().d().raw(t).end(),g)},destroy(t,a){a(t),d.write(
+h().f().str(t+h.N).end()),j=null},final(t){d.write(h().c().end()),Le=t}}),m.resolve(j)}n(Fn,"CopyBothResponse");function Ln(t){
+j&&(j.push(t.subarray(5))||d.pause())}n(Ln,"CopyData");function Mn(){j&&j.push(null),j=null}n(Mn,"CopyDone");function zn(t){
+B?B(nt(t)):console.log(nt(t))}n(zn,"NoticeResponse");function $n(){}n($n,"EmptyQueryResponse");function Gn(){ue(G.notSupported(
+"FunctionCallResponse"))}n(Gn,"FunctionCallResponse");function Qn(){ue(G.notSupported("NegotiateProtocolVersion"))}n(Qn,
+"NegotiateProtocolVersion");function Hn(t){console.error("Postgres.js : Unknown Message:",t[0])}n(Hn,"UnknownMessage");function Kn(t,a){
+console.error("Postgres.js : Unknown Auth:",a)}n(Kn,"UnknownAuth");function Vn(t,a,g="",v=""){let $,X;return h().B().str(
+v+h.N).str(g+h.N).i16(0).i16(t.length),t.forEach((x,ve)=>{if(x===null)return h.i32(4294967295);X=a[ve],t[ve]=x=X in e.serializers?
+e.serializers[X](x):""+x,$=h.i,h.inc(4).str(x).i32(h.i-$-4,$)}),h.i16(0),h.end()}n(Vn,"Bind");function kt(t,a,g,v=""){return h().
+P().str(v+h.N).str(t+h.N).i16(a.length),a.forEach(($,X)=>h.i32(g[X]||0)),h.end()}n(kt,"Parse");function Yn(t,a=""){return h().
+D().str(t).str(a+h.N).end()}n(Yn,"Describe");function Bt(t="",a=0){return E.concat([h().E().str(t+h.N).i32(a).end(),qt])}
+n(Bt,"Execute");function Wn(t=""){return E.concat([h().C().str("P").str(t+h.N).end(),h().S().end()])}n(Wn,"Close");function Xn(){
+return we||h().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user:p,database:I,client_encoding:"UTF8"},e.connection)).
+filter(([,t])=>t).map(([t,a])=>t+h.N+a).join(h.N)).z(2).end(0)}n(Xn,"StartupMessage")}n(en,"Connection");function nt(e){
+let r={},s=5;for(let o=5;o<e.length-1;o++)e[o]===0&&(r[pr[e[s]]]=e.toString("utf8",s+1,o),s=o+1);return r}n(nt,"parseErr\
+or");function xt(e){return Ye.createHash("md5").update(e).digest("hex")}n(xt,"md5");function rt(e,r){return Ye.createHmac(
+"sha256",e).update(r).digest()}n(rt,"hmac");function hr(e){return Ye.createHash("sha256").update(e).digest()}n(hr,"sha25\
+6");function gr(e,r){let s=Math.max(e.length,r.length),o=E.allocUnsafe(s);for(let c=0;c<s;c++)o[c]=e[c]^r[c];return o}n(
+gr,"xor");function vt(e,r){if(r=typeof r=="function"?r():r,!r)return{cancel:Fe,start:Fe};let s;return{cancel(){s&&(re(s),
+s=null)},start(){s&&re(s),s=se(o,r*1e3,arguments)}};function o(c){e.apply(null,c),s=null}}n(vt,"timer");var tn=n(()=>{},"noop");function Ot(e,r){let s=new Map,o="postgresjs_"+Math.random().toString(36).slice(2),c={},f,i,l=!1,
+p=I.sql=e({...r,transform:{column:{},value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{
+...r.connection,replication:"database"},onclose:n(async function(){l||(i=null,c.pid=c.secret=void 0,_(await S(p,o,r.publications)),
+s.forEach(y=>y.forEach(({onsubscribe:K})=>K())))},"onclose"),no_subscribe:!0}),k=p.end,N=p.close;return p.end=async()=>(l=
+!0,i&&await new Promise(y=>(i.once("close",y),i.end())),k()),p.close=async()=>(i&&await new Promise(y=>(i.once("close",y),
+i.end())),N()),I;async function I(y,K,R=tn,me=tn){y=br(y),f||(f=S(p,o,r.publications));let le={fn:K,onsubscribe:R},ae=s.
+has(y)?s.get(y).add(le):s.set(y,new Set([le])).get(y),A=n(()=>{ae.delete(le),ae.size===0&&s.delete(y)},"unsubscribe");return f.
+then(_e=>(_(_e),R(),i&&i.on("error",me),{unsubscribe:A,state:c,sql:p}))}n(I,"subscribe");function _(y){i=y.stream,c.pid=
+y.state.pid,c.secret=y.state.secret}n(_,"connected");async function S(y,K,R){if(!R)throw new Error("Missing publication \
+names");let me=await y.unsafe(`CREATE_REPLICATION_SLOT ${K} TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`),[le]=me,ae=await y.
+unsafe(`START_REPLICATION SLOT ${K} LOGICAL ${le.consistent_point} (proto_version '1', publication_names '${R}')`).writable(),
+A={lsn:E.concat(le.consistent_point.split("/").map(O=>E.from(("00000000"+O).slice(-8),"hex")))};return ae.on("data",ye),
+ae.on("error",_e),ae.on("close",y.close),{stream:ae,state:me.state};function _e(O){console.error("Unexpected error durin\
+g logical streaming - reconnecting",O)}n(_e,"error");function ye(O){O[0]===119?wr(O.subarray(25),A,y.options.parsers,Ue,
+r.transform):O[0]===107&&O[17]&&(A.lsn=O.subarray(1,9),Pe())}n(ye,"data");function Ue(O,d){let we=d.relation.schema+"."+
+d.relation.table;B("*",O,d),B("*:"+we,O,d),d.relation.keys.length&&B("*:"+we+"="+d.relation.keys.map(te=>O[te.name]),O,d),
+B(d.command,O,d),B(d.command+":"+we,O,d),d.relation.keys.length&&B(d.command+":"+we+"="+d.relation.keys.map(te=>O[te.name]),
+O,d)}n(Ue,"handle");function Pe(){let O=E.alloc(34);O[0]=114,O.fill(A.lsn,1),O.writeBigInt64BE(BigInt(Date.now()-Date.UTC(
+2e3,0,1))*BigInt(1e3),25),ae.write(O)}n(Pe,"pong")}n(S,"init");function B(y,K,R){s.has(y)&&s.get(y).forEach(({fn:me})=>me(
+K,R,y))}n(B,"call")}n(Ot,"Subscribe");function yr(e){return new Date(Date.UTC(2e3,0,1)+Number(e/BigInt(1e3)))}n(yr,"Time");
+function wr(e,r,s,o,c){let f=n((i,[l,p])=>(i[l.charCodeAt(0)]=p,i),"char");Object.entries({R:n(i=>{let l=1,p=r[i.readUInt32BE(
+l)]={schema:i.toString("utf8",l+=4,l=i.indexOf(0,l))||"pg_catalog",table:i.toString("utf8",l+1,l=i.indexOf(0,l+1)),columns:Array(
+i.readUInt16BE(l+=2)),keys:[]};l+=2;let k=0,N;for(;l<i.length;)N=p.columns[k++]={key:i[l++],name:c.column.from?c.column.
+from(i.toString("utf8",l,l=i.indexOf(0,l))):i.toString("utf8",l,l=i.indexOf(0,l)),type:i.readUInt32BE(l+=1),parser:s[i.readUInt32BE(
+l)],atttypmod:i.readUInt32BE(l+=4)},N.key&&p.keys.push(N),l+=4},"R"),Y:n(()=>{},"Y"),O:n(()=>{},"O"),B:n(i=>{r.date=yr(i.
+readBigInt64BE(9)),r.lsn=i.subarray(1,9)},"B"),I:n(i=>{let l=1,p=r[i.readUInt32BE(l)],{row:k}=st(i,p.columns,l+=7,c);o(k,
+{command:"insert",relation:p})},"I"),D:n(i=>{let l=1,p=r[i.readUInt32BE(l)];l+=4;let k=i[l]===75;o(k||i[l]===79?st(i,p.columns,
+l+=3,c).row:null,{command:"delete",relation:p,key:k})},"D"),U:n(i=>{let l=1,p=r[i.readUInt32BE(l)];l+=4;let k=i[l]===75,
+N=k||i[l]===79?st(i,p.columns,l+=3,c):null;N&&(l=N.i);let{row:I}=st(i,p.columns,l+3,c);o(I,{command:"update",relation:p,
+key:k,old:N&&N.row})},"U"),T:n(()=>{},"T"),C:n(()=>{},"C")}).reduce(f,{})[e[0]](e)}n(wr,"parse");function st(e,r,s,o){let c,
+f,i,l=o.raw?new Array(r.length):{};for(let p=0;p<r.length;p++)c=e[s++],f=r[p],i=c===110?null:c===117?void 0:f.parser===void 0?
+e.toString("utf8",s+4,s+=4+e.readUInt32BE(s)):f.parser.array===!0?f.parser(e.toString("utf8",s+5,s+=4+e.readUInt32BE(s))):
+f.parser(e.toString("utf8",s+4,s+=4+e.readUInt32BE(s))),o.raw?l[p]=o.raw===!0?i:o.value.from?o.value.from(i,f):i:l[f.name]=
+o.value.from?o.value.from(i,f):i;return{i:s,row:o.row.from?o.row.from(l):l}}n(st,"tuples");function br(e){let r=e.match(
+/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||[];if(!r)throw new Error("Malformed subscribe pattern: "+e);let[
+,s,o,c]=r;return(s||"*")+(o?":"+(o.indexOf(".")===-1?"public."+o:o):"")+(c?"="+c:"")}n(br,"parseEvent");import nn from"node:stream";function Pt(e,r,s=393216){return new Promise(async(o,c)=>{await e.begin(async f=>{let i;!r&&([{oid:r}]=await f`select lo_creat(-1) as oid`);
+let[{fd:l}]=await f`select lo_open(${r}, ${s}) as fd`,p={writable:N,readable:k,close:n(()=>f`select lo_close(${l})`.then(
+i),"close"),tell:n(()=>f`select lo_tell64(${l})`,"tell"),read:n(I=>f`select loread(${l}, ${I}) as data`,"read"),write:n(
+I=>f`select lowrite(${l}, ${I})`,"write"),truncate:n(I=>f`select lo_truncate64(${l}, ${I})`,"truncate"),seek:n((I,_=0)=>f`select lo_lseek64(${l}, ${I}, ${_})`,
+"seek"),size:n(()=>f`
           select
-            lo_lseek64(${fd}, location, 0) as position,
+            lo_lseek64(${l}, location, 0) as position,
             seek.size
           from (
             select
@@ -341,95 +269,79 @@ size:()=>sql2`
               tell.location
             from (select lo_tell64($1) as location) tell
           ) seek
-        `};return resolve(lo),new Promise(async r=>finish=r);async function readable({highWaterMark=2048*8,start=0,end=1/0}={}){
-let max=end-start;return start&&await lo.seek(start),new Stream2.Readable({highWaterMark,async read(size2){const l=size2>
-max?size2-max:size2;max-=size2;const[{data}]=await lo.read(l);this.push(data),data.length<size2&&this.push(null)}})}async function writable({
-highWaterMark=2048*8,start=0}={}){return start&&await lo.seek(start),new Stream2.Writable({highWaterMark,write(chunk,encoding,callback){
-lo.write(chunk).then(()=>callback(),callback)}})}}).catch(reject)})}Object.assign(Postgres,{PostgresError,toPascal,pascal,
-toCamel,camel,toKebab,kebab,fromPascal,fromCamel,fromKebab,BigInt:{to:20,from:[20],parse:x=>BigInt(x),serialize:x=>x.toString()}});
-var src_default=Postgres;function Postgres(a,b2){const options=parseOptions(a,b2),subscribe=options.no_subscribe||Subscribe(
-Postgres,{...options});let ending=!1;const queries=queue_default(),connecting=queue_default(),reserved=queue_default(),closed=queue_default(),
-ended=queue_default(),open=queue_default(),busy=queue_default(),full=queue_default(),queues={connecting,reserved,closed,
-ended,open,busy,full},connections=[...Array(options.max)].map(()=>connection_default(options,queues,{onopen,onend,onclose})),
-sql=Sql(handler);return Object.assign(sql,{get parameters(){return options.parameters},largeObject:largeObject.bind(null,
-sql),subscribe,CLOSE,END:CLOSE,PostgresError,options,reserve,listen,begin,close,end}),sql;function Sql(handler2){return handler2.
-debug=options.debug,Object.entries(options.types).reduce((acc,[name,type])=>(acc[name]=x=>new Parameter(x,type.to),acc),
-typed),Object.assign(sql2,{types:typed,typed,unsafe,notify,array,json,file}),sql2;function typed(value,type){return new Parameter(
-value,type)}function sql2(strings,...args){return strings&&Array.isArray(strings.raw)?new Query(strings,args,handler2,cancel):
-typeof strings=="string"&&!args.length?new Identifier(options.transform.column.to?options.transform.column.to(strings):strings):
-new Builder(strings,args)}function unsafe(string,args=[],options2={}){return arguments.length===2&&!Array.isArray(args)&&
-(options2=args,args=[]),new Query([string],args,handler2,cancel,{prepare:!1,...options2,simple:"simple"in options2?options2.
-simple:args.length===0})}function file(path,args=[],options2={}){return arguments.length===2&&!Array.isArray(args)&&(options2=
-args,args=[]),new Query([],args,query2=>{fs.readFile(path,"utf8",(err,string)=>{if(err)return query2.reject(err);query2.
-strings=[string],handler2(query2)})},cancel,{...options2,simple:"simple"in options2?options2.simple:args.length===0})}}async function listen(name,fn,onlisten){
-const listener={fn,onlisten},sql2=listen.sql||(listen.sql=Postgres({...options,max:1,idle_timeout:null,max_lifetime:null,
-fetch_types:!1,onclose(){Object.entries(listen.channels).forEach(([name2,{listeners}])=>{delete listen.channels[name2],Promise.
-all(listeners.map(l=>listen(name2,l.fn,l.onlisten).catch(()=>{})))})},onnotify(c,x){c in listen.channels&&listen.channels[c].
-listeners.forEach(l=>l.fn(x))}})),channels=listen.channels||(listen.channels={});if(name in channels){channels[name].listeners.
-push(listener);const result2=await channels[name].result;return listener.onlisten&&listener.onlisten(),{state:result2.state,
-unlisten}}channels[name]={result:sql2`listen ${sql2.unsafe('"'+name.replace(/"/g,'""')+'"')}`,listeners:[listener]};const result=await channels[name].
-result;return listener.onlisten&&listener.onlisten(),{state:result.state,unlisten};async function unlisten(){if(name in channels&&
-(channels[name].listeners=channels[name].listeners.filter(x=>x!==listener),!channels[name].listeners.length))return delete channels[name],
-sql2`unlisten ${sql2.unsafe('"'+name.replace(/"/g,'""')+'"')}`}}async function notify(channel,payload){return await sql`select pg_notify(${channel}, ${""+
-payload})`}async function reserve(){const queue=queue_default(),c=open.length?open.shift():await new Promise((resolve,reject)=>{
-const query={reserve:resolve,reject};queries.push(query),closed.length&&connect(closed.shift(),query)});move(c,reserved),
-c.reserved=()=>queue.length?c.execute(queue.shift()):move(c,reserved),c.reserved.release=!0;const sql2=Sql(handler2);return sql2.
-release=()=>{c.reserved=null,onopen(c)},sql2;function handler2(q){c.queue===full?queue.push(q):c.execute(q)||move(c,full)}}
-async function begin(options2,fn){!fn&&(fn=options2,options2="");const queries2=queue_default();let savepoints=0,connection2,
-prepare=null;try{return await sql.unsafe("begin "+options2.replace(/[^a-z ]/ig,""),[],{onexecute}).execute(),await Promise.
-race([scope(connection2,fn),new Promise((_,reject)=>connection2.onclose=reject)])}catch(error){throw error}async function scope(c,fn2,name){
-const sql2=Sql(handler2);sql2.savepoint=savepoint,sql2.prepare=x=>prepare=x.replace(/[^a-z0-9$-_. ]/gi);let uncaughtError,
-result;name&&await sql2`savepoint ${sql2(name)}`;try{if(result=await new Promise((resolve,reject)=>{const x=fn2(sql2);Promise.
-resolve(Array.isArray(x)?Promise.all(x):x).then(resolve,reject)}),uncaughtError)throw uncaughtError}catch(e){throw await(name?
-sql2`rollback to ${sql2(name)}`:sql2`rollback`),e instanceof PostgresError&&e.code==="25P02"&&uncaughtError||e}return name||
-(prepare?await sql2`prepare transaction '${sql2.unsafe(prepare)}'`:await sql2`commit`),result;function savepoint(name2,fn3){
-return name2&&Array.isArray(name2.raw)?savepoint(sql3=>sql3.apply(sql3,arguments)):(arguments.length===1&&(fn3=name2,name2=
-null),scope(c,fn3,"s"+savepoints+++(name2?"_"+name2:"")))}function handler2(q){q.catch(e=>uncaughtError||(uncaughtError=
-e)),c.queue===full?queries2.push(q):c.execute(q)||move(c,full)}}function onexecute(c){connection2=c,move(c,reserved),c.reserved=
-()=>queries2.length?c.execute(queries2.shift()):move(c,reserved)}}function move(c,queue){return c.queue.remove(c),queue.
-push(c),c.queue=queue,queue===open?c.idleTimer.start():c.idleTimer.cancel(),c}function json(x){return new Parameter(x,3802)}
-function array(x,type){return Array.isArray(x)?new Parameter(x,type||(x.length?inferType(x)||25:0),options.shared.typeArrayMap):
-array(Array.from(arguments))}function handler(query){if(ending)return query.reject(Errors.connection("CONNECTION_ENDED",
-options,options));if(open.length)return go(open.shift(),query);if(closed.length)return connect(closed.shift(),query);busy.
-length?go(busy.shift(),query):queries.push(query)}function go(c,query){return c.execute(query)?move(c,busy):move(c,full)}
-function cancel(query){return new Promise((resolve,reject)=>{query.state?query.active?connection_default(options).cancel(
-query.state,resolve,reject):query.cancelled={resolve,reject}:(queries.remove(query),query.cancelled=!0,query.reject(Errors.
-generic("57014","canceling statement due to user request")),resolve())})}async function end({timeout=null}={}){if(ending)
-return ending;await 1;let timer2;return ending=Promise.race([new Promise(r=>timeout!==null&&(timer2=setTimeout(destroy,timeout*
-1e3,r))),Promise.all(connections.map(c=>c.end()).concat(listen.sql?listen.sql.end({timeout:0}):[],subscribe.sql?subscribe.
-sql.end({timeout:0}):[]))]).then(()=>clearTimeout(timer2))}async function close(){await Promise.all(connections.map(c=>c.
-end()))}async function destroy(resolve){for(await Promise.all(connections.map(c=>c.terminate()));queries.length;)queries.
-shift().reject(Errors.connection("CONNECTION_DESTROYED",options));resolve()}function connect(c,query){return move(c,connecting),
-c.connect(query),c}function onend(c){move(c,ended)}function onopen(c){if(queries.length===0)return move(c,open);let max=Math.
-ceil(queries.length/(connecting.length+1)),ready=!0;for(;ready&&queries.length&&max-- >0;){const query=queries.shift();if(query.
-reserve)return query.reserve(c);ready=c.execute(query)}ready?move(c,busy):move(c,full)}function onclose(c,e){move(c,closed),
-c.reserved=null,c.onclose&&(c.onclose(e),c.onclose=null),options.onclose&&options.onclose(c.id),queries.length&&connect(
-c,queries.shift())}}function parseOptions(a,b2){if(a&&a.shared)return a;const env=process.env,o=(!a||typeof a=="string"?
-b2:a)||{},{url,multihost}=parseUrl(a),query=[...url.searchParams].reduce((a2,[b3,c])=>(a2[b3]=c,a2),{}),host=o.hostname||
-o.host||multihost||url.hostname||env.PGHOST||"localhost",port=o.port||url.port||env.PGPORT||5432,user=o.user||o.username||
-url.username||env.PGUSERNAME||env.PGUSER||osUsername();o.no_prepare&&(o.prepare=!1),query.sslmode&&(query.ssl=query.sslmode,
-delete query.sslmode),"timeout"in o&&(console.log("The timeout option is deprecated, use idle_timeout instead"),o.idle_timeout=
-o.timeout),query.sslrootcert==="system"&&(query.ssl="verify-full");const ints=["idle_timeout","connect_timeout","max_lif\
-etime","max_pipeline","backoff","keep_alive"],defaults={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,
-connect_timeout:30,max_lifetime,max_pipeline:100,backoff,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"\
-alltables",target_session_attrs:null};return{host:Array.isArray(host)?host:host.split(",").map(x=>x.split(":")[0]),port:Array.
-isArray(port)?port:host.split(",").map(x=>parseInt(x.split(":")[1]||port)),path:o.path||host.indexOf("/")>-1&&host+"/.s.\
-PGSQL."+port,database:o.database||o.db||(url.pathname||"").slice(1)||env.PGDATABASE||user,user,pass:o.pass||o.password||
-url.password||env.PGPASSWORD||"",...Object.entries(defaults).reduce((acc,[k,d])=>{const value=k in o?o[k]:k in query?query[k]===
-"disable"||query[k]==="false"?!1:query[k]:env["PG"+k.toUpperCase()]||d;return acc[k]=typeof value=="string"&&ints.includes(
-k)?+value:value,acc},{}),connection:{application_name:env.PGAPPNAME||"postgres.js",...o.connection,...Object.entries(query).
-reduce((acc,[k,v])=>(k in defaults||(acc[k]=v),acc),{})},types:o.types||{},target_session_attrs:tsa(o,url,env),onnotice:o.
-onnotice,onnotify:o.onnotify,onclose:o.onclose,onparameter:o.onparameter,socket:o.socket,transform:parseTransform(o.transform||
-{undefined:void 0}),parameters:{},shared:{retries:0,typeArrayMap:{}},...mergeUserTypes(o.types)}}function tsa(o,url,env){
-const x=o.target_session_attrs||url.searchParams.get("target_session_attrs")||env.PGTARGETSESSIONATTRS;if(!x||["read-wri\
-te","read-only","primary","standby","prefer-standby"].includes(x))return x;throw new Error("target_session_attrs "+x+" i\
-s not supported")}function backoff(retries){return(.5+Math.random()/2)*Math.min(3**retries/100,20)}function max_lifetime(){
-return 60*(30+Math.random()*30)}function parseTransform(x){return{undefined:x.undefined,column:{from:typeof x.column=="f\
-unction"?x.column:x.column&&x.column.from,to:x.column&&x.column.to},value:{from:typeof x.value=="function"?x.value:x.value&&
-x.value.from,to:x.value&&x.value.to},row:{from:typeof x.row=="function"?x.row:x.row&&x.row.from,to:x.row&&x.row.to}}}function parseUrl(url){
-if(!url||typeof url!="string")return{url:{searchParams:new Map}};let host=url;host=host.slice(host.indexOf("://")+3).split(
-/[?/]/)[0],host=decodeURIComponent(host.slice(host.indexOf("@")+1));const urlObj=new URL(url.replace(host,host.split(",")[0]));
-return{url:{username:decodeURIComponent(urlObj.username),password:decodeURIComponent(urlObj.password),host:urlObj.host,hostname:urlObj.
-hostname,port:urlObj.port,pathname:urlObj.pathname,searchParams:urlObj.searchParams},multihost:host.indexOf(",")>-1&&host}}
-function osUsername(){try{return os.userInfo().username}catch{return process.env.USERNAME||process.env.USER||process.env.
-LOGNAME}}export{src_default as default};
+        `,"size")};return o(p),new Promise(async I=>i=I);async function k({highWaterMark:I=2048*8,start:_=0,end:S=1/0}={}){
+let B=S-_;return _&&await p.seek(_),new nn.Readable({highWaterMark:I,async read(y){let K=y>B?y-B:y;B-=y;let[{data:R}]=await p.
+read(K);this.push(R),R.length<y&&this.push(null)}})}n(k,"readable");async function N({highWaterMark:I=2048*8,start:_=0}={}){
+return _&&await p.seek(_),new nn.Writable({highWaterMark:I,write(S,B,y){p.write(S).then(()=>y(),y)}})}n(N,"writable")}).
+catch(c)})}n(Pt,"largeObject");Object.assign(at,{PostgresError:Ce,toPascal:Te,pascal:Et,toCamel:Ie,camel:bt,toKebab:Ne,kebab:_t,fromPascal:Ke,fromCamel:He,
+fromKebab:Ve,BigInt:{to:20,from:[20],parse:n(e=>BigInt(e),"parse"),serialize:n(e=>e.toString(),"serialize")}});var Sr=at;
+function at(e,r){let s=vr(e,r),o=s.no_subscribe||Ot(at,{...s}),c=!1,f=ce(),i=ce(),l=ce(),p=ce(),k=ce(),N=ce(),I=ce(),_=ce(),
+S={connecting:i,reserved:l,closed:p,ended:k,open:N,busy:I,full:_},B=[...Array(s.max)].map(()=>At(s,S,{onopen:je,onend:Z,
+onclose:be})),y=K(Ue);return Object.assign(y,{get parameters(){return s.parameters},largeObject:Pt.bind(null,y),subscribe:o,
+CLOSE:ke,END:ke,PostgresError:Ce,options:s,reserve:le,listen:R,begin:ae,close:we,end:d}),y;function K(u){return u.debug=
+s.debug,Object.entries(s.types).reduce((b,[C,L])=>(b[C]=M=>new he(M,L.to),b),w),Object.assign(D,{types:w,typed:w,unsafe:Q,
+notify:me,array:ye,json:_e,file:z}),D;function w(b,C){return new he(b,C)}n(w,"typed");function D(b,...C){return b&&Array.
+isArray(b.raw)?new ie(b,C,u,O):typeof b=="string"&&!C.length?new Be(s.transform.column.to?s.transform.column.to(b):b):new Qe(
+b,C)}n(D,"sql");function Q(b,C=[],L={}){return arguments.length===2&&!Array.isArray(C)&&(L=C,C=[]),new ie([b],C,u,O,{prepare:!1,
+...L,simple:"simple"in L?L.simple:C.length===0})}n(Q,"unsafe");function z(b,C=[],L={}){return arguments.length===2&&!Array.
+isArray(C)&&(L=C,C=[]),new ie([],C,H=>{_r.readFile(b,"utf8",(q,U)=>{if(q)return H.reject(q);H.strings=[U],u(H)})},O,{...L,
+simple:"simple"in L?L.simple:C.length===0})}n(z,"file")}n(K,"Sql");async function R(u,w,D){let Q={fn:w,onlisten:D},z=R.sql||
+(R.sql=at({...s,max:1,idle_timeout:null,max_lifetime:null,fetch_types:!1,onclose(){Object.entries(R.channels).forEach(([
+H,{listeners:q}])=>{delete R.channels[H],Promise.all(q.map(U=>R(H,U.fn,U.onlisten).catch(()=>{})))})},onnotify(H,q){H in
+R.channels&&R.channels[H].listeners.forEach(U=>U.fn(q))}})),b=R.channels||(R.channels={});if(u in b){b[u].listeners.push(
+Q);let H=await b[u].result;return Q.onlisten&&Q.onlisten(),{state:H.state,unlisten:M}}b[u]={result:z`listen ${z.unsafe('\
+"'+u.replace(/"/g,'""')+'"')}`,listeners:[Q]};let L=await b[u].result;return Q.onlisten&&Q.onlisten(),{state:L.state,unlisten:M};
+async function M(){if(u in b&&(b[u].listeners=b[u].listeners.filter(H=>H!==Q),!b[u].listeners.length))return delete b[u],
+z`unlisten ${z.unsafe('"'+u.replace(/"/g,'""')+'"')}`}n(M,"unlisten")}n(R,"listen");async function me(u,w){return await y`select pg_notify(${u}, ${""+
+w})`}n(me,"notify");async function le(){let u=ce(),w=N.length?N.shift():await new Promise((z,b)=>{let C={reserve:z,reject:b};
+f.push(C),p.length&&P(p.shift(),C)});A(w,l),w.reserved=()=>u.length?w.execute(u.shift()):A(w,l),w.reserved.release=!0;let D=K(
+Q);return D.release=()=>{w.reserved=null,je(w)},D;function Q(z){w.queue===_?u.push(z):w.execute(z)||A(w,_)}n(Q,"handler")}
+n(le,"reserve");async function ae(u,w){!w&&(w=u,u="");let D=ce(),Q=0,z,b=null;try{return await y.unsafe("begin "+u.replace(
+/[^a-z ]/ig,""),[],{onexecute:L}).execute(),await Promise.race([C(z,w),new Promise((M,H)=>z.onclose=H)])}catch(M){throw M}
+async function C(M,H,q){let U=K(Y);U.savepoint=Se,U.prepare=F=>b=F.replace(/[^a-z0-9$-_. ]/gi);let Ee,ge;q&&await U`savepoint ${U(
+q)}`;try{if(ge=await new Promise((F,j)=>{let oe=H(U);Promise.resolve(Array.isArray(oe)?Promise.all(oe):oe).then(F,j)}),Ee)
+throw Ee}catch(F){throw await(q?U`rollback to ${U(q)}`:U`rollback`),F instanceof Ce&&F.code==="25P02"&&Ee||F}return q||(b?
+await U`prepare transaction '${U.unsafe(b)}'`:await U`commit`),ge;function Se(F,j){return F&&Array.isArray(F.raw)?Se(oe=>oe.
+apply(oe,arguments)):(arguments.length===1&&(j=F,F=null),C(M,j,"s"+Q+++(F?"_"+F:"")))}n(Se,"savepoint");function Y(F){F.
+catch(j=>Ee||(Ee=j)),M.queue===_?D.push(F):M.execute(F)||A(M,_)}n(Y,"handler")}n(C,"scope");function L(M){z=M,A(M,l),M.reserved=
+()=>D.length?M.execute(D.shift()):A(M,l)}n(L,"onexecute")}n(ae,"begin");function A(u,w){return u.queue.remove(u),w.push(
+u),u.queue=w,w===N?u.idleTimer.start():u.idleTimer.cancel(),u}n(A,"move");function _e(u){return new he(u,3802)}n(_e,"jso\
+n");function ye(u,w){return Array.isArray(u)?new he(u,w||(u.length?qe(u)||25:0),s.shared.typeArrayMap):ye(Array.from(arguments))}
+n(ye,"array");function Ue(u){if(c)return u.reject(G.connection("CONNECTION_ENDED",s,s));if(N.length)return Pe(N.shift(),
+u);if(p.length)return P(p.shift(),u);I.length?Pe(I.shift(),u):f.push(u)}n(Ue,"handler");function Pe(u,w){return u.execute(
+w)?A(u,I):A(u,_)}n(Pe,"go");function O(u){return new Promise((w,D)=>{u.state?u.active?At(s).cancel(u.state,w,D):u.cancelled=
+{resolve:w,reject:D}:(f.remove(u),u.cancelled=!0,u.reject(G.generic("57014","canceling statement due to user request")),
+w())})}n(O,"cancel");async function d({timeout:u=null}={}){if(c)return c;await 1;let w;return c=Promise.race([new Promise(
+D=>u!==null&&(w=se(te,u*1e3,D))),Promise.all(B.map(D=>D.end()).concat(R.sql?R.sql.end({timeout:0}):[],o.sql?o.sql.end({timeout:0}):
+[]))]).then(()=>re(w))}n(d,"end");async function we(){await Promise.all(B.map(u=>u.end()))}n(we,"close");async function te(u){
+for(await Promise.all(B.map(w=>w.terminate()));f.length;)f.shift().reject(G.connection("CONNECTION_DESTROYED",s));u()}n(
+te,"destroy");function P(u,w){return A(u,i),u.connect(w),u}n(P,"connect");function Z(u){A(u,k)}n(Z,"onend");function je(u){
+if(f.length===0)return A(u,N);let w=Math.ceil(f.length/(i.length+1)),D=!0;for(;D&&f.length&&w-- >0;){let Q=f.shift();if(Q.
+reserve)return Q.reserve(u);D=u.execute(Q)}D?A(u,I):A(u,_)}n(je,"onopen");function be(u,w){A(u,p),u.reserved=null,u.onclose&&
+(u.onclose(w),u.onclose=null),s.onclose&&s.onclose(u.id),f.length&&P(u,f.shift())}n(be,"onclose")}n(at,"Postgres");function vr(e,r){
+if(e&&e.shared)return e;let s=ee.env,o=(!e||typeof e=="string"?r:e)||{},{url:c,multihost:f}=Ir(e),i=[...c.searchParams].
+reduce((_,[S,B])=>(_[S]=B,_),{}),l=o.hostname||o.host||f||c.hostname||s.PGHOST||"localhost",p=o.port||c.port||s.PGPORT||
+5432,k=o.user||o.username||c.username||s.PGUSERNAME||s.PGUSER||Tr();o.no_prepare&&(o.prepare=!1),i.sslmode&&(i.ssl=i.sslmode,
+delete i.sslmode),"timeout"in o&&(console.log("The timeout option is deprecated, use idle_timeout instead"),o.idle_timeout=
+o.timeout),i.sslrootcert==="system"&&(i.ssl="verify-full");let N=["idle_timeout","connect_timeout","max_lifetime","max_p\
+ipeline","backoff","keep_alive"],I={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,
+max_lifetime:Pr,max_pipeline:100,backoff:Or,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};
+return{host:Array.isArray(l)?l:l.split(",").map(_=>_.split(":")[0]),port:Array.isArray(p)?p:l.split(",").map(_=>parseInt(
+_.split(":")[1]||p)),path:o.path||l.indexOf("/")>-1&&l+"/.s.PGSQL."+p,database:o.database||o.db||(c.pathname||"").slice(
+1)||s.PGDATABASE||k,user:k,pass:o.pass||o.password||c.password||s.PGPASSWORD||"",...Object.entries(I).reduce((_,[S,B])=>{
+let y=S in o?o[S]:S in i?i[S]==="disable"||i[S]==="false"?!1:i[S]:s["PG"+S.toUpperCase()]||B;return _[S]=typeof y=="stri\
+ng"&&N.includes(S)?+y:y,_},{}),connection:{application_name:s.PGAPPNAME||"postgres.js",...o.connection,...Object.entries(
+i).reduce((_,[S,B])=>(S in I||(_[S]=B),_),{})},types:o.types||{},target_session_attrs:Ar(o,c,s),onnotice:o.onnotice,onnotify:o.
+onnotify,onclose:o.onclose,onparameter:o.onparameter,socket:o.socket,transform:Cr(o.transform||{undefined:void 0}),parameters:{},
+shared:{retries:0,typeArrayMap:{}},...Kt(o.types)}}n(vr,"parseOptions");function Ar(e,r,s){let o=e.target_session_attrs||
+r.searchParams.get("target_session_attrs")||s.PGTARGETSESSIONATTRS;if(!o||["read-write","read-only","primary","standby",
+"prefer-standby"].includes(o))return o;throw new Error("target_session_attrs "+o+" is not supported")}n(Ar,"tsa");function Or(e){
+return(.5+Math.random()/2)*Math.min(3**e/100,20)}n(Or,"backoff");function Pr(){return 60*(30+Math.random()*30)}n(Pr,"max\
+_lifetime");function Cr(e){return{undefined:e.undefined,column:{from:typeof e.column=="function"?e.column:e.column&&e.column.
+from,to:e.column&&e.column.to},value:{from:typeof e.value=="function"?e.value:e.value&&e.value.from,to:e.value&&e.value.
+to},row:{from:typeof e.row=="function"?e.row:e.row&&e.row.from,to:e.row&&e.row.to}}}n(Cr,"parseTransform");function Ir(e){
+if(!e||typeof e!="string")return{url:{searchParams:new Map}};let r=e;r=r.slice(r.indexOf("://")+3).split(/[?/]/)[0],r=decodeURIComponent(
+r.slice(r.indexOf("@")+1));let s=new URL(e.replace(r,r.split(",")[0]));return{url:{username:decodeURIComponent(s.username),
+password:decodeURIComponent(s.password),host:s.host,hostname:s.hostname,port:s.port,pathname:s.pathname,searchParams:s.searchParams},
+multihost:r.indexOf(",")>-1&&r}}n(Ir,"parseUrl");function Tr(){try{return Er.userInfo().username}catch{return ee.env.USERNAME||
+ee.env.USER||ee.env.LOGNAME}}n(Tr,"osUsername");export{Sr as default};

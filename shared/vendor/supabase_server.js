@@ -3,521 +3,393 @@
 //   @supabase/server@1.8.1 (MIT)
 //   jose@6.2.17 (MIT)
 // @ts-self-types="./supabase_server.d.ts"
-var __getOwnPropNames=Object.getOwnPropertyNames,__esm=(fn,res,err)=>function(){if(err)throw err[0];try{return fn&&(res=
-(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}};import process from"node:process";var init_node_globals=__esm(
-{"node_globals.js"(){}});init_node_globals(),init_node_globals(),init_node_globals();function extractCredentials(request){
-const authHeader=request.headers.get("authorization");return{token:authHeader?.startsWith("Bearer ")&&authHeader.slice(7)||
-null,apikey:request.headers.get("apikey")}}init_node_globals(),init_node_globals();var ErrorSource="@supabase/server",MessagePrefix=`\
-[${ErrorSource}] `,DocsBase="https://github.com/supabase/server/blob/main/docs/error-handling.md";function docsFor(code){
-return`${DocsBase}#${code.toLowerCase()}`}function quoteList(items){return items.map(item=>`"${item}"`).join(", ")}function messageOf(error){
-return error instanceof Error?error.message:String(error)}var SupabaseServerError=class extends Error{constructor(message2,code,options){
-super(message2.startsWith(MessagePrefix)?message2:MessagePrefix+message2,options&&"cause"in options?{cause:options.cause}:
-void 0),this.source=ErrorSource,this.name="SupabaseServerError",this.code=code,this.docs=options?.docs??docsFor(code),options?.
-hint&&(this.hint=options.hint),options?.details&&(this.details=options.details)}toJSON(){return{source:this.source,code:this.
-code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.details}:{}}}},EnvError=class extends SupabaseServerError{constructor(message2,code=EnvGenericError,options){
-super(message2,code,options),this.status=500,this.name="EnvError"}},EnvGenericError="ENV_ERROR",MissingSupabaseURLError="\
-MISSING_SUPABASE_URL",MissingPublishableKeyError="MISSING_PUBLISHABLE_KEY",MissingDefaultPublishableKeyError="MISSING_DE\
-FAULT_PUBLISHABLE_KEY",MissingSecretKeyError="MISSING_SECRET_KEY",MissingDefaultSecretKeyError="MISSING_DEFAULT_SECRET_K\
-EY",MissingResourceServerError="MISSING_RESOURCE_SERVER",MissingAuthorizationServerError="MISSING_AUTHORIZATION_SERVER",
-MissingConnectionStringError="MISSING_CONNECTION_STRING";function configuredNames(available){return!available||available.
-length===0?"None are configured.":`Configured names: ${quoteList(available)}.`}var EnvErrorMap={[MissingSupabaseURLError]:()=>new EnvError(
-"SUPABASE_URL is required but not set.",MissingSupabaseURLError,{hint:"Set SUPABASE_URL to your project URL (https://<pr\
-oject-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),[MissingSecretKeyError]:(name,availableKeyNames)=>new EnvError(
-`No "${name}" secret key found. ${configuredNames(availableKeyNames)}`,MissingSecretKeyError,{hint:`Add a "${name}" entr\
-y to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,
-details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultSecretKeyError]:availableKeyNames=>new EnvError(
-`No default secret key found. ${configuredNames(availableKeyNames)}`,MissingDefaultSecretKeyError,{hint:'Set SUPABASE_SE\
-CRET_KEY, or add a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{
-configuredKeyNames:availableKeyNames??[]}}),[MissingPublishableKeyError]:(name,availableKeyNames)=>new EnvError(`No "${name}\
-" publishable key found. ${configuredNames(availableKeyNames)}`,MissingPublishableKeyError,{hint:`Add a "${name}" entry \
-to SUPABASE_PUBLISHABLE_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_publishable_…"} — or pass \`env.publi\
-shableKeys\`.`,details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultPublishableKeyError]:availableKeyNames=>new EnvError(
-`No default publishable key found. ${configuredNames(availableKeyNames)}`,MissingDefaultPublishableKeyError,{hint:'Set S\
-UPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `e\
-nv.publishableKeys`.',details:{configuredKeyNames:availableKeyNames??[]}}),[MissingResourceServerError]:runtime=>new EnvError(
-"resourceServer is required outside Supabase Edge Functions and could not be derived.",MissingResourceServerError,{hint:"\
-Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge\
- Functions it is derived from the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUT\
-ION_ID being set, or by a Deno host runtime.",details:{runtime}}),[MissingAuthorizationServerError]:()=>new EnvError("au\
-thorizationServer is required outside Supabase Edge Functions and could not be derived.",MissingAuthorizationServerError,
-{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase A\
-uth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[MissingConnectionStringError]:middleware=>new EnvError("A Postgr\
-es connection string is required, and none is configured.",MissingConnectionStringError,{hint:`Set SUPABASE_DB_URL, or p\
-ass \`connectionString\` to ${middleware}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, c\
-opy it from Project Settings → Database → Connection string.`,details:{middleware}})},AuthError=class extends SupabaseServerError{constructor(message2,code=AuthGenericError,status=401,options){
-super(message2,code,options),this.name="AuthError",this.status=status}},AuthGenericError="AUTH_ERROR",MissingCredentialsError="\
-MISSING_CREDENTIALS",UnusableCredentialError="UNUSABLE_CREDENTIAL",InvalidApiKeyError="INVALID_API_KEY",InvalidJwtError="\
-INVALID_JWT",InvalidCredentialsError="INVALID_CREDENTIALS",JwksNotConfiguredError="JWKS_NOT_CONFIGURED",JwksFetchFailedError="\
-JWKS_FETCH_FAILED",NoKeysConfiguredError="NO_KEYS_CONFIGURED",CreateSupabaseClientError="CREATE_SUPABASE_CLIENT_ERROR",UnsupportedRoleError="\
-UNSUPPORTED_ROLE";function credentialForMode(mode){return mode==="user"?"Authorization: Bearer <jwt>":mode==="publishabl\
-e"||mode.startsWith("publishable:")?"apikey: <publishable key>":mode==="secret"||mode.startsWith("secret:")?"apikey: <se\
-cret key>":null}function sendOneOfHint(authModes){const options=[...new Set(authModes.map(mode=>{const credential=credentialForMode(
-mode);return credential?`${credential} (for auth mode "${mode}")`:null}).filter(entry=>entry!==null))];if(options.length!==
-0)return`${options.length>1?"Send one of":"Send"}: ${options.join("; ")}.`}var ApiKeyFormatLabel={absent:"no apikey head\
-er",publishable:"a publishable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"a legacy JW\
-T-style key (eyJ…)",unrecognized:"a value in an unrecognized format"};function apiKeyHint(context){const{authModes,received}=context;
-if(context.matchedKey){const{kind,name,mode}=context.matchedKey,colonIndex=mode.indexOf(":");return`The key is the ${kind}\
- key named "${name}", but auth: '${mode}' accepts only the key named "${colonIndex===-1?"default":mode.slice(colonIndex+
-1)}". Use auth: '${kind}:${name}' to accept that key, or auth: '${kind}:*' to accept any ${kind} key.`}const keyModes=authModes.
-filter(mode=>credentialForMode(mode)?.startsWith("apikey")),acceptsPublishable=keyModes.some(mode=>mode.startsWith("publ\
-ishable")),acceptsSecret=keyModes.some(mode=>mode.startsWith("secret"));if(received.apikey==="legacy-jwt")return"The api\
-key looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — sb_publ\
-ishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(received.apikey==="secret"&&acceptsPublishable&&
-!acceptsSecret)return'You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… ke\
-y, or add "secret" to `auth` if server-to-server calls should be allowed.';if(received.apikey==="publishable"&&acceptsSecret&&
-!acceptsPublishable)return'You sent a publishable key, but this endpoint only accepts secret keys. Send a sb_secret_… ke\
-y, or add "publishable" to `auth` if client-facing calls should be allowed.';if(received.apikey==="unrecognized")return`\
-The apikey header held ${ApiKeyFormatLabel.unrecognized} — Supabase API keys start with sb_publishable_ or sb_secret_. C\
-opy the key from Project Settings → API Keys.`;const kinds=Object.entries(context.configuredKeyNames??{}),names=kinds.
-map(([kind,keyNames])=>`${kind}: ${keyNames.length?quoteList(keyNames):"none configured"}`).join("; "),envVars=kinds.map(
-([kind])=>`SUPABASE_${kind.toUpperCase()}_KEY(S)`).join(" / ");return`The key was well-formed but matched no configured \
-key${names?` (${names})`:""}. Keys come from ${envVars||"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check y\
-ou are pointing at the right Supabase project.`}var AuthErrorMap={[MissingCredentialsError]:context=>new AuthError(`No c\
-redentials found on the request. This endpoint accepts auth mode(s): ${quoteList(context.authModes)}.`,MissingCredentialsError,
-401,{hint:sendOneOfHint(context.authModes),details:{acceptedAuthModes:context.authModes,received:context.received}}),[UnusableCredentialError]:context=>new AuthError(
-`The request carried a credential this endpoint cannot use: ${context.reason}.`+(context.authModes?` Accepted auth mode(\
-s): ${quoteList(context.authModes)}.`:""),UnusableCredentialError,401,{hint:[context.hint,context.authModes&&sendOneOfHint(
-context.authModes)].filter(Boolean).join(" "),details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.
-received?{received:context.received}:{}}}),[InvalidApiKeyError]:context=>new AuthError(`The apikey header matched no key\
- configured for auth mode(s): ${quoteList(context.authModes)}.`,InvalidApiKeyError,401,{hint:apiKeyHint(context),details:{
-acceptedAuthModes:context.authModes,received:context.received,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{},...context.matchedKey?{matchedKeyName:context.matchedKey.name}:{}}}),[InvalidJwtError]:context=>new AuthError(
-`The JWT in the Authorization header failed verification: ${context.reason}.`,InvalidJwtError,401,{hint:context.hint,details:{
-...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{received:context.received}:{},...context.
-jwt?{jwt:context.jwt}:{}},cause:context.cause}),[JwksNotConfiguredError]:(context={})=>new AuthError("A JWT was provided\
- but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem with the req\
-uest.",JwksNotConfiguredError,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPA\
-BASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or \
-pass "+(context.middleware?`\`jwks\` to ${context.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves t\
-o null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_P\
-UBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_U\
-RL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally \
-reachable https URL of the stack.",details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?
-{received:context.received}:{},...context.middleware?{middleware:context.middleware}:{}}}),[JwksFetchFailedError]:context=>new AuthError(
-`The remote JWKS could not be fetched, so the JWT could not be verified: ${context.reason}. This is a server-side or ups\
-tream failure, not a problem with the request.`,JwksFetchFailedError,500,{hint:'Check that SUPABASE_JWKS_URL points at a\
- reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must return 200 with a JSON\
- `{ "keys": [...] }` body.',details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{
-received:context.received}:{}},cause:context.cause}),[NoKeysConfiguredError]:context=>{const envVar=context.keyKind==="p\
-ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",configured=context.
-configuredKeyNames?.[context.keyKind]??[];return new AuthError(`Auth mode "${context.mode}" was requested but no matchin\
-g ${context.keyKind} key is configured, so the mode could never match any request. This is a server configuration proble\
-m, not a problem with the request.`,NoKeysConfiguredError,500,{hint:`${configuredNames(configured)} Set ${envVar} (the p\
-lural form is a JSON object of name → key), or pass \`env.${context.keyKind}Keys\`.`,details:{acceptedAuthModes:context.
-authModes,received:context.received,mode:context.mode,keyKind:context.keyKind,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{}}})},[InvalidCredentialsError]:context=>new AuthError(context?`No credential matched any of the ac\
-cepted auth mode(s): ${quoteList(context.authModes)}.`:"No credential matched any accepted auth mode.",InvalidCredentialsError,
-401,{hint:context?sendOneOfHint(context.authModes):"Check that the request carries a credential for one of the accepted \
-auth modes.",details:context?{acceptedAuthModes:context.authModes,received:context.received}:void 0}),[CreateSupabaseClientError]:options=>new AuthError(
-"Authentication succeeded but the Supabase client could not be created.",CreateSupabaseClientError,500,{hint:"This is al\
-most always a missing or malformed SUPABASE_URL or API key. The underlying error is attached as `cause` — log it to see \
-which value is at fault.",cause:options?.cause}),[UnsupportedRoleError]:context=>{const{requestedRole,supportedRoles}=context,
-supported=quoteList(supportedRoles),[reason,hint]=requestedRole==="service_role"?[`the caller's token carries the "servi\
-ce_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists \
-to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-adm\
-in'."]:typeof requestedRole=="string"?[`the caller's token carries the role "${requestedRole}", which withPostgresClient\
- does not support yet`,`It assumes ${supported} only. Custom roles are on the roadmap; until then, issue tokens with one\
- of the supported roles.`]:[`the caller's token has a "role" claim that is not a string (${JSON.stringify(requestedRole)}\
-)`,`withPostgresClient assumes ${supported} only and will not guess what a malformed claim meant. Check how the token is\
- minted.`];return new AuthError(`Cannot select a Postgres role: ${reason}.`,UnsupportedRoleError,500,{hint,details:{requestedRole,
-supportedRoles}})}},PostgresPoolError=class extends SupabaseServerError{constructor(message2,code,options){super(message2,
-code,options),this.status=503,this.name="PostgresPoolError"}},PostgresPoolBusyError="POSTGRES_POOL_BUSY",PostgresConnectPausedError="\
-POSTGRES_CONNECT_PAUSED",PostgresPoolErrorMap={[PostgresPoolBusyError]:context=>new PostgresPoolError(`postgres pool: al\
-l ${context.max} connections stayed busy for ${context.waitedMs}ms`,PostgresPoolBusyError,{hint:"Every pooled connection\
- was in use for the whole wait. Run fewer statements per request, move multi-statement logic into a database function, r\
-oute heavy reads through ctx.supabase, or add processes.",details:{max:context.max,waitedMs:context.waitedMs}}),[PostgresConnectPausedError]:context=>new PostgresPoolError(
-`postgres pool: new connections paused for ${context.remainingMs}ms after a connection failure: ${messageOf(context.cause)}`,
-PostgresConnectPausedError,{hint:"Check the connection string and the database password. The pause starts between half a\
- second and one second, doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful \
-connection. details.retryAfterMs is the time left.",details:{retryAfterMs:context.remainingMs},cause:context.cause})},Errors={
-...EnvErrorMap,...AuthErrorMap,...PostgresPoolErrorMap};function getEnvVar(name){if(typeof Deno<"u"&&Deno.env?.get)return Deno.
-env.get(name);if(typeof process<"u"&&process.env)return process.env[name]}function parseKeys(raw){if(!raw)return{};try{const parsed=JSON.
-parse(raw);return typeof parsed!="object"||parsed===null||Array.isArray(parsed)?{}:parsed}catch{return{}}}function resolveKeys(singularVar,pluralVar){
-const plural=getEnvVar(pluralVar);if(plural)return parseKeys(plural);const singular=getEnvVar(singularVar);return singular?
-{default:singular}:{}}function parseJwks(raw){if(!raw)return null;try{const parsed=JSON.parse(raw);return Array.isArray(
-parsed)?{keys:parsed}:parsed?.keys&&Array.isArray(parsed.keys)?parsed:null}catch{return null}}function isLoopbackHost(hostname){
-return!!(hostname==="localhost"||hostname.endsWith(".localhost")||hostname==="[::1]"||/^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.
-test(hostname))}function parseJwksUrl(raw){if(!raw)return null;const trimmed=raw.trim();try{const url=new URL(trimmed);return url.
-protocol==="https:"||url.protocol==="http:"&&isLoopbackHost(url.hostname)?url:null}catch{return null}}function resolveJwks(supabaseUrl){
-const rawJwks=getEnvVar("SUPABASE_JWKS");if(rawJwks&&rawJwks.trim())return parseJwks(rawJwks);const rawJwksUrl=getEnvVar(
-"SUPABASE_JWKS_URL");if(rawJwksUrl&&rawJwksUrl.trim())return parseJwksUrl(rawJwksUrl);const publicUrl=getEnvVar("SUPABAS\
-E_PUBLIC_URL");return publicUrl&&publicUrl.trim()?deriveJwksUrl(publicUrl):deriveJwksUrl(supabaseUrl??getEnvVar("SUPABAS\
-E_URL"))}function deriveJwksUrl(rawUrl){if(!rawUrl||!rawUrl.trim())return null;try{const base=new URL(rawUrl.trim());return base.
-pathname=base.pathname.replace(/\/+$/,"")+"/auth/v1/.well-known/jwks.json",base.search="",base.hash="",parseJwksUrl(base.
-href)}catch{return null}}function resolveEnv(overrides){const url=overrides?.url??getEnvVar("SUPABASE_URL");return url?{
-data:{url,publishableKeys:overrides?.publishableKeys??resolveKeys("SUPABASE_PUBLISHABLE_KEY","SUPABASE_PUBLISHABLE_KEYS"),
-secretKeys:overrides?.secretKeys??resolveKeys("SUPABASE_SECRET_KEY","SUPABASE_SECRET_KEYS"),jwks:overrides?.jwks??resolveJwks(
-url)},error:null}:{data:null,error:Errors[MissingSupabaseURLError]()}}init_node_globals(),init_node_globals();function diagnoseAuthorizationHeader(raw){
-if(!raw)return{kind:"absent"};const[scheme="",...rest]=raw.split(" ");if(scheme==="Bearer"){const token=rest.join(" ").trim();
-return token?token.startsWith("sb_")?{kind:"api-key"}:{kind:"bearer"}:{kind:"unreadable",reason:"the Authorization heade\
-r used the `Bearer` scheme but carried an empty token",hint:"Put the JWT after `Bearer `, separated by a single space."}}
-return scheme.toLowerCase()==="bearer"?{kind:"unreadable",reason:`the Authorization header used the scheme "${scheme}" r\
-ather than \`Bearer\``,hint:"The scheme is case-sensitive: it must be exactly `Bearer`, capitalised, followed by a singl\
-e space and the JWT."}:rest.length>0?{kind:"unreadable",reason:`the Authorization header used the "${scheme}" scheme, no\
-t \`Bearer\``,hint:"Only `Authorization: Bearer <jwt>` is read as a user credential."}:{kind:"unreadable",reason:"the Au\
-thorization header carried a bare value with no scheme",hint:"It must be `Authorization: Bearer <jwt>` — the scheme is n\
-ot optional."}}var ApiKeyInAuthorizationHeader={reason:"the Authorization header carried an sb_* API key, not a user JWT",
-hint:"API keys belong in the `apikey` header. The Supabase SDK sends the key in both the `apikey` and `Authorization` he\
-aders, which is why this is easy to miss."};function apiKeyOnUserOnlyEndpoint(slots){return{reason:slots.inApiKeyHeader?
-"an apikey header, which no accepted auth mode reads":"an sb_* API key in the Authorization header, which no accepted au\
-th mode reads",hint:"This endpoint authenticates a user, not a project — an API key can never satisfy it, whichever head\
-er it arrives in."+(slots.inAuthorization?" supabase-js sends the publishable key in both the `apikey` and `Authorizatio\
-n` headers, so an unauthenticated client lands here even though a bearer token appears to have been sent; a signed-in se\
-ssion's access token replaces it.":"")}}function classifyApiKey(apikey){return apikey?apikey.startsWith("sb_publishable_")?
-"publishable":apikey.startsWith("sb_secret_")?"secret":apikey.startsWith("eyJ")?"legacy-jwt":"unrecognized":"absent"}init_node_globals(),
-init_node_globals(),init_node_globals();var encoder=new TextEncoder,decoder=new TextDecoder,strictDecoder=new TextDecoder(
-"utf-8",{fatal:!0}),UINT32_RANGE=2**32;function concat(...buffers){const size=buffers.reduce((acc,{length})=>acc+length,
-0),buf=new Uint8Array(size);let i=0;for(const buffer of buffers)buf.set(buffer,i),i+=buffer.length;return buf}var NON_ASCII=/[^\x00-\x7f]/;
-function encode(string){if(typeof string=="string"&&string.length>=128){if(NON_ASCII.test(string))throw new TypeError("n\
-on-ASCII string encountered in encode()");return encoder.encode(string)}const bytes=new Uint8Array(string.length);for(let i=0;i<
-string.length;i++){const code=string.charCodeAt(i);if(code>127)throw new TypeError("non-ASCII string encountered in enco\
-de()");bytes[i]=code}return bytes}function decodeBase64(encoded,url=!1){if(Uint8Array.fromBase64)return Uint8Array.fromBase64(
-encoded,{alphabet:url?"base64url":"base64"});if(url){if(encoded.includes("+")||encoded.includes("/"))throw new TypeError(
-"Invalid base64url");encoded=encoded.replace(/-/g,"+").replace(/_/g,"/")}const binary=atob(encoded),bytes=new Uint8Array(
-binary.length);for(let i=0;i<binary.length;i++)bytes[i]=binary.charCodeAt(i);return bytes}init_node_globals(),init_node_globals(),
-init_node_globals();var JOSEError=class extends Error{static code="ERR_JOSE_GENERIC";code="ERR_JOSE_GENERIC";constructor(message2,options){
-super(message2,options),this.name=this.constructor.name,Error.captureStackTrace?.(this,this.constructor)}},JWTClaimValidationFailed=class extends JOSEError{static code="\
-ERR_JWT_CLAIM_VALIDATION_FAILED";code="ERR_JWT_CLAIM_VALIDATION_FAILED";claim;reason;payload;constructor(message2,payload,claim="\
-unspecified",reason="unspecified"){super(message2,{cause:{claim,reason,payload}}),this.claim=claim,this.reason=reason,this.
-payload=payload}},JWTExpired=class extends JOSEError{static code="ERR_JWT_EXPIRED";code="ERR_JWT_EXPIRED";claim;reason;payload;constructor(message2,payload,claim="\
-unspecified",reason="unspecified"){super(message2,{cause:{claim,reason,payload}}),this.claim=claim,this.reason=reason,this.
-payload=payload}},JOSEAlgNotAllowed=class extends JOSEError{static code="ERR_JOSE_ALG_NOT_ALLOWED";code="ERR_JOSE_ALG_NO\
-T_ALLOWED"},JOSENotSupported=class extends JOSEError{static code="ERR_JOSE_NOT_SUPPORTED";code="ERR_JOSE_NOT_SUPPORTED"},
-JWSInvalid=class extends JOSEError{static code="ERR_JWS_INVALID";code="ERR_JWS_INVALID"},JWTInvalid=class extends JOSEError{static code="\
-ERR_JWT_INVALID";code="ERR_JWT_INVALID"},JWKSInvalid=class extends JOSEError{static code="ERR_JWKS_INVALID";code="ERR_JW\
-KS_INVALID"},JWKSNoMatchingKey=class extends JOSEError{static code="ERR_JWKS_NO_MATCHING_KEY";code="ERR_JWKS_NO_MATCHING\
-_KEY";constructor(message2="no applicable key found in the JSON Web Key Set",options){super(message2,options)}},JWKSMultipleMatchingKeys=class extends JOSEError{[Symbol.
-asyncIterator]=async function*(){};static code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";constructor(message2="\
-multiple matching keys found in the JSON Web Key Set",options){super(message2,options)}},JWKSTimeout=class extends JOSEError{static code="\
-ERR_JWKS_TIMEOUT";code="ERR_JWKS_TIMEOUT";constructor(message2="request timed out",options){super(message2,options)}},JWSSignatureVerificationFailed=class extends JOSEError{static code="\
-ERR_JWS_SIGNATURE_VERIFICATION_FAILED";code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";constructor(message2="signature veri\
-fication failed",options){super(message2,options)}};init_node_globals();var invalid="The input to be decoded is not corr\
-ectly encoded.";function decode(input){try{return decodeBase64(typeof input=="string"?input:decoder.decode(input),!0)}catch(cause){
-throw new TypeError(invalid,{cause})}}function isObject(input){if(typeof input!="object"||input===null||Object.prototype.
-toString.call(input)!=="[object Object]")return!1;const prototype=Object.getPrototypeOf(input);return prototype===null||
-Object.getPrototypeOf(prototype)===null}function isJwkSet(input){return isObject(input)&&Array.isArray(input.keys)&&Array.
-from(input.keys).every(isObject)}function isDisjoint(...headers){const parameters=new Set;for(const header of headers)if(header)
-for(const parameter of Object.keys(header)){if(parameters.has(parameter))return!1;parameters.add(parameter)}return!0}function decodeBase64url(value,label,ErrorClass){
-try{return decode(value)}catch(cause){throw new ErrorClass(`Failed to base64url decode the ${label}`,{cause})}}function encodeAsciiMember(value,label,ErrorClass){
-try{return encode(value)}catch(cause){throw new ErrorClass(`The ${label} is not a valid base64url string`,{cause})}}function parseJoseHeader(encodedProtectedHeader,ErrorClass,message2){
-let parsed;try{parsed=JSON.parse(strictDecoder.decode(decode(encodedProtectedHeader)))}catch(cause){throw new ErrorClass(
-message2,{cause})}if(!isObject(parsed))throw new ErrorClass(message2);return parsed}var JWS_RECOGNIZED={__proto__:null,b64:!0};
-function validateAlgorithms(option,algorithms){if(algorithms!==void 0&&(!Array.isArray(algorithms)||algorithms.some(s=>typeof s!=
-"string")))throw new TypeError(`"${option}" option must be an array of strings`);return algorithms===void 0?void 0:new Set(
-algorithms)}function validateCrit(Err,recognizedDefault,recognizedOption,protectedHeader,joseHeader){if(joseHeader.crit!==
-void 0&&protectedHeader?.crit===void 0)throw new Err('"crit" (Critical) Header Parameter MUST be integrity protected');if(!protectedHeader||
-protectedHeader.crit===void 0)return[];if(!Array.isArray(protectedHeader.crit)||protectedHeader.crit.length===0||protectedHeader.
-crit.some(input=>typeof input!="string"||input.length===0))throw new Err('"crit" (Critical) Header Parameter MUST be an \
-array of non-empty strings when present');const recognized=recognizedOption===void 0?recognizedDefault:{__proto__:null,...recognizedOption,
-...recognizedDefault};for(const parameter of protectedHeader.crit){if(!(parameter in recognized))throw new JOSENotSupported(
-`Extension Header Parameter "${parameter}" is not recognized`);if(!Object.hasOwn(joseHeader,parameter)||joseHeader[parameter]===
-void 0)throw new Err(`Extension Header Parameter "${parameter}" is missing`);if(recognized[parameter]&&(!Object.hasOwn(protectedHeader,
-parameter)||protectedHeader[parameter]===void 0))throw new Err(`Extension Header Parameter "${parameter}" MUST be integr\
-ity protected`)}return protectedHeader.crit}function validateB64(protectedHeader,extensions){if(extensions.includes("b64")){
-const b64=protectedHeader.b64;if(typeof b64!="boolean")throw new JWSInvalid('The "b64" (base64url-encode payload) Header\
- Parameter must be a boolean');return b64}return!0}var tag=key=>key[Symbol.toStringTag],jwkMatchesOp=(entry,key,usage)=>{
-const{alg}=entry;if(key.use!==void 0){const expected=usage==="sign"||usage==="verify"?"sig":"enc";if(key.use!==expected)
-throw new TypeError(`Invalid key for this operation, its "use" must be "${expected}" when present`)}if(key.alg!==void 0&&
-key.alg!==alg)throw new TypeError(`Invalid key for this operation, its "alg" must be "${alg}" when present`);if(Array.isArray(
-key.key_ops)){const expectedKeyOp=usage==="encrypt"||usage==="decrypt"?entry.ops?.[usage==="encrypt"?0:1]:usage;if(expectedKeyOp&&
-!key.key_ops.includes(expectedKeyOp))throw new TypeError(`Invalid key for this operation, its "key_ops" must include "${expectedKeyOp}\
-" when present`)}};async function prepareKey(entry,key,usage){const{alg,secret}=entry,requiresPrivateKey=usage==="decryp\
-t"||usage==="sign";if(secret&&key instanceof Uint8Array)return key;let normalized,keyObject;if(isObject(key)){if(normalized=
-normalizeJwk(key),typeof normalized.kty!="string")throw invalidKeyType(alg,key,secret);if(!(secret?normalized.kty==="oct"&&
-typeof normalized.k=="string":normalized.kty!=="oct"&&(requiresPrivateKey?normalized.kty==="AKP"&&typeof normalized.priv==
-"string"||typeof normalized.d=="string":normalized.d===void 0&&normalized.priv===void 0)))throw new TypeError(secret?'JS\
-ON Web Key for symmetric algorithms must have JWK "kty" (Key Type) equal to "oct" and the JWK "k" (Key Value) present':`\
-JSON Web Key for this operation must be a ${requiresPrivateKey?"private":"public"} JWK`);if(jwkMatchesOp(entry,normalized,
-usage),normalized.kty==="oct")return decode(normalized.k);if(!Object.isFrozen(key)){const{key_ops}=key;Array.isArray(key_ops)&&
-Object.freeze(key_ops),Object.freeze(key)}}else{if(!isKeyLike(key))throw invalidKeyType(alg,key,secret);const expectedType=secret?
-"secret":requiresPrivateKey?"private":"public";if(key.type!==expectedType&&(secret||["secret","public","private"].includes(
-key.type)))throw new TypeError(`${tag(key)} instances must be of type "${expectedType}" for the ${alg} algorithm`);if(isCryptoKey(
-key))return key;if(keyObject=key,keyObject.type==="secret")return keyObject.export()}cache||=new WeakMap;const cacheKey=key;
-let cached=cache.get(cacheKey);if(cached?.[alg])return cached[alg];if(cached||cache.set(cacheKey,cached={}),keyObject&&typeof keyObject.
-toCryptoKey=="function"){const isPublic=keyObject.type==="public",crv=nist[keyObject.asymmetricKeyDetails?.namedCurve],params=entry.
-resolve?.({crv,asymmetricKeyType:keyObject.asymmetricKeyType})??entry.subtle;return cached[alg]=keyObject.toCryptoKey(params,
-isPublic,entry.usages[isPublic?0:1])}return normalized??=keyObject.export({format:"jwk"}),normalized.alg=alg,cached[alg]=
-await jwkToKey(entry,normalized)}var cache,nist={__proto__:null,prime256v1:"P-256",secp384r1:"P-384",secp521r1:"P-521"},
-isCryptoKey=key=>{if(key?.[Symbol.toStringTag]==="CryptoKey")return!0;try{return key instanceof CryptoKey}catch{return!1}},
-isKeyObject=key=>key?.[Symbol.toStringTag]==="KeyObject",isKeyLike=key=>isCryptoKey(key)||isKeyObject(key);function message(msg,actual,...types){
-if(types.length>2){const last=types.pop();msg+=`one of type ${types.join(", ")}, or ${last}.`}else types.length===2?msg+=
-`one of type ${types[0]} or ${types[1]}.`:msg+=`of type ${types[0]}.`;return actual==null?msg+=` Received ${actual}`:typeof actual==
-"function"&&actual.name?msg+=` Received function ${actual.name}`:typeof actual=="object"&&actual!=null&&actual.constructor?.
-name&&(msg+=` Received an instance of ${actual.constructor.name}`),msg}function invalidKeyType(alg,actual,secret){const types=[
-"CryptoKey","KeyObject","JSON Web Key"];return secret&&types.push("Uint8Array"),new TypeError(message(`Key for the ${alg}\
- algorithm must be `,actual,...types))}var unusable=(name,prop="algorithm.name")=>new TypeError(`CryptoKey does not supp\
-ort this operation, its ${prop} must be ${name}`);function checkUsage(key,usage){if(usage&&!key.usages.includes(usage))throw new TypeError(
-`CryptoKey does not support this operation, its usages must include ${usage}.`)}function checkModulusLength(alg,key){const{
-modulusLength}=key.algorithm;if(typeof modulusLength!="number"||modulusLength<2048)throw new TypeError(`${alg} requires \
-key modulusLength to be 2048 bits or larger`)}function checkCryptoKey(key,expected,usage){const algorithm=key.algorithm;
-if(algorithm.name!==expected.name)throw unusable(expected.name);if(expected.hash&&algorithm.hash?.name!==expected.hash)throw unusable(
-expected.hash,"algorithm.hash");if(expected.namedCurve&&algorithm.namedCurve!==expected.namedCurve)throw unusable(expected.
-namedCurve,"algorithm.namedCurve");if(expected.length!==void 0&&algorithm.length!==expected.length)throw unusable(expected.
-length,"algorithm.length");checkUsage(key,usage)}function snapshotJwk(jwk){return{__proto__:null,...jwk}}function normalizeJwk(jwk){
-const normalized=snapshotJwk(jwk);if(normalized.ext!==void 0&&typeof normalized.ext!="boolean")throw new TypeError('"ext\
-" (Extractable) Parameter must be a boolean');if(normalized.key_ops!==void 0){const value=normalized.key_ops,keyOps=Array.
-isArray(value)?[...value]:void 0;if(!keyOps||keyOps.some(operation=>typeof operation!="string")||new Set(keyOps).size!==
-keyOps.length)throw new TypeError('"key_ops" (Key Operations) Parameter must be an array of unique strings');normalized.
-key_ops=keyOps}return normalized}function validateExtractableOption(extractable){if(extractable!==void 0&&typeof extractable!=
-"boolean")throw new TypeError('"extractable" option must be a boolean');return extractable}async function jwkToKey(entry,jwk,extractable){
-if(!entry.kty.includes(jwk.kty))throw new JOSENotSupported('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');
-const algorithm=entry.resolve?.({kty:jwk.kty,crv:jwk.crv})??entry.subtle,isPrivate=!!(jwk.d||jwk.priv),keyData={...jwk,ext:extractable??
-jwk.ext};return keyData.kty!=="AKP"&&delete keyData.alg,delete keyData.use,crypto.subtle.importKey("jwk",keyData,algorithm,
-keyData.ext??!isPrivate,jwk.key_ops??entry.usages[isPrivate?1:0])}async function rawKey(key,expected,usage,extractable=!1){
-return key instanceof Uint8Array&&(key=await crypto.subtle.importKey("raw",key,expected,extractable,[usage])),checkCryptoKey(
-key,expected,usage),key}init_node_globals(),init_node_globals();function table(entries){const out={__proto__:null};for(const alg in entries)
-out[alg]={...entries[alg],alg};return out}var wrap=[["encrypt","wrapKey"],["decrypt","unwrapKey"]],derive=[[],["deriveBi\
-ts"]],none=[[],[]];function rsaes(bits){return{kty:["RSA"],mode:"key-encryption",subtle:{name:"RSA-OAEP",hash:`SHA-${bits}`},
-usages:wrap,ops:["wrapKey","unwrapKey"]}}function ecdh(mode){return{kty:["EC","OKP"],mode,subtle:{name:"ECDH"},resolve:({
-kty,crv,asymmetricKeyType})=>{if(crv==="X25519"||asymmetricKeyType==="x25519")return{name:"X25519"};if(kty==="OKP")throw new JOSENotSupported(
-'Invalid or unsupported JWK "alg" (Algorithm) Parameter value');return{name:"ECDH",namedCurve:crv}},usages:derive,ops:[void 0,
-"deriveBits"]}}function aeskw(bits,gcm=!1){return{kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:gcm?"AES-GCM":"\
-AES-KW",length:bits},usages:none,ops:gcm?["encrypt","decrypt"]:["wrapKey","unwrapKey"]}}function pbes2(){return{kty:["oc\
-t"],mode:"key-wrapping",secret:!0,subtle:{name:"PBKDF2"},usages:none,ops:["deriveBits","deriveBits"]}}var JWE=table({dir:{
-kty:["oct"],mode:"direct-encryption",secret:!0,subtle:{name:"AES-GCM"},usages:none,ops:["encrypt","decrypt"]},"RSA-OAEP":rsaes(
-1),"RSA-OAEP-256":rsaes(256),"RSA-OAEP-384":rsaes(384),"RSA-OAEP-512":rsaes(512),"ECDH-ES":ecdh("direct-key-agreement"),
-"ECDH-ES+A128KW":ecdh("key-agreement-with-key-wrapping"),"ECDH-ES+A192KW":ecdh("key-agreement-with-key-wrapping"),"ECDH-\
-ES+A256KW":ecdh("key-agreement-with-key-wrapping"),A128KW:aeskw(128),A192KW:aeskw(192),A256KW:aeskw(256),A128GCMKW:aeskw(
-128,!0),A192GCMKW:aeskw(192,!0),A256GCMKW:aeskw(256,!0),"PBES2-HS256+A128KW":pbes2(),"PBES2-HS384+A192KW":pbes2(),"PBES2\
--HS512+A256KW":pbes2()}),contentOps=["encrypt","decrypt"];function contentEncryption(bits,cbc=!1){return{kty:["oct"],secret:!0,
-subtle:{name:cbc?"AES-CBC":"AES-GCM",length:bits},usages:none,ops:contentOps,cekBits:bits,ivBits:cbc?128:96,cbc}}var ENC=table(
-{A128GCM:contentEncryption(128),A192GCM:contentEncryption(192),A256GCM:contentEncryption(256),"A128CBC-HS256":contentEncryption(
-256,!0),"A192CBC-HS384":contentEncryption(384,!0),"A256CBC-HS512":contentEncryption(512,!0)});init_node_globals(),init_node_globals();
-var sig=[["verify"],["sign"]];function hmac(bits){const subtle={name:"HMAC",hash:`SHA-${bits}`};return{kty:["oct"],secret:!0,
-subtle,signing:subtle,usages:sig}}function rsa(bits,saltLength){const subtle={name:saltLength?"RSA-PSS":"RSASSA-PKCS1-v1\
-_5",hash:`SHA-${bits}`};return{kty:["RSA"],subtle,signing:saltLength?{...subtle,saltLength}:subtle,usages:sig,minRsaBits:2048}}
-function ecdsa(crv,bits){return{kty:["EC"],crv,subtle:{name:"ECDSA",namedCurve:crv},signing:{name:"ECDSA",hash:`SHA-${bits}`},
-usages:sig}}function eddsa(){const subtle={name:"Ed25519"};return{kty:["OKP"],crv:"Ed25519",subtle,signing:subtle,usages:sig}}
-function mldsa(parameterSet){const subtle={name:`ML-DSA-${parameterSet}`};return{kty:["AKP"],subtle,signing:subtle,usages:sig}}
-var JWS=table({HS256:hmac(256),HS384:hmac(384),HS512:hmac(512),RS256:rsa(256),RS384:rsa(384),RS512:rsa(512),PS256:rsa(256,
-32),PS384:rsa(384,48),PS512:rsa(512,64),ES256:ecdsa("P-256",256),ES384:ecdsa("P-384",384),ES512:ecdsa("P-521",512),EdDSA:eddsa(),
-Ed25519:eddsa(),"ML-DSA-44":mldsa(44),"ML-DSA-65":mldsa(65),"ML-DSA-87":mldsa(87)});function jwsAlgorithm(alg){const entry=typeof alg==
-"string"?JWS[alg]:void 0;if(!entry)throw new JOSENotSupported(`alg ${alg} is not supported either by JOSE or your javasc\
-ript runtime`);return entry}function prepareVerify(options){return[options&&validateAlgorithms("algorithms",options.algorithms),
-options?.crit]}function parseProtectedHeader(encodedProtectedHeader){return encodedProtectedHeader===void 0?{}:parseJoseHeader(
-encodedProtectedHeader,JWSInvalid,"JWS Protected Header is invalid")}function encodeCompactUnencodedPayload(payload){try{
-return encode(payload)}catch(cause){throw new JWSInvalid("JWS Compact Serialization payload must use only ASCII characte\
-rs",{cause})}}async function verifySignature(jws,shared,key,encodeUnencodedPayload,parsedProtected){const{protected:encodedProtectedHeader,
-header,payload:inputPayload}=jws,protectedHeader=parsedProtected??parseProtectedHeader(encodedProtectedHeader);if(!isDisjoint(
-protectedHeader,header))throw new JWSInvalid("JWS Protected and JWS Unprotected Header Parameter names must be disjoint");
-const joseHeader={...protectedHeader,...header},b64=validateB64(protectedHeader,validateCrit(JWSInvalid,JWS_RECOGNIZED,shared[1],
-protectedHeader,joseHeader)),{alg}=joseHeader;if(typeof alg!="string"||!alg)throw new JWSInvalid('JWS "alg" (Algorithm) \
-Header Parameter missing or invalid');if(shared[0]&&!shared[0].has(alg))throw new JOSEAlgNotAllowed('"alg" (Algorithm) H\
-eader Parameter value not allowed');if(b64){if(typeof inputPayload!="string")throw new JWSInvalid("JWS Payload must be a\
- string")}else if(typeof inputPayload!="string"&&!(inputPayload instanceof Uint8Array))throw new JWSInvalid("JWS Payload\
- must be a string or an Uint8Array instance");const signingPayload=b64||typeof inputPayload!="string"?inputPayload:encodeUnencodedPayload(
-inputPayload);let resolvedKey=!1;typeof key=="function"&&(key=await key(protectedHeader,jws),resolvedKey=!0);const entry=jwsAlgorithm(
-alg),signingInput=concat(encodedProtectedHeader!==void 0?encode(encodedProtectedHeader):new Uint8Array,encode("."),typeof signingPayload==
-"string"?shared[2]??=encodeAsciiMember(signingPayload,"payload",JWSInvalid):signingPayload),signature=decodeBase64url(jws.
-signature,"signature",JWSInvalid),verificationKey=await prepareKey(entry,key,"verify"),cryptoKey=await rawKey(verificationKey,
-entry.subtle,"verify");entry.minRsaBits&&checkModulusLength(entry.alg,cryptoKey);let verified=!1;try{verified=await crypto.
-subtle.verify(entry.signing,cryptoKey,signature,signingInput)}catch(cause){throw new JWSSignatureVerificationFailed(void 0,
-{cause})}if(!verified)throw new JWSSignatureVerificationFailed;const result={payload:typeof signingPayload=="string"?decodeBase64url(
-signingPayload,"payload",JWSInvalid):signingPayload};return encodedProtectedHeader!==void 0&&(result.protectedHeader=protectedHeader),
-header!==void 0&&(result.unprotectedHeader=header),resolvedKey?[{...result,key:verificationKey},b64]:[result,b64]}async function verifyCompact(jws,shared,key){
-if(jws instanceof Uint8Array&&(jws=decoder.decode(jws)),typeof jws!="string")throw new JWSInvalid("Compact JWS must be a\
- string or Uint8Array");const{0:protectedHeader,1:payload,2:signature,length}=jws.split(".");if(length!==3)throw new JWSInvalid(
-"Invalid Compact JWS");return verifySignature({payload,protected:protectedHeader,signature},shared,key,encodeCompactUnencodedPayload)}
-init_node_globals(),init_node_globals();var epoch=date=>Math.floor(date.getTime()/1e3),multipliers={s:1,m:60,h:3600,d:86400,
-w:604800,y:31557600},REGEX=/^(\+|\-)? ?(\d+|\d+\.\d+) ?(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?: (ago|from now))?$/i,
-checkFailed="check_failed";function invalidDuration(){throw new TypeError("Invalid time period format")}function secs(str){
-typeof str!="string"&&invalidDuration();const matched=REGEX.exec(str);(!matched||matched[4]&&matched[1])&&invalidDuration();
-const value=parseFloat(matched[2]),durationSeconds=Math.round(value*multipliers[matched[3][0].toLowerCase()]);return Number.
-isFinite(durationSeconds)||invalidDuration(),matched[1]==="-"||matched[4]==="ago"?-durationSeconds:durationSeconds}function validateInput(label,input){
-if(!Number.isFinite(input))throw new TypeError(`Invalid ${label} input`);return input}var normalizeTyp=value=>{const normalized=value.
-toLowerCase();return value.includes("/")?normalized:`application/${normalized}`},checkAudiencePresence=(audPayload,audOption)=>typeof audPayload==
-"string"?audOption.includes(audPayload):Array.isArray(audPayload)?audOption.some(aud=>audPayload.includes(aud)):!1;function validateNumericDate(claimsSet,claim,required=!1){
-const value=claimsSet[claim];if(!(value===void 0&&!required)){if(typeof value!="number")throw new JWTClaimValidationFailed(
-`"${claim}" claim must be a number`,claimsSet,claim,"invalid");return value}}function unexpectedClaim(claimsSet,claim){throw new JWTClaimValidationFailed(
-`unexpected "${claim}" claim value`,claimsSet,claim,checkFailed)}function validateClaimsSet(protectedHeader,claimsSetBytes,options={}){
-let claimsSet;try{claimsSet=JSON.parse(strictDecoder.decode(claimsSetBytes))}catch(cause){throw new JWTInvalid("JWT Clai\
-ms Set must be a top-level JSON object",{cause})}if(!isObject(claimsSet))throw new JWTInvalid("JWT Claims Set must be a \
-top-level JSON object");const{typ}=options;if(typ!==void 0&&(typeof protectedHeader.typ!="string"||normalizeTyp(protectedHeader.
-typ)!==normalizeTyp(typ)))throw new JWTClaimValidationFailed('unexpected "typ" JWT header value',claimsSet,"typ",checkFailed);
-const{requiredClaims=[],issuer,subject,audience,maxTokenAge}=options,presenceCheck=[...requiredClaims];maxTokenAge!==void 0&&
-presenceCheck.push("iat"),audience!==void 0&&presenceCheck.push("aud"),subject!==void 0&&presenceCheck.push("sub"),issuer!==
-void 0&&presenceCheck.push("iss");for(const claim of new Set(presenceCheck.reverse()))if(!Object.hasOwn(claimsSet,claim))
-throw new JWTClaimValidationFailed(`missing required "${claim}" claim`,claimsSet,claim,"missing");issuer!==void 0&&!(Array.
-isArray(issuer)?issuer:[issuer]).includes(claimsSet.iss)&&unexpectedClaim(claimsSet,"iss"),subject!==void 0&&claimsSet.sub!==
-subject&&unexpectedClaim(claimsSet,"sub"),audience!==void 0&&!checkAudiencePresence(claimsSet.aud,typeof audience=="stri\
-ng"?[audience]:audience)&&unexpectedClaim(claimsSet,"aud");const{clockTolerance}=options;let tolerance=0;if(typeof clockTolerance==
-"string")tolerance=secs(clockTolerance);else if(clockTolerance!==void 0){if(typeof clockTolerance!="number")throw new TypeError(
-"Invalid clockTolerance option type");tolerance=clockTolerance}if(validateInput("clockTolerance option",tolerance),tolerance<
-0)throw new TypeError("Invalid clockTolerance option input");const{currentDate}=options,now=validateInput("currentDate o\
-ption",epoch(currentDate===void 0?new Date:currentDate)),iat=validateNumericDate(claimsSet,"iat",maxTokenAge!==void 0),nbf=validateNumericDate(
-claimsSet,"nbf");if(nbf!==void 0&&nbf>now+tolerance)throw new JWTClaimValidationFailed('"nbf" claim timestamp check fail\
-ed',claimsSet,"nbf",checkFailed);const exp=validateNumericDate(claimsSet,"exp");if(exp!==void 0&&exp<=now-tolerance)throw new JWTExpired(
-'"exp" claim timestamp check failed',claimsSet,"exp",checkFailed);if(maxTokenAge!==void 0){const age=now-iat,max=validateInput(
-"maxTokenAge option",typeof maxTokenAge=="number"?maxTokenAge:secs(maxTokenAge));if(max<0)throw new TypeError("Invalid m\
-axTokenAge option input");if(age-tolerance>max)throw new JWTExpired('"iat" claim timestamp check failed (too far in the \
-past)',claimsSet,"iat",checkFailed);if(age<-tolerance)throw new JWTClaimValidationFailed('"iat" claim timestamp check fa\
-iled (it should be in the past)',claimsSet,"iat",checkFailed)}return claimsSet}async function jwtVerify(jwt,key,options){
-const[verified,b64]=await verifyCompact(jwt,prepareVerify(options),key);if(!b64)throw new JWTInvalid("JWTs MUST NOT use \
-unencoded payload");const payload=validateClaimsSet(verified.protectedHeader,verified.payload,options);return{...verified,
-payload}}init_node_globals();function unsupportedAlg(source='JWK "alg" (Algorithm) Parameter'){throw new JOSENotSupported(
-`Invalid or unsupported ${source} value`)}function keyAlgorithm(alg,source){return(typeof alg=="string"?JWS[alg]??JWE[alg]:
-void 0)??unsupportedAlg(source)}init_node_globals();function isUsableJWK(jwk,entry,alg,kid){const{kty,key_ops:keyOps,ext,
-kid:jwkKid,alg:jwkAlg,use,crv}=jwk;return(ext===void 0||typeof ext=="boolean")&&(keyOps===void 0||Array.isArray(keyOps)&&
-keyOps.every((operation,index)=>typeof operation=="string"&&keyOps.indexOf(operation)===index)&&keyOps.includes("verify"))&&
-entry.kty.includes(kty)&&(kid===void 0||typeof kid=="string"&&kid===jwkKid)&&(jwkAlg===void 0?kty!=="AKP":alg===jwkAlg)&&
-(use===void 0||use==="sig")&&(!entry.crv||crv===entry.crv)}async function importWithAlgCache(cache2,jwk,entry){const cached=cache2.
-get(jwk)||cache2.set(jwk,{}).get(jwk),{alg}=entry;if(cached[alg]===void 0){const pending=jwkToKey(entry,jwk,!0).then(key=>{
-if(key.type!=="public")throw new JWKSInvalid("JSON Web Key Set members must be public keys");return cached[alg]=key,key}).
-catch(error=>{throw cached[alg]===pending&&delete cached[alg],error});cached[alg]=pending}return cached[alg]}function createLocalJWKSet(jwks){
-let snapshot;try{snapshot=structuredClone(jwks)}catch(cause){throw new JWKSInvalid("JSON Web Key Set malformed",{cause})}
-if(!isJwkSet(snapshot))throw new JWKSInvalid("JSON Web Key Set malformed");const metadata=snapshot.keys.map(jwk=>{const normalized=snapshotJwk(
-jwk);return Array.isArray(normalized.key_ops)&&(normalized.key_ops=[...normalized.key_ops]),normalized}),cached=new WeakMap;
-return Object.defineProperty(async(protectedHeader,token)=>{const{alg,kid}={...protectedHeader,...token?.header},entry=typeof alg==
-"string"?JWS[alg]:void 0;if(!entry||entry.secret)throw new JOSENotSupported('Unsupported "alg" value for a JSON Web Key \
-Set');const candidates=snapshot.keys.filter((_,index)=>isUsableJWK(metadata[index],entry,alg,kid)),{0:jwk,length}=candidates;
-if(!length)throw new JWKSNoMatchingKey;if(length!==1){const error=new JWKSMultipleMatchingKeys;throw error[Symbol.asyncIterator]=
-async function*(){for(const jwk2 of candidates)try{yield await importWithAlgCache(cached,jwk2,entry)}catch{}},error}return importWithAlgCache(
-cached,jwk,entry)},"jwks",{value:()=>structuredClone(snapshot)})}init_node_globals();function isCloudflareWorkers(){return typeof WebSocketPair<
-"u"||typeof navigator<"u"&&navigator.userAgent==="Cloudflare-Workers"||typeof EdgeRuntime<"u"&&EdgeRuntime==="vercel"}var USER_AGENT;
-(typeof navigator>"u"||!navigator.userAgent?.startsWith?.("Mozilla/5.0 "))&&(USER_AGENT="jose/v6.2.17");var customFetch=Symbol();
-async function fetchJwks(url,headers,signal,fetchImpl=fetch){const response=await fetchImpl(url,{method:"GET",signal,redirect:"\
-manual",headers}).catch(err=>{throw err.name==="TimeoutError"?new JWKSTimeout(void 0,{cause:err}):err});if(response.status!==
-200)throw new JOSEError("Expected 200 OK from the JSON Web Key Set HTTP response");try{return await response.json()}catch(cause){
-throw new JOSEError("Failed to parse the JSON Web Key Set HTTP response as JSON",{cause})}}var jwksCache=Symbol();function isFreshFor(timestamp,duration){
-return Number.isFinite(timestamp)&&Date.now()<timestamp+duration}function validateDuration(value,fallback,option){if(Number.
-isNaN(value))throw new TypeError(`"${option}" option must not be NaN`);if(typeof value=="number"&&value<0)throw new TypeError(
-`"${option}" option must not be negative`);return typeof value=="number"?value:fallback}function createRemoteJWKSet(url,options){
-if(!(url instanceof URL))throw new TypeError("url must be an instance of URL");const href=new URL(url.href).href,opts=options??
-{},timeoutOption=opts.timeoutDuration;if(typeof timeoutOption=="number"&&(!Number.isInteger(timeoutOption)||timeoutOption<
-0))throw new TypeError('"timeoutDuration" option must be a non-negative integer');const timeoutDuration=typeof timeoutOption==
-"number"?timeoutOption:5e3,cooldownDuration=validateDuration(opts.cooldownDuration,3e4,"cooldownDuration"),cacheMaxAge=validateDuration(
-opts.cacheMaxAge,6e5,"cacheMaxAge"),headers=new Headers(opts.headers);USER_AGENT&&!headers.has("User-Agent")&&headers.set(
-"User-Agent",USER_AGENT),headers.has("accept")||headers.set("accept","application/json, application/jwk-set+json");const fetchImpl=opts[customFetch],
-cache2=opts[jwksCache];let jwksTimestamp,pendingFetch,reloadSequence=0,appliedSequence=0,local;if(cache2&&typeof cache2==
-"object"){const{uat,jwks}=cache2;isFreshFor(uat,cacheMaxAge)&&isJwkSet(jwks)&&(jwksTimestamp=uat,local=createLocalJWKSet(
-jwks))}const reload=async()=>{if(pendingFetch&&isCloudflareWorkers()&&(pendingFetch=void 0),!pendingFetch){const sequence=++reloadSequence,
-current=pendingFetch=fetchJwks(href,headers,AbortSignal.timeout(timeoutDuration),fetchImpl).then(json=>{const next=createLocalJWKSet(
-json);if(sequence<=appliedSequence)return;local=next;const updatedAt=Date.now();cache2&&(cache2.uat=updatedAt,cache2.jwks=
-json),jwksTimestamp=updatedAt,appliedSequence=sequence}).finally(()=>{pendingFetch===current&&(pendingFetch=void 0)})}await pendingFetch};
-return Object.defineProperties(async(protectedHeader,token)=>{(!local||!isFreshFor(jwksTimestamp,cacheMaxAge))&&await reload();
-try{return await local(protectedHeader,token)}catch(err){if(err instanceof JWKSNoMatchingKey&&!isFreshFor(jwksTimestamp,
-cooldownDuration))return await reload(),local(protectedHeader,token);throw err}},{coolingDown:{get:()=>isFreshFor(jwksTimestamp,
-cooldownDuration),enumerable:!0},fresh:{get:()=>isFreshFor(jwksTimestamp,cacheMaxAge),enumerable:!0},reload:{value:reload,
-enumerable:!0},reloading:{get:()=>!!pendingFetch,enumerable:!0},jwks:{value:()=>local?.jwks(),enumerable:!0}})}init_node_globals();
-async function importJWK(jwk,alg,options){if(!isObject(jwk))throw new TypeError("JWK must be an object");const normalized=normalizeJwk(
-jwk),extractable=validateExtractableOption(options?.extractable),{alg:jwkAlg}=normalized;if(alg??=jwkAlg,normalized.kty!==
-"oct"&&!alg)throw new TypeError('"alg" argument is required when "jwk.alg" is not present');switch(normalized.kty){case"\
-oct":if(typeof normalized.k!="string")throw new TypeError('missing "k" (Key Value) Parameter value');return decode(normalized.
-k);case"AKP":{if(typeof jwkAlg!="string"||!jwkAlg)throw new TypeError('missing "alg" (Algorithm) Parameter value');if(alg!==
-jwkAlg)throw new TypeError("JWK alg and alg option value mismatch");return jwkToKey(keyAlgorithm(alg),normalized,extractable)}case"\
-RSA":case"EC":case"OKP":return jwkToKey(keyAlgorithm(alg),normalized,extractable);default:throw new JOSENotSupported('Un\
-supported "kty" (Key Type) Parameter value')}}init_node_globals();function decodeProtectedHeader(token){let encodedProtectedHeader;
-if(typeof token=="string"){const parts=token.split(".");(parts.length===3||parts.length===5)&&([encodedProtectedHeader]=
-parts)}else if(typeof token=="object"&&token)if("protected"in token)encodedProtectedHeader=token.protected;else throw new TypeError(
-"Token does not contain a Protected Header");const invalid2="Invalid Token or Protected Header formatting";if(typeof encodedProtectedHeader!=
-"string"||!encodedProtectedHeader)throw new TypeError(invalid2);return parseJoseHeader(encodedProtectedHeader,TypeError,
-invalid2)}function jwtClaimsToUserClaims(jwtClaims){return{id:jwtClaims.sub,role:jwtClaims.role,email:jwtClaims.email,appMetadata:jwtClaims.
-app_metadata,userMetadata:jwtClaims.user_metadata}}var remoteJwksResolver=void 0;function getJwksResolver(jwks){if(jwks instanceof
-URL){const url=jwks.toString();return remoteJwksResolver?.url!==url&&(remoteJwksResolver={url,resolver:createRemoteJWKSet(
-jwks)}),remoteJwksResolver.resolver}const localJwkSet=createLocalJWKSet(jwks);function localJwtVerifyGetKey(...args){return localJwkSet(
-...args)}return Object.assign(localJwtVerifyGetKey,{jwks:()=>jwks})}var JwksSourceErrorCodes=new Set(["ERR_JWKS_TIMEOUT",
-"ERR_JWKS_INVALID","ERR_JOSE_GENERIC"]);function joseErrorCode(error){const code=error?.code;return typeof code=="string"&&
-code.startsWith("ERR_")?code:void 0}function describeJoseFailure(error){switch(joseErrorCode(error)){case"ERR_JWT_EXPIRE\
-D":return{reason:"the token has expired",hint:"Refresh the session on the client (supabase.auth.refreshSession()) and re\
-try with the new access token. If tokens appear to expire immediately, check the server clock for skew."};case"ERR_JWS_S\
-IGNATURE_VERIFICATION_FAILED":return{reason:"the signature did not verify against the configured JWKS",hint:"The token w\
-as signed by a different key than the JWKS provides. Check that SUPABASE_JWKS_URL / SUPABASE_JWKS belongs to the same Su\
-pabase project that issued the token."};case"ERR_JWKS_NO_MATCHING_KEY":return{reason:`no key in the JWKS matches the tok\
-en's "kid"`,hint:"Either the JWKS belongs to a different Supabase project, or the signing key was rotated and the JWKS i\
-s stale. Prefer SUPABASE_JWKS_URL over inline SUPABASE_JWKS so rotations are picked up automatically."};case"ERR_JWKS_MU\
-LTIPLE_MATCHING_KEYS":return{reason:`more than one key in the JWKS matches the token's "kid"`,hint:`The JWKS contains du\
-plicate "kid" values. Remove the duplicates, or point SUPABASE_JWKS_URL at the project's own /auth/v1/.well-known/jwks.j\
-son.`};case"ERR_JWT_CLAIM_VALIDATION_FAILED":return describeClaimFailure(error);case"ERR_JOSE_ALG_NOT_ALLOWED":case"ERR_\
-JOSE_NOT_SUPPORTED":return{reason:"the token's signing algorithm is not supported",hint:"Supabase signs JWTs with ES256,\
- RS256, or HS256. A token using anything else was not issued by Supabase Auth."};default:return{reason:"the token is mal\
-formed",hint:MalformedTokenHint}}}var ConfiguredClaims={aud:{option:"audience",issued:'Supabase Auth sets "aud" to "auth\
-enticated" on user access tokens'},iss:{option:"issuer",issued:`Supabase Auth sets "iss" to the project's Auth URL, http\
-s://<project-ref>.supabase.co/auth/v1, with no trailing slash`}};function describeClaimFailure(error){const{claim,reason}=error??
-{},name=typeof claim=="string"?claim:"unspecified";if(reason==="invalid")return{reason:`its "${name}" claim is malformed`,
-hint:'The claim is present but has the wrong type. Supabase Auth issues numeric "iat", "nbf", and "exp" claims, so check\
- which service minted the token.'};if(name==="aud"||name==="iss"){const{option,issued}=ConfiguredClaims[name];return{reason:reason===
-"missing"?`it has no "${name}" claim, but an ${option} is configured`:`its "${name}" claim does not match the configured\
- ${option}`,hint:`Compare the "${option}" option with what the token carries: ${issued}. If every request fails, the opt\
-ion is wrong; if only some do, those tokens were issued by a different project. Omit the option to skip ${option} valida\
-tion.`}}return name==="nbf"&&reason==="check_failed"?{reason:'its "nbf" claim is in the future',hint:'The token is not v\
-alid yet. Check the server clock for skew against Supabase Auth, then retry once "nbf" has passed.'}:{reason:name==="uns\
-pecified"?"a registered claim failed validation":`its "${name}" claim failed validation`,hint:"Check the server clock fo\
-r skew and that the token came from the expected Supabase project."}}var MalformedTokenHint="The Authorization header mu\
-st carry a compact JWS — three base64url segments separated by dots. Check the token was not truncated, URL-encoded, or \
-wrapped in quotes.";async function verifyUserJwt(token,jwks,options){let alg,kid;try{({alg,kid}=decodeProtectedHeader(token))}catch(e){
-return{ok:!1,failure:{kind:"token",reason:"its header could not be decoded",hint:MalformedTokenHint,jwt:{decodable:!1},cause:e}}}
-const jwt={alg:alg??null,kid:kid??null};if(!alg||!kid)return{ok:!1,failure:{kind:"token",reason:`its header is missing ${[
-!alg&&'"alg"',!kid&&'"kid"'].filter(Boolean).join(" and ")}`,hint:`A JWT issued by a project using JWT signing keys carr\
-ies both "alg" and "kid". A token with no "kid" is usually a legacy JWT signed with the project's shared JWT secret — mi\
-grate the project to JWT signing keys. For API keys use auth mode "publishable" / "secret" rather than "user".`,jwt}};if(options?.
-audience===""||options?.audience===null||Array.isArray(options?.audience)&&(options.audience.length===0||options.audience.
-some(a=>!a)))return{ok:!1,failure:{kind:"token",reason:'the configured "audience" option is empty',hint:"Pass a non-empt\
-y string or array, or omit the option to skip audience validation.",jwt}};if(options?.issuer===""||options?.issuer===null||
-Array.isArray(options?.issuer)&&(options.issuer.length===0||options.issuer.some(i=>!i)))return{ok:!1,failure:{kind:"toke\
-n",reason:'the configured "issuer" option is empty',hint:"Pass a non-empty string or array, or omit the option to skip i\
-ssuer validation.",jwt}};try{const jwkResolver=getJwksResolver(jwks);let payload=null;const verifyOptions={audience:options?.
-audience,issuer:options?.issuer};if(alg==="HS256"){const findKey=()=>jwkResolver.jwks()?.keys.find(key=>key.alg===alg&&key.
-kid===kid);(jwkResolver.jwks()===void 0||jwkResolver.fresh===!1)&&await jwkResolver.reload?.();let jwk=findKey();if(!jwk&&
-jwkResolver.reload&&jwkResolver.coolingDown===!1&&(await jwkResolver.reload(),jwk=findKey()),!jwk)return{ok:!1,failure:{
-kind:"token",reason:`no HS256 key in the JWKS matches the token's "kid"`,hint:'The JWKS must contain the symmetric signi\
-ng key (alg "HS256") with a matching "kid". Check SUPABASE_JWKS / SUPABASE_JWKS_URL belongs to the project that issued t\
-he token, and that its signing key has not been rotated.',jwt}};const sharedSecret=await importJWK(jwk,"HS256");payload=
-(await jwtVerify(token,sharedSecret,verifyOptions)).payload}else payload=(await jwtVerify(token,jwkResolver,verifyOptions)).
-payload;if(typeof payload.sub!="string")return{ok:!1,failure:{kind:"token",reason:'it has no "sub" claim, so it identifi\
-es no user',hint:'Auth mode "user" expects an end-user access token from Supabase Auth. A token without "sub" is typical\
-ly a legacy anon / service_role JWT — use auth mode "publishable" or "secret" for those.',jwt}};const jwtClaims=payload;
-return{ok:!0,jwtClaims,userClaims:jwtClaimsToUserClaims(jwtClaims)}}catch(e){const code=joseErrorCode(e);return code&&JwksSourceErrorCodes.
-has(code)||code===void 0&&jwks instanceof URL?{ok:!1,failure:{kind:"jwks-source",reason:e instanceof Error?e.message:String(
-e),hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the server has outbound network acces\
-s to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',jwt,cause:e}}:{ok:!1,failure:{kind:"token",
-...describeJoseFailure(e),jwt,cause:e}}}}var allowDeprecationWarned=!1;function warnAllowDeprecated(){allowDeprecationWarned||
-(allowDeprecationWarned=!0,console.warn('[@supabase/server] The `allow` option is deprecated and will be removed in a fu\
-ture major release. Use `auth` instead — e.g. `{ auth: "user" }` instead of `{ allow: "user" }`.'))}function resolveAuthOption(options){
-return options.auth!==void 0?options.auth:options.allow!==void 0?(warnAllowDeprecated(),options.allow):"user"}var encoder2=new TextEncoder;
-async function timingSafeEqual(a,b){const key=crypto.getRandomValues(new Uint8Array(32)),cryptoKey=await crypto.subtle.importKey(
-"raw",key,{name:"HMAC",hash:"SHA-256"},!1,["sign"]),[sigA,sigB]=await Promise.all([crypto.subtle.sign("HMAC",cryptoKey,encoder2.
-encode(a)),crypto.subtle.sign("HMAC",cryptoKey,encoder2.encode(b))]);if(sigA.byteLength!==sigB.byteLength)return!1;const viewA=new Uint8Array(
-sigA),viewB=new Uint8Array(sigB);let result=0;for(let i=0;i<viewA.length;i++)result|=viewA[i]^viewB[i];return result===0}
-function parseAuthMode(mode){if(mode==="none"||mode==="publishable"||mode==="secret"||mode==="user")return{base:mode,keyName:null};
-const colonIndex=mode.indexOf(":"),base=mode.slice(0,colonIndex),keyName=mode.slice(colonIndex+1);return keyName?{base,keyName}:
-{base,keyName:null}}var NoToken={kind:"skip",skip:{reason:"no-token"}},NoApiKey={kind:"skip",skip:{reason:"no-apikey"}};
-async function matchApiKey(apikey,keys,keyName){if(keyName==="*"){for(const[name2,value2]of Object.entries(keys))if(await timingSafeEqual(
-apikey,value2))return name2;return null}const name=keyName??"default",value=keys[name];return value&&await timingSafeEqual(
-apikey,value)?name:null}async function tryMode(mode,credentials,env,options){const{base,keyName}=parseAuthMode(mode);switch(base){case"\
-none":return{kind:"match",auth:{authMode:"none",token:null,userClaims:null,jwtClaims:null,keyName:null}};case"publishabl\
-e":case"secret":{if(!credentials.apikey)return NoApiKey;const keys=base==="publishable"?env.publishableKeys:env.secretKeys;
-if(!(keyName==="*"||keyName===null?Object.keys(keys).length>0:keys[keyName]!==void 0))return{kind:"skip",skip:{reason:"n\
-o-keys-configured",mode,keyKind:base}};const matched=await matchApiKey(credentials.apikey,keys,keyName);return matched===
-null?{kind:"skip",skip:{reason:"apikey-mismatch",mode,keyKind:base,matchedKeyName:keyName==="*"?null:await matchApiKey(credentials.
-apikey,keys,"*")}}:{kind:"match",auth:{authMode:base,token:null,userClaims:null,jwtClaims:null,keyName:matched}}}case"us\
-er":{if(!credentials.token)return NoToken;if(credentials.token.startsWith("sb_"))return{kind:"skip",skip:{reason:"token-\
-is-api-key"}};if(!env.jwks)return{kind:"skip",skip:{reason:"jwks-not-configured"}};const verified=await verifyUserJwt(credentials.
-token,env.jwks,{audience:options?.audience,issuer:options?.issuer});if(!verified.ok){const{failure}=verified;return{kind:"\
-reject",error:context=>failure.kind==="jwks-source"?Errors[JwksFetchFailedError]({...context,reason:failure.reason,cause:failure.
-cause}):Errors[InvalidJwtError]({...context,reason:failure.reason,hint:failure.hint,jwt:failure.jwt,cause:failure.cause})}}
-return{kind:"match",auth:{authMode:"user",token:credentials.token,userClaims:verified.userClaims,jwtClaims:verified.jwtClaims,
-keyName:null}}}default:return NoApiKey}}function buildFailureContext(modes,credentials,env){const usesKeyKind=kind=>modes.
-some(mode=>mode===kind||mode.startsWith(`${kind}:`)),configuredKeyNames={};return usesKeyKind("publishable")&&(configuredKeyNames.
-publishable=Object.keys(env.publishableKeys)),usesKeyKind("secret")&&(configuredKeyNames.secret=Object.keys(env.secretKeys)),
-{authModes:modes,received:{authorization:credentials.token?credentials.token.startsWith("sb_")?"api-key":"bearer":"absen\
-t",apikey:classifyApiKey(credentials.apikey)},...Object.keys(configuredKeyNames).length>0?{configuredKeyNames}:{}}}function explainFallthrough(skips,context){
-if(skips.some(skip=>skip.reason==="jwks-not-configured"))return Errors[JwksNotConfiguredError](context);const unreachableMode=skips.
-find(skip=>skip.reason==="no-keys-configured");if(unreachableMode)return Errors[NoKeysConfiguredError]({...context,mode:unreachableMode.
-mode,keyKind:unreachableMode.keyKind});const{authorization,apikey}=context.received;if(authorization==="absent"&&apikey===
-"absent")return Errors[MissingCredentialsError](context);if(!context.authModes.some(mode=>mode==="publishable"||mode.startsWith(
-"publishable:")||mode==="secret"||mode.startsWith("secret:"))&&(authorization==="api-key"||apikey!=="absent"))return Errors[UnusableCredentialError](
-{...context,...apiKeyOnUserOnlyEndpoint({inAuthorization:authorization==="api-key",inApiKeyHeader:apikey!=="absent"})});
-if(authorization==="api-key"&&apikey==="absent")return Errors[UnusableCredentialError]({...context,...ApiKeyInAuthorizationHeader});
-if(apikey!=="absent"){const misnamed=skips.find(skip=>skip.reason==="apikey-mismatch"&&skip.matchedKeyName!==null);return Errors[InvalidApiKeyError](
-misnamed?{...context,matchedKey:{kind:misnamed.keyKind,name:misnamed.matchedKeyName,mode:misnamed.mode}}:context)}return Errors[InvalidCredentialsError](
-context)}async function verifyCredentials(credentials,options){const{data:env,error:envError}=resolveEnv(options.env);if(envError)
-return{data:null,error:new AuthError(envError.message,envError.code,500,{hint:envError.hint,details:envError.details,docs:envError.
-docs,cause:envError})};const resolved=resolveAuthOption(options),modes=Array.isArray(resolved)?resolved:[resolved],skips=[];
-for(const mode of modes){const outcome=await tryMode(mode,credentials,env,options);if(outcome.kind==="match")return{data:outcome.
-auth,error:null};if(outcome.kind==="reject")return{data:null,error:outcome.error(buildFailureContext(modes,credentials,env))};
-skips.push(outcome.skip)}return{data:null,error:explainFallthrough(skips,buildFailureContext(modes,credentials,env))}}async function verifyAuth(request,options){
-const credentials=extractCredentials(request),result=await verifyCredentials(credentials,options);if(result.error===null||
-credentials.token)return result;const diagnosis=diagnoseAuthorizationHeader(request.headers.get("authorization"));return diagnosis.
-kind!=="unreadable"||result.error.code!=="MISSING_CREDENTIALS"?result:{data:null,error:Errors[UnusableCredentialError]({
-authModes:result.error.details?.acceptedAuthModes,received:{...result.error.details?.received,authorization:"non-bearer-\
-scheme"},reason:diagnosis.reason,hint:diagnosis.hint})}}export{verifyAuth};
+var tr=Object.defineProperty;var o=(e,t)=>tr(e,"name",{value:t,configurable:!0});var rr=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};import m from"node:process";var u=rr(()=>{});u();u();u();function Ve(e){let t=e.headers.get("authorization");return{token:t?.startsWith("Bearer ")&&t.slice(7)||null,apikey:e.headers.
+get("apikey")}}o(Ve,"extractCredentials");u();u();var ct="@supabase/server",Ye=`[${ct}] `;var nr="https://github.com/supabase/server/blob/main/docs/error-handling.md";function or(e){return`${nr}#${e.toLowerCase()}`}
+o(or,"docsFor");function j(e){return e.map(t=>`"${t}"`).join(", ")}o(j,"quoteList");function sr(e){return e instanceof Error?
+e.message:String(e)}o(sr,"messageOf");var Je=class extends Error{static{o(this,"SupabaseServerError")}constructor(e,t,r){
+super(e.startsWith(Ye)?e:Ye+e,r&&"cause"in r?{cause:r.cause}:void 0),this.source=ct,this.name="SupabaseServerError",this.
+code=t,this.docs=r?.docs??or(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.details=r.details)}toJSON(){return{source:this.
+source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.
+details}:{}}}},L=class extends Je{static{o(this,"EnvError")}constructor(e,t=ir,r){super(e,t,r),this.status=500,this.name=
+"EnvError"}},ir="ENV_ERROR",ae="MISSING_SUPABASE_URL",qe="MISSING_PUBLISHABLE_KEY",Xe="MISSING_DEFAULT_PUBLISHABLE_KEY",
+Ze="MISSING_SECRET_KEY",Qe="MISSING_DEFAULT_SECRET_KEY",et="MISSING_RESOURCE_SERVER",tt="MISSING_AUTHORIZATION_SERVER",rt="\
+MISSING_CONNECTION_STRING";function Q(e){return!e||e.length===0?"None are configured.":`Configured names: ${j(e)}.`}o(Q,
+"configuredNames");var ar={[ae]:()=>new L("SUPABASE_URL is required but not set.",ae,{hint:"Set SUPABASE_URL to your pro\
+ject URL (https://<project-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),
+[Ze]:(e,t)=>new L(`No "${e}" secret key found. ${Q(t)}`,Ze,{hint:`Add a "${e}" entry to SUPABASE_SECRET_KEYS — a JSON ob\
+ject of name → key, e.g. {"${e}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??
+[]}}),[Qe]:e=>new L(`No default secret key found. ${Q(e)}`,Qe,{hint:'Set SUPABASE_SECRET_KEY, or add a "default" entry t\
+o SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{configuredKeyNames:e??[]}}),
+[qe]:(e,t)=>new L(`No "${e}" publishable key found. ${Q(t)}`,qe,{hint:`Add a "${e}" entry to SUPABASE_PUBLISHABLE_KEYS —\
+ a JSON object of name → key, e.g. {"${e}":"sb_publishable_…"} — or pass \`env.publishableKeys\`.`,details:{requestedKeyName:e,
+configuredKeyNames:t??[]}}),[Xe]:e=>new L(`No default publishable key found. ${Q(e)}`,Xe,{hint:'Set SUPABASE_PUBLISHABLE\
+_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `env.publishableKeys`\
+.',details:{configuredKeyNames:e??[]}}),[et]:e=>new L("resourceServer is required outside Supabase Edge Functions and co\
+uld not be derived.",et,{hint:"Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url)\
+.origin + '/api/mcp' }. On Edge Functions it is derived from the request instead; that environment is recognized by SUPA\
+BASE_FUNCTION_SLUG or SB_EXECUTION_ID being set, or by a Deno host runtime.",details:{runtime:e}}),[tt]:()=>new L("autho\
+rizationServer is required outside Supabase Edge Functions and could not be derived.",tt,{hint:"Pass it to withOAuthProt\
+ectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase Auth — or set SUPABASE_PUBLIC_UR\
+L or SUPABASE_URL."}),[rt]:e=>new L("A Postgres connection string is required, and none is configured.",rt,{hint:`Set SU\
+PABASE_DB_URL, or pass \`connectionString\` to ${e}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; el\
+sewhere, copy it from Project Settings → Database → Connection string.`,details:{middleware:e}})},P=class extends Je{static{
+o(this,"AuthError")}constructor(e,t=cr,r=401,n){super(e,t,n),this.name="AuthError",this.status=r}},cr="AUTH_ERROR",ce="M\
+ISSING_CREDENTIALS",H="UNUSABLE_CREDENTIAL",ue="INVALID_API_KEY",de="INVALID_JWT",le="INVALID_CREDENTIALS",he="JWKS_NOT_\
+CONFIGURED",pe="JWKS_FETCH_FAILED",fe="NO_KEYS_CONFIGURED",nt="CREATE_SUPABASE_CLIENT_ERROR",ot="UNSUPPORTED_ROLE";function ut(e){
+return e==="user"?"Authorization: Bearer <jwt>":e==="publishable"||e.startsWith("publishable:")?"apikey: <publishable ke\
+y>":e==="secret"||e.startsWith("secret:")?"apikey: <secret key>":null}o(ut,"credentialForMode");function Re(e){let t=[...new Set(
+e.map(r=>{let n=ut(r);return n?`${n} (for auth mode "${r}")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>
+1?"Send one of":"Send"}: ${t.join("; ")}.`}o(Re,"sendOneOfHint");var ur={absent:"no apikey header",publishable:"a publis\
+hable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"a legacy JWT-style key (eyJ…)",unrecognized:"\
+a value in an unrecognized format"};function dr(e){let{authModes:t,received:r}=e;if(e.matchedKey){let{kind:l,name:h,mode:f}=e.
+matchedKey,p=f.indexOf(":");return`The key is the ${l} key named "${h}", but auth: '${f}' accepts only the key named "${p===
+-1?"default":f.slice(p+1)}". Use auth: '${l}:${h}' to accept that key, or auth: '${l}:*' to accept any ${l} key.`}let n=t.
+filter(l=>ut(l)?.startsWith("apikey")),s=n.some(l=>l.startsWith("publishable")),a=n.some(l=>l.startsWith("secret"));if(r.
+apikey==="legacy-jwt")return"The apikey looks like a legacy JWT-based key (anon / service_role). @supabase/server expect\
+s the newer API key format — sb_publishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(r.
+apikey==="secret"&&s&&!a)return'You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publis\
+hable_… key, or add "secret" to `auth` if server-to-server calls should be allowed.';if(r.apikey==="publishable"&&a&&!s)
+return'You sent a publishable key, but this endpoint only accepts secret keys. Send a sb_secret_… key, or add "publishab\
+le" to `auth` if client-facing calls should be allowed.';if(r.apikey==="unrecognized")return`The apikey header held ${ur.
+unrecognized} — Supabase API keys start with sb_publishable_ or sb_secret_. Copy the key from Project Settings → API Key\
+s.`;let i=Object.entries(e.configuredKeyNames??{}),c=i.map(([l,h])=>`${l}: ${h.length?j(h):"none configured"}`).join("; "),
+d=i.map(([l])=>`SUPABASE_${l.toUpperCase()}_KEY(S)`).join(" / ");return`The key was well-formed but matched no configure\
+d key${c?` (${c})`:""}. Keys come from ${d||"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check you are point\
+ing at the right Supabase project.`}o(dr,"apiKeyHint");var lr={[ce]:e=>new P(`No credentials found on the request. This \
+endpoint accepts auth mode(s): ${j(e.authModes)}.`,ce,401,{hint:Re(e.authModes),details:{acceptedAuthModes:e.authModes,received:e.
+received}}),[H]:e=>new P(`The request carried a credential this endpoint cannot use: ${e.reason}.`+(e.authModes?` Accept\
+ed auth mode(s): ${j(e.authModes)}.`:""),H,401,{hint:[e.hint,e.authModes&&Re(e.authModes)].filter(Boolean).join(" "),details:{
+...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}}}),[ue]:e=>new P(`The apikey he\
+ader matched no key configured for auth mode(s): ${j(e.authModes)}.`,ue,401,{hint:dr(e),details:{acceptedAuthModes:e.authModes,
+received:e.received,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.
+matchedKey.name}:{}}}),[de]:e=>new P(`The JWT in the Authorization header failed verification: ${e.reason}.`,de,401,{hint:e.
+hint,details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:
+{}},cause:e.cause}),[he]:(e={})=>new P("A JWT was provided but no JWKS is configured, so it cannot be verified. This is \
+a server configuration problem, not a problem with the request.",he,500,{hint:"Set SUPABASE_URL to your project URL (the\
+ JWKS is derived from it), or set SUPABASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.jso\
+n) or SUPABASE_JWKS (inline JSON), or pass "+(e.middleware?`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a \
+malformed value resolves to null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the U\
+RL derived from SUPABASE_PUBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On sel\
+f-hosted stacks SUPABASE_URL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUB\
+LIC_URL to the externally reachable https URL of the stack.",details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},
+...e.received?{received:e.received}:{},...e.middleware?{middleware:e.middleware}:{}}}),[pe]:e=>new P(`The remote JWKS co\
+uld not be fetched, so the JWT could not be verified: ${e.reason}. This is a server-side or upstream failure, not a prob\
+lem with the request.`,pe,500,{hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the serve\
+r has outbound network access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',details:{...e.authModes?
+{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}},cause:e.cause}),[fe]:e=>{let t=e.keyKind==="p\
+ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.
+keyKind]??[];return new P(`Auth mode "${e.mode}" was requested but no matching ${e.keyKind} key is configured, so the mo\
+de could never match any request. This is a server configuration problem, not a problem with the request.`,fe,500,{hint:`${Q(
+r)} Set ${t} (the plural form is a JSON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.
+authModes,received:e.received,mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:
+{}}})},[le]:e=>new P(e?`No credential matched any of the accepted auth mode(s): ${j(e.authModes)}.`:"No credential match\
+ed any accepted auth mode.",le,401,{hint:e?Re(e.authModes):"Check that the request carries a credential for one of the a\
+ccepted auth modes.",details:e?{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[nt]:e=>new P("Authenticatio\
+n succeeded but the Supabase client could not be created.",nt,500,{hint:"This is almost always a missing or malformed SU\
+PABASE_URL or API key. The underlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.
+cause}),[ot]:e=>{let{requestedRole:t,supportedRoles:r}=e,n=j(r),[s,a]=t==="service_role"?[`the caller's token carries th\
+e "service_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware\
+ exists to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/post\
+gres-admin'."]:typeof t=="string"?[`the caller's token carries the role "${t}", which withPostgresClient does not suppor\
+t yet`,`It assumes ${n} only. Custom roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:
+[`the caller's token has a "role" claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${n} on\
+ly and will not guess what a malformed claim meant. Check how the token is minted.`];return new P(`Cannot select a Postg\
+res role: ${s}.`,ot,500,{hint:a,details:{requestedRole:t,supportedRoles:r}})}},st=class extends Je{static{o(this,"Postgr\
+esPoolError")}constructor(e,t,r){super(e,t,r),this.status=503,this.name="PostgresPoolError"}},it="POSTGRES_POOL_BUSY",at="\
+POSTGRES_CONNECT_PAUSED",hr={[it]:e=>new st(`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,it,
+{hint:"Every pooled connection was in use for the whole wait. Run fewer statements per request, move multi-statement log\
+ic into a database function, route heavy reads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),
+[at]:e=>new st(`postgres pool: new connections paused for ${e.remainingMs}ms after a connection failure: ${sr(e.cause)}`,
+at,{hint:"Check the connection string and the database password. The pause starts between half a second and one second, \
+doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful connection. details.retr\
+yAfterMs is the time left.",details:{retryAfterMs:e.remainingMs},cause:e.cause})},J={...ar,...lr,...hr};function M(e){if(typeof Deno<"u"&&Deno.env?.get)return Deno.env.get(e);if(typeof m<"u"&&m.env)return m.env[e]}o(M,"getEn\
+vVar");function pr(e){if(!e)return{};try{let t=JSON.parse(e);return typeof t!="object"||t===null||Array.isArray(t)?{}:t}catch{
+return{}}}o(pr,"parseKeys");function dt(e,t){let r=M(t);if(r)return pr(r);let n=M(e);return n?{default:n}:{}}o(dt,"resol\
+veKeys");function fr(e){if(!e)return null;try{let t=JSON.parse(e);return Array.isArray(t)?{keys:t}:t?.keys&&Array.isArray(
+t.keys)?t:null}catch{return null}}o(fr,"parseJwks");function mr(e){return!!(e==="localhost"||e.endsWith(".localhost")||e===
+"[::1]"||/^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(e))}o(mr,"isLoopbackHost");function ht(e){if(!e)return null;let t=e.trim();
+try{let r=new URL(t);return r.protocol==="https:"||r.protocol==="http:"&&mr(r.hostname)?r:null}catch{return null}}o(ht,"\
+parseJwksUrl");function yr(e){let t=M("SUPABASE_JWKS");if(t&&t.trim())return fr(t);let r=M("SUPABASE_JWKS_URL");if(r&&r.
+trim())return ht(r);let n=M("SUPABASE_PUBLIC_URL");return n&&n.trim()?lt(n):lt(e??M("SUPABASE_URL"))}o(yr,"resolveJwks");
+function lt(e){if(!e||!e.trim())return null;try{let t=new URL(e.trim());return t.pathname=t.pathname.replace(/\/+$/,"")+
+"/auth/v1/.well-known/jwks.json",t.search="",t.hash="",ht(t.href)}catch{return null}}o(lt,"deriveJwksUrl");function pt(e){
+let t=e?.url??M("SUPABASE_URL");return t?{data:{url:t,publishableKeys:e?.publishableKeys??dt("SUPABASE_PUBLISHABLE_KEY",
+"SUPABASE_PUBLISHABLE_KEYS"),secretKeys:e?.secretKeys??dt("SUPABASE_SECRET_KEY","SUPABASE_SECRET_KEYS"),jwks:e?.jwks??yr(
+t)},error:null}:{data:null,error:J[ae]()}}o(pt,"resolveEnv");u();u();function ft(e){if(!e)return{kind:"absent"};let[t="",...r]=e.split(" ");if(t==="Bearer"){let n=r.join(" ").trim();return n?
+n.startsWith("sb_")?{kind:"api-key"}:{kind:"bearer"}:{kind:"unreadable",reason:"the Authorization header used the `Beare\
+r` scheme but carried an empty token",hint:"Put the JWT after `Bearer `, separated by a single space."}}return t.toLowerCase()===
+"bearer"?{kind:"unreadable",reason:`the Authorization header used the scheme "${t}" rather than \`Bearer\``,hint:"The sc\
+heme is case-sensitive: it must be exactly `Bearer`, capitalised, followed by a single space and the JWT."}:r.length>0?{
+kind:"unreadable",reason:`the Authorization header used the "${t}" scheme, not \`Bearer\``,hint:"Only `Authorization: Be\
+arer <jwt>` is read as a user credential."}:{kind:"unreadable",reason:"the Authorization header carried a bare value wit\
+h no scheme",hint:"It must be `Authorization: Bearer <jwt>` — the scheme is not optional."}}o(ft,"diagnoseAuthorizatio\
+nHeader");var mt={reason:"the Authorization header carried an sb_* API key, not a user JWT",hint:"API keys belong in the\
+ `apikey` header. The Supabase SDK sends the key in both the `apikey` and `Authorization` headers, which is why this is \
+easy to miss."};function yt(e){return{reason:e.inApiKeyHeader?"an apikey header, which no accepted auth mode reads":"an \
+sb_* API key in the Authorization header, which no accepted auth mode reads",hint:"This endpoint authenticates a user, n\
+ot a project — an API key can never satisfy it, whichever header it arrives in."+(e.inAuthorization?" supabase-js send\
+s the publishable key in both the `apikey` and `Authorization` headers, so an unauthenticated client lands here even tho\
+ugh a bearer token appears to have been sent; a signed-in session's access token replaces it.":"")}}o(yt,"apiKeyOnUserOn\
+lyEndpoint");function St(e){return e?e.startsWith("sb_publishable_")?"publishable":e.startsWith("sb_secret_")?"secret":e.
+startsWith("eyJ")?"legacy-jwt":"unrecognized":"absent"}o(St,"classifyApiKey");u();u();u();var me=new TextEncoder,ye=new TextDecoder,Se=new TextDecoder("utf-8",{fatal:!0}),gn=2**32;function wt(...e){let t=e.reduce(
+(s,{length:a})=>s+a,0),r=new Uint8Array(t),n=0;for(let s of e)r.set(s,n),n+=s.length;return r}o(wt,"concat");var Sr=/[^\x00-\x7f]/;function G(e){if(typeof e=="string"&&e.length>=128){if(Sr.test(e))throw new TypeError("non-ASCII s\
+tring encountered in encode()");return me.encode(e)}let t=new Uint8Array(e.length);for(let r=0;r<e.length;r++){let n=e.charCodeAt(
+r);if(n>127)throw new TypeError("non-ASCII string encountered in encode()");t[r]=n}return t}o(G,"encode");function bt(e,t=!1){if(Uint8Array.fromBase64)return Uint8Array.fromBase64(e,{alphabet:t?"base64url":"base64"});if(t){if(e.
+includes("+")||e.includes("/"))throw new TypeError("Invalid base64url");e=e.replace(/-/g,"+").replace(/_/g,"/")}let r=atob(
+e),n=new Uint8Array(r.length);for(let s=0;s<r.length;s++)n[s]=r.charCodeAt(s);return n}o(bt,"decodeBase64");u();u();u();var _=class extends Error{static{o(this,"JOSEError")}static code="ERR_JOSE_GENERIC";code="ERR_JOSE_GENERIC";constructor(t,r){
+super(t,r),this.name=this.constructor.name,Error.captureStackTrace?.(this,this.constructor)}},N=class extends _{static{o(
+this,"JWTClaimValidationFailed")}static code="ERR_JWT_CLAIM_VALIDATION_FAILED";code="ERR_JWT_CLAIM_VALIDATION_FAILED";claim;reason;payload;constructor(t,r,n="\
+unspecified",s="unspecified"){super(t,{cause:{claim:n,reason:s,payload:r}}),this.claim=n,this.reason=s,this.payload=r}},
+ee=class extends _{static{o(this,"JWTExpired")}static code="ERR_JWT_EXPIRED";code="ERR_JWT_EXPIRED";claim;reason;payload;constructor(t,r,n="\
+unspecified",s="unspecified"){super(t,{cause:{claim:n,reason:s,payload:r}}),this.claim=n,this.reason=s,this.payload=r}},
+we=class extends _{static{o(this,"JOSEAlgNotAllowed")}static code="ERR_JOSE_ALG_NOT_ALLOWED";code="ERR_JOSE_ALG_NOT_ALLO\
+WED"},K=class extends _{static{o(this,"JOSENotSupported")}static code="ERR_JOSE_NOT_SUPPORTED";code="ERR_JOSE_NOT_SUPPOR\
+TED"};var v=class extends _{static{o(this,"JWSInvalid")}static code="ERR_JWS_INVALID";code="ERR_JWS_INVALID"},B=class extends _{static{
+o(this,"JWTInvalid")}static code="ERR_JWT_INVALID";code="ERR_JWT_INVALID"};var F=class extends _{static{o(this,"JWKSInvalid")}static code="ERR_JWKS_INVALID";code="ERR_JWKS_INVALID"},z=class extends _{static{
+o(this,"JWKSNoMatchingKey")}static code="ERR_JWKS_NO_MATCHING_KEY";code="ERR_JWKS_NO_MATCHING_KEY";constructor(t="no app\
+licable key found in the JSON Web Key Set",r){super(t,r)}},be=class extends _{static{o(this,"JWKSMultipleMatchingKeys")}[Symbol.
+asyncIterator]=async function*(){};static code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";constructor(t="\
+multiple matching keys found in the JSON Web Key Set",r){super(t,r)}},ge=class extends _{static{o(this,"JWKSTimeout")}static code="\
+ERR_JWKS_TIMEOUT";code="ERR_JWKS_TIMEOUT";constructor(t="request timed out",r){super(t,r)}},te=class extends _{static{o(
+this,"JWSSignatureVerificationFailed")}static code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";code="ERR_JWS_SIGNATURE_VERIF\
+ICATION_FAILED";constructor(t="signature verification failed",r){super(t,r)}};u();var wr="The input to be decoded is not correctly encoded.";function $(e){try{return bt(typeof e=="string"?e:ye.decode(e),
+!0)}catch(t){throw new TypeError(wr,{cause:t})}}o($,"decode");function W(e){if(typeof e!="object"||e===null||Object.prototype.toString.call(e)!=="[object Object]")return!1;let t=Object.
+getPrototypeOf(e);return t===null||Object.getPrototypeOf(t)===null}o(W,"isObject");function Ee(e){return W(e)&&Array.isArray(
+e.keys)&&Array.from(e.keys).every(W)}o(Ee,"isJwkSet");function gt(...e){let t=new Set;for(let r of e)if(r)for(let n of Object.
+keys(r)){if(t.has(n))return!1;t.add(n)}return!0}o(gt,"isDisjoint");function Ce(e,t,r){try{return $(e)}catch(n){throw new r(`Failed to base64url decode the ${t}`,{cause:n})}}o(Ce,"decodeBa\
+se64url");function Et(e,t,r){try{return G(e)}catch(n){throw new r(`The ${t} is not a valid base64url string`,{cause:n})}}
+o(Et,"encodeAsciiMember");function Ae(e,t,r){let n;try{n=JSON.parse(Se.decode($(e)))}catch(s){throw new t(r,{cause:s})}if(!W(
+n))throw new t(r);return n}o(Ae,"parseJoseHeader");var At={__proto__:null,b64:!0};function kt(e,t){if(t!==void 0&&(!Array.isArray(t)||t.some(r=>typeof r!="string")))throw new TypeError(`"${e}" option mu\
+st be an array of strings`);return t===void 0?void 0:new Set(t)}o(kt,"validateAlgorithms");function vt(e,t,r,n,s){if(s.crit!==void 0&&n?.crit===void 0)throw new e('"crit" (Critical) Header Parameter MUST be inte\
+grity protected');if(!n||n.crit===void 0)return[];if(!Array.isArray(n.crit)||n.crit.length===0||n.crit.some(i=>typeof i!=
+"string"||i.length===0))throw new e('"crit" (Critical) Header Parameter MUST be an array of non-empty strings when prese\
+nt');let a=r===void 0?t:{__proto__:null,...r,...t};for(let i of n.crit){if(!(i in a))throw new K(`Extension Header Param\
+eter "${i}" is not recognized`);if(!Object.hasOwn(s,i)||s[i]===void 0)throw new e(`Extension Header Parameter "${i}" is \
+missing`);if(a[i]&&(!Object.hasOwn(n,i)||n[i]===void 0))throw new e(`Extension Header Parameter "${i}" MUST be integrity\
+ protected`)}return n.crit}o(vt,"validateCrit");function _t(e,t){if(t.includes("b64")){let r=e.b64;if(typeof r!="boolean")
+throw new v('The "b64" (base64url-encode payload) Header Parameter must be a boolean');return r}return!0}o(_t,"validateB\
+64");var br=o(e=>e[Symbol.toStringTag],"tag"),gr=o((e,t,r)=>{let{alg:n}=e;if(t.use!==void 0){let s=r==="sign"||r==="verify"?"\
+sig":"enc";if(t.use!==s)throw new TypeError(`Invalid key for this operation, its "use" must be "${s}" when present`)}if(t.
+alg!==void 0&&t.alg!==n)throw new TypeError(`Invalid key for this operation, its "alg" must be "${n}" when present`);if(Array.
+isArray(t.key_ops)){let s=r==="encrypt"||r==="decrypt"?e.ops?.[r==="encrypt"?0:1]:r;if(s&&!t.key_ops.includes(s))throw new TypeError(
+`Invalid key for this operation, its "key_ops" must include "${s}" when present`)}},"jwkMatchesOp");async function Tt(e,t,r){
+let{alg:n,secret:s}=e,a=r==="decrypt"||r==="sign";if(s&&t instanceof Uint8Array)return t;let i,c;if(W(t)){if(i=Ue(t),typeof i.
+kty!="string")throw Kt(n,t,s);if(!(s?i.kty==="oct"&&typeof i.k=="string":i.kty!=="oct"&&(a?i.kty==="AKP"&&typeof i.priv==
+"string"||typeof i.d=="string":i.d===void 0&&i.priv===void 0)))throw new TypeError(s?'JSON Web Key for symmetric algorit\
+hms must have JWK "kty" (Key Type) equal to "oct" and the JWK "k" (Key Value) present':`JSON Web Key for this operation \
+must be a ${a?"private":"public"} JWK`);if(gr(e,i,r),i.kty==="oct")return $(i.k);if(!Object.isFrozen(t)){let{key_ops:h}=t;
+Array.isArray(h)&&Object.freeze(h),Object.freeze(t)}}else{if(!kr(t))throw Kt(n,t,s);let h=s?"secret":a?"private":"public";
+if(t.type!==h&&(s||["secret","public","private"].includes(t.type)))throw new TypeError(`${br(t)} instances must be of ty\
+pe "${h}" for the ${n} algorithm`);if(Rt(t))return t;if(c=t,c.type==="secret")return c.export()}Pe||=new WeakMap;let d=t,
+l=Pe.get(d);if(l?.[n])return l[n];if(l||Pe.set(d,l={}),c&&typeof c.toCryptoKey=="function"){let h=c.type==="public",f=Er[c.
+asymmetricKeyDetails?.namedCurve],p=e.resolve?.({crv:f,asymmetricKeyType:c.asymmetricKeyType})??e.subtle;return l[n]=c.toCryptoKey(
+p,h,e.usages[h?0:1])}return i??=c.export({format:"jwk"}),i.alg=n,l[n]=await x(e,i)}o(Tt,"prepareKey");var Pe,Er={__proto__:null,
+prime256v1:"P-256",secp384r1:"P-384",secp521r1:"P-521"};var Rt=o(e=>{if(e?.[Symbol.toStringTag]==="CryptoKey")return!0;try{return e instanceof CryptoKey}catch{return!1}},"isCry\
+ptoKey"),Ar=o(e=>e?.[Symbol.toStringTag]==="KeyObject","isKeyObject"),kr=o(e=>Rt(e)||Ar(e),"isKeyLike");function vr(e,t,...r){
+if(r.length>2){let n=r.pop();e+=`one of type ${r.join(", ")}, or ${n}.`}else r.length===2?e+=`one of type ${r[0]} or ${r[1]}\
+.`:e+=`of type ${r[0]}.`;return t==null?e+=` Received ${t}`:typeof t=="function"&&t.name?e+=` Received function ${t.name}`:
+typeof t=="object"&&t!=null&&t.constructor?.name&&(e+=` Received an instance of ${t.constructor.name}`),e}o(vr,"message");function Kt(e,t,r){let n=["CryptoKey","KeyObject","JSON Web Key"];return r&&n.push("Uint8Array"),new TypeError(vr(`Key f\
+or the ${e} algorithm must be `,t,...n))}o(Kt,"invalidKeyType");var ke=o((e,t="algorithm.name")=>new TypeError(`CryptoKe\
+y does not support this operation, its ${t} must be ${e}`),"unusable");function _r(e,t){if(t&&!e.usages.includes(t))throw new TypeError(
+`CryptoKey does not support this operation, its usages must include ${t}.`)}o(_r,"checkUsage");function Jt(e,t){let{modulusLength:r}=t.
+algorithm;if(typeof r!="number"||r<2048)throw new TypeError(`${e} requires key modulusLength to be 2048 bits or larger`)}
+o(Jt,"checkModulusLength");function Kr(e,t,r){let n=e.algorithm;if(n.name!==t.name)throw ke(t.name);if(t.hash&&n.hash?.name!==
+t.hash)throw ke(t.hash,"algorithm.hash");if(t.namedCurve&&n.namedCurve!==t.namedCurve)throw ke(t.namedCurve,"algorithm.n\
+amedCurve");if(t.length!==void 0&&n.length!==t.length)throw ke(t.length,"algorithm.length");_r(e,r)}o(Kr,"checkCryptoKey");
+function Ie(e){return{__proto__:null,...e}}o(Ie,"snapshotJwk");function Ue(e){let t=Ie(e);if(t.ext!==void 0&&typeof t.ext!=
+"boolean")throw new TypeError('"ext" (Extractable) Parameter must be a boolean');if(t.key_ops!==void 0){let r=t.key_ops,
+n=Array.isArray(r)?[...r]:void 0;if(!n||n.some(s=>typeof s!="string")||new Set(n).size!==n.length)throw new TypeError('"\
+key_ops" (Key Operations) Parameter must be an array of unique strings');t.key_ops=n}return t}o(Ue,"normalizeJwk");function Ct(e){
+if(e!==void 0&&typeof e!="boolean")throw new TypeError('"extractable" option must be a boolean');return e}o(Ct,"validate\
+ExtractableOption");async function x(e,t,r){if(!e.kty.includes(t.kty))throw new K('Invalid or unsupported JWK "alg" (Alg\
+orithm) Parameter value');let n=e.resolve?.({kty:t.kty,crv:t.crv})??e.subtle,s=!!(t.d||t.priv),a={...t,ext:r??t.ext};return a.
+kty!=="AKP"&&delete a.alg,delete a.use,crypto.subtle.importKey("jwk",a,n,a.ext??!s,t.key_ops??e.usages[s?1:0])}o(x,"jwkT\
+oKey");async function Pt(e,t,r,n=!1){return e instanceof Uint8Array&&(e=await crypto.subtle.importKey("raw",e,t,n,[r])),
+Kr(e,t,r),e}o(Pt,"rawKey");u();u();function re(e){let t={__proto__:null};for(let r in e)t[r]={...e[r],alg:r};return t}o(re,"table");var Tr=[["encrypt","wrapKey"],["decrypt","unwrapKey"]],Rr=[[],["deriveBits"]],Ke=[[],[]];function ve(e){return{kty:["RSA"],
+mode:"key-encryption",subtle:{name:"RSA-OAEP",hash:`SHA-${e}`},usages:Tr,ops:["wrapKey","unwrapKey"]}}o(ve,"rsaes");function _e(e){
+return{kty:["EC","OKP"],mode:e,subtle:{name:"ECDH"},resolve:o(({kty:t,crv:r,asymmetricKeyType:n})=>{if(r==="X25519"||n===
+"x25519")return{name:"X25519"};if(t==="OKP")throw new K('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');
+return{name:"ECDH",namedCurve:r}},"resolve"),usages:Rr,ops:[void 0,"deriveBits"]}}o(_e,"ecdh");function V(e,t=!1){return{
+kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:t?"AES-GCM":"AES-KW",length:e},usages:Ke,ops:t?["encrypt","decryp\
+t"]:["wrapKey","unwrapKey"]}}o(V,"aeskw");function We(){return{kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:"P\
+BKDF2"},usages:Ke,ops:["deriveBits","deriveBits"]}}o(We,"pbes2");var It=re({dir:{kty:["oct"],mode:"direct-encryption",secret:!0,
+subtle:{name:"AES-GCM"},usages:Ke,ops:["encrypt","decrypt"]},"RSA-OAEP":ve(1),"RSA-OAEP-256":ve(256),"RSA-OAEP-384":ve(384),
+"RSA-OAEP-512":ve(512),"ECDH-ES":_e("direct-key-agreement"),"ECDH-ES+A128KW":_e("key-agreement-with-key-wrapping"),"ECDH\
+-ES+A192KW":_e("key-agreement-with-key-wrapping"),"ECDH-ES+A256KW":_e("key-agreement-with-key-wrapping"),A128KW:V(128),A192KW:V(
+192),A256KW:V(256),A128GCMKW:V(128,!0),A192GCMKW:V(192,!0),A256GCMKW:V(256,!0),"PBES2-HS256+A128KW":We(),"PBES2-HS384+A1\
+92KW":We(),"PBES2-HS512+A256KW":We()}),Jr=["encrypt","decrypt"];function Y(e,t=!1){return{kty:["oct"],secret:!0,subtle:{
+name:t?"AES-CBC":"AES-GCM",length:e},usages:Ke,ops:Jr,cekBits:e,ivBits:t?128:96,cbc:t}}o(Y,"contentEncryption");var Yn=re(
+{A128GCM:Y(128),A192GCM:Y(192),A256GCM:Y(256),"A128CBC-HS256":Y(256,!0),"A192CBC-HS384":Y(384,!0),"A256CBC-HS512":Y(512,
+!0)});u();u();var ne=[["verify"],["sign"]];function Ne(e){let t={name:"HMAC",hash:`SHA-${e}`};return{kty:["oct"],secret:!0,subtle:t,signing:t,
+usages:ne}}o(Ne,"hmac");function q(e,t){let r={name:t?"RSA-PSS":"RSASSA-PKCS1-v1_5",hash:`SHA-${e}`};return{kty:["RSA"],
+subtle:r,signing:t?{...r,saltLength:t}:r,usages:ne,minRsaBits:2048}}o(q,"rsa");function Oe(e,t){return{kty:["EC"],crv:e,
+subtle:{name:"ECDSA",namedCurve:e},signing:{name:"ECDSA",hash:`SHA-${t}`},usages:ne}}o(Oe,"ecdsa");function Ut(){let e={
+name:"Ed25519"};return{kty:["OKP"],crv:"Ed25519",subtle:e,signing:e,usages:ne}}o(Ut,"eddsa");function Le(e){let t={name:`\
+ML-DSA-${e}`};return{kty:["AKP"],subtle:t,signing:t,usages:ne}}o(Le,"mldsa");var oe=re({HS256:Ne(256),HS384:Ne(384),HS512:Ne(
+512),RS256:q(256),RS384:q(384),RS512:q(512),PS256:q(256,32),PS384:q(384,48),PS512:q(512,64),ES256:Oe("P-256",256),ES384:Oe(
+"P-384",384),ES512:Oe("P-521",512),EdDSA:Ut(),Ed25519:Ut(),"ML-DSA-44":Le(44),"ML-DSA-65":Le(65),"ML-DSA-87":Le(87)});function Wt(e){
+let t=typeof e=="string"?oe[e]:void 0;if(!t)throw new K(`alg ${e} is not supported either by JOSE or your javascript run\
+time`);return t}o(Wt,"jwsAlgorithm");function Nt(e){return[e&&kt("algorithms",e.algorithms),e?.crit]}o(Nt,"prepareVerify");function Cr(e){return e===void 0?{}:
+Ae(e,v,"JWS Protected Header is invalid")}o(Cr,"parseProtectedHeader");function Pr(e){try{return G(e)}catch(t){throw new v("JWS Compact Serialization payload must use only ASCII characters",{
+cause:t})}}o(Pr,"encodeCompactUnencodedPayload");async function Ir(e,t,r,n,s){let{protected:a,header:i,payload:c}=e,d=s??
+Cr(a);if(!gt(d,i))throw new v("JWS Protected and JWS Unprotected Header Parameter names must be disjoint");let l={...d,...i},
+h=_t(d,vt(v,At,t[1],d,l)),{alg:f}=l;if(typeof f!="string"||!f)throw new v('JWS "alg" (Algorithm) Header Parameter missin\
+g or invalid');if(t[0]&&!t[0].has(f))throw new we('"alg" (Algorithm) Header Parameter value not allowed');if(h){if(typeof c!=
+"string")throw new v("JWS Payload must be a string")}else if(typeof c!="string"&&!(c instanceof Uint8Array))throw new v(
+"JWS Payload must be a string or an Uint8Array instance");let p=h||typeof c!="string"?c:n(c),T=!1;typeof r=="function"&&
+(r=await r(d,e),T=!0);let C=Wt(f),U=wt(a!==void 0?G(a):new Uint8Array,G("."),typeof p=="string"?t[2]??=Et(p,"payload",v):
+p),O=Ce(e.signature,"signature",v),R=await Tt(C,r,"verify"),k=await Pt(R,C.subtle,"verify");C.minRsaBits&&Jt(C.alg,k);let I=!1;
+try{I=await crypto.subtle.verify(C.signing,k,O,U)}catch(ie){throw new te(void 0,{cause:ie})}if(!I)throw new te;let D={payload:typeof p==
+"string"?Ce(p,"payload",v):p};return a!==void 0&&(D.protectedHeader=d),i!==void 0&&(D.unprotectedHeader=i),T?[{...D,key:R},
+h]:[D,h]}o(Ir,"verifySignature");async function Ot(e,t,r){if(e instanceof Uint8Array&&(e=ye.decode(e)),typeof e!="string")
+throw new v("Compact JWS must be a string or Uint8Array");let{0:n,1:s,2:a,length:i}=e.split(".");if(i!==3)throw new v("I\
+nvalid Compact JWS");return Ir({payload:s,protected:n,signature:a},t,r,Pr)}o(Ot,"verifyCompact");u();u();var Ur=o(e=>Math.floor(e.getTime()/1e3),"epoch"),Wr={s:1,m:60,h:3600,d:86400,w:604800,y:31557600},Nr=/^(\+|\-)? ?(\d+|\d+\.\d+) ?(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?: (ago|from now))?$/i,
+X="check_failed";function je(){throw new TypeError("Invalid time period format")}o(je,"invalidDuration");function Lt(e){
+typeof e!="string"&&je();let t=Nr.exec(e);(!t||t[4]&&t[1])&&je();let r=parseFloat(t[2]),n=Math.round(r*Wr[t[3][0].toLowerCase()]);
+return Number.isFinite(n)||je(),t[1]==="-"||t[4]==="ago"?-n:n}o(Lt,"secs");function Me(e,t){if(!Number.isFinite(t))throw new TypeError(
+`Invalid ${e} input`);return t}o(Me,"validateInput");var jt=o(e=>{let t=e.toLowerCase();return e.includes("/")?t:`application/${t}`},"normalizeTyp"),Or=o((e,t)=>typeof e=="s\
+tring"?t.includes(e):Array.isArray(e)?t.some(r=>e.includes(r)):!1,"checkAudiencePresence");function Be(e,t,r=!1){let n=e[t];
+if(!(n===void 0&&!r)){if(typeof n!="number")throw new N(`"${t}" claim must be a number`,e,t,"invalid");return n}}o(Be,"v\
+alidateNumericDate");function $e(e,t){throw new N(`unexpected "${t}" claim value`,e,t,X)}o($e,"unexpectedClaim");function Mt(e,t,r={}){
+let n;try{n=JSON.parse(Se.decode(t))}catch(k){throw new B("JWT Claims Set must be a top-level JSON object",{cause:k})}if(!W(
+n))throw new B("JWT Claims Set must be a top-level JSON object");let{typ:s}=r;if(s!==void 0&&(typeof e.typ!="string"||jt(
+e.typ)!==jt(s)))throw new N('unexpected "typ" JWT header value',n,"typ",X);let{requiredClaims:a=[],issuer:i,subject:c,audience:d,
+maxTokenAge:l}=r,h=[...a];l!==void 0&&h.push("iat"),d!==void 0&&h.push("aud"),c!==void 0&&h.push("sub"),i!==void 0&&h.push(
+"iss");for(let k of new Set(h.reverse()))if(!Object.hasOwn(n,k))throw new N(`missing required "${k}" claim`,n,k,"missing");
+i!==void 0&&!(Array.isArray(i)?i:[i]).includes(n.iss)&&$e(n,"iss"),c!==void 0&&n.sub!==c&&$e(n,"sub"),d!==void 0&&!Or(n.
+aud,typeof d=="string"?[d]:d)&&$e(n,"aud");let{clockTolerance:f}=r,p=0;if(typeof f=="string")p=Lt(f);else if(f!==void 0){
+if(typeof f!="number")throw new TypeError("Invalid clockTolerance option type");p=f}if(Me("clockTolerance option",p),p<0)
+throw new TypeError("Invalid clockTolerance option input");let{currentDate:T}=r,C=Me("currentDate option",Ur(T===void 0?
+new Date:T)),U=Be(n,"iat",l!==void 0),O=Be(n,"nbf");if(O!==void 0&&O>C+p)throw new N('"nbf" claim timestamp check failed',
+n,"nbf",X);let R=Be(n,"exp");if(R!==void 0&&R<=C-p)throw new ee('"exp" claim timestamp check failed',n,"exp",X);if(l!==void 0){
+let k=C-U,I=Me("maxTokenAge option",typeof l=="number"?l:Lt(l));if(I<0)throw new TypeError("Invalid maxTokenAge option i\
+nput");if(k-p>I)throw new ee('"iat" claim timestamp check failed (too far in the past)',n,"iat",X);if(k<-p)throw new N('\
+"iat" claim timestamp check failed (it should be in the past)',n,"iat",X)}return n}o(Mt,"validateClaimsSet");async function Te(e,t,r){let[n,s]=await Ot(e,Nt(r),t);if(!s)throw new B("JWTs MUST NOT use unencoded payload");let a=Mt(
+n.protectedHeader,n.payload,r);return{...n,payload:a}}o(Te,"jwtVerify");u();function Lr(e='JWK "alg" (Algorithm) Parameter'){throw new K(`Invalid or unsupported ${e} value`)}o(Lr,"unsupportedAlg");
+function De(e,t){return(typeof e=="string"?oe[e]??It[e]:void 0)??Lr(t)}o(De,"keyAlgorithm");u();function jr(e,t,r,n){let{kty:s,key_ops:a,ext:i,kid:c,alg:d,use:l,crv:h}=e;return(i===void 0||typeof i=="boolean")&&(a===
+void 0||Array.isArray(a)&&a.every((f,p)=>typeof f=="string"&&a.indexOf(f)===p)&&a.includes("verify"))&&t.kty.includes(s)&&
+(n===void 0||typeof n=="string"&&n===c)&&(d===void 0?s!=="AKP":r===d)&&(l===void 0||l==="sig")&&(!t.crv||h===t.crv)}o(jr,
+"isUsableJWK");async function Bt(e,t,r){let n=e.get(t)||e.set(t,{}).get(t),{alg:s}=r;if(n[s]===void 0){let a=x(r,t,!0).then(
+i=>{if(i.type!=="public")throw new F("JSON Web Key Set members must be public keys");return n[s]=i,i}).catch(i=>{throw n[s]===
+a&&delete n[s],i});n[s]=a}return n[s]}o(Bt,"importWithAlgCache");function Z(e){let t;try{t=structuredClone(e)}catch(s){throw new F(
+"JSON Web Key Set malformed",{cause:s})}if(!Ee(t))throw new F("JSON Web Key Set malformed");let r=t.keys.map(s=>{let a=Ie(
+s);return Array.isArray(a.key_ops)&&(a.key_ops=[...a.key_ops]),a}),n=new WeakMap;return Object.defineProperty(async(s,a)=>{
+let{alg:i,kid:c}={...s,...a?.header},d=typeof i=="string"?oe[i]:void 0;if(!d||d.secret)throw new K('Unsupported "alg" va\
+lue for a JSON Web Key Set');let l=t.keys.filter((p,T)=>jr(r[T],d,i,c)),{0:h,length:f}=l;if(!f)throw new z;if(f!==1){let p=new be;
+throw p[Symbol.asyncIterator]=async function*(){for(let T of l)try{yield await Bt(n,T,d)}catch{}},p}return Bt(n,h,d)},"j\
+wks",{value:o(()=>structuredClone(t),"value")})}o(Z,"createLocalJWKSet");u();function Mr(){return typeof WebSocketPair<"u"||typeof navigator<"u"&&navigator.userAgent==="Cloudflare-Workers"||typeof EdgeRuntime<
+"u"&&EdgeRuntime==="vercel"}o(Mr,"isCloudflareWorkers");var He;(typeof navigator>"u"||!navigator.userAgent?.startsWith?.(
+"Mozilla/5.0 "))&&(He="jose/v6.2.17");var Dt=Symbol();async function Br(e,t,r,n=fetch){let s=await n(e,{method:"GET",signal:r,
+redirect:"manual",headers:t}).catch(a=>{throw a.name==="TimeoutError"?new ge(void 0,{cause:a}):a});if(s.status!==200)throw new _(
+"Expected 200 OK from the JSON Web Key Set HTTP response");try{return await s.json()}catch(a){throw new _("Failed to par\
+se the JSON Web Key Set HTTP response as JSON",{cause:a})}}o(Br,"fetchJwks");var Ht=Symbol();function se(e,t){return Number.
+isFinite(e)&&Date.now()<e+t}o(se,"isFreshFor");function $t(e,t,r){if(Number.isNaN(e))throw new TypeError(`"${r}" option \
+must not be NaN`);if(typeof e=="number"&&e<0)throw new TypeError(`"${r}" option must not be negative`);return typeof e==
+"number"?e:t}o($t,"validateDuration");function Ge(e,t){if(!(e instanceof URL))throw new TypeError("url must be an instan\
+ce of URL");let r=new URL(e.href).href,n=t??{},s=n.timeoutDuration;if(typeof s=="number"&&(!Number.isInteger(s)||s<0))throw new TypeError(
+'"timeoutDuration" option must be a non-negative integer');let a=typeof s=="number"?s:5e3,i=$t(n.cooldownDuration,3e4,"c\
+ooldownDuration"),c=$t(n.cacheMaxAge,6e5,"cacheMaxAge"),d=new Headers(n.headers);He&&!d.has("User-Agent")&&d.set("User-A\
+gent",He),d.has("accept")||d.set("accept","application/json, application/jwk-set+json");let l=n[Dt],h=n[Ht],f,p,T=0,C=0,
+U;if(h&&typeof h=="object"){let{uat:R,jwks:k}=h;se(R,c)&&Ee(k)&&(f=R,U=Z(k))}let O=o(async()=>{if(p&&Mr()&&(p=void 0),!p){
+let R=++T,k=p=Br(r,d,AbortSignal.timeout(a),l).then(I=>{let D=Z(I);if(R<=C)return;U=D;let ie=Date.now();h&&(h.uat=ie,h.jwks=
+I),f=ie,C=R}).finally(()=>{p===k&&(p=void 0)})}await p},"reload");return Object.defineProperties(async(R,k)=>{(!U||!se(f,
+c))&&await O();try{return await U(R,k)}catch(I){if(I instanceof z&&!se(f,i))return await O(),U(R,k);throw I}},{coolingDown:{
+get:o(()=>se(f,i),"get"),enumerable:!0},fresh:{get:o(()=>se(f,c),"get"),enumerable:!0},reload:{value:O,enumerable:!0},reloading:{
+get:o(()=>!!p,"get"),enumerable:!0},jwks:{value:o(()=>U?.jwks(),"value"),enumerable:!0}})}o(Ge,"createRemoteJWKSet");u();async function Fe(e,t,r){if(!W(e))throw new TypeError("JWK must be an object");let n=Ue(e),s=Ct(r?.extractable),{alg:a}=n;
+if(t??=a,n.kty!=="oct"&&!t)throw new TypeError('"alg" argument is required when "jwk.alg" is not present');switch(n.kty){case"\
+oct":if(typeof n.k!="string")throw new TypeError('missing "k" (Key Value) Parameter value');return $(n.k);case"AKP":{if(typeof a!=
+"string"||!a)throw new TypeError('missing "alg" (Algorithm) Parameter value');if(t!==a)throw new TypeError("JWK alg and \
+alg option value mismatch");return x(De(t),n,s)}case"RSA":case"EC":case"OKP":return x(De(t),n,s);default:throw new K('Un\
+supported "kty" (Key Type) Parameter value')}}o(Fe,"importJWK");u();function ze(e){let t;if(typeof e=="string"){let n=e.split(".");(n.length===3||n.length===5)&&([t]=n)}else if(typeof e=="\
+object"&&e)if("protected"in e)t=e.protected;else throw new TypeError("Token does not contain a Protected Header");let r="\
+Invalid Token or Protected Header formatting";if(typeof t!="string"||!t)throw new TypeError(r);return Ae(t,TypeError,r)}
+o(ze,"decodeProtectedHeader");function $r(e){return{id:e.sub,role:e.role,email:e.email,appMetadata:e.app_metadata,userMetadata:e.user_metadata}}o($r,"\
+jwtClaimsToUserClaims");var xe;function Dr(e){if(e instanceof URL){let n=e.toString();return xe?.url!==n&&(xe={url:n,resolver:Ge(
+e)}),xe.resolver}let t=Z(e);function r(...n){return t(...n)}return o(r,"localJwtVerifyGetKey"),Object.assign(r,{jwks:o(()=>e,
+"jwks")})}o(Dr,"getJwksResolver");var Hr=new Set(["ERR_JWKS_TIMEOUT","ERR_JWKS_INVALID","ERR_JOSE_GENERIC"]);function Gt(e){
+let t=e?.code;return typeof t=="string"&&t.startsWith("ERR_")?t:void 0}o(Gt,"joseErrorCode");function Gr(e){switch(Gt(e)){case"\
+ERR_JWT_EXPIRED":return{reason:"the token has expired",hint:"Refresh the session on the client (supabase.auth.refreshSes\
+sion()) and retry with the new access token. If tokens appear to expire immediately, check the server clock for skew."};case"\
+ERR_JWS_SIGNATURE_VERIFICATION_FAILED":return{reason:"the signature did not verify against the configured JWKS",hint:"Th\
+e token was signed by a different key than the JWKS provides. Check that SUPABASE_JWKS_URL / SUPABASE_JWKS belongs to th\
+e same Supabase project that issued the token."};case"ERR_JWKS_NO_MATCHING_KEY":return{reason:`no key in the JWKS matche\
+s the token's "kid"`,hint:"Either the JWKS belongs to a different Supabase project, or the signing key was rotated and t\
+he JWKS is stale. Prefer SUPABASE_JWKS_URL over inline SUPABASE_JWKS so rotations are picked up automatically."};case"ER\
+R_JWKS_MULTIPLE_MATCHING_KEYS":return{reason:`more than one key in the JWKS matches the token's "kid"`,hint:`The JWKS co\
+ntains duplicate "kid" values. Remove the duplicates, or point SUPABASE_JWKS_URL at the project's own /auth/v1/.well-kno\
+wn/jwks.json.`};case"ERR_JWT_CLAIM_VALIDATION_FAILED":return zr(e);case"ERR_JOSE_ALG_NOT_ALLOWED":case"ERR_JOSE_NOT_SUPP\
+ORTED":return{reason:"the token's signing algorithm is not supported",hint:"Supabase signs JWTs with ES256, RS256, or HS\
+256. A token using anything else was not issued by Supabase Auth."};default:return{reason:"the token is malformed",hint:Ft}}}
+o(Gr,"describeJoseFailure");var Fr={aud:{option:"audience",issued:'Supabase Auth sets "aud" to "authenticated" on user a\
+ccess tokens'},iss:{option:"issuer",issued:`Supabase Auth sets "iss" to the project's Auth URL, https://<project-ref>.su\
+pabase.co/auth/v1, with no trailing slash`}};function zr(e){let{claim:t,reason:r}=e??{},n=typeof t=="string"?t:"unspecif\
+ied";if(r==="invalid")return{reason:`its "${n}" claim is malformed`,hint:'The claim is present but has the wrong type. S\
+upabase Auth issues numeric "iat", "nbf", and "exp" claims, so check which service minted the token.'};if(n==="aud"||n===
+"iss"){let{option:s,issued:a}=Fr[n];return{reason:r==="missing"?`it has no "${n}" claim, but an ${s} is configured`:`its\
+ "${n}" claim does not match the configured ${s}`,hint:`Compare the "${s}" option with what the token carries: ${a}. If \
+every request fails, the option is wrong; if only some do, those tokens were issued by a different project. Omit the opt\
+ion to skip ${s} validation.`}}return n==="nbf"&&r==="check_failed"?{reason:'its "nbf" claim is in the future',hint:'The\
+ token is not valid yet. Check the server clock for skew against Supabase Auth, then retry once "nbf" has passed.'}:{reason:n===
+"unspecified"?"a registered claim failed validation":`its "${n}" claim failed validation`,hint:"Check the server clock f\
+or skew and that the token came from the expected Supabase project."}}o(zr,"describeClaimFailure");var Ft="The Authoriza\
+tion header must carry a compact JWS — three base64url segments separated by dots. Check the token was not truncated, UR\
+L-encoded, or wrapped in quotes.";async function zt(e,t,r){let n,s;try{({alg:n,kid:s}=ze(e))}catch(i){return{ok:!1,failure:{
+kind:"token",reason:"its header could not be decoded",hint:Ft,jwt:{decodable:!1},cause:i}}}let a={alg:n??null,kid:s??null};
+if(!n||!s)return{ok:!1,failure:{kind:"token",reason:`its header is missing ${[!n&&'"alg"',!s&&'"kid"'].filter(Boolean).join(
+" and ")}`,hint:`A JWT issued by a project using JWT signing keys carries both "alg" and "kid". A token with no "kid" is\
+ usually a legacy JWT signed with the project's shared JWT secret — migrate the project to JWT signing keys. For API key\
+s use auth mode "publishable" / "secret" rather than "user".`,jwt:a}};if(r?.audience===""||r?.audience===null||Array.isArray(
+r?.audience)&&(r.audience.length===0||r.audience.some(i=>!i)))return{ok:!1,failure:{kind:"token",reason:'the configured \
+"audience" option is empty',hint:"Pass a non-empty string or array, or omit the option to skip audience validation.",jwt:a}};
+if(r?.issuer===""||r?.issuer===null||Array.isArray(r?.issuer)&&(r.issuer.length===0||r.issuer.some(i=>!i)))return{ok:!1,
+failure:{kind:"token",reason:'the configured "issuer" option is empty',hint:"Pass a non-empty string or array, or omit t\
+he option to skip issuer validation.",jwt:a}};try{let i=Dr(t),c=null,d={audience:r?.audience,issuer:r?.issuer};if(n==="H\
+S256"){let h=o(()=>i.jwks()?.keys.find(T=>T.alg===n&&T.kid===s),"findKey");(i.jwks()===void 0||i.fresh===!1)&&await i.reload?.();
+let f=h();if(!f&&i.reload&&i.coolingDown===!1&&(await i.reload(),f=h()),!f)return{ok:!1,failure:{kind:"token",reason:`no\
+ HS256 key in the JWKS matches the token's "kid"`,hint:'The JWKS must contain the symmetric signing key (alg "HS256") wi\
+th a matching "kid". Check SUPABASE_JWKS / SUPABASE_JWKS_URL belongs to the project that issued the token, and that its \
+signing key has not been rotated.',jwt:a}};let p=await Fe(f,"HS256");c=(await Te(e,p,d)).payload}else c=(await Te(e,i,d)).
+payload;if(typeof c.sub!="string")return{ok:!1,failure:{kind:"token",reason:'it has no "sub" claim, so it identifies no \
+user',hint:'Auth mode "user" expects an end-user access token from Supabase Auth. A token without "sub" is typically a l\
+egacy anon / service_role JWT — use auth mode "publishable" or "secret" for those.',jwt:a}};let l=c;return{ok:!0,jwtClaims:l,
+userClaims:$r(l)}}catch(i){let c=Gt(i);return c&&Hr.has(c)||c===void 0&&t instanceof URL?{ok:!1,failure:{kind:"jwks-sour\
+ce",reason:i instanceof Error?i.message:String(i),hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint\
+ and that the server has outbound network access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` bod\
+y.',jwt:a,cause:i}}:{ok:!1,failure:{kind:"token",...Gr(i),jwt:a,cause:i}}}}o(zt,"verifyUserJwt");var xt=!1;function xr(){xt||(xt=!0,console.warn('[@supabase/server] The `allow` option is deprecated and will be removed\
+ in a future major release. Use `auth` instead — e.g. `{ auth: "user" }` instead of `{ allow: "user" }`.'))}o(xr,"warn\
+AllowDeprecated");function Vr(e){return e.auth!==void 0?e.auth:e.allow!==void 0?(xr(),e.allow):"user"}o(Vr,"resolveAuthO\
+ption");var Vt=new TextEncoder;async function Yt(e,t){let r=crypto.getRandomValues(new Uint8Array(32)),n=await crypto.subtle.
+importKey("raw",r,{name:"HMAC",hash:"SHA-256"},!1,["sign"]),[s,a]=await Promise.all([crypto.subtle.sign("HMAC",n,Vt.encode(
+e)),crypto.subtle.sign("HMAC",n,Vt.encode(t))]);if(s.byteLength!==a.byteLength)return!1;let i=new Uint8Array(s),c=new Uint8Array(
+a),d=0;for(let l=0;l<i.length;l++)d|=i[l]^c[l];return d===0}o(Yt,"timingSafeEqual");function Yr(e){if(e==="none"||e==="p\
+ublishable"||e==="secret"||e==="user")return{base:e,keyName:null};let t=e.indexOf(":"),r=e.slice(0,t),n=e.slice(t+1);return n?
+{base:r,keyName:n}:{base:r,keyName:null}}o(Yr,"parseAuthMode");var qr={kind:"skip",skip:{reason:"no-token"}},qt={kind:"s\
+kip",skip:{reason:"no-apikey"}};async function Xt(e,t,r){if(r==="*"){for(let[a,i]of Object.entries(t))if(await Yt(e,i))return a;
+return null}let n=r??"default",s=t[n];return s&&await Yt(e,s)?n:null}o(Xt,"matchApiKey");async function Xr(e,t,r,n){let{
+base:s,keyName:a}=Yr(e);switch(s){case"none":return{kind:"match",auth:{authMode:"none",token:null,userClaims:null,jwtClaims:null,
+keyName:null}};case"publishable":case"secret":{if(!t.apikey)return qt;let i=s==="publishable"?r.publishableKeys:r.secretKeys;
+if(!(a==="*"||a===null?Object.keys(i).length>0:i[a]!==void 0))return{kind:"skip",skip:{reason:"no-keys-configured",mode:e,
+keyKind:s}};let c=await Xt(t.apikey,i,a);return c===null?{kind:"skip",skip:{reason:"apikey-mismatch",mode:e,keyKind:s,matchedKeyName:a===
+"*"?null:await Xt(t.apikey,i,"*")}}:{kind:"match",auth:{authMode:s,token:null,userClaims:null,jwtClaims:null,keyName:c}}}case"\
+user":{if(!t.token)return qr;if(t.token.startsWith("sb_"))return{kind:"skip",skip:{reason:"token-is-api-key"}};if(!r.jwks)
+return{kind:"skip",skip:{reason:"jwks-not-configured"}};let i=await zt(t.token,r.jwks,{audience:n?.audience,issuer:n?.issuer});
+if(!i.ok){let{failure:c}=i;return{kind:"reject",error:o(d=>c.kind==="jwks-source"?J[pe]({...d,reason:c.reason,cause:c.cause}):
+J[de]({...d,reason:c.reason,hint:c.hint,jwt:c.jwt,cause:c.cause}),"error")}}return{kind:"match",auth:{authMode:"user",token:t.
+token,userClaims:i.userClaims,jwtClaims:i.jwtClaims,keyName:null}}}default:return qt}}o(Xr,"tryMode");function Zt(e,t,r){
+let n=o(a=>e.some(i=>i===a||i.startsWith(`${a}:`)),"usesKeyKind"),s={};return n("publishable")&&(s.publishable=Object.keys(
+r.publishableKeys)),n("secret")&&(s.secret=Object.keys(r.secretKeys)),{authModes:e,received:{authorization:t.token?t.token.
+startsWith("sb_")?"api-key":"bearer":"absent",apikey:St(t.apikey)},...Object.keys(s).length>0?{configuredKeyNames:s}:{}}}
+o(Zt,"buildFailureContext");function Zr(e,t){if(e.some(a=>a.reason==="jwks-not-configured"))return J[he](t);let r=e.find(
+a=>a.reason==="no-keys-configured");if(r)return J[fe]({...t,mode:r.mode,keyKind:r.keyKind});let{authorization:n,apikey:s}=t.
+received;if(n==="absent"&&s==="absent")return J[ce](t);if(!t.authModes.some(a=>a==="publishable"||a.startsWith("publisha\
+ble:")||a==="secret"||a.startsWith("secret:"))&&(n==="api-key"||s!=="absent"))return J[H]({...t,...yt({inAuthorization:n===
+"api-key",inApiKeyHeader:s!=="absent"})});if(n==="api-key"&&s==="absent")return J[H]({...t,...mt});if(s!=="absent"){let a=e.
+find(i=>i.reason==="apikey-mismatch"&&i.matchedKeyName!==null);return J[ue](a?{...t,matchedKey:{kind:a.keyKind,name:a.matchedKeyName,
+mode:a.mode}}:t)}return J[le](t)}o(Zr,"explainFallthrough");async function Qt(e,t){let{data:r,error:n}=pt(t.env);if(n)return{
+data:null,error:new P(n.message,n.code,500,{hint:n.hint,details:n.details,docs:n.docs,cause:n})};let s=Vr(t),a=Array.isArray(
+s)?s:[s],i=[];for(let c of a){let d=await Xr(c,e,r,t);if(d.kind==="match")return{data:d.auth,error:null};if(d.kind==="re\
+ject")return{data:null,error:d.error(Zt(a,e,r))};i.push(d.skip)}return{data:null,error:Zr(i,Zt(a,e,r))}}o(Qt,"verifyCred\
+entials");async function er(e,t){let r=Ve(e),n=await Qt(r,t);if(n.error===null||r.token)return n;let s=ft(e.headers.get(
+"authorization"));return s.kind!=="unreadable"||n.error.code!=="MISSING_CREDENTIALS"?n:{data:null,error:J[H]({authModes:n.
+error.details?.acceptedAuthModes,received:{...n.error.details?.received,authorization:"non-bearer-scheme"},reason:s.reason,
+hint:s.hint})}}o(er,"verifyAuth");export{er as verifyAuth};

@@ -4,204 +4,155 @@
 //   @supabase/server@1.8.1 (MIT)
 //   std-env@4.3.0 (MIT)
 // @ts-self-types="./supabase_server_oauth.d.ts"
-var ErrorSource="@supabase/server",MessagePrefix=`[${ErrorSource}] `,ErrorCodeHeader="x-supabase-server-error",DocsBase="\
-https://github.com/supabase/server/blob/main/docs/error-handling.md";function docsFor(code){return`${DocsBase}#${code.toLowerCase()}`}
-function quoteList(items){return items.map(item=>`"${item}"`).join(", ")}function messageOf(error){return error instanceof
-Error?error.message:String(error)}var SupabaseServerError=class extends Error{constructor(message,code,options){super(message.
-startsWith(MessagePrefix)?message:MessagePrefix+message,options&&"cause"in options?{cause:options.cause}:void 0),this.source=
-ErrorSource,this.name="SupabaseServerError",this.code=code,this.docs=options?.docs??docsFor(code),options?.hint&&(this.hint=
-options.hint),options?.details&&(this.details=options.details)}toJSON(){return{source:this.source,code:this.code,message:this.
-message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.details}:{}}}},EnvError=class extends SupabaseServerError{constructor(message,code=EnvGenericError,options){
-super(message,code,options),this.status=500,this.name="EnvError"}},EnvGenericError="ENV_ERROR",MissingSupabaseURLError="\
-MISSING_SUPABASE_URL",MissingPublishableKeyError="MISSING_PUBLISHABLE_KEY",MissingDefaultPublishableKeyError="MISSING_DE\
-FAULT_PUBLISHABLE_KEY",MissingSecretKeyError="MISSING_SECRET_KEY",MissingDefaultSecretKeyError="MISSING_DEFAULT_SECRET_K\
-EY",MissingResourceServerError="MISSING_RESOURCE_SERVER",MissingAuthorizationServerError="MISSING_AUTHORIZATION_SERVER",
-MissingConnectionStringError="MISSING_CONNECTION_STRING";function configuredNames(available){return!available||available.
-length===0?"None are configured.":`Configured names: ${quoteList(available)}.`}var EnvErrorMap={[MissingSupabaseURLError]:()=>new EnvError(
-"SUPABASE_URL is required but not set.",MissingSupabaseURLError,{hint:"Set SUPABASE_URL to your project URL (https://<pr\
-oject-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),[MissingSecretKeyError]:(name,availableKeyNames)=>new EnvError(
-`No "${name}" secret key found. ${configuredNames(availableKeyNames)}`,MissingSecretKeyError,{hint:`Add a "${name}" entr\
-y to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,
-details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultSecretKeyError]:availableKeyNames=>new EnvError(
-`No default secret key found. ${configuredNames(availableKeyNames)}`,MissingDefaultSecretKeyError,{hint:'Set SUPABASE_SE\
-CRET_KEY, or add a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{
-configuredKeyNames:availableKeyNames??[]}}),[MissingPublishableKeyError]:(name,availableKeyNames)=>new EnvError(`No "${name}\
-" publishable key found. ${configuredNames(availableKeyNames)}`,MissingPublishableKeyError,{hint:`Add a "${name}" entry \
-to SUPABASE_PUBLISHABLE_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_publishable_…"} — or pass \`env.publi\
-shableKeys\`.`,details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultPublishableKeyError]:availableKeyNames=>new EnvError(
-`No default publishable key found. ${configuredNames(availableKeyNames)}`,MissingDefaultPublishableKeyError,{hint:'Set S\
-UPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `e\
-nv.publishableKeys`.',details:{configuredKeyNames:availableKeyNames??[]}}),[MissingResourceServerError]:runtime=>new EnvError(
-"resourceServer is required outside Supabase Edge Functions and could not be derived.",MissingResourceServerError,{hint:"\
-Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge\
- Functions it is derived from the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUT\
-ION_ID being set, or by a Deno host runtime.",details:{runtime}}),[MissingAuthorizationServerError]:()=>new EnvError("au\
-thorizationServer is required outside Supabase Edge Functions and could not be derived.",MissingAuthorizationServerError,
-{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase A\
-uth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[MissingConnectionStringError]:middleware=>new EnvError("A Postgr\
-es connection string is required, and none is configured.",MissingConnectionStringError,{hint:`Set SUPABASE_DB_URL, or p\
-ass \`connectionString\` to ${middleware}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, c\
-opy it from Project Settings → Database → Connection string.`,details:{middleware}})},AuthError=class extends SupabaseServerError{constructor(message,code=AuthGenericError,status=401,options){
-super(message,code,options),this.name="AuthError",this.status=status}},AuthGenericError="AUTH_ERROR",MissingCredentialsError="\
-MISSING_CREDENTIALS",UnusableCredentialError="UNUSABLE_CREDENTIAL",InvalidApiKeyError="INVALID_API_KEY",InvalidJwtError="\
-INVALID_JWT",InvalidCredentialsError="INVALID_CREDENTIALS",JwksNotConfiguredError="JWKS_NOT_CONFIGURED",JwksFetchFailedError="\
-JWKS_FETCH_FAILED",NoKeysConfiguredError="NO_KEYS_CONFIGURED",CreateSupabaseClientError="CREATE_SUPABASE_CLIENT_ERROR",UnsupportedRoleError="\
-UNSUPPORTED_ROLE";function credentialForMode(mode){return mode==="user"?"Authorization: Bearer <jwt>":mode==="publishabl\
-e"||mode.startsWith("publishable:")?"apikey: <publishable key>":mode==="secret"||mode.startsWith("secret:")?"apikey: <se\
-cret key>":null}function sendOneOfHint(authModes){const options=[...new Set(authModes.map(mode=>{const credential=credentialForMode(
-mode);return credential?`${credential} (for auth mode "${mode}")`:null}).filter(entry=>entry!==null))];if(options.length!==
-0)return`${options.length>1?"Send one of":"Send"}: ${options.join("; ")}.`}var ApiKeyFormatLabel={absent:"no apikey head\
-er",publishable:"a publishable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"a legacy JW\
-T-style key (eyJ…)",unrecognized:"a value in an unrecognized format"};function apiKeyHint(context){const{authModes,received}=context;
-if(context.matchedKey){const{kind,name,mode}=context.matchedKey,colonIndex=mode.indexOf(":");return`The key is the ${kind}\
- key named "${name}", but auth: '${mode}' accepts only the key named "${colonIndex===-1?"default":mode.slice(colonIndex+
-1)}". Use auth: '${kind}:${name}' to accept that key, or auth: '${kind}:*' to accept any ${kind} key.`}const keyModes=authModes.
-filter(mode=>credentialForMode(mode)?.startsWith("apikey")),acceptsPublishable=keyModes.some(mode=>mode.startsWith("publ\
-ishable")),acceptsSecret=keyModes.some(mode=>mode.startsWith("secret"));if(received.apikey==="legacy-jwt")return"The api\
-key looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — sb_publ\
-ishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(received.apikey==="secret"&&acceptsPublishable&&
-!acceptsSecret)return'You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… ke\
-y, or add "secret" to `auth` if server-to-server calls should be allowed.';if(received.apikey==="publishable"&&acceptsSecret&&
-!acceptsPublishable)return'You sent a publishable key, but this endpoint only accepts secret keys. Send a sb_secret_… ke\
-y, or add "publishable" to `auth` if client-facing calls should be allowed.';if(received.apikey==="unrecognized")return`\
-The apikey header held ${ApiKeyFormatLabel.unrecognized} — Supabase API keys start with sb_publishable_ or sb_secret_. C\
-opy the key from Project Settings → API Keys.`;const kinds=Object.entries(context.configuredKeyNames??{}),names=kinds.
-map(([kind,keyNames])=>`${kind}: ${keyNames.length?quoteList(keyNames):"none configured"}`).join("; "),envVars=kinds.map(
-([kind])=>`SUPABASE_${kind.toUpperCase()}_KEY(S)`).join(" / ");return`The key was well-formed but matched no configured \
-key${names?` (${names})`:""}. Keys come from ${envVars||"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check y\
-ou are pointing at the right Supabase project.`}var AuthErrorMap={[MissingCredentialsError]:context=>new AuthError(`No c\
-redentials found on the request. This endpoint accepts auth mode(s): ${quoteList(context.authModes)}.`,MissingCredentialsError,
-401,{hint:sendOneOfHint(context.authModes),details:{acceptedAuthModes:context.authModes,received:context.received}}),[UnusableCredentialError]:context=>new AuthError(
-`The request carried a credential this endpoint cannot use: ${context.reason}.`+(context.authModes?` Accepted auth mode(\
-s): ${quoteList(context.authModes)}.`:""),UnusableCredentialError,401,{hint:[context.hint,context.authModes&&sendOneOfHint(
-context.authModes)].filter(Boolean).join(" "),details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.
-received?{received:context.received}:{}}}),[InvalidApiKeyError]:context=>new AuthError(`The apikey header matched no key\
- configured for auth mode(s): ${quoteList(context.authModes)}.`,InvalidApiKeyError,401,{hint:apiKeyHint(context),details:{
-acceptedAuthModes:context.authModes,received:context.received,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{},...context.matchedKey?{matchedKeyName:context.matchedKey.name}:{}}}),[InvalidJwtError]:context=>new AuthError(
-`The JWT in the Authorization header failed verification: ${context.reason}.`,InvalidJwtError,401,{hint:context.hint,details:{
-...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{received:context.received}:{},...context.
-jwt?{jwt:context.jwt}:{}},cause:context.cause}),[JwksNotConfiguredError]:(context={})=>new AuthError("A JWT was provided\
- but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem with the req\
-uest.",JwksNotConfiguredError,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPA\
-BASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or \
-pass "+(context.middleware?`\`jwks\` to ${context.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves t\
-o null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_P\
-UBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_U\
-RL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally \
-reachable https URL of the stack.",details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?
-{received:context.received}:{},...context.middleware?{middleware:context.middleware}:{}}}),[JwksFetchFailedError]:context=>new AuthError(
-`The remote JWKS could not be fetched, so the JWT could not be verified: ${context.reason}. This is a server-side or ups\
-tream failure, not a problem with the request.`,JwksFetchFailedError,500,{hint:'Check that SUPABASE_JWKS_URL points at a\
- reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must return 200 with a JSON\
- `{ "keys": [...] }` body.',details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{
-received:context.received}:{}},cause:context.cause}),[NoKeysConfiguredError]:context=>{const envVar=context.keyKind==="p\
-ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",configured=context.
-configuredKeyNames?.[context.keyKind]??[];return new AuthError(`Auth mode "${context.mode}" was requested but no matchin\
-g ${context.keyKind} key is configured, so the mode could never match any request. This is a server configuration proble\
-m, not a problem with the request.`,NoKeysConfiguredError,500,{hint:`${configuredNames(configured)} Set ${envVar} (the p\
-lural form is a JSON object of name → key), or pass \`env.${context.keyKind}Keys\`.`,details:{acceptedAuthModes:context.
-authModes,received:context.received,mode:context.mode,keyKind:context.keyKind,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{}}})},[InvalidCredentialsError]:context=>new AuthError(context?`No credential matched any of the ac\
-cepted auth mode(s): ${quoteList(context.authModes)}.`:"No credential matched any accepted auth mode.",InvalidCredentialsError,
-401,{hint:context?sendOneOfHint(context.authModes):"Check that the request carries a credential for one of the accepted \
-auth modes.",details:context?{acceptedAuthModes:context.authModes,received:context.received}:void 0}),[CreateSupabaseClientError]:options=>new AuthError(
-"Authentication succeeded but the Supabase client could not be created.",CreateSupabaseClientError,500,{hint:"This is al\
-most always a missing or malformed SUPABASE_URL or API key. The underlying error is attached as `cause` — log it to see \
-which value is at fault.",cause:options?.cause}),[UnsupportedRoleError]:context=>{const{requestedRole,supportedRoles}=context,
-supported=quoteList(supportedRoles),[reason,hint]=requestedRole==="service_role"?[`the caller's token carries the "servi\
-ce_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists \
-to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-adm\
-in'."]:typeof requestedRole=="string"?[`the caller's token carries the role "${requestedRole}", which withPostgresClient\
- does not support yet`,`It assumes ${supported} only. Custom roles are on the roadmap; until then, issue tokens with one\
- of the supported roles.`]:[`the caller's token has a "role" claim that is not a string (${JSON.stringify(requestedRole)}\
-)`,`withPostgresClient assumes ${supported} only and will not guess what a malformed claim meant. Check how the token is\
- minted.`];return new AuthError(`Cannot select a Postgres role: ${reason}.`,UnsupportedRoleError,500,{hint,details:{requestedRole,
-supportedRoles}})}},PostgresPoolError=class extends SupabaseServerError{constructor(message,code,options){super(message,
-code,options),this.status=503,this.name="PostgresPoolError"}},PostgresPoolBusyError="POSTGRES_POOL_BUSY",PostgresConnectPausedError="\
-POSTGRES_CONNECT_PAUSED",PostgresPoolErrorMap={[PostgresPoolBusyError]:context=>new PostgresPoolError(`postgres pool: al\
-l ${context.max} connections stayed busy for ${context.waitedMs}ms`,PostgresPoolBusyError,{hint:"Every pooled connection\
- was in use for the whole wait. Run fewer statements per request, move multi-statement logic into a database function, r\
-oute heavy reads through ctx.supabase, or add processes.",details:{max:context.max,waitedMs:context.waitedMs}}),[PostgresConnectPausedError]:context=>new PostgresPoolError(
-`postgres pool: new connections paused for ${context.remainingMs}ms after a connection failure: ${messageOf(context.cause)}`,
-PostgresConnectPausedError,{hint:"Check the connection string and the database password. The pause starts between half a\
- second and one second, doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful \
-connection. details.retryAfterMs is the time left.",details:{retryAfterMs:context.remainingMs},cause:context.cause})},Errors={
-...EnvErrorMap,...AuthErrorMap,...PostgresPoolErrorMap};function errorResponse(error,options){return Response.json(buildErrorBody(
-error,options?.errors),{status:error.status,headers:{[ErrorCodeHeader]:error.code}})}function buildErrorBody(error,errors){
-const payload=error.toJSON();if(errors?.detailed!==!1)return payload;const{code,message}=payload;return{code,message}}var constructionFailure=Symbol.
-for("@supabase/server:constructionFailure");function markConstructionFailure(error,scope){return Object.defineProperty(error,
-constructionFailure,{value:scope}),error}function isConstructionFailure(error,scope){return(error instanceof EnvError||error instanceof
-AuthError)&&error[constructionFailure]===scope}function constructionFailureResponse(error,errors){return errorResponse(error,
-{errors})}var E=globalThis.process?.env||Object.create(null),I=globalThis.process||{env:E},O=I!==void 0&&I.env&&I.env.NODE_ENV||
-void 0,t=I.platform||"",N=!!I.stdout?.isTTY,s=!!E.DEBUG,r=O==="test"||!!E.TEST,P=O==="production"||E.MODE==="production",
-c=O==="dev"||O==="development"||E.MODE==="development",U=/^win/i.test(t),a=/^linux/i.test(t),B=/^darwin/i.test(t),d=(I.versions?.
-node||"").replace(/^v/,"")||null,G=Number(d?.split(".")[0])||null,f=!!I?.versions?.node,M=!!I?.versions?.nub,g="Bun"in globalThis,
-Y="Deno"in globalThis,p="fastly"in globalThis,b="Netlify"in globalThis,m="EdgeRuntime"in globalThis,v=globalThis.navigator?.
-userAgent==="Cloudflare-Workers",V=[[b,"netlify"],[m,"edge-light"],[v,"workerd"],[p,"fastly"],[Y,"deno"],[g,"bun"],[f,"n\
-ode"]],H=(function(){const E2=V.find(E3=>E3[0]);if(E2)return{name:E2[1]}})(),F=H?.name||"",runtimeName=F,platformEnv;function getEnv(key){
-if(platformEnv){const bound=platformEnv[key];if(typeof bound=="string")return bound}const fromStd=E[key];if(fromStd!==void 0)
-return fromStd;if(Y)return globalThis.Deno?.env?.get(key)}var CONTEXT_MARK=Symbol.for("@supabase/middleware:context");function seedContext(platformArg){
-return platformArg&&typeof platformArg=="object"&&(platformEnv=platformArg),{[CONTEXT_MARK]:!0}}function isContext(value){
-return!!value&&typeof value=="object"&&CONTEXT_MARK in value}var BUFFERED_METHODS=new Set(["arrayBuffer","bytes","blob",
-"text","json","formData"]);function bufferRequest(req){let buffer;const arrayBuffer=()=>buffer??=req.arrayBuffer(),text=async()=>new TextDecoder().
-decode(await arrayBuffer()),cached={arrayBuffer,text,json:async()=>JSON.parse(await text()),bytes:async()=>new Uint8Array(
-await arrayBuffer()),blob:async()=>new Blob([await arrayBuffer()]),formData:async()=>new Response(await arrayBuffer(),{headers:req.
-headers}).formData()},handler={get(target,prop){if(typeof prop=="string"&&BUFFERED_METHODS.has(prop))return cached[prop];
-if(prop==="clone")return()=>new Proxy(target,handler);const value=Reflect.get(target,prop,target);return typeof value=="\
-function"?value.bind(target):value}};return new Proxy(req,handler)}var warnedThirdArg=!1;function warnUnhonoredThirdArg(){
-warnedThirdArg||(warnedThirdArg=!0,console.warn("middleware: a third fetch argument (the Workers ExecutionContext / wait\
-Until) was supplied but is not honored; it will be ignored. Supported entry signatures are (request) and (request, env)."))}
-function defineMiddleware(spec){const callable=(...args)=>{const lastArg=args[args.length-1];if(args.length===0||typeof lastArg!=
-"function"){const config2=args.length>0?args[0]:void 0;return handler2=>callable(config2,handler2)}const config=args.length>=
-2?args[0]:void 0,handler=lastArg,inner=spec.run(config);return async(req,maybeCtx,...rest)=>{let workingReq=req,upstream;
-isContext(maybeCtx)?upstream=maybeCtx:(rest.length>0&&warnUnhonoredThirdArg(),workingReq=req.body?bufferRequest(req):req,
-upstream=seedContext(maybeCtx));const runInner=handler,callDownstream=contribution2=>runInner(workingReq,{...upstream,[spec.
-key]:contribution2}),produced=inner(workingReq,upstream);if(!isAsyncGenerator(produced)){const result=await produced;return result instanceof
-Response?result:callDownstream(contributionOf(result,spec.key))}const gen=produced,first=await gen.next();if(first.value instanceof
-Response)return first.done||await gen.return(void 0),first.value;const contribution=contributionOf(first.value,spec.key);
-if(first.done)return callDownstream(contribution);let response;try{response=await callDownstream(contribution)}catch(err){
-const recovered=await gen.throw(err);if(recovered.value instanceof Response)return recovered.value;throw err}const resumed=await gen.
-next(response);return resumed.done||await gen.return(void 0),resumed.value instanceof Response?resumed.value:response}};
-return callable}function isAsyncGenerator(value){return value!=null&&typeof value[Symbol.asyncIterator]=="function"&&typeof value.
-next=="function"}function contributionOf(result,key){if(result===null||typeof result!="object"||!(key in result))throw new Error(
-`defineMiddleware '${key}': run() must return or yield an object carrying the key '${key}'`);return result[key]}var preAuthTag=Symbol.
-for("@supabase/server:preAuth");function tagPreAuth(middleware,name){const base=middleware,mark=fn=>(Object.defineProperty(
-fn,preAuthTag,{value:name}),fn);return(...args)=>{const out=base(...args);return typeof args[args.length-1]=="function"?
-mark(out):handler=>mark(out(handler))}}var EDGE_FUNCTIONS_PATH_PREFIX="/functions/v1",AUTH_PATH_PREFIX="/auth/v1";function isEdgeFunctions(){
-return getEnv("SUPABASE_FUNCTION_SLUG")||getEnv("SB_EXECUTION_ID")?!0:runtimeName==="deno"}var METADATA_SUFFIX_PATTERN=/\/oauth-protected-resource$/;
-function trimTrailingSlash(value){return value.endsWith("/")?value.slice(0,-1):value}function percentEncodeQuotes(value){
-return value.replace(/["\\]/g,c2=>c2==='"'?"%22":"%5C")}function edgeOrigin(req){const publicUrl=getEnv("SUPABASE_PUBLIC\
-_URL");if(publicUrl)return trimTrailingSlash(publicUrl);const url=new URL(req.url),host=req.headers.get("X-Forwarded-Hos\
-t")??url.hostname,proto=(req.headers.get("X-Forwarded-Proto")??url.protocol.replace(":","")).toLowerCase(),port=host.includes(
-":")?"":req.headers.get("X-Forwarded-Port")??url.port;return`${proto}://${host}${port&&!(proto==="https"&&port==="443"||
-proto==="http"&&port==="80")?`:${port}`:""}`}function edgeResourcePath(req){const slug=getEnv("SUPABASE_FUNCTION_SLUG");
-if(slug)return`${EDGE_FUNCTIONS_PATH_PREFIX}/${slug}`;const received=new URL(req.url).pathname.replace(METADATA_SUFFIX_PATTERN,
-"");if(received===""||received==="/")throw Errors[MissingResourceServerError](runtimeName);return`${EDGE_FUNCTIONS_PATH_PREFIX}${received}`}
-function defaultResourceServer(req){if(!isEdgeFunctions())throw Errors[MissingResourceServerError](runtimeName);return`${edgeOrigin(
-req)}${edgeResourcePath(req)}`}function defaultAuthorizationServer(req){if(isEdgeFunctions())return`${edgeOrigin(req)}${AUTH_PATH_PREFIX}`;
-const publicUrl=getEnv("SUPABASE_PUBLIC_URL");if(publicUrl)return fromSupabaseUrl(publicUrl);const supabaseUrl=getEnv("S\
-UPABASE_URL");if(supabaseUrl)return fromSupabaseUrl(supabaseUrl);throw Errors[MissingAuthorizationServerError]()}function fromSupabaseUrl(supabaseUrl){
-const base=trimTrailingSlash(supabaseUrl);return base.endsWith("/auth/v1")?base:`${base}${AUTH_PATH_PREFIX}`}function resolveUrlOption(option,req,fallback){
-return percentEncodeQuotes(trimTrailingSlash((typeof option=="function"?option(req):option)||deriveDefault(req,fallback)))}
-function deriveDefault(req,fallback){try{return fallback(req)}catch(error){throw error instanceof Error?markConstructionFailure(
-error,"oauthProtectedResource"):error}}function getResourceUrl(req,resourceServer){return resolveUrlOption(resourceServer,
-req,defaultResourceServer)}function getResourceMetadataUrl(req,resourceServer){return`${getResourceUrl(req,resourceServer)}\
-/oauth-protected-resource`}function getAuthUrl(req,authorizationServer){return resolveUrlOption(authorizationServer,req,
-defaultAuthorizationServer)}function resourceMetadataResponse(req,options){const resource=options?.resource??getResourceUrl(
-req),authorizationServers=options?.authorizationServers??[getAuthUrl(req)];return new Response(JSON.stringify({resource,
-authorization_servers:authorizationServers,bearer_methods_supported:["header"]}),{status:200,headers:{"Content-Type":"ap\
-plication/json","Access-Control-Allow-Origin":"*"}})}var withOAuthProtectedResource=tagPreAuth(defineMiddleware({key:"oa\
-uthProtectedResource",run:config=>async function*(req){const isMetadataRoute=new URL(req.url).pathname.endsWith("/oauth-\
-protected-resource");if(isMetadataRoute&&req.method==="OPTIONS")return new Response(null,{status:204,headers:{"Access-Co\
-ntrol-Allow-Origin":"*","Access-Control-Allow-Methods":"GET, OPTIONS","Access-Control-Allow-Headers":"content-type, mcp-\
-protocol-version"}});let resourceMetadataUrl;try{if(isMetadataRoute&&req.method==="GET")return resourceMetadataResponse(
-req,{resource:getResourceUrl(req,config?.resourceServer),authorizationServers:[getAuthUrl(req,config?.authorizationServer)]});
-resourceMetadataUrl=getResourceMetadataUrl(req,config?.resourceServer)}catch(error){if(isConstructionFailure(error,"oaut\
-hProtectedResource")){const response2=constructionFailureResponse(error,config?.errors);return isMetadataRoute&&(response2.
-headers.set("Access-Control-Allow-Origin","*"),response2.headers.set("Access-Control-Expose-Headers",ErrorCodeHeader)),response2}
-throw error}const response=yield{oauthProtectedResource:{resourceMetadataUrl}};if(response.status===401&&!response.headers.
-has("WWW-Authenticate")){const challenge=`Bearer resource_metadata="${resourceMetadataUrl}"`;try{return response.headers.
-set("WWW-Authenticate",challenge),response}catch{const headers=new Headers(response.headers);return headers.set("WWW-Aut\
-henticate",challenge),new Response(response.bodyUsed||response.body?.locked?null:response.body,{status:response.status,statusText:response.
-statusText,headers})}}return response}}),"withOAuthProtectedResource");export{withOAuthProtectedResource};
+var Fe=Object.defineProperty;var s=(e,t)=>Fe(e,"name",{value:t,configurable:!0});var me="@supabase/server",x=`[${me}] `,B="x-supabase-server-error",Ge="https://github.com/supabase/server/blob/main/docs\
+/error-handling.md";function Ye(e){return`${Ge}#${e.toLowerCase()}`}s(Ye,"docsFor");function w(e){return e.map(t=>`"${t}\
+"`).join(", ")}s(w,"quoteList");function je(e){return e instanceof Error?e.message:String(e)}s(je,"messageOf");var Y=class extends Error{static{
+s(this,"SupabaseServerError")}constructor(e,t,r){super(e.startsWith(x)?e:x+e,r&&"cause"in r?{cause:r.cause}:void 0),this.
+source=me,this.name="SupabaseServerError",this.code=t,this.docs=r?.docs??Ye(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.
+details=r.details)}toJSON(){return{source:this.source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:
+{},docs:this.docs,...this.details?{details:this.details}:{}}}},h=class extends Y{static{s(this,"EnvError")}constructor(e,t=Je,r){
+super(e,t,r),this.status=500,this.name="EnvError"}},Je="ENV_ERROR",ee="MISSING_SUPABASE_URL",te="MISSING_PUBLISHABLE_KEY",
+re="MISSING_DEFAULT_PUBLISHABLE_KEY",se="MISSING_SECRET_KEY",oe="MISSING_DEFAULT_SECRET_KEY",v="MISSING_RESOURCE_SERVER",
+D="MISSING_AUTHORIZATION_SERVER",ne="MISSING_CONNECTION_STRING";function T(e){return!e||e.length===0?"None are configure\
+d.":`Configured names: ${w(e)}.`}s(T,"configuredNames");var He={[ee]:()=>new h("SUPABASE_URL is required but not set.",ee,
+{hint:"Set SUPABASE_URL to your project URL (https://<project-ref>.supabase.co), or pass `env.url`. A local Supabase CLI\
+ stack uses http://localhost:54321."}),[se]:(e,t)=>new h(`No "${e}" secret key found. ${T(t)}`,se,{hint:`Add a "${e}" en\
+try to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${e}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,
+details:{requestedKeyName:e,configuredKeyNames:t??[]}}),[oe]:e=>new h(`No default secret key found. ${T(e)}`,oe,{hint:'S\
+et SUPABASE_SECRET_KEY, or add a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.sec\
+retKeys`.',details:{configuredKeyNames:e??[]}}),[te]:(e,t)=>new h(`No "${e}" publishable key found. ${T(t)}`,te,{hint:`A\
+dd a "${e}" entry to SUPABASE_PUBLISHABLE_KEYS — a JSON object of name → key, e.g. {"${e}":"sb_publishable_…"} — or \
+pass \`env.publishableKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??[]}}),[re]:e=>new h(`No default publish\
+able key found. ${T(e)}`,re,{hint:'Set SUPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (\
+a JSON object of name → key), or pass `env.publishableKeys`.',details:{configuredKeyNames:e??[]}}),[v]:e=>new h("resou\
+rceServer is required outside Supabase Edge Functions and could not be derived.",v,{hint:"Pass it to withOAuthProtectedR\
+esource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge Functions it is derived from \
+the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUTION_ID being set, or by a Deno\
+ host runtime.",details:{runtime:e}}),[D]:()=>new h("authorizationServer is required outside Supabase Edge Functions and\
+ could not be derived.",D,{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl('https://<project-ref>.su\
+pabase.co') for Supabase Auth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[ne]:e=>new h("A Postgres connection st\
+ring is required, and none is configured.",ne,{hint:`Set SUPABASE_DB_URL, or pass \`connectionString\` to ${e}(). Supaba\
+se Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, copy it from Project Settings → Database → Connectio\
+n string.`,details:{middleware:e}})},d=class extends Y{static{s(this,"AuthError")}constructor(e,t=Ve,r=401,o){super(e,t,
+o),this.name="AuthError",this.status=r}},Ve="AUTH_ERROR",ae="MISSING_CREDENTIALS",ie="UNUSABLE_CREDENTIAL",ue="INVALID_A\
+PI_KEY",ce="INVALID_JWT",de="INVALID_CREDENTIALS",le="JWKS_NOT_CONFIGURED",he="JWKS_FETCH_FAILED",Ee="NO_KEYS_CONFIGURED",
+fe="CREATE_SUPABASE_CLIENT_ERROR",Se="UNSUPPORTED_ROLE";function Re(e){return e==="user"?"Authorization: Bearer <jwt>":e===
+"publishable"||e.startsWith("publishable:")?"apikey: <publishable key>":e==="secret"||e.startsWith("secret:")?"apikey: <\
+secret key>":null}s(Re,"credentialForMode");function G(e){let t=[...new Set(e.map(r=>{let o=Re(r);return o?`${o} (for au\
+th mode "${r}")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>1?"Send one of":"Send"}: ${t.join("; ")}\
+.`}s(G,"sendOneOfHint");var ze={absent:"no apikey header",publishable:"a publishable key (sb_publishable_…)",secret:"a\
+ secret key (sb_secret_…)","legacy-jwt":"a legacy JWT-style key (eyJ…)",unrecognized:"a value in an unrecognized for\
+mat"};function Xe(e){let{authModes:t,received:r}=e;if(e.matchedKey){let{kind:u,name:E,mode:f}=e.matchedKey,L=f.indexOf("\
+:");return`The key is the ${u} key named "${E}", but auth: '${f}' accepts only the key named "${L===-1?"default":f.slice(
+L+1)}". Use auth: '${u}:${E}' to accept that key, or auth: '${u}:*' to accept any ${u} key.`}let o=t.filter(u=>Re(u)?.startsWith(
+"apikey")),a=o.some(u=>u.startsWith("publishable")),n=o.some(u=>u.startsWith("secret"));if(r.apikey==="legacy-jwt")return"\
+The apikey looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — \
+sb_publishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(r.apikey==="secret"&&a&&!n)return'\
+You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… key, or add "secret" to \
+`auth` if server-to-server calls should be allowed.';if(r.apikey==="publishable"&&n&&!a)return'You sent a publishable ke\
+y, but this endpoint only accepts secret keys. Send a sb_secret_… key, or add "publishable" to `auth` if client-facing c\
+alls should be allowed.';if(r.apikey==="unrecognized")return`The apikey header held ${ze.unrecognized} — Supabase API ke\
+ys start with sb_publishable_ or sb_secret_. Copy the key from Project Settings → API Keys.`;let i=Object.entries(e.configuredKeyNames??
+{}),c=i.map(([u,E])=>`${u}: ${E.length?w(E):"none configured"}`).join("; "),l=i.map(([u])=>`SUPABASE_${u.toUpperCase()}_\
+KEY(S)`).join(" / ");return`The key was well-formed but matched no configured key${c?` (${c})`:""}. Keys come from ${l||
+"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check you are pointing at the right Supabase project.`}s(Xe,"\
+apiKeyHint");var qe={[ae]:e=>new d(`No credentials found on the request. This endpoint accepts auth mode(s): ${w(e.authModes)}\
+.`,ae,401,{hint:G(e.authModes),details:{acceptedAuthModes:e.authModes,received:e.received}}),[ie]:e=>new d(`The request \
+carried a credential this endpoint cannot use: ${e.reason}.`+(e.authModes?` Accepted auth mode(s): ${w(e.authModes)}.`:""),
+ie,401,{hint:[e.hint,e.authModes&&G(e.authModes)].filter(Boolean).join(" "),details:{...e.authModes?{acceptedAuthModes:e.
+authModes}:{},...e.received?{received:e.received}:{}}}),[ue]:e=>new d(`The apikey header matched no key configured for a\
+uth mode(s): ${w(e.authModes)}.`,ue,401,{hint:Xe(e),details:{acceptedAuthModes:e.authModes,received:e.received,...e.configuredKeyNames?
+{configuredKeyNames:e.configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.matchedKey.name}:{}}}),[ce]:e=>new d(`The\
+ JWT in the Authorization header failed verification: ${e.reason}.`,ce,401,{hint:e.hint,details:{...e.authModes?{acceptedAuthModes:e.
+authModes}:{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:{}},cause:e.cause}),[le]:(e={})=>new d("A JWT \
+was provided but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem \
+with the request.",le,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPABASE_JWK\
+S_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or pass "+(e.
+middleware?`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves to null rather than err\
+oring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_PUBLIC_URL, then SUPABA\
+SE_URL) must be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_URL is the Docker-inter\
+nal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally reachable https URL of\
+ the stack.",details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.middleware?
+{middleware:e.middleware}:{}}}),[he]:e=>new d(`The remote JWKS could not be fetched, so the JWT could not be verified: ${e.
+reason}. This is a server-side or upstream failure, not a problem with the request.`,he,500,{hint:'Check that SUPABASE_J\
+WKS_URL points at a reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must ret\
+urn 200 with a JSON `{ "keys": [...] }` body.',details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?
+{received:e.received}:{}},cause:e.cause}),[Ee]:e=>{let t=e.keyKind==="publishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_\
+PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.keyKind]??[];return new d(`Aut\
+h mode "${e.mode}" was requested but no matching ${e.keyKind} key is configured, so the mode could never match any reque\
+st. This is a server configuration problem, not a problem with the request.`,Ee,500,{hint:`${T(r)} Set ${t} (the plural \
+form is a JSON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.authModes,received:e.
+received,mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{}}})},[de]:e=>new d(
+e?`No credential matched any of the accepted auth mode(s): ${w(e.authModes)}.`:"No credential matched any accepted auth \
+mode.",de,401,{hint:e?G(e.authModes):"Check that the request carries a credential for one of the accepted auth modes.",details:e?
+{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[fe]:e=>new d("Authentication succeeded but the Supabase cl\
+ient could not be created.",fe,500,{hint:"This is almost always a missing or malformed SUPABASE_URL or API key. The unde\
+rlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.cause}),[Se]:e=>{let{requestedRole:t,
+supportedRoles:r}=e,o=w(r),[a,n]=t==="service_role"?[`the caller's token carries the "service_role" role, which withPost\
+gresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists to provide. If bypassing RLS \
+is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-admin'."]:typeof t=="string"?[`t\
+he caller's token carries the role "${t}", which withPostgresClient does not support yet`,`It assumes ${o} only. Custom \
+roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:[`the caller's token has a "role" \
+claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${o} only and will not guess what a malfo\
+rmed claim meant. Check how the token is minted.`];return new d(`Cannot select a Postgres role: ${a}.`,Se,500,{hint:n,details:{
+requestedRole:t,supportedRoles:r}})}},pe=class extends Y{static{s(this,"PostgresPoolError")}constructor(e,t,r){super(e,t,
+r),this.status=503,this.name="PostgresPoolError"}},Ae="POSTGRES_POOL_BUSY",_e="POSTGRES_CONNECT_PAUSED",Ze={[Ae]:e=>new pe(
+`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,Ae,{hint:"Every pooled connection was in use f\
+or the whole wait. Run fewer statements per request, move multi-statement logic into a database function, route heavy re\
+ads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),[_e]:e=>new pe(`postgres pool: ne\
+w connections paused for ${e.remainingMs}ms after a connection failure: ${je(e.cause)}`,_e,{hint:"Check the connection s\
+tring and the database password. The pause starts between half a second and one second, doubles on each failing round up\
+ to between 15 and 30 seconds, and ends on the first successful connection. details.retryAfterMs is the time left.",details:{
+retryAfterMs:e.remainingMs},cause:e.cause})},M={...He,...qe,...Ze};function be(e,t){return Response.json(Qe(e,t?.errors),{status:e.status,headers:{[B]:e.code}})}s(be,"errorResponse");function Qe(e,t){
+let r=e.toJSON();if(t?.detailed!==!1)return r;let{code:o,message:a}=r;return{code:o,message:a}}s(Qe,"buildErrorBody");var ye=Symbol.for("@supabase/server:constructionFailure");function Ie(e,t){return Object.defineProperty(e,ye,{value:t}),
+e}s(Ie,"markConstructionFailure");function ge(e,t){return(e instanceof h||e instanceof d)&&e[ye]===t}s(ge,"isConstructio\
+nFailure");function Ue(e,t){return be(e,{errors:t})}s(Ue,"constructionFailureResponse");var O=globalThis.process?.env||Object.create(null),g=globalThis.process||{env:O},k=g!==void 0&&g.env&&g.env.NODE_ENV||void 0;var j=g.platform||"";var Kt=!!g.stdout?.isTTY;var $t=!!O.DEBUG,Wt=k==="test"||!!O.TEST,Ft=k==="production"||O.MODE==="production",Gt=k==="dev"||k==="development"||O.MODE===
+"development";var Yt=/^win/i.test(j),jt=/^linux/i.test(j),Jt=/^darwin/i.test(j);var xe=(g.versions?.node||"").replace(/^v/,"")||null,Ht=Number(xe?.split(".")[0])||null,et=!!g?.versions?.node,Vt=!!g?.versions?.
+nub,tt="Bun"in globalThis,J="Deno"in globalThis,rt="fastly"in globalThis,st="Netlify"in globalThis,ot="EdgeRuntime"in globalThis,
+nt=globalThis.navigator?.userAgent==="Cloudflare-Workers",at=[[st,"netlify"],[ot,"edge-light"],[nt,"workerd"],[rt,"fastl\
+y"],[J,"deno"],[tt,"bun"],[et,"node"]],it=(function(){let e=at.find(t=>t[0]);if(e)return{name:e[1]}})(),we=it?.name||"";var N=we,H;function U(e){if(H){let r=H[e];if(typeof r=="string")return r}let t=O[e];if(t!==void 0)return t;if(J)return globalThis.
+Deno?.env?.get(e)}s(U,"getEnv");var Pe=Symbol.for("@supabase/middleware:context");function Te(e){return e&&typeof e=="ob\
+ject"&&(H=e),{[Pe]:!0}}s(Te,"seedContext");function ve(e){return!!e&&typeof e=="object"&&Pe in e}s(ve,"isContext");var ut=new Set(
+["arrayBuffer","bytes","blob","text","json","formData"]);function Ne(e){let t,r=s(()=>t??=e.arrayBuffer(),"arrayBuffer"),
+o=s(async()=>new TextDecoder().decode(await r()),"text"),a={arrayBuffer:r,text:o,json:s(async()=>JSON.parse(await o()),"\
+json"),bytes:s(async()=>new Uint8Array(await r()),"bytes"),blob:s(async()=>new Blob([await r()]),"blob"),formData:s(async()=>new Response(
+await r(),{headers:e.headers}).formData(),"formData")},n={get(i,c){if(typeof c=="string"&&ut.has(c))return a[c];if(c==="\
+clone")return()=>new Proxy(i,n);let l=Reflect.get(i,c,i);return typeof l=="function"?l.bind(i):l}};return new Proxy(e,n)}
+s(Ne,"bufferRequest");var Oe=!1;function ct(){Oe||(Oe=!0,console.warn("middleware: a third fetch argument (the Workers E\
+xecutionContext / waitUntil) was supplied but is not honored; it will be ignored. Supported entry signatures are (reques\
+t) and (request, env)."))}s(ct,"warnUnhonoredThirdArg");function V(e){let t=s((...r)=>{let o=r[r.length-1];if(r.length===
+0||typeof o!="function"){let c=r.length>0?r[0]:void 0;return s(u=>t(c,u),"wrap")}let a=r.length>=2?r[0]:void 0,n=o,i=e.run(
+a);return async(c,l,...u)=>{let E=c,f;ve(l)?f=l:(u.length>0&&ct(),E=c.body?Ne(c):c,f=Te(l));let L=n,K=s(S=>L(E,{...f,[e.
+key]:S}),"callDownstream"),$=i(E,f);if(!dt($)){let S=await $;return S instanceof Response?S:K(Ce(S,e.key))}let C=$,P=await C.
+next();if(P.value instanceof Response)return P.done||await C.return(void 0),P.value;let Z=Ce(P.value,e.key);if(P.done)return K(
+Z);let W;try{W=await K(Z)}catch(S){let Q=await C.throw(S);if(Q.value instanceof Response)return Q.value;throw S}let F=await C.
+next(W);return F.done||await C.return(void 0),F.value instanceof Response?F.value:W}},"callable");return t}s(V,"defineMi\
+ddleware");function dt(e){return e!=null&&typeof e[Symbol.asyncIterator]=="function"&&typeof e.next=="function"}s(dt,"is\
+AsyncGenerator");function Ce(e,t){if(e===null||typeof e!="object"||!(t in e))throw new Error(`defineMiddleware '${t}': r\
+un() must return or yield an object carrying the key '${t}'`);return e[t]}s(Ce,"contributionOf");var lt=Symbol.for("@supabase/server:preAuth");function ht(e,t){let r=e,o=s(n=>(Object.defineProperty(n,lt,{value:t}),n),
+"mark");return s((...n)=>{let i=r(...n);return typeof n[n.length-1]=="function"?o(i):c=>o(i(c))},"tagged")}s(ht,"tagPreA\
+uth");var Le="/functions/v1",De="/auth/v1";function Be(){return U("SUPABASE_FUNCTION_SLUG")||U("SB_EXECUTION_ID")?!0:N==="deno"}
+s(Be,"isEdgeFunctions");var Et=/\/oauth-protected-resource$/;function X(e){return e.endsWith("/")?e.slice(0,-1):e}s(X,"t\
+rimTrailingSlash");function ft(e){return e.replace(/["\\]/g,t=>t==='"'?"%22":"%5C")}s(ft,"percentEncodeQuotes");function Me(e){
+let t=U("SUPABASE_PUBLIC_URL");if(t)return X(t);let r=new URL(e.url),o=e.headers.get("X-Forwarded-Host")??r.hostname,a=(e.
+headers.get("X-Forwarded-Proto")??r.protocol.replace(":","")).toLowerCase(),n=o.includes(":")?"":e.headers.get("X-Forwar\
+ded-Port")??r.port;return`${a}://${o}${n&&!(a==="https"&&n==="443"||a==="http"&&n==="80")?`:${n}`:""}`}s(Me,"edgeOrigin");
+function St(e){let t=U("SUPABASE_FUNCTION_SLUG");if(t)return`${Le}/${t}`;let r=new URL(e.url).pathname.replace(Et,"");if(r===
+""||r==="/")throw M[v](N);return`${Le}${r}`}s(St,"edgeResourcePath");function pt(e){if(!Be())throw M[v](N);return`${Me(e)}${St(
+e)}`}s(pt,"defaultResourceServer");function At(e){if(Be())return`${Me(e)}${De}`;let t=U("SUPABASE_PUBLIC_URL");if(t)return z(
+t);let r=U("SUPABASE_URL");if(r)return z(r);throw M[D]()}s(At,"defaultAuthorizationServer");function z(e){let t=X(e);return t.
+endsWith("/auth/v1")?t:`${t}${De}`}s(z,"fromSupabaseUrl");function ke(e,t,r){return ft(X((typeof e=="function"?e(t):e)||
+_t(t,r)))}s(ke,"resolveUrlOption");function _t(e,t){try{return t(e)}catch(r){throw r instanceof Error?Ie(r,"oauthProtect\
+edResource"):r}}s(_t,"deriveDefault");function q(e,t){return ke(t,e,pt)}s(q,"getResourceUrl");function mt(e,t){return`${q(
+e,t)}/oauth-protected-resource`}s(mt,"getResourceMetadataUrl");function Ke(e,t){return ke(t,e,At)}s(Ke,"getAuthUrl");function $e(e,t){let r=t?.resource??q(e),o=t?.authorizationServers??[Ke(e)];return new Response(JSON.stringify({resource:r,
+authorization_servers:o,bearer_methods_supported:["header"]}),{status:200,headers:{"Content-Type":"application/json","Ac\
+cess-Control-Allow-Origin":"*"}})}s($e,"resourceMetadataResponse");var We=ht(V({key:"oauthProtectedResource",run:s(e=>async function*(t){
+let r=new URL(t.url).pathname.endsWith("/oauth-protected-resource");if(r&&t.method==="OPTIONS")return new Response(null,
+{status:204,headers:{"Access-Control-Allow-Origin":"*","Access-Control-Allow-Methods":"GET, OPTIONS","Access-Control-All\
+ow-Headers":"content-type, mcp-protocol-version"}});let o;try{if(r&&t.method==="GET")return $e(t,{resource:q(t,e?.resourceServer),
+authorizationServers:[Ke(t,e?.authorizationServer)]});o=mt(t,e?.resourceServer)}catch(n){if(ge(n,"oauthProtectedResource")){
+let i=Ue(n,e?.errors);return r&&(i.headers.set("Access-Control-Allow-Origin","*"),i.headers.set("Access-Control-Expose-H\
+eaders",B)),i}throw n}let a=yield{oauthProtectedResource:{resourceMetadataUrl:o}};if(a.status===401&&!a.headers.has("WWW\
+-Authenticate")){let n=`Bearer resource_metadata="${o}"`;try{return a.headers.set("WWW-Authenticate",n),a}catch{let i=new Headers(
+a.headers);return i.set("WWW-Authenticate",n),new Response(a.bodyUsed||a.body?.locked?null:a.body,{status:a.status,statusText:a.
+statusText,headers:i})}}return a},"run")}),"withOAuthProtectedResource");export{We as withOAuthProtectedResource};

@@ -2,1399 +2,1020 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   yaml@2.9.1 (ISC)
 // @ts-self-types="./yaml.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__export=(target,all)=>{
-for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
-"object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&key!==except&&__defProp(
-to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__reExport=(target,mod,secondTarget)=>(__copyProps(
-target,mod,"default"),secondTarget&&__copyProps(secondTarget,mod,"default")),__toESM=(mod,isNodeMode,target)=>(target=mod!=
-null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
-enumerable:!0}):target,mod)),__toCommonJS=mod=>__copyProps(__defProp({},"__esModule",{value:!0}),mod),init_node_globals=__esm(
-{"node_globals.js"(){}}),node_process_exports={};__export(node_process_exports,{default:()=>default2});import*as node_process_star from"node:process";
-import{default as default2}from"node:process";var init_node_process=__esm({"required-builtin:node:process"(){init_node_globals(),
-__reExport(node_process_exports,node_process_star)}}),require_identity=__commonJS({"node_modules/yaml/dist/nodes/identit\
-y.js"(exports){"use strict";init_node_globals();var ALIAS=Symbol.for("yaml.alias"),DOC=Symbol.for("yaml.document"),MAP=Symbol.
-for("yaml.map"),PAIR=Symbol.for("yaml.pair"),SCALAR=Symbol.for("yaml.scalar"),SEQ=Symbol.for("yaml.seq"),NODE_TYPE=Symbol.
-for("yaml.node.type"),isAlias=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===ALIAS,isDocument=node=>!!node&&typeof node==
-"object"&&node[NODE_TYPE]===DOC,isMap=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===MAP,isPair=node=>!!node&&typeof node==
-"object"&&node[NODE_TYPE]===PAIR,isScalar=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===SCALAR,isSeq=node=>!!node&&
-typeof node=="object"&&node[NODE_TYPE]===SEQ;function isCollection(node){if(node&&typeof node=="object")switch(node[NODE_TYPE]){case MAP:case SEQ:
-return!0}return!1}function isNode(node){if(node&&typeof node=="object")switch(node[NODE_TYPE]){case ALIAS:case MAP:case SCALAR:case SEQ:
-return!0}return!1}var hasAnchor=node=>(isScalar(node)||isCollection(node))&&!!node.anchor;exports.ALIAS=ALIAS,exports.DOC=
-DOC,exports.MAP=MAP,exports.NODE_TYPE=NODE_TYPE,exports.PAIR=PAIR,exports.SCALAR=SCALAR,exports.SEQ=SEQ,exports.hasAnchor=
-hasAnchor,exports.isAlias=isAlias,exports.isCollection=isCollection,exports.isDocument=isDocument,exports.isMap=isMap,exports.
-isNode=isNode,exports.isPair=isPair,exports.isScalar=isScalar,exports.isSeq=isSeq}}),require_visit=__commonJS({"node_mod\
-ules/yaml/dist/visit.js"(exports){"use strict";init_node_globals();var identity=require_identity(),BREAK=Symbol("break v\
-isit"),SKIP=Symbol("skip children"),REMOVE=Symbol("remove node");function visit(node,visitor){const visitor_=initVisitor(
-visitor);identity.isDocument(node)?visit_(null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):
-visit_(null,node,visitor_,Object.freeze([]))}visit.BREAK=BREAK,visit.SKIP=SKIP,visit.REMOVE=REMOVE;function visit_(key,node,visitor,path){
-const ctrl=callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl))return replaceNode(key,path,
-ctrl),visit_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(node)){path=Object.freeze(path.concat(
-node));for(let i=0;i<node.items.length;++i){const ci=visit_(i,node.items[i],visitor,path);if(typeof ci=="number")i=ci-1;else{
-if(ci===BREAK)return BREAK;ci===REMOVE&&(node.items.splice(i,1),i-=1)}}}else if(identity.isPair(node)){path=Object.freeze(
-path.concat(node));const ck=visit_("key",node.key,visitor,path);if(ck===BREAK)return BREAK;ck===REMOVE&&(node.key=null);
-const cv=visit_("value",node.value,visitor,path);if(cv===BREAK)return BREAK;cv===REMOVE&&(node.value=null)}}return ctrl}
-async function visitAsync(node,visitor){const visitor_=initVisitor(visitor);identity.isDocument(node)?await visitAsync_(
-null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):await visitAsync_(null,node,visitor_,Object.
-freeze([]))}visitAsync.BREAK=BREAK,visitAsync.SKIP=SKIP,visitAsync.REMOVE=REMOVE;async function visitAsync_(key,node,visitor,path){
-const ctrl=await callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl))return replaceNode(key,
-path,ctrl),visitAsync_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(node)){path=Object.freeze(
-path.concat(node));for(let i=0;i<node.items.length;++i){const ci=await visitAsync_(i,node.items[i],visitor,path);if(typeof ci==
-"number")i=ci-1;else{if(ci===BREAK)return BREAK;ci===REMOVE&&(node.items.splice(i,1),i-=1)}}}else if(identity.isPair(node)){
-path=Object.freeze(path.concat(node));const ck=await visitAsync_("key",node.key,visitor,path);if(ck===BREAK)return BREAK;
-ck===REMOVE&&(node.key=null);const cv=await visitAsync_("value",node.value,visitor,path);if(cv===BREAK)return BREAK;cv===
-REMOVE&&(node.value=null)}}return ctrl}function initVisitor(visitor){return typeof visitor=="object"&&(visitor.Collection||
-visitor.Node||visitor.Value)?Object.assign({Alias:visitor.Node,Map:visitor.Node,Scalar:visitor.Node,Seq:visitor.Node},visitor.
-Value&&{Map:visitor.Value,Scalar:visitor.Value,Seq:visitor.Value},visitor.Collection&&{Map:visitor.Collection,Seq:visitor.
-Collection},visitor):visitor}function callVisitor(key,node,visitor,path){if(typeof visitor=="function")return visitor(key,
-node,path);if(identity.isMap(node))return visitor.Map?.(key,node,path);if(identity.isSeq(node))return visitor.Seq?.(key,
-node,path);if(identity.isPair(node))return visitor.Pair?.(key,node,path);if(identity.isScalar(node))return visitor.Scalar?.(
-key,node,path);if(identity.isAlias(node))return visitor.Alias?.(key,node,path)}function replaceNode(key,path,node){const parent=path[path.
-length-1];if(identity.isCollection(parent))parent.items[key]=node;else if(identity.isPair(parent))key==="key"?parent.key=
-node:parent.value=node;else if(identity.isDocument(parent))parent.contents=node;else{const pt=identity.isAlias(parent)?"\
-alias":"scalar";throw new Error(`Cannot replace node with ${pt} parent`)}}exports.visit=visit,exports.visitAsync=visitAsync}}),
-require_directives=__commonJS({"node_modules/yaml/dist/doc/directives.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-visit=require_visit(),escapeChars={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},escapeTagName=tn=>tn.replace(
-/[!,[\]{}]/g,ch=>escapeChars[ch]),Directives=class _Directives{constructor(yaml,tags){this.docStart=null,this.docEnd=!1,
-this.yaml=Object.assign({},_Directives.defaultYaml,yaml),this.tags=Object.assign({},_Directives.defaultTags,tags)}clone(){
-const copy=new _Directives(this.yaml,this.tags);return copy.docStart=this.docStart,copy}atDocument(){const res=new _Directives(
-this.yaml,this.tags);switch(this.yaml.version){case"1.1":this.atNextDocument=!0;break;case"1.2":this.atNextDocument=!1,this.
-yaml={explicit:_Directives.defaultYaml.explicit,version:"1.2"},this.tags=Object.assign({},_Directives.defaultTags);break}
-return res}add(line,onError){this.atNextDocument&&(this.yaml={explicit:_Directives.defaultYaml.explicit,version:"1.1"},this.
-tags=Object.assign({},_Directives.defaultTags),this.atNextDocument=!1);const parts=line.trim().split(/[ \t]+/),name=parts.
-shift();switch(name){case"%TAG":{if(parts.length!==2&&(onError(0,"%TAG directive should contain exactly two parts"),parts.
-length<2))return!1;const[handle,prefix]=parts;return this.tags[handle]=prefix,!0}case"%YAML":{if(this.yaml.explicit=!0,parts.
-length!==1)return onError(0,"%YAML directive should contain exactly one part"),!1;const[version]=parts;if(version==="1.1"||
-version==="1.2")return this.yaml.version=version,!0;{const isValid=/^\d+\.\d+$/.test(version);return onError(6,`Unsuppor\
-ted YAML version ${version}`,isValid),!1}}default:return onError(0,`Unknown directive ${name}`,!0),!1}}tagName(source,onError){
-if(source==="!")return"!";if(source[0]!=="!")return onError(`Not a valid tag: ${source}`),null;if(source[1]==="<"){const verbatim=source.
-slice(2,-1);return verbatim==="!"||verbatim==="!!"?(onError(`Verbatim tags aren't resolved, so ${source} is invalid.`),null):
-(source[source.length-1]!==">"&&onError("Verbatim tags must end with a >"),verbatim)}const[,handle,suffix]=source.match(
-/^(.*!)([^!]*)$/s);suffix||onError(`The ${source} tag has no suffix`);const prefix=this.tags[handle];if(prefix)try{return prefix+
-decodeURIComponent(suffix)}catch(error){return onError(String(error)),null}return handle==="!"?source:(onError(`Could no\
-t resolve tag: ${source}`),null)}tagString(tag){for(const[handle,prefix]of Object.entries(this.tags))if(tag.startsWith(prefix))
-return handle+escapeTagName(tag.substring(prefix.length));return tag[0]==="!"?tag:`!<${tag}>`}toString(doc){const lines=this.
-yaml.explicit?[`%YAML ${this.yaml.version||"1.2"}`]:[],tagEntries=Object.entries(this.tags);let tagNames;if(doc&&tagEntries.
-length>0&&identity.isNode(doc.contents)){const tags={};visit.visit(doc.contents,(_key,node)=>{identity.isNode(node)&&node.
-tag&&(tags[node.tag]=!0)}),tagNames=Object.keys(tags)}else tagNames=[];for(const[handle,prefix]of tagEntries)handle==="!\
-!"&&prefix==="tag:yaml.org,2002:"||(!doc||tagNames.some(tn=>tn.startsWith(prefix)))&&lines.push(`%TAG ${handle} ${prefix}`);
-return lines.join(`
-`)}};Directives.defaultYaml={explicit:!1,version:"1.2"},Directives.defaultTags={"!!":"tag:yaml.org,2002:"},exports.Directives=
-Directives}}),require_anchors=__commonJS({"node_modules/yaml/dist/doc/anchors.js"(exports){"use strict";init_node_globals();
-var identity=require_identity(),visit=require_visit();function anchorIsValid(anchor){if(/[\x00-\x19\s,[\]{}]/.test(anchor)){
-const msg=`Anchor must not contain whitespace or control characters: ${JSON.stringify(anchor)}`;throw new Error(msg)}return!0}
-function anchorNames(root){const anchors=new Set;return visit.visit(root,{Value(_key,node){node.anchor&&anchors.add(node.
-anchor)}}),anchors}function findNewAnchor(prefix,exclude){for(let i=1;;++i){const name=`${prefix}${i}`;if(!exclude.has(name))
-return name}}function createNodeAnchors(doc,prefix){const aliasObjects=[],sourceObjects=new Map;let prevAnchors=null;return{
-onAnchor:source=>{aliasObjects.push(source),prevAnchors??(prevAnchors=anchorNames(doc));const anchor=findNewAnchor(prefix,
-prevAnchors);return prevAnchors.add(anchor),anchor},setAnchors:()=>{for(const source of aliasObjects){const ref=sourceObjects.
-get(source);if(typeof ref=="object"&&ref.anchor&&(identity.isScalar(ref.node)||identity.isCollection(ref.node)))ref.node.
-anchor=ref.anchor;else{const error=new Error("Failed to resolve repeated object (this should not happen)");throw error.source=
-source,error}}},sourceObjects}}exports.anchorIsValid=anchorIsValid,exports.anchorNames=anchorNames,exports.createNodeAnchors=
-createNodeAnchors,exports.findNewAnchor=findNewAnchor}}),require_applyReviver=__commonJS({"node_modules/yaml/dist/doc/ap\
-plyReviver.js"(exports){"use strict";init_node_globals();function applyReviver(reviver,obj,key,val){if(val&&typeof val==
-"object")if(Array.isArray(val))for(let i=0,len=val.length;i<len;++i){const v0=val[i],v1=applyReviver(reviver,val,String(
-i),v0);v1===void 0?delete val[i]:v1!==v0&&(val[i]=v1)}else if(val instanceof Map)for(const k of Array.from(val.keys())){
-const v0=val.get(k),v1=applyReviver(reviver,val,k,v0);v1===void 0?val.delete(k):v1!==v0&&val.set(k,v1)}else if(val instanceof
-Set)for(const v0 of Array.from(val)){const v1=applyReviver(reviver,val,v0,v0);v1===void 0?val.delete(v0):v1!==v0&&(val.delete(
-v0),val.add(v1))}else for(const[k,v0]of Object.entries(val)){const v1=applyReviver(reviver,val,k,v0);v1===void 0?delete val[k]:
-v1!==v0&&(val[k]=v1)}return reviver.call(obj,key,val)}exports.applyReviver=applyReviver}}),require_toJS=__commonJS({"nod\
-e_modules/yaml/dist/nodes/toJS.js"(exports){"use strict";init_node_globals();var identity=require_identity();function toJS(value,arg,ctx){
-if(Array.isArray(value))return value.map((v,i)=>toJS(v,String(i),ctx));if(value&&typeof value.toJSON=="function"){if(!ctx||
-!identity.hasAnchor(value))return value.toJSON(arg,ctx);const data={aliasCount:0,count:1,res:void 0};ctx.anchors.set(value,
-data),ctx.onCreate=res2=>{data.res=res2,delete ctx.onCreate};const res=value.toJSON(arg,ctx);return ctx.onCreate&&ctx.onCreate(
-res),res}return typeof value=="bigint"&&!ctx?.keep?Number(value):value}exports.toJS=toJS}}),require_Node=__commonJS({"no\
-de_modules/yaml/dist/nodes/Node.js"(exports){"use strict";init_node_globals();var applyReviver=require_applyReviver(),identity=require_identity(),
-toJS=require_toJS(),NodeBase=class{constructor(type){Object.defineProperty(this,identity.NODE_TYPE,{value:type})}clone(){
-const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return this.range&&(copy.range=
-this.range.slice()),copy}toJS(doc,{mapAsMap,maxAliasCount,onAnchor,reviver}={}){if(!identity.isDocument(doc))throw new TypeError(
-"A document argument is required");const ctx={anchors:new Map,doc,keep:!0,mapAsMap:mapAsMap===!0,mapKeyWarned:!1,maxAliasCount:typeof maxAliasCount==
-"number"?maxAliasCount:100},res=toJS.toJS(this,"",ctx);if(typeof onAnchor=="function")for(const{count,res:res2}of ctx.anchors.
-values())onAnchor(res2,count);return typeof reviver=="function"?applyReviver.applyReviver(reviver,{"":res},"",res):res}};
-exports.NodeBase=NodeBase}}),require_Alias=__commonJS({"node_modules/yaml/dist/nodes/Alias.js"(exports){"use strict";init_node_globals();
-var anchors=require_anchors(),visit=require_visit(),identity=require_identity(),Node=require_Node(),toJS=require_toJS(),
-Alias=class extends Node.NodeBase{constructor(source){super(identity.ALIAS),this.source=source,Object.defineProperty(this,
-"tag",{set(){throw new Error("Alias nodes cannot have tags")}})}resolve(doc,ctx){if(ctx?.maxAliasCount===0)throw new ReferenceError(
-"Alias resolution is disabled");let nodes;ctx?.aliasResolveCache?nodes=ctx.aliasResolveCache:(nodes=[],visit.visit(doc,{
-Node:(_key,node)=>{(identity.isAlias(node)||identity.hasAnchor(node))&&nodes.push(node)}}),ctx&&(ctx.aliasResolveCache=nodes));
-let found;for(const node of nodes){if(node===this)break;node.anchor===this.source&&(found=node)}if(found&&ctx){const{anchors:anchors2,
-doc:doc2,maxAliasCount}=ctx;let data=anchors2.get(found);if(data||(toJS.toJS(found,null,ctx),data=anchors2.get(found)),data?.
-res===void 0){const msg="This should not happen: Alias anchor was not resolved?";throw new ReferenceError(msg)}if(maxAliasCount>=
-0&&(data.count+=1,data.aliasCount===0&&(data.aliasCount=getAliasCount(doc2,found,anchors2)),data.count*data.aliasCount>maxAliasCount)){
-const msg="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(msg)}}return found}toJSON(_arg,ctx){
-if(!ctx)return{source:this.source};const source=this.resolve(ctx.doc,ctx);if(!source){const msg=`Unresolved alias (the a\
-nchor must be set before the alias): ${this.source}`;throw new ReferenceError(msg)}return ctx.anchors.get(source).res}toString(ctx,_onComment,_onChompKeep){
-const src=`*${this.source}`;if(ctx){if(anchors.anchorIsValid(this.source),ctx.options.verifyAliasOrder&&!ctx.anchors.has(
-this.source)){const msg=`Unresolved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(msg)}
-if(ctx.implicitKey)return`${src} `}return src}};function getAliasCount(doc,node,anchors2){if(identity.isAlias(node)){const source=node.
-resolve(doc),anchor=anchors2&&source&&anchors2.get(source);return anchor?anchor.count*anchor.aliasCount:0}else if(identity.
-isCollection(node)){let count=0;for(const item of node.items){const c=getAliasCount(doc,item,anchors2);c>count&&(count=c)}
-return count}else if(identity.isPair(node)){const kc=getAliasCount(doc,node.key,anchors2),vc=getAliasCount(doc,node.value,
-anchors2);return Math.max(kc,vc)}return 1}exports.Alias=Alias}}),require_Scalar=__commonJS({"node_modules/yaml/dist/node\
-s/Scalar.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Node=require_Node(),toJS=require_toJS(),
-isScalarValue=value=>!value||typeof value!="function"&&typeof value!="object",Scalar=class extends Node.NodeBase{constructor(value){
-super(identity.SCALAR),this.value=value}toJSON(arg,ctx){return ctx?.keep?this.value:toJS.toJS(this.value,arg,ctx)}toString(){
-return String(this.value)}};Scalar.BLOCK_FOLDED="BLOCK_FOLDED",Scalar.BLOCK_LITERAL="BLOCK_LITERAL",Scalar.PLAIN="PLAIN",
-Scalar.QUOTE_DOUBLE="QUOTE_DOUBLE",Scalar.QUOTE_SINGLE="QUOTE_SINGLE",exports.Scalar=Scalar,exports.isScalarValue=isScalarValue}}),
-require_createNode=__commonJS({"node_modules/yaml/dist/doc/createNode.js"(exports){"use strict";init_node_globals();var Alias=require_Alias(),
-identity=require_identity(),Scalar=require_Scalar(),defaultTagPrefix="tag:yaml.org,2002:";function findTagObject(value,tagName,tags){
-if(tagName){const match=tags.filter(t=>t.tag===tagName),tagObj=match.find(t=>!t.format)??match[0];if(!tagObj)throw new Error(
-`Tag ${tagName} not found`);return tagObj}return tags.find(t=>t.identify?.(value)&&!t.format)}function createNode(value,tagName,ctx){
-if(identity.isDocument(value)&&(value=value.contents),identity.isNode(value))return value;if(identity.isPair(value)){const map=ctx.
-schema[identity.MAP].createNode?.(ctx.schema,null,ctx);return map.items.push(value),map}(value instanceof String||value instanceof
-Number||value instanceof Boolean||typeof BigInt<"u"&&value instanceof BigInt)&&(value=value.valueOf());const{aliasDuplicateObjects,
-onAnchor,onTagObj,schema,sourceObjects}=ctx;let ref;if(aliasDuplicateObjects&&value&&typeof value=="object"){if(ref=sourceObjects.
-get(value),ref)return ref.anchor??(ref.anchor=onAnchor(value)),new Alias.Alias(ref.anchor);ref={anchor:null,node:null},sourceObjects.
-set(value,ref)}tagName?.startsWith("!!")&&(tagName=defaultTagPrefix+tagName.slice(2));let tagObj=findTagObject(value,tagName,
-schema.tags);if(!tagObj){if(value&&typeof value.toJSON=="function"&&(value=value.toJSON()),!value||typeof value!="object"){
-const node2=new Scalar.Scalar(value);return ref&&(ref.node=node2),node2}tagObj=value instanceof Map?schema[identity.MAP]:
-Symbol.iterator in Object(value)?schema[identity.SEQ]:schema[identity.MAP]}onTagObj&&(onTagObj(tagObj),delete ctx.onTagObj);
-const node=tagObj?.createNode?tagObj.createNode(ctx.schema,value,ctx):typeof tagObj?.nodeClass?.from=="function"?tagObj.
-nodeClass.from(ctx.schema,value,ctx):new Scalar.Scalar(value);return tagName?node.tag=tagName:tagObj.default||(node.tag=
-tagObj.tag),ref&&(ref.node=node),node}exports.createNode=createNode}}),require_Collection=__commonJS({"node_modules/yaml\
-/dist/nodes/Collection.js"(exports){"use strict";init_node_globals();var createNode=require_createNode(),identity=require_identity(),
-Node=require_Node();function collectionFromPath(schema,path,value){let v=value;for(let i=path.length-1;i>=0;--i){const k=path[i];
-if(typeof k=="number"&&Number.isInteger(k)&&k>=0){const a=[];a[k]=v,v=a}else v=new Map([[k,v]])}return createNode.createNode(
-v,void 0,{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:()=>{throw new Error("This should not happen, please report\
- a bug.")},schema,sourceObjects:new Map})}var isEmptyPath=path=>path==null||typeof path=="object"&&!!path[Symbol.iterator]().
-next().done,Collection=class extends Node.NodeBase{constructor(type,schema){super(type),Object.defineProperty(this,"sche\
-ma",{value:schema,configurable:!0,enumerable:!1,writable:!0})}clone(schema){const copy=Object.create(Object.getPrototypeOf(
-this),Object.getOwnPropertyDescriptors(this));return schema&&(copy.schema=schema),copy.items=copy.items.map(it=>identity.
-isNode(it)||identity.isPair(it)?it.clone(schema):it),this.range&&(copy.range=this.range.slice()),copy}addIn(path,value){
-if(isEmptyPath(path))this.add(value);else{const[key,...rest]=path,node=this.get(key,!0);if(identity.isCollection(node))node.
-addIn(rest,value);else if(node===void 0&&this.schema)this.set(key,collectionFromPath(this.schema,rest,value));else throw new Error(
-`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}deleteIn(path){const[key,...rest]=path;if(rest.length===
-0)return this.delete(key);const node=this.get(key,!0);if(identity.isCollection(node))return node.deleteIn(rest);throw new Error(
-`Expected YAML collection at ${key}. Remaining path: ${rest}`)}getIn(path,keepScalar){const[key,...rest]=path,node=this.
-get(key,!0);return rest.length===0?!keepScalar&&identity.isScalar(node)?node.value:node:identity.isCollection(node)?node.
-getIn(rest,keepScalar):void 0}hasAllNullValues(allowScalar){return this.items.every(node=>{if(!identity.isPair(node))return!1;
-const n=node.value;return n==null||allowScalar&&identity.isScalar(n)&&n.value==null&&!n.commentBefore&&!n.comment&&!n.tag})}hasIn(path){
-const[key,...rest]=path;if(rest.length===0)return this.has(key);const node=this.get(key,!0);return identity.isCollection(
-node)?node.hasIn(rest):!1}setIn(path,value){const[key,...rest]=path;if(rest.length===0)this.set(key,value);else{const node=this.
-get(key,!0);if(identity.isCollection(node))node.setIn(rest,value);else if(node===void 0&&this.schema)this.set(key,collectionFromPath(
-this.schema,rest,value));else throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}};exports.
-Collection=Collection,exports.collectionFromPath=collectionFromPath,exports.isEmptyPath=isEmptyPath}}),require_stringifyComment=__commonJS(
-{"node_modules/yaml/dist/stringify/stringifyComment.js"(exports){"use strict";init_node_globals();var stringifyComment=str=>str.
-replace(/^(?!$)(?: $)?/gm,"#");function indentComment(comment,indent){return/^\n+$/.test(comment)?comment.substring(1):indent?
-comment.replace(/^(?! *$)/gm,indent):comment}var lineComment=(str,indent,comment)=>str.endsWith(`
-`)?indentComment(comment,indent):comment.includes(`
+var Da=Object.create;var Ce=Object.defineProperty;var Ba=Object.getOwnPropertyDescriptor;var Ka=Object.getOwnPropertyNames;var ja=Object.getPrototypeOf,Fa=Object.prototype.hasOwnProperty;var o=(s,e)=>Ce(s,"name",{value:e,configurable:!0});var ls=(s,e,t)=>()=>{if(t)throw t[0];try{return s&&(e=s(s=0)),e}catch(i){throw t=[i],i}};var O=(s,e)=>()=>{try{return e||s((e={exports:{}}).exports,e),e.exports}catch(t){throw e=0,t}},Vi=(s,e)=>{for(var t in e)
+Ce(s,t,{get:e[t],enumerable:!0})},ot=(s,e,t,i)=>{if(e&&typeof e=="object"||typeof e=="function")for(let n of Ka(e))!Fa.call(
+s,n)&&n!==t&&Ce(s,n,{get:()=>e[n],enumerable:!(i=Ba(e,n))||i.enumerable});return s},G=(s,e,t)=>(ot(s,e,"default"),t&&ot(
+t,e,"default")),Ra=(s,e,t)=>(t=s!=null?Da(ja(s)):{},ot(e||!s||!s.__esModule?Ce(t,"default",{value:s,enumerable:!0}):t,s)),
+lt=s=>ot(Ce({},"__esModule",{value:!0}),s);var u=ls(()=>{});var X={};Vi(X,{default:()=>Ua});import*as Nu from"node:process";import{default as Ua}from"node:process";var ct=ls(()=>{u();
+G(X,Nu)});var $=O(U=>{"use strict";u();var cs=Symbol.for("yaml.alias"),Ji=Symbol.for("yaml.document"),ft=Symbol.for("yaml.map"),Qi=Symbol.
+for("yaml.pair"),fs=Symbol.for("yaml.scalar"),ut=Symbol.for("yaml.seq"),z=Symbol.for("yaml.node.type"),Ya=o(s=>!!s&&typeof s==
+"object"&&s[z]===cs,"isAlias"),Va=o(s=>!!s&&typeof s=="object"&&s[z]===Ji,"isDocument"),Ja=o(s=>!!s&&typeof s=="object"&&
+s[z]===ft,"isMap"),Qa=o(s=>!!s&&typeof s=="object"&&s[z]===Qi,"isPair"),Wi=o(s=>!!s&&typeof s=="object"&&s[z]===fs,"isSc\
+alar"),Wa=o(s=>!!s&&typeof s=="object"&&s[z]===ut,"isSeq");function Gi(s){if(s&&typeof s=="object")switch(s[z]){case ft:case ut:
+return!0}return!1}o(Gi,"isCollection");function Ga(s){if(s&&typeof s=="object")switch(s[z]){case cs:case ft:case fs:case ut:
+return!0}return!1}o(Ga,"isNode");var Ha=o(s=>(Wi(s)||Gi(s))&&!!s.anchor,"hasAnchor");U.ALIAS=cs;U.DOC=Ji;U.MAP=ft;U.NODE_TYPE=
+z;U.PAIR=Qi;U.SCALAR=fs;U.SEQ=ut;U.hasAnchor=Ha;U.isAlias=Ya;U.isCollection=Gi;U.isDocument=Va;U.isMap=Ja;U.isNode=Ga;U.
+isPair=Qa;U.isScalar=Wi;U.isSeq=Wa});var Ie=O(us=>{"use strict";u();var R=$(),Y=Symbol("break visit"),Hi=Symbol("skip children"),H=Symbol("remove node");function ht(s,e){
+let t=xi(e);R.isDocument(s)?Se(null,s.contents,t,Object.freeze([s]))===H&&(s.contents=null):Se(null,s,t,Object.freeze([]))}
+o(ht,"visit");ht.BREAK=Y;ht.SKIP=Hi;ht.REMOVE=H;function Se(s,e,t,i){let n=Xi(s,e,t,i);if(R.isNode(n)||R.isPair(n))return zi(
+s,i,n),Se(s,n,t,i);if(typeof n!="symbol"){if(R.isCollection(e)){i=Object.freeze(i.concat(e));for(let r=0;r<e.items.length;++r){
+let a=Se(r,e.items[r],t,i);if(typeof a=="number")r=a-1;else{if(a===Y)return Y;a===H&&(e.items.splice(r,1),r-=1)}}}else if(R.
+isPair(e)){i=Object.freeze(i.concat(e));let r=Se("key",e.key,t,i);if(r===Y)return Y;r===H&&(e.key=null);let a=Se("value",
+e.value,t,i);if(a===Y)return Y;a===H&&(e.value=null)}}return n}o(Se,"visit_");async function dt(s,e){let t=xi(e);R.isDocument(
+s)?await we(null,s.contents,t,Object.freeze([s]))===H&&(s.contents=null):await we(null,s,t,Object.freeze([]))}o(dt,"visi\
+tAsync");dt.BREAK=Y;dt.SKIP=Hi;dt.REMOVE=H;async function we(s,e,t,i){let n=await Xi(s,e,t,i);if(R.isNode(n)||R.isPair(n))
+return zi(s,i,n),we(s,n,t,i);if(typeof n!="symbol"){if(R.isCollection(e)){i=Object.freeze(i.concat(e));for(let r=0;r<e.items.
+length;++r){let a=await we(r,e.items[r],t,i);if(typeof a=="number")r=a-1;else{if(a===Y)return Y;a===H&&(e.items.splice(r,
+1),r-=1)}}}else if(R.isPair(e)){i=Object.freeze(i.concat(e));let r=await we("key",e.key,t,i);if(r===Y)return Y;r===H&&(e.
+key=null);let a=await we("value",e.value,t,i);if(a===Y)return Y;a===H&&(e.value=null)}}return n}o(we,"visitAsync_");function xi(s){
+return typeof s=="object"&&(s.Collection||s.Node||s.Value)?Object.assign({Alias:s.Node,Map:s.Node,Scalar:s.Node,Seq:s.Node},
+s.Value&&{Map:s.Value,Scalar:s.Value,Seq:s.Value},s.Collection&&{Map:s.Collection,Seq:s.Collection},s):s}o(xi,"initVisit\
+or");function Xi(s,e,t,i){if(typeof t=="function")return t(s,e,i);if(R.isMap(e))return t.Map?.(s,e,i);if(R.isSeq(e))return t.
+Seq?.(s,e,i);if(R.isPair(e))return t.Pair?.(s,e,i);if(R.isScalar(e))return t.Scalar?.(s,e,i);if(R.isAlias(e))return t.Alias?.(
+s,e,i)}o(Xi,"callVisitor");function zi(s,e,t){let i=e[e.length-1];if(R.isCollection(i))i.items[s]=t;else if(R.isPair(i))
+s==="key"?i.key=t:i.value=t;else if(R.isDocument(i))i.contents=t;else{let n=R.isAlias(i)?"alias":"scalar";throw new Error(
+`Cannot replace node with ${n} parent`)}}o(zi,"replaceNode");us.visit=ht;us.visitAsync=dt});var hs=O(en=>{"use strict";u();var Zi=$(),xa=Ie(),Xa={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},za=o(
+s=>s.replace(/[!,[\]{}]/g,e=>Xa[e]),"escapeTagName"),Pe=class s{static{o(this,"Directives")}constructor(e,t){this.docStart=
+null,this.docEnd=!1,this.yaml=Object.assign({},s.defaultYaml,e),this.tags=Object.assign({},s.defaultTags,t)}clone(){let e=new s(
+this.yaml,this.tags);return e.docStart=this.docStart,e}atDocument(){let e=new s(this.yaml,this.tags);switch(this.yaml.version){case"\
+1.1":this.atNextDocument=!0;break;case"1.2":this.atNextDocument=!1,this.yaml={explicit:s.defaultYaml.explicit,version:"1\
+.2"},this.tags=Object.assign({},s.defaultTags);break}return e}add(e,t){this.atNextDocument&&(this.yaml={explicit:s.defaultYaml.
+explicit,version:"1.1"},this.tags=Object.assign({},s.defaultTags),this.atNextDocument=!1);let i=e.trim().split(/[ \t]+/),
+n=i.shift();switch(n){case"%TAG":{if(i.length!==2&&(t(0,"%TAG directive should contain exactly two parts"),i.length<2))return!1;
+let[r,a]=i;return this.tags[r]=a,!0}case"%YAML":{if(this.yaml.explicit=!0,i.length!==1)return t(0,"%YAML directive shoul\
+d contain exactly one part"),!1;let[r]=i;if(r==="1.1"||r==="1.2")return this.yaml.version=r,!0;{let a=/^\d+\.\d+$/.test(
+r);return t(6,`Unsupported YAML version ${r}`,a),!1}}default:return t(0,`Unknown directive ${n}`,!0),!1}}tagName(e,t){if(e===
+"!")return"!";if(e[0]!=="!")return t(`Not a valid tag: ${e}`),null;if(e[1]==="<"){let a=e.slice(2,-1);return a==="!"||a===
+"!!"?(t(`Verbatim tags aren't resolved, so ${e} is invalid.`),null):(e[e.length-1]!==">"&&t("Verbatim tags must end with\
+ a >"),a)}let[,i,n]=e.match(/^(.*!)([^!]*)$/s);n||t(`The ${e} tag has no suffix`);let r=this.tags[i];if(r)try{return r+decodeURIComponent(
+n)}catch(a){return t(String(a)),null}return i==="!"?e:(t(`Could not resolve tag: ${e}`),null)}tagString(e){for(let[t,i]of Object.
+entries(this.tags))if(e.startsWith(i))return t+za(e.substring(i.length));return e[0]==="!"?e:`!<${e}>`}toString(e){let t=this.
+yaml.explicit?[`%YAML ${this.yaml.version||"1.2"}`]:[],i=Object.entries(this.tags),n;if(e&&i.length>0&&Zi.isNode(e.contents)){
+let r={};xa.visit(e.contents,(a,l)=>{Zi.isNode(l)&&l.tag&&(r[l.tag]=!0)}),n=Object.keys(r)}else n=[];for(let[r,a]of i)r===
+"!!"&&a==="tag:yaml.org,2002:"||(!e||n.some(l=>l.startsWith(a)))&&t.push(`%TAG ${r} ${a}`);return t.join(`
+`)}};Pe.defaultYaml={explicit:!1,version:"1.2"};Pe.defaultTags={"!!":"tag:yaml.org,2002:"};en.Directives=Pe});var pt=O(Me=>{"use strict";u();var tn=$(),Za=Ie();function eo(s){if(/[\x00-\x19\s,[\]{}]/.test(s)){let t=`Anchor must no\
+t contain whitespace or control characters: ${JSON.stringify(s)}`;throw new Error(t)}return!0}o(eo,"anchorIsValid");function sn(s){
+let e=new Set;return Za.visit(s,{Value(t,i){i.anchor&&e.add(i.anchor)}}),e}o(sn,"anchorNames");function nn(s,e){for(let t=1;;++t){
+let i=`${s}${t}`;if(!e.has(i))return i}}o(nn,"findNewAnchor");function to(s,e){let t=[],i=new Map,n=null;return{onAnchor:o(
+r=>{t.push(r),n??(n=sn(s));let a=nn(e,n);return n.add(a),a},"onAnchor"),setAnchors:o(()=>{for(let r of t){let a=i.get(r);
+if(typeof a=="object"&&a.anchor&&(tn.isScalar(a.node)||tn.isCollection(a.node)))a.node.anchor=a.anchor;else{let l=new Error(
+"Failed to resolve repeated object (this should not happen)");throw l.source=r,l}}},"setAnchors"),sourceObjects:i}}o(to,
+"createNodeAnchors");Me.anchorIsValid=eo;Me.anchorNames=sn;Me.createNodeAnchors=to;Me.findNewAnchor=nn});var ds=O(rn=>{"use strict";u();function _e(s,e,t,i){if(i&&typeof i=="object")if(Array.isArray(i))for(let n=0,r=i.length;n<
+r;++n){let a=i[n],l=_e(s,i,String(n),a);l===void 0?delete i[n]:l!==a&&(i[n]=l)}else if(i instanceof Map)for(let n of Array.
+from(i.keys())){let r=i.get(n),a=_e(s,i,n,r);a===void 0?i.delete(n):a!==r&&i.set(n,a)}else if(i instanceof Set)for(let n of Array.
+from(i)){let r=_e(s,i,n,n);r===void 0?i.delete(n):r!==n&&(i.delete(n),i.add(r))}else for(let[n,r]of Object.entries(i)){let a=_e(
+s,i,n,r);a===void 0?delete i[n]:a!==r&&(i[n]=a)}return s.call(e,t,i)}o(_e,"applyReviver");rn.applyReviver=_e});var te=O(on=>{"use strict";u();var so=$();function an(s,e,t){if(Array.isArray(s))return s.map((i,n)=>an(i,String(n),t));
+if(s&&typeof s.toJSON=="function"){if(!t||!so.hasAnchor(s))return s.toJSON(e,t);let i={aliasCount:0,count:1,res:void 0};
+t.anchors.set(s,i),t.onCreate=r=>{i.res=r,delete t.onCreate};let n=s.toJSON(e,t);return t.onCreate&&t.onCreate(n),n}return typeof s==
+"bigint"&&!t?.keep?Number(s):s}o(an,"toJS");on.toJS=an});var mt=O(cn=>{"use strict";u();var io=ds(),ln=$(),no=te(),ps=class{static{o(this,"NodeBase")}constructor(e){Object.defineProperty(
+this,ln.NODE_TYPE,{value:e})}clone(){let e=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));
+return this.range&&(e.range=this.range.slice()),e}toJS(e,{mapAsMap:t,maxAliasCount:i,onAnchor:n,reviver:r}={}){if(!ln.isDocument(
+e))throw new TypeError("A document argument is required");let a={anchors:new Map,doc:e,keep:!0,mapAsMap:t===!0,mapKeyWarned:!1,
+maxAliasCount:typeof i=="number"?i:100},l=no.toJS(this,"",a);if(typeof n=="function")for(let{count:c,res:f}of a.anchors.
+values())n(f,c);return typeof r=="function"?io.applyReviver(r,{"":l},"",l):l}};cn.NodeBase=ps});var $e=O(fn=>{"use strict";u();var ro=pt(),ao=Ie(),ve=$(),oo=mt(),lo=te(),ms=class extends oo.NodeBase{static{o(this,"Al\
+ias")}constructor(e){super(ve.ALIAS),this.source=e,Object.defineProperty(this,"tag",{set(){throw new Error("Alias nodes \
+cannot have tags")}})}resolve(e,t){if(t?.maxAliasCount===0)throw new ReferenceError("Alias resolution is disabled");let i;
+t?.aliasResolveCache?i=t.aliasResolveCache:(i=[],ao.visit(e,{Node:o((r,a)=>{(ve.isAlias(a)||ve.hasAnchor(a))&&i.push(a)},
+"Node")}),t&&(t.aliasResolveCache=i));let n;for(let r of i){if(r===this)break;r.anchor===this.source&&(n=r)}if(n&&t){let{
+anchors:r,doc:a,maxAliasCount:l}=t,c=r.get(n);if(c||(lo.toJS(n,null,t),c=r.get(n)),c?.res===void 0){let f="This should n\
+ot happen: Alias anchor was not resolved?";throw new ReferenceError(f)}if(l>=0&&(c.count+=1,c.aliasCount===0&&(c.aliasCount=
+gt(a,n,r)),c.count*c.aliasCount>l)){let f="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(
+f)}}return n}toJSON(e,t){if(!t)return{source:this.source};let i=this.resolve(t.doc,t);if(!i){let n=`Unresolved alias (th\
+e anchor must be set before the alias): ${this.source}`;throw new ReferenceError(n)}return t.anchors.get(i).res}toString(e,t,i){
+let n=`*${this.source}`;if(e){if(ro.anchorIsValid(this.source),e.options.verifyAliasOrder&&!e.anchors.has(this.source)){
+let r=`Unresolved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(r)}if(e.implicitKey)return`${n}\
+ `}return n}};function gt(s,e,t){if(ve.isAlias(e)){let i=e.resolve(s),n=t&&i&&t.get(i);return n?n.count*n.aliasCount:0}else if(ve.
+isCollection(e)){let i=0;for(let n of e.items){let r=gt(s,n,t);r>i&&(i=r)}return i}else if(ve.isPair(e)){let i=gt(s,e.key,
+t),n=gt(s,e.value,t);return Math.max(i,n)}return 1}o(gt,"getAliasCount");fn.Alias=ms});var K=O(gs=>{"use strict";u();var co=$(),fo=mt(),uo=te(),ho=o(s=>!s||typeof s!="function"&&typeof s!="object","isScalarV\
+alue"),se=class extends fo.NodeBase{static{o(this,"Scalar")}constructor(e){super(co.SCALAR),this.value=e}toJSON(e,t){return t?.
+keep?this.value:uo.toJS(this.value,e,t)}toString(){return String(this.value)}};se.BLOCK_FOLDED="BLOCK_FOLDED";se.BLOCK_LITERAL=
+"BLOCK_LITERAL";se.PLAIN="PLAIN";se.QUOTE_DOUBLE="QUOTE_DOUBLE";se.QUOTE_SINGLE="QUOTE_SINGLE";gs.Scalar=se;gs.isScalarValue=
+ho});var De=O(hn=>{"use strict";u();var po=$e(),ue=$(),un=K(),mo="tag:yaml.org,2002:";function go(s,e,t){if(e){let i=t.filter(
+r=>r.tag===e),n=i.find(r=>!r.format)??i[0];if(!n)throw new Error(`Tag ${e} not found`);return n}return t.find(i=>i.identify?.(
+s)&&!i.format)}o(go,"findTagObject");function yo(s,e,t){if(ue.isDocument(s)&&(s=s.contents),ue.isNode(s))return s;if(ue.
+isPair(s)){let h=t.schema[ue.MAP].createNode?.(t.schema,null,t);return h.items.push(s),h}(s instanceof String||s instanceof
+Number||s instanceof Boolean||typeof BigInt<"u"&&s instanceof BigInt)&&(s=s.valueOf());let{aliasDuplicateObjects:i,onAnchor:n,
+onTagObj:r,schema:a,sourceObjects:l}=t,c;if(i&&s&&typeof s=="object"){if(c=l.get(s),c)return c.anchor??(c.anchor=n(s)),new po.
+Alias(c.anchor);c={anchor:null,node:null},l.set(s,c)}e?.startsWith("!!")&&(e=mo+e.slice(2));let f=go(s,e,a.tags);if(!f){
+if(s&&typeof s.toJSON=="function"&&(s=s.toJSON()),!s||typeof s!="object"){let h=new un.Scalar(s);return c&&(c.node=h),h}
+f=s instanceof Map?a[ue.MAP]:Symbol.iterator in Object(s)?a[ue.SEQ]:a[ue.MAP]}r&&(r(f),delete t.onTagObj);let m=f?.createNode?
+f.createNode(t.schema,s,t):typeof f?.nodeClass?.from=="function"?f.nodeClass.from(t.schema,s,t):new un.Scalar(s);return e?
+m.tag=e:f.default||(m.tag=f.tag),c&&(c.node=m),m}o(yo,"createNode");hn.createNode=yo});var bt=O(yt=>{"use strict";u();var bo=De(),x=$(),So=mt();function ys(s,e,t){let i=t;for(let n=e.length-1;n>=0;--n){let r=e[n];
+if(typeof r=="number"&&Number.isInteger(r)&&r>=0){let a=[];a[r]=i,i=a}else i=new Map([[r,i]])}return bo.createNode(i,void 0,
+{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:o(()=>{throw new Error("This should not happen, please report a bug.")},
+"onAnchor"),schema:s,sourceObjects:new Map})}o(ys,"collectionFromPath");var dn=o(s=>s==null||typeof s=="object"&&!!s[Symbol.
+iterator]().next().done,"isEmptyPath"),bs=class extends So.NodeBase{static{o(this,"Collection")}constructor(e,t){super(e),
+Object.defineProperty(this,"schema",{value:t,configurable:!0,enumerable:!1,writable:!0})}clone(e){let t=Object.create(Object.
+getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return e&&(t.schema=e),t.items=t.items.map(i=>x.isNode(i)||
+x.isPair(i)?i.clone(e):i),this.range&&(t.range=this.range.slice()),t}addIn(e,t){if(dn(e))this.add(t);else{let[i,...n]=e,
+r=this.get(i,!0);if(x.isCollection(r))r.addIn(n,t);else if(r===void 0&&this.schema)this.set(i,ys(this.schema,n,t));else throw new Error(
+`Expected YAML collection at ${i}. Remaining path: ${n}`)}}deleteIn(e){let[t,...i]=e;if(i.length===0)return this.delete(
+t);let n=this.get(t,!0);if(x.isCollection(n))return n.deleteIn(i);throw new Error(`Expected YAML collection at ${t}. Rem\
+aining path: ${i}`)}getIn(e,t){let[i,...n]=e,r=this.get(i,!0);return n.length===0?!t&&x.isScalar(r)?r.value:r:x.isCollection(
+r)?r.getIn(n,t):void 0}hasAllNullValues(e){return this.items.every(t=>{if(!x.isPair(t))return!1;let i=t.value;return i==
+null||e&&x.isScalar(i)&&i.value==null&&!i.commentBefore&&!i.comment&&!i.tag})}hasIn(e){let[t,...i]=e;if(i.length===0)return this.
+has(t);let n=this.get(t,!0);return x.isCollection(n)?n.hasIn(i):!1}setIn(e,t){let[i,...n]=e;if(n.length===0)this.set(i,t);else{
+let r=this.get(i,!0);if(x.isCollection(r))r.setIn(n,t);else if(r===void 0&&this.schema)this.set(i,ys(this.schema,n,t));else
+throw new Error(`Expected YAML collection at ${i}. Remaining path: ${n}`)}}};yt.Collection=bs;yt.collectionFromPath=ys;yt.
+isEmptyPath=dn});var Be=O(St=>{"use strict";u();var wo=o(s=>s.replace(/^(?!$)(?: $)?/gm,"#"),"stringifyComment");function Ss(s,e){return/^\n+$/.
+test(s)?s.substring(1):e?s.replace(/^(?! *$)/gm,e):s}o(Ss,"indentComment");var vo=o((s,e,t)=>s.endsWith(`
+`)?Ss(t,e):t.includes(`
 `)?`
-`+indentComment(comment,indent):(str.endsWith(" ")?"":" ")+comment;exports.indentComment=indentComment,exports.lineComment=
-lineComment,exports.stringifyComment=stringifyComment}}),require_foldFlowLines=__commonJS({"node_modules/yaml/dist/strin\
-gify/foldFlowLines.js"(exports){"use strict";init_node_globals();var FOLD_FLOW="flow",FOLD_BLOCK="block",FOLD_QUOTED="qu\
-oted";function foldFlowLines(text,indent,mode="flow",{indentAtStart,lineWidth=80,minContentWidth=20,onFold,onOverflow}={}){
-if(!lineWidth||lineWidth<0)return text;lineWidth<minContentWidth&&(minContentWidth=0);const endStep=Math.max(1+minContentWidth,
-1+lineWidth-indent.length);if(text.length<=endStep)return text;const folds=[],escapedFolds={};let end=lineWidth-indent.length;
-typeof indentAtStart=="number"&&(indentAtStart>lineWidth-Math.max(2,minContentWidth)?folds.push(0):end=lineWidth-indentAtStart);
-let split,prev,overflow=!1,i=-1,escStart=-1,escEnd=-1;mode===FOLD_BLOCK&&(i=consumeMoreIndentedLines(text,i,indent.length),
-i!==-1&&(end=i+endStep));for(let ch;ch=text[i+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){switch(escStart=i,text[i+1]){case"\
-x":i+=3;break;case"u":i+=5;break;case"U":i+=9;break;default:i+=1}escEnd=i}if(ch===`
-`)mode===FOLD_BLOCK&&(i=consumeMoreIndentedLines(text,i,indent.length)),end=i+indent.length+endStep,split=void 0;else{if(ch===
-" "&&prev&&prev!==" "&&prev!==`
-`&&prev!=="	"){const next=text[i+1];next&&next!==" "&&next!==`
-`&&next!=="	"&&(split=i)}if(i>=end)if(split)folds.push(split),end=split+endStep,split=void 0;else if(mode===FOLD_QUOTED){
-for(;prev===" "||prev==="	";)prev=ch,ch=text[i+=1],overflow=!0;const j=i>escEnd+1?i-2:escStart-1;if(escapedFolds[j])return text;
-folds.push(j),escapedFolds[j]=!0,end=j+endStep,split=void 0}else overflow=!0}prev=ch}if(overflow&&onOverflow&&onOverflow(),
-folds.length===0)return text;onFold&&onFold();let res=text.slice(0,folds[0]);for(let i2=0;i2<folds.length;++i2){const fold=folds[i2],
-end2=folds[i2+1]||text.length;fold===0?res=`
-${indent}${text.slice(0,end2)}`:(mode===FOLD_QUOTED&&escapedFolds[fold]&&(res+=`${text[fold]}\\`),res+=`
-${indent}${text.slice(fold+1,end2)}`)}return res}function consumeMoreIndentedLines(text,i,indent){let end=i,start=i+1,ch=text[start];
-for(;ch===" "||ch==="	";)if(i<start+indent)ch=text[++i];else{do ch=text[++i];while(ch&&ch!==`
-`);end=i,start=i+1,ch=text[start]}return end}exports.FOLD_BLOCK=FOLD_BLOCK,exports.FOLD_FLOW=FOLD_FLOW,exports.FOLD_QUOTED=
-FOLD_QUOTED,exports.foldFlowLines=foldFlowLines}}),require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify\
-/stringifyString.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),foldFlowLines=require_foldFlowLines(),
-getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.indentAtStart,lineWidth:ctx.options.lineWidth,
-minContentWidth:ctx.options.minContentWidth}),containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.test(str);function lineLengthOverLimit(str,lineWidth,indentLength){
-if(!lineWidth||lineWidth<0)return!1;const limit=lineWidth-indentLength,strLen=str.length;if(strLen<=limit)return!1;for(let i=0,
-start=0;i<strLen;++i)if(str[i]===`
-`){if(i-start>limit)return!0;if(start=i+1,strLen-start<=limit)return!1}return!0}function doubleQuotedString(value,ctx){const json=JSON.
-stringify(value);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx,minMultiLineLength=ctx.options.doubleQuotedMinMultiLineLength,
-indent=ctx.indent||(containsDocumentMarker(value)?"  ":"");let str="",start=0;for(let i=0,ch=json[i];ch;ch=json[++i])if(ch===
-" "&&json[i+1]==="\\"&&json[i+2]==="n"&&(str+=json.slice(start,i)+"\\ ",i+=1,start=i,ch="\\"),ch==="\\")switch(json[i+1]){case"\
-u":{str+=json.slice(start,i);const code=json.substr(i+2,4);switch(code){case"0000":str+="\\0";break;case"0007":str+="\\a";
-break;case"000b":str+="\\v";break;case"001b":str+="\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"\
-2028":str+="\\L";break;case"2029":str+="\\P";break;default:code.substr(0,2)==="00"?str+="\\x"+code.substr(2):str+=json.substr(
-i,6)}i+=5,start=i+1}break;case"n":if(implicitKey||json[i+2]==='"'||json.length<minMultiLineLength)i+=1;else{for(str+=json.
-slice(start,i)+`
+`+Ss(t,e):(s.endsWith(" ")?"":" ")+t,"lineComment");St.indentComment=Ss;St.lineComment=vo;St.stringifyComment=wo});var mn=O(Ke=>{"use strict";u();var ko="flow",ws="block",wt="quoted";function No(s,e,t="flow",{indentAtStart:i,lineWidth:n=80,
+minContentWidth:r=20,onFold:a,onOverflow:l}={}){if(!n||n<0)return s;n<r&&(r=0);let c=Math.max(1+r,1+n-e.length);if(s.length<=
+c)return s;let f=[],m={},h=n-e.length;typeof i=="number"&&(i>n-Math.max(2,r)?f.push(0):h=n-i);let d,y,L=!1,p=-1,g=-1,T=-1;
+t===ws&&(p=pn(s,p,e.length),p!==-1&&(h=p+c));for(let I;I=s[p+=1];){if(t===wt&&I==="\\"){switch(g=p,s[p+1]){case"x":p+=3;
+break;case"u":p+=5;break;case"U":p+=9;break;default:p+=1}T=p}if(I===`
+`)t===ws&&(p=pn(s,p,e.length)),h=p+e.length+c,d=void 0;else{if(I===" "&&y&&y!==" "&&y!==`
+`&&y!=="	"){let P=s[p+1];P&&P!==" "&&P!==`
+`&&P!=="	"&&(d=p)}if(p>=h)if(d)f.push(d),h=d+c,d=void 0;else if(t===wt){for(;y===" "||y==="	";)y=I,I=s[p+=1],L=!0;let P=p>
+T+1?p-2:g-1;if(m[P])return s;f.push(P),m[P]=!0,h=P+c,d=void 0}else L=!0}y=I}if(L&&l&&l(),f.length===0)return s;a&&a();let C=s.
+slice(0,f[0]);for(let I=0;I<f.length;++I){let P=f[I],M=f[I+1]||s.length;P===0?C=`
+${e}${s.slice(0,M)}`:(t===wt&&m[P]&&(C+=`${s[P]}\\`),C+=`
+${e}${s.slice(P+1,M)}`)}return C}o(No,"foldFlowLines");function pn(s,e,t){let i=e,n=e+1,r=s[n];for(;r===" "||r==="	";)if(e<
+n+t)r=s[++e];else{do r=s[++e];while(r&&r!==`
+`);i=e,n=e+1,r=s[n]}return i}o(pn,"consumeMoreIndentedLines");Ke.FOLD_BLOCK=ws;Ke.FOLD_FLOW=ko;Ke.FOLD_QUOTED=wt;Ke.foldFlowLines=
+No});var Fe=O(gn=>{"use strict";u();var Q=K(),ie=mn(),kt=o((s,e)=>({indentAtStart:e?s.indent.length:s.indentAtStart,lineWidth:s.
+options.lineWidth,minContentWidth:s.options.minContentWidth}),"getFoldOptions"),Nt=o(s=>/^(%|---|\.\.\.)/m.test(s),"cont\
+ainsDocumentMarker");function Ao(s,e,t){if(!e||e<0)return!1;let i=e-t,n=s.length;if(n<=i)return!1;for(let r=0,a=0;r<n;++r)
+if(s[r]===`
+`){if(r-a>i)return!0;if(a=r+1,n-a<=i)return!1}return!0}o(Ao,"lineLengthOverLimit");function je(s,e){let t=JSON.stringify(
+s);if(e.options.doubleQuotedAsJSON)return t;let{implicitKey:i}=e,n=e.options.doubleQuotedMinMultiLineLength,r=e.indent||
+(Nt(s)?"  ":""),a="",l=0;for(let c=0,f=t[c];f;f=t[++c])if(f===" "&&t[c+1]==="\\"&&t[c+2]==="n"&&(a+=t.slice(l,c)+"\\ ",c+=
+1,l=c,f="\\"),f==="\\")switch(t[c+1]){case"u":{a+=t.slice(l,c);let m=t.substr(c+2,4);switch(m){case"0000":a+="\\0";break;case"\
+0007":a+="\\a";break;case"000b":a+="\\v";break;case"001b":a+="\\e";break;case"0085":a+="\\N";break;case"00a0":a+="\\_";break;case"\
+2028":a+="\\L";break;case"2029":a+="\\P";break;default:m.substr(0,2)==="00"?a+="\\x"+m.substr(2):a+=t.substr(c,6)}c+=5,l=
+c+1}break;case"n":if(i||t[c+2]==='"'||t.length<n)c+=1;else{for(a+=t.slice(l,c)+`
 
-`;json[i+2]==="\\"&&json[i+3]==="n"&&json[i+4]!=='"';)str+=`
-`,i+=2;str+=indent,json[i+2]===" "&&(str+="\\"),i+=1,start=i+1}break;default:i+=1}return str=start?str+json.slice(start):
-json,implicitKey?str:foldFlowLines.foldFlowLines(str,indent,foldFlowLines.FOLD_QUOTED,getFoldOptions(ctx,!1))}function singleQuotedString(value,ctx){
-if(ctx.options.singleQuote===!1||ctx.implicitKey&&value.includes(`
-`)||/[ \t]\n|\n[ \t]/.test(value))return doubleQuotedString(value,ctx);const indent=ctx.indent||(containsDocumentMarker(
-value)?"  ":""),res="'"+value.replace(/'/g,"''").replace(/\n+/g,`$&
-${indent}`)+"'";return ctx.implicitKey?res:foldFlowLines.foldFlowLines(res,indent,foldFlowLines.FOLD_FLOW,getFoldOptions(
-ctx,!1))}function quotedString(value,ctx){const{singleQuote}=ctx.options;let qs;if(singleQuote===!1)qs=doubleQuotedString;else{
-const hasDouble=value.includes('"'),hasSingle=value.includes("'");hasDouble&&!hasSingle?qs=singleQuotedString:hasSingle&&
-!hasDouble?qs=doubleQuotedString:qs=singleQuote?singleQuotedString:doubleQuotedString}return qs(value,ctx)}var blockEndNewlines;
-try{blockEndNewlines=new RegExp(`(^|(?<!
+`;t[c+2]==="\\"&&t[c+3]==="n"&&t[c+4]!=='"';)a+=`
+`,c+=2;a+=r,t[c+2]===" "&&(a+="\\"),c+=1,l=c+1}break;default:c+=1}return a=l?a+t.slice(l):t,i?a:ie.foldFlowLines(a,r,ie.
+FOLD_QUOTED,kt(e,!1))}o(je,"doubleQuotedString");function vs(s,e){if(e.options.singleQuote===!1||e.implicitKey&&s.includes(
+`
+`)||/[ \t]\n|\n[ \t]/.test(s))return je(s,e);let t=e.indent||(Nt(s)?"  ":""),i="'"+s.replace(/'/g,"''").replace(/\n+/g,`\
+$&
+${t}`)+"'";return e.implicitKey?i:ie.foldFlowLines(i,t,ie.FOLD_FLOW,kt(e,!1))}o(vs,"singleQuotedString");function ke(s,e){
+let{singleQuote:t}=e.options,i;if(t===!1)i=je;else{let n=s.includes('"'),r=s.includes("'");n&&!r?i=vs:r&&!n?i=je:i=t?vs:
+je}return i(s,e)}o(ke,"quotedString");var ks;try{ks=new RegExp(`(^|(?<!
 ))
 +(?!
-|$)`,"g")}catch{blockEndNewlines=/\n+(?!\n|$)/g}function blockString({comment,type,value},ctx,onComment,onChompKeep){const{
-blockQuote,commentString,lineWidth}=ctx.options;if(!blockQuote||/\n[\t ]+$/.test(value))return quotedString(value,ctx);const indent=ctx.
-indent||(ctx.forceBlockIndent||containsDocumentMarker(value)?"  ":""),literal=blockQuote==="literal"?!0:blockQuote==="fo\
-lded"||type===Scalar.Scalar.BLOCK_FOLDED?!1:type===Scalar.Scalar.BLOCK_LITERAL?!0:!lineLengthOverLimit(value,lineWidth,indent.
-length);if(!value)return literal?`|
+|$)`,"g")}catch{ks=/\n+(?!\n|$)/g}function vt({comment:s,type:e,value:t},i,n,r){let{blockQuote:a,commentString:l,lineWidth:c}=i.
+options;if(!a||/\n[\t ]+$/.test(t))return ke(t,i);let f=i.indent||(i.forceBlockIndent||Nt(t)?"  ":""),m=a==="literal"?!0:
+a==="folded"||e===Q.Scalar.BLOCK_FOLDED?!1:e===Q.Scalar.BLOCK_LITERAL?!0:!Ao(t,c,f.length);if(!t)return m?`|
 `:`>
-`;let chomp,endStart;for(endStart=value.length;endStart>0;--endStart){const ch=value[endStart-1];if(ch!==`
-`&&ch!=="	"&&ch!==" ")break}let end=value.substring(endStart);const endNlPos=end.indexOf(`
-`);endNlPos===-1?chomp="-":value===end||endNlPos!==end.length-1?(chomp="+",onChompKeep&&onChompKeep()):chomp="",end&&(value=
-value.slice(0,-end.length),end[end.length-1]===`
-`&&(end=end.slice(0,-1)),end=end.replace(blockEndNewlines,`$&${indent}`));let startWithSpace=!1,startEnd,startNlPos=-1;for(startEnd=
-0;startEnd<value.length;++startEnd){const ch=value[startEnd];if(ch===" ")startWithSpace=!0;else if(ch===`
-`)startNlPos=startEnd;else break}let start=value.substring(0,startNlPos<startEnd?startNlPos+1:startEnd);start&&(value=value.
-substring(start.length),start=start.replace(/\n+/g,`$&${indent}`));let header=(startWithSpace?indent?"2":"1":"")+chomp;if(comment&&
-(header+=" "+commentString(comment.replace(/ ?[\r\n]+/g," ")),onComment&&onComment()),!literal){const foldedValue=value.
-replace(/\n+/g,`
-$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${indent}`);let literalFallback=!1;
-const foldOptions=getFoldOptions(ctx,!0);blockQuote!=="folded"&&type!==Scalar.Scalar.BLOCK_FOLDED&&(foldOptions.onOverflow=
-()=>{literalFallback=!0});const body=foldFlowLines.foldFlowLines(`${start}${foldedValue}${end}`,indent,foldFlowLines.FOLD_BLOCK,
-foldOptions);if(!literalFallback)return`>${header}
-${indent}${body}`}return value=value.replace(/\n+/g,`$&${indent}`),`|${header}
-${indent}${start}${value}${end}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value}=item,{actualString,
-implicitKey,indent,indentStep,inFlow}=ctx;if(implicitKey&&value.includes(`
-`)||inFlow&&/[[\]{},]/.test(value))return quotedString(value,ctx);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
-test(value))return implicitKey||inFlow||!value.includes(`
-`)?quotedString(value,ctx):blockString(item,ctx,onComment,onChompKeep);if(!implicitKey&&!inFlow&&type!==Scalar.Scalar.PLAIN&&
-value.includes(`
-`))return blockString(item,ctx,onComment,onChompKeep);if(containsDocumentMarker(value)){if(indent==="")return ctx.forceBlockIndent=
-!0,blockString(item,ctx,onComment,onChompKeep);if(implicitKey&&indent===indentStep)return quotedString(value,ctx)}const str=value.
-replace(/\n+/g,`$&
-${indent}`);if(actualString){const test=tag=>tag.default&&tag.tag!=="tag:yaml.org,2002:str"&&tag.test?.test(str),{compat,
-tags}=ctx.doc.schema;if(tags.some(test)||compat?.some(test))return quotedString(value,ctx)}return implicitKey?str:foldFlowLines.
-foldFlowLines(str,indent,foldFlowLines.FOLD_FLOW,getFoldOptions(ctx,!1))}function stringifyString(item,ctx,onComment,onChompKeep){
-const{implicitKey,inFlow}=ctx,ss=typeof item.value=="string"?item:Object.assign({},item,{value:String(item.value)});let{
-type}=item;type!==Scalar.Scalar.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.test(ss.value)&&(type=Scalar.
-Scalar.QUOTE_DOUBLE);const _stringify=_type=>{switch(_type){case Scalar.Scalar.BLOCK_FOLDED:case Scalar.Scalar.BLOCK_LITERAL:
-return implicitKey||inFlow?quotedString(ss.value,ctx):blockString(ss,ctx,onComment,onChompKeep);case Scalar.Scalar.QUOTE_DOUBLE:
-return doubleQuotedString(ss.value,ctx);case Scalar.Scalar.QUOTE_SINGLE:return singleQuotedString(ss.value,ctx);case Scalar.
-Scalar.PLAIN:return plainString(ss,ctx,onComment,onChompKeep);default:return null}};let res=_stringify(type);if(res===null){
-const{defaultKeyType,defaultStringType}=ctx.options,t=implicitKey&&defaultKeyType||defaultStringType;if(res=_stringify(t),
-res===null)throw new Error(`Unsupported default string type ${t}`)}return res}exports.stringifyString=stringifyString}}),
-require_stringify=__commonJS({"node_modules/yaml/dist/stringify/stringify.js"(exports){"use strict";init_node_globals();
-var anchors=require_anchors(),identity=require_identity(),stringifyComment=require_stringifyComment(),stringifyString=require_stringifyString();
-function createStringifyContext(doc,options){const opt=Object.assign({blockQuote:!0,commentString:stringifyComment.stringifyComment,
-defaultKeyType:null,defaultStringType:"PLAIN",directives:null,doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,falseStr:"\
-false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,
-trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},doc.schema.toStringOptions,options);let inFlow;switch(opt.collectionStyle){case"\
-block":inFlow=!1;break;case"flow":inFlow=!0;break;default:inFlow=null}return{anchors:new Set,doc,flowCollectionPadding:opt.
-flowCollectionPadding?" ":"",indent:"",indentStep:typeof opt.indent=="number"?" ".repeat(opt.indent):"  ",inFlow,options:opt}}
-function getTagObject(tags,item){if(item.tag){const match=tags.filter(t=>t.tag===item.tag);if(match.length>0)return match.
-find(t=>t.format===item.format)??match[0]}let tagObj,obj;if(identity.isScalar(item)){obj=item.value;let match=tags.filter(
-t=>t.identify?.(obj));if(match.length>1){const testMatch=match.filter(t=>t.test);testMatch.length>0&&(match=testMatch)}tagObj=
-match.find(t=>t.format===item.format)??match.find(t=>!t.format)}else obj=item,tagObj=tags.find(t=>t.nodeClass&&obj instanceof
-t.nodeClass);if(!tagObj){const name=obj?.constructor?.name??(obj===null?"null":typeof obj);throw new Error(`Tag not reso\
-lved for ${name} value`)}return tagObj}function stringifyProps(node,tagObj,{anchors:anchors$1,doc}){if(!doc.directives)return"";
-const props=[],anchor=(identity.isScalar(node)||identity.isCollection(node))&&node.anchor;anchor&&anchors.anchorIsValid(
-anchor)&&(anchors$1.add(anchor),props.push(`&${anchor}`));const tag=node.tag??(tagObj.default?null:tagObj.tag);return tag&&
-props.push(doc.directives.tagString(tag)),props.join(" ")}function stringify(item,ctx,onComment,onChompKeep){if(identity.
-isPair(item))return item.toString(ctx,onComment,onChompKeep);if(identity.isAlias(item)){if(ctx.doc.directives)return item.
-toString(ctx);if(ctx.resolvedAliases?.has(item))throw new TypeError("Cannot stringify circular structure without alias n\
-odes");ctx.resolvedAliases?ctx.resolvedAliases.add(item):ctx.resolvedAliases=new Set([item]),item=item.resolve(ctx.doc)}
-let tagObj;const node=identity.isNode(item)?item:ctx.doc.createNode(item,{onTagObj:o=>tagObj=o});tagObj??(tagObj=getTagObject(
-ctx.doc.schema.tags,node));const props=stringifyProps(node,tagObj,ctx);props.length>0&&(ctx.indentAtStart=(ctx.indentAtStart??
-0)+props.length+1);const str=typeof tagObj.stringify=="function"?tagObj.stringify(node,ctx,onComment,onChompKeep):identity.
-isScalar(node)?stringifyString.stringifyString(node,ctx,onComment,onChompKeep):node.toString(ctx,onComment,onChompKeep);
-return props?identity.isScalar(node)||str[0]==="{"||str[0]==="["?`${props} ${str}`:`${props}
-${ctx.indent}${str}`:str}exports.createStringifyContext=createStringifyContext,exports.stringify=stringify}}),require_stringifyPair=__commonJS(
-{"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Scalar=require_Scalar(),stringify=require_stringify(),stringifyComment=require_stringifyComment();function stringifyPair({
-key,value},ctx,onComment,onChompKeep){const{allNullValues,doc,indent,indentStep,options:{commentString,indentSeq,simpleKeys}}=ctx;
-let keyComment=identity.isNode(key)&&key.comment||null;if(simpleKeys){if(keyComment)throw new Error("With simple keys, k\
-ey nodes cannot have comments");if(identity.isCollection(key)||!identity.isNode(key)&&typeof key=="object"){const msg="W\
-ith simple keys, collection cannot be used as a key value";throw new Error(msg)}}let explicitKey=!simpleKeys&&(!key||keyComment&&
-value==null&&!ctx.inFlow||identity.isCollection(key)||(identity.isScalar(key)?key.type===Scalar.Scalar.BLOCK_FOLDED||key.
-type===Scalar.Scalar.BLOCK_LITERAL:typeof key=="object"));ctx=Object.assign({},ctx,{allNullValues:!1,implicitKey:!explicitKey&&
-(simpleKeys||!allNullValues),indent:indent+indentStep});let keyCommentDone=!1,chompKeep=!1,str=stringify.stringify(key,ctx,
-()=>keyCommentDone=!0,()=>chompKeep=!0);if(!explicitKey&&!ctx.inFlow&&str.length>1024){if(simpleKeys)throw new Error("Wi\
-th simple keys, single line scalar must not span more than 1024 characters");explicitKey=!0}if(ctx.inFlow){if(allNullValues||
-value==null)return keyCommentDone&&onComment&&onComment(),str===""?"?":explicitKey?`? ${str}`:str}else if(allNullValues&&
-!simpleKeys||value==null&&explicitKey)return str=`? ${str}`,keyComment&&!keyCommentDone?str+=stringifyComment.lineComment(
-str,ctx.indent,commentString(keyComment)):chompKeep&&onChompKeep&&onChompKeep(),str;keyCommentDone&&(keyComment=null),explicitKey?
-(keyComment&&(str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))),str=`? ${str}
-${indent}:`):(str=`${str}:`,keyComment&&(str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))));let vsb,
-vcb,valueComment;identity.isNode(value)?(vsb=!!value.spaceBefore,vcb=value.commentBefore,valueComment=value.comment):(vsb=
-!1,vcb=null,valueComment=null,value&&typeof value=="object"&&(value=doc.createNode(value))),ctx.implicitKey=!1,!explicitKey&&
-!keyComment&&identity.isScalar(value)&&(ctx.indentAtStart=str.length+1),chompKeep=!1,!indentSeq&&indentStep.length>=2&&!ctx.
-inFlow&&!explicitKey&&identity.isSeq(value)&&!value.flow&&!value.tag&&!value.anchor&&(ctx.indent=ctx.indent.substring(2));
-let valueCommentDone=!1;const valueStr=stringify.stringify(value,ctx,()=>valueCommentDone=!0,()=>chompKeep=!0);let ws=" ";
-if(keyComment||vsb||vcb){if(ws=vsb?`
-`:"",vcb){const cs=commentString(vcb);ws+=`
-${stringifyComment.indentComment(cs,ctx.indent)}`}valueStr===""&&!ctx.inFlow?ws===`
-`&&valueComment&&(ws=`
-
-`):ws+=`
-${ctx.indent}`}else if(!explicitKey&&identity.isCollection(value)){const vs0=valueStr[0],nl0=valueStr.indexOf(`
-`),hasNewline=nl0!==-1,flow=ctx.inFlow??value.flow??value.items.length===0;if(hasNewline||!flow){let hasPropsLine=!1;if(hasNewline&&
-(vs0==="&"||vs0==="!")){let sp0=valueStr.indexOf(" ");vs0==="&"&&sp0!==-1&&sp0<nl0&&valueStr[sp0+1]==="!"&&(sp0=valueStr.
-indexOf(" ",sp0+1)),(sp0===-1||nl0<sp0)&&(hasPropsLine=!0)}hasPropsLine||(ws=`
-${ctx.indent}`)}}else(valueStr===""||valueStr[0]===`
-`)&&(ws="");return str+=ws+valueStr,ctx.inFlow?valueCommentDone&&onComment&&onComment():valueComment&&!valueCommentDone?
-str+=stringifyComment.lineComment(str,ctx.indent,commentString(valueComment)):chompKeep&&onChompKeep&&onChompKeep(),str}
-exports.stringifyPair=stringifyPair}}),require_log=__commonJS({"node_modules/yaml/dist/log.js"(exports){"use strict";init_node_globals();
-var node_process=(init_node_process(),__toCommonJS(node_process_exports));function debug(logLevel,...messages){logLevel===
-"debug"&&console.log(...messages)}function warn(logLevel,warning){(logLevel==="debug"||logLevel==="warn")&&(typeof node_process.
-emitWarning=="function"?node_process.emitWarning(warning):console.warn(warning))}exports.debug=debug,exports.warn=warn}}),
-require_merge=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/merge.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Scalar=require_Scalar(),MERGE_KEY="<<",merge={identify:value=>value===MERGE_KEY||typeof value=="symbol"&&value.description===
-MERGE_KEY,default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,resolve:()=>Object.assign(new Scalar.Scalar(Symbol(MERGE_KEY)),
-{addToJSMap:addMergeToJSMap}),stringify:()=>MERGE_KEY},isMergeKey=(ctx,key)=>(merge.identify(key)||identity.isScalar(key)&&
-(!key.type||key.type===Scalar.Scalar.PLAIN)&&merge.identify(key.value))&&ctx?.doc.schema.tags.some(tag=>tag.tag===merge.
-tag&&tag.default);function addMergeToJSMap(ctx,map,value){const source=resolveAliasValue(ctx,value);if(identity.isSeq(source))
-for(const it of source.items)mergeValue(ctx,map,it);else if(Array.isArray(source))for(const it of source)mergeValue(ctx,
-map,it);else mergeValue(ctx,map,source)}function mergeValue(ctx,map,value){const source=resolveAliasValue(ctx,value);if(!identity.
-isMap(source))throw new Error("Merge sources must be maps or map aliases");const srcMap=source.toJSON(null,ctx,Map);for(const[
-key,value2]of srcMap)map instanceof Map?map.has(key)||map.set(key,value2):map instanceof Set?map.add(key):Object.prototype.
-hasOwnProperty.call(map,key)||Object.defineProperty(map,key,{value:value2,writable:!0,enumerable:!0,configurable:!0});return map}
-function resolveAliasValue(ctx,value){return ctx&&identity.isAlias(value)?value.resolve(ctx.doc,ctx):value}exports.addMergeToJSMap=
-addMergeToJSMap,exports.isMergeKey=isMergeKey,exports.merge=merge}}),require_addPairToJSMap=__commonJS({"node_modules/ya\
-ml/dist/nodes/addPairToJSMap.js"(exports){"use strict";init_node_globals();var log=require_log(),merge=require_merge(),stringify=require_stringify(),
-identity=require_identity(),toJS=require_toJS();function addPairToJSMap(ctx,map,{key,value}){if(identity.isNode(key)&&key.
-addToJSMap)key.addToJSMap(ctx,map,value);else if(merge.isMergeKey(ctx,key))merge.addMergeToJSMap(ctx,map,value);else{const jsKey=toJS.
-toJS(key,"",ctx);if(map instanceof Map)map.set(jsKey,toJS.toJS(value,jsKey,ctx));else if(map instanceof Set)map.add(jsKey);else{
-const stringKey=stringifyKey(key,jsKey,ctx),jsValue=toJS.toJS(value,stringKey,ctx);stringKey in map?Object.defineProperty(
-map,stringKey,{value:jsValue,writable:!0,enumerable:!0,configurable:!0}):map[stringKey]=jsValue}}return map}function stringifyKey(key,jsKey,ctx){
-if(jsKey===null)return"";if(typeof jsKey!="object")return String(jsKey);if(identity.isNode(key)&&ctx?.doc){const strCtx=stringify.
-createStringifyContext(ctx.doc,{});strCtx.anchors=new Set;for(const node of ctx.anchors.keys())strCtx.anchors.add(node.anchor);
-strCtx.inFlow=!0,strCtx.inStringifyKey=!0;const strKey=key.toString(strCtx);if(!ctx.mapKeyWarned){let jsonStr=JSON.stringify(
-strKey);jsonStr.length>40&&(jsonStr=jsonStr.substring(0,36)+'..."'),log.warn(ctx.doc.options.logLevel,`Keys with collect\
-ion values will be stringified due to JS Object restrictions: ${jsonStr}. Set mapAsMap: true to use object keys.`),ctx.mapKeyWarned=
-!0}return strKey}return JSON.stringify(jsKey)}exports.addPairToJSMap=addPairToJSMap}}),require_Pair=__commonJS({"node_mo\
-dules/yaml/dist/nodes/Pair.js"(exports){"use strict";init_node_globals();var createNode=require_createNode(),stringifyPair=require_stringifyPair(),
-addPairToJSMap=require_addPairToJSMap(),identity=require_identity();function createPair(key,value,ctx){const k=createNode.
-createNode(key,void 0,ctx),v=createNode.createNode(value,void 0,ctx);return new Pair(k,v)}var Pair=class _Pair{constructor(key,value=null){
-Object.defineProperty(this,identity.NODE_TYPE,{value:identity.PAIR}),this.key=key,this.value=value}clone(schema){let{key,
-value}=this;return identity.isNode(key)&&(key=key.clone(schema)),identity.isNode(value)&&(value=value.clone(schema)),new _Pair(
-key,value)}toJSON(_,ctx){const pair=ctx?.mapAsMap?new Map:{};return addPairToJSMap.addPairToJSMap(ctx,pair,this)}toString(ctx,onComment,onChompKeep){
-return ctx?.doc?stringifyPair.stringifyPair(this,ctx,onComment,onChompKeep):JSON.stringify(this)}};exports.Pair=Pair,exports.
-createPair=createPair}}),require_stringifyCollection=__commonJS({"node_modules/yaml/dist/stringify/stringifyCollection.j\
-s"(exports){"use strict";init_node_globals();var identity=require_identity(),stringify=require_stringify(),stringifyComment=require_stringifyComment();
-function stringifyCollection(collection,ctx,options){return(ctx.inFlow??collection.flow?stringifyFlowCollection:stringifyBlockCollection)(
-collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{blockItemPrefix,flowChars,itemIndent,onChompKeep,
-onComment}){const{indent,options:{commentString}}=ctx,itemCtx=Object.assign({},ctx,{indent:itemIndent,type:null});let chompKeep=!1;
-const lines=[];for(let i=0;i<items.length;++i){const item=items[i];let comment2=null;if(identity.isNode(item))!chompKeep&&
-item.spaceBefore&&lines.push(""),addCommentBefore(ctx,lines,item.commentBefore,chompKeep),item.comment&&(comment2=item.comment);else if(identity.
-isPair(item)){const ik=identity.isNode(item.key)?item.key:null;ik&&(!chompKeep&&ik.spaceBefore&&lines.push(""),addCommentBefore(
-ctx,lines,ik.commentBefore,chompKeep))}chompKeep=!1;let str2=stringify.stringify(item,itemCtx,()=>comment2=null,()=>chompKeep=
-!0);comment2&&(str2+=stringifyComment.lineComment(str2,itemIndent,commentString(comment2))),chompKeep&&comment2&&(chompKeep=
-!1),lines.push(blockItemPrefix+str2)}let str;if(lines.length===0)str=flowChars.start+flowChars.end;else{str=lines[0];for(let i=1;i<
-lines.length;++i){const line=lines[i];str+=line?`
-${indent}${line}`:`
-`}}return comment?(str+=`
-`+stringifyComment.indentComment(commentString(comment),indent),onComment&&onComment()):chompKeep&&onChompKeep&&onChompKeep(),
-str}function stringifyFlowCollection({items},ctx,{flowChars,itemIndent}){const{indent,indentStep,flowCollectionPadding:fcPadding,
-options:{commentString}}=ctx;itemIndent+=indentStep;const itemCtx=Object.assign({},ctx,{indent:itemIndent,inFlow:!0,type:null});
-let reqNewline=!1,linesAtValue=0;const lines=[];for(let i=0;i<items.length;++i){const item=items[i];let comment=null;if(identity.
-isNode(item))item.spaceBefore&&lines.push(""),addCommentBefore(ctx,lines,item.commentBefore,!1),item.comment&&(comment=item.
-comment);else if(identity.isPair(item)){const ik=identity.isNode(item.key)?item.key:null;ik&&(ik.spaceBefore&&lines.push(
-""),addCommentBefore(ctx,lines,ik.commentBefore,!1),ik.comment&&(reqNewline=!0));const iv=identity.isNode(item.value)?item.
-value:null;iv?(iv.comment&&(comment=iv.comment),iv.commentBefore&&(reqNewline=!0)):item.value==null&&ik?.comment&&(comment=
-ik.comment)}comment&&(reqNewline=!0);let str=stringify.stringify(item,itemCtx,()=>comment=null);reqNewline||(reqNewline=
-lines.length>linesAtValue||str.includes(`
-`)),i<items.length-1?str+=",":ctx.options.trailingComma&&(ctx.options.lineWidth>0&&(reqNewline||(reqNewline=lines.reduce(
-(sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)),reqNewline&&(str+=",")),comment&&(str+=stringifyComment.
-lineComment(str,itemIndent,commentString(comment))),lines.push(str),linesAtValue=lines.length}const{start,end}=flowChars;
-if(lines.length===0)return start+end;if(!reqNewline){const len=lines.reduce((sum,line)=>sum+line.length+2,2);reqNewline=
-ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start;for(const line of lines)str+=line?`
-${indentStep}${indent}${line}`:`
-`;return`${str}
-${indent}${end}`}else return`${start}${fcPadding}${lines.join(" ")}${fcPadding}${end}`}function addCommentBefore({indent,
-options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep&&(comment=comment.replace(/^\n+/,"")),comment){const ic=stringifyComment.
-indentComment(commentString(comment),indent);lines.push(ic.trimStart())}}exports.stringifyCollection=stringifyCollection}}),
-require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";init_node_globals();var stringifyCollection=require_stringifyCollection(),
-addPairToJSMap=require_addPairToJSMap(),Collection=require_Collection(),identity=require_identity(),Pair=require_Pair(),
-Scalar=require_Scalar();function findPair(items,key){const k=identity.isScalar(key)?key.value:key;for(const it of items)
-if(identity.isPair(it)&&(it.key===key||it.key===k||identity.isScalar(it.key)&&it.key.value===k))return it}var YAMLMap=class extends Collection.
-Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema){super(identity.MAP,schema),this.items=
-[]}static from(schema,obj,ctx){const{keepUndefined,replacer}=ctx,map=new this(schema),add=(key,value)=>{if(typeof replacer==
-"function")value=replacer.call(obj,key,value);else if(Array.isArray(replacer)&&!replacer.includes(key))return;(value!==void 0||
-keepUndefined)&&map.items.push(Pair.createPair(key,value,ctx))};if(obj instanceof Map)for(const[key,value]of obj)add(key,
-value);else if(obj&&typeof obj=="object")for(const key of Object.keys(obj))add(key,obj[key]);return typeof schema.sortMapEntries==
-"function"&&map.items.sort(schema.sortMapEntries),map}add(pair,overwrite){let _pair;identity.isPair(pair)?_pair=pair:!pair||
-typeof pair!="object"||!("key"in pair)?_pair=new Pair.Pair(pair,pair?.value):_pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(
-this.items,_pair.key),sortEntries=this.schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} a\
-lready set`);identity.isScalar(prev.value)&&Scalar.isScalarValue(_pair.value)?prev.value.value=_pair.value:prev.value=_pair.
-value}else if(sortEntries){const i=this.items.findIndex(item=>sortEntries(_pair,item)<0);i===-1?this.items.push(_pair):this.
-items.splice(i,0,_pair)}else this.items.push(_pair)}delete(key){const it=findPair(this.items,key);return it?this.items.splice(
-this.items.indexOf(it),1).length>0:!1}get(key,keepScalar){const node=findPair(this.items,key)?.value;return(!keepScalar&&
-identity.isScalar(node)?node.value:node)??void 0}has(key){return!!findPair(this.items,key)}set(key,value){this.add(new Pair.
-Pair(key,value),!0)}toJSON(_,ctx,Type){const map=Type?new Type:ctx?.mapAsMap?new Map:{};ctx?.onCreate&&ctx.onCreate(map);
-for(const item of this.items)addPairToJSMap.addPairToJSMap(ctx,map,item);return map}toString(ctx,onComment,onChompKeep){
-if(!ctx)return JSON.stringify(this);for(const item of this.items)if(!identity.isPair(item))throw new Error(`Map items mu\
-st all be pairs; found ${JSON.stringify(item)} instead`);return!ctx.allNullValues&&this.hasAllNullValues(!1)&&(ctx=Object.
-assign({},ctx,{allNullValues:!0})),stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"",flowChars:{start:"\
-{",end:"}"},itemIndent:ctx.indent||"",onChompKeep,onComment})}};exports.YAMLMap=YAMLMap,exports.findPair=findPair}}),require_map=__commonJS(
-{"node_modules/yaml/dist/schema/common/map.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-YAMLMap=require_YAMLMap(),map={collection:"map",default:!0,nodeClass:YAMLMap.YAMLMap,tag:"tag:yaml.org,2002:map",resolve(map2,onError){
-return identity.isMap(map2)||onError("Expected a mapping for this tag"),map2},createNode:(schema,obj,ctx)=>YAMLMap.YAMLMap.
-from(schema,obj,ctx)};exports.map=map}}),require_YAMLSeq=__commonJS({"node_modules/yaml/dist/nodes/YAMLSeq.js"(exports){
-"use strict";init_node_globals();var createNode=require_createNode(),stringifyCollection=require_stringifyCollection(),Collection=require_Collection(),
-identity=require_identity(),Scalar=require_Scalar(),toJS=require_toJS(),YAMLSeq=class extends Collection.Collection{static get tagName(){
-return"tag:yaml.org,2002:seq"}constructor(schema){super(identity.SEQ,schema),this.items=[]}add(value){this.items.push(value)}delete(key){
-const idx=asItemIndex(key);return typeof idx!="number"?!1:this.items.splice(idx,1).length>0}get(key,keepScalar){const idx=asItemIndex(
-key);if(typeof idx!="number")return;const it=this.items[idx];return!keepScalar&&identity.isScalar(it)?it.value:it}has(key){
-const idx=asItemIndex(key);return typeof idx=="number"&&idx<this.items.length}set(key,value){const idx=asItemIndex(key);
-if(typeof idx!="number")throw new Error(`Expected a valid index, not ${key}.`);const prev=this.items[idx];identity.isScalar(
-prev)&&Scalar.isScalarValue(value)?prev.value=value:this.items[idx]=value}toJSON(_,ctx){const seq=[];ctx?.onCreate&&ctx.
-onCreate(seq);let i=0;for(const item of this.items)seq.push(toJS.toJS(item,String(i++),ctx));return seq}toString(ctx,onComment,onChompKeep){
-return ctx?stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(ctx.
-indent||"")+"  ",onChompKeep,onComment}):JSON.stringify(this)}static from(schema,obj,ctx){const{replacer}=ctx,seq=new this(
-schema);if(obj&&Symbol.iterator in Object(obj)){let i=0;for(let it of obj){if(typeof replacer=="function"){const key=obj instanceof
-Set?it:String(i++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(it,void 0,ctx))}}return seq}};function asItemIndex(key){
-let idx=identity.isScalar(key)?key.value:key;return idx&&typeof idx=="string"&&(idx=Number(idx)),typeof idx=="number"&&Number.
-isInteger(idx)&&idx>=0?idx:null}exports.YAMLSeq=YAMLSeq}}),require_seq=__commonJS({"node_modules/yaml/dist/schema/common\
-/seq.js"(exports){"use strict";init_node_globals();var identity=require_identity(),YAMLSeq=require_YAMLSeq(),seq={collection:"\
-seq",default:!0,nodeClass:YAMLSeq.YAMLSeq,tag:"tag:yaml.org,2002:seq",resolve(seq2,onError){return identity.isSeq(seq2)||
-onError("Expected a sequence for this tag"),seq2},createNode:(schema,obj,ctx)=>YAMLSeq.YAMLSeq.from(schema,obj,ctx)};exports.
-seq=seq}}),require_string=__commonJS({"node_modules/yaml/dist/schema/common/string.js"(exports){"use strict";init_node_globals();
-var stringifyString=require_stringifyString(),string={identify:value=>typeof value=="string",default:!0,tag:"tag:yaml.or\
-g,2002:str",resolve:str=>str,stringify(item,ctx,onComment,onChompKeep){return ctx=Object.assign({actualString:!0},ctx),stringifyString.
-stringifyString(item,ctx,onComment,onChompKeep)}};exports.string=string}}),require_null=__commonJS({"node_modules/yaml/d\
-ist/schema/common/null.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),nullTag={identify:value=>value==
-null,createNode:()=>new Scalar.Scalar(null),default:!0,tag:"tag:yaml.org,2002:null",test:/^(?:~|[Nn]ull|NULL)?$/,resolve:()=>new Scalar.
-Scalar(null),stringify:({source},ctx)=>typeof source=="string"&&nullTag.test.test(source)?source:ctx.options.nullStr};exports.
-nullTag=nullTag}}),require_bool=__commonJS({"node_modules/yaml/dist/schema/core/bool.js"(exports){"use strict";init_node_globals();
-var Scalar=require_Scalar(),boolTag={identify:value=>typeof value=="boolean",default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,
-resolve:str=>new Scalar.Scalar(str[0]==="t"||str[0]==="T"),stringify({source,value},ctx){if(source&&boolTag.test.test(source)){
-const sv=source[0]==="t"||source[0]==="T";if(value===sv)return source}return value?ctx.options.trueStr:ctx.options.falseStr}};
-exports.boolTag=boolTag}}),require_stringifyNumber=__commonJS({"node_modules/yaml/dist/stringify/stringifyNumber.js"(exports){
-"use strict";init_node_globals();function stringifyNumber({format,minFractionDigits,tag,value}){if(typeof value=="bigint")
-return String(value);const num=typeof value=="number"?value:Number(value);if(!isFinite(num))return isNaN(num)?".nan":num<
-0?"-.inf":".inf";let n=Object.is(value,-0)?"-0":JSON.stringify(value);if(!format&&minFractionDigits&&(!tag||tag==="tag:y\
-aml.org,2002:float")&&/^-?\d/.test(n)&&!n.includes("e")){let i=n.indexOf(".");i<0&&(i=n.length,n+=".");let d=minFractionDigits-
-(n.length-i-1);for(;d-- >0;)n+="0"}return n}exports.stringifyNumber=stringifyNumber}}),require_float=__commonJS({"node_m\
-odules/yaml/dist/schema/core/float.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),stringifyNumber=require_stringifyNumber(),
-floatNaN={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
-resolve:str=>str.slice(-3).toLowerCase()==="nan"?NaN:str[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:stringifyNumber.
-stringifyNumber},floatExp={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",
-test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,resolve:str=>parseFloat(str),stringify(node){const num=Number(
-node.value);return isFinite(num)?num.toExponential():stringifyNumber.stringifyNumber(node)}},float={identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,resolve(str){const node=new Scalar.
-Scalar(parseFloat(str)),dot=str.indexOf(".");return dot!==-1&&str[str.length-1]==="0"&&(node.minFractionDigits=str.length-
-dot-1),node},stringify:stringifyNumber.stringifyNumber};exports.float=float,exports.floatExp=floatExp,exports.floatNaN=floatNaN}}),
-require_int=__commonJS({"node_modules/yaml/dist/schema/core/int.js"(exports){"use strict";init_node_globals();var stringifyNumber=require_stringifyNumber(),
-intIdentify=value=>typeof value=="bigint"||Number.isInteger(value),intResolve=(str,offset,radix,{intAsBigInt})=>intAsBigInt?
-BigInt(str):parseInt(str.substring(offset),radix);function intStringify(node,radix,prefix){const{value}=node;return intIdentify(
-value)&&value>=0?prefix+value.toString(radix):stringifyNumber.stringifyNumber(node)}var intOct={identify:value=>intIdentify(
-value)&&value>=0,default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^0o[0-7]+$/,resolve:(str,_onError,opt)=>intResolve(
-str,2,8,opt),stringify:node=>intStringify(node,8,"0o")},int={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",
-test:/^[-+]?[0-9]+$/,resolve:(str,_onError,opt)=>intResolve(str,0,10,opt),stringify:stringifyNumber.stringifyNumber},intHex={
-identify:value=>intIdentify(value)&&value>=0,default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,
-resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node=>intStringify(node,16,"0x")};exports.int=int,exports.
-intHex=intHex,exports.intOct=intOct}}),require_schema=__commonJS({"node_modules/yaml/dist/schema/core/schema.js"(exports){
-"use strict";init_node_globals();var map=require_map(),_null=require_null(),seq=require_seq(),string=require_string(),bool=require_bool(),
-float=require_float(),int=require_int(),schema=[map.map,seq.seq,string.string,_null.nullTag,bool.boolTag,int.intOct,int.
-int,int.intHex,float.floatNaN,float.floatExp,float.float];exports.schema=schema}}),require_schema2=__commonJS({"node_mod\
-ules/yaml/dist/schema/json/schema.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),map=require_map(),
-seq=require_seq();function intIdentify(value){return typeof value=="bigint"||Number.isInteger(value)}var stringifyJSON=({
-value})=>JSON.stringify(value),jsonScalars=[{identify:value=>typeof value=="string",default:!0,tag:"tag:yaml.org,2002:st\
-r",resolve:str=>str,stringify:stringifyJSON},{identify:value=>value==null,createNode:()=>new Scalar.Scalar(null),default:!0,
-tag:"tag:yaml.org,2002:null",test:/^null$/,resolve:()=>null,stringify:stringifyJSON},{identify:value=>typeof value=="boo\
-lean",default:!0,tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,resolve:str=>str==="true",stringify:stringifyJSON},{
-identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,resolve:(str,_onError,{intAsBigInt})=>intAsBigInt?
-BigInt(str):parseInt(str,10),stringify:({value})=>intIdentify(value)?value.toString():JSON.stringify(value)},{identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,resolve:str=>parseFloat(
-str),stringify:stringifyJSON}],jsonError={default:!0,tag:"",test:/^/,resolve(str,onError){return onError(`Unresolved pla\
-in scalar ${JSON.stringify(str)}`),str}},schema=[map.map,seq.seq].concat(jsonScalars,jsonError);exports.schema=schema}}),
-node_buffer_exports={};__export(node_buffer_exports,{default:()=>default3});import*as node_buffer_star from"node:buffer";
-import{default as default3}from"node:buffer";var init_node_buffer=__esm({"required-builtin:node:buffer"(){init_node_globals(),
-__reExport(node_buffer_exports,node_buffer_star)}}),require_binary=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/b\
-inary.js"(exports){"use strict";init_node_globals();var node_buffer=(init_node_buffer(),__toCommonJS(node_buffer_exports)),
-Scalar=require_Scalar(),stringifyString=require_stringifyString(),binary={identify:value=>value instanceof Uint8Array,default:!1,
-tag:"tag:yaml.org,2002:binary",resolve(src,onError){if(typeof node_buffer.Buffer=="function")return node_buffer.Buffer.from(
-src,"base64");if(typeof atob=="function"){const str=atob(src.replace(/[\n\r]/g,"")),buffer=new Uint8Array(str.length);for(let i=0;i<
-str.length;++i)buffer[i]=str.charCodeAt(i);return buffer}else return onError("This environment does not support reading \
-binary tags; either Buffer or atob is required"),src},stringify({comment,type,value},ctx,onComment,onChompKeep){if(!value)
-return"";const buf=value;let str;if(typeof node_buffer.Buffer=="function")str=buf instanceof node_buffer.Buffer?buf.toString(
-"base64"):node_buffer.Buffer.from(buf.buffer).toString("base64");else if(typeof btoa=="function"){let s="";for(let i=0;i<
-buf.length;++i)s+=String.fromCharCode(buf[i]);str=btoa(s)}else throw new Error("This environment does not support writin\
-g binary tags; either Buffer or btoa is required");if(type??(type=Scalar.Scalar.BLOCK_LITERAL),type!==Scalar.Scalar.QUOTE_DOUBLE){
-const lineWidth=Math.max(ctx.options.lineWidth-ctx.indent.length,ctx.options.minContentWidth),n=Math.ceil(str.length/lineWidth),
-lines=new Array(n);for(let i=0,o=0;i<n;++i,o+=lineWidth)lines[i]=str.substr(o,lineWidth);str=lines.join(type===Scalar.Scalar.
-BLOCK_LITERAL?`
-`:" ")}return stringifyString.stringifyString({comment,type,value:str},ctx,onComment,onChompKeep)}};exports.binary=binary}}),
-require_pairs=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/pairs.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Pair=require_Pair(),Scalar=require_Scalar(),YAMLSeq=require_YAMLSeq();function resolvePairs(seq,onError){if(identity.isSeq(
-seq))for(let i=0;i<seq.items.length;++i){let item=seq.items[i];if(!identity.isPair(item)){if(identity.isMap(item)){item.
-items.length>1&&onError("Each pair must have its own sequence indicator");const pair=item.items[0]||new Pair.Pair(new Scalar.
-Scalar(null));if(item.commentBefore&&(pair.key.commentBefore=pair.key.commentBefore?`${item.commentBefore}
-${pair.key.commentBefore}`:item.commentBefore),item.comment){const cn=pair.value??pair.key;cn.comment=cn.comment?`${item.
-comment}
-${cn.comment}`:item.comment}item=pair}seq.items[i]=identity.isPair(item)?item:new Pair.Pair(item)}}else onError("Expecte\
-d a sequence for this tag");return seq}function createPairs(schema,iterable,ctx){const{replacer}=ctx,pairs2=new YAMLSeq.
-YAMLSeq(schema);pairs2.tag="tag:yaml.org,2002:pairs";let i=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
-typeof replacer=="function"&&(it=replacer.call(iterable,String(i++),it));let key,value;if(Array.isArray(it))if(it.length===
-2)key=it[0],value=it[1];else throw new TypeError(`Expected [key, value] tuple: ${it}`);else if(it&&it instanceof Object){
-const keys=Object.keys(it);if(keys.length===1)key=keys[0],value=it[key];else throw new TypeError(`Expected tuple with on\
-e key, not ${keys.length} keys`)}else key=it;pairs2.items.push(Pair.createPair(key,value,ctx))}return pairs2}var pairs={
-collection:"seq",default:!1,tag:"tag:yaml.org,2002:pairs",resolve:resolvePairs,createNode:createPairs};exports.createPairs=
-createPairs,exports.pairs=pairs,exports.resolvePairs=resolvePairs}}),require_omap=__commonJS({"node_modules/yaml/dist/sc\
-hema/yaml-1.1/omap.js"(exports){"use strict";init_node_globals();var identity=require_identity(),toJS=require_toJS(),YAMLMap=require_YAMLMap(),
-YAMLSeq=require_YAMLSeq(),pairs=require_pairs(),YAMLOMap=class _YAMLOMap extends YAMLSeq.YAMLSeq{constructor(){super(),this.
-add=YAMLMap.YAMLMap.prototype.add.bind(this),this.delete=YAMLMap.YAMLMap.prototype.delete.bind(this),this.get=YAMLMap.YAMLMap.
-prototype.get.bind(this),this.has=YAMLMap.YAMLMap.prototype.has.bind(this),this.set=YAMLMap.YAMLMap.prototype.set.bind(this),
-this.tag=_YAMLOMap.tag}toJSON(_,ctx){if(!ctx)return super.toJSON(_);const map=new Map;ctx?.onCreate&&ctx.onCreate(map);for(const pair of this.
-items){let key,value;if(identity.isPair(pair)?(key=toJS.toJS(pair.key,"",ctx),value=toJS.toJS(pair.value,key,ctx)):key=toJS.
-toJS(pair,"",ctx),map.has(key))throw new Error("Ordered maps must not include duplicate keys");map.set(key,value)}return map}static from(schema,iterable,ctx){
-const pairs$1=pairs.createPairs(schema,iterable,ctx),omap2=new this;return omap2.items=pairs$1.items,omap2}};YAMLOMap.tag=
-"tag:yaml.org,2002:omap";var omap={collection:"seq",identify:value=>value instanceof Map,nodeClass:YAMLOMap,default:!1,tag:"\
-tag:yaml.org,2002:omap",resolve(seq,onError){const pairs$1=pairs.resolvePairs(seq,onError),seenKeys=[];for(const{key}of pairs$1.
-items)identity.isScalar(key)&&(seenKeys.includes(key.value)?onError(`Ordered maps must not include duplicate keys: ${key.
-value}`):seenKeys.push(key.value));return Object.assign(new YAMLOMap,pairs$1)},createNode:(schema,iterable,ctx)=>YAMLOMap.
-from(schema,iterable,ctx)};exports.YAMLOMap=YAMLOMap,exports.omap=omap}}),require_bool2=__commonJS({"node_modules/yaml/d\
-ist/schema/yaml-1.1/bool.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar();function boolStringify({
-value,source},ctx){return source&&(value?trueTag:falseTag).test.test(source)?source:value?ctx.options.trueStr:ctx.options.
-falseStr}var trueTag={identify:value=>value===!0,default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,
-resolve:()=>new Scalar.Scalar(!0),stringify:boolStringify},falseTag={identify:value=>value===!1,default:!0,tag:"tag:yaml\
-.org,2002:bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,resolve:()=>new Scalar.Scalar(!1),stringify:boolStringify};
-exports.falseTag=falseTag,exports.trueTag=trueTag}}),require_float2=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/\
-float.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),stringifyNumber=require_stringifyNumber(),
-floatNaN={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
-resolve:str=>str.slice(-3).toLowerCase()==="nan"?NaN:str[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:stringifyNumber.
-stringifyNumber},floatExp={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",
-test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,resolve:str=>parseFloat(str.replace(/_/g,"")),stringify(node){
-const num=Number(node.value);return isFinite(num)?num.toExponential():stringifyNumber.stringifyNumber(node)}},float={identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,resolve(str){const node=new Scalar.
-Scalar(parseFloat(str.replace(/_/g,""))),dot=str.indexOf(".");if(dot!==-1){const f=str.substring(dot+1).replace(/_/g,"");
-f[f.length-1]==="0"&&(node.minFractionDigits=f.length)}return node},stringify:stringifyNumber.stringifyNumber};exports.float=
-float,exports.floatExp=floatExp,exports.floatNaN=floatNaN}}),require_int2=__commonJS({"node_modules/yaml/dist/schema/yam\
-l-1.1/int.js"(exports){"use strict";init_node_globals();var stringifyNumber=require_stringifyNumber(),intIdentify=value=>typeof value==
-"bigint"||Number.isInteger(value);function intResolve(str,offset,radix,{intAsBigInt}){const sign=str[0];if((sign==="-"||
-sign==="+")&&(offset+=1),str=str.substring(offset).replace(/_/g,""),intAsBigInt){switch(radix){case 2:str=`0b${str}`;break;case 8:
-str=`0o${str}`;break;case 16:str=`0x${str}`;break}const n2=BigInt(str);return sign==="-"?BigInt(-1)*n2:n2}const n=parseInt(
-str,radix);return sign==="-"?-1*n:n}function intStringify(node,radix,prefix){const{value}=node;if(intIdentify(value)){const str=value.
-toString(radix);return value<0?"-"+prefix+str.substr(1):prefix+str}return stringifyNumber.stringifyNumber(node)}var intBin={
-identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:(str,_onError,opt)=>intResolve(
-str,2,2,opt),stringify:node=>intStringify(node,2,"0b")},intOct={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:i\
-nt",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:(str,_onError,opt)=>intResolve(str,1,8,opt),stringify:node=>intStringify(
-node,8,"0")},int={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,resolve:(str,_onError,opt)=>intResolve(
-str,0,10,opt),stringify:stringifyNumber.stringifyNumber},intHex={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:\
-int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node=>intStringify(
-node,16,"0x")};exports.int=int,exports.intBin=intBin,exports.intHex=intHex,exports.intOct=intOct}}),require_set=__commonJS(
-{"node_modules/yaml/dist/schema/yaml-1.1/set.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Pair=require_Pair(),YAMLMap=require_YAMLMap(),YAMLSet=class _YAMLSet extends YAMLMap.YAMLMap{constructor(schema){super(schema),
-this.tag=_YAMLSet.tag}add(key){let pair;identity.isPair(key)?pair=key:key&&typeof key=="object"&&"key"in key&&"value"in key&&
-key.value===null?pair=new Pair.Pair(key.key,null):pair=new Pair.Pair(key,null),YAMLMap.findPair(this.items,pair.key)||this.
-items.push(pair)}get(key,keepPair){const pair=YAMLMap.findPair(this.items,key);return!keepPair&&identity.isPair(pair)?identity.
-isScalar(pair.key)?pair.key.value:pair.key:pair}set(key,value){if(typeof value!="boolean")throw new Error(`Expected bool\
-ean value for set(key, value) in a YAML set, not ${typeof value}`);const prev=YAMLMap.findPair(this.items,key);prev&&!value?
-this.items.splice(this.items.indexOf(prev),1):!prev&&value&&this.items.push(new Pair.Pair(key))}toJSON(_,ctx){return super.
-toJSON(_,ctx,Set)}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.
-toString(Object.assign({},ctx,{allNullValues:!0}),onComment,onChompKeep);throw new Error("Set items must all have null v\
-alues")}static from(schema,iterable,ctx){const{replacer}=ctx,set2=new this(schema);if(iterable&&Symbol.iterator in Object(
-iterable))for(let value of iterable)typeof replacer=="function"&&(value=replacer.call(iterable,value,value)),set2.items.
-push(Pair.createPair(value,null,ctx));return set2}};YAMLSet.tag="tag:yaml.org,2002:set";var set={collection:"map",identify:value=>value instanceof
-Set,nodeClass:YAMLSet,default:!1,tag:"tag:yaml.org,2002:set",createNode:(schema,iterable,ctx)=>YAMLSet.from(schema,iterable,
-ctx),resolve(map,onError){if(identity.isMap(map)){if(map.hasAllNullValues(!0))return Object.assign(new YAMLSet,map);onError(
-"Set items must all have null values")}else onError("Expected a mapping for this tag");return map}};exports.YAMLSet=YAMLSet,
-exports.set=set}}),require_timestamp=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/timestamp.js"(exports){"use str\
-ict";init_node_globals();var stringifyNumber=require_stringifyNumber();function parseSexagesimal(str,asBigInt){const sign=str[0],
-parts=sign==="-"||sign==="+"?str.substring(1):str,num=n=>asBigInt?BigInt(n):Number(n),res=parts.replace(/_/g,"").split("\
-:").reduce((res2,p)=>res2*num(60)+num(p),num(0));return sign==="-"?num(-1)*res:res}function stringifySexagesimal(node){let{
-value}=node,num=n=>n;if(typeof value=="bigint")num=n=>BigInt(n);else if(isNaN(value)||!isFinite(value))return stringifyNumber.
-stringifyNumber(node);let sign="";value<0&&(sign="-",value*=num(-1));const _60=num(60),parts=[value%_60];return value<60?
-parts.unshift(0):(value=(value-parts[0])/_60,parts.unshift(value%_60),value>=60&&(value=(value-parts[0])/_60,parts.unshift(
-value))),sign+parts.map(n=>String(n).padStart(2,"0")).join(":").replace(/000000\d*$/,"")}var intTime={identify:value=>typeof value==
-"bigint"||Number.isInteger(value),default:!0,tag:"tag:yaml.org,2002:int",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,
-resolve:(str,_onError,{intAsBigInt})=>parseSexagesimal(str,intAsBigInt),stringify:stringifySexagesimal},floatTime={identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:str=>parseSexagesimal(
-str,!1),stringify:stringifySexagesimal},timestamp={identify:value=>value instanceof Date,default:!0,tag:"tag:yaml.org,20\
-02:timestamp",test:RegExp("^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\\
-.[0-9]+)?)(?:[ \\t]*(Z|[-+][012]?[0-9](?::[0-9]{2})?))?)?$"),resolve(str){const match=str.match(timestamp.test);if(!match)
-throw new Error("!!timestamp expects a date, starting with yyyy-mm-dd");const[,year,month,day,hour,minute,second]=match.
-map(Number),millisec=match[7]?Number((match[7]+"00").substr(1,3)):0;let date=Date.UTC(year,month-1,day,hour||0,minute||0,
-second||0,millisec);const tz=match[8];if(tz&&tz!=="Z"){let d=parseSexagesimal(tz,!1);Math.abs(d)<30&&(d*=60),date-=6e4*d}
-return new Date(date)},stringify:({value})=>value?.toISOString().replace(/(T00:00:00)?\.000Z$/,"")??""};exports.floatTime=
-floatTime,exports.intTime=intTime,exports.timestamp=timestamp}}),require_schema3=__commonJS({"node_modules/yaml/dist/sch\
-ema/yaml-1.1/schema.js"(exports){"use strict";init_node_globals();var map=require_map(),_null=require_null(),seq=require_seq(),
-string=require_string(),binary=require_binary(),bool=require_bool2(),float=require_float2(),int=require_int2(),merge=require_merge(),
-omap=require_omap(),pairs=require_pairs(),set=require_set(),timestamp=require_timestamp(),schema=[map.map,seq.seq,string.
-string,_null.nullTag,bool.trueTag,bool.falseTag,int.intBin,int.intOct,int.int,int.intHex,float.floatNaN,float.floatExp,float.
-float,binary.binary,merge.merge,omap.omap,pairs.pairs,set.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];
-exports.schema=schema}}),require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";init_node_globals();
-var map=require_map(),_null=require_null(),seq=require_seq(),string=require_string(),bool=require_bool(),float=require_float(),
-int=require_int(),schema=require_schema(),schema$1=require_schema2(),binary=require_binary(),merge=require_merge(),omap=require_omap(),
-pairs=require_pairs(),schema$2=require_schema3(),set=require_set(),timestamp=require_timestamp(),schemas=new Map([["core",
-schema.schema],["failsafe",[map.map,seq.seq,string.string]],["json",schema$1.schema],["yaml11",schema$2.schema],["yaml-1\
-.1",schema$2.schema]]),tagsByName={binary:binary.binary,bool:bool.boolTag,float:float.float,floatExp:float.floatExp,floatNaN:float.
-floatNaN,floatTime:timestamp.floatTime,int:int.int,intHex:int.intHex,intOct:int.intOct,intTime:timestamp.intTime,map:map.
-map,merge:merge.merge,null:_null.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set.set,timestamp:timestamp.timestamp},
-coreKnownTags={"tag:yaml.org,2002:binary":binary.binary,"tag:yaml.org,2002:merge":merge.merge,"tag:yaml.org,2002:omap":omap.
-omap,"tag:yaml.org,2002:pairs":pairs.pairs,"tag:yaml.org,2002:set":set.set,"tag:yaml.org,2002:timestamp":timestamp.timestamp};
-function getTags(customTags,schemaName,addMergeTag){const schemaTags=schemas.get(schemaName);if(schemaTags&&!customTags)
-return addMergeTag&&!schemaTags.includes(merge.merge)?schemaTags.concat(merge.merge):schemaTags.slice();let tags=schemaTags;
-if(!tags)if(Array.isArray(customTags))tags=[];else{const keys=Array.from(schemas.keys()).filter(key=>key!=="yaml11").map(
-key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown schema "${schemaName}"; use one of ${keys} or define custo\
-mTags array`)}if(Array.isArray(customTags))for(const tag of customTags)tags=tags.concat(tag);else typeof customTags=="fu\
-nction"&&(tags=customTags(tags.slice()));return addMergeTag&&(tags=tags.concat(merge.merge)),tags.reduce((tags2,tag)=>{const tagObj=typeof tag==
-"string"?tagsByName[tag]:tag;if(!tagObj){const tagName=JSON.stringify(tag),keys=Object.keys(tagsByName).map(key=>JSON.stringify(
-key)).join(", ");throw new Error(`Unknown custom tag ${tagName}; use one of ${keys}`)}return tags2.includes(tagObj)||tags2.
-push(tagObj),tags2},[])}exports.coreKnownTags=coreKnownTags,exports.getTags=getTags}}),require_Schema=__commonJS({"node_\
-modules/yaml/dist/schema/Schema.js"(exports){"use strict";init_node_globals();var identity=require_identity(),map=require_map(),
-seq=require_seq(),string=require_string(),tags=require_tags(),sortMapEntriesByKey=(a,b)=>a.key<b.key?-1:a.key>b.key?1:0,
-Schema=class _Schema{constructor({compat,customTags,merge,resolveKnownTags,schema,sortMapEntries,toStringDefaults}){this.
-compat=Array.isArray(compat)?tags.getTags(compat,"compat"):compat?tags.getTags(null,compat):null,this.name=typeof schema==
-"string"&&schema||"core",this.knownTags=resolveKnownTags?tags.coreKnownTags:{},this.tags=tags.getTags(customTags,this.name,
-merge),this.toStringOptions=toStringDefaults??null,Object.defineProperty(this,identity.MAP,{value:map.map}),Object.defineProperty(
-this,identity.SCALAR,{value:string.string}),Object.defineProperty(this,identity.SEQ,{value:seq.seq}),this.sortMapEntries=
-typeof sortMapEntries=="function"?sortMapEntries:sortMapEntries===!0?sortMapEntriesByKey:null}clone(){const copy=Object.
-create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));return copy.tags=this.tags.slice(),copy}};exports.Schema=
-Schema}}),require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use st\
-rict";init_node_globals();var identity=require_identity(),stringify=require_stringify(),stringifyComment=require_stringifyComment();
-function stringifyDocument(doc,options){const lines=[];let hasDirectives=options.directives===!0;if(options.directives!==
-!1&&doc.directives){const dir=doc.directives.toString(doc);dir?(lines.push(dir),hasDirectives=!0):doc.directives.docStart&&
-(hasDirectives=!0)}hasDirectives&&lines.push("---");const ctx=stringify.createStringifyContext(doc,options),{commentString}=ctx.
-options;if(doc.commentBefore){lines.length!==1&&lines.unshift("");const cs=commentString(doc.commentBefore);lines.unshift(
-stringifyComment.indentComment(cs,""))}let chompKeep=!1,contentComment=null;if(doc.contents){if(identity.isNode(doc.contents)){
-if(doc.contents.spaceBefore&&hasDirectives&&lines.push(""),doc.contents.commentBefore){const cs=commentString(doc.contents.
-commentBefore);lines.push(stringifyComment.indentComment(cs,""))}ctx.forceBlockIndent=!!doc.comment,contentComment=doc.contents.
-comment}const onChompKeep=contentComment?void 0:()=>chompKeep=!0;let body=stringify.stringify(doc.contents,ctx,()=>contentComment=
-null,onChompKeep);contentComment&&(body+=stringifyComment.lineComment(body,"",commentString(contentComment))),(body[0]===
-"|"||body[0]===">")&&lines[lines.length-1]==="---"?lines[lines.length-1]=`--- ${body}`:lines.push(body)}else lines.push(
-stringify.stringify(doc.contents,ctx));if(doc.directives?.docEnd)if(doc.comment){const cs=commentString(doc.comment);cs.
-includes(`
-`)?(lines.push("..."),lines.push(stringifyComment.indentComment(cs,""))):lines.push(`... ${cs}`)}else lines.push("...");else{
-let dc=doc.comment;dc&&chompKeep&&(dc=dc.replace(/^\n+/,"")),dc&&((!chompKeep||contentComment)&&lines[lines.length-1]!==
-""&&lines.push(""),lines.push(stringifyComment.indentComment(commentString(dc),"")))}return lines.join(`
-`)+`
-`}exports.stringifyDocument=stringifyDocument}}),require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){
-"use strict";init_node_globals();var Alias=require_Alias(),Collection=require_Collection(),identity=require_identity(),Pair=require_Pair(),
-toJS=require_toJS(),Schema=require_Schema(),stringifyDocument=require_stringifyDocument(),anchors=require_anchors(),applyReviver=require_applyReviver(),
-createNode=require_createNode(),directives=require_directives(),Document=class _Document{constructor(value,replacer,options){
-this.commentBefore=null,this.comment=null,this.errors=[],this.warnings=[],Object.defineProperty(this,identity.NODE_TYPE,
-{value:identity.DOC});let _replacer=null;typeof replacer=="function"||Array.isArray(replacer)?_replacer=replacer:options===
-void 0&&replacer&&(options=replacer,replacer=void 0);const opt=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"\
-warn",prettyErrors:!0,strict:!0,stringKeys:!1,uniqueKeys:!0,version:"1.2"},options);this.options=opt;let{version}=opt;options?.
-_directives?(this.directives=options._directives.atDocument(),this.directives.yaml.explicit&&(version=this.directives.yaml.
-version)):this.directives=new directives.Directives({version}),this.setSchema(version,options),this.contents=value===void 0?
-null:this.createNode(value,_replacer,options)}clone(){const copy=Object.create(_Document.prototype,{[identity.NODE_TYPE]:{
-value:identity.DOC}});return copy.commentBefore=this.commentBefore,copy.comment=this.comment,copy.errors=this.errors.slice(),
-copy.warnings=this.warnings.slice(),copy.options=Object.assign({},this.options),this.directives&&(copy.directives=this.directives.
-clone()),copy.schema=this.schema.clone(),copy.contents=identity.isNode(this.contents)?this.contents.clone(copy.schema):this.
-contents,this.range&&(copy.range=this.range.slice()),copy}add(value){assertCollection(this.contents)&&this.contents.add(
-value)}addIn(path,value){assertCollection(this.contents)&&this.contents.addIn(path,value)}createAlias(node,name){if(!node.
-anchor){const prev=anchors.anchorNames(this);node.anchor=!name||prev.has(name)?anchors.findNewAnchor(name||"a",prev):name}
-return new Alias.Alias(node.anchor)}createNode(value,replacer,options){let _replacer;if(typeof replacer=="function")value=
-replacer.call({"":value},"",value),_replacer=replacer;else if(Array.isArray(replacer)){const keyToStr=v=>typeof v=="numb\
-er"||v instanceof String||v instanceof Number,asStr=replacer.filter(keyToStr).map(String);asStr.length>0&&(replacer=replacer.
-concat(asStr)),_replacer=replacer}else options===void 0&&replacer&&(options=replacer,replacer=void 0);const{aliasDuplicateObjects,
-anchorPrefix,flow,keepUndefined,onTagObj,tag}=options??{},{onAnchor,setAnchors,sourceObjects}=anchors.createNodeAnchors(
-this,anchorPrefix||"a"),ctx={aliasDuplicateObjects:aliasDuplicateObjects??!0,keepUndefined:keepUndefined??!1,onAnchor,onTagObj,
-replacer:_replacer,schema:this.schema,sourceObjects},node=createNode.createNode(value,tag,ctx);return flow&&identity.isCollection(
-node)&&(node.flow=!0),setAnchors(),node}createPair(key,value,options={}){const k=this.createNode(key,null,options),v=this.
-createNode(value,null,options);return new Pair.Pair(k,v)}delete(key){return assertCollection(this.contents)?this.contents.
-delete(key):!1}deleteIn(path){return Collection.isEmptyPath(path)?this.contents==null?!1:(this.contents=null,!0):assertCollection(
-this.contents)?this.contents.deleteIn(path):!1}get(key,keepScalar){return identity.isCollection(this.contents)?this.contents.
-get(key,keepScalar):void 0}getIn(path,keepScalar){return Collection.isEmptyPath(path)?!keepScalar&&identity.isScalar(this.
-contents)?this.contents.value:this.contents:identity.isCollection(this.contents)?this.contents.getIn(path,keepScalar):void 0}has(key){
-return identity.isCollection(this.contents)?this.contents.has(key):!1}hasIn(path){return Collection.isEmptyPath(path)?this.
-contents!==void 0:identity.isCollection(this.contents)?this.contents.hasIn(path):!1}set(key,value){this.contents==null?this.
-contents=Collection.collectionFromPath(this.schema,[key],value):assertCollection(this.contents)&&this.contents.set(key,value)}setIn(path,value){
-Collection.isEmptyPath(path)?this.contents=value:this.contents==null?this.contents=Collection.collectionFromPath(this.schema,
-Array.from(path),value):assertCollection(this.contents)&&this.contents.setIn(path,value)}setSchema(version,options={}){typeof version==
-"number"&&(version=String(version));let opt;switch(version){case"1.1":this.directives?this.directives.yaml.version="1.1":
-this.directives=new directives.Directives({version:"1.1"}),opt={resolveKnownTags:!1,schema:"yaml-1.1"};break;case"1.2":case"\
-next":this.directives?this.directives.yaml.version=version:this.directives=new directives.Directives({version}),opt={resolveKnownTags:!0,
-schema:"core"};break;case null:this.directives&&delete this.directives,opt=null;break;default:{const sv=JSON.stringify(version);
-throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${sv}`)}}if(options.schema instanceof Object)
-this.schema=options.schema;else if(opt)this.schema=new Schema.Schema(Object.assign(opt,options));else throw new Error("W\
-ith a null YAML version, the { schema: Schema } option is required")}toJS({json,jsonArg,mapAsMap,maxAliasCount,onAnchor,
-reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json,mapAsMap:mapAsMap===!0,mapKeyWarned:!1,maxAliasCount:typeof maxAliasCount==
-"number"?maxAliasCount:100},res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor=="function")for(const{count,
-res:res2}of ctx.anchors.values())onAnchor(res2,count);return typeof reviver=="function"?applyReviver.applyReviver(reviver,
-{"":res},"",res):res}toJSON(jsonArg,onAnchor){return this.toJS({json:!0,jsonArg,mapAsMap:!1,onAnchor})}toString(options={}){
-if(this.errors.length>0)throw new Error("Document with errors cannot be stringified");if("indent"in options&&(!Number.isInteger(
-options.indent)||Number(options.indent)<=0)){const s=JSON.stringify(options.indent);throw new Error(`"indent" option mus\
-t be a positive integer, not ${s}`)}return stringifyDocument.stringifyDocument(this,options)}};function assertCollection(contents){
-if(identity.isCollection(contents))return!0;throw new Error("Expected a YAML collection as document contents")}exports.Document=
-Document}}),require_errors=__commonJS({"node_modules/yaml/dist/errors.js"(exports){"use strict";init_node_globals();var YAMLError=class extends Error{constructor(name,pos,code,message){
-super(),this.name=name,this.code=code,this.message=message,this.pos=pos}},YAMLParseError=class extends YAMLError{constructor(pos,code,message){
-super("YAMLParseError",pos,code,message)}},YAMLWarning=class extends YAMLError{constructor(pos,code,message){super("YAML\
-Warning",pos,code,message)}},prettifyError=(src,lc)=>error=>{if(error.pos[0]===-1)return;error.linePos=error.pos.map(pos=>lc.
-linePos(pos));const{line,col}=error.linePos[0];error.message+=` at line ${line}, column ${col}`;let ci=col-1,lineStr=src.
-substring(lc.lineStarts[line-1],lc.lineStarts[line]).replace(/[\n\r]+$/,"");if(ci>=60&&lineStr.length>80){const trimStart=Math.
-min(ci-39,lineStr.length-79);lineStr="…"+lineStr.substring(trimStart),ci-=trimStart-1}if(lineStr.length>80&&(lineStr=lineStr.
-substring(0,79)+"…"),line>1&&/^ *$/.test(lineStr.substring(0,ci))){let prev=src.substring(lc.lineStarts[line-2],lc.lineStarts[line-
-1]);prev.length>80&&(prev=prev.substring(0,79)+`…
-`),lineStr=prev+lineStr}if(/[^ ]/.test(lineStr)){let count=1;const end=error.linePos[1];end?.line===line&&end.col>col&&(count=
-Math.max(1,Math.min(end.col-col,80-ci)));const pointer=" ".repeat(ci)+"^".repeat(count);error.message+=`:
-
-${lineStr}
-${pointer}
-`}};exports.YAMLError=YAMLError,exports.YAMLParseError=YAMLParseError,exports.YAMLWarning=YAMLWarning,exports.prettifyError=
-prettifyError}}),require_resolve_props=__commonJS({"node_modules/yaml/dist/compose/resolve-props.js"(exports){"use stric\
-t";init_node_globals();function resolveProps(tokens,{flow,indicator,next,offset,onError,parentIndent,startOnNewline}){let spaceBefore=!1,
-atNewline=startOnNewline,hasSpace=startOnNewline,comment="",commentSep="",hasNewline=!1,reqSpace=!1,tab=null,anchor=null,
-tag=null,newlineAfterProp=null,comma=null,found=null,start=null;for(const token of tokens)switch(reqSpace&&(token.type!==
-"space"&&token.type!=="newline"&&token.type!=="comma"&&onError(token.offset,"MISSING_CHAR","Tags and anchors must be sep\
-arated from the next token by white space"),reqSpace=!1),tab&&(atNewline&&token.type!=="comment"&&token.type!=="newline"&&
-onError(tab,"TAB_AS_INDENT","Tabs are not allowed as indentation"),tab=null),token.type){case"space":!flow&&(indicator!==
-"doc-start"||next?.type!=="flow-collection")&&token.source.includes("	")&&(tab=token),hasSpace=!0;break;case"comment":{hasSpace||
-onError(token,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");const cb=token.source.
-substring(1)||" ";comment?comment+=commentSep+cb:comment=cb,commentSep="",atNewline=!1;break}case"newline":atNewline?comment?
-comment+=token.source:(!found||indicator!=="seq-item-ind")&&(spaceBefore=!0):commentSep+=token.source,atNewline=!0,hasNewline=
-!0,(anchor||tag)&&(newlineAfterProp=token),hasSpace=!0;break;case"anchor":anchor&&onError(token,"MULTIPLE_ANCHORS","A no\
-de can have at most one anchor"),token.source.endsWith(":")&&onError(token.offset+token.source.length-1,"BAD_ALIAS","Anc\
-hor ending in : is ambiguous",!0),anchor=token,start??(start=token.offset),atNewline=!1,hasSpace=!1,reqSpace=!0;break;case"\
-tag":{tag&&onError(token,"MULTIPLE_TAGS","A node can have at most one tag"),tag=token,start??(start=token.offset),atNewline=
-!1,hasSpace=!1,reqSpace=!0;break}case indicator:(anchor||tag)&&onError(token,"BAD_PROP_ORDER",`Anchors and tags must be \
-after the ${token.source} indicator`),found&&onError(token,"UNEXPECTED_TOKEN",`Unexpected ${token.source} in ${flow??"co\
-llection"}`),found=token,atNewline=indicator==="seq-item-ind"||indicator==="explicit-key-ind",hasSpace=!1;break;case"com\
-ma":if(flow){comma&&onError(token,"UNEXPECTED_TOKEN",`Unexpected , in ${flow}`),comma=token,atNewline=!1,hasSpace=!1;break}default:
-onError(token,"UNEXPECTED_TOKEN",`Unexpected ${token.type} token`),atNewline=!1,hasSpace=!1}const last=tokens[tokens.length-
-1],end=last?last.offset+last.source.length:offset;return reqSpace&&next&&next.type!=="space"&&next.type!=="newline"&&next.
-type!=="comma"&&(next.type!=="scalar"||next.source!=="")&&onError(next.offset,"MISSING_CHAR","Tags and anchors must be s\
-eparated from the next token by white space"),tab&&(atNewline&&tab.indent<=parentIndent||next?.type==="block-map"||next?.
-type==="block-seq")&&onError(tab,"TAB_AS_INDENT","Tabs are not allowed as indentation"),{comma,found,spaceBefore,comment,
-hasNewline,anchor,tag,newlineAfterProp,end,start:start??end}}exports.resolveProps=resolveProps}}),require_util_contains_newline=__commonJS(
-{"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use strict";init_node_globals();function containsNewline(key){
-if(!key)return null;switch(key.type){case"alias":case"scalar":case"double-quoted-scalar":case"single-quoted-scalar":if(key.
-source.includes(`
-`))return!0;if(key.end){for(const st of key.end)if(st.type==="newline")return!0}return!1;case"flow-collection":for(const it of key.
-items){for(const st of it.start)if(st.type==="newline")return!0;if(it.sep){for(const st of it.sep)if(st.type==="newline")
-return!0}if(containsNewline(it.key)||containsNewline(it.value))return!0}return!1;default:return!0}}exports.containsNewline=
-containsNewline}}),require_util_flow_indent_check=__commonJS({"node_modules/yaml/dist/compose/util-flow-indent-check.js"(exports){
-"use strict";init_node_globals();var utilContainsNewline=require_util_contains_newline();function flowIndentCheck(indent,fc,onError){
-if(fc?.type==="flow-collection"){const end=fc.end[0];end.indent===indent&&(end.source==="]"||end.source==="}")&&utilContainsNewline.
-containsNewline(fc)&&onError(end,"BAD_INDENT","Flow end indicator should be more indented than parent",!0)}}exports.flowIndentCheck=
-flowIndentCheck}}),require_util_map_includes=__commonJS({"node_modules/yaml/dist/compose/util-map-includes.js"(exports){
-"use strict";init_node_globals();var identity=require_identity();function mapIncludes(ctx,items,search){const{uniqueKeys}=ctx.
-options;if(uniqueKeys===!1)return!1;const isEqual=typeof uniqueKeys=="function"?uniqueKeys:(a,b)=>a===b||identity.isScalar(
-a)&&identity.isScalar(b)&&a.value===b.value;return items.some(pair=>isEqual(pair.key,search))}exports.mapIncludes=mapIncludes}}),
-require_resolve_block_map=__commonJS({"node_modules/yaml/dist/compose/resolve-block-map.js"(exports){"use strict";init_node_globals();
-var Pair=require_Pair(),YAMLMap=require_YAMLMap(),resolveProps=require_resolve_props(),utilContainsNewline=require_util_contains_newline(),
-utilFlowIndentCheck=require_util_flow_indent_check(),utilMapIncludes=require_util_map_includes(),startColMsg="All mappin\
-g items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){const NodeClass=tag?.
-nodeClass??YAMLMap.YAMLMap,map=new NodeClass(ctx.schema);ctx.atRoot&&(ctx.atRoot=!1);let offset=bm.offset,commentEnd=null;
-for(const collItem of bm.items){const{start,key,sep,value}=collItem,keyProps=resolveProps.resolveProps(start,{indicator:"\
-explicit-key-ind",next:key??sep?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:!0}),implicitKey=!keyProps.found;
-if(implicitKey){if(key&&(key.type==="block-seq"?onError(offset,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used\
- as an implicit map key"):"indent"in key&&key.indent!==bm.indent&&onError(offset,"BAD_INDENT",startColMsg)),!keyProps.anchor&&
-!keyProps.tag&&!sep){commentEnd=keyProps.end,keyProps.comment&&(map.comment?map.comment+=`
-`+keyProps.comment:map.comment=keyProps.comment);continue}(keyProps.newlineAfterProp||utilContainsNewline.containsNewline(
-key))&&onError(key??start[start.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a single line")}else keyProps.
-found?.indent!==bm.indent&&onError(offset,"BAD_INDENT",startColMsg);ctx.atKey=!0;const keyStart=keyProps.end,keyNode=key?
-composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start,null,keyProps,onError);ctx.schema.compat&&utilFlowIndentCheck.
-flowIndentCheck(bm.indent,key,onError),ctx.atKey=!1,utilMapIncludes.mapIncludes(ctx,map.items,keyNode)&&onError(keyStart,
-"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(sep??[],{indicator:"map-value-ind",
-next:value,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||key.type==="block-scalar"});if(offset=
-valueProps.end,valueProps.found){implicitKey&&(value?.type==="block-map"&&!valueProps.hasNewline&&onError(offset,"BLOCK_\
-AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings"),ctx.options.strict&&keyProps.start<valueProps.found.
-offset-1024&&onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 chars after the start of \
-an implicit block mapping key"));const valueNode=value?composeNode(ctx,value,valueProps,onError):composeEmptyNode(ctx,offset,
-sep,null,valueProps,onError);ctx.schema.compat&&utilFlowIndentCheck.flowIndentCheck(bm.indent,value,onError),offset=valueNode.
-range[2];const pair=new Pair.Pair(keyNode,valueNode);ctx.options.keepSourceTokens&&(pair.srcToken=collItem),map.items.push(
-pair)}else{implicitKey&&onError(keyNode.range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),valueProps.
-comment&&(keyNode.comment?keyNode.comment+=`
-`+valueProps.comment:keyNode.comment=valueProps.comment);const pair=new Pair.Pair(keyNode);ctx.options.keepSourceTokens&&
-(pair.srcToken=collItem),map.items.push(pair)}}return commentEnd&&commentEnd<offset&&onError(commentEnd,"IMPOSSIBLE","Ma\
-p comment with trailing content"),map.range=[bm.offset,offset,commentEnd??offset],map}exports.resolveBlockMap=resolveBlockMap}}),
-require_resolve_block_seq=__commonJS({"node_modules/yaml/dist/compose/resolve-block-seq.js"(exports){"use strict";init_node_globals();
-var YAMLSeq=require_YAMLSeq(),resolveProps=require_resolve_props(),utilFlowIndentCheck=require_util_flow_indent_check();
-function resolveBlockSeq({composeNode,composeEmptyNode},ctx,bs,onError,tag){const NodeClass=tag?.nodeClass??YAMLSeq.YAMLSeq,
-seq=new NodeClass(ctx.schema);ctx.atRoot&&(ctx.atRoot=!1),ctx.atKey&&(ctx.atKey=!1);let offset=bs.offset,commentEnd=null;
-for(const{start,value}of bs.items){const props=resolveProps.resolveProps(start,{indicator:"seq-item-ind",next:value,offset,
-onError,parentIndent:bs.indent,startOnNewline:!0});if(!props.found)if(props.anchor||props.tag||value)value?.type==="bloc\
-k-seq"?onError(props.end,"BAD_INDENT","All sequence items must start at the same column"):onError(offset,"MISSING_CHAR",
-"Sequence item without - indicator");else{commentEnd=props.end,props.comment&&(seq.comment=props.comment);continue}const node=value?
-composeNode(ctx,value,props,onError):composeEmptyNode(ctx,props.end,start,null,props,onError);ctx.schema.compat&&utilFlowIndentCheck.
-flowIndentCheck(bs.indent,value,onError),offset=node.range[2],seq.items.push(node)}return seq.range=[bs.offset,offset,commentEnd??
-offset],seq}exports.resolveBlockSeq=resolveBlockSeq}}),require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/r\
-esolve-end.js"(exports){"use strict";init_node_globals();function resolveEnd(end,offset,reqSpace,onError){let comment="";
-if(end){let hasSpace=!1,sep="";for(const token of end){const{source,type}=token;switch(type){case"space":hasSpace=!0;break;case"\
-comment":{reqSpace&&!hasSpace&&onError(token,"MISSING_CHAR","Comments must be separated from other tokens by white space\
- characters");const cb=source.substring(1)||" ";comment?comment+=sep+cb:comment=cb,sep="";break}case"newline":comment&&(sep+=
-source),hasSpace=!0;break;default:onError(token,"UNEXPECTED_TOKEN",`Unexpected ${type} at node end`)}offset+=source.length}}
-return{comment,offset}}exports.resolveEnd=resolveEnd}}),require_resolve_flow_collection=__commonJS({"node_modules/yaml/d\
-ist/compose/resolve-flow-collection.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Pair=require_Pair(),
-YAMLMap=require_YAMLMap(),YAMLSeq=require_YAMLSeq(),resolveEnd=require_resolve_end(),resolveProps=require_resolve_props(),
-utilContainsNewline=require_util_contains_newline(),utilMapIncludes=require_util_map_includes(),blockMsg="Block collecti\
-ons are not allowed within flow collections",isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");
-function resolveFlowCollection({composeNode,composeEmptyNode},ctx,fc,onError,tag){const isMap=fc.start.source==="{",fcName=isMap?
-"flow map":"flow sequence",NodeClass=tag?.nodeClass??(isMap?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq),coll=new NodeClass(ctx.schema);
-coll.flow=!0;const atRoot=ctx.atRoot;atRoot&&(ctx.atRoot=!1),ctx.atKey&&(ctx.atKey=!1);let offset=fc.offset+fc.start.source.
-length;for(let i=0;i<fc.items.length;++i){const collItem=fc.items[i],{start,key,sep,value}=collItem,props=resolveProps.resolveProps(
-start,{flow:fcName,indicator:"explicit-key-ind",next:key??sep?.[0],offset,onError,parentIndent:fc.indent,startOnNewline:!1});
-if(!props.found){if(!props.anchor&&!props.tag&&!sep&&!value){i===0&&props.comma?onError(props.comma,"UNEXPECTED_TOKEN",`\
-Unexpected , in ${fcName}`):i<fc.items.length-1&&onError(props.start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`),
-props.comment&&(coll.comment?coll.comment+=`
-`+props.comment:coll.comment=props.comment),offset=props.end;continue}!isMap&&ctx.options.strict&&utilContainsNewline.containsNewline(
-key)&&onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line")}if(i===0)
-props.comma&&onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(props.comma||onError(props.start,
-"MISSING_CHAR",`Missing , between ${fcName} items`),props.comment){let prevItemComment="";loop:for(const st of start)switch(st.
-type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}if(prevItemComment){
-let prev=coll.items[coll.items.length-1];identity.isPair(prev)&&(prev=prev.value??prev.key),prev.comment?prev.comment+=`\
-
-`+prevItemComment:prev.comment=prevItemComment,props.comment=props.comment.substring(prevItemComment.length+1)}}if(!isMap&&
-!sep&&!props.found){const valueNode=value?composeNode(ctx,value,props,onError):composeEmptyNode(ctx,props.end,sep,null,props,
-onError);coll.items.push(valueNode),offset=valueNode.range[2],isBlock(value)&&onError(valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{
-ctx.atKey=!0;const keyStart=props.end,keyNode=key?composeNode(ctx,key,props,onError):composeEmptyNode(ctx,keyStart,start,
-null,props,onError);isBlock(key)&&onError(keyNode.range,"BLOCK_IN_FLOW",blockMsg),ctx.atKey=!1;const valueProps=resolveProps.
-resolveProps(sep??[],{flow:fcName,indicator:"map-value-ind",next:value,offset:keyNode.range[2],onError,parentIndent:fc.indent,
-startOnNewline:!1});if(valueProps.found){if(!isMap&&!props.found&&ctx.options.strict){if(sep)for(const st of sep){if(st===
-valueProps.found)break;if(st.type==="newline"){onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs\
- need to be on a single line");break}}props.start<valueProps.found.offset-1024&&onError(valueProps.found,"KEY_OVER_1024_\
-CHARS","The : indicator must be at most 1024 chars after the start of an implicit flow sequence key")}}else value&&("sou\
-rce"in value&&value.source?.[0]===":"?onError(value,"MISSING_CHAR",`Missing space after : in ${fcName}`):onError(valueProps.
-start,"MISSING_CHAR",`Missing , or : between ${fcName} items`));const valueNode=value?composeNode(ctx,value,valueProps,onError):
-valueProps.found?composeEmptyNode(ctx,valueProps.end,sep,null,valueProps,onError):null;valueNode?isBlock(value)&&onError(
-valueNode.range,"BLOCK_IN_FLOW",blockMsg):valueProps.comment&&(keyNode.comment?keyNode.comment+=`
-`+valueProps.comment:keyNode.comment=valueProps.comment);const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens&&
-(pair.srcToken=collItem),isMap){const map=coll;utilMapIncludes.mapIncludes(ctx,map.items,keyNode)&&onError(keyStart,"DUP\
-LICATE_KEY","Map keys must be unique"),map.items.push(pair)}else{const map=new YAMLMap.YAMLMap(ctx.schema);map.flow=!0,map.
-items.push(pair);const endRange=(valueNode??keyNode).range;map.range=[keyNode.range[0],endRange[1],endRange[2]],coll.items.
-push(map)}offset=valueNode?valueNode.range[2]:valueProps.end}}const expectedEnd=isMap?"}":"]",[ce,...ee]=fc.end;let cePos=offset;
-if(ce?.source===expectedEnd)cePos=ce.offset+ce.source.length;else{const name=fcName[0].toUpperCase()+fcName.substring(1),
-msg=atRoot?`${name} must end with a ${expectedEnd}`:`${name} in block collection must be sufficiently indented and end w\
-ith a ${expectedEnd}`;onError(offset,atRoot?"MISSING_CHAR":"BAD_INDENT",msg),ce&&ce.source.length!==1&&ee.unshift(ce)}if(ee.
-length>0){const end=resolveEnd.resolveEnd(ee,cePos,ctx.options.strict,onError);end.comment&&(coll.comment?coll.comment+=
+`;let h,d;for(d=t.length;d>0;--d){let M=t[d-1];if(M!==`
+`&&M!=="	"&&M!==" ")break}let y=t.substring(d),L=y.indexOf(`
+`);L===-1?h="-":t===y||L!==y.length-1?(h="+",r&&r()):h="",y&&(t=t.slice(0,-y.length),y[y.length-1]===`
+`&&(y=y.slice(0,-1)),y=y.replace(ks,`$&${f}`));let p=!1,g,T=-1;for(g=0;g<t.length;++g){let M=t[g];if(M===" ")p=!0;else if(M===
 `
-`+end.comment:coll.comment=end.comment),coll.range=[fc.offset,cePos,end.offset]}else coll.range=[fc.offset,cePos,cePos];
-return coll}exports.resolveFlowCollection=resolveFlowCollection}}),require_compose_collection=__commonJS({"node_modules/\
-yaml/dist/compose/compose-collection.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Scalar=require_Scalar(),
-YAMLMap=require_YAMLMap(),YAMLSeq=require_YAMLSeq(),resolveBlockMap=require_resolve_block_map(),resolveBlockSeq=require_resolve_block_seq(),
-resolveFlowCollection=require_resolve_flow_collection();function resolveCollection(CN,ctx,token,onError,tagName,tag){const coll=token.
-type==="block-map"?resolveBlockMap.resolveBlockMap(CN,ctx,token,onError,tag):token.type==="block-seq"?resolveBlockSeq.resolveBlockSeq(
-CN,ctx,token,onError,tag):resolveFlowCollection.resolveFlowCollection(CN,ctx,token,onError,tag),Coll=coll.constructor;return tagName===
-"!"||tagName===Coll.tagName?(coll.tag=Coll.tagName,coll):(tagName&&(coll.tag=tagName),coll)}function composeCollection(CN,ctx,token,props,onError){
-const tagToken=props.tag,tagName=tagToken?ctx.directives.tagName(tagToken.source,msg=>onError(tagToken,"TAG_RESOLVE_FAIL\
-ED",msg)):null;if(token.type==="block-seq"){const{anchor,newlineAfterProp:nl}=props,lastProp=anchor&&tagToken?anchor.offset>
-tagToken.offset?anchor:tagToken:anchor??tagToken;lastProp&&(!nl||nl.offset<lastProp.offset)&&onError(lastProp,"MISSING_C\
-HAR","Missing newline after block sequence props")}const expType=token.type==="block-map"?"map":token.type==="block-seq"?
-"seq":token.start.source==="{"?"map":"seq";if(!tagToken||!tagName||tagName==="!"||tagName===YAMLMap.YAMLMap.tagName&&expType===
-"map"||tagName===YAMLSeq.YAMLSeq.tagName&&expType==="seq")return resolveCollection(CN,ctx,token,onError,tagName);let tag=ctx.
-schema.tags.find(t=>t.tag===tagName&&t.collection===expType);if(!tag){const kt=ctx.schema.knownTags[tagName];if(kt?.collection===
-expType)ctx.schema.tags.push(Object.assign({},kt,{default:!1})),tag=kt;else return kt?onError(tagToken,"BAD_COLLECTION_T\
-YPE",`${kt.tag} used for ${expType} collection, but expects ${kt.collection??"scalar"}`,!0):onError(tagToken,"TAG_RESOLV\
-E_FAILED",`Unresolved tag: ${tagName}`,!0),resolveCollection(CN,ctx,token,onError,tagName)}const coll=resolveCollection(
-CN,ctx,token,onError,tagName,tag),res=tag.resolve?.(coll,msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg),ctx.options)??coll,
-node=identity.isNode(res)?res:new Scalar.Scalar(res);return node.range=coll.range,node.tag=tagName,tag?.format&&(node.format=
-tag.format),node}exports.composeCollection=composeCollection}}),require_resolve_block_scalar=__commonJS({"node_modules/y\
-aml/dist/compose/resolve-block-scalar.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){
-const start=scalar.offset,header=parseBlockScalarHeader(scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,
-comment:"",range:[start,start,start]};const type=header.mode===">"?Scalar.Scalar.BLOCK_FOLDED:Scalar.Scalar.BLOCK_LITERAL,
-lines=scalar.source?splitLines(scalar.source):[];let chompStart=lines.length;for(let i=lines.length-1;i>=0;--i){const content=lines[i][1];
-if(content===""||content==="\r")chompStart=i;else break}if(chompStart===0){const value2=header.chomp==="+"&&lines.length>
-0?`
-`.repeat(Math.max(1,lines.length-1)):"";let end2=start+header.length;return scalar.source&&(end2+=scalar.source.length),
-{value:value2,type,comment:header.comment,range:[start,end2,end2]}}let trimIndent=scalar.indent+header.indent,offset=scalar.
-offset+header.length,contentStart=0;for(let i=0;i<chompStart;++i){const[indent,content]=lines[i];if(content===""||content===
-"\r")header.indent===0&&indent.length>trimIndent&&(trimIndent=indent.length);else{indent.length<trimIndent&&onError(offset+
-indent.length,"MISSING_CHAR","Block scalars with more-indented leading empty lines must use an explicit indentation indi\
-cator"),header.indent===0&&(trimIndent=indent.length),contentStart=i,trimIndent===0&&!ctx.atRoot&&onError(offset,"BAD_IN\
-DENT","Block scalar values in collections must be indented");break}offset+=indent.length+content.length+1}for(let i=lines.
-length-1;i>=chompStart;--i)lines[i][0].length>trimIndent&&(chompStart=i+1);let value="",sep="",prevMoreIndented=!1;for(let i=0;i<
-contentStart;++i)value+=lines[i][0].slice(trimIndent)+`
-`;for(let i=contentStart;i<chompStart;++i){let[indent,content]=lines[i];offset+=indent.length+content.length+1;const crlf=content[content.
-length-1]==="\r";if(crlf&&(content=content.slice(0,-1)),content&&indent.length<trimIndent){const message=`Block scalar l\
-ines must not be less indented than their ${header.indent?"explicit indentation indicator":"first line"}`;onError(offset-
-content.length-(crlf?2:1),"BAD_INDENT",message),indent=""}type===Scalar.Scalar.BLOCK_LITERAL?(value+=sep+indent.slice(trimIndent)+
-content,sep=`
-`):indent.length>trimIndent||content[0]==="	"?(sep===" "?sep=`
-`:!prevMoreIndented&&sep===`
-`&&(sep=`
+`)T=g;else break}let C=t.substring(0,T<g?T+1:g);C&&(t=t.substring(C.length),C=C.replace(/\n+/g,`$&${f}`));let P=(p?f?"2":
+"1":"")+h;if(s&&(P+=" "+l(s.replace(/ ?[\r\n]+/g," ")),n&&n()),!m){let M=t.replace(/\n+/g,`
+$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${f}`),_=!1,B=kt(i,!0);a!=="fold\
+ed"&&e!==Q.Scalar.BLOCK_FOLDED&&(B.onOverflow=()=>{_=!0});let E=ie.foldFlowLines(`${C}${M}${y}`,f,ie.FOLD_BLOCK,B);if(!_)
+return`>${P}
+${f}${E}`}return t=t.replace(/\n+/g,`$&${f}`),`|${P}
+${f}${C}${t}${y}`}o(vt,"blockString");function qo(s,e,t,i){let{type:n,value:r}=s,{actualString:a,implicitKey:l,indent:c,
+indentStep:f,inFlow:m}=e;if(l&&r.includes(`
+`)||m&&/[[\]{},]/.test(r))return ke(r,e);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
+test(r))return l||m||!r.includes(`
+`)?ke(r,e):vt(s,e,t,i);if(!l&&!m&&n!==Q.Scalar.PLAIN&&r.includes(`
+`))return vt(s,e,t,i);if(Nt(r)){if(c==="")return e.forceBlockIndent=!0,vt(s,e,t,i);if(l&&c===f)return ke(r,e)}let h=r.replace(
+/\n+/g,`$&
+${c}`);if(a){let d=o(p=>p.default&&p.tag!=="tag:yaml.org,2002:str"&&p.test?.test(h),"test"),{compat:y,tags:L}=e.doc.schema;
+if(L.some(d)||y?.some(d))return ke(r,e)}return l?h:ie.foldFlowLines(h,c,ie.FOLD_FLOW,kt(e,!1))}o(qo,"plainString");function Oo(s,e,t,i){
+let{implicitKey:n,inFlow:r}=e,a=typeof s.value=="string"?s:Object.assign({},s,{value:String(s.value)}),{type:l}=s;l!==Q.
+Scalar.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.test(a.value)&&(l=Q.Scalar.QUOTE_DOUBLE);let c=o(
+m=>{switch(m){case Q.Scalar.BLOCK_FOLDED:case Q.Scalar.BLOCK_LITERAL:return n||r?ke(a.value,e):vt(a,e,t,i);case Q.Scalar.
+QUOTE_DOUBLE:return je(a.value,e);case Q.Scalar.QUOTE_SINGLE:return vs(a.value,e);case Q.Scalar.PLAIN:return qo(a,e,t,i);default:
+return null}},"_stringify"),f=c(l);if(f===null){let{defaultKeyType:m,defaultStringType:h}=e.options,d=n&&m||h;if(f=c(d),
+f===null)throw new Error(`Unsupported default string type ${d}`)}return f}o(Oo,"stringifyString");gn.stringifyString=Oo});var Re=O(Ns=>{"use strict";u();var Lo=pt(),ne=$(),Eo=Be(),To=Fe();function Co(s,e){let t=Object.assign({blockQuote:!0,commentString:Eo.
+stringifyComment,defaultKeyType:null,defaultStringType:"PLAIN",directives:null,doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,
+falseStr:"false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,
+trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},s.schema.toStringOptions,e),i;switch(t.collectionStyle){case"block":
+i=!1;break;case"flow":i=!0;break;default:i=null}return{anchors:new Set,doc:s,flowCollectionPadding:t.flowCollectionPadding?
+" ":"",indent:"",indentStep:typeof t.indent=="number"?" ".repeat(t.indent):"  ",inFlow:i,options:t}}o(Co,"createStringif\
+yContext");function Io(s,e){if(e.tag){let n=s.filter(r=>r.tag===e.tag);if(n.length>0)return n.find(r=>r.format===e.format)??
+n[0]}let t,i;if(ne.isScalar(e)){i=e.value;let n=s.filter(r=>r.identify?.(i));if(n.length>1){let r=n.filter(a=>a.test);r.
+length>0&&(n=r)}t=n.find(r=>r.format===e.format)??n.find(r=>!r.format)}else i=e,t=s.find(n=>n.nodeClass&&i instanceof n.
+nodeClass);if(!t){let n=i?.constructor?.name??(i===null?"null":typeof i);throw new Error(`Tag not resolved for ${n} valu\
+e`)}return t}o(Io,"getTagObject");function Po(s,e,{anchors:t,doc:i}){if(!i.directives)return"";let n=[],r=(ne.isScalar(s)||
+ne.isCollection(s))&&s.anchor;r&&Lo.anchorIsValid(r)&&(t.add(r),n.push(`&${r}`));let a=s.tag??(e.default?null:e.tag);return a&&
+n.push(i.directives.tagString(a)),n.join(" ")}o(Po,"stringifyProps");function Mo(s,e,t,i){if(ne.isPair(s))return s.toString(
+e,t,i);if(ne.isAlias(s)){if(e.doc.directives)return s.toString(e);if(e.resolvedAliases?.has(s))throw new TypeError("Cann\
+ot stringify circular structure without alias nodes");e.resolvedAliases?e.resolvedAliases.add(s):e.resolvedAliases=new Set(
+[s]),s=s.resolve(e.doc)}let n,r=ne.isNode(s)?s:e.doc.createNode(s,{onTagObj:o(c=>n=c,"onTagObj")});n??(n=Io(e.doc.schema.
+tags,r));let a=Po(r,n,e);a.length>0&&(e.indentAtStart=(e.indentAtStart??0)+a.length+1);let l=typeof n.stringify=="functi\
+on"?n.stringify(r,e,t,i):ne.isScalar(r)?To.stringifyString(r,e,t,i):r.toString(e,t,i);return a?ne.isScalar(r)||l[0]==="{"||
+l[0]==="["?`${a} ${l}`:`${a}
+${e.indent}${l}`:l}o(Mo,"stringify");Ns.createStringifyContext=Co;Ns.stringify=Mo});var wn=O(Sn=>{"use strict";u();var Z=$(),yn=K(),bn=Re(),Ue=Be();function _o({key:s,value:e},t,i,n){let{allNullValues:r,doc:a,
+indent:l,indentStep:c,options:{commentString:f,indentSeq:m,simpleKeys:h}}=t,d=Z.isNode(s)&&s.comment||null;if(h){if(d)throw new Error(
+"With simple keys, key nodes cannot have comments");if(Z.isCollection(s)||!Z.isNode(s)&&typeof s=="object"){let B="With \
+simple keys, collection cannot be used as a key value";throw new Error(B)}}let y=!h&&(!s||d&&e==null&&!t.inFlow||Z.isCollection(
+s)||(Z.isScalar(s)?s.type===yn.Scalar.BLOCK_FOLDED||s.type===yn.Scalar.BLOCK_LITERAL:typeof s=="object"));t=Object.assign(
+{},t,{allNullValues:!1,implicitKey:!y&&(h||!r),indent:l+c});let L=!1,p=!1,g=bn.stringify(s,t,()=>L=!0,()=>p=!0);if(!y&&!t.
+inFlow&&g.length>1024){if(h)throw new Error("With simple keys, single line scalar must not span more than 1024 character\
+s");y=!0}if(t.inFlow){if(r||e==null)return L&&i&&i(),g===""?"?":y?`? ${g}`:g}else if(r&&!h||e==null&&y)return g=`? ${g}`,
+d&&!L?g+=Ue.lineComment(g,t.indent,f(d)):p&&n&&n(),g;L&&(d=null),y?(d&&(g+=Ue.lineComment(g,t.indent,f(d))),g=`? ${g}
+${l}:`):(g=`${g}:`,d&&(g+=Ue.lineComment(g,t.indent,f(d))));let T,C,I;Z.isNode(e)?(T=!!e.spaceBefore,C=e.commentBefore,I=
+e.comment):(T=!1,C=null,I=null,e&&typeof e=="object"&&(e=a.createNode(e))),t.implicitKey=!1,!y&&!d&&Z.isScalar(e)&&(t.indentAtStart=
+g.length+1),p=!1,!m&&c.length>=2&&!t.inFlow&&!y&&Z.isSeq(e)&&!e.flow&&!e.tag&&!e.anchor&&(t.indent=t.indent.substring(2));
+let P=!1,M=bn.stringify(e,t,()=>P=!0,()=>p=!0),_=" ";if(d||T||C){if(_=T?`
+`:"",C){let B=f(C);_+=`
+${Ue.indentComment(B,t.indent)}`}M===""&&!t.inFlow?_===`
+`&&I&&(_=`
 
-`),value+=sep+indent.slice(trimIndent)+content,sep=`
-`,prevMoreIndented=!0):content===""?sep===`
-`?value+=`
-`:sep=`
-`:(value+=sep+content,sep=" ",prevMoreIndented=!1)}switch(header.chomp){case"-":break;case"+":for(let i=chompStart;i<lines.
-length;++i)value+=`
-`+lines[i][0].slice(trimIndent);value[value.length-1]!==`
-`&&(value+=`
-`);break;default:value+=`
-`}const end=start+header.length+scalar.source.length;return{value,type,comment:header.comment,range:[start,end,end]}}function parseBlockScalarHeader({
-offset,props},strict,onError){if(props[0].type!=="block-scalar-header")return onError(props[0],"IMPOSSIBLE","Block scala\
-r header not found"),null;const{source}=props[0],mode=source[0];let indent=0,chomp="",error=-1;for(let i=1;i<source.length;++i){
-const ch=source[i];if(!chomp&&(ch==="-"||ch==="+"))chomp=ch;else{const n=Number(ch);!indent&&n?indent=n:error===-1&&(error=
-offset+i)}}error!==-1&&onError(error,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${source}`);let hasSpace=!1,
-comment="",length=source.length;for(let i=1;i<props.length;++i){const token=props[i];switch(token.type){case"space":hasSpace=
-!0;case"newline":length+=token.source.length;break;case"comment":strict&&!hasSpace&&onError(token,"MISSING_CHAR","Commen\
-ts must be separated from other tokens by white space characters"),length+=token.source.length,comment=token.source.substring(
-1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message),length+=token.source.length;break;default:{const message=`\
-Unexpected token in block scalar header: ${token.type}`;onError(token,"UNEXPECTED_TOKEN",message);const ts=token.source;
-ts&&typeof ts=="string"&&(length+=ts.length)}}}return{mode,indent,chomp,comment,length}}function splitLines(source){const split=source.
-split(/\n( *)/),first=split[0],m=first.match(/^( *)/),lines=[m?.[1]?[m[1],first.slice(m[1].length)]:["",first]];for(let i=1;i<
-split.length;i+=2)lines.push([split[i],split[i+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}}),require_resolve_flow_scalar=__commonJS(
-{"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),
-resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{offset,type,source,end}=scalar;
-let _type,value;const _onError=(rel,code,msg)=>onError(offset+rel,code,msg);switch(type){case"scalar":_type=Scalar.Scalar.
-PLAIN,value=plainValue(source,_onError);break;case"single-quoted-scalar":_type=Scalar.Scalar.QUOTE_SINGLE,value=singleQuotedValue(
-source,_onError);break;case"double-quoted-scalar":_type=Scalar.Scalar.QUOTE_DOUBLE,value=doubleQuotedValue(source,_onError);
-break;default:return onError(scalar,"UNEXPECTED_TOKEN",`Expected a flow scalar value, but found: ${type}`),{value:"",type:null,
-comment:"",range:[offset,offset+source.length,offset+source.length]}}const valueEnd=offset+source.length,re=resolveEnd.resolveEnd(
-end,valueEnd,strict,onError);return{value,type:_type,comment:re.comment,range:[offset,valueEnd,re.offset]}}function plainValue(source,onError){
-let badChar="";switch(source[0]){case"	":badChar="a tab character";break;case",":badChar="flow indicator character ,";break;case"\
-%":badChar="directive indicator character %";break;case"|":case">":{badChar=`block scalar indicator ${source[0]}`;break}case"\
-@":case"`":{badChar=`reserved character ${source[0]}`;break}}return badChar&&onError(0,"BAD_SCALAR_START",`Plain value c\
-annot start with ${badChar}`),unfoldLines(source)}function singleQuotedValue(source,onError){return(source[source.length-
-1]!=="'"||source.length===1)&&onError(source.length,"MISSING_CHAR","Missing closing 'quote"),unfoldLines(source.slice(1,
--1)).replace(/''/g,"'")}function unfoldLines(source){const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;
-let trimEnd,trimBoth;try{trimEnd=new RegExp("(?<![ 	])[ 	]+$"),trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=
-/[ \t]+$/,trimBoth=/^[ \t]+|[ \t]+$/g}let res=match[1].replace(trimEnd,""),sep=" ",pos=line.lastIndex;for(;match=line.exec(
-source);){const lm=match[1].replace(trimBoth,"");lm===""?sep===`
-`?res+=sep:sep=`
-`:(res+=sep+lm,sep=" "),pos=line.lastIndex}const last=/[ \t]*(.*)/sy;return last.lastIndex=pos,match=last.exec(source),res+
-sep+(match?.[1]??"")}function doubleQuotedValue(source,onError){let res="";for(let i=1;i<source.length-1;++i){const ch=source[i];
-if(!(ch==="\r"&&source[i+1]===`
-`))if(ch===`
-`){const{fold,offset}=foldNewline(source,i);res+=fold,i=offset}else if(ch==="\\"){let next=source[++i];const cc=escapeCodes[next];
-if(cc)res+=cc;else if(next===`
-`)for(next=source[i+1];next===" "||next==="	";)next=source[++i+1];else if(next==="\r"&&source[i+1]===`
-`)for(next=source[++i+1];next===" "||next==="	";)next=source[++i+1];else if(next==="x"||next==="u"||next==="U"){const length=next===
-"x"?2:next==="u"?4:8;res+=parseCharCode(source,i+1,length,onError),i+=length}else{const raw=source.substr(i-1,2);onError(
-i-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`),res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i;let next=source[i+
-1];for(;next===" "||next==="	";)next=source[++i+1];next!==`
-`&&!(next==="\r"&&source[i+2]===`
-`)&&(res+=i>wsStart?source.slice(wsStart,i+1):ch)}else res+=ch}return(source[source.length-1]!=='"'||source.length===1)&&
-onError(source.length,"MISSING_CHAR",'Missing closing "quote'),res}function foldNewline(source,offset){let fold="",ch=source[offset+
-1];for(;(ch===" "||ch==="	"||ch===`
-`||ch==="\r")&&!(ch==="\r"&&source[offset+2]!==`
-`);)ch===`
-`&&(fold+=`
-`),offset+=1,ch=source[offset+1];return fold||(fold=" "),{fold,offset}}var escapeCodes={0:"\0",a:"\x07",b:"\b",e:"\x1B",
-f:"\f",n:`
-`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function parseCharCode(source,offset,length,onError){
-const cc=source.substr(offset,length),code=cc.length===length&&/^[0-9a-fA-F]+$/.test(cc)?parseInt(cc,16):NaN;try{return String.
-fromCodePoint(code)}catch{const raw=source.substr(offset-2,length+2);return onError(offset-2,"BAD_DQ_ESCAPE",`Invalid es\
-cape sequence ${raw}`),raw}}exports.resolveFlowScalar=resolveFlowScalar}}),require_compose_scalar=__commonJS({"node_modu\
-les/yaml/dist/compose/compose-scalar.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Scalar=require_Scalar(),
-resolveBlockScalar=require_resolve_block_scalar(),resolveFlowScalar=require_resolve_flow_scalar();function composeScalar(ctx,token,tagToken,onError){
-const{value,type,comment,range}=token.type==="block-scalar"?resolveBlockScalar.resolveBlockScalar(ctx,token,onError):resolveFlowScalar.
-resolveFlowScalar(token,ctx.options.strict,onError),tagName=tagToken?ctx.directives.tagName(tagToken.source,msg=>onError(
-tagToken,"TAG_RESOLVE_FAILED",msg)):null;let tag;ctx.options.stringKeys&&ctx.atKey?tag=ctx.schema[identity.SCALAR]:tagName?
-tag=findScalarTagByName(ctx.schema,value,tagName,tagToken,onError):token.type==="scalar"?tag=findScalarTagByTest(ctx,value,
-token,onError):tag=ctx.schema[identity.SCALAR];let scalar;try{const res=tag.resolve(value,msg=>onError(tagToken??token,"\
-TAG_RESOLVE_FAILED",msg),ctx.options);scalar=identity.isScalar(res)?res:new Scalar.Scalar(res)}catch(error){const msg=error instanceof
-Error?error.message:String(error);onError(tagToken??token,"TAG_RESOLVE_FAILED",msg),scalar=new Scalar.Scalar(value)}return scalar.
-range=range,scalar.source=value,type&&(scalar.type=type),tagName&&(scalar.tag=tagName),tag.format&&(scalar.format=tag.format),
-comment&&(scalar.comment=comment),scalar}function findScalarTagByName(schema,value,tagName,tagToken,onError){if(tagName===
-"!")return schema[identity.SCALAR];const matchWithTest=[];for(const tag of schema.tags)if(!tag.collection&&tag.tag===tagName)
-if(tag.default&&tag.test)matchWithTest.push(tag);else return tag;for(const tag of matchWithTest)if(tag.test?.test(value))
-return tag;const kt=schema.knownTags[tagName];return kt&&!kt.collection?(schema.tags.push(Object.assign({},kt,{default:!1,
-test:void 0})),kt):(onError(tagToken,"TAG_RESOLVE_FAILED",`Unresolved tag: ${tagName}`,tagName!=="tag:yaml.org,2002:str"),
-schema[identity.SCALAR])}function findScalarTagByTest({atKey,directives,schema},value,token,onError){const tag=schema.tags.
-find(tag2=>(tag2.default===!0||atKey&&tag2.default==="key")&&tag2.test?.test(value))||schema[identity.SCALAR];if(schema.
-compat){const compat=schema.compat.find(tag2=>tag2.default&&tag2.test?.test(value))??schema[identity.SCALAR];if(tag.tag!==
-compat.tag){const ts=directives.tagString(tag.tag),cs=directives.tagString(compat.tag),msg=`Value may be parsed as eithe\
-r ${ts} or ${cs}`;onError(token,"TAG_RESOLVE_FAILED",msg,!0)}}return tag}exports.composeScalar=composeScalar}}),require_util_empty_scalar_position=__commonJS(
-{"node_modules/yaml/dist/compose/util-empty-scalar-position.js"(exports){"use strict";init_node_globals();function emptyScalarPosition(offset,before,pos){
-if(before){pos??(pos=before.length);for(let i=pos-1;i>=0;--i){let st=before[i];switch(st.type){case"space":case"comment":case"\
-newline":offset-=st.source.length;continue}for(st=before[++i];st?.type==="space";)offset+=st.source.length,st=before[++i];
-break}}return offset}exports.emptyScalarPosition=emptyScalarPosition}}),require_compose_node=__commonJS({"node_modules/y\
-aml/dist/compose/compose-node.js"(exports){"use strict";init_node_globals();var Alias=require_Alias(),identity=require_identity(),
-composeCollection=require_compose_collection(),composeScalar=require_compose_scalar(),resolveEnd=require_resolve_end(),utilEmptyScalarPosition=require_util_empty_scalar_position(),
-CN={composeNode,composeEmptyNode};function composeNode(ctx,token,props,onError){const atKey=ctx.atKey,{spaceBefore,comment,
-anchor,tag}=props;let node,isSrcToken=!0;switch(token.type){case"alias":node=composeAlias(ctx,token,onError),(anchor||tag)&&
-onError(token,"ALIAS_PROPS","An alias node must not specify any properties");break;case"scalar":case"single-quoted-scala\
-r":case"double-quoted-scalar":case"block-scalar":node=composeScalar.composeScalar(ctx,token,tag,onError),anchor&&(node.anchor=
-anchor.source.substring(1));break;case"block-map":case"block-seq":case"flow-collection":try{node=composeCollection.composeCollection(
-CN,ctx,token,props,onError),anchor&&(node.anchor=anchor.source.substring(1))}catch(error){const message=error instanceof
-Error?error.message:String(error);onError(token,"RESOURCE_EXHAUSTION",message)}break;default:{const message=token.type===
-"error"?token.message:`Unsupported token (type: ${token.type})`;onError(token,"UNEXPECTED_TOKEN",message),isSrcToken=!1}}
-return node??(node=composeEmptyNode(ctx,token.offset,void 0,null,props,onError)),anchor&&node.anchor===""&&onError(anchor,
-"BAD_ALIAS","Anchor cannot be an empty string"),atKey&&ctx.options.stringKeys&&(!identity.isScalar(node)||typeof node.value!=
-"string"||node.tag&&node.tag!=="tag:yaml.org,2002:str")&&onError(tag??token,"NON_STRING_KEY","With stringKeys, all keys \
-must be strings"),spaceBefore&&(node.spaceBefore=!0),comment&&(token.type==="scalar"&&token.source===""?node.comment=comment:
-node.commentBefore=comment),ctx.options.keepSourceTokens&&isSrcToken&&(node.srcToken=token),node}function composeEmptyNode(ctx,offset,before,pos,{
-spaceBefore,comment,anchor,tag,end},onError){const token={type:"scalar",offset:utilEmptyScalarPosition.emptyScalarPosition(
-offset,before,pos),indent:-1,source:""},node=composeScalar.composeScalar(ctx,token,tag,onError);return anchor&&(node.anchor=
-anchor.source.substring(1),node.anchor===""&&onError(anchor,"BAD_ALIAS","Anchor cannot be an empty string")),spaceBefore&&
-(node.spaceBefore=!0),comment&&(node.comment=comment,node.range[2]=end),node}function composeAlias({options},{offset,source,
-end},onError){const alias=new Alias.Alias(source.substring(1));alias.source===""&&onError(offset,"BAD_ALIAS","Alias cann\
-ot be an empty string"),alias.source.endsWith(":")&&onError(offset+source.length-1,"BAD_ALIAS","Alias ending in : is amb\
-iguous",!0);const valueEnd=offset+source.length,re=resolveEnd.resolveEnd(end,valueEnd,options.strict,onError);return alias.
-range=[offset,valueEnd,re.offset],re.comment&&(alias.comment=re.comment),alias}exports.composeEmptyNode=composeEmptyNode,
-exports.composeNode=composeNode}}),require_compose_doc=__commonJS({"node_modules/yaml/dist/compose/compose-doc.js"(exports){
-"use strict";init_node_globals();var Document=require_Document(),composeNode=require_compose_node(),resolveEnd=require_resolve_end(),
-resolveProps=require_resolve_props();function composeDoc(options,directives,{offset,start,value,end},onError){const opts=Object.
-assign({_directives:directives},options),doc=new Document.Document(void 0,opts),ctx={atKey:!1,atRoot:!0,directives:doc.directives,
-options:doc.options,schema:doc.schema},props=resolveProps.resolveProps(start,{indicator:"doc-start",next:value??end?.[0],
-offset,onError,parentIndent:0,startOnNewline:!0});props.found&&(doc.directives.docStart=!0,value&&(value.type==="block-m\
-ap"||value.type==="block-seq")&&!props.hasNewline&&onError(props.end,"MISSING_CHAR","Block collection cannot start on sa\
-me line with directives-end marker")),doc.contents=value?composeNode.composeNode(ctx,value,props,onError):composeNode.composeEmptyNode(
-ctx,props.end,start,null,props,onError);const contentEnd=doc.contents.range[2],re=resolveEnd.resolveEnd(end,contentEnd,!1,
-onError);return re.comment&&(doc.comment=re.comment),doc.range=[offset,contentEnd,re.offset],doc}exports.composeDoc=composeDoc}}),
-require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";init_node_globals();var node_process=(init_node_process(),
-__toCommonJS(node_process_exports)),directives=require_directives(),Document=require_Document(),errors=require_errors(),
-identity=require_identity(),composeDoc=require_compose_doc(),resolveEnd=require_resolve_end();function getErrorPos(src){
-if(typeof src=="number")return[src,src+1];if(Array.isArray(src))return src.length===2?src:[src[0],src[1]];const{offset,source}=src;
-return[offset,offset+(typeof source=="string"?source.length:1)]}function parsePrelude(prelude){let comment="",atComment=!1,
-afterEmptyLine=!1;for(let i=0;i<prelude.length;++i){const source=prelude[i];switch(source[0]){case"#":comment+=(comment===
-""?"":afterEmptyLine?`
+`):_+=`
+${t.indent}`}else if(!y&&Z.isCollection(e)){let B=M[0],E=M.indexOf(`
+`),j=E!==-1,ee=t.inFlow??e.flow??e.items.length===0;if(j||!ee){let be=!1;if(j&&(B==="&"||B==="!")){let F=M.indexOf(" ");
+B==="&"&&F!==-1&&F<E&&M[F+1]==="!"&&(F=M.indexOf(" ",F+1)),(F===-1||E<F)&&(be=!0)}be||(_=`
+${t.indent}`)}}else(M===""||M[0]===`
+`)&&(_="");return g+=_+M,t.inFlow?P&&i&&i():I&&!P?g+=Ue.lineComment(g,t.indent,f(I)):p&&n&&n(),g}o(_o,"stringifyPair");Sn.
+stringifyPair=_o});var qs=O(As=>{"use strict";u();var vn=(ct(),lt(X));function $o(s,...e){s==="debug"&&console.log(...e)}o($o,"debug");function Do(s,e){
+(s==="debug"||s==="warn")&&(typeof vn.emitWarning=="function"?vn.emitWarning(e):console.warn(e))}o(Do,"warn");As.debug=$o;
+As.warn=Do});var Et=O(Lt=>{"use strict";u();var Ot=$(),kn=K(),At="<<",qt={identify:o(s=>s===At||typeof s=="symbol"&&s.description===At,
+"identify"),default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,resolve:o(()=>Object.assign(new kn.Scalar(Symbol(At)),
+{addToJSMap:Nn}),"resolve"),stringify:o(()=>At,"stringify")},Bo=o((s,e)=>(qt.identify(e)||Ot.isScalar(e)&&(!e.type||e.type===
+kn.Scalar.PLAIN)&&qt.identify(e.value))&&s?.doc.schema.tags.some(t=>t.tag===qt.tag&&t.default),"isMergeKey");function Nn(s,e,t){
+let i=An(s,t);if(Ot.isSeq(i))for(let n of i.items)Os(s,e,n);else if(Array.isArray(i))for(let n of i)Os(s,e,n);else Os(s,
+e,i)}o(Nn,"addMergeToJSMap");function Os(s,e,t){let i=An(s,t);if(!Ot.isMap(i))throw new Error("Merge sources must be map\
+s or map aliases");let n=i.toJSON(null,s,Map);for(let[r,a]of n)e instanceof Map?e.has(r)||e.set(r,a):e instanceof Set?e.
+add(r):Object.prototype.hasOwnProperty.call(e,r)||Object.defineProperty(e,r,{value:a,writable:!0,enumerable:!0,configurable:!0});
+return e}o(Os,"mergeValue");function An(s,e){return s&&Ot.isAlias(e)?e.resolve(s.doc,s):e}o(An,"resolveAliasValue");Lt.addMergeToJSMap=
+Nn;Lt.isMergeKey=Bo;Lt.merge=qt});var Es=O(Ln=>{"use strict";u();var Ko=qs(),qn=Et(),jo=Re(),On=$(),Ls=te();function Fo(s,e,{key:t,value:i}){if(On.isNode(
+t)&&t.addToJSMap)t.addToJSMap(s,e,i);else if(qn.isMergeKey(s,t))qn.addMergeToJSMap(s,e,i);else{let n=Ls.toJS(t,"",s);if(e instanceof
+Map)e.set(n,Ls.toJS(i,n,s));else if(e instanceof Set)e.add(n);else{let r=Ro(t,n,s),a=Ls.toJS(i,r,s);r in e?Object.defineProperty(
+e,r,{value:a,writable:!0,enumerable:!0,configurable:!0}):e[r]=a}}return e}o(Fo,"addPairToJSMap");function Ro(s,e,t){if(e===
+null)return"";if(typeof e!="object")return String(e);if(On.isNode(s)&&t?.doc){let i=jo.createStringifyContext(t.doc,{});
+i.anchors=new Set;for(let r of t.anchors.keys())i.anchors.add(r.anchor);i.inFlow=!0,i.inStringifyKey=!0;let n=s.toString(
+i);if(!t.mapKeyWarned){let r=JSON.stringify(n);r.length>40&&(r=r.substring(0,36)+'..."'),Ko.warn(t.doc.options.logLevel,
+`Keys with collection values will be stringified due to JS Object restrictions: ${r}. Set mapAsMap: true to use object k\
+eys.`),t.mapKeyWarned=!0}return n}return JSON.stringify(e)}o(Ro,"stringifyKey");Ln.addPairToJSMap=Fo});var re=O(Ts=>{"use strict";u();var En=De(),Uo=wn(),Yo=Es(),Tt=$();function Vo(s,e,t){let i=En.createNode(s,void 0,t),n=En.
+createNode(e,void 0,t);return new Ct(i,n)}o(Vo,"createPair");var Ct=class s{static{o(this,"Pair")}constructor(e,t=null){
+Object.defineProperty(this,Tt.NODE_TYPE,{value:Tt.PAIR}),this.key=e,this.value=t}clone(e){let{key:t,value:i}=this;return Tt.
+isNode(t)&&(t=t.clone(e)),Tt.isNode(i)&&(i=i.clone(e)),new s(t,i)}toJSON(e,t){let i=t?.mapAsMap?new Map:{};return Yo.addPairToJSMap(
+t,i,this)}toString(e,t,i){return e?.doc?Uo.stringifyPair(this,e,t,i):JSON.stringify(this)}};Ts.Pair=Ct;Ts.createPair=Vo});var Cs=O(Cn=>{"use strict";u();var he=$(),Tn=Re(),It=Be();function Jo(s,e,t){return(e.inFlow??s.flow?Wo:Qo)(s,e,t)}o(Jo,
+"stringifyCollection");function Qo({comment:s,items:e},t,{blockItemPrefix:i,flowChars:n,itemIndent:r,onChompKeep:a,onComment:l}){
+let{indent:c,options:{commentString:f}}=t,m=Object.assign({},t,{indent:r,type:null}),h=!1,d=[];for(let L=0;L<e.length;++L){
+let p=e[L],g=null;if(he.isNode(p))!h&&p.spaceBefore&&d.push(""),Pt(t,d,p.commentBefore,h),p.comment&&(g=p.comment);else if(he.
+isPair(p)){let C=he.isNode(p.key)?p.key:null;C&&(!h&&C.spaceBefore&&d.push(""),Pt(t,d,C.commentBefore,h))}h=!1;let T=Tn.
+stringify(p,m,()=>g=null,()=>h=!0);g&&(T+=It.lineComment(T,r,f(g))),h&&g&&(h=!1),d.push(i+T)}let y;if(d.length===0)y=n.start+
+n.end;else{y=d[0];for(let L=1;L<d.length;++L){let p=d[L];y+=p?`
+${c}${p}`:`
+`}}return s?(y+=`
+`+It.indentComment(f(s),c),l&&l()):h&&a&&a(),y}o(Qo,"stringifyBlockCollection");function Wo({items:s},e,{flowChars:t,itemIndent:i}){
+let{indent:n,indentStep:r,flowCollectionPadding:a,options:{commentString:l}}=e;i+=r;let c=Object.assign({},e,{indent:i,inFlow:!0,
+type:null}),f=!1,m=0,h=[];for(let L=0;L<s.length;++L){let p=s[L],g=null;if(he.isNode(p))p.spaceBefore&&h.push(""),Pt(e,h,
+p.commentBefore,!1),p.comment&&(g=p.comment);else if(he.isPair(p)){let C=he.isNode(p.key)?p.key:null;C&&(C.spaceBefore&&
+h.push(""),Pt(e,h,C.commentBefore,!1),C.comment&&(f=!0));let I=he.isNode(p.value)?p.value:null;I?(I.comment&&(g=I.comment),
+I.commentBefore&&(f=!0)):p.value==null&&C?.comment&&(g=C.comment)}g&&(f=!0);let T=Tn.stringify(p,c,()=>g=null);f||(f=h.length>
+m||T.includes(`
+`)),L<s.length-1?T+=",":e.options.trailingComma&&(e.options.lineWidth>0&&(f||(f=h.reduce((C,I)=>C+I.length+2,2)+(T.length+
+2)>e.options.lineWidth)),f&&(T+=",")),g&&(T+=It.lineComment(T,i,l(g))),h.push(T),m=h.length}let{start:d,end:y}=t;if(h.length===
+0)return d+y;if(!f){let L=h.reduce((p,g)=>p+g.length+2,2);f=e.options.lineWidth>0&&L>e.options.lineWidth}if(f){let L=d;for(let p of h)
+L+=p?`
+${r}${n}${p}`:`
+`;return`${L}
+${n}${y}`}else return`${d}${a}${h.join(" ")}${a}${y}`}o(Wo,"stringifyFlowCollection");function Pt({indent:s,options:{commentString:e}},t,i,n){
+if(i&&n&&(i=i.replace(/^\n+/,"")),i){let r=It.indentComment(e(i),s);t.push(r.trimStart())}}o(Pt,"addCommentBefore");Cn.stringifyCollection=
+Jo});var oe=O(Ps=>{"use strict";u();var Go=Cs(),Ho=Es(),xo=bt(),ae=$(),Mt=re(),Xo=K();function Ye(s,e){let t=ae.isScalar(e)?e.
+value:e;for(let i of s)if(ae.isPair(i)&&(i.key===e||i.key===t||ae.isScalar(i.key)&&i.key.value===t))return i}o(Ye,"findP\
+air");var Is=class extends xo.Collection{static{o(this,"YAMLMap")}static get tagName(){return"tag:yaml.org,2002:map"}constructor(e){
+super(ae.MAP,e),this.items=[]}static from(e,t,i){let{keepUndefined:n,replacer:r}=i,a=new this(e),l=o((c,f)=>{if(typeof r==
+"function")f=r.call(t,c,f);else if(Array.isArray(r)&&!r.includes(c))return;(f!==void 0||n)&&a.items.push(Mt.createPair(c,
+f,i))},"add");if(t instanceof Map)for(let[c,f]of t)l(c,f);else if(t&&typeof t=="object")for(let c of Object.keys(t))l(c,
+t[c]);return typeof e.sortMapEntries=="function"&&a.items.sort(e.sortMapEntries),a}add(e,t){let i;ae.isPair(e)?i=e:!e||typeof e!=
+"object"||!("key"in e)?i=new Mt.Pair(e,e?.value):i=new Mt.Pair(e.key,e.value);let n=Ye(this.items,i.key),r=this.schema?.
+sortMapEntries;if(n){if(!t)throw new Error(`Key ${i.key} already set`);ae.isScalar(n.value)&&Xo.isScalarValue(i.value)?n.
+value.value=i.value:n.value=i.value}else if(r){let a=this.items.findIndex(l=>r(i,l)<0);a===-1?this.items.push(i):this.items.
+splice(a,0,i)}else this.items.push(i)}delete(e){let t=Ye(this.items,e);return t?this.items.splice(this.items.indexOf(t),
+1).length>0:!1}get(e,t){let n=Ye(this.items,e)?.value;return(!t&&ae.isScalar(n)?n.value:n)??void 0}has(e){return!!Ye(this.
+items,e)}set(e,t){this.add(new Mt.Pair(e,t),!0)}toJSON(e,t,i){let n=i?new i:t?.mapAsMap?new Map:{};t?.onCreate&&t.onCreate(
+n);for(let r of this.items)Ho.addPairToJSMap(t,n,r);return n}toString(e,t,i){if(!e)return JSON.stringify(this);for(let n of this.
+items)if(!ae.isPair(n))throw new Error(`Map items must all be pairs; found ${JSON.stringify(n)} instead`);return!e.allNullValues&&
+this.hasAllNullValues(!1)&&(e=Object.assign({},e,{allNullValues:!0})),Go.stringifyCollection(this,e,{blockItemPrefix:"",
+flowChars:{start:"{",end:"}"},itemIndent:e.indent||"",onChompKeep:i,onComment:t})}};Ps.YAMLMap=Is;Ps.findPair=Ye});var Ne=O(Pn=>{"use strict";u();var zo=$(),In=oe(),Zo={collection:"map",default:!0,nodeClass:In.YAMLMap,tag:"tag:yaml.org\
+,2002:map",resolve(s,e){return zo.isMap(s)||e("Expected a mapping for this tag"),s},createNode:o((s,e,t)=>In.YAMLMap.from(
+s,e,t),"createNode")};Pn.map=Zo});var le=O(Mn=>{"use strict";u();var el=De(),tl=Cs(),sl=bt(),$t=$(),il=K(),nl=te(),Ms=class extends sl.Collection{static{o(
+this,"YAMLSeq")}static get tagName(){return"tag:yaml.org,2002:seq"}constructor(e){super($t.SEQ,e),this.items=[]}add(e){this.
+items.push(e)}delete(e){let t=_t(e);return typeof t!="number"?!1:this.items.splice(t,1).length>0}get(e,t){let i=_t(e);if(typeof i!=
+"number")return;let n=this.items[i];return!t&&$t.isScalar(n)?n.value:n}has(e){let t=_t(e);return typeof t=="number"&&t<this.
+items.length}set(e,t){let i=_t(e);if(typeof i!="number")throw new Error(`Expected a valid index, not ${e}.`);let n=this.
+items[i];$t.isScalar(n)&&il.isScalarValue(t)?n.value=t:this.items[i]=t}toJSON(e,t){let i=[];t?.onCreate&&t.onCreate(i);let n=0;
+for(let r of this.items)i.push(nl.toJS(r,String(n++),t));return i}toString(e,t,i){return e?tl.stringifyCollection(this,e,
+{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(e.indent||"")+"  ",onChompKeep:i,onComment:t}):JSON.stringify(
+this)}static from(e,t,i){let{replacer:n}=i,r=new this(e);if(t&&Symbol.iterator in Object(t)){let a=0;for(let l of t){if(typeof n==
+"function"){let c=t instanceof Set?l:String(a++);l=n.call(t,c,l)}r.items.push(el.createNode(l,void 0,i))}}return r}};function _t(s){
+let e=$t.isScalar(s)?s.value:s;return e&&typeof e=="string"&&(e=Number(e)),typeof e=="number"&&Number.isInteger(e)&&e>=0?
+e:null}o(_t,"asItemIndex");Mn.YAMLSeq=Ms});var Ae=O($n=>{"use strict";u();var rl=$(),_n=le(),al={collection:"seq",default:!0,nodeClass:_n.YAMLSeq,tag:"tag:yaml.org\
+,2002:seq",resolve(s,e){return rl.isSeq(s)||e("Expected a sequence for this tag"),s},createNode:o((s,e,t)=>_n.YAMLSeq.from(
+s,e,t),"createNode")};$n.seq=al});var Ve=O(Dn=>{"use strict";u();var ol=Fe(),ll={identify:o(s=>typeof s=="string","identify"),default:!0,tag:"tag:yaml.org\
+,2002:str",resolve:o(s=>s,"resolve"),stringify(s,e,t,i){return e=Object.assign({actualString:!0},e),ol.stringifyString(s,
+e,t,i)}};Dn.string=ll});var Dt=O(jn=>{"use strict";u();var Bn=K(),Kn={identify:o(s=>s==null,"identify"),createNode:o(()=>new Bn.Scalar(null),"cr\
+eateNode"),default:!0,tag:"tag:yaml.org,2002:null",test:/^(?:~|[Nn]ull|NULL)?$/,resolve:o(()=>new Bn.Scalar(null),"resol\
+ve"),stringify:o(({source:s},e)=>typeof s=="string"&&Kn.test.test(s)?s:e.options.nullStr,"stringify")};jn.nullTag=Kn});var _s=O(Rn=>{"use strict";u();var cl=K(),Fn={identify:o(s=>typeof s=="boolean","identify"),default:!0,tag:"tag:yaml.org\
+,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,resolve:o(s=>new cl.Scalar(s[0]==="t"||s[0]==="T"),"resolve"),stringify({
+source:s,value:e},t){if(s&&Fn.test.test(s)){let i=s[0]==="t"||s[0]==="T";if(e===i)return s}return e?t.options.trueStr:t.
+options.falseStr}};Rn.boolTag=Fn});var qe=O(Un=>{"use strict";u();function fl({format:s,minFractionDigits:e,tag:t,value:i}){if(typeof i=="bigint")return String(
+i);let n=typeof i=="number"?i:Number(i);if(!isFinite(n))return isNaN(n)?".nan":n<0?"-.inf":".inf";let r=Object.is(i,-0)?
+"-0":JSON.stringify(i);if(!s&&e&&(!t||t==="tag:yaml.org,2002:float")&&/^-?\d/.test(r)&&!r.includes("e")){let a=r.indexOf(
+".");a<0&&(a=r.length,r+=".");let l=e-(r.length-a-1);for(;l-- >0;)r+="0"}return r}o(fl,"stringifyNumber");Un.stringifyNumber=
+fl});var Ds=O(Bt=>{"use strict";u();var ul=K(),$s=qe(),hl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:y\
+aml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,resolve:o(s=>s.slice(-3).toLowerCase()==="nan"?
+NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),stringify:$s.stringifyNumber},dl={identify:o(
+s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,
+resolve:o(s=>parseFloat(s),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():$s.stringifyNumber(
+s)}},pl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,
+resolve(s){let e=new ul.Scalar(parseFloat(s)),t=s.indexOf(".");return t!==-1&&s[s.length-1]==="0"&&(e.minFractionDigits=
+s.length-t-1),e},stringify:$s.stringifyNumber};Bt.float=pl;Bt.floatExp=dl;Bt.floatNaN=hl});var Ks=O(jt=>{"use strict";u();var Yn=qe(),Kt=o(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify"),Bs=o((s,e,t,{intAsBigInt:i})=>i?
+BigInt(s):parseInt(s.substring(e),t),"intResolve");function Vn(s,e,t){let{value:i}=s;return Kt(i)&&i>=0?t+i.toString(e):
+Yn.stringifyNumber(s)}o(Vn,"intStringify");var ml={identify:o(s=>Kt(s)&&s>=0,"identify"),default:!0,tag:"tag:yaml.org,20\
+02:int",format:"OCT",test:/^0o[0-7]+$/,resolve:o((s,e,t)=>Bs(s,2,8,t),"resolve"),stringify:o(s=>Vn(s,8,"0o"),"stringify")},
+gl={identify:Kt,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9]+$/,resolve:o((s,e,t)=>Bs(s,0,10,t),"resolve"),stringify:Yn.
+stringifyNumber},yl={identify:o(s=>Kt(s)&&s>=0,"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,
+resolve:o((s,e,t)=>Bs(s,2,16,t),"resolve"),stringify:o(s=>Vn(s,16,"0x"),"stringify")};jt.int=gl;jt.intHex=yl;jt.intOct=ml});var Qn=O(Jn=>{"use strict";u();var bl=Ne(),Sl=Dt(),wl=Ae(),vl=Ve(),kl=_s(),js=Ds(),Fs=Ks(),Nl=[bl.map,wl.seq,vl.string,Sl.
+nullTag,kl.boolTag,Fs.intOct,Fs.int,Fs.intHex,js.floatNaN,js.floatExp,js.float];Jn.schema=Nl});var Hn=O(Gn=>{"use strict";u();var Al=K(),ql=Ne(),Ol=Ae();function Wn(s){return typeof s=="bigint"||Number.isInteger(s)}
+o(Wn,"intIdentify");var Ft=o(({value:s})=>JSON.stringify(s),"stringifyJSON"),Ll=[{identify:o(s=>typeof s=="string","iden\
+tify"),default:!0,tag:"tag:yaml.org,2002:str",resolve:o(s=>s,"resolve"),stringify:Ft},{identify:o(s=>s==null,"identify"),
+createNode:o(()=>new Al.Scalar(null),"createNode"),default:!0,tag:"tag:yaml.org,2002:null",test:/^null$/,resolve:o(()=>null,
+"resolve"),stringify:Ft},{identify:o(s=>typeof s=="boolean","identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,
+resolve:o(s=>s==="true","resolve"),stringify:Ft},{identify:Wn,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,
+resolve:o((s,e,{intAsBigInt:t})=>t?BigInt(s):parseInt(s,10),"resolve"),stringify:o(({value:s})=>Wn(s)?s.toString():JSON.
+stringify(s),"stringify")},{identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
+resolve:o(s=>parseFloat(s),"resolve"),stringify:Ft}],El={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved pl\
+ain scalar ${JSON.stringify(s)}`),s}},Tl=[ql.map,Ol.seq].concat(Ll,El);Gn.schema=Tl});var de={};Vi(de,{default:()=>Cl});import*as gd from"node:buffer";import{default as Cl}from"node:buffer";var xn=ls(()=>{u();
+G(de,gd)});var Us=O(Xn=>{"use strict";u();var Je=(xn(),lt(de)),Rs=K(),Il=Fe(),Pl={identify:o(s=>s instanceof Uint8Array,"identify"),
+default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof Je.Buffer=="function")return Je.Buffer.from(s,"base64");
+if(typeof atob=="function"){let t=atob(s.replace(/[\n\r]/g,"")),i=new Uint8Array(t.length);for(let n=0;n<t.length;++n)i[n]=
+t.charCodeAt(n);return i}else return e("This environment does not support reading binary tags; either Buffer or atob is \
+required"),s},stringify({comment:s,type:e,value:t},i,n,r){if(!t)return"";let a=t,l;if(typeof Je.Buffer=="function")l=a instanceof
+Je.Buffer?a.toString("base64"):Je.Buffer.from(a.buffer).toString("base64");else if(typeof btoa=="function"){let c="";for(let f=0;f<
+a.length;++f)c+=String.fromCharCode(a[f]);l=btoa(c)}else throw new Error("This environment does not support writing bina\
+ry tags; either Buffer or btoa is required");if(e??(e=Rs.Scalar.BLOCK_LITERAL),e!==Rs.Scalar.QUOTE_DOUBLE){let c=Math.max(
+i.options.lineWidth-i.indent.length,i.options.minContentWidth),f=Math.ceil(l.length/c),m=new Array(f);for(let h=0,d=0;h<
+f;++h,d+=c)m[h]=l.substr(d,c);l=m.join(e===Rs.Scalar.BLOCK_LITERAL?`
+`:" ")}return Il.stringifyString({comment:s,type:e,value:l},i,n,r)}};Xn.binary=Pl});var Yt=O(Ut=>{"use strict";u();var Rt=$(),Ys=re(),Ml=K(),_l=le();function zn(s,e){if(Rt.isSeq(s))for(let t=0;t<s.items.length;++t){
+let i=s.items[t];if(!Rt.isPair(i)){if(Rt.isMap(i)){i.items.length>1&&e("Each pair must have its own sequence indicator");
+let n=i.items[0]||new Ys.Pair(new Ml.Scalar(null));if(i.commentBefore&&(n.key.commentBefore=n.key.commentBefore?`${i.commentBefore}\
+
+${n.key.commentBefore}`:i.commentBefore),i.comment){let r=n.value??n.key;r.comment=r.comment?`${i.comment}
+${r.comment}`:i.comment}i=n}s.items[t]=Rt.isPair(i)?i:new Ys.Pair(i)}}else e("Expected a sequence for this tag");return s}
+o(zn,"resolvePairs");function Zn(s,e,t){let{replacer:i}=t,n=new _l.YAMLSeq(s);n.tag="tag:yaml.org,2002:pairs";let r=0;if(e&&
+Symbol.iterator in Object(e))for(let a of e){typeof i=="function"&&(a=i.call(e,String(r++),a));let l,c;if(Array.isArray(
+a))if(a.length===2)l=a[0],c=a[1];else throw new TypeError(`Expected [key, value] tuple: ${a}`);else if(a&&a instanceof Object){
+let f=Object.keys(a);if(f.length===1)l=f[0],c=a[l];else throw new TypeError(`Expected tuple with one key, not ${f.length}\
+ keys`)}else l=a;n.items.push(Ys.createPair(l,c,t))}return n}o(Zn,"createPairs");var $l={collection:"seq",default:!1,tag:"\
+tag:yaml.org,2002:pairs",resolve:zn,createNode:Zn};Ut.createPairs=Zn;Ut.pairs=$l;Ut.resolvePairs=zn});var Qs=O(Js=>{"use strict";u();var er=$(),Vs=te(),Qe=oe(),Dl=le(),tr=Yt(),pe=class s extends Dl.YAMLSeq{static{o(this,"Y\
+AMLOMap")}constructor(){super(),this.add=Qe.YAMLMap.prototype.add.bind(this),this.delete=Qe.YAMLMap.prototype.delete.bind(
+this),this.get=Qe.YAMLMap.prototype.get.bind(this),this.has=Qe.YAMLMap.prototype.has.bind(this),this.set=Qe.YAMLMap.prototype.
+set.bind(this),this.tag=s.tag}toJSON(e,t){if(!t)return super.toJSON(e);let i=new Map;t?.onCreate&&t.onCreate(i);for(let n of this.
+items){let r,a;if(er.isPair(n)?(r=Vs.toJS(n.key,"",t),a=Vs.toJS(n.value,r,t)):r=Vs.toJS(n,"",t),i.has(r))throw new Error(
+"Ordered maps must not include duplicate keys");i.set(r,a)}return i}static from(e,t,i){let n=tr.createPairs(e,t,i),r=new this;
+return r.items=n.items,r}};pe.tag="tag:yaml.org,2002:omap";var Bl={collection:"seq",identify:o(s=>s instanceof Map,"iden\
+tify"),nodeClass:pe,default:!1,tag:"tag:yaml.org,2002:omap",resolve(s,e){let t=tr.resolvePairs(s,e),i=[];for(let{key:n}of t.
+items)er.isScalar(n)&&(i.includes(n.value)?e(`Ordered maps must not include duplicate keys: ${n.value}`):i.push(n.value));
+return Object.assign(new pe,t)},createNode:o((s,e,t)=>pe.from(s,e,t),"createNode")};Js.YAMLOMap=pe;Js.omap=Bl});var ar=O(Ws=>{"use strict";u();var sr=K();function ir({value:s,source:e},t){return e&&(s?nr:rr).test.test(e)?e:s?t.options.
+trueStr:t.options.falseStr}o(ir,"boolStringify");var nr={identify:o(s=>s===!0,"identify"),default:!0,tag:"tag:yaml.org,2\
+002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,resolve:o(()=>new sr.Scalar(!0),"resolve"),stringify:ir},rr={
+identify:o(s=>s===!1,"identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,
+resolve:o(()=>new sr.Scalar(!1),"resolve"),stringify:ir};Ws.falseTag=rr;Ws.trueTag=nr});var or=O(Vt=>{"use strict";u();var Kl=K(),Gs=qe(),jl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:y\
+aml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,resolve:o(s=>s.slice(-3).toLowerCase()==="nan"?
+NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),stringify:Gs.stringifyNumber},Fl={identify:o(
+s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,
+resolve:o(s=>parseFloat(s.replace(/_/g,"")),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():
+Gs.stringifyNumber(s)}},Rl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,
+resolve(s){let e=new Kl.Scalar(parseFloat(s.replace(/_/g,""))),t=s.indexOf(".");if(t!==-1){let i=s.substring(t+1).replace(
+/_/g,"");i[i.length-1]==="0"&&(e.minFractionDigits=i.length)}return e},stringify:Gs.stringifyNumber};Vt.float=Rl;Vt.floatExp=
+Fl;Vt.floatNaN=jl});var cr=O(Ge=>{"use strict";u();var lr=qe(),We=o(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify");function Jt(s,e,t,{
+intAsBigInt:i}){let n=s[0];if((n==="-"||n==="+")&&(e+=1),s=s.substring(e).replace(/_/g,""),i){switch(t){case 2:s=`0b${s}`;
+break;case 8:s=`0o${s}`;break;case 16:s=`0x${s}`;break}let a=BigInt(s);return n==="-"?BigInt(-1)*a:a}let r=parseInt(s,t);
+return n==="-"?-1*r:r}o(Jt,"intResolve");function Hs(s,e,t){let{value:i}=s;if(We(i)){let n=i.toString(e);return i<0?"-"+
+t+n.substr(1):t+n}return lr.stringifyNumber(s)}o(Hs,"intStringify");var Ul={identify:We,default:!0,tag:"tag:yaml.org,200\
+2:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:o((s,e,t)=>Jt(s,2,2,t),"resolve"),stringify:o(s=>Hs(s,2,"0b"),"strin\
+gify")},Yl={identify:We,default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:o((s,e,t)=>Jt(
+s,1,8,t),"resolve"),stringify:o(s=>Hs(s,8,"0"),"stringify")},Vl={identify:We,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,
+resolve:o((s,e,t)=>Jt(s,0,10,t),"resolve"),stringify:lr.stringifyNumber},Jl={identify:We,default:!0,tag:"tag:yaml.org,20\
+02:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:o((s,e,t)=>Jt(s,2,16,t),"resolve"),stringify:o(s=>Hs(s,16,"0x"),
+"stringify")};Ge.int=Vl;Ge.intBin=Ul;Ge.intHex=Jl;Ge.intOct=Yl});var Xs=O(xs=>{"use strict";u();var Gt=$(),Qt=re(),Wt=oe(),me=class s extends Wt.YAMLMap{static{o(this,"YAMLSet")}constructor(e){
+super(e),this.tag=s.tag}add(e){let t;Gt.isPair(e)?t=e:e&&typeof e=="object"&&"key"in e&&"value"in e&&e.value===null?t=new Qt.
+Pair(e.key,null):t=new Qt.Pair(e,null),Wt.findPair(this.items,t.key)||this.items.push(t)}get(e,t){let i=Wt.findPair(this.
+items,e);return!t&&Gt.isPair(i)?Gt.isScalar(i.key)?i.key.value:i.key:i}set(e,t){if(typeof t!="boolean")throw new Error(`\
+Expected boolean value for set(key, value) in a YAML set, not ${typeof t}`);let i=Wt.findPair(this.items,e);i&&!t?this.items.
+splice(this.items.indexOf(i),1):!i&&t&&this.items.push(new Qt.Pair(e))}toJSON(e,t){return super.toJSON(e,t,Set)}toString(e,t,i){
+if(!e)return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.toString(Object.assign({},e,{allNullValues:!0}),
+t,i);throw new Error("Set items must all have null values")}static from(e,t,i){let{replacer:n}=i,r=new this(e);if(t&&Symbol.
+iterator in Object(t))for(let a of t)typeof n=="function"&&(a=n.call(t,a,a)),r.items.push(Qt.createPair(a,null,i));return r}};
+me.tag="tag:yaml.org,2002:set";var Ql={collection:"map",identify:o(s=>s instanceof Set,"identify"),nodeClass:me,default:!1,
+tag:"tag:yaml.org,2002:set",createNode:o((s,e,t)=>me.from(s,e,t),"createNode"),resolve(s,e){if(Gt.isMap(s)){if(s.hasAllNullValues(
+!0))return Object.assign(new me,s);e("Set items must all have null values")}else e("Expected a mapping for this tag");return s}};
+xs.YAMLSet=me;xs.set=Ql});var Zs=O(Ht=>{"use strict";u();var Wl=qe();function zs(s,e){let t=s[0],i=t==="-"||t==="+"?s.substring(1):s,n=o(a=>e?BigInt(
+a):Number(a),"num"),r=i.replace(/_/g,"").split(":").reduce((a,l)=>a*n(60)+n(l),n(0));return t==="-"?n(-1)*r:r}o(zs,"pars\
+eSexagesimal");function fr(s){let{value:e}=s,t=o(a=>a,"num");if(typeof e=="bigint")t=o(a=>BigInt(a),"num");else if(isNaN(
+e)||!isFinite(e))return Wl.stringifyNumber(s);let i="";e<0&&(i="-",e*=t(-1));let n=t(60),r=[e%n];return e<60?r.unshift(0):
+(e=(e-r[0])/n,r.unshift(e%n),e>=60&&(e=(e-r[0])/n,r.unshift(e))),i+r.map(a=>String(a).padStart(2,"0")).join(":").replace(
+/000000\d*$/,"")}o(fr,"stringifySexagesimal");var Gl={identify:o(s=>typeof s=="bigint"||Number.isInteger(s),"identify"),
+default:!0,tag:"tag:yaml.org,2002:int",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,resolve:o((s,e,{intAsBigInt:t})=>zs(
+s,t),"resolve"),stringify:fr},Hl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",
+format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:o(s=>zs(s,!1),"resolve"),stringify:fr},ur={identify:o(
+s=>s instanceof Date,"identify"),default:!0,tag:"tag:yaml.org,2002:timestamp",test:RegExp("^([0-9]{4})-([0-9]{1,2})-([0-\
+9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\.[0-9]+)?)(?:[ \\t]*(Z|[-+][012]?[0-9](?::[0-9]{2})?))?)?\
+$"),resolve(s){let e=s.match(ur.test);if(!e)throw new Error("!!timestamp expects a date, starting with yyyy-mm-dd");let[
+,t,i,n,r,a,l]=e.map(Number),c=e[7]?Number((e[7]+"00").substr(1,3)):0,f=Date.UTC(t,i-1,n,r||0,a||0,l||0,c),m=e[8];if(m&&m!==
+"Z"){let h=zs(m,!1);Math.abs(h)<30&&(h*=60),f-=6e4*h}return new Date(f)},stringify:o(({value:s})=>s?.toISOString().replace(
+/(T00:00:00)?\.000Z$/,"")??"","stringify")};Ht.floatTime=Hl;Ht.intTime=Gl;Ht.timestamp=ur});var pr=O(dr=>{"use strict";u();var xl=Ne(),Xl=Dt(),zl=Ae(),Zl=Ve(),ec=Us(),hr=ar(),ei=or(),xt=cr(),tc=Et(),sc=Qs(),ic=Yt(),
+nc=Xs(),ti=Zs(),rc=[xl.map,zl.seq,Zl.string,Xl.nullTag,hr.trueTag,hr.falseTag,xt.intBin,xt.intOct,xt.int,xt.intHex,ei.floatNaN,
+ei.floatExp,ei.float,ec.binary,tc.merge,sc.omap,ic.pairs,nc.set,ti.intTime,ti.floatTime,ti.timestamp];dr.schema=rc});var Ar=O(ni=>{"use strict";u();var br=Ne(),ac=Dt(),Sr=Ae(),oc=Ve(),lc=_s(),si=Ds(),ii=Ks(),cc=Qn(),fc=Hn(),wr=Us(),He=Et(),
+vr=Qs(),kr=Yt(),mr=pr(),Nr=Xs(),Xt=Zs(),gr=new Map([["core",cc.schema],["failsafe",[br.map,Sr.seq,oc.string]],["json",fc.
+schema],["yaml11",mr.schema],["yaml-1.1",mr.schema]]),yr={binary:wr.binary,bool:lc.boolTag,float:si.float,floatExp:si.floatExp,
+floatNaN:si.floatNaN,floatTime:Xt.floatTime,int:ii.int,intHex:ii.intHex,intOct:ii.intOct,intTime:Xt.intTime,map:br.map,merge:He.
+merge,null:ac.nullTag,omap:vr.omap,pairs:kr.pairs,seq:Sr.seq,set:Nr.set,timestamp:Xt.timestamp},uc={"tag:yaml.org,2002:b\
+inary":wr.binary,"tag:yaml.org,2002:merge":He.merge,"tag:yaml.org,2002:omap":vr.omap,"tag:yaml.org,2002:pairs":kr.pairs,
+"tag:yaml.org,2002:set":Nr.set,"tag:yaml.org,2002:timestamp":Xt.timestamp};function hc(s,e,t){let i=gr.get(e);if(i&&!s)return t&&
+!i.includes(He.merge)?i.concat(He.merge):i.slice();let n=i;if(!n)if(Array.isArray(s))n=[];else{let r=Array.from(gr.keys()).
+filter(a=>a!=="yaml11").map(a=>JSON.stringify(a)).join(", ");throw new Error(`Unknown schema "${e}"; use one of ${r} or \
+define customTags array`)}if(Array.isArray(s))for(let r of s)n=n.concat(r);else typeof s=="function"&&(n=s(n.slice()));return t&&
+(n=n.concat(He.merge)),n.reduce((r,a)=>{let l=typeof a=="string"?yr[a]:a;if(!l){let c=JSON.stringify(a),f=Object.keys(yr).
+map(m=>JSON.stringify(m)).join(", ");throw new Error(`Unknown custom tag ${c}; use one of ${f}`)}return r.includes(l)||r.
+push(l),r},[])}o(hc,"getTags");ni.coreKnownTags=uc;ni.getTags=hc});var oi=O(qr=>{"use strict";u();var ri=$(),dc=Ne(),pc=Ae(),mc=Ve(),zt=Ar(),gc=o((s,e)=>s.key<e.key?-1:s.key>e.key?1:0,"so\
+rtMapEntriesByKey"),ai=class s{static{o(this,"Schema")}constructor({compat:e,customTags:t,merge:i,resolveKnownTags:n,schema:r,
+sortMapEntries:a,toStringDefaults:l}){this.compat=Array.isArray(e)?zt.getTags(e,"compat"):e?zt.getTags(null,e):null,this.
+name=typeof r=="string"&&r||"core",this.knownTags=n?zt.coreKnownTags:{},this.tags=zt.getTags(t,this.name,i),this.toStringOptions=
+l??null,Object.defineProperty(this,ri.MAP,{value:dc.map}),Object.defineProperty(this,ri.SCALAR,{value:mc.string}),Object.
+defineProperty(this,ri.SEQ,{value:pc.seq}),this.sortMapEntries=typeof a=="function"?a:a===!0?gc:null}clone(){let e=Object.
+create(s.prototype,Object.getOwnPropertyDescriptors(this));return e.tags=this.tags.slice(),e}};qr.Schema=ai});var Lr=O(Or=>{"use strict";u();var yc=$(),li=Re(),xe=Be();function bc(s,e){let t=[],i=e.directives===!0;if(e.directives!==
+!1&&s.directives){let c=s.directives.toString(s);c?(t.push(c),i=!0):s.directives.docStart&&(i=!0)}i&&t.push("---");let n=li.
+createStringifyContext(s,e),{commentString:r}=n.options;if(s.commentBefore){t.length!==1&&t.unshift("");let c=r(s.commentBefore);
+t.unshift(xe.indentComment(c,""))}let a=!1,l=null;if(s.contents){if(yc.isNode(s.contents)){if(s.contents.spaceBefore&&i&&
+t.push(""),s.contents.commentBefore){let m=r(s.contents.commentBefore);t.push(xe.indentComment(m,""))}n.forceBlockIndent=
+!!s.comment,l=s.contents.comment}let c=l?void 0:()=>a=!0,f=li.stringify(s.contents,n,()=>l=null,c);l&&(f+=xe.lineComment(
+f,"",r(l))),(f[0]==="|"||f[0]===">")&&t[t.length-1]==="---"?t[t.length-1]=`--- ${f}`:t.push(f)}else t.push(li.stringify(
+s.contents,n));if(s.directives?.docEnd)if(s.comment){let c=r(s.comment);c.includes(`
+`)?(t.push("..."),t.push(xe.indentComment(c,""))):t.push(`... ${c}`)}else t.push("...");else{let c=s.comment;c&&a&&(c=c.
+replace(/^\n+/,"")),c&&((!a||l)&&t[t.length-1]!==""&&t.push(""),t.push(xe.indentComment(r(c),"")))}return t.join(`
+`)+`
+`}o(bc,"stringifyDocument");Or.stringifyDocument=bc});var Xe=O(Er=>{"use strict";u();var Sc=$e(),Oe=bt(),J=$(),wc=re(),vc=te(),kc=oi(),Nc=Lr(),ci=pt(),Ac=ds(),qc=De(),fi=hs(),
+ui=class s{static{o(this,"Document")}constructor(e,t,i){this.commentBefore=null,this.comment=null,this.errors=[],this.warnings=
+[],Object.defineProperty(this,J.NODE_TYPE,{value:J.DOC});let n=null;typeof t=="function"||Array.isArray(t)?n=t:i===void 0&&
+t&&(i=t,t=void 0);let r=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"warn",prettyErrors:!0,strict:!0,stringKeys:!1,
+uniqueKeys:!0,version:"1.2"},i);this.options=r;let{version:a}=r;i?._directives?(this.directives=i._directives.atDocument(),
+this.directives.yaml.explicit&&(a=this.directives.yaml.version)):this.directives=new fi.Directives({version:a}),this.setSchema(
+a,i),this.contents=e===void 0?null:this.createNode(e,n,i)}clone(){let e=Object.create(s.prototype,{[J.NODE_TYPE]:{value:J.
+DOC}});return e.commentBefore=this.commentBefore,e.comment=this.comment,e.errors=this.errors.slice(),e.warnings=this.warnings.
+slice(),e.options=Object.assign({},this.options),this.directives&&(e.directives=this.directives.clone()),e.schema=this.schema.
+clone(),e.contents=J.isNode(this.contents)?this.contents.clone(e.schema):this.contents,this.range&&(e.range=this.range.slice()),
+e}add(e){Le(this.contents)&&this.contents.add(e)}addIn(e,t){Le(this.contents)&&this.contents.addIn(e,t)}createAlias(e,t){
+if(!e.anchor){let i=ci.anchorNames(this);e.anchor=!t||i.has(t)?ci.findNewAnchor(t||"a",i):t}return new Sc.Alias(e.anchor)}createNode(e,t,i){
+let n;if(typeof t=="function")e=t.call({"":e},"",e),n=t;else if(Array.isArray(t)){let g=o(C=>typeof C=="number"||C instanceof
+String||C instanceof Number,"keyToStr"),T=t.filter(g).map(String);T.length>0&&(t=t.concat(T)),n=t}else i===void 0&&t&&(i=
+t,t=void 0);let{aliasDuplicateObjects:r,anchorPrefix:a,flow:l,keepUndefined:c,onTagObj:f,tag:m}=i??{},{onAnchor:h,setAnchors:d,
+sourceObjects:y}=ci.createNodeAnchors(this,a||"a"),L={aliasDuplicateObjects:r??!0,keepUndefined:c??!1,onAnchor:h,onTagObj:f,
+replacer:n,schema:this.schema,sourceObjects:y},p=qc.createNode(e,m,L);return l&&J.isCollection(p)&&(p.flow=!0),d(),p}createPair(e,t,i={}){
+let n=this.createNode(e,null,i),r=this.createNode(t,null,i);return new wc.Pair(n,r)}delete(e){return Le(this.contents)?this.
+contents.delete(e):!1}deleteIn(e){return Oe.isEmptyPath(e)?this.contents==null?!1:(this.contents=null,!0):Le(this.contents)?
+this.contents.deleteIn(e):!1}get(e,t){return J.isCollection(this.contents)?this.contents.get(e,t):void 0}getIn(e,t){return Oe.
+isEmptyPath(e)?!t&&J.isScalar(this.contents)?this.contents.value:this.contents:J.isCollection(this.contents)?this.contents.
+getIn(e,t):void 0}has(e){return J.isCollection(this.contents)?this.contents.has(e):!1}hasIn(e){return Oe.isEmptyPath(e)?
+this.contents!==void 0:J.isCollection(this.contents)?this.contents.hasIn(e):!1}set(e,t){this.contents==null?this.contents=
+Oe.collectionFromPath(this.schema,[e],t):Le(this.contents)&&this.contents.set(e,t)}setIn(e,t){Oe.isEmptyPath(e)?this.contents=
+t:this.contents==null?this.contents=Oe.collectionFromPath(this.schema,Array.from(e),t):Le(this.contents)&&this.contents.
+setIn(e,t)}setSchema(e,t={}){typeof e=="number"&&(e=String(e));let i;switch(e){case"1.1":this.directives?this.directives.
+yaml.version="1.1":this.directives=new fi.Directives({version:"1.1"}),i={resolveKnownTags:!1,schema:"yaml-1.1"};break;case"\
+1.2":case"next":this.directives?this.directives.yaml.version=e:this.directives=new fi.Directives({version:e}),i={resolveKnownTags:!0,
+schema:"core"};break;case null:this.directives&&delete this.directives,i=null;break;default:{let n=JSON.stringify(e);throw new Error(
+`Expected '1.1', '1.2' or null as first argument, but found: ${n}`)}}if(t.schema instanceof Object)this.schema=t.schema;else if(i)
+this.schema=new kc.Schema(Object.assign(i,t));else throw new Error("With a null YAML version, the { schema: Schema } opt\
+ion is required")}toJS({json:e,jsonArg:t,mapAsMap:i,maxAliasCount:n,onAnchor:r,reviver:a}={}){let l={anchors:new Map,doc:this,
+keep:!e,mapAsMap:i===!0,mapKeyWarned:!1,maxAliasCount:typeof n=="number"?n:100},c=vc.toJS(this.contents,t??"",l);if(typeof r==
+"function")for(let{count:f,res:m}of l.anchors.values())r(m,f);return typeof a=="function"?Ac.applyReviver(a,{"":c},"",c):
+c}toJSON(e,t){return this.toJS({json:!0,jsonArg:e,mapAsMap:!1,onAnchor:t})}toString(e={}){if(this.errors.length>0)throw new Error(
+"Document with errors cannot be stringified");if("indent"in e&&(!Number.isInteger(e.indent)||Number(e.indent)<=0)){let t=JSON.
+stringify(e.indent);throw new Error(`"indent" option must be a positive integer, not ${t}`)}return Nc.stringifyDocument(
+this,e)}};function Le(s){if(J.isCollection(s))return!0;throw new Error("Expected a YAML collection as document contents")}
+o(Le,"assertCollection");Er.Document=ui});var et=O(Ze=>{"use strict";u();var ze=class extends Error{static{o(this,"YAMLError")}constructor(e,t,i,n){super(),this.name=
+e,this.code=i,this.message=n,this.pos=t}},hi=class extends ze{static{o(this,"YAMLParseError")}constructor(e,t,i){super("\
+YAMLParseError",e,t,i)}},di=class extends ze{static{o(this,"YAMLWarning")}constructor(e,t,i){super("YAMLWarning",e,t,i)}},
+Oc=o((s,e)=>t=>{if(t.pos[0]===-1)return;t.linePos=t.pos.map(l=>e.linePos(l));let{line:i,col:n}=t.linePos[0];t.message+=`\
+ at line ${i}, column ${n}`;let r=n-1,a=s.substring(e.lineStarts[i-1],e.lineStarts[i]).replace(/[\n\r]+$/,"");if(r>=60&&
+a.length>80){let l=Math.min(r-39,a.length-79);a="…"+a.substring(l),r-=l-1}if(a.length>80&&(a=a.substring(0,79)+"…"),
+i>1&&/^ *$/.test(a.substring(0,r))){let l=s.substring(e.lineStarts[i-2],e.lineStarts[i-1]);l.length>80&&(l=l.substring(0,
+79)+`…
+`),a=l+a}if(/[^ ]/.test(a)){let l=1,c=t.linePos[1];c?.line===i&&c.col>n&&(l=Math.max(1,Math.min(c.col-n,80-r)));let f=" ".
+repeat(r)+"^".repeat(l);t.message+=`:
+
+${a}
+${f}
+`}},"prettifyError");Ze.YAMLError=ze;Ze.YAMLParseError=hi;Ze.YAMLWarning=di;Ze.prettifyError=Oc});var tt=O(Tr=>{"use strict";u();function Lc(s,{flow:e,indicator:t,next:i,offset:n,onError:r,parentIndent:a,startOnNewline:l}){
+let c=!1,f=l,m=l,h="",d="",y=!1,L=!1,p=null,g=null,T=null,C=null,I=null,P=null,M=null;for(let E of s)switch(L&&(E.type!==
+"space"&&E.type!=="newline"&&E.type!=="comma"&&r(E.offset,"MISSING_CHAR","Tags and anchors must be separated from the ne\
+xt token by white space"),L=!1),p&&(f&&E.type!=="comment"&&E.type!=="newline"&&r(p,"TAB_AS_INDENT","Tabs are not allowed\
+ as indentation"),p=null),E.type){case"space":!e&&(t!=="doc-start"||i?.type!=="flow-collection")&&E.source.includes("	")&&
+(p=E),m=!0;break;case"comment":{m||r(E,"MISSING_CHAR","Comments must be separated from other tokens by white space chara\
+cters");let j=E.source.substring(1)||" ";h?h+=d+j:h=j,d="",f=!1;break}case"newline":f?h?h+=E.source:(!P||t!=="seq-item-i\
+nd")&&(c=!0):d+=E.source,f=!0,y=!0,(g||T)&&(C=E),m=!0;break;case"anchor":g&&r(E,"MULTIPLE_ANCHORS","A node can have at m\
+ost one anchor"),E.source.endsWith(":")&&r(E.offset+E.source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",!0),
+g=E,M??(M=E.offset),f=!1,m=!1,L=!0;break;case"tag":{T&&r(E,"MULTIPLE_TAGS","A node can have at most one tag"),T=E,M??(M=
+E.offset),f=!1,m=!1,L=!0;break}case t:(g||T)&&r(E,"BAD_PROP_ORDER",`Anchors and tags must be after the ${E.source} indic\
+ator`),P&&r(E,"UNEXPECTED_TOKEN",`Unexpected ${E.source} in ${e??"collection"}`),P=E,f=t==="seq-item-ind"||t==="explicit\
+-key-ind",m=!1;break;case"comma":if(e){I&&r(E,"UNEXPECTED_TOKEN",`Unexpected , in ${e}`),I=E,f=!1,m=!1;break}default:r(E,
+"UNEXPECTED_TOKEN",`Unexpected ${E.type} token`),f=!1,m=!1}let _=s[s.length-1],B=_?_.offset+_.source.length:n;return L&&
+i&&i.type!=="space"&&i.type!=="newline"&&i.type!=="comma"&&(i.type!=="scalar"||i.source!=="")&&r(i.offset,"MISSING_CHAR",
+"Tags and anchors must be separated from the next token by white space"),p&&(f&&p.indent<=a||i?.type==="block-map"||i?.type===
+"block-seq")&&r(p,"TAB_AS_INDENT","Tabs are not allowed as indentation"),{comma:I,found:P,spaceBefore:c,comment:h,hasNewline:y,
+anchor:g,tag:T,newlineAfterProp:C,end:B,start:M??B}}o(Lc,"resolveProps");Tr.resolveProps=Lc});var Zt=O(Cr=>{"use strict";u();function pi(s){if(!s)return null;switch(s.type){case"alias":case"scalar":case"double-quot\
+ed-scalar":case"single-quoted-scalar":if(s.source.includes(`
+`))return!0;if(s.end){for(let e of s.end)if(e.type==="newline")return!0}return!1;case"flow-collection":for(let e of s.items){
+for(let t of e.start)if(t.type==="newline")return!0;if(e.sep){for(let t of e.sep)if(t.type==="newline")return!0}if(pi(e.
+key)||pi(e.value))return!0}return!1;default:return!0}}o(pi,"containsNewline");Cr.containsNewline=pi});var mi=O(Ir=>{"use strict";u();var Ec=Zt();function Tc(s,e,t){if(e?.type==="flow-collection"){let i=e.end[0];i.indent===
+s&&(i.source==="]"||i.source==="}")&&Ec.containsNewline(e)&&t(i,"BAD_INDENT","Flow end indicator should be more indented\
+ than parent",!0)}}o(Tc,"flowIndentCheck");Ir.flowIndentCheck=Tc});var gi=O(Mr=>{"use strict";u();var Pr=$();function Cc(s,e,t){let{uniqueKeys:i}=s.options;if(i===!1)return!1;let n=typeof i==
+"function"?i:(r,a)=>r===a||Pr.isScalar(r)&&Pr.isScalar(a)&&r.value===a.value;return e.some(r=>n(r.key,t))}o(Cc,"mapInclu\
+des");Mr.mapIncludes=Cc});var jr=O(Kr=>{"use strict";u();var _r=re(),Ic=oe(),$r=tt(),Pc=Zt(),Dr=mi(),Mc=gi(),Br="All mapping items must start at t\
+he same column";function _c({composeNode:s,composeEmptyNode:e},t,i,n,r){let a=r?.nodeClass??Ic.YAMLMap,l=new a(t.schema);
+t.atRoot&&(t.atRoot=!1);let c=i.offset,f=null;for(let m of i.items){let{start:h,key:d,sep:y,value:L}=m,p=$r.resolveProps(
+h,{indicator:"explicit-key-ind",next:d??y?.[0],offset:c,onError:n,parentIndent:i.indent,startOnNewline:!0}),g=!p.found;if(g){
+if(d&&(d.type==="block-seq"?n(c,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used as an implicit map key"):"inde\
+nt"in d&&d.indent!==i.indent&&n(c,"BAD_INDENT",Br)),!p.anchor&&!p.tag&&!y){f=p.end,p.comment&&(l.comment?l.comment+=`
+`+p.comment:l.comment=p.comment);continue}(p.newlineAfterProp||Pc.containsNewline(d))&&n(d??h[h.length-1],"MULTILINE_IMP\
+LICIT_KEY","Implicit keys need to be on a single line")}else p.found?.indent!==i.indent&&n(c,"BAD_INDENT",Br);t.atKey=!0;
+let T=p.end,C=d?s(t,d,p,n):e(t,T,h,null,p,n);t.schema.compat&&Dr.flowIndentCheck(i.indent,d,n),t.atKey=!1,Mc.mapIncludes(
+t,l.items,C)&&n(T,"DUPLICATE_KEY","Map keys must be unique");let I=$r.resolveProps(y??[],{indicator:"map-value-ind",next:L,
+offset:C.range[2],onError:n,parentIndent:i.indent,startOnNewline:!d||d.type==="block-scalar"});if(c=I.end,I.found){g&&(L?.
+type==="block-map"&&!I.hasNewline&&n(c,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings"),t.
+options.strict&&p.start<I.found.offset-1024&&n(C.range,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 chars\
+ after the start of an implicit block mapping key"));let P=L?s(t,L,I,n):e(t,c,y,null,I,n);t.schema.compat&&Dr.flowIndentCheck(
+i.indent,L,n),c=P.range[2];let M=new _r.Pair(C,P);t.options.keepSourceTokens&&(M.srcToken=m),l.items.push(M)}else{g&&n(C.
+range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),I.comment&&(C.comment?C.comment+=`
+`+I.comment:C.comment=I.comment);let P=new _r.Pair(C);t.options.keepSourceTokens&&(P.srcToken=m),l.items.push(P)}}return f&&
+f<c&&n(f,"IMPOSSIBLE","Map comment with trailing content"),l.range=[i.offset,c,f??c],l}o(_c,"resolveBlockMap");Kr.resolveBlockMap=
+_c});var Rr=O(Fr=>{"use strict";u();var $c=le(),Dc=tt(),Bc=mi();function Kc({composeNode:s,composeEmptyNode:e},t,i,n,r){let a=r?.
+nodeClass??$c.YAMLSeq,l=new a(t.schema);t.atRoot&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let c=i.offset,f=null;for(let{start:m,
+value:h}of i.items){let d=Dc.resolveProps(m,{indicator:"seq-item-ind",next:h,offset:c,onError:n,parentIndent:i.indent,startOnNewline:!0});
+if(!d.found)if(d.anchor||d.tag||h)h?.type==="block-seq"?n(d.end,"BAD_INDENT","All sequence items must start at the same \
+column"):n(c,"MISSING_CHAR","Sequence item without - indicator");else{f=d.end,d.comment&&(l.comment=d.comment);continue}
+let y=h?s(t,h,d,n):e(t,d.end,m,null,d,n);t.schema.compat&&Bc.flowIndentCheck(i.indent,h,n),c=y.range[2],l.items.push(y)}
+return l.range=[i.offset,c,f??c],l}o(Kc,"resolveBlockSeq");Fr.resolveBlockSeq=Kc});var Ee=O(Ur=>{"use strict";u();function jc(s,e,t,i){let n="";if(s){let r=!1,a="";for(let l of s){let{source:c,type:f}=l;
+switch(f){case"space":r=!0;break;case"comment":{t&&!r&&i(l,"MISSING_CHAR","Comments must be separated from other tokens \
+by white space characters");let m=c.substring(1)||" ";n?n+=a+m:n=m,a="";break}case"newline":n&&(a+=c),r=!0;break;default:
+i(l,"UNEXPECTED_TOKEN",`Unexpected ${f} at node end`)}e+=c.length}}return{comment:n,offset:e}}o(jc,"resolveEnd");Ur.resolveEnd=
+jc});var Qr=O(Jr=>{"use strict";u();var Fc=$(),Rc=re(),Yr=oe(),Uc=le(),Yc=Ee(),Vr=tt(),Vc=Zt(),Jc=gi(),yi="Block collections \
+are not allowed within flow collections",bi=o(s=>s&&(s.type==="block-map"||s.type==="block-seq"),"isBlock");function Qc({
+composeNode:s,composeEmptyNode:e},t,i,n,r){let a=i.start.source==="{",l=a?"flow map":"flow sequence",c=r?.nodeClass??(a?
+Yr.YAMLMap:Uc.YAMLSeq),f=new c(t.schema);f.flow=!0;let m=t.atRoot;m&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let h=i.offset+
+i.start.source.length;for(let g=0;g<i.items.length;++g){let T=i.items[g],{start:C,key:I,sep:P,value:M}=T,_=Vr.resolveProps(
+C,{flow:l,indicator:"explicit-key-ind",next:I??P?.[0],offset:h,onError:n,parentIndent:i.indent,startOnNewline:!1});if(!_.
+found){if(!_.anchor&&!_.tag&&!P&&!M){g===0&&_.comma?n(_.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${l}`):g<i.items.length-
+1&&n(_.start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${l}`),_.comment&&(f.comment?f.comment+=`
+`+_.comment:f.comment=_.comment),h=_.end;continue}!a&&t.options.strict&&Vc.containsNewline(I)&&n(I,"MULTILINE_IMPLICIT_K\
+EY","Implicit keys of flow sequence pairs need to be on a single line")}if(g===0)_.comma&&n(_.comma,"UNEXPECTED_TOKEN",`\
+Unexpected , in ${l}`);else if(_.comma||n(_.start,"MISSING_CHAR",`Missing , between ${l} items`),_.comment){let B="";e:for(let E of C)
+switch(E.type){case"comma":case"space":break;case"comment":B=E.source.substring(1);break e;default:break e}if(B){let E=f.
+items[f.items.length-1];Fc.isPair(E)&&(E=E.value??E.key),E.comment?E.comment+=`
+`+B:E.comment=B,_.comment=_.comment.substring(B.length+1)}}if(!a&&!P&&!_.found){let B=M?s(t,M,_,n):e(t,_.end,P,null,_,n);
+f.items.push(B),h=B.range[2],bi(M)&&n(B.range,"BLOCK_IN_FLOW",yi)}else{t.atKey=!0;let B=_.end,E=I?s(t,I,_,n):e(t,B,C,null,
+_,n);bi(I)&&n(E.range,"BLOCK_IN_FLOW",yi),t.atKey=!1;let j=Vr.resolveProps(P??[],{flow:l,indicator:"map-value-ind",next:M,
+offset:E.range[2],onError:n,parentIndent:i.indent,startOnNewline:!1});if(j.found){if(!a&&!_.found&&t.options.strict){if(P)
+for(let F of P){if(F===j.found)break;if(F.type==="newline"){n(F,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence\
+ pairs need to be on a single line");break}}_.start<j.found.offset-1024&&n(j.found,"KEY_OVER_1024_CHARS","The : indicato\
+r must be at most 1024 chars after the start of an implicit flow sequence key")}}else M&&("source"in M&&M.source?.[0]===
+":"?n(M,"MISSING_CHAR",`Missing space after : in ${l}`):n(j.start,"MISSING_CHAR",`Missing , or : between ${l} items`));let ee=M?
+s(t,M,j,n):j.found?e(t,j.end,P,null,j,n):null;ee?bi(M)&&n(ee.range,"BLOCK_IN_FLOW",yi):j.comment&&(E.comment?E.comment+=
+`
+`+j.comment:E.comment=j.comment);let be=new Rc.Pair(E,ee);if(t.options.keepSourceTokens&&(be.srcToken=T),a){let F=f;Jc.mapIncludes(
+t,F.items,E)&&n(B,"DUPLICATE_KEY","Map keys must be unique"),F.items.push(be)}else{let F=new Yr.YAMLMap(t.schema);F.flow=
+!0,F.items.push(be);let Yi=(ee??E).range;F.range=[E.range[0],Yi[1],Yi[2]],f.items.push(F)}h=ee?ee.range[2]:j.end}}let d=a?
+"}":"]",[y,...L]=i.end,p=h;if(y?.source===d)p=y.offset+y.source.length;else{let g=l[0].toUpperCase()+l.substring(1),T=m?
+`${g} must end with a ${d}`:`${g} in block collection must be sufficiently indented and end with a ${d}`;n(h,m?"MISSING_\
+CHAR":"BAD_INDENT",T),y&&y.source.length!==1&&L.unshift(y)}if(L.length>0){let g=Yc.resolveEnd(L,p,t.options.strict,n);g.
+comment&&(f.comment?f.comment+=`
+`+g.comment:f.comment=g.comment),f.range=[i.offset,p,g.offset]}else f.range=[i.offset,p,p];return f}o(Qc,"resolveFlowCol\
+lection");Jr.resolveFlowCollection=Qc});var Gr=O(Wr=>{"use strict";u();var Wc=$(),Gc=K(),Hc=oe(),xc=le(),Xc=jr(),zc=Rr(),Zc=Qr();function Si(s,e,t,i,n,r){let a=t.
+type==="block-map"?Xc.resolveBlockMap(s,e,t,i,r):t.type==="block-seq"?zc.resolveBlockSeq(s,e,t,i,r):Zc.resolveFlowCollection(
+s,e,t,i,r),l=a.constructor;return n==="!"||n===l.tagName?(a.tag=l.tagName,a):(n&&(a.tag=n),a)}o(Si,"resolveCollection");
+function ef(s,e,t,i,n){let r=i.tag,a=r?e.directives.tagName(r.source,d=>n(r,"TAG_RESOLVE_FAILED",d)):null;if(t.type==="b\
+lock-seq"){let{anchor:d,newlineAfterProp:y}=i,L=d&&r?d.offset>r.offset?d:r:d??r;L&&(!y||y.offset<L.offset)&&n(L,"MISSING\
+_CHAR","Missing newline after block sequence props")}let l=t.type==="block-map"?"map":t.type==="block-seq"?"seq":t.start.
+source==="{"?"map":"seq";if(!r||!a||a==="!"||a===Hc.YAMLMap.tagName&&l==="map"||a===xc.YAMLSeq.tagName&&l==="seq")return Si(
+s,e,t,n,a);let c=e.schema.tags.find(d=>d.tag===a&&d.collection===l);if(!c){let d=e.schema.knownTags[a];if(d?.collection===
+l)e.schema.tags.push(Object.assign({},d,{default:!1})),c=d;else return d?n(r,"BAD_COLLECTION_TYPE",`${d.tag} used for ${l}\
+ collection, but expects ${d.collection??"scalar"}`,!0):n(r,"TAG_RESOLVE_FAILED",`Unresolved tag: ${a}`,!0),Si(s,e,t,n,a)}
+let f=Si(s,e,t,n,a,c),m=c.resolve?.(f,d=>n(r,"TAG_RESOLVE_FAILED",d),e.options)??f,h=Wc.isNode(m)?m:new Gc.Scalar(m);return h.
+range=f.range,h.tag=a,c?.format&&(h.format=c.format),h}o(ef,"composeCollection");Wr.composeCollection=ef});var vi=O(Hr=>{"use strict";u();var wi=K();function tf(s,e,t){let i=e.offset,n=sf(e,s.options.strict,t);if(!n)return{value:"",
+type:null,comment:"",range:[i,i,i]};let r=n.mode===">"?wi.Scalar.BLOCK_FOLDED:wi.Scalar.BLOCK_LITERAL,a=e.source?nf(e.source):
+[],l=a.length;for(let p=a.length-1;p>=0;--p){let g=a[p][1];if(g===""||g==="\r")l=p;else break}if(l===0){let p=n.chomp===
+"+"&&a.length>0?`
+`.repeat(Math.max(1,a.length-1)):"",g=i+n.length;return e.source&&(g+=e.source.length),{value:p,type:r,comment:n.comment,
+range:[i,g,g]}}let c=e.indent+n.indent,f=e.offset+n.length,m=0;for(let p=0;p<l;++p){let[g,T]=a[p];if(T===""||T==="\r")n.
+indent===0&&g.length>c&&(c=g.length);else{g.length<c&&t(f+g.length,"MISSING_CHAR","Block scalars with more-indented lead\
+ing empty lines must use an explicit indentation indicator"),n.indent===0&&(c=g.length),m=p,c===0&&!s.atRoot&&t(f,"BAD_I\
+NDENT","Block scalar values in collections must be indented");break}f+=g.length+T.length+1}for(let p=a.length-1;p>=l;--p)
+a[p][0].length>c&&(l=p+1);let h="",d="",y=!1;for(let p=0;p<m;++p)h+=a[p][0].slice(c)+`
+`;for(let p=m;p<l;++p){let[g,T]=a[p];f+=g.length+T.length+1;let C=T[T.length-1]==="\r";if(C&&(T=T.slice(0,-1)),T&&g.length<
+c){let P=`Block scalar lines must not be less indented than their ${n.indent?"explicit indentation indicator":"first lin\
+e"}`;t(f-T.length-(C?2:1),"BAD_INDENT",P),g=""}r===wi.Scalar.BLOCK_LITERAL?(h+=d+g.slice(c)+T,d=`
+`):g.length>c||T[0]==="	"?(d===" "?d=`
+`:!y&&d===`
+`&&(d=`
+
+`),h+=d+g.slice(c)+T,d=`
+`,y=!0):T===""?d===`
+`?h+=`
+`:d=`
+`:(h+=d+T,d=" ",y=!1)}switch(n.chomp){case"-":break;case"+":for(let p=l;p<a.length;++p)h+=`
+`+a[p][0].slice(c);h[h.length-1]!==`
+`&&(h+=`
+`);break;default:h+=`
+`}let L=i+n.length+e.source.length;return{value:h,type:r,comment:n.comment,range:[i,L,L]}}o(tf,"resolveBlockScalar");function sf({
+offset:s,props:e},t,i){if(e[0].type!=="block-scalar-header")return i(e[0],"IMPOSSIBLE","Block scalar header not found"),
+null;let{source:n}=e[0],r=n[0],a=0,l="",c=-1;for(let d=1;d<n.length;++d){let y=n[d];if(!l&&(y==="-"||y==="+"))l=y;else{let L=Number(
+y);!a&&L?a=L:c===-1&&(c=s+d)}}c!==-1&&i(c,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${n}`);let f=!1,
+m="",h=n.length;for(let d=1;d<e.length;++d){let y=e[d];switch(y.type){case"space":f=!0;case"newline":h+=y.source.length;
+break;case"comment":t&&!f&&i(y,"MISSING_CHAR","Comments must be separated from other tokens by white space characters"),
+h+=y.source.length,m=y.source.substring(1);break;case"error":i(y,"UNEXPECTED_TOKEN",y.message),h+=y.source.length;break;default:{
+let L=`Unexpected token in block scalar header: ${y.type}`;i(y,"UNEXPECTED_TOKEN",L);let p=y.source;p&&typeof p=="string"&&
+(h+=p.length)}}}return{mode:r,indent:a,chomp:l,comment:m,length:h}}o(sf,"parseBlockScalarHeader");function nf(s){let e=s.
+split(/\n( *)/),t=e[0],i=t.match(/^( *)/),r=[i?.[1]?[i[1],t.slice(i[1].length)]:["",t]];for(let a=1;a<e.length;a+=2)r.push(
+[e[a],e[a+1]]);return r}o(nf,"splitLines");Hr.resolveBlockScalar=tf});var Ni=O(Xr=>{"use strict";u();var ki=K(),rf=Ee();function af(s,e,t){let{offset:i,type:n,source:r,end:a}=s,l,c,f=o((d,y,L)=>t(
+i+d,y,L),"_onError");switch(n){case"scalar":l=ki.Scalar.PLAIN,c=of(r,f);break;case"single-quoted-scalar":l=ki.Scalar.QUOTE_SINGLE,
+c=lf(r,f);break;case"double-quoted-scalar":l=ki.Scalar.QUOTE_DOUBLE,c=cf(r,f);break;default:return t(s,"UNEXPECTED_TOKEN",
+`Expected a flow scalar value, but found: ${n}`),{value:"",type:null,comment:"",range:[i,i+r.length,i+r.length]}}let m=i+
+r.length,h=rf.resolveEnd(a,m,e,t);return{value:c,type:l,comment:h.comment,range:[i,m,h.offset]}}o(af,"resolveFlowScalar");
+function of(s,e){let t="";switch(s[0]){case"	":t="a tab character";break;case",":t="flow indicator character ,";break;case"\
+%":t="directive indicator character %";break;case"|":case">":{t=`block scalar indicator ${s[0]}`;break}case"@":case"`":{
+t=`reserved character ${s[0]}`;break}}return t&&e(0,"BAD_SCALAR_START",`Plain value cannot start with ${t}`),xr(s)}o(of,
+"plainValue");function lf(s,e){return(s[s.length-1]!=="'"||s.length===1)&&e(s.length,"MISSING_CHAR","Missing closing 'qu\
+ote"),xr(s.slice(1,-1)).replace(/''/g,"'")}o(lf,"singleQuotedValue");function xr(s){let e=/(.*?)\r?\n/sy,t=e.exec(s);if(!t)
+return s;let i,n;try{i=new RegExp("(?<![ 	])[ 	]+$"),n=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{i=/[ \t]+$/,n=/^[ \t]+|[ \t]+$/g}
+let r=t[1].replace(i,""),a=" ",l=e.lastIndex;for(;t=e.exec(s);){let f=t[1].replace(n,"");f===""?a===`
+`?r+=a:a=`
+`:(r+=a+f,a=" "),l=e.lastIndex}let c=/[ \t]*(.*)/sy;return c.lastIndex=l,t=c.exec(s),r+a+(t?.[1]??"")}o(xr,"unfoldLines");
+function cf(s,e){let t="";for(let i=1;i<s.length-1;++i){let n=s[i];if(!(n==="\r"&&s[i+1]===`
+`))if(n===`
+`){let{fold:r,offset:a}=ff(s,i);t+=r,i=a}else if(n==="\\"){let r=s[++i],a=uf[r];if(a)t+=a;else if(r===`
+`)for(r=s[i+1];r===" "||r==="	";)r=s[++i+1];else if(r==="\r"&&s[i+1]===`
+`)for(r=s[++i+1];r===" "||r==="	";)r=s[++i+1];else if(r==="x"||r==="u"||r==="U"){let l=r==="x"?2:r==="u"?4:8;t+=hf(s,i+1,
+l,e),i+=l}else{let l=s.substr(i-1,2);e(i-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),t+=l}}else if(n===" "||n==="	"){
+let r=i,a=s[i+1];for(;a===" "||a==="	";)a=s[++i+1];a!==`
+`&&!(a==="\r"&&s[i+2]===`
+`)&&(t+=i>r?s.slice(r,i+1):n)}else t+=n}return(s[s.length-1]!=='"'||s.length===1)&&e(s.length,"MISSING_CHAR",'Missing cl\
+osing "quote'),t}o(cf,"doubleQuotedValue");function ff(s,e){let t="",i=s[e+1];for(;(i===" "||i==="	"||i===`
+`||i==="\r")&&!(i==="\r"&&s[e+2]!==`
+`);)i===`
+`&&(t+=`
+`),e+=1,i=s[e+1];return t||(t=" "),{fold:t,offset:e}}o(ff,"foldNewline");var uf={0:"\0",a:"\x07",b:"\b",e:"\x1B",f:"\f",
+n:`
+`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function hf(s,e,t,i){
+let n=s.substr(e,t),a=n.length===t&&/^[0-9a-fA-F]+$/.test(n)?parseInt(n,16):NaN;try{return String.fromCodePoint(a)}catch{
+let l=s.substr(e-2,t+2);return i(e-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),l}}o(hf,"parseCharCode");Xr.resolveFlowScalar=
+af});var ea=O(Zr=>{"use strict";u();var ge=$(),zr=K(),df=vi(),pf=Ni();function mf(s,e,t,i){let{value:n,type:r,comment:a,range:l}=e.
+type==="block-scalar"?df.resolveBlockScalar(s,e,i):pf.resolveFlowScalar(e,s.options.strict,i),c=t?s.directives.tagName(t.
+source,h=>i(t,"TAG_RESOLVE_FAILED",h)):null,f;s.options.stringKeys&&s.atKey?f=s.schema[ge.SCALAR]:c?f=gf(s.schema,n,c,t,
+i):e.type==="scalar"?f=yf(s,n,e,i):f=s.schema[ge.SCALAR];let m;try{let h=f.resolve(n,d=>i(t??e,"TAG_RESOLVE_FAILED",d),s.
+options);m=ge.isScalar(h)?h:new zr.Scalar(h)}catch(h){let d=h instanceof Error?h.message:String(h);i(t??e,"TAG_RESOLVE_F\
+AILED",d),m=new zr.Scalar(n)}return m.range=l,m.source=n,r&&(m.type=r),c&&(m.tag=c),f.format&&(m.format=f.format),a&&(m.
+comment=a),m}o(mf,"composeScalar");function gf(s,e,t,i,n){if(t==="!")return s[ge.SCALAR];let r=[];for(let l of s.tags)if(!l.
+collection&&l.tag===t)if(l.default&&l.test)r.push(l);else return l;for(let l of r)if(l.test?.test(e))return l;let a=s.knownTags[t];
+return a&&!a.collection?(s.tags.push(Object.assign({},a,{default:!1,test:void 0})),a):(n(i,"TAG_RESOLVE_FAILED",`Unresol\
+ved tag: ${t}`,t!=="tag:yaml.org,2002:str"),s[ge.SCALAR])}o(gf,"findScalarTagByName");function yf({atKey:s,directives:e,
+schema:t},i,n,r){let a=t.tags.find(l=>(l.default===!0||s&&l.default==="key")&&l.test?.test(i))||t[ge.SCALAR];if(t.compat){
+let l=t.compat.find(c=>c.default&&c.test?.test(i))??t[ge.SCALAR];if(a.tag!==l.tag){let c=e.tagString(a.tag),f=e.tagString(
+l.tag),m=`Value may be parsed as either ${c} or ${f}`;r(n,"TAG_RESOLVE_FAILED",m,!0)}}return a}o(yf,"findScalarTagByTest");
+Zr.composeScalar=mf});var sa=O(ta=>{"use strict";u();function bf(s,e,t){if(e){t??(t=e.length);for(let i=t-1;i>=0;--i){let n=e[i];switch(n.type){case"\
+space":case"comment":case"newline":s-=n.source.length;continue}for(n=e[++i];n?.type==="space";)s+=n.source.length,n=e[++i];
+break}}return s}o(bf,"emptyScalarPosition");ta.emptyScalarPosition=bf});var ra=O(qi=>{"use strict";u();var Sf=$e(),wf=$(),vf=Gr(),ia=ea(),kf=Ee(),Nf=sa(),Af={composeNode:na,composeEmptyNode:Ai};
+function na(s,e,t,i){let n=s.atKey,{spaceBefore:r,comment:a,anchor:l,tag:c}=t,f,m=!0;switch(e.type){case"alias":f=qf(s,e,
+i),(l||c)&&i(e,"ALIAS_PROPS","An alias node must not specify any properties");break;case"scalar":case"single-quoted-scal\
+ar":case"double-quoted-scalar":case"block-scalar":f=ia.composeScalar(s,e,c,i),l&&(f.anchor=l.source.substring(1));break;case"\
+block-map":case"block-seq":case"flow-collection":try{f=vf.composeCollection(Af,s,e,t,i),l&&(f.anchor=l.source.substring(
+1))}catch(h){let d=h instanceof Error?h.message:String(h);i(e,"RESOURCE_EXHAUSTION",d)}break;default:{let h=e.type==="er\
+ror"?e.message:`Unsupported token (type: ${e.type})`;i(e,"UNEXPECTED_TOKEN",h),m=!1}}return f??(f=Ai(s,e.offset,void 0,null,
+t,i)),l&&f.anchor===""&&i(l,"BAD_ALIAS","Anchor cannot be an empty string"),n&&s.options.stringKeys&&(!wf.isScalar(f)||typeof f.
+value!="string"||f.tag&&f.tag!=="tag:yaml.org,2002:str")&&i(c??e,"NON_STRING_KEY","With stringKeys, all keys must be str\
+ings"),r&&(f.spaceBefore=!0),a&&(e.type==="scalar"&&e.source===""?f.comment=a:f.commentBefore=a),s.options.keepSourceTokens&&
+m&&(f.srcToken=e),f}o(na,"composeNode");function Ai(s,e,t,i,{spaceBefore:n,comment:r,anchor:a,tag:l,end:c},f){let m={type:"\
+scalar",offset:Nf.emptyScalarPosition(e,t,i),indent:-1,source:""},h=ia.composeScalar(s,m,l,f);return a&&(h.anchor=a.source.
+substring(1),h.anchor===""&&f(a,"BAD_ALIAS","Anchor cannot be an empty string")),n&&(h.spaceBefore=!0),r&&(h.comment=r,h.
+range[2]=c),h}o(Ai,"composeEmptyNode");function qf({options:s},{offset:e,source:t,end:i},n){let r=new Sf.Alias(t.substring(
+1));r.source===""&&n(e,"BAD_ALIAS","Alias cannot be an empty string"),r.source.endsWith(":")&&n(e+t.length-1,"BAD_ALIAS",
+"Alias ending in : is ambiguous",!0);let a=e+t.length,l=kf.resolveEnd(i,a,s.strict,n);return r.range=[e,a,l.offset],l.comment&&
+(r.comment=l.comment),r}o(qf,"composeAlias");qi.composeEmptyNode=Ai;qi.composeNode=na});var la=O(oa=>{"use strict";u();var Of=Xe(),aa=ra(),Lf=Ee(),Ef=tt();function Tf(s,e,{offset:t,start:i,value:n,end:r},a){let l=Object.
+assign({_directives:e},s),c=new Of.Document(void 0,l),f={atKey:!1,atRoot:!0,directives:c.directives,options:c.options,schema:c.
+schema},m=Ef.resolveProps(i,{indicator:"doc-start",next:n??r?.[0],offset:t,onError:a,parentIndent:0,startOnNewline:!0});
+m.found&&(c.directives.docStart=!0,n&&(n.type==="block-map"||n.type==="block-seq")&&!m.hasNewline&&a(m.end,"MISSING_CHAR",
+"Block collection cannot start on same line with directives-end marker")),c.contents=n?aa.composeNode(f,n,m,a):aa.composeEmptyNode(
+f,m.end,i,null,m,a);let h=c.contents.range[2],d=Lf.resolveEnd(r,h,!1,a);return d.comment&&(c.comment=d.comment),c.range=
+[t,h,d.offset],c}o(Tf,"composeDoc");oa.composeDoc=Tf});var Li=O(ua=>{"use strict";u();var Cf=(ct(),lt(X)),If=hs(),Pf=Xe(),st=et(),ca=$(),Mf=la(),_f=Ee();function it(s){if(typeof s==
+"number")return[s,s+1];if(Array.isArray(s))return s.length===2?s:[s[0],s[1]];let{offset:e,source:t}=s;return[e,e+(typeof t==
+"string"?t.length:1)]}o(it,"getErrorPos");function fa(s){let e="",t=!1,i=!1;for(let n=0;n<s.length;++n){let r=s[n];switch(r[0]){case"\
+#":e+=(e===""?"":i?`
 
 `:`
-`)+(source.substring(1)||" "),atComment=!0,afterEmptyLine=!1;break;case"%":prelude[i+1]?.[0]!=="#"&&(i+=1),atComment=!1;
-break;default:atComment||(afterEmptyLine=!0),atComment=!1}}return{comment,afterEmptyLine}}var Composer=class{constructor(options={}){
-this.doc=null,this.atDirectives=!1,this.prelude=[],this.errors=[],this.warnings=[],this.onError=(source,code,message,warning)=>{
-const pos=getErrorPos(source);warning?this.warnings.push(new errors.YAMLWarning(pos,code,message)):this.errors.push(new errors.
-YAMLParseError(pos,code,message))},this.directives=new directives.Directives({version:options.version||"1.2"}),this.options=
-options}decorate(doc,afterDoc){const{comment,afterEmptyLine}=parsePrelude(this.prelude);if(comment){const dc=doc.contents;
-if(afterDoc)doc.comment=doc.comment?`${doc.comment}
-${comment}`:comment;else if(afterEmptyLine||doc.directives.docStart||!dc)doc.commentBefore=comment;else if(identity.isCollection(
-dc)&&!dc.flow&&dc.items.length>0){let it=dc.items[0];identity.isPair(it)&&(it=it.key);const cb=it.commentBefore;it.commentBefore=
-cb?`${comment}
-${cb}`:comment}else{const cb=dc.commentBefore;dc.commentBefore=cb?`${comment}
-${cb}`:comment}}if(afterDoc){for(let i=0;i<this.errors.length;++i)doc.errors.push(this.errors[i]);for(let i=0;i<this.warnings.
-length;++i)doc.warnings.push(this.warnings[i])}else doc.errors=this.errors,doc.warnings=this.warnings;this.prelude=[],this.
-errors=[],this.warnings=[]}streamInfo(){return{comment:parsePrelude(this.prelude).comment,directives:this.directives,errors:this.
-errors,warnings:this.warnings}}*compose(tokens,forceDoc=!1,endOffset=-1){for(const token of tokens)yield*this.next(token);
-yield*this.end(forceDoc,endOffset)}*next(token){switch(node_process.env.LOG_STREAM&&console.dir(token,{depth:null}),token.
-type){case"directive":this.directives.add(token.source,(offset,message,warning)=>{const pos=getErrorPos(token);pos[0]+=offset,
-this.onError(pos,"BAD_DIRECTIVE",message,warning)}),this.prelude.push(token.source),this.atDirectives=!0;break;case"docu\
-ment":{const doc=composeDoc.composeDoc(this.options,this.directives,token,this.onError);this.atDirectives&&!doc.directives.
-docStart&&this.onError(token,"MISSING_CHAR","Missing directives-end/doc-start indicator line"),this.decorate(doc,!1),this.
-doc&&(yield this.doc),this.doc=doc,this.atDirectives=!1;break}case"byte-order-mark":case"space":break;case"comment":case"\
-newline":this.prelude.push(token.source);break;case"error":{const msg=token.source?`${token.message}: ${JSON.stringify(token.
-source)}`:token.message,error=new errors.YAMLParseError(getErrorPos(token),"UNEXPECTED_TOKEN",msg);this.atDirectives||!this.
-doc?this.errors.push(error):this.doc.errors.push(error);break}case"doc-end":{if(!this.doc){const msg="Unexpected doc-end\
- without preceding document";this.errors.push(new errors.YAMLParseError(getErrorPos(token),"UNEXPECTED_TOKEN",msg));break}
-this.doc.directives.docEnd=!0;const end=resolveEnd.resolveEnd(token.end,token.offset+token.source.length,this.doc.options.
-strict,this.onError);if(this.decorate(this.doc,!0),end.comment){const dc=this.doc.comment;this.doc.comment=dc?`${dc}
-${end.comment}`:end.comment}this.doc.range[2]=end.offset;break}default:this.errors.push(new errors.YAMLParseError(getErrorPos(
-token),"UNEXPECTED_TOKEN",`Unsupported token ${token.type}`))}}*end(forceDoc=!1,endOffset=-1){if(this.doc)this.decorate(
-this.doc,!0),yield this.doc,this.doc=null;else if(forceDoc){const opts=Object.assign({_directives:this.directives},this.
-options),doc=new Document.Document(void 0,opts);this.atDirectives&&this.onError(endOffset,"MISSING_CHAR","Missing direct\
-ives-end indicator line"),doc.range=[0,endOffset,endOffset],this.decorate(doc,!1),yield doc}}};exports.Composer=Composer}}),
-require_cst_scalar=__commonJS({"node_modules/yaml/dist/parse/cst-scalar.js"(exports){"use strict";init_node_globals();var resolveBlockScalar=require_resolve_block_scalar(),
-resolveFlowScalar=require_resolve_flow_scalar(),errors=require_errors(),stringifyString=require_stringifyString();function resolveAsScalar(token,strict=!0,onError){
-if(token){const _onError=(pos,code,message)=>{const offset=typeof pos=="number"?pos:Array.isArray(pos)?pos[0]:pos.offset;
-if(onError)onError(offset,code,message);else throw new errors.YAMLParseError([offset,offset+1],code,message)};switch(token.
-type){case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return resolveFlowScalar.resolveFlowScalar(token,
-strict,_onError);case"block-scalar":return resolveBlockScalar.resolveBlockScalar({options:{strict}},token,_onError)}}return null}
-function createScalarToken(value,context){const{implicitKey=!1,indent,inFlow=!1,offset=-1,type="PLAIN"}=context,source=stringifyString.
-stringifyString({type,value},{implicitKey,indent:indent>0?" ".repeat(indent):"",inFlow,options:{blockQuote:!0,lineWidth:-1}}),
-end=context.end??[{type:"newline",offset:-1,indent,source:`
-`}];switch(source[0]){case"|":case">":{const he=source.indexOf(`
-`),head=source.substring(0,he),body=source.substring(he+1)+`
-`,props=[{type:"block-scalar-header",offset,indent,source:head}];return addEndtoBlockProps(props,end)||props.push({type:"\
-newline",offset:-1,indent,source:`
-`}),{type:"block-scalar",offset,indent,props,source:body}}case'"':return{type:"double-quoted-scalar",offset,indent,source,
-end};case"'":return{type:"single-quoted-scalar",offset,indent,source,end};default:return{type:"scalar",offset,indent,source,
-end}}}function setScalarValue(token,value,context={}){let{afterKey=!1,implicitKey=!1,inFlow=!1,type}=context,indent="ind\
-ent"in token?token.indent:null;if(afterKey&&typeof indent=="number"&&(indent+=2),!type)switch(token.type){case"single-qu\
-oted-scalar":type="QUOTE_SINGLE";break;case"double-quoted-scalar":type="QUOTE_DOUBLE";break;case"block-scalar":{const header=token.
-props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar header");type=header.source[0]==="\
->"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:type="PLAIN"}const source=stringifyString.stringifyString({type,value},{
-implicitKey:implicitKey||indent===null,indent:indent!==null&&indent>0?" ".repeat(indent):"",inFlow,options:{blockQuote:!0,
-lineWidth:-1}});switch(source[0]){case"|":case">":setBlockScalarValue(token,source);break;case'"':setFlowScalarValue(token,
-source,"double-quoted-scalar");break;case"'":setFlowScalarValue(token,source,"single-quoted-scalar");break;default:setFlowScalarValue(
-token,source,"scalar")}}function setBlockScalarValue(token,source){const he=source.indexOf(`
-`),head=source.substring(0,he),body=source.substring(he+1)+`
-`;if(token.type==="block-scalar"){const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("In\
-valid block scalar header");header.source=head,token.source=body}else{const{offset}=token,indent="indent"in token?token.
-indent:-1,props=[{type:"block-scalar-header",offset,indent,source:head}];addEndtoBlockProps(props,"end"in token?token.end:
-void 0)||props.push({type:"newline",offset:-1,indent,source:`
-`});for(const key of Object.keys(token))key!=="type"&&key!=="offset"&&delete token[key];Object.assign(token,{type:"block\
--scalar",indent,props,source:body})}}function addEndtoBlockProps(props,end){if(end)for(const st of end)switch(st.type){case"\
-space":case"comment":props.push(st);break;case"newline":return props.push(st),!0}return!1}function setFlowScalarValue(token,source,type){
-switch(token.type){case"scalar":case"double-quoted-scalar":case"single-quoted-scalar":token.type=type,token.source=source;
-break;case"block-scalar":{const end=token.props.slice(1);let oa=source.length;token.props[0].type==="block-scalar-header"&&
-(oa-=token.props[0].source.length);for(const tok of end)tok.offset+=oa;delete token.props,Object.assign(token,{type,source,
-end});break}case"block-map":case"block-seq":{const nl={type:"newline",offset:token.offset+source.length,indent:token.indent,
+`)+(r.substring(1)||" "),t=!0,i=!1;break;case"%":s[n+1]?.[0]!=="#"&&(n+=1),t=!1;break;default:t||(i=!0),t=!1}}return{comment:e,
+afterEmptyLine:i}}o(fa,"parsePrelude");var Oi=class{static{o(this,"Composer")}constructor(e={}){this.doc=null,this.atDirectives=
+!1,this.prelude=[],this.errors=[],this.warnings=[],this.onError=(t,i,n,r)=>{let a=it(t);r?this.warnings.push(new st.YAMLWarning(
+a,i,n)):this.errors.push(new st.YAMLParseError(a,i,n))},this.directives=new If.Directives({version:e.version||"1.2"}),this.
+options=e}decorate(e,t){let{comment:i,afterEmptyLine:n}=fa(this.prelude);if(i){let r=e.contents;if(t)e.comment=e.comment?
+`${e.comment}
+${i}`:i;else if(n||e.directives.docStart||!r)e.commentBefore=i;else if(ca.isCollection(r)&&!r.flow&&r.items.length>0){let a=r.
+items[0];ca.isPair(a)&&(a=a.key);let l=a.commentBefore;a.commentBefore=l?`${i}
+${l}`:i}else{let a=r.commentBefore;r.commentBefore=a?`${i}
+${a}`:i}}if(t){for(let r=0;r<this.errors.length;++r)e.errors.push(this.errors[r]);for(let r=0;r<this.warnings.length;++r)
+e.warnings.push(this.warnings[r])}else e.errors=this.errors,e.warnings=this.warnings;this.prelude=[],this.errors=[],this.
+warnings=[]}streamInfo(){return{comment:fa(this.prelude).comment,directives:this.directives,errors:this.errors,warnings:this.
+warnings}}*compose(e,t=!1,i=-1){for(let n of e)yield*this.next(n);yield*this.end(t,i)}*next(e){switch(Cf.env.LOG_STREAM&&
+console.dir(e,{depth:null}),e.type){case"directive":this.directives.add(e.source,(t,i,n)=>{let r=it(e);r[0]+=t,this.onError(
+r,"BAD_DIRECTIVE",i,n)}),this.prelude.push(e.source),this.atDirectives=!0;break;case"document":{let t=Mf.composeDoc(this.
+options,this.directives,e,this.onError);this.atDirectives&&!t.directives.docStart&&this.onError(e,"MISSING_CHAR","Missin\
+g directives-end/doc-start indicator line"),this.decorate(t,!1),this.doc&&(yield this.doc),this.doc=t,this.atDirectives=
+!1;break}case"byte-order-mark":case"space":break;case"comment":case"newline":this.prelude.push(e.source);break;case"erro\
+r":{let t=e.source?`${e.message}: ${JSON.stringify(e.source)}`:e.message,i=new st.YAMLParseError(it(e),"UNEXPECTED_TOKEN",
+t);this.atDirectives||!this.doc?this.errors.push(i):this.doc.errors.push(i);break}case"doc-end":{if(!this.doc){let i="Un\
+expected doc-end without preceding document";this.errors.push(new st.YAMLParseError(it(e),"UNEXPECTED_TOKEN",i));break}this.
+doc.directives.docEnd=!0;let t=_f.resolveEnd(e.end,e.offset+e.source.length,this.doc.options.strict,this.onError);if(this.
+decorate(this.doc,!0),t.comment){let i=this.doc.comment;this.doc.comment=i?`${i}
+${t.comment}`:t.comment}this.doc.range[2]=t.offset;break}default:this.errors.push(new st.YAMLParseError(it(e),"UNEXPECTE\
+D_TOKEN",`Unsupported token ${e.type}`))}}*end(e=!1,t=-1){if(this.doc)this.decorate(this.doc,!0),yield this.doc,this.doc=
+null;else if(e){let i=Object.assign({_directives:this.directives},this.options),n=new Pf.Document(void 0,i);this.atDirectives&&
+this.onError(t,"MISSING_CHAR","Missing directives-end indicator line"),n.range=[0,t,t],this.decorate(n,!1),yield n}}};ua.
+Composer=Oi});var pa=O(es=>{"use strict";u();var $f=vi(),Df=Ni(),Bf=et(),ha=Fe();function Kf(s,e=!0,t){if(s){let i=o((n,r,a)=>{let l=typeof n==
+"number"?n:Array.isArray(n)?n[0]:n.offset;if(t)t(l,r,a);else throw new Bf.YAMLParseError([l,l+1],r,a)},"_onError");switch(s.
+type){case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return Df.resolveFlowScalar(s,e,i);case"block-s\
+calar":return $f.resolveBlockScalar({options:{strict:e}},s,i)}}return null}o(Kf,"resolveAsScalar");function jf(s,e){let{
+implicitKey:t=!1,indent:i,inFlow:n=!1,offset:r=-1,type:a="PLAIN"}=e,l=ha.stringifyString({type:a,value:s},{implicitKey:t,
+indent:i>0?" ".repeat(i):"",inFlow:n,options:{blockQuote:!0,lineWidth:-1}}),c=e.end??[{type:"newline",offset:-1,indent:i,
 source:`
-`};delete token.items,Object.assign(token,{type,source,end:[nl]});break}default:{const indent="indent"in token?token.indent:
--1,end="end"in token&&Array.isArray(token.end)?token.end.filter(st=>st.type==="space"||st.type==="comment"||st.type==="n\
-ewline"):[];for(const key of Object.keys(token))key!=="type"&&key!=="offset"&&delete token[key];Object.assign(token,{type,
-indent,source,end})}}}exports.createScalarToken=createScalarToken,exports.resolveAsScalar=resolveAsScalar,exports.setScalarValue=
-setScalarValue}}),require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";
-init_node_globals();var stringify=cst=>"type"in cst?stringifyToken(cst):stringifyItem(cst);function stringifyToken(token){
-switch(token.type){case"block-scalar":{let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+token.
-source}case"block-map":case"block-seq":{let res="";for(const item of token.items)res+=stringifyItem(item);return res}case"\
-flow-collection":{let res=token.start.source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.
-end)res+=st.source;return res}case"document":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.
-source;return res}default:{let res=token.source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}
-function stringifyItem({start,key,sep,value}){let res="";for(const st of start)res+=st.source;if(key&&(res+=stringifyToken(
-key)),sep)for(const st of sep)res+=st.source;return value&&(res+=stringifyToken(value)),res}exports.stringify=stringify}}),
-require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";init_node_globals();var BREAK=Symbol(
-"break visit"),SKIP=Symbol("skip children"),REMOVE=Symbol("remove item");function visit(cst,visitor){"type"in cst&&cst.type===
-"document"&&(cst={start:cst.start,value:cst.value}),_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK,visit.SKIP=SKIP,
-visit.REMOVE=REMOVE,visit.itemAtPath=(cst,path)=>{let item=cst;for(const[field,index]of path){const tok=item?.[field];if(tok&&
-"items"in tok)item=tok.items[index];else return}return item},visit.parentCollection=(cst,path)=>{const parent=visit.itemAtPath(
-cst,path.slice(0,-1)),field=path[path.length-1][0],coll=parent?.[field];if(coll&&"items"in coll)return coll;throw new Error(
-"Parent collection not found")};function _visit(path,item,visitor){let ctrl=visitor(item,path);if(typeof ctrl=="symbol")
-return ctrl;for(const field of["key","value"]){const token=item[field];if(token&&"items"in token){for(let i=0;i<token.items.
-length;++i){const ci=_visit(Object.freeze(path.concat([[field,i]])),token.items[i],visitor);if(typeof ci=="number")i=ci-
-1;else{if(ci===BREAK)return BREAK;ci===REMOVE&&(token.items.splice(i,1),i-=1)}}typeof ctrl=="function"&&field==="key"&&(ctrl=
-ctrl(item,path))}}return typeof ctrl=="function"?ctrl(item,path):ctrl}exports.visit=visit}}),require_cst=__commonJS({"no\
-de_modules/yaml/dist/parse/cst.js"(exports){"use strict";init_node_globals();var cstScalar=require_cst_scalar(),cstStringify=require_cst_stringify(),
-cstVisit=require_cst_visit(),BOM="\uFEFF",DOCUMENT="",FLOW_END="",SCALAR="",isCollection=token=>!!token&&"items"in token,
-isScalar=token=>!!token&&(token.type==="scalar"||token.type==="single-quoted-scalar"||token.type==="double-quoted-scalar"||
-token.type==="block-scalar");function prettyToken(token){switch(token){case BOM:return"<BOM>";case DOCUMENT:return"<DOC>";case FLOW_END:
-return"<FLOW_END>";case SCALAR:return"<SCALAR>";default:return JSON.stringify(token)}}function tokenType(source){switch(source){case BOM:
-return"byte-order-mark";case DOCUMENT:return"doc-mode";case FLOW_END:return"flow-error-end";case SCALAR:return"scalar";case"\
----":return"doc-start";case"...":return"doc-end";case"":case`
+`}];switch(l[0]){case"|":case">":{let f=l.indexOf(`
+`),m=l.substring(0,f),h=l.substring(f+1)+`
+`,d=[{type:"block-scalar-header",offset:r,indent:i,source:m}];return da(d,c)||d.push({type:"newline",offset:-1,indent:i,
+source:`
+`}),{type:"block-scalar",offset:r,indent:i,props:d,source:h}}case'"':return{type:"double-quoted-scalar",offset:r,indent:i,
+source:l,end:c};case"'":return{type:"single-quoted-scalar",offset:r,indent:i,source:l,end:c};default:return{type:"scalar",
+offset:r,indent:i,source:l,end:c}}}o(jf,"createScalarToken");function Ff(s,e,t={}){let{afterKey:i=!1,implicitKey:n=!1,inFlow:r=!1,
+type:a}=t,l="indent"in s?s.indent:null;if(i&&typeof l=="number"&&(l+=2),!a)switch(s.type){case"single-quoted-scalar":a="\
+QUOTE_SINGLE";break;case"double-quoted-scalar":a="QUOTE_DOUBLE";break;case"block-scalar":{let f=s.props[0];if(f.type!=="\
+block-scalar-header")throw new Error("Invalid block scalar header");a=f.source[0]===">"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:
+a="PLAIN"}let c=ha.stringifyString({type:a,value:e},{implicitKey:n||l===null,indent:l!==null&&l>0?" ".repeat(l):"",inFlow:r,
+options:{blockQuote:!0,lineWidth:-1}});switch(c[0]){case"|":case">":Rf(s,c);break;case'"':Ei(s,c,"double-quoted-scalar");
+break;case"'":Ei(s,c,"single-quoted-scalar");break;default:Ei(s,c,"scalar")}}o(Ff,"setScalarValue");function Rf(s,e){let t=e.
+indexOf(`
+`),i=e.substring(0,t),n=e.substring(t+1)+`
+`;if(s.type==="block-scalar"){let r=s.props[0];if(r.type!=="block-scalar-header")throw new Error("Invalid block scalar h\
+eader");r.source=i,s.source=n}else{let{offset:r}=s,a="indent"in s?s.indent:-1,l=[{type:"block-scalar-header",offset:r,indent:a,
+source:i}];da(l,"end"in s?s.end:void 0)||l.push({type:"newline",offset:-1,indent:a,source:`
+`});for(let c of Object.keys(s))c!=="type"&&c!=="offset"&&delete s[c];Object.assign(s,{type:"block-scalar",indent:a,props:l,
+source:n})}}o(Rf,"setBlockScalarValue");function da(s,e){if(e)for(let t of e)switch(t.type){case"space":case"comment":s.
+push(t);break;case"newline":return s.push(t),!0}return!1}o(da,"addEndtoBlockProps");function Ei(s,e,t){switch(s.type){case"\
+scalar":case"double-quoted-scalar":case"single-quoted-scalar":s.type=t,s.source=e;break;case"block-scalar":{let i=s.props.
+slice(1),n=e.length;s.props[0].type==="block-scalar-header"&&(n-=s.props[0].source.length);for(let r of i)r.offset+=n;delete s.
+props,Object.assign(s,{type:t,source:e,end:i});break}case"block-map":case"block-seq":{let n={type:"newline",offset:s.offset+
+e.length,indent:s.indent,source:`
+`};delete s.items,Object.assign(s,{type:t,source:e,end:[n]});break}default:{let i="indent"in s?s.indent:-1,n="end"in s&&
+Array.isArray(s.end)?s.end.filter(r=>r.type==="space"||r.type==="comment"||r.type==="newline"):[];for(let r of Object.keys(
+s))r!=="type"&&r!=="offset"&&delete s[r];Object.assign(s,{type:t,indent:i,source:e,end:n})}}}o(Ei,"setFlowScalarValue");
+es.createScalarToken=jf;es.resolveAsScalar=Kf;es.setScalarValue=Ff});var ga=O(ma=>{"use strict";u();var Uf=o(s=>"type"in s?ss(s):ts(s),"stringify");function ss(s){switch(s.type){case"block-\
+scalar":{let e="";for(let t of s.props)e+=ss(t);return e+s.source}case"block-map":case"block-seq":{let e="";for(let t of s.
+items)e+=ts(t);return e}case"flow-collection":{let e=s.start.source;for(let t of s.items)e+=ts(t);for(let t of s.end)e+=
+t.source;return e}case"document":{let e=ts(s);if(s.end)for(let t of s.end)e+=t.source;return e}default:{let e=s.source;if("\
+end"in s&&s.end)for(let t of s.end)e+=t.source;return e}}}o(ss,"stringifyToken");function ts({start:s,key:e,sep:t,value:i}){
+let n="";for(let r of s)n+=r.source;if(e&&(n+=ss(e)),t)for(let r of t)n+=r.source;return i&&(n+=ss(i)),n}o(ts,"stringify\
+Item");ma.stringify=Uf});var wa=O(Sa=>{"use strict";u();var Ti=Symbol("break visit"),Yf=Symbol("skip children"),ya=Symbol("remove item");function ye(s,e){
+"type"in s&&s.type==="document"&&(s={start:s.start,value:s.value}),ba(Object.freeze([]),s,e)}o(ye,"visit");ye.BREAK=Ti;ye.
+SKIP=Yf;ye.REMOVE=ya;ye.itemAtPath=(s,e)=>{let t=s;for(let[i,n]of e){let r=t?.[i];if(r&&"items"in r)t=r.items[n];else return}
+return t};ye.parentCollection=(s,e)=>{let t=ye.itemAtPath(s,e.slice(0,-1)),i=e[e.length-1][0],n=t?.[i];if(n&&"items"in n)
+return n;throw new Error("Parent collection not found")};function ba(s,e,t){let i=t(e,s);if(typeof i=="symbol")return i;
+for(let n of["key","value"]){let r=e[n];if(r&&"items"in r){for(let a=0;a<r.items.length;++a){let l=ba(Object.freeze(s.concat(
+[[n,a]])),r.items[a],t);if(typeof l=="number")a=l-1;else{if(l===Ti)return Ti;l===ya&&(r.items.splice(a,1),a-=1)}}typeof i==
+"function"&&n==="key"&&(i=i(e,s))}}return typeof i=="function"?i(e,s):i}o(ba,"_visit");Sa.visit=ye});var is=O(V=>{"use strict";u();var Ci=pa(),Vf=ga(),Jf=wa(),Ii="\uFEFF",Pi="",Mi="",_i="",Qf=o(s=>!!s&&"items"in s,"isC\
+ollection"),Wf=o(s=>!!s&&(s.type==="scalar"||s.type==="single-quoted-scalar"||s.type==="double-quoted-scalar"||s.type===
+"block-scalar"),"isScalar");function Gf(s){switch(s){case Ii:return"<BOM>";case Pi:return"<DOC>";case Mi:return"<FLOW_EN\
+D>";case _i:return"<SCALAR>";default:return JSON.stringify(s)}}o(Gf,"prettyToken");function Hf(s){switch(s){case Ii:return"\
+byte-order-mark";case Pi:return"doc-mode";case Mi:return"flow-error-end";case _i:return"scalar";case"---":return"doc-sta\
+rt";case"...":return"doc-end";case"":case`
 `:case`\r
 `:return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case":":return"map-value-ind";case"{":return"\
 flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"]":return"flow-seq-end";case",":return"\
-comma"}switch(source[0]){case" ":case"	":return"space";case"#":return"comment";case"%":return"directive-line";case"*":return"\
+comma"}switch(s[0]){case" ":case"	":return"space";case"#":return"comment";case"%":return"directive-line";case"*":return"\
 alias";case"&":return"anchor";case"!":return"tag";case"'":return"single-quoted-scalar";case'"':return"double-quoted-scal\
-ar";case"|":case">":return"block-scalar-header"}return null}exports.createScalarToken=cstScalar.createScalarToken,exports.
-resolveAsScalar=cstScalar.resolveAsScalar,exports.setScalarValue=cstScalar.setScalarValue,exports.stringify=cstStringify.
-stringify,exports.visit=cstVisit.visit,exports.BOM=BOM,exports.DOCUMENT=DOCUMENT,exports.FLOW_END=FLOW_END,exports.SCALAR=
-SCALAR,exports.isCollection=isCollection,exports.isScalar=isScalar,exports.prettyToken=prettyToken,exports.tokenType=tokenType}}),
-require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";init_node_globals();var cst=require_cst();
-function isEmpty(ch){switch(ch){case void 0:case" ":case`
-`:case"\r":case"	":return!0;default:return!1}}var hexDigits=new Set("0123456789ABCDEFabcdef"),tagChars=new Set("01234567\
-89ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),flowIndicatorChars=new Set(",[]{}"),invalidAnchorChars=new Set(
-` ,[]{}
-\r	`),isNotAnchorChar=ch=>!ch||invalidAnchorChars.has(ch),Lexer=class{constructor(){this.atEnd=!1,this.blockScalarIndent=
+ar";case"|":case">":return"block-scalar-header"}return null}o(Hf,"tokenType");V.createScalarToken=Ci.createScalarToken;V.
+resolveAsScalar=Ci.resolveAsScalar;V.setScalarValue=Ci.setScalarValue;V.stringify=Vf.stringify;V.visit=Jf.visit;V.BOM=Ii;
+V.DOCUMENT=Pi;V.FLOW_END=Mi;V.SCALAR=_i;V.isCollection=Qf;V.isScalar=Wf;V.prettyToken=Gf;V.tokenType=Hf});var Bi=O(ka=>{"use strict";u();var nt=is();function W(s){switch(s){case void 0:case" ":case`
+`:case"\r":case"	":return!0;default:return!1}}o(W,"isEmpty");var va=new Set("0123456789ABCDEFabcdef"),xf=new Set("012345\
+6789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),ns=new Set(",[]{}"),Xf=new Set(` ,[]{}
+\r	`),$i=o(s=>!s||Xf.has(s),"isNotAnchorChar"),Di=class{static{o(this,"Lexer")}constructor(){this.atEnd=!1,this.blockScalarIndent=
 -1,this.blockScalarKeep=!1,this.buffer="",this.flowKey=!1,this.flowLevel=0,this.indentNext=0,this.indentValue=0,this.lineEndPos=
-null,this.next=null,this.pos=0}*lex(source,incomplete=!1){if(source){if(typeof source!="string")throw TypeError("source \
-is not a string");this.buffer=this.buffer?this.buffer+source:source,this.lineEndPos=null}this.atEnd=!incomplete;let next=this.
-next??"stream";for(;next&&(incomplete||this.hasChars(1));)next=yield*this.parseNext(next)}atLineEnd(){let i=this.pos,ch=this.
-buffer[i];for(;ch===" "||ch==="	";)ch=this.buffer[++i];return!ch||ch==="#"||ch===`
-`?!0:ch==="\r"?this.buffer[i+1]===`
-`:!1}charAt(n){return this.buffer[this.pos+n]}continueScalar(offset){let ch=this.buffer[offset];if(this.indentNext>0){let indent=0;
-for(;ch===" ";)ch=this.buffer[++indent+offset];if(ch==="\r"){const next=this.buffer[indent+offset+1];if(next===`
-`||!next&&!this.atEnd)return offset+indent+1}return ch===`
-`||indent>=this.indentNext||!ch&&!this.atEnd?offset+indent:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,
-3);if((dt==="---"||dt==="...")&&isEmpty(this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;
-return(typeof end!="number"||end!==-1&&end<this.pos)&&(end=this.buffer.indexOf(`
-`,this.pos),this.lineEndPos=end),end===-1?this.atEnd?this.buffer.substring(this.pos):null:(this.buffer[end-1]==="\r"&&(end-=
-1),this.buffer.substring(this.pos,end))}hasChars(n){return this.pos+n<=this.buffer.length}setNext(state){return this.buffer=
-this.buffer.substring(this.pos),this.pos=0,this.lineEndPos=null,this.next=state,null}peek(n){return this.buffer.substr(this.
-pos,n)}*parseNext(next){switch(next){case"stream":return yield*this.parseStream();case"line-start":return yield*this.parseLineStart();case"\
-block-start":return yield*this.parseBlockStart();case"doc":return yield*this.parseDocument();case"flow":return yield*this.
-parseFlowCollection();case"quoted-scalar":return yield*this.parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"\
-plain-scalar":return yield*this.parsePlainScalar()}}*parseStream(){let line=this.getLine();if(line===null)return this.setNext(
-"stream");if(line[0]===cst.BOM&&(yield*this.pushCount(1),line=line.substring(1)),line[0]==="%"){let dirEnd=line.length,cs=line.
-indexOf("#");for(;cs!==-1;){const ch=line[cs-1];if(ch===" "||ch==="	"){dirEnd=cs-1;break}else cs=line.indexOf("#",cs+1)}
-for(;;){const ch=line[dirEnd-1];if(ch===" "||ch==="	")dirEnd-=1;else break}const n=(yield*this.pushCount(dirEnd))+(yield*this.
-pushSpaces(!0));return yield*this.pushCount(line.length-n),this.pushNewline(),"stream"}if(this.atLineEnd()){const sp=yield*this.
-pushSpaces(!0);return yield*this.pushCount(line.length-sp),yield*this.pushNewline(),"stream"}return yield cst.DOCUMENT,yield*this.
-parseLineStart()}*parseLineStart(){const ch=this.charAt(0);if(!ch&&!this.atEnd)return this.setNext("line-start");if(ch===
-"-"||ch==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");const s=this.peek(3);if((s==="---"||s===
-"...")&&isEmpty(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=0,s==="---"?"doc":"str\
-eam"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!isEmpty(this.charAt(1))&&(this.
-indentNext=this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){const[ch0,ch1]=this.peek(2);if(!ch1&&!this.
-atEnd)return this.setNext("block-start");if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty(ch1)){const n=(yield*this.pushCount(
-1))+(yield*this.pushSpaces(!0));return this.indentNext=this.indentValue+1,this.indentValue+=n,"block-start"}return"doc"}*parseDocument(){
-yield*this.pushSpaces(!0);const line=this.getLine();if(line===null)return this.setNext("doc");let n=yield*this.pushIndicators();
-switch(line[n]){case"#":yield*this.pushCount(line.length-n);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"\
+null,this.next=null,this.pos=0}*lex(e,t=!1){if(e){if(typeof e!="string")throw TypeError("source is not a string");this.buffer=
+this.buffer?this.buffer+e:e,this.lineEndPos=null}this.atEnd=!t;let i=this.next??"stream";for(;i&&(t||this.hasChars(1));)
+i=yield*this.parseNext(i)}atLineEnd(){let e=this.pos,t=this.buffer[e];for(;t===" "||t==="	";)t=this.buffer[++e];return!t||
+t==="#"||t===`
+`?!0:t==="\r"?this.buffer[e+1]===`
+`:!1}charAt(e){return this.buffer[this.pos+e]}continueScalar(e){let t=this.buffer[e];if(this.indentNext>0){let i=0;for(;t===
+" ";)t=this.buffer[++i+e];if(t==="\r"){let n=this.buffer[i+e+1];if(n===`
+`||!n&&!this.atEnd)return e+i+1}return t===`
+`||i>=this.indentNext||!t&&!this.atEnd?e+i:-1}if(t==="-"||t==="."){let i=this.buffer.substr(e,3);if((i==="---"||i==="...")&&
+W(this.buffer[e+3]))return-1}return e}getLine(){let e=this.lineEndPos;return(typeof e!="number"||e!==-1&&e<this.pos)&&(e=
+this.buffer.indexOf(`
+`,this.pos),this.lineEndPos=e),e===-1?this.atEnd?this.buffer.substring(this.pos):null:(this.buffer[e-1]==="\r"&&(e-=1),this.
+buffer.substring(this.pos,e))}hasChars(e){return this.pos+e<=this.buffer.length}setNext(e){return this.buffer=this.buffer.
+substring(this.pos),this.pos=0,this.lineEndPos=null,this.next=e,null}peek(e){return this.buffer.substr(this.pos,e)}*parseNext(e){
+switch(e){case"stream":return yield*this.parseStream();case"line-start":return yield*this.parseLineStart();case"block-st\
+art":return yield*this.parseBlockStart();case"doc":return yield*this.parseDocument();case"flow":return yield*this.parseFlowCollection();case"\
+quoted-scalar":return yield*this.parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"plain-\
+scalar":return yield*this.parsePlainScalar()}}*parseStream(){let e=this.getLine();if(e===null)return this.setNext("strea\
+m");if(e[0]===nt.BOM&&(yield*this.pushCount(1),e=e.substring(1)),e[0]==="%"){let t=e.length,i=e.indexOf("#");for(;i!==-1;){
+let r=e[i-1];if(r===" "||r==="	"){t=i-1;break}else i=e.indexOf("#",i+1)}for(;;){let r=e[t-1];if(r===" "||r==="	")t-=1;else
+break}let n=(yield*this.pushCount(t))+(yield*this.pushSpaces(!0));return yield*this.pushCount(e.length-n),this.pushNewline(),
+"stream"}if(this.atLineEnd()){let t=yield*this.pushSpaces(!0);return yield*this.pushCount(e.length-t),yield*this.pushNewline(),
+"stream"}return yield nt.DOCUMENT,yield*this.parseLineStart()}*parseLineStart(){let e=this.charAt(0);if(!e&&!this.atEnd)
+return this.setNext("line-start");if(e==="-"||e==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");
+let t=this.peek(3);if((t==="---"||t==="...")&&W(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=
+0,t==="---"?"doc":"stream"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!W(this.charAt(
+1))&&(this.indentNext=this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){let[e,t]=this.peek(2);if(!t&&!this.
+atEnd)return this.setNext("block-start");if((e==="-"||e==="?"||e===":")&&W(t)){let i=(yield*this.pushCount(1))+(yield*this.
+pushSpaces(!0));return this.indentNext=this.indentValue+1,this.indentValue+=i,"block-start"}return"doc"}*parseDocument(){
+yield*this.pushSpaces(!0);let e=this.getLine();if(e===null)return this.setNext("doc");let t=yield*this.pushIndicators();
+switch(e[t]){case"#":yield*this.pushCount(e.length-t);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"\
 {":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel=1,"flow";case"}":case"]":return yield*this.pushCount(
-1),"doc";case"*":return yield*this.pushUntil(isNotAnchorChar),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"\
-|":case">":return n+=yield*this.parseBlockScalarHeader(),n+=yield*this.pushSpaces(!0),yield*this.pushCount(line.length-n),
-yield*this.pushNewline(),yield*this.parseBlockScalar();default:return yield*this.parsePlainScalar()}}*parseFlowCollection(){
-let nl,sp,indent=-1;do nl=yield*this.pushNewline(),nl>0?(sp=yield*this.pushSpaces(!1),this.indentValue=indent=sp):sp=0,sp+=
-yield*this.pushSpaces(!0);while(nl+sp>0);const line=this.getLine();if(line===null)return this.setNext("flow");if((indent!==
--1&&indent<this.indentNext&&line[0]!=="#"||indent===0&&(line.startsWith("---")||line.startsWith("..."))&&isEmpty(line[3]))&&
-!(indent===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]==="}")))return this.flowLevel=0,yield cst.FLOW_END,
-yield*this.parseLineStart();let n=0;for(;line[n]===",";)n+=yield*this.pushCount(1),n+=yield*this.pushSpaces(!0),this.flowKey=
-!1;switch(n+=yield*this.pushIndicators(),line[n]){case void 0:return"flow";case"#":return yield*this.pushCount(line.length-
-n),"flow";case"{":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"}":case"]":return yield*this.
-pushCount(1),this.flowKey=!0,this.flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.pushUntil(isNotAnchorChar),
-"flow";case'"':case"'":return this.flowKey=!0,yield*this.parseQuotedScalar();case":":{const next=this.charAt(1);if(this.
-flowKey||isEmpty(next)||next===",")return this.flowKey=!1,yield*this.pushCount(1),yield*this.pushSpaces(!0),"flow"}default:
-return this.flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){const quote=this.charAt(0);let end=this.buffer.
-indexOf(quote,this.pos+1);if(quote==="'")for(;end!==-1&&this.buffer[end+1]==="'";)end=this.buffer.indexOf("'",end+2);else
-for(;end!==-1;){let n=0;for(;this.buffer[end-1-n]==="\\";)n+=1;if(n%2===0)break;end=this.buffer.indexOf('"',end+1)}const qb=this.
-buffer.substring(0,end);let nl=qb.indexOf(`
-`,this.pos);if(nl!==-1){for(;nl!==-1;){const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=qb.indexOf(`
-`,cs)}nl!==-1&&(end=nl-(qb[nl-1]==="\r"?2:1))}if(end===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end=this.
-buffer.length}return yield*this.pushToIndex(end+1,!1),this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=
--1,this.blockScalarKeep=!1;let i=this.pos;for(;;){const ch=this.buffer[++i];if(ch==="+")this.blockScalarKeep=!0;else if(ch>
-"0"&&ch<="9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty(ch)||ch===
-"#")}*parseBlockScalar(){let nl=this.pos-1,indent=0,ch;loop:for(let i2=this.pos;ch=this.buffer[i2];++i2)switch(ch){case"\
- ":indent+=1;break;case`
-`:nl=i2,indent=0;break;case"\r":{const next=this.buffer[i2+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
-if(next===`
-`)break}default:break loop}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent>=this.indentNext){this.blockScalarIndent===
--1?this.indentNext=indent:this.indentNext=this.blockScalarIndent+(this.indentNext===0?1:this.indentNext);do{const cs=this.
-continueScalar(nl+1);if(cs===-1)break;nl=this.buffer.indexOf(`
-`,cs)}while(nl!==-1);if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.length}}let i=nl+1;for(ch=
-this.buffer[i];ch===" ";)ch=this.buffer[++i];if(ch==="	"){for(;ch==="	"||ch===" "||ch==="\r"||ch===`
-`;)ch=this.buffer[++i];nl=i-1}else if(!this.blockScalarKeep)do{let i2=nl-1,ch2=this.buffer[i2];ch2==="\r"&&(ch2=this.buffer[--i2]);
-const lastChar=i2;for(;ch2===" ";)ch2=this.buffer[--i2];if(ch2===`
-`&&i2>=this.pos&&i2+1+indent>lastChar)nl=i2;else break}while(!0);return yield cst.SCALAR,yield*this.pushToIndex(nl+1,!0),
-yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.pos-1,i=this.pos-1,ch;for(;ch=
-this.buffer[++i];)if(ch===":"){const next=this.buffer[i+1];if(isEmpty(next)||inFlow&&flowIndicatorChars.has(next))break;
-end=i}else if(isEmpty(ch)){let next=this.buffer[i+1];if(ch==="\r"&&(next===`
-`?(i+=1,ch=`
-`,next=this.buffer[i+1]):end=i),next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===`
-`){const cs=this.continueScalar(i+1);if(cs===-1)break;i=Math.max(i,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))break;
-end=i}return!ch&&!this.atEnd?this.setNext("plain-scalar"):(yield cst.SCALAR,yield*this.pushToIndex(end+1,!0),inFlow?"flo\
-w":"doc")}*pushCount(n){return n>0?(yield this.buffer.substr(this.pos,n),this.pos+=n,n):0}*pushToIndex(i,allowEmpty){const s=this.
-buffer.slice(this.pos,i);return s?(yield s,this.pos+=s.length,s.length):(allowEmpty&&(yield""),0)}*pushIndicators(){let n=0;
-loop:for(;;){switch(this.charAt(0)){case"!":n+=yield*this.pushTag(),n+=yield*this.pushSpaces(!0);continue loop;case"&":n+=
-yield*this.pushUntil(isNotAnchorChar),n+=yield*this.pushSpaces(!0);continue loop;case"-":case"?":case":":{const inFlow=this.
-flowLevel>0,ch1=this.charAt(1);if(isEmpty(ch1)||inFlow&&flowIndicatorChars.has(ch1)){inFlow?this.flowKey&&(this.flowKey=
-!1):this.indentNext=this.indentValue+1,n+=yield*this.pushCount(1),n+=yield*this.pushSpaces(!0);continue loop}}}break loop}
-return n}*pushTag(){if(this.charAt(1)==="<"){let i=this.pos+2,ch=this.buffer[i];for(;!isEmpty(ch)&&ch!==">";)ch=this.buffer[++i];
-return yield*this.pushToIndex(ch===">"?i+1:i,!1)}else{let i=this.pos+1,ch=this.buffer[i];for(;ch;)if(tagChars.has(ch))ch=
-this.buffer[++i];else if(ch==="%"&&hexDigits.has(this.buffer[i+1])&&hexDigits.has(this.buffer[i+2]))ch=this.buffer[i+=3];else
-break;return yield*this.pushToIndex(i,!1)}}*pushNewline(){const ch=this.buffer[this.pos];return ch===`
-`?yield*this.pushCount(1):ch==="\r"&&this.charAt(1)===`
-`?yield*this.pushCount(2):0}*pushSpaces(allowTabs){let i=this.pos-1,ch;do ch=this.buffer[++i];while(ch===" "||allowTabs&&
-ch==="	");const n=i-this.pos;return n>0&&(yield this.buffer.substr(this.pos,n),this.pos=i),n}*pushUntil(test){let i=this.
-pos,ch=this.buffer[i];for(;!test(ch);)ch=this.buffer[++i];return yield*this.pushToIndex(i,!1)}};exports.Lexer=Lexer}}),require_line_counter=__commonJS(
-{"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";init_node_globals();var LineCounter=class{constructor(){
-this.lineStarts=[],this.addNewLine=offset=>this.lineStarts.push(offset),this.linePos=offset=>{let low=0,high=this.lineStarts.
-length;for(;low<high;){const mid=low+high>>1;this.lineStarts[mid]<offset?low=mid+1:high=mid}if(this.lineStarts[low]===offset)
-return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start=this.lineStarts[low-1];return{line:low,col:offset-
-start+1}}}};exports.LineCounter=LineCounter}}),require_parser=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){
-"use strict";init_node_globals();var node_process=(init_node_process(),__toCommonJS(node_process_exports)),cst=require_cst(),
-lexer=require_lexer();function includesToken(list,type){for(let i=0;i<list.length;++i)if(list[i].type===type)return!0;return!1}
-function findNonEmptyIndex(list){for(let i=0;i<list.length;++i)switch(list[i].type){case"space":case"comment":case"newli\
-ne":break;default:return i}return-1}function isFlowToken(token){switch(token?.type){case"alias":case"scalar":case"single\
--quoted-scalar":case"double-quoted-scalar":case"flow-collection":return!0;default:return!1}}function getPrevProps(parent){
-switch(parent.type){case"document":return parent.start;case"block-map":{const it=parent.items[parent.items.length-1];return it.
-sep??it.start}case"block-seq":return parent.items[parent.items.length-1].start;default:return[]}}function getFirstKeyStartProps(prev){
-if(prev.length===0)return[];let i=prev.length;loop:for(;--i>=0;)switch(prev[i].type){case"doc-start":case"explicit-key-i\
-nd":case"map-value-ind":case"seq-item-ind":case"newline":break loop}for(;prev[++i]?.type==="space";);return prev.splice(
-i,prev.length)}function arrayPushArray(target,source){if(source.length<1e5)Array.prototype.push.apply(target,source);else
-for(let i=0;i<source.length;++i)target.push(source[i])}function fixFlowSeqItems(fc){if(fc.start.type==="flow-seq-start")
-for(const it of fc.items)it.sep&&!it.value&&!includesToken(it.start,"explicit-key-ind")&&!includesToken(it.sep,"map-valu\
-e-ind")&&(it.key&&(it.value=it.key),delete it.key,isFlowToken(it.value)?it.value.end?arrayPushArray(it.value.end,it.sep):
-it.value.end=it.sep:arrayPushArray(it.start,it.sep),delete it.sep)}var Parser=class{constructor(onNewLine){this.atNewLine=
-!0,this.atScalar=!1,this.indent=0,this.offset=0,this.onKeyLine=!1,this.stack=[],this.source="",this.type="",this.lexer=new lexer.
-Lexer,this.onNewLine=onNewLine}*parse(source,incomplete=!1){this.onNewLine&&this.offset===0&&this.onNewLine(0);for(const lexeme of this.
-lexer.lex(source,incomplete))yield*this.next(lexeme);incomplete||(yield*this.end())}*next(source){if(this.source=source,
-node_process.env.LOG_TOKENS&&console.log("|",cst.prettyToken(source)),this.atScalar){this.atScalar=!1,yield*this.step(),
-this.offset+=source.length;return}const type=cst.tokenType(source);if(type)if(type==="scalar")this.atNewLine=!1,this.atScalar=
-!0,this.type="scalar";else{switch(this.type=type,yield*this.step(),type){case"newline":this.atNewLine=!0,this.indent=0,this.
-onNewLine&&this.onNewLine(this.offset+source.length);break;case"space":this.atNewLine&&source[0]===" "&&(this.indent+=source.
-length);break;case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":this.atNewLine&&(this.indent+=source.length);
-break;case"doc-mode":case"flow-error-end":return;default:this.atNewLine=!1}this.offset+=source.length}else{const message=`\
-Not a YAML token: ${source}`;yield*this.pop({type:"error",offset:this.offset,message,source}),this.offset+=source.length}}*end(){
-for(;this.stack.length>0;)yield*this.pop()}get sourceToken(){return{type:this.type,offset:this.offset,indent:this.indent,
-source:this.source}}*step(){const top=this.peek(1);if(this.type==="doc-end"&&top?.type!=="doc-end"){for(;this.stack.length>
-0;)yield*this.pop();this.stack.push({type:"doc-end",offset:this.offset,source:this.source});return}if(!top)return yield*this.
-stream();switch(top.type){case"document":return yield*this.document(top);case"alias":case"scalar":case"single-quoted-sca\
-lar":case"double-quoted-scalar":return yield*this.scalar(top);case"block-scalar":return yield*this.blockScalar(top);case"\
-block-map":return yield*this.blockMap(top);case"block-seq":return yield*this.blockSequence(top);case"flow-collection":return yield*this.
-flowCollection(top);case"doc-end":return yield*this.documentEnd(top)}yield*this.pop()}peek(n){return this.stack[this.stack.
-length-n]}*pop(error){const token=error??this.stack.pop();if(!token)yield{type:"error",offset:this.offset,source:"",message:"\
-Tried to pop an empty stack"};else if(this.stack.length===0)yield token;else{const top=this.peek(1);switch(token.type===
-"block-scalar"?token.indent="indent"in top?top.indent:0:token.type==="flow-collection"&&top.type==="document"&&(token.indent=
-0),token.type==="flow-collection"&&fixFlowSeqItems(token),top.type){case"document":top.value=token;break;case"block-scal\
-ar":top.props.push(token);break;case"block-map":{const it=top.items[top.items.length-1];if(it.value){top.items.push({start:[],
-key:token,sep:[]}),this.onKeyLine=!0;return}else if(it.sep)it.value=token;else{Object.assign(it,{key:token,sep:[]}),this.
-onKeyLine=!it.explicitKey;return}break}case"block-seq":{const it=top.items[top.items.length-1];it.value?top.items.push({
-start:[],value:token}):it.value=token;break}case"flow-collection":{const it=top.items[top.items.length-1];!it||it.value?
-top.items.push({start:[],key:token,sep:[]}):it.sep?it.value=token:Object.assign(it,{key:token,sep:[]});return}default:yield*this.
-pop(),yield*this.pop(token)}if((top.type==="document"||top.type==="block-map"||top.type==="block-seq")&&(token.type==="b\
-lock-map"||token.type==="block-seq")){const last=token.items[token.items.length-1];last&&!last.sep&&!last.value&&last.start.
-length>0&&findNonEmptyIndex(last.start)===-1&&(token.indent===0||last.start.every(st=>st.type!=="comment"||st.indent<token.
-indent))&&(top.type==="document"?top.end=last.start:top.items.push({start:last.start}),token.items.splice(-1,1))}}}*stream(){
-switch(this.type){case"directive-line":yield{type:"directive",offset:this.offset,source:this.source};return;case"byte-or\
-der-mark":case"space":case"comment":case"newline":yield this.sourceToken;return;case"doc-mode":case"doc-start":{const doc={
-type:"document",offset:this.offset,start:[]};this.type==="doc-start"&&doc.start.push(this.sourceToken),this.stack.push(doc);
-return}}yield{type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML stream`,source:this.source}}*document(doc){
-if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{findNonEmptyIndex(doc.start)!==-1?(yield*this.
-pop(),yield*this.step()):doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"n\
-ewline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);bv?this.stack.push(bv):yield{type:"er\
-ror",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}*scalar(scalar){if(this.
-type==="map-value-ind"){const prev=getPrevProps(this.peek(2)),start=getFirstKeyStartProps(prev);let sep;scalar.end?(sep=
-scalar.end,sep.push(this.sourceToken),delete scalar.end):sep=[this.sourceToken];const map={type:"block-map",offset:scalar.
-offset,indent:scalar.indent,items:[{start,key:scalar,sep}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=map}else yield*this.
-lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"comment":case"newline":scalar.props.push(this.sourceToken);
-return;case"scalar":if(scalar.source=this.source,this.atNewLine=!0,this.indent=0,this.onNewLine){let nl=this.source.indexOf(
-`
-`)+1;for(;nl!==0;)this.onNewLine(this.offset+nl),nl=this.source.indexOf(`
-`,nl)+1}yield*this.pop();break;default:yield*this.pop(),yield*this.step()}}*blockMap(map){const it=map.items[map.items.length-
-1];switch(this.type){case"newline":if(this.onKeyLine=!1,it.value){const end="end"in it.value?it.value.end:void 0;(Array.
-isArray(end)?end[end.length-1]:void 0)?.type==="comment"?end?.push(this.sourceToken):map.items.push({start:[this.sourceToken]})}else
-it.sep?it.sep.push(this.sourceToken):it.start.push(this.sourceToken);return;case"space":case"comment":if(it.value)map.items.
-push({start:[this.sourceToken]});else if(it.sep)it.sep.push(this.sourceToken);else{if(this.atIndentedComment(it.start,map.
-indent)){const end=map.items[map.items.length-2]?.value?.end;if(Array.isArray(end)){arrayPushArray(end,it.start),end.push(
-this.sourceToken),map.items.pop();return}}it.start.push(this.sourceToken)}return}if(this.indent>=map.indent){const atMapIndent=!this.
-onKeyLine&&this.indent===map.indent,atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start=[];
-if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i=0;i<it.sep.length;++i){const st=it.sep[i];switch(st.type){case"n\
-ewline":nl.push(i);break;case"space":break;case"comment":st.indent>map.indent&&(nl.length=0);break;default:nl.length=0}}
-nl.length>=2&&(start=it.sep.splice(nl[1]))}switch(this.type){case"anchor":case"tag":atNextItem||it.value?(start.push(this.
-sourceToken),map.items.push({start}),this.onKeyLine=!0):it.sep?it.sep.push(this.sourceToken):it.start.push(this.sourceToken);
-return;case"explicit-key-ind":!it.sep&&!it.explicitKey?(it.start.push(this.sourceToken),it.explicitKey=!0):atNextItem||it.
-value?(start.push(this.sourceToken),map.items.push({start,explicitKey:!0})):this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:[this.sourceToken],explicitKey:!0}]}),this.onKeyLine=!0;return;case"map-value-in\
-d":if(it.explicitKey)if(it.sep)if(it.value)map.items.push({start:[],key:null,sep:[this.sourceToken]});else if(includesToken(
-it.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start,key:null,sep:[
-this.sourceToken]}]});else if(isFlowToken(it.key)&&!includesToken(it.sep,"newline")){const start2=getFirstKeyStartProps(
-it.start),key=it.key,sep=it.sep;sep.push(this.sourceToken),delete it.key,delete it.sep,this.stack.push({type:"block-map",
-offset:this.offset,indent:this.indent,items:[{start:start2,key,sep}]})}else start.length>0?it.sep=it.sep.concat(start,this.
-sourceToken):it.sep.push(this.sourceToken);else if(includesToken(it.start,"newline"))Object.assign(it,{key:null,sep:[this.
-sourceToken]});else{const start2=getFirstKeyStartProps(it.start);this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else it.sep?it.value||atNextItem?map.items.push({start,key:null,
-sep:[this.sourceToken]}):includesToken(it.sep,"map-value-ind")?this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:[],key:null,sep:[this.sourceToken]}]}):it.sep.push(this.sourceToken):Object.assign(it,{key:null,sep:[
-this.sourceToken]});this.onKeyLine=!0;return;case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scal\
-ar":{const fs=this.flowScalar(this.type);atNextItem||it.value?(map.items.push({start,key:fs,sep:[]}),this.onKeyLine=!0):
-it.sep?this.stack.push(fs):(Object.assign(it,{key:fs,sep:[]}),this.onKeyLine=!0);return}default:{const bv=this.startBlockValue(
-map);if(bv){if(bv.type==="block-seq"){if(!it.explicitKey&&it.sep&&!includesToken(it.sep,"newline")){yield*this.pop({type:"\
-error",offset:this.offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else atMapIndent&&
-map.items.push({start});this.stack.push(bv);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(seq){const it=seq.
-items[seq.items.length-1];switch(this.type){case"newline":if(it.value){const end="end"in it.value?it.value.end:void 0;(Array.
-isArray(end)?end[end.length-1]:void 0)?.type==="comment"?end?.push(this.sourceToken):seq.items.push({start:[this.sourceToken]})}else
-it.start.push(this.sourceToken);return;case"space":case"comment":if(it.value)seq.items.push({start:[this.sourceToken]});else{
-if(this.atIndentedComment(it.start,seq.indent)){const end=seq.items[seq.items.length-2]?.value?.end;if(Array.isArray(end)){
-arrayPushArray(end,it.start),end.push(this.sourceToken),seq.items.pop();return}}it.start.push(this.sourceToken)}return;case"\
-anchor":case"tag":if(it.value||this.indent<=seq.indent)break;it.start.push(this.sourceToken);return;case"seq-item-ind":if(this.
-indent!==seq.indent)break;it.value||includesToken(it.start,"seq-item-ind")?seq.items.push({start:[this.sourceToken]}):it.
-start.push(this.sourceToken);return}if(this.indent>seq.indent){const bv=this.startBlockValue(seq);if(bv){this.stack.push(
-bv);return}}yield*this.pop(),yield*this.step()}*flowCollection(fc){const it=fc.items[fc.items.length-1];if(this.type==="\
-flow-error-end"){let top;do yield*this.pop(),top=this.peek(1);while(top?.type==="flow-collection")}else if(fc.end.length===
-0){switch(this.type){case"comma":case"explicit-key-ind":!it||it.sep?fc.items.push({start:[this.sourceToken]}):it.start.push(
-this.sourceToken);return;case"map-value-ind":!it||it.value?fc.items.push({start:[],key:null,sep:[this.sourceToken]}):it.
-sep?it.sep.push(this.sourceToken):Object.assign(it,{key:null,sep:[this.sourceToken]});return;case"space":case"comment":case"\
-newline":case"anchor":case"tag":!it||it.value?fc.items.push({start:[this.sourceToken]}):it.sep?it.sep.push(this.sourceToken):
-it.start.push(this.sourceToken);return;case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{const fs=this.
-flowScalar(this.type);!it||it.value?fc.items.push({start:[],key:fs,sep:[]}):it.sep?this.stack.push(fs):Object.assign(it,
-{key:fs,sep:[]});return}case"flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=this.startBlockValue(
-fc);bv?this.stack.push(bv):(yield*this.pop(),yield*this.step())}else{const parent=this.peek(2);if(parent.type==="block-m\
-ap"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].
-sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(
-parent),start=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep=fc.end.splice(1,fc.end.length);sep.push(this.sourceToken);
-const map={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start,key:fc,sep}]};this.onKeyLine=!0,this.stack[this.
-stack.length-1]=map}else yield*this.lineEnd(fc)}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf(`
-`)+1;for(;nl!==0;)this.onNewLine(this.offset+nl),nl=this.source.indexOf(`
-`,nl)+1}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"\
+1),"doc";case"*":return yield*this.pushUntil($i),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"|":case"\
+>":return t+=yield*this.parseBlockScalarHeader(),t+=yield*this.pushSpaces(!0),yield*this.pushCount(e.length-t),yield*this.
+pushNewline(),yield*this.parseBlockScalar();default:return yield*this.parsePlainScalar()}}*parseFlowCollection(){let e,t,
+i=-1;do e=yield*this.pushNewline(),e>0?(t=yield*this.pushSpaces(!1),this.indentValue=i=t):t=0,t+=yield*this.pushSpaces(!0);while(e+
+t>0);let n=this.getLine();if(n===null)return this.setNext("flow");if((i!==-1&&i<this.indentNext&&n[0]!=="#"||i===0&&(n.startsWith(
+"---")||n.startsWith("..."))&&W(n[3]))&&!(i===this.indentNext-1&&this.flowLevel===1&&(n[0]==="]"||n[0]==="}")))return this.
+flowLevel=0,yield nt.FLOW_END,yield*this.parseLineStart();let r=0;for(;n[r]===",";)r+=yield*this.pushCount(1),r+=yield*this.
+pushSpaces(!0),this.flowKey=!1;switch(r+=yield*this.pushIndicators(),n[r]){case void 0:return"flow";case"#":return yield*this.
+pushCount(n.length-r),"flow";case"{":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"\
+}":case"]":return yield*this.pushCount(1),this.flowKey=!0,this.flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.
+pushUntil($i),"flow";case'"':case"'":return this.flowKey=!0,yield*this.parseQuotedScalar();case":":{let a=this.charAt(1);
+if(this.flowKey||W(a)||a===",")return this.flowKey=!1,yield*this.pushCount(1),yield*this.pushSpaces(!0),"flow"}default:return this.
+flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){let e=this.charAt(0),t=this.buffer.indexOf(e,this.pos+1);
+if(e==="'")for(;t!==-1&&this.buffer[t+1]==="'";)t=this.buffer.indexOf("'",t+2);else for(;t!==-1;){let r=0;for(;this.buffer[t-
+1-r]==="\\";)r+=1;if(r%2===0)break;t=this.buffer.indexOf('"',t+1)}let i=this.buffer.substring(0,t),n=i.indexOf(`
+`,this.pos);if(n!==-1){for(;n!==-1;){let r=this.continueScalar(n+1);if(r===-1)break;n=i.indexOf(`
+`,r)}n!==-1&&(t=n-(i[n-1]==="\r"?2:1))}if(t===-1){if(!this.atEnd)return this.setNext("quoted-scalar");t=this.buffer.length}
+return yield*this.pushToIndex(t+1,!1),this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1,this.
+blockScalarKeep=!1;let e=this.pos;for(;;){let t=this.buffer[++e];if(t==="+")this.blockScalarKeep=!0;else if(t>"0"&&t<="9")
+this.blockScalarIndent=Number(t)-1;else if(t!=="-")break}return yield*this.pushUntil(t=>W(t)||t==="#")}*parseBlockScalar(){
+let e=this.pos-1,t=0,i;e:for(let r=this.pos;i=this.buffer[r];++r)switch(i){case" ":t+=1;break;case`
+`:e=r,t=0;break;case"\r":{let a=this.buffer[r+1];if(!a&&!this.atEnd)return this.setNext("block-scalar");if(a===`
+`)break}default:break e}if(!i&&!this.atEnd)return this.setNext("block-scalar");if(t>=this.indentNext){this.blockScalarIndent===
+-1?this.indentNext=t:this.indentNext=this.blockScalarIndent+(this.indentNext===0?1:this.indentNext);do{let r=this.continueScalar(
+e+1);if(r===-1)break;e=this.buffer.indexOf(`
+`,r)}while(e!==-1);if(e===-1){if(!this.atEnd)return this.setNext("block-scalar");e=this.buffer.length}}let n=e+1;for(i=this.
+buffer[n];i===" ";)i=this.buffer[++n];if(i==="	"){for(;i==="	"||i===" "||i==="\r"||i===`
+`;)i=this.buffer[++n];e=n-1}else if(!this.blockScalarKeep)do{let r=e-1,a=this.buffer[r];a==="\r"&&(a=this.buffer[--r]);let l=r;
+for(;a===" ";)a=this.buffer[--r];if(a===`
+`&&r>=this.pos&&r+1+t>l)e=r;else break}while(!0);return yield nt.SCALAR,yield*this.pushToIndex(e+1,!0),yield*this.parseLineStart()}*parsePlainScalar(){
+let e=this.flowLevel>0,t=this.pos-1,i=this.pos-1,n;for(;n=this.buffer[++i];)if(n===":"){let r=this.buffer[i+1];if(W(r)||
+e&&ns.has(r))break;t=i}else if(W(n)){let r=this.buffer[i+1];if(n==="\r"&&(r===`
+`?(i+=1,n=`
+`,r=this.buffer[i+1]):t=i),r==="#"||e&&ns.has(r))break;if(n===`
+`){let a=this.continueScalar(i+1);if(a===-1)break;i=Math.max(i,a-2)}}else{if(e&&ns.has(n))break;t=i}return!n&&!this.atEnd?
+this.setNext("plain-scalar"):(yield nt.SCALAR,yield*this.pushToIndex(t+1,!0),e?"flow":"doc")}*pushCount(e){return e>0?(yield this.
+buffer.substr(this.pos,e),this.pos+=e,e):0}*pushToIndex(e,t){let i=this.buffer.slice(this.pos,e);return i?(yield i,this.
+pos+=i.length,i.length):(t&&(yield""),0)}*pushIndicators(){let e=0;e:for(;;){switch(this.charAt(0)){case"!":e+=yield*this.
+pushTag(),e+=yield*this.pushSpaces(!0);continue e;case"&":e+=yield*this.pushUntil($i),e+=yield*this.pushSpaces(!0);continue e;case"\
+-":case"?":case":":{let t=this.flowLevel>0,i=this.charAt(1);if(W(i)||t&&ns.has(i)){t?this.flowKey&&(this.flowKey=!1):this.
+indentNext=this.indentValue+1,e+=yield*this.pushCount(1),e+=yield*this.pushSpaces(!0);continue e}}}break e}return e}*pushTag(){
+if(this.charAt(1)==="<"){let e=this.pos+2,t=this.buffer[e];for(;!W(t)&&t!==">";)t=this.buffer[++e];return yield*this.pushToIndex(
+t===">"?e+1:e,!1)}else{let e=this.pos+1,t=this.buffer[e];for(;t;)if(xf.has(t))t=this.buffer[++e];else if(t==="%"&&va.has(
+this.buffer[e+1])&&va.has(this.buffer[e+2]))t=this.buffer[e+=3];else break;return yield*this.pushToIndex(e,!1)}}*pushNewline(){
+let e=this.buffer[this.pos];return e===`
+`?yield*this.pushCount(1):e==="\r"&&this.charAt(1)===`
+`?yield*this.pushCount(2):0}*pushSpaces(e){let t=this.pos-1,i;do i=this.buffer[++t];while(i===" "||e&&i==="	");let n=t-this.
+pos;return n>0&&(yield this.buffer.substr(this.pos,n),this.pos=t),n}*pushUntil(e){let t=this.pos,i=this.buffer[t];for(;!e(
+i);)i=this.buffer[++t];return yield*this.pushToIndex(t,!1)}};ka.Lexer=Di});var ji=O(Na=>{"use strict";u();var Ki=class{static{o(this,"LineCounter")}constructor(){this.lineStarts=[],this.addNewLine=
+e=>this.lineStarts.push(e),this.linePos=e=>{let t=0,i=this.lineStarts.length;for(;t<i;){let r=t+i>>1;this.lineStarts[r]<
+e?t=r+1:i=r}if(this.lineStarts[t]===e)return{line:t+1,col:1};if(t===0)return{line:0,col:e};let n=this.lineStarts[t-1];return{
+line:t,col:e-n+1}}}};Na.LineCounter=Ki});var Ri=O(Ea=>{"use strict";u();var zf=(ct(),lt(X)),Aa=is(),Zf=Bi();function ce(s,e){for(let t=0;t<s.length;++t)if(s[t].type===
+e)return!0;return!1}o(ce,"includesToken");function qa(s){for(let e=0;e<s.length;++e)switch(s[e].type){case"space":case"c\
+omment":case"newline":break;default:return e}return-1}o(qa,"findNonEmptyIndex");function La(s){switch(s?.type){case"alia\
+s":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"flow-collection":return!0;default:return!1}}o(
+La,"isFlowToken");function rs(s){switch(s.type){case"document":return s.start;case"block-map":{let e=s.items[s.items.length-
+1];return e.sep??e.start}case"block-seq":return s.items[s.items.length-1].start;default:return[]}}o(rs,"getPrevProps");function Te(s){
+if(s.length===0)return[];let e=s.length;e:for(;--e>=0;)switch(s[e].type){case"doc-start":case"explicit-key-ind":case"map\
+-value-ind":case"seq-item-ind":case"newline":break e}for(;s[++e]?.type==="space";);return s.splice(e,s.length)}o(Te,"get\
+FirstKeyStartProps");function as(s,e){if(e.length<1e5)Array.prototype.push.apply(s,e);else for(let t=0;t<e.length;++t)s.
+push(e[t])}o(as,"arrayPushArray");function Oa(s){if(s.start.type==="flow-seq-start")for(let e of s.items)e.sep&&!e.value&&
+!ce(e.start,"explicit-key-ind")&&!ce(e.sep,"map-value-ind")&&(e.key&&(e.value=e.key),delete e.key,La(e.value)?e.value.end?
+as(e.value.end,e.sep):e.value.end=e.sep:as(e.start,e.sep),delete e.sep)}o(Oa,"fixFlowSeqItems");var Fi=class{static{o(this,
+"Parser")}constructor(e){this.atNewLine=!0,this.atScalar=!1,this.indent=0,this.offset=0,this.onKeyLine=!1,this.stack=[],
+this.source="",this.type="",this.lexer=new Zf.Lexer,this.onNewLine=e}*parse(e,t=!1){this.onNewLine&&this.offset===0&&this.
+onNewLine(0);for(let i of this.lexer.lex(e,t))yield*this.next(i);t||(yield*this.end())}*next(e){if(this.source=e,zf.env.
+LOG_TOKENS&&console.log("|",Aa.prettyToken(e)),this.atScalar){this.atScalar=!1,yield*this.step(),this.offset+=e.length;return}
+let t=Aa.tokenType(e);if(t)if(t==="scalar")this.atNewLine=!1,this.atScalar=!0,this.type="scalar";else{switch(this.type=t,
+yield*this.step(),t){case"newline":this.atNewLine=!0,this.indent=0,this.onNewLine&&this.onNewLine(this.offset+e.length);
+break;case"space":this.atNewLine&&e[0]===" "&&(this.indent+=e.length);break;case"explicit-key-ind":case"map-value-ind":case"\
+seq-item-ind":this.atNewLine&&(this.indent+=e.length);break;case"doc-mode":case"flow-error-end":return;default:this.atNewLine=
+!1}this.offset+=e.length}else{let i=`Not a YAML token: ${e}`;yield*this.pop({type:"error",offset:this.offset,message:i,source:e}),
+this.offset+=e.length}}*end(){for(;this.stack.length>0;)yield*this.pop()}get sourceToken(){return{type:this.type,offset:this.
+offset,indent:this.indent,source:this.source}}*step(){let e=this.peek(1);if(this.type==="doc-end"&&e?.type!=="doc-end"){
+for(;this.stack.length>0;)yield*this.pop();this.stack.push({type:"doc-end",offset:this.offset,source:this.source});return}
+if(!e)return yield*this.stream();switch(e.type){case"document":return yield*this.document(e);case"alias":case"scalar":case"\
+single-quoted-scalar":case"double-quoted-scalar":return yield*this.scalar(e);case"block-scalar":return yield*this.blockScalar(
+e);case"block-map":return yield*this.blockMap(e);case"block-seq":return yield*this.blockSequence(e);case"flow-collection":
+return yield*this.flowCollection(e);case"doc-end":return yield*this.documentEnd(e)}yield*this.pop()}peek(e){return this.
+stack[this.stack.length-e]}*pop(e){let t=e??this.stack.pop();if(!t)yield{type:"error",offset:this.offset,source:"",message:"\
+Tried to pop an empty stack"};else if(this.stack.length===0)yield t;else{let i=this.peek(1);switch(t.type==="block-scala\
+r"?t.indent="indent"in i?i.indent:0:t.type==="flow-collection"&&i.type==="document"&&(t.indent=0),t.type==="flow-collect\
+ion"&&Oa(t),i.type){case"document":i.value=t;break;case"block-scalar":i.props.push(t);break;case"block-map":{let n=i.items[i.
+items.length-1];if(n.value){i.items.push({start:[],key:t,sep:[]}),this.onKeyLine=!0;return}else if(n.sep)n.value=t;else{
+Object.assign(n,{key:t,sep:[]}),this.onKeyLine=!n.explicitKey;return}break}case"block-seq":{let n=i.items[i.items.length-
+1];n.value?i.items.push({start:[],value:t}):n.value=t;break}case"flow-collection":{let n=i.items[i.items.length-1];!n||n.
+value?i.items.push({start:[],key:t,sep:[]}):n.sep?n.value=t:Object.assign(n,{key:t,sep:[]});return}default:yield*this.pop(),
+yield*this.pop(t)}if((i.type==="document"||i.type==="block-map"||i.type==="block-seq")&&(t.type==="block-map"||t.type===
+"block-seq")){let n=t.items[t.items.length-1];n&&!n.sep&&!n.value&&n.start.length>0&&qa(n.start)===-1&&(t.indent===0||n.
+start.every(r=>r.type!=="comment"||r.indent<t.indent))&&(i.type==="document"?i.end=n.start:i.items.push({start:n.start}),
+t.items.splice(-1,1))}}}*stream(){switch(this.type){case"directive-line":yield{type:"directive",offset:this.offset,source:this.
+source};return;case"byte-order-mark":case"space":case"comment":case"newline":yield this.sourceToken;return;case"doc-mode":case"\
+doc-start":{let e={type:"document",offset:this.offset,start:[]};this.type==="doc-start"&&e.start.push(this.sourceToken),
+this.stack.push(e);return}}yield{type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML stream`,
+source:this.source}}*document(e){if(e.value)return yield*this.lineEnd(e);switch(this.type){case"doc-start":{qa(e.start)!==
+-1?(yield*this.pop(),yield*this.step()):e.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"co\
+mment":case"newline":e.start.push(this.sourceToken);return}let t=this.startBlockValue(e);t?this.stack.push(t):yield{type:"\
+error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}*scalar(e){if(this.
+type==="map-value-ind"){let t=rs(this.peek(2)),i=Te(t),n;e.end?(n=e.end,n.push(this.sourceToken),delete e.end):n=[this.sourceToken];
+let r={type:"block-map",offset:e.offset,indent:e.indent,items:[{start:i,key:e,sep:n}]};this.onKeyLine=!0,this.stack[this.
+stack.length-1]=r}else yield*this.lineEnd(e)}*blockScalar(e){switch(this.type){case"space":case"comment":case"newline":e.
+props.push(this.sourceToken);return;case"scalar":if(e.source=this.source,this.atNewLine=!0,this.indent=0,this.onNewLine){
+let t=this.source.indexOf(`
+`)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
+`,t)+1}yield*this.pop();break;default:yield*this.pop(),yield*this.step()}}*blockMap(e){let t=e.items[e.items.length-1];switch(this.
+type){case"newline":if(this.onKeyLine=!1,t.value){let i="end"in t.value?t.value.end:void 0;(Array.isArray(i)?i[i.length-
+1]:void 0)?.type==="comment"?i?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.sep?t.sep.push(this.
+sourceToken):t.start.push(this.sourceToken);return;case"space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else if(t.
+sep)t.sep.push(this.sourceToken);else{if(this.atIndentedComment(t.start,e.indent)){let n=e.items[e.items.length-2]?.value?.
+end;if(Array.isArray(n)){as(n,t.start),n.push(this.sourceToken),e.items.pop();return}}t.start.push(this.sourceToken)}return}
+if(this.indent>=e.indent){let i=!this.onKeyLine&&this.indent===e.indent,n=i&&(t.sep||t.explicitKey)&&this.type!=="seq-it\
+em-ind",r=[];if(n&&t.sep&&!t.value){let a=[];for(let l=0;l<t.sep.length;++l){let c=t.sep[l];switch(c.type){case"newline":
+a.push(l);break;case"space":break;case"comment":c.indent>e.indent&&(a.length=0);break;default:a.length=0}}a.length>=2&&(r=
+t.sep.splice(a[1]))}switch(this.type){case"anchor":case"tag":n||t.value?(r.push(this.sourceToken),e.items.push({start:r}),
+this.onKeyLine=!0):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"explicit-key-ind":!t.sep&&
+!t.explicitKey?(t.start.push(this.sourceToken),t.explicitKey=!0):n||t.value?(r.push(this.sourceToken),e.items.push({start:r,
+explicitKey:!0})):this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],
+explicitKey:!0}]}),this.onKeyLine=!0;return;case"map-value-ind":if(t.explicitKey)if(t.sep)if(t.value)e.items.push({start:[],
+key:null,sep:[this.sourceToken]});else if(ce(t.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:r,key:null,sep:[this.sourceToken]}]});else if(La(t.key)&&!ce(t.sep,"newline")){let a=Te(
+t.start),l=t.key,c=t.sep;c.push(this.sourceToken),delete t.key,delete t.sep,this.stack.push({type:"block-map",offset:this.
+offset,indent:this.indent,items:[{start:a,key:l,sep:c}]})}else r.length>0?t.sep=t.sep.concat(r,this.sourceToken):t.sep.push(
+this.sourceToken);else if(ce(t.start,"newline"))Object.assign(t,{key:null,sep:[this.sourceToken]});else{let a=Te(t.start);
+this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:a,key:null,sep:[this.sourceToken]}]})}else
+t.sep?t.value||n?e.items.push({start:r,key:null,sep:[this.sourceToken]}):ce(t.sep,"map-value-ind")?this.stack.push({type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]}):t.sep.push(this.sourceToken):
+Object.assign(t,{key:null,sep:[this.sourceToken]});this.onKeyLine=!0;return;case"alias":case"scalar":case"single-quoted-\
+scalar":case"double-quoted-scalar":{let a=this.flowScalar(this.type);n||t.value?(e.items.push({start:r,key:a,sep:[]}),this.
+onKeyLine=!0):t.sep?this.stack.push(a):(Object.assign(t,{key:a,sep:[]}),this.onKeyLine=!0);return}default:{let a=this.startBlockValue(
+e);if(a){if(a.type==="block-seq"){if(!t.explicitKey&&t.sep&&!ce(t.sep,"newline")){yield*this.pop({type:"error",offset:this.
+offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else i&&e.items.push({start:r});
+this.stack.push(a);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(e){let t=e.items[e.items.length-1];switch(this.
+type){case"newline":if(t.value){let i="end"in t.value?t.value.end:void 0;(Array.isArray(i)?i[i.length-1]:void 0)?.type===
+"comment"?i?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.start.push(this.sourceToken);return;case"\
+space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else{if(this.atIndentedComment(t.start,e.indent)){
+let n=e.items[e.items.length-2]?.value?.end;if(Array.isArray(n)){as(n,t.start),n.push(this.sourceToken),e.items.pop();return}}
+t.start.push(this.sourceToken)}return;case"anchor":case"tag":if(t.value||this.indent<=e.indent)break;t.start.push(this.sourceToken);
+return;case"seq-item-ind":if(this.indent!==e.indent)break;t.value||ce(t.start,"seq-item-ind")?e.items.push({start:[this.
+sourceToken]}):t.start.push(this.sourceToken);return}if(this.indent>e.indent){let i=this.startBlockValue(e);if(i){this.stack.
+push(i);return}}yield*this.pop(),yield*this.step()}*flowCollection(e){let t=e.items[e.items.length-1];if(this.type==="fl\
+ow-error-end"){let i;do yield*this.pop(),i=this.peek(1);while(i?.type==="flow-collection")}else if(e.end.length===0){switch(this.
+type){case"comma":case"explicit-key-ind":!t||t.sep?e.items.push({start:[this.sourceToken]}):t.start.push(this.sourceToken);
+return;case"map-value-ind":!t||t.value?e.items.push({start:[],key:null,sep:[this.sourceToken]}):t.sep?t.sep.push(this.sourceToken):
+Object.assign(t,{key:null,sep:[this.sourceToken]});return;case"space":case"comment":case"newline":case"anchor":case"tag":
+!t||t.value?e.items.push({start:[this.sourceToken]}):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"\
+alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{let n=this.flowScalar(this.type);!t||t.value?
+e.items.push({start:[],key:n,sep:[]}):t.sep?this.stack.push(n):Object.assign(t,{key:n,sep:[]});return}case"flow-map-end":case"\
+flow-seq-end":e.end.push(this.sourceToken);return}let i=this.startBlockValue(e);i?this.stack.push(i):(yield*this.pop(),yield*this.
+step())}else{let i=this.peek(2);if(i.type==="block-map"&&(this.type==="map-value-ind"&&i.indent===e.indent||this.type===
+"newline"&&!i.items[i.items.length-1].sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&i.type!==
+"flow-collection"){let n=rs(i),r=Te(n);Oa(e);let a=e.end.splice(1,e.end.length);a.push(this.sourceToken);let l={type:"bl\
+ock-map",offset:e.offset,indent:e.indent,items:[{start:r,key:e,sep:a}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=
+l}else yield*this.lineEnd(e)}}flowScalar(e){if(this.onNewLine){let t=this.source.indexOf(`
+`)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
+`,t)+1}return{type:e,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(e){switch(this.type){case"\
 alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(this.type);case"block-s\
 calar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],source:""};case"\
 flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,start:this.sourceToken,
 items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken]}]};case"\
-explicit-key-ind":{this.onKeyLine=!0;const prev=getPrevProps(parent),start=getFirstKeyStartProps(prev);return start.push(
-this.sourceToken),{type:"block-map",offset:this.offset,indent:this.indent,items:[{start,explicitKey:!0}]}}case"map-value\
--ind":{this.onKeyLine=!0;const prev=getPrevProps(parent),start=getFirstKeyStartProps(prev);return{type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start,indent){
-return this.type!=="comment"||this.indent<=indent?!1:start.every(st=>st.type==="newline"||st.type==="space")}*documentEnd(docEnd){
-this.type!=="doc-mode"&&(docEnd.end?docEnd.end.push(this.sourceToken):docEnd.end=[this.sourceToken],this.type==="newline"&&
-(yield*this.pop()))}*lineEnd(token){switch(this.type){case"comma":case"doc-start":case"doc-end":case"flow-seq-end":case"\
-flow-map-end":case"map-value-ind":yield*this.pop(),yield*this.step();break;case"newline":this.onKeyLine=!1;default:token.
-end?token.end.push(this.sourceToken):token.end=[this.sourceToken],this.type==="newline"&&(yield*this.pop())}}};exports.Parser=
-Parser}}),require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";init_node_globals();
-var composer=require_composer(),Document=require_Document(),errors=require_errors(),log=require_log(),identity=require_identity(),
-lineCounter=require_line_counter(),parser=require_parser();function parseOptions(options){const prettyErrors=options.prettyErrors!==
-!1;return{lineCounter:options.lineCounter||prettyErrors&&new lineCounter.LineCounter||null,prettyErrors}}function parseAllDocuments(source,options={}){
-const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options),parser$1=new parser.Parser(lineCounter2?.addNewLine),
-composer$1=new composer.Composer(options),docs=Array.from(composer$1.compose(parser$1.parse(source)));if(prettyErrors&&lineCounter2)
-for(const doc of docs)doc.errors.forEach(errors.prettifyError(source,lineCounter2)),doc.warnings.forEach(errors.prettifyError(
-source,lineCounter2));return docs.length>0?docs:Object.assign([],{empty:!0},composer$1.streamInfo())}function parseDocument(source,options={}){
-const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options),parser$1=new parser.Parser(lineCounter2?.addNewLine),
-composer$1=new composer.Composer(options);let doc=null;for(const _doc of composer$1.compose(parser$1.parse(source),!0,source.
-length))if(!doc)doc=_doc;else if(doc.options.logLevel!=="silent"){doc.errors.push(new errors.YAMLParseError(_doc.range.slice(
-0,2),"MULTIPLE_DOCS","Source contains multiple documents; please use YAML.parseAllDocuments()"));break}return prettyErrors&&
-lineCounter2&&(doc.errors.forEach(errors.prettifyError(source,lineCounter2)),doc.warnings.forEach(errors.prettifyError(source,
-lineCounter2))),doc}function parse2(src,reviver,options){let _reviver;typeof reviver=="function"?_reviver=reviver:options===
-void 0&&reviver&&typeof reviver=="object"&&(options=reviver);const doc=parseDocument(src,options);if(!doc)return null;if(doc.
-warnings.forEach(warning=>log.warn(doc.options.logLevel,warning)),doc.errors.length>0){if(doc.options.logLevel!=="silent")
-throw doc.errors[0];doc.errors=[]}return doc.toJS(Object.assign({reviver:_reviver},options))}function stringify(value,replacer,options){
-let _replacer=null;if(typeof replacer=="function"||Array.isArray(replacer)?_replacer=replacer:options===void 0&&replacer&&
-(options=replacer),typeof options=="string"&&(options=options.length),typeof options=="number"){const indent=Math.round(
-options);options=indent<1?void 0:indent>8?{indent:8}:{indent}}if(value===void 0){const{keepUndefined}=options??replacer??
-{};if(!keepUndefined)return}return identity.isDocument(value)&&!_replacer?value.toString(options):new Document.Document(
-value,_replacer,options).toString(options)}exports.parse=parse2,exports.parseAllDocuments=parseAllDocuments,exports.parseDocument=
-parseDocument,exports.stringify=stringify}}),require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use st\
-rict";init_node_globals();var composer=require_composer(),Document=require_Document(),Schema=require_Schema(),errors=require_errors(),
-Alias=require_Alias(),identity=require_identity(),Pair=require_Pair(),Scalar=require_Scalar(),YAMLMap=require_YAMLMap(),
-YAMLSeq=require_YAMLSeq(),cst=require_cst(),lexer=require_lexer(),lineCounter=require_line_counter(),parser=require_parser(),
-publicApi=require_public_api(),visit=require_visit();exports.Composer=composer.Composer,exports.Document=Document.Document,
-exports.Schema=Schema.Schema,exports.YAMLError=errors.YAMLError,exports.YAMLParseError=errors.YAMLParseError,exports.YAMLWarning=
-errors.YAMLWarning,exports.Alias=Alias.Alias,exports.isAlias=identity.isAlias,exports.isCollection=identity.isCollection,
-exports.isDocument=identity.isDocument,exports.isMap=identity.isMap,exports.isNode=identity.isNode,exports.isPair=identity.
-isPair,exports.isScalar=identity.isScalar,exports.isSeq=identity.isSeq,exports.Pair=Pair.Pair,exports.Scalar=Scalar.Scalar,
-exports.YAMLMap=YAMLMap.YAMLMap,exports.YAMLSeq=YAMLSeq.YAMLSeq,exports.CST=cst,exports.Lexer=lexer.Lexer,exports.LineCounter=
-lineCounter.LineCounter,exports.Parser=parser.Parser,exports.parse=publicApi.parse,exports.parseAllDocuments=publicApi.parseAllDocuments,
-exports.parseDocument=publicApi.parseDocument,exports.stringify=publicApi.stringify,exports.visit=visit.visit,exports.visitAsync=
-visit.visitAsync}});init_node_globals();var import_yaml=__toESM(require_dist()),export_parse=import_yaml.parse;export{export_parse as parse};
+explicit-key-ind":{this.onKeyLine=!0;let t=rs(e),i=Te(t);return i.push(this.sourceToken),{type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:i,explicitKey:!0}]}}case"map-value-ind":{this.onKeyLine=!0;let t=rs(e),i=Te(t);return{type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:i,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(e,t){
+return this.type!=="comment"||this.indent<=t?!1:e.every(i=>i.type==="newline"||i.type==="space")}*documentEnd(e){this.type!==
+"doc-mode"&&(e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],this.type==="newline"&&(yield*this.pop()))}*lineEnd(e){
+switch(this.type){case"comma":case"doc-start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.
+pop(),yield*this.step();break;case"newline":this.onKeyLine=!1;default:e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],
+this.type==="newline"&&(yield*this.pop())}}};Ea.Parser=Fi});var Ma=O(at=>{"use strict";u();var Ta=Li(),eu=Xe(),rt=et(),tu=qs(),su=$(),iu=ji(),Ca=Ri();function Ia(s){let e=s.prettyErrors!==
+!1;return{lineCounter:s.lineCounter||e&&new iu.LineCounter||null,prettyErrors:e}}o(Ia,"parseOptions");function nu(s,e={}){
+let{lineCounter:t,prettyErrors:i}=Ia(e),n=new Ca.Parser(t?.addNewLine),r=new Ta.Composer(e),a=Array.from(r.compose(n.parse(
+s)));if(i&&t)for(let l of a)l.errors.forEach(rt.prettifyError(s,t)),l.warnings.forEach(rt.prettifyError(s,t));return a.length>
+0?a:Object.assign([],{empty:!0},r.streamInfo())}o(nu,"parseAllDocuments");function Pa(s,e={}){let{lineCounter:t,prettyErrors:i}=Ia(
+e),n=new Ca.Parser(t?.addNewLine),r=new Ta.Composer(e),a=null;for(let l of r.compose(n.parse(s),!0,s.length))if(!a)a=l;else if(a.
+options.logLevel!=="silent"){a.errors.push(new rt.YAMLParseError(l.range.slice(0,2),"MULTIPLE_DOCS","Source contains mul\
+tiple documents; please use YAML.parseAllDocuments()"));break}return i&&t&&(a.errors.forEach(rt.prettifyError(s,t)),a.warnings.
+forEach(rt.prettifyError(s,t))),a}o(Pa,"parseDocument");function ru(s,e,t){let i;typeof e=="function"?i=e:t===void 0&&e&&
+typeof e=="object"&&(t=e);let n=Pa(s,t);if(!n)return null;if(n.warnings.forEach(r=>tu.warn(n.options.logLevel,r)),n.errors.
+length>0){if(n.options.logLevel!=="silent")throw n.errors[0];n.errors=[]}return n.toJS(Object.assign({reviver:i},t))}o(ru,
+"parse");function au(s,e,t){let i=null;if(typeof e=="function"||Array.isArray(e)?i=e:t===void 0&&e&&(t=e),typeof t=="str\
+ing"&&(t=t.length),typeof t=="number"){let n=Math.round(t);t=n<1?void 0:n>8?{indent:8}:{indent:n}}if(s===void 0){let{keepUndefined:n}=t??
+e??{};if(!n)return}return su.isDocument(s)&&!i?s.toString(t):new eu.Document(s,i,t).toString(t)}o(au,"stringify");at.parse=
+ru;at.parseAllDocuments=nu;at.parseDocument=Pa;at.stringify=au});var $a=O(D=>{"use strict";u();var ou=Li(),lu=Xe(),cu=oi(),Ui=et(),fu=$e(),fe=$(),uu=re(),hu=K(),du=oe(),pu=le(),mu=is(),
+gu=Bi(),yu=ji(),bu=Ri(),os=Ma(),_a=Ie();D.Composer=ou.Composer;D.Document=lu.Document;D.Schema=cu.Schema;D.YAMLError=Ui.
+YAMLError;D.YAMLParseError=Ui.YAMLParseError;D.YAMLWarning=Ui.YAMLWarning;D.Alias=fu.Alias;D.isAlias=fe.isAlias;D.isCollection=
+fe.isCollection;D.isDocument=fe.isDocument;D.isMap=fe.isMap;D.isNode=fe.isNode;D.isPair=fe.isPair;D.isScalar=fe.isScalar;
+D.isSeq=fe.isSeq;D.Pair=uu.Pair;D.Scalar=hu.Scalar;D.YAMLMap=du.YAMLMap;D.YAMLSeq=pu.YAMLSeq;D.CST=mu;D.Lexer=gu.Lexer;D.
+LineCounter=yu.LineCounter;D.Parser=bu.Parser;D.parse=os.parse;D.parseAllDocuments=os.parseAllDocuments;D.parseDocument=
+os.parseDocument;D.stringify=os.stringify;D.visit=_a.visit;D.visitAsync=_a.visitAsync});u();var Su=Ra($a());var export_parse=Su.parse;export{export_parse as parse};
