@@ -5,6 +5,7 @@ import type { Patch } from "./vendored_modules.ts";
  * namespace that functions use contains it. Whoever needs a removed part deletes its patch.
  */
 export const UNUSED_CODE = {
+  anthropic: withoutMembers("sdk/resources/messages/messages.mjs", ["parse", "stream"]),
   openai: [
     {
       file: "openai/client.mjs",

@@ -67,6 +67,7 @@ export interface VendoredModule {
 export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "anthropic",
+    patches: UNUSED_CODE.anthropic,
     entries: [
       // The base client has no resources, so that only the used one is bundled.
       { package: "@anthropic-ai/sdk", values: ["BaseAnthropic"] },
