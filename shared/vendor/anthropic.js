@@ -3,414 +3,414 @@
 //   @anthropic-ai/sdk@1.12.0 (Apache-2.0)
 //   @opentelemetry/api@1.9.1 (Apache-2.0)
 // @ts-self-types="./anthropic.d.ts"
-var Ad=Object.create;var st=Object.defineProperty;var xd=Object.getOwnPropertyDescriptor;var wd=Object.getOwnPropertyNames;var Sd=Object.getPrototypeOf,vd=Object.prototype.hasOwnProperty;var i=(e,t)=>st(e,"name",{value:t,configurable:!0});var S=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};var M=(e,t)=>()=>{try{return t||e((t={exports:{}}).exports,t),t.exports}catch(r){throw t=0,r}},Rd=(e,t)=>{for(var r in t)
-st(e,r,{get:t[r],enumerable:!0})},Td=(e,t,r,n)=>{if(t&&typeof t=="object"||typeof t=="function")for(let o of wd(t))!vd.call(
-e,o)&&o!==r&&st(e,o,{get:()=>t[o],enumerable:!(n=xd(t,o))||n.enumerable});return e};var ct=(e,t,r)=>(r=e!=null?Ad(Sd(e)):{},Td(t||!e||!e.__esModule?st(r,"default",{value:e,enumerable:!0}):r,e));import m from"node:process";import{clearImmediate as g,clearInterval as E,clearTimeout as h,setImmediate as y,setInterval as b,
-setTimeout as _}from"node:timers";var c=S(()=>{});function B(e,t,r,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
-"Private accessor was defined without a setter");if(typeof t=="function"?e!==t||!o:!t.has(e))throw new TypeError("Cannot\
- write private member to an object whose class did not declare it");return n==="a"?o.call(e,r):o?o.value=r:t.set(e,r),r}
-function x(e,t,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined without a getter");if(typeof t=="fu\
-nction"?e!==t||!n:!t.has(e))throw new TypeError("Cannot read private member from an object whose class did not declare i\
-t");return r==="m"?n:r==="a"?n.call(e):n?n.value:t.get(e)}var Ue=S(()=>{c();i(B,"__classPrivateFieldSet");i(x,"__classPr\
-ivateFieldGet")});function me(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
-includes("FetchRequestCanceledException"))}var Ie,Fe=S(()=>{c();i(me,"isAbortError");Ie=i(e=>{if(e instanceof Error)return e;
-if(typeof e=="object"&&e!==null){try{let t=Object.prototype.toString.call(e);if(t==="[object Error]"||t==="[object DOMEx\
-ception]"){let r=new Error(e.message,e.cause?{cause:e.cause}:{});return e.stack&&(r.stack=e.stack),e.cause&&!r.cause&&(r.
-cause=e.cause),e.name&&(r.name=e.name),r}}catch{}try{return new Error(JSON.stringify(e))}catch{}}return new Error(e)},"c\
-astToError")});var P,j,he,Pe,xr,da,R,ao,Ze,H,X,so,Q,wr,Sr,co,qe,lo,uo,De,po,Me,fo,vr,Cd,q=S(()=>{c();Fe();P=(()=>{class e extends Error{static{
-i(this,"AnthropicError")}constructor(r,n){super(r,n),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,
-configurable:!0})}}return e._errorName="AnthropicError",e})(),j=(()=>{class e extends P{static{i(this,"APIError")}constructor(r,n,o,a,s){
-super(`${e.makeMessage(r,n,o)}`),this.status=r,this.headers=a,this.requestID=a?.get("request-id"),this.workspaceID=a?.get(
+var Nu=Object.create;var Gr=Object.defineProperty;var Ou=Object.getOwnPropertyDescriptor;var Iu=Object.getOwnPropertyNames;var ku=Object.getPrototypeOf,Bu=Object.prototype.hasOwnProperty;var o=(e,r)=>Gr(e,"name",{value:r,configurable:!0});var S=(e,r,t)=>()=>{if(t)throw t[0];try{return e&&(r=e(e=0)),r}catch(n){throw t=[n],n}};var I=(e,r)=>()=>{try{return r||e((r={exports:{}}).exports,r),r.exports}catch(t){throw r=0,t}},Mu=(e,r)=>{for(var t in r)
+Gr(e,t,{get:r[t],enumerable:!0})},Lu=(e,r,t,n)=>{if(r&&typeof r=="object"||typeof r=="function")for(let i of Iu(r))!Bu.call(
+e,i)&&i!==t&&Gr(e,i,{get:()=>r[i],enumerable:!(n=Ou(r,i))||n.enumerable});return e};var Vr=(e,r,t)=>(t=e!=null?Nu(ku(e)):{},Lu(r||!e||!e.__esModule?Gr(t,"default",{value:e,enumerable:!0}):t,e));import m from"node:process";import{clearImmediate as g,clearInterval as E,clearTimeout as _,setImmediate as y,setInterval as b,
+setTimeout as h}from"node:timers";var c=S(()=>{});function G(e,r,t,n,i){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!i)throw new TypeError(
+"Private accessor was defined without a setter");if(typeof r=="function"?e!==r||!i:!r.has(e))throw new TypeError("Cannot\
+ write private member to an object whose class did not declare it");return n==="a"?i.call(e,t):i?i.value=t:r.set(e,t),t}
+function B(e,r,t,n){if(t==="a"&&!n)throw new TypeError("Private accessor was defined without a getter");if(typeof r=="fu\
+nction"?e!==r||!n:!r.has(e))throw new TypeError("Cannot read private member from an object whose class did not declare i\
+t");return t==="m"?n:t==="a"?n.call(e):n?n.value:r.get(e)}var $e=S(()=>{c();o(G,"__classPrivateFieldSet");o(B,"__classPr\
+ivateFieldGet")});function ve(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
+includes("FetchRequestCanceledException"))}var Re,He=S(()=>{c();o(ve,"isAbortError");Re=o(e=>{if(e instanceof Error)return e;
+if(typeof e=="object"&&e!==null){try{let r=Object.prototype.toString.call(e);if(r==="[object Error]"||r==="[object DOMEx\
+ception]"){let t=new Error(e.message,e.cause?{cause:e.cause}:{});return e.stack&&(t.stack=e.stack),e.cause&&!t.cause&&(t.
+cause=e.cause),e.name&&(t.name=e.name),t}}catch{}try{return new Error(JSON.stringify(e))}catch{}}return new Error(e)},"c\
+astToError")});var k,z,je,Se,mr,Ni,w,Un,Ke,H,X,qn,Q,_r,hr,Fn,Oe,Dn,zn,Ie,$n,Ce,Hn,gr,Uu,q=S(()=>{c();He();k=(()=>{class e extends Error{static{
+o(this,"AnthropicError")}constructor(t,n){super(t,n),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,
+configurable:!0})}}return e._errorName="AnthropicError",e})(),z=(()=>{class e extends k{static{o(this,"APIError")}constructor(t,n,i,a,s){
+super(`${e.makeMessage(t,n,i)}`),this.status=t,this.headers=a,this.requestID=a?.get("request-id"),this.workspaceID=a?.get(
 "anthropic-workspace-id"),this.error=n;let l=n??{};this.apiMessage=l.error?.message??null,this.type=s??l.error?.type??null;
-let p=l.error?.details?.error_code;this.errorCode=typeof p=="string"?p:null,this.details=l.error?.details??null}static makeMessage(r,n,o){
-let a=n?.message?typeof n.message=="string"?n.message:JSON.stringify(n.message):n?JSON.stringify(n):o;return r&&a?`${r} ${a}`:
-r?`${r} status code (no body)`:a||"(no status code or body)"}static generate(r,n,o,a){if(!r||!a)return new Pe({message:o,
-cause:Ie(n)});let s=n,l=Cd.get(r);return l?new l(r,s,o,a):r>=500?new De(r,s,o,a):new e(r,s,o,a)}}return e._errorName="AP\
-IError",e})(),he=(()=>{class e extends j{static{i(this,"APIUserAbortError")}constructor({message:r}={}){super(void 0,void 0,
-r||"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),Pe=(()=>{class e extends j{static{i(this,
-"APIConnectionError")}constructor({message:r,cause:n}){super(void 0,void 0,r||"Connection error.",void 0),n&&(this.cause=
-n)}}return e._errorName="APIConnectionError",e})(),xr=(()=>{class e extends Pe{static{i(this,"APIConnectionTimeoutError")}constructor({
-message:r}={}){super({message:r??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),da=(()=>{
-class e extends P{static{i(this,"RetryableError")}constructor(r,{cause:n}={}){super(r??"Retryable error."),n!==void 0&&(this.
-cause=n)}}return e._errorName="RetryableError",e})(),R=(()=>{class e extends j{static{i(this,"BadRequestError")}}return e.
-_errorName="BadRequestError",e})(),ao=(()=>{class e extends j{static{i(this,"AuthenticationError")}}return e._errorName=
-"AuthenticationError",e})(),Ze=(()=>{class e extends j{static{i(this,"PaymentRequiredError")}}return e._errorName="Payme\
-ntRequiredError",e})(),H=(()=>{class e extends j{static{i(this,"PermissionDeniedError")}}return e._errorName="Permission\
-DeniedError",e})(),X=(()=>{class e extends j{static{i(this,"NotFoundError")}}return e._errorName="NotFoundError",e})(),so=
-(()=>{class e extends j{static{i(this,"RequestTimeoutError")}}return e._errorName="RequestTimeoutError",e})(),Q=(()=>{class e extends j{static{
-i(this,"ConflictError")}}return e._errorName="ConflictError",e})(),wr=(()=>{class e extends j{static{i(this,"Preconditio\
-nFailedError")}}return e._errorName="PreconditionFailedError",e})(),Sr=(()=>{class e extends j{static{i(this,"ContentToo\
-LargeError")}}return e._errorName="ContentTooLargeError",e})(),co=(()=>{class e extends j{static{i(this,"UnprocessableEn\
-tityError")}}return e._errorName="UnprocessableEntityError",e})(),qe=(()=>{class e extends j{static{i(this,"RateLimitErr\
-or")}}return e._errorName="RateLimitError",e})(),lo=(()=>{class e extends j{static{i(this,"RequestHeaderFieldsTooLargeEr\
-ror")}}return e._errorName="RequestHeaderFieldsTooLargeError",e})(),uo=(()=>{class e extends j{static{i(this,"ClientClos\
-edRequestError")}}return e._errorName="ClientClosedRequestError",e})(),De=(()=>{class e extends j{static{i(this,"Interna\
-lServerError")}}return e._errorName="InternalServerError",e})(),po=(()=>{class e extends De{static{i(this,"NotImplemente\
-dError")}}return e._errorName="NotImplementedError",e})(),Me=(()=>{class e extends De{static{i(this,"ServiceUnavailableE\
-rror")}}return e._errorName="ServiceUnavailableError",e})(),fo=(()=>{class e extends De{static{i(this,"GatewayTimeoutErr\
-or")}}return e._errorName="GatewayTimeoutError",e})(),vr=(()=>{class e extends De{static{i(this,"OverloadedError")}}return e.
-_errorName="OverloadedError",e})(),Cd=new Map([[400,R],[401,ao],[402,Ze],[403,H],[404,X],[408,so],[409,Q],[412,wr],[413,
-Sr],[422,co],[429,qe],[431,lo],[499,uo],[501,po],[503,Me],[504,fo],[529,vr]])});function ho(e){return typeof e!="object"?{}:e??{}}function _o(e){if(!e)return!0;for(let t in e)return!1;return!0}function fa(e,t){
-return Object.prototype.hasOwnProperty.call(e,t)}function ue(e){return e!=null&&typeof e=="object"&&!Array.isArray(e)}var kd,
-pa,J,mo,lt,ze,ut,Z=S(()=>{c();q();kd=/^[a-z][a-z0-9+.-]*:/i,pa=i(e=>kd.test(e),"isAbsoluteURL"),J=i(e=>(J=Array.isArray,
-J(e)),"isArray"),mo=J;i(ho,"maybeObj");i(_o,"isEmptyObj");i(fa,"hasOwn");i(ue,"isObj");lt=i((e,t)=>{if(typeof t!="number"||
-!Number.isInteger(t))throw new P(`${e} must be an integer`);if(t<0)throw new P(`${e} must be a positive integer`);return t},
-"validatePositiveInteger"),ze=["apiKey","authToken","credentials","config","profile"],ut=i(e=>{try{return JSON.parse(e)}catch{
-return}},"safeJSON")});var ma,go=S(()=>{c();ma=i((e,t)=>new Promise(r=>{if(t?.aborted)return r();let n=i(()=>{h(o),r()},"onAbort"),o=_(()=>{t?.
-removeEventListener("abort",n),r()},e);t?.addEventListener("abort",n,{once:!0})}),"sleep")});var ae,Rr=S(()=>{c();ae="1.12.0"});function Nd(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
-typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function Id(){if(typeof navigator>
+let f=l.error?.details?.error_code;this.errorCode=typeof f=="string"?f:null,this.details=l.error?.details??null}static makeMessage(t,n,i){
+let a=n?.message?typeof n.message=="string"?n.message:JSON.stringify(n.message):n?JSON.stringify(n):i;return t&&a?`${t} ${a}`:
+t?`${t} status code (no body)`:a||"(no status code or body)"}static generate(t,n,i,a){if(!t||!a)return new Se({message:i,
+cause:Re(n)});let s=n,l=Uu.get(t);return l?new l(t,s,i,a):t>=500?new Ie(t,s,i,a):new e(t,s,i,a)}}return e._errorName="AP\
+IError",e})(),je=(()=>{class e extends z{static{o(this,"APIUserAbortError")}constructor({message:t}={}){super(void 0,void 0,
+t||"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),Se=(()=>{class e extends z{static{o(this,
+"APIConnectionError")}constructor({message:t,cause:n}){super(void 0,void 0,t||"Connection error.",void 0),n&&(this.cause=
+n)}}return e._errorName="APIConnectionError",e})(),mr=(()=>{class e extends Se{static{o(this,"APIConnectionTimeoutError")}constructor({
+message:t}={}){super({message:t??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),Ni=(()=>{
+class e extends k{static{o(this,"RetryableError")}constructor(t,{cause:n}={}){super(t??"Retryable error."),n!==void 0&&(this.
+cause=n)}}return e._errorName="RetryableError",e})(),w=(()=>{class e extends z{static{o(this,"BadRequestError")}}return e.
+_errorName="BadRequestError",e})(),Un=(()=>{class e extends z{static{o(this,"AuthenticationError")}}return e._errorName=
+"AuthenticationError",e})(),Ke=(()=>{class e extends z{static{o(this,"PaymentRequiredError")}}return e._errorName="Payme\
+ntRequiredError",e})(),H=(()=>{class e extends z{static{o(this,"PermissionDeniedError")}}return e._errorName="Permission\
+DeniedError",e})(),X=(()=>{class e extends z{static{o(this,"NotFoundError")}}return e._errorName="NotFoundError",e})(),qn=
+(()=>{class e extends z{static{o(this,"RequestTimeoutError")}}return e._errorName="RequestTimeoutError",e})(),Q=(()=>{class e extends z{static{
+o(this,"ConflictError")}}return e._errorName="ConflictError",e})(),_r=(()=>{class e extends z{static{o(this,"Preconditio\
+nFailedError")}}return e._errorName="PreconditionFailedError",e})(),hr=(()=>{class e extends z{static{o(this,"ContentToo\
+LargeError")}}return e._errorName="ContentTooLargeError",e})(),Fn=(()=>{class e extends z{static{o(this,"UnprocessableEn\
+tityError")}}return e._errorName="UnprocessableEntityError",e})(),Oe=(()=>{class e extends z{static{o(this,"RateLimitErr\
+or")}}return e._errorName="RateLimitError",e})(),Dn=(()=>{class e extends z{static{o(this,"RequestHeaderFieldsTooLargeEr\
+ror")}}return e._errorName="RequestHeaderFieldsTooLargeError",e})(),zn=(()=>{class e extends z{static{o(this,"ClientClos\
+edRequestError")}}return e._errorName="ClientClosedRequestError",e})(),Ie=(()=>{class e extends z{static{o(this,"Interna\
+lServerError")}}return e._errorName="InternalServerError",e})(),$n=(()=>{class e extends Ie{static{o(this,"NotImplemente\
+dError")}}return e._errorName="NotImplementedError",e})(),Ce=(()=>{class e extends Ie{static{o(this,"ServiceUnavailableE\
+rror")}}return e._errorName="ServiceUnavailableError",e})(),Hn=(()=>{class e extends Ie{static{o(this,"GatewayTimeoutErr\
+or")}}return e._errorName="GatewayTimeoutError",e})(),gr=(()=>{class e extends Ie{static{o(this,"OverloadedError")}}return e.
+_errorName="OverloadedError",e})(),Uu=new Map([[400,w],[401,Un],[402,Ke],[403,H],[404,X],[408,qn],[409,Q],[412,_r],[413,
+hr],[422,Fn],[429,Oe],[431,Dn],[499,zn],[501,$n],[503,Ce],[504,Hn],[529,gr]])});function Kn(e){return typeof e!="object"?{}:e??{}}function Gn(e){if(!e)return!0;for(let r in e)return!1;return!0}function Ii(e,r){
+return Object.prototype.hasOwnProperty.call(e,r)}function se(e){return e!=null&&typeof e=="object"&&!Array.isArray(e)}var Fu,
+Oi,Y,jn,Wr,ke,Xr,Z=S(()=>{c();q();Fu=/^[a-z][a-z0-9+.-]*:/i,Oi=o(e=>Fu.test(e),"isAbsoluteURL"),Y=o(e=>(Y=Array.isArray,
+Y(e)),"isArray"),jn=Y;o(Kn,"maybeObj");o(Gn,"isEmptyObj");o(Ii,"hasOwn");o(se,"isObj");Wr=o((e,r)=>{if(typeof r!="number"||
+!Number.isInteger(r))throw new k(`${e} must be an integer`);if(r<0)throw new k(`${e} must be a positive integer`);return r},
+"validatePositiveInteger"),ke=["apiKey","authToken","credentials","config","profile"],Xr=o(e=>{try{return JSON.parse(e)}catch{
+return}},"safeJSON")});var ki,Vn=S(()=>{c();ki=o((e,r)=>new Promise(t=>{if(r?.aborted)return t();let n=o(()=>{_(i),t()},"onAbort"),i=h(()=>{r?.
+removeEventListener("abort",n),t()},e);r?.addEventListener("abort",n,{once:!0})}),"sleep")});var oe,Er=S(()=>{c();oe="1.12.0"});function Du(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
+typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function $u(){if(typeof navigator>
 "u"||!navigator)return null;let e=[{key:"edge",pattern:/Edge(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
-for(let{key:t,pattern:r}of e){let n=r.exec(navigator.userAgent);if(n){let o=n[1]||0,a=n[2]||0,s=n[3]||0;return{browser:t,
-version:`${o}.${a}.${s}`}}}return null}var Ea,Od,ha,_a,ga,Tr,dt=S(()=>{c();Rr();Ea=i(()=>typeof window<"u"&&typeof window.
-document<"u"&&typeof navigator<"u","isRunningInBrowser");i(Nd,"getDetectedPlatform");Od=i(()=>{let e=Nd();if(e==="deno")
-return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":ae,"X-Stainless-OS":_a(Deno.build.os),"X-Stainless-Arch":ha(
+for(let{key:r,pattern:t}of e){let n=t.exec(navigator.userAgent);if(n){let i=n[1]||0,a=n[2]||0,s=n[3]||0;return{browser:r,
+version:`${i}.${a}.${s}`}}}return null}var Ui,zu,Bi,Mi,Li,yr,Yr=S(()=>{c();Er();Ui=o(()=>typeof window<"u"&&typeof window.
+document<"u"&&typeof navigator<"u","isRunningInBrowser");o(Du,"getDetectedPlatform");zu=o(()=>{let e=Du();if(e==="deno")
+return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":oe,"X-Stainless-OS":Mi(Deno.build.os),"X-Stainless-Arch":Bi(
 Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:Deno.
-version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":ae,"X-S\
+version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":oe,"X-S\
 tainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Versi\
-on":globalThis.process?.version??"unknown"};if(e==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":ae,
-"X-Stainless-OS":_a(globalThis.process.platform??"unknown"),"X-Stainless-Arch":ha(globalThis.process.arch??"unknown"),"X\
--Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let t=Id();return t?{"X-\
-Stainless-Lang":"js","X-Stainless-Package-Version":ae,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainle\
-ss-Runtime":`browser:${t.browser}`,"X-Stainless-Runtime-Version":t.version}:{"X-Stainless-Lang":"js","X-Stainless-Packag\
-e-Version":ae,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runti\
-me-Version":"unknown"}},"getPlatformProperties");i(Id,"getBrowserInfo");ha=i(e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?
-"x64":e==="arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown","normalizeArch"),_a=i(e=>(e=e.toLowerCase(),
+on":globalThis.process?.version??"unknown"};if(e==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":oe,
+"X-Stainless-OS":Mi(globalThis.process.platform??"unknown"),"X-Stainless-Arch":Bi(globalThis.process.arch??"unknown"),"X\
+-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let r=$u();return r?{"X-\
+Stainless-Lang":"js","X-Stainless-Package-Version":oe,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainle\
+ss-Runtime":`browser:${r.browser}`,"X-Stainless-Runtime-Version":r.version}:{"X-Stainless-Lang":"js","X-Stainless-Packag\
+e-Version":oe,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runti\
+me-Version":"unknown"}},"getPlatformProperties");o($u,"getBrowserInfo");Bi=o(e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?
+"x64":e==="arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown","normalizeArch"),Mi=o(e=>(e=e.toLowerCase(),
 e.includes("ios")?"iOS":e==="android"?"Android":e==="darwin"?"MacOS":e==="win32"?"Windows":e==="freebsd"?"FreeBSD":e==="\
-openbsd"?"OpenBSD":e==="linux"?"Linux":e?`Other:${e}`:"Unknown"),"normalizePlatform"),Tr=i(()=>ga??(ga=Od()),"getPlatfor\
-mHeaders")});function Md(e,t){return()=>e.removeEventListener("abort",t)}function ba(e,t,r){pt.set(e,Md(t,r))}function Aa(e,t){pt.has(
-t)&&ya?.register(e,t,t)}function ge(e){let t=pt.get(e);t&&(pt.delete(e),ya?.unregister(e),t())}var pt,ya,ft=S(()=>{c();pt=
-new WeakMap,ya=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>ge(e)):null;i(Md,
-"makeCleanup");i(ba,"registerRequestSignalCleanup");i(Aa,"armAbandonmentBackstop");i(ge,"releaseRequestSignal")});function wa(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
-to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function Eo(...e){let t=globalThis.
-ReadableStream;if(typeof t>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
-t, `globalThis.ReadableStream = ReadableStream`");return new t(...e)}function Sa(e){let t=Symbol.asyncIterator in e?e[Symbol.
-asyncIterator]():e[Symbol.iterator]();return Eo({start(){},async pull(r){let{done:n,value:o}=await t.next();n?r.close():
-r.enqueue(o)},async cancel(){await t.return?.()}})}function Bd(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
-let t=e.getReader();return{async next(){try{let r=await t.read();return r?.done&&t.releaseLock(),r}catch(r){throw t.releaseLock(),
-r}},async return(){let r=t.cancel();return t.releaseLock(),await r,{done:!0,value:void 0}}}}async function*Cr(e){let t=Bd(
-e),r={};xa?.register(r,t,r);try{for await(let n of{[Symbol.asyncIterator]:()=>t})yield n}finally{xa?.unregister(r)}}async function va(e){
-if(e===null||typeof e!="object")return;if(e[Symbol.asyncIterator]){await e[Symbol.asyncIterator]().return?.();return}let t=e.
-getReader(),r=t.cancel();t.releaseLock(),await r}var xa,Pr=S(()=>{c();i(wa,"getDefaultFetch");i(Eo,"makeReadableStream");
-i(Sa,"ReadableStreamFrom");i(Bd,"readableStreamIterator");xa=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
-async e=>{try{await e.return?.()}catch{}});i(Cr,"ReadableStreamToAsyncIterable");i(va,"CancelReadableStream")});var Ra,Ta=S(()=>{c();Ra=i(({headers:e,body:t})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(t)}),
-"FallbackEncoder")});var yo=M(mt=>{"use strict";c();Object.defineProperty(mt,"__esModule",{value:!0});mt.VERSION=void 0;mt.VERSION="1.9.1"});var ka=M(er=>{"use strict";c();Object.defineProperty(er,"__esModule",{value:!0});er.isCompatible=er._makeCompatibilityCheck=
-void 0;var Fd=yo(),Ca=/^(\d+)\.(\d+)\.(\d+)(-(.+))?$/;function Pa(e){let t=new Set([e]),r=new Set,n=e.match(Ca);if(!n)return()=>!1;
-let o={major:+n[1],minor:+n[2],patch:+n[3],prerelease:n[4]};if(o.prerelease!=null)return i(function(p){return p===e},"is\
-Exactmatch");function a(l){return r.add(l),!1}i(a,"_reject");function s(l){return t.add(l),!0}return i(s,"_accept"),i(function(p){
-if(t.has(p))return!0;if(r.has(p))return!1;let u=p.match(Ca);if(!u)return a(p);let f={major:+u[1],minor:+u[2],patch:+u[3],
-prerelease:u[4]};return f.prerelease!=null||o.major!==f.major?a(p):o.major===0?o.minor===f.minor&&o.patch<=f.patch?s(p):
-a(p):o.minor<=f.minor?s(p):a(p)},"isCompatible")}i(Pa,"_makeCompatibilityCheck");er._makeCompatibilityCheck=Pa;er.isCompatible=
-Pa(Fd.VERSION)});var je=M(Be=>{"use strict";c();Object.defineProperty(Be,"__esModule",{value:!0});Be.unregisterGlobal=Be.getGlobal=Be.registerGlobal=
-void 0;var rr=yo(),qd=ka(),Dd=rr.VERSION.split(".")[0],kr=Symbol.for(`opentelemetry.js.api.${Dd}`),Nr=typeof globalThis==
+openbsd"?"OpenBSD":e==="linux"?"Linux":e?`Other:${e}`:"Unknown"),"normalizePlatform"),yr=o(()=>Li??(Li=zu()),"getPlatfor\
+mHeaders")});function Hu(e,r){return()=>e.removeEventListener("abort",r)}function Fi(e,r,t){Jr.set(e,Hu(r,t))}function Di(e,r){Jr.has(
+r)&&qi?.register(e,r,r)}function pe(e){let r=Jr.get(e);r&&(Jr.delete(e),qi?.unregister(e),r())}var Jr,qi,Qr=S(()=>{c();Jr=
+new WeakMap,qi=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>pe(e)):null;o(Hu,
+"makeCleanup");o(Fi,"registerRequestSignalCleanup");o(Di,"armAbandonmentBackstop");o(pe,"releaseRequestSignal")});function $i(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
+to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function Wn(...e){let r=globalThis.
+ReadableStream;if(typeof r>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
+t, `globalThis.ReadableStream = ReadableStream`");return new r(...e)}function Hi(e){let r=Symbol.asyncIterator in e?e[Symbol.
+asyncIterator]():e[Symbol.iterator]();return Wn({start(){},async pull(t){let{done:n,value:i}=await r.next();n?t.close():
+t.enqueue(i)},async cancel(){await r.return?.()}})}function ju(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
+let r=e.getReader();return{async next(){try{let t=await r.read();return t?.done&&r.releaseLock(),t}catch(t){throw r.releaseLock(),
+t}},async return(){let t=r.cancel();return r.releaseLock(),await t,{done:!0,value:void 0}}}}async function*br(e){let r=ju(
+e),t={};zi?.register(t,r,t);try{for await(let n of{[Symbol.asyncIterator]:()=>r})yield n}finally{zi?.unregister(t)}}async function ji(e){
+if(e===null||typeof e!="object")return;if(e[Symbol.asyncIterator]){await e[Symbol.asyncIterator]().return?.();return}let r=e.
+getReader(),t=r.cancel();r.releaseLock(),await t}var zi,Ar=S(()=>{c();o($i,"getDefaultFetch");o(Wn,"makeReadableStream");
+o(Hi,"ReadableStreamFrom");o(ju,"readableStreamIterator");zi=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
+async e=>{try{await e.return?.()}catch{}});o(br,"ReadableStreamToAsyncIterable");o(ji,"CancelReadableStream")});var Ki,Gi=S(()=>{c();Ki=o(({headers:e,body:r})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(r)}),
+"FallbackEncoder")});var Xn=I(Zr=>{"use strict";c();Object.defineProperty(Zr,"__esModule",{value:!0});Zr.VERSION=void 0;Zr.VERSION="1.9.1"});var Xi=I(Ge=>{"use strict";c();Object.defineProperty(Ge,"__esModule",{value:!0});Ge.isCompatible=Ge._makeCompatibilityCheck=
+void 0;var Vu=Xn(),Vi=/^(\d+)\.(\d+)\.(\d+)(-(.+))?$/;function Wi(e){let r=new Set([e]),t=new Set,n=e.match(Vi);if(!n)return()=>!1;
+let i={major:+n[1],minor:+n[2],patch:+n[3],prerelease:n[4]};if(i.prerelease!=null)return o(function(f){return f===e},"is\
+Exactmatch");function a(l){return t.add(l),!1}o(a,"_reject");function s(l){return r.add(l),!0}return o(s,"_accept"),o(function(f){
+if(r.has(f))return!0;if(t.has(f))return!1;let d=f.match(Vi);if(!d)return a(f);let p={major:+d[1],minor:+d[2],patch:+d[3],
+prerelease:d[4]};return p.prerelease!=null||i.major!==p.major?a(f):i.major===0?i.minor===p.minor&&i.patch<=p.patch?s(f):
+a(f):i.minor<=p.minor?s(f):a(f)},"isCompatible")}o(Wi,"_makeCompatibilityCheck");Ge._makeCompatibilityCheck=Wi;Ge.isCompatible=
+Wi(Vu.VERSION)});var Be=I(Pe=>{"use strict";c();Object.defineProperty(Pe,"__esModule",{value:!0});Pe.unregisterGlobal=Pe.getGlobal=Pe.registerGlobal=
+void 0;var Ve=Xn(),Wu=Xi(),Xu=Ve.VERSION.split(".")[0],xr=Symbol.for(`opentelemetry.js.api.${Xu}`),vr=typeof globalThis==
 "object"?globalThis:typeof self=="object"?self:typeof window=="object"?window:typeof globalThis=="object"?globalThis:{};
-function zd(e,t,r,n=!1){var o;let a=Nr[kr]=(o=Nr[kr])!==null&&o!==void 0?o:{version:rr.VERSION};if(!n&&a[e]){let s=new Error(
-`@opentelemetry/api: Attempted duplicate registration of API: ${e}`);return r.error(s.stack||s.message),!1}if(a.version!==
-rr.VERSION){let s=new Error(`@opentelemetry/api: Registration of version v${a.version} for ${e} does not match previousl\
-y registered API v${rr.VERSION}`);return r.error(s.stack||s.message),!1}return a[e]=t,r.debug(`@opentelemetry/api: Regis\
-tered a global for ${e} v${rr.VERSION}.`),!0}i(zd,"registerGlobal");Be.registerGlobal=zd;function jd(e){var t,r;let n=(t=
-Nr[kr])===null||t===void 0?void 0:t.version;if(!(!n||!(0,qd.isCompatible)(n)))return(r=Nr[kr])===null||r===void 0?void 0:
-r[e]}i(jd,"getGlobal");Be.getGlobal=jd;function $d(e,t){t.debug(`@opentelemetry/api: Unregistering a global for ${e} v${rr.
-VERSION}.`);let r=Nr[kr];r&&delete r[e]}i($d,"unregisterGlobal");Be.unregisterGlobal=$d});var Na=M(ht=>{"use strict";c();Object.defineProperty(ht,"__esModule",{value:!0});ht.DiagComponentLogger=void 0;var Hd=je(),
-bo=class{static{i(this,"DiagComponentLogger")}constructor(t){this._namespace=t.namespace||"DiagComponentLogger"}debug(...t){
-return Or("debug",this._namespace,t)}error(...t){return Or("error",this._namespace,t)}info(...t){return Or("info",this._namespace,
-t)}warn(...t){return Or("warn",this._namespace,t)}verbose(...t){return Or("verbose",this._namespace,t)}};ht.DiagComponentLogger=
-bo;function Or(e,t,r){let n=(0,Hd.getGlobal)("diag");if(n)return n[e](t,...r)}i(Or,"logProxy")});var _t=M(Ir=>{"use strict";c();Object.defineProperty(Ir,"__esModule",{value:!0});Ir.DiagLogLevel=void 0;var Kd;(function(e){
+function Yu(e,r,t,n=!1){var i;let a=vr[xr]=(i=vr[xr])!==null&&i!==void 0?i:{version:Ve.VERSION};if(!n&&a[e]){let s=new Error(
+`@opentelemetry/api: Attempted duplicate registration of API: ${e}`);return t.error(s.stack||s.message),!1}if(a.version!==
+Ve.VERSION){let s=new Error(`@opentelemetry/api: Registration of version v${a.version} for ${e} does not match previousl\
+y registered API v${Ve.VERSION}`);return t.error(s.stack||s.message),!1}return a[e]=r,t.debug(`@opentelemetry/api: Regis\
+tered a global for ${e} v${Ve.VERSION}.`),!0}o(Yu,"registerGlobal");Pe.registerGlobal=Yu;function Ju(e){var r,t;let n=(r=
+vr[xr])===null||r===void 0?void 0:r.version;if(!(!n||!(0,Wu.isCompatible)(n)))return(t=vr[xr])===null||t===void 0?void 0:
+t[e]}o(Ju,"getGlobal");Pe.getGlobal=Ju;function Qu(e,r){r.debug(`@opentelemetry/api: Unregistering a global for ${e} v${Ve.
+VERSION}.`);let t=vr[xr];t&&delete t[e]}o(Qu,"unregisterGlobal");Pe.unregisterGlobal=Qu});var Yi=I(et=>{"use strict";c();Object.defineProperty(et,"__esModule",{value:!0});et.DiagComponentLogger=void 0;var Zu=Be(),
+Yn=class{static{o(this,"DiagComponentLogger")}constructor(r){this._namespace=r.namespace||"DiagComponentLogger"}debug(...r){
+return Sr("debug",this._namespace,r)}error(...r){return Sr("error",this._namespace,r)}info(...r){return Sr("info",this._namespace,
+r)}warn(...r){return Sr("warn",this._namespace,r)}verbose(...r){return Sr("verbose",this._namespace,r)}};et.DiagComponentLogger=
+Yn;function Sr(e,r,t){let n=(0,Zu.getGlobal)("diag");if(n)return n[e](r,...t)}o(Sr,"logProxy")});var rt=I(wr=>{"use strict";c();Object.defineProperty(wr,"__esModule",{value:!0});wr.DiagLogLevel=void 0;var ed;(function(e){
 e[e.NONE=0]="NONE",e[e.ERROR=30]="ERROR",e[e.WARN=50]="WARN",e[e.INFO=60]="INFO",e[e.DEBUG=70]="DEBUG",e[e.VERBOSE=80]="\
-VERBOSE",e[e.ALL=9999]="ALL"})(Kd=Ir.DiagLogLevel||(Ir.DiagLogLevel={}))});var Oa=M(gt=>{"use strict";c();Object.defineProperty(gt,"__esModule",{value:!0});gt.createLogLevelDiagLogger=void 0;var ke=_t();
-function Gd(e,t){e<ke.DiagLogLevel.NONE?e=ke.DiagLogLevel.NONE:e>ke.DiagLogLevel.ALL&&(e=ke.DiagLogLevel.ALL),t=t||{};function r(n,o){
-let a=t[n];return typeof a=="function"&&e>=o?a.bind(t):function(){}}return i(r,"_filterFunc"),{error:r("error",ke.DiagLogLevel.
-ERROR),warn:r("warn",ke.DiagLogLevel.WARN),info:r("info",ke.DiagLogLevel.INFO),debug:r("debug",ke.DiagLogLevel.DEBUG),verbose:r(
-"verbose",ke.DiagLogLevel.VERBOSE)}}i(Gd,"createLogLevelDiagLogger");gt.createLogLevelDiagLogger=Gd});var $e=M(yt=>{"use strict";c();Object.defineProperty(yt,"__esModule",{value:!0});yt.DiagAPI=void 0;var Vd=Na(),Wd=Oa(),Ia=_t(),
-Et=je(),Xd="diag",Ao=class e{static{i(this,"DiagAPI")}static instance(){return this._instance||(this._instance=new e),this.
-_instance}constructor(){function t(o){return function(...a){let s=(0,Et.getGlobal)("diag");if(s)return s[o](...a)}}i(t,"\
-_logProxy");let r=this,n=i((o,a={logLevel:Ia.DiagLogLevel.INFO})=>{var s,l,p;if(o===r){let d=new Error("Cannot use diag \
-as the logger for itself. Please use a DiagLogger implementation like ConsoleDiagLogger or a custom implementation");return r.
-error((s=d.stack)!==null&&s!==void 0?s:d.message),!1}typeof a=="number"&&(a={logLevel:a});let u=(0,Et.getGlobal)("diag"),
-f=(0,Wd.createLogLevelDiagLogger)((l=a.logLevel)!==null&&l!==void 0?l:Ia.DiagLogLevel.INFO,o);if(u&&!a.suppressOverrideMessage){
-let d=(p=new Error().stack)!==null&&p!==void 0?p:"<failed to generate stacktrace>";u.warn(`Current logger will be overwr\
-itten from ${d}`),f.warn(`Current logger will overwrite one already registered from ${d}`)}return(0,Et.registerGlobal)("\
-diag",f,r,!0)},"setLogger");r.setLogger=n,r.disable=()=>{(0,Et.unregisterGlobal)(Xd,r)},r.createComponentLogger=o=>new Vd.
-DiagComponentLogger(o),r.verbose=t("verbose"),r.debug=t("debug"),r.info=t("info"),r.warn=t("warn"),r.error=t("error")}};
-yt.DiagAPI=Ao});var Ma=M(bt=>{"use strict";c();Object.defineProperty(bt,"__esModule",{value:!0});bt.BaggageImpl=void 0;var xo=class e{static{
-i(this,"BaggageImpl")}constructor(t){this._entries=t?new Map(t):new Map}getEntry(t){let r=this._entries.get(t);if(r)return Object.
-assign({},r)}getAllEntries(){return Array.from(this._entries.entries())}setEntry(t,r){let n=new e(this._entries);return n.
-_entries.set(t,r),n}removeEntry(t){let r=new e(this._entries);return r._entries.delete(t),r}removeEntries(...t){let r=new e(
-this._entries);for(let n of t)r._entries.delete(n);return r}clear(){return new e}};bt.BaggageImpl=xo});var Ba=M(At=>{"use strict";c();Object.defineProperty(At,"__esModule",{value:!0});At.baggageEntryMetadataSymbol=void 0;At.
-baggageEntryMetadataSymbol=Symbol("BaggageEntryMetadata")});var wo=M(tr=>{"use strict";c();Object.defineProperty(tr,"__esModule",{value:!0});tr.baggageEntryMetadataFromString=tr.createBaggage=
-void 0;var Jd=$e(),Yd=Ma(),Qd=Ba(),Zd=Jd.DiagAPI.instance();function ep(e={}){return new Yd.BaggageImpl(new Map(Object.entries(
-e)))}i(ep,"createBaggage");tr.createBaggage=ep;function rp(e){return typeof e!="string"&&(Zd.error(`Cannot create baggag\
-e metadata from unknown type: ${typeof e}`),e=""),{__TYPE__:Qd.baggageEntryMetadataSymbol,toString(){return e}}}i(rp,"ba\
-ggageEntryMetadataFromString");tr.baggageEntryMetadataFromString=rp});var Mr=M(nr=>{"use strict";c();Object.defineProperty(nr,"__esModule",{value:!0});nr.ROOT_CONTEXT=nr.createContextKey=void 0;
-function tp(e){return Symbol.for(e)}i(tp,"createContextKey");nr.createContextKey=tp;var So=class e{static{i(this,"BaseCo\
-ntext")}constructor(t){let r=this;r._currentContext=t?new Map(t):new Map,r.getValue=n=>r._currentContext.get(n),r.setValue=
-(n,o)=>{let a=new e(r._currentContext);return a._currentContext.set(n,o),a},r.deleteValue=n=>{let o=new e(r._currentContext);
-return o._currentContext.delete(n),o}}};nr.ROOT_CONTEXT=new So});var La=M(Ne=>{"use strict";c();Object.defineProperty(Ne,"__esModule",{value:!0});Ne.DiagConsoleLogger=Ne._originalConsoleMethods=
-void 0;var vo=[{n:"error",c:"error"},{n:"warn",c:"warn"},{n:"info",c:"info"},{n:"debug",c:"debug"},{n:"verbose",c:"trace"}];
-Ne._originalConsoleMethods={};if(typeof console<"u"){let e=["error","warn","info","debug","trace","log"];for(let t of e)
-typeof console[t]=="function"&&(Ne._originalConsoleMethods[t]=console[t])}var Ro=class{static{i(this,"DiagConsoleLogger")}constructor(){
-function t(r){return function(...n){let o=Ne._originalConsoleMethods[r];if(typeof o!="function"&&(o=Ne._originalConsoleMethods.
-log),typeof o!="function"&&console&&(o=console[r],typeof o!="function"&&(o=console.log)),typeof o=="function")return o.apply(
-console,n)}}i(t,"_consoleFunc");for(let r=0;r<vo.length;r++)this[vo[r].n]=t(vo[r].c)}};Ne.DiagConsoleLogger=Ro});var To=M(N=>{"use strict";c();Object.defineProperty(N,"__esModule",{value:!0});N.createNoopMeter=N.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=
-N.NOOP_OBSERVABLE_GAUGE_METRIC=N.NOOP_OBSERVABLE_COUNTER_METRIC=N.NOOP_UP_DOWN_COUNTER_METRIC=N.NOOP_HISTOGRAM_METRIC=N.
-NOOP_GAUGE_METRIC=N.NOOP_COUNTER_METRIC=N.NOOP_METER=N.NoopObservableUpDownCounterMetric=N.NoopObservableGaugeMetric=N.NoopObservableCounterMetric=
-N.NoopObservableMetric=N.NoopHistogramMetric=N.NoopGaugeMetric=N.NoopUpDownCounterMetric=N.NoopCounterMetric=N.NoopMetric=
-N.NoopMeter=void 0;var xt=class{static{i(this,"NoopMeter")}constructor(){}createGauge(t,r){return N.NOOP_GAUGE_METRIC}createHistogram(t,r){
-return N.NOOP_HISTOGRAM_METRIC}createCounter(t,r){return N.NOOP_COUNTER_METRIC}createUpDownCounter(t,r){return N.NOOP_UP_DOWN_COUNTER_METRIC}createObservableGauge(t,r){
-return N.NOOP_OBSERVABLE_GAUGE_METRIC}createObservableCounter(t,r){return N.NOOP_OBSERVABLE_COUNTER_METRIC}createObservableUpDownCounter(t,r){
-return N.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC}addBatchObservableCallback(t,r){}removeBatchObservableCallback(t){}};N.NoopMeter=
-xt;var He=class{static{i(this,"NoopMetric")}};N.NoopMetric=He;var wt=class extends He{static{i(this,"NoopCounterMetric")}add(t,r){}};
-N.NoopCounterMetric=wt;var St=class extends He{static{i(this,"NoopUpDownCounterMetric")}add(t,r){}};N.NoopUpDownCounterMetric=
-St;var vt=class extends He{static{i(this,"NoopGaugeMetric")}record(t,r){}};N.NoopGaugeMetric=vt;var Rt=class extends He{static{
-i(this,"NoopHistogramMetric")}record(t,r){}};N.NoopHistogramMetric=Rt;var or=class{static{i(this,"NoopObservableMetric")}addCallback(t){}removeCallback(t){}};
-N.NoopObservableMetric=or;var Tt=class extends or{static{i(this,"NoopObservableCounterMetric")}};N.NoopObservableCounterMetric=
-Tt;var Ct=class extends or{static{i(this,"NoopObservableGaugeMetric")}};N.NoopObservableGaugeMetric=Ct;var Pt=class extends or{static{
-i(this,"NoopObservableUpDownCounterMetric")}};N.NoopObservableUpDownCounterMetric=Pt;N.NOOP_METER=new xt;N.NOOP_COUNTER_METRIC=
-new wt;N.NOOP_GAUGE_METRIC=new vt;N.NOOP_HISTOGRAM_METRIC=new Rt;N.NOOP_UP_DOWN_COUNTER_METRIC=new St;N.NOOP_OBSERVABLE_COUNTER_METRIC=
-new Tt;N.NOOP_OBSERVABLE_GAUGE_METRIC=new Ct;N.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=new Pt;function np(){return N.NOOP_METER}
-i(np,"createNoopMeter");N.createNoopMeter=np});var Ua=M(Br=>{"use strict";c();Object.defineProperty(Br,"__esModule",{value:!0});Br.ValueType=void 0;var op;(function(e){
-e[e.INT=0]="INT",e[e.DOUBLE=1]="DOUBLE"})(op=Br.ValueType||(Br.ValueType={}))});var Co=M(ir=>{"use strict";c();Object.defineProperty(ir,"__esModule",{value:!0});ir.defaultTextMapSetter=ir.defaultTextMapGetter=
-void 0;ir.defaultTextMapGetter={get(e,t){if(e!=null)return e[t]},keys(e){return e==null?[]:Object.keys(e)}};ir.defaultTextMapSetter=
-{set(e,t,r){e!=null&&(e[t]=r)}}});var Fa=M(kt=>{"use strict";c();Object.defineProperty(kt,"__esModule",{value:!0});kt.NoopContextManager=void 0;var ip=Mr(),
-Po=class{static{i(this,"NoopContextManager")}active(){return ip.ROOT_CONTEXT}with(t,r,n,...o){return r.call(n,...o)}bind(t,r){
-return r}enable(){return this}disable(){return this}};kt.NoopContextManager=Po});var Lr=M(Nt=>{"use strict";c();Object.defineProperty(Nt,"__esModule",{value:!0});Nt.ContextAPI=void 0;var ap=Fa(),ko=je(),
-qa=$e(),No="context",sp=new ap.NoopContextManager,Oo=class e{static{i(this,"ContextAPI")}constructor(){}static getInstance(){
-return this._instance||(this._instance=new e),this._instance}setGlobalContextManager(t){return(0,ko.registerGlobal)(No,t,
-qa.DiagAPI.instance())}active(){return this._getContextManager().active()}with(t,r,n,...o){return this._getContextManager().
-with(t,r,n,...o)}bind(t,r){return this._getContextManager().bind(t,r)}_getContextManager(){return(0,ko.getGlobal)(No)||sp}disable(){
-this._getContextManager().disable(),(0,ko.unregisterGlobal)(No,qa.DiagAPI.instance())}};Nt.ContextAPI=Oo});var Io=M(Ur=>{"use strict";c();Object.defineProperty(Ur,"__esModule",{value:!0});Ur.TraceFlags=void 0;var cp;(function(e){
-e[e.NONE=0]="NONE",e[e.SAMPLED=1]="SAMPLED"})(cp=Ur.TraceFlags||(Ur.TraceFlags={}))});var Ot=M(Ee=>{"use strict";c();Object.defineProperty(Ee,"__esModule",{value:!0});Ee.INVALID_SPAN_CONTEXT=Ee.INVALID_TRACEID=
-Ee.INVALID_SPANID=void 0;var lp=Io();Ee.INVALID_SPANID="0000000000000000";Ee.INVALID_TRACEID="00000000000000000000000000\
-000000";Ee.INVALID_SPAN_CONTEXT={traceId:Ee.INVALID_TRACEID,spanId:Ee.INVALID_SPANID,traceFlags:lp.TraceFlags.NONE}});var Mt=M(It=>{"use strict";c();Object.defineProperty(It,"__esModule",{value:!0});It.NonRecordingSpan=void 0;var up=Ot(),
-Mo=class{static{i(this,"NonRecordingSpan")}constructor(t=up.INVALID_SPAN_CONTEXT){this._spanContext=t}spanContext(){return this.
-_spanContext}setAttribute(t,r){return this}setAttributes(t){return this}addEvent(t,r){return this}addLink(t){return this}addLinks(t){
-return this}setStatus(t){return this}updateName(t){return this}end(t){}isRecording(){return!1}recordException(t,r){}};It.
-NonRecordingSpan=Mo});var Uo=M(ee=>{"use strict";c();Object.defineProperty(ee,"__esModule",{value:!0});ee.getSpanContext=ee.setSpanContext=ee.
-deleteSpan=ee.setSpan=ee.getActiveSpan=ee.getSpan=void 0;var dp=Mr(),pp=Mt(),fp=Lr(),Bo=(0,dp.createContextKey)("OpenTel\
-emetry Context Key SPAN");function Lo(e){return e.getValue(Bo)||void 0}i(Lo,"getSpan");ee.getSpan=Lo;function mp(){return Lo(
-fp.ContextAPI.getInstance().active())}i(mp,"getActiveSpan");ee.getActiveSpan=mp;function Da(e,t){return e.setValue(Bo,t)}
-i(Da,"setSpan");ee.setSpan=Da;function hp(e){return e.deleteValue(Bo)}i(hp,"deleteSpan");ee.deleteSpan=hp;function _p(e,t){
-return Da(e,new pp.NonRecordingSpan(t))}i(_p,"setSpanContext");ee.setSpanContext=_p;function gp(e){var t;return(t=Lo(e))===
-null||t===void 0?void 0:t.spanContext()}i(gp,"getSpanContext");ee.getSpanContext=gp});var Lt=M(ye=>{"use strict";c();Object.defineProperty(ye,"__esModule",{value:!0});ye.wrapSpanContext=ye.isSpanContextValid=
-ye.isValidSpanId=ye.isValidTraceId=void 0;var za=Ot(),Ep=Mt(),Bt=new Uint8Array([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+VERBOSE",e[e.ALL=9999]="ALL"})(ed=wr.DiagLogLevel||(wr.DiagLogLevel={}))});var Ji=I(tt=>{"use strict";c();Object.defineProperty(tt,"__esModule",{value:!0});tt.createLogLevelDiagLogger=void 0;var we=rt();
+function rd(e,r){e<we.DiagLogLevel.NONE?e=we.DiagLogLevel.NONE:e>we.DiagLogLevel.ALL&&(e=we.DiagLogLevel.ALL),r=r||{};function t(n,i){
+let a=r[n];return typeof a=="function"&&e>=i?a.bind(r):function(){}}return o(t,"_filterFunc"),{error:t("error",we.DiagLogLevel.
+ERROR),warn:t("warn",we.DiagLogLevel.WARN),info:t("info",we.DiagLogLevel.INFO),debug:t("debug",we.DiagLogLevel.DEBUG),verbose:t(
+"verbose",we.DiagLogLevel.VERBOSE)}}o(rd,"createLogLevelDiagLogger");tt.createLogLevelDiagLogger=rd});var Me=I(ot=>{"use strict";c();Object.defineProperty(ot,"__esModule",{value:!0});ot.DiagAPI=void 0;var td=Yi(),nd=Ji(),Qi=rt(),
+nt=Be(),od="diag",Jn=class e{static{o(this,"DiagAPI")}static instance(){return this._instance||(this._instance=new e),this.
+_instance}constructor(){function r(i){return function(...a){let s=(0,nt.getGlobal)("diag");if(s)return s[i](...a)}}o(r,"\
+_logProxy");let t=this,n=o((i,a={logLevel:Qi.DiagLogLevel.INFO})=>{var s,l,f;if(i===t){let u=new Error("Cannot use diag \
+as the logger for itself. Please use a DiagLogger implementation like ConsoleDiagLogger or a custom implementation");return t.
+error((s=u.stack)!==null&&s!==void 0?s:u.message),!1}typeof a=="number"&&(a={logLevel:a});let d=(0,nt.getGlobal)("diag"),
+p=(0,nd.createLogLevelDiagLogger)((l=a.logLevel)!==null&&l!==void 0?l:Qi.DiagLogLevel.INFO,i);if(d&&!a.suppressOverrideMessage){
+let u=(f=new Error().stack)!==null&&f!==void 0?f:"<failed to generate stacktrace>";d.warn(`Current logger will be overwr\
+itten from ${u}`),p.warn(`Current logger will overwrite one already registered from ${u}`)}return(0,nt.registerGlobal)("\
+diag",p,t,!0)},"setLogger");t.setLogger=n,t.disable=()=>{(0,nt.unregisterGlobal)(od,t)},t.createComponentLogger=i=>new td.
+DiagComponentLogger(i),t.verbose=r("verbose"),t.debug=r("debug"),t.info=r("info"),t.warn=r("warn"),t.error=r("error")}};
+ot.DiagAPI=Jn});var Zi=I(it=>{"use strict";c();Object.defineProperty(it,"__esModule",{value:!0});it.BaggageImpl=void 0;var Qn=class e{static{
+o(this,"BaggageImpl")}constructor(r){this._entries=r?new Map(r):new Map}getEntry(r){let t=this._entries.get(r);if(t)return Object.
+assign({},t)}getAllEntries(){return Array.from(this._entries.entries())}setEntry(r,t){let n=new e(this._entries);return n.
+_entries.set(r,t),n}removeEntry(r){let t=new e(this._entries);return t._entries.delete(r),t}removeEntries(...r){let t=new e(
+this._entries);for(let n of r)t._entries.delete(n);return t}clear(){return new e}};it.BaggageImpl=Qn});var ea=I(at=>{"use strict";c();Object.defineProperty(at,"__esModule",{value:!0});at.baggageEntryMetadataSymbol=void 0;at.
+baggageEntryMetadataSymbol=Symbol("BaggageEntryMetadata")});var Zn=I(We=>{"use strict";c();Object.defineProperty(We,"__esModule",{value:!0});We.baggageEntryMetadataFromString=We.createBaggage=
+void 0;var id=Me(),ad=Zi(),sd=ea(),cd=id.DiagAPI.instance();function ld(e={}){return new ad.BaggageImpl(new Map(Object.entries(
+e)))}o(ld,"createBaggage");We.createBaggage=ld;function ud(e){return typeof e!="string"&&(cd.error(`Cannot create baggag\
+e metadata from unknown type: ${typeof e}`),e=""),{__TYPE__:sd.baggageEntryMetadataSymbol,toString(){return e}}}o(ud,"ba\
+ggageEntryMetadataFromString");We.baggageEntryMetadataFromString=ud});var Tr=I(Xe=>{"use strict";c();Object.defineProperty(Xe,"__esModule",{value:!0});Xe.ROOT_CONTEXT=Xe.createContextKey=void 0;
+function dd(e){return Symbol.for(e)}o(dd,"createContextKey");Xe.createContextKey=dd;var eo=class e{static{o(this,"BaseCo\
+ntext")}constructor(r){let t=this;t._currentContext=r?new Map(r):new Map,t.getValue=n=>t._currentContext.get(n),t.setValue=
+(n,i)=>{let a=new e(t._currentContext);return a._currentContext.set(n,i),a},t.deleteValue=n=>{let i=new e(t._currentContext);
+return i._currentContext.delete(n),i}}};Xe.ROOT_CONTEXT=new eo});var ra=I(Te=>{"use strict";c();Object.defineProperty(Te,"__esModule",{value:!0});Te.DiagConsoleLogger=Te._originalConsoleMethods=
+void 0;var ro=[{n:"error",c:"error"},{n:"warn",c:"warn"},{n:"info",c:"info"},{n:"debug",c:"debug"},{n:"verbose",c:"trace"}];
+Te._originalConsoleMethods={};if(typeof console<"u"){let e=["error","warn","info","debug","trace","log"];for(let r of e)
+typeof console[r]=="function"&&(Te._originalConsoleMethods[r]=console[r])}var to=class{static{o(this,"DiagConsoleLogger")}constructor(){
+function r(t){return function(...n){let i=Te._originalConsoleMethods[t];if(typeof i!="function"&&(i=Te._originalConsoleMethods.
+log),typeof i!="function"&&console&&(i=console[t],typeof i!="function"&&(i=console.log)),typeof i=="function")return i.apply(
+console,n)}}o(r,"_consoleFunc");for(let t=0;t<ro.length;t++)this[ro[t].n]=r(ro[t].c)}};Te.DiagConsoleLogger=to});var no=I(P=>{"use strict";c();Object.defineProperty(P,"__esModule",{value:!0});P.createNoopMeter=P.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=
+P.NOOP_OBSERVABLE_GAUGE_METRIC=P.NOOP_OBSERVABLE_COUNTER_METRIC=P.NOOP_UP_DOWN_COUNTER_METRIC=P.NOOP_HISTOGRAM_METRIC=P.
+NOOP_GAUGE_METRIC=P.NOOP_COUNTER_METRIC=P.NOOP_METER=P.NoopObservableUpDownCounterMetric=P.NoopObservableGaugeMetric=P.NoopObservableCounterMetric=
+P.NoopObservableMetric=P.NoopHistogramMetric=P.NoopGaugeMetric=P.NoopUpDownCounterMetric=P.NoopCounterMetric=P.NoopMetric=
+P.NoopMeter=void 0;var st=class{static{o(this,"NoopMeter")}constructor(){}createGauge(r,t){return P.NOOP_GAUGE_METRIC}createHistogram(r,t){
+return P.NOOP_HISTOGRAM_METRIC}createCounter(r,t){return P.NOOP_COUNTER_METRIC}createUpDownCounter(r,t){return P.NOOP_UP_DOWN_COUNTER_METRIC}createObservableGauge(r,t){
+return P.NOOP_OBSERVABLE_GAUGE_METRIC}createObservableCounter(r,t){return P.NOOP_OBSERVABLE_COUNTER_METRIC}createObservableUpDownCounter(r,t){
+return P.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC}addBatchObservableCallback(r,t){}removeBatchObservableCallback(r){}};P.NoopMeter=
+st;var Le=class{static{o(this,"NoopMetric")}};P.NoopMetric=Le;var ct=class extends Le{static{o(this,"NoopCounterMetric")}add(r,t){}};
+P.NoopCounterMetric=ct;var lt=class extends Le{static{o(this,"NoopUpDownCounterMetric")}add(r,t){}};P.NoopUpDownCounterMetric=
+lt;var ut=class extends Le{static{o(this,"NoopGaugeMetric")}record(r,t){}};P.NoopGaugeMetric=ut;var dt=class extends Le{static{
+o(this,"NoopHistogramMetric")}record(r,t){}};P.NoopHistogramMetric=dt;var Ye=class{static{o(this,"NoopObservableMetric")}addCallback(r){}removeCallback(r){}};
+P.NoopObservableMetric=Ye;var pt=class extends Ye{static{o(this,"NoopObservableCounterMetric")}};P.NoopObservableCounterMetric=
+pt;var ft=class extends Ye{static{o(this,"NoopObservableGaugeMetric")}};P.NoopObservableGaugeMetric=ft;var mt=class extends Ye{static{
+o(this,"NoopObservableUpDownCounterMetric")}};P.NoopObservableUpDownCounterMetric=mt;P.NOOP_METER=new st;P.NOOP_COUNTER_METRIC=
+new ct;P.NOOP_GAUGE_METRIC=new ut;P.NOOP_HISTOGRAM_METRIC=new dt;P.NOOP_UP_DOWN_COUNTER_METRIC=new lt;P.NOOP_OBSERVABLE_COUNTER_METRIC=
+new pt;P.NOOP_OBSERVABLE_GAUGE_METRIC=new ft;P.NOOP_OBSERVABLE_UP_DOWN_COUNTER_METRIC=new mt;function pd(){return P.NOOP_METER}
+o(pd,"createNoopMeter");P.createNoopMeter=pd});var ta=I(Rr=>{"use strict";c();Object.defineProperty(Rr,"__esModule",{value:!0});Rr.ValueType=void 0;var fd;(function(e){
+e[e.INT=0]="INT",e[e.DOUBLE=1]="DOUBLE"})(fd=Rr.ValueType||(Rr.ValueType={}))});var oo=I(Je=>{"use strict";c();Object.defineProperty(Je,"__esModule",{value:!0});Je.defaultTextMapSetter=Je.defaultTextMapGetter=
+void 0;Je.defaultTextMapGetter={get(e,r){if(e!=null)return e[r]},keys(e){return e==null?[]:Object.keys(e)}};Je.defaultTextMapSetter=
+{set(e,r,t){e!=null&&(e[r]=t)}}});var na=I(_t=>{"use strict";c();Object.defineProperty(_t,"__esModule",{value:!0});_t.NoopContextManager=void 0;var md=Tr(),
+io=class{static{o(this,"NoopContextManager")}active(){return md.ROOT_CONTEXT}with(r,t,n,...i){return t.call(n,...i)}bind(r,t){
+return t}enable(){return this}disable(){return this}};_t.NoopContextManager=io});var Cr=I(ht=>{"use strict";c();Object.defineProperty(ht,"__esModule",{value:!0});ht.ContextAPI=void 0;var _d=na(),ao=Be(),
+oa=Me(),so="context",hd=new _d.NoopContextManager,co=class e{static{o(this,"ContextAPI")}constructor(){}static getInstance(){
+return this._instance||(this._instance=new e),this._instance}setGlobalContextManager(r){return(0,ao.registerGlobal)(so,r,
+oa.DiagAPI.instance())}active(){return this._getContextManager().active()}with(r,t,n,...i){return this._getContextManager().
+with(r,t,n,...i)}bind(r,t){return this._getContextManager().bind(r,t)}_getContextManager(){return(0,ao.getGlobal)(so)||hd}disable(){
+this._getContextManager().disable(),(0,ao.unregisterGlobal)(so,oa.DiagAPI.instance())}};ht.ContextAPI=co});var lo=I(Pr=>{"use strict";c();Object.defineProperty(Pr,"__esModule",{value:!0});Pr.TraceFlags=void 0;var gd;(function(e){
+e[e.NONE=0]="NONE",e[e.SAMPLED=1]="SAMPLED"})(gd=Pr.TraceFlags||(Pr.TraceFlags={}))});var gt=I(fe=>{"use strict";c();Object.defineProperty(fe,"__esModule",{value:!0});fe.INVALID_SPAN_CONTEXT=fe.INVALID_TRACEID=
+fe.INVALID_SPANID=void 0;var Ed=lo();fe.INVALID_SPANID="0000000000000000";fe.INVALID_TRACEID="00000000000000000000000000\
+000000";fe.INVALID_SPAN_CONTEXT={traceId:fe.INVALID_TRACEID,spanId:fe.INVALID_SPANID,traceFlags:Ed.TraceFlags.NONE}});var yt=I(Et=>{"use strict";c();Object.defineProperty(Et,"__esModule",{value:!0});Et.NonRecordingSpan=void 0;var yd=gt(),
+uo=class{static{o(this,"NonRecordingSpan")}constructor(r=yd.INVALID_SPAN_CONTEXT){this._spanContext=r}spanContext(){return this.
+_spanContext}setAttribute(r,t){return this}setAttributes(r){return this}addEvent(r,t){return this}addLink(r){return this}addLinks(r){
+return this}setStatus(r){return this}updateName(r){return this}end(r){}isRecording(){return!1}recordException(r,t){}};Et.
+NonRecordingSpan=uo});var mo=I(ee=>{"use strict";c();Object.defineProperty(ee,"__esModule",{value:!0});ee.getSpanContext=ee.setSpanContext=ee.
+deleteSpan=ee.setSpan=ee.getActiveSpan=ee.getSpan=void 0;var bd=Tr(),Ad=yt(),xd=Cr(),po=(0,bd.createContextKey)("OpenTel\
+emetry Context Key SPAN");function fo(e){return e.getValue(po)||void 0}o(fo,"getSpan");ee.getSpan=fo;function vd(){return fo(
+xd.ContextAPI.getInstance().active())}o(vd,"getActiveSpan");ee.getActiveSpan=vd;function ia(e,r){return e.setValue(po,r)}
+o(ia,"setSpan");ee.setSpan=ia;function Sd(e){return e.deleteValue(po)}o(Sd,"deleteSpan");ee.deleteSpan=Sd;function wd(e,r){
+return ia(e,new Ad.NonRecordingSpan(r))}o(wd,"setSpanContext");ee.setSpanContext=wd;function Td(e){var r;return(r=fo(e))===
+null||r===void 0?void 0:r.spanContext()}o(Td,"getSpanContext");ee.getSpanContext=Td});var At=I(me=>{"use strict";c();Object.defineProperty(me,"__esModule",{value:!0});me.wrapSpanContext=me.isSpanContextValid=
+me.isValidSpanId=me.isValidTraceId=void 0;var aa=gt(),Rd=yt(),bt=new Uint8Array([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,1,1,1,1,1,1,0,0,0,0,0,0,0,0,0,
-0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1]);function ja(e,t){if(typeof e!="string"||e.length!==t)return!1;let r=0;for(let n=0;n<
-e.length;n+=4)r+=(Bt[e.charCodeAt(n)]|0)+(Bt[e.charCodeAt(n+1)]|0)+(Bt[e.charCodeAt(n+2)]|0)+(Bt[e.charCodeAt(n+3)]|0);return r===
-t}i(ja,"isValidHex");function $a(e){return ja(e,32)&&e!==za.INVALID_TRACEID}i($a,"isValidTraceId");ye.isValidTraceId=$a;
-function Ha(e){return ja(e,16)&&e!==za.INVALID_SPANID}i(Ha,"isValidSpanId");ye.isValidSpanId=Ha;function yp(e){return $a(
-e.traceId)&&Ha(e.spanId)}i(yp,"isSpanContextValid");ye.isSpanContextValid=yp;function bp(e){return new Ep.NonRecordingSpan(
-e)}i(bp,"wrapSpanContext");ye.wrapSpanContext=bp});var zo=M(Ut=>{"use strict";c();Object.defineProperty(Ut,"__esModule",{value:!0});Ut.NoopTracer=void 0;var Ap=Lr(),Ka=Uo(),
-Fo=Mt(),xp=Lt(),qo=Ap.ContextAPI.getInstance(),Do=class{static{i(this,"NoopTracer")}startSpan(t,r,n=qo.active()){if(!!r?.
-root)return new Fo.NonRecordingSpan;let a=n&&(0,Ka.getSpanContext)(n);return wp(a)&&(0,xp.isSpanContextValid)(a)?new Fo.
-NonRecordingSpan(a):new Fo.NonRecordingSpan}startActiveSpan(t,r,n,o){let a,s,l;if(arguments.length<2)return;arguments.length===
-2?l=r:arguments.length===3?(a=r,l=n):(a=r,s=n,l=o);let p=s??qo.active(),u=this.startSpan(t,a,p),f=(0,Ka.setSpan)(p,u);return qo.
-with(f,l,void 0,u)}};Ut.NoopTracer=Do;function wp(e){return e!==null&&typeof e=="object"&&"spanId"in e&&typeof e.spanId==
-"string"&&"traceId"in e&&typeof e.traceId=="string"&&"traceFlags"in e&&typeof e.traceFlags=="number"}i(wp,"isSpanContext")});var $o=M(Ft=>{"use strict";c();Object.defineProperty(Ft,"__esModule",{value:!0});Ft.ProxyTracer=void 0;var Sp=zo(),vp=new Sp.
-NoopTracer,jo=class{static{i(this,"ProxyTracer")}constructor(t,r,n,o){this._provider=t,this.name=r,this.version=n,this.options=
-o}startSpan(t,r,n){return this._getTracer().startSpan(t,r,n)}startActiveSpan(t,r,n,o){let a=this._getTracer();return Reflect.
-apply(a.startActiveSpan,a,arguments)}_getTracer(){if(this._delegate)return this._delegate;let t=this._provider.getDelegateTracer(
-this.name,this.version,this.options);return t?(this._delegate=t,this._delegate):vp}};Ft.ProxyTracer=jo});var Ga=M(qt=>{"use strict";c();Object.defineProperty(qt,"__esModule",{value:!0});qt.NoopTracerProvider=void 0;var Rp=zo(),
-Ho=class{static{i(this,"NoopTracerProvider")}getTracer(t,r,n){return new Rp.NoopTracer}};qt.NoopTracerProvider=Ho});var Go=M(Dt=>{"use strict";c();Object.defineProperty(Dt,"__esModule",{value:!0});Dt.ProxyTracerProvider=void 0;var Tp=$o(),
-Cp=Ga(),Pp=new Cp.NoopTracerProvider,Ko=class{static{i(this,"ProxyTracerProvider")}getTracer(t,r,n){var o;return(o=this.
-getDelegateTracer(t,r,n))!==null&&o!==void 0?o:new Tp.ProxyTracer(this,t,r,n)}getDelegate(){var t;return(t=this._delegate)!==
-null&&t!==void 0?t:Pp}setDelegate(t){this._delegate=t}getDelegateTracer(t,r,n){var o;return(o=this._delegate)===null||o===
-void 0?void 0:o.getTracer(t,r,n)}};Dt.ProxyTracerProvider=Ko});var Va=M(Fr=>{"use strict";c();Object.defineProperty(Fr,"__esModule",{value:!0});Fr.SamplingDecision=void 0;var kp;(function(e){
-e[e.NOT_RECORD=0]="NOT_RECORD",e[e.RECORD=1]="RECORD",e[e.RECORD_AND_SAMPLED=2]="RECORD_AND_SAMPLED"})(kp=Fr.SamplingDecision||
-(Fr.SamplingDecision={}))});var Wa=M(qr=>{"use strict";c();Object.defineProperty(qr,"__esModule",{value:!0});qr.SpanKind=void 0;var Np;(function(e){
+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1]);function sa(e,r){if(typeof e!="string"||e.length!==r)return!1;let t=0;for(let n=0;n<
+e.length;n+=4)t+=(bt[e.charCodeAt(n)]|0)+(bt[e.charCodeAt(n+1)]|0)+(bt[e.charCodeAt(n+2)]|0)+(bt[e.charCodeAt(n+3)]|0);return t===
+r}o(sa,"isValidHex");function ca(e){return sa(e,32)&&e!==aa.INVALID_TRACEID}o(ca,"isValidTraceId");me.isValidTraceId=ca;
+function la(e){return sa(e,16)&&e!==aa.INVALID_SPANID}o(la,"isValidSpanId");me.isValidSpanId=la;function Cd(e){return ca(
+e.traceId)&&la(e.spanId)}o(Cd,"isSpanContextValid");me.isSpanContextValid=Cd;function Pd(e){return new Rd.NonRecordingSpan(
+e)}o(Pd,"wrapSpanContext");me.wrapSpanContext=Pd});var Eo=I(xt=>{"use strict";c();Object.defineProperty(xt,"__esModule",{value:!0});xt.NoopTracer=void 0;var Nd=Cr(),ua=mo(),
+_o=yt(),Od=At(),ho=Nd.ContextAPI.getInstance(),go=class{static{o(this,"NoopTracer")}startSpan(r,t,n=ho.active()){if(!!t?.
+root)return new _o.NonRecordingSpan;let a=n&&(0,ua.getSpanContext)(n);return Id(a)&&(0,Od.isSpanContextValid)(a)?new _o.
+NonRecordingSpan(a):new _o.NonRecordingSpan}startActiveSpan(r,t,n,i){let a,s,l;if(arguments.length<2)return;arguments.length===
+2?l=t:arguments.length===3?(a=t,l=n):(a=t,s=n,l=i);let f=s??ho.active(),d=this.startSpan(r,a,f),p=(0,ua.setSpan)(f,d);return ho.
+with(p,l,void 0,d)}};xt.NoopTracer=go;function Id(e){return e!==null&&typeof e=="object"&&"spanId"in e&&typeof e.spanId==
+"string"&&"traceId"in e&&typeof e.traceId=="string"&&"traceFlags"in e&&typeof e.traceFlags=="number"}o(Id,"isSpanContext")});var bo=I(vt=>{"use strict";c();Object.defineProperty(vt,"__esModule",{value:!0});vt.ProxyTracer=void 0;var kd=Eo(),Bd=new kd.
+NoopTracer,yo=class{static{o(this,"ProxyTracer")}constructor(r,t,n,i){this._provider=r,this.name=t,this.version=n,this.options=
+i}startSpan(r,t,n){return this._getTracer().startSpan(r,t,n)}startActiveSpan(r,t,n,i){let a=this._getTracer();return Reflect.
+apply(a.startActiveSpan,a,arguments)}_getTracer(){if(this._delegate)return this._delegate;let r=this._provider.getDelegateTracer(
+this.name,this.version,this.options);return r?(this._delegate=r,this._delegate):Bd}};vt.ProxyTracer=yo});var da=I(St=>{"use strict";c();Object.defineProperty(St,"__esModule",{value:!0});St.NoopTracerProvider=void 0;var Md=Eo(),
+Ao=class{static{o(this,"NoopTracerProvider")}getTracer(r,t,n){return new Md.NoopTracer}};St.NoopTracerProvider=Ao});var vo=I(wt=>{"use strict";c();Object.defineProperty(wt,"__esModule",{value:!0});wt.ProxyTracerProvider=void 0;var Ld=bo(),
+Ud=da(),qd=new Ud.NoopTracerProvider,xo=class{static{o(this,"ProxyTracerProvider")}getTracer(r,t,n){var i;return(i=this.
+getDelegateTracer(r,t,n))!==null&&i!==void 0?i:new Ld.ProxyTracer(this,r,t,n)}getDelegate(){var r;return(r=this._delegate)!==
+null&&r!==void 0?r:qd}setDelegate(r){this._delegate=r}getDelegateTracer(r,t,n){var i;return(i=this._delegate)===null||i===
+void 0?void 0:i.getTracer(r,t,n)}};wt.ProxyTracerProvider=xo});var pa=I(Nr=>{"use strict";c();Object.defineProperty(Nr,"__esModule",{value:!0});Nr.SamplingDecision=void 0;var Fd;(function(e){
+e[e.NOT_RECORD=0]="NOT_RECORD",e[e.RECORD=1]="RECORD",e[e.RECORD_AND_SAMPLED=2]="RECORD_AND_SAMPLED"})(Fd=Nr.SamplingDecision||
+(Nr.SamplingDecision={}))});var fa=I(Or=>{"use strict";c();Object.defineProperty(Or,"__esModule",{value:!0});Or.SpanKind=void 0;var Dd;(function(e){
 e[e.INTERNAL=0]="INTERNAL",e[e.SERVER=1]="SERVER",e[e.CLIENT=2]="CLIENT",e[e.PRODUCER=3]="PRODUCER",e[e.CONSUMER=4]="CON\
-SUMER"})(Np=qr.SpanKind||(qr.SpanKind={}))});var Xa=M(Dr=>{"use strict";c();Object.defineProperty(Dr,"__esModule",{value:!0});Dr.SpanStatusCode=void 0;var Op;(function(e){
-e[e.UNSET=0]="UNSET",e[e.OK=1]="OK",e[e.ERROR=2]="ERROR"})(Op=Dr.SpanStatusCode||(Dr.SpanStatusCode={}))});var Ja=M(ar=>{"use strict";c();Object.defineProperty(ar,"__esModule",{value:!0});ar.validateValue=ar.validateKey=void 0;
-var Vo="[_0-9a-z-*/]",Ip=`[a-z]${Vo}{0,255}`,Mp=`[a-z0-9]${Vo}{0,240}@[a-z]${Vo}{0,13}`,Bp=new RegExp(`^(?:${Ip}|${Mp})$`),
-Lp=/^[ -~]{0,255}[!-~]$/,Up=/,|=/;function Fp(e){return Bp.test(e)}i(Fp,"validateKey");ar.validateKey=Fp;function qp(e){
-return Lp.test(e)&&!Up.test(e)}i(qp,"validateValue");ar.validateValue=qp});var rs=M(zt=>{"use strict";c();Object.defineProperty(zt,"__esModule",{value:!0});zt.TraceStateImpl=void 0;var Ya=Ja(),Qa=32,
-Dp=512,Za=",",es="=",Wo=class e{static{i(this,"TraceStateImpl")}constructor(t){this._internalState=new Map,t&&this._parse(
-t)}set(t,r){let n=this._clone();return n._internalState.has(t)&&n._internalState.delete(t),n._internalState.set(t,r),n}unset(t){
-let r=this._clone();return r._internalState.delete(t),r}get(t){return this._internalState.get(t)}serialize(){return Array.
-from(this._internalState.keys()).reduceRight((t,r)=>(t.push(r+es+this.get(r)),t),[]).join(Za)}_parse(t){t.length>Dp||(this.
-_internalState=t.split(Za).reduceRight((r,n)=>{let o=n.trim(),a=o.indexOf(es);if(a!==-1){let s=o.slice(0,a),l=o.slice(a+
-1,n.length);(0,Ya.validateKey)(s)&&(0,Ya.validateValue)(l)&&r.set(s,l)}return r},new Map),this._internalState.size>Qa&&(this.
-_internalState=new Map(Array.from(this._internalState.entries()).reverse().slice(0,Qa))))}_keys(){return Array.from(this.
-_internalState.keys()).reverse()}_clone(){let t=new e;return t._internalState=new Map(this._internalState),t}};zt.TraceStateImpl=
-Wo});var ts=M(jt=>{"use strict";c();Object.defineProperty(jt,"__esModule",{value:!0});jt.createTraceState=void 0;var zp=rs();
-function jp(e){return new zp.TraceStateImpl(e)}i(jp,"createTraceState");jt.createTraceState=jp});var ns=M($t=>{"use strict";c();Object.defineProperty($t,"__esModule",{value:!0});$t.context=void 0;var $p=Lr();$t.context=
-$p.ContextAPI.getInstance()});var os=M(Ht=>{"use strict";c();Object.defineProperty(Ht,"__esModule",{value:!0});Ht.diag=void 0;var Hp=$e();Ht.diag=Hp.DiagAPI.
-instance()});var is=M(sr=>{"use strict";c();Object.defineProperty(sr,"__esModule",{value:!0});sr.NOOP_METER_PROVIDER=sr.NoopMeterProvider=
-void 0;var Kp=To(),Kt=class{static{i(this,"NoopMeterProvider")}getMeter(t,r,n){return Kp.NOOP_METER}};sr.NoopMeterProvider=
-Kt;sr.NOOP_METER_PROVIDER=new Kt});var ss=M(Gt=>{"use strict";c();Object.defineProperty(Gt,"__esModule",{value:!0});Gt.MetricsAPI=void 0;var Gp=is(),Xo=je(),
-as=$e(),Jo="metrics",Yo=class e{static{i(this,"MetricsAPI")}constructor(){}static getInstance(){return this._instance||(this.
-_instance=new e),this._instance}setGlobalMeterProvider(t){return(0,Xo.registerGlobal)(Jo,t,as.DiagAPI.instance())}getMeterProvider(){
-return(0,Xo.getGlobal)(Jo)||Gp.NOOP_METER_PROVIDER}getMeter(t,r,n){return this.getMeterProvider().getMeter(t,r,n)}disable(){
-(0,Xo.unregisterGlobal)(Jo,as.DiagAPI.instance())}};Gt.MetricsAPI=Yo});var cs=M(Vt=>{"use strict";c();Object.defineProperty(Vt,"__esModule",{value:!0});Vt.metrics=void 0;var Vp=ss();Vt.metrics=
-Vp.MetricsAPI.getInstance()});var ls=M(Wt=>{"use strict";c();Object.defineProperty(Wt,"__esModule",{value:!0});Wt.NoopTextMapPropagator=void 0;var Qo=class{static{
-i(this,"NoopTextMapPropagator")}inject(t,r){}extract(t,r){return t}fields(){return[]}};Wt.NoopTextMapPropagator=Qo});var ds=M(be=>{"use strict";c();Object.defineProperty(be,"__esModule",{value:!0});be.deleteBaggage=be.setBaggage=be.getActiveBaggage=
-be.getBaggage=void 0;var Wp=Lr(),Xp=Mr(),Zo=(0,Xp.createContextKey)("OpenTelemetry Baggage Key");function us(e){return e.
-getValue(Zo)||void 0}i(us,"getBaggage");be.getBaggage=us;function Jp(){return us(Wp.ContextAPI.getInstance().active())}i(
-Jp,"getActiveBaggage");be.getActiveBaggage=Jp;function Yp(e,t){return e.setValue(Zo,t)}i(Yp,"setBaggage");be.setBaggage=
-Yp;function Qp(e){return e.deleteValue(Zo)}i(Qp,"deleteBaggage");be.deleteBaggage=Qp});var ms=M(Jt=>{"use strict";c();Object.defineProperty(Jt,"__esModule",{value:!0});Jt.PropagationAPI=void 0;var ei=je(),Zp=ls(),
-ps=Co(),Xt=ds(),ef=wo(),fs=$e(),ri="propagation",rf=new Zp.NoopTextMapPropagator,ti=class e{static{i(this,"PropagationAP\
-I")}constructor(){this.createBaggage=ef.createBaggage,this.getBaggage=Xt.getBaggage,this.getActiveBaggage=Xt.getActiveBaggage,
-this.setBaggage=Xt.setBaggage,this.deleteBaggage=Xt.deleteBaggage}static getInstance(){return this._instance||(this._instance=
-new e),this._instance}setGlobalPropagator(t){return(0,ei.registerGlobal)(ri,t,fs.DiagAPI.instance())}inject(t,r,n=ps.defaultTextMapSetter){
-return this._getGlobalPropagator().inject(t,r,n)}extract(t,r,n=ps.defaultTextMapGetter){return this._getGlobalPropagator().
-extract(t,r,n)}fields(){return this._getGlobalPropagator().fields()}disable(){(0,ei.unregisterGlobal)(ri,fs.DiagAPI.instance())}_getGlobalPropagator(){
-return(0,ei.getGlobal)(ri)||rf}};Jt.PropagationAPI=ti});var hs=M(Yt=>{"use strict";c();Object.defineProperty(Yt,"__esModule",{value:!0});Yt.propagation=void 0;var tf=ms();Yt.propagation=
-tf.PropagationAPI.getInstance()});var ys=M(Qt=>{"use strict";c();Object.defineProperty(Qt,"__esModule",{value:!0});Qt.TraceAPI=void 0;var ni=je(),_s=Go(),
-gs=Lt(),cr=Uo(),Es=$e(),oi="trace",ii=class e{static{i(this,"TraceAPI")}constructor(){this._proxyTracerProvider=new _s.ProxyTracerProvider,
-this.wrapSpanContext=gs.wrapSpanContext,this.isSpanContextValid=gs.isSpanContextValid,this.deleteSpan=cr.deleteSpan,this.
-getSpan=cr.getSpan,this.getActiveSpan=cr.getActiveSpan,this.getSpanContext=cr.getSpanContext,this.setSpan=cr.setSpan,this.
-setSpanContext=cr.setSpanContext}static getInstance(){return this._instance||(this._instance=new e),this._instance}setGlobalTracerProvider(t){
-let r=(0,ni.registerGlobal)(oi,this._proxyTracerProvider,Es.DiagAPI.instance());return r&&this._proxyTracerProvider.setDelegate(
-t),r}getTracerProvider(){return(0,ni.getGlobal)(oi)||this._proxyTracerProvider}getTracer(t,r){return this.getTracerProvider().
-getTracer(t,r)}disable(){(0,ni.unregisterGlobal)(oi,Es.DiagAPI.instance()),this._proxyTracerProvider=new _s.ProxyTracerProvider}};
-Qt.TraceAPI=ii});var bs=M(Zt=>{"use strict";c();Object.defineProperty(Zt,"__esModule",{value:!0});Zt.trace=void 0;var nf=ys();Zt.trace=nf.
-TraceAPI.getInstance()});var zr=M(C=>{"use strict";c();Object.defineProperty(C,"__esModule",{value:!0});C.trace=C.propagation=C.metrics=C.diag=C.
-context=C.INVALID_SPAN_CONTEXT=C.INVALID_TRACEID=C.INVALID_SPANID=C.isValidSpanId=C.isValidTraceId=C.isSpanContextValid=
-C.createTraceState=C.TraceFlags=C.SpanStatusCode=C.SpanKind=C.SamplingDecision=C.ProxyTracerProvider=C.ProxyTracer=C.defaultTextMapSetter=
-C.defaultTextMapGetter=C.ValueType=C.createNoopMeter=C.DiagLogLevel=C.DiagConsoleLogger=C.ROOT_CONTEXT=C.createContextKey=
-C.baggageEntryMetadataFromString=void 0;var of=wo();Object.defineProperty(C,"baggageEntryMetadataFromString",{enumerable:!0,
-get:i(function(){return of.baggageEntryMetadataFromString},"get")});var As=Mr();Object.defineProperty(C,"createContextKe\
-y",{enumerable:!0,get:i(function(){return As.createContextKey},"get")});Object.defineProperty(C,"ROOT_CONTEXT",{enumerable:!0,
-get:i(function(){return As.ROOT_CONTEXT},"get")});var af=La();Object.defineProperty(C,"DiagConsoleLogger",{enumerable:!0,
-get:i(function(){return af.DiagConsoleLogger},"get")});var sf=_t();Object.defineProperty(C,"DiagLogLevel",{enumerable:!0,
-get:i(function(){return sf.DiagLogLevel},"get")});var cf=To();Object.defineProperty(C,"createNoopMeter",{enumerable:!0,get:i(
-function(){return cf.createNoopMeter},"get")});var lf=Ua();Object.defineProperty(C,"ValueType",{enumerable:!0,get:i(function(){
-return lf.ValueType},"get")});var xs=Co();Object.defineProperty(C,"defaultTextMapGetter",{enumerable:!0,get:i(function(){
-return xs.defaultTextMapGetter},"get")});Object.defineProperty(C,"defaultTextMapSetter",{enumerable:!0,get:i(function(){
-return xs.defaultTextMapSetter},"get")});var uf=$o();Object.defineProperty(C,"ProxyTracer",{enumerable:!0,get:i(function(){
-return uf.ProxyTracer},"get")});var df=Go();Object.defineProperty(C,"ProxyTracerProvider",{enumerable:!0,get:i(function(){
-return df.ProxyTracerProvider},"get")});var pf=Va();Object.defineProperty(C,"SamplingDecision",{enumerable:!0,get:i(function(){
-return pf.SamplingDecision},"get")});var ff=Wa();Object.defineProperty(C,"SpanKind",{enumerable:!0,get:i(function(){return ff.
-SpanKind},"get")});var mf=Xa();Object.defineProperty(C,"SpanStatusCode",{enumerable:!0,get:i(function(){return mf.SpanStatusCode},
-"get")});var hf=Io();Object.defineProperty(C,"TraceFlags",{enumerable:!0,get:i(function(){return hf.TraceFlags},"get")});
-var _f=ts();Object.defineProperty(C,"createTraceState",{enumerable:!0,get:i(function(){return _f.createTraceState},"get")});
-var ai=Lt();Object.defineProperty(C,"isSpanContextValid",{enumerable:!0,get:i(function(){return ai.isSpanContextValid},"\
-get")});Object.defineProperty(C,"isValidTraceId",{enumerable:!0,get:i(function(){return ai.isValidTraceId},"get")});Object.
-defineProperty(C,"isValidSpanId",{enumerable:!0,get:i(function(){return ai.isValidSpanId},"get")});var si=Ot();Object.defineProperty(
-C,"INVALID_SPANID",{enumerable:!0,get:i(function(){return si.INVALID_SPANID},"get")});Object.defineProperty(C,"INVALID_T\
-RACEID",{enumerable:!0,get:i(function(){return si.INVALID_TRACEID},"get")});Object.defineProperty(C,"INVALID_SPAN_CONTEX\
-T",{enumerable:!0,get:i(function(){return si.INVALID_SPAN_CONTEXT},"get")});var ws=ns();Object.defineProperty(C,"context",
-{enumerable:!0,get:i(function(){return ws.context},"get")});var Ss=os();Object.defineProperty(C,"diag",{enumerable:!0,get:i(
-function(){return Ss.diag},"get")});var vs=cs();Object.defineProperty(C,"metrics",{enumerable:!0,get:i(function(){return vs.
-metrics},"get")});var Rs=hs();Object.defineProperty(C,"propagation",{enumerable:!0,get:i(function(){return Rs.propagation},
-"get")});var Ts=bs();Object.defineProperty(C,"trace",{enumerable:!0,get:i(function(){return Ts.trace},"get")});C.default=
-{context:ws.context,diag:Ss.diag,metrics:vs.metrics,propagation:Rs.propagation,trace:Ts.trace}});function ks(e){let t=0;for(let o of e)t+=o.length;let r=new Uint8Array(t),n=0;for(let o of e)r.set(o,n),n+=o.length;return r}
-function jr(e){let t;return(Cs??(t=new globalThis.TextEncoder,Cs=t.encode.bind(t)))(e)}function ci(e){let t;return(Ps??(t=
-new globalThis.TextDecoder,Ps=t.decode.bind(t)))(e)}var Cs,Ps,li=S(()=>{c();i(ks,"concatBytes");i(jr,"encodeUTF8");i(ci,
-"decodeUTF8")});function gf(e,t){for(let o=t??0;o<e.length;o++){if(e[o]===10)return{preceding:o,index:o+1,carriage:!1};if(e[o]===13)return{
-preceding:o,index:o+1,carriage:!0}}return null}var se,ce,en,ui=S(()=>{c();Ue();li();en=(()=>{class e{static{i(this,"Line\
-Decoder")}constructor(){se.set(this,void 0),ce.set(this,void 0),B(this,se,new Uint8Array,"f"),B(this,ce,null,"f")}decode(r){
-if(r==null)return[];let n=r instanceof ArrayBuffer?new Uint8Array(r):typeof r=="string"?jr(r):r;B(this,se,ks([x(this,se,
-"f"),n]),"f");let o=[],a;for(;(a=gf(x(this,se,"f"),x(this,ce,"f")))!=null;){if(a.carriage&&x(this,ce,"f")==null){B(this,
-ce,a.index,"f");continue}if(x(this,ce,"f")!=null&&(a.index!==x(this,ce,"f")+1||a.carriage)){o.push(ci(x(this,se,"f").subarray(
-0,x(this,ce,"f")-1))),B(this,se,x(this,se,"f").subarray(x(this,ce,"f")),"f"),B(this,ce,null,"f");continue}let s=x(this,ce,
-"f")!==null?a.preceding-1:a.preceding,l=ci(x(this,se,"f").subarray(0,s));o.push(l),B(this,se,x(this,se,"f").subarray(a.index),
-"f"),B(this,ce,null,"f")}return o}flush(){return x(this,se,"f").length?this.decode(`
-`):[]}}return se=new WeakMap,ce=new WeakMap,e.NEWLINE_CHARS=new Set([`
-`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})();i(gf,"findNewlineIndex")});var U,lr=S(()=>{c();U=i(e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
-Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0},"readEnv")});function ur(){}function rn(e,t,r){return!t||tn[e]>tn[r]?ur:t[e].bind(t)}function pi(e,t){let r=Ns.get(e);if(r&&r[0]===t)
-return r[1];let n={error:rn("error",e,t),warn:rn("warn",e,t),info:rn("info",e,t),debug:rn("debug",e,t)};return Ns.set(e,
-[t,n]),n}function D(e){let t=e.logger,r=e.logLevel??"off";return t?pi(t,r):Ef}function on(){let e=U("ANTHROPIC_LOG");return(!di||
-e!==Os)&&(Os=e,di=pi(console,nn(e,"process.env['ANTHROPIC_LOG']",pi(console,$r))??$r)),di}function Ae(e,t,r){e.debug!==ur&&
-e.debug(t,yf(r))}var $r,tn,nn,Ef,Ns,Os,di,yf,xe=S(()=>{c();Z();lr();$r="warn",tn={off:0,error:200,warn:300,info:400,debug:500},
-nn=i((e,t,r)=>{if(e){if(fa(tn,e))return e;r.warn(`${t} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(
-Object.keys(tn))}`)}},"parseLogLevel");i(ur,"noop");i(rn,"makeLogFn");Ef={error:ur,warn:ur,info:ur,debug:ur},Ns=new WeakMap;
-i(pi,"filterLogger");i(D,"loggerFor");i(on,"defaultLogger");i(Ae,"debugLogRequestDetails");yf=i(e=>(e.options&&(e.options=
+SUMER"})(Dd=Or.SpanKind||(Or.SpanKind={}))});var ma=I(Ir=>{"use strict";c();Object.defineProperty(Ir,"__esModule",{value:!0});Ir.SpanStatusCode=void 0;var zd;(function(e){
+e[e.UNSET=0]="UNSET",e[e.OK=1]="OK",e[e.ERROR=2]="ERROR"})(zd=Ir.SpanStatusCode||(Ir.SpanStatusCode={}))});var _a=I(Qe=>{"use strict";c();Object.defineProperty(Qe,"__esModule",{value:!0});Qe.validateValue=Qe.validateKey=void 0;
+var So="[_0-9a-z-*/]",$d=`[a-z]${So}{0,255}`,Hd=`[a-z0-9]${So}{0,240}@[a-z]${So}{0,13}`,jd=new RegExp(`^(?:${$d}|${Hd})$`),
+Kd=/^[ -~]{0,255}[!-~]$/,Gd=/,|=/;function Vd(e){return jd.test(e)}o(Vd,"validateKey");Qe.validateKey=Vd;function Wd(e){
+return Kd.test(e)&&!Gd.test(e)}o(Wd,"validateValue");Qe.validateValue=Wd});var ba=I(Tt=>{"use strict";c();Object.defineProperty(Tt,"__esModule",{value:!0});Tt.TraceStateImpl=void 0;var ha=_a(),ga=32,
+Xd=512,Ea=",",ya="=",wo=class e{static{o(this,"TraceStateImpl")}constructor(r){this._internalState=new Map,r&&this._parse(
+r)}set(r,t){let n=this._clone();return n._internalState.has(r)&&n._internalState.delete(r),n._internalState.set(r,t),n}unset(r){
+let t=this._clone();return t._internalState.delete(r),t}get(r){return this._internalState.get(r)}serialize(){return Array.
+from(this._internalState.keys()).reduceRight((r,t)=>(r.push(t+ya+this.get(t)),r),[]).join(Ea)}_parse(r){r.length>Xd||(this.
+_internalState=r.split(Ea).reduceRight((t,n)=>{let i=n.trim(),a=i.indexOf(ya);if(a!==-1){let s=i.slice(0,a),l=i.slice(a+
+1,n.length);(0,ha.validateKey)(s)&&(0,ha.validateValue)(l)&&t.set(s,l)}return t},new Map),this._internalState.size>ga&&(this.
+_internalState=new Map(Array.from(this._internalState.entries()).reverse().slice(0,ga))))}_keys(){return Array.from(this.
+_internalState.keys()).reverse()}_clone(){let r=new e;return r._internalState=new Map(this._internalState),r}};Tt.TraceStateImpl=
+wo});var Aa=I(Rt=>{"use strict";c();Object.defineProperty(Rt,"__esModule",{value:!0});Rt.createTraceState=void 0;var Yd=ba();
+function Jd(e){return new Yd.TraceStateImpl(e)}o(Jd,"createTraceState");Rt.createTraceState=Jd});var xa=I(Ct=>{"use strict";c();Object.defineProperty(Ct,"__esModule",{value:!0});Ct.context=void 0;var Qd=Cr();Ct.context=
+Qd.ContextAPI.getInstance()});var va=I(Pt=>{"use strict";c();Object.defineProperty(Pt,"__esModule",{value:!0});Pt.diag=void 0;var Zd=Me();Pt.diag=Zd.DiagAPI.
+instance()});var Sa=I(Ze=>{"use strict";c();Object.defineProperty(Ze,"__esModule",{value:!0});Ze.NOOP_METER_PROVIDER=Ze.NoopMeterProvider=
+void 0;var ep=no(),Nt=class{static{o(this,"NoopMeterProvider")}getMeter(r,t,n){return ep.NOOP_METER}};Ze.NoopMeterProvider=
+Nt;Ze.NOOP_METER_PROVIDER=new Nt});var Ta=I(Ot=>{"use strict";c();Object.defineProperty(Ot,"__esModule",{value:!0});Ot.MetricsAPI=void 0;var rp=Sa(),To=Be(),
+wa=Me(),Ro="metrics",Co=class e{static{o(this,"MetricsAPI")}constructor(){}static getInstance(){return this._instance||(this.
+_instance=new e),this._instance}setGlobalMeterProvider(r){return(0,To.registerGlobal)(Ro,r,wa.DiagAPI.instance())}getMeterProvider(){
+return(0,To.getGlobal)(Ro)||rp.NOOP_METER_PROVIDER}getMeter(r,t,n){return this.getMeterProvider().getMeter(r,t,n)}disable(){
+(0,To.unregisterGlobal)(Ro,wa.DiagAPI.instance())}};Ot.MetricsAPI=Co});var Ra=I(It=>{"use strict";c();Object.defineProperty(It,"__esModule",{value:!0});It.metrics=void 0;var tp=Ta();It.metrics=
+tp.MetricsAPI.getInstance()});var Ca=I(kt=>{"use strict";c();Object.defineProperty(kt,"__esModule",{value:!0});kt.NoopTextMapPropagator=void 0;var Po=class{static{
+o(this,"NoopTextMapPropagator")}inject(r,t){}extract(r,t){return r}fields(){return[]}};kt.NoopTextMapPropagator=Po});var Na=I(_e=>{"use strict";c();Object.defineProperty(_e,"__esModule",{value:!0});_e.deleteBaggage=_e.setBaggage=_e.getActiveBaggage=
+_e.getBaggage=void 0;var np=Cr(),op=Tr(),No=(0,op.createContextKey)("OpenTelemetry Baggage Key");function Pa(e){return e.
+getValue(No)||void 0}o(Pa,"getBaggage");_e.getBaggage=Pa;function ip(){return Pa(np.ContextAPI.getInstance().active())}o(
+ip,"getActiveBaggage");_e.getActiveBaggage=ip;function ap(e,r){return e.setValue(No,r)}o(ap,"setBaggage");_e.setBaggage=
+ap;function sp(e){return e.deleteValue(No)}o(sp,"deleteBaggage");_e.deleteBaggage=sp});var ka=I(Mt=>{"use strict";c();Object.defineProperty(Mt,"__esModule",{value:!0});Mt.PropagationAPI=void 0;var Oo=Be(),cp=Ca(),
+Oa=oo(),Bt=Na(),lp=Zn(),Ia=Me(),Io="propagation",up=new cp.NoopTextMapPropagator,ko=class e{static{o(this,"PropagationAP\
+I")}constructor(){this.createBaggage=lp.createBaggage,this.getBaggage=Bt.getBaggage,this.getActiveBaggage=Bt.getActiveBaggage,
+this.setBaggage=Bt.setBaggage,this.deleteBaggage=Bt.deleteBaggage}static getInstance(){return this._instance||(this._instance=
+new e),this._instance}setGlobalPropagator(r){return(0,Oo.registerGlobal)(Io,r,Ia.DiagAPI.instance())}inject(r,t,n=Oa.defaultTextMapSetter){
+return this._getGlobalPropagator().inject(r,t,n)}extract(r,t,n=Oa.defaultTextMapGetter){return this._getGlobalPropagator().
+extract(r,t,n)}fields(){return this._getGlobalPropagator().fields()}disable(){(0,Oo.unregisterGlobal)(Io,Ia.DiagAPI.instance())}_getGlobalPropagator(){
+return(0,Oo.getGlobal)(Io)||up}};Mt.PropagationAPI=ko});var Ba=I(Lt=>{"use strict";c();Object.defineProperty(Lt,"__esModule",{value:!0});Lt.propagation=void 0;var dp=ka();Lt.propagation=
+dp.PropagationAPI.getInstance()});var qa=I(Ut=>{"use strict";c();Object.defineProperty(Ut,"__esModule",{value:!0});Ut.TraceAPI=void 0;var Bo=Be(),Ma=vo(),
+La=At(),er=mo(),Ua=Me(),Mo="trace",Lo=class e{static{o(this,"TraceAPI")}constructor(){this._proxyTracerProvider=new Ma.ProxyTracerProvider,
+this.wrapSpanContext=La.wrapSpanContext,this.isSpanContextValid=La.isSpanContextValid,this.deleteSpan=er.deleteSpan,this.
+getSpan=er.getSpan,this.getActiveSpan=er.getActiveSpan,this.getSpanContext=er.getSpanContext,this.setSpan=er.setSpan,this.
+setSpanContext=er.setSpanContext}static getInstance(){return this._instance||(this._instance=new e),this._instance}setGlobalTracerProvider(r){
+let t=(0,Bo.registerGlobal)(Mo,this._proxyTracerProvider,Ua.DiagAPI.instance());return t&&this._proxyTracerProvider.setDelegate(
+r),t}getTracerProvider(){return(0,Bo.getGlobal)(Mo)||this._proxyTracerProvider}getTracer(r,t){return this.getTracerProvider().
+getTracer(r,t)}disable(){(0,Bo.unregisterGlobal)(Mo,Ua.DiagAPI.instance()),this._proxyTracerProvider=new Ma.ProxyTracerProvider}};
+Ut.TraceAPI=Lo});var Fa=I(qt=>{"use strict";c();Object.defineProperty(qt,"__esModule",{value:!0});qt.trace=void 0;var pp=qa();qt.trace=pp.
+TraceAPI.getInstance()});var kr=I(R=>{"use strict";c();Object.defineProperty(R,"__esModule",{value:!0});R.trace=R.propagation=R.metrics=R.diag=R.
+context=R.INVALID_SPAN_CONTEXT=R.INVALID_TRACEID=R.INVALID_SPANID=R.isValidSpanId=R.isValidTraceId=R.isSpanContextValid=
+R.createTraceState=R.TraceFlags=R.SpanStatusCode=R.SpanKind=R.SamplingDecision=R.ProxyTracerProvider=R.ProxyTracer=R.defaultTextMapSetter=
+R.defaultTextMapGetter=R.ValueType=R.createNoopMeter=R.DiagLogLevel=R.DiagConsoleLogger=R.ROOT_CONTEXT=R.createContextKey=
+R.baggageEntryMetadataFromString=void 0;var fp=Zn();Object.defineProperty(R,"baggageEntryMetadataFromString",{enumerable:!0,
+get:o(function(){return fp.baggageEntryMetadataFromString},"get")});var Da=Tr();Object.defineProperty(R,"createContextKe\
+y",{enumerable:!0,get:o(function(){return Da.createContextKey},"get")});Object.defineProperty(R,"ROOT_CONTEXT",{enumerable:!0,
+get:o(function(){return Da.ROOT_CONTEXT},"get")});var mp=ra();Object.defineProperty(R,"DiagConsoleLogger",{enumerable:!0,
+get:o(function(){return mp.DiagConsoleLogger},"get")});var _p=rt();Object.defineProperty(R,"DiagLogLevel",{enumerable:!0,
+get:o(function(){return _p.DiagLogLevel},"get")});var hp=no();Object.defineProperty(R,"createNoopMeter",{enumerable:!0,get:o(
+function(){return hp.createNoopMeter},"get")});var gp=ta();Object.defineProperty(R,"ValueType",{enumerable:!0,get:o(function(){
+return gp.ValueType},"get")});var za=oo();Object.defineProperty(R,"defaultTextMapGetter",{enumerable:!0,get:o(function(){
+return za.defaultTextMapGetter},"get")});Object.defineProperty(R,"defaultTextMapSetter",{enumerable:!0,get:o(function(){
+return za.defaultTextMapSetter},"get")});var Ep=bo();Object.defineProperty(R,"ProxyTracer",{enumerable:!0,get:o(function(){
+return Ep.ProxyTracer},"get")});var yp=vo();Object.defineProperty(R,"ProxyTracerProvider",{enumerable:!0,get:o(function(){
+return yp.ProxyTracerProvider},"get")});var bp=pa();Object.defineProperty(R,"SamplingDecision",{enumerable:!0,get:o(function(){
+return bp.SamplingDecision},"get")});var Ap=fa();Object.defineProperty(R,"SpanKind",{enumerable:!0,get:o(function(){return Ap.
+SpanKind},"get")});var xp=ma();Object.defineProperty(R,"SpanStatusCode",{enumerable:!0,get:o(function(){return xp.SpanStatusCode},
+"get")});var vp=lo();Object.defineProperty(R,"TraceFlags",{enumerable:!0,get:o(function(){return vp.TraceFlags},"get")});
+var Sp=Aa();Object.defineProperty(R,"createTraceState",{enumerable:!0,get:o(function(){return Sp.createTraceState},"get")});
+var Uo=At();Object.defineProperty(R,"isSpanContextValid",{enumerable:!0,get:o(function(){return Uo.isSpanContextValid},"\
+get")});Object.defineProperty(R,"isValidTraceId",{enumerable:!0,get:o(function(){return Uo.isValidTraceId},"get")});Object.
+defineProperty(R,"isValidSpanId",{enumerable:!0,get:o(function(){return Uo.isValidSpanId},"get")});var qo=gt();Object.defineProperty(
+R,"INVALID_SPANID",{enumerable:!0,get:o(function(){return qo.INVALID_SPANID},"get")});Object.defineProperty(R,"INVALID_T\
+RACEID",{enumerable:!0,get:o(function(){return qo.INVALID_TRACEID},"get")});Object.defineProperty(R,"INVALID_SPAN_CONTEX\
+T",{enumerable:!0,get:o(function(){return qo.INVALID_SPAN_CONTEXT},"get")});var $a=xa();Object.defineProperty(R,"context",
+{enumerable:!0,get:o(function(){return $a.context},"get")});var Ha=va();Object.defineProperty(R,"diag",{enumerable:!0,get:o(
+function(){return Ha.diag},"get")});var ja=Ra();Object.defineProperty(R,"metrics",{enumerable:!0,get:o(function(){return ja.
+metrics},"get")});var Ka=Ba();Object.defineProperty(R,"propagation",{enumerable:!0,get:o(function(){return Ka.propagation},
+"get")});var Ga=Fa();Object.defineProperty(R,"trace",{enumerable:!0,get:o(function(){return Ga.trace},"get")});R.default=
+{context:$a.context,diag:Ha.diag,metrics:ja.metrics,propagation:Ka.propagation,trace:Ga.trace}});function Xa(e){let r=0;for(let i of e)r+=i.length;let t=new Uint8Array(r),n=0;for(let i of e)t.set(i,n),n+=i.length;return t}
+function Br(e){let r;return(Va??(r=new globalThis.TextEncoder,Va=r.encode.bind(r)))(e)}function Fo(e){let r;return(Wa??(r=
+new globalThis.TextDecoder,Wa=r.decode.bind(r)))(e)}var Va,Wa,Do=S(()=>{c();o(Xa,"concatBytes");o(Br,"encodeUTF8");o(Fo,
+"decodeUTF8")});function wp(e,r){for(let i=r??0;i<e.length;i++){if(e[i]===10)return{preceding:i,index:i+1,carriage:!1};if(e[i]===13)return{
+preceding:i,index:i+1,carriage:!0}}return null}var ie,ae,Ft,zo=S(()=>{c();$e();Do();Ft=(()=>{class e{static{o(this,"Line\
+Decoder")}constructor(){ie.set(this,void 0),ae.set(this,void 0),G(this,ie,new Uint8Array,"f"),G(this,ae,null,"f")}decode(t){
+if(t==null)return[];let n=t instanceof ArrayBuffer?new Uint8Array(t):typeof t=="string"?Br(t):t;G(this,ie,Xa([B(this,ie,
+"f"),n]),"f");let i=[],a;for(;(a=wp(B(this,ie,"f"),B(this,ae,"f")))!=null;){if(a.carriage&&B(this,ae,"f")==null){G(this,
+ae,a.index,"f");continue}if(B(this,ae,"f")!=null&&(a.index!==B(this,ae,"f")+1||a.carriage)){i.push(Fo(B(this,ie,"f").subarray(
+0,B(this,ae,"f")-1))),G(this,ie,B(this,ie,"f").subarray(B(this,ae,"f")),"f"),G(this,ae,null,"f");continue}let s=B(this,ae,
+"f")!==null?a.preceding-1:a.preceding,l=Fo(B(this,ie,"f").subarray(0,s));i.push(l),G(this,ie,B(this,ie,"f").subarray(a.index),
+"f"),G(this,ae,null,"f")}return i}flush(){return B(this,ie,"f").length?this.decode(`
+`):[]}}return ie=new WeakMap,ae=new WeakMap,e.NEWLINE_CHARS=new Set([`
+`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})();o(wp,"findNewlineIndex")});var L,rr=S(()=>{c();L=o(e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0},"readEnv")});function tr(){}function Dt(e,r,t){return!r||zt[e]>zt[t]?tr:r[e].bind(r)}function Ho(e,r){let t=Ya.get(e);if(t&&t[0]===r)
+return t[1];let n={error:Dt("error",e,r),warn:Dt("warn",e,r),info:Dt("info",e,r),debug:Dt("debug",e,r)};return Ya.set(e,
+[r,n]),n}function F(e){let r=e.logger,t=e.logLevel??"off";return r?Ho(r,t):Tp}function Ht(){let e=L("ANTHROPIC_LOG");return(!$o||
+e!==Ja)&&(Ja=e,$o=Ho(console,$t(e,"process.env['ANTHROPIC_LOG']",Ho(console,Mr))??Mr)),$o}function he(e,r,t){e.debug!==tr&&
+e.debug(r,Rp(t))}var Mr,zt,$t,Tp,Ya,Ja,$o,Rp,ge=S(()=>{c();Z();rr();Mr="warn",zt={off:0,error:200,warn:300,info:400,debug:500},
+$t=o((e,r,t)=>{if(e){if(Ii(zt,e))return e;t.warn(`${r} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(
+Object.keys(zt))}`)}},"parseLogLevel");o(tr,"noop");o(Dt,"makeLogFn");Tp={error:tr,warn:tr,info:tr,debug:tr},Ya=new WeakMap;
+o(Ho,"filterLogger");o(F,"loggerFor");o(Ht,"defaultLogger");o(he,"debugLogRequestDetails");Rp=o(e=>(e.options&&(e.options=
 {...e.options},delete e.options.headers,delete e.options.__span),e.headers&&(e.headers=Object.fromEntries((e.headers instanceof
-Headers?[...e.headers]:Object.entries(e.headers)).map(([t,r])=>[t,t.toLowerCase()==="authorization"||t.toLowerCase()==="\
-proxy-authorization"||t.toLowerCase()==="api-key"||t.toLowerCase()==="x-api-key"||t.toLowerCase()==="x-amz-security-toke\
-n"||t.toLowerCase()==="cookie"||t.toLowerCase()==="set-cookie"?"***":r]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&
-(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),e),"formatRequestDetails")});async function*Is(e,t){if(!e.body)throw t.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
-Native"?new P("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
-docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new P("Attempted to iterate over a response with no body");let r=new TextDecoder(
-"utf-8",{ignoreBOM:!0}),n="",o=!1,a=null,s=[],l=[],p=i(u=>{if(u.charCodeAt(0)===65279&&(u=u.slice(1)),!u){if(!a&&!s.length)
+Headers?[...e.headers]:Object.entries(e.headers)).map(([r,t])=>[r,r.toLowerCase()==="authorization"||r.toLowerCase()==="\
+proxy-authorization"||r.toLowerCase()==="api-key"||r.toLowerCase()==="x-api-key"||r.toLowerCase()==="x-amz-security-toke\
+n"||r.toLowerCase()==="cookie"||r.toLowerCase()==="set-cookie"?"***":t]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&
+(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),e),"formatRequestDetails")});async function*Qa(e,r){if(!e.body)throw r.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
+Native"?new k("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
+docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new k("Attempted to iterate over a response with no body");let t=new TextDecoder(
+"utf-8",{ignoreBOM:!0}),n="",i=!1,a=null,s=[],l=[],f=o(d=>{if(d.charCodeAt(0)===65279&&(d=d.slice(1)),!d){if(!a&&!s.length)
 return null;let v={event:a,data:s.join(`
-`),raw:l};return a=null,s=[],l=[],v}l.push(u);let f=u.indexOf(":");if(f===0)return null;let d=f===-1?u:u.slice(0,f);if(d!==
-"event"&&d!=="data")return null;let w=f===-1?"":u.slice(u.charCodeAt(f+1)===32?f+2:f+1);return d==="event"?a=w:s.push(w),
-null},"takeLine");for await(let u of Cr(e.body)){if(u==null)continue;let f=r.decode(typeof u=="string"?jr(u):u,{stream:!0});
-if(n+=f,!o&&!f.includes(`
-`)&&!f.includes("\r"))continue;let d=0;if(n.includes("\r"))for(let w=0;w<n.length;w++){let v=n[w];if(v!==`
-`&&v!=="\r")continue;if(v==="\r"&&w+1===n.length)break;let I=p(n.slice(d,w));v==="\r"&&n[w+1]===`
-`&&w++,d=w+1,I&&(yield I)}else{let w;for(;(w=n.indexOf(`
-`,d))!==-1;){let v=p(n.slice(d,w));d=w+1,v&&(yield v)}}n=n.slice(d),o=n.endsWith("\r")}if(n+=r.decode(),n)for(let u of n.
-replace(/\r$/,"").split(/\r\n|[\n\r]/)){let f=p(u);f&&(yield f)}}var Hr,le,Ke=S(()=>{c();Ue();q();Pr();ui();Pr();Fe();Z();
-li();xe();q();ft();le=(()=>{class e{static{i(this,"Stream")}constructor(r,n,o){this.iterator=r,Hr.set(this,void 0),this.
-controller=n,B(this,Hr,o,"f")}static rawEvents(r,n=new AbortController){return Is(r,n)}static fromSSEResponse(r,n,o){let a=!1,
-s=o?D(o):console;async function*l(){if(a)throw new P("Cannot iterate over a consumed stream, use `.tee()` to split the s\
-tream.");a=!0;let p=!1;try{for await(let u of Is(r,n))if(u.event!=="ping"&&u.event!==null)if(u.event==="error"){let f=ut(
-u.data)??u.data,d=f?.error?.type;throw new j(void 0,f,void 0,r.headers,d)}else{if(!u.data)continue;try{yield JSON.parse(
-u.data)}catch(f){throw s.error("Could not parse message into JSON:",u.data),s.error("From chunk:",u.raw),f}}p=!0}catch(u){
-if(me(u))return;throw u}finally{p||n.abort(),ge(n)}}return i(l,"iterator"),new e(l,n,o)}static fromReadableStream(r,n,o){
-let a=!1;async function*s(){let p=new en,u=Cr(r);for await(let f of u)for(let d of p.decode(f))yield d;for(let f of p.flush())
-yield f}i(s,"iterLines");async function*l(){if(a)throw new P("Cannot iterate over a consumed stream, use `.tee()` to spl\
-it the stream.");a=!0;let p=!1;try{for await(let u of s())p||u&&(yield JSON.parse(u));p=!0}catch(u){if(me(u))return;throw u}finally{
-p||n.abort(),ge(n)}}return i(l,"iterator"),new e(l,n,o)}[(Hr=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){
-let r=[],n=[],o=this[Symbol.asyncIterator](),a=i(s=>({next:i(()=>{if(s.length===0){let l=o.next();r.push(l),n.push(l)}return s.
-shift()},"next")}),"teeIterator");return[new e(()=>a(r),this.controller,x(this,Hr,"f")),new e(()=>a(n),this.controller,x(
-this,Hr,"f"))]}toReadableStream(){let r=this,n;return Eo({async start(){n=r[Symbol.asyncIterator]()},async pull(o){try{let{
-value:a,done:s}=await n.next();if(s)return o.close();let l=jr(JSON.stringify(a)+`
-`);o.enqueue(l)}catch(a){o.error(a)}},async cancel(){await n.return?.()}})}}return e})();i(Is,"_iterSSEMessages")});function*bf(e){if(!e)return;if(Ms in e){let{values:n,nulls:o}=e;yield*n.entries();for(let a of o)yield[a,null];return}let t=!1,
-r;e instanceof Headers?r=e.entries():mo(e)?r=e:(t=!0,r=Object.entries(e??{}));for(let n of r){let o=n[0];if(typeof o!="s\
-tring")throw new TypeError("expected header name to be a string");let a=mo(n[1])?n[1]:[n[1]],s=!1;for(let l of a)l!==void 0&&
-(t&&!s&&(s=!0,yield[o,an]),yield[o,l])}}var Ms,an,Af,xf,$,dr=S(()=>{c();Z();Ms=Symbol.for("brand.privateNullableHeaders");
-i(bf,"iterateHeaders");an=Symbol("clear"),Af=new Set(["x-stainless-helper"]),xf=i((e,t)=>{let r=e?e.split(",").map(n=>n.
-trim()).filter(Boolean):[];for(let n of t.split(",").map(o=>o.trim()))n&&!r.includes(n)&&r.push(n);return r.join(", ")},
-"appendHeaderValue"),$=i(e=>{let t=new Headers,r=new Set;for(let n of e){let o=new Set;for(let[a,s]of bf(n)){let l=a.toLowerCase();
-if(Af.has(l)){if(s===an)continue;s===null?(t.delete(a),r.add(l)):(t.set(a,xf(t.get(a),s)),r.delete(l));continue}(s===an||
-!o.has(l))&&(t.delete(a),o.add(l),s===an)||(s===null?(t.delete(a),r.add(l)):(t.append(a,s),r.delete(l)))}}return{[Ms]:!0,
-values:t,nulls:r}},"buildHeaders")});function Ls(e){let{tracerProvider:t,propagation:r,traces:n}=e===!1?{traces:!1}:e??Uf(),{enabled:o,contentMode:a,maxContentBytes:s}=typeof n==
-"boolean"?{enabled:n}:n??{};return Object.freeze({tracerProvider:t,propagation:r??!0,traces:Object.freeze({enabled:o??!0,
-contentMode:a==="content"?"content":"metadata_only",maxContentBytes:s!==void 0&&Number.isInteger(s)&&s>=1?s:Lf})})}function Uf(){
-return{propagation:U("ANTHROPIC_OPEN_TELEMETRY_PROPAGATION")?.toLowerCase()!=="false",traces:{enabled:U("ANTHROPIC_OPEN_\
-TELEMETRY")?.toLowerCase()!=="false",contentMode:U("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE")?.toLowerCase()==="con\
-tent"?"content":"metadata_only",maxContentBytes:Number(/^\d+$/.exec(U("ANTHROPIC_OPEN_TELEMETRY_TRACES_MAX_CONTENT_BYTES")??
-"")?.[0]??NaN)}}}function Us(e,t,r){if(!e.traces.enabled)return;let n=r!==void 0?`${Bs}.${r}`:Bs;return(e.tracerProvider??
-re.trace.getTracerProvider()).getTracer(n,t)}function W(e,t){try{return t()}catch(r){e&&D(e).debug("could not record tel\
-emetry",r);return}}function te(e,t,r,n){if(r?.__span)return r.__span;let o=e._tracer;if(o)return W(e,()=>{let a=Date.now(),
-s=n?.attributes?.[Bf],l=r?.openTelemetry?.conversationId??(typeof s=="string"?s:void 0),p=o.startSpan(t,{kind:re.SpanKind.
-CLIENT,attributes:{[vf]:e._genAIProviderName,...Df(e.baseURL),...l!=null?{[Sf]:l}:void 0,...n?.route!=null?{[Cf]:n.route}:
-void 0,...Ff(e,t,n?.request),...n?.attributes}});if(!p.isRecording()&&!(e.openTelemetry.propagation?Object.keys($s(p)).length>
-0:re.trace.isSpanContextValid(p.spanContext())))return;let{request:u,...f}=n??{};return{...f,span:p,name:t,startTime:a}})}
-function Fs(e,t){if(e.createdIDAttribute===void 0||typeof t!="object"||t===null)return;let r=t[e.createdIDField??"id"];typeof r==
-"string"&&e.span.setAttribute(e.createdIDAttribute,r)}function Ff(e,t,r){let n=cn[t];if(!n)return{};let o={...n.constants};
-for(let[s,l,p]of n.request??[]){let u=W(e,()=>mi(qs(r?.body,l),p));u!==void 0&&(o[s]=u)}let{requestHeaders:a}=n;return a&&
-W(e,()=>{let s=$([e._options.defaultHeaders,r?.headers]).values;for(let[l,p,u]of a){let f=qf(s.get(p),u);f!==void 0&&(o[l]=
-f)}}),n.stream!==void 0&&r?.stream&&(o[n.stream]=!0),o}function fi(e,t,r){for(let[n,o,a]of cn[t]?.response??[])try{let s=mi(
-qs(r,o),a);s!==void 0&&e.setAttribute(n,s)}catch{}}function qs(e,t){let r=e;for(let n of t){if(typeof r!="object"||r===null)
-return;r=r[n]}return r}function mi(e,t){if(typeof t=="object")return Array.isArray(e)&&e.every(r=>mi(r,t.array)!==void 0)?
-[...e]:void 0;switch(typeof e){case"string":return t==="string"||t==="unknown"?e:void 0;case"boolean":return t==="boolea\
-n"||t==="unknown"?e:void 0;case"number":return t==="integer"||t==="number"||t==="unknown"?e:void 0;default:return}}function qf(e,t){
-let r=(e??"").split(",").map(n=>n.trim()).filter(Boolean);if(!(e==null||r.length===0))return typeof t=="object"?r:e}function Df(e){
-try{let{hostname:t,port:r,protocol:n}=new URL(e);return{[Pf]:t.replace(/^\[(.*)\]$/,"$1"),[kf]:r?Number(r):n==="http:"?80:
-443}}catch{return{}}}function Ds(e,t,r,n=!1){if(e.attempts=(e.attempts??0)+1,e.attempts>1){e.span.setAttribute(Tf,e.attempts-
-1);return}e.span.setAttribute(Rf,t);try{let{protocol:o,host:a,pathname:s,search:l}=new URL(r),p=jf(l.slice(1),e.queryParams,
-e.contentQueryParams);if(e.span.setAttributes({[Mf]:o.slice(0,-1),[Of]:s}),p?.content&&!n)return;e.span.setAttributes({...p!==
-void 0?{[If]:p.value}:void 0,[Nf]:`${o}//${a}${s}${p!==void 0?`?${p.value}`:""}`})}catch{}}function jf(e,t,r){if(!e||!t?.
-length)return;let n=!1,o=e.split("&").filter(a=>{try{let s=decodeURIComponent(a.split("=",1)[0]),l=t.includes(s)||!s.endsWith(
-"[]")?s:s.slice(0,-2);return t.includes(l)?(n||(n=zf.includes(l)||!!r?.includes(l)),!0):!1}catch{return!1}});return o.length?
-{value:o.join("&"),content:n}:void 0}function zs(e,t){let r=$([t]).values;for(let[n,o]of Object.entries($s(e)))r.set(n,o);
-return r}function pr(e,t){if(e.isRecording())try{switch($f(e,t),ln(e,t.response??(t.status==="error"&&t.error instanceof
-j?t.error:void 0)),t.status){case"success":t.options.__span&&fi(e,t.options.__span.name,t.data),e.setStatus({code:re.SpanStatusCode.
-OK});break;case"error":fr(e,t.error);break}}finally{e.end()}}function hi(e,t,r){let n=e[Symbol.asyncIterator],o=!1,a=i(p=>{
-if(!o){o=!0,t.removeEventListener("abort",s);try{r.onEnd(p)}catch{}}},"end"),s=i(()=>a({reason:"canceled"}),"cancel");if(t.
-aborted)return s();t.addEventListener("abort",s,{once:!0});let l=!1;e[Symbol.asyncIterator]=function(){let p=n.call(this);
-if(l)return p;l=!0,t.removeEventListener("abort",s);let u={async next(){let f;try{f=await p.next()}catch(d){throw a({reason:"\
-failed",error:d}),d}if(f.done)a({reason:t.aborted?"canceled":"completed"});else if(!o)try{r.onItem?.(f.value)}catch{}return f},
-async return(f){return s(),await p.return?.(f)??{done:!0,value:f}},async throw(f){if(s(),p.throw)return p.throw(f);throw f},
-[Symbol.asyncIterator]:()=>u};return u}}function js(e,t,r){if(!e.isRecording())return;e.setAttribute(sn,r.response.status),
-ln(e,r.response);let n=t instanceof le;hi(t,r.controller.signal,{onEnd(o){o.reason==="failed"?fr(e,o.error):o.reason==="\
-completed"&&!n&&e.setStatus({code:re.SpanStatusCode.OK}),e.end()}})}function $f(e,t){let r=t.response?.status??(t.status===
-"error"&&t.error instanceof j?t.error.status:void 0);r!==void 0&&e.setAttribute(sn,r)}function ln(e,t){let r;try{r=t?.headers}catch{
-return}for(let[n,o]of Hf)try{let a=r?.get(o);a&&e.setAttribute(n,a)}catch{}}function fr(e,t,r){t instanceof he||me(t)||(e.
-setStatus({code:re.SpanStatusCode.ERROR}),e.setAttribute(wf,r??Kf(t)))}function $s(e){let t={};return re.propagation.inject(
-re.trace.setSpan(re.context.active(),e),t),t}function Kf(e){if(e instanceof xr)return"client_timeout_error";if(e instanceof
-Pe)return"connection_error";if(e instanceof j){if(e.type)return e.type;if(e.status!==void 0)return String(e.status)}return"\
-client_error"}var re,Bs,wf,Sf,vf,Rf,Tf,sn,Cf,Pf,kf,Nf,Of,If,Mf,Bf,Lf,cn,zf,Hf,Oe=S(()=>{c();re=ct(zr(),1);q();Ke();Fe();
-dr();lr();xe();Bs="com.anthropic.sdk.typescript",wf="error.type",Sf="gen_ai.conversation.id",vf="gen_ai.provider.name",Rf=
-"http.request.method",Tf="http.request.resend_count",sn="http.response.status_code",Cf="http.route",Pf="server.address",
-kf="server.port",Nf="url.full",Of="url.path",If="url.query",Mf="url.scheme",Bf="anthropic.session.thread.id",Lf=75e4;i(Ls,
-"resolveOpenTelemetryOptions");i(Uf,"optionFromEnv");i(Us,"getTracer");i(W,"guardTracing");i(te,"startApiCallSpan");i(Fs,
-"setCreatedIDAttribute");cn={"anthropic.messages.create":{constants:{"gen_ai.operation.name":"chat"},request:[["gen_ai.r\
+`),raw:l};return a=null,s=[],l=[],v}l.push(d);let p=d.indexOf(":");if(p===0)return null;let u=p===-1?d:d.slice(0,p);if(u!==
+"event"&&u!=="data")return null;let x=p===-1?"":d.slice(d.charCodeAt(p+1)===32?p+2:p+1);return u==="event"?a=x:s.push(x),
+null},"takeLine");for await(let d of br(e.body)){if(d==null)continue;let p=t.decode(typeof d=="string"?Br(d):d,{stream:!0});
+if(n+=p,!i&&!p.includes(`
+`)&&!p.includes("\r"))continue;let u=0;if(n.includes("\r"))for(let x=0;x<n.length;x++){let v=n[x];if(v!==`
+`&&v!=="\r")continue;if(v==="\r"&&x+1===n.length)break;let O=f(n.slice(u,x));v==="\r"&&n[x+1]===`
+`&&x++,u=x+1,O&&(yield O)}else{let x;for(;(x=n.indexOf(`
+`,u))!==-1;){let v=f(n.slice(u,x));u=x+1,v&&(yield v)}}n=n.slice(u),i=n.endsWith("\r")}if(n+=t.decode(),n)for(let d of n.
+replace(/\r$/,"").split(/\r\n|[\n\r]/)){let p=f(d);p&&(yield p)}}var Lr,Ee,nr=S(()=>{c();$e();q();Ar();zo();Ar();He();Z();
+Do();ge();q();Qr();Ee=(()=>{class e{static{o(this,"Stream")}constructor(t,n,i){this.iterator=t,Lr.set(this,void 0),this.
+controller=n,G(this,Lr,i,"f")}static rawEvents(t,n=new AbortController){return Qa(t,n)}static fromSSEResponse(t,n,i){let a=!1,
+s=i?F(i):console;async function*l(){if(a)throw new k("Cannot iterate over a consumed stream, use `.tee()` to split the s\
+tream.");a=!0;let f=!1;try{for await(let d of Qa(t,n))if(d.event!=="ping"&&d.event!==null)if(d.event==="error"){let p=Xr(
+d.data)??d.data,u=p?.error?.type;throw new z(void 0,p,void 0,t.headers,u)}else{if(!d.data)continue;try{yield JSON.parse(
+d.data)}catch(p){throw s.error("Could not parse message into JSON:",d.data),s.error("From chunk:",d.raw),p}}f=!0}catch(d){
+if(ve(d))return;throw d}finally{f||n.abort(),pe(n)}}return o(l,"iterator"),new e(l,n,i)}static fromReadableStream(t,n,i){
+let a=!1;async function*s(){let f=new Ft,d=br(t);for await(let p of d)for(let u of f.decode(p))yield u;for(let p of f.flush())
+yield p}o(s,"iterLines");async function*l(){if(a)throw new k("Cannot iterate over a consumed stream, use `.tee()` to spl\
+it the stream.");a=!0;let f=!1;try{for await(let d of s())f||d&&(yield JSON.parse(d));f=!0}catch(d){if(ve(d))return;throw d}finally{
+f||n.abort(),pe(n)}}return o(l,"iterator"),new e(l,n,i)}[(Lr=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){
+let t=[],n=[],i=this[Symbol.asyncIterator](),a=o(s=>({next:o(()=>{if(s.length===0){let l=i.next();t.push(l),n.push(l)}return s.
+shift()},"next")}),"teeIterator");return[new e(()=>a(t),this.controller,B(this,Lr,"f")),new e(()=>a(n),this.controller,B(
+this,Lr,"f"))]}toReadableStream(){let t=this,n;return Wn({async start(){n=t[Symbol.asyncIterator]()},async pull(i){try{let{
+value:a,done:s}=await n.next();if(s)return i.close();let l=Br(JSON.stringify(a)+`
+`);i.enqueue(l)}catch(a){i.error(a)}},async cancel(){await n.return?.()}})}}return e})();o(Qa,"_iterSSEMessages")});function*Cp(e){if(!e)return;if(Za in e){let{values:n,nulls:i}=e;yield*n.entries();for(let a of i)yield[a,null];return}let r=!1,
+t;e instanceof Headers?t=e.entries():jn(e)?t=e:(r=!0,t=Object.entries(e??{}));for(let n of t){let i=n[0];if(typeof i!="s\
+tring")throw new TypeError("expected header name to be a string");let a=jn(n[1])?n[1]:[n[1]],s=!1;for(let l of a)l!==void 0&&
+(r&&!s&&(s=!0,yield[i,jt]),yield[i,l])}}var Za,jt,Pp,Np,$,or=S(()=>{c();Z();Za=Symbol.for("brand.privateNullableHeaders");
+o(Cp,"iterateHeaders");jt=Symbol("clear"),Pp=new Set(["x-stainless-helper"]),Np=o((e,r)=>{let t=e?e.split(",").map(n=>n.
+trim()).filter(Boolean):[];for(let n of r.split(",").map(i=>i.trim()))n&&!t.includes(n)&&t.push(n);return t.join(", ")},
+"appendHeaderValue"),$=o(e=>{let r=new Headers,t=new Set;for(let n of e){let i=new Set;for(let[a,s]of Cp(n)){let l=a.toLowerCase();
+if(Pp.has(l)){if(s===jt)continue;s===null?(r.delete(a),t.add(l)):(r.set(a,Np(r.get(a),s)),t.delete(l));continue}(s===jt||
+!i.has(l))&&(r.delete(a),i.add(l),s===jt)||(s===null?(r.delete(a),t.add(l)):(r.append(a,s),t.delete(l)))}}return{[Za]:!0,
+values:r,nulls:t}},"buildHeaders")});function rs(e){let{tracerProvider:r,propagation:t,traces:n}=e===!1?{traces:!1}:e??Kp(),{enabled:i,contentMode:a,maxContentBytes:s}=typeof n==
+"boolean"?{enabled:n}:n??{};return Object.freeze({tracerProvider:r,propagation:t??!0,traces:Object.freeze({enabled:i??!0,
+contentMode:a==="content"?"content":"metadata_only",maxContentBytes:s!==void 0&&Number.isInteger(s)&&s>=1?s:jp})})}function Kp(){
+return{propagation:L("ANTHROPIC_OPEN_TELEMETRY_PROPAGATION")?.toLowerCase()!=="false",traces:{enabled:L("ANTHROPIC_OPEN_\
+TELEMETRY")?.toLowerCase()!=="false",contentMode:L("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE")?.toLowerCase()==="con\
+tent"?"content":"metadata_only",maxContentBytes:Number(/^\d+$/.exec(L("ANTHROPIC_OPEN_TELEMETRY_TRACES_MAX_CONTENT_BYTES")??
+"")?.[0]??NaN)}}}function ts(e,r,t){if(!e.traces.enabled)return;let n=t!==void 0?`${es}.${t}`:es;return(e.tracerProvider??
+re.trace.getTracerProvider()).getTracer(n,r)}function W(e,r){try{return r()}catch(t){e&&F(e).debug("could not record tel\
+emetry",t);return}}function ce(e,r,t,n){if(t?.__span)return t.__span;let i=e._tracer;if(i)return W(e,()=>{let a=Date.now(),
+s=n?.attributes?.[Hp],l=t?.openTelemetry?.conversationId??(typeof s=="string"?s:void 0),f=i.startSpan(r,{kind:re.SpanKind.
+CLIENT,attributes:{[kp]:e._genAIProviderName,...Wp(e.baseURL),...l!=null?{[Ip]:l}:void 0,...n?.route!=null?{[Lp]:n.route}:
+void 0,...Gp(e,r,n?.request),...n?.attributes}});if(!f.isRecording()&&!(e.openTelemetry.propagation?Object.keys(cs(f)).length>
+0:re.trace.isSpanContextValid(f.spanContext())))return;let{request:d,...p}=n??{};return{...p,span:f,name:r,startTime:a}})}
+function ns(e,r){if(e.createdIDAttribute===void 0||typeof r!="object"||r===null)return;let t=r[e.createdIDField??"id"];typeof t==
+"string"&&e.span.setAttribute(e.createdIDAttribute,t)}function Gp(e,r,t){let n=Gt[r];if(!n)return{};let i={...n.constants};
+for(let[s,l,f]of n.request??[]){let d=W(e,()=>Ko(os(t?.body,l),f));d!==void 0&&(i[s]=d)}let{requestHeaders:a}=n;return a&&
+W(e,()=>{let s=$([e._options.defaultHeaders,t?.headers]).values;for(let[l,f,d]of a){let p=Vp(s.get(f),d);p!==void 0&&(i[l]=
+p)}}),n.stream!==void 0&&t?.stream&&(i[n.stream]=!0),i}function jo(e,r,t){for(let[n,i,a]of Gt[r]?.response??[])try{let s=Ko(
+os(t,i),a);s!==void 0&&e.setAttribute(n,s)}catch{}}function os(e,r){let t=e;for(let n of r){if(typeof t!="object"||t===null)
+return;t=t[n]}return t}function Ko(e,r){if(typeof r=="object")return Array.isArray(e)&&e.every(t=>Ko(t,r.array)!==void 0)?
+[...e]:void 0;switch(typeof e){case"string":return r==="string"||r==="unknown"?e:void 0;case"boolean":return r==="boolea\
+n"||r==="unknown"?e:void 0;case"number":return r==="integer"||r==="number"||r==="unknown"?e:void 0;default:return}}function Vp(e,r){
+let t=(e??"").split(",").map(n=>n.trim()).filter(Boolean);if(!(e==null||t.length===0))return typeof r=="object"?t:e}function Wp(e){
+try{let{hostname:r,port:t,protocol:n}=new URL(e);return{[Up]:r.replace(/^\[(.*)\]$/,"$1"),[qp]:t?Number(t):n==="http:"?80:
+443}}catch{return{}}}function is(e,r,t,n=!1){if(e.attempts=(e.attempts??0)+1,e.attempts>1){e.span.setAttribute(Mp,e.attempts-
+1);return}e.span.setAttribute(Bp,r);try{let{protocol:i,host:a,pathname:s,search:l}=new URL(t),f=Yp(l.slice(1),e.queryParams,
+e.contentQueryParams);if(e.span.setAttributes({[$p]:i.slice(0,-1),[Dp]:s}),f?.content&&!n)return;e.span.setAttributes({...f!==
+void 0?{[zp]:f.value}:void 0,[Fp]:`${i}//${a}${s}${f!==void 0?`?${f.value}`:""}`})}catch{}}function Yp(e,r,t){if(!e||!r?.
+length)return;let n=!1,i=e.split("&").filter(a=>{try{let s=decodeURIComponent(a.split("=",1)[0]),l=r.includes(s)||!s.endsWith(
+"[]")?s:s.slice(0,-2);return r.includes(l)?(n||(n=Xp.includes(l)||!!t?.includes(l)),!0):!1}catch{return!1}});return i.length?
+{value:i.join("&"),content:n}:void 0}function as(e,r){let t=$([r]).values;for(let[n,i]of Object.entries(cs(e)))t.set(n,i);
+return t}function ir(e,r){if(e.isRecording())try{switch(Jp(e,r),Vt(e,r.response??(r.status==="error"&&r.error instanceof
+z?r.error:void 0)),r.status){case"success":r.options.__span&&jo(e,r.options.__span.name,r.data),e.setStatus({code:re.SpanStatusCode.
+OK});break;case"error":ar(e,r.error);break}}finally{e.end()}}function Go(e,r,t){let n=e[Symbol.asyncIterator],i=!1,a=o(f=>{
+if(!i){i=!0,r.removeEventListener("abort",s);try{t.onEnd(f)}catch{}}},"end"),s=o(()=>a({reason:"canceled"}),"cancel");if(r.
+aborted)return s();r.addEventListener("abort",s,{once:!0});let l=!1;e[Symbol.asyncIterator]=function(){let f=n.call(this);
+if(l)return f;l=!0,r.removeEventListener("abort",s);let d={async next(){let p;try{p=await f.next()}catch(u){throw a({reason:"\
+failed",error:u}),u}if(p.done)a({reason:r.aborted?"canceled":"completed"});else if(!i)try{t.onItem?.(p.value)}catch{}return p},
+async return(p){return s(),await f.return?.(p)??{done:!0,value:p}},async throw(p){if(s(),f.throw)return f.throw(p);throw p},
+[Symbol.asyncIterator]:()=>d};return d}}function ss(e,r,t){if(!e.isRecording())return;e.setAttribute(Kt,t.response.status),
+Vt(e,t.response);let n=r instanceof Ee;Go(r,t.controller.signal,{onEnd(i){i.reason==="failed"?ar(e,i.error):i.reason==="\
+completed"&&!n&&e.setStatus({code:re.SpanStatusCode.OK}),e.end()}})}function Jp(e,r){let t=r.response?.status??(r.status===
+"error"&&r.error instanceof z?r.error.status:void 0);t!==void 0&&e.setAttribute(Kt,t)}function Vt(e,r){let t;try{t=r?.headers}catch{
+return}for(let[n,i]of Qp)try{let a=t?.get(i);a&&e.setAttribute(n,a)}catch{}}function ar(e,r,t){r instanceof je||ve(r)||(e.
+setStatus({code:re.SpanStatusCode.ERROR}),e.setAttribute(Op,t??Zp(r)))}function cs(e){let r={};return re.propagation.inject(
+re.trace.setSpan(re.context.active(),e),r),r}function Zp(e){if(e instanceof mr)return"client_timeout_error";if(e instanceof
+Se)return"connection_error";if(e instanceof z){if(e.type)return e.type;if(e.status!==void 0)return String(e.status)}return"\
+client_error"}var re,es,Op,Ip,kp,Bp,Mp,Kt,Lp,Up,qp,Fp,Dp,zp,$p,Hp,jp,Gt,Xp,Qp,Ne=S(()=>{c();re=Vr(kr(),1);q();nr();He();
+or();rr();ge();es="com.anthropic.sdk.typescript",Op="error.type",Ip="gen_ai.conversation.id",kp="gen_ai.provider.name",Bp=
+"http.request.method",Mp="http.request.resend_count",Kt="http.response.status_code",Lp="http.route",Up="server.address",
+qp="server.port",Fp="url.full",Dp="url.path",zp="url.query",$p="url.scheme",Hp="anthropic.session.thread.id",jp=75e4;o(rs,
+"resolveOpenTelemetryOptions");o(Kp,"optionFromEnv");o(ts,"getTracer");o(W,"guardTracing");o(ce,"startApiCallSpan");o(ns,
+"setCreatedIDAttribute");Gt={"anthropic.messages.create":{constants:{"gen_ai.operation.name":"chat"},request:[["gen_ai.r\
 equest.model",["model"],"string"],["gen_ai.request.max_tokens",["max_tokens"],"integer"],["gen_ai.request.reasoning.leve\
 l",["output_config","effort"],"string"],["anthropic.request.service_tier",["service_tier"],"string"],["anthropic.thinkin\
 g.type",["thinking","type"],"string"],["anthropic.thinking.budget_tokens",["thinking","budget_tokens"],"integer"]],requestHeaders:[
@@ -424,647 +424,535 @@ output_tokens"],"integer"],["gen_ai.usage.reasoning.output_tokens",["usage","out
 integer"],["anthropic.message.stop_reason",["stop_reason"],"string"]]},"anthropic.messages.count_tokens":{request:[["gen\
 _ai.request.model",["model"],"string"]],response:[["anthropic.message.count_tokens.input_tokens",["input_tokens"],"integ\
 er"]]},"anthropic.sessions.create":{request:[["anthropic.session.environment.id",["environment_id"],"string"]],response:[
-["gen_ai.agent.name",["agent","name"],"string"],["gen_ai.request.model",["agent","model","id"],"string"]]}};i(Ff,"reques\
-tAttributes");i(fi,"setResponseAttributes");i(qs,"dig");i(mi,"attributeValue");i(qf,"headerValue");i(Df,"serverAttribute\
-s");i(Ds,"recordAttempt");zf=["email","path_prefix","expected_content_sha256"];i(jf,"definedQuery");i(zs,"injectTraceHea\
-ders");i(pr,"endApiCallSpan");i(hi,"observeStream");i(js,"endApiCallSpanWhenStreamEnds");i($f,"setResponseStatusCode");Hf=
+["gen_ai.agent.name",["agent","name"],"string"],["gen_ai.request.model",["agent","model","id"],"string"]]}};o(Gp,"reques\
+tAttributes");o(jo,"setResponseAttributes");o(os,"dig");o(Ko,"attributeValue");o(Vp,"headerValue");o(Wp,"serverAttribute\
+s");o(is,"recordAttempt");Xp=["email","path_prefix","expected_content_sha256"];o(Yp,"definedQuery");o(as,"injectTraceHea\
+ders");o(ir,"endApiCallSpan");o(Go,"observeStream");o(ss,"endApiCallSpanWhenStreamEnds");o(Jp,"setResponseStatusCode");Qp=
 [["anthropic.request.id","request-id"],["anthropic.organization.id","anthropic-organization-id"],["anthropic.workspace.i\
-d","anthropic-workspace-id"]];i(ln,"setResponseHeaderAttributes");i(fr,"setErrorStatus");i($s,"injectContext");i(Kf,"err\
-orType")});var _i,gi,Ei,Hs,yi=S(()=>{c();_i="RFC3986",gi=i(e=>String(e),"default_formatter"),Ei={RFC1738:i(e=>String(e).replace(/%20/g,
-"+"),"RFC1738"),RFC3986:gi},Hs="RFC1738"});function Gs(e){return!e||typeof e!="object"?!1:!!(e.constructor&&e.constructor.isBuffer&&e.constructor.isBuffer(e))}function Ai(e,t){
-if(J(e)){let r=[];for(let n=0;n<e.length;n+=1)r.push(t(e[n]));return r}return t(e)}var un,we,bi,Ks,Vs=S(()=>{c();yi();Z();
-un=i((e,t)=>(un=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),un(e,t)),"has"),we=(()=>{let e=[];
-for(let t=0;t<256;++t)e.push("%"+((t<16?"0":"")+t.toString(16)).toUpperCase());return e})(),bi=1024,Ks=i((e,t,r,n,o)=>{if(e.
+d","anthropic-workspace-id"]];o(Vt,"setResponseHeaderAttributes");o(ar,"setErrorStatus");o(cs,"injectContext");o(Zp,"err\
+orType")});var Vo,Wo,Xo,ls,Yo=S(()=>{c();Vo="RFC3986",Wo=o(e=>String(e),"default_formatter"),Xo={RFC1738:o(e=>String(e).replace(/%20/g,
+"+"),"RFC1738"),RFC3986:Wo},ls="RFC1738"});function ds(e){return!e||typeof e!="object"?!1:!!(e.constructor&&e.constructor.isBuffer&&e.constructor.isBuffer(e))}function Qo(e,r){
+if(Y(e)){let t=[];for(let n=0;n<e.length;n+=1)t.push(r(e[n]));return t}return r(e)}var Wt,ye,Jo,us,ps=S(()=>{c();Yo();Z();
+Wt=o((e,r)=>(Wt=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),Wt(e,r)),"has"),ye=(()=>{let e=[];
+for(let r=0;r<256;++r)e.push("%"+((r<16?"0":"")+r.toString(16)).toUpperCase());return e})(),Jo=1024,us=o((e,r,t,n,i)=>{if(e.
 length===0)return e;let a=e;if(typeof e=="symbol"?a=Symbol.prototype.toString.call(e):typeof e!="string"&&(a=String(e)),
-r==="iso-8859-1")return escape(a).replace(/%u[0-9a-f]{4}/gi,function(l){return"%26%23"+parseInt(l.slice(2),16)+"%3B"});let s="";
-for(let l=0;l<a.length;l+=bi){let p=a.length>=bi?a.slice(l,l+bi):a,u=[];for(let f=0;f<p.length;++f){let d=p.charCodeAt(f);
-if(d===45||d===46||d===95||d===126||d>=48&&d<=57||d>=65&&d<=90||d>=97&&d<=122||o===Hs&&(d===40||d===41)){u[u.length]=p.charAt(
-f);continue}if(d<128){u[u.length]=we[d];continue}if(d<2048){u[u.length]=we[192|d>>6]+we[128|d&63];continue}if(d<55296||d>=
-57344){u[u.length]=we[224|d>>12]+we[128|d>>6&63]+we[128|d&63];continue}f+=1,d=65536+((d&1023)<<10|p.charCodeAt(f)&1023),
-u[u.length]=we[240|d>>18]+we[128|d>>12&63]+we[128|d>>6&63]+we[128|d&63]}s+=u.join("")}return s},"encode");i(Gs,"is_buffe\
-r");i(Ai,"maybe_map")});function Gf(e){return typeof e=="string"||typeof e=="number"||typeof e=="boolean"||typeof e=="symbol"||typeof e=="bigint"}
-function Ys(e,t,r,n,o,a,s,l,p,u,f,d,w,v,I,T,L,K){let k=e,G=K,O=0,F=!1;for(;(G=G.get(xi))!==void 0&&!F;){let Y=G.get(e);if(O+=
-1,typeof Y<"u"){if(Y===O)throw new RangeError("Cyclic object value");F=!0}typeof G.get(xi)>"u"&&(O=0)}if(typeof u=="func\
-tion"?k=u(t,k):k instanceof Date?k=w?.(k):r==="comma"&&J(k)&&(k=Ai(k,function(Y){return Y instanceof Date?w?.(Y):Y})),k===
-null){if(a)return p&&!T?p(t,V.encoder,L,"key",v):t;k=""}if(Gf(k)||Gs(k)){if(p){let Y=T?t:p(t,V.encoder,L,"key",v);return[
-I?.(Y)+"="+I?.(p(k,V.encoder,L,"value",v))]}return[I?.(t)+"="+I?.(String(k))]}let ie=[];if(typeof k>"u")return ie;let fe;
-if(r==="comma"&&J(k))T&&p&&(k=Ai(k,p)),fe=[{value:k.length>0?k.join(",")||null:void 0}];else if(J(u))fe=u;else{let Y=Object.
-keys(k);fe=f?Y.sort(f):Y}let Ye=l?String(t).replace(/\./g,"%2E"):String(t),Ce=n&&J(k)&&k.length===1?Ye+"[]":Ye;if(o&&J(k)&&
-k.length===0)return Ce+"[]";for(let Y=0;Y<fe.length;++Y){let Qe=fe[Y],la=typeof Qe=="object"&&typeof Qe.value<"u"?Qe.value:
-k[Qe];if(s&&la===null)continue;let io=d&&l?Qe.replace(/\./g,"%2E"):Qe,bd=J(k)?typeof r=="function"?r(Ce,io):Ce:Ce+(d?"."+
-io:"["+io+"]");K.set(e,O);let ua=new WeakMap;ua.set(xi,K),Js(ie,Ys(la,bd,r,n,o,a,s,l,r==="comma"&&T&&J(k)?null:p,u,f,d,w,
-v,I,T,L,ua))}return ie}function Vf(e=V){if(typeof e.allowEmptyArrays<"u"&&typeof e.allowEmptyArrays!="boolean")throw new TypeError(
+t==="iso-8859-1")return escape(a).replace(/%u[0-9a-f]{4}/gi,function(l){return"%26%23"+parseInt(l.slice(2),16)+"%3B"});let s="";
+for(let l=0;l<a.length;l+=Jo){let f=a.length>=Jo?a.slice(l,l+Jo):a,d=[];for(let p=0;p<f.length;++p){let u=f.charCodeAt(p);
+if(u===45||u===46||u===95||u===126||u>=48&&u<=57||u>=65&&u<=90||u>=97&&u<=122||i===ls&&(u===40||u===41)){d[d.length]=f.charAt(
+p);continue}if(u<128){d[d.length]=ye[u];continue}if(u<2048){d[d.length]=ye[192|u>>6]+ye[128|u&63];continue}if(u<55296||u>=
+57344){d[d.length]=ye[224|u>>12]+ye[128|u>>6&63]+ye[128|u&63];continue}p+=1,u=65536+((u&1023)<<10|f.charCodeAt(p)&1023),
+d[d.length]=ye[240|u>>18]+ye[128|u>>12&63]+ye[128|u>>6&63]+ye[128|u&63]}s+=d.join("")}return s},"encode");o(ds,"is_buffe\
+r");o(Qo,"maybe_map")});function ef(e){return typeof e=="string"||typeof e=="number"||typeof e=="boolean"||typeof e=="symbol"||typeof e=="bigint"}
+function hs(e,r,t,n,i,a,s,l,f,d,p,u,x,v,O,T,M,j){let C=e,K=j,N=0,U=!1;for(;(K=K.get(Zo))!==void 0&&!U;){let J=K.get(e);if(N+=
+1,typeof J<"u"){if(J===N)throw new RangeError("Cyclic object value");U=!0}typeof K.get(Zo)>"u"&&(N=0)}if(typeof d=="func\
+tion"?C=d(r,C):C instanceof Date?C=x?.(C):t==="comma"&&Y(C)&&(C=Qo(C,function(J){return J instanceof Date?x?.(J):J})),C===
+null){if(a)return f&&!T?f(r,V.encoder,M,"key",v):r;C=""}if(ef(C)||ds(C)){if(f){let J=T?r:f(r,V.encoder,M,"key",v);return[
+O?.(J)+"="+O?.(f(C,V.encoder,M,"value",v))]}return[O?.(r)+"="+O?.(String(C))]}let ne=[];if(typeof C>"u")return ne;let ue;
+if(t==="comma"&&Y(C))T&&f&&(C=Qo(C,f)),ue=[{value:C.length>0?C.join(",")||null:void 0}];else if(Y(d))ue=d;else{let J=Object.
+keys(C);ue=p?J.sort(p):J}let De=l?String(r).replace(/\./g,"%2E"):String(r),xe=n&&Y(C)&&C.length===1?De+"[]":De;if(i&&Y(C)&&
+C.length===0)return xe+"[]";for(let J=0;J<ue.length;++J){let ze=ue[J],Ci=typeof ze=="object"&&typeof ze.value<"u"?ze.value:
+C[ze];if(s&&Ci===null)continue;let Ln=u&&l?ze.replace(/\./g,"%2E"):ze,Pu=Y(C)?typeof t=="function"?t(xe,Ln):xe:xe+(u?"."+
+Ln:"["+Ln+"]");j.set(e,N);let Pi=new WeakMap;Pi.set(Zo,j),_s(ne,hs(Ci,Pu,t,n,i,a,s,l,t==="comma"&&T&&Y(C)?null:f,d,p,u,x,
+v,O,T,M,Pi))}return ne}function rf(e=V){if(typeof e.allowEmptyArrays<"u"&&typeof e.allowEmptyArrays!="boolean")throw new TypeError(
 "`allowEmptyArrays` option can only be `true` or `false`, when provided");if(typeof e.encodeDotInKeys<"u"&&typeof e.encodeDotInKeys!=
 "boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`, when provided");if(e.encoder!==null&&
-typeof e.encoder<"u"&&typeof e.encoder!="function")throw new TypeError("Encoder has to be a function.");let t=e.charset||
+typeof e.encoder<"u"&&typeof e.encoder!="function")throw new TypeError("Encoder has to be a function.");let r=e.charset||
 V.charset;if(typeof e.charset<"u"&&e.charset!=="utf-8"&&e.charset!=="iso-8859-1")throw new TypeError("The charset option\
- must be either utf-8, iso-8859-1, or undefined");let r=_i;if(typeof e.format<"u"){if(!un(Ei,e.format))throw new TypeError(
-"Unknown format option provided.");r=e.format}let n=Ei[r],o=V.filter;(typeof e.filter=="function"||J(e.filter))&&(o=e.filter);
-let a;if(e.arrayFormat&&e.arrayFormat in Xs?a=e.arrayFormat:"indices"in e?a=e.indices?"indices":"repeat":a=V.arrayFormat,
+ must be either utf-8, iso-8859-1, or undefined");let t=Vo;if(typeof e.format<"u"){if(!Wt(Xo,e.format))throw new TypeError(
+"Unknown format option provided.");t=e.format}let n=Xo[t],i=V.filter;(typeof e.filter=="function"||Y(e.filter))&&(i=e.filter);
+let a;if(e.arrayFormat&&e.arrayFormat in ms?a=e.arrayFormat:"indices"in e?a=e.indices?"indices":"repeat":a=V.arrayFormat,
 "commaRoundTrip"in e&&typeof e.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` must be a boolean, or abs\
 ent");let s=typeof e.allowDots>"u"?e.encodeDotInKeys?!0:V.allowDots:!!e.allowDots;return{addQueryPrefix:typeof e.addQueryPrefix==
 "boolean"?e.addQueryPrefix:V.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof e.allowEmptyArrays=="boolean"?!!e.allowEmptyArrays:
-V.allowEmptyArrays,arrayFormat:a,charset:t,charsetSentinel:typeof e.charsetSentinel=="boolean"?e.charsetSentinel:V.charsetSentinel,
+V.allowEmptyArrays,arrayFormat:a,charset:r,charsetSentinel:typeof e.charsetSentinel=="boolean"?e.charsetSentinel:V.charsetSentinel,
 commaRoundTrip:!!e.commaRoundTrip,delimiter:typeof e.delimiter>"u"?V.delimiter:e.delimiter,encode:typeof e.encode=="bool\
 ean"?e.encode:V.encode,encodeDotInKeys:typeof e.encodeDotInKeys=="boolean"?e.encodeDotInKeys:V.encodeDotInKeys,encoder:typeof e.
 encoder=="function"?e.encoder:V.encoder,encodeValuesOnly:typeof e.encodeValuesOnly=="boolean"?e.encodeValuesOnly:V.encodeValuesOnly,
-filter:o,format:r,formatter:n,serializeDate:typeof e.serializeDate=="function"?e.serializeDate:V.serializeDate,skipNulls:typeof e.
+filter:i,format:t,formatter:n,serializeDate:typeof e.serializeDate=="function"?e.serializeDate:V.serializeDate,skipNulls:typeof e.
 skipNulls=="boolean"?e.skipNulls:V.skipNulls,sort:typeof e.sort=="function"?e.sort:null,strictNullHandling:typeof e.strictNullHandling==
-"boolean"?e.strictNullHandling:V.strictNullHandling}}function Qs(e,t={}){let r=e,n=Vf(t),o,a;typeof n.filter=="function"?
-(a=n.filter,r=a("",r)):J(n.filter)&&(a=n.filter,o=a);let s=[];if(typeof r!="object"||r===null)return"";let l=Xs[n.arrayFormat],
-p=l==="comma"&&n.commaRoundTrip;o||(o=Object.keys(r)),n.sort&&o.sort(n.sort);let u=new WeakMap;for(let w=0;w<o.length;++w){
-let v=o[w];n.skipNulls&&r[v]===null||Js(s,Ys(r[v],v,l,p,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,
-n.encode?n.encoder:null,n.filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,u))}
-let f=s.join(n.delimiter),d=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(n.charset==="iso-8859-1"?d+="utf8=%2\
-6%2310003%3B&":d+="utf8=%E2%9C%93&"),f.length>0?d+f:""}var Xs,Js,Ws,V,xi,Zs=S(()=>{c();Vs();yi();Z();Xs={brackets(e){return String(
-e)+"[]"},comma:"comma",indices(e,t){return String(e)+"["+t+"]"},repeat(e){return String(e)}},Js=i(function(e,t){Array.prototype.
-push.apply(e,J(t)?t:[t])},"push_to_array"),V={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
-utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:Ks,encodeValuesOnly:!1,format:_i,formatter:gi,
-indices:!1,serializeDate(e){return(Ws??(Ws=Function.prototype.call.bind(Date.prototype.toISOString)))(e)},skipNulls:!1,strictNullHandling:!1};
-i(Gf,"is_non_nullish_primitive");xi={};i(Ys,"inner_stringify");i(Vf,"normalize_stringify_options");i(Qs,"stringify")});function ec(e){return Qs(e,{arrayFormat:"brackets"})}var wi=S(()=>{c();Zs();i(ec,"stringifyQuery")});var mr,Si=S(()=>{c();mr=class{static{i(this,"APIResource")}constructor(t){this._client=t}}});async function dn(e,t){let{response:r,requestLogID:n,retryOfRequestLogID:o,startTime:a}=t,s=await(async()=>{if(t.options.
-stream)return D(e).debug("response",r.status,r.url,r.headers,r.body),le.fromSSEResponse(r,t.controller,e);if(r.status===
-204)return null;if(t.options.__binaryResponse)return r;let p=r.headers.get("content-type")?.split(";")[0]?.trim();if(p?.
-includes("application/json")||p?.endsWith("+json")){if(r.headers.get("content-length")==="0")return;let w=await r.json();
-return Kr(w,r)}return await r.text()})().finally(()=>{!t.options.stream&&!t.options.__binaryResponse&&ge(t.controller)});
-return Ae(D(e),`[${n}] response parsed`,{retryOfRequestLogID:o,url:r.url,status:r.status,body:s,durationMs:Date.now()-a}),
-s}function Kr(e,t){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:t.headers.
-get("request-id"),enumerable:!1},_workspace_id:{value:t.headers.get("anthropic-workspace-id"),enumerable:!1}})}var pn=S(
-()=>{c();Ke();xe();ft();i(dn,"defaultParseResponse");i(Kr,"addResponseIDs")});function fn(e,t,r){return vi(),new File(e,t??"",r)}function rc(e,t){let r=typeof e=="object"&&e!==null&&("name"in e&&e.name&&
+"boolean"?e.strictNullHandling:V.strictNullHandling}}function gs(e,r={}){let t=e,n=rf(r),i,a;typeof n.filter=="function"?
+(a=n.filter,t=a("",t)):Y(n.filter)&&(a=n.filter,i=a);let s=[];if(typeof t!="object"||t===null)return"";let l=ms[n.arrayFormat],
+f=l==="comma"&&n.commaRoundTrip;i||(i=Object.keys(t)),n.sort&&i.sort(n.sort);let d=new WeakMap;for(let x=0;x<i.length;++x){
+let v=i[x];n.skipNulls&&t[v]===null||_s(s,hs(t[v],v,l,f,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,
+n.encode?n.encoder:null,n.filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,d))}
+let p=s.join(n.delimiter),u=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(n.charset==="iso-8859-1"?u+="utf8=%2\
+6%2310003%3B&":u+="utf8=%E2%9C%93&"),p.length>0?u+p:""}var ms,_s,fs,V,Zo,Es=S(()=>{c();ps();Yo();Z();ms={brackets(e){return String(
+e)+"[]"},comma:"comma",indices(e,r){return String(e)+"["+r+"]"},repeat(e){return String(e)}},_s=o(function(e,r){Array.prototype.
+push.apply(e,Y(r)?r:[r])},"push_to_array"),V={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
+utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:us,encodeValuesOnly:!1,format:Vo,formatter:Wo,
+indices:!1,serializeDate(e){return(fs??(fs=Function.prototype.call.bind(Date.prototype.toISOString)))(e)},skipNulls:!1,strictNullHandling:!1};
+o(ef,"is_non_nullish_primitive");Zo={};o(hs,"inner_stringify");o(rf,"normalize_stringify_options");o(gs,"stringify")});function ys(e){return gs(e,{arrayFormat:"brackets"})}var ei=S(()=>{c();Es();o(ys,"stringifyQuery")});var sr,ri=S(()=>{c();sr=class{static{o(this,"APIResource")}constructor(r){this._client=r}}});async function Xt(e,r){let{response:t,requestLogID:n,retryOfRequestLogID:i,startTime:a}=r,s=await(async()=>{if(r.options.
+stream)return F(e).debug("response",t.status,t.url,t.headers,t.body),Ee.fromSSEResponse(t,r.controller,e);if(t.status===
+204)return null;if(r.options.__binaryResponse)return t;let f=t.headers.get("content-type")?.split(";")[0]?.trim();if(f?.
+includes("application/json")||f?.endsWith("+json")){if(t.headers.get("content-length")==="0")return;let x=await t.json();
+return Ur(x,t)}return await t.text()})().finally(()=>{!r.options.stream&&!r.options.__binaryResponse&&pe(r.controller)});
+return he(F(e),`[${n}] response parsed`,{retryOfRequestLogID:i,url:t.url,status:t.status,body:s,durationMs:Date.now()-a}),
+s}function Ur(e,r){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:r.headers.
+get("request-id"),enumerable:!1},_workspace_id:{value:r.headers.get("anthropic-workspace-id"),enumerable:!1}})}var Yt=S(
+()=>{c();nr();ge();Qr();o(Xt,"defaultParseResponse");o(Ur,"addResponseIDs")});function Jt(e,r,t){return ti(),new File(e,r??"",t)}function bs(e,r){let t=typeof e=="object"&&e!==null&&("name"in e&&e.name&&
 String(e.name)||"url"in e&&e.url&&String(e.url)||"filename"in e&&e.filename&&String(e.filename)||"path"in e&&e.path&&String(
-e.path))||"";return t?r.split(/[\\/]/).pop()||void 0:r}var vi,mn,hn=S(()=>{c();vi=i(()=>{if(typeof File>"u"){let{process:e}=globalThis,
-t=typeof e?.versions?.node=="string"&&parseInt(e.versions.node.split("."))<20;throw new Error("`File` is not defined as \
-a global, which is required for file uploads."+(t?" Update to Node 20 LTS or newer, or set `globalThis.File` to `import(\
-'node:buffer').File`.":""))}},"checkFileSupport");i(fn,"makeFile");i(rc,"getName");mn=i(e=>e!=null&&typeof e=="object"&&
-typeof e[Symbol.asyncIterator]=="function","isAsyncIterable")});var hr,Ge,tc,_n,nc,_r,oc,ic,ac,Ri,sc,cc,Gr=S(()=>{c();hr="gen_ai.input.messages",Ge="gen_ai.output.messages",tc="gen_ai.\
-output.type",_n="gen_ai.request.stop_sequences",nc="gen_ai.response.time_to_first_chunk",_r="gen_ai.system_instructions",
-oc="gen_ai.usage.input_tokens",ic="json",ac="anthropic.content.truncated",Ri="anthropic.tool_result.content",sc="anthrop\
-ic.usage.compaction.input_tokens",cc="anthropic.usage.compaction.output_tokens"});function Wr(e,t,r,n){let o=e.span,a=e.requestContentSize;if(r!==void 0&&a!==void 0){let l=JSON.stringify([{role:"assista\
-nt",parts:gn(r)}]);if(a+3*l.length<=n||a+En(l)<=n){o.setAttribute(Ge,l);return}}let s=Qf(o,{[_n]:t.stop_sequences?.length?
-[...t.stop_sequences]:void 0,[_r]:t.system===void 0?void 0:gn(t.system),[hr]:t.messages.map(l=>({role:l.role,parts:gn(l.
-content)})),[Ge]:r===void 0?void 0:[{role:"assistant",parts:gn(r)}]},n);r===void 0&&(e.requestContentSize=s)}function gn(e){
-return typeof e=="string"?[{type:"text",content:e}]:e?.map(Xf)??[]}function Xf(e){switch(e.type){case"text":return{type:"\
+e.path))||"";return r?t.split(/[\\/]/).pop()||void 0:t}var ti,Qt,Zt=S(()=>{c();ti=o(()=>{if(typeof File>"u"){let{process:e}=globalThis,
+r=typeof e?.versions?.node=="string"&&parseInt(e.versions.node.split("."))<20;throw new Error("`File` is not defined as \
+a global, which is required for file uploads."+(r?" Update to Node 20 LTS or newer, or set `globalThis.File` to `import(\
+'node:buffer').File`.":""))}},"checkFileSupport");o(Jt,"makeFile");o(bs,"getName");Qt=o(e=>e!=null&&typeof e=="object"&&
+typeof e[Symbol.asyncIterator]=="function","isAsyncIterable")});var cr,Ue,As,en,xs,lr,vs,Ss,ws,ni,Ts,Rs,qr=S(()=>{c();cr="gen_ai.input.messages",Ue="gen_ai.output.messages",As="gen_ai.\
+output.type",en="gen_ai.request.stop_sequences",xs="gen_ai.response.time_to_first_chunk",lr="gen_ai.system_instructions",
+vs="gen_ai.usage.input_tokens",Ss="json",ws="anthropic.content.truncated",ni="anthropic.tool_result.content",Ts="anthrop\
+ic.usage.compaction.input_tokens",Rs="anthropic.usage.compaction.output_tokens"});function Dr(e,r,t,n){let i=e.span,a=e.requestContentSize;if(t!==void 0&&a!==void 0){let l=JSON.stringify([{role:"assista\
+nt",parts:rn(t)}]);if(a+3*l.length<=n||a+tn(l)<=n){i.setAttribute(Ue,l);return}}let s=sf(i,{[en]:r.stop_sequences?.length?
+[...r.stop_sequences]:void 0,[lr]:r.system===void 0?void 0:rn(r.system),[cr]:r.messages.map(l=>({role:l.role,parts:rn(l.
+content)})),[Ue]:t===void 0?void 0:[{role:"assistant",parts:rn(t)}]},n);t===void 0&&(e.requestContentSize=s)}function rn(e){
+return typeof e=="string"?[{type:"text",content:e}]:e?.map(nf)??[]}function nf(e){switch(e.type){case"text":return{type:"\
 text",content:e.text};case"thinking":return{type:"reasoning",content:e.thinking};case"tool_use":return{type:"tool_call",
 id:e.id,name:e.name,arguments:e.input,...typeof e.toolset_name=="string"?{anthropic_toolset_name:e.toolset_name}:void 0};case"\
 server_tool_use":return{type:"tool_call",id:e.id,name:e.name,arguments:e.input};case"mcp_tool_use":return{type:"tool_cal\
 l",id:e.id,name:e.name,arguments:e.input,anthropic_mcp_server_name:e.server_name};case"tool_result":return{type:"tool_ca\
-ll_response",id:e.tool_use_id,response:Jf(e.content)};default:return typeof e.type!="string"?{type:"anthropic_unknown"}:
-e.type.endsWith("_tool_result")&&"tool_use_id"in e?{type:"tool_call_response",id:e.tool_use_id,response:Yf(e.content)}:{
-type:`anthropic_${e.type}`}}}function Jf(e){return e==null?[]:typeof e=="string"?[{type:"text",text:e}]:e.map(t=>t.type===
-"text"||t.type==="search_result"?Vr(t):typeof t.type!="string"?{type:"unknown"}:{type:t.type})}function Yf(e){return e==
-null?[]:typeof e=="string"?[{type:"text",text:e}]:Array.isArray(e)?e.map(t=>t.type==="text"||t.type==="search_result"||t.
-type==="web_search_result"?Vr(t):typeof t.type!="string"?{type:"unknown"}:{type:t.type}):[Vr(e)]}function Vr(e){if(Array.
-isArray(e))return e.map(Vr);if(typeof e!="object"||e===null)return e;let{type:t,file_type:r}=e;if(t==="image"||t==="docu\
-ment")return{type:t};let n=t==="text_editor_code_execution_view_result"&&(r==="image"||r==="pdf");return Object.fromEntries(
-Object.entries(e).filter(([o])=>!o.startsWith("encrypted_")&&!(o==="content"&&n)).map(([o,a])=>[o,Vr(a)]))}function Qf(e,t,r){
-let{[_n]:n,[_r]:o,[hr]:a,[Ge]:s,[Ri]:l,...p}=t,u={[_r]:o,[hr]:a,[Ge]:s},f={},d=l?.map(O=>JSON.stringify(O)),v=3*([...n??
-[],...d??[]].reduce((O,F)=>O+F.length+1,2)+Ti(p,f)+Ti(u,f))<=r?O=>3*O.length:En,I=i(()=>Object.keys(u).reduce((O,F)=>O+v(
-f[F]??""),0),"sizeOfMessages"),T=n?.reduce((O,F)=>O+v(F),0)??0,L=n!==void 0&&T<=r,K=L?T:0,k=n!==void 0&&!L;for(let O of Object.
-keys(p)){let F=v(f[O]??"");F>r?(delete f[O],k=!0):K+=F}let G=I();if(K+G>r){let{truncated:O,...F}=Zf(u,K+G-r);k||(k=O),Ti(
-F,f),G=I()}if(K+=G,d!==void 0){let O=rm(d,r-K,v);f[Ri]=O.json,K+=O.size,k||(k=O.truncated)}k&&e.setAttribute(ac,!0),L&&e.
-setAttribute(_n,n);for(let[O,F]of Object.entries(f))e.setAttribute(O,F);return K}function Ti(e,t){let r=0;for(let[n,o]of Object.
-entries(e))o!==void 0&&(t[n]=JSON.stringify(o),r+=t[n].length);return r}function Zf(e,t){let r=i(u=>u?.map(f=>({...f,parts:[
-...f.parts]})),"withOwnParts"),n=e[_r]?.slice(),o=r(e[hr]),a=r(e[Ge]),s=[n??[],...[...o??[],...a??[]].map(({parts:u})=>u)],
-l=s.reduce((u,f)=>u+f.length,0),p=!1;for(let u of s){let f=0;for(;t>0&&f<u.length;){let d=u[f],w=En(JSON.stringify(d)),v=d.
-content;if(l===1&&d.type==="text"&&typeof v=="string"){let I=em(d,v,w-t);I!==v&&(u[f]={...d,content:I},p=!0);break}t-=w+
-(f+1<u.length?1:0),f++,l--,p=!0}u.splice(0,f)}return{[_r]:n,[hr]:o,[Ge]:a,truncated:p}}function em(e,t,r){let n=r-En(JSON.
-stringify({...e,content:""})),o=t.slice(0,Math.max(n,0)),a=JSON.stringify(o),s=0,l=0,p=0;for(;s<o.length;){let u=a.codePointAt(
-1+l),f=u>65535?2:1,d=u!==92?f:a[2+l]==="u"?6:2;if(p+=u<128?d:u<2048?2:u<65536?3:4,p>n)break;l+=d,s+=f}return t.slice(0,s)}
-function rm(e,t,r){let n=[],o=2;for(let a of e){let s=o+(n.length===0?0:1)+r(a);if(s>t)break;n.push(a),o=s}return{json:"\
-["+n.join(",")+"]",size:o,truncated:n.length<e.length}}function En(e){let t=0;for(let r=0;r<e.length;r++){let n=e.charCodeAt(
-r);n<128?t+=1:n<2048?t+=2:n>=55296&&n<56320&&(e.charCodeAt(r+1)&64512)===56320?(t+=4,r++):t+=3}return t}var Ci=S(()=>{c();
-Gr();i(Wr,"setMessageContentAttributes");i(gn,"contentParts");i(Xf,"blockPart");i(Jf,"toolResultContentBlocks");i(Yf,"re\
-sultBlockContent");i(Vr,"withoutLeftOutFields");i(Qf,"setContentAttributes");i(Ti,"serialize");i(Zf,"withoutFirstParts");
-i(em,"startThatFits");i(rm,"truncateToolResultContent");i(En,"utf8Length")});function yn(e,t,r){if(!ue(t)||(typeof t.input_tokens=="number"&&e.setAttribute(oc,lc(t)),!r))return;let o=(Array.isArray(
-t.iterations)?t.iterations:[]).filter(a=>ue(a)&&a.type==="compaction");o.length>0&&(e.setAttribute(sc,o.reduce((a,s)=>a+
-lc(s),0)),e.setAttribute(cc,o.reduce((a,s)=>a+uc(s,"output_tokens"),0)))}function lc(e){return tm.reduce((t,r)=>t+uc(e,r),
-0)}function uc(e,t){let r=e[t];return typeof r=="number"?r:0}var tm,Pi=S(()=>{c();Z();Gr();i(yn,"setUsageSumAttributes");
-tm=["input_tokens","cache_read_input_tokens","cache_creation_input_tokens"];i(lc,"inputTokens");i(uc,"count")});function Xr(e,t){let r=W(e,()=>{let n=ue(t.body)?t.body.output_config:void 0,o=ue(n)?n.format:void 0;return ue(o)&&o.type===
-"json_schema"?{[tc]:ic}:{}});return{route:"/v1/messages",request:t,attributes:r}}function ki(e,t,r){if(!t?.span.isRecording())
-return t;try{let{contentMode:n,maxContentBytes:o}=e.openTelemetry.traces;n==="content"&&Wr(t,r,void 0,o)}catch(n){D(e).debug(
-"could not record the request on its span",n)}return t}function Ni(e,t,r,n){if(!(!t?.span.isRecording()||n instanceof le))
-try{yn(t.span,n.usage,!0);let{contentMode:o,maxContentBytes:a}=e.openTelemetry.traces;o==="content"&&Wr(t,r,n.content,a)}catch(o){
-D(e).debug("could not record the response on its span",o)}}var dc=S(()=>{c();Ke();Oe();xe();Z();Gr();Ci();Pi();i(Xr,"mes\
-sagesCreateSpanSettings");i(ki,"recordMessagesCreateRequest");i(Ni,"recordMessagesCreateResponse")});function fc(){let e=new Set(["traceparent","tracestate","baggage"]);try{for(let t of pc.propagation.fields())e.add(t.toLowerCase())}catch(t){
-on().debug("could not record telemetry",t)}return e}var pc,mc=S(()=>{c();pc=ct(zr(),1);xe();i(fc,"traceHeaderNames")});function bn(e){let t=fc(),r=Array.from(e.entries()).filter(([n])=>t.has(n));for(let[n]of r)e.delete(n);return r}function Oi(e){
-return(t,r,n)=>{let o=new Headers(t.headers),a=bn(o);return e({...t,headers:o},s=>{let l=new Headers(s.headers);for(let[
-p,u]of a)l.set(p,u);return r({...s,headers:l})},n)}}var hc=S(()=>{c();mc();i(bn,"takeTraceHeaders");i(Oi,"withoutTraceHe\
-aders")});function An(e,t,r,n){if(!(!t.span.isRecording()||e.openTelemetry.traces.contentMode!=="content"))try{Wr(t,r,n.content,e.
-openTelemetry.traces.maxContentBytes)}catch(o){D(e).debug("could not record the streamed message on its span",o)}}function Ii(e,t,r,n){
-n.options.__span?.name==="anthropic.messages.create"&&r instanceof le?om(e,t,r,n):js(t,r,n)}function om(e,t,r,n){if(!t.isRecording())
-return;t.setAttribute(sn,n.response.status),ln(t,n.response);let o=n.options.__span,a=o?.startTime,s,l,p=!1,u=!1,f=!1;hi(
-r,n.controller.signal,{onItem(d){try{switch(d.type){case"message_start":{let w={...d.message};l={...d.message.usage},s={};
-for(let[,[v]]of cn[o?.name??""]?.response??[])v!==void 0&&v!=="usage"&&(s[v]=w[v]);break}case"content_block_start":{let w=d.
-content_block;s&&ue(w)&&w.type==="fallback"&&ue(w.to)&&(s.model=w.to.model);break}case"message_delta":if(s&&l){let w=ue(
-d.usage)?d.usage:{};l.output_tokens=w.output_tokens;for(let v of am)w[v]!=null&&(l[v]=w[v]);d.delta.stop_reason!=null&&(s.
-stop_reason=d.delta.stop_reason),u=!0}break;case"message_stop":f=!0;break;case"content_block_delta":!p&&a!==void 0&&t.setAttribute(
-nc,(Date.now()-a)/1e3),p=!0;break;case"content_block_stop":break;default:}}catch(w){D(e).debug("could not record the str\
-eam on its span",w)}},onEnd(d){try{if(s&&l&&o){let v=u||f,I={...s,usage:l};if(!v)for(let T of im)I=gc(I,T);fi(t,o.name,I),
-yn(t,l,v)}}catch(v){D(e).debug("could not record the stream on its span",v)}let w=o?.failure;!f&&o?.streamed&&w===void 0&&
-An(e,o,o.streamed.body,o.streamed.message),d.reason==="failed"?fr(t,d.error):w!==void 0?fr(t,w,"client_error"):d.reason===
-"completed"&&(f?t.setStatus({code:_c.SpanStatusCode.OK}):fr(t,new P("The stream ended before message_stop."),"api_error")),
-W(e,()=>t.end())}})}function gc(e,t){let[r,...n]=t;if(r===void 0||!(r in e))return e;if(n.length===0){let{[r]:a,...s}=e;
-return s}let o=e[r];return ue(o)?{...e,[r]:gc(o,n)}:e}var _c,im,am,Ec=S(()=>{c();_c=ct(zr(),1);q();Ke();Oe();xe();Z();Gr();
-Ci();Pi();i(An,"recordStreamedMessageContent");i(Ii,"endAnthropicApiCallSpanWhenStreamEnds");i(om,"endMessagesCreateSpan\
-WhenStreamEnds");im=[["stop_reason"],["usage","output_tokens"],["usage","output_tokens_details"]],am=["input_tokens","ca\
-che_creation_input_tokens","cache_read_input_tokens","output_tokens_details","iterations"];i(gc,"without")});function xn(e){return typeof e=="object"&&e!==null&&Jr in e}function cm(e,t){let r=new Set;if(e)for(let n of e)xn(n)&&r.
-add(n[Jr]);if(t)for(let n of t){xn(n)&&r.add(n[Jr]);let o=n.content;if(Array.isArray(o))for(let a of o){xn(a)&&r.add(a[Jr]);
-let s=a?.tool?.definition;xn(s)&&r.add(s[Jr])}}return Array.from(r)}function bc(e,t){let r=cm(e,t);return r.length===0?{}:
-{[sm]:r.join(", ")}}var sm,yc,Jr,Mi=S(()=>{c();sm="x-stainless-helper",yc="x-stainless-helper-method",Jr=Symbol("anthrop\
-ic.sdk.stainlessHelper");i(xn,"wasCreatedByStainlessHelper");i(cm,"collectStainlessHelpers");i(bc,"stainlessHelperHeader")});var gr=S(()=>{c();dc();hc();Ec()});var de,Yr,Bi=S(()=>{c();Ue();pn();Oe();hn();gr();Yr=(()=>{class e extends Promise{static{i(this,"APIPromise")}constructor(r,n,o=dn){
-super(a=>{a(null)}),this.responsePromise=n,this.parseResponse=o,de.set(this,void 0),B(this,de,r,"f")}_responseProps(){return this.
-responsePromise}_thenUnwrap(r){return new e(x(this,de,"f"),this.responsePromise,async(n,o)=>Kr(r(await this.parseResponse(
-n,o),o),o.response))}asResponse(){return this.responsePromise.then(r=>{let n=r.options.__span?.span;if(n&&!this.parsedPromise){
-let o={status:"success",...r,data:void 0};W(x(this,de,"f"),()=>pr(n,o))}return r.response})}async withResponse(){let[r,n]=await Promise.
-all([this.parse(),this.asResponse()]);return{data:r,response:n,request_id:n.headers.get("request-id"),workspace_id:n.headers.
-get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(r=>this.
-parseResponseTraced(r))),this.parsedPromise}async parseResponseTraced(r){let n=r.options.__span;if(!n)return this.parseResponse(
-x(this,de,"f"),r);let{span:o}=n,a;try{a=await this.parseResponse(x(this,de,"f"),r)}catch(l){let p={status:"error",...r,error:l};
-throw W(x(this,de,"f"),()=>pr(o,p)),l}let s={status:"success",...r,data:a};return W(x(this,de,"f"),()=>Fs(n,a)),r.options.
-stream&&mn(a)?W(x(this,de,"f"),()=>Ii(x(this,de,"f"),o,a,r)):W(x(this,de,"f"),()=>pr(o,s)),a}then(r,n){return this.parse().
-then(r,n)}catch(r){return this.parse().catch(r)}finally(r){return this.parse().finally(r)}}return de=new WeakMap,e})()});var Qr,lm,Li,wn,Ui=S(()=>{c();Ue();q();pn();Bi();Oe();Z();lm=(()=>{class e{static{i(this,"AbstractPage")}constructor(r,n,o,a){
-Qr.set(this,void 0),B(this,Qr,r,"f"),this.options=a,this.response=n,this.body=o}hasNextPage(){return this.getPaginatedItems().
-length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){let r=this.nextPageRequestOptions();if(!r)throw new P(
-"No next page expected; please check `.hasNextPage()` before calling `.getNextPage()`.");let n=this.options.__span;return await x(
-this,Qr,"f").requestAPIList(this.constructor,{...r,__span:n&&te(x(this,Qr,"f"),n.name,{openTelemetry:this.options.openTelemetry},
-{route:n.route,queryParams:n.queryParams,contentQueryParams:n.contentQueryParams,attributes:n.attributes,request:r})})}async*iterPages(){
-let r=this;for(yield r;r.hasNextPage();)r=await r.getNextPage(),yield r}async*[(Qr=new WeakMap,Symbol.asyncIterator)](){
-for await(let r of this.iterPages())for(let n of r.getPaginatedItems())yield n}}return e})(),Li=(()=>{class e extends Yr{static{
-i(this,"PagePromise")}constructor(r,n,o){super(r,n,async(a,s)=>new o(a,s.response,await dn(a,s),s.options))}async*[Symbol.
-asyncIterator](){let r=await this;for await(let n of r)yield n}}return e})(),wn=class extends lm{static{i(this,"Page")}constructor(t,r,n,o){
-super(t,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1,this.first_id=n.first_id||null,this.last_id=n.last_id||
+ll_response",id:e.tool_use_id,response:of(e.content)};default:return typeof e.type!="string"?{type:"anthropic_unknown"}:
+e.type.endsWith("_tool_result")&&"tool_use_id"in e?{type:"tool_call_response",id:e.tool_use_id,response:af(e.content)}:{
+type:`anthropic_${e.type}`}}}function of(e){return e==null?[]:typeof e=="string"?[{type:"text",text:e}]:e.map(r=>r.type===
+"text"||r.type==="search_result"?Fr(r):typeof r.type!="string"?{type:"unknown"}:{type:r.type})}function af(e){return e==
+null?[]:typeof e=="string"?[{type:"text",text:e}]:Array.isArray(e)?e.map(r=>r.type==="text"||r.type==="search_result"||r.
+type==="web_search_result"?Fr(r):typeof r.type!="string"?{type:"unknown"}:{type:r.type}):[Fr(e)]}function Fr(e){if(Array.
+isArray(e))return e.map(Fr);if(typeof e!="object"||e===null)return e;let{type:r,file_type:t}=e;if(r==="image"||r==="docu\
+ment")return{type:r};let n=r==="text_editor_code_execution_view_result"&&(t==="image"||t==="pdf");return Object.fromEntries(
+Object.entries(e).filter(([i])=>!i.startsWith("encrypted_")&&!(i==="content"&&n)).map(([i,a])=>[i,Fr(a)]))}function sf(e,r,t){
+let{[en]:n,[lr]:i,[cr]:a,[Ue]:s,[ni]:l,...f}=r,d={[lr]:i,[cr]:a,[Ue]:s},p={},u=l?.map(N=>JSON.stringify(N)),v=3*([...n??
+[],...u??[]].reduce((N,U)=>N+U.length+1,2)+oi(f,p)+oi(d,p))<=t?N=>3*N.length:tn,O=o(()=>Object.keys(d).reduce((N,U)=>N+v(
+p[U]??""),0),"sizeOfMessages"),T=n?.reduce((N,U)=>N+v(U),0)??0,M=n!==void 0&&T<=t,j=M?T:0,C=n!==void 0&&!M;for(let N of Object.
+keys(f)){let U=v(p[N]??"");U>t?(delete p[N],C=!0):j+=U}let K=O();if(j+K>t){let{truncated:N,...U}=cf(d,j+K-t);C||(C=N),oi(
+U,p),K=O()}if(j+=K,u!==void 0){let N=uf(u,t-j,v);p[ni]=N.json,j+=N.size,C||(C=N.truncated)}C&&e.setAttribute(ws,!0),M&&e.
+setAttribute(en,n);for(let[N,U]of Object.entries(p))e.setAttribute(N,U);return j}function oi(e,r){let t=0;for(let[n,i]of Object.
+entries(e))i!==void 0&&(r[n]=JSON.stringify(i),t+=r[n].length);return t}function cf(e,r){let t=o(d=>d?.map(p=>({...p,parts:[
+...p.parts]})),"withOwnParts"),n=e[lr]?.slice(),i=t(e[cr]),a=t(e[Ue]),s=[n??[],...[...i??[],...a??[]].map(({parts:d})=>d)],
+l=s.reduce((d,p)=>d+p.length,0),f=!1;for(let d of s){let p=0;for(;r>0&&p<d.length;){let u=d[p],x=tn(JSON.stringify(u)),v=u.
+content;if(l===1&&u.type==="text"&&typeof v=="string"){let O=lf(u,v,x-r);O!==v&&(d[p]={...u,content:O},f=!0);break}r-=x+
+(p+1<d.length?1:0),p++,l--,f=!0}d.splice(0,p)}return{[lr]:n,[cr]:i,[Ue]:a,truncated:f}}function lf(e,r,t){let n=t-tn(JSON.
+stringify({...e,content:""})),i=r.slice(0,Math.max(n,0)),a=JSON.stringify(i),s=0,l=0,f=0;for(;s<i.length;){let d=a.codePointAt(
+1+l),p=d>65535?2:1,u=d!==92?p:a[2+l]==="u"?6:2;if(f+=d<128?u:d<2048?2:d<65536?3:4,f>n)break;l+=u,s+=p}return r.slice(0,s)}
+function uf(e,r,t){let n=[],i=2;for(let a of e){let s=i+(n.length===0?0:1)+t(a);if(s>r)break;n.push(a),i=s}return{json:"\
+["+n.join(",")+"]",size:i,truncated:n.length<e.length}}function tn(e){let r=0;for(let t=0;t<e.length;t++){let n=e.charCodeAt(
+t);n<128?r+=1:n<2048?r+=2:n>=55296&&n<56320&&(e.charCodeAt(t+1)&64512)===56320?(r+=4,t++):r+=3}return r}var ii=S(()=>{c();
+qr();o(Dr,"setMessageContentAttributes");o(rn,"contentParts");o(nf,"blockPart");o(of,"toolResultContentBlocks");o(af,"re\
+sultBlockContent");o(Fr,"withoutLeftOutFields");o(sf,"setContentAttributes");o(oi,"serialize");o(cf,"withoutFirstParts");
+o(lf,"startThatFits");o(uf,"truncateToolResultContent");o(tn,"utf8Length")});function nn(e,r,t){if(!se(r)||(typeof r.input_tokens=="number"&&e.setAttribute(vs,Cs(r)),!t))return;let i=(Array.isArray(
+r.iterations)?r.iterations:[]).filter(a=>se(a)&&a.type==="compaction");i.length>0&&(e.setAttribute(Ts,i.reduce((a,s)=>a+
+Cs(s),0)),e.setAttribute(Rs,i.reduce((a,s)=>a+Ps(s,"output_tokens"),0)))}function Cs(e){return df.reduce((r,t)=>r+Ps(e,t),
+0)}function Ps(e,r){let t=e[r];return typeof t=="number"?t:0}var df,ai=S(()=>{c();Z();qr();o(nn,"setUsageSumAttributes");
+df=["input_tokens","cache_read_input_tokens","cache_creation_input_tokens"];o(Cs,"inputTokens");o(Ps,"count")});function si(e,r){let t=W(e,()=>{let n=se(r.body)?r.body.output_config:void 0,i=se(n)?n.format:void 0;return se(i)&&i.type===
+"json_schema"?{[As]:Ss}:{}});return{route:"/v1/messages",request:r,attributes:t}}function ci(e,r,t){if(!r?.span.isRecording())
+return r;try{let{contentMode:n,maxContentBytes:i}=e.openTelemetry.traces;n==="content"&&Dr(r,t,void 0,i)}catch(n){F(e).debug(
+"could not record the request on its span",n)}return r}function li(e,r,t,n){if(!(!r?.span.isRecording()||n instanceof Ee))
+try{nn(r.span,n.usage,!0);let{contentMode:i,maxContentBytes:a}=e.openTelemetry.traces;i==="content"&&Dr(r,t,n.content,a)}catch(i){
+F(e).debug("could not record the response on its span",i)}}var Ns=S(()=>{c();nr();Ne();ge();Z();qr();ii();ai();o(si,"mes\
+sagesCreateSpanSettings");o(ci,"recordMessagesCreateRequest");o(li,"recordMessagesCreateResponse")});function Is(){let e=new Set(["traceparent","tracestate","baggage"]);try{for(let r of Os.propagation.fields())e.add(r.toLowerCase())}catch(r){
+Ht().debug("could not record telemetry",r)}return e}var Os,ks=S(()=>{c();Os=Vr(kr(),1);ge();o(Is,"traceHeaderNames")});function on(e){let r=Is(),t=Array.from(e.entries()).filter(([n])=>r.has(n));for(let[n]of t)e.delete(n);return t}function ui(e){
+return(r,t,n)=>{let i=new Headers(r.headers),a=on(i);return e({...r,headers:i},s=>{let l=new Headers(s.headers);for(let[
+f,d]of a)l.set(f,d);return t({...s,headers:l})},n)}}var Bs=S(()=>{c();ks();o(on,"takeTraceHeaders");o(ui,"withoutTraceHe\
+aders")});function Ls(e,r,t,n){if(!(!r.span.isRecording()||e.openTelemetry.traces.contentMode!=="content"))try{Dr(r,t,n.content,e.
+openTelemetry.traces.maxContentBytes)}catch(i){F(e).debug("could not record the streamed message on its span",i)}}function di(e,r,t,n){
+n.options.__span?.name==="anthropic.messages.create"&&t instanceof Ee?ff(e,r,t,n):ss(r,t,n)}function ff(e,r,t,n){if(!r.isRecording())
+return;r.setAttribute(Kt,n.response.status),Vt(r,n.response);let i=n.options.__span,a=i?.startTime,s,l,f=!1,d=!1,p=!1;Go(
+t,n.controller.signal,{onItem(u){try{switch(u.type){case"message_start":{let x={...u.message};l={...u.message.usage},s={};
+for(let[,[v]]of Gt[i?.name??""]?.response??[])v!==void 0&&v!=="usage"&&(s[v]=x[v]);break}case"content_block_start":{let x=u.
+content_block;s&&se(x)&&x.type==="fallback"&&se(x.to)&&(s.model=x.to.model);break}case"message_delta":if(s&&l){let x=se(
+u.usage)?u.usage:{};l.output_tokens=x.output_tokens;for(let v of _f)x[v]!=null&&(l[v]=x[v]);u.delta.stop_reason!=null&&(s.
+stop_reason=u.delta.stop_reason),d=!0}break;case"message_stop":p=!0;break;case"content_block_delta":!f&&a!==void 0&&r.setAttribute(
+xs,(Date.now()-a)/1e3),f=!0;break;case"content_block_stop":break;default:}}catch(x){F(e).debug("could not record the str\
+eam on its span",x)}},onEnd(u){try{if(s&&l&&i){let v=d||p,O={...s,usage:l};if(!v)for(let T of mf)O=Us(O,T);jo(r,i.name,O),
+nn(r,l,v)}}catch(v){F(e).debug("could not record the stream on its span",v)}let x=i?.failure;!p&&i?.streamed&&x===void 0&&
+Ls(e,i,i.streamed.body,i.streamed.message),u.reason==="failed"?ar(r,u.error):x!==void 0?ar(r,x,"client_error"):u.reason===
+"completed"&&(p?r.setStatus({code:Ms.SpanStatusCode.OK}):ar(r,new k("The stream ended before message_stop."),"api_error")),
+W(e,()=>r.end())}})}function Us(e,r){let[t,...n]=r;if(t===void 0||!(t in e))return e;if(n.length===0){let{[t]:a,...s}=e;
+return s}let i=e[t];return se(i)?{...e,[t]:Us(i,n)}:e}var Ms,mf,_f,qs=S(()=>{c();Ms=Vr(kr(),1);q();nr();Ne();ge();Z();qr();
+ii();ai();o(Ls,"recordStreamedMessageContent");o(di,"endAnthropicApiCallSpanWhenStreamEnds");o(ff,"endMessagesCreateSpan\
+WhenStreamEnds");mf=[["stop_reason"],["usage","output_tokens"],["usage","output_tokens_details"]],_f=["input_tokens","ca\
+che_creation_input_tokens","cache_read_input_tokens","output_tokens_details","iterations"];o(Us,"without")});function an(e){return typeof e=="object"&&e!==null&&zr in e}function gf(e,r){let t=new Set;if(e)for(let n of e)an(n)&&t.
+add(n[zr]);if(r)for(let n of r){an(n)&&t.add(n[zr]);let i=n.content;if(Array.isArray(i))for(let a of i){an(a)&&t.add(a[zr]);
+let s=a?.tool?.definition;an(s)&&t.add(s[zr])}}return Array.from(t)}function Fs(e,r){let t=gf(e,r);return t.length===0?{}:
+{[hf]:t.join(", ")}}var hf,zr,Ds=S(()=>{c();hf="x-stainless-helper",zr=Symbol("anthropic.sdk.stainlessHelper");o(an,"was\
+CreatedByStainlessHelper");o(gf,"collectStainlessHelpers");o(Fs,"stainlessHelperHeader")});var sn=S(()=>{c();Ns();Bs();qs()});var le,$r,pi=S(()=>{c();$e();Yt();Ne();Zt();sn();$r=(()=>{class e extends Promise{static{o(this,"APIPromise")}constructor(t,n,i=Xt){
+super(a=>{a(null)}),this.responsePromise=n,this.parseResponse=i,le.set(this,void 0),G(this,le,t,"f")}_responseProps(){return this.
+responsePromise}_thenUnwrap(t){return new e(B(this,le,"f"),this.responsePromise,async(n,i)=>Ur(t(await this.parseResponse(
+n,i),i),i.response))}asResponse(){return this.responsePromise.then(t=>{let n=t.options.__span?.span;if(n&&!this.parsedPromise){
+let i={status:"success",...t,data:void 0};W(B(this,le,"f"),()=>ir(n,i))}return t.response})}async withResponse(){let[t,n]=await Promise.
+all([this.parse(),this.asResponse()]);return{data:t,response:n,request_id:n.headers.get("request-id"),workspace_id:n.headers.
+get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(t=>this.
+parseResponseTraced(t))),this.parsedPromise}async parseResponseTraced(t){let n=t.options.__span;if(!n)return this.parseResponse(
+B(this,le,"f"),t);let{span:i}=n,a;try{a=await this.parseResponse(B(this,le,"f"),t)}catch(l){let f={status:"error",...t,error:l};
+throw W(B(this,le,"f"),()=>ir(i,f)),l}let s={status:"success",...t,data:a};return W(B(this,le,"f"),()=>ns(n,a)),t.options.
+stream&&Qt(a)?W(B(this,le,"f"),()=>di(B(this,le,"f"),i,a,t)):W(B(this,le,"f"),()=>ir(i,s)),a}then(t,n){return this.parse().
+then(t,n)}catch(t){return this.parse().catch(t)}finally(t){return this.parse().finally(t)}}return le=new WeakMap,e})()});var Hr,Ef,fi,cn,mi=S(()=>{c();$e();q();Yt();pi();Ne();Z();Ef=(()=>{class e{static{o(this,"AbstractPage")}constructor(t,n,i,a){
+Hr.set(this,void 0),G(this,Hr,t,"f"),this.options=a,this.response=n,this.body=i}hasNextPage(){return this.getPaginatedItems().
+length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){let t=this.nextPageRequestOptions();if(!t)throw new k(
+"No next page expected; please check `.hasNextPage()` before calling `.getNextPage()`.");let n=this.options.__span;return await B(
+this,Hr,"f").requestAPIList(this.constructor,{...t,__span:n&&ce(B(this,Hr,"f"),n.name,{openTelemetry:this.options.openTelemetry},
+{route:n.route,queryParams:n.queryParams,contentQueryParams:n.contentQueryParams,attributes:n.attributes,request:t})})}async*iterPages(){
+let t=this;for(yield t;t.hasNextPage();)t=await t.getNextPage(),yield t}async*[(Hr=new WeakMap,Symbol.asyncIterator)](){
+for await(let t of this.iterPages())for(let n of t.getPaginatedItems())yield n}}return e})(),fi=(()=>{class e extends $r{static{
+o(this,"PagePromise")}constructor(t,n,i){super(t,n,async(a,s)=>new i(a,s.response,await Xt(a,s),s.options))}async*[Symbol.
+asyncIterator](){let t=await this;for await(let n of t)yield n}}return e})(),cn=class extends Ef{static{o(this,"Page")}constructor(r,t,n,i){
+super(r,t,n,i),this.data=n.data||[],this.has_more=n.has_more||!1,this.first_id=n.first_id||null,this.last_id=n.last_id||
 null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){
-if(this.options.query?.before_id){let r=this.first_id;return r?{...this.options,query:{...ho(this.options.query),before_id:r}}:
-null}let t=this.last_id;return t?{...this.options,query:{...ho(this.options.query),after_id:t}}:null}}});function xc(e){return e.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}var Ac,dm,Sn,wc=S(()=>{c();q();i(
-xc,"encodeURIPath");Ac=Object.freeze(Object.create(null)),dm=i((e=xc)=>i(function(r,...n){if(r.length===1)return r[0];let o=!1,
-a=[],s=r.reduce((f,d,w)=>{/[?#]/.test(d)&&(o=!0);let v=n[w],I=(o?encodeURIComponent:e)(""+v);return w!==n.length&&(v==null||
-typeof v=="object"&&v.toString===Object.getPrototypeOf(Object.getPrototypeOf(v.hasOwnProperty??Ac)??Ac)?.toString)&&(I=v+
-"",a.push({start:f.length+d.length,length:I.length,error:`Value of type ${Object.prototype.toString.call(v).slice(8,-1)}\
- is not a valid path parameter`})),!o&&(I===""||I.startsWith(";"))&&a.push({start:f.length+d.length,length:I.length,error:`\
-Value "${I}" can't be safely passed as a path parameter`}),f+d+(w===n.length?"":I)},""),l=s.split(/[?#]/,1)[0],p=/(?<=^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/gi,
-u;for(;(u=p.exec(l))!==null;)a.push({start:u.index,length:u[0].length,error:`Value "${u[0]}" can't be safely passed as a\
- path parameter`});if(a.sort((f,d)=>f.start-d.start),a.length>0){let f=[];for(let w of a)for(let v=w.start;v<w.start+Math.
-max(1,w.length);v++)f[v]="^";let d=Array.from(f,w=>w??" ").join("");throw new P(`Path parameters result in path with inv\
+if(this.options.query?.before_id){let t=this.first_id;return t?{...this.options,query:{...Kn(this.options.query),before_id:t}}:
+null}let r=this.last_id;return r?{...this.options,query:{...Kn(this.options.query),after_id:r}}:null}}});function $s(e){return e.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}var zs,bf,ln,Hs=S(()=>{c();q();o(
+$s,"encodeURIPath");zs=Object.freeze(Object.create(null)),bf=o((e=$s)=>o(function(t,...n){if(t.length===1)return t[0];let i=!1,
+a=[],s=t.reduce((p,u,x)=>{/[?#]/.test(u)&&(i=!0);let v=n[x],O=(i?encodeURIComponent:e)(""+v);return x!==n.length&&(v==null||
+typeof v=="object"&&v.toString===Object.getPrototypeOf(Object.getPrototypeOf(v.hasOwnProperty??zs)??zs)?.toString)&&(O=v+
+"",a.push({start:p.length+u.length,length:O.length,error:`Value of type ${Object.prototype.toString.call(v).slice(8,-1)}\
+ is not a valid path parameter`})),!i&&(O===""||O.startsWith(";"))&&a.push({start:p.length+u.length,length:O.length,error:`\
+Value "${O}" can't be safely passed as a path parameter`}),p+u+(x===n.length?"":O)},""),l=s.split(/[?#]/,1)[0],f=/(?<=^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/gi,
+d;for(;(d=f.exec(l))!==null;)a.push({start:d.index,length:d[0].length,error:`Value "${d[0]}" can't be safely passed as a\
+ path parameter`});if(a.sort((p,u)=>p.start-u.start),a.length>0){let p=[];for(let x of a)for(let v=x.start;v<x.start+Math.
+max(1,x.length);v++)p[v]="^";let u=Array.from(p,x=>x??" ").join("");throw new k(`Path parameters result in path with inv\
 alid segments:
-${a.map(w=>w.error).join(`
+${a.map(x=>x.error).join(`
 `)}
 ${s}
-${d}`)}return s},"path"),"createPathTagFunction"),Sn=dm(xc)});var Sc,vc,Rc,Tc=S(()=>{c();q();Sc=(()=>{class e extends R{static{i(this,"FileNotDownloadableError")}}return e._errorName=
-"FileNotDownloadableError",e})(),vc=(()=>{class e extends R{static{i(this,"StorageQuotaExceededError")}}return e._errorName=
-"StorageQuotaExceededError",e})(),Rc=(()=>{class e extends X{static{i(this,"FileExpiredError")}}return e._errorName="Fil\
-eExpiredError",e})()});var Cc,Pc,kc,Nc,Oc,Ic,Mc,Bc,Lc,Uc,Fc,qc,Dc,zc,jc,$c,Hc,Kc,Gc=S(()=>{c();q();Cc=(()=>{class e extends R{static{i(this,"Cl\
-audeCodeKeyCreatorNotMemberError")}}return e._errorName="ClaudeCodeKeyCreatorNotMemberError",e})(),Pc=(()=>{class e extends R{static{
-i(this,"ClaudeCodeVersionTooOldError")}}return e._errorName="ClaudeCodeVersionTooOldError",e})(),kc=(()=>{class e extends R{static{
-i(this,"CMEKKeyDisabledError")}}return e._errorName="CMEKKeyDisabledError",e})(),Nc=(()=>{class e extends R{static{i(this,
-"CMEKKeyNetworkBlockedError")}}return e._errorName="CMEKKeyNetworkBlockedError",e})(),Oc=(()=>{class e extends R{static{
-i(this,"OrganizationOnHoldError")}}return e._errorName="OrganizationOnHoldError",e})(),Ic=(()=>{class e extends R{static{
-i(this,"OrganizationTypeNotSupportedError")}}return e._errorName="OrganizationTypeNotSupportedError",e})(),Mc=(()=>{class e extends R{static{
-i(this,"ParentOrganizationRequiredError")}}return e._errorName="ParentOrganizationRequiredError",e})(),Bc=(()=>{class e extends R{static{
-i(this,"RequestBodyEncodingInvalidError")}}return e._errorName="RequestBodyEncodingInvalidError",e})(),Lc=(()=>{class e extends R{static{
-i(this,"RequestBodyEncodingUnsupportedError")}}return e._errorName="RequestBodyEncodingUnsupportedError",e})(),Uc=(()=>{
-class e extends Ze{static{i(this,"LinkedOrganizationBillingUnavailableError")}}return e._errorName="LinkedOrganizationBi\
-llingUnavailableError",e})(),Fc=(()=>{class e extends Ze{static{i(this,"LinkedOrganizationSpendLimitReachedError")}}return e.
-_errorName="LinkedOrganizationSpendLimitReachedError",e})(),qc=(()=>{class e extends H{static{i(this,"SandboxEgressRestr\
-ictedError")}}return e._errorName="SandboxEgressRestrictedError",e})(),Dc=(()=>{class e extends Sr{static{i(this,"Reques\
-tBodyTooLargeAfterDecodingError")}}return e._errorName="RequestBodyTooLargeAfterDecodingError",e})(),zc=(()=>{class e extends qe{static{
-i(this,"ContractSpendLimitReachedError")}}return e._errorName="ContractSpendLimitReachedError",e})(),jc=(()=>{class e extends qe{static{
-i(this,"EnforcedSpendLimitReachedError")}}return e._errorName="EnforcedSpendLimitReachedError",e})(),$c=(()=>{class e extends qe{static{
-i(this,"RampLimitExceededError")}}return e._errorName="RampLimitExceededError",e})(),Hc=(()=>{class e extends Me{static{
-i(this,"CMEKContextUnavailableError")}}return e._errorName="CMEKContextUnavailableError",e})(),Kc=(()=>{class e extends Me{static{
-i(this,"CMEKKeyUnreachableError")}}return e._errorName="CMEKKeyUnreachableError",e})()});var Vc=S(()=>{c()});var Wc=S(()=>{c()});var Xc,Jc=S(()=>{c();q();Xc=(()=>{class e extends wr{static{i(this,"BetaHeartbeatPreconditionFailedError")}}return e._errorName=
-"BetaHeartbeatPreconditionFailedError",e})()});var Yc,Qc,Zc,el,rl,tl,nl=S(()=>{c();q();Yc=(()=>{class e extends R{static{i(this,"BetaEnvironmentArchivedError")}}return e.
-_errorName="BetaEnvironmentArchivedError",e})(),Qc=(()=>{class e extends R{static{i(this,"BetaInvalidConfigTypeChangeErr\
-or")}}return e._errorName="BetaInvalidConfigTypeChangeError",e})(),Zc=(()=>{class e extends R{static{i(this,"BetaInvalid\
-MetadataError")}}return e._errorName="BetaInvalidMetadataError",e})(),el=(()=>{class e extends H{static{i(this,"BetaEnvi\
-ronmentCreateDisabledError")}}return e._errorName="BetaEnvironmentCreateDisabledError",e})(),rl=(()=>{class e extends H{static{
-i(this,"BetaEnvironmentUpdateDisabledError")}}return e._errorName="BetaEnvironmentUpdateDisabledError",e})(),tl=(()=>{class e extends X{static{
-i(this,"BetaEnvironmentNotFoundError")}}return e._errorName="BetaEnvironmentNotFoundError",e})()});var ol,il=S(()=>{c();q();Pr();ui();ol=(()=>{class e{static{i(this,"JSONLDecoder")}constructor(r,n,o){this.iterator=r,this.
-response=o,this.controller=n}async*decoder(){let r=this.iterator;if(!r)throw new P("Cannot iterate over a consumed strea\
-m.");this.iterator=void 0;let n=new en;for await(let o of r)for(let a of n.decode(o))yield JSON.parse(a);for(let o of n.
-flush())yield JSON.parse(o)}[Symbol.asyncIterator](){return this.decoder()}static fromResponse(r,n){if(!r.body)throw n.abort(),
-typeof globalThis.navigator<"u"&&globalThis.navigator.product==="ReactNative"?new P("The default react-native fetch impl\
+${u}`)}return s},"path"),"createPathTagFunction"),ln=bf($s)});var js,Ks,Gs,Vs=S(()=>{c();q();js=(()=>{class e extends w{static{o(this,"FileNotDownloadableError")}}return e._errorName=
+"FileNotDownloadableError",e})(),Ks=(()=>{class e extends w{static{o(this,"StorageQuotaExceededError")}}return e._errorName=
+"StorageQuotaExceededError",e})(),Gs=(()=>{class e extends X{static{o(this,"FileExpiredError")}}return e._errorName="Fil\
+eExpiredError",e})()});var Ws,Xs,Ys,Js,Qs,Zs,ec,rc,tc,nc,oc,ic,ac,sc,cc,lc,uc,dc,pc=S(()=>{c();q();Ws=(()=>{class e extends w{static{o(this,"Cl\
+audeCodeKeyCreatorNotMemberError")}}return e._errorName="ClaudeCodeKeyCreatorNotMemberError",e})(),Xs=(()=>{class e extends w{static{
+o(this,"ClaudeCodeVersionTooOldError")}}return e._errorName="ClaudeCodeVersionTooOldError",e})(),Ys=(()=>{class e extends w{static{
+o(this,"CMEKKeyDisabledError")}}return e._errorName="CMEKKeyDisabledError",e})(),Js=(()=>{class e extends w{static{o(this,
+"CMEKKeyNetworkBlockedError")}}return e._errorName="CMEKKeyNetworkBlockedError",e})(),Qs=(()=>{class e extends w{static{
+o(this,"OrganizationOnHoldError")}}return e._errorName="OrganizationOnHoldError",e})(),Zs=(()=>{class e extends w{static{
+o(this,"OrganizationTypeNotSupportedError")}}return e._errorName="OrganizationTypeNotSupportedError",e})(),ec=(()=>{class e extends w{static{
+o(this,"ParentOrganizationRequiredError")}}return e._errorName="ParentOrganizationRequiredError",e})(),rc=(()=>{class e extends w{static{
+o(this,"RequestBodyEncodingInvalidError")}}return e._errorName="RequestBodyEncodingInvalidError",e})(),tc=(()=>{class e extends w{static{
+o(this,"RequestBodyEncodingUnsupportedError")}}return e._errorName="RequestBodyEncodingUnsupportedError",e})(),nc=(()=>{
+class e extends Ke{static{o(this,"LinkedOrganizationBillingUnavailableError")}}return e._errorName="LinkedOrganizationBi\
+llingUnavailableError",e})(),oc=(()=>{class e extends Ke{static{o(this,"LinkedOrganizationSpendLimitReachedError")}}return e.
+_errorName="LinkedOrganizationSpendLimitReachedError",e})(),ic=(()=>{class e extends H{static{o(this,"SandboxEgressRestr\
+ictedError")}}return e._errorName="SandboxEgressRestrictedError",e})(),ac=(()=>{class e extends hr{static{o(this,"Reques\
+tBodyTooLargeAfterDecodingError")}}return e._errorName="RequestBodyTooLargeAfterDecodingError",e})(),sc=(()=>{class e extends Oe{static{
+o(this,"ContractSpendLimitReachedError")}}return e._errorName="ContractSpendLimitReachedError",e})(),cc=(()=>{class e extends Oe{static{
+o(this,"EnforcedSpendLimitReachedError")}}return e._errorName="EnforcedSpendLimitReachedError",e})(),lc=(()=>{class e extends Oe{static{
+o(this,"RampLimitExceededError")}}return e._errorName="RampLimitExceededError",e})(),uc=(()=>{class e extends Ce{static{
+o(this,"CMEKContextUnavailableError")}}return e._errorName="CMEKContextUnavailableError",e})(),dc=(()=>{class e extends Ce{static{
+o(this,"CMEKKeyUnreachableError")}}return e._errorName="CMEKKeyUnreachableError",e})()});var fc=S(()=>{c()});var mc=S(()=>{c()});var _c,hc=S(()=>{c();q();_c=(()=>{class e extends _r{static{o(this,"BetaHeartbeatPreconditionFailedError")}}return e._errorName=
+"BetaHeartbeatPreconditionFailedError",e})()});var gc,Ec,yc,bc,Ac,xc,vc=S(()=>{c();q();gc=(()=>{class e extends w{static{o(this,"BetaEnvironmentArchivedError")}}return e.
+_errorName="BetaEnvironmentArchivedError",e})(),Ec=(()=>{class e extends w{static{o(this,"BetaInvalidConfigTypeChangeErr\
+or")}}return e._errorName="BetaInvalidConfigTypeChangeError",e})(),yc=(()=>{class e extends w{static{o(this,"BetaInvalid\
+MetadataError")}}return e._errorName="BetaInvalidMetadataError",e})(),bc=(()=>{class e extends H{static{o(this,"BetaEnvi\
+ronmentCreateDisabledError")}}return e._errorName="BetaEnvironmentCreateDisabledError",e})(),Ac=(()=>{class e extends H{static{
+o(this,"BetaEnvironmentUpdateDisabledError")}}return e._errorName="BetaEnvironmentUpdateDisabledError",e})(),xc=(()=>{class e extends X{static{
+o(this,"BetaEnvironmentNotFoundError")}}return e._errorName="BetaEnvironmentNotFoundError",e})()});var Sc,wc=S(()=>{c();q();Ar();zo();Sc=(()=>{class e{static{o(this,"JSONLDecoder")}constructor(t,n,i){this.iterator=t,this.
+response=i,this.controller=n}async*decoder(){let t=this.iterator;if(!t)throw new k("Cannot iterate over a consumed strea\
+m.");this.iterator=void 0;let n=new Ft;for await(let i of t)for(let a of n.decode(i))yield JSON.parse(a);for(let i of n.
+flush())yield JSON.parse(i)}[Symbol.asyncIterator](){return this.decoder()}static fromResponse(t,n){if(!t.body)throw n.abort(),
+typeof globalThis.navigator<"u"&&globalThis.navigator.product==="ReactNative"?new k("The default react-native fetch impl\
 ementation does not support streaming. Please use expo/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-\
-api"):new P("Attempted to iterate over a response with no body");return new e(Cr(r.body),n,r)}}return e})()});var Fi=S(()=>{c();q()});var al,sl=S(()=>{c();al={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
-0250805":8192}});var cl=S(()=>{c();Ke()});var ul,dl,pm,fm,mm,hm,ll,_m,pl,fl=S(()=>{c();ul=["true","false","null"],dl=i(e=>e===" "||e==="	"||e===`
-`||e==="\r","isWhitespace"),pm=i((e,t)=>ul.some(r=>r!==e&&r.startsWith(e))&&[...t].every(dl),"isTruncatedLiteral"),fm=i(
-e=>{let t=0,r=[];for(;t<e.length;){let n=e[t];if(n==="{"){r.push({type:"brace",value:"{"}),t++;continue}if(n==="}"){r.push(
-{type:"brace",value:"}"}),t++;continue}if(n==="["){r.push({type:"paren",value:"["}),t++;continue}if(n==="]"){r.push({type:"\
-paren",value:"]"}),t++;continue}if(n===":"){r.push({type:"separator",value:":"}),t++;continue}if(n===","){r.push({type:"\
-delimiter",value:","}),t++;continue}if(n==='"'){let s=t+1,l=s,p=!1;for(;;){if(l=e.indexOf('"',l),l===-1){p=!0;break}let u=0,
-f=l-1;for(;f>=s&&e[f]==="\\";)u++,f--;if(u%2===0)break;l++}p?t=e.length:(r.push({type:"string",value:e.slice(s,l)}),t=l+
-1);continue}if(dl(n)){t++;continue}let o=/[0-9]/;if(n&&o.test(n)||n==="-"||n==="."){let s="";for(n==="-"&&(s+=n,n=e[++t]);n&&
-(o.test(n)||n==="."||n==="e"||n==="E"||(n==="-"||n==="+")&&(s[s.length-1]==="e"||s[s.length-1]==="E"));)s+=n,n=e[++t];r.
-push({type:"number",value:s,unterminated:t===e.length});continue}let a=/[a-z]/i;if(n&&a.test(n)){let s="";for(;n&&a.test(
-n)&&t!==e.length;)s+=n,n=e[++t];if(ul.includes(s))r.push({type:"name",value:s});else if(!pm(s,e.slice(t)))return null;continue}
-return null}return r},"tokenize"),mm=i(e=>{let t=[];for(let a of e)(a.type==="brace"||a.type==="paren")&&(a.value==="{"||
-a.value==="["?t.push(a.value):t.pop());let r=t[t.length-1],n=e.length,o=/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
-for(;n>0;){let a=e[n-1];switch(a.type){case"separator":n--;continue;case"number":if(a.unterminated||!o.test(a.value)){n--;
-continue}break;case"string":let s=e[n-2];if(r==="{"&&(s?.type==="delimiter"||s?.type==="brace"&&s.value==="{")){n--;continue}
-break;case"delimiter":n--;break}break}return e.slice(0,n)},"strip"),hm=i(e=>{let t=[];for(let r of e)if(!(r.type!=="brac\
-e"&&r.type!=="paren")){if(r.value==="{")t.push("}");else if(r.value==="[")t.push("]");else if(t.pop()!==r.value)return null}
-return t.length>0&&t.reverse().map(r=>{r==="}"?e.push({type:"brace",value:"}"}):r==="]"&&e.push({type:"paren",value:"]"})}),
-e},"unstrip"),ll=i(e=>e?.type==="string"||e?.type==="number"||e?.type==="name","isScalar"),_m=i(e=>{let t="";return e.map(
-(r,n)=>{ll(e[n-1])&&ll(r)&&(t+=" "),r.type==="string"?t+='"'+r.value+'"':t+=r.value}),t},"generate"),pl=i(e=>{let t=fm(e),
-r=t&&hm(mm(t));return JSON.parse(r?_m(r):e)},"partialParse")});function ml(e,t){let r={};for(let a of Object.keys(e))a!=="input"&&(r[a]=e[a]);Object.defineProperty(r,vn,{value:t,enumerable:!1,
-writable:!0});let n,o=!1;return Object.defineProperty(r,"input",{enumerable:!0,configurable:!0,get(){return o||(n=t?pl(t):
-{},o=!0),n}}),r}var vn,hl=S(()=>{c();fl();vn="__json_buf";i(ml,"withLazyInput")});var _l,gl,El,yl,bl,Al,xl,wl,Sl,vl=S(()=>{c();q();_l=(()=>{class e extends R{static{i(this,"BetaBundleAttachmentNotSuppor\
-tedError")}}return e._errorName="BetaBundleAttachmentNotSupportedError",e})(),gl=(()=>{class e extends R{static{i(this,"\
-BetaBundleOnCallError")}}return e._errorName="BetaBundleOnCallError",e})(),El=(()=>{class e extends R{static{i(this,"Bet\
-aSlackChannelSetUpSettingsRefusedError")}}return e._errorName="BetaSlackChannelSetUpSettingsRefusedError",e})(),yl=(()=>{
-class e extends H{static{i(this,"BetaAPIKeyScopeMissingError")}}return e._errorName="BetaAPIKeyScopeMissingError",e})(),
-bl=(()=>{class e extends H{static{i(this,"BetaClaudeTagWritesNotEnabledError")}}return e._errorName="BetaClaudeTagWrites\
-NotEnabledError",e})(),Al=(()=>{class e extends H{static{i(this,"BetaComplianceConfigurationRestrictedError")}}return e.
-_errorName="BetaComplianceConfigurationRestrictedError",e})(),xl=(()=>{class e extends H{static{i(this,"BetaOrganization\
-LevelScopedAPIKeyRequiredError")}}return e._errorName="BetaOrganizationLevelScopedAPIKeyRequiredError",e})(),wl=(()=>{class e extends X{static{
-i(this,"BetaSlackChannelSetUpEnvironmentNotFoundError")}}return e._errorName="BetaSlackChannelSetUpEnvironmentNotFoundEr\
-ror",e})(),Sl=(()=>{class e extends Q{static{i(this,"BetaSlackChannelSetUpSettingsConflictError")}}return e._errorName="\
-BetaSlackChannelSetUpSettingsConflictError",e})()});var Rl,Tl,Cl,Pl,kl,Nl,Ol=S(()=>{c();q();Rl=(()=>{class e extends R{static{i(this,"BetaCannotSignOutPrimaryOwnerError")}}
-return e._errorName="BetaCannotSignOutPrimaryOwnerError",e})(),Tl=(()=>{class e extends R{static{i(this,"BetaCannotSignO\
-utSelfError")}}return e._errorName="BetaCannotSignOutSelfError",e})(),Cl=(()=>{class e extends H{static{i(this,"BetaCann\
-otSignOutManagedMemberError")}}return e._errorName="BetaCannotSignOutManagedMemberError",e})(),Pl=(()=>{class e extends H{static{
-i(this,"BetaCannotSignOutMembershipAdminError")}}return e._errorName="BetaCannotSignOutMembershipAdminError",e})(),kl=(()=>{
-class e extends H{static{i(this,"BetaCannotSignOutOwnerError")}}return e._errorName="BetaCannotSignOutOwnerError",e})(),
-Nl=(()=>{class e extends H{static{i(this,"BetaCannotSignOutPrivilegedMemberError")}}return e._errorName="BetaCannotSignO\
-utPrivilegedMemberError",e})()});var Il,Ml=S(()=>{c();q();Il=(()=>{class e extends X{static{i(this,"BetaRBACGroupNotFoundError")}}return e._errorName="Be\
-taRBACGroupNotFoundError",e})()});var Bl,Ll,Ul,Fl,ql,Dl=S(()=>{c();q();Bl=(()=>{class e extends R{static{i(this,"BetaScanFailedError")}}return e._errorName=
-"BetaScanFailedError",e})(),Ll=(()=>{class e extends Q{static{i(this,"BetaPluginNameTakenError")}}return e._errorName="B\
-etaPluginNameTakenError",e})(),Ul=(()=>{class e extends Q{static{i(this,"BetaScanPendingError")}}return e._errorName="Be\
-taScanPendingError",e})(),Fl=(()=>{class e extends Q{static{i(this,"BetaSkillNameTakenError")}}return e._errorName="Beta\
-SkillNameTakenError",e})(),ql=(()=>{class e extends Me{static{i(this,"BetaRegistrationPendingError")}}return e._errorName=
-"BetaRegistrationPendingError",e})()});var zl,jl=S(()=>{c();q();zl=(()=>{class e extends H{static{i(this,"BetaSpendLimitsAdminAPIWritesNotEnabledError")}}return e.
-_errorName="BetaSpendLimitsAdminAPIWritesNotEnabledError",e})()});var $l,Hl,Kl,Gl,Vl,Wl=S(()=>{c();q();$l=(()=>{class e extends R{static{i(this,"BetaCMEKFeatureUnsupportedError")}}return e.
-_errorName="BetaCMEKFeatureUnsupportedError",e})(),Hl=(()=>{class e extends R{static{i(this,"BetaRBACGroupOrderLimitExce\
-ededError")}}return e._errorName="BetaRBACGroupOrderLimitExceededError",e})(),Kl=(()=>{class e extends R{static{i(this,"\
-BetaSettingsDocumentLimitExceededError")}}return e._errorName="BetaSettingsDocumentLimitExceededError",e})(),Gl=(()=>{class e extends R{static{
-i(this,"BetaSettingsHistoryLimitExceededError")}}return e._errorName="BetaSettingsHistoryLimitExceededError",e})(),Vl=(()=>{
-class e extends X{static{i(this,"BetaRBACGroupManagedSettingsNotFoundError")}}return e._errorName="BetaRBACGroupManagedS\
-ettingsNotFoundError",e})()});var Xl,Jl,Yl,Ql=S(()=>{c();q();Xl=(()=>{class e extends R{static{i(this,"BetaOrganizationNotEnrolledInBetaError")}}return e.
-_errorName="BetaOrganizationNotEnrolledInBetaError",e})(),Jl=(()=>{class e extends R{static{i(this,"BetaRequestBodyTimeo\
-utError")}}return e._errorName="BetaRequestBodyTimeoutError",e})(),Yl=(()=>{class e extends R{static{i(this,"BetaUnsuppo\
-rtedCharsetError")}}return e._errorName="BetaUnsupportedCharsetError",e})()});function qi(e,t){let{user_profile_id:r,workspace_id:n,tools:o,messages:a}=e;return $([{...r!=null?{"anthropic-user-profi\
-le-id":r}:void 0,...n!=null?{"anthropic-workspace-id":n}:void 0},bc(o,a),t?.headers])}function Zl(e,t,r){if(!e._tracer)return;
-let n=qi(t,r);return te(e,"anthropic.messages.create",r,Xr(e,{body:t,headers:n,stream:!0}))}var Di=S(()=>{c();dr();Mi();
-Oe();gr();i(qi,"messagesCreateHeaders");i(Zl,"startMessagesStreamSpan")});function eu(e){return e?.output_config?.format}function zi(e,t,r){let n=eu(t);return!t||!("parse"in(n??{}))?{...e,content:e.
-content.map(o=>o.type==="text"?Object.defineProperty({...o},"parsed_output",{value:null,enumerable:!1}):o),parsed_output:null}:
-ji(e,t,r)}function ji(e,t,r){let n=null,o=e.content.map(a=>{if(a.type==="text"){let s=gm(t,a.text);return n===null&&(n=s),
-Object.defineProperty({...a},"parsed_output",{value:s,enumerable:!1})}return a});return{...e,content:o,parsed_output:n}}
-function gm(e,t){let r=eu(e);if(r?.type!=="json_schema")return null;try{return"parse"in r?r.parse(t):JSON.parse(t)}catch(n){
-throw new P(`Failed to parse structured output: ${n}`)}}var $i=S(()=>{c();q();i(eu,"getOutputFormat");i(zi,"maybeParseMe\
-ssage");i(ji,"parseMessage");i(gm,"parseOutputFormat")});function Xi(e){return e.type==="tool_use"||e.type==="server_tool_use"}var pe,Le,Se,Zr,Rn,et,rt,Tn,tt,ve,nt,Cn,Pn,Ve,kn,Nn,
-On,ot,We,ne,Hi,ru,Ki,Gi,Vi,Wi,tu,nu,ou=S(()=>{c();Ue();Mi();Fe();Fi();cl();$i();Di();gr();hl();i(Xi,"tracksToolInput");nu=
-(()=>{class e{static{i(this,"MessageStream")}constructor(r,n){pe.add(this),this.messages=[],this.receivedMessages=[],Le.
-set(this,void 0),Se.set(this,null),this.controller=new AbortController,Zr.set(this,void 0),Rn.set(this,()=>{}),et.set(this,
-()=>{}),rt.set(this,void 0),Tn.set(this,()=>{}),tt.set(this,()=>{}),ve.set(this,{}),nt.set(this,!1),Cn.set(this,!1),Pn.set(
-this,!1),Ve.set(this,!1),kn.set(this,void 0),Nn.set(this,void 0),On.set(this,void 0),ot.set(this,void 0),We.set(this,void 0),
-ne.set(this,void 0),Ki.set(this,o=>{if(B(this,Cn,!0,"f"),x(this,ne,"f")&&(x(this,ne,"f").streamed=void 0),me(o)&&(o=new he),
-o instanceof he)return B(this,Pn,!0,"f"),this._emit("abort",o);if(o instanceof P)return this._emit("error",o);if(o instanceof
-Error){let a=new P(o.message);return a.cause=o,this._emit("error",a)}return this._emit("error",new P(String(o)))}),B(this,
-Zr,new Promise((o,a)=>{B(this,Rn,o,"f"),B(this,et,a,"f")}),"f"),B(this,rt,new Promise((o,a)=>{B(this,Tn,o,"f"),B(this,tt,
-a,"f")}),"f"),x(this,Zr,"f").catch(()=>{}),x(this,rt,"f").catch(()=>{}),B(this,Se,r,"f"),B(this,ot,n?.logger??console,"f"),
-B(this,We,n?.client,"f")}get response(){return x(this,kn,"f")}get request_id(){return x(this,Nn,"f")}get workspace_id(){
-return x(this,On,"f")}async withResponse(){B(this,Ve,!0,"f");let r=await x(this,Zr,"f");if(!r)throw new Error("Could not\
- resolve a `Response` object");return{data:this,response:r,request_id:r.headers.get("request-id"),workspace_id:r.headers.
-get("anthropic-workspace-id")}}static fromReadableStream(r){let n=new e(null);return n._run(()=>n._fromReadableStream(r)),
-n}static createMessage(r,n,o,{logger:a,client:s}={}){let l=new e(n,{logger:a,client:s});for(let p of n.messages)l._addMessageParam(
-p);return B(l,Se,{...n,stream:!0},"f"),l._run(()=>l._createMessage(r,{...n,stream:!0},{...o,headers:{...o?.headers,[yc]:"\
-stream"}})),l}_run(r){r().then(()=>{this._emitFinal(),this._emit("end")},x(this,Ki,"f"))}_addMessageParam(r){this.messages.
-push(r)}_addMessage(r,n=!0){this.receivedMessages.push(r),n&&this._emit("message",r)}async _createMessage(r,n,o){let a=o?.
-signal,s;a&&(a.aborted&&this.controller.abort(),s=this.controller.abort.bind(this.controller),a.addEventListener("abort",
-s));try{x(this,pe,"m",Gi).call(this),B(this,ne,o?.__span??(x(this,We,"f")&&Zl(x(this,We,"f"),n,o)),"f");let{response:l,data:p}=await r.
-create({...n,stream:!0},{...o,__span:x(this,ne,"f"),signal:this.controller.signal}).withResponse();try{this._connected(l)}catch(u){
-throw x(this,ne,"f")&&(x(this,ne,"f").failure=u),p.controller.abort(),u}for await(let u of p)try{x(this,pe,"m",Vi).call(
-this,u)}catch(f){throw x(this,ne,"f")&&(x(this,ne,"f").failure=f),f}if(p.controller.signal?.aborted)throw new he;x(this,
-pe,"m",Wi).call(this)}finally{a&&s&&a.removeEventListener("abort",s)}}_connected(r){this.ended||(B(this,kn,r,"f"),B(this,
-Nn,r?.headers.get("request-id"),"f"),B(this,On,r?.headers.get("anthropic-workspace-id"),"f"),x(this,Rn,"f").call(this,r),
-this._emit("connect"))}get ended(){return x(this,nt,"f")}get errored(){return x(this,Cn,"f")}get aborted(){return x(this,
-Pn,"f")}abort(){this.controller.abort()}on(r,n){return(x(this,ve,"f")[r]||(x(this,ve,"f")[r]=[])).push({listener:n}),this}off(r,n){
-let o=x(this,ve,"f")[r];if(!o)return this;let a=o.findIndex(s=>s.listener===n);return a>=0&&o.splice(a,1),this}once(r,n){
-return(x(this,ve,"f")[r]||(x(this,ve,"f")[r]=[])).push({listener:n,once:!0}),this}emitted(r){return new Promise((n,o)=>{
-B(this,Ve,!0,"f"),r!=="error"&&this.once("error",o),this.once(r,n)})}async done(){B(this,Ve,!0,"f"),await x(this,rt,"f")}get currentMessage(){
-return x(this,Le,"f")}async finalMessage(){return await this.done(),x(this,pe,"m",Hi).call(this)}async finalText(){return await this.
-done(),x(this,pe,"m",ru).call(this)}_emit(r,...n){if(x(this,nt,"f"))return;r==="end"&&(B(this,nt,!0,"f"),x(this,Tn,"f").
-call(this));let o=x(this,ve,"f")[r];if(o&&(x(this,ve,"f")[r]=o.filter(a=>!a.once),o.forEach(({listener:a})=>a(...n))),r===
-"abort"){let a=n[0];!x(this,Ve,"f")&&!o?.length&&Promise.reject(a),x(this,et,"f").call(this,a),x(this,tt,"f").call(this,
-a),this._emit("end");return}if(r==="error"){let a=n[0];!x(this,Ve,"f")&&!o?.length&&Promise.reject(a),x(this,et,"f").call(
-this,a),x(this,tt,"f").call(this,a),this._emit("end")}}_emitFinal(){this.receivedMessages.at(-1)&&this._emit("finalMessa\
-ge",x(this,pe,"m",Hi).call(this))}async _fromReadableStream(r,n){let o=n?.signal,a;o&&(o.aborted&&this.controller.abort(),
-a=this.controller.abort.bind(this.controller),o.addEventListener("abort",a));try{x(this,pe,"m",Gi).call(this),this._connected(
-null);let s=le.fromReadableStream(r,this.controller);for await(let l of s)x(this,pe,"m",Vi).call(this,l);if(s.controller.
-signal?.aborted)throw new he;x(this,pe,"m",Wi).call(this)}finally{o&&a&&o.removeEventListener("abort",a)}}[(Le=new WeakMap,
-Se=new WeakMap,Zr=new WeakMap,Rn=new WeakMap,et=new WeakMap,rt=new WeakMap,Tn=new WeakMap,tt=new WeakMap,ve=new WeakMap,
-nt=new WeakMap,Cn=new WeakMap,Pn=new WeakMap,Ve=new WeakMap,kn=new WeakMap,Nn=new WeakMap,On=new WeakMap,ot=new WeakMap,
-We=new WeakMap,ne=new WeakMap,Ki=new WeakMap,pe=new WeakSet,Hi=i(function(){if(this.receivedMessages.length===0)throw new P(
-"stream ended without producing a Message with role=assistant");return this.receivedMessages.at(-1)},"_MessageStream_get\
-FinalMessage"),ru=i(function(){if(this.receivedMessages.length===0)throw new P("stream ended without producing a Message\
- with role=assistant");let n=this.receivedMessages.at(-1).content.filter(o=>o.type==="text").map(o=>o.text);if(n.length===
-0)throw new P("stream ended without producing a content block with type=text");return n.join(" ")},"_MessageStream_getFi\
-nalText"),Gi=i(function(){this.ended||B(this,Le,void 0,"f")},"_MessageStream_beginRequest"),Vi=i(function(n){if(this.ended)
-return;let o=x(this,pe,"m",tu).call(this,n);if(this._emit("_rawEvent",n),!!o)switch(this._emit("streamEvent",n,o),n.type){case"\
-content_block_delta":{let a=o.content.at(-1);switch(n.delta.type){case"text_delta":{a.type==="text"&&this._emit("text",n.
-delta.text,a.text||"");break}case"citations_delta":{a.type==="text"&&this._emit("citation",n.delta.citation,a.citations??
-[]);break}case"input_json_delta":{Xi(a)&&x(this,ve,"f").inputJson?.length&&this._emit("inputJson",n.delta.partial_json,a.
-input);break}case"thinking_delta":{a.type==="thinking"&&this._emit("thinking",n.delta.thinking,a.thinking);break}case"si\
-gnature_delta":{a.type==="thinking"&&this._emit("signature",a.signature);break}default:n.delta}break}case"message_stop":{
-x(this,We,"f")&&x(this,ne,"f")&&x(this,Se,"f")&&An(x(this,We,"f"),x(this,ne,"f"),x(this,Se,"f"),o),this._addMessageParam(
-o),this._addMessage(zi(o,x(this,Se,"f"),{logger:x(this,ot,"f")}),!0);break}case"content_block_stop":{this._emit("content\
-Block",o.content.at(-1));break}case"message_start":{B(this,Le,o,"f"),x(this,ne,"f")&&x(this,Se,"f")&&(x(this,ne,"f").streamed=
-{body:x(this,Se,"f"),message:o});break}case"content_block_start":case"message_delta":break}},"_MessageStream_addStreamEv\
-ent"),Wi=i(function(){if(this.ended)throw new P("stream has ended, this shouldn't happen");let n=x(this,Le,"f");if(!n)throw new P(
-"request ended without sending any chunks");return B(this,Le,void 0,"f"),zi(n,x(this,Se,"f"),{logger:x(this,ot,"f")})},"\
-_MessageStream_endRequest"),tu=i(function(n){let o=x(this,Le,"f");if(n.type==="message_start"){if(o)throw new P(`Unexpec\
-ted event order, got ${n.type} before receiving "message_stop"`);return n.message}if(o)switch(n.type){case"message_stop":
-return o;case"message_delta":return o.stop_reason=n.delta.stop_reason,o.stop_sequence=n.delta.stop_sequence,o.stop_details=
-n.delta.stop_details,o.usage.output_tokens=n.usage.output_tokens,n.delta.container!=null&&(o.container=n.delta.container),
-n.usage.input_tokens!=null&&(o.usage.input_tokens=n.usage.input_tokens),n.usage.cache_creation_input_tokens!=null&&(o.usage.
-cache_creation_input_tokens=n.usage.cache_creation_input_tokens),n.usage.cache_read_input_tokens!=null&&(o.usage.cache_read_input_tokens=
-n.usage.cache_read_input_tokens),n.usage.server_tool_use!=null&&(o.usage.server_tool_use=n.usage.server_tool_use),n.usage.
-output_tokens_details!=null&&(o.usage.output_tokens_details=n.usage.output_tokens_details),o;case"content_block_start":return o.
-content.push({...n.content_block}),o;case"content_block_delta":{let a=o.content.at(n.index);switch(n.delta.type){case"te\
-xt_delta":{a?.type==="text"&&(o.content[n.index]={...a,text:(a.text||"")+n.delta.text});break}case"citations_delta":{a?.
-type==="text"&&(o.content[n.index]={...a,citations:[...a.citations??[],n.delta.citation]});break}case"input_json_delta":{
-if(a&&Xi(a)){let s=(a[vn]||"")+n.delta.partial_json;o.content[n.index]=ml(a,s)}break}case"thinking_delta":{a?.type==="th\
-inking"&&(o.content[n.index]={...a,thinking:a.thinking+n.delta.thinking});break}case"signature_delta":{a?.type==="thinki\
-ng"&&(o.content[n.index]={...a,signature:n.delta.signature});break}default:n.delta}return o}case"content_block_stop":{let a=o.
-content.at(n.index);return a&&Xi(a)&&vn in a&&Object.defineProperty(a,"input",{value:a.input,enumerable:!0,configurable:!0,
-writable:!0}),o}default:return o}},"_MessageStream_accumulateMessage"),Symbol.asyncIterator)](){let r=[],n=[],o=!1;return this.
-on("_rawEvent",a=>{let s=n.shift();s?s.resolve(a):r.push(a)}),this.on("end",()=>{o=!0;for(let a of n)a.resolve(void 0);n.
-length=0}),this.on("abort",a=>{o=!0;for(let s of n)s.reject(a);n.length=0}),this.on("error",a=>{o=!0;for(let s of n)s.reject(
-a);n.length=0}),{next:i(async()=>r.length?{value:r.shift(),done:!1}:o?{value:void 0,done:!0}:new Promise((s,l)=>n.push({
-resolve:s,reject:l})).then(s=>s?{value:s,done:!1}:{value:void 0,done:!0}),"next"),return:i(async()=>(this.abort(),{value:void 0,
-done:!0}),"return")}}toReadableStream(){return new le(this[Symbol.asyncIterator].bind(this),this.controller).toReadableStream()}}
-return e})()});var Er,Ji=S(()=>{c();Si();Ui();dr();Oe();il();Fi();wc();Er=class extends mr{static{i(this,"Batches")}create(t,r){let{user_profile_id:n,
-workspace_id:o,...a}=t;return this._client.post("/v1/messages/batches",{body:a,...r,headers:$([{...n!=null?{"anthropic-u\
-ser-profile-id":n}:void 0,...o!=null?{"anthropic-workspace-id":o}:void 0},r?.headers]),__span:te(this._client,"anthropic\
-.messages.batches.create",r,{route:"/v1/messages/batches",attributes:{"anthropic.message.batch.request_count":a.requests?.
-length},createdIDAttribute:"anthropic.message.batch.id"})})}retrieve(t,r={},n){let{workspace_id:o}=r??{};return this._client.
-get(Sn`/v1/messages/batches/${t}`,{...n,headers:$([{...o!=null?{"anthropic-workspace-id":o}:void 0},n?.headers]),__span:te(
+api"):new k("Attempted to iterate over a response with no body");return new e(br(t.body),n,t)}}return e})()});var Tc=S(()=>{c();q()});var Rc,Cc=S(()=>{c();Rc={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
+0250805":8192}});var Pc,Nc,Oc,Ic,kc,Bc,Mc,Lc,Uc,qc=S(()=>{c();q();Pc=(()=>{class e extends w{static{o(this,"BetaBundleAttachmentNotSuppor\
+tedError")}}return e._errorName="BetaBundleAttachmentNotSupportedError",e})(),Nc=(()=>{class e extends w{static{o(this,"\
+BetaBundleOnCallError")}}return e._errorName="BetaBundleOnCallError",e})(),Oc=(()=>{class e extends w{static{o(this,"Bet\
+aSlackChannelSetUpSettingsRefusedError")}}return e._errorName="BetaSlackChannelSetUpSettingsRefusedError",e})(),Ic=(()=>{
+class e extends H{static{o(this,"BetaAPIKeyScopeMissingError")}}return e._errorName="BetaAPIKeyScopeMissingError",e})(),
+kc=(()=>{class e extends H{static{o(this,"BetaClaudeTagWritesNotEnabledError")}}return e._errorName="BetaClaudeTagWrites\
+NotEnabledError",e})(),Bc=(()=>{class e extends H{static{o(this,"BetaComplianceConfigurationRestrictedError")}}return e.
+_errorName="BetaComplianceConfigurationRestrictedError",e})(),Mc=(()=>{class e extends H{static{o(this,"BetaOrganization\
+LevelScopedAPIKeyRequiredError")}}return e._errorName="BetaOrganizationLevelScopedAPIKeyRequiredError",e})(),Lc=(()=>{class e extends X{static{
+o(this,"BetaSlackChannelSetUpEnvironmentNotFoundError")}}return e._errorName="BetaSlackChannelSetUpEnvironmentNotFoundEr\
+ror",e})(),Uc=(()=>{class e extends Q{static{o(this,"BetaSlackChannelSetUpSettingsConflictError")}}return e._errorName="\
+BetaSlackChannelSetUpSettingsConflictError",e})()});var Fc,Dc,zc,$c,Hc,jc,Kc=S(()=>{c();q();Fc=(()=>{class e extends w{static{o(this,"BetaCannotSignOutPrimaryOwnerError")}}
+return e._errorName="BetaCannotSignOutPrimaryOwnerError",e})(),Dc=(()=>{class e extends w{static{o(this,"BetaCannotSignO\
+utSelfError")}}return e._errorName="BetaCannotSignOutSelfError",e})(),zc=(()=>{class e extends H{static{o(this,"BetaCann\
+otSignOutManagedMemberError")}}return e._errorName="BetaCannotSignOutManagedMemberError",e})(),$c=(()=>{class e extends H{static{
+o(this,"BetaCannotSignOutMembershipAdminError")}}return e._errorName="BetaCannotSignOutMembershipAdminError",e})(),Hc=(()=>{
+class e extends H{static{o(this,"BetaCannotSignOutOwnerError")}}return e._errorName="BetaCannotSignOutOwnerError",e})(),
+jc=(()=>{class e extends H{static{o(this,"BetaCannotSignOutPrivilegedMemberError")}}return e._errorName="BetaCannotSignO\
+utPrivilegedMemberError",e})()});var Gc,Vc=S(()=>{c();q();Gc=(()=>{class e extends X{static{o(this,"BetaRBACGroupNotFoundError")}}return e._errorName="Be\
+taRBACGroupNotFoundError",e})()});var Wc,Xc,Yc,Jc,Qc,Zc=S(()=>{c();q();Wc=(()=>{class e extends w{static{o(this,"BetaScanFailedError")}}return e._errorName=
+"BetaScanFailedError",e})(),Xc=(()=>{class e extends Q{static{o(this,"BetaPluginNameTakenError")}}return e._errorName="B\
+etaPluginNameTakenError",e})(),Yc=(()=>{class e extends Q{static{o(this,"BetaScanPendingError")}}return e._errorName="Be\
+taScanPendingError",e})(),Jc=(()=>{class e extends Q{static{o(this,"BetaSkillNameTakenError")}}return e._errorName="Beta\
+SkillNameTakenError",e})(),Qc=(()=>{class e extends Ce{static{o(this,"BetaRegistrationPendingError")}}return e._errorName=
+"BetaRegistrationPendingError",e})()});var el,rl=S(()=>{c();q();el=(()=>{class e extends H{static{o(this,"BetaSpendLimitsAdminAPIWritesNotEnabledError")}}return e.
+_errorName="BetaSpendLimitsAdminAPIWritesNotEnabledError",e})()});var tl,nl,ol,il,al,sl=S(()=>{c();q();tl=(()=>{class e extends w{static{o(this,"BetaCMEKFeatureUnsupportedError")}}return e.
+_errorName="BetaCMEKFeatureUnsupportedError",e})(),nl=(()=>{class e extends w{static{o(this,"BetaRBACGroupOrderLimitExce\
+ededError")}}return e._errorName="BetaRBACGroupOrderLimitExceededError",e})(),ol=(()=>{class e extends w{static{o(this,"\
+BetaSettingsDocumentLimitExceededError")}}return e._errorName="BetaSettingsDocumentLimitExceededError",e})(),il=(()=>{class e extends w{static{
+o(this,"BetaSettingsHistoryLimitExceededError")}}return e._errorName="BetaSettingsHistoryLimitExceededError",e})(),al=(()=>{
+class e extends X{static{o(this,"BetaRBACGroupManagedSettingsNotFoundError")}}return e._errorName="BetaRBACGroupManagedS\
+ettingsNotFoundError",e})()});var cl,ll,ul,dl=S(()=>{c();q();cl=(()=>{class e extends w{static{o(this,"BetaOrganizationNotEnrolledInBetaError")}}return e.
+_errorName="BetaOrganizationNotEnrolledInBetaError",e})(),ll=(()=>{class e extends w{static{o(this,"BetaRequestBodyTimeo\
+utError")}}return e._errorName="BetaRequestBodyTimeoutError",e})(),ul=(()=>{class e extends w{static{o(this,"BetaUnsuppo\
+rtedCharsetError")}}return e._errorName="BetaUnsupportedCharsetError",e})()});function pl(e,r){let{user_profile_id:t,workspace_id:n,tools:i,messages:a}=e;return $([{...t!=null?{"anthropic-user-profi\
+le-id":t}:void 0,...n!=null?{"anthropic-workspace-id":n}:void 0},Fs(i,a),r?.headers])}var fl=S(()=>{c();or();Ds();o(pl,"\
+messagesCreateHeaders")});var ur,_i=S(()=>{c();ri();mi();or();Ne();wc();Tc();Hs();ur=class extends sr{static{o(this,"Batches")}create(r,t){let{user_profile_id:n,
+workspace_id:i,...a}=r;return this._client.post("/v1/messages/batches",{body:a,...t,headers:$([{...n!=null?{"anthropic-u\
+ser-profile-id":n}:void 0,...i!=null?{"anthropic-workspace-id":i}:void 0},t?.headers]),__span:ce(this._client,"anthropic\
+.messages.batches.create",t,{route:"/v1/messages/batches",attributes:{"anthropic.message.batch.request_count":a.requests?.
+length},createdIDAttribute:"anthropic.message.batch.id"})})}retrieve(r,t={},n){let{workspace_id:i}=t??{};return this._client.
+get(ln`/v1/messages/batches/${r}`,{...n,headers:$([{...i!=null?{"anthropic-workspace-id":i}:void 0},n?.headers]),__span:ce(
 this._client,"anthropic.messages.batches.retrieve",n,{route:"/v1/messages/batches/{message_batch_id}",attributes:{"anthr\
-opic.message.batch.id":t}})})}list(t={},r){let{workspace_id:n,...o}=t??{};return this._client.getAPIList("/v1/messages/b\
-atches",wn,{query:o,...r,headers:$([{...n!=null?{"anthropic-workspace-id":n}:void 0},r?.headers]),__span:te(this._client,
-"anthropic.messages.batches.list",r,{route:"/v1/messages/batches",queryParams:["after_id","before_id","limit"]})})}delete(t,r={},n){
-let{workspace_id:o}=r??{};return this._client.delete(Sn`/v1/messages/batches/${t}`,{...n,headers:$([{...o!=null?{"anthro\
-pic-workspace-id":o}:void 0},n?.headers]),__span:te(this._client,"anthropic.messages.batches.delete",n,{route:"/v1/messa\
-ges/batches/{message_batch_id}",attributes:{"anthropic.message.batch.id":t}})})}cancel(t,r={},n){let{workspace_id:o}=r??
-{};return this._client.post(Sn`/v1/messages/batches/${t}/cancel`,{...n,headers:$([{...o!=null?{"anthropic-workspace-id":o}:
-void 0},n?.headers]),__span:te(this._client,"anthropic.messages.batches.cancel",n,{route:"/v1/messages/batches/{message_\
-batch_id}/cancel",attributes:{"anthropic.message.batch.id":t}})})}async results(t,r={},n){let o=await this.retrieve(t,r,
-n);if(!o.results_url)throw new P(`No batch \`results_url\`; Has it finished processing? ${o.processing_status} - ${o.id}`);
-let{workspace_id:a}=r??{};return this._client.get(o.results_url,{...n,headers:$([{Accept:"application/binary",...a!=null?
-{"anthropic-workspace-id":a}:void 0},n?.headers]),stream:!0,__binaryResponse:!0,__span:te(this._client,"anthropic.messag\
-es.batches.results",n,{route:"/v1/messages/batches/{message_batch_id}/results",attributes:{"anthropic.message.batch.id":t}})}).
-_thenUnwrap((s,l)=>ol.fromResponse(l.response,l.controller))}}});var In,Mn,Bn,Ln,Un,Fn,qn,Dn,zn,jn,$n,Hn,Kn,Gn,Vn,Wn,Xn,Jn,au,iu,ym,Yi=S(()=>{c();Si();dr();Oe();gr();Di();ou();$i();Ji();
-Ji();q();sl();In=(()=>{class e extends R{static{i(this,"AvailableToolsLimitExceededError")}}return e._errorName="Availab\
-leToolsLimitExceededError",e})(),Mn=(()=>{class e extends R{static{i(this,"CompactionBlockAmbiguousError")}}return e._errorName=
-"CompactionBlockAmbiguousError",e})(),Bn=(()=>{class e extends R{static{i(this,"CompactionBlockMisplacedError")}}return e.
-_errorName="CompactionBlockMisplacedError",e})(),Ln=(()=>{class e extends R{static{i(this,"CompactionContentMismatchErro\
-r")}}return e._errorName="CompactionContentMismatchError",e})(),Un=(()=>{class e extends R{static{i(this,"CompactionInco\
-mpleteTurnError")}}return e._errorName="CompactionIncompleteTurnError",e})(),Fn=(()=>{class e extends R{static{i(this,"C\
-ompactionNothingToSummarizeError")}}return e._errorName="CompactionNothingToSummarizeError",e})(),qn=(()=>{class e extends R{static{
-i(this,"CompactionSignatureInvalidError")}}return e._errorName="CompactionSignatureInvalidError",e})(),Dn=(()=>{class e extends R{static{
-i(this,"CompactionTooManyToolReferencesError")}}return e._errorName="CompactionTooManyToolReferencesError",e})(),zn=(()=>{
-class e extends R{static{i(this,"CompactionToolChangesMismatchError")}}return e._errorName="CompactionToolChangesMismatc\
-hError",e})(),jn=(()=>{class e extends R{static{i(this,"ImageDimensionsTooLargeError")}}return e._errorName="ImageDimens\
-ionsTooLargeError",e})(),$n=(()=>{class e extends R{static{i(this,"ThreadAlreadyContinuedError")}}return e._errorName="T\
-hreadAlreadyContinuedError",e})(),Hn=(()=>{class e extends R{static{i(this,"ThreadContinueInFlightError")}}return e._errorName=
-"ThreadContinueInFlightError",e})(),Kn=(()=>{class e extends R{static{i(this,"ThreadFingerprintMismatchError")}}return e.
-_errorName="ThreadFingerprintMismatchError",e})(),Gn=(()=>{class e extends R{static{i(this,"ThreadUnsupportedRequestErro\
-r")}}return e._errorName="ThreadUnsupportedRequestError",e})(),Vn=(()=>{class e extends R{static{i(this,"ToolNameConflic\
-tError")}}return e._errorName="ToolNameConflictError",e})(),Wn=(()=>{class e extends R{static{i(this,"ToolReferenceUnres\
-olvedError")}}return e._errorName="ToolReferenceUnresolvedError",e})(),Xn=(()=>{class e extends X{static{i(this,"ThreadN\
-otFoundError")}}return e._errorName="ThreadNotFoundError",e})(),Jn=(()=>{class e extends vr{static{i(this,"CompactionUna\
-vailableError")}}return e._errorName="CompactionUnavailableError",e})(),au=(()=>{class e extends mr{static{i(this,"Messa\
-ges")}constructor(){super(...arguments),this.batches=new Er(this._client)}create(r,n){let{user_profile_id:o,workspace_id:a,
-...s}=r;s.model in iu&&console.warn(`The model '${s.model}' is deprecated and will reach end-of-life on ${iu[s.model]}
+opic.message.batch.id":r}})})}list(r={},t){let{workspace_id:n,...i}=r??{};return this._client.getAPIList("/v1/messages/b\
+atches",cn,{query:i,...t,headers:$([{...n!=null?{"anthropic-workspace-id":n}:void 0},t?.headers]),__span:ce(this._client,
+"anthropic.messages.batches.list",t,{route:"/v1/messages/batches",queryParams:["after_id","before_id","limit"]})})}delete(r,t={},n){
+let{workspace_id:i}=t??{};return this._client.delete(ln`/v1/messages/batches/${r}`,{...n,headers:$([{...i!=null?{"anthro\
+pic-workspace-id":i}:void 0},n?.headers]),__span:ce(this._client,"anthropic.messages.batches.delete",n,{route:"/v1/messa\
+ges/batches/{message_batch_id}",attributes:{"anthropic.message.batch.id":r}})})}cancel(r,t={},n){let{workspace_id:i}=t??
+{};return this._client.post(ln`/v1/messages/batches/${r}/cancel`,{...n,headers:$([{...i!=null?{"anthropic-workspace-id":i}:
+void 0},n?.headers]),__span:ce(this._client,"anthropic.messages.batches.cancel",n,{route:"/v1/messages/batches/{message_\
+batch_id}/cancel",attributes:{"anthropic.message.batch.id":r}})})}async results(r,t={},n){let i=await this.retrieve(r,t,
+n);if(!i.results_url)throw new k(`No batch \`results_url\`; Has it finished processing? ${i.processing_status} - ${i.id}`);
+let{workspace_id:a}=t??{};return this._client.get(i.results_url,{...n,headers:$([{Accept:"application/binary",...a!=null?
+{"anthropic-workspace-id":a}:void 0},n?.headers]),stream:!0,__binaryResponse:!0,__span:ce(this._client,"anthropic.messag\
+es.batches.results",n,{route:"/v1/messages/batches/{message_batch_id}/results",attributes:{"anthropic.message.batch.id":r}})}).
+_thenUnwrap((s,l)=>Sc.fromResponse(l.response,l.controller))}}});var un,dn,pn,fn,mn,_n,hn,gn,En,yn,bn,An,xn,vn,Sn,wn,Tn,Rn,_l,ml,xf,hi=S(()=>{c();ri();or();Ne();sn();fl();_i();_i();q();
+Cc();un=(()=>{class e extends w{static{o(this,"AvailableToolsLimitExceededError")}}return e._errorName="AvailableToolsLi\
+mitExceededError",e})(),dn=(()=>{class e extends w{static{o(this,"CompactionBlockAmbiguousError")}}return e._errorName="\
+CompactionBlockAmbiguousError",e})(),pn=(()=>{class e extends w{static{o(this,"CompactionBlockMisplacedError")}}return e.
+_errorName="CompactionBlockMisplacedError",e})(),fn=(()=>{class e extends w{static{o(this,"CompactionContentMismatchErro\
+r")}}return e._errorName="CompactionContentMismatchError",e})(),mn=(()=>{class e extends w{static{o(this,"CompactionInco\
+mpleteTurnError")}}return e._errorName="CompactionIncompleteTurnError",e})(),_n=(()=>{class e extends w{static{o(this,"C\
+ompactionNothingToSummarizeError")}}return e._errorName="CompactionNothingToSummarizeError",e})(),hn=(()=>{class e extends w{static{
+o(this,"CompactionSignatureInvalidError")}}return e._errorName="CompactionSignatureInvalidError",e})(),gn=(()=>{class e extends w{static{
+o(this,"CompactionTooManyToolReferencesError")}}return e._errorName="CompactionTooManyToolReferencesError",e})(),En=(()=>{
+class e extends w{static{o(this,"CompactionToolChangesMismatchError")}}return e._errorName="CompactionToolChangesMismatc\
+hError",e})(),yn=(()=>{class e extends w{static{o(this,"ImageDimensionsTooLargeError")}}return e._errorName="ImageDimens\
+ionsTooLargeError",e})(),bn=(()=>{class e extends w{static{o(this,"ThreadAlreadyContinuedError")}}return e._errorName="T\
+hreadAlreadyContinuedError",e})(),An=(()=>{class e extends w{static{o(this,"ThreadContinueInFlightError")}}return e._errorName=
+"ThreadContinueInFlightError",e})(),xn=(()=>{class e extends w{static{o(this,"ThreadFingerprintMismatchError")}}return e.
+_errorName="ThreadFingerprintMismatchError",e})(),vn=(()=>{class e extends w{static{o(this,"ThreadUnsupportedRequestErro\
+r")}}return e._errorName="ThreadUnsupportedRequestError",e})(),Sn=(()=>{class e extends w{static{o(this,"ToolNameConflic\
+tError")}}return e._errorName="ToolNameConflictError",e})(),wn=(()=>{class e extends w{static{o(this,"ToolReferenceUnres\
+olvedError")}}return e._errorName="ToolReferenceUnresolvedError",e})(),Tn=(()=>{class e extends X{static{o(this,"ThreadN\
+otFoundError")}}return e._errorName="ThreadNotFoundError",e})(),Rn=(()=>{class e extends gr{static{o(this,"CompactionUna\
+vailableError")}}return e._errorName="CompactionUnavailableError",e})(),_l=(()=>{class e extends sr{static{o(this,"Messa\
+ges")}constructor(){super(...arguments),this.batches=new ur(this._client)}create(t,n){let{user_profile_id:i,workspace_id:a,
+...s}=t;s.model in ml&&console.warn(`The model '${s.model}' is deprecated and will reach end-of-life on ${ml[s.model]}
 Please migrate to a newer model. Visit https://docs.anthropic.com/en/docs/resources/model-deprecations for more informat\
-ion.`),ym.includes(s.model)&&s.thinking&&s.thinking.type==="enabled"&&console.warn(`Using Claude with ${s.model} and 'th\
+ion.`),xf.includes(s.model)&&s.thinking&&s.thinking.type==="enabled"&&console.warn(`Using Claude with ${s.model} and 'th\
 inking.type=enabled' is deprecated. Use 'thinking.type=adaptive' instead which results in better model performance in ou\
 r testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking`);let l=n?.timeout??this._client._options.
-timeout;if(!s.stream&&l==null){let d=al[s.model]??void 0;l=this._client.calculateNonstreamingTimeout(s.max_tokens,d)}let p={
-body:s,timeout:l??6e5,...n,headers:qi(r,n),stream:r.stream??!1},u=this._client._tracer&&te(this._client,"anthropic.messa\
-ges.create",n,Xr(this._client,p));ki(this._client,u,s);let f=this._client.post("/v1/messages",{...p,__span:u});return u?
-f._thenUnwrap(d=>(Ni(this._client,u,s,d),d)):f}parse(r,n){return this.create(r,n).then(o=>ji(o,r,{logger:this._client.logger??
-console}))}stream(r,n){let o=r;return nu.createMessage(this,o,n,{logger:this._client.logger??console,client:this._client})}countTokens(r,n){
-let{user_profile_id:o,workspace_id:a,...s}=r,l={body:s,...n,headers:$([{...o!=null?{"anthropic-user-profile-id":o}:void 0,
-...a!=null?{"anthropic-workspace-id":a}:void 0},n?.headers])};return this._client.post("/v1/messages/count_tokens",{...l,
-__span:te(this._client,"anthropic.messages.count_tokens",n,{route:"/v1/messages/count_tokens",request:l})})}}return e.AvailableToolsLimitExceededError=
-In,e.CompactionBlockAmbiguousError=Mn,e.CompactionBlockMisplacedError=Bn,e.CompactionContentMismatchError=Ln,e.CompactionIncompleteTurnError=
-Un,e.CompactionNothingToSummarizeError=Fn,e.CompactionSignatureInvalidError=qn,e.CompactionTooManyToolReferencesError=Dn,
-e.CompactionToolChangesMismatchError=zn,e.ImageDimensionsTooLargeError=jn,e.ThreadAlreadyContinuedError=$n,e.ThreadContinueInFlightError=
-Hn,e.ThreadFingerprintMismatchError=Kn,e.ThreadUnsupportedRequestError=Gn,e.ToolNameConflictError=Vn,e.ToolReferenceUnresolvedError=
-Wn,e.ThreadNotFoundError=Xn,e.CompactionUnavailableError=Jn,e.Batches=Er,e})(),iu={"claude-sonnet-4-5":"November 30th, 2\
-026","claude-sonnet-4-5-20250929":"November 30th, 2026"},ym=["claude-mythos-preview","claude-opus-4-6"]});var su,cu,lu=S(()=>{c();q();su=(()=>{class e extends R{static{i(this,"OrgAPIKeyLimitExceededError")}}return e._errorName=
-"OrgAPIKeyLimitExceededError",e})(),cu=(()=>{class e extends R{static{i(this,"WorkspaceAPIKeyLimitExceededError")}}return e.
-_errorName="WorkspaceAPIKeyLimitExceededError",e})()});var uu,du,pu,fu,mu=S(()=>{c();q();uu=(()=>{class e extends R{static{i(this,"ExternalKeyInWorkspacePolicyError")}}return e.
-_errorName="ExternalKeyInWorkspacePolicyError",e})(),du=(()=>{class e extends R{static{i(this,"ExternalKeyValidationFail\
-edError")}}return e._errorName="ExternalKeyValidationFailedError",e})(),pu=(()=>{class e extends R{static{i(this,"Extern\
-alKeyValidationTimedOutError")}}return e._errorName="ExternalKeyValidationTimedOutError",e})(),fu=(()=>{class e extends Q{static{
-i(this,"ExternalKeyChangedError")}}return e._errorName="ExternalKeyChangedError",e})()});var hu,_u,gu,Eu,yu=S(()=>{c();q();hu=(()=>{class e extends R{static{i(this,"AlreadyMemberError")}}return e._errorName="A\
-lreadyMemberError",e})(),_u=(()=>{class e extends R{static{i(this,"CannotInviteEmailsWithUnverifiedDomainsError")}}return e.
-_errorName="CannotInviteEmailsWithUnverifiedDomainsError",e})(),gu=(()=>{class e extends R{static{i(this,"EmailDomainNot\
-AllowedError")}}return e._errorName="EmailDomainNotAllowedError",e})(),Eu=(()=>{class e extends R{static{i(this,"InviteA\
-lreadyExistsError")}}return e._errorName="InviteAlreadyExistsError",e})()});var bu,Au=S(()=>{c();q();bu=(()=>{class e extends R{static{i(this,"CannotRemoveLastMemberError")}}return e._errorName="C\
-annotRemoveLastMemberError",e})()});var xu,wu,Su=S(()=>{c();q();xu=(()=>{class e extends R{static{i(this,"RBACGroupGrantsOwnerAccessError")}}return e._errorName=
-"RBACGroupGrantsOwnerAccessError",e})(),wu=(()=>{class e extends R{static{i(this,"RBACGroupOwnerAccessUnconfirmedError")}}
-return e._errorName="RBACGroupOwnerAccessUnconfirmedError",e})()});var vu,Ru,Tu,Cu=S(()=>{c();q();vu=(()=>{class e extends R{static{i(this,"KeyProfileMismatchError")}}return e._errorName=
-"KeyProfileMismatchError",e})(),Ru=(()=>{class e extends R{static{i(this,"WorkspaceMemberLimitExceededError")}}return e.
-_errorName="WorkspaceMemberLimitExceededError",e})(),Tu=(()=>{class e extends R{static{i(this,"WorkspacePolicyViolationE\
-rror")}}return e._errorName="WorkspacePolicyViolationError",e})()});var Pu,ku,Nu,Ou=S(()=>{c();q();Pu=(()=>{class e extends R{static{i(this,"OrgMemberLimitExceededError")}}return e._errorName=
-"OrgMemberLimitExceededError",e})(),ku=(()=>{class e extends X{static{i(this,"RBACRoleNotFoundError")}}return e._errorName=
-"RBACRoleNotFoundError",e})(),Nu=(()=>{class e extends Q{static{i(this,"ConcurrentMembershipChangeError")}}return e._errorName=
-"ConcurrentMembershipChangeError",e})()});var Iu,Mu=S(()=>{c();q();Iu=(()=>{class e extends Q{static{i(this,"SkillReadBlockedUndecryptableError")}}return e._errorName=
-"SkillReadBlockedUndecryptableError",e})()});var Bu,Lu,Uu,Fu,qu=S(()=>{c();q();Bu=(()=>{class e extends R{static{i(this,"UserProfileNotFoundError")}}return e._errorName=
-"UserProfileNotFoundError",e})(),Lu=(()=>{class e extends R{static{i(this,"UserProfileRequiredError")}}return e._errorName=
-"UserProfileRequiredError",e})(),Uu=(()=>{class e extends H{static{i(this,"UserProfileBillingNotAuthorizedError")}}return e.
-_errorName="UserProfileBillingNotAuthorizedError",e})(),Fu=(()=>{class e extends H{static{i(this,"UserProfileNotBillable\
-Error")}}return e._errorName="UserProfileNotBillableError",e})()});var Du,zu=S(()=>{c();Tc();Gc();Ql();Yi();lu();mu();yu();Ou();Au();Mu();qu();nl();Jc();Ol();Su();Cu();vl();Dl();Ml();jl();
-Wl();Du=new Map([["400 already_member",hu],["400 available_tools_limit_exceeded",In],["400 bundle_attachment_not_support\
-ed",_l],["400 bundle_on_call",gl],["400 cannot_invite_emails_with_unverified_domains",_u],["400 cannot_remove_last_membe\
-r",bu],["400 cannot_sign_out_primary_owner",Rl],["400 cannot_sign_out_self",Tl],["400 claude_code_key_creator_not_member",
-Cc],["400 claude_code_version_too_old",Pc],["400 cmek_feature_unsupported",$l],["400 cmek_key_disabled",kc],["400 cmek_k\
-ey_network_blocked",Nc],["400 compaction_block_ambiguous",Mn],["400 compaction_block_misplaced",Bn],["400 compaction_con\
-tent_mismatch",Ln],["400 compaction_incomplete_turn",Un],["400 compaction_nothing_to_summarize",Fn],["400 compaction_sig\
-nature_invalid",qn],["400 compaction_too_many_tool_references",Dn],["400 compaction_tool_changes_mismatch",zn],["400 ema\
-il_domain_not_allowed",gu],["400 environment_archived",Yc],["400 external_key_in_workspace_policy",uu],["400 external_ke\
-y_validation_failed",du],["400 external_key_validation_timed_out",pu],["400 file_not_downloadable",Sc],["400 image_dimen\
-sions_too_large",jn],["400 invalid_config_type_change",Qc],["400 invalid_metadata",Zc],["400 invite_already_exists",Eu],
-["400 key_profile_mismatch",vu],["400 org_api_key_limit_exceeded",su],["400 org_member_limit_exceeded",Pu],["400 organiz\
-ation_not_enrolled_in_beta",Xl],["400 organization_on_hold",Oc],["400 organization_type_not_supported",Ic],["400 parent_\
-organization_required",Mc],["400 rbac_group_grants_owner_access",xu],["400 rbac_group_order_limit_exceeded",Hl],["400 rb\
-ac_group_owner_access_unconfirmed",wu],["400 request_body_encoding_invalid",Bc],["400 request_body_encoding_unsupported",
-Lc],["400 request_body_timeout",Jl],["400 scan_failed",Bl],["400 settings_document_limit_exceeded",Kl],["400 settings_hi\
-story_limit_exceeded",Gl],["400 slack_channel_set_up_settings_refused",El],["400 storage_quota_exceeded",vc],["400 threa\
-d_already_continued",$n],["400 thread_continue_in_flight",Hn],["400 thread_fingerprint_mismatch",Kn],["400 thread_unsupp\
-orted_request",Gn],["400 tool_name_conflict",Vn],["400 tool_reference_unresolved",Wn],["400 unsupported_charset",Yl],["4\
-00 user_profile_not_found",Bu],["400 user_profile_required",Lu],["400 workspace_api_key_limit_exceeded",cu],["400 worksp\
-ace_member_limit_exceeded",Ru],["400 workspace_policy_violation",Tu],["402 linked_organization_billing_unavailable",Uc],
-["402 linked_organization_spend_limit_reached",Fc],["403 api_key_scope_missing",yl],["403 cannot_sign_out_managed_member",
-Cl],["403 cannot_sign_out_membership_admin",Pl],["403 cannot_sign_out_owner",kl],["403 cannot_sign_out_privileged_member",
-Nl],["403 claude_tag_writes_not_enabled",bl],["403 compliance_configuration_restricted",Al],["403 environment_create_dis\
-abled",el],["403 environment_update_disabled",rl],["403 organization_level_scoped_api_key_required",xl],["403 sandbox_eg\
-ress_restricted",qc],["403 spend_limits_admin_api_writes_not_enabled",zl],["403 user_profile_billing_not_authorized",Uu],
-["403 user_profile_not_billable",Fu],["404 environment_not_found",tl],["404 file_expired",Rc],["404 rbac_group_managed_s\
-ettings_not_found",Vl],["404 rbac_group_not_found",Il],["404 rbac_role_not_found",ku],["404 slack_channel_set_up_environ\
-ment_not_found",wl],["404 thread_not_found",Xn],["409 concurrent_membership_change",Nu],["409 external_key_changed",fu],
-["409 plugin_name_taken",Ll],["409 scan_pending",Ul],["409 skill_name_taken",Fl],["409 skill_read_blocked_undecryptable",
-Iu],["409 slack_channel_set_up_settings_conflict",Sl],["412 heartbeat_precondition_failed",Xc],["413 request_body_too_la\
-rge_after_decoding",Dc],["429 contract_spend_limit_reached",zc],["429 enforced_spend_limit_reached",jc],["429 ramp_limit\
-_exceeded",$c],["503 cmek_context_unavailable",Hc],["503 cmek_key_unreachable",Kc],["503 registration_pending",ql],["529\
- compaction_unavailable",Jn]])});var Re={};Rd(Re,{child_process:()=>bm,crypto:()=>Am,fs:()=>xm,os:()=>wm,path:()=>Sm,stream:()=>vm,util:()=>Rm});import*as bm from"node:child_process";
-import*as Am from"node:crypto";import*as xm from"node:fs";import*as wm from"node:os";import*as Sm from"node:path";import*as vm from"node:stream";
-import*as Rm from"node:util";var Te=S(()=>{c()});function Qn(e){if(!e)return;let t;try{t=new URL(e)}catch(n){throw new z(`Invalid token endpoint base URL "${e}": ${n}`)}
-if(t.protocol==="https:")return;let r=t.hostname.toLowerCase().replace(/^\[|\]$/g,"");if(!(t.protocol==="http:"&&(r==="l\
-ocalhost"||r==="127.0.0.1"||r==="::1")))throw new z(`Refusing to send credential over non-https token endpoint "${e}"`)}
-async function Zn(e,t){let r=await Cm(e),n;try{n=JSON.parse(r)}catch{throw new z(`Token endpoint returned non-JSON respo\
-nse (status ${e.status})`,e.status,oe(r),t)}if(!n.access_token)throw new z(`Token endpoint response missing access_token\
-: ${JSON.stringify(oe(n))}`,e.status,oe(n),t);if(n.token_type&&n.token_type.toLowerCase()!=="bearer")throw new z(`Token \
-endpoint response: unsupported token_type "${n.token_type}" (want Bearer)`,e.status,oe(n),t);return n}function oe(e){if(e==
-null)return e;if(typeof e=="string"){let t;try{t=JSON.parse(e)}catch{return e.length<=Qi?e:e.slice(0,Qi)+`... <${e.length-
-Qi} more chars>`}return JSON.stringify(oe(t))}if(typeof e=="object"&&!Array.isArray(e)){let t={};for(let[r,n]of Object.entries(
-e))Tm.has(r)&&(t[r]=n);return t}return null}async function eo(e,t=r=>console.warn(`anthropic-sdk: ${r}`)){if(typeof m>"u"||
-m.platform==="win32")return;let{fs:r}=await Promise.resolve().then(()=>(Te(),Re)),n=e,o;try{n=await r.promises.realpath(
-e),o=await r.promises.stat(n)}catch{return}let a=o.mode&511;if(a&18)throw new z(`Credentials file at ${n} is group/world\
--writable (mode 0o${a.toString(8)}); this allows other local users to plant tokens. Run \`chmod 600 ${n}\`.`);if(a&36)throw new z(
+timeout;if(!s.stream&&l==null){let u=Rc[s.model]??void 0;l=this._client.calculateNonstreamingTimeout(s.max_tokens,u)}let f={
+body:s,timeout:l??6e5,...n,headers:pl(t,n),stream:t.stream??!1},d=this._client._tracer&&ce(this._client,"anthropic.messa\
+ges.create",n,si(this._client,f));ci(this._client,d,s);let p=this._client.post("/v1/messages",{...f,__span:d});return d?
+p._thenUnwrap(u=>(li(this._client,d,s,u),u)):p}countTokens(t,n){let{user_profile_id:i,workspace_id:a,...s}=t,l={body:s,...n,
+headers:$([{...i!=null?{"anthropic-user-profile-id":i}:void 0,...a!=null?{"anthropic-workspace-id":a}:void 0},n?.headers])};
+return this._client.post("/v1/messages/count_tokens",{...l,__span:ce(this._client,"anthropic.messages.count_tokens",n,{route:"\
+/v1/messages/count_tokens",request:l})})}}return e.AvailableToolsLimitExceededError=un,e.CompactionBlockAmbiguousError=dn,
+e.CompactionBlockMisplacedError=pn,e.CompactionContentMismatchError=fn,e.CompactionIncompleteTurnError=mn,e.CompactionNothingToSummarizeError=
+_n,e.CompactionSignatureInvalidError=hn,e.CompactionTooManyToolReferencesError=gn,e.CompactionToolChangesMismatchError=En,
+e.ImageDimensionsTooLargeError=yn,e.ThreadAlreadyContinuedError=bn,e.ThreadContinueInFlightError=An,e.ThreadFingerprintMismatchError=
+xn,e.ThreadUnsupportedRequestError=vn,e.ToolNameConflictError=Sn,e.ToolReferenceUnresolvedError=wn,e.ThreadNotFoundError=
+Tn,e.CompactionUnavailableError=Rn,e.Batches=ur,e})(),ml={"claude-sonnet-4-5":"November 30th, 2026","claude-sonnet-4-5-2\
+0250929":"November 30th, 2026"},xf=["claude-mythos-preview","claude-opus-4-6"]});var hl,gl,El=S(()=>{c();q();hl=(()=>{class e extends w{static{o(this,"OrgAPIKeyLimitExceededError")}}return e._errorName=
+"OrgAPIKeyLimitExceededError",e})(),gl=(()=>{class e extends w{static{o(this,"WorkspaceAPIKeyLimitExceededError")}}return e.
+_errorName="WorkspaceAPIKeyLimitExceededError",e})()});var yl,bl,Al,xl,vl=S(()=>{c();q();yl=(()=>{class e extends w{static{o(this,"ExternalKeyInWorkspacePolicyError")}}return e.
+_errorName="ExternalKeyInWorkspacePolicyError",e})(),bl=(()=>{class e extends w{static{o(this,"ExternalKeyValidationFail\
+edError")}}return e._errorName="ExternalKeyValidationFailedError",e})(),Al=(()=>{class e extends w{static{o(this,"Extern\
+alKeyValidationTimedOutError")}}return e._errorName="ExternalKeyValidationTimedOutError",e})(),xl=(()=>{class e extends Q{static{
+o(this,"ExternalKeyChangedError")}}return e._errorName="ExternalKeyChangedError",e})()});var Sl,wl,Tl,Rl,Cl=S(()=>{c();q();Sl=(()=>{class e extends w{static{o(this,"AlreadyMemberError")}}return e._errorName="A\
+lreadyMemberError",e})(),wl=(()=>{class e extends w{static{o(this,"CannotInviteEmailsWithUnverifiedDomainsError")}}return e.
+_errorName="CannotInviteEmailsWithUnverifiedDomainsError",e})(),Tl=(()=>{class e extends w{static{o(this,"EmailDomainNot\
+AllowedError")}}return e._errorName="EmailDomainNotAllowedError",e})(),Rl=(()=>{class e extends w{static{o(this,"InviteA\
+lreadyExistsError")}}return e._errorName="InviteAlreadyExistsError",e})()});var Pl,Nl=S(()=>{c();q();Pl=(()=>{class e extends w{static{o(this,"CannotRemoveLastMemberError")}}return e._errorName="C\
+annotRemoveLastMemberError",e})()});var Ol,Il,kl=S(()=>{c();q();Ol=(()=>{class e extends w{static{o(this,"RBACGroupGrantsOwnerAccessError")}}return e._errorName=
+"RBACGroupGrantsOwnerAccessError",e})(),Il=(()=>{class e extends w{static{o(this,"RBACGroupOwnerAccessUnconfirmedError")}}
+return e._errorName="RBACGroupOwnerAccessUnconfirmedError",e})()});var Bl,Ml,Ll,Ul=S(()=>{c();q();Bl=(()=>{class e extends w{static{o(this,"KeyProfileMismatchError")}}return e._errorName=
+"KeyProfileMismatchError",e})(),Ml=(()=>{class e extends w{static{o(this,"WorkspaceMemberLimitExceededError")}}return e.
+_errorName="WorkspaceMemberLimitExceededError",e})(),Ll=(()=>{class e extends w{static{o(this,"WorkspacePolicyViolationE\
+rror")}}return e._errorName="WorkspacePolicyViolationError",e})()});var ql,Fl,Dl,zl=S(()=>{c();q();ql=(()=>{class e extends w{static{o(this,"OrgMemberLimitExceededError")}}return e._errorName=
+"OrgMemberLimitExceededError",e})(),Fl=(()=>{class e extends X{static{o(this,"RBACRoleNotFoundError")}}return e._errorName=
+"RBACRoleNotFoundError",e})(),Dl=(()=>{class e extends Q{static{o(this,"ConcurrentMembershipChangeError")}}return e._errorName=
+"ConcurrentMembershipChangeError",e})()});var $l,Hl=S(()=>{c();q();$l=(()=>{class e extends Q{static{o(this,"SkillReadBlockedUndecryptableError")}}return e._errorName=
+"SkillReadBlockedUndecryptableError",e})()});var jl,Kl,Gl,Vl,Wl=S(()=>{c();q();jl=(()=>{class e extends w{static{o(this,"UserProfileNotFoundError")}}return e._errorName=
+"UserProfileNotFoundError",e})(),Kl=(()=>{class e extends w{static{o(this,"UserProfileRequiredError")}}return e._errorName=
+"UserProfileRequiredError",e})(),Gl=(()=>{class e extends H{static{o(this,"UserProfileBillingNotAuthorizedError")}}return e.
+_errorName="UserProfileBillingNotAuthorizedError",e})(),Vl=(()=>{class e extends H{static{o(this,"UserProfileNotBillable\
+Error")}}return e._errorName="UserProfileNotBillableError",e})()});var Xl,Yl=S(()=>{c();Vs();pc();dl();hi();El();vl();Cl();zl();Nl();Hl();Wl();vc();hc();Kc();kl();Ul();qc();Zc();Vc();rl();
+sl();Xl=new Map([["400 already_member",Sl],["400 available_tools_limit_exceeded",un],["400 bundle_attachment_not_support\
+ed",Pc],["400 bundle_on_call",Nc],["400 cannot_invite_emails_with_unverified_domains",wl],["400 cannot_remove_last_membe\
+r",Pl],["400 cannot_sign_out_primary_owner",Fc],["400 cannot_sign_out_self",Dc],["400 claude_code_key_creator_not_member",
+Ws],["400 claude_code_version_too_old",Xs],["400 cmek_feature_unsupported",tl],["400 cmek_key_disabled",Ys],["400 cmek_k\
+ey_network_blocked",Js],["400 compaction_block_ambiguous",dn],["400 compaction_block_misplaced",pn],["400 compaction_con\
+tent_mismatch",fn],["400 compaction_incomplete_turn",mn],["400 compaction_nothing_to_summarize",_n],["400 compaction_sig\
+nature_invalid",hn],["400 compaction_too_many_tool_references",gn],["400 compaction_tool_changes_mismatch",En],["400 ema\
+il_domain_not_allowed",Tl],["400 environment_archived",gc],["400 external_key_in_workspace_policy",yl],["400 external_ke\
+y_validation_failed",bl],["400 external_key_validation_timed_out",Al],["400 file_not_downloadable",js],["400 image_dimen\
+sions_too_large",yn],["400 invalid_config_type_change",Ec],["400 invalid_metadata",yc],["400 invite_already_exists",Rl],
+["400 key_profile_mismatch",Bl],["400 org_api_key_limit_exceeded",hl],["400 org_member_limit_exceeded",ql],["400 organiz\
+ation_not_enrolled_in_beta",cl],["400 organization_on_hold",Qs],["400 organization_type_not_supported",Zs],["400 parent_\
+organization_required",ec],["400 rbac_group_grants_owner_access",Ol],["400 rbac_group_order_limit_exceeded",nl],["400 rb\
+ac_group_owner_access_unconfirmed",Il],["400 request_body_encoding_invalid",rc],["400 request_body_encoding_unsupported",
+tc],["400 request_body_timeout",ll],["400 scan_failed",Wc],["400 settings_document_limit_exceeded",ol],["400 settings_hi\
+story_limit_exceeded",il],["400 slack_channel_set_up_settings_refused",Oc],["400 storage_quota_exceeded",Ks],["400 threa\
+d_already_continued",bn],["400 thread_continue_in_flight",An],["400 thread_fingerprint_mismatch",xn],["400 thread_unsupp\
+orted_request",vn],["400 tool_name_conflict",Sn],["400 tool_reference_unresolved",wn],["400 unsupported_charset",ul],["4\
+00 user_profile_not_found",jl],["400 user_profile_required",Kl],["400 workspace_api_key_limit_exceeded",gl],["400 worksp\
+ace_member_limit_exceeded",Ml],["400 workspace_policy_violation",Ll],["402 linked_organization_billing_unavailable",nc],
+["402 linked_organization_spend_limit_reached",oc],["403 api_key_scope_missing",Ic],["403 cannot_sign_out_managed_member",
+zc],["403 cannot_sign_out_membership_admin",$c],["403 cannot_sign_out_owner",Hc],["403 cannot_sign_out_privileged_member",
+jc],["403 claude_tag_writes_not_enabled",kc],["403 compliance_configuration_restricted",Bc],["403 environment_create_dis\
+abled",bc],["403 environment_update_disabled",Ac],["403 organization_level_scoped_api_key_required",Mc],["403 sandbox_eg\
+ress_restricted",ic],["403 spend_limits_admin_api_writes_not_enabled",el],["403 user_profile_billing_not_authorized",Gl],
+["403 user_profile_not_billable",Vl],["404 environment_not_found",xc],["404 file_expired",Gs],["404 rbac_group_managed_s\
+ettings_not_found",al],["404 rbac_group_not_found",Gc],["404 rbac_role_not_found",Fl],["404 slack_channel_set_up_environ\
+ment_not_found",Lc],["404 thread_not_found",Tn],["409 concurrent_membership_change",Dl],["409 external_key_changed",xl],
+["409 plugin_name_taken",Xc],["409 scan_pending",Yc],["409 skill_name_taken",Jc],["409 skill_read_blocked_undecryptable",
+$l],["409 slack_channel_set_up_settings_conflict",Uc],["412 heartbeat_precondition_failed",_c],["413 request_body_too_la\
+rge_after_decoding",ac],["429 contract_spend_limit_reached",sc],["429 enforced_spend_limit_reached",cc],["429 ramp_limit\
+_exceeded",lc],["503 cmek_context_unavailable",uc],["503 cmek_key_unreachable",dc],["503 registration_pending",Qc],["529\
+ compaction_unavailable",Rn]])});var be={};Mu(be,{child_process:()=>vf,crypto:()=>Sf,fs:()=>wf,os:()=>Tf,path:()=>Rf,stream:()=>Cf,util:()=>Pf});import*as vf from"node:child_process";
+import*as Sf from"node:crypto";import*as wf from"node:fs";import*as Tf from"node:os";import*as Rf from"node:path";import*as Cf from"node:stream";
+import*as Pf from"node:util";var Ae=S(()=>{c()});function Pn(e){if(!e)return;let r;try{r=new URL(e)}catch(n){throw new D(`Invalid token endpoint base URL "${e}": ${n}`)}
+if(r.protocol==="https:")return;let t=r.hostname.toLowerCase().replace(/^\[|\]$/g,"");if(!(r.protocol==="http:"&&(t==="l\
+ocalhost"||t==="127.0.0.1"||t==="::1")))throw new D(`Refusing to send credential over non-https token endpoint "${e}"`)}
+async function Nn(e,r){let t=await Of(e),n;try{n=JSON.parse(t)}catch{throw new D(`Token endpoint returned non-JSON respo\
+nse (status ${e.status})`,e.status,te(t),r)}if(!n.access_token)throw new D(`Token endpoint response missing access_token\
+: ${JSON.stringify(te(n))}`,e.status,te(n),r);if(n.token_type&&n.token_type.toLowerCase()!=="bearer")throw new D(`Token \
+endpoint response: unsupported token_type "${n.token_type}" (want Bearer)`,e.status,te(n),r);return n}function te(e){if(e==
+null)return e;if(typeof e=="string"){let r;try{r=JSON.parse(e)}catch{return e.length<=gi?e:e.slice(0,gi)+`... <${e.length-
+gi} more chars>`}return JSON.stringify(te(r))}if(typeof e=="object"&&!Array.isArray(e)){let r={};for(let[t,n]of Object.entries(
+e))Nf.has(t)&&(r[t]=n);return r}return null}async function On(e,r=t=>console.warn(`anthropic-sdk: ${t}`)){if(typeof m>"u"||
+m.platform==="win32")return;let{fs:t}=await Promise.resolve().then(()=>(Ae(),be)),n=e,i;try{n=await t.promises.realpath(
+e),i=await t.promises.stat(n)}catch{return}let a=i.mode&511;if(a&18)throw new D(`Credentials file at ${n} is group/world\
+-writable (mode 0o${a.toString(8)}); this allows other local users to plant tokens. Run \`chmod 600 ${n}\`.`);if(a&36)throw new D(
 `Credentials file at ${n} is group/world-readable (mode 0o${a.toString(8)}); run \`chmod 600 ${n}\` before retrying.`);typeof m.
-getuid=="function"&&o.uid!==m.getuid()&&t(`credentials file at ${n} is owned by uid ${o.uid} (current process uid ${m.getuid()}\
-); verify this is intentional.`)}async function ro(e,t){let{fs:r,path:n}=await Promise.resolve().then(()=>(Te(),Re)),o=n.
-dirname(e);await r.promises.mkdir(o,{recursive:!0,mode:448});let a=`${e}.${m.pid}.${Math.random().toString(36).slice(2)}\
-.tmp`;try{let s=await r.promises.open(a,"w",384);try{await s.writeFile(JSON.stringify(t,null,2)),await s.sync()}finally{
-await s.close()}await r.promises.rename(a,e)}catch(s){throw await r.promises.unlink(a).catch(()=>{}),s}try{let s=await r.
-promises.open(o,"r");try{await s.sync()}finally{await s.close()}}catch{}}async function Cm(e){if(!e.body)return"";let t=e.
-body.getReader(),r=[],n=0;for(;;){let{done:a,value:s}=await t.read();if(a)break;if(n+s.length>ju){let l=ju-n;l>0&&r.push(
-s.subarray(0,l)),await t.cancel();break}r.push(s),n+=s.length}let o;if(r.length===1)o=r[0];else{o=new Uint8Array(r.reduce(
-(s,l)=>s+l.length,0));let a=0;for(let s of r)o.set(s,a),a+=s.length}return new TextDecoder("utf-8").decode(o)}var $u,Hu,
-Yn,Xe,Ku,Gu,yr,Vu,ju,Qi,Tm,z,br=S(()=>{c();q();$u="urn:ietf:params:oauth:grant-type:jwt-bearer",Hu="refresh_token",Yn="/\
-v1/oauth/token",Xe="oauth-2025-04-20",Ku="oidc-federation-2026-04-01",Gu=120,yr=30,Vu=5,ju=1<<20;i(Qn,"requireSecureToke\
-nEndpoint");i(Zn,"parseTokenResponse");Qi=2e3,Tm=new Set(["error","error_description","error_uri"]);i(oe,"redactSensitiv\
-e");i(eo,"checkCredentialsFileSafety");i(ro,"writeCredentialsFileAtomic");i(Cm,"readLimitedText");z=(()=>{class e extends P{static{
-i(this,"WorkloadIdentityError")}constructor(r,n=null,o=null,a=null){super(r),this.statusCode=n,this.body=o,this.requestId=
-a}}return e._errorName="WorkloadIdentityError",e})()});function _e(){return Math.floor(Date.now()/1e3)}var it=S(()=>{c();i(_e,"nowAsSeconds")});var to,Wu=S(()=>{c();br();it();to=class{static{i(this,"TokenCache")}constructor(t,r){this.cached=null,this.pendingRefresh=
-null,this.nextForce=!1,this.lastAdvisoryError=0,this.provider=t,this.onAdvisoryRefreshError=r}async getToken(){let t=this.
-nextForce;this.nextForce=!1;let r=this.cached;if(t||r==null)return(await this.refresh(t)).token;if(r.expiresAt==null)return r.
-token;let n=r.expiresAt-_e();return n>Gu?r.token:n>yr?(this.backgroundRefresh(),r.token):(await this.refresh()).token}invalidate(){
-this.cached=null,this.nextForce=!0}refresh(t=!1){return this.pendingRefresh&&!t?this.pendingRefresh:this.doRefresh(t)}backgroundRefresh(){
-this.pendingRefresh||_e()-this.lastAdvisoryError<Vu||this.doRefresh().catch(t=>{this.lastAdvisoryError=_e(),this.onAdvisoryRefreshError?.(
-t)})}doRefresh(t=!1){return this.pendingRefresh=this.provider(t?{forceRefresh:!0}:void 0).then(r=>(this.cached=r,this.pendingRefresh=
-null,r),r=>{throw this.pendingRefresh=null,r}),this.pendingRefresh}}});var Xu=S(()=>{c();Z();Wc();lr();xe();Vc();go();wi()});function Ju(e){if(!e)throw new Error("profile name is empty");if(e==="."||e==="..")throw new Error(`profile name "${e}" \
+getuid=="function"&&i.uid!==m.getuid()&&r(`credentials file at ${n} is owned by uid ${i.uid} (current process uid ${m.getuid()}\
+); verify this is intentional.`)}async function In(e,r){let{fs:t,path:n}=await Promise.resolve().then(()=>(Ae(),be)),i=n.
+dirname(e);await t.promises.mkdir(i,{recursive:!0,mode:448});let a=`${e}.${m.pid}.${Math.random().toString(36).slice(2)}\
+.tmp`;try{let s=await t.promises.open(a,"w",384);try{await s.writeFile(JSON.stringify(r,null,2)),await s.sync()}finally{
+await s.close()}await t.promises.rename(a,e)}catch(s){throw await t.promises.unlink(a).catch(()=>{}),s}try{let s=await t.
+promises.open(i,"r");try{await s.sync()}finally{await s.close()}}catch{}}async function Of(e){if(!e.body)return"";let r=e.
+body.getReader(),t=[],n=0;for(;;){let{done:a,value:s}=await r.read();if(a)break;if(n+s.length>Jl){let l=Jl-n;l>0&&t.push(
+s.subarray(0,l)),await r.cancel();break}t.push(s),n+=s.length}let i;if(t.length===1)i=t[0];else{i=new Uint8Array(t.reduce(
+(s,l)=>s+l.length,0));let a=0;for(let s of t)i.set(s,a),a+=s.length}return new TextDecoder("utf-8").decode(i)}var Ql,Zl,
+Cn,qe,eu,ru,dr,tu,Jl,gi,Nf,D,pr=S(()=>{c();q();Ql="urn:ietf:params:oauth:grant-type:jwt-bearer",Zl="refresh_token",Cn="/\
+v1/oauth/token",qe="oauth-2025-04-20",eu="oidc-federation-2026-04-01",ru=120,dr=30,tu=5,Jl=1<<20;o(Pn,"requireSecureToke\
+nEndpoint");o(Nn,"parseTokenResponse");gi=2e3,Nf=new Set(["error","error_description","error_uri"]);o(te,"redactSensitiv\
+e");o(On,"checkCredentialsFileSafety");o(In,"writeCredentialsFileAtomic");o(Of,"readLimitedText");D=(()=>{class e extends k{static{
+o(this,"WorkloadIdentityError")}constructor(t,n=null,i=null,a=null){super(t),this.statusCode=n,this.body=i,this.requestId=
+a}}return e._errorName="WorkloadIdentityError",e})()});function de(){return Math.floor(Date.now()/1e3)}var jr=S(()=>{c();o(de,"nowAsSeconds")});var kn,nu=S(()=>{c();pr();jr();kn=class{static{o(this,"TokenCache")}constructor(r,t){this.cached=null,this.pendingRefresh=
+null,this.nextForce=!1,this.lastAdvisoryError=0,this.provider=r,this.onAdvisoryRefreshError=t}async getToken(){let r=this.
+nextForce;this.nextForce=!1;let t=this.cached;if(r||t==null)return(await this.refresh(r)).token;if(t.expiresAt==null)return t.
+token;let n=t.expiresAt-de();return n>ru?t.token:n>dr?(this.backgroundRefresh(),t.token):(await this.refresh()).token}invalidate(){
+this.cached=null,this.nextForce=!0}refresh(r=!1){return this.pendingRefresh&&!r?this.pendingRefresh:this.doRefresh(r)}backgroundRefresh(){
+this.pendingRefresh||de()-this.lastAdvisoryError<tu||this.doRefresh().catch(r=>{this.lastAdvisoryError=de(),this.onAdvisoryRefreshError?.(
+r)})}doRefresh(r=!1){return this.pendingRefresh=this.provider(r?{forceRefresh:!0}:void 0).then(t=>(this.cached=t,this.pendingRefresh=
+null,t),t=>{throw this.pendingRefresh=null,t}),this.pendingRefresh}}});var ou=S(()=>{c();Z();mc();rr();ge();fc();Vn();ei()});function iu(e){if(!e)throw new Error("profile name is empty");if(e==="."||e==="..")throw new Error(`profile name "${e}" \
 is not allowed`);if(e.includes("/")||e.includes("\\"))throw new Error(`profile name "${e}" must not contain path separat\
-ors`);if(!Pm.test(e))throw new Error(`profile name "${e}" contains disallowed characters (allowed: letters, digits, '_',\
- '.', '-')`)}var no,Pm,Yu,Qu,Zi,km,Zu,ea=S(()=>{c();q();dt();Xu();no="1.0",Pm=/^[A-Za-z0-9_.-]+$/;i(Ju,"validateProfileN\
-ame");Yu=i(async e=>{var t,r;let n=await Zi();if(n===null)return null;let o=e==null&&U("ANTHROPIC_PROFILE")!=null,a=null;
-if(e==null&&!o){let v=U("ANTHROPIC_ORGANIZATION_ID"),I=U("ANTHROPIC_IDENTITY_TOKEN_FILE"),T=U("ANTHROPIC_FEDERATION_RULE\
-_ID");if(T&&v&&(a={fromFile:!1,config:{organization_id:v,workspace_id:U("ANTHROPIC_WORKSPACE_ID"),base_url:U("ANTHROPIC_\
-BASE_URL"),authentication:{type:"oidc_federation",federation_rule_id:T,service_account_id:U("ANTHROPIC_SERVICE_ACCOUNT_I\
-D"),identity_token:I?{source:"file",path:I}:void 0,scope:U("ANTHROPIC_SCOPE")}}},I||U("ANTHROPIC_IDENTITY_TOKEN")))return a}
-let s=e??await Zu();if(s===null)return null;Ju(s);let{fs:l,path:p}=await Promise.resolve().then(()=>(Te(),Re)),u=p.join(
-n,"configs",`${s}.json`),f;try{f=await l.promises.readFile(u,"utf-8")}catch(v){if(v?.code!=="ENOENT")throw new Error(`fa\
-iled to read config file ${u}: ${v}`);if(o)throw new P(`ANTHROPIC_PROFILE names the profile "${s}", but ${u} does not ex\
-ist. Set ANTHROPIC_PROFILE to a profile that exists, or unset it.`,{cause:v});return a}let d;try{d=JSON.parse(f)}catch(v){
-throw new Error(`failed to parse config file ${u}: ${v}`)}if(!d.authentication)throw new Error(`config file ${u} is miss\
-ing "authentication"`);let w=d.authentication.type;if(w!=="oidc_federation"&&w!=="user_oauth")throw new Error(`authentic\
-ation.type "${w}" is not a known authentication type`);if(d.organization_id??(d.organization_id=U("ANTHROPIC_ORGANIZATIO\
-N_ID")),d.workspace_id??(d.workspace_id=U("ANTHROPIC_WORKSPACE_ID")),d.base_url??(d.base_url=U("ANTHROPIC_BASE_URL")),(t=
-d.authentication).scope??(t.scope=U("ANTHROPIC_SCOPE")),d.authentication.type==="oidc_federation"){if(!d.authentication.
-identity_token){let v=U("ANTHROPIC_IDENTITY_TOKEN_FILE");v&&(d.authentication.identity_token={source:"file",path:v})}d.authentication.
-federation_rule_id||(d.authentication.federation_rule_id=U("ANTHROPIC_FEDERATION_RULE_ID")??""),(r=d.authentication).service_account_id??
-(r.service_account_id=U("ANTHROPIC_SERVICE_ACCOUNT_ID"))}return{config:d,fromFile:!0}},"loadConfigWithSource"),Qu=i(async(e,t)=>{
-if(e?.authentication.credentials_path)return e.authentication.credentials_path;let r=await Zi();if(!r)return null;let n=t??
-await Zu();if(!n)return null;Ju(n);let{path:o}=await Promise.resolve().then(()=>(Te(),Re));return o.join(r,"credentials",
-`${n}.json`)},"getCredentialsPath"),Zi=i(async()=>{if(!km())return null;let{path:e}=await Promise.resolve().then(()=>(Te(),Re)),
-t=U("ANTHROPIC_CONFIG_DIR");if(t)return t;if(Tr()["X-Stainless-OS"]==="Windows"){let a=U("APPDATA");if(a)return e.join(a,
-"Anthropic");let s=U("USERPROFILE");return s?e.join(s,"AppData","Roaming","Anthropic"):null}let n=U("XDG_CONFIG_HOME");if(n)
-return e.join(n,"anthropic");let o=U("HOME");return o?e.join(o,".config","anthropic"):null},"getRootConfigPath"),km=i(()=>{
-let e=Tr()["X-Stainless-Runtime"];return e==="node"||e==="deno"},"supportsLocalConfigFiles"),Zu=i(async()=>{let e=await Zi();
-if(!e)return null;let t=U("ANTHROPIC_PROFILE");if(t)return t;let{fs:r,path:n}=await Promise.resolve().then(()=>(Te(),Re)),
-o=n.join(e,"active_config");try{return(await r.promises.readFile(o,"utf-8")).trim()||"default"}catch(a){if(a?.code!=="EN\
-OENT")throw new Error(`failed to read ${o}: ${a}`);return"default"}},"getActiveProfileName")});function ra(e){if(!e)throw new P("Identity token file path is empty");return async()=>{let{fs:t}=await Promise.resolve().then(()=>(Te(),Re)),
-r;try{r=await t.promises.readFile(e,"utf-8")}catch(o){throw new P(`Failed to read identity token file at ${e}: ${o}`)}let n=r.
-trim();if(!n)throw new P(`Identity token file at ${e} is empty`);return n}}function ed(e){if(!e)throw new P("Identity to\
-ken value is empty");return()=>e}var rd=S(()=>{c();q();i(ra,"identityTokenFromFile");i(ed,"identityTokenFromValue")});function td(e){return async()=>{Qn(e.baseURL);let t=await e.identityTokenProvider();if(t.length>16*1024)throw new z(`Ide\
-ntity token is ${Math.ceil(t.length/1024)} KiB, exceeds the 16 KiB assertion limit`);let r={grant_type:$u,assertion:t,federation_rule_id:e.
-federationRuleId,organization_id:e.organizationId};e.serviceAccountId&&(r.service_account_id=e.serviceAccountId),e.workspaceId&&
-(r.workspace_id=e.workspaceId);let n=`${e.baseURL}${Yn}`,o;try{o=await e.fetch(n,{method:"POST",redirect:"manual",headers:{
-"Content-Type":"application/json","anthropic-beta":`${Xe},${Ku}`,"User-Agent":e.userAgent||`anthropic-sdk-typescript/${ae}\
- oidcFederationProvider`},body:JSON.stringify(r)})}catch(p){throw new z(`Failed to reach token endpoint ${n}: ${p}`)}let a=o.
-headers.get("Request-Id");if(!o.ok){let p=await o.text().catch(()=>""),u=oe(p),f="";throw o.status===401&&(f=` Ensure yo\
+ors`);if(!If.test(e))throw new Error(`profile name "${e}" contains disallowed characters (allowed: letters, digits, '_',\
+ '.', '-')`)}var Bn,If,au,su,Ei,kf,cu,yi=S(()=>{c();q();Yr();ou();Bn="1.0",If=/^[A-Za-z0-9_.-]+$/;o(iu,"validateProfileN\
+ame");au=o(async e=>{var r,t;let n=await Ei();if(n===null)return null;let i=e==null&&L("ANTHROPIC_PROFILE")!=null,a=null;
+if(e==null&&!i){let v=L("ANTHROPIC_ORGANIZATION_ID"),O=L("ANTHROPIC_IDENTITY_TOKEN_FILE"),T=L("ANTHROPIC_FEDERATION_RULE\
+_ID");if(T&&v&&(a={fromFile:!1,config:{organization_id:v,workspace_id:L("ANTHROPIC_WORKSPACE_ID"),base_url:L("ANTHROPIC_\
+BASE_URL"),authentication:{type:"oidc_federation",federation_rule_id:T,service_account_id:L("ANTHROPIC_SERVICE_ACCOUNT_I\
+D"),identity_token:O?{source:"file",path:O}:void 0,scope:L("ANTHROPIC_SCOPE")}}},O||L("ANTHROPIC_IDENTITY_TOKEN")))return a}
+let s=e??await cu();if(s===null)return null;iu(s);let{fs:l,path:f}=await Promise.resolve().then(()=>(Ae(),be)),d=f.join(
+n,"configs",`${s}.json`),p;try{p=await l.promises.readFile(d,"utf-8")}catch(v){if(v?.code!=="ENOENT")throw new Error(`fa\
+iled to read config file ${d}: ${v}`);if(i)throw new k(`ANTHROPIC_PROFILE names the profile "${s}", but ${d} does not ex\
+ist. Set ANTHROPIC_PROFILE to a profile that exists, or unset it.`,{cause:v});return a}let u;try{u=JSON.parse(p)}catch(v){
+throw new Error(`failed to parse config file ${d}: ${v}`)}if(!u.authentication)throw new Error(`config file ${d} is miss\
+ing "authentication"`);let x=u.authentication.type;if(x!=="oidc_federation"&&x!=="user_oauth")throw new Error(`authentic\
+ation.type "${x}" is not a known authentication type`);if(u.organization_id??(u.organization_id=L("ANTHROPIC_ORGANIZATIO\
+N_ID")),u.workspace_id??(u.workspace_id=L("ANTHROPIC_WORKSPACE_ID")),u.base_url??(u.base_url=L("ANTHROPIC_BASE_URL")),(r=
+u.authentication).scope??(r.scope=L("ANTHROPIC_SCOPE")),u.authentication.type==="oidc_federation"){if(!u.authentication.
+identity_token){let v=L("ANTHROPIC_IDENTITY_TOKEN_FILE");v&&(u.authentication.identity_token={source:"file",path:v})}u.authentication.
+federation_rule_id||(u.authentication.federation_rule_id=L("ANTHROPIC_FEDERATION_RULE_ID")??""),(t=u.authentication).service_account_id??
+(t.service_account_id=L("ANTHROPIC_SERVICE_ACCOUNT_ID"))}return{config:u,fromFile:!0}},"loadConfigWithSource"),su=o(async(e,r)=>{
+if(e?.authentication.credentials_path)return e.authentication.credentials_path;let t=await Ei();if(!t)return null;let n=r??
+await cu();if(!n)return null;iu(n);let{path:i}=await Promise.resolve().then(()=>(Ae(),be));return i.join(t,"credentials",
+`${n}.json`)},"getCredentialsPath"),Ei=o(async()=>{if(!kf())return null;let{path:e}=await Promise.resolve().then(()=>(Ae(),be)),
+r=L("ANTHROPIC_CONFIG_DIR");if(r)return r;if(yr()["X-Stainless-OS"]==="Windows"){let a=L("APPDATA");if(a)return e.join(a,
+"Anthropic");let s=L("USERPROFILE");return s?e.join(s,"AppData","Roaming","Anthropic"):null}let n=L("XDG_CONFIG_HOME");if(n)
+return e.join(n,"anthropic");let i=L("HOME");return i?e.join(i,".config","anthropic"):null},"getRootConfigPath"),kf=o(()=>{
+let e=yr()["X-Stainless-Runtime"];return e==="node"||e==="deno"},"supportsLocalConfigFiles"),cu=o(async()=>{let e=await Ei();
+if(!e)return null;let r=L("ANTHROPIC_PROFILE");if(r)return r;let{fs:t,path:n}=await Promise.resolve().then(()=>(Ae(),be)),
+i=n.join(e,"active_config");try{return(await t.promises.readFile(i,"utf-8")).trim()||"default"}catch(a){if(a?.code!=="EN\
+OENT")throw new Error(`failed to read ${i}: ${a}`);return"default"}},"getActiveProfileName")});function bi(e){if(!e)throw new k("Identity token file path is empty");return async()=>{let{fs:r}=await Promise.resolve().then(()=>(Ae(),be)),
+t;try{t=await r.promises.readFile(e,"utf-8")}catch(i){throw new k(`Failed to read identity token file at ${e}: ${i}`)}let n=t.
+trim();if(!n)throw new k(`Identity token file at ${e} is empty`);return n}}function lu(e){if(!e)throw new k("Identity to\
+ken value is empty");return()=>e}var uu=S(()=>{c();q();o(bi,"identityTokenFromFile");o(lu,"identityTokenFromValue")});function du(e){return async()=>{Pn(e.baseURL);let r=await e.identityTokenProvider();if(r.length>16*1024)throw new D(`Ide\
+ntity token is ${Math.ceil(r.length/1024)} KiB, exceeds the 16 KiB assertion limit`);let t={grant_type:Ql,assertion:r,federation_rule_id:e.
+federationRuleId,organization_id:e.organizationId};e.serviceAccountId&&(t.service_account_id=e.serviceAccountId),e.workspaceId&&
+(t.workspace_id=e.workspaceId);let n=`${e.baseURL}${Cn}`,i;try{i=await e.fetch(n,{method:"POST",redirect:"manual",headers:{
+"Content-Type":"application/json","anthropic-beta":`${qe},${eu}`,"User-Agent":e.userAgent||`anthropic-sdk-typescript/${oe}\
+ oidcFederationProvider`},body:JSON.stringify(t)})}catch(f){throw new D(`Failed to reach token endpoint ${n}: ${f}`)}let a=i.
+headers.get("Request-Id");if(!i.ok){let f=await i.text().catch(()=>""),d=te(f),p="";throw i.status===401&&(p=` Ensure yo\
 ur federation rule matches your identity token. ${e.workspaceId?"":"If your federation rule is scoped to multiple worksp\
 aces, set the ANTHROPIC_WORKSPACE_ID environment variable, the 'workspace_id' config key, or the `workspaceId` option. "}\
-View your authentication events in the Workload identity page of Claude Console for more details.`),new z(`Token exchang\
-e failed with status ${o.status}${a?` (request-id ${a})`:""}: ${u}${f}`,o.status,u,a)}let s=await Zn(o,a),l=Number(s.expires_in);
-if(!Number.isFinite(l))throw new z(`Token endpoint response missing required fields: ${JSON.stringify(oe(s))}`,o.status,
-oe(s),a);return{token:s.access_token,expiresAt:_e()+l}}}var nd=S(()=>{c();br();it();Rr();i(td,"oidcFederationProvider")});function od(e){return async t=>{let{fs:r}=await Promise.resolve().then(()=>(Te(),Re));await eo(e.credentialsPath,e.onSafetyWarning);
-let n;try{n=await r.promises.readFile(e.credentialsPath,"utf-8")}catch(L){throw new z(`Credentials file not found at ${e.
-credentialsPath}: ${L}`)}let o;try{o=JSON.parse(n)}catch(L){throw new z(`Credentials file at ${e.credentialsPath} is not\
- valid JSON: ${L}`)}let a=o.access_token;if(!a)throw new z(`Credentials file at ${e.credentialsPath} must include 'acces\
-s_token'`);let s=o.expires_at;if(!t?.forceRefresh&&(s==null||_e()<s-yr))return{token:a,expiresAt:s??null};let l=o.refresh_token;
-if(!e.clientId||!l)throw new z(`Access token at ${e.credentialsPath} has expired and no refresh is available (client_id ${e.
-clientId?"set":"empty"}, refresh_token ${l?"set":"empty"})`);Qn(e.baseURL);let p={grant_type:Hu,refresh_token:l,client_id:e.
-clientId},u=`${e.baseURL}${Yn}`,f;try{f=await e.fetch(u,{method:"POST",redirect:"manual",headers:{"Content-Type":"applic\
-ation/json","anthropic-beta":Xe,"User-Agent":e.userAgent||`anthropic-sdk-typescript/${ae} userOAuthProvider`},body:JSON.
-stringify(p)})}catch(L){throw new z(`User OAuth refresh failed to reach token endpoint: ${L}`)}let d=f.headers.get("Requ\
-est-Id");if(!f.ok){let L=await f.text().catch(()=>"");throw new z(`User OAuth refresh failed (HTTP ${f.status}): ${oe(L)}`,
-f.status,oe(L),d)}let w=await Zn(f,d),v=Number(w.expires_in);if(!Number.isFinite(v))throw new z(`User OAuth refresh resp\
-onse missing or invalid expires_in: ${JSON.stringify(oe(w))}`,f.status,oe(w),d);let I=_e()+v,T=w.refresh_token||l;return await ro(
-e.credentialsPath,{...o,version:no,type:"oauth_token",access_token:w.access_token,expires_at:I,refresh_token:T}),{token:w.
-access_token,expiresAt:I}}}var id=S(()=>{c();ea();br();it();Rr();i(od,"userOAuthProvider")});function ta(e,t){let r=e.authentication.credentials_path??null,n=(e.base_url||t.baseURL).replace(/\/+$/,""),o=Nm(e,r,n,t),
-a={};return e.workspace_id&&e.authentication.type==="user_oauth"&&(a["anthropic-workspace-id"]=e.workspace_id),{provider:o,
-extraHeaders:a,baseURL:e.base_url||void 0}}async function ad(e,t){let r=await Yu(t);if(!r)return null;let{config:n,fromFile:o}=r,
-a=n.authentication.credentials_path||!o?n:{...n,authentication:{...n.authentication,credentials_path:await Qu(n,t)??void 0}};
-return ta(a,e)}function Nm(e,t,r,n){switch(e.authentication.type){case"oidc_federation":{let o=e.authentication,a=Om(o);
-if(!a)throw new z("oidc_federation config requires an identity token (set authentication.identity_token, ANTHROPIC_IDENT\
-ITY_TOKEN_FILE, or ANTHROPIC_IDENTITY_TOKEN)");if(!o.federation_rule_id)throw new z("oidc_federation config requires 'fe\
+View your authentication events in the Workload identity page of Claude Console for more details.`),new D(`Token exchang\
+e failed with status ${i.status}${a?` (request-id ${a})`:""}: ${d}${p}`,i.status,d,a)}let s=await Nn(i,a),l=Number(s.expires_in);
+if(!Number.isFinite(l))throw new D(`Token endpoint response missing required fields: ${JSON.stringify(te(s))}`,i.status,
+te(s),a);return{token:s.access_token,expiresAt:de()+l}}}var pu=S(()=>{c();pr();jr();Er();o(du,"oidcFederationProvider")});function fu(e){return async r=>{let{fs:t}=await Promise.resolve().then(()=>(Ae(),be));await On(e.credentialsPath,e.onSafetyWarning);
+let n;try{n=await t.promises.readFile(e.credentialsPath,"utf-8")}catch(M){throw new D(`Credentials file not found at ${e.
+credentialsPath}: ${M}`)}let i;try{i=JSON.parse(n)}catch(M){throw new D(`Credentials file at ${e.credentialsPath} is not\
+ valid JSON: ${M}`)}let a=i.access_token;if(!a)throw new D(`Credentials file at ${e.credentialsPath} must include 'acces\
+s_token'`);let s=i.expires_at;if(!r?.forceRefresh&&(s==null||de()<s-dr))return{token:a,expiresAt:s??null};let l=i.refresh_token;
+if(!e.clientId||!l)throw new D(`Access token at ${e.credentialsPath} has expired and no refresh is available (client_id ${e.
+clientId?"set":"empty"}, refresh_token ${l?"set":"empty"})`);Pn(e.baseURL);let f={grant_type:Zl,refresh_token:l,client_id:e.
+clientId},d=`${e.baseURL}${Cn}`,p;try{p=await e.fetch(d,{method:"POST",redirect:"manual",headers:{"Content-Type":"applic\
+ation/json","anthropic-beta":qe,"User-Agent":e.userAgent||`anthropic-sdk-typescript/${oe} userOAuthProvider`},body:JSON.
+stringify(f)})}catch(M){throw new D(`User OAuth refresh failed to reach token endpoint: ${M}`)}let u=p.headers.get("Requ\
+est-Id");if(!p.ok){let M=await p.text().catch(()=>"");throw new D(`User OAuth refresh failed (HTTP ${p.status}): ${te(M)}`,
+p.status,te(M),u)}let x=await Nn(p,u),v=Number(x.expires_in);if(!Number.isFinite(v))throw new D(`User OAuth refresh resp\
+onse missing or invalid expires_in: ${JSON.stringify(te(x))}`,p.status,te(x),u);let O=de()+v,T=x.refresh_token||l;return await In(
+e.credentialsPath,{...i,version:Bn,type:"oauth_token",access_token:x.access_token,expires_at:O,refresh_token:T}),{token:x.
+access_token,expiresAt:O}}}var mu=S(()=>{c();yi();pr();jr();Er();o(fu,"userOAuthProvider")});function Ai(e,r){let t=e.authentication.credentials_path??null,n=(e.base_url||r.baseURL).replace(/\/+$/,""),i=Bf(e,t,n,r),
+a={};return e.workspace_id&&e.authentication.type==="user_oauth"&&(a["anthropic-workspace-id"]=e.workspace_id),{provider:i,
+extraHeaders:a,baseURL:e.base_url||void 0}}async function _u(e,r){let t=await au(r);if(!t)return null;let{config:n,fromFile:i}=t,
+a=n.authentication.credentials_path||!i?n:{...n,authentication:{...n.authentication,credentials_path:await su(n,r)??void 0}};
+return Ai(a,e)}function Bf(e,r,t,n){switch(e.authentication.type){case"oidc_federation":{let i=e.authentication,a=Mf(i);
+if(!a)throw new D("oidc_federation config requires an identity token (set authentication.identity_token, ANTHROPIC_IDENT\
+ITY_TOKEN_FILE, or ANTHROPIC_IDENTITY_TOKEN)");if(!i.federation_rule_id)throw new D("oidc_federation config requires 'fe\
 deration_rule_id'. Set it in authentication.federation_rule_id in your profile, or via ANTHROPIC_FEDERATION_RULE_ID (pro\
-file takes precedence).");if(!e.organization_id)throw new z("oidc_federation config requires organization_id (set ANTHRO\
-PIC_ORGANIZATION_ID or config.organization_id)");let s=td({identityTokenProvider:a,federationRuleId:o.federation_rule_id,
-organizationId:e.organization_id,serviceAccountId:o.service_account_id,workspaceId:e.workspace_id,baseURL:r,fetch:n.fetch,
-userAgent:n.userAgent});return t?Im(s,t,n.onCacheWriteError,n.onSafetyWarning):s}case"user_oauth":{if(!t)throw new z("us\
+file takes precedence).");if(!e.organization_id)throw new D("oidc_federation config requires organization_id (set ANTHRO\
+PIC_ORGANIZATION_ID or config.organization_id)");let s=du({identityTokenProvider:a,federationRuleId:i.federation_rule_id,
+organizationId:e.organization_id,serviceAccountId:i.service_account_id,workspaceId:e.workspace_id,baseURL:t,fetch:n.fetch,
+userAgent:n.userAgent});return r?Lf(s,r,n.onCacheWriteError,n.onSafetyWarning):s}case"user_oauth":{if(!r)throw new D("us\
 er_oauth config requires authentication.credentials_path (or load via a profile so it defaults to <config_dir>/credentia\
-ls/<profile>.json)");return od({credentialsPath:t,clientId:e.authentication.client_id,baseURL:r,fetch:n.fetch,userAgent:n.
-userAgent,onSafetyWarning:n.onSafetyWarning})}default:{let o=e.authentication.type;throw new z(`authentication.type "${o}\
-" is not a known authentication type`)}}}function Om(e){if(e.identity_token){let n=e.identity_token.source;if(n!=="file")
-throw new z(`identity_token.source "${n}" is not supported by this SDK version (only "file")`);if(!e.identity_token.path)
-throw new z('identity_token.source "file" requires a non-empty path');return ra(e.identity_token.path)}let t=U("ANTHROPI\
-C_IDENTITY_TOKEN_FILE");if(t)return ra(t);let r=U("ANTHROPIC_IDENTITY_TOKEN");return r?ed(r):null}function Im(e,t,r,n){return async o=>{
-let{fs:a}=await Promise.resolve().then(()=>(Te(),Re));await eo(t,n);let s;try{let p=await a.promises.readFile(t,"utf-8");
-s=JSON.parse(p);let u=s?.access_token;if(u&&!o?.forceRefresh){let f=s?.expires_at;if(f==null||_e()<f-yr)return{token:u,expiresAt:f??
-null}}}catch(p){p?.code!=="ENOENT"&&!(p instanceof SyntaxError)&&r?.(p)}let l=await e(o);try{await ro(t,{...s??{},version:no,
-type:"oauth_token",access_token:l.token,expires_at:l.expiresAt})}catch(p){r?.(p)}return l}}var sd=S(()=>{c();lr();ea();br();
-it();rd();nd();id();i(ta,"resolveCredentialsFromConfig");i(ad,"defaultCredentials");i(Nm,"buildProvider");i(Om,"resolveI\
-dentityTokenProvider");i(Im,"cachedExchangeProvider")});function na(e){return typeof e=="object"&&e!==null&&ld.has(e)}function ud(e){let t=new Set;for(;typeof e=="object"&&e!==
-null&&!t.has(e);){if(t.add(e),na(e)||me(e)||e instanceof Pe||e instanceof da)return!0;e=e.cause}return!1}function oa(e,t,r,n){
-return async(o,a={})=>{if(t.length===0)return e.call(void 0,o,a);let s=a.headers instanceof Headers?a.headers:new Headers(
-a.headers),l=await Bm(e,t,r,n)({...a,headers:s,url:typeof o=="string"?o:o instanceof URL?o.href:o.url});if(l.bodyUsed||l.
-body?.locked)throw new P("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
-nse(body, response) to consume and replace it");return l}}function Mm(e,t){let r=new WeakMap;return{options:e,logger:t?D(
-t):on(),parse(n){if(e?.stream&&n.ok)return cd(n,e,t);let o=r.get(n);return o||(o=cd(n,e,t),r.set(n,o)),o}}}async function cd(e,t,r){
-if(e.bodyUsed||e.body?.locked)throw new P("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
-() instead of reading the body, or read via response.clone()");if(t?.stream&&e.ok)return le.fromSSEResponse(e.clone(),new AbortController,
-r);if(e.status===204)return null;if(t?.__binaryResponse)return e;let o=e.headers.get("content-type")?.split(";")[0]?.trim();
-return o?.includes("application/json")||o?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:Kr(await e.clone().
-json(),e):await e.clone().text()}function Bm(e,t,r,n){let o=i(async({url:s,...l})=>{try{return await e.call(void 0,s,l)}catch(p){
-let u=Ie(p);throw ld.add(u),u}},"next"),a=Mm(r,n);for(let s=t.length-1;s>=0;s--){let l=t[s],p=o;o=i(async u=>l(u,p,a),"n\
-ext")}return o}var ld,dd=S(()=>{c();Fe();pn();xe();q();Ke();ld=new WeakSet;i(na,"isFetchOriginError");i(ud,"isRetryableE\
-rror");i(oa,"wrapFetchWithMiddleware");i(Mm,"createMiddlewareContext");i(cd,"parseMiddlewareResponse");i(Bm,"applyMiddle\
-ware")});async function aa(e,t,r){if(vi(),e=await e,t||(t=e instanceof File?e.name:rc(e,!0)),Lm(e))return e instanceof File&&t==null&&
-r==null?e:fn([await e.arrayBuffer()],t??e.name,{type:e.type,lastModified:e.lastModified,...r});if(Um(e)){let o=await e.blob();
-return t||(t=new URL(e.url).pathname.split(/[\\/]/).pop()),fn(await ia(o),t,r)}let n=await ia(e);if(!r?.type){let o=n.find(
-a=>typeof a=="object"&&"type"in a&&a.type);typeof o=="string"&&(r={...r,type:o})}return fn(n,t,r)}async function ia(e){let t=[];
-if(typeof e=="string"||ArrayBuffer.isView(e)||e instanceof ArrayBuffer)t.push(e);else if(pd(e))t.push(e instanceof Blob?
-e:await e.arrayBuffer());else if(mn(e))for await(let r of e)t.push(...await ia(r));else{let r=e?.constructor?.name;throw new Error(
-`Unexpected data type: ${typeof e}${r?`; constructor: ${r}`:""}${Fm(e)}`)}return t}function Fm(e){return typeof e!="obje\
-ct"||e===null?"":`; props: [${Object.getOwnPropertyNames(e).map(r=>`"${r}"`).join(", ")}]`}var pd,Lm,Um,fd=S(()=>{c();hn();
-hn();pd=i(e=>e!=null&&typeof e=="object"&&typeof e.size=="number"&&typeof e.type=="string"&&typeof e.text=="function"&&typeof e.
-slice=="function"&&typeof e.arrayBuffer=="function","isBlobLike"),Lm=i(e=>e!=null&&typeof e=="object"&&typeof e.name=="s\
-tring"&&typeof e.lastModified=="number"&&pd(e),"isFileLike"),Um=i(e=>e!=null&&typeof e=="object"&&typeof e.url=="string"&&
-typeof e.blob=="function","isResponseLike");i(aa,"toFile");i(ia,"getBytes");i(Fm,"propsForError")});var md=S(()=>{c();fd()});var at,sa,ca,oo,Ar,Je,hd,_d,gd,Ed=S(()=>{c();Ue();Z();go();Fe();dt();ft();Pr();Ta();Oe();wi();at=ct(zr(),1);Rr();zu();q();
-br();Wu();gr();sd();dd();Ui();md();Bi();dt();dr();lr();xe();Z();Z();_d=!1,gd=(()=>{class e{static{i(this,"BaseAnthropic")}get credentials(){
-return this._authState.provider}get openTelemetry(){return x(this,Je,"f")}_instrumentationScope(){return{version:ae}}constructor({
-baseURL:r=U("ANTHROPIC_BASE_URL"),apiKey:n,authToken:o,webhookKey:a=U("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...s}={}){sa.
-add(this),this._requestAuthFlags=new WeakMap,oo.set(this,void 0),Ar.set(this,void 0),Je.set(this,void 0),this._genAIProviderName=
-"anthropic",this._supportsMessageThreads=!1;let l={apiKey:n,authToken:o,...s},p=ze.filter(L=>l[L]!=null);if(p.length>1){
-let L=i(K=>K.map(k=>`\`${k}\``).join(", "),"list");throw new TypeError(`Pass at most one of ${L(ze)}. Received ${L(p)}.`)}
-let[u]=p,f=u!=null?null:{apiKey:n===void 0?U("ANTHROPIC_API_KEY"):void 0,authToken:o===void 0?U("ANTHROPIC_AUTH_TOKEN"):
-void 0},d=u!=null?{type:u,value:l[u]}:f?.apiKey!=null?{type:"apiKey",value:f.apiKey}:f?.authToken!=null?{type:"authToken",
-value:f.authToken}:{type:"defaultChain"},w={apiKey:d.type==="apiKey"?d.value:null,authToken:d.type==="authToken"?d.value:
-null,webhookKey:a,...s,baseURL:r||"https://api.anthropic.com"};if(!w.dangerouslyAllowBrowser&&Ea())throw new P(`It looks\
+ls/<profile>.json)");return fu({credentialsPath:r,clientId:e.authentication.client_id,baseURL:t,fetch:n.fetch,userAgent:n.
+userAgent,onSafetyWarning:n.onSafetyWarning})}default:{let i=e.authentication.type;throw new D(`authentication.type "${i}\
+" is not a known authentication type`)}}}function Mf(e){if(e.identity_token){let n=e.identity_token.source;if(n!=="file")
+throw new D(`identity_token.source "${n}" is not supported by this SDK version (only "file")`);if(!e.identity_token.path)
+throw new D('identity_token.source "file" requires a non-empty path');return bi(e.identity_token.path)}let r=L("ANTHROPI\
+C_IDENTITY_TOKEN_FILE");if(r)return bi(r);let t=L("ANTHROPIC_IDENTITY_TOKEN");return t?lu(t):null}function Lf(e,r,t,n){return async i=>{
+let{fs:a}=await Promise.resolve().then(()=>(Ae(),be));await On(r,n);let s;try{let f=await a.promises.readFile(r,"utf-8");
+s=JSON.parse(f);let d=s?.access_token;if(d&&!i?.forceRefresh){let p=s?.expires_at;if(p==null||de()<p-dr)return{token:d,expiresAt:p??
+null}}}catch(f){f?.code!=="ENOENT"&&!(f instanceof SyntaxError)&&t?.(f)}let l=await e(i);try{await In(r,{...s??{},version:Bn,
+type:"oauth_token",access_token:l.token,expires_at:l.expiresAt})}catch(f){t?.(f)}return l}}var hu=S(()=>{c();rr();yi();pr();
+jr();uu();pu();mu();o(Ai,"resolveCredentialsFromConfig");o(_u,"defaultCredentials");o(Bf,"buildProvider");o(Mf,"resolveI\
+dentityTokenProvider");o(Lf,"cachedExchangeProvider")});function xi(e){return typeof e=="object"&&e!==null&&Eu.has(e)}function yu(e){let r=new Set;for(;typeof e=="object"&&e!==
+null&&!r.has(e);){if(r.add(e),xi(e)||ve(e)||e instanceof Se||e instanceof Ni)return!0;e=e.cause}return!1}function vi(e,r,t,n){
+return async(i,a={})=>{if(r.length===0)return e.call(void 0,i,a);let s=a.headers instanceof Headers?a.headers:new Headers(
+a.headers),l=await qf(e,r,t,n)({...a,headers:s,url:typeof i=="string"?i:i instanceof URL?i.href:i.url});if(l.bodyUsed||l.
+body?.locked)throw new k("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
+nse(body, response) to consume and replace it");return l}}function Uf(e,r){let t=new WeakMap;return{options:e,logger:r?F(
+r):Ht(),parse(n){if(e?.stream&&n.ok)return gu(n,e,r);let i=t.get(n);return i||(i=gu(n,e,r),t.set(n,i)),i}}}async function gu(e,r,t){
+if(e.bodyUsed||e.body?.locked)throw new k("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
+() instead of reading the body, or read via response.clone()");if(r?.stream&&e.ok)return Ee.fromSSEResponse(e.clone(),new AbortController,
+t);if(e.status===204)return null;if(r?.__binaryResponse)return e;let i=e.headers.get("content-type")?.split(";")[0]?.trim();
+return i?.includes("application/json")||i?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:Ur(await e.clone().
+json(),e):await e.clone().text()}function qf(e,r,t,n){let i=o(async({url:s,...l})=>{try{return await e.call(void 0,s,l)}catch(f){
+let d=Re(f);throw Eu.add(d),d}},"next"),a=Uf(t,n);for(let s=r.length-1;s>=0;s--){let l=r[s],f=i;i=o(async d=>l(d,f,a),"n\
+ext")}return i}var Eu,bu=S(()=>{c();He();Yt();ge();q();nr();Eu=new WeakSet;o(xi,"isFetchOriginError");o(yu,"isRetryableE\
+rror");o(vi,"wrapFetchWithMiddleware");o(Uf,"createMiddlewareContext");o(gu,"parseMiddlewareResponse");o(qf,"applyMiddle\
+ware")});async function wi(e,r,t){if(ti(),e=await e,r||(r=e instanceof File?e.name:bs(e,!0)),Ff(e))return e instanceof File&&r==null&&
+t==null?e:Jt([await e.arrayBuffer()],r??e.name,{type:e.type,lastModified:e.lastModified,...t});if(Df(e)){let i=await e.blob();
+return r||(r=new URL(e.url).pathname.split(/[\\/]/).pop()),Jt(await Si(i),r,t)}let n=await Si(e);if(!t?.type){let i=n.find(
+a=>typeof a=="object"&&"type"in a&&a.type);typeof i=="string"&&(t={...t,type:i})}return Jt(n,r,t)}async function Si(e){let r=[];
+if(typeof e=="string"||ArrayBuffer.isView(e)||e instanceof ArrayBuffer)r.push(e);else if(Au(e))r.push(e instanceof Blob?
+e:await e.arrayBuffer());else if(Qt(e))for await(let t of e)r.push(...await Si(t));else{let t=e?.constructor?.name;throw new Error(
+`Unexpected data type: ${typeof e}${t?`; constructor: ${t}`:""}${zf(e)}`)}return r}function zf(e){return typeof e!="obje\
+ct"||e===null?"":`; props: [${Object.getOwnPropertyNames(e).map(t=>`"${t}"`).join(", ")}]`}var Au,Ff,Df,xu=S(()=>{c();Zt();
+Zt();Au=o(e=>e!=null&&typeof e=="object"&&typeof e.size=="number"&&typeof e.type=="string"&&typeof e.text=="function"&&typeof e.
+slice=="function"&&typeof e.arrayBuffer=="function","isBlobLike"),Ff=o(e=>e!=null&&typeof e=="object"&&typeof e.name=="s\
+tring"&&typeof e.lastModified=="number"&&Au(e),"isFileLike"),Df=o(e=>e!=null&&typeof e=="object"&&typeof e.url=="string"&&
+typeof e.blob=="function","isResponseLike");o(wi,"toFile");o(Si,"getBytes");o(zf,"propsForError")});var vu=S(()=>{c();xu()});var Kr,Ti,Ri,Mn,fr,Fe,Su,wu,Tu,Ru=S(()=>{c();$e();Z();Vn();He();Yr();Qr();Ar();Gi();Ne();ei();Kr=Vr(kr(),1);Er();Yl();q();
+pr();nu();sn();hu();bu();mi();vu();pi();Yr();or();rr();ge();Z();Z();wu=!1,Tu=(()=>{class e{static{o(this,"BaseAnthropic")}get credentials(){
+return this._authState.provider}get openTelemetry(){return B(this,Fe,"f")}_instrumentationScope(){return{version:oe}}constructor({
+baseURL:t=L("ANTHROPIC_BASE_URL"),apiKey:n,authToken:i,webhookKey:a=L("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...s}={}){Ti.
+add(this),this._requestAuthFlags=new WeakMap,Mn.set(this,void 0),fr.set(this,void 0),Fe.set(this,void 0),this._genAIProviderName=
+"anthropic",this._supportsMessageThreads=!1;let l={apiKey:n,authToken:i,...s},f=ke.filter(M=>l[M]!=null);if(f.length>1){
+let M=o(j=>j.map(C=>`\`${C}\``).join(", "),"list");throw new TypeError(`Pass at most one of ${M(ke)}. Received ${M(f)}.`)}
+let[d]=f,p=d!=null?null:{apiKey:n===void 0?L("ANTHROPIC_API_KEY"):void 0,authToken:i===void 0?L("ANTHROPIC_AUTH_TOKEN"):
+void 0},u=d!=null?{type:d,value:l[d]}:p?.apiKey!=null?{type:"apiKey",value:p.apiKey}:p?.authToken!=null?{type:"authToken",
+value:p.authToken}:{type:"defaultChain"},x={apiKey:u.type==="apiKey"?u.value:null,authToken:u.type==="authToken"?u.value:
+null,webhookKey:a,...s,baseURL:t||"https://api.anthropic.com"};if(!x.dangerouslyAllowBrowser&&Ui())throw new k(`It looks\
  like you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
@@ -1072,133 +960,133 @@ If you understand the risks and have appropriate mitigations in place,
 you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 
 new Anthropic({ apiKey, dangerouslyAllowBrowser: true });
-`);this.baseURL=w.baseURL,this._baseURLIsExplicit=s.__baseURLIsExplicit??!!r,this.timeout=w.timeout??ca.DEFAULT_TIMEOUT,
-this.logger=w.logger??console,this.logLevel=$r,this.logLevel=nn(w.logLevel,"ClientOptions.logLevel",D(this))??nn(U("ANTH\
-ROPIC_LOG"),"process.env['ANTHROPIC_LOG']",D(this))??$r,f?.apiKey!=null&&f.authToken!=null&&!_d&&(_d=!0,D(this).warn("An\
-thropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=w.fetchOptions,
-this.maxRetries=lt("maxRetries",w.maxRetries??2);let v=this._instrumentationScope();B(this,Je,Ls(w.openTelemetry),"f"),w.
-openTelemetry=x(this,Je,"f"),this._tracer=W(this,()=>Us(x(this,Je,"f"),v.version,v.platform)),this.fetch=w.fetch??wa(),B(
-this,oo,Ra,"f"),this.middleware=[...w.middleware??[]];let I=U("ANTHROPIC_CUSTOM_HEADERS");if(I){let L={};for(let K of I.
+`);this.baseURL=x.baseURL,this._baseURLIsExplicit=s.__baseURLIsExplicit??!!t,this.timeout=x.timeout??Ri.DEFAULT_TIMEOUT,
+this.logger=x.logger??console,this.logLevel=Mr,this.logLevel=$t(x.logLevel,"ClientOptions.logLevel",F(this))??$t(L("ANTH\
+ROPIC_LOG"),"process.env['ANTHROPIC_LOG']",F(this))??Mr,p?.apiKey!=null&&p.authToken!=null&&!wu&&(wu=!0,F(this).warn("An\
+thropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=x.fetchOptions,
+this.maxRetries=Wr("maxRetries",x.maxRetries??2);let v=this._instrumentationScope();G(this,Fe,rs(x.openTelemetry),"f"),x.
+openTelemetry=B(this,Fe,"f"),this._tracer=W(this,()=>ts(B(this,Fe,"f"),v.version,v.platform)),this.fetch=x.fetch??$i(),G(
+this,Mn,Ki,"f"),this.middleware=[...x.middleware??[]];let O=L("ANTHROPIC_CUSTOM_HEADERS");if(O){let M={};for(let j of O.
 split(`
-`)){let k=K.indexOf(":");k>=0&&(L[K.substring(0,k).trim()]=K.substring(k+1).trim())}w.defaultHeaders=w.defaultHeaders instanceof
-Headers||Array.isArray(w.defaultHeaders)?$([L,w.defaultHeaders]):{...L,...w.defaultHeaders}}let T=s.__auth;if(delete w.__auth,
-delete w.__baseURLIsExplicit,this._options=w,this.apiKey=typeof w.apiKey=="string"?w.apiKey:null,B(this,Ar,typeof w.apiKey==
-"function"?w.apiKey:null,"f"),this.authToken=w.authToken??null,this.webhookKey=a,T)this._authState=T,!this._baseURLIsExplicit&&
+`)){let C=j.indexOf(":");C>=0&&(M[j.substring(0,C).trim()]=j.substring(C+1).trim())}x.defaultHeaders=x.defaultHeaders instanceof
+Headers||Array.isArray(x.defaultHeaders)?$([M,x.defaultHeaders]):{...M,...x.defaultHeaders}}let T=s.__auth;if(delete x.__auth,
+delete x.__baseURLIsExplicit,this._options=x,this.apiKey=typeof x.apiKey=="string"?x.apiKey:null,G(this,fr,typeof x.apiKey==
+"function"?x.apiKey:null,"f"),this.authToken=x.authToken??null,this.webhookKey=a,T)this._authState=T,!this._baseURLIsExplicit&&
 T.baseURL&&(this.baseURL=T.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,
-extraHeaders:{}},d.type){case"apiKey":case"authToken":break;case"credentials":this._authState.provider=d.value,this._authState.
-tokenCache=this._makeTokenCache(d.value);break;case"config":{let L=ta(d.value,this._credentialResolverOptions());this._authState.
-provider=L.provider,this._authState.tokenCache=this._makeTokenCache(L.provider),this._authState.extraHeaders=L.extraHeaders,
-this._applyCredentialBaseURL(L.baseURL);break}case"profile":this._authState.resolution=this._resolveDefaultCredentials(d.
+extraHeaders:{}},u.type){case"apiKey":case"authToken":break;case"credentials":this._authState.provider=u.value,this._authState.
+tokenCache=this._makeTokenCache(u.value);break;case"config":{let M=Ai(u.value,this._credentialResolverOptions());this._authState.
+provider=M.provider,this._authState.tokenCache=this._makeTokenCache(M.provider),this._authState.extraHeaders=M.extraHeaders,
+this._applyCredentialBaseURL(M.baseURL);break}case"profile":this._authState.resolution=this._resolveDefaultCredentials(u.
 value);break;case"defaultChain":this._shouldResolveDefaultCredentials()&&(this._authState.resolution=this._resolveDefaultCredentials());
-break;default:}}_shouldResolveDefaultCredentials(){return!0}_applyCredentialBaseURL(r){if(!r)return;let n=r.replace(/\/+$/,
+break;default:}}_shouldResolveDefaultCredentials(){return!0}_applyCredentialBaseURL(t){if(!t)return;let n=t.replace(/\/+$/,
 "");this._authState.baseURL=n,this._baseURLIsExplicit||(this.baseURL=n)}_credentialResolverOptions(){return{baseURL:this.
-baseURL,fetch:this._credentialsFetch(),userAgent:this.getUserAgent(),onCacheWriteError:i(r=>{D(this).debug("credential c\
-ache write failed (best-effort)",r)},"onCacheWriteError"),onSafetyWarning:i(r=>{D(this).warn(r)},"onSafetyWarning")}}_credentialsFetch(){
-return oa(this.fetch,this.middleware,void 0,this)}_makeTokenCache(r){return new to(r,n=>{D(this).debug("advisory token r\
-efresh failed; serving cached token",n)})}withOptions(r){r={...r};for(let s of ze)r[s]===void 0&&delete r[s];let n=ze.some(
-s=>s in r),o=ze.some(s=>r[s]!=null),a={...this._options,...this._baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.
+baseURL,fetch:this._credentialsFetch(),userAgent:this.getUserAgent(),onCacheWriteError:o(t=>{F(this).debug("credential c\
+ache write failed (best-effort)",t)},"onCacheWriteError"),onSafetyWarning:o(t=>{F(this).warn(t)},"onSafetyWarning")}}_credentialsFetch(){
+return vi(this.fetch,this.middleware,void 0,this)}_makeTokenCache(t){return new kn(t,n=>{F(this).debug("advisory token r\
+efresh failed; serving cached token",n)})}withOptions(t){t={...t};for(let s of ke)t[s]===void 0&&delete t[s];let n=ke.some(
+s=>s in t),i=ke.some(s=>t[s]!=null),a={...this._options,...this._baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.
 maxRetries,timeout:this.timeout,logger:this.logger,logLevel:this.logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,
-middleware:this.middleware,apiKey:this.apiKey??x(this,Ar,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...o?Object.
-fromEntries(ze.map(s=>[s,null])):{},...r,openTelemetry:r.openTelemetry??x(this,Je,"f"),__auth:n?void 0:this._authState,__baseURLIsExplicit:"\
-baseURL"in r?!0:this._baseURLIsExplicit};return new this.constructor(a)}async _resolveDefaultCredentials(r){try{let n=await ad(
-this._credentialResolverOptions(),r);if(n)this._authState.provider=n.provider,this._authState.tokenCache=this._makeTokenCache(
-n.provider),this._authState.extraHeaders=n.extraHeaders,this._applyCredentialBaseURL(n.baseURL);else if(r!=null)throw new P(
-`Profile "${r}" could not be resolved (no <config_dir>/configs/${r}.json found).`)}catch(n){this._authState.error=n}finally{
-this._authState.resolution=null}}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:r,nulls:n}){if(!(r.
-get("x-api-key")||r.get("authorization"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||
-this._authState.resolution)&&!(this.apiKey&&r.get("authorization"))&&!n.has("authorization")&&!(this.authToken&&r.get("a\
+middleware:this.middleware,apiKey:this.apiKey??B(this,fr,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...i?Object.
+fromEntries(ke.map(s=>[s,null])):{},...t,openTelemetry:t.openTelemetry??B(this,Fe,"f"),__auth:n?void 0:this._authState,__baseURLIsExplicit:"\
+baseURL"in t?!0:this._baseURLIsExplicit};return new this.constructor(a)}async _resolveDefaultCredentials(t){try{let n=await _u(
+this._credentialResolverOptions(),t);if(n)this._authState.provider=n.provider,this._authState.tokenCache=this._makeTokenCache(
+n.provider),this._authState.extraHeaders=n.extraHeaders,this._applyCredentialBaseURL(n.baseURL);else if(t!=null)throw new k(
+`Profile "${t}" could not be resolved (no <config_dir>/configs/${t}.json found).`)}catch(n){this._authState.error=n}finally{
+this._authState.resolution=null}}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:t,nulls:n}){if(!(t.
+get("x-api-key")||t.get("authorization"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||
+this._authState.resolution)&&!(this.apiKey&&t.get("authorization"))&&!n.has("authorization")&&!(this.authToken&&t.get("a\
 uthorization"))&&!n.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKe\
-y, authToken, credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(r){
-let n=this._requestAuthFlags.get(r);return n||(n={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.set(r,n)),
-n}async authHeaders(r){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(x(this,
-Ar,"f")&&this.apiKey==null){let n;try{n=await x(this,Ar,"f").call(this)}catch(o){throw new P(`The \`apiKey\` function fail\
-ed: ${Ie(o).message}`,{cause:o})}if(!n)throw new P(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
+y, authToken, credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(t){
+let n=this._requestAuthFlags.get(t);return n||(n={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.set(t,n)),
+n}async authHeaders(t){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(B(this,
+fr,"f")&&this.apiKey==null){let n;try{n=await B(this,fr,"f").call(this)}catch(i){throw new k(`The \`apiKey\` function fail\
+ed: ${Re(i).message}`,{cause:i})}if(!n)throw new k(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
 stringify(n)}.`);return $([{Authorization:`Bearer ${n}`}])}if(this._authState.tokenCache&&this.apiKey==null){let n=await this.
-_authState.tokenCache.getToken();return this._authFlags(r).usedTokenCache=!0,$([{Authorization:`Bearer ${n}`}])}return $(
-[await this.bearerAuth(r),await this.apiKeyAuth(r)])}}async apiKeyAuth(r){if(this.apiKey!=null)return $([{Authorization:`\
-Bearer ${this.apiKey}`}])}async bearerAuth(r){if(this.authToken!=null)return $([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(r){
-return ec(r)}getUserAgent(){return`Anthropic/JS ${ae}`}makeStatusError(r,n,o,a){let l=(n??{}).error?.details?.error_code,
-p=typeof l=="string"?Du.get(`${r} ${l}`):void 0;return p?new p(r,n,o,a):j.generate(r,n,o,a)}buildURL(r,n,o){let a=!x(this,
-sa,"m",hd).call(this)&&o||this.baseURL,s=pa(r)?new URL(r):new URL(a+(a.endsWith("/")&&r.startsWith("/")?r.slice(1):r)),l=this.
-defaultQuery(),p=Object.fromEntries(s.searchParams);return(!_o(l)||!_o(p))&&(n={...p,...l,...n}),typeof n=="object"&&n&&
-!Array.isArray(n)&&(s.search=this.stringifyQuery(n)),s.toString()}_calculateNonstreamingTimeout(r){if(3600*r/128e3>600)throw new P(
+_authState.tokenCache.getToken();return this._authFlags(t).usedTokenCache=!0,$([{Authorization:`Bearer ${n}`}])}return $(
+[await this.bearerAuth(t),await this.apiKeyAuth(t)])}}async apiKeyAuth(t){if(this.apiKey!=null)return $([{Authorization:`\
+Bearer ${this.apiKey}`}])}async bearerAuth(t){if(this.authToken!=null)return $([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(t){
+return ys(t)}getUserAgent(){return`Anthropic/JS ${oe}`}makeStatusError(t,n,i,a){let l=(n??{}).error?.details?.error_code,
+f=typeof l=="string"?Xl.get(`${t} ${l}`):void 0;return f?new f(t,n,i,a):z.generate(t,n,i,a)}buildURL(t,n,i){let a=!B(this,
+Ti,"m",Su).call(this)&&i||this.baseURL,s=Oi(t)?new URL(t):new URL(a+(a.endsWith("/")&&t.startsWith("/")?t.slice(1):t)),l=this.
+defaultQuery(),f=Object.fromEntries(s.searchParams);return(!Gn(l)||!Gn(f))&&(n={...f,...l,...n}),typeof n=="object"&&n&&
+!Array.isArray(n)&&(s.search=this.stringifyQuery(n)),s.toString()}_calculateNonstreamingTimeout(t){if(3600*t/128e3>600)throw new k(
 "Streaming is required for operations that may take longer than 10 minutes. See https://platform.claude.com/docs/en/cli-\
-sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(r){}async prepareRequest(r,{
-url:n,options:o}){if(this._authState.tokenCache&&this.apiKey==null){let a=r.headers instanceof Headers?r.headers:new Headers(
-r.headers);for(let[l,p]of Object.entries(this._authState.extraHeaders))a.has(l)||a.set(l,p);let s=a.get("anthropic-beta")?.
-split(",").map(l=>l.trim());s?.includes(Xe)||a.set("anthropic-beta",[...s??[],Xe].join(",")),r.headers=a}}backendMiddleware(){
-return[]}get(r,n){return this.methodRequest("get",r,n)}post(r,n){return this.methodRequest("post",r,n)}patch(r,n){return this.
-methodRequest("patch",r,n)}put(r,n){return this.methodRequest("put",r,n)}delete(r,n){return this.methodRequest("delete",
-r,n)}methodRequest(r,n,o){return this.request(Promise.resolve(o).then(a=>({method:r,path:n,...a})))}request(r,n=null){return this.
-_tracer?new Yr(this,this.makeTracedRequest(r,n)):new Yr(this,this.makeRequest(r,n,void 0))}async makeTracedRequest(r,n){
-let o=await r,a=o.__span?.span;if(!a)return this.makeRequest(o,n,void 0);try{return await at.context.with(at.trace.setSpan(
-at.context.active(),a),()=>this.makeRequest(o,n,void 0,a))}catch(s){let l={status:"error",options:o,error:s};throw W(this,
-()=>pr(a,l)),s}}async makeRequest(r,n,o,a){let s=await r,l=lt("maxRetries",s.maxRetries??this.maxRetries);this.isStreamBody(
-s.body)&&(l=0),n==null&&(n=l,this._requestAuthFlags.delete(s)),await this.prepareOptions(s);let{req:p,url:u,timeout:f}=await this.
-buildRequest(s,{retryCount:l-n}),d="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),w=o===void 0?"":`, retr\
-yOf: ${o}`;a&&this.openTelemetry.propagation&&(p.headers=W(this,()=>zs(a,p.headers))??p.headers);let v=Date.now();if(s.signal?.
-aborted)throw new he;let I=new AbortController,T=await this.fetchWithTimeout(u,p,f,I,s,{requestLogID:d,retryOfRequestLogID:o}).
-catch(Ie),L=Date.now();if(T instanceof globalThis.Error){ge(I);let G=`retrying, ${n} attempts remaining`;if(s.signal?.aborted)
-throw new he;let O=me(T)||/timed? ?out/i.test(String(T)+("cause"in T?String(T.cause):"")),F=this.middleware.length>0||!!s.
-middleware?.length||this.backendMiddleware().length>0;if(F&&!O&&!ud(T))throw D(this).info(`[${d}] middleware error (not \
-retryable)`),Ae(D(this),`[${d}] middleware error (not retryable)`,{retryOfRequestLogID:o,url:u,durationMs:L-v,message:T.
-message}),T;if(n)return D(this).info(`[${d}] connection ${O?"timed out":"failed"} - ${G}`),Ae(D(this),`[${d}] connection\
- ${O?"timed out":"failed"} (${G})`,{retryOfRequestLogID:o,url:u,durationMs:L-v,message:T.message}),this.retryRequest(s,n,
-o??d,a);throw D(this).info(`[${d}] connection ${O?"timed out":"failed"} - error; no more retries left`),Ae(D(this),`[${d}\
-] connection ${O?"timed out":"failed"} (error; no more retries left)`,{retryOfRequestLogID:o,url:u,durationMs:L-v,message:T.
-message}),O?new xr:F&&!na(T)?T:new Pe({cause:T})}let K=[...T.headers.entries()].filter(([G])=>G==="request-id"||G==="ant\
-hropic-workspace-id").map(([G,O])=>", "+G+": "+JSON.stringify(O)).join(""),k=`[${d}${w}${K}] ${p.method} ${u} ${T.ok?"su\
-cceeded":"failed"} with status ${T.status} in ${L-v}ms`;if(!T.ok){let G=await this.shouldRetry(T,s);if(n&&G){let Ce=`ret\
-rying, ${n} attempts remaining`;return await va(T.body),ge(I),D(this).info(`${k} - ${Ce}`),Ae(D(this),`[${d}] response e\
-rror (${Ce})`,{retryOfRequestLogID:o,url:T.url,status:T.status,headers:T.headers,durationMs:L-v}),this.retryRequest(s,n,
-o??d,a,T.headers)}let O=G?"error; no more retries left":"error; not retryable";D(this).info(`${k} - ${O}`);let F=await T.
-text().catch(Ce=>Ie(Ce).message),ie=ut(F),fe=ie?void 0:F;throw Ae(D(this),`[${d}] response error (${O})`,{retryOfRequestLogID:o,
-url:T.url,status:T.status,headers:T.headers,body:ie??F,durationMs:Date.now()-v}),ge(I),this.makeStatusError(T.status,ie,
-fe,T.headers)}return D(this).info(k),Ae(D(this),`[${d}] response start`,{retryOfRequestLogID:o,url:T.url,status:T.status,
-headers:T.headers,durationMs:L-v}),Aa(T.body??T,I),{response:T,options:s,controller:I,requestLogID:d,retryOfRequestLogID:o,
-startTime:v}}getAPIList(r,n,o){return this.requestAPIList(n,o&&"then"in o?o.then(a=>({method:"get",path:r,...a})):{method:"\
-get",path:r,...o})}requestAPIList(r,n){if(!this._tracer){let a=this.makeRequest(n,null,void 0);return new Li(this,a,r)}let o=this.
-makeTracedRequest(n,null);return new Li(this,o,r)}async fetchWithTimeout(r,n,o,a,s,l){let{signal:p,method:u,...f}=n||{},
-d=this._makeAbort(a);p&&(p.addEventListener("abort",d,{once:!0}),ba(a,p,d));let w=globalThis.ReadableStream&&f.body instanceof
-globalThis.ReadableStream||typeof f.body=="object"&&f.body!==null&&Symbol.asyncIterator in f.body,v={signal:a.signal,...w?
-{duplex:"half"}:{},method:"GET",...f};u&&(v.method=u.toUpperCase());let I=this.fetch,T=i(async(O,F)=>{let ie=_(d,o);try{
-return await I.call(void 0,O,F)}finally{h(ie)}},"timedFetch"),L=s===void 0?T:(async(O,F={})=>{let ie=typeof O=="string"?
-O:O instanceof URL?O.href:O.url;F.headers=F.headers instanceof Headers?F.headers:new Headers(F.headers);let fe=[];s.__span&&
-(F.headers=new Headers(F.headers),fe=bn(F.headers)),await this.prepareRequest(F,{url:ie,options:s}),fe.length&&(F.headers=
-$([F.headers,fe]).values);let Ye=s.__span;return Ye&&W(this,()=>Ds(Ye,F.method??"GET",ie,this.openTelemetry.traces.contentMode===
-"content")),l&&Ae(D(this),`[${l.requestLogID}] sending request`,{retryOfRequestLogID:l.retryOfRequestLogID,method:F.method,
-url:ie,options:s,headers:F.headers}),T(O,F)}),K=s?.middleware,k=s?.__span?this.backendMiddleware().map(Oi):this.backendMiddleware(),
-G=K?.length||k.length?[...this.middleware,...K??[],...k]:this.middleware;return await oa(L,G,s,this)(r,v)}async shouldRetry(r,n){
-let o=this._authFlags(n);if(r.status===401&&this._authState.tokenCache&&o.usedTokenCache&&!o.didRefreshFor401)return o.didRefreshFor401=
-!0,this._authState.tokenCache.invalidate(),!0;let a=r.headers.get("x-should-retry");return a==="true"?!0:a==="false"?!1:
-r.status===408||r.status===409||r.status===429||r.status>=500}async retryRequest(r,n,o,a,s){let l,p=s?.get("retry-after-\
-ms");if(p){let f=parseFloat(p);Number.isNaN(f)||(l=f)}let u=s?.get("retry-after");if(u&&!l){let f=parseFloat(u);Number.isNaN(
-f)?l=Date.parse(u)-Date.now():l=f*1e3}if(l===void 0||!(l>0&&l<=2**31-1)){let f=r.maxRetries??this.maxRetries;l=this.calculateDefaultRetryTimeoutMillis(
-n,f)}return await ma(l,r.signal??void 0),this.makeRequest(r,n-1,o,a)}calculateDefaultRetryTimeoutMillis(r,n){let s=n-r,l=Math.
-min(.5*Math.pow(2,s),8),p=1-Math.random()*.25;return l*p*1e3}calculateNonstreamingTimeout(r,n){if(36e5*r/128e3>6e5||n!=null&&
-r>n)throw new P("Streaming is required for operations that may take longer than 10 minutes. See https://platform.claude.\
-com/docs/en/cli-sdks-libraries/sdks/typescript#long-requests for more details");return 6e5}async buildRequest(r,{retryCount:n=0}={}){
-let o={...r},{method:a,path:s,query:l,defaultBaseURL:p}=o;this._authState.resolution&&await this._authState.resolution,!this.
+sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(t){}async prepareRequest(t,{
+url:n,options:i}){if(this._authState.tokenCache&&this.apiKey==null){let a=t.headers instanceof Headers?t.headers:new Headers(
+t.headers);for(let[l,f]of Object.entries(this._authState.extraHeaders))a.has(l)||a.set(l,f);let s=a.get("anthropic-beta")?.
+split(",").map(l=>l.trim());s?.includes(qe)||a.set("anthropic-beta",[...s??[],qe].join(",")),t.headers=a}}backendMiddleware(){
+return[]}get(t,n){return this.methodRequest("get",t,n)}post(t,n){return this.methodRequest("post",t,n)}patch(t,n){return this.
+methodRequest("patch",t,n)}put(t,n){return this.methodRequest("put",t,n)}delete(t,n){return this.methodRequest("delete",
+t,n)}methodRequest(t,n,i){return this.request(Promise.resolve(i).then(a=>({method:t,path:n,...a})))}request(t,n=null){return this.
+_tracer?new $r(this,this.makeTracedRequest(t,n)):new $r(this,this.makeRequest(t,n,void 0))}async makeTracedRequest(t,n){
+let i=await t,a=i.__span?.span;if(!a)return this.makeRequest(i,n,void 0);try{return await Kr.context.with(Kr.trace.setSpan(
+Kr.context.active(),a),()=>this.makeRequest(i,n,void 0,a))}catch(s){let l={status:"error",options:i,error:s};throw W(this,
+()=>ir(a,l)),s}}async makeRequest(t,n,i,a){let s=await t,l=Wr("maxRetries",s.maxRetries??this.maxRetries);this.isStreamBody(
+s.body)&&(l=0),n==null&&(n=l,this._requestAuthFlags.delete(s)),await this.prepareOptions(s);let{req:f,url:d,timeout:p}=await this.
+buildRequest(s,{retryCount:l-n}),u="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),x=i===void 0?"":`, retr\
+yOf: ${i}`;a&&this.openTelemetry.propagation&&(f.headers=W(this,()=>as(a,f.headers))??f.headers);let v=Date.now();if(s.signal?.
+aborted)throw new je;let O=new AbortController,T=await this.fetchWithTimeout(d,f,p,O,s,{requestLogID:u,retryOfRequestLogID:i}).
+catch(Re),M=Date.now();if(T instanceof globalThis.Error){pe(O);let K=`retrying, ${n} attempts remaining`;if(s.signal?.aborted)
+throw new je;let N=ve(T)||/timed? ?out/i.test(String(T)+("cause"in T?String(T.cause):"")),U=this.middleware.length>0||!!s.
+middleware?.length||this.backendMiddleware().length>0;if(U&&!N&&!yu(T))throw F(this).info(`[${u}] middleware error (not \
+retryable)`),he(F(this),`[${u}] middleware error (not retryable)`,{retryOfRequestLogID:i,url:d,durationMs:M-v,message:T.
+message}),T;if(n)return F(this).info(`[${u}] connection ${N?"timed out":"failed"} - ${K}`),he(F(this),`[${u}] connection\
+ ${N?"timed out":"failed"} (${K})`,{retryOfRequestLogID:i,url:d,durationMs:M-v,message:T.message}),this.retryRequest(s,n,
+i??u,a);throw F(this).info(`[${u}] connection ${N?"timed out":"failed"} - error; no more retries left`),he(F(this),`[${u}\
+] connection ${N?"timed out":"failed"} (error; no more retries left)`,{retryOfRequestLogID:i,url:d,durationMs:M-v,message:T.
+message}),N?new mr:U&&!xi(T)?T:new Se({cause:T})}let j=[...T.headers.entries()].filter(([K])=>K==="request-id"||K==="ant\
+hropic-workspace-id").map(([K,N])=>", "+K+": "+JSON.stringify(N)).join(""),C=`[${u}${x}${j}] ${f.method} ${d} ${T.ok?"su\
+cceeded":"failed"} with status ${T.status} in ${M-v}ms`;if(!T.ok){let K=await this.shouldRetry(T,s);if(n&&K){let xe=`ret\
+rying, ${n} attempts remaining`;return await ji(T.body),pe(O),F(this).info(`${C} - ${xe}`),he(F(this),`[${u}] response e\
+rror (${xe})`,{retryOfRequestLogID:i,url:T.url,status:T.status,headers:T.headers,durationMs:M-v}),this.retryRequest(s,n,
+i??u,a,T.headers)}let N=K?"error; no more retries left":"error; not retryable";F(this).info(`${C} - ${N}`);let U=await T.
+text().catch(xe=>Re(xe).message),ne=Xr(U),ue=ne?void 0:U;throw he(F(this),`[${u}] response error (${N})`,{retryOfRequestLogID:i,
+url:T.url,status:T.status,headers:T.headers,body:ne??U,durationMs:Date.now()-v}),pe(O),this.makeStatusError(T.status,ne,
+ue,T.headers)}return F(this).info(C),he(F(this),`[${u}] response start`,{retryOfRequestLogID:i,url:T.url,status:T.status,
+headers:T.headers,durationMs:M-v}),Di(T.body??T,O),{response:T,options:s,controller:O,requestLogID:u,retryOfRequestLogID:i,
+startTime:v}}getAPIList(t,n,i){return this.requestAPIList(n,i&&"then"in i?i.then(a=>({method:"get",path:t,...a})):{method:"\
+get",path:t,...i})}requestAPIList(t,n){if(!this._tracer){let a=this.makeRequest(n,null,void 0);return new fi(this,a,t)}let i=this.
+makeTracedRequest(n,null);return new fi(this,i,t)}async fetchWithTimeout(t,n,i,a,s,l){let{signal:f,method:d,...p}=n||{},
+u=this._makeAbort(a);f&&(f.addEventListener("abort",u,{once:!0}),Fi(a,f,u));let x=globalThis.ReadableStream&&p.body instanceof
+globalThis.ReadableStream||typeof p.body=="object"&&p.body!==null&&Symbol.asyncIterator in p.body,v={signal:a.signal,...x?
+{duplex:"half"}:{},method:"GET",...p};d&&(v.method=d.toUpperCase());let O=this.fetch,T=o(async(N,U)=>{let ne=h(u,i);try{
+return await O.call(void 0,N,U)}finally{_(ne)}},"timedFetch"),M=s===void 0?T:(async(N,U={})=>{let ne=typeof N=="string"?
+N:N instanceof URL?N.href:N.url;U.headers=U.headers instanceof Headers?U.headers:new Headers(U.headers);let ue=[];s.__span&&
+(U.headers=new Headers(U.headers),ue=on(U.headers)),await this.prepareRequest(U,{url:ne,options:s}),ue.length&&(U.headers=
+$([U.headers,ue]).values);let De=s.__span;return De&&W(this,()=>is(De,U.method??"GET",ne,this.openTelemetry.traces.contentMode===
+"content")),l&&he(F(this),`[${l.requestLogID}] sending request`,{retryOfRequestLogID:l.retryOfRequestLogID,method:U.method,
+url:ne,options:s,headers:U.headers}),T(N,U)}),j=s?.middleware,C=s?.__span?this.backendMiddleware().map(ui):this.backendMiddleware(),
+K=j?.length||C.length?[...this.middleware,...j??[],...C]:this.middleware;return await vi(M,K,s,this)(t,v)}async shouldRetry(t,n){
+let i=this._authFlags(n);if(t.status===401&&this._authState.tokenCache&&i.usedTokenCache&&!i.didRefreshFor401)return i.didRefreshFor401=
+!0,this._authState.tokenCache.invalidate(),!0;let a=t.headers.get("x-should-retry");return a==="true"?!0:a==="false"?!1:
+t.status===408||t.status===409||t.status===429||t.status>=500}async retryRequest(t,n,i,a,s){let l,f=s?.get("retry-after-\
+ms");if(f){let p=parseFloat(f);Number.isNaN(p)||(l=p)}let d=s?.get("retry-after");if(d&&!l){let p=parseFloat(d);Number.isNaN(
+p)?l=Date.parse(d)-Date.now():l=p*1e3}if(l===void 0||!(l>0&&l<=2**31-1)){let p=t.maxRetries??this.maxRetries;l=this.calculateDefaultRetryTimeoutMillis(
+n,p)}return await ki(l,t.signal??void 0),this.makeRequest(t,n-1,i,a)}calculateDefaultRetryTimeoutMillis(t,n){let s=n-t,l=Math.
+min(.5*Math.pow(2,s),8),f=1-Math.random()*.25;return l*f*1e3}calculateNonstreamingTimeout(t,n){if(36e5*t/128e3>6e5||n!=null&&
+t>n)throw new k("Streaming is required for operations that may take longer than 10 minutes. See https://platform.claude.\
+com/docs/en/cli-sdks-libraries/sdks/typescript#long-requests for more details");return 6e5}async buildRequest(t,{retryCount:n=0}={}){
+let i={...t},{method:a,path:s,query:l,defaultBaseURL:f}=i;this._authState.resolution&&await this._authState.resolution,!this.
 _baseURLIsExplicit&&this._authState.baseURL&&this.baseURL!==this._authState.baseURL&&(this.baseURL=this._authState.baseURL);
-let u=this.buildURL(s,l,p);"timeout"in o&&lt("timeout",o.timeout),o.timeout=o.timeout??this.timeout;let{bodyHeaders:f,body:d}=this.
-buildBody({options:o}),w=await this.buildHeaders({options:r,method:a,bodyHeaders:f,retryCount:n,timeout:o.timeout});return{
-req:{method:a,headers:w,...o.signal&&{signal:o.signal},...globalThis.ReadableStream&&d instanceof globalThis.ReadableStream&&
-{duplex:"half"},...d&&{body:d},...this.fetchOptions??{},...o.fetchOptions??{}},url:u,timeout:o.timeout}}async buildHeaders({
-options:r,method:n,bodyHeaders:o,retryCount:a,timeout:s}){let l=$([{Accept:"application/json","User-Agent":this.getUserAgent(),
-"X-Stainless-Retry-Count":String(a),"X-Stainless-Timeout":String(Math.trunc(s/1e3)),...Tr(),...this._options.dangerouslyAllowBrowser?
-{"anthropic-dangerous-direct-browser-access":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(r),
-this._options.defaultHeaders,o,r.headers]);return this.validateHeaders(l),l.values}_makeAbort(r){return()=>r.abort()}buildBody({
-options:{body:r,headers:n}}){if(!r)return{bodyHeaders:void 0,body:void 0};let o=$([n]);return ArrayBuffer.isView(r)||r instanceof
-ArrayBuffer||r instanceof DataView||typeof r=="string"&&o.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.
-Blob||r instanceof FormData||r instanceof URLSearchParams||globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?
-{bodyHeaders:void 0,body:r}:this.isStreamBody(r)?{bodyHeaders:void 0,body:Sa(r)}:typeof r=="object"&&o.values.get("conte\
+let d=this.buildURL(s,l,f);"timeout"in i&&Wr("timeout",i.timeout),i.timeout=i.timeout??this.timeout;let{bodyHeaders:p,body:u}=this.
+buildBody({options:i}),x=await this.buildHeaders({options:t,method:a,bodyHeaders:p,retryCount:n,timeout:i.timeout});return{
+req:{method:a,headers:x,...i.signal&&{signal:i.signal},...globalThis.ReadableStream&&u instanceof globalThis.ReadableStream&&
+{duplex:"half"},...u&&{body:u},...this.fetchOptions??{},...i.fetchOptions??{}},url:d,timeout:i.timeout}}async buildHeaders({
+options:t,method:n,bodyHeaders:i,retryCount:a,timeout:s}){let l=$([{Accept:"application/json","User-Agent":this.getUserAgent(),
+"X-Stainless-Retry-Count":String(a),"X-Stainless-Timeout":String(Math.trunc(s/1e3)),...yr(),...this._options.dangerouslyAllowBrowser?
+{"anthropic-dangerous-direct-browser-access":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(t),
+this._options.defaultHeaders,i,t.headers]);return this.validateHeaders(l),l.values}_makeAbort(t){return()=>t.abort()}buildBody({
+options:{body:t,headers:n}}){if(!t)return{bodyHeaders:void 0,body:void 0};let i=$([n]);return ArrayBuffer.isView(t)||t instanceof
+ArrayBuffer||t instanceof DataView||typeof t=="string"&&i.values.has("content-type")||globalThis.Blob&&t instanceof globalThis.
+Blob||t instanceof FormData||t instanceof URLSearchParams||globalThis.ReadableStream&&t instanceof globalThis.ReadableStream?
+{bodyHeaders:void 0,body:t}:this.isStreamBody(t)?{bodyHeaders:void 0,body:Hi(t)}:typeof t=="object"&&i.values.get("conte\
 nt-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.
-stringifyQuery(r)}:x(this,oo,"f").call(this,{body:r,headers:o})}isStreamBody(r){return globalThis.ReadableStream&&r instanceof
-globalThis.ReadableStream?!0:typeof r=="object"&&r!==null&&(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&
-typeof r.next=="function")}}return ca=e,oo=new WeakMap,Ar=new WeakMap,Je=new WeakMap,sa=new WeakSet,hd=i(function(){return this.
-baseURL!=="https://api.anthropic.com"},"_BaseAnthropic_baseURLOverridden"),e.Anthropic=ca,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=
-P,e.APIError=j,e.APIConnectionError=Pe,e.APIConnectionTimeoutError=xr,e.APIUserAbortError=he,e.NotFoundError=X,e.ConflictError=
-Q,e.RateLimitError=qe,e.BadRequestError=R,e.OverloadedError=vr,e.AuthenticationError=ao,e.RequestTimeoutError=so,e.InternalServerError=
-De,e.NotImplementedError=po,e.GatewayTimeoutError=fo,e.PaymentRequiredError=Ze,e.ContentTooLargeError=Sr,e.PermissionDeniedError=
-H,e.PreconditionFailedError=wr,e.ServiceUnavailableError=Me,e.UnprocessableEntityError=co,e.ClientClosedRequestError=uo,
-e.RequestHeaderFieldsTooLargeError=lo,e.toFile=aa,e})()});var yd=S(()=>{c();Ed()});c();yd();c();Yi();export{gd as BaseAnthropic,au as Messages};
+stringifyQuery(t)}:B(this,Mn,"f").call(this,{body:t,headers:i})}isStreamBody(t){return globalThis.ReadableStream&&t instanceof
+globalThis.ReadableStream?!0:typeof t=="object"&&t!==null&&(Symbol.asyncIterator in t||Symbol.iterator in t&&"next"in t&&
+typeof t.next=="function")}}return Ri=e,Mn=new WeakMap,fr=new WeakMap,Fe=new WeakMap,Ti=new WeakSet,Su=o(function(){return this.
+baseURL!=="https://api.anthropic.com"},"_BaseAnthropic_baseURLOverridden"),e.Anthropic=Ri,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=
+k,e.APIError=z,e.APIConnectionError=Se,e.APIConnectionTimeoutError=mr,e.APIUserAbortError=je,e.NotFoundError=X,e.ConflictError=
+Q,e.RateLimitError=Oe,e.BadRequestError=w,e.OverloadedError=gr,e.AuthenticationError=Un,e.RequestTimeoutError=qn,e.InternalServerError=
+Ie,e.NotImplementedError=$n,e.GatewayTimeoutError=Hn,e.PaymentRequiredError=Ke,e.ContentTooLargeError=hr,e.PermissionDeniedError=
+H,e.PreconditionFailedError=_r,e.ServiceUnavailableError=Ce,e.UnprocessableEntityError=Fn,e.ClientClosedRequestError=zn,
+e.RequestHeaderFieldsTooLargeError=Dn,e.toFile=wi,e})()});var Cu=S(()=>{c();Ru()});c();Cu();c();hi();export{Tu as BaseAnthropic,_l as Messages};
