@@ -1,6 +1,5 @@
-import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { loadFflate } from "../deps.ts";
+import { brotliCompressSync } from "node:zlib";
 import { bundleModule } from "./bundle_module.ts";
 import { installPackages } from "./install_packages.ts";
 import { type PackageLicense, readPackageLicense, renderLicenses } from "./package_licenses.ts";
@@ -60,21 +59,20 @@ function declarationsOf({ entries, wasm }: VendoredModule): string {
       `export { ${values.join(", ")} } ${from}`,
     ];
   });
-  if (wasm !== undefined) lines.push("export const wasmGzipBase64: string;");
+  if (wasm !== undefined) lines.push("export const wasmBrotliBase64: string;");
   return `// ${GENERATED}\n${lines.join("\n")}\n`;
 }
 
 /**
  * Exports the WebAssembly module as text, because not every deployment supports static files or
- * imports of bytes. The compressor is plain JavaScript, so that every machine writes the same
+ * imports of bytes. The compressor is part of the pinned Deno, so that every machine writes the same
  * bytes.
  */
 async function wasmExportOf({ wasm }: VendoredModule, folder: string): Promise<string> {
   if (wasm === undefined) return "";
-  const { gzipSync } = await loadFflate();
   const bytes = await Deno.readFile(join(folder, "node_modules", wasm));
-  const packed = gzipSync(bytes, { level: 9, mtime: 0 });
-  return `export const wasmGzipBase64="${Buffer.from(packed).toString("base64")}";\n`;
+  const packed = brotliCompressSync(bytes);
+  return `export const wasmBrotliBase64="${packed.toString("base64")}";\n`;
 }
 
 function headerOf(module: VendoredModule, bundled: readonly PackageLicense[]): string {

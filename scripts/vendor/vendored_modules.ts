@@ -48,7 +48,7 @@ export interface VendoredModule {
   readonly name: string;
   readonly entries: readonly VendoredEntry[];
   /**
-   * A WebAssembly module of the package, exported as `wasmGzipBase64` because functions have no
+   * A WebAssembly module of the package, exported as `wasmBrotliBase64` because functions have no
    * files.
    */
   readonly wasm?: string;

@@ -7,7 +7,7 @@ for (const { name, entries, wasm } of VENDORED_MODULES) {
 
     const promised = [
       ...entries.flatMap(({ values }) => values === "*" ? [] : values),
-      ...wasm === undefined ? [] : ["wasmGzipBase64"],
+      ...wasm === undefined ? [] : ["wasmBrotliBase64"],
     ];
     for (const value of promised) assert.notEqual(loaded[value], undefined, value);
     if (promised.length > 0) assert.deepEqual(Object.keys(loaded).sort(), [...promised].sort());
