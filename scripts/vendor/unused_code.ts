@@ -1,3 +1,11 @@
+import {
+  blockThat,
+  withoutBlock,
+  withoutClassBody,
+  withoutLines,
+  withoutMembers,
+} from "./remove_code.ts";
+import { UNUSED_ANTHROPIC_CODE } from "./unused_anthropic_code.ts";
 import type { Patch } from "./vendored_modules.ts";
 
 /**
@@ -5,7 +13,7 @@ import type { Patch } from "./vendored_modules.ts";
  * namespace that functions use contains it. Whoever needs a removed part deletes its patch.
  */
 export const UNUSED_CODE = {
-  anthropic: withoutMembers("sdk/resources/messages/messages.mjs", ["parse", "stream"]),
+  anthropic: UNUSED_ANTHROPIC_CODE,
   openai: [
     {
       file: "openai/client.mjs",
@@ -14,8 +22,33 @@ export const UNUSED_CODE = {
       matches: 25,
     },
     { file: "openai/client.mjs", from: /^OpenAI\.\w+ = [A-Z]\w+;\n/gm, to: "", matches: 27 },
-    ...withoutMembers("chat/completions/completions.mjs", ["parse", "runTools", "stream"]),
+    ...withoutMembers("chat/completions/completions.mjs", ["list", "parse", "runTools", "stream"]),
     ...withoutMembers("openai/resources/responses/responses.mjs", ["parse", "stream"]),
+    ...["inputItems", "inputTokens"].map((name) =>
+      withoutLines("openai/resources/responses/responses.mjs", String.raw`this\.${name} = new .*`)
+    ),
+    ...["InputItems", "InputTokens"].map((name) =>
+      withoutLines("openai/resources/responses/responses.mjs", `Responses\\.${name} = .*`)
+    ),
+    // Files, and lists of several pages.
+    ...withoutMembers("openai/client.mjs", ["getAPIList", "requestAPIList"]),
+    {
+      file: "openai/client.mjs",
+      from: /^OpenAI\.\w+ = (?:Pagination|Uploads)\.\w+;\n/gm,
+      to: "",
+      matches: 7,
+    },
+    withoutBlock(
+      "openai/client.mjs",
+      String.raw`if \(options\.__metadata\?\.\['finalizeMultipart'\] .*\)`,
+    ),
+    withoutLines("openai/client.mjs", String.raw`finalizeStreamingFormRequestOptions\(.*`),
+    // Credentials of workloads: the adapter passes a key, so the client creates none of these.
+    withoutClassBody("openai/auth/workload-identity-auth.mjs", "WorkloadIdentityAuth"),
+    withoutClassBody(
+      "internal/auth/x509-workload-identity-auth.mjs",
+      "X509WorkloadIdentityAuth",
+    ),
   ],
   googleGenai: [
     {
@@ -48,8 +81,40 @@ export const UNUSED_CODE = {
       "segmentImage",
       "countTokens",
       "computeTokens",
+      "uploadFile",
+      "uploadFileToFileSearchStore",
+      "downloadFile",
+      "fetchUploadUrl",
     ]),
+    {
+      file: "genai/dist/web/index.mjs",
+      from: blockThat(String.raw`async (?:get|update|delete|listInternal)\(params\)`),
+      to: "",
+      matches: 21,
+    },
+    {
+      file: "genai/dist/web/index.mjs",
+      from: blockThat(String.raw`this\.list = async \(.*\) =>`),
+      to: "",
+      matches: 7,
+    },
+    withoutLines("genai/dist/web/index.mjs", String.raw`uploader: new .*`),
+    withoutLines("genai/dist/web/index.mjs", String.raw`downloader: new .*`),
+    // The conversion of requests and answers for Vertex AI, which the adapter does not use.
+    {
+      file: "genai/dist/web/index.mjs",
+      from:
+        /(?:this\.)?(?:apiClient|client|parentClient)\.isVertexAI\(\)|this\.clientOptions\.vertexai/g,
+      to: "false",
+      matches: 52,
+    },
   ],
+  yaml: [{
+    // The package's files for browsers are ES modules, of which unused parts can be left out.
+    file: "yaml/dist/index.js",
+    from: /^[^]+$/g,
+    to: 'export * from "../browser/dist/index.js";\n',
+  }],
   zod: [
     // Messages in other languages than English.
     ...["zod/v4/classic/external.js", "zod/v4/core/index.js"].map((file) => ({
@@ -72,25 +137,3 @@ export const UNUSED_CODE = {
     },
   ],
 } as const satisfies Readonly<Record<string, readonly Patch[]>>;
-
-/** Removes methods of a class, and properties that its constructor sets to async functions. */
-function withoutMembers(file: string, names: readonly string[]): Patch[] {
-  return names.map((name) => ({
-    file,
-    from: blockThat(String.raw`(?:(?:async )?${name}\(.*\)|this\.${name} = async \(.*\) =>)`),
-    to: "",
-  }));
-}
-
-/**
- * Matches from a line that opens a block to the line that closes it, which has the same
- * indentation.
- *
- * @param opening The first line, without its indentation and its ` {`.
- * @param inner A line that the block must contain, without its indentation.
- */
-function blockThat(opening: string, inner?: string): RegExp {
-  const lines = String.raw`(?:(?:\1 .*)?\n)*?`;
-  const body = inner === undefined ? lines : String.raw`${lines}\1 +${inner}\n${lines}`;
-  return new RegExp(String.raw`^( *)${opening} \{\n${body}\1\};?\n`, "gm");
-}
