@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { isBuiltin } from "node:module";
 import { type EsbuildPlugin, loadEsbuild } from "../deps.ts";
+import { sharedMcpCore } from "./mcp_core.ts";
 import type { Patch, VendoredModule } from "./vendored_modules.ts";
 
 /** A module as one JavaScript file. */
@@ -28,58 +29,96 @@ export {
 `;
 
 /**
- * Bundles a module's entry points without code that its exports do not need. Shortens identifiers,
- * because a deployment uploads the files as they are, but keeps the names of functions and classes:
- * stack traces, `error.name` and the SDKs' `User-Agent` contain them.
+ * Bundles modules without code that their exports do not need. Shortens identifiers, because a
+ * deployment uploads the files as they are, but keeps the names of functions and classes: stack
+ * traces, `error.name` and the SDKs' `User-Agent` contain them.
  *
- * Packages resolve as in Deno. Only `zod` is not bundled but imported from its vendored module: the
- * SDKs and the project share schemas, so there must be only one copy.
+ * Packages resolve as in Deno. Only `zod` and the JSON Schema validator are not bundled but imported
+ * from their vendored modules: the SDKs and the project share schemas, so there must be only one
+ * copy of `zod`.
  *
+ * @param modules A module, or all modules with the same {@linkcode VendoredModule.shared}.
  * @param installFolder Folder in which the packages are installed.
+ * @returns Each module by its name, and the code that they share by the name of its file.
  */
-export async function bundleModule(
-  module: VendoredModule,
+export async function bundleModules(
+  modules: readonly VendoredModule[],
   installFolder: string,
-): Promise<BundledModule> {
+): Promise<Map<string, BundledModule>> {
   const { build } = await loadEsbuild();
-  const globals = join(installFolder, "node_globals.js");
-  await Deno.writeTextFile(globals, NODE_GLOBALS);
+  const [{ shared } = {}] = modules;
   const { outputFiles, metafile } = await build({
-    stdin: { contents: sourceOf(module), resolveDir: installFolder },
-    absWorkingDir: installFolder,
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    platform: "node",
-    target: TARGET,
+    ...OUTPUT,
     conditions: ["deno", "node"],
-    inject: [globals],
-    define: { global: "globalThis" },
-    plugins: [
-      nodeBuiltins(),
-      ...module.name === "zod" ? [] : [sharedZod()],
-      patched(module.patches ?? []),
-      ...module.hasNoSideEffects === true ? [withoutSideEffects()] : [],
-    ],
-    minify: true,
-    keepNames: true,
-    lineLimit: LINE_LENGTH,
-    charset: "utf8",
-    legalComments: "none",
-    logLevel: "silent",
+    entryPoints: await writeEntryPoints(modules, installFolder),
+    absWorkingDir: installFolder,
+    outdir: "bundled",
+    ...shared === undefined ? {} : { splitting: true, chunkNames: shared, external: UNUSED },
+    inject: [await writeNodeGlobals(installFolder)],
+    plugins: pluginsFor(modules, installFolder),
   });
-  const [output] = outputFiles;
-  if (output === undefined) {
-    throw new Error(`Cannot bundle ${module.name}: esbuild wrote no output`);
-  }
-  return {
-    code: output.text,
-    packageFolders: packageFolders(Object.values(metafile.outputs)[0]?.inputs ?? {}),
-  };
+  const { outputs } = metafile;
+  return new Map(outputFiles.map(({ path, text }) => [basename(path, ".js"), {
+    code: withFoundImports(text),
+    packageFolders: packageFolders(outputs[relative(installFolder, path)]?.inputs ?? {}),
+  }]));
 }
 
-/** Writes the re-exports of the module. */
+/** The CLI finds the files to upload with a pattern that needs a space after `import`. */
+function withFoundImports(code: string): string {
+  return code.replaceAll(/\bimport(?=(?:\{[^{}]*\}|\*as [\w$]+ )from"\.\/)/g, "import ");
+}
+
+/** Packages that only unused functions import, but that would become files of their own. */
+const UNUSED = ["jose"];
+
+const OUTPUT = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: "esm",
+  platform: "node",
+  target: TARGET,
+  define: { global: "globalThis" },
+  minify: true,
+  keepNames: true,
+  lineLimit: LINE_LENGTH,
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "silent",
+} as const;
+
+function pluginsFor(modules: readonly VendoredModule[], installFolder: string): EsbuildPlugin[] {
+  return [
+    nodeBuiltins(),
+    sharedPackages(modules),
+    patched(modules.flatMap(({ patches = [] }) => patches)),
+    ...modules.some(({ shared }) => shared === "mcp_core") ? [sharedMcpCore(installFolder)] : [],
+    ...modules.some(({ hasNoSideEffects }) => hasNoSideEffects) ? [withoutSideEffects()] : [],
+  ];
+}
+
+async function writeNodeGlobals(installFolder: string): Promise<string> {
+  const path = join(installFolder, "node_globals.js");
+  await Deno.writeTextFile(path, NODE_GLOBALS);
+  return path;
+}
+
+/** Writes a file for each module, which re-exports what the module exports. */
+async function writeEntryPoints(
+  modules: readonly VendoredModule[],
+  folder: string,
+): Promise<Record<string, string>> {
+  const paths: Record<string, string> = {};
+  for (const module of modules) {
+    const path = join(folder, `${module.name}.js`);
+    await Deno.writeTextFile(path, sourceOf(module));
+    paths[module.name] = path;
+  }
+  return paths;
+}
+
+/** The re-exports of the module. */
 function sourceOf({ entries }: VendoredModule): string {
   return entries.map(({ package: name, path = "", values }) => {
     const names = values === "*" ? "*" : `{ ${values.join(", ")} }`;
@@ -152,11 +191,18 @@ function withoutSideEffects(): EsbuildPlugin {
   };
 }
 
-function sharedZod(): EsbuildPlugin {
+/** Imports these packages from their vendored modules, except in the modules themselves. */
+function sharedPackages(modules: readonly VendoredModule[]): EsbuildPlugin {
+  const shared = [
+    { name: "zod", filter: /^zod(\/v4)?$/ },
+    { name: "cfworker_json_schema", filter: /^@cfworker\/json-schema$/ },
+  ].filter(({ name }) => modules.every((module) => module.name !== name));
   return {
-    name: "shared zod",
+    name: "shared packages",
     setup(build) {
-      build.onResolve({ filter: /^zod(\/v4)?$/ }, () => ({ path: "./zod.js", external: true }));
+      for (const { name, filter } of shared) {
+        build.onResolve({ filter }, () => ({ path: `./${name}.js`, external: true }));
+      }
     },
   };
 }

@@ -61,6 +61,8 @@ export interface VendoredModule {
    * so.
    */
   readonly hasNoSideEffects?: true;
+  /** A file for the code that this module shares with the others of the same value. */
+  readonly shared?: "mcp_core";
 }
 
 /** Every module in `shared/vendor/`. */
@@ -104,7 +106,8 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "mcp_client",
-    patches: [edgeValidator("client")],
+    shared: "mcp_core",
+    patches: edgeValidator("client"),
     entries: [{
       package: "@modelcontextprotocol/client",
       values: [
@@ -129,7 +132,8 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "mcp_server",
-    patches: [edgeValidator("server")],
+    shared: "mcp_core",
+    patches: edgeValidator("server"),
     entries: [{
       package: "@modelcontextprotocol/server",
       values: [
@@ -201,6 +205,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "yaml",
+    patches: UNUSED_CODE.yaml,
     entries: [{ package: "yaml", values: ["parse"] }],
   },
   {
@@ -213,15 +218,23 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
 
 /**
  * Replaces the SDK's JSON Schema validator for servers by the one that it has for edge runtimes,
- * which has a seventh of the code.
+ * which has a seventh of the code, and its copy of that validator's package by the package.
  */
-function edgeValidator(side: "client" | "server"): Patch {
-  return {
-    file: `${side}/dist/shimsNode.mjs`,
-    from: /^import \{ n as AjvJsonSchemaValidator \} from ".+";$/gm,
-    to: "import { CfWorkerJsonSchemaValidator as AjvJsonSchemaValidator } from " +
-      `"@modelcontextprotocol/${side}/validators/cf-worker";`,
-  };
+function edgeValidator(side: "client" | "server"): Patch[] {
+  return [
+    {
+      file: `${side}/dist/shimsNode.mjs`,
+      from: /^import \{ n as AjvJsonSchemaValidator \} from ".+";$/gm,
+      to: "import { CfWorkerJsonSchemaValidator as AjvJsonSchemaValidator } from " +
+        `"@modelcontextprotocol/${side}/validators/cf-worker";`,
+    },
+    {
+      file: `${side}/dist/cfWorkerProvider-${{ client: "l7BFVI5n", server: "hgYAfIZf" }[side]}.mjs`,
+      from:
+        /^\/\/#region .+\/@cfworker\/json-schema\/[^]+(?=^\/\/#region .+\/cfWorkerProvider\.ts$)/gm,
+      to: 'import { Validator } from "@cfworker/json-schema";\n',
+    },
+  ];
 }
 
 /** Returns the npm specifier of an entry point, with the pinned version. */

@@ -34,30 +34,36 @@ Deno.test("bundled classes keep their names, which errors and requests contain",
 Deno.test("the bundled SDK clients have the parts that adapters call, and no other", async () => {
   const { OpenAI } = await import("../../shared/vendor/openai.js");
   const { GoogleGenAI } = await import("../../shared/vendor/google_genai.js");
+  const { BaseAnthropic, Messages } = await import("../../shared/vendor/anthropic.js");
   const openai = new OpenAI({ apiKey: "none" });
   const google = new GoogleGenAI({ apiKey: "none" });
+  const anthropic = new Messages(new BaseAnthropic({ apiKey: "none" }));
 
   const called = [
+    anthropic.create,
     openai.chat.completions.create,
     openai.responses.create,
     google.models.generateContent,
     google.models.generateContentStream,
   ];
   assert.deepEqual(called.map((method) => typeof method), called.map(() => "function"));
-  assert.deepEqual([openai.files, google.files], [undefined, undefined]);
+  const removed = [openai.files, google.files, anthropic.batches];
+  assert.deepEqual(removed, [undefined, undefined, undefined]);
 });
 
-Deno.test("the MCP modules use the project's copy of zod", async () => {
-  for (const name of ["mcp_client", "mcp_server"]) {
-    const code = await Deno.readTextFile(
-      new URL(
-        `../../shared/vendor/${name}.js`,
-        import.meta.url,
-      ),
-    );
-    const [header = ""] = code.split("// @ts-self-types");
+async function sourceOf(name: string): Promise<string> {
+  return await Deno.readTextFile(new URL(`../../shared/vendor/${name}.js`, import.meta.url));
+}
 
-    assert.match(code, /from"\.\/zod\.js"/);
-    assert.doesNotMatch(header, /zod@/);
+Deno.test("the MCP modules share the protocol, zod and the JSON Schema validator", async () => {
+  const sources = await Promise.all(["mcp_client", "mcp_server"].map(sourceOf));
+  const core = await sourceOf("mcp_core");
+
+  for (const source of sources) {
+    assert.match(source, /import \{[^}]*\}from"\.\/mcp_core\.js"/);
+    assert.match(source, /import \{[^}]*\}from"\.\/cfworker_json_schema\.js"/);
+    assert.doesNotMatch(source, /JSONRPCRequestSchema|keywordLocation/);
   }
+  assert.match(core, /from"\.\/zod\.js"/);
+  assert.doesNotMatch(core, /zod@|keywordLocation/);
 });
