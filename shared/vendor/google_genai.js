@@ -4,188 +4,184 @@
 //   p-retry@4.6.2 (MIT)
 //   retry@0.13.1 (MIT)
 // @ts-self-types="./google_genai.d.ts"
-var ao=Object.create;var Pe=Object.defineProperty;var lo=Object.getOwnPropertyDescriptor;var uo=Object.getOwnPropertyNames;var co=Object.getPrototypeOf,fo=Object.prototype.hasOwnProperty;var f=(e,n)=>Pe(e,"name",{value:n,configurable:!0});var po=(e,n,t)=>()=>{if(t)throw t[0];try{return e&&(n=e(e=0)),n}catch(o){throw t=[o],o}};var _e=(e,n)=>()=>{try{return n||e((n={exports:{}}).exports,n),n.exports}catch(t){throw n=0,t}};var mo=(e,n,t,o)=>{if(n&&typeof n=="object"||typeof n=="function")for(let i of uo(n))!fo.call(e,i)&&i!==t&&Pe(e,i,{get:()=>n[i],
-enumerable:!(o=lo(n,i))||o.enumerable});return e};var _o=(e,n,t)=>(t=e!=null?ao(co(e)):{},mo(n||!e||!e.__esModule?Pe(t,"default",{value:e,enumerable:!0}):t,e));import{clearImmediate as J,clearInterval as Y,clearTimeout as q,setImmediate as W,setInterval as K,setTimeout as k}from"node:timers";
-var w=po(()=>{});var Ke=_e((Mr,We)=>{w();function D(e,n){typeof n=="boolean"&&(n={forever:n}),this._originalTimeouts=JSON.parse(JSON.stringify(
+var Gt=Object.create;var pe=Object.defineProperty;var Lt=Object.getOwnPropertyDescriptor;var Ft=Object.getOwnPropertyNames;var qt=Object.getPrototypeOf,Ht=Object.prototype.hasOwnProperty;var u=(e,n)=>pe(e,"name",{value:n,configurable:!0});var Vt=(e,n,t)=>()=>{if(t)throw t[0];try{return e&&(n=e(e=0)),n}catch(o){throw t=[o],o}};var te=(e,n)=>()=>{try{return n||e((n={exports:{}}).exports,n),n.exports}catch(t){throw n=0,t}};var bt=(e,n,t,o)=>{if(n&&typeof n=="object"||typeof n=="function")for(let i of Ft(n))!Ht.call(e,i)&&i!==t&&pe(e,i,{get:()=>n[i],
+enumerable:!(o=Lt(n,i))||o.enumerable});return e};var Bt=(e,n,t)=>(t=e!=null?Gt(qt(e)):{},bt(n||!e||!e.__esModule?pe(t,"default",{value:e,enumerable:!0}):t,e));import{clearImmediate as V,clearInterval as b,clearTimeout as k,setImmediate as B,setInterval as X,setTimeout as x}from"node:timers";
+var P=Vt(()=>{});var xe=te((Ti,ke)=>{P();function w(e,n){typeof n=="boolean"&&(n={forever:n}),this._originalTimeouts=JSON.parse(JSON.stringify(
 e)),this._timeouts=e,this._options=n||{},this._maxRetryTime=n&&n.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=
 1,this._operationTimeout=null,this._operationTimeoutCb=null,this._timeout=null,this._operationStart=null,this._timer=null,
-this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}f(D,"RetryOperation");We.exports=D;D.prototype.reset=
-function(){this._attempts=1,this._timeouts=this._originalTimeouts.slice(0)};D.prototype.stop=function(){this._timeout&&q(
-this._timeout),this._timer&&q(this._timer),this._timeouts=[],this._cachedTimeouts=null};D.prototype.retry=function(e){if(this.
-_timeout&&q(this._timeout),!e)return!1;var n=new Date().getTime();if(e&&n-this._operationStart>=this._maxRetryTime)return this.
+this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}u(w,"RetryOperation");ke.exports=w;w.prototype.reset=
+function(){this._attempts=1,this._timeouts=this._originalTimeouts.slice(0)};w.prototype.stop=function(){this._timeout&&k(
+this._timeout),this._timer&&k(this._timer),this._timeouts=[],this._cachedTimeouts=null};w.prototype.retry=function(e){if(this.
+_timeout&&k(this._timeout),!e)return!1;var n=new Date().getTime();if(e&&n-this._operationStart>=this._maxRetryTime)return this.
 _errors.push(e),this._errors.unshift(new Error("RetryOperation timeout occurred")),!1;this._errors.push(e);var t=this._timeouts.
 shift();if(t===void 0)if(this._cachedTimeouts)this._errors.splice(0,this._errors.length-1),t=this._cachedTimeouts.slice(
--1);else return!1;var o=this;return this._timer=k(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=k(function(){
+-1);else return!1;var o=this;return this._timer=x(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=x(function(){
 o._operationTimeoutCb(o._attempts)},o._operationTimeout),o._options.unref&&o._timeout.unref()),o._fn(o._attempts)},t),this.
-_options.unref&&this._timer.unref(),!0};D.prototype.attempt=function(e,n){this._fn=e,n&&(n.timeout&&(this._operationTimeout=
-n.timeout),n.cb&&(this._operationTimeoutCb=n.cb));var t=this;this._operationTimeoutCb&&(this._timeout=k(function(){t._operationTimeoutCb()},
-t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};D.prototype.try=function(e){console.
-log("Using RetryOperation.try() is deprecated"),this.attempt(e)};D.prototype.start=function(e){console.log("Using RetryO\
-peration.start() is deprecated"),this.attempt(e)};D.prototype.start=D.prototype.try;D.prototype.errors=function(){return this.
-_errors};D.prototype.attempts=function(){return this._attempts};D.prototype.mainError=function(){if(this._errors.length===
+_options.unref&&this._timer.unref(),!0};w.prototype.attempt=function(e,n){this._fn=e,n&&(n.timeout&&(this._operationTimeout=
+n.timeout),n.cb&&(this._operationTimeoutCb=n.cb));var t=this;this._operationTimeoutCb&&(this._timeout=x(function(){t._operationTimeoutCb()},
+t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};w.prototype.try=function(e){console.
+log("Using RetryOperation.try() is deprecated"),this.attempt(e)};w.prototype.start=function(e){console.log("Using RetryO\
+peration.start() is deprecated"),this.attempt(e)};w.prototype.start=w.prototype.try;w.prototype.errors=function(){return this.
+_errors};w.prototype.attempts=function(){return this._attempts};w.prototype.mainError=function(){if(this._errors.length===
 0)return null;for(var e={},n=null,t=0,o=0;o<this._errors.length;o++){var i=this._errors[o],r=i.message,s=(e[r]||0)+1;e[r]=
-s,s>=t&&(n=i,t=s)}return n}});var ze=_e($=>{w();var ho=Ke();$.operation=function(e){var n=$.timeouts(e);return new ho(n,{forever:e&&(e.forever||e.retries===
-1/0),unref:e&&e.unref,maxRetryTime:e&&e.maxRetryTime})};$.timeouts=function(e){if(e instanceof Array)return[].concat(e);
+s,s>=t&&(n=i,t=s)}return n}});var Ue=te(q=>{P();var Xt=xe();q.operation=function(e){var n=q.timeouts(e);return new Xt(n,{forever:e&&(e.forever||e.retries===
+1/0),unref:e&&e.unref,maxRetryTime:e&&e.maxRetryTime})};q.timeouts=function(e){if(e instanceof Array)return[].concat(e);
 var n={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};for(var t in e)n[t]=e[t];if(n.minTimeout>n.maxTimeout)
 throw new Error("minTimeout is greater than maxTimeout");for(var o=[],i=0;i<n.retries;i++)o.push(this.createTimeout(i,n));
-return e&&e.forever&&!o.length&&o.push(this.createTimeout(i,n)),o.sort(function(r,s){return r-s}),o};$.createTimeout=function(e,n){
+return e&&e.forever&&!o.length&&o.push(this.createTimeout(i,n)),o.sort(function(r,s){return r-s}),o};q.createTimeout=function(e,n){
 var t=n.randomize?Math.random()+1:1,o=Math.round(t*Math.max(n.minTimeout,1)*Math.pow(n.factor,e));return o=Math.min(o,n.
-maxTimeout),o};$.wrap=function(e,n,t){if(n instanceof Array&&(t=n,n=null),!t){t=[];for(var o in e)typeof e[o]=="function"&&
-t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=e[r];e[r]=f(function(d){var c=$.operation(n),p=Array.prototype.slice.
-call(arguments,1),m=p.pop();p.push(function(_){c.retry(_)||(_&&(arguments[0]=c.mainError()),m.apply(this,arguments))}),c.
-attempt(function(){d.apply(e,p)})},"retryWrapper").bind(e,s),e[r].options=n}}});var Ze=_e((qr,Qe)=>{w();Qe.exports=ze()});var en=_e((br,ge)=>{"use strict";w();var go=Ze(),yo=["Failed to fetch","NetworkError when attempting to fetch resource.",
-"The Internet connection appears to be offline.","Network request failed"],he=class extends Error{static{f(this,"AbortEr\
+maxTimeout),o};q.wrap=function(e,n,t){if(n instanceof Array&&(t=n,n=null),!t){t=[];for(var o in e)typeof e[o]=="function"&&
+t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=e[r];e[r]=u(function(l){var d=q.operation(n),f=Array.prototype.slice.
+call(arguments,1),m=f.pop();f.push(function(_){d.retry(_)||(_&&(arguments[0]=d.mainError()),m.apply(this,arguments))}),d.
+attempt(function(){l.apply(e,f)})},"retryWrapper").bind(e,s),e[r].options=n}}});var Le=te((Pi,Ge)=>{P();Ge.exports=Ue()});var qe=te((Ni,ie)=>{"use strict";P();var $t=Le(),Jt=["Failed to fetch","NetworkError when attempting to fetch resource.",
+"The Internet connection appears to be offline.","Network request failed"],oe=class extends Error{static{u(this,"AbortEr\
 ror")}constructor(n){super(),n instanceof Error?(this.originalError=n,{message:n}=n):(this.originalError=new Error(n),this.
-originalError.stack=this.stack),this.name="AbortError",this.message=n}},vo=f((e,n,t)=>{let o=t.retries-(n-1);return e.attemptNumber=
-n,e.retriesLeft=o,e},"decorateErrorWithCounts"),Eo=f(e=>yo.includes(e),"isNetworkError"),je=f((e,n)=>new Promise((t,o)=>{
-n={onFailedAttempt:f(()=>{},"onFailedAttempt"),retries:10,...n};let i=go.operation(n);i.attempt(async r=>{try{t(await e(
+originalError.stack=this.stack),this.name="AbortError",this.message=n}},Yt=u((e,n,t)=>{let o=t.retries-(n-1);return e.attemptNumber=
+n,e.retriesLeft=o,e},"decorateErrorWithCounts"),Wt=u(e=>Jt.includes(e),"isNetworkError"),Fe=u((e,n)=>new Promise((t,o)=>{
+n={onFailedAttempt:u(()=>{},"onFailedAttempt"),retries:10,...n};let i=$t.operation(n);i.attempt(async r=>{try{t(await e(
 r))}catch(s){if(!(s instanceof Error)){o(new TypeError(`Non-error was thrown: "${s}". You should only throw errors.`));return}
-if(s instanceof he)i.stop(),o(s.originalError);else if(s instanceof TypeError&&!Eo(s.message))i.stop(),o(s);else{vo(s,r,
-n);try{await n.onFailedAttempt(s)}catch(u){o(u);return}i.retry(s)||o(i.mainError())}}})}),"pRetry");ge.exports=je;ge.exports.
-default=je;ge.exports.AbortError=he});w();w();var Ht=_o(en(),1);var To,Co;function Io(){return{geminiUrl:To,vertexUrl:Co}}f(Io,"getDefaultBaseUrls");function Ao(e,n,t,o){var i,r;if(!e?.baseUrl){
-let s=Io();return n?(i=s.vertexUrl)!==null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return e.baseUrl}f(Ao,
-"getBaseUrl");var Ne=class{static{f(this,"BaseModule")}};function M(e,n){let t=/\{([^}]+)\}/g;return e.replace(t,(o,i)=>{
+if(s instanceof oe)i.stop(),o(s.originalError);else if(s instanceof TypeError&&!Wt(s.message))i.stop(),o(s);else{Yt(s,r,
+n);try{await n.onFailedAttempt(s)}catch(a){o(a);return}i.retry(s)||o(i.mainError())}}})}),"pRetry");ie.exports=Fe;ie.exports.
+default=Fe;ie.exports.AbortError=oe});P();P();var St=Bt(qe(),1);var Kt,Ot;function zt(){return{geminiUrl:Kt,vertexUrl:Ot}}u(zt,"getDefaultBaseUrls");function Qt(e,n,t,o){var i,r;if(!e?.baseUrl){
+let s=zt();return n?(i=s.vertexUrl)!==null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return e.baseUrl}u(Qt,
+"getBaseUrl");var _e=class{static{u(this,"BaseModule")}};function He(e,n){let t=/\{([^}]+)\}/g;return e.replace(t,(o,i)=>{
 if(n&&Object.prototype.hasOwnProperty.call(n,i)){let r=n[i];return r!=null?String(r):""}else{if(i==="api_version")return o;
-throw new Error(`Key '${i}' not found in valueMap.`)}})}f(M,"formatMap");function l(e,n,t){for(let r=0;r<n.length-1;r++){
-let s=n[r];if(s.endsWith("[]")){let u=s.slice(0,-2);if(!(u in e))if(Array.isArray(t))e[u]=Array.from({length:t.length},()=>({}));else
-throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(e[u])){let d=e[u];if(Array.isArray(t))
-for(let c=0;c<d.length;c++){let p=d[c];l(p,n.slice(r+1),t[c])}else for(let c of d)l(c,n.slice(r+1),t)}return}else if(s.endsWith(
-"[0]")){let u=s.slice(0,-3);u in e||(e[u]=[{}]);let d=e[u];l(d[0],n.slice(r+1),t);return}(!e[s]||typeof e[s]!="object")&&
+throw new Error(`Key '${i}' not found in valueMap.`)}})}u(He,"formatMap");function p(e,n,t){for(let r=0;r<n.length-1;r++){
+let s=n[r];if(s.endsWith("[]")){let a=s.slice(0,-2);if(!(a in e))if(Array.isArray(t))e[a]=Array.from({length:t.length},()=>({}));else
+throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(e[a])){let l=e[a];if(Array.isArray(t))
+for(let d=0;d<l.length;d++){let f=l[d];p(f,n.slice(r+1),t[d])}else for(let d of l)p(d,n.slice(r+1),t)}return}else if(s.endsWith(
+"[0]")){let a=s.slice(0,-3);a in e||(e[a]=[{}]);let l=e[a];p(l[0],n.slice(r+1),t);return}(!e[s]||typeof e[s]!="object")&&
 (e[s]={}),e=e[s]}let o=n[n.length-1],i=e[o];if(i!==void 0){if(!t||typeof t=="object"&&Object.keys(t).length===0||t===i)return;
 if(typeof i=="object"&&typeof t=="object"&&i!==null&&t!==null)Object.assign(i,t);else throw new Error(`Cannot set value \
 for an existing key. Key: ${o}`)}else o==="_self"&&typeof t=="object"&&t!==null&&!Array.isArray(t)?Object.assign(e,t):e[o]=
-t}f(l,"setValueByPath");function a(e,n,t=void 0){try{if(n.length===1&&n[0]==="_self")return e;for(let o=0;o<n.length;o++){
+t}u(p,"setValueByPath");function c(e,n,t=void 0){try{if(n.length===1&&n[0]==="_self")return e;for(let o=0;o<n.length;o++){
 if(typeof e!="object"||e===null)return t;let i=n[o];if(i.endsWith("[]")){let r=i.slice(0,-2);if(r in e){let s=e[r];return Array.
-isArray(s)?s.map(u=>a(u,n.slice(o+1),t)):t}else return t}else e=e[i]}return e}catch(o){if(o instanceof TypeError)return t;
-throw o}}f(a,"getValueByPath");function Bt(e){let n={},t=a(e,["name"]);t!=null&&l(n,["name"],t);let o=a(e,["metadata"]);o!=null&&l(n,["metadata"],o);let i=a(
-e,["done"]);i!=null&&l(n,["done"],i);let r=a(e,["error"]);r!=null&&l(n,["error"],r);let s=a(e,["response"]);return s!=null&&
-l(n,["response"],So(s)),n}f(Bt,"uploadToFileSearchStoreOperationFromMldev");function So(e){let n={},t=a(e,["sdkHttpRespo\
-nse"]);t!=null&&l(n,["sdkHttpResponse"],t);let o=a(e,["parent"]);o!=null&&l(n,["parent"],o);let i=a(e,["documentName"]);
-return i!=null&&l(n,["documentName"],i),n}f(So,"uploadToFileSearchStoreResponseFromMldev");var nn;(function(e){e.MEDIA_PROCESSING_UNSPECIFIED="MEDIA_PROCESSING_UNSPECIFIED",e.STATIC="STATIC",e.AGENTIC="AGENTIC"})(
-nn||(nn={}));var tn;(function(e){e.OUTCOME_UNSPECIFIED="OUTCOME_UNSPECIFIED",e.OUTCOME_OK="OUTCOME_OK",e.OUTCOME_FAILED=
-"OUTCOME_FAILED",e.OUTCOME_DEADLINE_EXCEEDED="OUTCOME_DEADLINE_EXCEEDED"})(tn||(tn={}));var on;(function(e){e.LANGUAGE_UNSPECIFIED=
-"LANGUAGE_UNSPECIFIED",e.PYTHON="PYTHON"})(on||(on={}));var rn;(function(e){e.SCHEDULING_UNSPECIFIED="SCHEDULING_UNSPECI\
-FIED",e.SILENT="SILENT",e.WHEN_IDLE="WHEN_IDLE",e.INTERRUPT="INTERRUPT"})(rn||(rn={}));var H;(function(e){e.TYPE_UNSPECIFIED=
+isArray(s)?s.map(a=>c(a,n.slice(o+1),t)):t}else return t}else e=e[i]}return e}catch(o){if(o instanceof TypeError)return t;
+throw o}}u(c,"getValueByPath");var Ve;(function(e){e.MEDIA_PROCESSING_UNSPECIFIED="MEDIA_PROCESSING_UNSPECIFIED",e.STATIC="STATIC",e.AGENTIC="AGENTIC"})(
+Ve||(Ve={}));var be;(function(e){e.OUTCOME_UNSPECIFIED="OUTCOME_UNSPECIFIED",e.OUTCOME_OK="OUTCOME_OK",e.OUTCOME_FAILED=
+"OUTCOME_FAILED",e.OUTCOME_DEADLINE_EXCEEDED="OUTCOME_DEADLINE_EXCEEDED"})(be||(be={}));var Be;(function(e){e.LANGUAGE_UNSPECIFIED=
+"LANGUAGE_UNSPECIFIED",e.PYTHON="PYTHON"})(Be||(Be={}));var Xe;(function(e){e.SCHEDULING_UNSPECIFIED="SCHEDULING_UNSPECI\
+FIED",e.SILENT="SILENT",e.WHEN_IDLE="WHEN_IDLE",e.INTERRUPT="INTERRUPT"})(Xe||(Xe={}));var L;(function(e){e.TYPE_UNSPECIFIED=
 "TYPE_UNSPECIFIED",e.STRING="STRING",e.NUMBER="NUMBER",e.INTEGER="INTEGER",e.BOOLEAN="BOOLEAN",e.ARRAY="ARRAY",e.OBJECT=
-"OBJECT",e.NULL="NULL"})(H||(H={}));var sn;(function(e){e.AUTH_TYPE_UNSPECIFIED="AUTH_TYPE_UNSPECIFIED",e.NO_AUTH="NO_AU\
+"OBJECT",e.NULL="NULL"})(L||(L={}));var $e;(function(e){e.AUTH_TYPE_UNSPECIFIED="AUTH_TYPE_UNSPECIFIED",e.NO_AUTH="NO_AU\
 TH",e.API_KEY_AUTH="API_KEY_AUTH",e.HTTP_BASIC_AUTH="HTTP_BASIC_AUTH",e.GOOGLE_SERVICE_ACCOUNT_AUTH="GOOGLE_SERVICE_ACCO\
-UNT_AUTH",e.OAUTH="OAUTH",e.OIDC_AUTH="OIDC_AUTH"})(sn||(sn={}));var an;(function(e){e.HTTP_IN_UNSPECIFIED="HTTP_IN_UNSP\
+UNT_AUTH",e.OAUTH="OAUTH",e.OIDC_AUTH="OIDC_AUTH"})($e||($e={}));var Je;(function(e){e.HTTP_IN_UNSPECIFIED="HTTP_IN_UNSP\
 ECIFIED",e.HTTP_IN_QUERY="HTTP_IN_QUERY",e.HTTP_IN_HEADER="HTTP_IN_HEADER",e.HTTP_IN_PATH="HTTP_IN_PATH",e.HTTP_IN_BODY=
-"HTTP_IN_BODY",e.HTTP_IN_COOKIE="HTTP_IN_COOKIE"})(an||(an={}));var ln;(function(e){e.API_SPEC_UNSPECIFIED="API_SPEC_UNS\
-PECIFIED",e.SIMPLE_SEARCH="SIMPLE_SEARCH",e.ELASTIC_SEARCH="ELASTIC_SEARCH"})(ln||(ln={}));var un;(function(e){e.SAFETY_POLICY_UNSPECIFIED=
+"HTTP_IN_BODY",e.HTTP_IN_COOKIE="HTTP_IN_COOKIE"})(Je||(Je={}));var Ye;(function(e){e.API_SPEC_UNSPECIFIED="API_SPEC_UNS\
+PECIFIED",e.SIMPLE_SEARCH="SIMPLE_SEARCH",e.ELASTIC_SEARCH="ELASTIC_SEARCH"})(Ye||(Ye={}));var We;(function(e){e.SAFETY_POLICY_UNSPECIFIED=
 "SAFETY_POLICY_UNSPECIFIED",e.FINANCIAL_TRANSACTIONS="FINANCIAL_TRANSACTIONS",e.SENSITIVE_DATA_MODIFICATION="SENSITIVE_D\
 ATA_MODIFICATION",e.COMMUNICATION_TOOL="COMMUNICATION_TOOL",e.ACCOUNT_CREATION="ACCOUNT_CREATION",e.DATA_MODIFICATION="D\
 ATA_MODIFICATION",e.USER_CONSENT_MANAGEMENT="USER_CONSENT_MANAGEMENT",e.LEGAL_TERMS_AND_AGREEMENTS="LEGAL_TERMS_AND_AGRE\
-EMENTS"})(un||(un={}));var dn;(function(e){e.ENVIRONMENT_UNSPECIFIED="ENVIRONMENT_UNSPECIFIED",e.ENVIRONMENT_BROWSER="EN\
-VIRONMENT_BROWSER",e.ENVIRONMENT_MOBILE="ENVIRONMENT_MOBILE",e.ENVIRONMENT_DESKTOP="ENVIRONMENT_DESKTOP"})(dn||(dn={}));
-var cn;(function(e){e.PHISH_BLOCK_THRESHOLD_UNSPECIFIED="PHISH_BLOCK_THRESHOLD_UNSPECIFIED",e.BLOCK_LOW_AND_ABOVE="BLOCK\
+EMENTS"})(We||(We={}));var Ke;(function(e){e.ENVIRONMENT_UNSPECIFIED="ENVIRONMENT_UNSPECIFIED",e.ENVIRONMENT_BROWSER="EN\
+VIRONMENT_BROWSER",e.ENVIRONMENT_MOBILE="ENVIRONMENT_MOBILE",e.ENVIRONMENT_DESKTOP="ENVIRONMENT_DESKTOP"})(Ke||(Ke={}));
+var Oe;(function(e){e.PHISH_BLOCK_THRESHOLD_UNSPECIFIED="PHISH_BLOCK_THRESHOLD_UNSPECIFIED",e.BLOCK_LOW_AND_ABOVE="BLOCK\
 _LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_HIGH_AND_ABOVE="BLOCK_HIGH_AND_ABOVE",e.BLOCK_HIGHER_AND_ABOVE=
 "BLOCK_HIGHER_AND_ABOVE",e.BLOCK_VERY_HIGH_AND_ABOVE="BLOCK_VERY_HIGH_AND_ABOVE",e.BLOCK_ONLY_EXTREMELY_HIGH="BLOCK_ONLY\
-_EXTREMELY_HIGH"})(cn||(cn={}));var fn;(function(e){e.UNSPECIFIED="UNSPECIFIED",e.BLOCKING="BLOCKING",e.NON_BLOCKING="NO\
-N_BLOCKING"})(fn||(fn={}));var pn;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.MODE_DYNAMIC="MODE_DYNAMIC"})(pn||
-(pn={}));var mn;(function(e){e.THINKING_LEVEL_UNSPECIFIED="THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.LOW="LOW",e.
-MEDIUM="MEDIUM",e.HIGH="HIGH"})(mn||(mn={}));var _n;(function(e){e.DONT_ALLOW="DONT_ALLOW",e.ALLOW_ADULT="ALLOW_ADULT",e.
-ALLOW_ALL="ALLOW_ALL"})(_n||(_n={}));var hn;(function(e){e.PROMINENT_PEOPLE_UNSPECIFIED="PROMINENT_PEOPLE_UNSPECIFIED",e.
-ALLOW_PROMINENT_PEOPLE="ALLOW_PROMINENT_PEOPLE",e.BLOCK_PROMINENT_PEOPLE="BLOCK_PROMINENT_PEOPLE"})(hn||(hn={}));var gn;
+_EXTREMELY_HIGH"})(Oe||(Oe={}));var ze;(function(e){e.UNSPECIFIED="UNSPECIFIED",e.BLOCKING="BLOCKING",e.NON_BLOCKING="NO\
+N_BLOCKING"})(ze||(ze={}));var Qe;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.MODE_DYNAMIC="MODE_DYNAMIC"})(Qe||
+(Qe={}));var Ze;(function(e){e.THINKING_LEVEL_UNSPECIFIED="THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.LOW="LOW",e.
+MEDIUM="MEDIUM",e.HIGH="HIGH"})(Ze||(Ze={}));var je;(function(e){e.DONT_ALLOW="DONT_ALLOW",e.ALLOW_ADULT="ALLOW_ADULT",e.
+ALLOW_ALL="ALLOW_ALL"})(je||(je={}));var en;(function(e){e.PROMINENT_PEOPLE_UNSPECIFIED="PROMINENT_PEOPLE_UNSPECIFIED",e.
+ALLOW_PROMINENT_PEOPLE="ALLOW_PROMINENT_PEOPLE",e.BLOCK_PROMINENT_PEOPLE="BLOCK_PROMINENT_PEOPLE"})(en||(en={}));var nn;
 (function(e){e.HARM_CATEGORY_UNSPECIFIED="HARM_CATEGORY_UNSPECIFIED",e.HARM_CATEGORY_HARASSMENT="HARM_CATEGORY_HARASSMEN\
 T",e.HARM_CATEGORY_HATE_SPEECH="HARM_CATEGORY_HATE_SPEECH",e.HARM_CATEGORY_SEXUALLY_EXPLICIT="HARM_CATEGORY_SEXUALLY_EXP\
 LICIT",e.HARM_CATEGORY_DANGEROUS_CONTENT="HARM_CATEGORY_DANGEROUS_CONTENT",e.HARM_CATEGORY_CIVIC_INTEGRITY="HARM_CATEGOR\
 Y_CIVIC_INTEGRITY",e.HARM_CATEGORY_JAILBREAK="HARM_CATEGORY_JAILBREAK",e.HARM_CATEGORY_IMAGE_HATE="HARM_CATEGORY_IMAGE_H\
 ATE",e.HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT="HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT",e.HARM_CATEGORY_IMAGE_HARASSMENT="H\
-ARM_CATEGORY_IMAGE_HARASSMENT",e.HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT="HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT"})(gn||(gn=
-{}));var yn;(function(e){e.HARM_BLOCK_METHOD_UNSPECIFIED="HARM_BLOCK_METHOD_UNSPECIFIED",e.SEVERITY="SEVERITY",e.PROBABILITY=
-"PROBABILITY"})(yn||(yn={}));var vn;(function(e){e.HARM_BLOCK_THRESHOLD_UNSPECIFIED="HARM_BLOCK_THRESHOLD_UNSPECIFIED",e.
+ARM_CATEGORY_IMAGE_HARASSMENT",e.HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT="HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT"})(nn||(nn=
+{}));var tn;(function(e){e.HARM_BLOCK_METHOD_UNSPECIFIED="HARM_BLOCK_METHOD_UNSPECIFIED",e.SEVERITY="SEVERITY",e.PROBABILITY=
+"PROBABILITY"})(tn||(tn={}));var on;(function(e){e.HARM_BLOCK_THRESHOLD_UNSPECIFIED="HARM_BLOCK_THRESHOLD_UNSPECIFIED",e.
 BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH="BLOCK_ONL\
-Y_HIGH",e.BLOCK_NONE="BLOCK_NONE",e.OFF="OFF"})(vn||(vn={}));var En;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.
-AUTO="AUTO",e.ANY="ANY",e.NONE="NONE",e.VALIDATED="VALIDATED"})(En||(En={}));var Tn;(function(e){e.MODE_UNSPECIFIED="MOD\
-E_UNSPECIFIED",e.VERBATIM="VERBATIM",e.SMART="SMART"})(Tn||(Tn={}));var Ee;(function(e){e.FINISH_REASON_UNSPECIFIED="FIN\
+Y_HIGH",e.BLOCK_NONE="BLOCK_NONE",e.OFF="OFF"})(on||(on={}));var rn;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.
+AUTO="AUTO",e.ANY="ANY",e.NONE="NONE",e.VALIDATED="VALIDATED"})(rn||(rn={}));var sn;(function(e){e.MODE_UNSPECIFIED="MOD\
+E_UNSPECIFIED",e.VERBATIM="VERBATIM",e.SMART="SMART"})(sn||(sn={}));var ue;(function(e){e.FINISH_REASON_UNSPECIFIED="FIN\
 ISH_REASON_UNSPECIFIED",e.STOP="STOP",e.MAX_TOKENS="MAX_TOKENS",e.SAFETY="SAFETY",e.RECITATION="RECITATION",e.LANGUAGE="\
 LANGUAGE",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.SPII="SPII",e.MALFORMED_FUNCTION_CALL=
 "MALFORMED_FUNCTION_CALL",e.IMAGE_SAFETY="IMAGE_SAFETY",e.UNEXPECTED_TOOL_CALL="UNEXPECTED_TOOL_CALL",e.TOO_MANY_TOOL_CALLS=
 "TOO_MANY_TOOL_CALLS",e.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",e.NO_IMAGE="NO_IMAGE",e.IMAGE_RECITATION="IM\
-AGE_RECITATION",e.IMAGE_OTHER="IMAGE_OTHER",e.CONTINUATION="CONTINUATION",e.MALFORMED_RESPONSE="MALFORMED_RESPONSE"})(Ee||
-(Ee={}));var Cn;(function(e){e.HARM_PROBABILITY_UNSPECIFIED="HARM_PROBABILITY_UNSPECIFIED",e.NEGLIGIBLE="NEGLIGIBLE",e.LOW=
-"LOW",e.MEDIUM="MEDIUM",e.HIGH="HIGH"})(Cn||(Cn={}));var In;(function(e){e.HARM_SEVERITY_UNSPECIFIED="HARM_SEVERITY_UNSP\
+AGE_RECITATION",e.IMAGE_OTHER="IMAGE_OTHER",e.CONTINUATION="CONTINUATION",e.MALFORMED_RESPONSE="MALFORMED_RESPONSE"})(ue||
+(ue={}));var an;(function(e){e.HARM_PROBABILITY_UNSPECIFIED="HARM_PROBABILITY_UNSPECIFIED",e.NEGLIGIBLE="NEGLIGIBLE",e.LOW=
+"LOW",e.MEDIUM="MEDIUM",e.HIGH="HIGH"})(an||(an={}));var ln;(function(e){e.HARM_SEVERITY_UNSPECIFIED="HARM_SEVERITY_UNSP\
 ECIFIED",e.HARM_SEVERITY_NEGLIGIBLE="HARM_SEVERITY_NEGLIGIBLE",e.HARM_SEVERITY_LOW="HARM_SEVERITY_LOW",e.HARM_SEVERITY_MEDIUM=
-"HARM_SEVERITY_MEDIUM",e.HARM_SEVERITY_HIGH="HARM_SEVERITY_HIGH"})(In||(In={}));var An;(function(e){e.URL_RETRIEVAL_STATUS_UNSPECIFIED=
+"HARM_SEVERITY_MEDIUM",e.HARM_SEVERITY_HIGH="HARM_SEVERITY_HIGH"})(ln||(ln={}));var un;(function(e){e.URL_RETRIEVAL_STATUS_UNSPECIFIED=
 "URL_RETRIEVAL_STATUS_UNSPECIFIED",e.URL_RETRIEVAL_STATUS_SUCCESS="URL_RETRIEVAL_STATUS_SUCCESS",e.URL_RETRIEVAL_STATUS_ERROR=
 "URL_RETRIEVAL_STATUS_ERROR",e.URL_RETRIEVAL_STATUS_PAYWALL="URL_RETRIEVAL_STATUS_PAYWALL",e.URL_RETRIEVAL_STATUS_UNSAFE=
-"URL_RETRIEVAL_STATUS_UNSAFE"})(An||(An={}));var Sn;(function(e){e.BLOCKED_REASON_UNSPECIFIED="BLOCKED_REASON_UNSPECIFIE\
+"URL_RETRIEVAL_STATUS_UNSAFE"})(un||(un={}));var dn;(function(e){e.BLOCKED_REASON_UNSPECIFIED="BLOCKED_REASON_UNSPECIFIE\
 D",e.SAFETY="SAFETY",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.IMAGE_SAFETY="I\
-MAGE_SAFETY",e.MODEL_ARMOR="MODEL_ARMOR",e.JAILBREAK="JAILBREAK"})(Sn||(Sn={}));var Rn;(function(e){e.TRAFFIC_TYPE_UNSPECIFIED=
+MAGE_SAFETY",e.MODEL_ARMOR="MODEL_ARMOR",e.JAILBREAK="JAILBREAK"})(dn||(dn={}));var cn;(function(e){e.TRAFFIC_TYPE_UNSPECIFIED=
 "TRAFFIC_TYPE_UNSPECIFIED",e.ON_DEMAND="ON_DEMAND",e.ON_DEMAND_PRIORITY="ON_DEMAND_PRIORITY",e.ON_DEMAND_FLEX="ON_DEMAND\
-_FLEX",e.ON_DEMAND_OFFPEAK="ON_DEMAND_OFFPEAK",e.PROVISIONED_THROUGHPUT="PROVISIONED_THROUGHPUT"})(Rn||(Rn={}));var Pn;(function(e){
+_FLEX",e.ON_DEMAND_OFFPEAK="ON_DEMAND_OFFPEAK",e.PROVISIONED_THROUGHPUT="PROVISIONED_THROUGHPUT"})(cn||(cn={}));var fn;(function(e){
 e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.IMAGE="IMAGE",e.VIDEO="VIDEO",e.AUDIO="AUDIO",e.DOCUMENT="\
-DOCUMENT"})(Pn||(Pn={}));var wn;(function(e){e.MODEL_STAGE_UNSPECIFIED="MODEL_STAGE_UNSPECIFIED",e.UNSTABLE_EXPERIMENTAL=
+DOCUMENT"})(fn||(fn={}));var pn;(function(e){e.MODEL_STAGE_UNSPECIFIED="MODEL_STAGE_UNSPECIFIED",e.UNSTABLE_EXPERIMENTAL=
 "UNSTABLE_EXPERIMENTAL",e.EXPERIMENTAL="EXPERIMENTAL",e.PREVIEW="PREVIEW",e.STABLE="STABLE",e.LEGACY="LEGACY",e.DEPRECATED=
-"DEPRECATED",e.RETIRED="RETIRED"})(wn||(wn={}));var Nn;(function(e){e.UNSPECIFIED="unspecified",e.FLEX="flex",e.STANDARD=
-"standard",e.PRIORITY="priority"})(Nn||(Nn={}));var Dn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RESOLUTION_UNS\
+"DEPRECATED",e.RETIRED="RETIRED"})(pn||(pn={}));var mn;(function(e){e.UNSPECIFIED="unspecified",e.FLEX="flex",e.STANDARD=
+"standard",e.PRIORITY="priority"})(mn||(mn={}));var _n;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RESOLUTION_UNS\
 PECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",e.MEDIA_RESOLUTION_HIGH=
-"MEDIA_RESOLUTION_HIGH"})(Dn||(Dn={}));var Mn;(function(e){e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.
-IMAGE="IMAGE",e.AUDIO="AUDIO",e.VIDEO="VIDEO"})(Mn||(Mn={}));var kn;(function(e){e.DELIVERY_UNSPECIFIED="DELIVERY_UNSPEC\
-IFIED",e.INLINE="INLINE",e.URI="URI"})(kn||(kn={}));var xn;(function(e){e.ASPECT_RATIO_UNSPECIFIED="ASPECT_RATIO_UNSPECI\
+"MEDIA_RESOLUTION_HIGH"})(_n||(_n={}));var gn;(function(e){e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.
+IMAGE="IMAGE",e.AUDIO="AUDIO",e.VIDEO="VIDEO"})(gn||(gn={}));var hn;(function(e){e.DELIVERY_UNSPECIFIED="DELIVERY_UNSPEC\
+IFIED",e.INLINE="INLINE",e.URI="URI"})(hn||(hn={}));var vn;(function(e){e.ASPECT_RATIO_UNSPECIFIED="ASPECT_RATIO_UNSPECI\
 FIED",e.ASPECT_RATIO_ONE_BY_ONE="ASPECT_RATIO_ONE_BY_ONE",e.ASPECT_RATIO_TWO_BY_THREE="ASPECT_RATIO_TWO_BY_THREE",e.ASPECT_RATIO_THREE_BY_TWO=
 "ASPECT_RATIO_THREE_BY_TWO",e.ASPECT_RATIO_THREE_BY_FOUR="ASPECT_RATIO_THREE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_THREE="ASPE\
 CT_RATIO_FOUR_BY_THREE",e.ASPECT_RATIO_FOUR_BY_FIVE="ASPECT_RATIO_FOUR_BY_FIVE",e.ASPECT_RATIO_FIVE_BY_FOUR="ASPECT_RATI\
 O_FIVE_BY_FOUR",e.ASPECT_RATIO_NINE_BY_SIXTEEN="ASPECT_RATIO_NINE_BY_SIXTEEN",e.ASPECT_RATIO_SIXTEEN_BY_NINE="ASPECT_RAT\
 IO_SIXTEEN_BY_NINE",e.ASPECT_RATIO_TWENTY_ONE_BY_NINE="ASPECT_RATIO_TWENTY_ONE_BY_NINE",e.ASPECT_RATIO_ONE_BY_EIGHT="ASP\
 ECT_RATIO_ONE_BY_EIGHT",e.ASPECT_RATIO_EIGHT_BY_ONE="ASPECT_RATIO_EIGHT_BY_ONE",e.ASPECT_RATIO_ONE_BY_FOUR="ASPECT_RATIO\
-_ONE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_ONE="ASPECT_RATIO_FOUR_BY_ONE"})(xn||(xn={}));var Gn;(function(e){e.IMAGE_SIZE_UNSPECIFIED=
+_ONE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_ONE="ASPECT_RATIO_FOUR_BY_ONE"})(vn||(vn={}));var yn;(function(e){e.IMAGE_SIZE_UNSPECIFIED=
 "IMAGE_SIZE_UNSPECIFIED",e.IMAGE_SIZE_FIVE_TWELVE="IMAGE_SIZE_FIVE_TWELVE",e.IMAGE_SIZE_ONE_K="IMAGE_SIZE_ONE_K",e.IMAGE_SIZE_TWO_K=
-"IMAGE_SIZE_TWO_K",e.IMAGE_SIZE_FOUR_K="IMAGE_SIZE_FOUR_K"})(Gn||(Gn={}));var Un;(function(e){e.TUNING_MODE_UNSPECIFIED=
+"IMAGE_SIZE_TWO_K",e.IMAGE_SIZE_FOUR_K="IMAGE_SIZE_FOUR_K"})(yn||(yn={}));var En;(function(e){e.TUNING_MODE_UNSPECIFIED=
 "TUNING_MODE_UNSPECIFIED",e.TUNING_MODE_FULL="TUNING_MODE_FULL",e.TUNING_MODE_PEFT_ADAPTER="TUNING_MODE_PEFT_ADAPTER"})(
-Un||(Un={}));var Ln;(function(e){e.ADAPTER_SIZE_UNSPECIFIED="ADAPTER_SIZE_UNSPECIFIED",e.ADAPTER_SIZE_ONE="ADAPTER_SIZE_\
+En||(En={}));var Tn;(function(e){e.ADAPTER_SIZE_UNSPECIFIED="ADAPTER_SIZE_UNSPECIFIED",e.ADAPTER_SIZE_ONE="ADAPTER_SIZE_\
 ONE",e.ADAPTER_SIZE_TWO="ADAPTER_SIZE_TWO",e.ADAPTER_SIZE_FOUR="ADAPTER_SIZE_FOUR",e.ADAPTER_SIZE_EIGHT="ADAPTER_SIZE_EI\
-GHT",e.ADAPTER_SIZE_SIXTEEN="ADAPTER_SIZE_SIXTEEN",e.ADAPTER_SIZE_THIRTY_TWO="ADAPTER_SIZE_THIRTY_TWO"})(Ln||(Ln={}));var qn;
+GHT",e.ADAPTER_SIZE_SIXTEEN="ADAPTER_SIZE_SIXTEEN",e.ADAPTER_SIZE_THIRTY_TWO="ADAPTER_SIZE_THIRTY_TWO"})(Tn||(Tn={}));var Cn;
 (function(e){e.RESPONSE_PARSE_TYPE_UNSPECIFIED="RESPONSE_PARSE_TYPE_UNSPECIFIED",e.IDENTITY="IDENTITY",e.REGEX_EXTRACT="\
-REGEX_EXTRACT"})(qn||(qn={}));var Fn;(function(e){e.MATCH_OPERATION_UNSPECIFIED="MATCH_OPERATION_UNSPECIFIED",e.REGEX_CONTAINS=
-"REGEX_CONTAINS",e.PARTIAL_MATCH="PARTIAL_MATCH",e.EXACT_MATCH="EXACT_MATCH"})(Fn||(Fn={}));var bn;(function(e){e.REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED=
-"REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.HIGH="HIGH"})(bn||(bn={}));var Vn;(function(e){e.
+REGEX_EXTRACT"})(Cn||(Cn={}));var In;(function(e){e.MATCH_OPERATION_UNSPECIFIED="MATCH_OPERATION_UNSPECIFIED",e.REGEX_CONTAINS=
+"REGEX_CONTAINS",e.PARTIAL_MATCH="PARTIAL_MATCH",e.EXACT_MATCH="EXACT_MATCH"})(In||(In={}));var An;(function(e){e.REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED=
+"REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.HIGH="HIGH"})(An||(An={}));var Sn;(function(e){e.
 JOB_STATE_UNSPECIFIED="JOB_STATE_UNSPECIFIED",e.JOB_STATE_QUEUED="JOB_STATE_QUEUED",e.JOB_STATE_PENDING="JOB_STATE_PENDI\
 NG",e.JOB_STATE_RUNNING="JOB_STATE_RUNNING",e.JOB_STATE_SUCCEEDED="JOB_STATE_SUCCEEDED",e.JOB_STATE_FAILED="JOB_STATE_FA\
 ILED",e.JOB_STATE_CANCELLING="JOB_STATE_CANCELLING",e.JOB_STATE_CANCELLED="JOB_STATE_CANCELLED",e.JOB_STATE_PAUSED="JOB_\
 STATE_PAUSED",e.JOB_STATE_EXPIRED="JOB_STATE_EXPIRED",e.JOB_STATE_UPDATING="JOB_STATE_UPDATING",e.JOB_STATE_PARTIALLY_SUCCEEDED=
-"JOB_STATE_PARTIALLY_SUCCEEDED"})(Vn||(Vn={}));var Hn;(function(e){e.TUNING_JOB_STATE_UNSPECIFIED="TUNING_JOB_STATE_UNSP\
+"JOB_STATE_PARTIALLY_SUCCEEDED"})(Sn||(Sn={}));var Rn;(function(e){e.TUNING_JOB_STATE_UNSPECIFIED="TUNING_JOB_STATE_UNSP\
 ECIFIED",e.TUNING_JOB_STATE_WAITING_FOR_QUOTA="TUNING_JOB_STATE_WAITING_FOR_QUOTA",e.TUNING_JOB_STATE_PROCESSING_DATASET=
 "TUNING_JOB_STATE_PROCESSING_DATASET",e.TUNING_JOB_STATE_WAITING_FOR_CAPACITY="TUNING_JOB_STATE_WAITING_FOR_CAPACITY",e.
 TUNING_JOB_STATE_TUNING="TUNING_JOB_STATE_TUNING",e.TUNING_JOB_STATE_POST_PROCESSING="TUNING_JOB_STATE_POST_PROCESSING"})(
-Hn||(Hn={}));var Bn;(function(e){e.AGGREGATION_METRIC_UNSPECIFIED="AGGREGATION_METRIC_UNSPECIFIED",e.AVERAGE="AVERAGE",e.
+Rn||(Rn={}));var Pn;(function(e){e.AGGREGATION_METRIC_UNSPECIFIED="AGGREGATION_METRIC_UNSPECIFIED",e.AVERAGE="AVERAGE",e.
 MODE="MODE",e.STANDARD_DEVIATION="STANDARD_DEVIATION",e.VARIANCE="VARIANCE",e.MINIMUM="MINIMUM",e.MAXIMUM="MAXIMUM",e.MEDIAN=
-"MEDIAN",e.PERCENTILE_P90="PERCENTILE_P90",e.PERCENTILE_P95="PERCENTILE_P95",e.PERCENTILE_P99="PERCENTILE_P99"})(Bn||(Bn=
-{}));var Xn;(function(e){e.PAIRWISE_CHOICE_UNSPECIFIED="PAIRWISE_CHOICE_UNSPECIFIED",e.BASELINE="BASELINE",e.CANDIDATE="\
-CANDIDATE",e.TIE="TIE"})(Xn||(Xn={}));var $n;(function(e){e.VIDEO_ORIENTATION_UNSPECIFIED="VIDEO_ORIENTATION_UNSPECIFIED",
-e.LANDSCAPE="LANDSCAPE",e.PORTRAIT="PORTRAIT"})($n||($n={}));var On;(function(e){e.TUNING_SPEED_UNSPECIFIED="TUNING_SPEE\
-D_UNSPECIFIED",e.REGULAR="REGULAR",e.FAST="FAST"})(On||(On={}));var Jn;(function(e){e.TUNING_TASK_UNSPECIFIED="TUNING_TA\
+"MEDIAN",e.PERCENTILE_P90="PERCENTILE_P90",e.PERCENTILE_P95="PERCENTILE_P95",e.PERCENTILE_P99="PERCENTILE_P99"})(Pn||(Pn=
+{}));var wn;(function(e){e.PAIRWISE_CHOICE_UNSPECIFIED="PAIRWISE_CHOICE_UNSPECIFIED",e.BASELINE="BASELINE",e.CANDIDATE="\
+CANDIDATE",e.TIE="TIE"})(wn||(wn={}));var Nn;(function(e){e.VIDEO_ORIENTATION_UNSPECIFIED="VIDEO_ORIENTATION_UNSPECIFIED",
+e.LANDSCAPE="LANDSCAPE",e.PORTRAIT="PORTRAIT"})(Nn||(Nn={}));var Dn;(function(e){e.TUNING_SPEED_UNSPECIFIED="TUNING_SPEE\
+D_UNSPECIFIED",e.REGULAR="REGULAR",e.FAST="FAST"})(Dn||(Dn={}));var Mn;(function(e){e.TUNING_TASK_UNSPECIFIED="TUNING_TA\
 SK_UNSPECIFIED",e.TUNING_TASK_I2V="TUNING_TASK_I2V",e.TUNING_TASK_T2V="TUNING_TASK_T2V",e.TUNING_TASK_R2V="TUNING_TASK_R\
-2V"})(Jn||(Jn={}));var Yn;(function(e){e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.STATE_PENDING="STATE_PENDING",e.STATE_ACTIVE=
-"STATE_ACTIVE",e.STATE_FAILED="STATE_FAILED"})(Yn||(Yn={}));var Wn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RE\
+2V"})(Mn||(Mn={}));var kn;(function(e){e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.STATE_PENDING="STATE_PENDING",e.STATE_ACTIVE=
+"STATE_ACTIVE",e.STATE_FAILED="STATE_FAILED"})(kn||(kn={}));var xn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RE\
 SOLUTION_UNSPECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",
-e.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH",e.MEDIA_RESOLUTION_ULTRA_HIGH="MEDIA_RESOLUTION_ULTRA_HIGH"})(Wn||(Wn={}));
-var Kn;(function(e){e.TOOL_TYPE_UNSPECIFIED="TOOL_TYPE_UNSPECIFIED",e.GOOGLE_SEARCH_WEB="GOOGLE_SEARCH_WEB",e.GOOGLE_SEARCH_IMAGE=
+e.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH",e.MEDIA_RESOLUTION_ULTRA_HIGH="MEDIA_RESOLUTION_ULTRA_HIGH"})(xn||(xn={}));
+var Un;(function(e){e.TOOL_TYPE_UNSPECIFIED="TOOL_TYPE_UNSPECIFIED",e.GOOGLE_SEARCH_WEB="GOOGLE_SEARCH_WEB",e.GOOGLE_SEARCH_IMAGE=
 "GOOGLE_SEARCH_IMAGE",e.URL_CONTEXT="URL_CONTEXT",e.GOOGLE_MAPS="GOOGLE_MAPS",e.FILE_SEARCH="FILE_SEARCH",e.MEDIA_PROCESSING=
-"MEDIA_PROCESSING"})(Kn||(Kn={}));var De;(function(e){e.COLLECTION="COLLECTION"})(De||(De={}));var zn;(function(e){e.FEATURE_SELECTION_PREFERENCE_UNSPECIFIED=
+"MEDIA_PROCESSING"})(Un||(Un={}));var ge;(function(e){e.COLLECTION="COLLECTION"})(ge||(ge={}));var Gn;(function(e){e.FEATURE_SELECTION_PREFERENCE_UNSPECIFIED=
 "FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",e.PRIORITIZE_QUALITY="PRIORITIZE_QUALITY",e.BALANCED="BALANCED",e.PRIORITIZE_COST=
-"PRIORITIZE_COST"})(zn||(zn={}));var Qn;(function(e){e.PREDICT="PREDICT",e.EMBED_CONTENT="EMBED_CONTENT"})(Qn||(Qn={}));
-var Zn;(function(e){e.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH=
-"BLOCK_ONLY_HIGH",e.BLOCK_NONE="BLOCK_NONE"})(Zn||(Zn={}));var jn;(function(e){e.auto="auto",e.en="en",e.ja="ja",e.ko="k\
-o",e.hi="hi",e.zh="zh",e.pt="pt",e.es="es"})(jn||(jn={}));var et;(function(e){e.MASK_MODE_DEFAULT="MASK_MODE_DEFAULT",e.
+"PRIORITIZE_COST"})(Gn||(Gn={}));var Ln;(function(e){e.PREDICT="PREDICT",e.EMBED_CONTENT="EMBED_CONTENT"})(Ln||(Ln={}));
+var Fn;(function(e){e.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH=
+"BLOCK_ONLY_HIGH",e.BLOCK_NONE="BLOCK_NONE"})(Fn||(Fn={}));var qn;(function(e){e.auto="auto",e.en="en",e.ja="ja",e.ko="k\
+o",e.hi="hi",e.zh="zh",e.pt="pt",e.es="es"})(qn||(qn={}));var Hn;(function(e){e.MASK_MODE_DEFAULT="MASK_MODE_DEFAULT",e.
 MASK_MODE_USER_PROVIDED="MASK_MODE_USER_PROVIDED",e.MASK_MODE_BACKGROUND="MASK_MODE_BACKGROUND",e.MASK_MODE_FOREGROUND="\
-MASK_MODE_FOREGROUND",e.MASK_MODE_SEMANTIC="MASK_MODE_SEMANTIC"})(et||(et={}));var nt;(function(e){e.CONTROL_TYPE_DEFAULT=
+MASK_MODE_FOREGROUND",e.MASK_MODE_SEMANTIC="MASK_MODE_SEMANTIC"})(Hn||(Hn={}));var Vn;(function(e){e.CONTROL_TYPE_DEFAULT=
 "CONTROL_TYPE_DEFAULT",e.CONTROL_TYPE_CANNY="CONTROL_TYPE_CANNY",e.CONTROL_TYPE_SCRIBBLE="CONTROL_TYPE_SCRIBBLE",e.CONTROL_TYPE_FACE_MESH=
-"CONTROL_TYPE_FACE_MESH"})(nt||(nt={}));var tt;(function(e){e.SUBJECT_TYPE_DEFAULT="SUBJECT_TYPE_DEFAULT",e.SUBJECT_TYPE_PERSON=
-"SUBJECT_TYPE_PERSON",e.SUBJECT_TYPE_ANIMAL="SUBJECT_TYPE_ANIMAL",e.SUBJECT_TYPE_PRODUCT="SUBJECT_TYPE_PRODUCT"})(tt||(tt=
-{}));var ot;(function(e){e.EDIT_MODE_DEFAULT="EDIT_MODE_DEFAULT",e.EDIT_MODE_INPAINT_REMOVAL="EDIT_MODE_INPAINT_REMOVAL",
+"CONTROL_TYPE_FACE_MESH"})(Vn||(Vn={}));var bn;(function(e){e.SUBJECT_TYPE_DEFAULT="SUBJECT_TYPE_DEFAULT",e.SUBJECT_TYPE_PERSON=
+"SUBJECT_TYPE_PERSON",e.SUBJECT_TYPE_ANIMAL="SUBJECT_TYPE_ANIMAL",e.SUBJECT_TYPE_PRODUCT="SUBJECT_TYPE_PRODUCT"})(bn||(bn=
+{}));var Bn;(function(e){e.EDIT_MODE_DEFAULT="EDIT_MODE_DEFAULT",e.EDIT_MODE_INPAINT_REMOVAL="EDIT_MODE_INPAINT_REMOVAL",
 e.EDIT_MODE_INPAINT_INSERTION="EDIT_MODE_INPAINT_INSERTION",e.EDIT_MODE_OUTPAINT="EDIT_MODE_OUTPAINT",e.EDIT_MODE_CONTROLLED_EDITING=
 "EDIT_MODE_CONTROLLED_EDITING",e.EDIT_MODE_STYLE="EDIT_MODE_STYLE",e.EDIT_MODE_BGSWAP="EDIT_MODE_BGSWAP",e.EDIT_MODE_PRODUCT_IMAGE=
-"EDIT_MODE_PRODUCT_IMAGE"})(ot||(ot={}));var it;(function(e){e.FOREGROUND="FOREGROUND",e.BACKGROUND="BACKGROUND",e.PROMPT=
-"PROMPT",e.SEMANTIC="SEMANTIC",e.INTERACTIVE="INTERACTIVE"})(it||(it={}));var rt;(function(e){e.ASSET="ASSET",e.STYLE="S\
-TYLE"})(rt||(rt={}));var st;(function(e){e.INSERT="INSERT",e.REMOVE="REMOVE",e.REMOVE_STATIC="REMOVE_STATIC",e.OUTPAINT=
-"OUTPAINT"})(st||(st={}));var at;(function(e){e.OPTIMIZED="OPTIMIZED",e.LOSSLESS="LOSSLESS"})(at||(at={}));var lt;(function(e){
-e.CROP="CROP",e.PAD="PAD"})(lt||(lt={}));var ut;(function(e){e.SUPERVISED_FINE_TUNING="SUPERVISED_FINE_TUNING",e.PREFERENCE_TUNING=
-"PREFERENCE_TUNING",e.DISTILLATION="DISTILLATION",e.REINFORCEMENT_TUNING="REINFORCEMENT_TUNING"})(ut||(ut={}));var dt;(function(e){
-e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.PROCESSING="PROCESSING",e.ACTIVE="ACTIVE",e.FAILED="FAILED"})(dt||(dt={}));var ct;
+"EDIT_MODE_PRODUCT_IMAGE"})(Bn||(Bn={}));var Xn;(function(e){e.FOREGROUND="FOREGROUND",e.BACKGROUND="BACKGROUND",e.PROMPT=
+"PROMPT",e.SEMANTIC="SEMANTIC",e.INTERACTIVE="INTERACTIVE"})(Xn||(Xn={}));var $n;(function(e){e.ASSET="ASSET",e.STYLE="S\
+TYLE"})($n||($n={}));var Jn;(function(e){e.INSERT="INSERT",e.REMOVE="REMOVE",e.REMOVE_STATIC="REMOVE_STATIC",e.OUTPAINT=
+"OUTPAINT"})(Jn||(Jn={}));var Yn;(function(e){e.OPTIMIZED="OPTIMIZED",e.LOSSLESS="LOSSLESS"})(Yn||(Yn={}));var Wn;(function(e){
+e.CROP="CROP",e.PAD="PAD"})(Wn||(Wn={}));var Kn;(function(e){e.SUPERVISED_FINE_TUNING="SUPERVISED_FINE_TUNING",e.PREFERENCE_TUNING=
+"PREFERENCE_TUNING",e.DISTILLATION="DISTILLATION",e.REINFORCEMENT_TUNING="REINFORCEMENT_TUNING"})(Kn||(Kn={}));var On;(function(e){
+e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.PROCESSING="PROCESSING",e.ACTIVE="ACTIVE",e.FAILED="FAILED"})(On||(On={}));var zn;
 (function(e){e.SOURCE_UNSPECIFIED="SOURCE_UNSPECIFIED",e.UPLOADED="UPLOADED",e.GENERATED="GENERATED",e.REGISTERED="REGIS\
-TERED"})(ct||(ct={}));var ft;(function(e){e.TURN_COMPLETE_REASON_UNSPECIFIED="TURN_COMPLETE_REASON_UNSPECIFIED",e.MALFORMED_FUNCTION_CALL=
+TERED"})(zn||(zn={}));var Qn;(function(e){e.TURN_COMPLETE_REASON_UNSPECIFIED="TURN_COMPLETE_REASON_UNSPECIFIED",e.MALFORMED_FUNCTION_CALL=
 "MALFORMED_FUNCTION_CALL",e.RESPONSE_REJECTED="RESPONSE_REJECTED",e.NEED_MORE_INPUT="NEED_MORE_INPUT",e.PROHIBITED_INPUT_CONTENT=
 "PROHIBITED_INPUT_CONTENT",e.IMAGE_PROHIBITED_INPUT_CONTENT="IMAGE_PROHIBITED_INPUT_CONTENT",e.INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED=
 "INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED",e.INPUT_IMAGE_CELEBRITY="INPUT_IMAGE_CELEBRITY",e.INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED=
@@ -197,704 +193,463 @@ GENERATED_CONTENT_PROHIBITED="GENERATED_CONTENT_PROHIBITED",e.GENERATED_CONTENT_
 e.GENERATED_IMAGE_PROHIBITED="GENERATED_IMAGE_PROHIBITED",e.GENERATED_IMAGE_CELEBRITY="GENERATED_IMAGE_CELEBRITY",e.GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER=
 "GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER",e.GENERATED_IMAGE_IDENTIFIABLE_PEOPLE="GENERATED_IMAGE_IDENTIFIA\
 BLE_PEOPLE",e.GENERATED_IMAGE_MINORS="GENERATED_IMAGE_MINORS",e.OUTPUT_IMAGE_IP_PROHIBITED="OUTPUT_IMAGE_IP_PROHIBITED",
-e.GENERATED_OTHER="GENERATED_OTHER",e.MAX_REGENERATION_REACHED="MAX_REGENERATION_REACHED"})(ft||(ft={}));var pt;(function(e){
+e.GENERATED_OTHER="GENERATED_OTHER",e.MAX_REGENERATION_REACHED="MAX_REGENERATION_REACHED"})(Qn||(Qn={}));var Zn;(function(e){
 e.INTERACTION_STATUS_UNSPECIFIED="INTERACTION_STATUS_UNSPECIFIED",e.IN_PROGRESS="IN_PROGRESS",e.REQUIRES_ACTION="REQUIRE\
-S_ACTION",e.IDLE="IDLE"})(pt||(pt={}));var mt;(function(e){e.VAD_SIGNAL_TYPE_UNSPECIFIED="VAD_SIGNAL_TYPE_UNSPECIFIED",e.
-VAD_SIGNAL_TYPE_SOS="VAD_SIGNAL_TYPE_SOS",e.VAD_SIGNAL_TYPE_EOS="VAD_SIGNAL_TYPE_EOS"})(mt||(mt={}));var _t;(function(e){
-e.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",e.ACTIVITY_START="ACTIVITY_START",e.ACTIVITY_END="ACTIVITY_END"})(_t||(_t={}));var ht;
+S_ACTION",e.IDLE="IDLE"})(Zn||(Zn={}));var jn;(function(e){e.VAD_SIGNAL_TYPE_UNSPECIFIED="VAD_SIGNAL_TYPE_UNSPECIFIED",e.
+VAD_SIGNAL_TYPE_SOS="VAD_SIGNAL_TYPE_SOS",e.VAD_SIGNAL_TYPE_EOS="VAD_SIGNAL_TYPE_EOS"})(jn||(jn={}));var et;(function(e){
+e.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",e.ACTIVITY_START="ACTIVITY_START",e.ACTIVITY_END="ACTIVITY_END"})(et||(et={}));var nt;
 (function(e){e.START_SENSITIVITY_UNSPECIFIED="START_SENSITIVITY_UNSPECIFIED",e.START_SENSITIVITY_HIGH="START_SENSITIVITY\
-_HIGH",e.START_SENSITIVITY_LOW="START_SENSITIVITY_LOW"})(ht||(ht={}));var gt;(function(e){e.END_SENSITIVITY_UNSPECIFIED=
+_HIGH",e.START_SENSITIVITY_LOW="START_SENSITIVITY_LOW"})(nt||(nt={}));var tt;(function(e){e.END_SENSITIVITY_UNSPECIFIED=
 "END_SENSITIVITY_UNSPECIFIED",e.END_SENSITIVITY_HIGH="END_SENSITIVITY_HIGH",e.END_SENSITIVITY_LOW="END_SENSITIVITY_LOW"})(
-gt||(gt={}));var yt;(function(e){e.ACTIVITY_HANDLING_UNSPECIFIED="ACTIVITY_HANDLING_UNSPECIFIED",e.START_OF_ACTIVITY_INTERRUPTS=
-"START_OF_ACTIVITY_INTERRUPTS",e.NO_INTERRUPTION="NO_INTERRUPTION"})(yt||(yt={}));var vt;(function(e){e.TURN_COVERAGE_UNSPECIFIED=
+tt||(tt={}));var ot;(function(e){e.ACTIVITY_HANDLING_UNSPECIFIED="ACTIVITY_HANDLING_UNSPECIFIED",e.START_OF_ACTIVITY_INTERRUPTS=
+"START_OF_ACTIVITY_INTERRUPTS",e.NO_INTERRUPTION="NO_INTERRUPTION"})(ot||(ot={}));var it;(function(e){e.TURN_COVERAGE_UNSPECIFIED=
 "TURN_COVERAGE_UNSPECIFIED",e.TURN_INCLUDES_ONLY_ACTIVITY="TURN_INCLUDES_ONLY_ACTIVITY",e.TURN_INCLUDES_ALL_INPUT="TURN_\
-INCLUDES_ALL_INPUT",e.TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO="TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"})(vt||(vt=
-{}));var Et;(function(e){e.SCALE_UNSPECIFIED="SCALE_UNSPECIFIED",e.C_MAJOR_A_MINOR="C_MAJOR_A_MINOR",e.D_FLAT_MAJOR_B_FLAT_MINOR=
+INCLUDES_ALL_INPUT",e.TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO="TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"})(it||(it=
+{}));var rt;(function(e){e.SCALE_UNSPECIFIED="SCALE_UNSPECIFIED",e.C_MAJOR_A_MINOR="C_MAJOR_A_MINOR",e.D_FLAT_MAJOR_B_FLAT_MINOR=
 "D_FLAT_MAJOR_B_FLAT_MINOR",e.D_MAJOR_B_MINOR="D_MAJOR_B_MINOR",e.E_FLAT_MAJOR_C_MINOR="E_FLAT_MAJOR_C_MINOR",e.E_MAJOR_D_FLAT_MINOR=
 "E_MAJOR_D_FLAT_MINOR",e.F_MAJOR_D_MINOR="F_MAJOR_D_MINOR",e.G_FLAT_MAJOR_E_FLAT_MINOR="G_FLAT_MAJOR_E_FLAT_MINOR",e.G_MAJOR_E_MINOR=
 "G_MAJOR_E_MINOR",e.A_FLAT_MAJOR_F_MINOR="A_FLAT_MAJOR_F_MINOR",e.A_MAJOR_G_FLAT_MINOR="A_MAJOR_G_FLAT_MINOR",e.B_FLAT_MAJOR_G_MINOR=
-"B_FLAT_MAJOR_G_MINOR",e.B_MAJOR_A_FLAT_MINOR="B_MAJOR_A_FLAT_MINOR"})(Et||(Et={}));var Tt;(function(e){e.MUSIC_GENERATION_MODE_UNSPECIFIED=
-"MUSIC_GENERATION_MODE_UNSPECIFIED",e.QUALITY="QUALITY",e.DIVERSITY="DIVERSITY",e.VOCALIZATION="VOCALIZATION"})(Tt||(Tt=
-{}));var Ct;(function(e){e.PLAYBACK_CONTROL_UNSPECIFIED="PLAYBACK_CONTROL_UNSPECIFIED",e.PLAY="PLAY",e.PAUSE="PAUSE",e.STOP=
-"STOP",e.RESET_CONTEXT="RESET_CONTEXT"})(Ct||(Ct={}));var j=class{static{f(this,"HttpResponse")}constructor(n){let t={};for(let o of n.headers.entries())t[o[0]]=o[1];this.headers=
-t,this.responseInternal=n}json(){return this.responseInternal.json()}},Me=class{static{f(this,"GenerateContentResponsePr\
-omptFeedback")}},Te=class{static{f(this,"GenerateContentResponseUsageMetadata")}},U=class{static{f(this,"GenerateContent\
-Response")}get text(){var n,t,o,i,r,s,u,d;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?
+"B_FLAT_MAJOR_G_MINOR",e.B_MAJOR_A_FLAT_MINOR="B_MAJOR_A_FLAT_MINOR"})(rt||(rt={}));var st;(function(e){e.MUSIC_GENERATION_MODE_UNSPECIFIED=
+"MUSIC_GENERATION_MODE_UNSPECIFIED",e.QUALITY="QUALITY",e.DIVERSITY="DIVERSITY",e.VOCALIZATION="VOCALIZATION"})(st||(st=
+{}));var at;(function(e){e.PLAYBACK_CONTROL_UNSPECIFIED="PLAYBACK_CONTROL_UNSPECIFIED",e.PLAY="PLAY",e.PAUSE="PAUSE",e.STOP=
+"STOP",e.RESET_CONTEXT="RESET_CONTEXT"})(at||(at={}));var Z=class{static{u(this,"HttpResponse")}constructor(n){let t={};for(let o of n.headers.entries())t[o[0]]=o[1];this.headers=
+t,this.responseInternal=n}json(){return this.responseInternal.json()}},he=class{static{u(this,"GenerateContentResponsePr\
+omptFeedback")}},de=class{static{u(this,"GenerateContentResponseUsageMetadata")}},G=class{static{u(this,"GenerateContent\
+Response")}get text(){var n,t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?
 void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.
-candidates.length>1&&console.warn("there are multiple candidates in the response, returning text from the first one.");let c="",
-p=!1,m=[];for(let _ of(d=(u=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===
-null||u===void 0?void 0:u.parts)!==null&&d!==void 0?d:[]){for(let[h,g]of Object.entries(_))h!=="text"&&h!=="thought"&&h!==
-"thoughtSignature"&&(g!==null||g!==void 0)&&m.push(h);if(typeof _.text=="string"){if(typeof _.thought=="boolean"&&_.thought)
-continue;p=!0,c+=_.text}}return m.length>0&&console.warn(`there are non-text parts ${m} in the response, returning conca\
-tenation of all text parts. Please refer to the non text parts for a full response from model.`),p?c:void 0}get data(){var n,
-t,o,i,r,s,u,d;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||
+candidates.length>1&&console.warn("there are multiple candidates in the response, returning text from the first one.");let d="",
+f=!1,m=[];for(let _ of(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===
+null||a===void 0?void 0:a.parts)!==null&&l!==void 0?l:[]){for(let[g,h]of Object.entries(_))g!=="text"&&g!=="thought"&&g!==
+"thoughtSignature"&&(h!==null||h!==void 0)&&m.push(g);if(typeof _.text=="string"){if(typeof _.thought=="boolean"&&_.thought)
+continue;f=!0,d+=_.text}}return m.length>0&&console.warn(`there are non-text parts ${m} in the response, returning conca\
+tenation of all text parts. Please refer to the non text parts for a full response from model.`),f?d:void 0}get data(){var n,
+t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||
 o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.
-warn("there are multiple candidates in the response, returning data from the first one.");let c="",p=[];for(let m of(d=(u=
-(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.
-parts)!==null&&d!==void 0?d:[]){for(let[_,h]of Object.entries(m))_!=="inlineData"&&(h!==null||h!==void 0)&&p.push(_);m.inlineData&&
-typeof m.inlineData.data=="string"&&(c+=atob(m.inlineData.data))}return p.length>0&&console.warn(`there are non-data par\
-ts ${p} in the response, returning concatenation of all data parts. Please refer to the non data parts for a full respon\
-se from model.`),c.length>0?btoa(c):void 0}get functionCalls(){var n,t,o,i,r,s,u,d;if(((i=(o=(t=(n=this.candidates)===null||
+warn("there are multiple candidates in the response, returning data from the first one.");let d="",f=[];for(let m of(l=(a=
+(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.
+parts)!==null&&l!==void 0?l:[]){for(let[_,g]of Object.entries(m))_!=="inlineData"&&(g!==null||g!==void 0)&&f.push(_);m.inlineData&&
+typeof m.inlineData.data=="string"&&(d+=atob(m.inlineData.data))}return f.length>0&&console.warn(`there are non-data par\
+ts ${f} in the response, returning concatenation of all data parts. Please refer to the non data parts for a full respon\
+se from model.`),d.length>0?btoa(d):void 0}get functionCalls(){var n,t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||
 n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
 i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
-nse, returning function calls from the first one.");let c=(d=(u=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===
-null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.parts)===null||d===void 0?void 0:d.filter(p=>p.functionCall).
-map(p=>p.functionCall).filter(p=>p!==void 0);if(c?.length!==0)return c}get executableCode(){var n,t,o,i,r,s,u,d,c;if(((i=
+nse, returning function calls from the first one.");let d=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===
+null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(f=>f.functionCall).
+map(f=>f.functionCall).filter(f=>f!==void 0);if(d?.length!==0)return d}get executableCode(){var n,t,o,i,r,s,a,l,d;if(((i=
 (o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:
 o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there a\
-re multiple candidates in the response, returning executable code from the first one.");let p=(d=(u=(s=(r=this.candidates)===
-null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.parts)===null||d===void 0?
-void 0:d.filter(m=>m.executableCode).map(m=>m.executableCode).filter(m=>m!==void 0);if(p?.length!==0)return(c=p?.[0])===
-null||c===void 0?void 0:c.code}get codeExecutionResult(){var n,t,o,i,r,s,u,d,c;if(((i=(o=(t=(n=this.candidates)===null||
+re multiple candidates in the response, returning executable code from the first one.");let f=(l=(a=(s=(r=this.candidates)===
+null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?
+void 0:l.filter(m=>m.executableCode).map(m=>m.executableCode).filter(m=>m!==void 0);if(f?.length!==0)return(d=f?.[0])===
+null||d===void 0?void 0:d.code}get codeExecutionResult(){var n,t,o,i,r,s,a,l,d;if(((i=(o=(t=(n=this.candidates)===null||
 n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
 i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
-nse, returning code execution result from the first one.");let p=(d=(u=(s=(r=this.candidates)===null||r===void 0?void 0:
-r[0])===null||s===void 0?void 0:s.content)===null||u===void 0?void 0:u.parts)===null||d===void 0?void 0:d.filter(m=>m.codeExecutionResult).
-map(m=>m.codeExecutionResult).filter(m=>m!==void 0);if(p?.length!==0)return(c=p?.[0])===null||c===void 0?void 0:c.output}get initialPromptTokenCount(){
+nse, returning code execution result from the first one.");let f=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:
+r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(m=>m.codeExecutionResult).
+map(m=>m.codeExecutionResult).filter(m=>m!==void 0);if(f?.length!==0)return(d=f?.[0])===null||d===void 0?void 0:d.output}get initialPromptTokenCount(){
 var n;if(this.usageMetadata)return(n=this.usageMetadata._initialPromptTokenCount)!==null&&n!==void 0?n:this.usageMetadata.
-promptTokenCount}};var Ce=class{static{f(this,"ListModelsResponse")}},Ie=class{static{f(this,"DeleteModelResponse")}};var ke=class e{static{f(this,"UploadToFileSearchStoreOperation")}_fromAPIResponse({apiResponse:n,_isVertexAI:t}){let o=new e,
-r=Bt(n);return Object.assign(o,r),o}};function B(e,n){if(!n||typeof n!="string")throw new Error("model is required and m\
-ust be a string");if(n.includes("..")||n.includes("?")||n.includes("&"))throw new Error("invalid model parameter");if(e.
-isVertexAI()){if(n.startsWith("publishers/")||n.startsWith("projects/")||n.startsWith("models/"))return n;if(n.indexOf("\
-/")>=0){let t=n.split("/",2);return`publishers/${t[0]}/models/${t[1]}`}else return`publishers/google/models/${n}`}else return n.
-startsWith("models/")||n.startsWith("tunedModels/")?n:`models/${n}`}f(B,"tModel");function It(e){if(e==null)throw new Error("PartUnion is required");if(typeof e=="object")return e;if(typeof e=="string")
-return{text:e};throw new Error(`Unsupported part type: ${typeof e}`)}f(It,"tPart");function Xt(e){if(e==null||Array.isArray(
-e)&&e.length===0)throw new Error("PartListUnion is required");return Array.isArray(e)?e.map(n=>It(n)):[It(e)]}f(Xt,"tPar\
-ts");function xe(e){return e!=null&&typeof e=="object"&&"parts"in e&&Array.isArray(e.parts)}f(xe,"_isContent");function At(e){
-return e!=null&&typeof e=="object"&&"functionCall"in e}f(At,"_isFunctionCallPart");function St(e){return e!=null&&typeof e==
-"object"&&"functionResponse"in e}f(St,"_isFunctionResponsePart");function Oe(e){if(e==null)throw new Error("ContentUnion\
- is required");return xe(e)?e:{role:"user",parts:Xt(e)}}f(Oe,"tContent");function ce(e){if(e==null||Array.isArray(e)&&e.length===0)throw new Error("contents are required");if(!Array.isArray(e)){
-if(At(e)||St(e))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
-, specifying the role for them");return[Oe(e)]}let n=[],t=[],o=xe(e[0]);for(let i of e){let r=xe(i);if(r!=o)throw new Error(
+promptTokenCount}};function Zt(e,n){if(!n||typeof n!="string")throw new Error("model is required and must be a string");if(n.includes("..")||
+n.includes("?")||n.includes("&"))throw new Error("invalid model parameter");return n.startsWith("models/")||n.startsWith(
+"tunedModels/")?n:`models/${n}`}u(Zt,"tModel");function lt(e){if(e==null)throw new Error("PartUnion is required");if(typeof e=="object")return e;if(typeof e=="string")
+return{text:e};throw new Error(`Unsupported part type: ${typeof e}`)}u(lt,"tPart");function Rt(e){if(e==null||Array.isArray(
+e)&&e.length===0)throw new Error("PartListUnion is required");return Array.isArray(e)?e.map(n=>lt(n)):[lt(e)]}u(Rt,"tPar\
+ts");function ve(e){return e!=null&&typeof e=="object"&&"parts"in e&&Array.isArray(e.parts)}u(ve,"_isContent");function ut(e){
+return e!=null&&typeof e=="object"&&"functionCall"in e}u(ut,"_isFunctionCallPart");function dt(e){return e!=null&&typeof e==
+"object"&&"functionResponse"in e}u(dt,"_isFunctionResponsePart");function Pt(e){if(e==null)throw new Error("ContentUnion\
+ is required");return ve(e)?e:{role:"user",parts:Rt(e)}}u(Pt,"tContent");function se(e){if(e==null||Array.isArray(e)&&e.length===0)throw new Error("contents are required");if(!Array.isArray(e)){
+if(ut(e)||dt(e))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
+, specifying the role for them");return[Pt(e)]}let n=[],t=[],o=ve(e[0]);for(let i of e){let r=ve(i);if(r!=o)throw new Error(
 "Mixing Content and Parts is not supported, please group the parts into a the appropriate Content objects and specify th\
-e roles for them");if(r)n.push(i);else{if(At(i)||St(i))throw new Error("To specify functionCall or functionResponse part\
+e roles for them");if(r)n.push(i);else{if(ut(i)||dt(i))throw new Error("To specify functionCall or functionResponse part\
 s, please wrap them, and any other parts, in Content objects as appropriate, specifying the role for them");t.push(i)}}return o||
-n.push({role:"user",parts:Xt(t)}),n}f(ce,"tContents");function Ro(e,n){e.includes("null")&&(n.nullable=!0);let t=e.filter(
-o=>o!=="null");if(t.length===1)n.type=Object.values(H).includes(t[0].toUpperCase())?t[0].toUpperCase():H.TYPE_UNSPECIFIED;else{
-n.anyOf=[];for(let o of t)n.anyOf.push({type:Object.values(H).includes(o.toUpperCase())?o.toUpperCase():H.TYPE_UNSPECIFIED})}}
-f(Ro,"flattenTypeArrayToAnyOf");function Q(e){let n={},t=["items"],o=["anyOf"],i=["properties"];if(e.type&&e.anyOf)throw new Error(
+n.push({role:"user",parts:Rt(t)}),n}u(se,"tContents");function jt(e,n){e.includes("null")&&(n.nullable=!0);let t=e.filter(
+o=>o!=="null");if(t.length===1)n.type=Object.values(L).includes(t[0].toUpperCase())?t[0].toUpperCase():L.TYPE_UNSPECIFIED;else{
+n.anyOf=[];for(let o of t)n.anyOf.push({type:Object.values(L).includes(o.toUpperCase())?o.toUpperCase():L.TYPE_UNSPECIFIED})}}
+u(jt,"flattenTypeArrayToAnyOf");function $(e){let n={},t=["items"],o=["anyOf"],i=["properties"];if(e.type&&e.anyOf)throw new Error(
 "type and anyOf cannot be both populated.");let r=e.anyOf;r!=null&&r.length==2&&(r[0].type==="null"?(n.nullable=!0,e=r[1]):
-r[1].type==="null"&&(n.nullable=!0,e=r[0])),e.type instanceof Array&&Ro(e.type,n);for(let[s,u]of Object.entries(e))if(u!=
-null)if(s=="type"){if(u==="null")throw new Error("type: null can not be the only possible type for the field.");if(u instanceof
-Array)continue;n.type=Object.values(H).includes(u.toUpperCase())?u.toUpperCase():H.TYPE_UNSPECIFIED}else if(t.includes(s))
-n[s]=Q(u);else if(o.includes(s)){let d=[];for(let c of u){if(c.type=="null"){n.nullable=!0;continue}d.push(Q(c))}n[s]=d}else if(i.
-includes(s)){let d={};for(let[c,p]of Object.entries(u))d[c]=Q(p);n[s]=d}else{if(s==="additionalProperties")continue;n[s]=
-u}return n}f(Q,"processJsonSchema");function $t(e){return Q(e)}f($t,"tSchema");function Ot(e){if(typeof e=="object")return e;if(typeof e=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:e}}};
-throw new Error(`Unsupported speechConfig type: ${typeof e}`)}f(Ot,"tSpeechConfig");function Jt(e){if(e.functionDeclarations)for(let n of e.functionDeclarations)n.parameters&&(Object.keys(n.parameters).includes(
-"$schema")?n.parametersJsonSchema||(n.parametersJsonSchema=n.parameters,delete n.parameters):n.parameters=Q(n.parameters)),
+r[1].type==="null"&&(n.nullable=!0,e=r[0])),e.type instanceof Array&&jt(e.type,n);for(let[s,a]of Object.entries(e))if(a!=
+null)if(s=="type"){if(a==="null")throw new Error("type: null can not be the only possible type for the field.");if(a instanceof
+Array)continue;n.type=Object.values(L).includes(a.toUpperCase())?a.toUpperCase():L.TYPE_UNSPECIFIED}else if(t.includes(s))
+n[s]=$(a);else if(o.includes(s)){let l=[];for(let d of a){if(d.type=="null"){n.nullable=!0;continue}l.push($(d))}n[s]=l}else if(i.
+includes(s)){let l={};for(let[d,f]of Object.entries(a))l[d]=$(f);n[s]=l}else{if(s==="additionalProperties")continue;n[s]=
+a}return n}u($,"processJsonSchema");function eo(e){return $(e)}u(eo,"tSchema");function no(e){if(typeof e=="object")return e;if(typeof e=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:e}}};
+throw new Error(`Unsupported speechConfig type: ${typeof e}`)}u(no,"tSpeechConfig");function to(e){if(e.functionDeclarations)for(let n of e.functionDeclarations)n.parameters&&(Object.keys(n.parameters).includes(
+"$schema")?n.parametersJsonSchema||(n.parametersJsonSchema=n.parameters,delete n.parameters):n.parameters=$(n.parameters)),
 n.response&&(Object.keys(n.response).includes("$schema")?n.responseJsonSchema||(n.responseJsonSchema=n.response,delete n.
-response):n.response=Q(n.response));return e}f(Jt,"tTool");function Yt(e){if(e==null)throw new Error("tools is required");
+response):n.response=$(n.response));return e}u(to,"tTool");function oo(e){if(e==null)throw new Error("tools is required");
 if(!Array.isArray(e))throw new Error("tools is required and must be an array of Tools");let n=[];for(let t of e)n.push(t);
-return n}f(Yt,"tTools");function Po(e,n,t,o=1){let i=!n.startsWith(`${t}/`)&&n.split("/").length===o;return e.isVertexAI()?
-n.startsWith("projects/")?n:n.startsWith("locations/")?`projects/${e.getProject()}/${n}`:n.startsWith(`${t}/`)?`projects\
-/${e.getProject()}/locations/${e.getLocation()}/${n}`:i?`projects/${e.getProject()}/locations/${e.getLocation()}/${t}/${n}`:
-n:i?`${t}/${n}`:n}f(Po,"resourceName");function Wt(e,n){if(typeof n!="string")throw new Error("name must be a string");return Po(
-e,n,"cachedContents")}f(Wt,"tCachedContentName");function Kt(e,n){let t;return e.isVertexAI()?t=n?"publishers/google/models":"models":t=n?"models":"tunedModels",t}f(Kt,"\
-tModelsUrl");function zt(e){for(let n of["models","tunedModels","publisherModels"])if(wo(e,n))return e[n];return[]}f(zt,
-"tExtractModels");function wo(e,n){return e!==null&&typeof e=="object"&&n in e}f(wo,"hasField");function No(e,n={}){let t=e,
-o={name:t.name,description:t.description,parametersJsonSchema:t.inputSchema};return t.outputSchema&&(o.responseJsonSchema=
-t.outputSchema),n.behavior&&(o.behavior=n.behavior),{functionDeclarations:[o]}}f(No,"mcpToGeminiTool");function Do(e,n={}){
-let t=[],o=new Set;for(let i of e){let r=i.name;if(o.has(r))throw new Error(`Duplicate function name ${r} found in MCP t\
-ools. Please ensure function names are unique.`);o.add(r);let s=No(i,n);s.functionDeclarations&&t.push(...s.functionDeclarations)}
-return{functionDeclarations:t}}f(Do,"mcpToolsToGeminiTool");var Ge;(function(e){e.PAGED_ITEM_BATCH_JOBS="batchJobs",e.PAGED_ITEM_MODELS="models",e.PAGED_ITEM_TUNING_JOBS="tuningJob\
+return n}u(oo,"tTools");function io(e,n,t,o=1){return!n.startsWith(`${t}/`)&&n.split("/").length===o?`${t}/${n}`:n}u(io,
+"resourceName");function ro(e,n){if(typeof n!="string")throw new Error("name must be a string");return io(e,n,"cachedCon\
+tents")}u(ro,"tCachedContentName");function so(e,n={}){let t=e,o={name:t.name,description:t.description,parametersJsonSchema:t.inputSchema};return t.outputSchema&&
+(o.responseJsonSchema=t.outputSchema),n.behavior&&(o.behavior=n.behavior),{functionDeclarations:[o]}}u(so,"mcpToGeminiTo\
+ol");function ao(e,n={}){let t=[],o=new Set;for(let i of e){let r=i.name;if(o.has(r))throw new Error(`Duplicate function\
+ name ${r} found in MCP tools. Please ensure function names are unique.`);o.add(r);let s=so(i,n);s.functionDeclarations&&
+t.push(...s.functionDeclarations)}return{functionDeclarations:t}}u(ao,"mcpToolsToGeminiTool");var ct;(function(e){e.PAGED_ITEM_BATCH_JOBS="batchJobs",e.PAGED_ITEM_MODELS="models",e.PAGED_ITEM_TUNING_JOBS="tuningJob\
 s",e.PAGED_ITEM_FILES="files",e.PAGED_ITEM_CACHED_CONTENTS="cachedContents",e.PAGED_ITEM_FILE_SEARCH_STORES="fileSearchS\
-tores",e.PAGED_ITEM_DOCUMENTS="documents",e.PAGED_ITEM_SKILLS="skills"})(Ge||(Ge={}));var Ue=class{static{f(this,"Pager")}constructor(n,t,o,i){
-this.pageInternal=[],this.paramsInternal={},this.requestInternal=t,this.init(n,o,i)}init(n,t,o){var i,r;this.nameInternal=
-n,this.pageInternal=t[this.nameInternal]||[],this.sdkHttpResponseInternal=t?.sdkHttpResponse,this.idxInternal=0;let s={config:{}};
-!o||Object.keys(o).length===0?s={config:{}}:typeof o=="object"?s=Object.assign({},o):s=o,s.config&&(s.config.pageToken=t.
-nextPageToken),this.paramsInternal=s,this.pageInternalSize=(r=(i=s.config)===null||i===void 0?void 0:i.pageSize)!==null&&
-r!==void 0?r:this.pageInternal.length}initNextPage(n){this.init(this.nameInternal,n,this.paramsInternal)}get page(){return this.
-pageInternal}get name(){return this.nameInternal}get pageSize(){return this.pageInternalSize}get sdkHttpResponse(){return this.
-sdkHttpResponseInternal}get params(){return this.paramsInternal}get pageLength(){return this.pageInternal.length}getItem(n){
-return this.pageInternal[n]}[Symbol.asyncIterator](){return{next:f(async()=>{if(this.idxInternal>=this.pageLength)if(this.
-hasNextPage())await this.nextPage();else return{value:void 0,done:!0};let n=this.getItem(this.idxInternal);return this.idxInternal+=
-1,{value:n,done:!1}},"next"),return:f(async()=>({value:void 0,done:!0}),"return")}}async nextPage(){if(!this.hasNextPage())
-throw new Error("No more pages to fetch.");let n=await this.requestInternal(this.params);return this.initNextPage(n),this.
-page}hasNextPage(){var n;return((n=this.params.config)===null||n===void 0?void 0:n.pageToken)!==void 0}};function Rt(e){var n=typeof Symbol=="function"&&Symbol.iterator,t=n&&e[n],o=0;if(t)return t.call(e);if(e&&typeof e.length==
-"number")return{next:f(function(){return e&&o>=e.length&&(e=void 0),{value:e&&e[o++],done:!e}},"next")};throw new TypeError(
-n?"Object is not iterable.":"Symbol.iterator is not defined.")}f(Rt,"__values");function C(e){return this instanceof C?(this.
-v=e,this):new C(e)}f(C,"__await");function z(e,n,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator i\
+tores",e.PAGED_ITEM_DOCUMENTS="documents",e.PAGED_ITEM_SKILLS="skills"})(ct||(ct={}));function ft(e){var n=typeof Symbol=="function"&&Symbol.iterator,t=n&&e[n],o=0;if(t)return t.call(e);if(e&&typeof e.length==
+"number")return{next:u(function(){return e&&o>=e.length&&(e=void 0),{value:e&&e[o++],done:!e}},"next")};throw new TypeError(
+n?"Object is not iterable.":"Symbol.iterator is not defined.")}u(ft,"__values");function C(e){return this instanceof C?(this.
+v=e,this):new C(e)}u(C,"__await");function z(e,n,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator i\
 s not defined.");var o=t.apply(e,n||[]),i,r=[];return i=Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).
-prototype),u("next"),u("throw"),u("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(h){return function(g){
-return Promise.resolve(g).then(h,m)}}function u(h,g){o[h]&&(i[h]=function(y){return new Promise(function(v,E){r.push([h,
-y,v,E])>1||d(h,y)})},g&&(i[h]=g(i[h])))}function d(h,g){try{c(o[h](g))}catch(y){_(r[0][3],y)}}function c(h){h.value instanceof
-C?Promise.resolve(h.value.v).then(p,m):_(r[0][2],h)}function p(h){d("next",h)}function m(h){d("throw",h)}function _(h,g){
-h(g),r.shift(),r.length&&d(r[0][0],r[0][1])}}f(z,"__asyncGenerator");function de(e){if(!Symbol.asyncIterator)throw new TypeError(
-"Symbol.asyncIterator is not defined.");var n=e[Symbol.asyncIterator],t;return n?n.call(e):(e=typeof Rt=="function"?Rt(e):
+prototype),a("next"),a("throw"),a("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(g){return function(h){
+return Promise.resolve(h).then(g,m)}}function a(g,h){o[g]&&(i[g]=function(v){return new Promise(function(E,y){r.push([g,
+v,E,y])>1||l(g,v)})},h&&(i[g]=h(i[g])))}function l(g,h){try{d(o[g](h))}catch(v){_(r[0][3],v)}}function d(g){g.value instanceof
+C?Promise.resolve(g.value.v).then(f,m):_(r[0][2],g)}function f(g){l("next",g)}function m(g){l("throw",g)}function _(g,h){
+g(h),r.shift(),r.length&&l(r[0][0],r[0][1])}}u(z,"__asyncGenerator");function ae(e){if(!Symbol.asyncIterator)throw new TypeError(
+"Symbol.asyncIterator is not defined.");var n=e[Symbol.asyncIterator],t;return n?n.call(e):(e=typeof ft=="function"?ft(e):
 e[Symbol.iterator](),t={},o("next"),o("throw"),o("return"),t[Symbol.asyncIterator]=function(){return this},t);function o(r){
-t[r]=e[r]&&function(s){return new Promise(function(u,d){s=e[r](s),i(u,d,s.done,s.value)})}}function i(r,s,u,d){Promise.resolve(
-d).then(function(c){r({value:c,done:u})},s)}}f(de,"__asyncValues");var pe=class e extends Error{static{f(this,"ApiError")}constructor(n){super(n.message),this.name="ApiError",this.status=
-n.status,Object.setPrototypeOf(this,e.prototype)}};function Mo(e,n){let t={},o=a(e,["apiKey"]);if(o!=null&&l(t,["apiKey"],o),a(e,["apiKeyConfig"])!==void 0)throw new Error(
+t[r]=e[r]&&function(s){return new Promise(function(a,l){s=e[r](s),i(a,l,s.done,s.value)})}}function i(r,s,a,l){Promise.resolve(
+l).then(function(d){r({value:d,done:a})},s)}}u(ae,"__asyncValues");var j=class e extends Error{static{u(this,"ApiError")}constructor(n){super(n.message),this.name="ApiError",this.status=n.
+status,Object.setPrototypeOf(this,e.prototype)}};function lo(e,n){let t={},o=c(e,["apiKey"]);if(o!=null&&p(t,["apiKey"],o),c(e,["apiKeyConfig"])!==void 0)throw new Error(
 "apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(a(e,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
-mode, not in Gemini Developer API mode.");if(a(e,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
+if(c(e,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
+mode, not in Gemini Developer API mode.");if(c(e,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
 AccountConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(a(e,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
-rprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["oauthConfig"])!==void 0)throw new Error("oauthC\
-onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,[
+if(c(e,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
+rprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["oauthConfig"])!==void 0)throw new Error("oauthC\
+onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,[
 "oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent Platform mode\
-, not in Gemini Developer API mode.");return t}f(Mo,"authConfigToMldev$1");function ko(e,n){let t={},o=a(e,["content"]);
-o!=null&&l(t,["content"],o);let i=a(e,["citationMetadata"]);i!=null&&l(t,["citationMetadata"],xo(i));let r=a(e,["tokenCo\
-unt"]);r!=null&&l(t,["tokenCount"],r);let s=a(e,["finishReason"]);s!=null&&l(t,["finishReason"],s);let u=a(e,["grounding\
-Metadata"]);u!=null&&l(t,["groundingMetadata"],u);let d=a(e,["avgLogprobs"]);d!=null&&l(t,["avgLogprobs"],d);let c=a(e,[
-"index"]);c!=null&&l(t,["index"],c);let p=a(e,["logprobsResult"]);p!=null&&l(t,["logprobsResult"],p);let m=a(e,["safetyR\
-atings"]);if(m!=null){let g=m;Array.isArray(g)&&(g=g.map(y=>y)),l(t,["safetyRatings"],g)}let _=a(e,["urlContextMetadata"]);
-_!=null&&l(t,["urlContextMetadata"],_);let h=a(e,["continuationToken"]);return h!=null&&l(t,["continuationToken"],h),t}f(
-ko,"candidateFromMldev");function xo(e,n){let t={},o=a(e,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.
-map(r=>r)),l(t,["citations"],i)}return t}f(xo,"citationMetadataFromMldev");function Qt(e,n){let t={},o=a(e,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>ri(s))),l(t,["parts"],r)}let i=a(
-e,["role"]);return i!=null&&l(t,["role"],i),t}f(Qt,"contentToMldev$1");function Zt(e,n){let t={},o=a(e,["parts"]);if(o!=
-null){let r=o;Array.isArray(r)&&(r=r.map(s=>si(s))),l(t,["parts"],r)}let i=a(e,["role"]);return i!=null&&l(t,["role"],i),
-t}f(Zt,"contentToVertex$1");function Go(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Go,"deleteModelParametersTo\
-Mldev");function Uo(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Uo,"deleteModelPara\
-metersToVertex");function Lo(e,n){let t={},o=a(e,["sdkHttpResponse"]);return o!=null&&l(t,["sdkHttpResponse"],o),t}f(Lo,
-"deleteModelResponseFromMldev");function qo(e,n){let t={},o=a(e,["sdkHttpResponse"]);return o!=null&&l(t,["sdkHttpRespon\
-se"],o),t}f(qo,"deleteModelResponseFromVertex");function Fo(e,n){let t={},o=a(e,["endpoint"]);o!=null&&l(t,["name"],o);let i=a(e,["deployedModelId"]);return i!=null&&l(
-t,["deployedModelId"],i),t}f(Fo,"endpointFromVertex");function bo(e,n){let t={},o=a(e,["args"]);o!=null&&l(t,["args"],o);
-let i=a(e,["id"]);i!=null&&l(t,["id"],i);let r=a(e,["name"]);if(r!=null&&l(t,["name"],r),a(e,["partialArgs"])!==void 0)throw new Error(
-"partialArgs parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(
-e,["willContinue"])!==void 0)throw new Error("willContinue parameter is only supported in Gemini Enterprise Agent Platfo\
-rm mode, not in Gemini Developer API mode.");return t}f(bo,"functionCallToMldev$1");function Vo(e,n){let t={},o=a(e,["al\
-lowedFunctionNames"]);o!=null&&l(t,["allowedFunctionNames"],o);let i=a(e,["mode"]);if(i!=null&&l(t,["mode"],i),a(e,["str\
-eamFunctionCallArguments"])!==void 0)throw new Error("streamFunctionCallArguments parameter is only supported in Gemini \
-Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}f(Vo,"functionCallingConfigToMldev");function Ho(e,n){
-let t={},o=a(e,["fileData"]);o!=null&&l(t,["fileData"],o);let i=a(e,["inlineData"]);if(i!=null&&l(t,["inlineData"],i),a(
-e,["mediaProcessing"])!==void 0)throw new Error("mediaProcessing parameter is only supported in Gemini Developer API mod\
-e, not in Gemini Enterprise Agent Platform mode.");return t}f(Ho,"functionResponsePartToVertex$1");function Bo(e,n){let t={},
-o=a(e,["id"]);o!=null&&l(t,["id"],o);let i=a(e,["name"]);i!=null&&l(t,["name"],i);let r=a(e,["parts"]);if(r!=null){let d=r;
-Array.isArray(d)&&(d=d.map(c=>Ho(c))),l(t,["parts"],d)}let s=a(e,["response"]);s!=null&&l(t,["response"],s);let u=a(e,["\
-scheduling"]);if(u!=null&&l(t,["scheduling"],u),a(e,["willContinue"])!==void 0)throw new Error("willContinue parameter i\
-s only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return t}f(Bo,"functionRe\
-sponseToVertex$1");function Xo(e,n,t,o){let i={},r=a(n,["serviceTier"]);t!==void 0&&r!=null&&l(t,["serviceTier"],r);let s=a(
-n,["systemInstruction"]);t!==void 0&&s!=null&&l(t,["systemInstruction"],Qt(Oe(s)));let u=a(n,["temperature"]);u!=null&&l(
-i,["temperature"],u);let d=a(n,["topP"]);d!=null&&l(i,["topP"],d);let c=a(n,["topK"]);c!=null&&l(i,["topK"],c);let p=a(n,
-["candidateCount"]);p!=null&&l(i,["candidateCount"],p);let m=a(n,["maxOutputTokens"]);m!=null&&l(i,["maxOutputTokens"],m);
-let _=a(n,["stopSequences"]);_!=null&&l(i,["stopSequences"],_);let h=a(n,["responseLogprobs"]);h!=null&&l(i,["responseLo\
-gprobs"],h);let g=a(n,["logprobs"]);g!=null&&l(i,["logprobs"],g);let y=a(n,["presencePenalty"]);y!=null&&l(i,["presenceP\
-enalty"],y);let v=a(n,["frequencyPenalty"]);v!=null&&l(i,["frequencyPenalty"],v);let E=a(n,["seed"]);E!=null&&l(i,["seed"],
-E);let A=a(n,["responseMimeType"]);A!=null&&l(i,["responseMimeType"],A);let T=a(n,["responseSchema"]);T!=null&&l(i,["res\
-ponseSchema"],$t(T));let I=a(n,["responseJsonSchema"]);if(I!=null&&l(i,["responseJsonSchema"],I),a(n,["routingConfig"])!==
-void 0)throw new Error("routingConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemin\
-i Developer API mode.");if(a(n,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is onl\
-y supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let P=a(n,["safetySettings"]);
-if(t!==void 0&&P!=null){let N=P;Array.isArray(N)&&(N=N.map(O=>li(O))),l(t,["safetySettings"],N)}let X=a(n,["tools"]);if(t!==
-void 0&&X!=null){let N=Yt(X);Array.isArray(N)&&(N=N.map(O=>pi(Jt(O)))),l(t,["tools"],N)}let L=a(n,["toolConfig"]);t!==void 0&&
-L!=null&&l(t,["toolConfig"],ci(L));let V=a(n,["labels"]);t!==void 0&&V!=null&&l(t,["labels"],V);let S=a(n,["cachedConten\
-t"]);t!==void 0&&S!=null&&l(t,["cachedContent"],Wt(e,S));let R=a(n,["responseModalities"]);R!=null&&l(i,["responseModali\
-ties"],R);let F=a(n,["mediaResolution"]);F!=null&&l(i,["mediaResolution"],F);let ne=a(n,["speechConfig"]);if(ne!=null&&l(
-i,["speechConfig"],Ot(ne)),a(n,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported \
-in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let te=a(n,["thinkingConfig"]);te!=null&&l(
-i,["thinkingConfig"],te);let oe=a(n,["audioTranscriptionConfig"]);oe!=null&&l(i,["audioTranscriptionConfig"],oe);let ie=a(
-n,["imageConfig"]);ie!=null&&l(i,["imageConfig"],Ko(ie));let re=a(n,["enableEnhancedCivicAnswers"]);if(re!=null&&l(i,["e\
-nableEnhancedCivicAnswers"],re),a(n,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only s\
-upported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let se=a(n,["continuationToken"]);
-if(t!==void 0&&se!=null&&l(t,["continuationToken"],se),a(n,["generationOutputConfig"])!==void 0)throw new Error("generat\
-ionOutputConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-let ae=a(n,["store"]);return t!==void 0&&ae!=null&&l(t,["store"],ae),i}f(Xo,"generateContentConfigToMldev");function $o(e,n,t,o){
-let i={},r=a(n,["serviceTier"]);t!==void 0&&r!=null&&l(t,["serviceTier"],r);let s=a(n,["systemInstruction"]);t!==void 0&&
-s!=null&&l(t,["systemInstruction"],Zt(Oe(s)));let u=a(n,["temperature"]);u!=null&&l(i,["temperature"],u);let d=a(n,["top\
-P"]);d!=null&&l(i,["topP"],d);let c=a(n,["topK"]);c!=null&&l(i,["topK"],c);let p=a(n,["candidateCount"]);p!=null&&l(i,["\
-candidateCount"],p);let m=a(n,["maxOutputTokens"]);m!=null&&l(i,["maxOutputTokens"],m);let _=a(n,["stopSequences"]);_!=null&&
-l(i,["stopSequences"],_);let h=a(n,["responseLogprobs"]);h!=null&&l(i,["responseLogprobs"],h);let g=a(n,["logprobs"]);g!=
-null&&l(i,["logprobs"],g);let y=a(n,["presencePenalty"]);y!=null&&l(i,["presencePenalty"],y);let v=a(n,["frequencyPenalt\
-y"]);v!=null&&l(i,["frequencyPenalty"],v);let E=a(n,["seed"]);E!=null&&l(i,["seed"],E);let A=a(n,["responseMimeType"]);A!=
-null&&l(i,["responseMimeType"],A);let T=a(n,["responseSchema"]);T!=null&&l(i,["responseSchema"],$t(T));let I=a(n,["respo\
-nseJsonSchema"]);I!=null&&l(i,["responseJsonSchema"],I);let P=a(n,["routingConfig"]);P!=null&&l(i,["routingConfig"],P);let X=a(
-n,["modelSelectionConfig"]);X!=null&&l(i,["modelConfig"],X);let L=a(n,["safetySettings"]);if(t!==void 0&&L!=null){let b=L;
-Array.isArray(b)&&(b=b.map(Re=>Re)),l(t,["safetySettings"],b)}let V=a(n,["tools"]);if(t!==void 0&&V!=null){let b=Yt(V);Array.
-isArray(b)&&(b=b.map(Re=>mi(Jt(Re)))),l(t,["tools"],b)}let S=a(n,["toolConfig"]);t!==void 0&&S!=null&&l(t,["toolConfig"],
-fi(S));let R=a(n,["labels"]);t!==void 0&&R!=null&&l(t,["labels"],R);let F=a(n,["cachedContent"]);t!==void 0&&F!=null&&l(
-t,["cachedContent"],Wt(e,F));let ne=a(n,["responseModalities"]);ne!=null&&l(i,["responseModalities"],ne);let te=a(n,["me\
-diaResolution"]);te!=null&&l(i,["mediaResolution"],te);let oe=a(n,["speechConfig"]);oe!=null&&l(i,["speechConfig"],di(Ot(
-oe)));let ie=a(n,["audioTimestamp"]);ie!=null&&l(i,["audioTimestamp"],ie);let re=a(n,["thinkingConfig"]);re!=null&&l(i,[
-"thinkingConfig"],re);let se=a(n,["audioTranscriptionConfig"]);se!=null&&l(i,["audioTranscriptionConfig"],se);let ae=a(n,
-["imageConfig"]);if(ae!=null&&l(i,["imageConfig"],zo(ae)),a(n,["enableEnhancedCivicAnswers"])!==void 0)throw new Error("\
-enableEnhancedCivicAnswers parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Plat\
-form mode.");let N=a(n,["modelArmorConfig"]);t!==void 0&&N!=null&&l(t,["modelArmorConfig"],N);let O=a(n,["continuationTo\
-ken"]);t!==void 0&&O!=null&&l(t,["continuationToken"],O);let Ye=a(n,["generationOutputConfig"]);if(t!==void 0&&Ye!=null&&
-l(t,["outputConfig"],Ye),a(n,["store"])!==void 0)throw new Error("store parameter is only supported in Gemini Developer \
-API mode, not in Gemini Enterprise Agent Platform mode.");return i}f($o,"generateContentConfigToVertex");function Pt(e,n,t){
-let o={},i=a(n,["model"]);i!=null&&l(o,["_url","model"],B(e,i));let r=a(n,["contents"]);if(r!=null){let u=ce(r);Array.isArray(
-u)&&(u=u.map(d=>Qt(d))),l(o,["contents"],u)}let s=a(n,["config"]);return s!=null&&l(o,["generationConfig"],Xo(e,s,o)),o}
-f(Pt,"generateContentParametersToMldev");function wt(e,n,t){let o={},i=a(n,["model"]);i!=null&&l(o,["_url","model"],B(e,
-i));let r=a(n,["contents"]);if(r!=null){let u=ce(r);Array.isArray(u)&&(u=u.map(d=>Zt(d))),l(o,["contents"],u)}let s=a(n,
-["config"]);return s!=null&&l(o,["generationConfig"],$o(e,s,o)),o}f(wt,"generateContentParametersToVertex");function Nt(e,n){
-let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpResponse"],o);let i=a(e,["candidates"]);if(i!=null){let p=i;Array.
-isArray(p)&&(p=p.map(m=>ko(m))),l(t,["candidates"],p)}let r=a(e,["modelVersion"]);r!=null&&l(t,["modelVersion"],r);let s=a(
-e,["promptFeedback"]);s!=null&&l(t,["promptFeedback"],s);let u=a(e,["responseId"]);u!=null&&l(t,["responseId"],u);let d=a(
-e,["usageMetadata"]);d!=null&&l(t,["usageMetadata"],d);let c=a(e,["modelStatus"]);return c!=null&&l(t,["modelStatus"],c),
-t}f(Nt,"generateContentResponseFromMldev");function Dt(e,n){let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpRe\
-sponse"],o);let i=a(e,["candidates"]);if(i!=null){let p=i;Array.isArray(p)&&(p=p.map(m=>m)),l(t,["candidates"],p)}let r=a(
-e,["createTime"]);r!=null&&l(t,["createTime"],r);let s=a(e,["modelVersion"]);s!=null&&l(t,["modelVersion"],s);let u=a(e,
-["promptFeedback"]);u!=null&&l(t,["promptFeedback"],u);let d=a(e,["responseId"]);d!=null&&l(t,["responseId"],d);let c=a(
-e,["usageMetadata"]);return c!=null&&l(t,["usageMetadata"],c),t}f(Dt,"generateContentResponseFromVertex");function Oo(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Oo,"getModelParametersToMld\
-ev");function Jo(e,n,t){let o={},i=a(n,["model"]);return i!=null&&l(o,["_url","name"],B(e,i)),o}f(Jo,"getModelParameters\
-ToVertex");function Yo(e,n){let t={},o=a(e,["authConfig"]);o!=null&&l(t,["authConfig"],Mo(o));let i=a(e,["enableWidget"]);
-if(i!=null&&l(t,["enableWidget"],i),a(e,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only s\
-upported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}f(Yo,"googleMapsToMldev$\
-1");function Wo(e,n){let t={};if(a(e,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is o\
-nly supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["excludeDomains"])!==
-void 0)throw new Error("excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemi\
-ni Developer API mode.");let o=a(e,["searchTypes"]);o!=null&&l(t,["searchTypes"],o);let i=a(e,["timeRangeFilter"]);return i!=
-null&&l(t,["timeRangeFilter"],i),t}f(Wo,"googleSearchToMldev$1");function Ko(e,n){let t={},o=a(e,["aspectRatio"]);o!=null&&
-l(t,["aspectRatio"],o);let i=a(e,["imageSize"]);if(i!=null&&l(t,["imageSize"],i),a(e,["personGeneration"])!==void 0)throw new Error(
-"personGeneration parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode\
-.");if(a(e,["outputMimeType"])!==void 0)throw new Error("outputMimeType parameter is only supported in Gemini Enterprise\
- Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["outputCompressionQuality"])!==void 0)throw new Error(
-"outputCompressionQuality parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer \
-API mode.");if(a(e,["imageOutputOptions"])!==void 0)throw new Error("imageOutputOptions parameter is only supported in G\
-emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(a(e,["prominentPeople"])!==void 0)throw new Error(
-"prominentPeople parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-return t}f(Ko,"imageConfigToMldev");function zo(e,n){let t={},o=a(e,["aspectRatio"]);o!=null&&l(t,["aspectRatio"],o);let i=a(
-e,["imageSize"]);i!=null&&l(t,["imageSize"],i);let r=a(e,["personGeneration"]);r!=null&&l(t,["personGeneration"],r);let s=a(
-e,["outputMimeType"]);s!=null&&l(t,["imageOutputOptions","mimeType"],s);let u=a(e,["outputCompressionQuality"]);u!=null&&
-l(t,["imageOutputOptions","compressionQuality"],u);let d=a(e,["imageOutputOptions"]);d!=null&&l(t,["imageOutputOptions"],
-d);let c=a(e,["prominentPeople"]);return c!=null&&l(t,["prominentPeople"],c),t}f(zo,"imageConfigToVertex");function Qo(e,n,t,o){let i={},r=a(n,["pageSize"]);t!==void 0&&r!=null&&l(t,["_query","pageSize"],r);let s=a(n,["pageToke\
-n"]);t!==void 0&&s!=null&&l(t,["_query","pageToken"],s);let u=a(n,["filter"]);t!==void 0&&u!=null&&l(t,["_query","filter"],
-u);let d=a(n,["queryBase"]);return t!==void 0&&d!=null&&l(t,["_url","models_url"],Kt(e,d)),i}f(Qo,"listModelsConfigToMld\
-ev");function Zo(e,n,t,o){let i={},r=a(n,["pageSize"]);t!==void 0&&r!=null&&l(t,["_query","pageSize"],r);let s=a(n,["pag\
-eToken"]);t!==void 0&&s!=null&&l(t,["_query","pageToken"],s);let u=a(n,["filter"]);t!==void 0&&u!=null&&l(t,["_query","f\
-ilter"],u);let d=a(n,["queryBase"]);return t!==void 0&&d!=null&&l(t,["_url","models_url"],Kt(e,d)),i}f(Zo,"listModelsCon\
-figToVertex");function jo(e,n,t){let o={},i=a(n,["config"]);return i!=null&&Qo(e,i,o),o}f(jo,"listModelsParametersToMlde\
-v");function ei(e,n,t){let o={},i=a(n,["config"]);return i!=null&&Zo(e,i,o),o}f(ei,"listModelsParametersToVertex");function ni(e,n){
-let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpResponse"],o);let i=a(e,["nextPageToken"]);i!=null&&l(t,["next\
-PageToken"],i);let r=a(e,["_self"]);if(r!=null){let s=zt(r);Array.isArray(s)&&(s=s.map(u=>Le(u))),l(t,["models"],s)}return t}
-f(ni,"listModelsResponseFromMldev");function ti(e,n){let t={},o=a(e,["sdkHttpResponse"]);o!=null&&l(t,["sdkHttpResponse"],
-o);let i=a(e,["nextPageToken"]);i!=null&&l(t,["nextPageToken"],i);let r=a(e,["_self"]);if(r!=null){let s=zt(r);Array.isArray(
-s)&&(s=s.map(u=>qe(u))),l(t,["models"],s)}return t}f(ti,"listModelsResponseFromVertex");function oi(e,n){let t={};if(a(e,["name"])!==void 0)throw new Error("name parameter is only supported in Gemini Develope\
-r API mode, not in Gemini Enterprise Agent Platform mode.");if(a(e,["streamableHttpTransport"])!==void 0)throw new Error(
-"streamableHttpTransport parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platfo\
-rm mode.");return t}f(oi,"mcpServerToVertex$1");function Le(e,n){let t={},o=a(e,["name"]);o!=null&&l(t,["name"],o);let i=a(
-e,["displayName"]);i!=null&&l(t,["displayName"],i);let r=a(e,["description"]);r!=null&&l(t,["description"],r);let s=a(e,
-["version"]);s!=null&&l(t,["version"],s);let u=a(e,["_self"]);u!=null&&l(t,["tunedModelInfo"],_i(u));let d=a(e,["inputTo\
-kenLimit"]);d!=null&&l(t,["inputTokenLimit"],d);let c=a(e,["outputTokenLimit"]);c!=null&&l(t,["outputTokenLimit"],c);let p=a(
-e,["supportedGenerationMethods"]);p!=null&&l(t,["supportedActions"],p);let m=a(e,["temperature"]);m!=null&&l(t,["tempera\
-ture"],m);let _=a(e,["maxTemperature"]);_!=null&&l(t,["maxTemperature"],_);let h=a(e,["topP"]);h!=null&&l(t,["topP"],h);
-let g=a(e,["topK"]);g!=null&&l(t,["topK"],g);let y=a(e,["thinking"]);return y!=null&&l(t,["thinking"],y),t}f(Le,"modelFr\
-omMldev");function qe(e,n){let t={},o=a(e,["name"]);o!=null&&l(t,["name"],o);let i=a(e,["displayName"]);i!=null&&l(t,["d\
-isplayName"],i);let r=a(e,["description"]);r!=null&&l(t,["description"],r);let s=a(e,["versionId"]);s!=null&&l(t,["versi\
-on"],s);let u=a(e,["deployedModels"]);if(u!=null){let _=u;Array.isArray(_)&&(_=_.map(h=>Fo(h))),l(t,["endpoints"],_)}let d=a(
-e,["labels"]);d!=null&&l(t,["labels"],d);let c=a(e,["_self"]);c!=null&&l(t,["tunedModelInfo"],hi(c));let p=a(e,["default\
-CheckpointId"]);p!=null&&l(t,["defaultCheckpointId"],p);let m=a(e,["checkpoints"]);if(m!=null){let _=m;Array.isArray(_)&&
-(_=_.map(h=>h)),l(t,["checkpoints"],_)}return t}f(qe,"modelFromVertex");function ii(e,n){let t={},o=a(e,["speakerVoiceCo\
-nfigs"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.map(r=>ui(r))),l(t,["speakerVoiceConfigs"],i)}return t}f(ii,"multiSp\
-eakerVoiceConfigToVertex");function ri(e,n){let t={},o=a(e,["mediaResolution"]);o!=null&&l(t,["mediaResolution"],o);let i=a(
-e,["toolCall"]);i!=null&&l(t,["toolCall"],i);let r=a(e,["toolResponse"]);r!=null&&l(t,["toolResponse"],r);let s=a(e,["au\
-dioTranscription"]);s!=null&&l(t,["audioTranscription"],s);let u=a(e,["codeExecutionResult"]);u!=null&&l(t,["codeExecuti\
-onResult"],u);let d=a(e,["executableCode"]);d!=null&&l(t,["executableCode"],d);let c=a(e,["fileData"]);c!=null&&l(t,["fi\
-leData"],c);let p=a(e,["functionCall"]);p!=null&&l(t,["functionCall"],bo(p));let m=a(e,["functionResponse"]);m!=null&&l(
-t,["functionResponse"],m);let _=a(e,["inlineData"]);_!=null&&l(t,["inlineData"],_);let h=a(e,["text"]);h!=null&&l(t,["te\
-xt"],h);let g=a(e,["thought"]);g!=null&&l(t,["thought"],g);let y=a(e,["thoughtSignature"]);y!=null&&l(t,["thoughtSignatu\
-re"],y);let v=a(e,["videoMetadata"]);v!=null&&l(t,["videoMetadata"],v);let E=a(e,["partMetadata"]);E!=null&&l(t,["partMe\
-tadata"],E);let A=a(e,["mediaProcessing"]);A!=null&&l(t,["mediaProcessing"],A);let T=a(e,["speechMetadata"]);return T!=null&&
-l(t,["speechMetadata"],T),t}f(ri,"partToMldev$1");function si(e,n){let t={},o=a(e,["mediaResolution"]);if(o!=null&&l(t,[
-"mediaResolution"],o),a(e,["toolCall"])!==void 0)throw new Error("toolCall parameter is only supported in Gemini Develop\
-er API mode, not in Gemini Enterprise Agent Platform mode.");if(a(e,["toolResponse"])!==void 0)throw new Error("toolResp\
-onse parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");let i=a(e,
-["audioTranscription"]);i!=null&&l(t,["audioTranscription"],i);let r=a(e,["codeExecutionResult"]);r!=null&&l(t,["codeExe\
-cutionResult"],r);let s=a(e,["executableCode"]);s!=null&&l(t,["executableCode"],s);let u=a(e,["fileData"]);u!=null&&l(t,
-["fileData"],u);let d=a(e,["functionCall"]);d!=null&&l(t,["functionCall"],d);let c=a(e,["functionResponse"]);c!=null&&l(
-t,["functionResponse"],Bo(c));let p=a(e,["inlineData"]);p!=null&&l(t,["inlineData"],p);let m=a(e,["text"]);m!=null&&l(t,
-["text"],m);let _=a(e,["thought"]);_!=null&&l(t,["thought"],_);let h=a(e,["thoughtSignature"]);h!=null&&l(t,["thoughtSig\
-nature"],h);let g=a(e,["videoMetadata"]);if(g!=null&&l(t,["videoMetadata"],g),a(e,["partMetadata"])!==void 0)throw new Error(
-"partMetadata parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
-let y=a(e,["mediaProcessing"]);y!=null&&l(t,["mediaProcessing"],y);let v=a(e,["speechMetadata"]);return v!=null&&l(t,["s\
-peechMetadata"],v),t}f(si,"partToVertex$1");function ai(e,n){let t={},o=a(e,["mimeType"]);o!=null&&l(t,["mimeType"],o);let i=a(e,["voiceSampleAudio"]);if(i!=null&&l(
-t,["voiceSampleAudio"],i),a(e,["consentAudio"])!==void 0)throw new Error("consentAudio parameter is only supported in Ge\
-mini Developer API mode, not in Gemini Enterprise Agent Platform mode.");if(a(e,["voiceConsentSignature"])!==void 0)throw new Error(
-"voiceConsentSignature parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform\
- mode.");return t}f(ai,"replicatedVoiceConfigToVertex");function li(e,n){let t={},o=a(e,["category"]);if(o!=null&&l(t,["category"],o),a(e,["method"])!==void 0)throw new Error("\
-method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=a(
-e,["threshold"]);return i!=null&&l(t,["threshold"],i),t}f(li,"safetySettingToMldev$1");function ui(e,n){let t={},o=a(e,["speaker"]);o!=null&&l(t,["speaker"],o);let i=a(e,["voiceConfig"]);return i!=null&&l(t,
-["voiceConfig"],jt(i)),t}f(ui,"speakerVoiceConfigToVertex");function di(e,n){let t={},o=a(e,["voiceConfig"]);o!=null&&l(
-t,["voiceConfig"],jt(o));let i=a(e,["languageCode"]);i!=null&&l(t,["languageCode"],i);let r=a(e,["multiSpeakerVoiceConfi\
-g"]);return r!=null&&l(t,["multiSpeakerVoiceConfig"],ii(r)),t}f(di,"speechConfigToVertex");function ci(e,n){let t={},o=a(
-e,["functionCallingConfig"]);o!=null&&l(t,["functionCallingConfig"],Vo(o));let i=a(e,["retrievalConfig"]);i!=null&&l(t,[
-"retrievalConfig"],i);let r=a(e,["includeServerSideToolInvocations"]);return r!=null&&l(t,["includeServerSideToolInvocat\
-ions"],r),t}f(ci,"toolConfigToMldev");function fi(e,n){let t={},o=a(e,["functionCallingConfig"]);o!=null&&l(t,["function\
-CallingConfig"],o);let i=a(e,["retrievalConfig"]);if(i!=null&&l(t,["retrievalConfig"],i),a(e,["includeServerSideToolInvo\
-cations"])!==void 0)throw new Error("includeServerSideToolInvocations parameter is only supported in Gemini Developer AP\
-I mode, not in Gemini Enterprise Agent Platform mode.");return t}f(fi,"toolConfigToVertex");function pi(e,n){let t={};if(a(
-e,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemini Enterprise Agent Platform mod\
-e, not in Gemini Developer API mode.");let o=a(e,["googleMaps"]);o!=null&&l(t,["googleMaps"],Yo(o));let i=a(e,["mcpServe\
-rs"]);if(i!=null){let _=i;Array.isArray(_)&&(_=_.map(h=>h)),l(t,["mcpServers"],_)}let r=a(e,["codeExecution"]);r!=null&&
-l(t,["codeExecution"],r);let s=a(e,["computerUse"]);if(s!=null&&l(t,["computerUse"],s),a(e,["enterpriseWebSearch"])!==void 0)
-throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini\
- Developer API mode.");if(a(e,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch parameter is only supported in Gemi\
-ni Enterprise Agent Platform mode, not in Gemini Developer API mode.");let u=a(e,["functionDeclarations"]);if(u!=null){let _=u;
-Array.isArray(_)&&(_=_.map(h=>h)),l(t,["functionDeclarations"],_)}let d=a(e,["googleSearch"]);d!=null&&l(t,["googleSearc\
-h"],Wo(d));let c=a(e,["googleSearchRetrieval"]);if(c!=null&&l(t,["googleSearchRetrieval"],c),a(e,["parallelAiSearch"])!==
-void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini Enterprise Agent Platform mode, not in Ge\
-mini Developer API mode.");let p=a(e,["urlContext"]);p!=null&&l(t,["urlContext"],p);let m=a(e,["fileSearch"]);return m!=
-null&&l(t,["fileSearch"],m),t}f(pi,"toolToMldev$1");function mi(e,n){let t={},o=a(e,["retrieval"]);o!=null&&l(t,["retrie\
-val"],o);let i=a(e,["googleMaps"]);i!=null&&l(t,["googleMaps"],i);let r=a(e,["mcpServers"]);if(r!=null){let y=r;Array.isArray(
-y)&&(y=y.map(v=>oi(v))),l(t,["mcpServers"],y)}let s=a(e,["codeExecution"]);s!=null&&l(t,["codeExecution"],s);let u=a(e,[
-"computerUse"]);u!=null&&l(t,["computerUse"],u);let d=a(e,["enterpriseWebSearch"]);d!=null&&l(t,["enterpriseWebSearch"],
-d);let c=a(e,["exaAiSearch"]);c!=null&&l(t,["exaAiSearch"],c);let p=a(e,["functionDeclarations"]);if(p!=null){let y=p;Array.
-isArray(y)&&(y=y.map(v=>v)),l(t,["functionDeclarations"],y)}let m=a(e,["googleSearch"]);m!=null&&l(t,["googleSearch"],m);
-let _=a(e,["googleSearchRetrieval"]);_!=null&&l(t,["googleSearchRetrieval"],_);let h=a(e,["parallelAiSearch"]);h!=null&&
-l(t,["parallelAiSearch"],h);let g=a(e,["urlContext"]);if(g!=null&&l(t,["urlContext"],g),a(e,["fileSearch"])!==void 0)throw new Error(
-"fileSearch parameter is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");return t}
-f(mi,"toolToVertex$1");function _i(e,n){let t={},o=a(e,["baseModel"]);o!=null&&l(t,["baseModel"],o);let i=a(e,["createTi\
-me"]);i!=null&&l(t,["createTime"],i);let r=a(e,["updateTime"]);return r!=null&&l(t,["updateTime"],r),t}f(_i,"tunedModelI\
-nfoFromMldev");function hi(e,n){let t={},o=a(e,["labels","google-vertex-llm-tuning-base-model-id"]);o!=null&&l(t,["baseM\
-odel"],o);let i=a(e,["createTime"]);i!=null&&l(t,["createTime"],i);let r=a(e,["updateTime"]);return r!=null&&l(t,["updat\
-eTime"],r),t}f(hi,"tunedModelInfoFromVertex");function gi(e,n,t){let o={},i=a(e,["displayName"]);n!==void 0&&i!=null&&l(
-n,["displayName"],i);let r=a(e,["description"]);n!==void 0&&r!=null&&l(n,["description"],r);let s=a(e,["defaultCheckpoin\
-tId"]);return n!==void 0&&s!=null&&l(n,["defaultCheckpointId"],s),o}f(gi,"updateModelConfigToMldev");function yi(e,n,t){
-let o={},i=a(e,["displayName"]);n!==void 0&&i!=null&&l(n,["displayName"],i);let r=a(e,["description"]);n!==void 0&&r!=null&&
-l(n,["description"],r);let s=a(e,["defaultCheckpointId"]);return n!==void 0&&s!=null&&l(n,["defaultCheckpointId"],s),o}f(
-yi,"updateModelConfigToVertex");function vi(e,n,t){let o={},i=a(n,["model"]);i!=null&&l(o,["_url","name"],B(e,i));let r=a(
-n,["config"]);return r!=null&&gi(r,o),o}f(vi,"updateModelParametersToMldev");function Ei(e,n,t){let o={},i=a(n,["model"]);
-i!=null&&l(o,["_url","model"],B(e,i));let r=a(n,["config"]);return r!=null&&yi(r,o),o}f(Ei,"updateModelParametersToVerte\
-x");function jt(e,n){let t={},o=a(e,["replicatedVoiceConfig"]);o!=null&&l(t,["replicatedVoiceConfig"],ai(o));let i=a(e,["pre\
-builtVoiceConfig"]);i!=null&&l(t,["prebuiltVoiceConfig"],i);let r=a(e,["voice"]);return r!=null&&l(t,["voice"],r),t}f(jt,
-"voiceConfigToVertex");function Ti(e,n){let t={},o=a(e,["mimeType"]);n!==void 0&&o!=null&&l(n,["mimeType"],o);let i=a(e,["displayName"]);n!==void 0&&
-i!=null&&l(n,["displayName"],i);let r=a(e,["customMetadata"]);if(n!==void 0&&r!=null){let u=r;Array.isArray(u)&&(u=u.map(
-d=>d)),l(n,["customMetadata"],u)}let s=a(e,["chunkingConfig"]);return n!==void 0&&s!=null&&l(n,["chunkingConfig"],s),t}f(
-Ti,"uploadToFileSearchStoreConfigToMldev");var Ci="Content-Type",Ii="X-Server-Timeout",Ai="User-Agent",Fe="x-goog-api-client",Si="3.1.0",Ri=`google-genai-sdk/${Si}`,
-Pi="v1beta1",wi="v1",Ni,Di=new Set(["us","eu"]),Mt=Symbol.for("undici.globalDispatcher.1");function Mi(){var e,n;return typeof((n=
-(e=globalThis.process)===null||e===void 0?void 0:e.versions)===null||n===void 0?void 0:n.node)=="string"}f(Mi,"isNodeRun\
-time$1");function ki(){return{dispatch(e,n){let t=globalThis[Mt];if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[Mt]),
-!t||typeof t.dispatch!="function")throw new Error("Undici globalDispatcher is not available.");return t.dispatch(Object.
-assign(Object.assign({},e),{headersTimeout:0,bodyTimeout:0}),n)}}}f(ki,"createUndiciNoTimeoutDispatcher$1");function xi(e,n){
-let t=f(()=>{},"noop");if(!(e&&e>0)&&!n)return{signal:void 0,dispose:t};let o=new AbortController,i;e&&e>0&&(i=k(()=>o.abort(),
-e),i&&typeof i.unref=="function"&&i.unref());let r=f(()=>o.abort(),"onCallerAbort");return n&&(n.aborted?o.abort():n.addEventListener(
-"abort",r)),{signal:o.signal,dispose:f(()=>{i!==void 0&&q(i),n?.removeEventListener("abort",r)},"dispose")}}f(xi,"create\
-AttemptSignal");var Gi=5,Ui=1,Li=60,qi=2,Fi=1,bi=[408,429,500,502,503,504],be=class{static{f(this,"ApiClient")}constructor(n){
-var t,o,i,r;this.clientOptions=Object.assign({},n),this.customBaseUrl=(t=n.httpOptions)===null||t===void 0?void 0:t.baseUrl;
-let s={};if(this.clientOptions.vertexai){if(!this.clientOptions.location&&!this.clientOptions.apiKey&&!this.customBaseUrl&&
-(this.clientOptions.location="global"),!(this.clientOptions.project&&this.clientOptions.location||this.clientOptions.apiKey)&&
-!this.customBaseUrl)throw new Error("Authentication is not set up. Please provide either a project and location, or an A\
-PI key, or a custom base URL.");let d=n.project&&n.location||!!n.apiKey;this.customBaseUrl&&!d?(s.baseUrl=this.customBaseUrl,
-this.clientOptions.project=void 0,this.clientOptions.location=void 0):this.clientOptions.apiKey&&!this.clientOptions.project||
-this.clientOptions.location==="global"?s.baseUrl="https://aiplatform.googleapis.com/":this.clientOptions.project&&this.clientOptions.
-location&&Di.has(this.clientOptions.location)?s.baseUrl=`https://aiplatform.${this.clientOptions.location}.rep.googleapi\
-s.com/`:this.clientOptions.project&&this.clientOptions.location&&(s.baseUrl=`https://${this.clientOptions.location}-aipl\
-atform.googleapis.com/`),s.apiVersion=(o=this.clientOptions.apiVersion)!==null&&o!==void 0?o:Pi}else this.clientOptions.
-apiKey||console.warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==
-null&&i!==void 0?i:Ni)!==null&&r!==void 0?r:wi,s.baseUrl="https://generativelanguage.googleapis.com/";s.headers=this.getDefaultHeaders(),
+, not in Gemini Developer API mode.");return t}u(lo,"authConfigToMldev$1");function uo(e,n){let t={},o=c(e,["content"]);
+o!=null&&p(t,["content"],o);let i=c(e,["citationMetadata"]);i!=null&&p(t,["citationMetadata"],co(i));let r=c(e,["tokenCo\
+unt"]);r!=null&&p(t,["tokenCount"],r);let s=c(e,["finishReason"]);s!=null&&p(t,["finishReason"],s);let a=c(e,["grounding\
+Metadata"]);a!=null&&p(t,["groundingMetadata"],a);let l=c(e,["avgLogprobs"]);l!=null&&p(t,["avgLogprobs"],l);let d=c(e,[
+"index"]);d!=null&&p(t,["index"],d);let f=c(e,["logprobsResult"]);f!=null&&p(t,["logprobsResult"],f);let m=c(e,["safetyR\
+atings"]);if(m!=null){let h=m;Array.isArray(h)&&(h=h.map(v=>v)),p(t,["safetyRatings"],h)}let _=c(e,["urlContextMetadata"]);
+_!=null&&p(t,["urlContextMetadata"],_);let g=c(e,["continuationToken"]);return g!=null&&p(t,["continuationToken"],g),t}u(
+uo,"candidateFromMldev");function co(e,n){let t={},o=c(e,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.
+map(r=>r)),p(t,["citations"],i)}return t}u(co,"citationMetadataFromMldev");function wt(e,n){let t={},o=c(e,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>vo(s))),p(t,["parts"],r)}let i=c(
+e,["role"]);return i!=null&&p(t,["role"],i),t}u(wt,"contentToMldev$1");function fo(e,n){let t={},o=c(e,["args"]);o!=null&&p(t,["args"],o);let i=c(e,["id"]);i!=null&&p(t,["id"],i);let r=c(e,["\
+name"]);if(r!=null&&p(t,["name"],r),c(e,["partialArgs"])!==void 0)throw new Error("partialArgs parameter is only support\
+ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["willContinue"])!==void 0)throw new Error(
+"willContinue parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+return t}u(fo,"functionCallToMldev$1");function po(e,n){let t={},o=c(e,["allowedFunctionNames"]);o!=null&&p(t,["allowedF\
+unctionNames"],o);let i=c(e,["mode"]);if(i!=null&&p(t,["mode"],i),c(e,["streamFunctionCallArguments"])!==void 0)throw new Error(
+"streamFunctionCallArguments parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Develop\
+er API mode.");return t}u(po,"functionCallingConfigToMldev");function mo(e,n,t,o){let i={},r=c(n,["serviceTier"]);t!==void 0&&r!=null&&p(t,["serviceTier"],r);let s=c(n,["systemInstr\
+uction"]);t!==void 0&&s!=null&&p(t,["systemInstruction"],wt(Pt(s)));let a=c(n,["temperature"]);a!=null&&p(i,["temperatur\
+e"],a);let l=c(n,["topP"]);l!=null&&p(i,["topP"],l);let d=c(n,["topK"]);d!=null&&p(i,["topK"],d);let f=c(n,["candidateCo\
+unt"]);f!=null&&p(i,["candidateCount"],f);let m=c(n,["maxOutputTokens"]);m!=null&&p(i,["maxOutputTokens"],m);let _=c(n,[
+"stopSequences"]);_!=null&&p(i,["stopSequences"],_);let g=c(n,["responseLogprobs"]);g!=null&&p(i,["responseLogprobs"],g);
+let h=c(n,["logprobs"]);h!=null&&p(i,["logprobs"],h);let v=c(n,["presencePenalty"]);v!=null&&p(i,["presencePenalty"],v);
+let E=c(n,["frequencyPenalty"]);E!=null&&p(i,["frequencyPenalty"],E);let y=c(n,["seed"]);y!=null&&p(i,["seed"],y);let A=c(
+n,["responseMimeType"]);A!=null&&p(i,["responseMimeType"],A);let T=c(n,["responseSchema"]);T!=null&&p(i,["responseSchema"],
+eo(T));let I=c(n,["responseJsonSchema"]);if(I!=null&&p(i,["responseJsonSchema"],I),c(n,["routingConfig"])!==void 0)throw new Error(
+"routingConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+if(c(n,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is only supported in Gemini En\
+terprise Agent Platform mode, not in Gemini Developer API mode.");let M=c(n,["safetySettings"]);if(t!==void 0&&M!=null){
+let U=M;Array.isArray(U)&&(U=U.map(fe=>yo(fe))),p(t,["safetySettings"],U)}let ne=c(n,["tools"]);if(t!==void 0&&ne!=null){
+let U=oo(ne);Array.isArray(U)&&(U=U.map(fe=>To(to(fe)))),p(t,["tools"],U)}let F=c(n,["toolConfig"]);t!==void 0&&F!=null&&
+p(t,["toolConfig"],Eo(F));let W=c(n,["labels"]);t!==void 0&&W!=null&&p(t,["labels"],W);let S=c(n,["cachedContent"]);t!==
+void 0&&S!=null&&p(t,["cachedContent"],ro(e,S));let R=c(n,["responseModalities"]);R!=null&&p(i,["responseModalities"],R);
+let H=c(n,["mediaResolution"]);H!=null&&p(i,["mediaResolution"],H);let Se=c(n,["speechConfig"]);if(Se!=null&&p(i,["speec\
+hConfig"],no(Se)),c(n,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported in Gemini\
+ Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Re=c(n,["thinkingConfig"]);Re!=null&&p(i,["thin\
+kingConfig"],Re);let Pe=c(n,["audioTranscriptionConfig"]);Pe!=null&&p(i,["audioTranscriptionConfig"],Pe);let we=c(n,["im\
+ageConfig"]);we!=null&&p(i,["imageConfig"],ho(we));let Ne=c(n,["enableEnhancedCivicAnswers"]);if(Ne!=null&&p(i,["enableE\
+nhancedCivicAnswers"],Ne),c(n,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only support\
+ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let De=c(n,["continuationToken"]);if(t!==
+void 0&&De!=null&&p(t,["continuationToken"],De),c(n,["generationOutputConfig"])!==void 0)throw new Error("generationOutp\
+utConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Me=c(
+n,["store"]);return t!==void 0&&Me!=null&&p(t,["store"],Me),i}u(mo,"generateContentConfigToMldev");function pt(e,n,t){let o={},i=c(n,["model"]);i!=null&&p(o,["_url","model"],Zt(e,i));let r=c(n,["contents"]);if(r!=null){
+let a=se(r);Array.isArray(a)&&(a=a.map(l=>wt(l))),p(o,["contents"],a)}let s=c(n,["config"]);return s!=null&&p(o,["genera\
+tionConfig"],mo(e,s,o)),o}u(pt,"generateContentParametersToMldev");function mt(e,n){let t={},o=c(e,["sdkHttpResponse"]);o!=null&&p(t,["sdkHttpResponse"],o);let i=c(e,["candidates"]);if(i!=
+null){let f=i;Array.isArray(f)&&(f=f.map(m=>uo(m))),p(t,["candidates"],f)}let r=c(e,["modelVersion"]);r!=null&&p(t,["mod\
+elVersion"],r);let s=c(e,["promptFeedback"]);s!=null&&p(t,["promptFeedback"],s);let a=c(e,["responseId"]);a!=null&&p(t,[
+"responseId"],a);let l=c(e,["usageMetadata"]);l!=null&&p(t,["usageMetadata"],l);let d=c(e,["modelStatus"]);return d!=null&&
+p(t,["modelStatus"],d),t}u(mt,"generateContentResponseFromMldev");function _o(e,n){let t={},o=c(e,["authConfig"]);o!=null&&p(t,["authConfig"],lo(o));let i=c(e,["enableWidget"]);if(i!=null&&
+p(t,["enableWidget"],i),c(e,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in \
+Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}u(_o,"googleMapsToMldev$1");function go(e,n){
+let t={};if(c(e,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supported in Gemi\
+ni Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["excludeDomains"])!==void 0)throw new Error(
+"excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+let o=c(e,["searchTypes"]);o!=null&&p(t,["searchTypes"],o);let i=c(e,["timeRangeFilter"]);return i!=null&&p(t,["timeRang\
+eFilter"],i),t}u(go,"googleSearchToMldev$1");function ho(e,n){let t={},o=c(e,["aspectRatio"]);o!=null&&p(t,["aspectRatio"],
+o);let i=c(e,["imageSize"]);if(i!=null&&p(t,["imageSize"],i),c(e,["personGeneration"])!==void 0)throw new Error("personG\
+eneration parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(
+e,["outputMimeType"])!==void 0)throw new Error("outputMimeType parameter is only supported in Gemini Enterprise Agent Pl\
+atform mode, not in Gemini Developer API mode.");if(c(e,["outputCompressionQuality"])!==void 0)throw new Error("outputCo\
+mpressionQuality parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+if(c(e,["imageOutputOptions"])!==void 0)throw new Error("imageOutputOptions parameter is only supported in Gemini Enterp\
+rise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["prominentPeople"])!==void 0)throw new Error("prom\
+inentPeople parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}
+u(ho,"imageConfigToMldev");function vo(e,n){let t={},o=c(e,["mediaResolution"]);o!=null&&p(t,["mediaResolution"],o);let i=c(e,["toolCall"]);i!=null&&
+p(t,["toolCall"],i);let r=c(e,["toolResponse"]);r!=null&&p(t,["toolResponse"],r);let s=c(e,["audioTranscription"]);s!=null&&
+p(t,["audioTranscription"],s);let a=c(e,["codeExecutionResult"]);a!=null&&p(t,["codeExecutionResult"],a);let l=c(e,["exe\
+cutableCode"]);l!=null&&p(t,["executableCode"],l);let d=c(e,["fileData"]);d!=null&&p(t,["fileData"],d);let f=c(e,["funct\
+ionCall"]);f!=null&&p(t,["functionCall"],fo(f));let m=c(e,["functionResponse"]);m!=null&&p(t,["functionResponse"],m);let _=c(
+e,["inlineData"]);_!=null&&p(t,["inlineData"],_);let g=c(e,["text"]);g!=null&&p(t,["text"],g);let h=c(e,["thought"]);h!=
+null&&p(t,["thought"],h);let v=c(e,["thoughtSignature"]);v!=null&&p(t,["thoughtSignature"],v);let E=c(e,["videoMetadata"]);
+E!=null&&p(t,["videoMetadata"],E);let y=c(e,["partMetadata"]);y!=null&&p(t,["partMetadata"],y);let A=c(e,["mediaProcessi\
+ng"]);A!=null&&p(t,["mediaProcessing"],A);let T=c(e,["speechMetadata"]);return T!=null&&p(t,["speechMetadata"],T),t}u(vo,
+"partToMldev$1");function yo(e,n){let t={},o=c(e,["category"]);if(o!=null&&p(t,["category"],o),c(e,["method"])!==void 0)throw new Error("\
+method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=c(
+e,["threshold"]);return i!=null&&p(t,["threshold"],i),t}u(yo,"safetySettingToMldev$1");function Eo(e,n){let t={},o=c(e,["functionCallingConfig"]);o!=null&&p(t,["functionCallingConfig"],po(o));let i=c(e,["ret\
+rievalConfig"]);i!=null&&p(t,["retrievalConfig"],i);let r=c(e,["includeServerSideToolInvocations"]);return r!=null&&p(t,
+["includeServerSideToolInvocations"],r),t}u(Eo,"toolConfigToMldev");function To(e,n){let t={};if(c(e,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemin\
+i Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=c(e,["googleMaps"]);o!=null&&p(t,["googleMap\
+s"],_o(o));let i=c(e,["mcpServers"]);if(i!=null){let _=i;Array.isArray(_)&&(_=_.map(g=>g)),p(t,["mcpServers"],_)}let r=c(
+e,["codeExecution"]);r!=null&&p(t,["codeExecution"],r);let s=c(e,["computerUse"]);if(s!=null&&p(t,["computerUse"],s),c(e,
+["enterpriseWebSearch"])!==void 0)throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise \
+Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch p\
+arameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let a=c(e,["fun\
+ctionDeclarations"]);if(a!=null){let _=a;Array.isArray(_)&&(_=_.map(g=>g)),p(t,["functionDeclarations"],_)}let l=c(e,["g\
+oogleSearch"]);l!=null&&p(t,["googleSearch"],go(l));let d=c(e,["googleSearchRetrieval"]);if(d!=null&&p(t,["googleSearchR\
+etrieval"],d),c(e,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini\
+ Enterprise Agent Platform mode, not in Gemini Developer API mode.");let f=c(e,["urlContext"]);f!=null&&p(t,["urlContext"],
+f);let m=c(e,["fileSearch"]);return m!=null&&p(t,["fileSearch"],m),t}u(To,"toolToMldev$1");var Co="Content-Type",Io="X-Server-Timeout",Ao="User-Agent",ye="x-goog-api-client",So="3.1.0",Ro=`google-genai-sdk/${So}`;var Po="v1",wo;var _t=Symbol.for("undici.globalDispatcher.1");function No(){var e,n;return typeof((n=(e=globalThis.process)===null||e===
+void 0?void 0:e.versions)===null||n===void 0?void 0:n.node)=="string"}u(No,"isNodeRuntime$1");function Do(){return{dispatch(e,n){
+let t=globalThis[_t];if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[_t]),!t||typeof t.dispatch!="function")throw new Error(
+"Undici globalDispatcher is not available.");return t.dispatch(Object.assign(Object.assign({},e),{headersTimeout:0,bodyTimeout:0}),
+n)}}}u(Do,"createUndiciNoTimeoutDispatcher$1");function Mo(e,n){let t=u(()=>{},"noop");if(!(e&&e>0)&&!n)return{signal:void 0,
+dispose:t};let o=new AbortController,i;e&&e>0&&(i=x(()=>o.abort(),e),i&&typeof i.unref=="function"&&i.unref());let r=u(()=>o.
+abort(),"onCallerAbort");return n&&(n.aborted?o.abort():n.addEventListener("abort",r)),{signal:o.signal,dispose:u(()=>{i!==
+void 0&&k(i),n?.removeEventListener("abort",r)},"dispose")}}u(Mo,"createAttemptSignal");var ko=5,xo=1,Uo=60,Go=2,Lo=1,Fo=[
+408,429,500,502,503,504],Ee=class{static{u(this,"ApiClient")}constructor(n){var t,o,i,r;this.clientOptions=Object.assign(
+{},n),this.customBaseUrl=(t=n.httpOptions)===null||t===void 0?void 0:t.baseUrl;let s={};this.clientOptions.apiKey||console.
+warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==null&&i!==void 0?
+i:wo)!==null&&r!==void 0?r:Po,s.baseUrl="https://generativelanguage.googleapis.com/",s.headers=this.getDefaultHeaders(),
 this.clientOptions.httpOptions=s,n.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(s,n.httpOptions))}isVertexAI(){
-var n;return(n=this.clientOptions.vertexai)!==null&&n!==void 0?n:!1}getProject(){return this.clientOptions.project}getLocation(){
-return this.clientOptions.location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let n=new Headers;
-return await this.clientOptions.auth.addAuthHeaders(n),n}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.
-httpOptions.apiVersion!==void 0)return this.clientOptions.httpOptions.apiVersion;throw new Error("API version is not set\
-.")}getBaseUrl(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.baseUrl!==void 0)return this.clientOptions.
-httpOptions.baseUrl;throw new Error("Base URL is not set.")}getRequestUrl(){return this.getRequestUrlInternal(this.clientOptions.
-httpOptions)}getHeaders(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.headers!==void 0)return this.
-clientOptions.httpOptions.headers;throw new Error("Headers are not set.")}getFetch(){var n;return(n=this.clientOptions.httpOptions)===
-null||n===void 0?void 0:n.fetch}getTimeout(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?void 0:n.
-timeout}getRequestUrlInternal(n){if(!n||n.baseUrl===void 0||n.apiVersion===void 0)throw new Error("HTTP options are not \
-correctly set.");let o=[n.baseUrl.endsWith("/")?n.baseUrl.slice(0,-1):n.baseUrl];return n.apiVersion&&n.apiVersion!==""&&
-o.push(n.apiVersion),o.join("/")}getBaseResourcePath(){return`projects/${this.clientOptions.project}/locations/${this.clientOptions.
-location}`}getApiKey(){return this.clientOptions.apiKey}getWebsocketBaseUrl(){let n=this.getBaseUrl(),t=new URL(n);return t.
-protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(n){if(this.clientOptions.httpOptions)this.clientOptions.
-httpOptions.baseUrl=n;else throw new Error("HTTP options are not correctly set.")}resolveApiVersionInPath(n,t){let o="{a\
-pi_version}";return t!==""?n.replaceAll(o,t):n.replaceAll(`${o}/`,"").replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(n,t,o){
-if(n.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.apiVersion===void 0)throw new Error("HTTP options are not c\
-orrectly set.");let u=[t.baseUrl.endsWith("/")?t.baseUrl.slice(0,-1):t.baseUrl];o&&u.push(this.getBaseResourcePath());let d=this.
-resolveApiVersionInPath(n,t.apiVersion);return d!==""&&u.push(d),new URL(`${u.join("/")}`)}let i=[this.getRequestUrlInternal(
-t)];return o&&i.push(this.getBaseResourcePath()),n!==""&&i.push(n),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(n,t){
-return!(t.baseUrl&&t.baseUrlResourceScope===De.COLLECTION||!this.clientOptions.vertexai||!this.clientOptions.project||!this.
-clientOptions.location||n.path.startsWith("projects/")||n.httpMethod==="GET"&&n.path.startsWith("publishers/google/model\
-s"))}async request(n){let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,
-n.httpOptions));let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);if(n.queryParams)for(let[
-s,u]of Object.entries(n.queryParams))i.searchParams.append(s,String(u));let r={};if(n.httpMethod==="GET"){if(n.body&&n.body!==
-"{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=n.body;
-return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,n.httpMethod,t.retryOptions,
+var n;return(n=!1)!==null&&n!==void 0?n:!1}getProject(){return this.clientOptions.project}getLocation(){return this.clientOptions.
+location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let n=new Headers;return await this.clientOptions.
+auth.addAuthHeaders(n),n}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.apiVersion!==
+void 0)return this.clientOptions.httpOptions.apiVersion;throw new Error("API version is not set.")}getBaseUrl(){if(this.
+clientOptions.httpOptions&&this.clientOptions.httpOptions.baseUrl!==void 0)return this.clientOptions.httpOptions.baseUrl;
+throw new Error("Base URL is not set.")}getRequestUrl(){return this.getRequestUrlInternal(this.clientOptions.httpOptions)}getHeaders(){
+if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.headers!==void 0)return this.clientOptions.httpOptions.
+headers;throw new Error("Headers are not set.")}getFetch(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?
+void 0:n.fetch}getTimeout(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?void 0:n.timeout}getRequestUrlInternal(n){
+if(!n||n.baseUrl===void 0||n.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let o=[n.baseUrl.
+endsWith("/")?n.baseUrl.slice(0,-1):n.baseUrl];return n.apiVersion&&n.apiVersion!==""&&o.push(n.apiVersion),o.join("/")}getBaseResourcePath(){
+return`projects/${this.clientOptions.project}/locations/${this.clientOptions.location}`}getApiKey(){return this.clientOptions.
+apiKey}getWebsocketBaseUrl(){let n=this.getBaseUrl(),t=new URL(n);return t.protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(n){
+if(this.clientOptions.httpOptions)this.clientOptions.httpOptions.baseUrl=n;else throw new Error("HTTP options are not co\
+rrectly set.")}resolveApiVersionInPath(n,t){let o="{api_version}";return t!==""?n.replaceAll(o,t):n.replaceAll(`${o}/`,"").
+replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(n,t,o){if(n.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.
+apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let a=[t.baseUrl.endsWith("/")?t.baseUrl.slice(
+0,-1):t.baseUrl];o&&a.push(this.getBaseResourcePath());let l=this.resolveApiVersionInPath(n,t.apiVersion);return l!==""&&
+a.push(l),new URL(`${a.join("/")}`)}let i=[this.getRequestUrlInternal(t)];return o&&i.push(this.getBaseResourcePath()),n!==
+""&&i.push(n),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(n,t){return t.baseUrl&&t.baseUrlResourceScope===ge.
+COLLECTION,!1}async request(n){let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.
+httpOptions,n.httpOptions));let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);if(n.queryParams)
+for(let[s,a]of Object.entries(n.queryParams))i.searchParams.append(s,String(a));let r={};if(n.httpMethod==="GET"){if(n.body&&
+n.body!=="{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=
+n.body;return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,n.httpMethod,t.retryOptions,
 t.timeout,n.abortSignal,t.fetch)}patchHttpOptions(n,t){let o=JSON.parse(JSON.stringify(n));n.fetch&&(o.fetch=n.fetch);for(let[
 i,r]of Object.entries(t))typeof r=="object"?o[i]=Object.assign(Object.assign({},o[i]),r):r!==void 0&&(o[i]=r);return o}async requestStream(n){
 let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,n.httpOptions));
 let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);(!i.searchParams.has("alt")||i.searchParams.
 get("alt")!=="sse")&&i.searchParams.set("alt","sse");let r={};return r.body=n.body,r=await this.includeExtraHttpOptionsToRequestInit(
 r,t,i.toString()),this.streamApiCall(i,r,n.httpMethod,t.retryOptions,t.timeout,n.abortSignal,t.fetch)}async includeExtraHttpOptionsToRequestInit(n,t,o){
-return Mi()&&!t?.fetch&&!("dispatcher"in n)&&(n.dispatcher=ki()),t&&t.extraBody!==null&&Vi(n,t.extraBody),n.headers=await this.
-getHeadersInternal(t,o),n}async unaryApiCall(n,t,o,i,r,s,u){return this.apiCall(n.toString(),Object.assign(Object.assign(
-{},t),{method:o}),i,r,s,u).then(async d=>(await we(d),new j(d))).catch(d=>{throw d instanceof Error?d:new Error(`excepti\
-on ${d} sending request`,{cause:d})})}async streamApiCall(n,t,o,i,r,s,u){return this.apiCall(n.toString(),Object.assign(
-Object.assign({},t),{method:o}),i,r,s,u).then(async d=>(await we(d),this.processStreamResponse(d))).catch(d=>{throw d instanceof
-Error?d:new Error(`exception ${d} sending request`,{cause:d})})}processStreamResponse(n){return z(this,arguments,f(function*(){
+return No()&&!t?.fetch&&!("dispatcher"in n)&&(n.dispatcher=Do()),t&&t.extraBody!==null&&qo(n,t.extraBody),n.headers=await this.
+getHeadersInternal(t,o),n}async unaryApiCall(n,t,o,i,r,s,a){return this.apiCall(n.toString(),Object.assign(Object.assign(
+{},t),{method:o}),i,r,s,a).then(async l=>(await me(l),new Z(l))).catch(l=>{throw l instanceof Error?l:new Error(`excepti\
+on ${l} sending request`,{cause:l})})}async streamApiCall(n,t,o,i,r,s,a){return this.apiCall(n.toString(),Object.assign(
+Object.assign({},t),{method:o}),i,r,s,a).then(async l=>(await me(l),this.processStreamResponse(l))).catch(l=>{throw l instanceof
+Error?l:new Error(`exception ${l} sending request`,{cause:l})})}processStreamResponse(n){return z(this,arguments,u(function*(){
 var o;let i=(o=n?.body)===null||o===void 0?void 0:o.getReader(),r=new TextDecoder("utf-8");if(!i)throw new Error("Respon\
-se body is empty");try{let s="",u="data:",d=[`
+se body is empty");try{let s="",a="data:",l=[`
 
 `,"\r\r",`\r
 \r
-`];for(;;){let{done:c,value:p}=yield C(i.read());if(c){if(s.trim().length>0)throw new Error("Incomplete JSON segment at \
-the end");break}let m=r.decode(p,{stream:!0});kt(m),s+=m;let _=-1,h=0;for(;;){_=-1,h=0;for(let v of d){let E=s.indexOf(v);
-E!==-1&&(_===-1||E<_)&&(_=E,h=v.length)}if(_===-1)break;let g=s.substring(0,_);s=s.substring(_+h);let y=g.trim();if(y.startsWith(
-u)){let v=y.substring(u.length).trim();kt(v);try{let E=new Response(v,{headers:n?.headers,status:n?.status,statusText:n?.
-statusText});yield yield C(new j(E))}catch(E){throw new Error(`exception parsing stream chunk ${v}. ${E}`)}}}}}finally{i.
-releaseLock()}},"processStreamResponse_1"))}async apiCall(n,t,o,i,r,s){var u,d,c,p,m,_;let h=s??fetch,g=(u=o?.httpStatusCodes)!==
-null&&u!==void 0?u:bi,y=f(async()=>{let T=xi(i,r),I;try{I=await h(n,Object.assign(Object.assign({},t),{signal:T.signal}))}catch(P){
-throw T.dispose(),P}if(!o||I.ok||!g.includes(I.status))return I;try{await we(I)}finally{T.dispose()}return I},"runFetch");
-if(!o)return y();let v=Math.max(1,(d=o.attempts)!==null&&d!==void 0?d:Gi),E=Math.round(((c=o.initialDelay)!==null&&c!==void 0?
-c:Ui)*1e3),A=Math.max(E,Math.round(((p=o.maxDelay)!==null&&p!==void 0?p:Li)*1e3));return(0,Ht.default)(y,{retries:v-1,factor:(m=
-o.expBase)!==null&&m!==void 0?m:qi,minTimeout:E,maxTimeout:A,randomize:((_=o.jitter)!==null&&_!==void 0?_:Fi)>0,onFailedAttempt:f(
-T=>{var I;if(r?.aborted)throw(I=T.error)!==null&&I!==void 0?I:T},"onFailedAttempt")})}getDefaultHeaders(){let n={},t=Ri+
-" "+this.clientOptions.userAgentExtra;return n[Ai]=t,n[Fe]=t,n[Ci]="application/json",n}async getHeadersInternal(n,t){let o=new Headers;
-if(n&&n.headers)for(let[i,r]of Object.entries(n.headers))o.append(i,r);return n?.timeout&&n.timeout>0&&o.append(Ii,String(
+`];for(;;){let{done:d,value:f}=yield C(i.read());if(d){if(s.trim().length>0)throw new Error("Incomplete JSON segment at \
+the end");break}let m=r.decode(f,{stream:!0});gt(m),s+=m;let _=-1,g=0;for(;;){_=-1,g=0;for(let E of l){let y=s.indexOf(E);
+y!==-1&&(_===-1||y<_)&&(_=y,g=E.length)}if(_===-1)break;let h=s.substring(0,_);s=s.substring(_+g);let v=h.trim();if(v.startsWith(
+a)){let E=v.substring(a.length).trim();gt(E);try{let y=new Response(E,{headers:n?.headers,status:n?.status,statusText:n?.
+statusText});yield yield C(new Z(y))}catch(y){throw new Error(`exception parsing stream chunk ${E}. ${y}`)}}}}}finally{i.
+releaseLock()}},"processStreamResponse_1"))}async apiCall(n,t,o,i,r,s){var a,l,d,f,m,_;let g=s??fetch,h=(a=o?.httpStatusCodes)!==
+null&&a!==void 0?a:Fo,v=u(async()=>{let T=Mo(i,r),I;try{I=await g(n,Object.assign(Object.assign({},t),{signal:T.signal}))}catch(M){
+throw T.dispose(),M}if(!o||I.ok||!h.includes(I.status))return I;try{await me(I)}finally{T.dispose()}return I},"runFetch");
+if(!o)return v();let E=Math.max(1,(l=o.attempts)!==null&&l!==void 0?l:ko),y=Math.round(((d=o.initialDelay)!==null&&d!==void 0?
+d:xo)*1e3),A=Math.max(y,Math.round(((f=o.maxDelay)!==null&&f!==void 0?f:Uo)*1e3));return(0,St.default)(v,{retries:E-1,factor:(m=
+o.expBase)!==null&&m!==void 0?m:Go,minTimeout:y,maxTimeout:A,randomize:((_=o.jitter)!==null&&_!==void 0?_:Lo)>0,onFailedAttempt:u(
+T=>{var I;if(r?.aborted)throw(I=T.error)!==null&&I!==void 0?I:T},"onFailedAttempt")})}getDefaultHeaders(){let n={},t=Ro+
+" "+this.clientOptions.userAgentExtra;return n[Ao]=t,n[ye]=t,n[Co]="application/json",n}async getHeadersInternal(n,t){let o=new Headers;
+if(n&&n.headers)for(let[i,r]of Object.entries(n.headers))o.append(i,r);return n?.timeout&&n.timeout>0&&o.append(Io,String(
 Math.ceil(n.timeout/1e3))),await this.clientOptions.auth.addAuthHeaders(o,t),o}getFileName(n){var t;let o="";return typeof n==
-"string"&&(o=n.replace(/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}async uploadFile(n,t){var o;
-let i={};t!=null&&(i.mimeType=t.mimeType,i.name=t.name,i.displayName=t.displayName),i.name&&!i.name.startsWith("files/")&&
-(i.name=`files/${i.name}`);let r=this.clientOptions.uploader,s=await r.stat(n);i.sizeBytes=String(s.size);let u=(o=t?.mimeType)!==
-null&&o!==void 0?o:s.type;if(u===void 0||u==="")throw new Error("Can not determine mimeType. Please provide mimeType in \
-the config.");i.mimeType=u;let d={file:i},c=this.getFileName(n),p=await this.fetchUploadUrl("upload/{api_version}/files",
-i.sizeBytes,i.mimeType,c,d,t?.httpOptions);return r.upload(n,p,this)}async uploadFileToFileSearchStore(n,t,o){var i;let r=this.
-clientOptions.uploader,s=await r.stat(t),u=String(s.size),d=(i=o?.mimeType)!==null&&i!==void 0?i:s.type;if(d===void 0||d===
-"")throw new Error("Can not determine mimeType. Please provide mimeType in the config.");let c=`upload/{api_version}/${n}\
-:uploadToFileSearchStore`,p=this.getFileName(t),m={};o!=null&&Ti(o,m);let _=await this.fetchUploadUrl(c,u,d,p,m,o?.httpOptions);
-return r.uploadToFileSearchStore(t,_,this)}async downloadFile(n){await this.clientOptions.downloader.download(n,this)}async fetchUploadUrl(n,t,o,i,r,s){
-var u;let d=Object.assign(Object.assign({},s),{headers:Object.assign(Object.assign(Object.assign({},s?.headers),{"Conten\
-t-Type":"application/json","X-Goog-Upload-Protocol":"resumable","X-Goog-Upload-Command":"start","X-Goog-Upload-Header-Co\
-ntent-Length":`${t}`,"X-Goog-Upload-Header-Content-Type":`${o}`}),i?{"X-Goog-Upload-File-Name":i}:{})}),c=await this.request(
-{path:n,body:JSON.stringify(r),httpMethod:"POST",httpOptions:d});if(!c||!c?.headers)throw new Error("Server did not retu\
-rn an HttpResponse or the returned HttpResponse did not have headers.");let p=(u=c?.headers)===null||u===void 0?void 0:u["\
-x-goog-upload-url"];if(p===void 0)throw new Error("Failed to get upload url. Server did not return the x-google-upload-u\
-rl in the headers");return p}};function kt(e){try{let n=JSON.parse(e);if(n!==null&&typeof n=="object"&&"error"in n&&n.error!==
-null&&typeof n.error=="object"){let t=n.error,o=t.status,i=t.code,r=`got status: ${o}. ${JSON.stringify(n)}`;if(typeof i==
-"number"&&i>=400&&i<600)throw new pe({message:r,status:i})}}catch(n){let t=n;if(t?.name==="ApiError")throw n}}f(kt,"thro\
-wIfStreamErrorChunk");async function we(e){var n;if(e===void 0)throw new Error("response is undefined");if(!e.ok){let t=e.
-status,o;!((n=e.headers.get("content-type"))===null||n===void 0)&&n.includes("application/json")?o=await e.json():o={error:{
-message:await e.text(),code:e.status,status:e.statusText}};let i=JSON.stringify(o);throw t>=400&&t<600?new pe({message:i,
-status:t}):new Error(i)}}f(we,"throwErrorIfNotOK");function Vi(e,n){if(!n||Object.keys(n).length===0)return;if(e.body instanceof
-Blob){console.warn("includeExtraBodyToRequestInit: extraBody provided but current request body is a Blob. extraBody will\
- be ignored as merging is not supported for Blob bodies.");return}let t={};if(typeof e.body=="string"&&e.body.length>0)try{
-let r=JSON.parse(e.body);if(typeof r=="object"&&r!==null&&!Array.isArray(r))t=r;else{console.warn("includeExtraBodyToReq\
-uestInit: Original request body is valid JSON but not a non-array object. Skip applying extraBody to the request body.");
-return}}catch{console.warn("includeExtraBodyToRequestInit: Original request body is not valid JSON. Skip applying extraB\
-ody to the request body.");return}function o(r,s){let u=Object.assign({},r);for(let d in s)if(Object.prototype.hasOwnProperty.
-call(s,d)){let c=s[d],p=u[d];c&&typeof c=="object"&&!Array.isArray(c)&&p&&typeof p=="object"&&!Array.isArray(p)?u[d]=o(p,
-c):(p&&c&&typeof p!=typeof c&&console.warn(`includeExtraBodyToRequestInit:deepMerge: Type mismatch for key "${d}". Origi\
-nal type: ${typeof p}, New type: ${typeof c}. Overwriting.`),u[d]=c)}return u}f(o,"deepMerge");let i=o(t,n);e.body=JSON.
-stringify(i)}f(Vi,"includeExtraBodyToRequestInit");var Hi="mcp_used/unknown",Bi=!1;function Xi(e){for(let n of e)if(Oi(n)||
-typeof n=="object"&&"inputSchema"in n)return!0;return Bi}f(Xi,"hasMcpToolUsage");function $i(e){var n;let t=(n=e[Fe])!==
-null&&n!==void 0?n:"";e[Fe]=(t+` ${Hi}`).trimStart()}f($i,"setMcpUsageHeader");function Oi(e){return e!==null&&typeof e==
-"object"&&e instanceof Ve}f(Oi,"isMcpCallableTool");function Ji(e){return z(this,arguments,f(function*(t,o=100){let i,r=0;
-for(;r<o;){let s=yield C(t.listTools({cursor:i}));for(let u of s.tools)yield yield C(u),r++;if(!s.nextCursor)break;i=s.nextCursor}},
-"listAllTools_1"))}f(Ji,"listAllTools");var Ve=class e{static{f(this,"McpCallableTool")}constructor(n=[],t){this.mcpTools=
-[],this.functionNameToMcpClient={},this.mcpClients=n,this.config=t}static create(n,t){return new e(n,t)}async initialize(){
-var n,t,o,i;if(this.mcpTools.length>0)return;let r={},s=[];for(let p of this.mcpClients)try{for(var u=!0,d=(t=void 0,de(
-Ji(p))),c;c=await d.next(),n=c.done,!n;u=!0){i=c.value,u=!1;let m=i;s.push(m);let _=m.name;if(r[_])throw new Error(`Dupl\
-icate function name ${_} found in MCP tools. Please ensure function names are unique.`);r[_]=p}}catch(m){t={error:m}}finally{
-try{!u&&!n&&(o=d.return)&&await o.call(d)}finally{if(t)throw t.error}}this.mcpTools=s,this.functionNameToMcpClient=r}async tool(){
-return await this.initialize(),Do(this.mcpTools,this.config)}async callTool(n){await this.initialize();let t=[];for(let o of n)
-if(o.name in this.functionNameToMcpClient){let i=this.functionNameToMcpClient[o.name],r;this.config.timeout&&(r={timeout:this.
-config.timeout});let s=await i.callTool({name:o.name,arguments:o.args},void 0,r);t.push({functionResponse:{name:o.name,response:s.
-isError?{error:s}:s}})}return t}};var xt=10;function Gt(e){var n,t,o;if(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.disable)return!0;let i=!1;
-for(let s of(t=e?.tools)!==null&&t!==void 0?t:[])if(Z(s)){i=!0;break}if(!i)return!0;let r=(o=e?.automaticFunctionCalling)===
+"string"&&(o=n.replace(/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}};function gt(e){try{let n=JSON.
+parse(e);if(n!==null&&typeof n=="object"&&"error"in n&&n.error!==null&&typeof n.error=="object"){let t=n.error,o=t.status,
+i=t.code,r=`got status: ${o}. ${JSON.stringify(n)}`;if(typeof i=="number"&&i>=400&&i<600)throw new j({message:r,status:i})}}catch(n){
+let t=n;if(t?.name==="ApiError")throw n}}u(gt,"throwIfStreamErrorChunk");async function me(e){var n;if(e===void 0)throw new Error(
+"response is undefined");if(!e.ok){let t=e.status,o;!((n=e.headers.get("content-type"))===null||n===void 0)&&n.includes(
+"application/json")?o=await e.json():o={error:{message:await e.text(),code:e.status,status:e.statusText}};let i=JSON.stringify(
+o);throw t>=400&&t<600?new j({message:i,status:t}):new Error(i)}}u(me,"throwErrorIfNotOK");function qo(e,n){if(!n||Object.
+keys(n).length===0)return;if(e.body instanceof Blob){console.warn("includeExtraBodyToRequestInit: extraBody provided but\
+ current request body is a Blob. extraBody will be ignored as merging is not supported for Blob bodies.");return}let t={};
+if(typeof e.body=="string"&&e.body.length>0)try{let r=JSON.parse(e.body);if(typeof r=="object"&&r!==null&&!Array.isArray(
+r))t=r;else{console.warn("includeExtraBodyToRequestInit: Original request body is valid JSON but not a non-array object.\
+ Skip applying extraBody to the request body.");return}}catch{console.warn("includeExtraBodyToRequestInit: Original requ\
+est body is not valid JSON. Skip applying extraBody to the request body.");return}function o(r,s){let a=Object.assign({},
+r);for(let l in s)if(Object.prototype.hasOwnProperty.call(s,l)){let d=s[l],f=a[l];d&&typeof d=="object"&&!Array.isArray(
+d)&&f&&typeof f=="object"&&!Array.isArray(f)?a[l]=o(f,d):(f&&d&&typeof f!=typeof d&&console.warn(`includeExtraBodyToRequ\
+estInit:deepMerge: Type mismatch for key "${l}". Original type: ${typeof f}, New type: ${typeof d}. Overwriting.`),a[l]=
+d)}return a}u(o,"deepMerge");let i=o(t,n);e.body=JSON.stringify(i)}u(qo,"includeExtraBodyToRequestInit");var Ho="mcp_use\
+d/unknown",Vo=!1;function bo(e){for(let n of e)if(Xo(n)||typeof n=="object"&&"inputSchema"in n)return!0;return Vo}u(bo,"\
+hasMcpToolUsage");function Bo(e){var n;let t=(n=e[ye])!==null&&n!==void 0?n:"";e[ye]=(t+` ${Ho}`).trimStart()}u(Bo,"setM\
+cpUsageHeader");function Xo(e){return e!==null&&typeof e=="object"&&e instanceof Te}u(Xo,"isMcpCallableTool");function $o(e){
+return z(this,arguments,u(function*(t,o=100){let i,r=0;for(;r<o;){let s=yield C(t.listTools({cursor:i}));for(let a of s.
+tools)yield yield C(a),r++;if(!s.nextCursor)break;i=s.nextCursor}},"listAllTools_1"))}u($o,"listAllTools");var Te=class e{static{
+u(this,"McpCallableTool")}constructor(n=[],t){this.mcpTools=[],this.functionNameToMcpClient={},this.mcpClients=n,this.config=
+t}static create(n,t){return new e(n,t)}async initialize(){var n,t,o,i;if(this.mcpTools.length>0)return;let r={},s=[];for(let f of this.
+mcpClients)try{for(var a=!0,l=(t=void 0,ae($o(f))),d;d=await l.next(),n=d.done,!n;a=!0){i=d.value,a=!1;let m=i;s.push(m);
+let _=m.name;if(r[_])throw new Error(`Duplicate function name ${_} found in MCP tools. Please ensure function names are \
+unique.`);r[_]=f}}catch(m){t={error:m}}finally{try{!a&&!n&&(o=l.return)&&await o.call(l)}finally{if(t)throw t.error}}this.
+mcpTools=s,this.functionNameToMcpClient=r}async tool(){return await this.initialize(),ao(this.mcpTools,this.config)}async callTool(n){
+await this.initialize();let t=[];for(let o of n)if(o.name in this.functionNameToMcpClient){let i=this.functionNameToMcpClient[o.
+name],r;this.config.timeout&&(r={timeout:this.config.timeout});let s=await i.callTool({name:o.name,arguments:o.args},void 0,
+r);t.push({functionResponse:{name:o.name,response:s.isError?{error:s}:s}})}return t}};var ht=10;function vt(e){var n,t,o;if(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.disable)return!0;let i=!1;
+for(let s of(t=e?.tools)!==null&&t!==void 0?t:[])if(J(s)){i=!0;break}if(!i)return!0;let r=(o=e?.automaticFunctionCalling)===
 null||o===void 0?void 0:o.maximumRemoteCalls;return r&&(r<0||!Number.isInteger(r))||r==0?(console.warn("Invalid maximumR\
 emoteCalls value provided for automatic function calling. Disabled automatic function calling. Please provide a valid in\
-teger value greater than 0. maximumRemoteCalls provided:",r),!0):!1}f(Gt,"shouldDisableAfc");function Z(e){return"callTo\
-ol"in e&&typeof e.callTool=="function"}f(Z,"isCallableTool");function Yi(e){var n,t,o;return(o=(t=(n=e.config)===null||n===
-void 0?void 0:n.tools)===null||t===void 0?void 0:t.some(i=>Z(i)))!==null&&o!==void 0?o:!1}f(Yi,"hasCallableTools");function Ut(e){
-var n;let t=[];return!((n=e?.config)===null||n===void 0)&&n.tools&&e.config.tools.forEach((o,i)=>{if(Z(o))return;let r=o;
-r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),t}f(Ut,"findAfcIncompatibleToolIndexes");function Lt(e){
-var n;return!(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.ignoreCallHistory)}f(Lt,"shouldAppendAfcHistory");
-function ve(e,n=!0){return!e||e.automaticContinuation===void 0||e.automaticContinuation===null?n:!!e.automaticContinuation}
-f(ve,"shouldEnableAutomaticContinuation");function Je(e){return e===void 0||e===Ee.CONTINUATION}f(Je,"isResumableFinishR\
-eason");function eo(e,n,t,o=!1){return e&&!o&&!!n&&Je(t)}f(eo,"canResumeStream");var Wi=3;function Ki(e,n,t){var o;let i=(o=
-e.candidates)===null||o===void 0?void 0:o[0];i?.finishReason!==void 0&&eo(n,t,i.finishReason)&&(i.finishReason=void 0)}f(
-Ki,"clearIntermediateFinishReason");function zi(e,n){var t;return!!(!((t=n?.abortSignal)===null||t===void 0)&&t.aborted)||
-e instanceof Error&&e.name==="AbortError"}f(zi,"isStreamAborted");var Qi=class{static{f(this,"StreamContinuation")}constructor(n){
-this.config=n,this.reconnectsWithoutProgress=0,this.hop=qt(void 0),this.enableContinuation=ve(n,!0)}startHop(){return this.
-hop=qt(this.resumeToken),no(this.config,this.resumeToken)}observe(n){var t,o;let i=this.hop;if(i.receivedAnyChunk=!0,n.promptFeedback!==
-void 0&&n.promptFeedback!==null&&(i.hasPromptFeedback=!0),n.usageMetadata)if(this.accumulatedUsageAcrossHops){let s=to(this.
-accumulatedUsageAcrossHops,n.usageMetadata);n=Object.assign(new U,n,{usageMetadata:s}),i.usage=s}else fe(n.usageMetadata),
+teger value greater than 0. maximumRemoteCalls provided:",r),!0):!1}u(vt,"shouldDisableAfc");function J(e){return"callTo\
+ol"in e&&typeof e.callTool=="function"}u(J,"isCallableTool");function Jo(e){var n,t,o;return(o=(t=(n=e.config)===null||n===
+void 0?void 0:n.tools)===null||t===void 0?void 0:t.some(i=>J(i)))!==null&&o!==void 0?o:!1}u(Jo,"hasCallableTools");function yt(e){
+var n;let t=[];return!((n=e?.config)===null||n===void 0)&&n.tools&&e.config.tools.forEach((o,i)=>{if(J(o))return;let r=o;
+r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),t}u(yt,"findAfcIncompatibleToolIndexes");function Et(e){
+var n;return!(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.ignoreCallHistory)}u(Et,"shouldAppendAfcHistory");
+function le(e,n=!0){return!e||e.automaticContinuation===void 0||e.automaticContinuation===null?n:!!e.automaticContinuation}
+u(le,"shouldEnableAutomaticContinuation");function Ae(e){return e===void 0||e===ue.CONTINUATION}u(Ae,"isResumableFinishR\
+eason");function Nt(e,n,t,o=!1){return e&&!o&&!!n&&Ae(t)}u(Nt,"canResumeStream");var Yo=3;function Wo(e,n,t){var o;let i=(o=
+e.candidates)===null||o===void 0?void 0:o[0];i?.finishReason!==void 0&&Nt(n,t,i.finishReason)&&(i.finishReason=void 0)}u(
+Wo,"clearIntermediateFinishReason");function Ko(e,n){var t;return!!(!((t=n?.abortSignal)===null||t===void 0)&&t.aborted)||
+e instanceof Error&&e.name==="AbortError"}u(Ko,"isStreamAborted");var Oo=class{static{u(this,"StreamContinuation")}constructor(n){
+this.config=n,this.reconnectsWithoutProgress=0,this.hop=Tt(void 0),this.enableContinuation=le(n,!0)}startHop(){return this.
+hop=Tt(this.resumeToken),Dt(this.config,this.resumeToken)}observe(n){var t,o;let i=this.hop;if(i.receivedAnyChunk=!0,n.promptFeedback!==
+void 0&&n.promptFeedback!==null&&(i.hasPromptFeedback=!0),n.usageMetadata)if(this.accumulatedUsageAcrossHops){let s=Mt(this.
+accumulatedUsageAcrossHops,n.usageMetadata);n=Object.assign(new G,n,{usageMetadata:s}),i.usage=s}else Q(n.usageMetadata),
 i.usage=n.usageMetadata;let r=(t=n.candidates)===null||t===void 0?void 0:t[0];return r&&(!((o=r.content)===null||o===void 0)&&
 o.parts&&r.content.parts.length>0&&(i.hasYieldedContent=!0),r.finishReason!==void 0&&(i.finishReason=r.finishReason),r.continuationToken?
-i.token=r.continuationToken:r.finishReason!==void 0&&!Je(r.finishReason)&&(i.token=void 0),Ki(n,this.enableContinuation,
-i.token)),n}endHop(n){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=t.usage),n&&(zi(n.error,this.config)||
-n.error instanceof pe&&!t.receivedAnyChunk))throw n.error;let o=t.hasYieldedContent||!!t.token&&t.token!==t.startToken;if(n?
-this.lastError=n:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=this.nextResumeToken(),eo(
+i.token=r.continuationToken:r.finishReason!==void 0&&!Ae(r.finishReason)&&(i.token=void 0),Wo(n,this.enableContinuation,
+i.token)),n}endHop(n){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=t.usage),n&&(Ko(n.error,this.config)||
+n.error instanceof j&&!t.receivedAnyChunk))throw n.error;let o=t.hasYieldedContent||!!t.token&&t.token!==t.startToken;if(n?
+this.lastError=n:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=this.nextResumeToken(),Nt(
 this.enableContinuation,this.resumeToken,t.finishReason,t.hasPromptFeedback))return!0;if(n)throw n.error;if(t.finishReason===
 void 0&&!t.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){let n=this.hop,t=this.
-reconnectsWithoutProgress;return n.finishReason!==void 0||n.hasPromptFeedback?n.finishReason===Ee.CONTINUATION&&!n.hasPromptFeedback&&
+reconnectsWithoutProgress;return n.finishReason!==void 0||n.hasPromptFeedback?n.finishReason===ue.CONTINUATION&&!n.hasPromptFeedback&&
 n.token&&n.token!==n.startToken?[n.token,0]:[void 0,0]:n.token&&n.token!==n.startToken?[n.token,0]:n.hasYieldedContent||
-t>=Wi?[void 0,t]:[n.startToken,t+1]}};function qt(e){return{startToken:e,hasPromptFeedback:!1,hasYieldedContent:!1,receivedAnyChunk:!1}}
-f(qt,"newStreamHop");function Zi(e){var n;let t=(n=e?.candidates)===null||n===void 0?void 0:n[0];if(t?.continuationToken&&
-Je(t.finishReason))return t.continuationToken}f(Zi,"shouldContinueGeneration");function no(e,n,t=!1){let o=e?.automaticContinuation!==
+t>=Yo?[void 0,t]:[n.startToken,t+1]}};function Tt(e){return{startToken:e,hasPromptFeedback:!1,hasYieldedContent:!1,receivedAnyChunk:!1}}
+u(Tt,"newStreamHop");function zo(e){var n;let t=(n=e?.candidates)===null||n===void 0?void 0:n[0];if(t?.continuationToken&&
+Ae(t.finishReason))return t.continuationToken}u(zo,"shouldContinueGeneration");function Dt(e,n,t=!1){let o=e?.automaticContinuation!==
 void 0&&e?.automaticContinuation!==null,i=t&&o;if(!n&&!i)return e;if(!e)return n?{continuationToken:n}:void 0;let r=Object.
-assign({},e);return n&&(r.continuationToken=n),i&&delete r.automaticContinuation,r}f(no,"prepareContinuationConfig");function ji(e,n){
-var t,o;let i=new Map,r=[];for(let s of[...e,...n]){let u=s.modality;i.has(u)||(i.set(u,0),r.push(u)),i.set(u,((t=i.get(
-u))!==null&&t!==void 0?t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var u;return{modality:s,tokenCount:(u=
-i.get(s))!==null&&u!==void 0?u:0}})}f(ji,"mergeModalityTokenCounts");function er(e,n){let t=new Map,o=[];for(let i of[...e,
-...n]){let r=i.category;t.has(r)||o.push(r),t.set(r,i)}return o.map(i=>t.get(i))}f(er,"mergeSafetyRatings");function Ft(e){
-if(typeof e!="object"||e===null||Array.isArray(e)||e instanceof j)return!1;let n=Object.getPrototypeOf(e);return n===null||
-n===Object.prototype||e instanceof U||e instanceof Me||e instanceof Te}f(Ft,"isMergeableObject");function bt(e,n){return e.
-endsWith("TokensDetails")?!0:n.length>0&&typeof n[0]=="object"&&n[0]!==null&&"modality"in n[0]}f(bt,"isModalityTokenCoun\
-tArray");function nr(e,n){if(e.length===0)return n;if(n.length===0)return e.map(i=>me(i,{},!0,!1));let t=[],o=Math.min(e.
-length,n.length);for(let i=0;i<o;i++)t.push(me(e[i],n[i],!0,!1));return e.length>o&&t.push(...e.slice(o)),n.length>o&&t.
-push(...n.slice(o)),t}f(nr,"mergeCandidates");function Ae(e){var n;if(e)return(n=e._initialPromptTokenCount)!==null&&n!==
-void 0?n:e.promptTokenCount}f(Ae,"getInitialPromptTokenCount");function fe(e,n){let t=n??Ae(e);return t!==void 0&&Object.
-defineProperty(e,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(e instanceof Te)&&!Object.
-prototype.hasOwnProperty.call(e,"initialPromptTokenCount")&&Object.defineProperty(e,"initialPromptTokenCount",{get(){return Ae(
-this)},enumerable:!1,configurable:!0}),e}f(fe,"attachInitialPromptTokenCount");function to(e,n){var t;if(!n)return e&&fe(
-e);if(!e)return fe(n);let o=(t=Ae(e))!==null&&t!==void 0?t:Ae(n),i=me(e,n,!1,!0);return fe(i,o)}f(to,"mergeUsageMetadata");
-function tr(e,n){let t=n.groundingMetadata,o=t?.groundingSupports;if(!Array.isArray(o)||o.length===0)return n;let i=e.content,
-r=Array.isArray(i?.parts)?i.parts.length:0,s=e.groundingMetadata,u=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:
-0;if(r===0&&u===0)return n;let d=o.map(c=>{var p;if(!c||typeof c!="object")return c;let m=Object.assign({},c);return u>0&&
-Array.isArray(c.groundingChunkIndices)&&c.groundingChunkIndices.length>0&&(m.groundingChunkIndices=c.groundingChunkIndices.
-map(_=>_+u)),r>0&&c.segment&&typeof c.segment=="object"&&(m.segment=Object.assign(Object.assign({},c.segment),{partIndex:((p=
-c.segment.partIndex)!==null&&p!==void 0?p:0)+r})),m});return Object.assign(Object.assign({},n),{groundingMetadata:Object.
-assign(Object.assign({},t),{groundingSupports:d})})}f(tr,"shiftCandidateGroundingSupports");function me(e,n,t=!1,o=!1){t&&
-(n=tr(e,n));let i={},r=new Set([...Object.keys(e),...Object.keys(n)]);for(let s of r){let u=e[s],d=n[s];if(t&&(s==="cont\
-inuationToken"||s==="finishReason"||s==="finishMessage")){d!==void 0&&(i[s]=d);continue}if(!t&&!o&&s==="candidates"&&Array.
-isArray(u)){i[s]=nr(u,Array.isArray(d)?d:[]);continue}if(s==="usageMetadata"){let c=to(u,d);c!==void 0&&(i[s]=c);continue}
-d==null?u!==void 0&&(i[s]=u):u==null?i[s]=d:typeof u=="number"&&typeof d=="number"&&(o||s==="tokenCount"||s.endsWith("To\
-kenCount")||s.endsWith("Count")||s.endsWith("Sum"))?i[s]=u+d:Array.isArray(u)&&Array.isArray(d)?bt(s,u)||bt(s,d)?i[s]=ji(
-u,d):s==="safetyRatings"?i[s]=er(u,d):i[s]=[...u,...d]:Ft(u)&&Ft(d)?i[s]=me(u,d,!1,s==="usageMetadata"||o):i[s]=d}return i}
-f(me,"mergeResponseObjects");function or(e){if(e.length===0)return new U;if(e.length===1)return e[0].usageMetadata&&fe(e[0].
-usageMetadata),e[0];let n=e[0];for(let o=1;o<e.length;o++)n=me(n,e[o],!1,!1);let t=new U;return Object.assign(t,n),t}f(or,
-"mergeContinuationResponses");var ee=class extends Ne{static{f(this,"Models")}constructor(n){super(),this.apiClient=n,this.
-generateContent=async t=>{var o,i,r,s,u;let d=await this.processParamsMaybeAddMcpUsage(t);if(this.maybeMoveToResponseJsonSchema(
-t),!Yi(t)||Gt(t.config))return ve(t.config,!0)?await this.generateContentWithContinuation(d):await this.generateContentInternal(
-d);let c=Ut(t);if(c.length>0){let y=c.map(v=>`tools[${v}]`).join(", ");throw new Error(`Automatic function calling with \
-CallableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Incompatible tools found at ${y}.`)}
-let p,m,_=ce(d.contents),h=(r=(i=(o=d.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===null||i===void 0?void 0:
-i.maximumRemoteCalls)!==null&&r!==void 0?r:xt,g=0;for(;g<h&&(p=await this.generateContentWithContinuation(d),!(!p.functionCalls||
-p.functionCalls.length===0));){let y=p.candidates[0].content,v=[];for(let E of(u=(s=t.config)===null||s===void 0?void 0:
-s.tools)!==null&&u!==void 0?u:[])if(Z(E)){let T=await E.callTool(p.functionCalls);v.push(...T)}g++,m={role:"user",parts:v},
-d.contents=ce(d.contents),d.contents.push(y),d.contents.push(m),Lt(d.config)&&(_.push(y),_.push(m))}return Lt(d.config)&&
-(p.automaticFunctionCallingHistory=_),p},this.generateContentStream=async t=>{var o,i,r,s,u;if(this.maybeMoveToResponseJsonSchema(
-t),Gt(t.config)){let m=await this.processParamsMaybeAddMcpUsage(t);return ve(t.config,!0)?await this.generateContentStreamWithContinuation(
-m):await this.generateContentStreamInternal(m)}let d=Ut(t);if(d.length>0){let m=d.map(_=>`tools[${_}]`).join(", ");throw new Error(
+assign({},e);return n&&(r.continuationToken=n),i&&delete r.automaticContinuation,r}u(Dt,"prepareContinuationConfig");function Qo(e,n){
+var t,o;let i=new Map,r=[];for(let s of[...e,...n]){let a=s.modality;i.has(a)||(i.set(a,0),r.push(a)),i.set(a,((t=i.get(
+a))!==null&&t!==void 0?t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var a;return{modality:s,tokenCount:(a=
+i.get(s))!==null&&a!==void 0?a:0}})}u(Qo,"mergeModalityTokenCounts");function Zo(e,n){let t=new Map,o=[];for(let i of[...e,
+...n]){let r=i.category;t.has(r)||o.push(r),t.set(r,i)}return o.map(i=>t.get(i))}u(Zo,"mergeSafetyRatings");function Ct(e){
+if(typeof e!="object"||e===null||Array.isArray(e)||e instanceof Z)return!1;let n=Object.getPrototypeOf(e);return n===null||
+n===Object.prototype||e instanceof G||e instanceof he||e instanceof de}u(Ct,"isMergeableObject");function It(e,n){return e.
+endsWith("TokensDetails")?!0:n.length>0&&typeof n[0]=="object"&&n[0]!==null&&"modality"in n[0]}u(It,"isModalityTokenCoun\
+tArray");function jo(e,n){if(e.length===0)return n;if(n.length===0)return e.map(i=>ee(i,{},!0,!1));let t=[],o=Math.min(e.
+length,n.length);for(let i=0;i<o;i++)t.push(ee(e[i],n[i],!0,!1));return e.length>o&&t.push(...e.slice(o)),n.length>o&&t.
+push(...n.slice(o)),t}u(jo,"mergeCandidates");function ce(e){var n;if(e)return(n=e._initialPromptTokenCount)!==null&&n!==
+void 0?n:e.promptTokenCount}u(ce,"getInitialPromptTokenCount");function Q(e,n){let t=n??ce(e);return t!==void 0&&Object.
+defineProperty(e,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(e instanceof de)&&!Object.
+prototype.hasOwnProperty.call(e,"initialPromptTokenCount")&&Object.defineProperty(e,"initialPromptTokenCount",{get(){return ce(
+this)},enumerable:!1,configurable:!0}),e}u(Q,"attachInitialPromptTokenCount");function Mt(e,n){var t;if(!n)return e&&Q(e);
+if(!e)return Q(n);let o=(t=ce(e))!==null&&t!==void 0?t:ce(n),i=ee(e,n,!1,!0);return Q(i,o)}u(Mt,"mergeUsageMetadata");function ei(e,n){
+let t=n.groundingMetadata,o=t?.groundingSupports;if(!Array.isArray(o)||o.length===0)return n;let i=e.content,r=Array.isArray(
+i?.parts)?i.parts.length:0,s=e.groundingMetadata,a=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:0;if(r===0&&
+a===0)return n;let l=o.map(d=>{var f;if(!d||typeof d!="object")return d;let m=Object.assign({},d);return a>0&&Array.isArray(
+d.groundingChunkIndices)&&d.groundingChunkIndices.length>0&&(m.groundingChunkIndices=d.groundingChunkIndices.map(_=>_+a)),
+r>0&&d.segment&&typeof d.segment=="object"&&(m.segment=Object.assign(Object.assign({},d.segment),{partIndex:((f=d.segment.
+partIndex)!==null&&f!==void 0?f:0)+r})),m});return Object.assign(Object.assign({},n),{groundingMetadata:Object.assign(Object.
+assign({},t),{groundingSupports:l})})}u(ei,"shiftCandidateGroundingSupports");function ee(e,n,t=!1,o=!1){t&&(n=ei(e,n));
+let i={},r=new Set([...Object.keys(e),...Object.keys(n)]);for(let s of r){let a=e[s],l=n[s];if(t&&(s==="continuationToke\
+n"||s==="finishReason"||s==="finishMessage")){l!==void 0&&(i[s]=l);continue}if(!t&&!o&&s==="candidates"&&Array.isArray(a)){
+i[s]=jo(a,Array.isArray(l)?l:[]);continue}if(s==="usageMetadata"){let d=Mt(a,l);d!==void 0&&(i[s]=d);continue}l==null?a!==
+void 0&&(i[s]=a):a==null?i[s]=l:typeof a=="number"&&typeof l=="number"&&(o||s==="tokenCount"||s.endsWith("TokenCount")||
+s.endsWith("Count")||s.endsWith("Sum"))?i[s]=a+l:Array.isArray(a)&&Array.isArray(l)?It(s,a)||It(s,l)?i[s]=Qo(a,l):s==="s\
+afetyRatings"?i[s]=Zo(a,l):i[s]=[...a,...l]:Ct(a)&&Ct(l)?i[s]=ee(a,l,!1,s==="usageMetadata"||o):i[s]=l}return i}u(ee,"me\
+rgeResponseObjects");function ni(e){if(e.length===0)return new G;if(e.length===1)return e[0].usageMetadata&&Q(e[0].usageMetadata),
+e[0];let n=e[0];for(let o=1;o<e.length;o++)n=ee(n,e[o],!1,!1);let t=new G;return Object.assign(t,n),t}u(ni,"mergeContinu\
+ationResponses");var Y=class extends _e{static{u(this,"Models")}constructor(n){super(),this.apiClient=n,this.generateContent=
+async t=>{var o,i,r,s,a;let l=await this.processParamsMaybeAddMcpUsage(t);if(this.maybeMoveToResponseJsonSchema(t),!Jo(t)||
+vt(t.config))return le(t.config,!0)?await this.generateContentWithContinuation(l):await this.generateContentInternal(l);
+let d=yt(t);if(d.length>0){let v=d.map(E=>`tools[${E}]`).join(", ");throw new Error(`Automatic function calling with Cal\
+lableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Incompatible tools found at ${v}.`)}let f,
+m,_=se(l.contents),g=(r=(i=(o=l.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===null||i===void 0?void 0:
+i.maximumRemoteCalls)!==null&&r!==void 0?r:ht,h=0;for(;h<g&&(f=await this.generateContentWithContinuation(l),!(!f.functionCalls||
+f.functionCalls.length===0));){let v=f.candidates[0].content,E=[];for(let y of(a=(s=t.config)===null||s===void 0?void 0:
+s.tools)!==null&&a!==void 0?a:[])if(J(y)){let T=await y.callTool(f.functionCalls);E.push(...T)}h++,m={role:"user",parts:E},
+l.contents=se(l.contents),l.contents.push(v),l.contents.push(m),Et(l.config)&&(_.push(v),_.push(m))}return Et(l.config)&&
+(f.automaticFunctionCallingHistory=_),f},this.generateContentStream=async t=>{var o,i,r,s,a;if(this.maybeMoveToResponseJsonSchema(
+t),vt(t.config)){let m=await this.processParamsMaybeAddMcpUsage(t);return le(t.config,!0)?await this.generateContentStreamWithContinuation(
+m):await this.generateContentStreamInternal(m)}let l=yt(t);if(l.length>0){let m=l.map(_=>`tools[${_}]`).join(", ");throw new Error(
 `Incompatible tools found at ${m}. Automatic function calling with CallableTools (or MCP objects) and basic FunctionDecl\
-arations" is not yet supported.`)}let c=(r=(i=(o=t?.config)===null||o===void 0?void 0:o.toolConfig)===null||i===void 0?void 0:
-i.functionCallingConfig)===null||r===void 0?void 0:r.streamFunctionCallArguments,p=(u=(s=t?.config)===null||s===void 0?void 0:
-s.automaticFunctionCalling)===null||u===void 0?void 0:u.disable;if(c&&!p)throw new Error("Running in streaming mode with\
+arations" is not yet supported.`)}let d=(r=(i=(o=t?.config)===null||o===void 0?void 0:o.toolConfig)===null||i===void 0?void 0:
+i.functionCallingConfig)===null||r===void 0?void 0:r.streamFunctionCallArguments,f=(a=(s=t?.config)===null||s===void 0?void 0:
+s.automaticFunctionCalling)===null||a===void 0?void 0:a.disable;if(d&&!f)throw new Error("Running in streaming mode with\
  'streamFunctionCallArguments' enabled, this feature is not compatible with automatic function calling (AFC). Please set\
  'config.automaticFunctionCalling.disable' to true to disable AFC or leave 'config.toolConfig.functionCallingConfig.stre\
 amFunctionCallArguments' to be undefined or set to false to disable streaming function call arguments feature.");return await this.
-processAfcStream(t)},this.list=async t=>{var o;let s={config:Object.assign(Object.assign({},{queryBase:!0}),t?.config)};
-if(this.apiClient.isVertexAI()&&!s.config.queryBase){if(!((o=s.config)===null||o===void 0)&&o.filter)throw new Error("Fi\
-ltering tuned models list is only supported in Gemini Developer API mode, not in Gemini Enterprise Agent Platform mode.");
-s.config.filter="labels.tune-type:*"}return new Ue(Ge.PAGED_ITEM_MODELS,u=>this.listInternal(u),await this.listInternal(
-s),s)}}async generateContentWithContinuation(n){let t=ve(n.config,!0),o,i=[];for(;i.length===0||t&&o;){let r=no(n.config,
-o),s=r===n.config?n:Object.assign(Object.assign({},n),{config:r}),u=await this.generateContentInternal(s);i.push(u),o=Zi(
-u)}return or(i)}async generateContentStreamWithContinuation(n){let t=new Qi(n.config);t.startHop();let o=await this.generateContentStreamInternal(
-n);return(function(i,r,s){return z(this,arguments,function*(){var u,d,c,p;let m=f(async()=>s,"openHop");for(;;){let y;try{
-try{for(var _=!0,h=(d=void 0,de(yield C(m()))),g;g=yield C(h.next()),u=g.done,!u;_=!0){p=g.value,_=!1;let E=p;yield yield C(
-t.observe(E))}}catch(E){d={error:E}}finally{try{!_&&!u&&(c=h.return)&&(yield C(c.call(h)))}finally{if(d)throw d.error}}}catch(E){
-y={error:E}}if(!t.endHop(y))return yield C(void 0);let v=Object.assign(Object.assign({},r),{config:t.startHop()});m=f(()=>i.
-generateContentStreamInternal(v),"openHop")}})})(this,n,o)}maybeMoveToResponseJsonSchema(n){n.config&&n.config.responseSchema&&
-(n.config.responseJsonSchema||Object.keys(n.config.responseSchema).includes("$schema")&&(n.config.responseJsonSchema=n.config.
-responseSchema,delete n.config.responseSchema))}async processParamsMaybeAddMcpUsage(n){var t,o,i;let r=(t=n.config)===null||
-t===void 0?void 0:t.tools;if(!r)return n;let s=await Promise.all(r.map(async d=>Z(d)?await d.tool():d)),u={model:n.model,
-contents:n.contents,config:Object.assign(Object.assign({},n.config),{tools:s})};if(u.config.tools=s,n.config&&n.config.tools&&
-Xi(n.config.tools)){let d=(i=(o=n.config.httpOptions)===null||o===void 0?void 0:o.headers)!==null&&i!==void 0?i:{},c=Object.
-assign({},d);Object.keys(c).length===0&&(c=this.apiClient.getDefaultHeaders()),$i(c),u.config.httpOptions=Object.assign(
-Object.assign({},n.config.httpOptions),{headers:c})}return u}async initAfcToolsMap(n){var t,o,i;let r=new Map;for(let s of(o=
-(t=n.config)===null||t===void 0?void 0:t.tools)!==null&&o!==void 0?o:[])if(Z(s)){let u=s,d=await u.tool();for(let c of(i=
-d.functionDeclarations)!==null&&i!==void 0?i:[]){if(!c.name)throw new Error("Function declaration name is required.");if(r.
-has(c.name))throw new Error(`Duplicate tool declaration name: ${c.name}`);r.set(c.name,u)}}return r}async processAfcStream(n){
-var t,o,i;let r=(i=(o=(t=n.config)===null||t===void 0?void 0:t.automaticFunctionCalling)===null||o===void 0?void 0:o.maximumRemoteCalls)!==
-null&&i!==void 0?i:xt,s=!1,u=0,d=await this.initAfcToolsMap(n);return(function(c,p,m){return z(this,arguments,function*(){
-for(var _,h,g,y,v,E;u<r;){s&&(u++,s=!1);let P=yield C(c.processParamsMaybeAddMcpUsage(m)),X=yield C(c.generateContentStreamWithContinuation(
-P)),L=[],V=[];try{for(var A=!0,T=(h=void 0,de(X)),I;I=yield C(T.next()),_=I.done,!_;A=!0){y=I.value,A=!1;let S=y;if(yield yield C(
-S),S.candidates&&(!((v=S.candidates[0])===null||v===void 0)&&v.content)){V.push(S.candidates[0].content);for(let R of(E=
-S.candidates[0].content.parts)!==null&&E!==void 0?E:[])if(u<r&&R.functionCall){if(!R.functionCall.name)throw new Error("\
-Function call name was not returned by the model.");if(p.has(R.functionCall.name)){let F=yield C(p.get(R.functionCall.name).
-callTool([R.functionCall]));L.push(...F)}else throw new Error(`Automatic function calling was requested, but not all the\
- tools the model used implement the CallableTool interface. Available tools: ${p.keys()}, missing tool: ${R.functionCall.
-name}`)}}}}catch(S){h={error:S}}finally{try{!A&&!_&&(g=T.return)&&(yield C(g.call(T)))}finally{if(h)throw h.error}}if(L.
-length>0){s=!0;let S=new U;S.candidates=[{content:{role:"user",parts:L}}],yield yield C(S);let R=[];R.push(...V),R.push(
-{role:"user",parts:L});let F=ce(m.contents).concat(R);m.contents=F}else break}})})(this,d,n)}async generateContentInternal(n){
-var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=wt(this.apiClient,n);return u=M("{model}:generateConte\
-nt",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(
-c),httpMethod:"POST",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===
-void 0?void 0:o.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.then(
-p=>{let m=Dt(p),_=new U;return Object.assign(_,m),_})}else{let c=Pt(this.apiClient,n);return u=M("{model}:generateConten\
-t",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),
-httpMethod:"POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===
-void 0?void 0:r.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.then(
-p=>{let m=Nt(p),_=new U;return Object.assign(_,m),_})}}async generateContentStreamInternal(n){var t,o,i,r;let s,u="",d={};
-if(this.apiClient.isVertexAI()){let c=wt(this.apiClient,n);return u=M("{model}:streamGenerateContent?alt=sse",c._url),d=
-c._query,delete c._url,delete c._query,s=this.apiClient.requestStream({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"\
-POST",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===void 0?void 0:
-o.abortSignal}),s.then(function(m){return z(this,arguments,function*(){var _,h,g,y;try{for(var v=!0,E=de(m),A;A=yield C(
-E.next()),_=A.done,!_;v=!0){y=A.value,v=!1;let T=y,I=Dt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let P=new U;
-Object.assign(P,I),yield yield C(P)}}catch(T){h={error:T}}finally{try{!v&&!_&&(g=E.return)&&(yield C(g.call(E)))}finally{
-if(h)throw h.error}}})})}else{let c=Pt(this.apiClient,n);return u=M("{model}:streamGenerateContent?alt=sse",c._url),d=c.
-_query,delete c._url,delete c._query,s=this.apiClient.requestStream({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"\
-POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:
-r.abortSignal}),s.then(function(m){return z(this,arguments,function*(){var _,h,g,y;try{for(var v=!0,E=de(m),A;A=yield C(
-E.next()),_=A.done,!_;v=!0){y=A.value,v=!1;let T=y,I=Nt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let P=new U;
-Object.assign(P,I),yield yield C(P)}}catch(T){h={error:T}}finally{try{!v&&!_&&(g=E.return)&&(yield C(g.call(E)))}finally{
-if(h)throw h.error}}})})}}async get(n){var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=Jo(this.apiClient,
-n);return u=M("{name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.
-stringify(c),httpMethod:"GET",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===
-null||o===void 0?void 0:o.abortSignal}).then(p=>p.json()),s.then(p=>qe(p))}else{let c=Oo(this.apiClient,n);return u=M("{\
-name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(
-c),httpMethod:"GET",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===
-void 0?void 0:r.abortSignal}).then(p=>p.json()),s.then(p=>Le(p))}}async listInternal(n){var t,o,i,r;let s,u="",d={};if(this.
-apiClient.isVertexAI()){let c=ei(this.apiClient,n);return u=M("{models_url}",c._url),d=c._query,delete c._url,delete c._query,
-s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"GET",httpOptions:(t=n.config)===null||
-t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===void 0?void 0:o.abortSignal}).then(p=>p.json().then(
-m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.then(p=>{let m=ti(p),_=new Ce;return Object.assign(_,m),
-_})}else{let c=jo(this.apiClient,n);return u=M("{models_url}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.
-request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"GET",httpOptions:(i=n.config)===null||i===void 0?void 0:
-i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.
-sdkHttpResponse={headers:p.headers},_})),s.then(p=>{let m=ni(p),_=new Ce;return Object.assign(_,m),_})}}async update(n){
-var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=Ei(this.apiClient,n);return u=M("{model}",c._url),d=c.
-_query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"P\
-ATCH",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=n.config)===null||o===void 0?void 0:
-o.abortSignal}).then(p=>p.json()),s.then(p=>qe(p))}else{let c=vi(this.apiClient,n);return u=M("{name}",c._url),d=c._query,
-delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(c),httpMethod:"PATCH",httpOptions:(i=
-n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}).then(
-p=>p.json()),s.then(p=>Le(p))}}async delete(n){var t,o,i,r;let s,u="",d={};if(this.apiClient.isVertexAI()){let c=Uo(this.
-apiClient,n);return u=M("{name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,
-body:JSON.stringify(c),httpMethod:"DELETE",httpOptions:(t=n.config)===null||t===void 0?void 0:t.httpOptions,abortSignal:(o=
-n.config)===null||o===void 0?void 0:o.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.
-headers},_})),s.then(p=>{let m=qo(p),_=new Ie;return Object.assign(_,m),_})}else{let c=Go(this.apiClient,n);return u=M("\
-{name}",c._url),d=c._query,delete c._url,delete c._query,s=this.apiClient.request({path:u,queryParams:d,body:JSON.stringify(
-c),httpMethod:"DELETE",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||
-r===void 0?void 0:r.abortSignal}).then(p=>p.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:p.headers},_})),s.
-then(p=>{let m=Lo(p),_=new Ie;return Object.assign(_,m),_})}}};ee.loggedGenerateImagesWarning=!1;ee.loggedEditImageWarning=
-!1;ee.loggedGenerateVideosWarning=!1;var ir=f(function(e,n){let t=new ReadableStream(e,n);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t},"Rea\
-dableStreamBase");ir.prototype=ReadableStream.prototype;var x=13,G=10,rr=[[x,G,x,G],[x,G,x],[x,G,G],[x,x,G],[G,x,G],[x,x],[G,x],[G,G]],Xr=rr.reduce((e,n)=>Math.max(e,n.length),
-0);var $r=new RegExp("^[0-9]xx$","i");function oo(e){return btoa(String.fromCodePoint(...e))}f(oo,"bytesToBase64");function io(e){if(e===null||typeof e!="object"||Object.prototype.toString.call(e)!=="[object Object]")return!1;let n=Object.
+processAfcStream(t)}}async generateContentWithContinuation(n){let t=le(n.config,!0),o,i=[];for(;i.length===0||t&&o;){let r=Dt(
+n.config,o),s=r===n.config?n:Object.assign(Object.assign({},n),{config:r}),a=await this.generateContentInternal(s);i.push(
+a),o=zo(a)}return ni(i)}async generateContentStreamWithContinuation(n){let t=new Oo(n.config);t.startHop();let o=await this.
+generateContentStreamInternal(n);return(function(i,r,s){return z(this,arguments,function*(){var a,l,d,f;let m=u(async()=>s,
+"openHop");for(;;){let v;try{try{for(var _=!0,g=(l=void 0,ae(yield C(m()))),h;h=yield C(g.next()),a=h.done,!a;_=!0){f=h.
+value,_=!1;let y=f;yield yield C(t.observe(y))}}catch(y){l={error:y}}finally{try{!_&&!a&&(d=g.return)&&(yield C(d.call(g)))}finally{
+if(l)throw l.error}}}catch(y){v={error:y}}if(!t.endHop(v))return yield C(void 0);let E=Object.assign(Object.assign({},r),
+{config:t.startHop()});m=u(()=>i.generateContentStreamInternal(E),"openHop")}})})(this,n,o)}maybeMoveToResponseJsonSchema(n){
+n.config&&n.config.responseSchema&&(n.config.responseJsonSchema||Object.keys(n.config.responseSchema).includes("$schema")&&
+(n.config.responseJsonSchema=n.config.responseSchema,delete n.config.responseSchema))}async processParamsMaybeAddMcpUsage(n){
+var t,o,i;let r=(t=n.config)===null||t===void 0?void 0:t.tools;if(!r)return n;let s=await Promise.all(r.map(async l=>J(l)?
+await l.tool():l)),a={model:n.model,contents:n.contents,config:Object.assign(Object.assign({},n.config),{tools:s})};if(a.
+config.tools=s,n.config&&n.config.tools&&bo(n.config.tools)){let l=(i=(o=n.config.httpOptions)===null||o===void 0?void 0:
+o.headers)!==null&&i!==void 0?i:{},d=Object.assign({},l);Object.keys(d).length===0&&(d=this.apiClient.getDefaultHeaders()),
+Bo(d),a.config.httpOptions=Object.assign(Object.assign({},n.config.httpOptions),{headers:d})}return a}async initAfcToolsMap(n){
+var t,o,i;let r=new Map;for(let s of(o=(t=n.config)===null||t===void 0?void 0:t.tools)!==null&&o!==void 0?o:[])if(J(s)){
+let a=s,l=await a.tool();for(let d of(i=l.functionDeclarations)!==null&&i!==void 0?i:[]){if(!d.name)throw new Error("Fun\
+ction declaration name is required.");if(r.has(d.name))throw new Error(`Duplicate tool declaration name: ${d.name}`);r.set(
+d.name,a)}}return r}async processAfcStream(n){var t,o,i;let r=(i=(o=(t=n.config)===null||t===void 0?void 0:t.automaticFunctionCalling)===
+null||o===void 0?void 0:o.maximumRemoteCalls)!==null&&i!==void 0?i:ht,s=!1,a=0,l=await this.initAfcToolsMap(n);return(function(d,f,m){
+return z(this,arguments,function*(){for(var _,g,h,v,E,y;a<r;){s&&(a++,s=!1);let M=yield C(d.processParamsMaybeAddMcpUsage(
+m)),ne=yield C(d.generateContentStreamWithContinuation(M)),F=[],W=[];try{for(var A=!0,T=(g=void 0,ae(ne)),I;I=yield C(T.
+next()),_=I.done,!_;A=!0){v=I.value,A=!1;let S=v;if(yield yield C(S),S.candidates&&(!((E=S.candidates[0])===null||E===void 0)&&
+E.content)){W.push(S.candidates[0].content);for(let R of(y=S.candidates[0].content.parts)!==null&&y!==void 0?y:[])if(a<r&&
+R.functionCall){if(!R.functionCall.name)throw new Error("Function call name was not returned by the model.");if(f.has(R.
+functionCall.name)){let H=yield C(f.get(R.functionCall.name).callTool([R.functionCall]));F.push(...H)}else throw new Error(
+`Automatic function calling was requested, but not all the tools the model used implement the CallableTool interface. Av\
+ailable tools: ${f.keys()}, missing tool: ${R.functionCall.name}`)}}}}catch(S){g={error:S}}finally{try{!A&&!_&&(h=T.return)&&
+(yield C(h.call(T)))}finally{if(g)throw g.error}}if(F.length>0){s=!0;let S=new G;S.candidates=[{content:{role:"user",parts:F}}],
+yield yield C(S);let R=[];R.push(...W),R.push({role:"user",parts:F});let H=se(m.contents).concat(R);m.contents=H}else break}})})(
+this,l,n)}async generateContentInternal(n){var t,o,i,r;let s,a="",l={};{let d=pt(this.apiClient,n);return a=He("{model}:\
+generateContent",d._url),l=d._query,delete d._url,delete d._query,s=this.apiClient.request({path:a,queryParams:l,body:JSON.
+stringify(d),httpMethod:"POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===
+null||r===void 0?void 0:r.abortSignal}).then(f=>f.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:f.headers},_})),
+s.then(f=>{let m=mt(f),_=new G;return Object.assign(_,m),_})}}async generateContentStreamInternal(n){var t,o,i,r;let s,a="",
+l={};{let d=pt(this.apiClient,n);return a=He("{model}:streamGenerateContent?alt=sse",d._url),l=d._query,delete d._url,delete d.
+_query,s=this.apiClient.requestStream({path:a,queryParams:l,body:JSON.stringify(d),httpMethod:"POST",httpOptions:(i=n.config)===
+null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}),s.then(function(m){
+return z(this,arguments,function*(){var _,g,h,v;try{for(var E=!0,y=ae(m),A;A=yield C(y.next()),_=A.done,!_;E=!0){v=A.value,
+E=!1;let T=v,I=mt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let M=new G;Object.assign(M,I),yield yield C(
+M)}}catch(T){g={error:T}}finally{try{!E&&!_&&(h=y.return)&&(yield C(h.call(y)))}finally{if(g)throw g.error}}})})}}};Y.loggedGenerateImagesWarning=
+!1;Y.loggedEditImageWarning=!1;Y.loggedGenerateVideosWarning=!1;var ti=u(function(e,n){let t=new ReadableStream(e,n);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t},"Rea\
+dableStreamBase");ti.prototype=ReadableStream.prototype;var N=13,D=10,oi=[[N,D,N,D],[N,D,N],[N,D,D],[N,N,D],[D,N,D],[N,N],[D,N],[D,D]],xi=oi.reduce((e,n)=>Math.max(e,n.length),
+0);var Ui=new RegExp("^[0-9]xx$","i");function kt(e){return btoa(String.fromCodePoint(...e))}u(kt,"bytesToBase64");function xt(e){if(e===null||typeof e!="object"||Object.prototype.toString.call(e)!=="[object Object]")return!1;let n=Object.
 getPrototypeOf(e);if(n===null||n===Object.prototype)return!0;try{return Object.getPrototypeOf(n)===null}catch{return!1}}
-f(io,"isPlainObject$1");var sr=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function ar(e,n){return ro(e,n==="percentExceptReserved"?
-"percent":n)}f(ar,"encodeKeyChars");function ro(e,n){switch(n){case"percent":return encodeURIComponent(e);case"percentEx\
-ceptReserved":return encodeURIComponent(e).replace(sr,t=>decodeURIComponent(t));default:return e}}f(ro,"encodeChars");function lr(e){
-return(n,t,o)=>{let i="",r=o?.explode?dr(n,t):[[n,t]];if(r.every(([c,p])=>p==null))return;let s=f(c=>ro(c,o?.charEncoding),
-"encodeString"),u=f(c=>s(cr(c)),"encodeValue"),d=s(e);return r.forEach(([c,p])=>{var m,_;let h="",g=null;p!=null&&(Array.
-isArray(p)?g=(m=pr(p,y=>`${u(y)}`))===null||m===void 0?void 0:m.join(d):io(p)?g=(_=mr(Object.entries(p),([y,v])=>`${s(y)}${d}${u(
-v)}`))===null||_===void 0?void 0:_.join(d):g=`${u(p)}`,g!=null&&(h=`${ar(c,o?.charEncoding)}=${g}`,!(!h||h==="=")&&(i+=`\
-&${h}`)))}),i.slice(1)}}f(lr,"formEncoder");var ur=lr(",");function dr(e,n){return Array.isArray(n)?n.map(t=>[e,t]):io(n)?Object.entries(n??{}).map(([o,i])=>[o,i]):[[e,n]]}f(dr,"e\
-xplode");function cr(e){return e==null?"":e instanceof Date?e.toISOString():e instanceof Uint8Array?oo(e):typeof e=="obj\
-ect"?JSON.stringify(e,fr):`${e}`}f(cr,"serializeValue");function fr(e,n){return n instanceof Uint8Array?oo(n):n}f(fr,"js\
-onReplacer");function pr(e,n){let t=e.reduce((o,i)=>{if(i==null)return o;let r=n(i);return r==null||o.push(r),o},[]);return t.
-length?t:null}f(pr,"mapDefined");function mr(e,n){let t=[];for(let[o,i]of e){if(i==null)continue;let r=n([o,i]);r!=null&&
-t.push(r)}return t.length?t:null}f(mr,"mapDefinedEntries");function _r(...e){return e.filter(Boolean).join("&")}f(_r,"qu\
-eryJoin");function hr(e){return f(function(t,o){var i,r,s;let u=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==
-null&&i!==void 0?i:!0,charEncoding:(r=o?.charEncoding)!==null&&r!==void 0?r:"percent"}),d=new Set((s=o?.allowEmptyValue)!==
-null&&s!==void 0?s:[]),c=Object.entries(t).map(([p,m])=>d.has(p)&&(m==null||m===""||Array.isArray(m)&&m.length===0)?`${encodeURIComponent(
-p)}=`:e(p,m,u));return _r(...c)},"bulkEncode")}f(hr,"queryEncoder");var Or=hr(ur);var Jr=new RegExp("^[0-9]xx$","i");var ye=typeof globalThis>"u"?null:globalThis,gr=typeof ye=="object"&&ye!=null&&"importScripts"in ye&&typeof ye.importScripts==
-"function",Yr=gr||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var yr;yr=Symbol.toStringTag;var He=class{static{f(this,"BrowserDownloader")}async download(n,t){throw new Error("Download to file is not supported i\
-n the browser, please use a browser compliant download like an <a> tag.")}},vr=1024*1024*8,Er=3,Tr=1e3,Cr=2,Se="x-goog-u\
-pload-status";async function Ir(e,n,t,o){var i;let r=await so(e,n,t,o),s=await r?.json();if(((i=r?.headers)===null||i===
-void 0?void 0:i[Se])!=="final")throw new Error("Failed to upload file: Upload status is not finalized.");return s.file}f(
-Ir,"uploadBlob");async function Ar(e,n,t,o){var i;let r=await so(e,n,t,o),s=await r?.json();if(((i=r?.headers)===null||i===
-void 0?void 0:i[Se])!=="final")throw new Error("Failed to upload file: Upload status is not finalized.");let u=Bt(s),d=new ke;
-return Object.assign(d,u),d}f(Ar,"uploadBlobToFileSearchStore");async function so(e,n,t,o){var i,r,s;let u=n,d=o?.baseUrl||
-((i=t.clientOptions.httpOptions)===null||i===void 0?void 0:i.baseUrl);if(d){let h=new URL(d),g=new URL(n);g.protocol=h.protocol,
-g.host=h.host,g.port=h.port,u=g.toString()}let c=0,p=0,m=new j(new Response),_="upload";for(c=e.size;p<c;){let h=Math.min(
-vr,c-p),g=e.slice(p,p+h);p+h>=c&&(_+=", finalize");let y=0,v=Tr;for(;y<Er;){let E=Object.assign(Object.assign({},o?.headers||
-{}),{"X-Goog-Upload-Command":_,"X-Goog-Upload-Offset":String(p)});if(m=await t.request({path:"",body:g,httpMethod:"POST",
-httpOptions:Object.assign(Object.assign({},o),{apiVersion:"",baseUrl:u,headers:E})}),!((r=m?.headers)===null||r===void 0)&&
-r[Se])break;y++,await Rr(v),v=v*Cr}if(p+=h,((s=m?.headers)===null||s===void 0?void 0:s[Se])!=="active")break;if(c<=p)throw new Error(
-"All content has been uploaded, but the upload status is not finalized.")}return m}f(so,"uploadBlobInternal");async function Sr(e){
-return{size:e.size,type:e.type}}f(Sr,"getBlobStat");function Rr(e){return new Promise(n=>k(n,e))}f(Rr,"sleep");var Be=class{static{
-f(this,"BrowserUploader")}async upload(n,t,o,i){if(typeof n=="string")throw new Error("File path is not supported in bro\
-wser uploader.");return await Ir(n,t,o,i)}async uploadToFileSearchStore(n,t,o,i){if(typeof n=="string")throw new Error("\
-File path is not supported in browser uploader.");return await Ar(n,t,o,i)}async stat(n){if(typeof n=="string")throw new Error(
-"File path is not supported in browser uploader.");return await Sr(n)}};var Vt="x-goog-api-key",Xe=class{static{f(this,"WebAuth")}constructor(n){this.apiKey=n}async addAuthHeaders(n,t){if(n.get(
-Vt)===null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live A\
-PI.");if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");n.append(Vt,this.apiKey)}}};
-var Pr="gl-node/",$e=class{static{f(this,"GoogleGenAI")}constructor(n={}){var t;if(n.apiKey==null)throw new Error("An AP\
+u(xt,"isPlainObject$1");var ii=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function ri(e,n){return Ut(e,n==="percentExceptReserved"?
+"percent":n)}u(ri,"encodeKeyChars");function Ut(e,n){switch(n){case"percent":return encodeURIComponent(e);case"percentEx\
+ceptReserved":return encodeURIComponent(e).replace(ii,t=>decodeURIComponent(t));default:return e}}u(Ut,"encodeChars");function si(e){
+return(n,t,o)=>{let i="",r=o?.explode?li(n,t):[[n,t]];if(r.every(([d,f])=>f==null))return;let s=u(d=>Ut(d,o?.charEncoding),
+"encodeString"),a=u(d=>s(ui(d)),"encodeValue"),l=s(e);return r.forEach(([d,f])=>{var m,_;let g="",h=null;f!=null&&(Array.
+isArray(f)?h=(m=ci(f,v=>`${a(v)}`))===null||m===void 0?void 0:m.join(l):xt(f)?h=(_=fi(Object.entries(f),([v,E])=>`${s(v)}${l}${a(
+E)}`))===null||_===void 0?void 0:_.join(l):h=`${a(f)}`,h!=null&&(g=`${ri(d,o?.charEncoding)}=${h}`,!(!g||g==="=")&&(i+=`\
+&${g}`)))}),i.slice(1)}}u(si,"formEncoder");var ai=si(",");function li(e,n){return Array.isArray(n)?n.map(t=>[e,t]):xt(n)?Object.entries(n??{}).map(([o,i])=>[o,i]):[[e,n]]}u(li,"e\
+xplode");function ui(e){return e==null?"":e instanceof Date?e.toISOString():e instanceof Uint8Array?kt(e):typeof e=="obj\
+ect"?JSON.stringify(e,di):`${e}`}u(ui,"serializeValue");function di(e,n){return n instanceof Uint8Array?kt(n):n}u(di,"js\
+onReplacer");function ci(e,n){let t=e.reduce((o,i)=>{if(i==null)return o;let r=n(i);return r==null||o.push(r),o},[]);return t.
+length?t:null}u(ci,"mapDefined");function fi(e,n){let t=[];for(let[o,i]of e){if(i==null)continue;let r=n([o,i]);r!=null&&
+t.push(r)}return t.length?t:null}u(fi,"mapDefinedEntries");function pi(...e){return e.filter(Boolean).join("&")}u(pi,"qu\
+eryJoin");function mi(e){return u(function(t,o){var i,r,s;let a=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==
+null&&i!==void 0?i:!0,charEncoding:(r=o?.charEncoding)!==null&&r!==void 0?r:"percent"}),l=new Set((s=o?.allowEmptyValue)!==
+null&&s!==void 0?s:[]),d=Object.entries(t).map(([f,m])=>l.has(f)&&(m==null||m===""||Array.isArray(m)&&m.length===0)?`${encodeURIComponent(
+f)}=`:e(f,m,a));return pi(...d)},"bulkEncode")}u(mi,"queryEncoder");var Gi=mi(ai);var Li=new RegExp("^[0-9]xx$","i");var re=typeof globalThis>"u"?null:globalThis,_i=typeof re=="object"&&re!=null&&"importScripts"in re&&typeof re.importScripts==
+"function",Fi=_i||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var gi;gi=Symbol.toStringTag;var qi=1024*1024*8;var At="x-goog-api-key",Ce=class{static{u(this,"WebAuth")}constructor(n){this.apiKey=n}async addAuthHeaders(n,t){if(n.get(
+At)===null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live A\
+PI.");if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");n.append(At,this.apiKey)}}};
+var hi="gl-node/",Ie=class{static{u(this,"GoogleGenAI")}constructor(n={}){var t;if(n.apiKey==null)throw new Error("An AP\
 I Key must be set when running in a browser");if(n.project||n.location)throw new Error("Vertex AI project based authenti\
 cation is not supported on browser runtimes. Please do not provide a project or location.");this.vertexai=(t=n.vertexai)!==
-null&&t!==void 0?t:!1,this.apiKey=n.apiKey;let o=Ao(n.httpOptions,n.vertexai,void 0,void 0);o&&(n.httpOptions?n.httpOptions.
-baseUrl=o:n.httpOptions={baseUrl:o}),this.apiVersion=n.apiVersion,this.httpOptions=n.httpOptions;let i=new Xe(this.apiKey);
-this.apiClient=new be({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
-userAgentExtra:Pr+"web",uploader:new Be,downloader:new He}),this.models=new ee(this.apiClient)}};export{$e as GoogleGenAI};
+null&&t!==void 0?t:!1,this.apiKey=n.apiKey;let o=Qt(n.httpOptions,n.vertexai,void 0,void 0);o&&(n.httpOptions?n.httpOptions.
+baseUrl=o:n.httpOptions={baseUrl:o}),this.apiVersion=n.apiVersion,this.httpOptions=n.httpOptions;let i=new Ce(this.apiKey);
+this.apiClient=new Ee({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
+userAgentExtra:hi+"web"}),this.models=new Y(this.apiClient)}};export{Ie as GoogleGenAI};

@@ -2,10 +2,10 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   openai@7.57.0 (Apache-2.0)
 // @ts-self-types="./openai.d.ts"
-var qo=Object.create;var Dt=Object.defineProperty;var Lo=Object.getOwnPropertyDescriptor;var Wo=Object.getOwnPropertyNames;var Bo=Object.getPrototypeOf,Fo=Object.prototype.hasOwnProperty;var a=(t,e)=>Dt(t,"name",{value:e,configurable:!0});var Uo=(t,e,r)=>()=>{if(r)throw r[0];try{return t&&(e=t(t=0)),e}catch(n){throw r=[n],n}};var Xo=(t,e)=>()=>{try{return e||t((e={exports:{}}).exports,e),e.exports}catch(r){throw e=0,r}},Mo=(t,e)=>{for(var r in e)
-Dt(t,r,{get:e[r],enumerable:!0})},zo=(t,e,r,n)=>{if(e&&typeof e=="object"||typeof e=="function")for(let o of Wo(e))!Fo.call(
-t,o)&&o!==r&&Dt(t,o,{get:()=>e[o],enumerable:!(n=Lo(e,o))||n.enumerable});return t};var No=(t,e,r)=>(r=t!=null?qo(Bo(t)):{},zo(e||!t||!t.__esModule?Dt(r,"default",{value:t,enumerable:!0}):r,t));import{clearImmediate as R,clearInterval as k,clearTimeout as _,setImmediate as S,setInterval as O,setTimeout as A}from"node:timers";
-var h=Uo(()=>{});var qn=Xo((X,tr)=>{"use strict";h();if(typeof tr<"u"&&tr!==globalThis.module&&typeof X<"u"&&tr.exports===X){Object.defineProperty(
+var hn=Object.create;var et=Object.defineProperty;var mn=Object.getOwnPropertyDescriptor;var yn=Object.getOwnPropertyNames;var bn=Object.getPrototypeOf,gn=Object.prototype.hasOwnProperty;var a=(t,e)=>et(t,"name",{value:e,configurable:!0});var wn=(t,e,r)=>()=>{if(r)throw r[0];try{return t&&(e=t(t=0)),e}catch(n){throw r=[n],n}};var _n=(t,e)=>()=>{try{return e||t((e={exports:{}}).exports,e),e.exports}catch(r){throw e=0,r}},xn=(t,e)=>{for(var r in e)
+et(t,r,{get:e[r],enumerable:!0})},An=(t,e,r,n)=>{if(e&&typeof e=="object"||typeof e=="function")for(let o of yn(e))!gn.call(
+t,o)&&o!==r&&et(t,o,{get:()=>e[o],enumerable:!(n=mn(e,o))||n.enumerable});return t};var En=(t,e,r)=>(r=t!=null?hn(bn(t)):{},An(e||!t||!t.__esModule?et(r,"default",{value:t,enumerable:!0}):r,t));import{clearImmediate as R,clearInterval as S,clearTimeout as x,setImmediate as v,setInterval as k,setTimeout as A}from"node:timers";
+var m=wn(()=>{});var Wr=_n((X,bt)=>{"use strict";m();if(typeof bt<"u"&&bt!==globalThis.module&&typeof X<"u"&&bt.exports===X){Object.defineProperty(
 X,"__esModule",{value:!0}),X.findX509Credential=X.rememberX509Credential=X.findX509OAuthError=X.rememberX509OAuthError=X.
 isApprovedX509Client=X.markApprovedX509Client=X.isRetryableX509IssuerError=X.markRetryableX509IssuerError=X.isTransientX509ConnectionError=
 X.markTransientX509ConnectionError=X.rememberRegisteredX509Transport=X.findRegisteredX509Transport=void 0;let t=new WeakMap,
@@ -15,674 +15,389 @@ add.bind(e),X.isTransientX509ConnectionError=WeakSet.prototype.has.bind(e),X.mar
 add.bind(r),X.isRetryableX509IssuerError=WeakSet.prototype.has.bind(r),X.markApprovedX509Client=WeakSet.prototype.add.bind(
 n),X.isApprovedX509Client=WeakSet.prototype.has.bind(n),X.rememberX509OAuthError=WeakMap.prototype.set.bind(o),X.findX509OAuthError=
 WeakMap.prototype.get.bind(o),X.rememberX509Credential=WeakMap.prototype.set.bind(i),X.findX509Credential=WeakMap.prototype.
-get.bind(i)}});h();h();h();h();function x(t,e,r,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
+get.bind(i)}});m();m();m();m();function L(t,e,r,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
 "Private accessor was defined without a setter");if(typeof e=="function"?t!==e||!o:!e.has(t))throw new TypeError("Cannot\
  write private member to an object whose class did not declare it");return n==="a"?o.call(t,r):o?o.value=r:e.set(t,r),r}
-a(x,"__classPrivateFieldSet");function u(t,e,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined witho\
+a(L,"__classPrivateFieldSet");function f(t,e,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined witho\
 ut a getter");if(typeof e=="function"?t!==e||!n:!e.has(t))throw new TypeError("Cannot read private member from an object\
- whose class did not declare it");return r==="m"?n:r==="a"?n.call(t):n?n.value:e.get(t)}a(u,"__classPrivateFieldGet");h();var dr=a(function(){let{crypto:t}=globalThis;if(t?.randomUUID)return dr=t.randomUUID.bind(t),t.randomUUID();let e=new Uint8Array(
+ whose class did not declare it");return r==="m"?n:r==="a"?n.call(t):n?n.value:e.get(t)}a(f,"__classPrivateFieldGet");m();var Et=a(function(){let{crypto:t}=globalThis;if(t?.randomUUID)return Et=t.randomUUID.bind(t),t.randomUUID();let e=new Uint8Array(
 1),r=t?()=>t.getRandomValues(e)[0]:()=>Math.random()*255&255;return"10000000-1000-4000-8000-100000000000".replace(/[018]/g,
-n=>(+n^r()&15>>+n/4).toString(16))},"uuid4");h();h();h();function Re(t){return typeof t=="object"&&t!==null&&("name"in t&&t.name==="AbortError"||"message"in t&&String(t.message).
-includes("FetchRequestCanceledException"))}a(Re,"isAbortError");var ot=a(t=>{if(t instanceof Error)return t;if(typeof t==
+n=>(+n^r()&15>>+n/4).toString(16))},"uuid4");m();m();m();function pe(t){return typeof t=="object"&&t!==null&&("name"in t&&t.name==="AbortError"||"message"in t&&String(t.message).
+includes("FetchRequestCanceledException"))}a(pe,"isAbortError");var Ie=a(t=>{if(t instanceof Error)return t;if(typeof t==
 "object"&&t!==null){try{if(Object.prototype.toString.call(t)==="[object Error]"){let e="cause"in t,r=new Error(t.message,
 e?{cause:t.cause}:{});return t.stack&&(r.stack=t.stack),e&&!Object.prototype.hasOwnProperty.call(r,"cause")&&(r.cause=t.
 cause),t.name&&(r.name=t.name),r}}catch{}try{return new Error(JSON.stringify(t))}catch{}}return new Error(t)},"castToErr\
-or");var b=class extends Error{static{a(this,"OpenAIError")}},Q=class t extends b{static{a(this,"APIError")}constructor(e,r,n,o){
+or");var P=class extends Error{static{a(this,"OpenAIError")}},N=class t extends P{static{a(this,"APIError")}constructor(e,r,n,o){
 super(`${t.makeMessage(e,r,n)}`),this.status=e,this.headers=o,this.requestID=o?.get("x-request-id"),this.error=r;let i=r;
 this.code=i?.code,this.param=i?.param,this.type=i?.type}static makeMessage(e,r,n){let o=r?.message?typeof r.message=="st\
 ring"?r.message:JSON.stringify(r.message):r?JSON.stringify(r):n;return e&&o?`${e} ${o}`:e?`${e} status code (no body)`:o||
-"(no status code or body)"}static generate(e,r,n,o){if(!e||!o)return new ke({message:n,cause:ot(r)});let i=r?.error;return e===
-400?new it(e,i,n,o):e===401?new st(e,i,n,o):e===403?new at(e,i,n,o):e===404?new ct(e,i,n,o):e===409?new ut(e,i,n,o):e===
-422?new dt(e,i,n,o):e===429?new ft(e,i,n,o):e>=500?new lt(e,i,n,o):new t(e,i,n,o)}},me=class extends Q{static{a(this,"AP\
-IUserAbortError")}constructor({message:e}={}){super(void 0,void 0,e||"Request was aborted.",void 0)}},ke=class extends Q{static{
+"(no status code or body)"}static generate(e,r,n,o){if(!e||!o)return new he({message:n,cause:Ie(r)});let i=r?.error;return e===
+400?new Pe(e,i,n,o):e===401?new Te(e,i,n,o):e===403?new Ce(e,i,n,o):e===404?new je(e,i,n,o):e===409?new De(e,i,n,o):e===
+422?new Le(e,i,n,o):e===429?new We(e,i,n,o):e>=500?new qe(e,i,n,o):new t(e,i,n,o)}},_e=class extends N{static{a(this,"AP\
+IUserAbortError")}constructor({message:e}={}){super(void 0,void 0,e||"Request was aborted.",void 0)}},he=class extends N{static{
 a(this,"APIConnectionError")}constructor({message:e,cause:r}){super(void 0,void 0,e||"Connection error.",void 0),r&&(this.
-cause=r)}},ee=class extends ke{static{a(this,"APIConnectionTimeoutError")}constructor({message:e}={}){super({message:e??
-"Request timed out."})}},it=class extends Q{static{a(this,"BadRequestError")}},st=class extends Q{static{a(this,"Authent\
-icationError")}},at=class extends Q{static{a(this,"PermissionDeniedError")}},ct=class extends Q{static{a(this,"NotFoundE\
-rror")}},ut=class extends Q{static{a(this,"ConflictError")}},dt=class extends Q{static{a(this,"UnprocessableEntityError")}},
-ft=class extends Q{static{a(this,"RateLimitError")}},lt=class extends Q{static{a(this,"InternalServerError")}};var qt=class extends Error{static{a(this,"InvalidWebhookSignatureError")}constructor(e){super(e)}},Se=class extends Q{static{
+cause=r)}},ee=class extends he{static{a(this,"APIConnectionTimeoutError")}constructor({message:e}={}){super({message:e??
+"Request timed out."})}},Pe=class extends N{static{a(this,"BadRequestError")}},Te=class extends N{static{a(this,"Authent\
+icationError")}},Ce=class extends N{static{a(this,"PermissionDeniedError")}},je=class extends N{static{a(this,"NotFoundE\
+rror")}},De=class extends N{static{a(this,"ConflictError")}},Le=class extends N{static{a(this,"UnprocessableEntityError")}},
+We=class extends N{static{a(this,"RateLimitError")}},qe=class extends N{static{a(this,"InternalServerError")}};var tt=class extends Error{static{a(this,"InvalidWebhookSignatureError")}constructor(e){super(e)}},rt=class extends N{static{
 a(this,"OAuthError")}constructor(e,r,n){let o="OAuth2 authentication error",i;if(r&&typeof r=="object"){let s=r;i=s.error;
-let c=s.error_description;c&&typeof c=="string"?o=c:i&&(o=i)}super(e,r,o,n),this.error_code=i}},Lt=class extends b{static{
-a(this,"SubjectTokenProviderError")}constructor(e,r,n){super(e),this.provider=r,this.cause=n}};var Ho=/^[a-z][a-z0-9+.-]*:/i,$r=a(t=>Ho.test(t),"isAbsoluteURL"),ie=a(t=>(ie=Array.isArray,ie(t)),"isArray"),Hr=ie;function pt(t){
-return typeof t!="object"?{}:t??{}}a(pt,"maybeObj");function Wt(t){if(!t)return!0;for(let e in t)return!1;return!0}a(Wt,
-"isEmptyObj");function ae(t,e){return Object.prototype.hasOwnProperty.call(t,e)}a(ae,"hasOwn");var fr=a((t,e)=>{if(typeof e!="number"||!Number.isInteger(e))throw new b(`${t} must be an integer`);if(e<0)throw new b(`${t}\
- must be a positive integer`);return e},"validatePositiveInteger");var Kr=a(t=>{try{return JSON.parse(t)}catch{return}},"safeJSON");h();var Vr=a((t,...e)=>new Promise((r,n)=>{let o=[...new Set(e.filter(l=>l!=null))],i,s=!1,c=a(()=>{for(let l of o)try{l.removeEventListener(
-"abort",p)}catch{}},"cleanup"),d=a(l=>{s||(s=!0,i!==void 0&&(_(i),i=void 0),c(),l())},"settle"),p=a(()=>{d(()=>n())},"ab\
-ort");if(o.some(l=>l.aborted)){p();return}i=A(()=>{d(r)},t);for(let l of o){if(s)break;try{l.addEventListener("abort",p,
-{once:!0})}catch(y){d(()=>n(y))}}o.some(l=>l.aborted)&&p()}),"sleep");h();var Ve=globalThis,Bt=typeof Ve.FinalizationRegistry=="function"?new Ve.FinalizationRegistry(t=>{try{t()}catch{}}):void 0,
-Qr=new WeakMap,ht=new WeakMap;function Ko(t,e,r){let n=ht.get(t);if(!n){let i=new Set,s=a(()=>{ht.delete(t);for(let c of i)
-r.unregister(c),c.deref()?.();i.clear()},"abort");n={callbacks:i,abort:s},t.addEventListener("abort",s,{once:!0}),ht.set(
-t,n)}let o=n;return o.callbacks.add(e),()=>{o.callbacks.delete(e),r.unregister(e),o.callbacks.size===0&&(ht.get(t)===o&&
-ht.delete(t),t.removeEventListener("abort",o.abort))}}a(Ko,"subscribeWeakly");function Vo(t,e,r){t.addEventListener("abo\
-rt",()=>e.deref()?.delete(r),{once:!0})}a(Vo,"releaseOnAbort");function lr(t,e,r){if(typeof Ve.WeakRef=="function"&&Bt&&
-!r.aborted){let n=Qr.get(t);n||(n=new Set,Qr.set(t,n)),n.add(e),Vo(r,new Ve.WeakRef(n),e)}}a(lr,"retainRequestAbortCallb\
-ack");function Jr(t,e,r){if(t.aborted)return e(),()=>{};if(typeof Ve.WeakRef!="function"||!Bt)return t.addEventListener(
-"abort",e,{once:!0}),()=>t.removeEventListener("abort",e);let n=new Ve.WeakRef(e),o=Ko(t,n,Bt);return Bt.register(e,o,n),
-lr(r,e,r),o}a(Jr,"addRequestAbortListener");h();h();h();function mt(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
-to the client, `new OpenAI({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}a(mt,"getDefaultFetch");function pr(...t){
+let c=s.error_description;c&&typeof c=="string"?o=c:i&&(o=i)}super(e,r,o,n),this.error_code=i}},nt=class extends P{static{
+a(this,"SubjectTokenProviderError")}constructor(e,r,n){super(e),this.provider=r,this.cause=n}};var Sn=/^[a-z][a-z0-9+.-]*:/i,Nt=a(t=>Sn.test(t),"isAbsoluteURL"),te=a(t=>(te=Array.isArray,te(t)),"isArray"),Kt=te;function Ht(t){
+return typeof t!="object"?{}:t??{}}a(Ht,"maybeObj");function ot(t){if(!t)return!0;for(let e in t)return!1;return!0}a(ot,
+"isEmptyObj");function re(t,e){return Object.prototype.hasOwnProperty.call(t,e)}a(re,"hasOwn");var Rt=a((t,e)=>{if(typeof e!="number"||!Number.isInteger(e))throw new P(`${t} must be an integer`);if(e<0)throw new P(`${t}\
+ must be a positive integer`);return e},"validatePositiveInteger");var Vt=a(t=>{try{return JSON.parse(t)}catch{return}},"safeJSON");m();var Qt=a((t,...e)=>new Promise((r,n)=>{let o=[...new Set(e.filter(l=>l!=null))],i,s=!1,c=a(()=>{for(let l of o)try{l.removeEventListener(
+"abort",p)}catch{}},"cleanup"),u=a(l=>{s||(s=!0,i!==void 0&&(x(i),i=void 0),c(),l())},"settle"),p=a(()=>{u(()=>n())},"ab\
+ort");if(o.some(l=>l.aborted)){p();return}i=A(()=>{u(r)},t);for(let l of o){if(s)break;try{l.addEventListener("abort",p,
+{once:!0})}catch(b){u(()=>n(b))}}o.some(l=>l.aborted)&&p()}),"sleep");m();var ve=globalThis,it=typeof ve.FinalizationRegistry=="function"?new ve.FinalizationRegistry(t=>{try{t()}catch{}}):void 0,
+Jt=new WeakMap,Be=new WeakMap;function vn(t,e,r){let n=Be.get(t);if(!n){let i=new Set,s=a(()=>{Be.delete(t);for(let c of i)
+r.unregister(c),c.deref()?.();i.clear()},"abort");n={callbacks:i,abort:s},t.addEventListener("abort",s,{once:!0}),Be.set(
+t,n)}let o=n;return o.callbacks.add(e),()=>{o.callbacks.delete(e),r.unregister(e),o.callbacks.size===0&&(Be.get(t)===o&&
+Be.delete(t),t.removeEventListener("abort",o.abort))}}a(vn,"subscribeWeakly");function kn(t,e,r){t.addEventListener("abo\
+rt",()=>e.deref()?.delete(r),{once:!0})}a(kn,"releaseOnAbort");function St(t,e,r){if(typeof ve.WeakRef=="function"&&it&&
+!r.aborted){let n=Jt.get(t);n||(n=new Set,Jt.set(t,n)),n.add(e),kn(r,new ve.WeakRef(n),e)}}a(St,"retainRequestAbortCallb\
+ack");function Gt(t,e,r){if(t.aborted)return e(),()=>{};if(typeof ve.WeakRef!="function"||!it)return t.addEventListener(
+"abort",e,{once:!0}),()=>t.removeEventListener("abort",e);let n=new ve.WeakRef(e),o=vn(t,n,it);return it.register(e,o,n),
+St(r,e,r),o}a(Gt,"addRequestAbortListener");m();m();m();function vt(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
+to the client, `new OpenAI({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}a(vt,"getDefaultFetch");function kt(...t){
 let e=globalThis.ReadableStream;if(typeof e>"u")throw new Error("`ReadableStream` is not defined as a global; You will n\
-eed to polyfill it, `globalThis.ReadableStream = ReadableStream`");return new e(...t)}a(pr,"makeReadableStream");function yt(t,e){
-let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.iterator]();return pr({start(){},async pull(n){let{done:o,
-value:i}=await r.next();o?n.close():n.enqueue(i)},async cancel(){await r.return?.()}},e)}a(yt,"ReadableStreamFrom");function Ft(t){
+eed to polyfill it, `globalThis.ReadableStream = ReadableStream`");return new e(...t)}a(kt,"makeReadableStream");function Yt(t,e){
+let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.iterator]();return kt({start(){},async pull(n){let{done:o,
+value:i}=await r.next();o?n.close():n.enqueue(i)},async cancel(){await r.return?.()}},e)}a(Yt,"ReadableStreamFrom");function Zt(t){
 if(t[Symbol.asyncIterator])return t;let e=t.getReader();return{async next(){try{let r=await e.read();return r?.done&&e.releaseLock(),
 r}catch(r){throw e.releaseLock(),r}},async return(){let r=e.cancel();return e.releaseLock(),await r,{done:!0,value:void 0}},
-[Symbol.asyncIterator](){return this}}}a(Ft,"ReadableStreamToAsyncIterable");async function Oe(t){if(t===null||typeof t!=
+[Symbol.asyncIterator](){return this}}}a(Zt,"ReadableStreamToAsyncIterable");async function xe(t){if(t===null||typeof t!=
 "object")return;if(t[Symbol.asyncIterator]){await t[Symbol.asyncIterator]().return?.();return}let e=t.getReader(),r=e.cancel();
-e.releaseLock(),await r}a(Oe,"CancelReadableStream");h();h();var Yr;function pe(t){let e;return(Yr??(e=new globalThis.TextEncoder,Yr=e.encode.bind(e)))(t)}a(pe,"encodeUTF8");var Zr;
-function en(t){let e;return(Zr??(e=new globalThis.TextDecoder,Zr=e.decode.bind(e)))(t)}a(en,"decodeUTF8");var hr,G,H,J,_e,Le,rn,gt=64*1024,We=class{static{a(this,"LineDecoder")}constructor(){hr.add(this),G.set(this,void 0),H.set(
-this,void 0),J.set(this,void 0),_e.set(this,void 0),Le.set(this,void 0),x(this,G,new Uint8Array,"f"),x(this,H,0,"f"),x(this,
-J,0,"f"),x(this,_e,0,"f"),x(this,Le,!1,"f")}decode(e){if(e==null)return[];let r;if(e instanceof ArrayBuffer?r=new Uint8Array(
-e):typeof e=="string"?r=pe(e):r=e,r.length===0)return[];if(u(this,Le,"f")&&(x(this,Le,!1,"f"),r[0]===10&&(r=r.subarray(1)),
-r.length===0))return[];u(this,hr,"m",rn).call(this,r);let n=[],o;for(;(o=Qo(u(this,G,"f"),u(this,_e,"f"),u(this,J,"f")))!=
-null;){let i=en(u(this,G,"f").subarray(u(this,H,"f"),o.preceding));n.push(i),x(this,H,o.index,"f"),o.carriage&&(u(this,H,
-"f")<u(this,J,"f")&&u(this,G,"f")[u(this,H,"f")]===10?x(this,H,u(this,H,"f")+1,"f"):u(this,H,"f")===u(this,J,"f")&&x(this,
-Le,!0,"f")),x(this,_e,u(this,H,"f"),"f")}if(x(this,_e,u(this,J,"f"),"f"),u(this,H,"f")===u(this,J,"f"))x(this,H,0,"f"),x(
-this,J,0,"f"),x(this,_e,0,"f"),u(this,G,"f").length>gt&&x(this,G,new Uint8Array,"f");else if(n.length>0&&u(this,G,"f").length>
-gt){let i=u(this,J,"f")-u(this,H,"f");if(i<=gt||u(this,G,"f").length>i*4){let s=i<=gt?Math.min(Math.max(i*2,256),gt):i*2,
-c=new Uint8Array(s);c.set(u(this,G,"f").subarray(u(this,H,"f"),u(this,J,"f"))),x(this,G,c,"f"),x(this,H,0,"f"),x(this,J,
-i,"f"),x(this,_e,i,"f")}}return n}flush(){return x(this,Le,!1,"f"),u(this,H,"f")===u(this,J,"f")?[]:this.decode(`
-`)}};G=new WeakMap,H=new WeakMap,J=new WeakMap,_e=new WeakMap,Le=new WeakMap,hr=new WeakSet,rn=a(function(e){if(u(this,J,
-"f")+e.length>u(this,G,"f").length){let r=u(this,J,"f")-u(this,H,"f");if(u(this,H,"f")>=u(this,G,"f").length/2&&r+e.length<=
-u(this,G,"f").length)u(this,G,"f").copyWithin(0,u(this,H,"f"),u(this,J,"f"));else{let n=Math.max(u(this,G,"f").length*2,
-r+e.length,256),o=new Uint8Array(n);o.set(u(this,G,"f").subarray(u(this,H,"f"),u(this,J,"f"))),x(this,G,o,"f")}x(this,_e,
-u(this,_e,"f")-u(this,H,"f"),"f"),x(this,J,r,"f"),x(this,H,0,"f")}u(this,G,"f").set(e,u(this,J,"f")),x(this,J,u(this,J,"\
-f")+e.length,"f")},"_LineDecoder_append");We.NEWLINE_CHARS=new Set([`
-`,"\r"]);We.NEWLINE_REGEXP=/\r\n|[\n\r]/g;function Qo(t,e,r){for(let i=e;i<r;i++){if(t[i]===10)return{preceding:i,index:i+
-1,carriage:!1};if(t[i]===13)return{preceding:i,index:i+1,carriage:!0}}return null}a(Qo,"findNewlineIndex");function nn(t){
-for(let e=0;e<t.length-1;e++){let r=tn(t,e);if(r>0){let n=e+r,o=tn(t,n);if(o>0)return n+o}}return-1}a(nn,"findDoubleNewl\
-ineIndex");function tn(t,e){return t[e]===10?1:t[e]===13?t[e+1]===10?2:1:0}a(tn,"lineEndingLength");h();var Xt={off:0,error:200,warn:300,info:400,debug:500},mr=a((t,e,r)=>{if(t){if(ae(Xt,t))return t;te(r).warn(`${e} was set \
-to ${JSON.stringify(t)}, expected one of ${JSON.stringify(Object.keys(Xt))}`)}},"parseLogLevel");function bt(){}a(bt,"no\
-op");function Ut(t,e,r){return!e||Xt[t]>Xt[r]?bt:e[t].bind(e)}a(Ut,"makeLogFn");var Jo={error:bt,warn:bt,info:bt,debug:bt},
-on=new WeakMap;function te(t){let e=t.logger,r=t.logLevel??"off";if(!e)return Jo;let n=on.get(e);if(n&&n[0]===r)return n[1];
-let o={error:Ut("error",e,r),warn:Ut("warn",e,r),info:Ut("info",e,r),debug:Ut("debug",e,r)};return on.set(e,[r,o]),o}a(te,
-"loggerFor");var sn=new Set(["apikey","accesstoken","refreshtoken","sessiontoken","sessionid","idtoken","authtoken","aut\
+e.releaseLock(),await r}a(xe,"CancelReadableStream");m();m();var er;function Ue(t){let e;return(er??(e=new globalThis.TextEncoder,er=e.encode.bind(e)))(t)}a(Ue,"encodeUTF8");var tr;
+function rr(t){let e;return(tr??(e=new globalThis.TextDecoder,tr=e.decode.bind(e)))(t)}a(rr,"decodeUTF8");var Ot,K,z,F,ue,Ae,or,Xe=64*1024,Ee=class{static{a(this,"LineDecoder")}constructor(){Ot.add(this),K.set(this,void 0),z.set(
+this,void 0),F.set(this,void 0),ue.set(this,void 0),Ae.set(this,void 0),L(this,K,new Uint8Array,"f"),L(this,z,0,"f"),L(this,
+F,0,"f"),L(this,ue,0,"f"),L(this,Ae,!1,"f")}decode(e){if(e==null)return[];let r;if(e instanceof ArrayBuffer?r=new Uint8Array(
+e):typeof e=="string"?r=Ue(e):r=e,r.length===0)return[];if(f(this,Ae,"f")&&(L(this,Ae,!1,"f"),r[0]===10&&(r=r.subarray(1)),
+r.length===0))return[];f(this,Ot,"m",or).call(this,r);let n=[],o;for(;(o=In(f(this,K,"f"),f(this,ue,"f"),f(this,F,"f")))!=
+null;){let i=rr(f(this,K,"f").subarray(f(this,z,"f"),o.preceding));n.push(i),L(this,z,o.index,"f"),o.carriage&&(f(this,z,
+"f")<f(this,F,"f")&&f(this,K,"f")[f(this,z,"f")]===10?L(this,z,f(this,z,"f")+1,"f"):f(this,z,"f")===f(this,F,"f")&&L(this,
+Ae,!0,"f")),L(this,ue,f(this,z,"f"),"f")}if(L(this,ue,f(this,F,"f"),"f"),f(this,z,"f")===f(this,F,"f"))L(this,z,0,"f"),L(
+this,F,0,"f"),L(this,ue,0,"f"),f(this,K,"f").length>Xe&&L(this,K,new Uint8Array,"f");else if(n.length>0&&f(this,K,"f").length>
+Xe){let i=f(this,F,"f")-f(this,z,"f");if(i<=Xe||f(this,K,"f").length>i*4){let s=i<=Xe?Math.min(Math.max(i*2,256),Xe):i*2,
+c=new Uint8Array(s);c.set(f(this,K,"f").subarray(f(this,z,"f"),f(this,F,"f"))),L(this,K,c,"f"),L(this,z,0,"f"),L(this,F,
+i,"f"),L(this,ue,i,"f")}}return n}flush(){return L(this,Ae,!1,"f"),f(this,z,"f")===f(this,F,"f")?[]:this.decode(`
+`)}};K=new WeakMap,z=new WeakMap,F=new WeakMap,ue=new WeakMap,Ae=new WeakMap,Ot=new WeakSet,or=a(function(e){if(f(this,F,
+"f")+e.length>f(this,K,"f").length){let r=f(this,F,"f")-f(this,z,"f");if(f(this,z,"f")>=f(this,K,"f").length/2&&r+e.length<=
+f(this,K,"f").length)f(this,K,"f").copyWithin(0,f(this,z,"f"),f(this,F,"f"));else{let n=Math.max(f(this,K,"f").length*2,
+r+e.length,256),o=new Uint8Array(n);o.set(f(this,K,"f").subarray(f(this,z,"f"),f(this,F,"f"))),L(this,K,o,"f")}L(this,ue,
+f(this,ue,"f")-f(this,z,"f"),"f"),L(this,F,r,"f"),L(this,z,0,"f")}f(this,K,"f").set(e,f(this,F,"f")),L(this,F,f(this,F,"\
+f")+e.length,"f")},"_LineDecoder_append");Ee.NEWLINE_CHARS=new Set([`
+`,"\r"]);Ee.NEWLINE_REGEXP=/\r\n|[\n\r]/g;function In(t,e,r){for(let i=e;i<r;i++){if(t[i]===10)return{preceding:i,index:i+
+1,carriage:!1};if(t[i]===13)return{preceding:i,index:i+1,carriage:!0}}return null}a(In,"findNewlineIndex");function ir(t){
+for(let e=0;e<t.length-1;e++){let r=nr(t,e);if(r>0){let n=e+r,o=nr(t,n);if(o>0)return n+o}}return-1}a(ir,"findDoubleNewl\
+ineIndex");function nr(t,e){return t[e]===10?1:t[e]===13?t[e+1]===10?2:1:0}a(nr,"lineEndingLength");m();var at={off:0,error:200,warn:300,info:400,debug:500},It=a((t,e,r)=>{if(t){if(re(at,t))return t;J(r).warn(`${e} was set t\
+o ${JSON.stringify(t)}, expected one of ${JSON.stringify(Object.keys(at))}`)}},"parseLogLevel");function Me(){}a(Me,"noo\
+p");function st(t,e,r){return!e||at[t]>at[r]?Me:e[t].bind(e)}a(st,"makeLogFn");var Pn={error:Me,warn:Me,info:Me,debug:Me},
+sr=new WeakMap;function J(t){let e=t.logger,r=t.logLevel??"off";if(!e)return Pn;let n=sr.get(e);if(n&&n[0]===r)return n[1];
+let o={error:st("error",e,r),warn:st("warn",e,r),info:st("info",e,r),debug:st("debug",e,r)};return sr.set(e,[r,o]),o}a(J,
+"loggerFor");var ar=new Set(["apikey","accesstoken","refreshtoken","sessiontoken","sessionid","idtoken","authtoken","aut\
 horization","token","password","clientsecret","signingsecret","sig","signature","xgoogsignature","xgoogcredential","xamz\
-securitytoken","xamzsignature","xamzcredential"]);function wt(t){let e=t.toLowerCase().replace(/[-_]/gu,"");return sn.has(
-e)||sn.has(e.replace(/^x/u,""))}a(wt,"isSensitiveQueryParameter");var Go=new Set(["authorization","proxy-authorization",
+securitytoken","xamzsignature","xamzcredential"]);function ze(t){let e=t.toLowerCase().replace(/[-_]/gu,"");return ar.has(
+e)||ar.has(e.replace(/^x/u,""))}a(ze,"isSensitiveQueryParameter");var Tn=new Set(["authorization","proxy-authorization",
 "api-key","x-api-key","x-amz-security-token","cookie","set-cookie","x-session-token","x-session-id","x-auth-token","x-id\
--token"]);function zt(t){return Go.has(t.toLowerCase().replace(/_/gu,"-"))||wt(t)}a(zt,"isSensitiveHeader");function Mt(t){
-let e=new URL(t);e.username="",e.password="",e.hash="";for(let r of e.searchParams.keys())wt(r)&&e.searchParams.set(r,"*\
-**");return e.href}a(Mt,"redactURL");var Te=a(t=>{if(t.options){if(t.options={...t.options},delete t.options.headers,t.options.
-path){let e=t.options.path,r=new URL(Mt(new URL(e,"https://redacted.invalid").href));t.options.path=r.origin==="https://\
+-token"]);function Cn(t){return Tn.has(t.toLowerCase().replace(/_/gu,"-"))||ze(t)}a(Cn,"isSensitiveHeader");function ct(t){
+let e=new URL(t);e.username="",e.password="",e.hash="";for(let r of e.searchParams.keys())ze(r)&&e.searchParams.set(r,"*\
+**");return e.href}a(ct,"redactURL");var me=a(t=>{if(t.options){if(t.options={...t.options},delete t.options.headers,t.options.
+path){let e=t.options.path,r=new URL(ct(new URL(e,"https://redacted.invalid").href));t.options.path=r.origin==="https://\
 redacted.invalid"?`${e.startsWith("/")?"/":""}${r.pathname.slice(1)}${r.search}`:r.href}t.options.query&&(t.options.query=
-Object.fromEntries(Object.entries(t.options.query).map(([e,r])=>[e,wt(e)?"***":r])))}return t.url&&(t.url=Mt(t.url)),t.headers&&
-(t.headers=Object.fromEntries((t.headers instanceof Headers?[...t.headers]:Object.entries(t.headers)).map(([e,r])=>[e,zt(
+Object.fromEntries(Object.entries(t.options.query).map(([e,r])=>[e,ze(e)?"***":r])))}return t.url&&(t.url=ct(t.url)),t.headers&&
+(t.headers=Object.fromEntries((t.headers instanceof Headers?[...t.headers]:Object.entries(t.headers)).map(([e,r])=>[e,Cn(
 e)?"***":r]))),"retryOfRequestLogID"in t&&(t.retryOfRequestLogID&&(t.retryOf=t.retryOfRequestLogID),delete t.retryOfRequestLogID),
-t},"formatRequestDetails");var Nt,$t,Ht,yr;function Yo(t){return!(t instanceof Q)&&Re(t)}a(Yo,"isTransportAbortError");function an(){let t=[],e=0,r=!1;
+t},"formatRequestDetails");var ut,dt,lt,Pt;function jn(t){return!(t instanceof N)&&pe(t)}a(jn,"isTransportAbortError");function cr(){let t=[],e=0,r=!1;
 return{get length(){return t.length-e},get canceled(){return r},enqueue(n){r||t.push(n)},dequeue(){if(e===t.length)return;
 let n=t[e];return t[e]=void 0,e+=1,e===t.length?(t=[],e=0):e>=1024&&e*2>=t.length&&(t=t.slice(e),e=0),n},cancel(){r=!0,t.
-length=0,e=0}}}a(an,"createStreamTeeQueue");var Kt=class t{static{a(this,"Stream")}constructor(e,r,n){Nt.add(this),$t.set(
-this,void 0),Ht.set(this,!1),this.iterator=e,this.controller=r,x(this,$t,n,"f")}static fromSSEResponse(e,r,n,o,i="legacy"){
-let s=!1,c=n?te(n):console;async function*d(){if(s)throw new b("Cannot iterate over a consumed stream, use `.tee()` to s\
-plit the stream.");s=!0;let p=!1,l=!1,y=ei(e,r),m=y.return.bind(y);y.return=g=>(l||r.abort(),m(g));try{for await(let g of y){
-if(g.data==="[DONE]"){l=!0;break}let f;try{f=JSON.parse(g.data)}catch{throw c.error("Could not parse message into JSON:"),
-c.error("From chunk:"),new SyntaxError("Error reading response: malformed server-sent event JSON.")}if(i==="legacy"){if(g.
-event?.startsWith("thread.")){yield{event:g.event,data:f};continue}if(g.event==="error")throw new Q(void 0,f?.error??f,void 0,
-e.headers);if(f&&f.error)throw new Q(void 0,f.error,void 0,e.headers)}yield o?{event:g.event,data:f}:f}p=!0}catch(g){if(l||
-Yo(g)||r.signal.aborted&&g===r.signal.reason)return;throw g}finally{p||r.abort()}}return a(d,"iterator"),new t(d,r,n)}static fromReadableStream(e,r,n){
-let o=!1;async function*i(){let c=new We,d=e.getReader(),p=!1,l,y=a(()=>{l??(l=d.cancel()),l.catch(()=>{})},"cancel");r.
-signal.addEventListener("abort",y,{once:!0});try{if(r.signal.aborted){y();return}for(;;){let{value:m,done:g}=await d.read();
-if(g){p=!0;break}if(r.signal.aborted)return;for(let f of c.decode(m)){if(r.signal.aborted)return;yield f}}if(r.signal.aborted)
-return;for(let m of c.flush()){if(r.signal.aborted)return;yield m}}finally{r.signal.removeEventListener("abort",y),p||y(),
-d.releaseLock()}}a(i,"iterLines");async function*s(){if(o)throw new b("Cannot iterate over a consumed stream, use `.tee(\
-)` to split the stream.");o=!0;let c=!1;try{for await(let d of i())if(d){let p;try{p=JSON.parse(d)}catch(l){throw l instanceof
-SyntaxError?new SyntaxError("Error reading response: malformed newline-delimited JSON."):l}yield p}c=!0}catch(d){if(r.signal.
-aborted||Re(d))return;throw d}finally{c||r.abort()}}return a(s,"iterator"),new t(s,r,n)}[($t=new WeakMap,Ht=new WeakMap,
-Nt=new WeakSet,Symbol.asyncIterator)](){return this.iterator()}__betaTransformIterator(e){this.iterator=e(this.iterator.
-bind(this))}tee(){let{controller:e}=this,r=an(),n=an(),o=this.iterator(),i=a(c=>({next:a(()=>{if(c.canceled)return Promise.
-resolve({value:void 0,done:!0});if(c.length===0){let d=o.next();r.enqueue(d),n.enqueue(d)}return c.dequeue()},"next"),return:a(
-async()=>(c.canceled||(c.cancel(),r.canceled&&n.canceled&&await u(this,Nt,"m",yr).call(this,o,e)),{value:void 0,done:!0}),
-"return")}),"teeIterator"),s=a(c=>{let d=new t(()=>i(c),e,u(this,$t,"f"));return x(d,Ht,!0,"f"),d},"branch");return[s(r),
-s(n)]}toReadableStream(){let{controller:e}=this,r,n,o=a(()=>n??(n=u(this,Nt,"m",yr).call(this,r,e)),"cancel");return pr(
+length=0,e=0}}}a(cr,"createStreamTeeQueue");var ft=class t{static{a(this,"Stream")}constructor(e,r,n){ut.add(this),dt.set(
+this,void 0),lt.set(this,!1),this.iterator=e,this.controller=r,L(this,dt,n,"f")}static fromSSEResponse(e,r,n,o,i="legacy"){
+let s=!1,c=n?J(n):console;async function*u(){if(s)throw new P("Cannot iterate over a consumed stream, use `.tee()` to sp\
+lit the stream.");s=!0;let p=!1,l=!1,b=Ln(e,r),h=b.return.bind(b);b.return=y=>(l||r.abort(),h(y));try{for await(let y of b){
+if(y.data==="[DONE]"){l=!0;break}let d;try{d=JSON.parse(y.data)}catch{throw c.error("Could not parse message into JSON:"),
+c.error("From chunk:"),new SyntaxError("Error reading response: malformed server-sent event JSON.")}if(i==="legacy"){if(y.
+event?.startsWith("thread.")){yield{event:y.event,data:d};continue}if(y.event==="error")throw new N(void 0,d?.error??d,void 0,
+e.headers);if(d&&d.error)throw new N(void 0,d.error,void 0,e.headers)}yield o?{event:y.event,data:d}:d}p=!0}catch(y){if(l||
+jn(y)||r.signal.aborted&&y===r.signal.reason)return;throw y}finally{p||r.abort()}}return a(u,"iterator"),new t(u,r,n)}static fromReadableStream(e,r,n){
+let o=!1;async function*i(){let c=new Ee,u=e.getReader(),p=!1,l,b=a(()=>{l??(l=u.cancel()),l.catch(()=>{})},"cancel");r.
+signal.addEventListener("abort",b,{once:!0});try{if(r.signal.aborted){b();return}for(;;){let{value:h,done:y}=await u.read();
+if(y){p=!0;break}if(r.signal.aborted)return;for(let d of c.decode(h)){if(r.signal.aborted)return;yield d}}if(r.signal.aborted)
+return;for(let h of c.flush()){if(r.signal.aborted)return;yield h}}finally{r.signal.removeEventListener("abort",b),p||b(),
+u.releaseLock()}}a(i,"iterLines");async function*s(){if(o)throw new P("Cannot iterate over a consumed stream, use `.tee(\
+)` to split the stream.");o=!0;let c=!1;try{for await(let u of i())if(u){let p;try{p=JSON.parse(u)}catch(l){throw l instanceof
+SyntaxError?new SyntaxError("Error reading response: malformed newline-delimited JSON."):l}yield p}c=!0}catch(u){if(r.signal.
+aborted||pe(u))return;throw u}finally{c||r.abort()}}return a(s,"iterator"),new t(s,r,n)}[(dt=new WeakMap,lt=new WeakMap,
+ut=new WeakSet,Symbol.asyncIterator)](){return this.iterator()}__betaTransformIterator(e){this.iterator=e(this.iterator.
+bind(this))}tee(){let{controller:e}=this,r=cr(),n=cr(),o=this.iterator(),i=a(c=>({next:a(()=>{if(c.canceled)return Promise.
+resolve({value:void 0,done:!0});if(c.length===0){let u=o.next();r.enqueue(u),n.enqueue(u)}return c.dequeue()},"next"),return:a(
+async()=>(c.canceled||(c.cancel(),r.canceled&&n.canceled&&await f(this,ut,"m",Pt).call(this,o,e)),{value:void 0,done:!0}),
+"return")}),"teeIterator"),s=a(c=>{let u=new t(()=>i(c),e,f(this,dt,"f"));return L(u,lt,!0,"f"),u},"branch");return[s(r),
+s(n)]}toReadableStream(){let{controller:e}=this,r,n,o=a(()=>n??(n=f(this,ut,"m",Pt).call(this,r,e)),"cancel");return kt(
 {start:a(async()=>{r=this[Symbol.asyncIterator]()},"start"),async pull(i){try{let{value:s,done:c}=await r.next();if(c)return i.
-close();let d=pe(JSON.stringify(s)+`
-`);i.enqueue(d)}catch(s){i.error(s),o().catch(()=>{})}},cancel:o})}};yr=a(async function(e,r){let n=e.return;n&&(u(this,
-Ht,"f")||r.abort(),await Reflect.apply(n,e,[]))},"_Stream_cancelIterator");function Zo(t,e){let r=typeof t.getReader=="f\
-unction"?t.getReader():void 0,n=r?{next:a(()=>r.read(),"next"),return:a(()=>r.cancel(),"return")}:Ft(t)[Symbol.asyncIterator](),
-o={value:void 0,done:!0},i=!1,s=!1,c,d,p=a(()=>new Promise(g=>{d=g}),"waitForAbort"),l=a(()=>{if(s||i)return c;s=!0;try{
-c=Promise.resolve(n.return?.())}catch(g){c=Promise.reject(g)}return c.catch(()=>{}),c},"cancel"),y=a(()=>{queueMicrotask(
-()=>{d?.(),l()})},"abort");return{iterator:{async next(){if(e.aborted)return o;let g=p().then(()=>o);try{let f=await Promise.
-race([n.next(),g]);return e.aborted?o:f.done?(i=!0,o):{value:f.value,done:!1}}catch(f){if(e.aborted&&(Re(f)||f===e.reason))
-return o;throw f}finally{d=void 0}},async return(){let g=l();if(g&&!e.aborted){let f=p();try{e.aborted||await Promise.race(
-[g,f])}finally{d=void 0}}return o},[Symbol.asyncIterator](){return this}},start(){e.addEventListener("abort",y,{once:!0}),
-e.aborted&&y()},async cleanup(g){let f;try{e.removeEventListener("abort",y)}catch(D){f=D}if(!i){let D=l();if(D&&!g&&!e.aborted)
-try{await D}catch(P){f??(f=P)}}if(r)try{r.releaseLock()}catch(D){f??(f=D)}if(f!==void 0&&!g&&!e.aborted)throw f}}}a(Zo,"\
-createAbortableSSESource");async function*ei(t,e){if(!t.body)throw e.abort(),globalThis.navigator!==void 0&&globalThis.navigator.
-product==="ReactNative"?new b("The default react-native fetch implementation does not support streaming. Please use expo\
-/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new b("Attempted to iterate over a response with\
- no body");let r=new gr,n=new We,{signal:o}=e,i=Zo(t.body,o),s=!1;try{i.start();for await(let d of ri(i.iterator)){if(o.
-aborted)return;for(let p of n.decode(d)){if(o.aborted)return;let l=r.decode(p);l&&(yield l)}}if(o.aborted)return;for(let d of n.
-flush()){if(o.aborted)return;let p=r.decode(d);p&&(yield p)}if(o.aborted)return;let c=r.flush();c&&(yield c)}catch(c){if(s=
-!0,!o.aborted||!Re(c)&&c!==o.reason)throw c}finally{await i.cleanup(s)}}a(ei,"_iterSSEMessages");var ti=3;async function*ri(t){
+close();let u=Ue(JSON.stringify(s)+`
+`);i.enqueue(u)}catch(s){i.error(s),o().catch(()=>{})}},cancel:o})}};Pt=a(async function(e,r){let n=e.return;n&&(f(this,
+lt,"f")||r.abort(),await Reflect.apply(n,e,[]))},"_Stream_cancelIterator");function Dn(t,e){let r=typeof t.getReader=="f\
+unction"?t.getReader():void 0,n=r?{next:a(()=>r.read(),"next"),return:a(()=>r.cancel(),"return")}:Zt(t)[Symbol.asyncIterator](),
+o={value:void 0,done:!0},i=!1,s=!1,c,u,p=a(()=>new Promise(y=>{u=y}),"waitForAbort"),l=a(()=>{if(s||i)return c;s=!0;try{
+c=Promise.resolve(n.return?.())}catch(y){c=Promise.reject(y)}return c.catch(()=>{}),c},"cancel"),b=a(()=>{queueMicrotask(
+()=>{u?.(),l()})},"abort");return{iterator:{async next(){if(e.aborted)return o;let y=p().then(()=>o);try{let d=await Promise.
+race([n.next(),y]);return e.aborted?o:d.done?(i=!0,o):{value:d.value,done:!1}}catch(d){if(e.aborted&&(pe(d)||d===e.reason))
+return o;throw d}finally{u=void 0}},async return(){let y=l();if(y&&!e.aborted){let d=p();try{e.aborted||await Promise.race(
+[y,d])}finally{u=void 0}}return o},[Symbol.asyncIterator](){return this}},start(){e.addEventListener("abort",b,{once:!0}),
+e.aborted&&b()},async cleanup(y){let d;try{e.removeEventListener("abort",b)}catch(j){d=j}if(!i){let j=l();if(j&&!y&&!e.aborted)
+try{await j}catch(_){d??(d=_)}}if(r)try{r.releaseLock()}catch(j){d??(d=j)}if(d!==void 0&&!y&&!e.aborted)throw d}}}a(Dn,"\
+createAbortableSSESource");async function*Ln(t,e){if(!t.body)throw e.abort(),globalThis.navigator!==void 0&&globalThis.navigator.
+product==="ReactNative"?new P("The default react-native fetch implementation does not support streaming. Please use expo\
+/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new P("Attempted to iterate over a response with\
+ no body");let r=new Tt,n=new Ee,{signal:o}=e,i=Dn(t.body,o),s=!1;try{i.start();for await(let u of qn(i.iterator)){if(o.
+aborted)return;for(let p of n.decode(u)){if(o.aborted)return;let l=r.decode(p);l&&(yield l)}}if(o.aborted)return;for(let u of n.
+flush()){if(o.aborted)return;let p=r.decode(u);p&&(yield p)}if(o.aborted)return;let c=r.flush();c&&(yield c)}catch(c){if(s=
+!0,!o.aborted||!pe(c)&&c!==o.reason)throw c}finally{await i.cleanup(s)}}a(Ln,"_iterSSEMessages");var Wn=3;async function*qn(t){
 let e=new Uint8Array,r=0,n=0,o=0;for await(let i of t){if(i==null)continue;let s;if(i instanceof ArrayBuffer?s=new Uint8Array(
-i):typeof i=="string"?s=pe(i):s=i,n+s.length>e.length){let d=n-r;if(r>=e.length/2&&d+s.length<=e.length)e.copyWithin(0,r,
-n);else{let p=new Uint8Array(Math.max(e.length*2,d+s.length));p.set(e.subarray(r,n)),e=p}o-=r,r=0,n=d}e.set(s,n),n+=s.length;
-let c;for(;(c=nn(e.subarray(o,n)))!==-1;)c+=o,yield e.slice(r,c),r=c,o=r;o=Math.max(r,n-ti)}n>r&&(yield e.slice(r,n))}a(
-ri,"iterSSEChunks");var gr=class{static{a(this,"SSEDecoder")}constructor(){this.event=null,this.data=[],this.chunks=[]}decode(e){
+i):typeof i=="string"?s=Ue(i):s=i,n+s.length>e.length){let u=n-r;if(r>=e.length/2&&u+s.length<=e.length)e.copyWithin(0,r,
+n);else{let p=new Uint8Array(Math.max(e.length*2,u+s.length));p.set(e.subarray(r,n)),e=p}o-=r,r=0,n=u}e.set(s,n),n+=s.length;
+let c;for(;(c=ir(e.subarray(o,n)))!==-1;)c+=o,yield e.slice(r,c),r=c,o=r;o=Math.max(r,n-Wn)}n>r&&(yield e.slice(r,n))}a(
+qn,"iterSSEChunks");var Tt=class{static{a(this,"SSEDecoder")}constructor(){this.event=null,this.data=[],this.chunks=[]}decode(e){
 if(e.endsWith("\r")&&(e=e.slice(0,-1)),!e){if(!this.event&&!this.data.length)return null;let i={event:this.event,data:this.
 data.join(`
 `),raw:this.chunks};return this.event=null,this.data=[],this.chunks=[],i}if(this.chunks.push(e),e.startsWith(":"))return null;
-let[r,,n]=ni(e,":"),o=n;return o.startsWith(" ")&&(o=o.slice(1)),r==="event"?this.event=o:r==="data"&&this.data.push(o),
-null}flush(){return this.decode("")}};function ni(t,e){let r=t.indexOf(e);return r!==-1?[t.slice(0,r),e,t.slice(r+e.length)]:
-[t,"",""]}a(ni,"partition");async function Be(t,e){let{response:r,requestLogID:n,retryOfRequestLogID:o,startTime:i}=e,s,c=await(async()=>{if(e.options.
-stream)return te(t).debug("response",r.status,r.url,r.headers,r.body),e.options.__streamClass?e.options.__streamClass.fromSSEResponse(
-r,e.controller,t,e.options.__synthesizeEventData,e.options.__streamMode):Kt.fromSSEResponse(r,e.controller,t,e.options.__synthesizeEventData,
+let[r,,n]=Bn(e,":"),o=n;return o.startsWith(" ")&&(o=o.slice(1)),r==="event"?this.event=o:r==="data"&&this.data.push(o),
+null}flush(){return this.decode("")}};function Bn(t,e){let r=t.indexOf(e);return r!==-1?[t.slice(0,r),e,t.slice(r+e.length)]:
+[t,"",""]}a(Bn,"partition");async function Fe(t,e){let{response:r,requestLogID:n,retryOfRequestLogID:o,startTime:i}=e,s,c=await(async()=>{if(e.options.
+stream)return J(t).debug("response",r.status,r.url,r.headers,r.body),e.options.__streamClass?e.options.__streamClass.fromSSEResponse(
+r,e.controller,t,e.options.__synthesizeEventData,e.options.__streamMode):ft.fromSSEResponse(r,e.controller,t,e.options.__synthesizeEventData,
 e.options.__streamMode);if(r.status===204)return null;if(e.options.__binaryResponse)return r;let p=r.headers.get("conten\
 t-type")?.split(";")[0]?.trim().toLowerCase();if(p?.includes("application/json")||p?.endsWith("+json")){if(r.headers.get(
-"content-length")==="0")return;let g=await r.text();if(!g)return;let f=JSON.parse(g);return s=g.length,_t(f,r)}return await r.
-text()})().catch(d=>{throw oi(d,e.controller.signal)});return t.logLevel==="debug"&&te(t).debug(`[${n}] response parsed`,
-Te({retryOfRequestLogID:o,url:r.url,status:r.status,body:s===void 0?c:{type:"json",length:s},durationMs:Date.now()-i})),
-c}a(Be,"defaultParseResponse");function oi(t,e){if(!e.aborted||t!==e.reason||Re(t))return t;let r="This operation was ab\
+"content-length")==="0")return;let y=await r.text();if(!y)return;let d=JSON.parse(y);return s=y.length,$e(d,r)}return await r.
+text()})().catch(u=>{throw Un(u,e.controller.signal)});return t.logLevel==="debug"&&J(t).debug(`[${n}] response parsed`,
+me({retryOfRequestLogID:o,url:r.url,status:r.status,body:s===void 0?c:{type:"json",length:s},durationMs:Date.now()-i})),
+c}a(Fe,"defaultParseResponse");function Un(t,e){if(!e.aborted||t!==e.reason||pe(t))return t;let r="This operation was ab\
 orted",n=globalThis.DOMException;return typeof n=="function"?new n(r,"AbortError"):Object.assign(new Error(r),{name:"Abo\
-rtError"})}a(oi,"asAbortError");function _t(t,e){return!t||typeof t!="object"||Array.isArray(t)?t:Object.defineProperty(
-t,"_request_id",{value:e.headers.get("x-request-id"),enumerable:!1})}a(_t,"addRequestID");h();h();var qe="7.57.0";var fn=a(()=>typeof window<"u"&&typeof window.document<"u"&&typeof navigator<"u","isRunningInBrowser");function ii(){return typeof Deno<
+rtError"})}a(Un,"asAbortError");function $e(t,e){return!t||typeof t!="object"||Array.isArray(t)?t:Object.defineProperty(
+t,"_request_id",{value:e.headers.get("x-request-id"),enumerable:!1})}a($e,"addRequestID");m();m();var we="7.57.0";var fr=a(()=>typeof window<"u"&&typeof window.document<"u"&&typeof navigator<"u","isRunningInBrowser");function Xn(){return typeof Deno<
 "u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(typeof globalThis.process<"u"?
-globalThis.process:0)==="[object process]"?"node":"unknown"}a(ii,"getDetectedPlatform");var si=a(()=>{let t=ii();if(t===
-"deno")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":qe,"X-Stainless-OS":un(Deno.build.os),"X-Stainless-A\
-rch":cn(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:
-Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":qe,
+globalThis.process:0)==="[object process]"?"node":"unknown"}a(Xn,"getDetectedPlatform");var Mn=a(()=>{let t=Xn();if(t===
+"deno")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":we,"X-Stainless-OS":dr(Deno.build.os),"X-Stainless-A\
+rch":ur(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:
+Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":we,
 "X-Stainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-V\
 ersion":globalThis.process?.version??"unknown"};if(t==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Versio\
-n":qe,"X-Stainless-OS":un(globalThis.process.platform??"unknown"),"X-Stainless-Arch":cn(globalThis.process.arch??"unknow\
-n"),"X-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let e=ai();return e?
-{"X-Stainless-Lang":"js","X-Stainless-Package-Version":qe,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Sta\
+n":we,"X-Stainless-OS":dr(globalThis.process.platform??"unknown"),"X-Stainless-Arch":ur(globalThis.process.arch??"unknow\
+n"),"X-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let e=zn();return e?
+{"X-Stainless-Lang":"js","X-Stainless-Package-Version":we,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Sta\
 inless-Runtime":`browser:${e.browser}`,"X-Stainless-Runtime-Version":e.version}:{"X-Stainless-Lang":"js","X-Stainless-Pa\
-ckage-Version":qe,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-R\
-untime-Version":"unknown"}},"getPlatformProperties");function ai(){if(typeof navigator>"u"||!navigator)return null;let t=[
+ckage-Version":we,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-R\
+untime-Version":"unknown"}},"getPlatformProperties");function zn(){if(typeof navigator>"u"||!navigator)return null;let t=[
 {key:"edge",pattern:/\bEdg(?:e|A|iOS)?\b(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
 for(let{key:e,pattern:r}of t){let n=r.exec(navigator.userAgent);if(n){let o=n[1]||0,i=n[2]||0,s=n[3]||0;return{browser:e,
-version:`${o}.${i}.${s}`}}}return null}a(ai,"getBrowserInfo");var cn=a(t=>t==="x32"?"x32":t==="x86_64"||t==="x64"?"x64":
-t==="arm"?"arm":t==="aarch64"||t==="arm64"?"arm64":t?`other:${t}`:"unknown","normalizeArch"),un=a(t=>(t=t.toLowerCase(),
+version:`${o}.${i}.${s}`}}}return null}a(zn,"getBrowserInfo");var ur=a(t=>t==="x32"?"x32":t==="x86_64"||t==="x64"?"x64":
+t==="arm"?"arm":t==="aarch64"||t==="arm64"?"arm64":t?`other:${t}`:"unknown","normalizeArch"),dr=a(t=>(t=t.toLowerCase(),
 t.includes("ios")?"iOS":t==="android"?"Android":t==="darwin"?"MacOS":t==="win32"?"Windows":t==="freebsd"?"FreeBSD":t==="\
-openbsd"?"OpenBSD":t==="linux"?"Linux":t?`Other:${t}`:"Unknown"),"normalizePlatform"),dn,ln=a(()=>dn??(dn=si()),"getPlat\
-formHeaders");h();var At=new WeakMap;function pn(t,e){let r=At.get(t);return r||(r=new Set,At.set(t,r)),r.add(e),()=>{let n=At.get(t);n&&(n.
-delete(e),n.size===0&&At.delete(t))}}a(pn,"observeJSONRequestBody");var hn=a(({headers:t,body:e})=>{let r=typeof e=="obj\
-ect"&&e!==null?At.get(e):void 0,n;if(!r||r.size===0)n=JSON.stringify(e);else{let o=[...r];n=JSON.stringify(e,function(i,s){
-let c=s;for(let d of o){let p=d.value(this,i,c);p!==void 0&&(c=p)}return c});for(let i of o)i.complete()}return{bodyHeaders:{
-"content-type":"application/json"},body:n}},"FallbackEncoder");h();h();h();h();var br="RFC3986",wr=String,_r={RFC1738:a(t=>String(t).replace(/%20/g,"+"),"RFC1738"),RFC3986:wr},mn="RFC1738";var yn,gn=a((t,e)=>{let r=yn??Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty);return yn=r,r(
-t,e)},"has");var Ae=(()=>{let t=[];for(let e=0;e<256;++e)t.push("%"+((e<16?"0":"")+e.toString(16)).toUpperCase());return t})();var Ar=1024,bn=a((t,e,r,n,o)=>{if(t.length===0)return t;let i=t;if(typeof t=="symbol"?i=Symbol.prototype.toString.call(t):
+openbsd"?"OpenBSD":t==="linux"?"Linux":t?`Other:${t}`:"Unknown"),"normalizePlatform"),lr,pr=a(()=>lr??(lr=Mn()),"getPlat\
+formHeaders");m();var Ne=new WeakMap;function hr(t,e){let r=Ne.get(t);return r||(r=new Set,Ne.set(t,r)),r.add(e),()=>{let n=Ne.get(t);n&&(n.
+delete(e),n.size===0&&Ne.delete(t))}}a(hr,"observeJSONRequestBody");var mr=a(({headers:t,body:e})=>{let r=typeof e=="obj\
+ect"&&e!==null?Ne.get(e):void 0,n;if(!r||r.size===0)n=JSON.stringify(e);else{let o=[...r];n=JSON.stringify(e,function(i,s){
+let c=s;for(let u of o){let p=u.value(this,i,c);p!==void 0&&(c=p)}return c});for(let i of o)i.complete()}return{bodyHeaders:{
+"content-type":"application/json"},body:n}},"FallbackEncoder");m();m();m();m();var Ct="RFC3986",jt=String,Dt={RFC1738:a(t=>String(t).replace(/%20/g,"+"),"RFC1738"),RFC3986:jt},yr="RFC1738";var br,gr=a((t,e)=>{let r=br??Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty);return br=r,r(
+t,e)},"has");var de=(()=>{let t=[];for(let e=0;e<256;++e)t.push("%"+((e<16?"0":"")+e.toString(16)).toUpperCase());return t})();var Lt=1024,wr=a((t,e,r,n,o)=>{if(t.length===0)return t;let i=t;if(typeof t=="symbol"?i=Symbol.prototype.toString.call(t):
 typeof t!="string"&&(i=String(t)),r==="iso-8859-1")return escape(i).replace(/%u[0-9a-f]{4}/gi,c=>"%26%23"+Number.parseInt(
-c.slice(2),16)+"%3B");let s="";for(let c=0;c<i.length;){let d=Math.min((Math.floor(c/Ar)+1)*Ar,i.length);d<i.length&&i.codePointAt(
-d-1)>65535&&(d+=1);let p=i.length>=Ar?i.slice(c,d):i,l=[];for(let y=0;y<p.length;++y){let m=p.charCodeAt(y);if(m===45||m===
-46||m===95||m===126||m>=48&&m<=57||m>=65&&m<=90||m>=97&&m<=122||o===mn&&(m===40||m===41)){l[l.length]=p.charAt(y);continue}
-if(m<128){l[l.length]=Ae[m];continue}if(m<2048){l[l.length]=Ae[192|m>>6]+Ae[128|m&63];continue}if(m<55296||m>=57344){l[l.
-length]=Ae[224|m>>12]+Ae[128|m>>6&63]+Ae[128|m&63];continue}y+=1,m=65536+((m&1023)<<10|p.charCodeAt(y)&1023),l[l.length]=
-Ae[240|m>>18]+Ae[128|m>>12&63]+Ae[128|m>>6&63]+Ae[128|m&63]}s+=l.join(""),c=d}return s},"encode");function wn(t){return!t||typeof t!="object"?!1:!!(t.constructor&&t.constructor.isBuffer&&t.constructor.isBuffer(t))}a(wn,
-"is_buffer");function xr(t,e){if(ie(t)){let r=[];for(let n of t)r.push(e(n));return r}return e(t)}a(xr,"maybe_map");var An={brackets(t){return String(t)+"[]"},comma:"comma",indices(t,e){return String(t)+"["+e+"]"},repeat:String},xn=a(function(e,r){
-Array.prototype.push.apply(e,ie(r)?r:[r])},"push_to_array"),_n,Z={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"\
-indices",charset:"utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:bn,encodeValuesOnly:!1,format:br,
-formatter:wr,indices:!1,serializeDate(t){return(_n??(_n=Function.prototype.call.bind(Date.prototype.toISOString)))(t)},skipNulls:!1,
-strictNullHandling:!1};function ui(t){return typeof t=="string"||typeof t=="number"||typeof t=="boolean"||typeof t=="sym\
-bol"||typeof t=="bigint"}a(ui,"is_non_nullish_primitive");var Er={};function En(t,e,r,n,o,i,s,c,d,p,l,y,m,g,f,D,P,F){let j=t,
-U=F,ne=0,le=!1;for(;(U=U.get(Er))!==void 0&&!le;){let v=U.get(t);if(ne+=1,v!==void 0){if(v===ne)throw new RangeError("Cy\
-clic object value");le=!0}U.get(Er)===void 0&&(ne=0)}if(typeof p=="function"?j=p(e,j):j instanceof Date?j=m?.(j):r==="co\
-mma"&&ie(j)&&(j=xr(j,v=>v instanceof Date?m?.(v):v)),j===null){if(i)return d&&!D?d(e,Z.encoder,P,"key",g):e;j=""}if(ui(j)||
-wn(j)){if(d){let v=D?e:d(e,Z.encoder,P,"key",g);return[f?.(v)+"="+f?.(d(j,Z.encoder,P,"value",g))]}return[f?.(e)+"="+f?.(
-String(j))]}let w=[];if(j===void 0)return w;let E;if(r==="comma"&&ie(j))D&&d&&(j=xr(j,d)),E=[{value:j.length>0?j.join(",")||
-null:void 0}];else if(ie(p))E=p;else{let v=Object.keys(j);l&&v.sort(l),E=v}let L=c?String(e).replace(/\./g,"%2E"):String(
-e),W=n&&ie(j)&&j.length===1?L+"[]":L;if(o&&ie(j)&&j.length===0)return W+"[]";for(let v of E){let q=typeof v=="object"&&v.
-value!==void 0?v.value:j[v];if(s&&q===null)continue;let C=y&&c?v.replace(/\./g,"%2E"):v,Y;ie(j)?Y=typeof r=="function"?r(
-W,C):W:Y=W+(y?"."+C:"["+C+"]"),F.set(t,ne);let oe=new WeakMap([[Er,F]]);xn(w,En(q,Y,r,n,o,i,s,c,r==="comma"&&D&&ie(j)?null:
-d,p,l,y,m,g,f,D,P,oe))}return w}a(En,"inner_stringify");function di(t=Z){if(t.allowEmptyArrays!==void 0&&typeof t.allowEmptyArrays!=
+c.slice(2),16)+"%3B");let s="";for(let c=0;c<i.length;){let u=Math.min((Math.floor(c/Lt)+1)*Lt,i.length);u<i.length&&i.codePointAt(
+u-1)>65535&&(u+=1);let p=i.length>=Lt?i.slice(c,u):i,l=[];for(let b=0;b<p.length;++b){let h=p.charCodeAt(b);if(h===45||h===
+46||h===95||h===126||h>=48&&h<=57||h>=65&&h<=90||h>=97&&h<=122||o===yr&&(h===40||h===41)){l[l.length]=p.charAt(b);continue}
+if(h<128){l[l.length]=de[h];continue}if(h<2048){l[l.length]=de[192|h>>6]+de[128|h&63];continue}if(h<55296||h>=57344){l[l.
+length]=de[224|h>>12]+de[128|h>>6&63]+de[128|h&63];continue}b+=1,h=65536+((h&1023)<<10|p.charCodeAt(b)&1023),l[l.length]=
+de[240|h>>18]+de[128|h>>12&63]+de[128|h>>6&63]+de[128|h&63]}s+=l.join(""),c=u}return s},"encode");function _r(t){return!t||typeof t!="object"?!1:!!(t.constructor&&t.constructor.isBuffer&&t.constructor.isBuffer(t))}a(_r,
+"is_buffer");function Wt(t,e){if(te(t)){let r=[];for(let n of t)r.push(e(n));return r}return e(t)}a(Wt,"maybe_map");var Ar={brackets(t){return String(t)+"[]"},comma:"comma",indices(t,e){return String(t)+"["+e+"]"},repeat:String},Er=a(function(e,r){
+Array.prototype.push.apply(e,te(r)?r:[r])},"push_to_array"),xr,Q={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"\
+indices",charset:"utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:wr,encodeValuesOnly:!1,format:Ct,
+formatter:jt,indices:!1,serializeDate(t){return(xr??(xr=Function.prototype.call.bind(Date.prototype.toISOString)))(t)},skipNulls:!1,
+strictNullHandling:!1};function $n(t){return typeof t=="string"||typeof t=="number"||typeof t=="boolean"||typeof t=="sym\
+bol"||typeof t=="bigint"}a($n,"is_non_nullish_primitive");var qt={};function Rr(t,e,r,n,o,i,s,c,u,p,l,b,h,y,d,j,_,B){let T=t,
+U=B,G=0,ae=!1;for(;(U=U.get(qt))!==void 0&&!ae;){let E=U.get(t);if(G+=1,E!==void 0){if(E===G)throw new RangeError("Cycli\
+c object value");ae=!0}U.get(qt)===void 0&&(G=0)}if(typeof p=="function"?T=p(e,T):T instanceof Date?T=h?.(T):r==="comma"&&
+te(T)&&(T=Wt(T,E=>E instanceof Date?h?.(E):E)),T===null){if(i)return u&&!j?u(e,Q.encoder,_,"key",y):e;T=""}if($n(T)||_r(
+T)){if(u){let E=j?e:u(e,Q.encoder,_,"key",y);return[d?.(E)+"="+d?.(u(T,Q.encoder,_,"value",y))]}return[d?.(e)+"="+d?.(String(
+T))]}let g=[];if(T===void 0)return g;let w;if(r==="comma"&&te(T))j&&u&&(T=Wt(T,u)),w=[{value:T.length>0?T.join(",")||null:
+void 0}];else if(te(p))w=p;else{let E=Object.keys(T);l&&E.sort(l),w=E}let W=c?String(e).replace(/\./g,"%2E"):String(e),q=n&&
+te(T)&&T.length===1?W+"[]":W;if(o&&te(T)&&T.length===0)return q+"[]";for(let E of w){let D=typeof E=="object"&&E.value!==
+void 0?E.value:T[E];if(s&&D===null)continue;let C=b&&c?E.replace(/\./g,"%2E"):E,H;te(T)?H=typeof r=="function"?r(q,C):q:
+H=q+(b?"."+C:"["+C+"]"),B.set(t,G);let Y=new WeakMap([[qt,B]]);Er(g,Rr(D,H,r,n,o,i,s,c,r==="comma"&&j&&te(T)?null:u,p,l,
+b,h,y,d,j,_,Y))}return g}a(Rr,"inner_stringify");function Nn(t=Q){if(t.allowEmptyArrays!==void 0&&typeof t.allowEmptyArrays!=
 "boolean")throw new TypeError("`allowEmptyArrays` option can only be `true` or `false`, when provided");if(t.encodeDotInKeys!==
 void 0&&typeof t.encodeDotInKeys!="boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`,\
  when provided");if(t.encoder!==null&&t.encoder!==void 0&&typeof t.encoder!="function")throw new TypeError("Encoder has \
-to be a function.");let e=t.charset||Z.charset;if(t.charset!==void 0&&t.charset!=="utf-8"&&t.charset!=="iso-8859-1")throw new TypeError(
-"The charset option must be either utf-8, iso-8859-1, or undefined");let r=br;if(t.format!==void 0){if(!gn(_r,t.format))
-throw new TypeError("Unknown format option provided.");r=t.format}let n=_r[r],o=Z.filter;(typeof t.filter=="function"||ie(
-t.filter))&&(o=t.filter);let i;if(t.arrayFormat&&t.arrayFormat in An?i=t.arrayFormat:"indices"in t?i=t.indices?"indices":
-"repeat":i=Z.arrayFormat,"commaRoundTrip"in t&&typeof t.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` \
-must be a boolean, or absent");let s;return t.allowDots===void 0?s=t.encodeDotInKeys?!0:Z.allowDots:s=!!t.allowDots,{addQueryPrefix:typeof t.
-addQueryPrefix=="boolean"?t.addQueryPrefix:Z.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof t.allowEmptyArrays=="boo\
-lean"?!!t.allowEmptyArrays:Z.allowEmptyArrays,arrayFormat:i,charset:e,charsetSentinel:typeof t.charsetSentinel=="boolean"?
-t.charsetSentinel:Z.charsetSentinel,commaRoundTrip:!!t.commaRoundTrip,delimiter:t.delimiter===void 0?Z.delimiter:t.delimiter,
-encode:typeof t.encode=="boolean"?t.encode:Z.encode,encodeDotInKeys:typeof t.encodeDotInKeys=="boolean"?t.encodeDotInKeys:
-Z.encodeDotInKeys,encoder:typeof t.encoder=="function"?t.encoder:Z.encoder,encodeValuesOnly:typeof t.encodeValuesOnly=="\
-boolean"?t.encodeValuesOnly:Z.encodeValuesOnly,filter:o,format:r,formatter:n,serializeDate:typeof t.serializeDate=="func\
-tion"?t.serializeDate:Z.serializeDate,skipNulls:typeof t.skipNulls=="boolean"?t.skipNulls:Z.skipNulls,sort:typeof t.sort==
-"function"?t.sort:null,strictNullHandling:typeof t.strictNullHandling=="boolean"?t.strictNullHandling:Z.strictNullHandling}}
-a(di,"normalize_stringify_options");function Rn(t,e={}){let r=t,n=di(e),o,i;typeof n.filter=="function"?(i=n.filter,r=i(
-"",r)):ie(n.filter)&&(i=n.filter,o=i);let s=[];if(typeof r!="object"||r===null)return"";let c=An[n.arrayFormat],d=c==="c\
-omma"&&n.commaRoundTrip;o||(o=Object.keys(r)),n.sort&&o.sort(n.sort);let p=new WeakMap;for(let m of o)n.skipNulls&&r[m]===
-null||xn(s,En(r[m],m,c,d,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,n.encode?n.encoder:null,n.
+to be a function.");let e=t.charset||Q.charset;if(t.charset!==void 0&&t.charset!=="utf-8"&&t.charset!=="iso-8859-1")throw new TypeError(
+"The charset option must be either utf-8, iso-8859-1, or undefined");let r=Ct;if(t.format!==void 0){if(!gr(Dt,t.format))
+throw new TypeError("Unknown format option provided.");r=t.format}let n=Dt[r],o=Q.filter;(typeof t.filter=="function"||te(
+t.filter))&&(o=t.filter);let i;if(t.arrayFormat&&t.arrayFormat in Ar?i=t.arrayFormat:"indices"in t?i=t.indices?"indices":
+"repeat":i=Q.arrayFormat,"commaRoundTrip"in t&&typeof t.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` \
+must be a boolean, or absent");let s;return t.allowDots===void 0?s=t.encodeDotInKeys?!0:Q.allowDots:s=!!t.allowDots,{addQueryPrefix:typeof t.
+addQueryPrefix=="boolean"?t.addQueryPrefix:Q.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof t.allowEmptyArrays=="boo\
+lean"?!!t.allowEmptyArrays:Q.allowEmptyArrays,arrayFormat:i,charset:e,charsetSentinel:typeof t.charsetSentinel=="boolean"?
+t.charsetSentinel:Q.charsetSentinel,commaRoundTrip:!!t.commaRoundTrip,delimiter:t.delimiter===void 0?Q.delimiter:t.delimiter,
+encode:typeof t.encode=="boolean"?t.encode:Q.encode,encodeDotInKeys:typeof t.encodeDotInKeys=="boolean"?t.encodeDotInKeys:
+Q.encodeDotInKeys,encoder:typeof t.encoder=="function"?t.encoder:Q.encoder,encodeValuesOnly:typeof t.encodeValuesOnly=="\
+boolean"?t.encodeValuesOnly:Q.encodeValuesOnly,filter:o,format:r,formatter:n,serializeDate:typeof t.serializeDate=="func\
+tion"?t.serializeDate:Q.serializeDate,skipNulls:typeof t.skipNulls=="boolean"?t.skipNulls:Q.skipNulls,sort:typeof t.sort==
+"function"?t.sort:null,strictNullHandling:typeof t.strictNullHandling=="boolean"?t.strictNullHandling:Q.strictNullHandling}}
+a(Nn,"normalize_stringify_options");function Sr(t,e={}){let r=t,n=Nn(e),o,i;typeof n.filter=="function"?(i=n.filter,r=i(
+"",r)):te(n.filter)&&(i=n.filter,o=i);let s=[];if(typeof r!="object"||r===null)return"";let c=Ar[n.arrayFormat],u=c==="c\
+omma"&&n.commaRoundTrip;o||(o=Object.keys(r)),n.sort&&o.sort(n.sort);let p=new WeakMap;for(let h of o)n.skipNulls&&r[h]===
+null||Er(s,Rr(r[h],h,c,u,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,n.encode?n.encoder:null,n.
 filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,p));let l=s.join(n.delimiter),
-y=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(y+=n.charset==="iso-8859-1"?"utf8=%26%2310003%3B&":"utf8=%E2%9\
-C%93&"),l.length>0?y+l:""}a(Rn,"stringify");function kn(t){return Rn(t,{arrayFormat:"brackets"})}a(kn,"stringifyQuery");h();var li=new Map([["global","https://api.openai.com/v1"],["us","https://us.api.openai.com/v1"],["eu","https://eu.api.opena\
+b=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(b+=n.charset==="iso-8859-1"?"utf8=%26%2310003%3B&":"utf8=%E2%9\
+C%93&"),l.length>0?b+l:""}a(Sr,"stringify");function vr(t){return Sr(t,{arrayFormat:"brackets"})}a(vr,"stringifyQuery");m();var Hn=new Map([["global","https://api.openai.com/v1"],["us","https://us.api.openai.com/v1"],["eu","https://eu.api.opena\
 i.com/v1"],["ae","https://ae.api.openai.com/v1"],["au","https://au.api.openai.com/v1"],["in","https://in.api.openai.com/\
-v1"],["jp","https://jp.api.openai.com/v1"]]);function Rr(t){if(t.dataResidency===null||t.dataResidency===void 0)return;if(ae(
-t,"baseURL"))throw new b("The `dataResidency` and `baseURL` options are mutually exclusive.");let e=li.get(t.dataResidency);
-if(e===void 0)throw new b("Invalid `dataResidency`; expected one of: global, us, eu, ae, au, in, jp.");return e}a(Rr,"re\
-solveDataResidency");h();h();var xt,Qe=class t extends Promise{static{a(this,"APIPromise")}constructor(e,r,n=Be){super(o=>{o(null)}),this.responsePromise=
-r,this.parseResponse=n,xt.set(this,void 0),x(this,xt,e,"f")}_thenUnwrap(e){return new t(u(this,xt,"f"),this.responsePromise,
-async(r,n)=>_t(e(await this.parseResponse(r,n),n),n.response))}asResponse(){return this.responsePromise.then(e=>e.response)}async withResponse(){
+v1"],["jp","https://jp.api.openai.com/v1"]]);function Bt(t){if(t.dataResidency===null||t.dataResidency===void 0)return;if(re(
+t,"baseURL"))throw new P("The `dataResidency` and `baseURL` options are mutually exclusive.");let e=Hn.get(t.dataResidency);
+if(e===void 0)throw new P("Invalid `dataResidency`; expected one of: global, us, eu, ae, au, in, jp.");return e}a(Bt,"re\
+solveDataResidency");m();m();var Ke,pt=class t extends Promise{static{a(this,"APIPromise")}constructor(e,r,n=Fe){super(o=>{o(null)}),this.responsePromise=
+r,this.parseResponse=n,Ke.set(this,void 0),L(this,Ke,e,"f")}_thenUnwrap(e){return new t(f(this,Ke,"f"),this.responsePromise,
+async(r,n)=>$e(e(await this.parseResponse(r,n),n),n.response))}asResponse(){return this.responsePromise.then(e=>e.response)}async withResponse(){
 let[e,r]=await Promise.all([this.parse(),this.asResponse()]);return{data:e,response:r,request_id:r.headers.get("x-reques\
-t-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(e=>this.parseResponse(u(this,xt,
+t-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(e=>this.parseResponse(f(this,Ke,
 "f"),e))),this.parsedPromise}then(e,r){return this.parse().then(e,r)}catch(e){return this.parse().catch(e)}finally(e){return this.
-parse().finally(e)}};xt=new WeakMap;var Vt,Fe=class{static{a(this,"AbstractPage")}constructor(e,r,n,o){Vt.set(this,void 0),x(this,Vt,e,"f"),this.options=o,this.
+parse().finally(e)}};Ke=new WeakMap;var ht,Ut=class{static{a(this,"AbstractPage")}constructor(e,r,n,o){ht.set(this,void 0),L(this,ht,e,"f"),this.options=o,this.
 response=r,this.body=n}hasNextPage(){return this.getPaginatedItems().length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){
-let e=this.nextPageRequestOptions();if(!e)throw new b("No next page expected; please check `.hasNextPage()` before calli\
-ng `.getNextPage()`.");return await u(this,Vt,"f").requestAPIList(this.constructor,e)}async*iterPages(){let e=this;for(yield e;e.
-hasNextPage();)e=await e.getNextPage(),yield e}async*[(Vt=new WeakMap,Symbol.asyncIterator)](){for await(let e of this.iterPages())
-for(let r of e.getPaginatedItems())yield r}},Qt=class extends Qe{static{a(this,"PagePromise")}constructor(e,r,n){super(e,
-r,async(o,i)=>new n(o,i.response,await Be(o,i),i.options))}async*[Symbol.asyncIterator](){let e=await this;for await(let r of e)
-yield r}},Jt=class extends Fe{static{a(this,"Page")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.object=
-n.object}getPaginatedItems(){return this.data??[]}nextPageRequestOptions(){return null}},xe=class extends Fe{static{a(this,
-"CursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1}getPaginatedItems(){
-return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){let e=this.
-getPaginatedItems(),r=e[e.length-1]?.id;return r?{...this.options,query:{...pt(this.options.query),after:r}}:null}},Gt=class extends Fe{static{
-a(this,"ConversationCursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1,this.
-last_id=n.last_id||""}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){
-let e=this.last_id;return e?{...this.options,query:{...pt(this.options.query),after:e}}:null}},Yt=class extends Fe{static{
-a(this,"NextCursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.has_more||!1,this.next=
-n.next||null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:this.nextPageRequestOptions()!=
-null}nextPageRequestOptions(){let e=this.next;return e?{...this.options,query:{...pt(this.options.query),after:e}}:null}},
-Zt=class extends Fe{static{a(this,"TokenPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=n.
-has_more||!1,this.next=n.next||null}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:
-this.nextPageRequestOptions()!=null}nextPageRequestOptions(){let e=this.next;return e?{...this.options,query:{...pt(this.
-options.query),page:e}}:null}};h();var hi={jwt:"urn:ietf:params:oauth:token-type:jwt",id:"urn:ietf:params:oauth:token-type:id_token"},mi="urn:ietf:params:o\
-auth:grant-type:token-exchange",yi=.5;function gi(t,e){if(typeof t!="number"||!Number.isFinite(t)||t<=0)throw new b("Tok\
-en exchange response has invalid 'expires_in' field");let r=Date.now(),n=r+t*1e3;if(!Number.isSafeInteger(n)||n<=r)throw new b(
-"Token exchange response has invalid 'expires_in' field");let o=n-(performance.now()-e);if(o<=r)throw new b("Workload id\
-entity token expired before its exchange completed.");return o}a(gi,"calculateExpiresAt");function bi(t,e,r){let n=(r??1200)*
-1e3,o=Math.min(n,e*1e3*yi);return t-o}a(bi,"calculateRefreshAt");var Sn=Response.prototype,wi=Sn.arrayBuffer;function _i(t,e){
-let r=Object.getOwnPropertyDescriptor(e,"constructor")?.value;if(e===t||typeof r!="function"||Object.getOwnPropertyDescriptor(
-r,"name")?.value!=="Response"||Object.getOwnPropertyDescriptor(r,"prototype")?.value!==e)return!1;let n=Object.getOwnPropertyDescriptor(
-e,Symbol.toStringTag);return(n?.value==="Response"||typeof n?.get=="function")&&typeof Object.getOwnPropertyDescriptor(e,
-"headers")?.get=="function"&&typeof Object.getOwnPropertyDescriptor(e,"ok")?.get=="function"&&typeof Object.getOwnPropertyDescriptor(
-e,"status")?.get=="function"}a(_i,"isResponsePrototype");function Ai(t,e){if(t===e)return!0;let r=Object.getOwnPropertyDescriptor(
-t,"constructor")?.value;return e!==null&&Object.getPrototypeOf(e)===t&&typeof r=="function"&&Object.getOwnPropertyDescriptor(
-r,"name")?.value==="Body"&&Object.getOwnPropertyDescriptor(r,"prototype")?.value===t}a(Ai,"isResponseBodyPrototype");function xi(t){
-let e=globalThis;return new TextDecoder("utf-8",{ignoreBOM:typeof e.Bun?.version=="string"}).decode(t)}a(xi,"decodeNativ\
-eResponseBody");async function Ei(t){let e,r=null;for(let o=0,i=t;i!==null&&o<16&&i!==Sn;i=Object.getPrototypeOf(i),o+=1){
-_i(t,i)&&(r=i);let s=Object.getOwnPropertyDescriptor(i,"json");if(!s)continue;if(typeof s.value!="function")break;let c=Object.
-getOwnPropertyDescriptor(i,"text")?.value;if(typeof c=="function"&&Ai(i,r)){e=c;break}return s.value.call(t)}let n=e===void 0?
-xi(await wi.call(t)):await e.call(t);try{return JSON.parse(n)}catch{throw new SyntaxError("Token exchange response conta\
-ins invalid JSON")}}a(Ei,"parseOAuthTokenResponse");function Ri(t){return typeof globalThis.Bun?.version=="string"?/[^\t\u0020-\u007E]|^[\t ]|[\t ]$/u.
-test(t):/[^\t\u0020-\u007E\u0080-\u00FF]|^[\t ]|[\t ]$/u.test(t)}a(Ri,"isUnsafeAccessToken");var er=class t{static{a(this,
-"WorkloadIdentityAuth")}constructor(e,r){this.cachedToken=null,this.refreshPromise=null,this.tokenGeneration=0,this.tokenExchangeUrl=
-"https://auth.openai.com/oauth/token";let{identityProviderId:n,serviceAccountId:o,clientId:i,refreshBufferSeconds:s,provider:c}=e;
-this.config={identityProviderId:n,serviceAccountId:o,...i===void 0?{}:{clientId:i},...s===void 0?{}:{refreshBufferSeconds:s},
-provider:{tokenType:c.tokenType,getToken:c.getToken.bind(c)}},this.fetch=r??mt()}async getToken(){if(!this.cachedToken||
-t.isTokenExpired(this.cachedToken)){if(this.refreshPromise)return await this.refreshPromise;let e=this.refreshToken(this.
-tokenGeneration);this.refreshPromise=e;try{return await e}finally{this.refreshPromise===e&&(this.refreshPromise=null)}}if(t.
-needsRefresh(this.cachedToken)&&!this.refreshPromise){let e=this.refreshToken(this.tokenGeneration).finally(()=>{this.refreshPromise===
-e&&(this.refreshPromise=null)});this.refreshPromise=e,e.catch(()=>null)}return this.cachedToken.token}async refreshToken(e){
-let r=await this.config.provider.getToken(),n={grant_type:mi,subject_token:r,subject_token_type:hi[this.config.provider.
-tokenType],identity_provider_id:this.config.identityProviderId,service_account_id:this.config.serviceAccountId};this.config.
-clientId&&(n.client_id=this.config.clientId);let o=performance.now(),i=await this.fetch(this.tokenExchangeUrl,{method:"P\
-OST",headers:{"Content-Type":"application/json"},body:JSON.stringify(n),redirect:"manual"});if(!i.ok){let l=await i.text(),
-y;try{y=JSON.parse(l)}catch{}throw i.status===400||i.status===401||i.status===403?new Se(i.status,y,i.headers):Q.generate(
-i.status,y,`Token exchange failed with status ${i.status}`,i.headers)}let s=await Ei(i),c=typeof s=="object"&&s!==null&&
-"access_token"in s?s.access_token:void 0;if(typeof c!="string"||c.trim().length===0||Ri(c))throw new b("Token exchange r\
-esponse missing 'access_token' field");let d=s.expires_in??3600,p=gi(d,o);return this.tokenGeneration===e&&(this.cachedToken=
-{token:c,expiresAt:p,refreshAt:bi(p,d,this.config.refreshBufferSeconds)}),c}static isTokenExpired(e){return Date.now()>=
-e.expiresAt}static needsRefresh(e){return Date.now()>=e.refreshAt}invalidateToken(){this.tokenGeneration+=1,this.cachedToken=
-null,this.refreshPromise=null}};h();var On="https://mtls.api.openai.com/v1";function Je(t){let e;try{e=new URL(t)}catch{throw new b("X.509 workload identity\
- requires the approved global mTLS API origin.")}if(e.origin!=="https://mtls.api.openai.com"||e.username||e.password)throw new b(
-"X.509 workload identity requires the approved global mTLS API origin.");for(let r of e.searchParams.keys())if(wt(r))throw new b(
-"X.509 workload identity cannot send conflicting query authentication credentials.");return e}a(Je,"assertX509APIOrigin");h();h();var Tn=Symbol("brand.privateNullableHeaders"),ki=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;function*Si(t){if(!t)return;if(Tn in t){
+let e=this.nextPageRequestOptions();if(!e)throw new P("No next page expected; please check `.hasNextPage()` before calli\
+ng `.getNextPage()`.");return await f(this,ht,"f").requestAPIList(this.constructor,e)}async*iterPages(){let e=this;for(yield e;e.
+hasNextPage();)e=await e.getNextPage(),yield e}async*[(ht=new WeakMap,Symbol.asyncIterator)](){for await(let e of this.iterPages())
+for(let r of e.getPaginatedItems())yield r}};var mt=class extends Ut{static{a(this,"CursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=
+n.has_more||!1}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){
+let e=this.getPaginatedItems(),r=e[e.length-1]?.id;return r?{...this.options,query:{...Ht(this.options.query),after:r}}:
+null}};m();var Vn=Response.prototype,ys=Vn.arrayBuffer;var yt=class{static{a(this,"WorkloadIdentityAuth")}};m();var kr="https://mtls.api.openai.com/v1";function Or(t){let e;try{e=new URL(t)}catch{throw new P("X.509 workload identity\
+ requires the approved global mTLS API origin.")}if(e.origin!=="https://mtls.api.openai.com"||e.username||e.password)throw new P(
+"X.509 workload identity requires the approved global mTLS API origin.");for(let r of e.searchParams.keys())if(ze(r))throw new P(
+"X.509 workload identity cannot send conflicting query authentication credentials.");return e}a(Or,"assertX509APIOrigin");m();m();var Ir=Symbol("brand.privateNullableHeaders"),Qn=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;function*Jn(t){if(!t)return;if(Ir in t){
 let{values:o,nulls:i}=t;yield*o.entries();for(let s of i)yield[s,null];return}let e=!1,r,n=Symbol.iterator in t?t[Symbol.
 iterator]:void 0;typeof n=="function"?r={[Symbol.iterator]:()=>n.call(t)}:(e=!0,r=Object.entries(t??{}));for(let o of r){
-let i=o[0];if(typeof i!="string")throw new TypeError("expected header name to be a string");let s=Hr(o[1])?o[1]:[o[1]],c=!1;
-for(let d of s)d!==void 0&&(e&&!c&&(c=!0,yield[i,null]),yield[i,d])}}a(Si,"iterateHeaders");var K=a(t=>{let e=new Headers,
-r=new Set;for(let n of t){let o=new Set;for(let[i,s]of Si(n)){if(!ki.test(i))throw new TypeError(`Header name must be a \
+let i=o[0];if(typeof i!="string")throw new TypeError("expected header name to be a string");let s=Kt(o[1])?o[1]:[o[1]],c=!1;
+for(let u of s)u!==void 0&&(e&&!c&&(c=!0,yield[i,null]),yield[i,u])}}a(Jn,"iterateHeaders");var ie=a(t=>{let e=new Headers,
+r=new Set;for(let n of t){let o=new Set;for(let[i,s]of Jn(n)){if(!Qn.test(i))throw new TypeError(`Header name must be a \
 valid HTTP token ["${i}"]`);let c=i.toLowerCase();o.has(c)||(e.delete(c),o.add(c)),s===null?(e.delete(c),r.add(c)):(e.append(
-c,s),r.delete(c))}}return{[Tn]:!0,values:e,nulls:r}},"buildHeaders");h();h();var kr={};Mo(kr,{findRegisteredX509Transport:()=>Oi,findX509Credential:()=>Bi,findX509OAuthError:()=>Li,isApprovedX509Client:()=>Di,
-isRetryableX509IssuerError:()=>ji,isTransientX509ConnectionError:()=>Pi,markApprovedX509Client:()=>Ci,markRetryableX509IssuerError:()=>vi,
-markTransientX509ConnectionError:()=>Ii,rememberRegisteredX509Transport:()=>Ti,rememberX509Credential:()=>Wi,rememberX509OAuthError:()=>qi});
-h();var In=new WeakMap,Pn=new WeakSet,vn=new WeakSet,jn=new WeakSet,Cn=new WeakMap,Dn=new WeakMap,Oi=WeakMap.prototype.get.
-bind(In),Ti=WeakMap.prototype.set.bind(In),Ii=WeakSet.prototype.add.bind(Pn),Pi=WeakSet.prototype.has.bind(Pn),vi=WeakSet.
-prototype.add.bind(vn),ji=WeakSet.prototype.has.bind(vn),Ci=WeakSet.prototype.add.bind(jn),Di=WeakSet.prototype.has.bind(
-jn),qi=WeakMap.prototype.set.bind(Cn),Li=WeakMap.prototype.get.bind(Cn),Wi=WeakMap.prototype.set.bind(Dn),Bi=WeakMap.prototype.
-get.bind(Dn);var Sr=No(qn(),1),Fi=typeof Sr.findRegisteredX509Transport=="function"?Sr:kr,{findRegisteredX509Transport:Ln,rememberRegisteredX509Transport:Pc,
-markTransientX509ConnectionError:vc,isTransientX509ConnectionError:rr,markRetryableX509IssuerError:jc,isRetryableX509IssuerError:Or,
-markApprovedX509Client:Wn,isApprovedX509Client:Ui,rememberX509OAuthError:Cc,findX509OAuthError:Bn,rememberX509Credential:Dc,
-findX509Credential:Fn}=Fi;function Un(t){if(!t||typeof t!="object")throw new b("X.509 workload identity requires an approved X.509 transport capab\
-ility.");let e=Ln(t);if(!e)throw new b("X.509 workload identity requires an approved X.509 transport capability.");return e}
-a(Un,"resolveX509Transport");var B,ce,Ue,Xe,Ee,ye,Pe,ve,re,Me,Ie,be,ge,Nn,or,$n,Xn,Hn,Kn,Mn,Vn,z,Ir,Xi=["dispatcher","agent","client","tls","proxy"],
-Ge=a((t,e)=>Headers.prototype.get.call(t,e),"headerValue"),Mi=1200*1e3,zn=1e3,nr=a(t=>{let e=new me;return Object.defineProperty(
-e,"cause",{value:t.reason,writable:!0,configurable:!0}),e},"userAbortError");function Tr(t){for(let e of Headers.prototype.
-keys.call(t)){let r=e.toLowerCase().split("_").join("-");if(r!=="authorization"&&zt(r)||r==="host")throw new b("X.509 wo\
-rkload identity cannot send conflicting authentication credentials.")}}a(Tr,"assertSafeHeaders");function zi(t,e){let r=new AbortController,
-n=t===void 0?void 0:A(()=>r.abort(new ee),t),o=n;typeof o=="object"&&o!==null&&"unref"in o&&typeof o.unref=="function"&&
-o.unref();let i=a(()=>r.abort(e?.reason),"cancel");return e?.addEventListener("abort",i,{once:!0}),e?.aborted&&i(),{signal:r.
-signal,dispose:a(()=>{e?.removeEventListener("abort",i),n&&_(n)},"dispose")}}a(zi,"exchangeDeadline");function Ni(t,e){let r,
-n=new Promise((o,i)=>{r=a(()=>i(e.reason),"abort"),e.addEventListener("abort",r,{once:!0}),e.aborted&&r()});return{result:Promise.
-race([t.promise,n]),dispose:a(()=>{r&&e.removeEventListener("abort",r)},"dispose")}}a(Ni,"waitForRefresh");function ir(t){
-if(!t||typeof t!="object")return!1;let e=t;for(;e!==null&&e!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(e,
-"provider");if(n){if(!("value"in n)||n.value!==void 0)return!1;break}e=Object.getPrototypeOf(e)}let r=t;for(;r!==null&&r!==
-Object.prototype;){let n=Object.getOwnPropertyDescriptor(r,"type");if(n){if(!("value"in n))throw new b("X.509 workload i\
-dentity type must be a plain data property.");return n.value==="x509"}r=Object.getPrototypeOf(r)}return!1}a(ir,"isX509Wo\
-rkloadIdentity");function Pr(t){if(!t)return;for(let r of Xi)if(ae(t,r))throw new b("X.509 workload identity cannot override its approved\
- transport capability.");let e=Object.getOwnPropertyDescriptor(t,"redirect")?.value;if(e!==void 0&&e!=="manual")throw new b(
-"X.509 workload identity requests require manual redirects.")}a(Pr,"assertX509FetchOptions");function Et(t){if(Pr(t),t&&
-["body","headers","method","signal"].some(e=>ae(t,e)))throw new b("X.509 workload identity cannot override its request b\
-ody, headers, method, or signal through fetch options.")}a(Et,"assertX509RequestOptions");function vr(t){Et(t);let e={...t};
-return Et(e),e}a(vr,"snapshotX509RequestOptions");var se=class{static{a(this,"X509WorkloadIdentityAuth")}constructor(e,r,n,o){
-if(B.add(this),Ue.set(this,void 0),Xe.set(this,void 0),Ee.set(this,void 0),ye.set(this,void 0),Pe.set(this,void 0),ve.set(
-this,void 0),re.set(this,void 0),Me.set(this,void 0),Ie.set(this,void 0),be.set(this,void 0),ge.set(this,0),x(this,re,Un(
-r),"f"),x(this,Ue,e.identityProviderId,"f"),x(this,Xe,e.serviceAccountId,"f"),x(this,Ee,e.refreshBufferMs,"f"),x(this,ye,
-e.refreshBufferSeconds,"f"),x(this,Pe,n,"f"),x(this,ve,o,"f"),u(this,Ee,"f")!==void 0&&u(this,ye,"f")!==void 0)throw new b(
-"X.509 workload identity cannot combine refreshBufferSeconds and refreshBufferMs.");if(u(this,Ee,"f")!==void 0&&(!Number.
-isSafeInteger(u(this,Ee,"f"))||u(this,Ee,"f")<0))throw new b("X.509 workload identity requires a nonnegative integer ref\
-reshBufferMs.");if(u(this,ye,"f")!==void 0&&(!Number.isSafeInteger(u(this,ye,"f"))||u(this,ye,"f")<0||!Number.isSafeInteger(
-u(this,ye,"f")*1e3)))throw new b("X.509 workload identity requires a nonnegative integer refreshBufferSeconds.");x(this,
-Me,u(this,ye,"f")===void 0?u(this,Ee,"f")??Mi:u(this,ye,"f")*1e3,"f")}identitySnapshot(){return{type:"x509",identityProviderId:u(
-this,Ue,"f"),serviceAccountId:u(this,Xe,"f"),...u(this,Ee,"f")===void 0?{}:{refreshBufferMs:u(this,Ee,"f")},...u(this,ye,
-"f")===void 0?{}:{refreshBufferSeconds:u(this,ye,"f")}}}static shouldAuthenticate(e,r,n=e.headers){return!K([r,n]).nulls.
-has("authorization")}snapshotHeaders(e,r){let n=u(this,B,"m",z).call(this);return n.defaultHeaders??(n.defaultHeaders=K(
-[e])),n.requestHeaders??(n.requestHeaders=K([r])),this.headerSnapshots()}headerSnapshots(){let{defaultHeaders:e,requestHeaders:r}=u(
-this,B,"m",z).call(this);if(!e||!r)throw new b("X.509 workload identity requires snapshotted request headers.");return{defaultHeaders:e,
-requestHeaders:r}}snapshotTenant(e,r){if(e!==u(this,Pe,"f")||r!==u(this,ve,"f"))throw new b("X.509 workload identity can\
-not override its enrolled organization or project.");let n=u(this,B,"m",z).call(this);return n.tenant={organization:e,project:r},
-n.tenant}tenantSnapshot(){let{tenant:e}=u(this,B,"m",z).call(this);if(!e)throw new b("X.509 workload identity requires s\
-napshotted tenant selectors.");return e}snapshotAPIURL(e){Je(e),u(this,B,"m",z).call(this).apiURL=e}requestAPIURL(){let{
-apiURL:e}=u(this,B,"m",z).call(this);if(e===void 0)throw new b("X.509 workload identity requires a snapshotted API desti\
-nation.");return e}snapshotRequest(e,r,n){var o;(o=u(this,B,"m",z).call(this)).request??(o.request={signal:e,timeout:r,fetchOptions:n})}requestSnapshot(){
-let{request:e}=u(this,B,"m",z).call(this);if(!e)throw new b("X.509 workload identity requires snapshotted request settin\
-gs.");return e}beginRequestPreparation(){let e=u(this,B,"m",z).call(this);e.deadlineArmed&&e.preparationStartedAt===void 0&&
-(e.preparationStartedAt=performance.now(),e.preparationWallStartedAt=Date.now())}beginRequestPlanning(){u(this,B,"m",z).
-call(this).phase="planning"}beginRequestNetwork(){let e=u(this,B,"m",z).call(this);e.deadlineArmed?e.preparationStartedAt!==
-void 0&&(e.monotonicStartedAt+=performance.now()-e.preparationStartedAt,e.wallStartedAt+=Date.now()-(e.preparationWallStartedAt??
-Date.now()),delete e.preparationStartedAt,delete e.preparationWallStartedAt):(e.wallStartedAt=Date.now(),e.monotonicStartedAt=
-performance.now(),e.deadlineArmed=!0)}isPlanningRequest(){return u(this,B,"m",z).call(this).phase==="planning"}authorizePlannedRequest(e,r,n,o=!1){
-let i=u(this,B,"m",z).call(this),s=Object.getOwnPropertyDescriptor(r,"headers"),c=Object.getOwnPropertyDescriptor(r,"bod\
-y"),d=Object.getOwnPropertyDescriptor(r,"signal"),p=Object.getOwnPropertyDescriptor(r,"redirect");if(i.phase!=="planning"||
-!s||!(s.value instanceof Headers)||!c&&"body"in r||[c,d,p].some(y=>y&&!("value"in y)))throw new b("X.509 workload identi\
-ty requires an approved final request.");this.snapshotAPIURL(e),Pr(r);try{Tr(s.value)}catch{throw new b("X.509 workload \
-identity cannot use caller-supplied authentication credentials.")}if(Ge(s.value,"Authorization")!==null)throw new b("X.5\
-09 workload identity cannot use caller-supplied authorization credentials.");if(u(this,B,"m",Ir).call(this,s.value),!o&&
-(d?.value??void 0)!==(this.requestSnapshot().signal??void 0))throw new b("X.509 workload identity must preserve its appr\
-oved request signal.");let l=this.requestSnapshot();i.request={...l,timeout:Math.min(l.timeout,n)},i.phase="authorizing"}ownRequestBody(e,r){
-e instanceof ReadableStream&&e!==r&&(u(this,B,"m",z).call(this).materializedBody=e)}static isStreamingRequestBody(e){return globalThis.
-ReadableStream!==void 0&&e instanceof globalThis.ReadableStream||typeof e=="object"&&e!==null&&(Symbol.asyncIterator in e||
-Symbol.iterator in e&&"next"in e&&typeof e.next=="function")}retireRequestBody(){let e=u(this,B,"m",z).call(this),r=e.materializedBody;
-delete e.materializedBody,r&&u(ce,ce,"m",Nn).call(ce,r)}releaseRequestBody(e){let r=u(this,B,"m",z).call(this);r.materializedBody===
-e?delete r.materializedBody:this.retireRequestBody()}setEffectiveSignal(e){e?u(this,B,"m",z).call(this).effectiveSignal=
-e:delete u(this,B,"m",z).call(this).effectiveSignal}effectiveSignal(){let e=u(this,B,"m",z).call(this);return e.effectiveSignal??
-e.request?.signal}runRequest(e,r){return u(this,re,"f").run(async()=>{let n=u(this,re,"f").current();if(!n)throw new b("\
-X.509 workload identity requires an active certificate request scope.");n.owner=this,n.requestOwner=r;try{return await e()}finally{
-this.retireRequestBody(),this.releaseRequestCredentials(),delete n.requestOwner,delete n.owner}})}inRequest(e){let r=u(this,
-re,"f").current();return r?.owner===this&&r.requestOwner===e&&r.phase!=="authorizing"}matches(e){return u(this,re,"f")===
-u(e,re,"f")&&u(this,Ue,"f")===u(e,Ue,"f")&&u(this,Xe,"f")===u(e,Xe,"f")&&u(this,Pe,"f")===u(e,Pe,"f")&&u(this,ve,"f")===
-u(e,ve,"f")&&u(this,Me,"f")===u(e,Me,"f")}continuation(){let{wallStartedAt:e,monotonicStartedAt:r,deadlineArmed:n,request:o,
-requestOwner:i,effectiveSignal:s}=u(this,B,"m",z).call(this),c={wallStartedAt:e,monotonicStartedAt:r,owner:this,...n?{deadlineArmed:n}:
-{},...o?{request:o}:{},...s?{effectiveSignal:s}:{},...i?{requestOwner:i}:{}};return d=>u(this,re,"f").resume(c,async()=>{
-try{return await d()}finally{this.releaseRequestCredentials(),delete c.requestOwner,delete c.owner}})}releaseRequestCredentials(){
-let e=u(this,B,"m",z).call(this);delete e.request,delete e.phase,delete e.deadlineArmed,delete e.preparationStartedAt,delete e.
-preparationWallStartedAt,delete e.effectiveSignal,delete e.materializedBody,delete e.apiURL,delete e.tenant,delete e.token,
-delete e.defaultHeaders,delete e.requestHeaders,delete e.tokenGeneration,delete e.headers,delete e.authorization}requestStartedAt(e){
-return u(this,re,"f").current()?.wallStartedAt}usedWorkloadToken(e){return u(this,re,"f").current()?.token!==void 0}remainingTimeout(e,r){
-let n=u(this,re,"f").current();if(n===void 0)return r;let o=r-(performance.now()-n.monotonicStartedAt);if(o<=0)throw new ee;
-return o}async waitForRetry(e,r){try{await u(this,re,"f").sleep(e,r)}catch(n){throw r?.aborted?nr(r):n}}static isRetryableFailure(e){
-return typeof e=="object"&&e!==null&&(rr(e)||Or(e))}static retryHeaders(e){if(!e||typeof e!="object"||!Or(e))return;let r=Object.
-getOwnPropertyDescriptor(e,"headers")?.value;return r instanceof Headers?r:void 0}async getToken(e,r){let n=r?r.signal:e?.
-signal;if(n?.aborted)throw nr(n);e&&Et(r?r.fetchOptions:e.fetchOptions),u(this,B,"m",Vn).call(this,r);let o=e?u(this,B,"\
-m",z).call(this):void 0,i=u(this,Ie,"f");if(i&&performance.now()<i.refreshAt&&Date.now()<i.wallRefreshAt)return u(ce,ce,
-"m",or).call(ce,o,i);let s=r&&e?this.remainingTimeout(e,r.timeout):r?.timeout,{signal:c,dispose:d}=zi(s,n);if(n?.aborted)
-throw d(),nr(n);let p=u(this,be,"f")??u(this,B,"m",Kn).call(this);p.waiters+=1;let l=Ni(p,c);try{let y=await l.result,m=u(
-this,Ie,"f");if(!m||m.accessToken!==y.accessToken)throw new me;return u(ce,ce,"m",or).call(ce,o,m)}catch(y){return await u(
-this,B,"m",$n).call(this,y,p,i,o,e,r)}finally{l.dispose(),d(),p.waiters-=1,u(this,B,"m",Hn).call(this,p)}}invalidateToken(){
-let e=u(this,re,"f").current();if(!e?.token||u(this,Ie,"f")?.accessToken!==e.token||u(this,Ie,"f").generation!==e.tokenGeneration)
-return;x(this,ge,u(this,ge,"f")+1,"f"),x(this,Ie,void 0,"f");let r=u(this,be,"f");x(this,be,void 0,"f"),r?.controller.abort(
-new me)}bindRequest(e,r,n){if(!(r.headers instanceof Headers))throw new b("X.509 workload identity requires the original\
- workload authorization headers.");let o=u(this,B,"m",z).call(this),{token:i}=o,s=e.__security??{bearerAuth:!0},c=i?`Bea\
-rer ${i}`:null;!i&&s.adminAPIKeyAuth&&n!==null&&Ge(r.headers,"Authorization")!==null&&(c=new Headers({Authorization:`Bea\
-rer ${n}`}).get("Authorization")),o.headers=r.headers,o.authorization=c,this.assertRequest(r)}adoptRequestHeaders(e){let r=u(
-this,B,"m",z).call(this),n=r.headers;if(!(n instanceof Headers)||!(e.headers instanceof Headers))throw new b("X.509 work\
-load identity must preserve its issued workload authorization.");r.headers=e.headers;try{this.assertRequest(e)}catch(o){
-throw r.headers=n,o}}assertRequest(e){let{headers:r}=e;if(!(r instanceof Headers))throw new b("X.509 workload identity m\
-ust preserve its issued workload authorization.");let n=u(this,re,"f").current();if(!n||n.headers!==r||n.authorization===
-void 0||Ge(r,"Authorization")!==n.authorization)throw new b("X.509 workload identity must preserve its issued workload a\
-uthorization.");u(this,B,"m",Ir).call(this,r),Tr(r)}fetch(){return async(e,r={})=>{let n=Je(typeof e=="string"||e instanceof
-URL?e:e.url);Pr(r),this.assertRequest(r);let o=r.headers;if(!(o instanceof Headers))throw new b("X.509 workload identity\
- must preserve its issued workload authorization.");let i=new Headers([...Headers.prototype.entries.call(o)]);return Tr(
-i),r.headers=i,r.redirect="manual",await u(this,re,"f").dispatch(n,r)}}};ce=se,Ue=new WeakMap,Xe=new WeakMap,Ee=new WeakMap,
-ye=new WeakMap,Pe=new WeakMap,ve=new WeakMap,re=new WeakMap,Me=new WeakMap,Ie=new WeakMap,be=new WeakMap,ge=new WeakMap,
-B=new WeakSet,Nn=a(async function(e){try{await Oe(e)}catch{}},"_X509WorkloadIdentityAuth_cancelRequestBody"),or=a(function(e,r){
-return e&&(e.token=r.accessToken,e.tokenGeneration=r.generation),r.accessToken},"_X509WorkloadIdentityAuth_assignToken"),
-$n=a(async function(e,r,n,o,i,s){let c=s?s.signal:i?.signal;if(c?.aborted)throw nr(c);if(r.controller.signal.aborted&&r.
-generation!==u(this,ge,"f"))return await this.getToken(i,s);let d=u(this,B,"m",Xn).call(this,e,n,o);if(d!==void 0)return d;
-if(e&&typeof e=="object"&&!(e instanceof Se)){let p=Bn(e);if(p)throw new Se(p.status,p.error,p.headers)}throw e},"_X509W\
-orkloadIdentityAuth_recoverRefreshFailure"),Xn=a(function(e,r,n){if(!r||r!==u(this,Ie,"f")||performance.now()>=r.expiresAt||
-Date.now()>=r.wallExpiresAt||!ce.isRetryableFailure(e))return;let o=ce.retryHeaders(e),i=o?.get("retry-after-ms"),s=i?Number(
-i):void 0,c=o?.get("retry-after");if(c&&(s===void 0||Number.isNaN(s))){let p=Number(c);s=Number.isNaN(p)?Date.parse(c)-Date.
-now():p*1e3}let d=s!==void 0&&Number.isFinite(s)&&s>=0&&s<=6e4?Math.max(zn,s):zn;return r.refreshAt=Math.min(r.expiresAt,
-performance.now()+d),r.wallRefreshAt=Math.min(r.wallExpiresAt,Date.now()+d),u(ce,ce,"m",or).call(ce,n,r)},"_X509Workload\
-IdentityAuth_fallbackToken"),Hn=a(function(e){e.waiters!==0||u(this,be,"f")!==e||queueMicrotask(()=>{e.waiters===0&&u(this,
-be,"f")===e&&(x(this,be,void 0,"f"),x(this,ge,u(this,ge,"f")+1,"f"),e.controller.abort(new me))})},"_X509WorkloadIdentit\
-yAuth_retireRefresh"),Kn=a(function(){let e=new AbortController,r=u(this,ge,"f"),n={controller:e,generation:r,waiters:0,
-promise:u(this,B,"m",Mn).call(this,e,r)};return x(this,be,n,"f"),n},"_X509WorkloadIdentityAuth_beginRefresh"),Mn=a(async function(e,r){
-let n=performance.now(),o=Date.now();try{let i=await u(this,re,"f").exchange(u(this,Ue,"f"),u(this,Xe,"f"),e.signal),s=i.
-expiresIn*1e3,c=n+s,d=o+s;if(performance.now()>=c||Date.now()>=d)throw new b("X.509 workload identity token expired befo\
-re its exchange completed.");if(u(this,ge,"f")!==r||e.signal.aborted||u(this,be,"f")?.controller!==e)throw new me;return x(
-this,ge,u(this,ge,"f")+1,"f"),x(this,Ie,{accessToken:i.accessToken,generation:u(this,ge,"f"),expiresAt:c,refreshAt:c-Math.
-min(u(this,Me,"f"),s/2),wallExpiresAt:d,wallRefreshAt:d-Math.min(u(this,Me,"f"),s/2)},"f"),i}finally{u(this,be,"f")?.controller===
-e&&x(this,be,void 0,"f")}},"_X509WorkloadIdentityAuth_refreshToken"),Vn=a(function(e){if(!e)return;if(e.organization!==u(
-this,Pe,"f")||e.project!==u(this,ve,"f"))throw new b("X.509 workload identity cannot override its enrolled organization \
-or project.");Je(e.apiURL);let r=K([e.defaultHeaders,e.requestHeaders]);if(u(this,Pe,"f")!==null&&r.nulls.has("openai-or\
-ganization")||u(this,ve,"f")!==null&&r.nulls.has("openai-project"))throw new b("X.509 workload identity cannot omit its \
-enrolled organization or project.");for(let n of r.values.keys()){let o=n.toLowerCase().split("_").join("-");if((o==="op\
-enai-organization"||o==="openai-project")&&(n!==o||Ge(r.values,n)!==(o==="openai-organization"?e.organization:e.project)))
-throw new b("X.509 workload identity cannot override its enrolled organization or project.");if(zt(o)||o==="host")throw new b(
-"X.509 workload identity cannot use caller-supplied authentication credentials.")}},"_X509WorkloadIdentityAuth_preflight"),
-z=a(function(){let e=u(this,re,"f").current();if(!e||e.owner!==this)throw new b("X.509 workload identity requires an act\
-ive certificate request scope.");return e},"_X509WorkloadIdentityAuth_scope"),Ir=a(function(e){if(Ge(e,"OpenAI-Organizat\
-ion")!==u(this,Pe,"f")||Ge(e,"OpenAI-Project")!==u(this,ve,"f"))throw new b("X.509 workload identity cannot override its\
- enrolled organization or project.");for(let r of Headers.prototype.keys.call(e)){let n=r.toLowerCase().split("_").join(
-"-");if((n==="openai-organization"||n==="openai-project")&&r!==n)throw new b("X.509 workload identity cannot override it\
-s enrolled organization or project.")}},"_X509WorkloadIdentityAuth_assertTenantHeaders");h();function Qn(t){let{credential:e}=t;if(e===void 0)return{credential:e,options:t};let r=Fn(e);if(!r)throw new b("An X.509 \
+c,s),r.delete(c))}}return{[Ir]:!0,values:e,nulls:r}},"buildHeaders");m();var Xt={};xn(Xt,{findRegisteredX509Transport:()=>Gn,findX509Credential:()=>co,findX509OAuthError:()=>so,isApprovedX509Client:()=>oo,
+isRetryableX509IssuerError:()=>ro,isTransientX509ConnectionError:()=>eo,markApprovedX509Client:()=>no,markRetryableX509IssuerError:()=>to,
+markTransientX509ConnectionError:()=>Zn,rememberRegisteredX509Transport:()=>Yn,rememberX509Credential:()=>ao,rememberX509OAuthError:()=>io});
+m();var Pr=new WeakMap,Tr=new WeakSet,Cr=new WeakSet,jr=new WeakSet,Dr=new WeakMap,Lr=new WeakMap,Gn=WeakMap.prototype.get.
+bind(Pr),Yn=WeakMap.prototype.set.bind(Pr),Zn=WeakSet.prototype.add.bind(Tr),eo=WeakSet.prototype.has.bind(Tr),to=WeakSet.
+prototype.add.bind(Cr),ro=WeakSet.prototype.has.bind(Cr),no=WeakSet.prototype.add.bind(jr),oo=WeakSet.prototype.has.bind(
+jr),io=WeakMap.prototype.set.bind(Dr),so=WeakMap.prototype.get.bind(Dr),ao=WeakMap.prototype.set.bind(Lr),co=WeakMap.prototype.
+get.bind(Lr);var Mt=En(Wr(),1),uo=typeof Mt.findRegisteredX509Transport=="function"?Mt:Xt,{findRegisteredX509Transport:Ts,rememberRegisteredX509Transport:Cs,
+markTransientX509ConnectionError:js,isTransientX509ConnectionError:qr,markRetryableX509IssuerError:Ds,isRetryableX509IssuerError:Ls,
+markApprovedX509Client:Br,isApprovedX509Client:Ws,rememberX509OAuthError:qs,findX509OAuthError:Bs,rememberX509Credential:Us,
+findX509Credential:Ur}=uo;var lo=["dispatcher","agent","client","tls","proxy"];var Ns=1200*1e3;function wt(t){if(!t||typeof t!="object")return!1;let e=t;for(;e!==null&&e!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(
+e,"provider");if(n){if(!("value"in n)||n.value!==void 0)return!1;break}e=Object.getPrototypeOf(e)}let r=t;for(;r!==null&&
+r!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(r,"type");if(n){if(!("value"in n))throw new P("X.509 worklo\
+ad identity type must be a plain data property.");return n.value==="x509"}r=Object.getPrototypeOf(r)}return!1}a(wt,"isX5\
+09WorkloadIdentity");function fo(t){if(!t)return;for(let r of lo)if(re(t,r))throw new P("X.509 workload identity cannot override its approved\
+ transport capability.");let e=Object.getOwnPropertyDescriptor(t,"redirect")?.value;if(e!==void 0&&e!=="manual")throw new P(
+"X.509 workload identity requests require manual redirects.")}a(fo,"assertX509FetchOptions");function gt(t){if(fo(t),t&&
+["body","headers","method","signal"].some(e=>re(t,e)))throw new P("X.509 workload identity cannot override its request b\
+ody, headers, method, or signal through fetch options.")}a(gt,"assertX509RequestOptions");function zt(t){gt(t);let e={...t};
+return gt(e),e}a(zt,"snapshotX509RequestOptions");var se=class{static{a(this,"X509WorkloadIdentityAuth")}};m();function Xr(t){let{credential:e}=t;if(e===void 0)return{credential:e,options:t};let r=Ur(e);if(!r)throw new P("An X.509 \
 credential must be created by the SDK authentication helper.");let n=["apiKey","adminAPIKey","workloadIdentity","x509Tra\
-nsport"].filter(o=>{let i=t[o];return i!=null});if(n.length>0)throw new b(`The \`credential\` option cannot be combined wi\
+nsport"].filter(o=>{let i=t[o];return i!=null});if(n.length>0)throw new P(`The \`credential\` option cannot be combined wi\
 th ${n.map(o=>`\`${o}\``).join(", ")}.`);return{credential:e,options:{...t,apiKey:null,adminAPIKey:null,baseURL:t.baseURL??
 null,organization:t.organization??null,project:t.project??null,workloadIdentity:r.identity,x509Transport:r.transport}}}a(
-Qn,"normalizeX509CredentialOptions");function $i({apiKey:t,adminAPIKey:e}){return t!=null||e!=null}a($i,"overridesOrdina\
-ryAuthentication");function Hi(t,e){let r=t.provider,n=e.credential??e.workloadIdentity,o=e.provider??(n?void 0:r);return o!==
+Xr,"normalizeX509CredentialOptions");function po({apiKey:t,adminAPIKey:e}){return t!=null||e!=null}a(po,"overridesOrdina\
+ryAuthentication");function ho(t,e){let r=t.provider,n=e.credential??e.workloadIdentity,o=e.provider??(n?void 0:r);return o!==
 r&&(delete t.baseURL,delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,
 delete t.fetch),o&&(delete t.apiKey,delete t.adminAPIKey,delete t.credential,delete t.workloadIdentity,delete t.x509Transport,
-delete t.baseURL),o}a(Hi,"prepareProviderClone");function Jn(t,e,r,n){let o=ae(e,"workloadIdentity")?e.workloadIdentity:
-t.workloadIdentity,i=r!==void 0&&($i(e)&&e.workloadIdentity===void 0||e.provider!==void 0);r!==void 0&&ae(e,"workloadIde\
-ntity")&&delete t.x509Transport;let s=r!==void 0&&!i&&e.credential===void 0&&!ae(e,"workloadIdentity")&&!ae(e,"x509Trans\
-port")?r:void 0,c=e.credential===void 0?s:e.credential,d=c!==void 0||!i&&ir(o);return n!==d&&(delete t.fetch,delete t.baseURL,
-delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,d?t.apiKey=null:
+delete t.baseURL),o}a(ho,"prepareProviderClone");function Mr(t,e,r,n){let o=re(e,"workloadIdentity")?e.workloadIdentity:
+t.workloadIdentity,i=r!==void 0&&(po(e)&&e.workloadIdentity===void 0||e.provider!==void 0);r!==void 0&&re(e,"workloadIde\
+ntity")&&delete t.x509Transport;let s=r!==void 0&&!i&&e.credential===void 0&&!re(e,"workloadIdentity")&&!re(e,"x509Trans\
+port")?r:void 0,c=e.credential===void 0?s:e.credential,u=c!==void 0||!i&&wt(o);return n!==u&&(delete t.fetch,delete t.baseURL,
+delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,u?t.apiKey=null:
 (delete t.x509Transport,i&&delete t.workloadIdentity)),c!==void 0&&(delete t.apiKey,delete t.adminAPIKey,delete t.workloadIdentity,
 delete t.x509Transport,t.credential=c,e.credential!==void 0&&(delete t.organization,delete t.project,delete t.defaultHeaders,
-delete t.defaultQuery,delete t.fetchOptions)),{credential:c,provider:Hi(t,e)}}a(Jn,"prepareX509ClientClone");h();h();var eo=Symbol("brand.privateStreamingFile");function Wr(t,e,r){if(typeof e!="string"||!e)throw new TypeError("toStreamin\
-gFile requires a non-empty file name");let n=r?.type;return n&&io(n),{[eo]:!0,data:t,name:e,...n?{type:n}:{}}}a(Wr,"toSt\
-reamingFile");var Br=a(()=>{if(typeof File>"u"){let{process:t}=globalThis,e=typeof t?.versions?.node=="string"&&Number.parseInt(
-t.versions.node.split("."),10)<20;throw new Error("`File` is not defined as a global, which is required for file uploads\
-."+(e?" Update to a supported Node.js LTS release, or set `globalThis.File` to `import('node:buffer').File`.":""))}},"ch\
-eckFileSupport");function Ne(t,e,r){return Br(),new File(t,e??"unknown_file",r)}a(Ne,"makeFile");function ze(t,e){if(typeof t!=
-"object"||t===null)return;let r="name"in t?t.name:void 0,n=r&&String(r)||"filename"in t&&t.filename&&String(t.filename);
-if(n)return e?.stripFilename===!1?to(n):Ye(n);let o="url"in t&&t.url&&String(t.url);if(o)try{let s=Ye(new URL(o).pathname);
-return s===void 0?void 0:Ye(Ki(s))}catch{return Ye(o)}let i="path"in t&&t.path&&String(t.path);return i?Ye(i):void 0}a(ze,
-"getName");function Ye(t){return t.split(/[\\/]/).pop()||void 0}a(Ye,"basename");function Ki(t){try{let e=decodeURIComponent(
-t);return/%(?:0[AD]|22)/i.test(e)?t:e.replace(/[\u0000-\u001F\u007F]/gu,encodeURIComponent)}catch{return t}}a(Ki,"decode\
-URLFilename");function to(t){let e=t.replace(/\\/g,"/");if(e.startsWith("/")||/^[A-Za-z]:/.test(e)||e.split("/").includes(
-".."))throw new TypeError("Upload file name must be a safe relative path without parent directory segments");return e}a(
-to,"normalizeFilenamePath");var Vi=Object.getOwnPropertyDescriptor(ArrayBuffer.prototype,"byteLength")?.get;function Fr(t){
-try{return Vi?.call(t)!==void 0}catch{return!1}}a(Fr,"isArrayBuffer");var Ze=a(t=>t!=null&&typeof t=="object"&&typeof t[Symbol.
-asyncIterator]=="function","isAsyncIterable"),ro=a(async(t,e,r)=>{if(!kt(t.body))return t.__metadata?.finalizeMultipart===
-!0&&r?.stripFilenames===!1?{...t,__metadata:{...t.__metadata,preserveMultipartFilenames:!0}}:t;let n=t.__metadata?.finalizeMultipart===
-!0?{...t,__metadata:{...t.__metadata,finalizeMultipart:!1}}:t;return Cr(t.body)?Gi(n,r):{...n,body:await Ji(n.body,e,r)}},
-"maybeMultipartFormRequestOptions");var Gn=new WeakMap;function Qi(t){let e=typeof t=="function"?t:t.fetch,r=Gn.get(e);if(r)return r;let n=(async()=>{try{let o;
-if("Response"in e)o=e.Response;else{let s=await e("data:,");await s.arrayBuffer(),o=s.constructor}let i=new FormData;return i.
-toString()!==await new o(i).text()}catch{return!0}})();return Gn.set(e,n),n}a(Qi,"supportsFormData");var Ji=a(async(t,e,r={})=>{
-if(!await Qi(e))throw new TypeError("The provided fetch function does not support file uploads with the current global F\
-ormData class.");let n=new FormData;return await Promise.all(Object.entries(t||{}).map(([o,i])=>Lr(n,o,i,r))),n},"create\
-Form"),sr=a(t=>t instanceof Blob,"isBlob"),Ur=a(t=>typeof t=="object"&&t!==null&&"getReader"in t&&typeof t.getReader=="f\
-unction","isReadableStream"),St=a(t=>typeof t=="object"&&t!==null&&eo in t,"isStreamingFile"),ar=a(t=>typeof t=="object"&&
-t!==null&&(t instanceof Response||Ze(t)||Ur(t)||St(t)||sr(t)),"isUploadable"),Cr=a(t=>{if(St(t)||Ze(t)||Ur(t))return!0;if(Array.
-isArray(t))return t.some(Cr);if(t&&typeof t=="object"&&!sr(t)&&!(t instanceof Response)){for(let e of Object.keys(t))if(Cr(
-t[e]))return!0}return!1},"hasStreamingUploadableValue"),kt=a(t=>{if(ar(t))return!0;if(Array.isArray(t))return t.some(kt);
-if(t&&typeof t=="object"){for(let e of Object.keys(t))if(kt(t[e]))return!0}return!1},"hasUploadableValue"),Yn=a((t,e)=>{
-let r=[];for(let n of t)ar(n.value)&&!e.has(n.value)&&e.set(n.value,oo(n.value,{stripFilenames:!1})),r.push(n);return r},
-"snapshotPreservedUploadEntries"),Dr=new WeakMap,no=a(t=>{if(typeof t.body!="object"||t.body===null)return;let e=Dr.get(
-t.body);e&&(t.stream=e(),Dr.delete(t.body))},"finalizeStreamingFormRequestOptions"),Gi=a((t,e={})=>{let r=Zn(t.body),n=e.
-stripFilenames===!1?new WeakMap:void 0,o=n?Yn(r,n):r,i=`openai-${Math.random().toString(36).slice(2)}`;async function*s(){
-yield*Yi(o,i,e,n)}a(s,"multipartBody");let c=yt(s(),t.__metadata?.streamFromBody===!0?{highWaterMark:0}:void 0),d=t.body;
-return t.__metadata?.streamFromBody===!0&&typeof d=="object"&&d!==null&&Dr.set(c,()=>{let p={...d},l=Zn(p);o=n?Yn(l,n):l;
-let y=Object.getOwnPropertyDescriptor(p,"stream")?.value;return y===!0||y==="true"}),{...t,body:c,headers:K([{"content-t\
-ype":`multipart/form-data; boundary=${i}`},t.headers])}},"createStreamingFormRequestOptions");async function*Yi(t,e,r,n){
-for await(let{key:o,value:i}of t){if(ar(i)){let s=n?.get(i)??oo(i,r),c=Zi(i);yield pe(`--${e}\r
-`),yield pe(`Content-Disposition: form-data; name="${jr(o)}"; filename="${jr(s)}"\r
-Content-Type: ${c}\r
-\r
-`),yield*Rt(es(i))}else yield pe(`--${e}\r
-`),yield pe(`Content-Disposition: form-data; name="${jr(o)}"\r
-\r
-${String(i)}`);yield pe(`\r
-`)}yield pe(`--${e}--\r
-`)}a(Yi,"iterateMultipartBody");function*Zn(t){if(!(!t||typeof t!="object"))for(let[e,r]of Object.entries(t))yield*qr(e,
-r)}a(Zn,"iterateFormEntries");function*qr(t,e){if(e!==void 0){if(e==null)throw new TypeError(`Received null for "${t}"; \
-to pass null in FormData, you must use the string 'null'`);if(typeof e=="string"||typeof e=="number"||typeof e=="boolean"||
-ar(e))yield{key:t,value:e};else if(Array.isArray(e))for(let r of e)yield*qr(t+"[]",r);else if(typeof e=="object")for(let[
-r,n]of Object.entries(e))yield*qr(`${t}[${r}]`,n);else throw new TypeError(`Invalid value given to form, expected a stri\
-ng, number, boolean, object, Array, File or Blob but got ${e} instead`)}}a(qr,"iterateFormValue");function oo(t,e){if(St(
-t)){let{name:r}=t;if(typeof r!="string"||!r)throw new TypeError("Streaming upload file name must be a non-empty string");
-return e.stripFilenames===!1?to(r):Ye(r)??"unknown_file"}return ze(t,{stripFilename:e.stripFilenames})??"unknown_file"}a(
-oo,"getStreamingFileName");function Zi(t){let e;return St(t)||sr(t)?{type:e}=t:t instanceof Response&&(e=t.headers.get("\
-content-type")??void 0),io(e||"application/octet-stream")}a(Zi,"getStreamingFileType");function io(t){if(typeof t!="stri\
-ng")throw new TypeError("Streaming upload content type must be a string");for(let e=0;e<t.length;e+=1){let r=t.codePointAt(
-e)??0;if(r<=31||r===127)throw new TypeError("Streaming upload content type must not contain control characters")}return t}
-a(io,"validateStreamingFileType");function es(t){return St(t)?t.data:t}a(es,"getStreamingFileData");async function*Rt(t){
-if(typeof t=="string")yield pe(t);else if(ArrayBuffer.isView(t))yield new Uint8Array(t.buffer,t.byteOffset,t.byteLength);else if(Fr(
-t))yield new Uint8Array(t);else if(t instanceof Response)yield*Rt(t.body||await t.blob());else if(t instanceof Blob)typeof t.
-stream=="function"?yield*Rt(t.stream()):yield new Uint8Array(await t.arrayBuffer());else if(Ur(t))for await(let e of Ft(
-t))yield*Rt(e);else if(Ze(t))for await(let e of t)yield*Rt(e);else throw new TypeError(`Invalid streaming file chunk: ${String(
-t)}`)}a(Rt,"iterateBytes");function jr(t){return Array.from(t,e=>{let r=e.codePointAt(0)??0;return r<=31||r===127||e==='\
-"'||e==="\\"?encodeURIComponent(e):e}).join("")}a(jr,"escapeHeaderValue");var Lr=a(async(t,e,r,n)=>{if(r!==void 0){if(r==
-null)throw new TypeError(`Received null for "${e}"; to pass null in FormData, you must use the string 'null'`);if(typeof r==
-"string"||typeof r=="number"||typeof r=="boolean")t.append(e,String(r));else if(r instanceof Response){let o=await r.blob();
-t.append(e,Ne([o],ze(r,{stripFilename:n.stripFilenames}),{type:o.type}))}else if(Ze(r))t.append(e,Ne([await new Response(
-yt(r)).blob()],ze(r,{stripFilename:n.stripFilenames})));else if(sr(r)){let o=ze(r,{stripFilename:n.stripFilenames});o===
-void 0?t.append(e,r):t.append(e,r,o)}else if(Array.isArray(r)){let o=await Promise.all(r.map(async i=>{let s=new FormData;
-return await Lr(s,e+"[]",i,n),s}));for(let i of o)if(i)for(let[s,c]of i.entries())t.append(s,c)}else if(typeof r=="objec\
-t")await Promise.all(Object.entries(r).map(([o,i])=>Lr(t,`${e}[${o}]`,i,n)));else throw new TypeError(`Invalid value giv\
-en to form, expected a string, number, boolean, object, Array, File or Blob but got ${r} instead`)}},"addFormValue");h();var so=a(t=>t!=null&&typeof t=="object"&&typeof t.size=="number"&&typeof t.type=="string"&&typeof t.text=="function"&&typeof t.
-slice=="function"&&typeof t.arrayBuffer=="function","isBlobLike"),ts=a(t=>t!=null&&typeof t=="object"&&typeof t.name=="s\
-tring"&&typeof t.lastModified=="number"&&so(t),"isFileLike"),rs=a(t=>t!=null&&typeof t=="object"&&typeof t.url=="string"&&
-typeof t.blob=="function","isResponseLike"),ns=a((t,e)=>e?.type!=null&&e.type!==t.type||e?.lastModified!=null&&e.lastModified!==
-t.lastModified||e?.endings!=null,"hasFilePropertyOverrides"),os=a((t,e,r)=>(e==null||e===t.name)&&!ns(t,r),"canReuseNati\
-veFile");async function Mr(t,e,r){if(Br(),t=await t,ts(t)){let o={...r,type:r?.type??t.type,lastModified:r?.lastModified??
-t.lastModified};return t instanceof File?os(t,e,r)?t:Ne([t],e??t.name,o):Ne([await t.arrayBuffer()],e??t.name,o)}if(rs(t)){
-let o=await t.blob();e??(e=ze(t));let i=r?.type===void 0&&o.type?{...r,type:o.type}:r;return Ne(await Xr(o),e,i)}let n=await Xr(
-t);if(e??(e=ze(t)),r?.type===void 0){let o=n.find(i=>typeof i=="object"&&"type"in i&&!!i.type);o&&(r={...r,type:o.type})}
-return Ne(n,e,r)}a(Mr,"toFile");async function Xr(t){let e=[];if(typeof t=="string"||ArrayBuffer.isView(t)||Fr(t))e.push(
-t);else if(so(t))e.push(t instanceof Blob?t:new Blob([await t.arrayBuffer()],{type:t.type}));else if(Ze(t))for await(let r of t)
-e.push(...await Xr(r));else{let r=t?.constructor?.name;throw new Error(`Unexpected data type: ${typeof t}${r?`; construc\
-tor: ${r}`:""}${is(t)}`)}return e}a(Xr,"getBytes");function is(t){return typeof t!="object"||t===null?"":`; props: [${Object.
-getOwnPropertyNames(t).map(r=>`"${r}"`).join(", ")}]`}a(is,"propsForError");h();h();h();h();var fe=class{static{a(this,"APIResource")}constructor(e){this._client=e}};h();h();h();function co(t){return t.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}a(co,"encodeURIPath");var ao=Object.
-freeze(Object.create(null)),as=a((t=co)=>a(function(r,...n){if(r.length===1)return r[0];let o=!1,i=[],s="";for(let l=0;l<
-r.length;l+=1)if(l in r){let y=r[l];/[?#]/.test(y)&&(o=!0);let m=n[l],g=(o?encodeURIComponent:t)(""+m);l!==n.length&&(m==
-null||typeof m=="object"&&m.toString===Object.getPrototypeOf(Object.getPrototypeOf(m.hasOwnProperty??ao)??ao)?.toString)&&
-(g=m+"",i.push({start:s.length+y.length,length:g.length,error:`Value of type ${Object.prototype.toString.call(m).slice(8,
--1)} is not a valid path parameter`})),s+=y+(l===n.length?"":g)}let c=s.split(/[?#]/,1)[0],d=/(?<=^|\/)(?:\.|%2e){1,2}(?=\/|$)/gi,
-p;for(;(p=d.exec(c))!==null;)i.push({start:p.index,length:p[0].length,error:`Value "${p[0]}" can't be safely passed as a\
- path parameter`});if(i.sort((l,y)=>l.start-y.start),i.length>0){let l=0,y="";for(let m of i){let g=" ".repeat(m.start-l),
-f="^".repeat(m.length);l=m.start+m.length,y+=g+f}throw new b(`Path parameters result in path with invalid segments:
-${i.map(m=>m.error).join(`
+delete t.defaultQuery,delete t.fetchOptions)),{credential:c,provider:ho(t,e)}}a(Mr,"prepareX509ClientClone");m();m();m();m();var le=class{static{a(this,"APIResource")}constructor(e){this._client=e}};m();m();m();function Fr(t){return t.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}a(Fr,"encodeURIPath");var zr=Object.
+freeze(Object.create(null)),mo=a((t=Fr)=>a(function(r,...n){if(r.length===1)return r[0];let o=!1,i=[],s="";for(let l=0;l<
+r.length;l+=1)if(l in r){let b=r[l];/[?#]/.test(b)&&(o=!0);let h=n[l],y=(o?encodeURIComponent:t)(""+h);l!==n.length&&(h==
+null||typeof h=="object"&&h.toString===Object.getPrototypeOf(Object.getPrototypeOf(h.hasOwnProperty??zr)??zr)?.toString)&&
+(y=h+"",i.push({start:s.length+b.length,length:y.length,error:`Value of type ${Object.prototype.toString.call(h).slice(8,
+-1)} is not a valid path parameter`})),s+=b+(l===n.length?"":y)}let c=s.split(/[?#]/,1)[0],u=/(?<=^|\/)(?:\.|%2e){1,2}(?=\/|$)/gi,
+p;for(;(p=u.exec(c))!==null;)i.push({start:p.index,length:p[0].length,error:`Value "${p[0]}" can't be safely passed as a\
+ path parameter`});if(i.sort((l,b)=>l.start-b.start),i.length>0){let l=0,b="";for(let h of i){let y=" ".repeat(h.start-l),
+d="^".repeat(h.length);l=h.start+h.length,b+=y+d}throw new P(`Path parameters result in path with invalid segments:
+${i.map(h=>h.error).join(`
 `)}
 ${s}
-${y}`)}return s},"path"),"createPathTagFunction"),we=as(co);function cs(t,e){return Promise.resolve(t).then(e)}a(cs,"resolveResourceRequestOptions");var uo=new Set(["method","path",
+${b}`)}return s},"path"),"createPathTagFunction"),fe=mo(Fr);function yo(t,e){return Promise.resolve(t).then(e)}a(yo,"resolveResourceRequestOptions");var $r=new Set(["method","path",
 "query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBa\
 seURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventD\
-ata"]);function us(t,e,r){if(typeof t!="object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).
-filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>uo.has(s)&&!e.includes(s))){
-if(r!==void 0||o.some(s=>!uo.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must be pa\
+ata"]);function bo(t,e,r){if(typeof t!="object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).
+filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>$r.has(s)&&!e.includes(s))){
+if(r!==void 0||o.some(s=>!$r.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must be pa\
 ssed as separate arguments.");if(o.some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(
 s)))throw new TypeError("Pass transport overrides in the explicit request options argument.");return Object.fromEntries(
-n.map(([s,c])=>"value"in c?[s,c.value]:[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(us,"normalizeRequestOptionsForQue\
-ry");var et=class extends fe{static{a(this,"Messages")}list(e,r={},n){let o=us(r,["after","limit","order"],n);return o!==
-void 0&&(n=o,r={}),r=r,this._client.getAPIList(we`/chat/completions/${e}/messages`,xe,cs(n,i=>({query:r,...i,__security:{
-bearerAuth:!0}})))}};h();function fs(t){return Array.isArray(t?.choices)?{...t,choices:t.choices.map(e=>({...e,finish_reason:e.finish_reason??null}))}:
-t}a(fs,"normalizeChatCompletionChunk");function fo(t){let e=t[Symbol.asyncIterator].bind(t);return t[Symbol.asyncIterator]=
-a(async function*(){let n={[Symbol.asyncIterator]:e};for await(let o of n)yield fs(o)},"normalizedChunks"),t}a(fo,"norma\
-lizeChatCompletionStream");function Ot(t,e){return Promise.resolve(t).then(e)}a(Ot,"resolveResourceRequestOptions");function ls(t,e){return{...t,__metadata:{
-...t.__metadata,...e}}}a(ls,"withBodyFinalization");var lo=new Set(["method","path","query","body","headers","maxRetries",
+n.map(([s,c])=>"value"in c?[s,c.value]:[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(bo,"normalizeRequestOptionsForQue\
+ry");var ke=class extends le{static{a(this,"Messages")}list(e,r={},n){let o=bo(r,["after","limit","order"],n);return o!==
+void 0&&(n=o,r={}),r=r,this._client.getAPIList(fe`/chat/completions/${e}/messages`,mt,yo(n,i=>({query:r,...i,__security:{
+bearerAuth:!0}})))}};m();function wo(t){return Array.isArray(t?.choices)?{...t,choices:t.choices.map(e=>({...e,finish_reason:e.finish_reason??null}))}:
+t}a(wo,"normalizeChatCompletionChunk");function Nr(t){let e=t[Symbol.asyncIterator].bind(t);return t[Symbol.asyncIterator]=
+a(async function*(){let n={[Symbol.asyncIterator]:e};for await(let o of n)yield wo(o)},"normalizedChunks"),t}a(Nr,"norma\
+lizeChatCompletionStream");function _t(t,e){return Promise.resolve(t).then(e)}a(_t,"resolveResourceRequestOptions");function _o(t,e){return{...t,__metadata:{
+...t.__metadata,...e}}}a(_o,"withBodyFinalization");var Re=class extends le{static{a(this,"Completions")}constructor(){super(...arguments),this.messages=new ke(this._client)}create(e,r){
+return this._client.post("/chat/completions",_t(r,n=>_o({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0}))).
+_thenUnwrap((n,o)=>o.options.stream?Nr(n):n)}retrieve(e,r){return this._client.get(fe`/chat/completions/${e}`,_t(r,n=>({
+...n,__security:{bearerAuth:!0}})))}update(e,r,n){return this._client.post(fe`/chat/completions/${e}`,_t(n,o=>({body:r,...o,
+__security:{bearerAuth:!0}})))}delete(e,r){return this._client.delete(fe`/chat/completions/${e}`,_t(r,n=>({...n,__security:{
+bearerAuth:!0}})))}};Re.Messages=ke;var Oe=class extends le{static{a(this,"Chat")}constructor(){super(...arguments),this.completions=new Re(this._client)}};
+Oe.Completions=Re;m();var ye=a(t=>{try{if(typeof globalThis.process<"u")return globalThis.process.env?.[t]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(t)?.trim()||void 0}catch{return}},"readEnv");m();m();function Ft(t){let e=[];for(let r of t.output)if(r.type==="message")for(let n of r.content)n.type==="output_text"&&e.push(
+n.text);t.output_text=e.join("")}a(Ft,"addOutputText");function He(t,e){return Promise.resolve(t).then(e)}a(He,"resolveResourceRequestOptions");function Ao(t,e){return{...t,__metadata:{
+...t.__metadata,...e}}}a(Ao,"withBodyFinalization");var Kr=new Set(["method","path","query","body","headers","maxRetries",
 "stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest",
-"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function ps(t,e,r){if(typeof t!=
+"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function Eo(t,e,r){if(typeof t!=
 "object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).filter(([,s])=>s.enumerable&&(!("val\
-ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>lo.has(s)&&!e.includes(s))){if(r!==void 0||o.some(s=>!lo.has(
+ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>Kr.has(s)&&!e.includes(s))){if(r!==void 0||o.some(s=>!Kr.has(
 s)||e.includes(s)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(o.
 some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(s)))throw new TypeError("Pass tra\
 nsport overrides in the explicit request options argument.");return Object.fromEntries(n.map(([s,c])=>"value"in c?[s,c.value]:
-[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(ps,"normalizeRequestOptionsForQuery");var $e=class extends fe{static{a(this,
-"Completions")}constructor(){super(...arguments),this.messages=new et(this._client)}create(e,r){return this._client.post(
-"/chat/completions",Ot(r,n=>ls({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))._thenUnwrap(
-(n,o)=>o.options.stream?fo(n):n)}retrieve(e,r){return this._client.get(we`/chat/completions/${e}`,Ot(r,n=>({...n,__security:{
-bearerAuth:!0}})))}update(e,r,n){return this._client.post(we`/chat/completions/${e}`,Ot(n,o=>({body:r,...o,__security:{bearerAuth:!0}})))}list(e={},r){
-let n=ps(e,["after","limit","metadata","model","order"],r);return n!==void 0&&(r=n,e={}),e=e,this._client.getAPIList("/c\
-hat/completions",xe,Ot(r,o=>({query:e,...o,__security:{bearerAuth:!0}})))}delete(e,r){return this._client.delete(we`/chat/completions/${e}`,
-Ot(r,n=>({...n,__security:{bearerAuth:!0}})))}};$e.Messages=et;var tt=class extends fe{static{a(this,"Chat")}constructor(){super(...arguments),this.completions=new $e(this._client)}};
-tt.Completions=$e;h();var je=a(t=>{try{if(typeof globalThis.process<"u")return globalThis.process.env?.[t]?.trim()||void 0;if(typeof globalThis.
-Deno<"u")return globalThis.Deno.env?.get?.(t)?.trim()||void 0}catch{return}},"readEnv");h();h();function ms(t,e){return Promise.resolve(t).then(e)}a(ms,"resolveResourceRequestOptions");var po=new Set(["method","path",
-"query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBa\
-seURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventD\
-ata"]);function ys(t,e,r){if(typeof t!="object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).
-filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>po.has(s)&&!e.includes(s))){
-if(r!==void 0||o.some(s=>!po.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must be pa\
-ssed as separate arguments.");if(o.some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(
-s)))throw new TypeError("Pass transport overrides in the explicit request options argument.");return Object.fromEntries(
-n.map(([s,c])=>"value"in c?[s,c.value]:[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(ys,"normalizeRequestOptionsForQue\
-ry");var rt=class extends fe{static{a(this,"InputItems")}list(e,r={},n){let o=ys(r,["after","include","limit","order"],n);
-return o!==void 0&&(n=o,r={}),r=r,this._client.getAPIList(we`/responses/${e}/input_items`,xe,ms(n,i=>({query:r,...i,__security:{
-bearerAuth:!0}})))}};h();function bs(t,e){return Promise.resolve(t).then(e)}a(bs,"resolveResourceRequestOptions");var nt=class extends fe{static{
-a(this,"InputTokens")}count(e={},r){return this._client.post("/responses/input_tokens",bs(r,n=>({body:e,...n,__security:{
-bearerAuth:!0}})))}};h();function zr(t){let e=[];for(let r of t.output)if(r.type==="message")for(let n of r.content)n.type==="output_text"&&e.push(
-n.text);t.output_text=e.join("")}a(zr,"addOutputText");function Tt(t,e){return Promise.resolve(t).then(e)}a(Tt,"resolveResourceRequestOptions");function _s(t,e){return{...t,__metadata:{
-...t.__metadata,...e}}}a(_s,"withBodyFinalization");var ho=new Set(["method","path","query","body","headers","maxRetries",
-"stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest",
-"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function As(t,e,r){if(typeof t!=
-"object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).filter(([,s])=>s.enumerable&&(!("val\
-ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>ho.has(s)&&!e.includes(s))){if(r!==void 0||o.some(s=>!ho.has(
-s)||e.includes(s)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(o.
-some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(s)))throw new TypeError("Pass tra\
-nsport overrides in the explicit request options argument.");return Object.fromEntries(n.map(([s,c])=>"value"in c?[s,c.value]:
-[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(As,"normalizeRequestOptionsForQuery");var He=class extends fe{static{a(this,
-"Responses")}constructor(){super(...arguments),this.inputItems=new rt(this._client),this.inputTokens=new nt(this._client)}create(e,r){
-return this._client.post("/responses",Tt(r,n=>_s({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0}))).
-_thenUnwrap(n=>("object"in n&&n.object==="response"&&zr(n),n))}retrieve(e,r={},n){let o=As(r,["include","include_obfusca\
-tion","starting_after","stream"],n);return o!==void 0&&(n=o,r={}),r=r,this._client.get(we`/responses/${e}`,Tt(n,i=>({query:r,
-...i,stream:r?.stream??!1,__security:{bearerAuth:!0}})))._thenUnwrap(i=>("object"in i&&i.object==="response"&&zr(i),i))}delete(e,r){
-return this._client.delete(we`/responses/${e}`,Tt(r,n=>({...n,headers:K([{Accept:"*/*"},n?.headers]),__security:{bearerAuth:!0}})))}cancel(e,r){
-return this._client.post(we`/responses/${e}/cancel`,Tt(r,n=>({...n,__security:{bearerAuth:!0}})))}compact(e,r){return this.
-_client.post("/responses/compact",Tt(r,n=>({body:e,...n,__security:{bearerAuth:!0}})))}};He.InputItems=rt;He.InputTokens=
-nt;h();h();var mo=Symbol.for("openai.privateBedrockClient");function yo(t){if(/^[\t ]|[\t ]$/.test(t))throw new TypeError("Bedrock bearer credential contains an invalid HTTP header\
+[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(Eo,"normalizeRequestOptionsForQuery");var Ve=class extends le{static{a(this,
+"Responses")}constructor(){super(...arguments)}create(e,r){return this._client.post("/responses",He(r,n=>Ao({body:e,...n,
+stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))._thenUnwrap(n=>("object"in n&&n.object==="respons\
+e"&&Ft(n),n))}retrieve(e,r={},n){let o=Eo(r,["include","include_obfuscation","starting_after","stream"],n);return o!==void 0&&
+(n=o,r={}),r=r,this._client.get(fe`/responses/${e}`,He(n,i=>({query:r,...i,stream:r?.stream??!1,__security:{bearerAuth:!0}}))).
+_thenUnwrap(i=>("object"in i&&i.object==="response"&&Ft(i),i))}delete(e,r){return this._client.delete(fe`/responses/${e}`,
+He(r,n=>({...n,headers:ie([{Accept:"*/*"},n?.headers]),__security:{bearerAuth:!0}})))}cancel(e,r){return this._client.post(
+fe`/responses/${e}/cancel`,He(r,n=>({...n,__security:{bearerAuth:!0}})))}compact(e,r){return this._client.post("/respons\
+es/compact",He(r,n=>({body:e,...n,__security:{bearerAuth:!0}})))}};m();m();var Hr=Symbol.for("openai.privateBedrockClient");function Vr(t){if(/^[\t ]|[\t ]$/.test(t))throw new TypeError("Bedrock bearer credential contains an invalid HTTP header\
  value.");for(let e of t){let r=e.codePointAt(0)??0;if(r<32&&r!==9||r===127||r>255)throw new TypeError("Bedrock bearer c\
-redential contains an invalid HTTP header value.")}}a(yo,"assertValidBedrockBearerCredential");h();function go(t,e,r){let n=new Map(Object.entries(e).map(([o,i])=>[o.toLowerCase(),i]));for(let o of r)n.delete(o);for(let[
-o,i]of Object.entries(t.headers??{}))n.set(o,i);return{...t,headers:Object.fromEntries(n)}}a(go,"mergeWebSocketAuthHeade\
-rs");var bo=new WeakMap;var cr=Symbol.for("openai.realtimeAPIKeyCacheContext"),Es;function wo(t){let e=t[cr]?.getStore();return e?.client===t?e:void 0}a(wo,"getDeferredRealtimeAPIKeyCache");function It(t,e){
-return e!==null&&mo in t&&yo(e),e}a(It,"validateCapturedAPIKey");async function _o(t,e=!1){let r,n={client:t,commit:a(()=>r===void 0?t.apiKey:r,"commit")},o=a(d=>{r=d},"capture"),i=a(()=>t.
-_callApiKey(o),"invoke"),s=t[cr]??Es;e&&s&&!t[cr]&&Object.defineProperty(t,cr,{value:s});let c=await(s?s.run(e?n:void 0,
-i):i());return{apiKey:r===void 0?t.apiKey:r,isProvider:c,commit:a(()=>{let d=n.providerKey!==void 0&&r!==void 0&&r!==n.providerKey?
-It(t,r):void 0,p=n.commit();return d===void 0?It(t,p):d},"commit")}}a(_o,"resolveRealtimeAPIKey");h();var Ao=Symbol.for("openai.node.providerTimeout.v1");function xo(t){return t instanceof ee||t instanceof Error&&Ao in t&&t[Ao]===!0}a(xo,"isProviderTimeoutError");var Eo=Symbol.
-for("openai.node.providerDefinitions.v1"),Ro=globalThis,ko=Ro[Eo],So=ko??new WeakMap;ko||Object.defineProperty(Ro,Eo,{value:So});function Oo(t){let e=So.get(t);if(!e)throw new Error("Invalid provider. Providers must be created with createProvider().");
-return e.configure()}a(Oo,"configureProvider");var de,ue,Pt,N,ur,Ce,Ct,vt,Nr,jo,jt,Ke,To,Co;function Io(){if(fn())return!0;let t=globalThis;return typeof t.WorkerGlobalScope==
+redential contains an invalid HTTP header value.")}}a(Vr,"assertValidBedrockBearerCredential");m();function Qr(t,e,r){let n=new Map(Object.entries(e).map(([o,i])=>[o.toLowerCase(),i]));for(let o of r)n.delete(o);for(let[
+o,i]of Object.entries(t.headers??{}))n.set(o,i);return{...t,headers:Object.fromEntries(n)}}a(Qr,"mergeWebSocketAuthHeade\
+rs");var Jr=new WeakMap;var xt=Symbol.for("openai.realtimeAPIKeyCacheContext"),So;function Gr(t){let e=t[xt]?.getStore();return e?.client===t?e:void 0}a(Gr,"getDeferredRealtimeAPIKeyCache");function Qe(t,e){
+return e!==null&&Hr in t&&Vr(e),e}a(Qe,"validateCapturedAPIKey");async function Yr(t,e=!1){let r,n={client:t,commit:a(()=>r===void 0?t.apiKey:r,"commit")},o=a(u=>{r=u},"capture"),i=a(()=>t.
+_callApiKey(o),"invoke"),s=t[xt]??So;e&&s&&!t[xt]&&Object.defineProperty(t,xt,{value:s});let c=await(s?s.run(e?n:void 0,
+i):i());return{apiKey:r===void 0?t.apiKey:r,isProvider:c,commit:a(()=>{let u=n.providerKey!==void 0&&r!==void 0&&r!==n.providerKey?
+Qe(t,r):void 0,p=n.commit();return u===void 0?Qe(t,p):u},"commit")}}a(Yr,"resolveRealtimeAPIKey");m();var Zr=Symbol.for("openai.node.providerTimeout.v1");function en(t){return t instanceof ee||t instanceof Error&&Zr in t&&t[Zr]===!0}a(en,"isProviderTimeoutError");var tn=Symbol.
+for("openai.node.providerDefinitions.v1"),rn=globalThis,nn=rn[tn],on=nn??new WeakMap;nn||Object.defineProperty(rn,tn,{value:on});function sn(t){let e=on.get(t);if(!e)throw new Error("Invalid provider. Providers must be created with createProvider().");
+return e.configure()}a(sn,"configureProvider");var oe,ne,Je,M,At,be,Ze,Ge,$t,ln,Ye,Se,an,fn;function cn(){if(fr())return!0;let t=globalThis;return typeof t.WorkerGlobalScope==
 "function"&&t instanceof t.WorkerGlobalScope&&typeof t.WorkerNavigator=="function"&&t.navigator instanceof t.WorkerNavigator&&
 typeof t.navigator?.userAgent=="string"&&t.navigator.userAgent!=="Cloudflare-Workers"&&t.process?.versions?.node===void 0&&
-t.Deno===void 0&&t.Bun===void 0&&t.EdgeRuntime===void 0&&t.WebSocketPair===void 0}a(Io,"isRunningInBrowserOrBrowserWorke\
-r");var Rs="workload-identity-auth",Po=Symbol("inheritedDataResidencySelection"),M=class{static{a(this,"OpenAI")}constructor(e={}){
-de.add(this),Pt.set(this,void 0),N.set(this,void 0),ur.set(this,void 0),Ce.set(this,void 0),Ct.set(this,!1),vt.set(this,
-new WeakMap),this._apiKeyInvocation=0,this._lastCachedAPIKeyInvocation=0,this.chat=new tt(this),this.responses=new He(this);
-let{credential:r,options:n}=Qn(e);e=n;let o=Rr(e),i=e.provider,{baseURL:s=i?null:je("OPENAI_BASE_URL"),dataResidency:c,[Po]:d=!1,
-apiKey:p=i?null:je("OPENAI_API_KEY")??null,adminAPIKey:l=i?null:je("OPENAI_ADMIN_KEY")??null,organization:y=i?null:je("O\
-PENAI_ORG_ID")??null,project:m=i?null:je("OPENAI_PROJECT_ID")??null,webhookSecret:g=je("OPENAI_WEBHOOK_SECRET")??null,workloadIdentity:f,
-x509Transport:D,credential:P,...F}=e;if(i){let W=["apiKey","adminAPIKey","workloadIdentity","x509Transport","baseURL","d\
-ataResidency"].filter(v=>(v==="workloadIdentity"?f:e[v])!=null);if(W.length)throw new b(`The \`provider\` option cannot be\
- used with ${W.map(v=>`\`${v}\``).join(", ")}. Configure authentication and the base URL through the provider instead.`)}
-let j=ir(f)?{x509:f,legacy:void 0}:{x509:void 0,legacy:f},U=j.x509,ne=U!==void 0,le=i?Oo(i):void 0,w={apiKey:p,adminAPIKey:l,
-organization:y,project:m,webhookSecret:g,workloadIdentity:f,x509Transport:D,provider:i,...F,baseURL:le?.baseURL??o??(s||
-(ne?On:"https://api.openai.com/v1"))};if(D&&!ne)throw new b("An X.509 transport requires an X.509 workload identity.");if(ne){
-if(o!==void 0||d)throw new b("X.509 workload identity does not support data residency selection.");if(e.fetch!==void 0)throw new b(
-"X.509 workload identity does not support a custom fetch implementation.");if(Je(w.baseURL),Et(w.fetchOptions),this.fetchWithAuth!==
-ue.prototype.fetchWithAuth||this.fetchWithTimeout!==ue.prototype.fetchWithTimeout)throw new b("X.509 workload identity d\
-oes not support overridden fetch dispatch hooks.")}if(p&&f)throw new b("The `apiKey` and `workloadIdentity` options are \
-mutually exclusive");if(!le&&!p&&!l&&!f)throw new b("Missing credentials. Please pass an `apiKey`, `workloadIdentity`, `\
-adminAPIKey`, or set the `OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.");if(!w.dangerouslyAllowBrowser&&Io())
-throw new b(`It looks like you're running in a browser-like environment.
+t.Deno===void 0&&t.Bun===void 0&&t.EdgeRuntime===void 0&&t.WebSocketPair===void 0}a(cn,"isRunningInBrowserOrBrowserWorke\
+r");var vo="workload-identity-auth",un=Symbol("inheritedDataResidencySelection"),$=class{static{a(this,"OpenAI")}constructor(e={}){
+oe.add(this),Je.set(this,void 0),M.set(this,void 0),At.set(this,void 0),be.set(this,void 0),Ze.set(this,!1),Ge.set(this,
+new WeakMap),this._apiKeyInvocation=0,this._lastCachedAPIKeyInvocation=0,this.chat=new Oe(this),this.responses=new Ve(this);
+let{credential:r,options:n}=Xr(e);e=n;let o=Bt(e),i=e.provider,{baseURL:s=i?null:ye("OPENAI_BASE_URL"),dataResidency:c,[un]:u=!1,
+apiKey:p=i?null:ye("OPENAI_API_KEY")??null,adminAPIKey:l=i?null:ye("OPENAI_ADMIN_KEY")??null,organization:b=i?null:ye("O\
+PENAI_ORG_ID")??null,project:h=i?null:ye("OPENAI_PROJECT_ID")??null,webhookSecret:y=ye("OPENAI_WEBHOOK_SECRET")??null,workloadIdentity:d,
+x509Transport:j,credential:_,...B}=e;if(i){let q=["apiKey","adminAPIKey","workloadIdentity","x509Transport","baseURL","d\
+ataResidency"].filter(E=>(E==="workloadIdentity"?d:e[E])!=null);if(q.length)throw new P(`The \`provider\` option cannot be\
+ used with ${q.map(E=>`\`${E}\``).join(", ")}. Configure authentication and the base URL through the provider instead.`)}
+let T=wt(d)?{x509:d,legacy:void 0}:{x509:void 0,legacy:d},U=T.x509,G=U!==void 0,ae=i?sn(i):void 0,g={apiKey:p,adminAPIKey:l,
+organization:b,project:h,webhookSecret:y,workloadIdentity:d,x509Transport:j,provider:i,...B,baseURL:ae?.baseURL??o??(s||
+(G?kr:"https://api.openai.com/v1"))};if(j&&!G)throw new P("An X.509 transport requires an X.509 workload identity.");if(G){
+if(o!==void 0||u)throw new P("X.509 workload identity does not support data residency selection.");if(e.fetch!==void 0)throw new P(
+"X.509 workload identity does not support a custom fetch implementation.");if(Or(g.baseURL),gt(g.fetchOptions),this.fetchWithAuth!==
+ne.prototype.fetchWithAuth||this.fetchWithTimeout!==ne.prototype.fetchWithTimeout)throw new P("X.509 workload identity d\
+oes not support overridden fetch dispatch hooks.")}if(p&&d)throw new P("The `apiKey` and `workloadIdentity` options are \
+mutually exclusive");if(!ae&&!p&&!l&&!d)throw new P("Missing credentials. Please pass an `apiKey`, `workloadIdentity`, `\
+adminAPIKey`, or set the `OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.");if(!g.dangerouslyAllowBrowser&&cn())
+throw new P(`It looks like you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
 If you understand the risks and have appropriate mitigations in place,
@@ -691,250 +406,240 @@ you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 new OpenAI({ apiKey, dangerouslyAllowBrowser: true });
 
 https://help.openai.com/en/articles/5112595-best-practices-for-api-key-safety
-`);this.baseURL=w.baseURL,x(this,Ct,o!==void 0||d,"f"),this.timeout=w.timeout??ue.DEFAULT_TIMEOUT,this.logger=u(this,de,
-"m",Co).call(this,w.logger??console);let E="warn";this.logLevel=E,this.logLevel=mr(w.logLevel,"ClientOptions.logLevel",this)??
-mr(je("OPENAI_LOG"),"process.env['OPENAI_LOG']",this)??E,this.fetchOptions=w.fetchOptions,this.maxRetries=u(this,de,"m",
-jt).call(this,w.maxRetries),this.fetch=w.fetch??mt(),x(this,Pt,hn,"f");let L=i||r?void 0:je("OPENAI_CUSTOM_HEADERS");if(L){
-let W={};for(let v of L.split(`
-`)){let q=v.indexOf(":");q>=0&&(W[v.substring(0,q).trim()]=v.substring(q+1).trim())}w.defaultHeaders=K([W,w.defaultHeaders])}
-if(this._options=w,this._provider=le,U){let W=new se(U,D,y,m);this._workloadIdentityAuth=W,x(this,N,W,"f"),x(this,ur,r,"\
-f"),x(this,Ce,W.fetch(),"f"),this.fetch=u(this,Ce,"f"),Wn(this)}else j.legacy&&(this._workloadIdentityAuth=new er(j.legacy,
-this.fetch));this.apiKey=typeof p=="string"?p:null,this.adminAPIKey=l,this.organization=y,this.project=m,this.webhookSecret=
-g}withOptions(e){let r=Rr(e),n=u(this,N,"f"),o={...this._options,baseURL:this.baseURL,maxRetries:this.maxRetries,timeout:this.
-timeout,logger:this.logger,logLevel:this.logLevel,fetch:u(this,N,"f")?void 0:this.fetch,fetchOptions:this.fetchOptions,apiKey:this.
+`);this.baseURL=g.baseURL,L(this,Ze,o!==void 0||u,"f"),this.timeout=g.timeout??ne.DEFAULT_TIMEOUT,this.logger=f(this,oe,
+"m",fn).call(this,g.logger??console);let w="warn";this.logLevel=w,this.logLevel=It(g.logLevel,"ClientOptions.logLevel",this)??
+It(ye("OPENAI_LOG"),"process.env['OPENAI_LOG']",this)??w,this.fetchOptions=g.fetchOptions,this.maxRetries=f(this,oe,"m",
+Ye).call(this,g.maxRetries),this.fetch=g.fetch??vt(),L(this,Je,mr,"f");let W=i||r?void 0:ye("OPENAI_CUSTOM_HEADERS");if(W){
+let q={};for(let E of W.split(`
+`)){let D=E.indexOf(":");D>=0&&(q[E.substring(0,D).trim()]=E.substring(D+1).trim())}g.defaultHeaders=ie([q,g.defaultHeaders])}
+if(this._options=g,this._provider=ae,U){let q=new se(U,j,b,h);this._workloadIdentityAuth=q,L(this,M,q,"f"),L(this,At,r,"\
+f"),L(this,be,q.fetch(),"f"),this.fetch=f(this,be,"f"),Br(this)}else T.legacy&&(this._workloadIdentityAuth=new yt(T.legacy,
+this.fetch));this.apiKey=typeof p=="string"?p:null,this.adminAPIKey=l,this.organization=b,this.project=h,this.webhookSecret=
+y}withOptions(e){let r=Bt(e),n=f(this,M,"f"),o={...this._options,baseURL:this.baseURL,maxRetries:this.maxRetries,timeout:this.
+timeout,logger:this.logger,logLevel:this.logLevel,fetch:f(this,M,"f")?void 0:this.fetch,fetchOptions:this.fetchOptions,apiKey:this.
 _options.apiKey,adminAPIKey:this.adminAPIKey,workloadIdentity:n?.identitySnapshot()??this._options.workloadIdentity,x509Transport:this.
 _options.x509Transport,organization:this.organization,project:this.project,webhookSecret:this.webhookSecret},{credential:i,
-provider:s}=Jn(o,e,u(this,ur,"f"),n!==void 0);r!==void 0&&delete o.baseURL;let c={...o,...e,credential:i,provider:s,[Po]:u(
-this,Ct,"f")&&r===void 0&&!ae(e,"baseURL")&&e.credential===void 0&&!s},d=new this.constructor(c);return s&&new URL(d.baseURL).
-origin!==new URL(this.baseURL).origin&&(Object.assign(d._options,{defaultHeaders:e.defaultHeaders,defaultQuery:e.defaultQuery,
-fetchOptions:e.fetchOptions,fetch:e.fetch}),d.fetchOptions=e.fetchOptions,d.fetch=e.fetch??mt(),d.organization=e.organization??
-null,d.project=e.project??null),u(this,N,"f")&&u(d,N,"f")&&this.baseURL===d.baseURL&&u(this,N,"f").matches(u(d,N,"f"))&&
-(d._workloadIdentityAuth=u(this,N,"f"),x(d,N,u(this,N,"f"),"f"),x(d,Ce,u(this,Ce,"f"),"f")),d}defaultQuery(){return this.
-_options.defaultQuery}_buildWebSocketHeaders(e,r){let n=bo.get(this);if(n?.baseHeaders)return go({headers:n.baseHeaders},
-e,n.removedHeaders??new Set).headers;let o=K([{"User-Agent":this.getUserAgent(),"OpenAI-Organization":this.organization,
+provider:s}=Mr(o,e,f(this,At,"f"),n!==void 0);r!==void 0&&delete o.baseURL;let c={...o,...e,credential:i,provider:s,[un]:f(
+this,Ze,"f")&&r===void 0&&!re(e,"baseURL")&&e.credential===void 0&&!s},u=new this.constructor(c);return s&&new URL(u.baseURL).
+origin!==new URL(this.baseURL).origin&&(Object.assign(u._options,{defaultHeaders:e.defaultHeaders,defaultQuery:e.defaultQuery,
+fetchOptions:e.fetchOptions,fetch:e.fetch}),u.fetchOptions=e.fetchOptions,u.fetch=e.fetch??vt(),u.organization=e.organization??
+null,u.project=e.project??null),f(this,M,"f")&&f(u,M,"f")&&this.baseURL===u.baseURL&&f(this,M,"f").matches(f(u,M,"f"))&&
+(u._workloadIdentityAuth=f(this,M,"f"),L(u,M,f(this,M,"f"),"f"),L(u,be,f(this,be,"f"),"f")),u}defaultQuery(){return this.
+_options.defaultQuery}_buildWebSocketHeaders(e,r){let n=Jr.get(this);if(n?.baseHeaders)return Qr({headers:n.baseHeaders},
+e,n.removedHeaders??new Set).headers;let o=ie([{"User-Agent":this.getUserAgent(),"OpenAI-Organization":this.organization,
 "OpenAI-Project":this.project},e,this._options.defaultHeaders]);o.nulls.forEach(s=>(r??n?.removedHeaders)?.add(s));let i=Object.
 fromEntries(o.values);return n&&(n.baseHeaders={...i}),i}validateHeaders({values:e,nulls:r},n={bearerAuth:!0,adminAPIKeyAuth:!0}){
 if(!(e.get("authorization")||e.get("api-key"))&&!(r.has("authorization")||r.has("api-key"))&&!(this._workloadIdentityAuth&&
 n.bearerAuth))throw new Error('Could not resolve authentication method. Expected either apiKey or adminAPIKey to be set.\
  Or for one of the "Authorization" or "api-key" headers to be explicitly omitted')}async authHeaders(e,r={bearerAuth:!0,
-adminAPIKeyAuth:!0}){return(u(this,N,"f")??this._workloadIdentityAuth)instanceof se&&r.adminAPIKeyAuth&&this.adminAPIKey!==
-null?await this.adminAPIKeyAuth(e):K([r.bearerAuth?await this.bearerAuth(e):null,r.adminAPIKeyAuth?await this.adminAPIKeyAuth(
-e):null])}async bearerAuth(e){let r=u(this,N,"f")??this._workloadIdentityAuth;if(r){if(r instanceof se){if(r===this._workloadIdentityAuth&&
-(this.fetchWithAuth!==ue.prototype.fetchWithAuth||this.fetchWithTimeout!==ue.prototype.fetchWithTimeout))throw new b("X.\
+adminAPIKeyAuth:!0}){return(f(this,M,"f")??this._workloadIdentityAuth)instanceof se&&r.adminAPIKeyAuth&&this.adminAPIKey!==
+null?await this.adminAPIKeyAuth(e):ie([r.bearerAuth?await this.bearerAuth(e):null,r.adminAPIKeyAuth?await this.adminAPIKeyAuth(
+e):null])}async bearerAuth(e){let r=f(this,M,"f")??this._workloadIdentityAuth;if(r){if(r instanceof se){if(r===this._workloadIdentityAuth&&
+(this.fetchWithAuth!==ne.prototype.fetchWithAuth||this.fetchWithTimeout!==ne.prototype.fetchWithTimeout))throw new P("X.\
 509 workload identity does not support overridden fetch dispatch hooks.");let i=r.headerSnapshots();if(!se.shouldAuthenticate(
 e,i.defaultHeaders,i.requestHeaders))return}let o=r instanceof se?await r.getToken(e,{apiURL:r.requestAPIURL(),...r.headerSnapshots(),
-...r.requestSnapshot(),signal:r.effectiveSignal(),...r.tenantSnapshot()}):await r.getToken();return K([{Authorization:`B\
-earer ${o}`}])}let{apiKey:n}=await _o(this);if(n!=null)return K([{Authorization:`Bearer ${n}`}])}async adminAPIKeyAuth(e){
-if(this.adminAPIKey!=null)return K([{Authorization:`Bearer ${this.adminAPIKey}`}])}stringifyQuery(e){return kn(e)}getUserAgent(){
-return`${this.constructor.name}/JS ${qe}`}defaultIdempotencyKey(){return`stainless-node-retry-${dr()}`}makeStatusError(e,r,n,o){
-let i=r&&typeof r=="object"&&r.error==null?{error:r}:r;return Q.generate(e,i,n,o)}_hasApiKeyProvider(){return typeof this.
+...r.requestSnapshot(),signal:r.effectiveSignal(),...r.tenantSnapshot()}):await r.getToken();return ie([{Authorization:`\
+Bearer ${o}`}])}let{apiKey:n}=await Yr(this);if(n!=null)return ie([{Authorization:`Bearer ${n}`}])}async adminAPIKeyAuth(e){
+if(this.adminAPIKey!=null)return ie([{Authorization:`Bearer ${this.adminAPIKey}`}])}stringifyQuery(e){return vr(e)}getUserAgent(){
+return`${this.constructor.name}/JS ${we}`}defaultIdempotencyKey(){return`stainless-node-retry-${Et()}`}makeStatusError(e,r,n,o){
+let i=r&&typeof r=="object"&&r.error==null?{error:r}:r;return N.generate(e,i,n,o)}_hasApiKeyProvider(){return typeof this.
 _options.apiKey=="function"}async _callApiKey(e){if(this._provider)return e?.(this.apiKey),!1;let r=this._options.apiKey;
-if(typeof r!="function")return e?.(this.apiKey),!1;let n=wo(this),o=++this._apiKeyInvocation,i;try{i=await r()}catch(p){
-throw p instanceof b?p:new b(`Failed to get token from 'apiKey' function: ${p.message}`,{cause:p})}if(typeof i!="string"||
-!i)throw new b(`Expected 'apiKey' function argument to return a string but it returned ${i}`);let s=i,c=a(()=>{if(e&&It(
+if(typeof r!="function")return e?.(this.apiKey),!1;let n=Gr(this),o=++this._apiKeyInvocation,i;try{i=await r()}catch(p){
+throw p instanceof P?p:new P(`Failed to get token from 'apiKey' function: ${p.message}`,{cause:p})}if(typeof i!="string"||
+!i)throw new P(`Expected 'apiKey' function argument to return a string but it returned ${i}`);let s=i,c=a(()=>{if(e&&Qe(
 this,s),o<this._lastCachedAPIKeyInvocation)return s;this.apiKey=s;let p=e?this.apiKey:s;return this._lastCachedAPIKeyInvocation=
-o,p},"commit");n&&(n.providerKey=s,n.commit=c);let d=n?It(this,s):c();return e?.(d),!0}buildURL(e,r,n){let o=!u(this,de,
-"m",jo).call(this)&&n||this.baseURL,i,s={},c;if($r(e))i=new URL(e);else if(o.includes("?")){let y=new URL(o);c=new URLSearchParams(
-y.search),s=Object.fromEntries(c),y.search="",y.hash="",i=new URL(y.toString()+(y.pathname.endsWith("/")&&e.startsWith("\
-/")?e.slice(1):e))}else i=new URL(o+(o.endsWith("/")&&e.startsWith("/")?e.slice(1):e));let d=this.defaultQuery(),p=Object.
-fromEntries(i.searchParams),l;if((!Wt(s)||!Wt(d)||!Wt(p))&&(l={...p,...d,...r},r={...s,...l}),typeof r=="object"&&r&&!Array.
-isArray(r)&&(i.search=this.stringifyQuery(r),c&&l)){let y=new Set,m=new Set;for(let g of c.keys())y.has(g)&&!ae(l,g)&&m.
-add(g),y.add(g);if(m.size){let g=new URLSearchParams;for(let[f,D]of i.searchParams)m.has(f)||g.append(f,D);for(let[f,D]of c)
-m.has(f)&&g.append(f,D);i.search=g.toString()}}return i.toString()}async prepareOptions(e){}async prepareRequest(e,{url:r,
+o,p},"commit");n&&(n.providerKey=s,n.commit=c);let u=n?Qe(this,s):c();return e?.(u),!0}buildURL(e,r,n){let o=!f(this,oe,
+"m",ln).call(this)&&n||this.baseURL,i,s={},c;if(Nt(e))i=new URL(e);else if(o.includes("?")){let b=new URL(o);c=new URLSearchParams(
+b.search),s=Object.fromEntries(c),b.search="",b.hash="",i=new URL(b.toString()+(b.pathname.endsWith("/")&&e.startsWith("\
+/")?e.slice(1):e))}else i=new URL(o+(o.endsWith("/")&&e.startsWith("/")?e.slice(1):e));let u=this.defaultQuery(),p=Object.
+fromEntries(i.searchParams),l;if((!ot(s)||!ot(u)||!ot(p))&&(l={...p,...u,...r},r={...s,...l}),typeof r=="object"&&r&&!Array.
+isArray(r)&&(i.search=this.stringifyQuery(r),c&&l)){let b=new Set,h=new Set;for(let y of c.keys())b.has(y)&&!re(l,y)&&h.
+add(y),b.add(y);if(h.size){let y=new URLSearchParams;for(let[d,j]of i.searchParams)h.has(d)||y.append(d,j);for(let[d,j]of c)
+h.has(d)&&y.append(d,j);i.search=y.toString()}}return i.toString()}async prepareOptions(e){}async prepareRequest(e,{url:r,
 options:n}){}get(e,r){return this.methodRequest("get",e,r)}post(e,r){return this.methodRequest("post",e,r)}patch(e,r){return this.
 methodRequest("patch",e,r)}put(e,r){return this.methodRequest("put",e,r)}delete(e,r){return this.methodRequest("delete",
-e,r)}methodRequest(e,r,n){return this.request(Promise.resolve(n).then(o=>({method:e,path:r,...o})))}request(e,r=null){let n=u(
-this,N,"f")??this._workloadIdentityAuth,o=n instanceof se?Promise.resolve(e).then(i=>n.runRequest(()=>this.makeRequest(i,
+e,r)}methodRequest(e,r,n){return this.request(Promise.resolve(n).then(o=>({method:e,path:r,...o})))}request(e,r=null){let n=f(
+this,M,"f")??this._workloadIdentityAuth,o=n instanceof se?Promise.resolve(e).then(i=>n.runRequest(()=>this.makeRequest(i,
 r,void 0),this)):this.makeRequest(e,r,void 0);return this.responsePromise(o)}responsePromise(e,r=(n,o)=>this.parseResponseWithTimeout(
-n,o)){let n=new Qe(this,e,(o,i)=>{let s=u(this,vt,"f").get(i.controller)?.continueRequest;return s?s(()=>r(o,i)):r(o,i)});
+n,o)){let n=new pt(this,e,(o,i)=>{let s=f(this,Ge,"f").get(i.controller)?.continueRequest;return s?s(()=>r(o,i)):r(o,i)});
 return n.withResponse=async()=>{let o=await n,{response:i}=await e;return{data:o,response:i,request_id:i.headers.get("x-\
-request-id")}},n._thenUnwrap=o=>this.responsePromise(e,async(i,s)=>_t(o(await r(i,s),s),s.response)),n}async parseResponseWithTimeout(e,r){
+request-id")}},n._thenUnwrap=o=>this.responsePromise(e,async(i,s)=>$e(o(await r(i,s),s),s.response)),n}async parseResponseWithTimeout(e,r){
 if(r.options.stream||r.options.__binaryResponse||r.response.status===204||r.response.headers.get("content-length")==="0")
-return Be(e,r);for(;;){let n=u(this,vt,"f").get(r.controller),o=n?.timeout??r.options.timeout??this.timeout,i=n?.authentication,
-s=i?r.controller.signal:r.options.signal,c=a(()=>i&&s?this._makeUserAbortError(s):new me,"abortError"),d;try{d=i?.remainingTimeout(
-r.options,o)??Math.max(0,r.startTime+o-Date.now())}catch(m){let g=s?.aborted?c():void 0;throw r.controller.abort(),Oe(r.
-response.body).catch(()=>{}),g??m}let p,l,y=!1;try{if(s?.aborted&&n?.helperMethod!=="runTools")throw c();let m=new Promise(
-(g,f)=>{p=A(()=>{y=!0,r.controller.abort(),f(new ee)},d),s&&(l=a(()=>{y||f(c())},"abortListener"),s.addEventListener("ab\
-ort",l,{once:!0}))});return await Promise.race([Be(e,r),m])}catch(m){if(s?.aborted&&!y)throw c();if(!y)throw i&&m instanceof
-SyntaxError?new SyntaxError("X.509 workload identity API response contains invalid JSON."):i&&!(m instanceof b)?new ke({
-message:"X.509 workload identity API response body could not be read."}):m;let g=n?.retriesRemaining??0;if(!g||n?.hasStreamingBody||
+return Fe(e,r);for(;;){let n=f(this,Ge,"f").get(r.controller),o=n?.timeout??r.options.timeout??this.timeout,i=n?.authentication,
+s=i?r.controller.signal:r.options.signal,c=a(()=>i&&s?this._makeUserAbortError(s):new _e,"abortError"),u;try{u=i?.remainingTimeout(
+r.options,o)??Math.max(0,r.startTime+o-Date.now())}catch(h){let y=s?.aborted?c():void 0;throw r.controller.abort(),xe(r.
+response.body).catch(()=>{}),y??h}let p,l,b=!1;try{if(s?.aborted&&n?.helperMethod!=="runTools")throw c();let h=new Promise(
+(y,d)=>{p=A(()=>{b=!0,r.controller.abort(),d(new ee)},u),s&&(l=a(()=>{b||d(c())},"abortListener"),s.addEventListener("ab\
+ort",l,{once:!0}))});return await Promise.race([Fe(e,r),h])}catch(h){if(s?.aborted&&!b)throw c();if(!b)throw i&&h instanceof
+SyntaxError?new SyntaxError("X.509 workload identity API response contains invalid JSON."):i&&!(h instanceof P)?new he({
+message:"X.509 workload identity API response body could not be read."}):h;let y=n?.retriesRemaining??0;if(!y||n?.hasStreamingBody||
 r.options.__metadata?.hasStreamingBody||globalThis.ReadableStream&&r.options.body instanceof globalThis.ReadableStream||
 typeof r.options.body=="object"&&r.options.body!==null&&(Symbol.asyncIterator in r.options.body||Symbol.iterator in r.options.
-body&&"next"in r.options.body&&typeof r.options.body.next=="function"))throw new ee;p!==void 0&&_(p),l&&s?.removeEventListener(
-"abort",l),l=void 0;let f=await this.retryRequest(r.options,g,r.retryOfRequestLogID??r.requestLogID,void 0,r.requestSignal);
-Object.assign(r,f)}finally{p!==void 0&&_(p),l&&s?.removeEventListener("abort",l)}}}async readX509ResponseError(e,r,n,o,i){
-let s=new AbortController,c=o.signal,d=!1,p=a(()=>s.abort(c.reason),"cancel");c.addEventListener("abort",p,{once:!0}),c.
-aborted&&p();try{let l=i.remainingTimeout(r,n),y=i.waitForRetry(l,s.signal).then(()=>{throw new ee}),m=await Promise.race(
-[e.text().catch(()=>"X.509 workload identity API response body could not be read."),y]);if(c.aborted)throw this._makeUserAbortError(
-c);return m}catch(l){throw l instanceof ee&&(d=!c.aborted,o.abort(),Oe(e.body).catch(()=>{})),c.aborted&&!d?this._makeUserAbortError(
-c):l}finally{c.removeEventListener("abort",p),s.abort()}}async makeRequest(e,r,n){let o=await e,i=u(this,de,"m",jt).call(
-this,o.maxRetries??this.maxRetries);r==null?r=i:r=Math.min(u(this,de,"m",jt).call(this,r),i);let s=u(this,N,"f");s?.beginRequestPreparation(),
-await this.prepareOptions(o),s?.beginRequestPlanning();let c;try{let q=await this.buildRequest(o,{retryCount:i-r});if(c=
-{req:q.req,url:q.url,timeout:q.timeout},s){fr("timeout",c.timeout),s.authorizePlannedRequest(c.url,c.req,c.timeout),se.isStreamingRequestBody(
+body&&"next"in r.options.body&&typeof r.options.body.next=="function"))throw new ee;p!==void 0&&x(p),l&&s?.removeEventListener(
+"abort",l),l=void 0;let d=await this.retryRequest(r.options,y,r.retryOfRequestLogID??r.requestLogID,void 0,r.requestSignal);
+Object.assign(r,d)}finally{p!==void 0&&x(p),l&&s?.removeEventListener("abort",l)}}}async readX509ResponseError(e,r,n,o,i){
+let s=new AbortController,c=o.signal,u=!1,p=a(()=>s.abort(c.reason),"cancel");c.addEventListener("abort",p,{once:!0}),c.
+aborted&&p();try{let l=i.remainingTimeout(r,n),b=i.waitForRetry(l,s.signal).then(()=>{throw new ee}),h=await Promise.race(
+[e.text().catch(()=>"X.509 workload identity API response body could not be read."),b]);if(c.aborted)throw this._makeUserAbortError(
+c);return h}catch(l){throw l instanceof ee&&(u=!c.aborted,o.abort(),xe(e.body).catch(()=>{})),c.aborted&&!u?this._makeUserAbortError(
+c):l}finally{c.removeEventListener("abort",p),s.abort()}}async makeRequest(e,r,n){let o=await e,i=f(this,oe,"m",Ye).call(
+this,o.maxRetries??this.maxRetries);r==null?r=i:r=Math.min(f(this,oe,"m",Ye).call(this,r),i);let s=f(this,M,"f");s?.beginRequestPreparation(),
+await this.prepareOptions(o),s?.beginRequestPlanning();let c;try{let D=await this.buildRequest(o,{retryCount:i-r});if(c=
+{req:D.req,url:D.url,timeout:D.timeout},s){Rt("timeout",c.timeout),s.authorizePlannedRequest(c.url,c.req,c.timeout),se.isStreamingRequestBody(
 c.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0}),await this.prepareRequest(c.req,{url:c.url,options:o}),
 await this._provider?.prepareRequest?.(c.req,{url:c.url,options:o,timeout:c.timeout}),s.beginRequestPlanning(),s.authorizePlannedRequest(
 c.url,c.req,c.timeout,!0),se.isStreamingRequestBody(c.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0});let C=s.
 requestSnapshot().signal;if(C?.aborted||c.req.signal?.aborted)throw this._makeUserAbortError(C?.aborted?C:c.req.signal);
-s.setEffectiveSignal(c.req.signal||C?vo(c.req.signal??C,C).signal:void 0),s.beginRequestNetwork();let Y=o.__security??{bearerAuth:!0},
-oe=await this.authHeaders(o,Y),$=s.headerSnapshots(),V=K([$.defaultHeaders,$.requestHeaders]);for(let[he,De]of oe?.values??
-[])!V.nulls.has(he)&&!c.req.headers.has(he)&&c.req.headers.set(he,De);this.validateHeaders(K([V,c.req.headers]),Y)}}catch(q){
-if(s?.retireRequestBody(),s&&r&&!o.__metadata?.hasStreamingBody&&se.isRetryableFailure(q))return await this.retryRequest(
-o,r,n??"x509-token-exchange",se.retryHeaders(q));throw q}let{req:d,url:p}=c,l=s?Math.min(c.timeout,s.requestSnapshot().timeout):
-c.timeout;s?.bindRequest(o,d,this.adminAPIKey);let y=o.__metadata?.hasStreamingBody===!0,m,g;if(!s){await this.prepareRequest(
-d,{url:p,options:o}),this._provider?.timeoutIncludesAuth&&(m={wallTime:Date.now(),monotonicTime:performance.now()});try{
-await this._provider?.prepareRequest?.(d,{url:p,options:o,timeout:l})}catch(q){if(!m||!xo(q))throw q;g=q}}s?.adoptRequestHeaders(
-d),s&&se.isStreamingRequestBody(d.body)&&(y=!0);let f="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),D=n===
-void 0?"":`, retryOf: ${n}`,P=s?.requestStartedAt(o)??m?.wallTime??Date.now();if(this.logLevel==="debug"){let q=typeof d.
-body=="string"?{type:"string",length:d.body.length}:d.body;te(this).debug(`[${f}] sending request`,Te({retryOfRequestLogID:n,
-method:o.method,url:p,options:s?{body:q,...s.requestSnapshot()}:{...o,body:q},headers:d.headers}))}let F=s?s.requestSnapshot().
-signal:o.signal;if(F?.aborted||d.signal?.aborted)throw this._makeUserAbortError(F?.aborted?F:d.signal);let j=o.__security??
-{bearerAuth:!0},U=s||this.fetchWithTimeout===ue.prototype.fetchWithTimeout?vo(d.signal??(s?F:void 0),s?F:void 0):new AbortController,
-ne=s?.remainingTimeout(o,l)??(m?l-(performance.now()-m.monotonicTime):l);m&&ne<=0&&(g??(g=new ee));let le=s?ue.prototype.
-fetchWithAuth:this.fetchWithAuth;s?.releaseRequestBody(d.body);let w=g??await le.call(this,p,d,ne,U,j).catch(ot),E=Date.
-now();if(w instanceof globalThis.Error){let q=`retrying, ${r} attempts remaining`;if(F?.aborted||d.signal?.aborted)throw this.
-_makeUserAbortError(F?.aborted?F:d.signal);let C=Re(w)||/timed? ?out/i.test(String(w)+("cause"in w?String(w.cause):""));
-if(r&&!y&&(!s||rr(w)))return te(this).info(`[${f}] connection ${C?"timed out":"failed"} - ${q}`),te(this).debug(`[${f}] \
-connection ${C?"timed out":"failed"} (${q})`,Te({retryOfRequestLogID:n,url:p,durationMs:E-P,message:s?"X.509 workload id\
-entity API connection failed.":w.message})),this.retryRequest(o,r,n??f,void 0,d.signal);let Y=y?"error; streaming body c\
-annot be retried":"error; no more retries left";if(te(this).info(`[${f}] connection ${C?"timed out":"failed"} - ${Y}`),te(
-this).debug(`[${f}] connection ${C?"timed out":"failed"} (${Y})`,Te({retryOfRequestLogID:n,url:p,durationMs:E-P,message:s?
-"X.509 workload identity API connection failed.":w.message})),w instanceof Se||w instanceof Lt)throw w;if(C){let oe="cau\
-se"in w?w.cause:void 0,V=typeof oe=="object"&&oe!==null&&"code"in oe&&oe.code==="UND_ERR_HEADERS_TIMEOUT"?new ee({message:"\
-Request timed out. Node.js fetch timed out waiting for response headers; configure a matching undici fetch and fetchOpti\
-ons.dispatcher with an Agent whose headersTimeout is at least the SDK timeout."}):new ee;throw s?new ee:Object.assign(V,
-{cause:w})}throw s?new ke({message:"X.509 workload identity API connection failed."}):new ke({message:ks(w),cause:w})}let L=[
-...w.headers.entries()].filter(([q])=>q==="x-request-id").map(([q,C])=>", "+q+": "+JSON.stringify(C)).join(""),W=`[${f}${D}${L}\
-] ${d.method} ${Mt(p)} ${w.ok?"succeeded":"failed"} with status ${w.status} in ${E-P}ms`;if(!w.ok){let q=w.status===401&&
-s&&j.bearerAuth&&s.usedWorkloadToken(o);if(q&&s.invalidateToken(),w.status===401&&(s||this._workloadIdentityAuth)&&j.bearerAuth&&
-(!s||s.usedWorkloadToken(o))&&(!s||r>0)&&!y&&!o.__metadata?.workloadIdentityTokenRefreshed){s?Oe(w.body).catch(()=>{}):(await Oe(
-w.body),this._workloadIdentityAuth?.invalidateToken());let De={...o,__metadata:{...o.__metadata,workloadIdentityTokenRefreshed:!0}};
-return this.makeRequest(De,s?r-1:r,n??f)}let C=q&&o.__metadata?.workloadIdentityTokenRefreshed?!1:await this.shouldRetry(
-w);if(r&&C&&!y){let De=`retrying, ${r} attempts remaining`;return s?Oe(w.body).catch(()=>{}):await Oe(w.body),te(this).info(
-`${W} - ${De}`),te(this).debug(`[${f}] response error (${De})`,Te({retryOfRequestLogID:n,url:w.url,status:w.status,headers:w.
-headers,durationMs:E-P})),this.retryRequest(o,r,n??f,w.headers,d.signal)}let Y=C?y?"error; streaming body cannot be retr\
-ied":"error; no more retries left":"error; not retryable";te(this).info(`${W} - ${Y}`);let oe=s?await this.readX509ResponseError(
-w,o,l,U,s):await w.text().catch(De=>ot(De).message),$=Kr(oe),V=$?void 0:oe;throw te(this).debug(`[${f}] response error (${Y}\
-)`,Te({retryOfRequestLogID:n,url:w.url,status:w.status,headers:w.headers,message:V,durationMs:Date.now()-P})),this.makeStatusError(
-w.status,$,V,w.headers)}te(this).info(W),te(this).debug(`[${f}] response start`,Te({retryOfRequestLogID:n,url:w.url,status:w.
-status,headers:w.headers,durationMs:E-P}));let v=s?.continuation();return s?.releaseRequestCredentials(),u(this,vt,"f").
-set(U,{timeout:l,retriesRemaining:r,hasStreamingBody:y,...s?{authentication:s}:{},helperMethod:o.__metadata?.helperMethod,
-...v?{continueRequest:v}:{}}),{response:w,options:o,controller:U,requestSignal:d.signal,requestLogID:f,retryOfRequestLogID:n,
-startTime:P}}getAPIList(e,r,n){return this.requestAPIList(r,n&&"then"in n?n.then(o=>({method:"get",path:e,...o})):{method:"\
-get",path:e,...n})}requestAPIList(e,r){let n=u(this,N,"f")??this._workloadIdentityAuth,o=n instanceof se?Promise.resolve(
-r).then(c=>n.runRequest(()=>this.makeRequest(c,null,void 0),this)):this.makeRequest(r,null,void 0),i=new Qt(this,o,e),s=this.
-responsePromise(o,async(c,d)=>{let p=await this.parseResponseWithTimeout(c,d);return new e(c,d.response,p,d.options)});return i.
-then=s.then.bind(s),i.catch=s.catch.bind(s),i.finally=s.finally.bind(s),i.withResponse=s.withResponse.bind(s),i._thenUnwrap=
-s._thenUnwrap.bind(s),i}async fetchWithAuth(e,r,n,o,i={bearerAuth:!0,adminAPIKeyAuth:!0}){if(this._workloadIdentityAuth&&
-!u(this,Ce,"f")&&i.bearerAuth){let d=r.headers;if(d.get("Authorization")===`Bearer ${Rs}`){let l=await this._workloadIdentityAuth.
-getToken();d.set("Authorization",`Bearer ${l}`)}}return await(u(this,Ce,"f")?ue.prototype.fetchWithTimeout:this.fetchWithTimeout).
-call(this,e,r,n,o)}async fetchWithTimeout(e,r,n,o){let{signal:i,method:s,...c}=r||{},d=this._makeAbort(o),p=!!i&&Do.get(
-o)===i,l=i&&!p?Jr(i,d,o.signal):void 0,y=A(d,n),m=globalThis.ReadableStream&&c.body instanceof globalThis.ReadableStream||
-typeof c.body=="object"&&c.body!==null&&Symbol.asyncIterator in c.body,g={signal:o.signal,...m?{duplex:"half"}:{},method:"\
-GET",...c};s&&(g.method=s.toUpperCase());try{let f=await(u(this,Ce,"f")??this.fetch).call(void 0,e,g);return l&&lr(f.body??
-f,d,o.signal),f}catch(f){throw l?.(),f}finally{_(y)}}async shouldRetry(e){let r=e.headers.get("x-should-retry");return r===
-"true"?!0:r==="false"?!1:e.status===408||e.status===409||e.status===429||e.status>=500}async retryRequest(e,r,n,o,i=e.signal){
-let s,c=o?.get("retry-after-ms");if(c){let l=parseFloat(c);Number.isNaN(l)||(s=l)}let d=o?.get("retry-after");if(d&&s===
-void 0){let l=parseFloat(d);Number.isNaN(l)?s=Date.parse(d)-Date.now():s=l*1e3}if(s===void 0||!Number.isFinite(s)||s<0||
-s>60*1e3){let l=u(this,de,"m",jt).call(this,e.maxRetries??this.maxRetries);s=this.calculateDefaultRetryTimeoutMillis(r,l)}
-let p=u(this,N,"f");if(p){let l=p.remainingTimeout(e,p.requestSnapshot().timeout);if(s>=l)throw new ee}if(p)await p.waitForRetry(
-s,p.effectiveSignal());else{let l=i===e.signal?[i]:[i,e.signal];try{await Vr(s,...l)}catch(y){let m=l.find(g=>g?.aborted);
-throw m?this._makeUserAbortError(m):y}}return this.makeRequest(e,r-1,n)}calculateDefaultRetryTimeoutMillis(e,r){let i=r-
-e,s=Math.min(.5*Math.pow(2,i),8),c=1-Math.random()*.25;return s*c*1e3}async buildRequest(e,{retryCount:r=0}={}){if(u(this,
-N,"f")&&!u(this,N,"f").inRequest(this)){let $=u(this,N,"f");return await $.runRequest(async()=>{let V=await ue.prototype.
-buildRequest.call(this,e,{retryCount:r});return $.releaseRequestBody(V.req.body),V},this)}let n={...e},o=u(this,N,"f"),i=o?.
-snapshotTenant(this.organization,this.project),s=o?.snapshotHeaders(this._options.defaultHeaders,n.headers);s&&(n.headers=
-s.requestHeaders);let c=o?vr(this.fetchOptions):void 0,d=o?vr(n.fetchOptions):void 0,{method:p,path:l,query:y,defaultBaseURL:m}=n,
-g=this.buildURL(l,y,m);o?.snapshotAPIURL(g);let f="timeout"in n;if(f&&fr("timeout",n.timeout),n.timeout=n.timeout??this.
-timeout,o&&d&&o.snapshotRequest(n.signal,n.timeout,d),o){let $=o.requestSnapshot();n.timeout=$.timeout,$.signal===void 0?
-delete n.signal:n.signal=$.signal}let D=this._provider||o?void 0:await this.authHeaders(e,e.__security??{bearerAuth:!0});
-if(n.__metadata?.finalizeMultipart===!0&&kt(n.body)){let $=K([n.headers]);$.values.delete("content-type"),$.nulls.delete(
-"content-type");let V=await ro({...n,headers:$},this,n.__metadata?.preserveMultipartFilenames===!0?{stripFilenames:!1}:void 0);
-e.body=n.body=V.body,n.headers=V.headers,e.__metadata=n.__metadata={...V.__metadata,finalizedMultipart:{body:V.body,contentType:K(
-[V.headers]).values.get("content-type")}}}n.__metadata?.streamFromBody===!0&&(no(n),e.stream=n.stream);let P=JSON.isRawJSON,
-F,j=!1,U=!1,ne=!1,le=n.__metadata?.streamFromBody===!0&&typeof n.body=="object"&&n.body!==null?pn(n.body,{value($,V,he){
-if(!j)j=!0,F=he;else if($===F&&V==="stream"){if(U=he===!0,P?.(he))U=he.rawJSON==="true";else if(he!==null&&typeof he=="o\
-bject")try{U=Boolean.prototype.valueOf.call(he)}catch{}}},complete(){ne=!0}}):void 0,w;try{w=this.buildBody({options:n})}finally{
-le?.()}let{bodyHeaders:E,body:L,isStreamingBody:W}=w,v=n.__metadata?.captureResponseParser;typeof v=="function"&&v(n),n.
-__metadata?.streamFromBody===!0&&(L instanceof FormData?e.stream=n.stream=L.get("stream")==="true":ne&&F!==null&&typeof F==
-"object"&&!Array.isArray(F)&&!P?.(F)&&(e.stream=n.stream=U)),W&&(e.__metadata={...e.__metadata,hasStreamingBody:!0},o?.ownRequestBody(
-L,n.body));let q,C=n.__metadata?.finalizedMultipart;if(typeof C=="object"&&C!==null&&"body"in C&&"contentType"in C){let{
-body:$,contentType:V}=C;$===L&&(typeof V=="string"?q=V:V===null&&(q=null))}let Y=await this.buildHeaders({options:e,method:p,
-bodyHeaders:E,authenticationHeaders:D,retryCount:r,x509Headers:s,x509Timeout:f?n.timeout:void 0,x509Tenant:i});return q===
-null?Y.delete("content-type"):q!==void 0&&Y.set("content-type",q),{req:{method:p,headers:Y,...n.signal&&{signal:n.signal},
-...globalThis.ReadableStream&&L instanceof globalThis.ReadableStream&&{duplex:"half"},...L&&{body:L},...(o?c:this.fetchOptions)??
-{},...(o?d:n.fetchOptions)??{}},url:g,timeout:n.timeout}}async buildHeaders({options:e,method:r,bodyHeaders:n,authenticationHeaders:o,
-retryCount:i,x509Headers:s,x509Timeout:c,x509Tenant:d}){let p={};this.idempotencyHeader&&r!=="get"&&(e.idempotencyKey||(e.
+s.setEffectiveSignal(c.req.signal||C?dn(c.req.signal??C,C).signal:void 0),s.beginRequestNetwork();let H=o.__security??{bearerAuth:!0},
+Y=await this.authHeaders(o,H),V=s.headerSnapshots(),Z=ie([V.defaultHeaders,V.requestHeaders]);for(let[ce,ge]of Y?.values??
+[])!Z.nulls.has(ce)&&!c.req.headers.has(ce)&&c.req.headers.set(ce,ge);this.validateHeaders(ie([Z,c.req.headers]),H)}}catch(D){
+if(s?.retireRequestBody(),s&&r&&!o.__metadata?.hasStreamingBody&&se.isRetryableFailure(D))return await this.retryRequest(
+o,r,n??"x509-token-exchange",se.retryHeaders(D));throw D}let{req:u,url:p}=c,l=s?Math.min(c.timeout,s.requestSnapshot().timeout):
+c.timeout;s?.bindRequest(o,u,this.adminAPIKey);let b=o.__metadata?.hasStreamingBody===!0,h,y;if(!s){await this.prepareRequest(
+u,{url:p,options:o}),this._provider?.timeoutIncludesAuth&&(h={wallTime:Date.now(),monotonicTime:performance.now()});try{
+await this._provider?.prepareRequest?.(u,{url:p,options:o,timeout:l})}catch(D){if(!h||!en(D))throw D;y=D}}s?.adoptRequestHeaders(
+u),s&&se.isStreamingRequestBody(u.body)&&(b=!0);let d="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),j=n===
+void 0?"":`, retryOf: ${n}`,_=s?.requestStartedAt(o)??h?.wallTime??Date.now();if(this.logLevel==="debug"){let D=typeof u.
+body=="string"?{type:"string",length:u.body.length}:u.body;J(this).debug(`[${d}] sending request`,me({retryOfRequestLogID:n,
+method:o.method,url:p,options:s?{body:D,...s.requestSnapshot()}:{...o,body:D},headers:u.headers}))}let B=s?s.requestSnapshot().
+signal:o.signal;if(B?.aborted||u.signal?.aborted)throw this._makeUserAbortError(B?.aborted?B:u.signal);let T=o.__security??
+{bearerAuth:!0},U=s||this.fetchWithTimeout===ne.prototype.fetchWithTimeout?dn(u.signal??(s?B:void 0),s?B:void 0):new AbortController,
+G=s?.remainingTimeout(o,l)??(h?l-(performance.now()-h.monotonicTime):l);h&&G<=0&&(y??(y=new ee));let ae=s?ne.prototype.fetchWithAuth:
+this.fetchWithAuth;s?.releaseRequestBody(u.body);let g=y??await ae.call(this,p,u,G,U,T).catch(Ie),w=Date.now();if(g instanceof
+globalThis.Error){let D=`retrying, ${r} attempts remaining`;if(B?.aborted||u.signal?.aborted)throw this._makeUserAbortError(
+B?.aborted?B:u.signal);let C=pe(g)||/timed? ?out/i.test(String(g)+("cause"in g?String(g.cause):""));if(r&&!b&&(!s||qr(g)))
+return J(this).info(`[${d}] connection ${C?"timed out":"failed"} - ${D}`),J(this).debug(`[${d}] connection ${C?"timed ou\
+t":"failed"} (${D})`,me({retryOfRequestLogID:n,url:p,durationMs:w-_,message:s?"X.509 workload identity API connection fa\
+iled.":g.message})),this.retryRequest(o,r,n??d,void 0,u.signal);let H=b?"error; streaming body cannot be retried":"error\
+; no more retries left";if(J(this).info(`[${d}] connection ${C?"timed out":"failed"} - ${H}`),J(this).debug(`[${d}] conn\
+ection ${C?"timed out":"failed"} (${H})`,me({retryOfRequestLogID:n,url:p,durationMs:w-_,message:s?"X.509 workload identi\
+ty API connection failed.":g.message})),g instanceof rt||g instanceof nt)throw g;if(C){let Y="cause"in g?g.cause:void 0,
+Z=typeof Y=="object"&&Y!==null&&"code"in Y&&Y.code==="UND_ERR_HEADERS_TIMEOUT"?new ee({message:"Request timed out. Node.\
+js fetch timed out waiting for response headers; configure a matching undici fetch and fetchOptions.dispatcher with an A\
+gent whose headersTimeout is at least the SDK timeout."}):new ee;throw s?new ee:Object.assign(Z,{cause:g})}throw s?new he(
+{message:"X.509 workload identity API connection failed."}):new he({message:ko(g),cause:g})}let W=[...g.headers.entries()].
+filter(([D])=>D==="x-request-id").map(([D,C])=>", "+D+": "+JSON.stringify(C)).join(""),q=`[${d}${j}${W}] ${u.method} ${ct(
+p)} ${g.ok?"succeeded":"failed"} with status ${g.status} in ${w-_}ms`;if(!g.ok){let D=g.status===401&&s&&T.bearerAuth&&s.
+usedWorkloadToken(o);if(D&&s.invalidateToken(),g.status===401&&(s||this._workloadIdentityAuth)&&T.bearerAuth&&(!s||s.usedWorkloadToken(
+o))&&(!s||r>0)&&!b&&!o.__metadata?.workloadIdentityTokenRefreshed){s?xe(g.body).catch(()=>{}):(await xe(g.body),this._workloadIdentityAuth?.
+invalidateToken());let ge={...o,__metadata:{...o.__metadata,workloadIdentityTokenRefreshed:!0}};return this.makeRequest(
+ge,s?r-1:r,n??d)}let C=D&&o.__metadata?.workloadIdentityTokenRefreshed?!1:await this.shouldRetry(g);if(r&&C&&!b){let ge=`\
+retrying, ${r} attempts remaining`;return s?xe(g.body).catch(()=>{}):await xe(g.body),J(this).info(`${q} - ${ge}`),J(this).
+debug(`[${d}] response error (${ge})`,me({retryOfRequestLogID:n,url:g.url,status:g.status,headers:g.headers,durationMs:w-
+_})),this.retryRequest(o,r,n??d,g.headers,u.signal)}let H=C?b?"error; streaming body cannot be retried":"error; no more \
+retries left":"error; not retryable";J(this).info(`${q} - ${H}`);let Y=s?await this.readX509ResponseError(g,o,l,U,s):await g.
+text().catch(ge=>Ie(ge).message),V=Vt(Y),Z=V?void 0:Y;throw J(this).debug(`[${d}] response error (${H})`,me({retryOfRequestLogID:n,
+url:g.url,status:g.status,headers:g.headers,message:Z,durationMs:Date.now()-_})),this.makeStatusError(g.status,V,Z,g.headers)}
+J(this).info(q),J(this).debug(`[${d}] response start`,me({retryOfRequestLogID:n,url:g.url,status:g.status,headers:g.headers,
+durationMs:w-_}));let E=s?.continuation();return s?.releaseRequestCredentials(),f(this,Ge,"f").set(U,{timeout:l,retriesRemaining:r,
+hasStreamingBody:b,...s?{authentication:s}:{},helperMethod:o.__metadata?.helperMethod,...E?{continueRequest:E}:{}}),{response:g,
+options:o,controller:U,requestSignal:u.signal,requestLogID:d,retryOfRequestLogID:n,startTime:_}}async fetchWithAuth(e,r,n,o,i={
+bearerAuth:!0,adminAPIKeyAuth:!0}){if(this._workloadIdentityAuth&&!f(this,be,"f")&&i.bearerAuth){let u=r.headers;if(u.get(
+"Authorization")===`Bearer ${vo}`){let l=await this._workloadIdentityAuth.getToken();u.set("Authorization",`Bearer ${l}`)}}
+return await(f(this,be,"f")?ne.prototype.fetchWithTimeout:this.fetchWithTimeout).call(this,e,r,n,o)}async fetchWithTimeout(e,r,n,o){
+let{signal:i,method:s,...c}=r||{},u=this._makeAbort(o),p=!!i&&pn.get(o)===i,l=i&&!p?Gt(i,u,o.signal):void 0,b=A(u,n),h=globalThis.
+ReadableStream&&c.body instanceof globalThis.ReadableStream||typeof c.body=="object"&&c.body!==null&&Symbol.asyncIterator in
+c.body,y={signal:o.signal,...h?{duplex:"half"}:{},method:"GET",...c};s&&(y.method=s.toUpperCase());try{let d=await(f(this,
+be,"f")??this.fetch).call(void 0,e,y);return l&&St(d.body??d,u,o.signal),d}catch(d){throw l?.(),d}finally{x(b)}}async shouldRetry(e){
+let r=e.headers.get("x-should-retry");return r==="true"?!0:r==="false"?!1:e.status===408||e.status===409||e.status===429||
+e.status>=500}async retryRequest(e,r,n,o,i=e.signal){let s,c=o?.get("retry-after-ms");if(c){let l=parseFloat(c);Number.isNaN(
+l)||(s=l)}let u=o?.get("retry-after");if(u&&s===void 0){let l=parseFloat(u);Number.isNaN(l)?s=Date.parse(u)-Date.now():s=
+l*1e3}if(s===void 0||!Number.isFinite(s)||s<0||s>60*1e3){let l=f(this,oe,"m",Ye).call(this,e.maxRetries??this.maxRetries);
+s=this.calculateDefaultRetryTimeoutMillis(r,l)}let p=f(this,M,"f");if(p){let l=p.remainingTimeout(e,p.requestSnapshot().
+timeout);if(s>=l)throw new ee}if(p)await p.waitForRetry(s,p.effectiveSignal());else{let l=i===e.signal?[i]:[i,e.signal];
+try{await Qt(s,...l)}catch(b){let h=l.find(y=>y?.aborted);throw h?this._makeUserAbortError(h):b}}return this.makeRequest(
+e,r-1,n)}calculateDefaultRetryTimeoutMillis(e,r){let i=r-e,s=Math.min(.5*Math.pow(2,i),8),c=1-Math.random()*.25;return s*
+c*1e3}async buildRequest(e,{retryCount:r=0}={}){if(f(this,M,"f")&&!f(this,M,"f").inRequest(this)){let V=f(this,M,"f");return await V.
+runRequest(async()=>{let Z=await ne.prototype.buildRequest.call(this,e,{retryCount:r});return V.releaseRequestBody(Z.req.
+body),Z},this)}let n={...e},o=f(this,M,"f"),i=o?.snapshotTenant(this.organization,this.project),s=o?.snapshotHeaders(this.
+_options.defaultHeaders,n.headers);s&&(n.headers=s.requestHeaders);let c=o?zt(this.fetchOptions):void 0,u=o?zt(n.fetchOptions):
+void 0,{method:p,path:l,query:b,defaultBaseURL:h}=n,y=this.buildURL(l,b,h);o?.snapshotAPIURL(y);let d="timeout"in n;if(d&&
+Rt("timeout",n.timeout),n.timeout=n.timeout??this.timeout,o&&u&&o.snapshotRequest(n.signal,n.timeout,u),o){let V=o.requestSnapshot();
+n.timeout=V.timeout,V.signal===void 0?delete n.signal:n.signal=V.signal}let j=this._provider||o?void 0:await this.authHeaders(
+e,e.__security??{bearerAuth:!0});n.__metadata?.streamFromBody===!0&&(e.stream=n.stream);let _=JSON.isRawJSON,B,T=!1,U=!1,
+G=!1,ae=n.__metadata?.streamFromBody===!0&&typeof n.body=="object"&&n.body!==null?hr(n.body,{value(V,Z,ce){if(!T)T=!0,B=
+ce;else if(V===B&&Z==="stream"){if(U=ce===!0,_?.(ce))U=ce.rawJSON==="true";else if(ce!==null&&typeof ce=="object")try{U=
+Boolean.prototype.valueOf.call(ce)}catch{}}},complete(){G=!0}}):void 0,g;try{g=this.buildBody({options:n})}finally{ae?.()}
+let{bodyHeaders:w,body:W,isStreamingBody:q}=g,E=n.__metadata?.captureResponseParser;typeof E=="function"&&E(n),n.__metadata?.
+streamFromBody===!0&&(W instanceof FormData?e.stream=n.stream=W.get("stream")==="true":G&&B!==null&&typeof B=="object"&&
+!Array.isArray(B)&&!_?.(B)&&(e.stream=n.stream=U)),q&&(e.__metadata={...e.__metadata,hasStreamingBody:!0},o?.ownRequestBody(
+W,n.body));let D,C=n.__metadata?.finalizedMultipart;if(typeof C=="object"&&C!==null&&"body"in C&&"contentType"in C){let{
+body:V,contentType:Z}=C;V===W&&(typeof Z=="string"?D=Z:Z===null&&(D=null))}let H=await this.buildHeaders({options:e,method:p,
+bodyHeaders:w,authenticationHeaders:j,retryCount:r,x509Headers:s,x509Timeout:d?n.timeout:void 0,x509Tenant:i});return D===
+null?H.delete("content-type"):D!==void 0&&H.set("content-type",D),{req:{method:p,headers:H,...n.signal&&{signal:n.signal},
+...globalThis.ReadableStream&&W instanceof globalThis.ReadableStream&&{duplex:"half"},...W&&{body:W},...(o?c:this.fetchOptions)??
+{},...(o?u:n.fetchOptions)??{}},url:y,timeout:n.timeout}}async buildHeaders({options:e,method:r,bodyHeaders:n,authenticationHeaders:o,
+retryCount:i,x509Headers:s,x509Timeout:c,x509Tenant:u}){let p={};this.idempotencyHeader&&r!=="get"&&(e.idempotencyKey||(e.
 idempotencyKey=this.defaultIdempotencyKey()),p[this.idempotencyHeader]=e.idempotencyKey);let l=e.__metadata?.helperMethod,
-y=s?c:e.timeout,m=K([p,{Accept:"application/json",...Io()?void 0:{"User-Agent":this.getUserAgent()},"X-Stainless-Retry-C\
-ount":String(i),...y?{"X-Stainless-Timeout":String(Math.trunc(y/1e3))}:{},...ln(),...typeof l=="string"?{"X-Stainless-He\
-lper-Method":l}:{},"OpenAI-Organization":d?d.organization:this.organization,"OpenAI-Project":d?d.project:this.project},u(
-this,N,"f")&&!u(this,N,"f").isPlanningRequest()?await this.authHeaders(e,e.__security??{bearerAuth:!0}):o,s?.defaultHeaders??
-this._options.defaultHeaders,n,s?.requestHeaders??e.headers]);return!this._provider&&!u(this,N,"f")?.isPlanningRequest()&&
-this.validateHeaders(m,e.__security??{bearerAuth:!0}),m.values}_makeAbort(e){return()=>e.abort()}_makeUserAbortError(e){
-let r=new me;return Object.defineProperty(r,"cause",{value:e.reason,writable:!0,configurable:!0}),r}buildBody({options:e}){
-let{body:r,headers:n}=e;if(!r)return r===void 0&&"body"in e?{...u(this,Pt,"f").call(this,{body:r,headers:K([n])}),isStreamingBody:!1}:
-{bodyHeaders:void 0,body:void 0,isStreamingBody:!1};let o=K([n]),i=typeof globalThis.ReadableStream<"u"&&r instanceof globalThis.
+b=s?c:e.timeout,h=ie([p,{Accept:"application/json",...cn()?void 0:{"User-Agent":this.getUserAgent()},"X-Stainless-Retry-\
+Count":String(i),...b?{"X-Stainless-Timeout":String(Math.trunc(b/1e3))}:{},...pr(),...typeof l=="string"?{"X-Stainless-H\
+elper-Method":l}:{},"OpenAI-Organization":u?u.organization:this.organization,"OpenAI-Project":u?u.project:this.project},
+f(this,M,"f")&&!f(this,M,"f").isPlanningRequest()?await this.authHeaders(e,e.__security??{bearerAuth:!0}):o,s?.defaultHeaders??
+this._options.defaultHeaders,n,s?.requestHeaders??e.headers]);return!this._provider&&!f(this,M,"f")?.isPlanningRequest()&&
+this.validateHeaders(h,e.__security??{bearerAuth:!0}),h.values}_makeAbort(e){return()=>e.abort()}_makeUserAbortError(e){
+let r=new _e;return Object.defineProperty(r,"cause",{value:e.reason,writable:!0,configurable:!0}),r}buildBody({options:e}){
+let{body:r,headers:n}=e;if(!r)return r===void 0&&"body"in e?{...f(this,Je,"f").call(this,{body:r,headers:ie([n])}),isStreamingBody:!1}:
+{bodyHeaders:void 0,body:void 0,isStreamingBody:!1};let o=ie([n]),i=typeof globalThis.ReadableStream<"u"&&r instanceof globalThis.
 ReadableStream,s=!i&&(typeof r=="string"||r instanceof ArrayBuffer||ArrayBuffer.isView(r)||typeof globalThis.Blob<"u"&&r instanceof
 globalThis.Blob||r instanceof URLSearchParams||r instanceof FormData);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||
 r instanceof DataView||typeof r=="string"&&o.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.Blob||
 r instanceof FormData||r instanceof URLSearchParams||i?{bodyHeaders:void 0,body:r,isStreamingBody:!s}:typeof r=="object"&&
-(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&typeof r.next=="function")?{bodyHeaders:void 0,body:yt(r),
+(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&typeof r.next=="function")?{bodyHeaders:void 0,body:Yt(r),
 isStreamingBody:!0}:typeof r=="object"&&o.values.get("content-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{
-"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r),isStreamingBody:!1}:{...u(this,Pt,"f").call(
-this,{body:r,headers:o}),isStreamingBody:!1}}};ue=M,Pt=new WeakMap,N=new WeakMap,ur=new WeakMap,Ce=new WeakMap,Ct=new WeakMap,
-vt=new WeakMap,de=new WeakSet,jo=a(function(){return u(this,Ct,"f")||this._provider!==void 0||this.baseURL!=="https://ap\
-i.openai.com/v1"},"_OpenAI_baseURLOverridden"),jt=a(function(e){return typeof e=="number"&&Number.isSafeInteger(e)&&e>=0?
-e:2},"_OpenAI_normalizeRetries"),Ke=a(function(e){let r=e.replace(/[^a-z0-9]/gi,"").toLowerCase();if(/authorization|authentication|cookie|session|signature|assertion|connectionstring|devicecode|codeverifier|accountkey|mtlskey|proxyauth|^(?:auth|key|sig|sas|jwt|bearer|pfx|p12)$|(?:sid|token|secret|password|passwd|pwd|credential|passphrase|apikey|accesskey|privatekey|username)s?$/.
+"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r),isStreamingBody:!1}:{...f(this,Je,"f").call(
+this,{body:r,headers:o}),isStreamingBody:!1}}};ne=$,Je=new WeakMap,M=new WeakMap,At=new WeakMap,be=new WeakMap,Ze=new WeakMap,
+Ge=new WeakMap,oe=new WeakSet,ln=a(function(){return f(this,Ze,"f")||this._provider!==void 0||this.baseURL!=="https://ap\
+i.openai.com/v1"},"_OpenAI_baseURLOverridden"),Ye=a(function(e){return typeof e=="number"&&Number.isSafeInteger(e)&&e>=0?
+e:2},"_OpenAI_normalizeRetries"),Se=a(function(e){let r=e.replace(/[^a-z0-9]/gi,"").toLowerCase();if(/authorization|authentication|cookie|session|signature|assertion|connectionstring|devicecode|codeverifier|accountkey|mtlskey|proxyauth|^(?:auth|key|sig|sas|jwt|bearer|pfx|p12)$|(?:sid|token|secret|password|passwd|pwd|credential|passphrase|apikey|accesskey|privatekey|username)s?$/.
 test(r))return!0;let n=/api|access|secret|private|security|refresh|id|bearer|aws|azure|openai|admin|client|proxy|auth/.exec(
 r);return n!==null&&/key|token|secret|password|passwd|pwd|credential|auth/.test(r.slice(n.index+n[0].length))},"_OpenAI_\
-isSensitiveLogKey"),To=a(function(e,r){let i=a(g=>g.replace(/(\/\/)([^/\s?#]*@)(?=[^/\s?#]+)/g,"$1[REDACTED]@").replace(
-/(^|[\s/])([^/\s]+)/g,(f,D,P)=>{let F=D==="/"?P.search(/[=(]/)+1:0;if(D==="/"&&F===0)return f;let j=P.indexOf(":",F+1),U=P.
-length-2;for(;U>=0&&(P[U]!=="@"||P[U+1]==="@");)U--;return j>=0&&U>j?`${D}${P.slice(0,F)}[REDACTED]${P.slice(U)}`:f}).replace(
-/(^|[\s,;])([a-z][a-z0-9_-]*)(\s*:\s*)([^\r\n,;]+)/gi,(f,D,P,F)=>u(this,de,"m",Ke).call(this,P)?`${D}${P}${F}[REDACTED]`:
-f).replace(/(^|[?&#;])([^=&;\s?#/]+)=([^&;\s#]+)/g,(f,D,P)=>{let F=P;try{F=globalThis.decodeURIComponent(P)}catch{}return u(
-this,de,"m",Ke).call(this,F)?`${D}${P}=[REDACTED]`:f}),"redactString"),s=a(g=>{try{return globalThis.String.prototype.valueOf.
-call(g)}catch{return}},"getLogString"),c=a(g=>{let f=s(g);if(f!==void 0)return u(this,de,"m",Ke).call(this,f);try{return g instanceof
-globalThis.String}catch{return!0}},"isSensitiveLogLabel"),d=[],p=[],l,y=a((g,f)=>{try{return{descriptor:globalThis.Object.
-getOwnPropertyDescriptor(g,f),failed:!1}}catch{return{descriptor:void 0,failed:!0}}},"getOwnLogDescriptor"),m=a((g,f,D)=>{
-if(f>64||d.length>=4096){D("[REDACTED]");return}d.push({value:g,depth:f,assign:D})},"enqueue");m(e,0,g=>{l=g});for(let g=0;g<
-d.length;g+=1){let{value:f,depth:D,assign:P}=d[g];if(typeof f=="string"){P(i(f));continue}if(typeof f=="function"||typeof f==
-"symbol"){P("[REDACTED]");continue}if(typeof f!="object"||f===null){P(f);continue}let F=r.get(f);if(F!==void 0){P(F);continue}
-try{let j=s(f);if(j!==void 0){let E=new globalThis.String(i(j));r.set(f,E),P(E);continue}if(f instanceof globalThis.String){
-r.set(f,"[REDACTED]"),P("[REDACTED]");continue}let U=globalThis.Headers;if(typeof U=="function"&&f instanceof U){let E=new U;
-r.set(f,E),P(E),U.prototype.forEach.call(f,(L,W)=>{E.set(W,u(this,de,"m",Ke).call(this,W)?"[REDACTED]":i(L))});continue}
-if(f instanceof URL){let E=new URL(URL.prototype.toString.call(f));r.set(f,E),P(E),E.username&&(E.username="[REDACTED]"),
-E.password&&(E.password="[REDACTED]");for(let[L]of E.searchParams)u(this,de,"m",Ke).call(this,L)&&E.searchParams.set(L,"\
-[REDACTED]");E.hash&&(E.hash=i(E.hash));continue}if(Array.isArray(f)){let E=y(f,"length");if(E.failed||!E.descriptor||!("\
-value"in E.descriptor)||typeof E.descriptor.value!="number"){r.set(f,"[REDACTED]"),P("[REDACTED]");continue}let L=[];r.set(
-f,L),P(L);let W=Math.min(E.descriptor.value,4096),v=y(f,"0"),q=!v.failed&&v.descriptor&&"value"in v.descriptor?v.descriptor.
-value:void 0;for(let C=0;C<W;C+=1){let Y=C===0?v:y(f,`${C}`);if(Y.failed){L[C]="[REDACTED]";continue}let oe=Y.descriptor;
-if(oe?.enumerable){if(C===1&&(v.failed||v.descriptor&&!("value"in v.descriptor)||c(q))){L[C]="[REDACTED]";continue}if(!("\
-value"in oe)){L[C]="[REDACTED]";continue}m(oe.value,D+1,$=>{L[C]=$})}}L.length=W,E.descriptor.value>W&&(L[W]="[REDACTED]");
-continue}if(f instanceof globalThis.Map){let E=new globalThis.Map,L=[];p.push({map:E,entries:L}),r.set(f,E),P(E),globalThis.
-Map.prototype.forEach.call(f,(W,v)=>{let q=["[REDACTED]","[REDACTED]"];L.push(q),m(v,D+1,C=>{typeof C!="function"&&typeof C!=
-"symbol"&&!(typeof v=="object"&&v!==null&&C===v)&&(q[0]=C)}),!c(v)&&m(W,D+1,C=>{q[1]=C})});continue}if(f instanceof globalThis.
-Set){let E=new globalThis.Set;r.set(f,E),P(E),globalThis.Set.prototype.forEach.call(f,L=>{m(L,D+1,W=>{E.add(W)})});continue}
-if(f instanceof globalThis.Date){P(new globalThis.Date(globalThis.Date.prototype.getTime.call(f)));continue}let ne=globalThis.
-ReadableStream;if(typeof ne=="function"&&f instanceof ne||f instanceof globalThis.ArrayBuffer||globalThis.ArrayBuffer.isView(
-f)){r.set(f,"[REDACTED]"),P("[REDACTED]");continue}let le;try{le=globalThis.Reflect.ownKeys(f)}catch{r.set(f,"[REDACTED]"),
-P("[REDACTED]");continue}let w={};r.set(f,w),P(w);for(let E of le){if(typeof E!="string")continue;let L=y(f,E);if(L.failed){
-w[E]="[REDACTED]";continue}let W=L.descriptor;if(W?.enumerable){if(u(this,de,"m",Ke).call(this,E)){w[E]="[REDACTED]";continue}
-if(!("value"in W)){w[E]="[REDACTED]";continue}m(W.value,D+1,v=>{w[E]=v})}}}catch{r.set(f,"[REDACTED]"),P("[REDACTED]")}}
-for(let{map:g,entries:f}of p)for(let[D,P]of f)g.set(D,P);return l},"_OpenAI_sanitizeLogValue"),Co=a(function(e){if(u(ue,
-ue,"f",Nr).has(e))return e;let r=new globalThis.Proxy(Object.create(null),{get:a((n,o)=>{let i=globalThis.Reflect.get(e,
+isSensitiveLogKey"),an=a(function(e,r){let i=a(y=>y.replace(/(\/\/)([^/\s?#]*@)(?=[^/\s?#]+)/g,"$1[REDACTED]@").replace(
+/(^|[\s/])([^/\s]+)/g,(d,j,_)=>{let B=j==="/"?_.search(/[=(]/)+1:0;if(j==="/"&&B===0)return d;let T=_.indexOf(":",B+1),U=_.
+length-2;for(;U>=0&&(_[U]!=="@"||_[U+1]==="@");)U--;return T>=0&&U>T?`${j}${_.slice(0,B)}[REDACTED]${_.slice(U)}`:d}).replace(
+/(^|[\s,;])([a-z][a-z0-9_-]*)(\s*:\s*)([^\r\n,;]+)/gi,(d,j,_,B)=>f(this,oe,"m",Se).call(this,_)?`${j}${_}${B}[REDACTED]`:
+d).replace(/(^|[?&#;])([^=&;\s?#/]+)=([^&;\s#]+)/g,(d,j,_)=>{let B=_;try{B=globalThis.decodeURIComponent(_)}catch{}return f(
+this,oe,"m",Se).call(this,B)?`${j}${_}=[REDACTED]`:d}),"redactString"),s=a(y=>{try{return globalThis.String.prototype.valueOf.
+call(y)}catch{return}},"getLogString"),c=a(y=>{let d=s(y);if(d!==void 0)return f(this,oe,"m",Se).call(this,d);try{return y instanceof
+globalThis.String}catch{return!0}},"isSensitiveLogLabel"),u=[],p=[],l,b=a((y,d)=>{try{return{descriptor:globalThis.Object.
+getOwnPropertyDescriptor(y,d),failed:!1}}catch{return{descriptor:void 0,failed:!0}}},"getOwnLogDescriptor"),h=a((y,d,j)=>{
+if(d>64||u.length>=4096){j("[REDACTED]");return}u.push({value:y,depth:d,assign:j})},"enqueue");h(e,0,y=>{l=y});for(let y=0;y<
+u.length;y+=1){let{value:d,depth:j,assign:_}=u[y];if(typeof d=="string"){_(i(d));continue}if(typeof d=="function"||typeof d==
+"symbol"){_("[REDACTED]");continue}if(typeof d!="object"||d===null){_(d);continue}let B=r.get(d);if(B!==void 0){_(B);continue}
+try{let T=s(d);if(T!==void 0){let w=new globalThis.String(i(T));r.set(d,w),_(w);continue}if(d instanceof globalThis.String){
+r.set(d,"[REDACTED]"),_("[REDACTED]");continue}let U=globalThis.Headers;if(typeof U=="function"&&d instanceof U){let w=new U;
+r.set(d,w),_(w),U.prototype.forEach.call(d,(W,q)=>{w.set(q,f(this,oe,"m",Se).call(this,q)?"[REDACTED]":i(W))});continue}
+if(d instanceof URL){let w=new URL(URL.prototype.toString.call(d));r.set(d,w),_(w),w.username&&(w.username="[REDACTED]"),
+w.password&&(w.password="[REDACTED]");for(let[W]of w.searchParams)f(this,oe,"m",Se).call(this,W)&&w.searchParams.set(W,"\
+[REDACTED]");w.hash&&(w.hash=i(w.hash));continue}if(Array.isArray(d)){let w=b(d,"length");if(w.failed||!w.descriptor||!("\
+value"in w.descriptor)||typeof w.descriptor.value!="number"){r.set(d,"[REDACTED]"),_("[REDACTED]");continue}let W=[];r.set(
+d,W),_(W);let q=Math.min(w.descriptor.value,4096),E=b(d,"0"),D=!E.failed&&E.descriptor&&"value"in E.descriptor?E.descriptor.
+value:void 0;for(let C=0;C<q;C+=1){let H=C===0?E:b(d,`${C}`);if(H.failed){W[C]="[REDACTED]";continue}let Y=H.descriptor;
+if(Y?.enumerable){if(C===1&&(E.failed||E.descriptor&&!("value"in E.descriptor)||c(D))){W[C]="[REDACTED]";continue}if(!("\
+value"in Y)){W[C]="[REDACTED]";continue}h(Y.value,j+1,V=>{W[C]=V})}}W.length=q,w.descriptor.value>q&&(W[q]="[REDACTED]");
+continue}if(d instanceof globalThis.Map){let w=new globalThis.Map,W=[];p.push({map:w,entries:W}),r.set(d,w),_(w),globalThis.
+Map.prototype.forEach.call(d,(q,E)=>{let D=["[REDACTED]","[REDACTED]"];W.push(D),h(E,j+1,C=>{typeof C!="function"&&typeof C!=
+"symbol"&&!(typeof E=="object"&&E!==null&&C===E)&&(D[0]=C)}),!c(E)&&h(q,j+1,C=>{D[1]=C})});continue}if(d instanceof globalThis.
+Set){let w=new globalThis.Set;r.set(d,w),_(w),globalThis.Set.prototype.forEach.call(d,W=>{h(W,j+1,q=>{w.add(q)})});continue}
+if(d instanceof globalThis.Date){_(new globalThis.Date(globalThis.Date.prototype.getTime.call(d)));continue}let G=globalThis.
+ReadableStream;if(typeof G=="function"&&d instanceof G||d instanceof globalThis.ArrayBuffer||globalThis.ArrayBuffer.isView(
+d)){r.set(d,"[REDACTED]"),_("[REDACTED]");continue}let ae;try{ae=globalThis.Reflect.ownKeys(d)}catch{r.set(d,"[REDACTED]"),
+_("[REDACTED]");continue}let g={};r.set(d,g),_(g);for(let w of ae){if(typeof w!="string")continue;let W=b(d,w);if(W.failed){
+g[w]="[REDACTED]";continue}let q=W.descriptor;if(q?.enumerable){if(f(this,oe,"m",Se).call(this,w)){g[w]="[REDACTED]";continue}
+if(!("value"in q)){g[w]="[REDACTED]";continue}h(q.value,j+1,E=>{g[w]=E})}}}catch{r.set(d,"[REDACTED]"),_("[REDACTED]")}}
+for(let{map:y,entries:d}of p)for(let[j,_]of d)y.set(j,_);return l},"_OpenAI_sanitizeLogValue"),fn=a(function(e){if(f(ne,
+ne,"f",$t).has(e))return e;let r=new globalThis.Proxy(Object.create(null),{get:a((n,o)=>{let i=globalThis.Reflect.get(e,
 o,e);return typeof i!="function"?i:typeof o!="string"||!["debug","info","warn","error","trace","log"].includes(o)?i.bind(
-e):(...s)=>{let c=new WeakMap;return globalThis.Reflect.apply(i,e,s.map(d=>u(this,de,"m",To).call(this,d,c)))}},"get"),set:a(
-(n,o,i)=>globalThis.Reflect.set(e,o,i,e),"set")});return u(ue,ue,"f",Nr).add(r),r},"_OpenAI_sanitizeLogger");Nr={value:new globalThis.
-WeakSet};M.OpenAI=ue;M.DEFAULT_TIMEOUT=6e5;M.OpenAIError=b;M.APIError=Q;M.APIConnectionError=ke;M.APIConnectionTimeoutError=
-ee;M.APIUserAbortError=me;M.NotFoundError=ct;M.ConflictError=ut;M.RateLimitError=ft;M.BadRequestError=it;M.AuthenticationError=
-st;M.InternalServerError=lt;M.PermissionDeniedError=at;M.UnprocessableEntityError=dt;M.InvalidWebhookSignatureError=qt;M.
-toFile=Mr;M.toStreamingFile=Wr;M.ConversationCursorPage=Gt;M.CursorPage=xe;M.NextCursorPage=Yt;M.Page=Jt;M.TokenPage=Zt;
-var Do=new WeakMap;function vo(t,e){let r=new AbortController;if(!t)return r;let n=globalThis.AbortSignal;if(typeof n?.any!=
-"function"||!(t instanceof n))return r;try{let o=[r.signal,t];e&&e!==t&&o.push(e);let i=n.any(o);Object.defineProperty(r,
-"signal",{value:i,configurable:!0}),Do.set(r,t)}catch{}return r}a(vo,"createRequestController");function ks(t){if(Ss(t))
-return"Connection error. This may be caused by passing an undici dispatcher, such as ProxyAgent, that is incompatible wi\
-th the fetch implementation. If you are using undici's ProxyAgent, pass the fetch implementation from the same undici pa\
-ckage: import { fetch, ProxyAgent } from 'undici'; new OpenAI({ fetch, fetchOptions: { dispatcher: new ProxyAgent(...) }\
- });"}a(ks,"getConnectionErrorMessage");function Ss(t){let e=t;for(let r=0;r<8&&e&&typeof e=="object";r++){let n=e;if(n.
-code==="UND_ERR_INVALID_ARG"&&typeof n.message=="string"&&n.message.includes("invalid onRequestStart method"))return!0;e=
-n.cause}return!1}a(Ss,"isUndiciDispatcherVersionMismatchError");export{M as OpenAI};
+e):(...s)=>{let c=new WeakMap;return globalThis.Reflect.apply(i,e,s.map(u=>f(this,oe,"m",an).call(this,u,c)))}},"get"),set:a(
+(n,o,i)=>globalThis.Reflect.set(e,o,i,e),"set")});return f(ne,ne,"f",$t).add(r),r},"_OpenAI_sanitizeLogger");$t={value:new globalThis.
+WeakSet};$.OpenAI=ne;$.DEFAULT_TIMEOUT=6e5;$.OpenAIError=P;$.APIError=N;$.APIConnectionError=he;$.APIConnectionTimeoutError=
+ee;$.APIUserAbortError=_e;$.NotFoundError=je;$.ConflictError=De;$.RateLimitError=We;$.BadRequestError=Pe;$.AuthenticationError=
+Te;$.InternalServerError=qe;$.PermissionDeniedError=Ce;$.UnprocessableEntityError=Le;$.InvalidWebhookSignatureError=tt;var pn=new WeakMap;
+function dn(t,e){let r=new AbortController;if(!t)return r;let n=globalThis.AbortSignal;if(typeof n?.any!="function"||!(t instanceof
+n))return r;try{let o=[r.signal,t];e&&e!==t&&o.push(e);let i=n.any(o);Object.defineProperty(r,"signal",{value:i,configurable:!0}),
+pn.set(r,t)}catch{}return r}a(dn,"createRequestController");function ko(t){if(Oo(t))return"Connection error. This may be\
+ caused by passing an undici dispatcher, such as ProxyAgent, that is incompatible with the fetch implementation. If you \
+are using undici's ProxyAgent, pass the fetch implementation from the same undici package: import { fetch, ProxyAgent } \
+from 'undici'; new OpenAI({ fetch, fetchOptions: { dispatcher: new ProxyAgent(...) } });"}a(ko,"getConnectionErrorMessag\
+e");function Oo(t){let e=t;for(let r=0;r<8&&e&&typeof e=="object";r++){let n=e;if(n.code==="UND_ERR_INVALID_ARG"&&typeof n.
+message=="string"&&n.message.includes("invalid onRequestStart method"))return!0;e=n.cause}return!1}a(Oo,"isUndiciDispatc\
+herVersionMismatchError");export{$ as OpenAI};

@@ -2,814 +2,682 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   yaml@2.9.1 (ISC)
 // @ts-self-types="./yaml.d.ts"
-var Da=Object.create;var Ce=Object.defineProperty;var Ba=Object.getOwnPropertyDescriptor;var Ka=Object.getOwnPropertyNames;var ja=Object.getPrototypeOf,Fa=Object.prototype.hasOwnProperty;var o=(s,e)=>Ce(s,"name",{value:e,configurable:!0});var ls=(s,e,t)=>()=>{if(t)throw t[0];try{return s&&(e=s(s=0)),e}catch(i){throw t=[i],i}};var O=(s,e)=>()=>{try{return e||s((e={exports:{}}).exports,e),e.exports}catch(t){throw e=0,t}},Vi=(s,e)=>{for(var t in e)
-Ce(s,t,{get:e[t],enumerable:!0})},ot=(s,e,t,i)=>{if(e&&typeof e=="object"||typeof e=="function")for(let n of Ka(e))!Fa.call(
-s,n)&&n!==t&&Ce(s,n,{get:()=>e[n],enumerable:!(i=Ba(e,n))||i.enumerable});return s},G=(s,e,t)=>(ot(s,e,"default"),t&&ot(
-t,e,"default")),Ra=(s,e,t)=>(t=s!=null?Da(ja(s)):{},ot(e||!s||!s.__esModule?Ce(t,"default",{value:s,enumerable:!0}):t,s)),
-lt=s=>ot(Ce({},"__esModule",{value:!0}),s);var u=ls(()=>{});var X={};Vi(X,{default:()=>Ua});import*as Nu from"node:process";import{default as Ua}from"node:process";var ct=ls(()=>{u();
-G(X,Nu)});var $=O(U=>{"use strict";u();var cs=Symbol.for("yaml.alias"),Ji=Symbol.for("yaml.document"),ft=Symbol.for("yaml.map"),Qi=Symbol.
-for("yaml.pair"),fs=Symbol.for("yaml.scalar"),ut=Symbol.for("yaml.seq"),z=Symbol.for("yaml.node.type"),Ya=o(s=>!!s&&typeof s==
-"object"&&s[z]===cs,"isAlias"),Va=o(s=>!!s&&typeof s=="object"&&s[z]===Ji,"isDocument"),Ja=o(s=>!!s&&typeof s=="object"&&
-s[z]===ft,"isMap"),Qa=o(s=>!!s&&typeof s=="object"&&s[z]===Qi,"isPair"),Wi=o(s=>!!s&&typeof s=="object"&&s[z]===fs,"isSc\
-alar"),Wa=o(s=>!!s&&typeof s=="object"&&s[z]===ut,"isSeq");function Gi(s){if(s&&typeof s=="object")switch(s[z]){case ft:case ut:
-return!0}return!1}o(Gi,"isCollection");function Ga(s){if(s&&typeof s=="object")switch(s[z]){case cs:case ft:case fs:case ut:
-return!0}return!1}o(Ga,"isNode");var Ha=o(s=>(Wi(s)||Gi(s))&&!!s.anchor,"hasAnchor");U.ALIAS=cs;U.DOC=Ji;U.MAP=ft;U.NODE_TYPE=
-z;U.PAIR=Qi;U.SCALAR=fs;U.SEQ=ut;U.hasAnchor=Ha;U.isAlias=Ya;U.isCollection=Gi;U.isDocument=Va;U.isMap=Ja;U.isNode=Ga;U.
-isPair=Qa;U.isScalar=Wi;U.isSeq=Wa});var Ie=O(us=>{"use strict";u();var R=$(),Y=Symbol("break visit"),Hi=Symbol("skip children"),H=Symbol("remove node");function ht(s,e){
-let t=xi(e);R.isDocument(s)?Se(null,s.contents,t,Object.freeze([s]))===H&&(s.contents=null):Se(null,s,t,Object.freeze([]))}
-o(ht,"visit");ht.BREAK=Y;ht.SKIP=Hi;ht.REMOVE=H;function Se(s,e,t,i){let n=Xi(s,e,t,i);if(R.isNode(n)||R.isPair(n))return zi(
-s,i,n),Se(s,n,t,i);if(typeof n!="symbol"){if(R.isCollection(e)){i=Object.freeze(i.concat(e));for(let r=0;r<e.items.length;++r){
-let a=Se(r,e.items[r],t,i);if(typeof a=="number")r=a-1;else{if(a===Y)return Y;a===H&&(e.items.splice(r,1),r-=1)}}}else if(R.
-isPair(e)){i=Object.freeze(i.concat(e));let r=Se("key",e.key,t,i);if(r===Y)return Y;r===H&&(e.key=null);let a=Se("value",
-e.value,t,i);if(a===Y)return Y;a===H&&(e.value=null)}}return n}o(Se,"visit_");async function dt(s,e){let t=xi(e);R.isDocument(
-s)?await we(null,s.contents,t,Object.freeze([s]))===H&&(s.contents=null):await we(null,s,t,Object.freeze([]))}o(dt,"visi\
-tAsync");dt.BREAK=Y;dt.SKIP=Hi;dt.REMOVE=H;async function we(s,e,t,i){let n=await Xi(s,e,t,i);if(R.isNode(n)||R.isPair(n))
-return zi(s,i,n),we(s,n,t,i);if(typeof n!="symbol"){if(R.isCollection(e)){i=Object.freeze(i.concat(e));for(let r=0;r<e.items.
-length;++r){let a=await we(r,e.items[r],t,i);if(typeof a=="number")r=a-1;else{if(a===Y)return Y;a===H&&(e.items.splice(r,
-1),r-=1)}}}else if(R.isPair(e)){i=Object.freeze(i.concat(e));let r=await we("key",e.key,t,i);if(r===Y)return Y;r===H&&(e.
-key=null);let a=await we("value",e.value,t,i);if(a===Y)return Y;a===H&&(e.value=null)}}return n}o(we,"visitAsync_");function xi(s){
-return typeof s=="object"&&(s.Collection||s.Node||s.Value)?Object.assign({Alias:s.Node,Map:s.Node,Scalar:s.Node,Seq:s.Node},
-s.Value&&{Map:s.Value,Scalar:s.Value,Seq:s.Value},s.Collection&&{Map:s.Collection,Seq:s.Collection},s):s}o(xi,"initVisit\
-or");function Xi(s,e,t,i){if(typeof t=="function")return t(s,e,i);if(R.isMap(e))return t.Map?.(s,e,i);if(R.isSeq(e))return t.
-Seq?.(s,e,i);if(R.isPair(e))return t.Pair?.(s,e,i);if(R.isScalar(e))return t.Scalar?.(s,e,i);if(R.isAlias(e))return t.Alias?.(
-s,e,i)}o(Xi,"callVisitor");function zi(s,e,t){let i=e[e.length-1];if(R.isCollection(i))i.items[s]=t;else if(R.isPair(i))
-s==="key"?i.key=t:i.value=t;else if(R.isDocument(i))i.contents=t;else{let n=R.isAlias(i)?"alias":"scalar";throw new Error(
-`Cannot replace node with ${n} parent`)}}o(zi,"replaceNode");us.visit=ht;us.visitAsync=dt});var hs=O(en=>{"use strict";u();var Zi=$(),xa=Ie(),Xa={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},za=o(
-s=>s.replace(/[!,[\]{}]/g,e=>Xa[e]),"escapeTagName"),Pe=class s{static{o(this,"Directives")}constructor(e,t){this.docStart=
-null,this.docEnd=!1,this.yaml=Object.assign({},s.defaultYaml,e),this.tags=Object.assign({},s.defaultTags,t)}clone(){let e=new s(
-this.yaml,this.tags);return e.docStart=this.docStart,e}atDocument(){let e=new s(this.yaml,this.tags);switch(this.yaml.version){case"\
-1.1":this.atNextDocument=!0;break;case"1.2":this.atNextDocument=!1,this.yaml={explicit:s.defaultYaml.explicit,version:"1\
-.2"},this.tags=Object.assign({},s.defaultTags);break}return e}add(e,t){this.atNextDocument&&(this.yaml={explicit:s.defaultYaml.
-explicit,version:"1.1"},this.tags=Object.assign({},s.defaultTags),this.atNextDocument=!1);let i=e.trim().split(/[ \t]+/),
-n=i.shift();switch(n){case"%TAG":{if(i.length!==2&&(t(0,"%TAG directive should contain exactly two parts"),i.length<2))return!1;
-let[r,a]=i;return this.tags[r]=a,!0}case"%YAML":{if(this.yaml.explicit=!0,i.length!==1)return t(0,"%YAML directive shoul\
-d contain exactly one part"),!1;let[r]=i;if(r==="1.1"||r==="1.2")return this.yaml.version=r,!0;{let a=/^\d+\.\d+$/.test(
-r);return t(6,`Unsupported YAML version ${r}`,a),!1}}default:return t(0,`Unknown directive ${n}`,!0),!1}}tagName(e,t){if(e===
-"!")return"!";if(e[0]!=="!")return t(`Not a valid tag: ${e}`),null;if(e[1]==="<"){let a=e.slice(2,-1);return a==="!"||a===
-"!!"?(t(`Verbatim tags aren't resolved, so ${e} is invalid.`),null):(e[e.length-1]!==">"&&t("Verbatim tags must end with\
- a >"),a)}let[,i,n]=e.match(/^(.*!)([^!]*)$/s);n||t(`The ${e} tag has no suffix`);let r=this.tags[i];if(r)try{return r+decodeURIComponent(
-n)}catch(a){return t(String(a)),null}return i==="!"?e:(t(`Could not resolve tag: ${e}`),null)}tagString(e){for(let[t,i]of Object.
-entries(this.tags))if(e.startsWith(i))return t+za(e.substring(i.length));return e[0]==="!"?e:`!<${e}>`}toString(e){let t=this.
-yaml.explicit?[`%YAML ${this.yaml.version||"1.2"}`]:[],i=Object.entries(this.tags),n;if(e&&i.length>0&&Zi.isNode(e.contents)){
-let r={};xa.visit(e.contents,(a,l)=>{Zi.isNode(l)&&l.tag&&(r[l.tag]=!0)}),n=Object.keys(r)}else n=[];for(let[r,a]of i)r===
-"!!"&&a==="tag:yaml.org,2002:"||(!e||n.some(l=>l.startsWith(a)))&&t.push(`%TAG ${r} ${a}`);return t.join(`
-`)}};Pe.defaultYaml={explicit:!1,version:"1.2"};Pe.defaultTags={"!!":"tag:yaml.org,2002:"};en.Directives=Pe});var pt=O(Me=>{"use strict";u();var tn=$(),Za=Ie();function eo(s){if(/[\x00-\x19\s,[\]{}]/.test(s)){let t=`Anchor must no\
-t contain whitespace or control characters: ${JSON.stringify(s)}`;throw new Error(t)}return!0}o(eo,"anchorIsValid");function sn(s){
-let e=new Set;return Za.visit(s,{Value(t,i){i.anchor&&e.add(i.anchor)}}),e}o(sn,"anchorNames");function nn(s,e){for(let t=1;;++t){
-let i=`${s}${t}`;if(!e.has(i))return i}}o(nn,"findNewAnchor");function to(s,e){let t=[],i=new Map,n=null;return{onAnchor:o(
-r=>{t.push(r),n??(n=sn(s));let a=nn(e,n);return n.add(a),a},"onAnchor"),setAnchors:o(()=>{for(let r of t){let a=i.get(r);
-if(typeof a=="object"&&a.anchor&&(tn.isScalar(a.node)||tn.isCollection(a.node)))a.node.anchor=a.anchor;else{let l=new Error(
-"Failed to resolve repeated object (this should not happen)");throw l.source=r,l}}},"setAnchors"),sourceObjects:i}}o(to,
-"createNodeAnchors");Me.anchorIsValid=eo;Me.anchorNames=sn;Me.createNodeAnchors=to;Me.findNewAnchor=nn});var ds=O(rn=>{"use strict";u();function _e(s,e,t,i){if(i&&typeof i=="object")if(Array.isArray(i))for(let n=0,r=i.length;n<
-r;++n){let a=i[n],l=_e(s,i,String(n),a);l===void 0?delete i[n]:l!==a&&(i[n]=l)}else if(i instanceof Map)for(let n of Array.
-from(i.keys())){let r=i.get(n),a=_e(s,i,n,r);a===void 0?i.delete(n):a!==r&&i.set(n,a)}else if(i instanceof Set)for(let n of Array.
-from(i)){let r=_e(s,i,n,n);r===void 0?i.delete(n):r!==n&&(i.delete(n),i.add(r))}else for(let[n,r]of Object.entries(i)){let a=_e(
-s,i,n,r);a===void 0?delete i[n]:a!==r&&(i[n]=a)}return s.call(e,t,i)}o(_e,"applyReviver");rn.applyReviver=_e});var te=O(on=>{"use strict";u();var so=$();function an(s,e,t){if(Array.isArray(s))return s.map((i,n)=>an(i,String(n),t));
-if(s&&typeof s.toJSON=="function"){if(!t||!so.hasAnchor(s))return s.toJSON(e,t);let i={aliasCount:0,count:1,res:void 0};
-t.anchors.set(s,i),t.onCreate=r=>{i.res=r,delete t.onCreate};let n=s.toJSON(e,t);return t.onCreate&&t.onCreate(n),n}return typeof s==
-"bigint"&&!t?.keep?Number(s):s}o(an,"toJS");on.toJS=an});var mt=O(cn=>{"use strict";u();var io=ds(),ln=$(),no=te(),ps=class{static{o(this,"NodeBase")}constructor(e){Object.defineProperty(
-this,ln.NODE_TYPE,{value:e})}clone(){let e=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));
-return this.range&&(e.range=this.range.slice()),e}toJS(e,{mapAsMap:t,maxAliasCount:i,onAnchor:n,reviver:r}={}){if(!ln.isDocument(
-e))throw new TypeError("A document argument is required");let a={anchors:new Map,doc:e,keep:!0,mapAsMap:t===!0,mapKeyWarned:!1,
-maxAliasCount:typeof i=="number"?i:100},l=no.toJS(this,"",a);if(typeof n=="function")for(let{count:c,res:f}of a.anchors.
-values())n(f,c);return typeof r=="function"?io.applyReviver(r,{"":l},"",l):l}};cn.NodeBase=ps});var $e=O(fn=>{"use strict";u();var ro=pt(),ao=Ie(),ve=$(),oo=mt(),lo=te(),ms=class extends oo.NodeBase{static{o(this,"Al\
-ias")}constructor(e){super(ve.ALIAS),this.source=e,Object.defineProperty(this,"tag",{set(){throw new Error("Alias nodes \
-cannot have tags")}})}resolve(e,t){if(t?.maxAliasCount===0)throw new ReferenceError("Alias resolution is disabled");let i;
-t?.aliasResolveCache?i=t.aliasResolveCache:(i=[],ao.visit(e,{Node:o((r,a)=>{(ve.isAlias(a)||ve.hasAnchor(a))&&i.push(a)},
-"Node")}),t&&(t.aliasResolveCache=i));let n;for(let r of i){if(r===this)break;r.anchor===this.source&&(n=r)}if(n&&t){let{
-anchors:r,doc:a,maxAliasCount:l}=t,c=r.get(n);if(c||(lo.toJS(n,null,t),c=r.get(n)),c?.res===void 0){let f="This should n\
-ot happen: Alias anchor was not resolved?";throw new ReferenceError(f)}if(l>=0&&(c.count+=1,c.aliasCount===0&&(c.aliasCount=
-gt(a,n,r)),c.count*c.aliasCount>l)){let f="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(
-f)}}return n}toJSON(e,t){if(!t)return{source:this.source};let i=this.resolve(t.doc,t);if(!i){let n=`Unresolved alias (th\
-e anchor must be set before the alias): ${this.source}`;throw new ReferenceError(n)}return t.anchors.get(i).res}toString(e,t,i){
-let n=`*${this.source}`;if(e){if(ro.anchorIsValid(this.source),e.options.verifyAliasOrder&&!e.anchors.has(this.source)){
-let r=`Unresolved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(r)}if(e.implicitKey)return`${n}\
- `}return n}};function gt(s,e,t){if(ve.isAlias(e)){let i=e.resolve(s),n=t&&i&&t.get(i);return n?n.count*n.aliasCount:0}else if(ve.
-isCollection(e)){let i=0;for(let n of e.items){let r=gt(s,n,t);r>i&&(i=r)}return i}else if(ve.isPair(e)){let i=gt(s,e.key,
-t),n=gt(s,e.value,t);return Math.max(i,n)}return 1}o(gt,"getAliasCount");fn.Alias=ms});var K=O(gs=>{"use strict";u();var co=$(),fo=mt(),uo=te(),ho=o(s=>!s||typeof s!="function"&&typeof s!="object","isScalarV\
-alue"),se=class extends fo.NodeBase{static{o(this,"Scalar")}constructor(e){super(co.SCALAR),this.value=e}toJSON(e,t){return t?.
-keep?this.value:uo.toJS(this.value,e,t)}toString(){return String(this.value)}};se.BLOCK_FOLDED="BLOCK_FOLDED";se.BLOCK_LITERAL=
-"BLOCK_LITERAL";se.PLAIN="PLAIN";se.QUOTE_DOUBLE="QUOTE_DOUBLE";se.QUOTE_SINGLE="QUOTE_SINGLE";gs.Scalar=se;gs.isScalarValue=
-ho});var De=O(hn=>{"use strict";u();var po=$e(),ue=$(),un=K(),mo="tag:yaml.org,2002:";function go(s,e,t){if(e){let i=t.filter(
-r=>r.tag===e),n=i.find(r=>!r.format)??i[0];if(!n)throw new Error(`Tag ${e} not found`);return n}return t.find(i=>i.identify?.(
-s)&&!i.format)}o(go,"findTagObject");function yo(s,e,t){if(ue.isDocument(s)&&(s=s.contents),ue.isNode(s))return s;if(ue.
-isPair(s)){let h=t.schema[ue.MAP].createNode?.(t.schema,null,t);return h.items.push(s),h}(s instanceof String||s instanceof
-Number||s instanceof Boolean||typeof BigInt<"u"&&s instanceof BigInt)&&(s=s.valueOf());let{aliasDuplicateObjects:i,onAnchor:n,
-onTagObj:r,schema:a,sourceObjects:l}=t,c;if(i&&s&&typeof s=="object"){if(c=l.get(s),c)return c.anchor??(c.anchor=n(s)),new po.
-Alias(c.anchor);c={anchor:null,node:null},l.set(s,c)}e?.startsWith("!!")&&(e=mo+e.slice(2));let f=go(s,e,a.tags);if(!f){
-if(s&&typeof s.toJSON=="function"&&(s=s.toJSON()),!s||typeof s!="object"){let h=new un.Scalar(s);return c&&(c.node=h),h}
-f=s instanceof Map?a[ue.MAP]:Symbol.iterator in Object(s)?a[ue.SEQ]:a[ue.MAP]}r&&(r(f),delete t.onTagObj);let m=f?.createNode?
-f.createNode(t.schema,s,t):typeof f?.nodeClass?.from=="function"?f.nodeClass.from(t.schema,s,t):new un.Scalar(s);return e?
-m.tag=e:f.default||(m.tag=f.tag),c&&(c.node=m),m}o(yo,"createNode");hn.createNode=yo});var bt=O(yt=>{"use strict";u();var bo=De(),x=$(),So=mt();function ys(s,e,t){let i=t;for(let n=e.length-1;n>=0;--n){let r=e[n];
-if(typeof r=="number"&&Number.isInteger(r)&&r>=0){let a=[];a[r]=i,i=a}else i=new Map([[r,i]])}return bo.createNode(i,void 0,
-{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:o(()=>{throw new Error("This should not happen, please report a bug.")},
-"onAnchor"),schema:s,sourceObjects:new Map})}o(ys,"collectionFromPath");var dn=o(s=>s==null||typeof s=="object"&&!!s[Symbol.
-iterator]().next().done,"isEmptyPath"),bs=class extends So.NodeBase{static{o(this,"Collection")}constructor(e,t){super(e),
-Object.defineProperty(this,"schema",{value:t,configurable:!0,enumerable:!1,writable:!0})}clone(e){let t=Object.create(Object.
-getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return e&&(t.schema=e),t.items=t.items.map(i=>x.isNode(i)||
-x.isPair(i)?i.clone(e):i),this.range&&(t.range=this.range.slice()),t}addIn(e,t){if(dn(e))this.add(t);else{let[i,...n]=e,
-r=this.get(i,!0);if(x.isCollection(r))r.addIn(n,t);else if(r===void 0&&this.schema)this.set(i,ys(this.schema,n,t));else throw new Error(
-`Expected YAML collection at ${i}. Remaining path: ${n}`)}}deleteIn(e){let[t,...i]=e;if(i.length===0)return this.delete(
-t);let n=this.get(t,!0);if(x.isCollection(n))return n.deleteIn(i);throw new Error(`Expected YAML collection at ${t}. Rem\
-aining path: ${i}`)}getIn(e,t){let[i,...n]=e,r=this.get(i,!0);return n.length===0?!t&&x.isScalar(r)?r.value:r:x.isCollection(
-r)?r.getIn(n,t):void 0}hasAllNullValues(e){return this.items.every(t=>{if(!x.isPair(t))return!1;let i=t.value;return i==
-null||e&&x.isScalar(i)&&i.value==null&&!i.commentBefore&&!i.comment&&!i.tag})}hasIn(e){let[t,...i]=e;if(i.length===0)return this.
-has(t);let n=this.get(t,!0);return x.isCollection(n)?n.hasIn(i):!1}setIn(e,t){let[i,...n]=e;if(n.length===0)this.set(i,t);else{
-let r=this.get(i,!0);if(x.isCollection(r))r.setIn(n,t);else if(r===void 0&&this.schema)this.set(i,ys(this.schema,n,t));else
-throw new Error(`Expected YAML collection at ${i}. Remaining path: ${n}`)}}};yt.Collection=bs;yt.collectionFromPath=ys;yt.
-isEmptyPath=dn});var Be=O(St=>{"use strict";u();var wo=o(s=>s.replace(/^(?!$)(?: $)?/gm,"#"),"stringifyComment");function Ss(s,e){return/^\n+$/.
-test(s)?s.substring(1):e?s.replace(/^(?! *$)/gm,e):s}o(Ss,"indentComment");var vo=o((s,e,t)=>s.endsWith(`
-`)?Ss(t,e):t.includes(`
+var ln=Object.defineProperty;var a=(s,e)=>ln(s,"name",{value:e,configurable:!0});var it=Symbol.for("yaml.alias"),rt=Symbol.for("yaml.document"),H=Symbol.for("yaml.map"),Rt=Symbol.for("yaml.pair"),G=Symbol.
+for("yaml.scalar"),he=Symbol.for("yaml.seq"),Y=Symbol.for("yaml.node.type"),X=a(s=>!!s&&typeof s=="object"&&s[Y]===it,"i\
+sAlias"),re=a(s=>!!s&&typeof s=="object"&&s[Y]===rt,"isDocument"),z=a(s=>!!s&&typeof s=="object"&&s[Y]===H,"isMap"),B=a(
+s=>!!s&&typeof s=="object"&&s[Y]===Rt,"isPair"),M=a(s=>!!s&&typeof s=="object"&&s[Y]===G,"isScalar"),Z=a(s=>!!s&&typeof s==
+"object"&&s[Y]===he,"isSeq");function K(s){if(s&&typeof s=="object")switch(s[Y]){case H:case he:return!0}return!1}a(K,"i\
+sCollection");function D(s){if(s&&typeof s=="object")switch(s[Y]){case it:case H:case G:case he:return!0}return!1}a(D,"i\
+sNode");var ot=a(s=>(M(s)||K(s))&&!!s.anchor,"hasAnchor");var Q=Symbol("break visit"),gs=Symbol("skip children"),oe=Symbol("remove node");function ae(s,e){let t=ys(e);re(s)?Le(null,
+s.contents,t,Object.freeze([s]))===oe&&(s.contents=null):Le(null,s,t,Object.freeze([]))}a(ae,"visit");ae.BREAK=Q;ae.SKIP=
+gs;ae.REMOVE=oe;function Le(s,e,t,n){let i=bs(s,e,t,n);if(D(i)||B(i))return ws(s,n,i),Le(s,i,t,n);if(typeof i!="symbol"){
+if(K(e)){n=Object.freeze(n.concat(e));for(let r=0;r<e.items.length;++r){let o=Le(r,e.items[r],t,n);if(typeof o=="number")
+r=o-1;else{if(o===Q)return Q;o===oe&&(e.items.splice(r,1),r-=1)}}}else if(B(e)){n=Object.freeze(n.concat(e));let r=Le("k\
+ey",e.key,t,n);if(r===Q)return Q;r===oe&&(e.key=null);let o=Le("value",e.value,t,n);if(o===Q)return Q;o===oe&&(e.value=null)}}
+return i}a(Le,"visit_");async function at(s,e){let t=ys(e);re(s)?await Ce(null,s.contents,t,Object.freeze([s]))===oe&&(s.
+contents=null):await Ce(null,s,t,Object.freeze([]))}a(at,"visitAsync");at.BREAK=Q;at.SKIP=gs;at.REMOVE=oe;async function Ce(s,e,t,n){
+let i=await bs(s,e,t,n);if(D(i)||B(i))return ws(s,n,i),Ce(s,i,t,n);if(typeof i!="symbol"){if(K(e)){n=Object.freeze(n.concat(
+e));for(let r=0;r<e.items.length;++r){let o=await Ce(r,e.items[r],t,n);if(typeof o=="number")r=o-1;else{if(o===Q)return Q;
+o===oe&&(e.items.splice(r,1),r-=1)}}}else if(B(e)){n=Object.freeze(n.concat(e));let r=await Ce("key",e.key,t,n);if(r===Q)
+return Q;r===oe&&(e.key=null);let o=await Ce("value",e.value,t,n);if(o===Q)return Q;o===oe&&(e.value=null)}}return i}a(Ce,
+"visitAsync_");function ys(s){return typeof s=="object"&&(s.Collection||s.Node||s.Value)?Object.assign({Alias:s.Node,Map:s.
+Node,Scalar:s.Node,Seq:s.Node},s.Value&&{Map:s.Value,Scalar:s.Value,Seq:s.Value},s.Collection&&{Map:s.Collection,Seq:s.Collection},
+s):s}a(ys,"initVisitor");function bs(s,e,t,n){if(typeof t=="function")return t(s,e,n);if(z(e))return t.Map?.(s,e,n);if(Z(
+e))return t.Seq?.(s,e,n);if(B(e))return t.Pair?.(s,e,n);if(M(e))return t.Scalar?.(s,e,n);if(X(e))return t.Alias?.(s,e,n)}
+a(bs,"callVisitor");function ws(s,e,t){let n=e[e.length-1];if(K(n))n.items[s]=t;else if(B(n))s==="key"?n.key=t:n.value=t;else if(re(
+n))n.contents=t;else{let i=X(n)?"alias":"scalar";throw new Error(`Cannot replace node with ${i} parent`)}}a(ws,"replaceN\
+ode");var cn={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},fn=a(s=>s.replace(/[!,[\]{}]/g,e=>cn[e]),"escapeTag\
+Name"),le=class s{static{a(this,"Directives")}constructor(e,t){this.docStart=null,this.docEnd=!1,this.yaml=Object.assign(
+{},s.defaultYaml,e),this.tags=Object.assign({},s.defaultTags,t)}clone(){let e=new s(this.yaml,this.tags);return e.docStart=
+this.docStart,e}atDocument(){let e=new s(this.yaml,this.tags);switch(this.yaml.version){case"1.1":this.atNextDocument=!0;
+break;case"1.2":this.atNextDocument=!1,this.yaml={explicit:s.defaultYaml.explicit,version:"1.2"},this.tags=Object.assign(
+{},s.defaultTags);break}return e}add(e,t){this.atNextDocument&&(this.yaml={explicit:s.defaultYaml.explicit,version:"1.1"},
+this.tags=Object.assign({},s.defaultTags),this.atNextDocument=!1);let n=e.trim().split(/[ \t]+/),i=n.shift();switch(i){case"\
+%TAG":{if(n.length!==2&&(t(0,"%TAG directive should contain exactly two parts"),n.length<2))return!1;let[r,o]=n;return this.
+tags[r]=o,!0}case"%YAML":{if(this.yaml.explicit=!0,n.length!==1)return t(0,"%YAML directive should contain exactly one p\
+art"),!1;let[r]=n;if(r==="1.1"||r==="1.2")return this.yaml.version=r,!0;{let o=/^\d+\.\d+$/.test(r);return t(6,`Unsuppor\
+ted YAML version ${r}`,o),!1}}default:return t(0,`Unknown directive ${i}`,!0),!1}}tagName(e,t){if(e==="!")return"!";if(e[0]!==
+"!")return t(`Not a valid tag: ${e}`),null;if(e[1]==="<"){let o=e.slice(2,-1);return o==="!"||o==="!!"?(t(`Verbatim tags\
+ aren't resolved, so ${e} is invalid.`),null):(e[e.length-1]!==">"&&t("Verbatim tags must end with a >"),o)}let[,n,i]=e.
+match(/^(.*!)([^!]*)$/s);i||t(`The ${e} tag has no suffix`);let r=this.tags[n];if(r)try{return r+decodeURIComponent(i)}catch(o){
+return t(String(o)),null}return n==="!"?e:(t(`Could not resolve tag: ${e}`),null)}tagString(e){for(let[t,n]of Object.entries(
+this.tags))if(e.startsWith(n))return t+fn(e.substring(n.length));return e[0]==="!"?e:`!<${e}>`}toString(e){let t=this.yaml.
+explicit?[`%YAML ${this.yaml.version||"1.2"}`]:[],n=Object.entries(this.tags),i;if(e&&n.length>0&&D(e.contents)){let r={};
+ae(e.contents,(o,l)=>{D(l)&&l.tag&&(r[l.tag]=!0)}),i=Object.keys(r)}else i=[];for(let[r,o]of n)r==="!!"&&o==="tag:yaml.o\
+rg,2002:"||(!e||i.some(l=>l.startsWith(o)))&&t.push(`%TAG ${r} ${o}`);return t.join(`
+`)}};le.defaultYaml={explicit:!1,version:"1.2"};le.defaultTags={"!!":"tag:yaml.org,2002:"};function lt(s){if(/[\x00-\x19\s,[\]{}]/.test(s)){let t=`Anchor must not contain whitespace or control characters: ${JSON.
+stringify(s)}`;throw new Error(t)}return!0}a(lt,"anchorIsValid");function Ft(s){let e=new Set;return ae(s,{Value(t,n){n.
+anchor&&e.add(n.anchor)}}),e}a(Ft,"anchorNames");function xt(s,e){for(let t=1;;++t){let n=`${s}${t}`;if(!e.has(n))return n}}
+a(xt,"findNewAnchor");function Ss(s,e){let t=[],n=new Map,i=null;return{onAnchor:a(r=>{t.push(r),i??(i=Ft(s));let o=xt(e,
+i);return i.add(o),o},"onAnchor"),setAnchors:a(()=>{for(let r of t){let o=n.get(r);if(typeof o=="object"&&o.anchor&&(M(o.
+node)||K(o.node)))o.node.anchor=o.anchor;else{let l=new Error("Failed to resolve repeated object (this should not happen\
+)");throw l.source=r,l}}},"setAnchors"),sourceObjects:n}}a(Ss,"createNodeAnchors");function ye(s,e,t,n){if(n&&typeof n=="object")if(Array.isArray(n))for(let i=0,r=n.length;i<r;++i){let o=n[i],l=ye(s,n,String(
+i),o);l===void 0?delete n[i]:l!==o&&(n[i]=l)}else if(n instanceof Map)for(let i of Array.from(n.keys())){let r=n.get(i),
+o=ye(s,n,i,r);o===void 0?n.delete(i):o!==r&&n.set(i,o)}else if(n instanceof Set)for(let i of Array.from(n)){let r=ye(s,n,
+i,i);r===void 0?n.delete(i):r!==i&&(n.delete(i),n.add(r))}else for(let[i,r]of Object.entries(n)){let o=ye(s,n,i,r);o===void 0?
+delete n[i]:o!==r&&(n[i]=o)}return s.call(e,t,n)}a(ye,"applyReviver");function U(s,e,t){if(Array.isArray(s))return s.map((n,i)=>U(n,String(i),t));if(s&&typeof s.toJSON=="function"){if(!t||!ot(
+s))return s.toJSON(e,t);let n={aliasCount:0,count:1,res:void 0};t.anchors.set(s,n),t.onCreate=r=>{n.res=r,delete t.onCreate};
+let i=s.toJSON(e,t);return t.onCreate&&t.onCreate(i),i}return typeof s=="bigint"&&!t?.keep?Number(s):s}a(U,"toJS");var be=class{static{a(this,"NodeBase")}constructor(e){Object.defineProperty(this,Y,{value:e})}clone(){let e=Object.create(
+Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return this.range&&(e.range=this.range.slice()),e}toJS(e,{
+mapAsMap:t,maxAliasCount:n,onAnchor:i,reviver:r}={}){if(!re(e))throw new TypeError("A document argument is required");let o={
+anchors:new Map,doc:e,keep:!0,mapAsMap:t===!0,mapKeyWarned:!1,maxAliasCount:typeof n=="number"?n:100},l=U(this,"",o);if(typeof i==
+"function")for(let{count:c,res:f}of o.anchors.values())i(f,c);return typeof r=="function"?ye(r,{"":l},"",l):l}};var pe=class extends be{static{a(this,"Alias")}constructor(e){super(it),this.source=e,Object.defineProperty(this,"tag",{
+set(){throw new Error("Alias nodes cannot have tags")}})}resolve(e,t){if(t?.maxAliasCount===0)throw new ReferenceError("\
+Alias resolution is disabled");let n;t?.aliasResolveCache?n=t.aliasResolveCache:(n=[],ae(e,{Node:a((r,o)=>{(X(o)||ot(o))&&
+n.push(o)},"Node")}),t&&(t.aliasResolveCache=n));let i;for(let r of n){if(r===this)break;r.anchor===this.source&&(i=r)}if(i&&
+t){let{anchors:r,doc:o,maxAliasCount:l}=t,c=r.get(i);if(c||(U(i,null,t),c=r.get(i)),c?.res===void 0){let f="This should \
+not happen: Alias anchor was not resolved?";throw new ReferenceError(f)}if(l>=0&&(c.count+=1,c.aliasCount===0&&(c.aliasCount=
+ct(o,i,r)),c.count*c.aliasCount>l)){let f="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(
+f)}}return i}toJSON(e,t){if(!t)return{source:this.source};let n=this.resolve(t.doc,t);if(!n){let i=`Unresolved alias (th\
+e anchor must be set before the alias): ${this.source}`;throw new ReferenceError(i)}return t.anchors.get(n).res}toString(e,t,n){
+let i=`*${this.source}`;if(e){if(lt(this.source),e.options.verifyAliasOrder&&!e.anchors.has(this.source)){let r=`Unresol\
+ved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(r)}if(e.implicitKey)return`${i} `}return i}};
+function ct(s,e,t){if(X(e)){let n=e.resolve(s),i=t&&n&&t.get(n);return i?i.count*i.aliasCount:0}else if(K(e)){let n=0;for(let i of e.
+items){let r=ct(s,i,t);r>n&&(n=r)}return n}else if(B(e)){let n=ct(s,e.key,t),i=ct(s,e.value,t);return Math.max(n,i)}return 1}
+a(ct,"getAliasCount");var ft=a(s=>!s||typeof s!="function"&&typeof s!="object","isScalarValue"),T=class extends be{static{a(this,"Scalar")}constructor(e){
+super(G),this.value=e}toJSON(e,t){return t?.keep?this.value:U(this.value,e,t)}toString(){return String(this.value)}};T.BLOCK_FOLDED=
+"BLOCK_FOLDED";T.BLOCK_LITERAL="BLOCK_LITERAL";T.PLAIN="PLAIN";T.QUOTE_DOUBLE="QUOTE_DOUBLE";T.QUOTE_SINGLE="QUOTE_SINGL\
+E";var un="tag:yaml.org,2002:";function hn(s,e,t){if(e){let n=t.filter(r=>r.tag===e),i=n.find(r=>!r.format)??n[0];if(!i)throw new Error(
+`Tag ${e} not found`);return i}return t.find(n=>n.identify?.(s)&&!n.format)}a(hn,"findTagObject");function me(s,e,t){if(re(
+s)&&(s=s.contents),D(s))return s;if(B(s)){let u=t.schema[H].createNode?.(t.schema,null,t);return u.items.push(s),u}(s instanceof
+String||s instanceof Number||s instanceof Boolean||typeof BigInt<"u"&&s instanceof BigInt)&&(s=s.valueOf());let{aliasDuplicateObjects:n,
+onAnchor:i,onTagObj:r,schema:o,sourceObjects:l}=t,c;if(n&&s&&typeof s=="object"){if(c=l.get(s),c)return c.anchor??(c.anchor=
+i(s)),new pe(c.anchor);c={anchor:null,node:null},l.set(s,c)}e?.startsWith("!!")&&(e=un+e.slice(2));let f=hn(s,e,o.tags);
+if(!f){if(s&&typeof s.toJSON=="function"&&(s=s.toJSON()),!s||typeof s!="object"){let u=new T(s);return c&&(c.node=u),u}f=
+s instanceof Map?o[H]:Symbol.iterator in Object(s)?o[he]:o[H]}r&&(r(f),delete t.onTagObj);let m=f?.createNode?f.createNode(
+t.schema,s,t):typeof f?.nodeClass?.from=="function"?f.nodeClass.from(t.schema,s,t):new T(s);return e?m.tag=e:f.default||
+(m.tag=f.tag),c&&(c.node=m),m}a(me,"createNode");function qe(s,e,t){let n=t;for(let i=e.length-1;i>=0;--i){let r=e[i];if(typeof r=="number"&&Number.isInteger(r)&&r>=0){let o=[];
+o[r]=n,n=o}else n=new Map([[r,n]])}return me(n,void 0,{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:a(()=>{throw new Error(
+"This should not happen, please report a bug.")},"onAnchor"),schema:s,sourceObjects:new Map})}a(qe,"collectionFromPath");
+var $e=a(s=>s==null||typeof s=="object"&&!!s[Symbol.iterator]().next().done,"isEmptyPath"),ve=class extends be{static{a(
+this,"Collection")}constructor(e,t){super(e),Object.defineProperty(this,"schema",{value:t,configurable:!0,enumerable:!1,
+writable:!0})}clone(e){let t=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return e&&
+(t.schema=e),t.items=t.items.map(n=>D(n)||B(n)?n.clone(e):n),this.range&&(t.range=this.range.slice()),t}addIn(e,t){if($e(
+e))this.add(t);else{let[n,...i]=e,r=this.get(n,!0);if(K(r))r.addIn(i,t);else if(r===void 0&&this.schema)this.set(n,qe(this.
+schema,i,t));else throw new Error(`Expected YAML collection at ${n}. Remaining path: ${i}`)}}deleteIn(e){let[t,...n]=e;if(n.
+length===0)return this.delete(t);let i=this.get(t,!0);if(K(i))return i.deleteIn(n);throw new Error(`Expected YAML collec\
+tion at ${t}. Remaining path: ${n}`)}getIn(e,t){let[n,...i]=e,r=this.get(n,!0);return i.length===0?!t&&M(r)?r.value:r:K(
+r)?r.getIn(i,t):void 0}hasAllNullValues(e){return this.items.every(t=>{if(!B(t))return!1;let n=t.value;return n==null||e&&
+M(n)&&n.value==null&&!n.commentBefore&&!n.comment&&!n.tag})}hasIn(e){let[t,...n]=e;if(n.length===0)return this.has(t);let i=this.
+get(t,!0);return K(i)?i.hasIn(n):!1}setIn(e,t){let[n,...i]=e;if(i.length===0)this.set(n,t);else{let r=this.get(n,!0);if(K(
+r))r.setIn(i,t);else if(r===void 0&&this.schema)this.set(n,qe(this.schema,i,t));else throw new Error(`Expected YAML coll\
+ection at ${n}. Remaining path: ${i}`)}}};var ks=a(s=>s.replace(/^(?!$)(?: $)?/gm,"#"),"stringifyComment");function W(s,e){return/^\n+$/.test(s)?s.substring(1):e?
+s.replace(/^(?! *$)/gm,e):s}a(W,"indentComment");var ce=a((s,e,t)=>s.endsWith(`
+`)?W(t,e):t.includes(`
 `)?`
-`+Ss(t,e):(s.endsWith(" ")?"":" ")+t,"lineComment");St.indentComment=Ss;St.lineComment=vo;St.stringifyComment=wo});var mn=O(Ke=>{"use strict";u();var ko="flow",ws="block",wt="quoted";function No(s,e,t="flow",{indentAtStart:i,lineWidth:n=80,
-minContentWidth:r=20,onFold:a,onOverflow:l}={}){if(!n||n<0)return s;n<r&&(r=0);let c=Math.max(1+r,1+n-e.length);if(s.length<=
-c)return s;let f=[],m={},h=n-e.length;typeof i=="number"&&(i>n-Math.max(2,r)?f.push(0):h=n-i);let d,y,L=!1,p=-1,g=-1,T=-1;
-t===ws&&(p=pn(s,p,e.length),p!==-1&&(h=p+c));for(let I;I=s[p+=1];){if(t===wt&&I==="\\"){switch(g=p,s[p+1]){case"x":p+=3;
-break;case"u":p+=5;break;case"U":p+=9;break;default:p+=1}T=p}if(I===`
-`)t===ws&&(p=pn(s,p,e.length)),h=p+e.length+c,d=void 0;else{if(I===" "&&y&&y!==" "&&y!==`
-`&&y!=="	"){let P=s[p+1];P&&P!==" "&&P!==`
-`&&P!=="	"&&(d=p)}if(p>=h)if(d)f.push(d),h=d+c,d=void 0;else if(t===wt){for(;y===" "||y==="	";)y=I,I=s[p+=1],L=!0;let P=p>
-T+1?p-2:g-1;if(m[P])return s;f.push(P),m[P]=!0,h=P+c,d=void 0}else L=!0}y=I}if(L&&l&&l(),f.length===0)return s;a&&a();let C=s.
-slice(0,f[0]);for(let I=0;I<f.length;++I){let P=f[I],M=f[I+1]||s.length;P===0?C=`
-${e}${s.slice(0,M)}`:(t===wt&&m[P]&&(C+=`${s[P]}\\`),C+=`
-${e}${s.slice(P+1,M)}`)}return C}o(No,"foldFlowLines");function pn(s,e,t){let i=e,n=e+1,r=s[n];for(;r===" "||r==="	";)if(e<
-n+t)r=s[++e];else{do r=s[++e];while(r&&r!==`
-`);i=e,n=e+1,r=s[n]}return i}o(pn,"consumeMoreIndentedLines");Ke.FOLD_BLOCK=ws;Ke.FOLD_FLOW=ko;Ke.FOLD_QUOTED=wt;Ke.foldFlowLines=
-No});var Fe=O(gn=>{"use strict";u();var Q=K(),ie=mn(),kt=o((s,e)=>({indentAtStart:e?s.indent.length:s.indentAtStart,lineWidth:s.
-options.lineWidth,minContentWidth:s.options.minContentWidth}),"getFoldOptions"),Nt=o(s=>/^(%|---|\.\.\.)/m.test(s),"cont\
-ainsDocumentMarker");function Ao(s,e,t){if(!e||e<0)return!1;let i=e-t,n=s.length;if(n<=i)return!1;for(let r=0,a=0;r<n;++r)
-if(s[r]===`
-`){if(r-a>i)return!0;if(a=r+1,n-a<=i)return!1}return!0}o(Ao,"lineLengthOverLimit");function je(s,e){let t=JSON.stringify(
-s);if(e.options.doubleQuotedAsJSON)return t;let{implicitKey:i}=e,n=e.options.doubleQuotedMinMultiLineLength,r=e.indent||
-(Nt(s)?"  ":""),a="",l=0;for(let c=0,f=t[c];f;f=t[++c])if(f===" "&&t[c+1]==="\\"&&t[c+2]==="n"&&(a+=t.slice(l,c)+"\\ ",c+=
-1,l=c,f="\\"),f==="\\")switch(t[c+1]){case"u":{a+=t.slice(l,c);let m=t.substr(c+2,4);switch(m){case"0000":a+="\\0";break;case"\
-0007":a+="\\a";break;case"000b":a+="\\v";break;case"001b":a+="\\e";break;case"0085":a+="\\N";break;case"00a0":a+="\\_";break;case"\
-2028":a+="\\L";break;case"2029":a+="\\P";break;default:m.substr(0,2)==="00"?a+="\\x"+m.substr(2):a+=t.substr(c,6)}c+=5,l=
-c+1}break;case"n":if(i||t[c+2]==='"'||t.length<n)c+=1;else{for(a+=t.slice(l,c)+`
+`+W(t,e):(s.endsWith(" ")?"":" ")+t,"lineComment");var Ut="flow",ut="block",Re="quoted";function Fe(s,e,t="flow",{indentAtStart:n,lineWidth:i=80,minContentWidth:r=20,onFold:o,
+onOverflow:l}={}){if(!i||i<0)return s;i<r&&(r=0);let c=Math.max(1+r,1+i-e.length);if(s.length<=c)return s;let f=[],m={},
+u=i-e.length;typeof n=="number"&&(n>i-Math.max(2,r)?f.push(0):u=i-n);let h,g,E=!1,p=-1,d=-1,L=-1;t===ut&&(p=Ns(s,p,e.length),
+p!==-1&&(u=p+c));for(let v;v=s[p+=1];){if(t===Re&&v==="\\"){switch(d=p,s[p+1]){case"x":p+=3;break;case"u":p+=5;break;case"\
+U":p+=9;break;default:p+=1}L=p}if(v===`
+`)t===ut&&(p=Ns(s,p,e.length)),u=p+e.length+c,h=void 0;else{if(v===" "&&g&&g!==" "&&g!==`
+`&&g!=="	"){let $=s[p+1];$&&$!==" "&&$!==`
+`&&$!=="	"&&(h=p)}if(p>=u)if(h)f.push(h),u=h+c,h=void 0;else if(t===Re){for(;g===" "||g==="	";)g=v,v=s[p+=1],E=!0;let $=p>
+L+1?p-2:d-1;if(m[$])return s;f.push($),m[$]=!0,u=$+c,h=void 0}else E=!0}g=v}if(E&&l&&l(),f.length===0)return s;o&&o();let C=s.
+slice(0,f[0]);for(let v=0;v<f.length;++v){let $=f[v],_=f[v+1]||s.length;$===0?C=`
+${e}${s.slice(0,_)}`:(t===Re&&m[$]&&(C+=`${s[$]}\\`),C+=`
+${e}${s.slice($+1,_)}`)}return C}a(Fe,"foldFlowLines");function Ns(s,e,t){let n=e,i=e+1,r=s[i];for(;r===" "||r==="	";)if(e<
+i+t)r=s[++e];else{do r=s[++e];while(r&&r!==`
+`);n=e,i=e+1,r=s[i]}return n}a(Ns,"consumeMoreIndentedLines");var pt=a((s,e)=>({indentAtStart:e?s.indent.length:s.indentAtStart,lineWidth:s.options.lineWidth,minContentWidth:s.options.
+minContentWidth}),"getFoldOptions"),mt=a(s=>/^(%|---|\.\.\.)/m.test(s),"containsDocumentMarker");function pn(s,e,t){if(!e||
+e<0)return!1;let n=e-t,i=s.length;if(i<=n)return!1;for(let r=0,o=0;r<i;++r)if(s[r]===`
+`){if(r-o>n)return!0;if(o=r+1,i-o<=n)return!1}return!0}a(pn,"lineLengthOverLimit");function xe(s,e){let t=JSON.stringify(
+s);if(e.options.doubleQuotedAsJSON)return t;let{implicitKey:n}=e,i=e.options.doubleQuotedMinMultiLineLength,r=e.indent||
+(mt(s)?"  ":""),o="",l=0;for(let c=0,f=t[c];f;f=t[++c])if(f===" "&&t[c+1]==="\\"&&t[c+2]==="n"&&(o+=t.slice(l,c)+"\\ ",c+=
+1,l=c,f="\\"),f==="\\")switch(t[c+1]){case"u":{o+=t.slice(l,c);let m=t.substr(c+2,4);switch(m){case"0000":o+="\\0";break;case"\
+0007":o+="\\a";break;case"000b":o+="\\v";break;case"001b":o+="\\e";break;case"0085":o+="\\N";break;case"00a0":o+="\\_";break;case"\
+2028":o+="\\L";break;case"2029":o+="\\P";break;default:m.substr(0,2)==="00"?o+="\\x"+m.substr(2):o+=t.substr(c,6)}c+=5,l=
+c+1}break;case"n":if(n||t[c+2]==='"'||t.length<i)c+=1;else{for(o+=t.slice(l,c)+`
 
-`;t[c+2]==="\\"&&t[c+3]==="n"&&t[c+4]!=='"';)a+=`
-`,c+=2;a+=r,t[c+2]===" "&&(a+="\\"),c+=1,l=c+1}break;default:c+=1}return a=l?a+t.slice(l):t,i?a:ie.foldFlowLines(a,r,ie.
-FOLD_QUOTED,kt(e,!1))}o(je,"doubleQuotedString");function vs(s,e){if(e.options.singleQuote===!1||e.implicitKey&&s.includes(
-`
-`)||/[ \t]\n|\n[ \t]/.test(s))return je(s,e);let t=e.indent||(Nt(s)?"  ":""),i="'"+s.replace(/'/g,"''").replace(/\n+/g,`\
+`;t[c+2]==="\\"&&t[c+3]==="n"&&t[c+4]!=='"';)o+=`
+`,c+=2;o+=r,t[c+2]===" "&&(o+="\\"),c+=1,l=c+1}break;default:c+=1}return o=l?o+t.slice(l):t,n?o:Fe(o,r,Re,pt(e,!1))}a(xe,
+"doubleQuotedString");function Vt(s,e){if(e.options.singleQuote===!1||e.implicitKey&&s.includes(`
+`)||/[ \t]\n|\n[ \t]/.test(s))return xe(s,e);let t=e.indent||(mt(s)?"  ":""),n="'"+s.replace(/'/g,"''").replace(/\n+/g,`\
 $&
-${t}`)+"'";return e.implicitKey?i:ie.foldFlowLines(i,t,ie.FOLD_FLOW,kt(e,!1))}o(vs,"singleQuotedString");function ke(s,e){
-let{singleQuote:t}=e.options,i;if(t===!1)i=je;else{let n=s.includes('"'),r=s.includes("'");n&&!r?i=vs:r&&!n?i=je:i=t?vs:
-je}return i(s,e)}o(ke,"quotedString");var ks;try{ks=new RegExp(`(^|(?<!
+${t}`)+"'";return e.implicitKey?n:Fe(n,t,Ut,pt(e,!1))}a(Vt,"singleQuotedString");function _e(s,e){let{singleQuote:t}=e.options,
+n;if(t===!1)n=xe;else{let i=s.includes('"'),r=s.includes("'");i&&!r?n=Vt:r&&!i?n=xe:n=t?Vt:xe}return n(s,e)}a(_e,"quoted\
+String");var Jt;try{Jt=new RegExp(`(^|(?<!
 ))
 +(?!
-|$)`,"g")}catch{ks=/\n+(?!\n|$)/g}function vt({comment:s,type:e,value:t},i,n,r){let{blockQuote:a,commentString:l,lineWidth:c}=i.
-options;if(!a||/\n[\t ]+$/.test(t))return ke(t,i);let f=i.indent||(i.forceBlockIndent||Nt(t)?"  ":""),m=a==="literal"?!0:
-a==="folded"||e===Q.Scalar.BLOCK_FOLDED?!1:e===Q.Scalar.BLOCK_LITERAL?!0:!Ao(t,c,f.length);if(!t)return m?`|
+|$)`,"g")}catch{Jt=/\n+(?!\n|$)/g}function ht({comment:s,type:e,value:t},n,i,r){let{blockQuote:o,commentString:l,lineWidth:c}=n.
+options;if(!o||/\n[\t ]+$/.test(t))return _e(t,n);let f=n.indent||(n.forceBlockIndent||mt(t)?"  ":""),m=o==="literal"?!0:
+o==="folded"||e===T.BLOCK_FOLDED?!1:e===T.BLOCK_LITERAL?!0:!pn(t,c,f.length);if(!t)return m?`|
 `:`>
-`;let h,d;for(d=t.length;d>0;--d){let M=t[d-1];if(M!==`
-`&&M!=="	"&&M!==" ")break}let y=t.substring(d),L=y.indexOf(`
-`);L===-1?h="-":t===y||L!==y.length-1?(h="+",r&&r()):h="",y&&(t=t.slice(0,-y.length),y[y.length-1]===`
-`&&(y=y.slice(0,-1)),y=y.replace(ks,`$&${f}`));let p=!1,g,T=-1;for(g=0;g<t.length;++g){let M=t[g];if(M===" ")p=!0;else if(M===
+`;let u,h;for(h=t.length;h>0;--h){let _=t[h-1];if(_!==`
+`&&_!=="	"&&_!==" ")break}let g=t.substring(h),E=g.indexOf(`
+`);E===-1?u="-":t===g||E!==g.length-1?(u="+",r&&r()):u="",g&&(t=t.slice(0,-g.length),g[g.length-1]===`
+`&&(g=g.slice(0,-1)),g=g.replace(Jt,`$&${f}`));let p=!1,d,L=-1;for(d=0;d<t.length;++d){let _=t[d];if(_===" ")p=!0;else if(_===
 `
-`)T=g;else break}let C=t.substring(0,T<g?T+1:g);C&&(t=t.substring(C.length),C=C.replace(/\n+/g,`$&${f}`));let P=(p?f?"2":
-"1":"")+h;if(s&&(P+=" "+l(s.replace(/ ?[\r\n]+/g," ")),n&&n()),!m){let M=t.replace(/\n+/g,`
-$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${f}`),_=!1,B=kt(i,!0);a!=="fold\
-ed"&&e!==Q.Scalar.BLOCK_FOLDED&&(B.onOverflow=()=>{_=!0});let E=ie.foldFlowLines(`${C}${M}${y}`,f,ie.FOLD_BLOCK,B);if(!_)
-return`>${P}
-${f}${E}`}return t=t.replace(/\n+/g,`$&${f}`),`|${P}
-${f}${C}${t}${y}`}o(vt,"blockString");function qo(s,e,t,i){let{type:n,value:r}=s,{actualString:a,implicitKey:l,indent:c,
+`)L=d;else break}let C=t.substring(0,L<d?L+1:d);C&&(t=t.substring(C.length),C=C.replace(/\n+/g,`$&${f}`));let $=(p?f?"2":
+"1":"")+u;if(s&&($+=" "+l(s.replace(/ ?[\r\n]+/g," ")),i&&i()),!m){let _=t.replace(/\n+/g,`
+$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${f}`),P=!1,j=pt(n,!0);o!=="fold\
+ed"&&e!==T.BLOCK_FOLDED&&(j.onOverflow=()=>{P=!0});let I=Fe(`${C}${_}${g}`,f,ut,j);if(!P)return`>${$}
+${f}${I}`}return t=t.replace(/\n+/g,`$&${f}`),`|${$}
+${f}${C}${t}${g}`}a(ht,"blockString");function mn(s,e,t,n){let{type:i,value:r}=s,{actualString:o,implicitKey:l,indent:c,
 indentStep:f,inFlow:m}=e;if(l&&r.includes(`
-`)||m&&/[[\]{},]/.test(r))return ke(r,e);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
+`)||m&&/[[\]{},]/.test(r))return _e(r,e);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
 test(r))return l||m||!r.includes(`
-`)?ke(r,e):vt(s,e,t,i);if(!l&&!m&&n!==Q.Scalar.PLAIN&&r.includes(`
-`))return vt(s,e,t,i);if(Nt(r)){if(c==="")return e.forceBlockIndent=!0,vt(s,e,t,i);if(l&&c===f)return ke(r,e)}let h=r.replace(
+`)?_e(r,e):ht(s,e,t,n);if(!l&&!m&&i!==T.PLAIN&&r.includes(`
+`))return ht(s,e,t,n);if(mt(r)){if(c==="")return e.forceBlockIndent=!0,ht(s,e,t,n);if(l&&c===f)return _e(r,e)}let u=r.replace(
 /\n+/g,`$&
-${c}`);if(a){let d=o(p=>p.default&&p.tag!=="tag:yaml.org,2002:str"&&p.test?.test(h),"test"),{compat:y,tags:L}=e.doc.schema;
-if(L.some(d)||y?.some(d))return ke(r,e)}return l?h:ie.foldFlowLines(h,c,ie.FOLD_FLOW,kt(e,!1))}o(qo,"plainString");function Oo(s,e,t,i){
-let{implicitKey:n,inFlow:r}=e,a=typeof s.value=="string"?s:Object.assign({},s,{value:String(s.value)}),{type:l}=s;l!==Q.
-Scalar.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.test(a.value)&&(l=Q.Scalar.QUOTE_DOUBLE);let c=o(
-m=>{switch(m){case Q.Scalar.BLOCK_FOLDED:case Q.Scalar.BLOCK_LITERAL:return n||r?ke(a.value,e):vt(a,e,t,i);case Q.Scalar.
-QUOTE_DOUBLE:return je(a.value,e);case Q.Scalar.QUOTE_SINGLE:return vs(a.value,e);case Q.Scalar.PLAIN:return qo(a,e,t,i);default:
-return null}},"_stringify"),f=c(l);if(f===null){let{defaultKeyType:m,defaultStringType:h}=e.options,d=n&&m||h;if(f=c(d),
-f===null)throw new Error(`Unsupported default string type ${d}`)}return f}o(Oo,"stringifyString");gn.stringifyString=Oo});var Re=O(Ns=>{"use strict";u();var Lo=pt(),ne=$(),Eo=Be(),To=Fe();function Co(s,e){let t=Object.assign({blockQuote:!0,commentString:Eo.
-stringifyComment,defaultKeyType:null,defaultStringType:"PLAIN",directives:null,doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,
-falseStr:"false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,
-trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},s.schema.toStringOptions,e),i;switch(t.collectionStyle){case"block":
-i=!1;break;case"flow":i=!0;break;default:i=null}return{anchors:new Set,doc:s,flowCollectionPadding:t.flowCollectionPadding?
-" ":"",indent:"",indentStep:typeof t.indent=="number"?" ".repeat(t.indent):"  ",inFlow:i,options:t}}o(Co,"createStringif\
-yContext");function Io(s,e){if(e.tag){let n=s.filter(r=>r.tag===e.tag);if(n.length>0)return n.find(r=>r.format===e.format)??
-n[0]}let t,i;if(ne.isScalar(e)){i=e.value;let n=s.filter(r=>r.identify?.(i));if(n.length>1){let r=n.filter(a=>a.test);r.
-length>0&&(n=r)}t=n.find(r=>r.format===e.format)??n.find(r=>!r.format)}else i=e,t=s.find(n=>n.nodeClass&&i instanceof n.
-nodeClass);if(!t){let n=i?.constructor?.name??(i===null?"null":typeof i);throw new Error(`Tag not resolved for ${n} valu\
-e`)}return t}o(Io,"getTagObject");function Po(s,e,{anchors:t,doc:i}){if(!i.directives)return"";let n=[],r=(ne.isScalar(s)||
-ne.isCollection(s))&&s.anchor;r&&Lo.anchorIsValid(r)&&(t.add(r),n.push(`&${r}`));let a=s.tag??(e.default?null:e.tag);return a&&
-n.push(i.directives.tagString(a)),n.join(" ")}o(Po,"stringifyProps");function Mo(s,e,t,i){if(ne.isPair(s))return s.toString(
-e,t,i);if(ne.isAlias(s)){if(e.doc.directives)return s.toString(e);if(e.resolvedAliases?.has(s))throw new TypeError("Cann\
-ot stringify circular structure without alias nodes");e.resolvedAliases?e.resolvedAliases.add(s):e.resolvedAliases=new Set(
-[s]),s=s.resolve(e.doc)}let n,r=ne.isNode(s)?s:e.doc.createNode(s,{onTagObj:o(c=>n=c,"onTagObj")});n??(n=Io(e.doc.schema.
-tags,r));let a=Po(r,n,e);a.length>0&&(e.indentAtStart=(e.indentAtStart??0)+a.length+1);let l=typeof n.stringify=="functi\
-on"?n.stringify(r,e,t,i):ne.isScalar(r)?To.stringifyString(r,e,t,i):r.toString(e,t,i);return a?ne.isScalar(r)||l[0]==="{"||
-l[0]==="["?`${a} ${l}`:`${a}
-${e.indent}${l}`:l}o(Mo,"stringify");Ns.createStringifyContext=Co;Ns.stringify=Mo});var wn=O(Sn=>{"use strict";u();var Z=$(),yn=K(),bn=Re(),Ue=Be();function _o({key:s,value:e},t,i,n){let{allNullValues:r,doc:a,
-indent:l,indentStep:c,options:{commentString:f,indentSeq:m,simpleKeys:h}}=t,d=Z.isNode(s)&&s.comment||null;if(h){if(d)throw new Error(
-"With simple keys, key nodes cannot have comments");if(Z.isCollection(s)||!Z.isNode(s)&&typeof s=="object"){let B="With \
-simple keys, collection cannot be used as a key value";throw new Error(B)}}let y=!h&&(!s||d&&e==null&&!t.inFlow||Z.isCollection(
-s)||(Z.isScalar(s)?s.type===yn.Scalar.BLOCK_FOLDED||s.type===yn.Scalar.BLOCK_LITERAL:typeof s=="object"));t=Object.assign(
-{},t,{allNullValues:!1,implicitKey:!y&&(h||!r),indent:l+c});let L=!1,p=!1,g=bn.stringify(s,t,()=>L=!0,()=>p=!0);if(!y&&!t.
-inFlow&&g.length>1024){if(h)throw new Error("With simple keys, single line scalar must not span more than 1024 character\
-s");y=!0}if(t.inFlow){if(r||e==null)return L&&i&&i(),g===""?"?":y?`? ${g}`:g}else if(r&&!h||e==null&&y)return g=`? ${g}`,
-d&&!L?g+=Ue.lineComment(g,t.indent,f(d)):p&&n&&n(),g;L&&(d=null),y?(d&&(g+=Ue.lineComment(g,t.indent,f(d))),g=`? ${g}
-${l}:`):(g=`${g}:`,d&&(g+=Ue.lineComment(g,t.indent,f(d))));let T,C,I;Z.isNode(e)?(T=!!e.spaceBefore,C=e.commentBefore,I=
-e.comment):(T=!1,C=null,I=null,e&&typeof e=="object"&&(e=a.createNode(e))),t.implicitKey=!1,!y&&!d&&Z.isScalar(e)&&(t.indentAtStart=
-g.length+1),p=!1,!m&&c.length>=2&&!t.inFlow&&!y&&Z.isSeq(e)&&!e.flow&&!e.tag&&!e.anchor&&(t.indent=t.indent.substring(2));
-let P=!1,M=bn.stringify(e,t,()=>P=!0,()=>p=!0),_=" ";if(d||T||C){if(_=T?`
-`:"",C){let B=f(C);_+=`
-${Ue.indentComment(B,t.indent)}`}M===""&&!t.inFlow?_===`
-`&&I&&(_=`
+${c}`);if(o){let h=a(p=>p.default&&p.tag!=="tag:yaml.org,2002:str"&&p.test?.test(u),"test"),{compat:g,tags:E}=e.doc.schema;
+if(E.some(h)||g?.some(h))return _e(r,e)}return l?u:Fe(u,c,Ut,pt(e,!1))}a(mn,"plainString");function Ae(s,e,t,n){let{implicitKey:i,
+inFlow:r}=e,o=typeof s.value=="string"?s:Object.assign({},s,{value:String(s.value)}),{type:l}=s;l!==T.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.
+test(o.value)&&(l=T.QUOTE_DOUBLE);let c=a(m=>{switch(m){case T.BLOCK_FOLDED:case T.BLOCK_LITERAL:return i||r?_e(o.value,
+e):ht(o,e,t,n);case T.QUOTE_DOUBLE:return xe(o.value,e);case T.QUOTE_SINGLE:return Vt(o.value,e);case T.PLAIN:return mn(
+o,e,t,n);default:return null}},"_stringify"),f=c(l);if(f===null){let{defaultKeyType:m,defaultStringType:u}=e.options,h=i&&
+m||u;if(f=c(h),f===null)throw new Error(`Unsupported default string type ${h}`)}return f}a(Ae,"stringifyString");function dt(s,e){let t=Object.assign({blockQuote:!0,commentString:ks,defaultKeyType:null,defaultStringType:"PLAIN",directives:null,
+doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,falseStr:"false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,
+minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},s.
+schema.toStringOptions,e),n;switch(t.collectionStyle){case"block":n=!1;break;case"flow":n=!0;break;default:n=null}return{
+anchors:new Set,doc:s,flowCollectionPadding:t.flowCollectionPadding?" ":"",indent:"",indentStep:typeof t.indent=="number"?
+" ".repeat(t.indent):"  ",inFlow:n,options:t}}a(dt,"createStringifyContext");function dn(s,e){if(e.tag){let i=s.filter(r=>r.
+tag===e.tag);if(i.length>0)return i.find(r=>r.format===e.format)??i[0]}let t,n;if(M(e)){n=e.value;let i=s.filter(r=>r.identify?.(
+n));if(i.length>1){let r=i.filter(o=>o.test);r.length>0&&(i=r)}t=i.find(r=>r.format===e.format)??i.find(r=>!r.format)}else
+n=e,t=s.find(i=>i.nodeClass&&n instanceof i.nodeClass);if(!t){let i=n?.constructor?.name??(n===null?"null":typeof n);throw new Error(
+`Tag not resolved for ${i} value`)}return t}a(dn,"getTagObject");function gn(s,e,{anchors:t,doc:n}){if(!n.directives)return"";
+let i=[],r=(M(s)||K(s))&&s.anchor;r&&lt(r)&&(t.add(r),i.push(`&${r}`));let o=s.tag??(e.default?null:e.tag);return o&&i.push(
+n.directives.tagString(o)),i.join(" ")}a(gn,"stringifyProps");function de(s,e,t,n){if(B(s))return s.toString(e,t,n);if(X(
+s)){if(e.doc.directives)return s.toString(e);if(e.resolvedAliases?.has(s))throw new TypeError("Cannot stringify circular\
+ structure without alias nodes");e.resolvedAliases?e.resolvedAliases.add(s):e.resolvedAliases=new Set([s]),s=s.resolve(e.
+doc)}let i,r=D(s)?s:e.doc.createNode(s,{onTagObj:a(c=>i=c,"onTagObj")});i??(i=dn(e.doc.schema.tags,r));let o=gn(r,i,e);o.
+length>0&&(e.indentAtStart=(e.indentAtStart??0)+o.length+1);let l=typeof i.stringify=="function"?i.stringify(r,e,t,n):M(
+r)?Ae(r,e,t,n):r.toString(e,t,n);return o?M(r)||l[0]==="{"||l[0]==="["?`${o} ${l}`:`${o}
+${e.indent}${l}`:l}a(de,"stringify");function Os({key:s,value:e},t,n,i){let{allNullValues:r,doc:o,indent:l,indentStep:c,options:{commentString:f,indentSeq:m,
+simpleKeys:u}}=t,h=D(s)&&s.comment||null;if(u){if(h)throw new Error("With simple keys, key nodes cannot have comments");
+if(K(s)||!D(s)&&typeof s=="object"){let j="With simple keys, collection cannot be used as a key value";throw new Error(j)}}
+let g=!u&&(!s||h&&e==null&&!t.inFlow||K(s)||(M(s)?s.type===T.BLOCK_FOLDED||s.type===T.BLOCK_LITERAL:typeof s=="object"));
+t=Object.assign({},t,{allNullValues:!1,implicitKey:!g&&(u||!r),indent:l+c});let E=!1,p=!1,d=de(s,t,()=>E=!0,()=>p=!0);if(!g&&
+!t.inFlow&&d.length>1024){if(u)throw new Error("With simple keys, single line scalar must not span more than 1024 charac\
+ters");g=!0}if(t.inFlow){if(r||e==null)return E&&n&&n(),d===""?"?":g?`? ${d}`:d}else if(r&&!u||e==null&&g)return d=`? ${d}`,
+h&&!E?d+=ce(d,t.indent,f(h)):p&&i&&i(),d;E&&(h=null),g?(h&&(d+=ce(d,t.indent,f(h))),d=`? ${d}
+${l}:`):(d=`${d}:`,h&&(d+=ce(d,t.indent,f(h))));let L,C,v;D(e)?(L=!!e.spaceBefore,C=e.commentBefore,v=e.comment):(L=!1,C=
+null,v=null,e&&typeof e=="object"&&(e=o.createNode(e))),t.implicitKey=!1,!g&&!h&&M(e)&&(t.indentAtStart=d.length+1),p=!1,
+!m&&c.length>=2&&!t.inFlow&&!g&&Z(e)&&!e.flow&&!e.tag&&!e.anchor&&(t.indent=t.indent.substring(2));let $=!1,_=de(e,t,()=>$=
+!0,()=>p=!0),P=" ";if(h||L||C){if(P=L?`
+`:"",C){let j=f(C);P+=`
+${W(j,t.indent)}`}_===""&&!t.inFlow?P===`
+`&&v&&(P=`
 
-`):_+=`
-${t.indent}`}else if(!y&&Z.isCollection(e)){let B=M[0],E=M.indexOf(`
-`),j=E!==-1,ee=t.inFlow??e.flow??e.items.length===0;if(j||!ee){let be=!1;if(j&&(B==="&"||B==="!")){let F=M.indexOf(" ");
-B==="&"&&F!==-1&&F<E&&M[F+1]==="!"&&(F=M.indexOf(" ",F+1)),(F===-1||E<F)&&(be=!0)}be||(_=`
-${t.indent}`)}}else(M===""||M[0]===`
-`)&&(_="");return g+=_+M,t.inFlow?P&&i&&i():I&&!P?g+=Ue.lineComment(g,t.indent,f(I)):p&&n&&n(),g}o(_o,"stringifyPair");Sn.
-stringifyPair=_o});var qs=O(As=>{"use strict";u();var vn=(ct(),lt(X));function $o(s,...e){s==="debug"&&console.log(...e)}o($o,"debug");function Do(s,e){
-(s==="debug"||s==="warn")&&(typeof vn.emitWarning=="function"?vn.emitWarning(e):console.warn(e))}o(Do,"warn");As.debug=$o;
-As.warn=Do});var Et=O(Lt=>{"use strict";u();var Ot=$(),kn=K(),At="<<",qt={identify:o(s=>s===At||typeof s=="symbol"&&s.description===At,
-"identify"),default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,resolve:o(()=>Object.assign(new kn.Scalar(Symbol(At)),
-{addToJSMap:Nn}),"resolve"),stringify:o(()=>At,"stringify")},Bo=o((s,e)=>(qt.identify(e)||Ot.isScalar(e)&&(!e.type||e.type===
-kn.Scalar.PLAIN)&&qt.identify(e.value))&&s?.doc.schema.tags.some(t=>t.tag===qt.tag&&t.default),"isMergeKey");function Nn(s,e,t){
-let i=An(s,t);if(Ot.isSeq(i))for(let n of i.items)Os(s,e,n);else if(Array.isArray(i))for(let n of i)Os(s,e,n);else Os(s,
-e,i)}o(Nn,"addMergeToJSMap");function Os(s,e,t){let i=An(s,t);if(!Ot.isMap(i))throw new Error("Merge sources must be map\
-s or map aliases");let n=i.toJSON(null,s,Map);for(let[r,a]of n)e instanceof Map?e.has(r)||e.set(r,a):e instanceof Set?e.
-add(r):Object.prototype.hasOwnProperty.call(e,r)||Object.defineProperty(e,r,{value:a,writable:!0,enumerable:!0,configurable:!0});
-return e}o(Os,"mergeValue");function An(s,e){return s&&Ot.isAlias(e)?e.resolve(s.doc,s):e}o(An,"resolveAliasValue");Lt.addMergeToJSMap=
-Nn;Lt.isMergeKey=Bo;Lt.merge=qt});var Es=O(Ln=>{"use strict";u();var Ko=qs(),qn=Et(),jo=Re(),On=$(),Ls=te();function Fo(s,e,{key:t,value:i}){if(On.isNode(
-t)&&t.addToJSMap)t.addToJSMap(s,e,i);else if(qn.isMergeKey(s,t))qn.addMergeToJSMap(s,e,i);else{let n=Ls.toJS(t,"",s);if(e instanceof
-Map)e.set(n,Ls.toJS(i,n,s));else if(e instanceof Set)e.add(n);else{let r=Ro(t,n,s),a=Ls.toJS(i,r,s);r in e?Object.defineProperty(
-e,r,{value:a,writable:!0,enumerable:!0,configurable:!0}):e[r]=a}}return e}o(Fo,"addPairToJSMap");function Ro(s,e,t){if(e===
-null)return"";if(typeof e!="object")return String(e);if(On.isNode(s)&&t?.doc){let i=jo.createStringifyContext(t.doc,{});
-i.anchors=new Set;for(let r of t.anchors.keys())i.anchors.add(r.anchor);i.inFlow=!0,i.inStringifyKey=!0;let n=s.toString(
-i);if(!t.mapKeyWarned){let r=JSON.stringify(n);r.length>40&&(r=r.substring(0,36)+'..."'),Ko.warn(t.doc.options.logLevel,
-`Keys with collection values will be stringified due to JS Object restrictions: ${r}. Set mapAsMap: true to use object k\
-eys.`),t.mapKeyWarned=!0}return n}return JSON.stringify(e)}o(Ro,"stringifyKey");Ln.addPairToJSMap=Fo});var re=O(Ts=>{"use strict";u();var En=De(),Uo=wn(),Yo=Es(),Tt=$();function Vo(s,e,t){let i=En.createNode(s,void 0,t),n=En.
-createNode(e,void 0,t);return new Ct(i,n)}o(Vo,"createPair");var Ct=class s{static{o(this,"Pair")}constructor(e,t=null){
-Object.defineProperty(this,Tt.NODE_TYPE,{value:Tt.PAIR}),this.key=e,this.value=t}clone(e){let{key:t,value:i}=this;return Tt.
-isNode(t)&&(t=t.clone(e)),Tt.isNode(i)&&(i=i.clone(e)),new s(t,i)}toJSON(e,t){let i=t?.mapAsMap?new Map:{};return Yo.addPairToJSMap(
-t,i,this)}toString(e,t,i){return e?.doc?Uo.stringifyPair(this,e,t,i):JSON.stringify(this)}};Ts.Pair=Ct;Ts.createPair=Vo});var Cs=O(Cn=>{"use strict";u();var he=$(),Tn=Re(),It=Be();function Jo(s,e,t){return(e.inFlow??s.flow?Wo:Qo)(s,e,t)}o(Jo,
-"stringifyCollection");function Qo({comment:s,items:e},t,{blockItemPrefix:i,flowChars:n,itemIndent:r,onChompKeep:a,onComment:l}){
-let{indent:c,options:{commentString:f}}=t,m=Object.assign({},t,{indent:r,type:null}),h=!1,d=[];for(let L=0;L<e.length;++L){
-let p=e[L],g=null;if(he.isNode(p))!h&&p.spaceBefore&&d.push(""),Pt(t,d,p.commentBefore,h),p.comment&&(g=p.comment);else if(he.
-isPair(p)){let C=he.isNode(p.key)?p.key:null;C&&(!h&&C.spaceBefore&&d.push(""),Pt(t,d,C.commentBefore,h))}h=!1;let T=Tn.
-stringify(p,m,()=>g=null,()=>h=!0);g&&(T+=It.lineComment(T,r,f(g))),h&&g&&(h=!1),d.push(i+T)}let y;if(d.length===0)y=n.start+
-n.end;else{y=d[0];for(let L=1;L<d.length;++L){let p=d[L];y+=p?`
+`):P+=`
+${t.indent}`}else if(!g&&K(e)){let j=_[0],I=_.indexOf(`
+`),F=I!==-1,ge=t.inFlow??e.flow??e.items.length===0;if(F||!ge){let Ie=!1;if(F&&(j==="&"||j==="!")){let x=_.indexOf(" ");
+j==="&"&&x!==-1&&x<I&&_[x+1]==="!"&&(x=_.indexOf(" ",x+1)),(x===-1||I<x)&&(Ie=!0)}Ie||(P=`
+${t.indent}`)}}else(_===""||_[0]===`
+`)&&(P="");return d+=P+_,t.inFlow?$&&n&&n():v&&!$?d+=ce(d,t.indent,f(v)):p&&i&&i(),d}a(Os,"stringifyPair");function gt(s,e){(s==="debug"||s==="warn")&&console.warn(e)}a(gt,"warn");var yt="<<",ee={identify:a(s=>s===yt||typeof s=="symbol"&&s.description===yt,"identify"),default:"key",tag:"tag:yaml.org\
+,2002:merge",test:/^<<$/,resolve:a(()=>Object.assign(new T(Symbol(yt)),{addToJSMap:Qt}),"resolve"),stringify:a(()=>yt,"s\
+tringify")},As=a((s,e)=>(ee.identify(e)||M(e)&&(!e.type||e.type===T.PLAIN)&&ee.identify(e.value))&&s?.doc.schema.tags.some(
+t=>t.tag===ee.tag&&t.default),"isMergeKey");function Qt(s,e,t){let n=Es(s,t);if(Z(n))for(let i of n.items)Yt(s,e,i);else if(Array.
+isArray(n))for(let i of n)Yt(s,e,i);else Yt(s,e,n)}a(Qt,"addMergeToJSMap");function Yt(s,e,t){let n=Es(s,t);if(!z(n))throw new Error(
+"Merge sources must be maps or map aliases");let i=n.toJSON(null,s,Map);for(let[r,o]of i)e instanceof Map?e.has(r)||e.set(
+r,o):e instanceof Set?e.add(r):Object.prototype.hasOwnProperty.call(e,r)||Object.defineProperty(e,r,{value:o,writable:!0,
+enumerable:!0,configurable:!0});return e}a(Yt,"mergeValue");function Es(s,e){return s&&X(e)?e.resolve(s.doc,s):e}a(Es,"r\
+esolveAliasValue");function bt(s,e,{key:t,value:n}){if(D(t)&&t.addToJSMap)t.addToJSMap(s,e,n);else if(As(s,t))Qt(s,e,n);else{let i=U(t,"",s);
+if(e instanceof Map)e.set(i,U(n,i,s));else if(e instanceof Set)e.add(i);else{let r=yn(t,i,s),o=U(n,r,s);r in e?Object.defineProperty(
+e,r,{value:o,writable:!0,enumerable:!0,configurable:!0}):e[r]=o}}return e}a(bt,"addPairToJSMap");function yn(s,e,t){if(e===
+null)return"";if(typeof e!="object")return String(e);if(D(s)&&t?.doc){let n=dt(t.doc,{});n.anchors=new Set;for(let r of t.
+anchors.keys())n.anchors.add(r.anchor);n.inFlow=!0,n.inStringifyKey=!0;let i=s.toString(n);if(!t.mapKeyWarned){let r=JSON.
+stringify(i);r.length>40&&(r=r.substring(0,36)+'..."'),gt(t.doc.options.logLevel,`Keys with collection values will be st\
+ringified due to JS Object restrictions: ${r}. Set mapAsMap: true to use object keys.`),t.mapKeyWarned=!0}return i}return JSON.
+stringify(e)}a(yn,"stringifyKey");function Pe(s,e,t){let n=me(s,void 0,t),i=me(e,void 0,t);return new q(n,i)}a(Pe,"createPair");var q=class s{static{a(this,
+"Pair")}constructor(e,t=null){Object.defineProperty(this,Y,{value:Rt}),this.key=e,this.value=t}clone(e){let{key:t,value:n}=this;
+return D(t)&&(t=t.clone(e)),D(n)&&(n=n.clone(e)),new s(t,n)}toJSON(e,t){let n=t?.mapAsMap?new Map:{};return bt(t,n,this)}toString(e,t,n){
+return e?.doc?Os(this,e,t,n):JSON.stringify(this)}};function St(s,e,t){return(e.inFlow??s.flow?wn:bn)(s,e,t)}a(St,"stringifyCollection");function bn({comment:s,items:e},t,{
+blockItemPrefix:n,flowChars:i,itemIndent:r,onChompKeep:o,onComment:l}){let{indent:c,options:{commentString:f}}=t,m=Object.
+assign({},t,{indent:r,type:null}),u=!1,h=[];for(let E=0;E<e.length;++E){let p=e[E],d=null;if(D(p))!u&&p.spaceBefore&&h.push(
+""),wt(t,h,p.commentBefore,u),p.comment&&(d=p.comment);else if(B(p)){let C=D(p.key)?p.key:null;C&&(!u&&C.spaceBefore&&h.
+push(""),wt(t,h,C.commentBefore,u))}u=!1;let L=de(p,m,()=>d=null,()=>u=!0);d&&(L+=ce(L,r,f(d))),u&&d&&(u=!1),h.push(n+L)}
+let g;if(h.length===0)g=i.start+i.end;else{g=h[0];for(let E=1;E<h.length;++E){let p=h[E];g+=p?`
 ${c}${p}`:`
-`}}return s?(y+=`
-`+It.indentComment(f(s),c),l&&l()):h&&a&&a(),y}o(Qo,"stringifyBlockCollection");function Wo({items:s},e,{flowChars:t,itemIndent:i}){
-let{indent:n,indentStep:r,flowCollectionPadding:a,options:{commentString:l}}=e;i+=r;let c=Object.assign({},e,{indent:i,inFlow:!0,
-type:null}),f=!1,m=0,h=[];for(let L=0;L<s.length;++L){let p=s[L],g=null;if(he.isNode(p))p.spaceBefore&&h.push(""),Pt(e,h,
-p.commentBefore,!1),p.comment&&(g=p.comment);else if(he.isPair(p)){let C=he.isNode(p.key)?p.key:null;C&&(C.spaceBefore&&
-h.push(""),Pt(e,h,C.commentBefore,!1),C.comment&&(f=!0));let I=he.isNode(p.value)?p.value:null;I?(I.comment&&(g=I.comment),
-I.commentBefore&&(f=!0)):p.value==null&&C?.comment&&(g=C.comment)}g&&(f=!0);let T=Tn.stringify(p,c,()=>g=null);f||(f=h.length>
-m||T.includes(`
-`)),L<s.length-1?T+=",":e.options.trailingComma&&(e.options.lineWidth>0&&(f||(f=h.reduce((C,I)=>C+I.length+2,2)+(T.length+
-2)>e.options.lineWidth)),f&&(T+=",")),g&&(T+=It.lineComment(T,i,l(g))),h.push(T),m=h.length}let{start:d,end:y}=t;if(h.length===
-0)return d+y;if(!f){let L=h.reduce((p,g)=>p+g.length+2,2);f=e.options.lineWidth>0&&L>e.options.lineWidth}if(f){let L=d;for(let p of h)
-L+=p?`
-${r}${n}${p}`:`
-`;return`${L}
-${n}${y}`}else return`${d}${a}${h.join(" ")}${a}${y}`}o(Wo,"stringifyFlowCollection");function Pt({indent:s,options:{commentString:e}},t,i,n){
-if(i&&n&&(i=i.replace(/^\n+/,"")),i){let r=It.indentComment(e(i),s);t.push(r.trimStart())}}o(Pt,"addCommentBefore");Cn.stringifyCollection=
-Jo});var oe=O(Ps=>{"use strict";u();var Go=Cs(),Ho=Es(),xo=bt(),ae=$(),Mt=re(),Xo=K();function Ye(s,e){let t=ae.isScalar(e)?e.
-value:e;for(let i of s)if(ae.isPair(i)&&(i.key===e||i.key===t||ae.isScalar(i.key)&&i.key.value===t))return i}o(Ye,"findP\
-air");var Is=class extends xo.Collection{static{o(this,"YAMLMap")}static get tagName(){return"tag:yaml.org,2002:map"}constructor(e){
-super(ae.MAP,e),this.items=[]}static from(e,t,i){let{keepUndefined:n,replacer:r}=i,a=new this(e),l=o((c,f)=>{if(typeof r==
-"function")f=r.call(t,c,f);else if(Array.isArray(r)&&!r.includes(c))return;(f!==void 0||n)&&a.items.push(Mt.createPair(c,
-f,i))},"add");if(t instanceof Map)for(let[c,f]of t)l(c,f);else if(t&&typeof t=="object")for(let c of Object.keys(t))l(c,
-t[c]);return typeof e.sortMapEntries=="function"&&a.items.sort(e.sortMapEntries),a}add(e,t){let i;ae.isPair(e)?i=e:!e||typeof e!=
-"object"||!("key"in e)?i=new Mt.Pair(e,e?.value):i=new Mt.Pair(e.key,e.value);let n=Ye(this.items,i.key),r=this.schema?.
-sortMapEntries;if(n){if(!t)throw new Error(`Key ${i.key} already set`);ae.isScalar(n.value)&&Xo.isScalarValue(i.value)?n.
-value.value=i.value:n.value=i.value}else if(r){let a=this.items.findIndex(l=>r(i,l)<0);a===-1?this.items.push(i):this.items.
-splice(a,0,i)}else this.items.push(i)}delete(e){let t=Ye(this.items,e);return t?this.items.splice(this.items.indexOf(t),
-1).length>0:!1}get(e,t){let n=Ye(this.items,e)?.value;return(!t&&ae.isScalar(n)?n.value:n)??void 0}has(e){return!!Ye(this.
-items,e)}set(e,t){this.add(new Mt.Pair(e,t),!0)}toJSON(e,t,i){let n=i?new i:t?.mapAsMap?new Map:{};t?.onCreate&&t.onCreate(
-n);for(let r of this.items)Ho.addPairToJSMap(t,n,r);return n}toString(e,t,i){if(!e)return JSON.stringify(this);for(let n of this.
-items)if(!ae.isPair(n))throw new Error(`Map items must all be pairs; found ${JSON.stringify(n)} instead`);return!e.allNullValues&&
-this.hasAllNullValues(!1)&&(e=Object.assign({},e,{allNullValues:!0})),Go.stringifyCollection(this,e,{blockItemPrefix:"",
-flowChars:{start:"{",end:"}"},itemIndent:e.indent||"",onChompKeep:i,onComment:t})}};Ps.YAMLMap=Is;Ps.findPair=Ye});var Ne=O(Pn=>{"use strict";u();var zo=$(),In=oe(),Zo={collection:"map",default:!0,nodeClass:In.YAMLMap,tag:"tag:yaml.org\
-,2002:map",resolve(s,e){return zo.isMap(s)||e("Expected a mapping for this tag"),s},createNode:o((s,e,t)=>In.YAMLMap.from(
-s,e,t),"createNode")};Pn.map=Zo});var le=O(Mn=>{"use strict";u();var el=De(),tl=Cs(),sl=bt(),$t=$(),il=K(),nl=te(),Ms=class extends sl.Collection{static{o(
-this,"YAMLSeq")}static get tagName(){return"tag:yaml.org,2002:seq"}constructor(e){super($t.SEQ,e),this.items=[]}add(e){this.
-items.push(e)}delete(e){let t=_t(e);return typeof t!="number"?!1:this.items.splice(t,1).length>0}get(e,t){let i=_t(e);if(typeof i!=
-"number")return;let n=this.items[i];return!t&&$t.isScalar(n)?n.value:n}has(e){let t=_t(e);return typeof t=="number"&&t<this.
-items.length}set(e,t){let i=_t(e);if(typeof i!="number")throw new Error(`Expected a valid index, not ${e}.`);let n=this.
-items[i];$t.isScalar(n)&&il.isScalarValue(t)?n.value=t:this.items[i]=t}toJSON(e,t){let i=[];t?.onCreate&&t.onCreate(i);let n=0;
-for(let r of this.items)i.push(nl.toJS(r,String(n++),t));return i}toString(e,t,i){return e?tl.stringifyCollection(this,e,
-{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(e.indent||"")+"  ",onChompKeep:i,onComment:t}):JSON.stringify(
-this)}static from(e,t,i){let{replacer:n}=i,r=new this(e);if(t&&Symbol.iterator in Object(t)){let a=0;for(let l of t){if(typeof n==
-"function"){let c=t instanceof Set?l:String(a++);l=n.call(t,c,l)}r.items.push(el.createNode(l,void 0,i))}}return r}};function _t(s){
-let e=$t.isScalar(s)?s.value:s;return e&&typeof e=="string"&&(e=Number(e)),typeof e=="number"&&Number.isInteger(e)&&e>=0?
-e:null}o(_t,"asItemIndex");Mn.YAMLSeq=Ms});var Ae=O($n=>{"use strict";u();var rl=$(),_n=le(),al={collection:"seq",default:!0,nodeClass:_n.YAMLSeq,tag:"tag:yaml.org\
-,2002:seq",resolve(s,e){return rl.isSeq(s)||e("Expected a sequence for this tag"),s},createNode:o((s,e,t)=>_n.YAMLSeq.from(
-s,e,t),"createNode")};$n.seq=al});var Ve=O(Dn=>{"use strict";u();var ol=Fe(),ll={identify:o(s=>typeof s=="string","identify"),default:!0,tag:"tag:yaml.org\
-,2002:str",resolve:o(s=>s,"resolve"),stringify(s,e,t,i){return e=Object.assign({actualString:!0},e),ol.stringifyString(s,
-e,t,i)}};Dn.string=ll});var Dt=O(jn=>{"use strict";u();var Bn=K(),Kn={identify:o(s=>s==null,"identify"),createNode:o(()=>new Bn.Scalar(null),"cr\
-eateNode"),default:!0,tag:"tag:yaml.org,2002:null",test:/^(?:~|[Nn]ull|NULL)?$/,resolve:o(()=>new Bn.Scalar(null),"resol\
-ve"),stringify:o(({source:s},e)=>typeof s=="string"&&Kn.test.test(s)?s:e.options.nullStr,"stringify")};jn.nullTag=Kn});var _s=O(Rn=>{"use strict";u();var cl=K(),Fn={identify:o(s=>typeof s=="boolean","identify"),default:!0,tag:"tag:yaml.org\
-,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,resolve:o(s=>new cl.Scalar(s[0]==="t"||s[0]==="T"),"resolve"),stringify({
-source:s,value:e},t){if(s&&Fn.test.test(s)){let i=s[0]==="t"||s[0]==="T";if(e===i)return s}return e?t.options.trueStr:t.
-options.falseStr}};Rn.boolTag=Fn});var qe=O(Un=>{"use strict";u();function fl({format:s,minFractionDigits:e,tag:t,value:i}){if(typeof i=="bigint")return String(
-i);let n=typeof i=="number"?i:Number(i);if(!isFinite(n))return isNaN(n)?".nan":n<0?"-.inf":".inf";let r=Object.is(i,-0)?
-"-0":JSON.stringify(i);if(!s&&e&&(!t||t==="tag:yaml.org,2002:float")&&/^-?\d/.test(r)&&!r.includes("e")){let a=r.indexOf(
-".");a<0&&(a=r.length,r+=".");let l=e-(r.length-a-1);for(;l-- >0;)r+="0"}return r}o(fl,"stringifyNumber");Un.stringifyNumber=
-fl});var Ds=O(Bt=>{"use strict";u();var ul=K(),$s=qe(),hl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:y\
-aml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,resolve:o(s=>s.slice(-3).toLowerCase()==="nan"?
-NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),stringify:$s.stringifyNumber},dl={identify:o(
-s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,
-resolve:o(s=>parseFloat(s),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():$s.stringifyNumber(
-s)}},pl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,
-resolve(s){let e=new ul.Scalar(parseFloat(s)),t=s.indexOf(".");return t!==-1&&s[s.length-1]==="0"&&(e.minFractionDigits=
-s.length-t-1),e},stringify:$s.stringifyNumber};Bt.float=pl;Bt.floatExp=dl;Bt.floatNaN=hl});var Ks=O(jt=>{"use strict";u();var Yn=qe(),Kt=o(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify"),Bs=o((s,e,t,{intAsBigInt:i})=>i?
-BigInt(s):parseInt(s.substring(e),t),"intResolve");function Vn(s,e,t){let{value:i}=s;return Kt(i)&&i>=0?t+i.toString(e):
-Yn.stringifyNumber(s)}o(Vn,"intStringify");var ml={identify:o(s=>Kt(s)&&s>=0,"identify"),default:!0,tag:"tag:yaml.org,20\
-02:int",format:"OCT",test:/^0o[0-7]+$/,resolve:o((s,e,t)=>Bs(s,2,8,t),"resolve"),stringify:o(s=>Vn(s,8,"0o"),"stringify")},
-gl={identify:Kt,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9]+$/,resolve:o((s,e,t)=>Bs(s,0,10,t),"resolve"),stringify:Yn.
-stringifyNumber},yl={identify:o(s=>Kt(s)&&s>=0,"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,
-resolve:o((s,e,t)=>Bs(s,2,16,t),"resolve"),stringify:o(s=>Vn(s,16,"0x"),"stringify")};jt.int=gl;jt.intHex=yl;jt.intOct=ml});var Qn=O(Jn=>{"use strict";u();var bl=Ne(),Sl=Dt(),wl=Ae(),vl=Ve(),kl=_s(),js=Ds(),Fs=Ks(),Nl=[bl.map,wl.seq,vl.string,Sl.
-nullTag,kl.boolTag,Fs.intOct,Fs.int,Fs.intHex,js.floatNaN,js.floatExp,js.float];Jn.schema=Nl});var Hn=O(Gn=>{"use strict";u();var Al=K(),ql=Ne(),Ol=Ae();function Wn(s){return typeof s=="bigint"||Number.isInteger(s)}
-o(Wn,"intIdentify");var Ft=o(({value:s})=>JSON.stringify(s),"stringifyJSON"),Ll=[{identify:o(s=>typeof s=="string","iden\
-tify"),default:!0,tag:"tag:yaml.org,2002:str",resolve:o(s=>s,"resolve"),stringify:Ft},{identify:o(s=>s==null,"identify"),
-createNode:o(()=>new Al.Scalar(null),"createNode"),default:!0,tag:"tag:yaml.org,2002:null",test:/^null$/,resolve:o(()=>null,
-"resolve"),stringify:Ft},{identify:o(s=>typeof s=="boolean","identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,
-resolve:o(s=>s==="true","resolve"),stringify:Ft},{identify:Wn,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,
-resolve:o((s,e,{intAsBigInt:t})=>t?BigInt(s):parseInt(s,10),"resolve"),stringify:o(({value:s})=>Wn(s)?s.toString():JSON.
-stringify(s),"stringify")},{identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
-resolve:o(s=>parseFloat(s),"resolve"),stringify:Ft}],El={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved pl\
-ain scalar ${JSON.stringify(s)}`),s}},Tl=[ql.map,Ol.seq].concat(Ll,El);Gn.schema=Tl});var de={};Vi(de,{default:()=>Cl});import*as gd from"node:buffer";import{default as Cl}from"node:buffer";var xn=ls(()=>{u();
-G(de,gd)});var Us=O(Xn=>{"use strict";u();var Je=(xn(),lt(de)),Rs=K(),Il=Fe(),Pl={identify:o(s=>s instanceof Uint8Array,"identify"),
-default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof Je.Buffer=="function")return Je.Buffer.from(s,"base64");
-if(typeof atob=="function"){let t=atob(s.replace(/[\n\r]/g,"")),i=new Uint8Array(t.length);for(let n=0;n<t.length;++n)i[n]=
-t.charCodeAt(n);return i}else return e("This environment does not support reading binary tags; either Buffer or atob is \
-required"),s},stringify({comment:s,type:e,value:t},i,n,r){if(!t)return"";let a=t,l;if(typeof Je.Buffer=="function")l=a instanceof
-Je.Buffer?a.toString("base64"):Je.Buffer.from(a.buffer).toString("base64");else if(typeof btoa=="function"){let c="";for(let f=0;f<
-a.length;++f)c+=String.fromCharCode(a[f]);l=btoa(c)}else throw new Error("This environment does not support writing bina\
-ry tags; either Buffer or btoa is required");if(e??(e=Rs.Scalar.BLOCK_LITERAL),e!==Rs.Scalar.QUOTE_DOUBLE){let c=Math.max(
-i.options.lineWidth-i.indent.length,i.options.minContentWidth),f=Math.ceil(l.length/c),m=new Array(f);for(let h=0,d=0;h<
-f;++h,d+=c)m[h]=l.substr(d,c);l=m.join(e===Rs.Scalar.BLOCK_LITERAL?`
-`:" ")}return Il.stringifyString({comment:s,type:e,value:l},i,n,r)}};Xn.binary=Pl});var Yt=O(Ut=>{"use strict";u();var Rt=$(),Ys=re(),Ml=K(),_l=le();function zn(s,e){if(Rt.isSeq(s))for(let t=0;t<s.items.length;++t){
-let i=s.items[t];if(!Rt.isPair(i)){if(Rt.isMap(i)){i.items.length>1&&e("Each pair must have its own sequence indicator");
-let n=i.items[0]||new Ys.Pair(new Ml.Scalar(null));if(i.commentBefore&&(n.key.commentBefore=n.key.commentBefore?`${i.commentBefore}\
-
-${n.key.commentBefore}`:i.commentBefore),i.comment){let r=n.value??n.key;r.comment=r.comment?`${i.comment}
-${r.comment}`:i.comment}i=n}s.items[t]=Rt.isPair(i)?i:new Ys.Pair(i)}}else e("Expected a sequence for this tag");return s}
-o(zn,"resolvePairs");function Zn(s,e,t){let{replacer:i}=t,n=new _l.YAMLSeq(s);n.tag="tag:yaml.org,2002:pairs";let r=0;if(e&&
-Symbol.iterator in Object(e))for(let a of e){typeof i=="function"&&(a=i.call(e,String(r++),a));let l,c;if(Array.isArray(
-a))if(a.length===2)l=a[0],c=a[1];else throw new TypeError(`Expected [key, value] tuple: ${a}`);else if(a&&a instanceof Object){
-let f=Object.keys(a);if(f.length===1)l=f[0],c=a[l];else throw new TypeError(`Expected tuple with one key, not ${f.length}\
- keys`)}else l=a;n.items.push(Ys.createPair(l,c,t))}return n}o(Zn,"createPairs");var $l={collection:"seq",default:!1,tag:"\
-tag:yaml.org,2002:pairs",resolve:zn,createNode:Zn};Ut.createPairs=Zn;Ut.pairs=$l;Ut.resolvePairs=zn});var Qs=O(Js=>{"use strict";u();var er=$(),Vs=te(),Qe=oe(),Dl=le(),tr=Yt(),pe=class s extends Dl.YAMLSeq{static{o(this,"Y\
-AMLOMap")}constructor(){super(),this.add=Qe.YAMLMap.prototype.add.bind(this),this.delete=Qe.YAMLMap.prototype.delete.bind(
-this),this.get=Qe.YAMLMap.prototype.get.bind(this),this.has=Qe.YAMLMap.prototype.has.bind(this),this.set=Qe.YAMLMap.prototype.
-set.bind(this),this.tag=s.tag}toJSON(e,t){if(!t)return super.toJSON(e);let i=new Map;t?.onCreate&&t.onCreate(i);for(let n of this.
-items){let r,a;if(er.isPair(n)?(r=Vs.toJS(n.key,"",t),a=Vs.toJS(n.value,r,t)):r=Vs.toJS(n,"",t),i.has(r))throw new Error(
-"Ordered maps must not include duplicate keys");i.set(r,a)}return i}static from(e,t,i){let n=tr.createPairs(e,t,i),r=new this;
-return r.items=n.items,r}};pe.tag="tag:yaml.org,2002:omap";var Bl={collection:"seq",identify:o(s=>s instanceof Map,"iden\
-tify"),nodeClass:pe,default:!1,tag:"tag:yaml.org,2002:omap",resolve(s,e){let t=tr.resolvePairs(s,e),i=[];for(let{key:n}of t.
-items)er.isScalar(n)&&(i.includes(n.value)?e(`Ordered maps must not include duplicate keys: ${n.value}`):i.push(n.value));
-return Object.assign(new pe,t)},createNode:o((s,e,t)=>pe.from(s,e,t),"createNode")};Js.YAMLOMap=pe;Js.omap=Bl});var ar=O(Ws=>{"use strict";u();var sr=K();function ir({value:s,source:e},t){return e&&(s?nr:rr).test.test(e)?e:s?t.options.
-trueStr:t.options.falseStr}o(ir,"boolStringify");var nr={identify:o(s=>s===!0,"identify"),default:!0,tag:"tag:yaml.org,2\
-002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,resolve:o(()=>new sr.Scalar(!0),"resolve"),stringify:ir},rr={
-identify:o(s=>s===!1,"identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,
-resolve:o(()=>new sr.Scalar(!1),"resolve"),stringify:ir};Ws.falseTag=rr;Ws.trueTag=nr});var or=O(Vt=>{"use strict";u();var Kl=K(),Gs=qe(),jl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:y\
-aml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,resolve:o(s=>s.slice(-3).toLowerCase()==="nan"?
-NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),stringify:Gs.stringifyNumber},Fl={identify:o(
-s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,
-resolve:o(s=>parseFloat(s.replace(/_/g,"")),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():
-Gs.stringifyNumber(s)}},Rl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,
-resolve(s){let e=new Kl.Scalar(parseFloat(s.replace(/_/g,""))),t=s.indexOf(".");if(t!==-1){let i=s.substring(t+1).replace(
-/_/g,"");i[i.length-1]==="0"&&(e.minFractionDigits=i.length)}return e},stringify:Gs.stringifyNumber};Vt.float=Rl;Vt.floatExp=
-Fl;Vt.floatNaN=jl});var cr=O(Ge=>{"use strict";u();var lr=qe(),We=o(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify");function Jt(s,e,t,{
-intAsBigInt:i}){let n=s[0];if((n==="-"||n==="+")&&(e+=1),s=s.substring(e).replace(/_/g,""),i){switch(t){case 2:s=`0b${s}`;
-break;case 8:s=`0o${s}`;break;case 16:s=`0x${s}`;break}let a=BigInt(s);return n==="-"?BigInt(-1)*a:a}let r=parseInt(s,t);
-return n==="-"?-1*r:r}o(Jt,"intResolve");function Hs(s,e,t){let{value:i}=s;if(We(i)){let n=i.toString(e);return i<0?"-"+
-t+n.substr(1):t+n}return lr.stringifyNumber(s)}o(Hs,"intStringify");var Ul={identify:We,default:!0,tag:"tag:yaml.org,200\
-2:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:o((s,e,t)=>Jt(s,2,2,t),"resolve"),stringify:o(s=>Hs(s,2,"0b"),"strin\
-gify")},Yl={identify:We,default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:o((s,e,t)=>Jt(
-s,1,8,t),"resolve"),stringify:o(s=>Hs(s,8,"0"),"stringify")},Vl={identify:We,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,
-resolve:o((s,e,t)=>Jt(s,0,10,t),"resolve"),stringify:lr.stringifyNumber},Jl={identify:We,default:!0,tag:"tag:yaml.org,20\
-02:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:o((s,e,t)=>Jt(s,2,16,t),"resolve"),stringify:o(s=>Hs(s,16,"0x"),
-"stringify")};Ge.int=Vl;Ge.intBin=Ul;Ge.intHex=Jl;Ge.intOct=Yl});var Xs=O(xs=>{"use strict";u();var Gt=$(),Qt=re(),Wt=oe(),me=class s extends Wt.YAMLMap{static{o(this,"YAMLSet")}constructor(e){
-super(e),this.tag=s.tag}add(e){let t;Gt.isPair(e)?t=e:e&&typeof e=="object"&&"key"in e&&"value"in e&&e.value===null?t=new Qt.
-Pair(e.key,null):t=new Qt.Pair(e,null),Wt.findPair(this.items,t.key)||this.items.push(t)}get(e,t){let i=Wt.findPair(this.
-items,e);return!t&&Gt.isPair(i)?Gt.isScalar(i.key)?i.key.value:i.key:i}set(e,t){if(typeof t!="boolean")throw new Error(`\
-Expected boolean value for set(key, value) in a YAML set, not ${typeof t}`);let i=Wt.findPair(this.items,e);i&&!t?this.items.
-splice(this.items.indexOf(i),1):!i&&t&&this.items.push(new Qt.Pair(e))}toJSON(e,t){return super.toJSON(e,t,Set)}toString(e,t,i){
-if(!e)return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.toString(Object.assign({},e,{allNullValues:!0}),
-t,i);throw new Error("Set items must all have null values")}static from(e,t,i){let{replacer:n}=i,r=new this(e);if(t&&Symbol.
-iterator in Object(t))for(let a of t)typeof n=="function"&&(a=n.call(t,a,a)),r.items.push(Qt.createPair(a,null,i));return r}};
-me.tag="tag:yaml.org,2002:set";var Ql={collection:"map",identify:o(s=>s instanceof Set,"identify"),nodeClass:me,default:!1,
-tag:"tag:yaml.org,2002:set",createNode:o((s,e,t)=>me.from(s,e,t),"createNode"),resolve(s,e){if(Gt.isMap(s)){if(s.hasAllNullValues(
-!0))return Object.assign(new me,s);e("Set items must all have null values")}else e("Expected a mapping for this tag");return s}};
-xs.YAMLSet=me;xs.set=Ql});var Zs=O(Ht=>{"use strict";u();var Wl=qe();function zs(s,e){let t=s[0],i=t==="-"||t==="+"?s.substring(1):s,n=o(a=>e?BigInt(
-a):Number(a),"num"),r=i.replace(/_/g,"").split(":").reduce((a,l)=>a*n(60)+n(l),n(0));return t==="-"?n(-1)*r:r}o(zs,"pars\
-eSexagesimal");function fr(s){let{value:e}=s,t=o(a=>a,"num");if(typeof e=="bigint")t=o(a=>BigInt(a),"num");else if(isNaN(
-e)||!isFinite(e))return Wl.stringifyNumber(s);let i="";e<0&&(i="-",e*=t(-1));let n=t(60),r=[e%n];return e<60?r.unshift(0):
-(e=(e-r[0])/n,r.unshift(e%n),e>=60&&(e=(e-r[0])/n,r.unshift(e))),i+r.map(a=>String(a).padStart(2,"0")).join(":").replace(
-/000000\d*$/,"")}o(fr,"stringifySexagesimal");var Gl={identify:o(s=>typeof s=="bigint"||Number.isInteger(s),"identify"),
-default:!0,tag:"tag:yaml.org,2002:int",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,resolve:o((s,e,{intAsBigInt:t})=>zs(
-s,t),"resolve"),stringify:fr},Hl={identify:o(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",
-format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:o(s=>zs(s,!1),"resolve"),stringify:fr},ur={identify:o(
-s=>s instanceof Date,"identify"),default:!0,tag:"tag:yaml.org,2002:timestamp",test:RegExp("^([0-9]{4})-([0-9]{1,2})-([0-\
-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\.[0-9]+)?)(?:[ \\t]*(Z|[-+][012]?[0-9](?::[0-9]{2})?))?)?\
-$"),resolve(s){let e=s.match(ur.test);if(!e)throw new Error("!!timestamp expects a date, starting with yyyy-mm-dd");let[
-,t,i,n,r,a,l]=e.map(Number),c=e[7]?Number((e[7]+"00").substr(1,3)):0,f=Date.UTC(t,i-1,n,r||0,a||0,l||0,c),m=e[8];if(m&&m!==
-"Z"){let h=zs(m,!1);Math.abs(h)<30&&(h*=60),f-=6e4*h}return new Date(f)},stringify:o(({value:s})=>s?.toISOString().replace(
-/(T00:00:00)?\.000Z$/,"")??"","stringify")};Ht.floatTime=Hl;Ht.intTime=Gl;Ht.timestamp=ur});var pr=O(dr=>{"use strict";u();var xl=Ne(),Xl=Dt(),zl=Ae(),Zl=Ve(),ec=Us(),hr=ar(),ei=or(),xt=cr(),tc=Et(),sc=Qs(),ic=Yt(),
-nc=Xs(),ti=Zs(),rc=[xl.map,zl.seq,Zl.string,Xl.nullTag,hr.trueTag,hr.falseTag,xt.intBin,xt.intOct,xt.int,xt.intHex,ei.floatNaN,
-ei.floatExp,ei.float,ec.binary,tc.merge,sc.omap,ic.pairs,nc.set,ti.intTime,ti.floatTime,ti.timestamp];dr.schema=rc});var Ar=O(ni=>{"use strict";u();var br=Ne(),ac=Dt(),Sr=Ae(),oc=Ve(),lc=_s(),si=Ds(),ii=Ks(),cc=Qn(),fc=Hn(),wr=Us(),He=Et(),
-vr=Qs(),kr=Yt(),mr=pr(),Nr=Xs(),Xt=Zs(),gr=new Map([["core",cc.schema],["failsafe",[br.map,Sr.seq,oc.string]],["json",fc.
-schema],["yaml11",mr.schema],["yaml-1.1",mr.schema]]),yr={binary:wr.binary,bool:lc.boolTag,float:si.float,floatExp:si.floatExp,
-floatNaN:si.floatNaN,floatTime:Xt.floatTime,int:ii.int,intHex:ii.intHex,intOct:ii.intOct,intTime:Xt.intTime,map:br.map,merge:He.
-merge,null:ac.nullTag,omap:vr.omap,pairs:kr.pairs,seq:Sr.seq,set:Nr.set,timestamp:Xt.timestamp},uc={"tag:yaml.org,2002:b\
-inary":wr.binary,"tag:yaml.org,2002:merge":He.merge,"tag:yaml.org,2002:omap":vr.omap,"tag:yaml.org,2002:pairs":kr.pairs,
-"tag:yaml.org,2002:set":Nr.set,"tag:yaml.org,2002:timestamp":Xt.timestamp};function hc(s,e,t){let i=gr.get(e);if(i&&!s)return t&&
-!i.includes(He.merge)?i.concat(He.merge):i.slice();let n=i;if(!n)if(Array.isArray(s))n=[];else{let r=Array.from(gr.keys()).
-filter(a=>a!=="yaml11").map(a=>JSON.stringify(a)).join(", ");throw new Error(`Unknown schema "${e}"; use one of ${r} or \
-define customTags array`)}if(Array.isArray(s))for(let r of s)n=n.concat(r);else typeof s=="function"&&(n=s(n.slice()));return t&&
-(n=n.concat(He.merge)),n.reduce((r,a)=>{let l=typeof a=="string"?yr[a]:a;if(!l){let c=JSON.stringify(a),f=Object.keys(yr).
-map(m=>JSON.stringify(m)).join(", ");throw new Error(`Unknown custom tag ${c}; use one of ${f}`)}return r.includes(l)||r.
-push(l),r},[])}o(hc,"getTags");ni.coreKnownTags=uc;ni.getTags=hc});var oi=O(qr=>{"use strict";u();var ri=$(),dc=Ne(),pc=Ae(),mc=Ve(),zt=Ar(),gc=o((s,e)=>s.key<e.key?-1:s.key>e.key?1:0,"so\
-rtMapEntriesByKey"),ai=class s{static{o(this,"Schema")}constructor({compat:e,customTags:t,merge:i,resolveKnownTags:n,schema:r,
-sortMapEntries:a,toStringDefaults:l}){this.compat=Array.isArray(e)?zt.getTags(e,"compat"):e?zt.getTags(null,e):null,this.
-name=typeof r=="string"&&r||"core",this.knownTags=n?zt.coreKnownTags:{},this.tags=zt.getTags(t,this.name,i),this.toStringOptions=
-l??null,Object.defineProperty(this,ri.MAP,{value:dc.map}),Object.defineProperty(this,ri.SCALAR,{value:mc.string}),Object.
-defineProperty(this,ri.SEQ,{value:pc.seq}),this.sortMapEntries=typeof a=="function"?a:a===!0?gc:null}clone(){let e=Object.
-create(s.prototype,Object.getOwnPropertyDescriptors(this));return e.tags=this.tags.slice(),e}};qr.Schema=ai});var Lr=O(Or=>{"use strict";u();var yc=$(),li=Re(),xe=Be();function bc(s,e){let t=[],i=e.directives===!0;if(e.directives!==
-!1&&s.directives){let c=s.directives.toString(s);c?(t.push(c),i=!0):s.directives.docStart&&(i=!0)}i&&t.push("---");let n=li.
-createStringifyContext(s,e),{commentString:r}=n.options;if(s.commentBefore){t.length!==1&&t.unshift("");let c=r(s.commentBefore);
-t.unshift(xe.indentComment(c,""))}let a=!1,l=null;if(s.contents){if(yc.isNode(s.contents)){if(s.contents.spaceBefore&&i&&
-t.push(""),s.contents.commentBefore){let m=r(s.contents.commentBefore);t.push(xe.indentComment(m,""))}n.forceBlockIndent=
-!!s.comment,l=s.contents.comment}let c=l?void 0:()=>a=!0,f=li.stringify(s.contents,n,()=>l=null,c);l&&(f+=xe.lineComment(
-f,"",r(l))),(f[0]==="|"||f[0]===">")&&t[t.length-1]==="---"?t[t.length-1]=`--- ${f}`:t.push(f)}else t.push(li.stringify(
-s.contents,n));if(s.directives?.docEnd)if(s.comment){let c=r(s.comment);c.includes(`
-`)?(t.push("..."),t.push(xe.indentComment(c,""))):t.push(`... ${c}`)}else t.push("...");else{let c=s.comment;c&&a&&(c=c.
-replace(/^\n+/,"")),c&&((!a||l)&&t[t.length-1]!==""&&t.push(""),t.push(xe.indentComment(r(c),"")))}return t.join(`
+`}}return s?(g+=`
+`+W(f(s),c),l&&l()):u&&o&&o(),g}a(bn,"stringifyBlockCollection");function wn({items:s},e,{flowChars:t,itemIndent:n}){let{
+indent:i,indentStep:r,flowCollectionPadding:o,options:{commentString:l}}=e;n+=r;let c=Object.assign({},e,{indent:n,inFlow:!0,
+type:null}),f=!1,m=0,u=[];for(let E=0;E<s.length;++E){let p=s[E],d=null;if(D(p))p.spaceBefore&&u.push(""),wt(e,u,p.commentBefore,
+!1),p.comment&&(d=p.comment);else if(B(p)){let C=D(p.key)?p.key:null;C&&(C.spaceBefore&&u.push(""),wt(e,u,C.commentBefore,
+!1),C.comment&&(f=!0));let v=D(p.value)?p.value:null;v?(v.comment&&(d=v.comment),v.commentBefore&&(f=!0)):p.value==null&&
+C?.comment&&(d=C.comment)}d&&(f=!0);let L=de(p,c,()=>d=null);f||(f=u.length>m||L.includes(`
+`)),E<s.length-1?L+=",":e.options.trailingComma&&(e.options.lineWidth>0&&(f||(f=u.reduce((C,v)=>C+v.length+2,2)+(L.length+
+2)>e.options.lineWidth)),f&&(L+=",")),d&&(L+=ce(L,n,l(d))),u.push(L),m=u.length}let{start:h,end:g}=t;if(u.length===0)return h+
+g;if(!f){let E=u.reduce((p,d)=>p+d.length+2,2);f=e.options.lineWidth>0&&E>e.options.lineWidth}if(f){let E=h;for(let p of u)
+E+=p?`
+${r}${i}${p}`:`
+`;return`${E}
+${i}${g}`}else return`${h}${o}${u.join(" ")}${o}${g}`}a(wn,"stringifyFlowCollection");function wt({indent:s,options:{commentString:e}},t,n,i){
+if(n&&i&&(n=n.replace(/^\n+/,"")),n){let r=W(e(n),s);t.push(r.trimStart())}}a(wt,"addCommentBefore");function we(s,e){let t=M(e)?e.value:e;for(let n of s)if(B(n)&&(n.key===e||n.key===t||M(n.key)&&n.key.value===t))return n}
+a(we,"findPair");var R=class extends ve{static{a(this,"YAMLMap")}static get tagName(){return"tag:yaml.org,2002:map"}constructor(e){
+super(H,e),this.items=[]}static from(e,t,n){let{keepUndefined:i,replacer:r}=n,o=new this(e),l=a((c,f)=>{if(typeof r=="fu\
+nction")f=r.call(t,c,f);else if(Array.isArray(r)&&!r.includes(c))return;(f!==void 0||i)&&o.items.push(Pe(c,f,n))},"add");
+if(t instanceof Map)for(let[c,f]of t)l(c,f);else if(t&&typeof t=="object")for(let c of Object.keys(t))l(c,t[c]);return typeof e.
+sortMapEntries=="function"&&o.items.sort(e.sortMapEntries),o}add(e,t){let n;B(e)?n=e:!e||typeof e!="object"||!("key"in e)?
+n=new q(e,e?.value):n=new q(e.key,e.value);let i=we(this.items,n.key),r=this.schema?.sortMapEntries;if(i){if(!t)throw new Error(
+`Key ${n.key} already set`);M(i.value)&&ft(n.value)?i.value.value=n.value:i.value=n.value}else if(r){let o=this.items.findIndex(
+l=>r(n,l)<0);o===-1?this.items.push(n):this.items.splice(o,0,n)}else this.items.push(n)}delete(e){let t=we(this.items,e);
+return t?this.items.splice(this.items.indexOf(t),1).length>0:!1}get(e,t){let i=we(this.items,e)?.value;return(!t&&M(i)?i.
+value:i)??void 0}has(e){return!!we(this.items,e)}set(e,t){this.add(new q(e,t),!0)}toJSON(e,t,n){let i=n?new n:t?.mapAsMap?
+new Map:{};t?.onCreate&&t.onCreate(i);for(let r of this.items)bt(t,i,r);return i}toString(e,t,n){if(!e)return JSON.stringify(
+this);for(let i of this.items)if(!B(i))throw new Error(`Map items must all be pairs; found ${JSON.stringify(i)} instead`);
+return!e.allNullValues&&this.hasAllNullValues(!1)&&(e=Object.assign({},e,{allNullValues:!0})),St(this,e,{blockItemPrefix:"",
+flowChars:{start:"{",end:"}"},itemIndent:e.indent||"",onChompKeep:n,onComment:t})}};var te={collection:"map",default:!0,nodeClass:R,tag:"tag:yaml.org,2002:map",resolve(s,e){return z(s)||e("Expected a mapp\
+ing for this tag"),s},createNode:a((s,e,t)=>R.from(s,e,t),"createNode")};var V=class extends ve{static{a(this,"YAMLSeq")}static get tagName(){return"tag:yaml.org,2002:seq"}constructor(e){super(
+he,e),this.items=[]}add(e){this.items.push(e)}delete(e){let t=kt(e);return typeof t!="number"?!1:this.items.splice(t,1).
+length>0}get(e,t){let n=kt(e);if(typeof n!="number")return;let i=this.items[n];return!t&&M(i)?i.value:i}has(e){let t=kt(
+e);return typeof t=="number"&&t<this.items.length}set(e,t){let n=kt(e);if(typeof n!="number")throw new Error(`Expected a\
+ valid index, not ${e}.`);let i=this.items[n];M(i)&&ft(t)?i.value=t:this.items[n]=t}toJSON(e,t){let n=[];t?.onCreate&&t.
+onCreate(n);let i=0;for(let r of this.items)n.push(U(r,String(i++),t));return n}toString(e,t,n){return e?St(this,e,{blockItemPrefix:"\
+- ",flowChars:{start:"[",end:"]"},itemIndent:(e.indent||"")+"  ",onChompKeep:n,onComment:t}):JSON.stringify(this)}static from(e,t,n){
+let{replacer:i}=n,r=new this(e);if(t&&Symbol.iterator in Object(t)){let o=0;for(let l of t){if(typeof i=="function"){let c=t instanceof
+Set?l:String(o++);l=i.call(t,c,l)}r.items.push(me(l,void 0,n))}}return r}};function kt(s){let e=M(s)?s.value:s;return e&&
+typeof e=="string"&&(e=Number(e)),typeof e=="number"&&Number.isInteger(e)&&e>=0?e:null}a(kt,"asItemIndex");var se={collection:"seq",default:!0,nodeClass:V,tag:"tag:yaml.org,2002:seq",resolve(s,e){return Z(s)||e("Expected a sequ\
+ence for this tag"),s},createNode:a((s,e,t)=>V.from(s,e,t),"createNode")};var Se={identify:a(s=>typeof s=="string","identify"),default:!0,tag:"tag:yaml.org,2002:str",resolve:a(s=>s,"resolve"),stringify(s,e,t,n){
+return e=Object.assign({actualString:!0},e),Ae(s,e,t,n)}};var Ee={identify:a(s=>s==null,"identify"),createNode:a(()=>new T(null),"createNode"),default:!0,tag:"tag:yaml.org,2002:n\
+ull",test:/^(?:~|[Nn]ull|NULL)?$/,resolve:a(()=>new T(null),"resolve"),stringify:a(({source:s},e)=>typeof s=="string"&&Ee.
+test.test(s)?s:e.options.nullStr,"stringify")};var Ue={identify:a(s=>typeof s=="boolean","identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,
+resolve:a(s=>new T(s[0]==="t"||s[0]==="T"),"resolve"),stringify({source:s,value:e},t){if(s&&Ue.test.test(s)){let n=s[0]===
+"t"||s[0]==="T";if(e===n)return s}return e?t.options.trueStr:t.options.falseStr}};function J({format:s,minFractionDigits:e,tag:t,value:n}){if(typeof n=="bigint")return String(n);let i=typeof n=="number"?
+n:Number(n);if(!isFinite(i))return isNaN(i)?".nan":i<0?"-.inf":".inf";let r=Object.is(n,-0)?"-0":JSON.stringify(n);if(!s&&
+e&&(!t||t==="tag:yaml.org,2002:float")&&/^-?\d/.test(r)&&!r.includes("e")){let o=r.indexOf(".");o<0&&(o=r.length,r+=".");
+let l=e-(r.length-o-1);for(;l-- >0;)r+="0"}return r}a(J,"stringifyNumber");var Nt={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
+resolve:a(s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),
+stringify:J},Ot={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,
+resolve:a(s=>parseFloat(s),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():J(s)}},At={
+identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,
+resolve(s){let e=new T(parseFloat(s)),t=s.indexOf(".");return t!==-1&&s[s.length-1]==="0"&&(e.minFractionDigits=s.length-
+t-1),e},stringify:J};var Et=a(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify"),Gt=a((s,e,t,{intAsBigInt:n})=>n?BigInt(s):parseInt(s.
+substring(e),t),"intResolve");function Ts(s,e,t){let{value:n}=s;return Et(n)&&n>=0?t+n.toString(e):J(s)}a(Ts,"intStringi\
+fy");var Tt={identify:a(s=>Et(s)&&s>=0,"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^0o[0-7]+$/,
+resolve:a((s,e,t)=>Gt(s,2,8,t),"resolve"),stringify:a(s=>Ts(s,8,"0o"),"stringify")},It={identify:Et,default:!0,tag:"tag:\
+yaml.org,2002:int",test:/^[-+]?[0-9]+$/,resolve:a((s,e,t)=>Gt(s,0,10,t),"resolve"),stringify:J},Lt={identify:a(s=>Et(s)&&
+s>=0,"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,resolve:a((s,e,t)=>Gt(s,2,16,
+t),"resolve"),stringify:a(s=>Ts(s,16,"0x"),"stringify")};var Is=[te,se,Se,Ee,Ue,Tt,It,Lt,Nt,Ot,At];function Ls(s){return typeof s=="bigint"||Number.isInteger(s)}a(Ls,"intIdentify");var Ct=a(({value:s})=>JSON.stringify(s),
+"stringifyJSON"),Sn=[{identify:a(s=>typeof s=="string","identify"),default:!0,tag:"tag:yaml.org,2002:str",resolve:a(s=>s,
+"resolve"),stringify:Ct},{identify:a(s=>s==null,"identify"),createNode:a(()=>new T(null),"createNode"),default:!0,tag:"t\
+ag:yaml.org,2002:null",test:/^null$/,resolve:a(()=>null,"resolve"),stringify:Ct},{identify:a(s=>typeof s=="boolean","ide\
+ntify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,resolve:a(s=>s==="true","resolve"),stringify:Ct},{
+identify:Ls,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,resolve:a((s,e,{intAsBigInt:t})=>t?BigInt(
+s):parseInt(s,10),"resolve"),stringify:a(({value:s})=>Ls(s)?s.toString():JSON.stringify(s),"stringify")},{identify:a(s=>typeof s==
+"number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
+resolve:a(s=>parseFloat(s),"resolve"),stringify:Ct}],kn={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved pl\
+ain scalar ${JSON.stringify(s)}`),s}},Cs=[te,se].concat(Sn,kn);var Ve={identify:a(s=>s instanceof Uint8Array,"identify"),default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof atob==
+"function"){let t=atob(s.replace(/[\n\r]/g,"")),n=new Uint8Array(t.length);for(let i=0;i<t.length;++i)n[i]=t.charCodeAt(
+i);return n}else return e("This environment does not support reading binary tags; either Buffer or atob is required"),s},
+stringify({comment:s,type:e,value:t},n,i,r){if(!t)return"";let o=t,l;if(typeof btoa=="function"){let c="";for(let f=0;f<
+o.length;++f)c+=String.fromCharCode(o[f]);l=btoa(c)}else throw new Error("This environment does not support writing bina\
+ry tags; either Buffer or btoa is required");if(e??(e=T.BLOCK_LITERAL),e!==T.QUOTE_DOUBLE){let c=Math.max(n.options.lineWidth-
+n.indent.length,n.options.minContentWidth),f=Math.ceil(l.length/c),m=new Array(f);for(let u=0,h=0;u<f;++u,h+=c)m[u]=l.substr(
+h,c);l=m.join(e===T.BLOCK_LITERAL?`
+`:" ")}return Ae({comment:s,type:e,value:l},n,i,r)}};function Wt(s,e){if(Z(s))for(let t=0;t<s.items.length;++t){let n=s.items[t];if(!B(n)){if(z(n)){n.items.length>1&&e("Each\
+ pair must have its own sequence indicator");let i=n.items[0]||new q(new T(null));if(n.commentBefore&&(i.key.commentBefore=
+i.key.commentBefore?`${n.commentBefore}
+${i.key.commentBefore}`:n.commentBefore),n.comment){let r=i.value??i.key;r.comment=r.comment?`${n.comment}
+${r.comment}`:n.comment}n=i}s.items[t]=B(n)?n:new q(n)}}else e("Expected a sequence for this tag");return s}a(Wt,"resolv\
+ePairs");function Ht(s,e,t){let{replacer:n}=t,i=new V(s);i.tag="tag:yaml.org,2002:pairs";let r=0;if(e&&Symbol.iterator in
+Object(e))for(let o of e){typeof n=="function"&&(o=n.call(e,String(r++),o));let l,c;if(Array.isArray(o))if(o.length===2)
+l=o[0],c=o[1];else throw new TypeError(`Expected [key, value] tuple: ${o}`);else if(o&&o instanceof Object){let f=Object.
+keys(o);if(f.length===1)l=f[0],c=o[l];else throw new TypeError(`Expected tuple with one key, not ${f.length} keys`)}else
+l=o;i.items.push(Pe(l,c,t))}return i}a(Ht,"createPairs");var Je={collection:"seq",default:!1,tag:"tag:yaml.org,2002:pair\
+s",resolve:Wt,createNode:Ht};var Me=class s extends V{static{a(this,"YAMLOMap")}constructor(){super(),this.add=R.prototype.add.bind(this),this.delete=
+R.prototype.delete.bind(this),this.get=R.prototype.get.bind(this),this.has=R.prototype.has.bind(this),this.set=R.prototype.
+set.bind(this),this.tag=s.tag}toJSON(e,t){if(!t)return super.toJSON(e);let n=new Map;t?.onCreate&&t.onCreate(n);for(let i of this.
+items){let r,o;if(B(i)?(r=U(i.key,"",t),o=U(i.value,r,t)):r=U(i,"",t),n.has(r))throw new Error("Ordered maps must not in\
+clude duplicate keys");n.set(r,o)}return n}static from(e,t,n){let i=Ht(e,t,n),r=new this;return r.items=i.items,r}};Me.tag=
+"tag:yaml.org,2002:omap";var Ye={collection:"seq",identify:a(s=>s instanceof Map,"identify"),nodeClass:Me,default:!1,tag:"\
+tag:yaml.org,2002:omap",resolve(s,e){let t=Wt(s,e),n=[];for(let{key:i}of t.items)M(i)&&(n.includes(i.value)?e(`Ordered m\
+aps must not include duplicate keys: ${i.value}`):n.push(i.value));return Object.assign(new Me,t)},createNode:a((s,e,t)=>Me.
+from(s,e,t),"createNode")};function vs({value:s,source:e},t){return e&&(s?Xt:zt).test.test(e)?e:s?t.options.trueStr:t.options.falseStr}a(vs,"boolSt\
+ringify");var Xt={identify:a(s=>s===!0,"identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,
+resolve:a(()=>new T(!0),"resolve"),stringify:vs},zt={identify:a(s=>s===!1,"identify"),default:!0,tag:"tag:yaml.org,2002:\
+bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,resolve:a(()=>new T(!1),"resolve"),stringify:vs};var $s={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
+resolve:a(s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),
+stringify:J},_s={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,
+resolve:a(s=>parseFloat(s.replace(/_/g,"")),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():
+J(s)}},Ps={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,
+resolve(s){let e=new T(parseFloat(s.replace(/_/g,""))),t=s.indexOf(".");if(t!==-1){let n=s.substring(t+1).replace(/_/g,"");
+n[n.length-1]==="0"&&(e.minFractionDigits=n.length)}return e},stringify:J};var Qe=a(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify");function vt(s,e,t,{intAsBigInt:n}){let i=s[0];if((i===
+"-"||i==="+")&&(e+=1),s=s.substring(e).replace(/_/g,""),n){switch(t){case 2:s=`0b${s}`;break;case 8:s=`0o${s}`;break;case 16:
+s=`0x${s}`;break}let o=BigInt(s);return i==="-"?BigInt(-1)*o:o}let r=parseInt(s,t);return i==="-"?-1*r:r}a(vt,"intResolv\
+e");function Zt(s,e,t){let{value:n}=s;if(Qe(n)){let i=n.toString(e);return n<0?"-"+t+i.substr(1):t+i}return J(s)}a(Zt,"i\
+ntStringify");var Ms={identify:Qe,default:!0,tag:"tag:yaml.org,2002:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:a(
+(s,e,t)=>vt(s,2,2,t),"resolve"),stringify:a(s=>Zt(s,2,"0b"),"stringify")},Bs={identify:Qe,default:!0,tag:"tag:yaml.org,2\
+002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:a((s,e,t)=>vt(s,1,8,t),"resolve"),stringify:a(s=>Zt(s,8,"0"),"strin\
+gify")},Ds={identify:Qe,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,resolve:a((s,e,t)=>vt(s,0,10,t),
+"resolve"),stringify:J},Ks={identify:Qe,default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,
+resolve:a((s,e,t)=>vt(s,2,16,t),"resolve"),stringify:a(s=>Zt(s,16,"0x"),"stringify")};var Be=class s extends R{static{a(this,"YAMLSet")}constructor(e){super(e),this.tag=s.tag}add(e){let t;B(e)?t=e:e&&typeof e==
+"object"&&"key"in e&&"value"in e&&e.value===null?t=new q(e.key,null):t=new q(e,null),we(this.items,t.key)||this.items.push(
+t)}get(e,t){let n=we(this.items,e);return!t&&B(n)?M(n.key)?n.key.value:n.key:n}set(e,t){if(typeof t!="boolean")throw new Error(
+`Expected boolean value for set(key, value) in a YAML set, not ${typeof t}`);let n=we(this.items,e);n&&!t?this.items.splice(
+this.items.indexOf(n),1):!n&&t&&this.items.push(new q(e))}toJSON(e,t){return super.toJSON(e,t,Set)}toString(e,t,n){if(!e)
+return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.toString(Object.assign({},e,{allNullValues:!0}),t,
+n);throw new Error("Set items must all have null values")}static from(e,t,n){let{replacer:i}=n,r=new this(e);if(t&&Symbol.
+iterator in Object(t))for(let o of t)typeof i=="function"&&(o=i.call(t,o,o)),r.items.push(Pe(o,null,n));return r}};Be.tag=
+"tag:yaml.org,2002:set";var Ge={collection:"map",identify:a(s=>s instanceof Set,"identify"),nodeClass:Be,default:!1,tag:"\
+tag:yaml.org,2002:set",createNode:a((s,e,t)=>Be.from(s,e,t),"createNode"),resolve(s,e){if(z(s)){if(s.hasAllNullValues(!0))
+return Object.assign(new Be,s);e("Set items must all have null values")}else e("Expected a mapping for this tag");return s}};function es(s,e){let t=s[0],n=t==="-"||t==="+"?s.substring(1):s,i=a(o=>e?BigInt(o):Number(o),"num"),r=n.replace(/_/g,"").
+split(":").reduce((o,l)=>o*i(60)+i(l),i(0));return t==="-"?i(-1)*r:r}a(es,"parseSexagesimal");function js(s){let{value:e}=s,
+t=a(o=>o,"num");if(typeof e=="bigint")t=a(o=>BigInt(o),"num");else if(isNaN(e)||!isFinite(e))return J(s);let n="";e<0&&(n=
+"-",e*=t(-1));let i=t(60),r=[e%i];return e<60?r.unshift(0):(e=(e-r[0])/i,r.unshift(e%i),e>=60&&(e=(e-r[0])/i,r.unshift(e))),
+n+r.map(o=>String(o).padStart(2,"0")).join(":").replace(/000000\d*$/,"")}a(js,"stringifySexagesimal");var $t={identify:a(
+s=>typeof s=="bigint"||Number.isInteger(s),"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,
+resolve:a((s,e,{intAsBigInt:t})=>es(s,t),"resolve"),stringify:js},_t={identify:a(s=>typeof s=="number","identify"),default:!0,
+tag:"tag:yaml.org,2002:float",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:a(s=>es(s,!1),"\
+resolve"),stringify:js},De={identify:a(s=>s instanceof Date,"identify"),default:!0,tag:"tag:yaml.org,2002:timestamp",test:RegExp(
+"^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\.[0-9]+)?)(?:[ \\t]*(Z|[-+]\
+[012]?[0-9](?::[0-9]{2})?))?)?$"),resolve(s){let e=s.match(De.test);if(!e)throw new Error("!!timestamp expects a date, s\
+tarting with yyyy-mm-dd");let[,t,n,i,r,o,l]=e.map(Number),c=e[7]?Number((e[7]+"00").substr(1,3)):0,f=Date.UTC(t,n-1,i,r||
+0,o||0,l||0,c),m=e[8];if(m&&m!=="Z"){let u=es(m,!1);Math.abs(u)<30&&(u*=60),f-=6e4*u}return new Date(f)},stringify:a(({value:s})=>s?.
+toISOString().replace(/(T00:00:00)?\.000Z$/,"")??"","stringify")};var ts=[te,se,Se,Ee,Xt,zt,Ms,Bs,Ds,Ks,$s,_s,Ps,Ve,ee,Ye,Je,Ge,$t,_t,De];var qs=new Map([["core",Is],["failsafe",[te,se,Se]],["json",Cs],["yaml11",ts],["yaml-1.1",ts]]),Rs={binary:Ve,bool:Ue,float:At,
+floatExp:Ot,floatNaN:Nt,floatTime:_t,int:It,intHex:Lt,intOct:Tt,intTime:$t,map:te,merge:ee,null:Ee,omap:Ye,pairs:Je,seq:se,
+set:Ge,timestamp:De},Fs={"tag:yaml.org,2002:binary":Ve,"tag:yaml.org,2002:merge":ee,"tag:yaml.org,2002:omap":Ye,"tag:yam\
+l.org,2002:pairs":Je,"tag:yaml.org,2002:set":Ge,"tag:yaml.org,2002:timestamp":De};function Pt(s,e,t){let n=qs.get(e);if(n&&
+!s)return t&&!n.includes(ee)?n.concat(ee):n.slice();let i=n;if(!i)if(Array.isArray(s))i=[];else{let r=Array.from(qs.keys()).
+filter(o=>o!=="yaml11").map(o=>JSON.stringify(o)).join(", ");throw new Error(`Unknown schema "${e}"; use one of ${r} or \
+define customTags array`)}if(Array.isArray(s))for(let r of s)i=i.concat(r);else typeof s=="function"&&(i=s(i.slice()));return t&&
+(i=i.concat(ee)),i.reduce((r,o)=>{let l=typeof o=="string"?Rs[o]:o;if(!l){let c=JSON.stringify(o),f=Object.keys(Rs).map(
+m=>JSON.stringify(m)).join(", ");throw new Error(`Unknown custom tag ${c}; use one of ${f}`)}return r.includes(l)||r.push(
+l),r},[])}a(Pt,"getTags");var Nn=a((s,e)=>s.key<e.key?-1:s.key>e.key?1:0,"sortMapEntriesByKey"),We=class s{static{a(this,"Schema")}constructor({compat:e,
+customTags:t,merge:n,resolveKnownTags:i,schema:r,sortMapEntries:o,toStringDefaults:l}){this.compat=Array.isArray(e)?Pt(e,
+"compat"):e?Pt(null,e):null,this.name=typeof r=="string"&&r||"core",this.knownTags=i?Fs:{},this.tags=Pt(t,this.name,n),this.
+toStringOptions=l??null,Object.defineProperty(this,H,{value:te}),Object.defineProperty(this,G,{value:Se}),Object.defineProperty(
+this,he,{value:se}),this.sortMapEntries=typeof o=="function"?o:o===!0?Nn:null}clone(){let e=Object.create(s.prototype,Object.
+getOwnPropertyDescriptors(this));return e.tags=this.tags.slice(),e}};function xs(s,e){let t=[],n=e.directives===!0;if(e.directives!==!1&&s.directives){let c=s.directives.toString(s);c?(t.push(
+c),n=!0):s.directives.docStart&&(n=!0)}n&&t.push("---");let i=dt(s,e),{commentString:r}=i.options;if(s.commentBefore){t.
+length!==1&&t.unshift("");let c=r(s.commentBefore);t.unshift(W(c,""))}let o=!1,l=null;if(s.contents){if(D(s.contents)){if(s.
+contents.spaceBefore&&n&&t.push(""),s.contents.commentBefore){let m=r(s.contents.commentBefore);t.push(W(m,""))}i.forceBlockIndent=
+!!s.comment,l=s.contents.comment}let c=l?void 0:()=>o=!0,f=de(s.contents,i,()=>l=null,c);l&&(f+=ce(f,"",r(l))),(f[0]==="\
+|"||f[0]===">")&&t[t.length-1]==="---"?t[t.length-1]=`--- ${f}`:t.push(f)}else t.push(de(s.contents,i));if(s.directives?.
+docEnd)if(s.comment){let c=r(s.comment);c.includes(`
+`)?(t.push("..."),t.push(W(c,""))):t.push(`... ${c}`)}else t.push("...");else{let c=s.comment;c&&o&&(c=c.replace(/^\n+/,
+"")),c&&((!o||l)&&t[t.length-1]!==""&&t.push(""),t.push(W(r(c),"")))}return t.join(`
 `)+`
-`}o(bc,"stringifyDocument");Or.stringifyDocument=bc});var Xe=O(Er=>{"use strict";u();var Sc=$e(),Oe=bt(),J=$(),wc=re(),vc=te(),kc=oi(),Nc=Lr(),ci=pt(),Ac=ds(),qc=De(),fi=hs(),
-ui=class s{static{o(this,"Document")}constructor(e,t,i){this.commentBefore=null,this.comment=null,this.errors=[],this.warnings=
-[],Object.defineProperty(this,J.NODE_TYPE,{value:J.DOC});let n=null;typeof t=="function"||Array.isArray(t)?n=t:i===void 0&&
-t&&(i=t,t=void 0);let r=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"warn",prettyErrors:!0,strict:!0,stringKeys:!1,
-uniqueKeys:!0,version:"1.2"},i);this.options=r;let{version:a}=r;i?._directives?(this.directives=i._directives.atDocument(),
-this.directives.yaml.explicit&&(a=this.directives.yaml.version)):this.directives=new fi.Directives({version:a}),this.setSchema(
-a,i),this.contents=e===void 0?null:this.createNode(e,n,i)}clone(){let e=Object.create(s.prototype,{[J.NODE_TYPE]:{value:J.
-DOC}});return e.commentBefore=this.commentBefore,e.comment=this.comment,e.errors=this.errors.slice(),e.warnings=this.warnings.
-slice(),e.options=Object.assign({},this.options),this.directives&&(e.directives=this.directives.clone()),e.schema=this.schema.
-clone(),e.contents=J.isNode(this.contents)?this.contents.clone(e.schema):this.contents,this.range&&(e.range=this.range.slice()),
-e}add(e){Le(this.contents)&&this.contents.add(e)}addIn(e,t){Le(this.contents)&&this.contents.addIn(e,t)}createAlias(e,t){
-if(!e.anchor){let i=ci.anchorNames(this);e.anchor=!t||i.has(t)?ci.findNewAnchor(t||"a",i):t}return new Sc.Alias(e.anchor)}createNode(e,t,i){
-let n;if(typeof t=="function")e=t.call({"":e},"",e),n=t;else if(Array.isArray(t)){let g=o(C=>typeof C=="number"||C instanceof
-String||C instanceof Number,"keyToStr"),T=t.filter(g).map(String);T.length>0&&(t=t.concat(T)),n=t}else i===void 0&&t&&(i=
-t,t=void 0);let{aliasDuplicateObjects:r,anchorPrefix:a,flow:l,keepUndefined:c,onTagObj:f,tag:m}=i??{},{onAnchor:h,setAnchors:d,
-sourceObjects:y}=ci.createNodeAnchors(this,a||"a"),L={aliasDuplicateObjects:r??!0,keepUndefined:c??!1,onAnchor:h,onTagObj:f,
-replacer:n,schema:this.schema,sourceObjects:y},p=qc.createNode(e,m,L);return l&&J.isCollection(p)&&(p.flow=!0),d(),p}createPair(e,t,i={}){
-let n=this.createNode(e,null,i),r=this.createNode(t,null,i);return new wc.Pair(n,r)}delete(e){return Le(this.contents)?this.
-contents.delete(e):!1}deleteIn(e){return Oe.isEmptyPath(e)?this.contents==null?!1:(this.contents=null,!0):Le(this.contents)?
-this.contents.deleteIn(e):!1}get(e,t){return J.isCollection(this.contents)?this.contents.get(e,t):void 0}getIn(e,t){return Oe.
-isEmptyPath(e)?!t&&J.isScalar(this.contents)?this.contents.value:this.contents:J.isCollection(this.contents)?this.contents.
-getIn(e,t):void 0}has(e){return J.isCollection(this.contents)?this.contents.has(e):!1}hasIn(e){return Oe.isEmptyPath(e)?
-this.contents!==void 0:J.isCollection(this.contents)?this.contents.hasIn(e):!1}set(e,t){this.contents==null?this.contents=
-Oe.collectionFromPath(this.schema,[e],t):Le(this.contents)&&this.contents.set(e,t)}setIn(e,t){Oe.isEmptyPath(e)?this.contents=
-t:this.contents==null?this.contents=Oe.collectionFromPath(this.schema,Array.from(e),t):Le(this.contents)&&this.contents.
-setIn(e,t)}setSchema(e,t={}){typeof e=="number"&&(e=String(e));let i;switch(e){case"1.1":this.directives?this.directives.
-yaml.version="1.1":this.directives=new fi.Directives({version:"1.1"}),i={resolveKnownTags:!1,schema:"yaml-1.1"};break;case"\
-1.2":case"next":this.directives?this.directives.yaml.version=e:this.directives=new fi.Directives({version:e}),i={resolveKnownTags:!0,
-schema:"core"};break;case null:this.directives&&delete this.directives,i=null;break;default:{let n=JSON.stringify(e);throw new Error(
-`Expected '1.1', '1.2' or null as first argument, but found: ${n}`)}}if(t.schema instanceof Object)this.schema=t.schema;else if(i)
-this.schema=new kc.Schema(Object.assign(i,t));else throw new Error("With a null YAML version, the { schema: Schema } opt\
-ion is required")}toJS({json:e,jsonArg:t,mapAsMap:i,maxAliasCount:n,onAnchor:r,reviver:a}={}){let l={anchors:new Map,doc:this,
-keep:!e,mapAsMap:i===!0,mapKeyWarned:!1,maxAliasCount:typeof n=="number"?n:100},c=vc.toJS(this.contents,t??"",l);if(typeof r==
-"function")for(let{count:f,res:m}of l.anchors.values())r(m,f);return typeof a=="function"?Ac.applyReviver(a,{"":c},"",c):
-c}toJSON(e,t){return this.toJS({json:!0,jsonArg:e,mapAsMap:!1,onAnchor:t})}toString(e={}){if(this.errors.length>0)throw new Error(
-"Document with errors cannot be stringified");if("indent"in e&&(!Number.isInteger(e.indent)||Number(e.indent)<=0)){let t=JSON.
-stringify(e.indent);throw new Error(`"indent" option must be a positive integer, not ${t}`)}return Nc.stringifyDocument(
-this,e)}};function Le(s){if(J.isCollection(s))return!0;throw new Error("Expected a YAML collection as document contents")}
-o(Le,"assertCollection");Er.Document=ui});var et=O(Ze=>{"use strict";u();var ze=class extends Error{static{o(this,"YAMLError")}constructor(e,t,i,n){super(),this.name=
-e,this.code=i,this.message=n,this.pos=t}},hi=class extends ze{static{o(this,"YAMLParseError")}constructor(e,t,i){super("\
-YAMLParseError",e,t,i)}},di=class extends ze{static{o(this,"YAMLWarning")}constructor(e,t,i){super("YAMLWarning",e,t,i)}},
-Oc=o((s,e)=>t=>{if(t.pos[0]===-1)return;t.linePos=t.pos.map(l=>e.linePos(l));let{line:i,col:n}=t.linePos[0];t.message+=`\
- at line ${i}, column ${n}`;let r=n-1,a=s.substring(e.lineStarts[i-1],e.lineStarts[i]).replace(/[\n\r]+$/,"");if(r>=60&&
-a.length>80){let l=Math.min(r-39,a.length-79);a="…"+a.substring(l),r-=l-1}if(a.length>80&&(a=a.substring(0,79)+"…"),
-i>1&&/^ *$/.test(a.substring(0,r))){let l=s.substring(e.lineStarts[i-2],e.lineStarts[i-1]);l.length>80&&(l=l.substring(0,
-79)+`…
-`),a=l+a}if(/[^ ]/.test(a)){let l=1,c=t.linePos[1];c?.line===i&&c.col>n&&(l=Math.max(1,Math.min(c.col-n,80-r)));let f=" ".
+`}a(xs,"stringifyDocument");var ke=class s{static{a(this,"Document")}constructor(e,t,n){this.commentBefore=null,this.comment=null,this.errors=[],this.
+warnings=[],Object.defineProperty(this,Y,{value:rt});let i=null;typeof t=="function"||Array.isArray(t)?i=t:n===void 0&&t&&
+(n=t,t=void 0);let r=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"warn",prettyErrors:!0,strict:!0,stringKeys:!1,
+uniqueKeys:!0,version:"1.2"},n);this.options=r;let{version:o}=r;n?._directives?(this.directives=n._directives.atDocument(),
+this.directives.yaml.explicit&&(o=this.directives.yaml.version)):this.directives=new le({version:o}),this.setSchema(o,n),
+this.contents=e===void 0?null:this.createNode(e,i,n)}clone(){let e=Object.create(s.prototype,{[Y]:{value:rt}});return e.
+commentBefore=this.commentBefore,e.comment=this.comment,e.errors=this.errors.slice(),e.warnings=this.warnings.slice(),e.
+options=Object.assign({},this.options),this.directives&&(e.directives=this.directives.clone()),e.schema=this.schema.clone(),
+e.contents=D(this.contents)?this.contents.clone(e.schema):this.contents,this.range&&(e.range=this.range.slice()),e}add(e){
+Ke(this.contents)&&this.contents.add(e)}addIn(e,t){Ke(this.contents)&&this.contents.addIn(e,t)}createAlias(e,t){if(!e.anchor){
+let n=Ft(this);e.anchor=!t||n.has(t)?xt(t||"a",n):t}return new pe(e.anchor)}createNode(e,t,n){let i;if(typeof t=="functi\
+on")e=t.call({"":e},"",e),i=t;else if(Array.isArray(t)){let d=a(C=>typeof C=="number"||C instanceof String||C instanceof
+Number,"keyToStr"),L=t.filter(d).map(String);L.length>0&&(t=t.concat(L)),i=t}else n===void 0&&t&&(n=t,t=void 0);let{aliasDuplicateObjects:r,
+anchorPrefix:o,flow:l,keepUndefined:c,onTagObj:f,tag:m}=n??{},{onAnchor:u,setAnchors:h,sourceObjects:g}=Ss(this,o||"a"),
+E={aliasDuplicateObjects:r??!0,keepUndefined:c??!1,onAnchor:u,onTagObj:f,replacer:i,schema:this.schema,sourceObjects:g},
+p=me(e,m,E);return l&&K(p)&&(p.flow=!0),h(),p}createPair(e,t,n={}){let i=this.createNode(e,null,n),r=this.createNode(t,null,
+n);return new q(i,r)}delete(e){return Ke(this.contents)?this.contents.delete(e):!1}deleteIn(e){return $e(e)?this.contents==
+null?!1:(this.contents=null,!0):Ke(this.contents)?this.contents.deleteIn(e):!1}get(e,t){return K(this.contents)?this.contents.
+get(e,t):void 0}getIn(e,t){return $e(e)?!t&&M(this.contents)?this.contents.value:this.contents:K(this.contents)?this.contents.
+getIn(e,t):void 0}has(e){return K(this.contents)?this.contents.has(e):!1}hasIn(e){return $e(e)?this.contents!==void 0:K(
+this.contents)?this.contents.hasIn(e):!1}set(e,t){this.contents==null?this.contents=qe(this.schema,[e],t):Ke(this.contents)&&
+this.contents.set(e,t)}setIn(e,t){$e(e)?this.contents=t:this.contents==null?this.contents=qe(this.schema,Array.from(e),t):
+Ke(this.contents)&&this.contents.setIn(e,t)}setSchema(e,t={}){typeof e=="number"&&(e=String(e));let n;switch(e){case"1.1":
+this.directives?this.directives.yaml.version="1.1":this.directives=new le({version:"1.1"}),n={resolveKnownTags:!1,schema:"\
+yaml-1.1"};break;case"1.2":case"next":this.directives?this.directives.yaml.version=e:this.directives=new le({version:e}),
+n={resolveKnownTags:!0,schema:"core"};break;case null:this.directives&&delete this.directives,n=null;break;default:{let i=JSON.
+stringify(e);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${i}`)}}if(t.schema instanceof
+Object)this.schema=t.schema;else if(n)this.schema=new We(Object.assign(n,t));else throw new Error("With a null YAML vers\
+ion, the { schema: Schema } option is required")}toJS({json:e,jsonArg:t,mapAsMap:n,maxAliasCount:i,onAnchor:r,reviver:o}={}){
+let l={anchors:new Map,doc:this,keep:!e,mapAsMap:n===!0,mapKeyWarned:!1,maxAliasCount:typeof i=="number"?i:100},c=U(this.
+contents,t??"",l);if(typeof r=="function")for(let{count:f,res:m}of l.anchors.values())r(m,f);return typeof o=="function"?
+ye(o,{"":c},"",c):c}toJSON(e,t){return this.toJS({json:!0,jsonArg:e,mapAsMap:!1,onAnchor:t})}toString(e={}){if(this.errors.
+length>0)throw new Error("Document with errors cannot be stringified");if("indent"in e&&(!Number.isInteger(e.indent)||Number(
+e.indent)<=0)){let t=JSON.stringify(e.indent);throw new Error(`"indent" option must be a positive integer, not ${t}`)}return xs(
+this,e)}};function Ke(s){if(K(s))return!0;throw new Error("Expected a YAML collection as document contents")}a(Ke,"asser\
+tCollection");var He=class extends Error{static{a(this,"YAMLError")}constructor(e,t,n,i){super(),this.name=e,this.code=n,this.message=
+i,this.pos=t}},ne=class extends He{static{a(this,"YAMLParseError")}constructor(e,t,n){super("YAMLParseError",e,t,n)}},Xe=class extends He{static{
+a(this,"YAMLWarning")}constructor(e,t,n){super("YAMLWarning",e,t,n)}},ss=a((s,e)=>t=>{if(t.pos[0]===-1)return;t.linePos=
+t.pos.map(l=>e.linePos(l));let{line:n,col:i}=t.linePos[0];t.message+=` at line ${n}, column ${i}`;let r=i-1,o=s.substring(
+e.lineStarts[n-1],e.lineStarts[n]).replace(/[\n\r]+$/,"");if(r>=60&&o.length>80){let l=Math.min(r-39,o.length-79);o="…"+
+o.substring(l),r-=l-1}if(o.length>80&&(o=o.substring(0,79)+"…"),n>1&&/^ *$/.test(o.substring(0,r))){let l=s.substring(
+e.lineStarts[n-2],e.lineStarts[n-1]);l.length>80&&(l=l.substring(0,79)+`…
+`),o=l+o}if(/[^ ]/.test(o)){let l=1,c=t.linePos[1];c?.line===n&&c.col>i&&(l=Math.max(1,Math.min(c.col-i,80-r)));let f=" ".
 repeat(r)+"^".repeat(l);t.message+=`:
 
-${a}
+${o}
 ${f}
-`}},"prettifyError");Ze.YAMLError=ze;Ze.YAMLParseError=hi;Ze.YAMLWarning=di;Ze.prettifyError=Oc});var tt=O(Tr=>{"use strict";u();function Lc(s,{flow:e,indicator:t,next:i,offset:n,onError:r,parentIndent:a,startOnNewline:l}){
-let c=!1,f=l,m=l,h="",d="",y=!1,L=!1,p=null,g=null,T=null,C=null,I=null,P=null,M=null;for(let E of s)switch(L&&(E.type!==
-"space"&&E.type!=="newline"&&E.type!=="comma"&&r(E.offset,"MISSING_CHAR","Tags and anchors must be separated from the ne\
-xt token by white space"),L=!1),p&&(f&&E.type!=="comment"&&E.type!=="newline"&&r(p,"TAB_AS_INDENT","Tabs are not allowed\
- as indentation"),p=null),E.type){case"space":!e&&(t!=="doc-start"||i?.type!=="flow-collection")&&E.source.includes("	")&&
-(p=E),m=!0;break;case"comment":{m||r(E,"MISSING_CHAR","Comments must be separated from other tokens by white space chara\
-cters");let j=E.source.substring(1)||" ";h?h+=d+j:h=j,d="",f=!1;break}case"newline":f?h?h+=E.source:(!P||t!=="seq-item-i\
-nd")&&(c=!0):d+=E.source,f=!0,y=!0,(g||T)&&(C=E),m=!0;break;case"anchor":g&&r(E,"MULTIPLE_ANCHORS","A node can have at m\
-ost one anchor"),E.source.endsWith(":")&&r(E.offset+E.source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",!0),
-g=E,M??(M=E.offset),f=!1,m=!1,L=!0;break;case"tag":{T&&r(E,"MULTIPLE_TAGS","A node can have at most one tag"),T=E,M??(M=
-E.offset),f=!1,m=!1,L=!0;break}case t:(g||T)&&r(E,"BAD_PROP_ORDER",`Anchors and tags must be after the ${E.source} indic\
-ator`),P&&r(E,"UNEXPECTED_TOKEN",`Unexpected ${E.source} in ${e??"collection"}`),P=E,f=t==="seq-item-ind"||t==="explicit\
--key-ind",m=!1;break;case"comma":if(e){I&&r(E,"UNEXPECTED_TOKEN",`Unexpected , in ${e}`),I=E,f=!1,m=!1;break}default:r(E,
-"UNEXPECTED_TOKEN",`Unexpected ${E.type} token`),f=!1,m=!1}let _=s[s.length-1],B=_?_.offset+_.source.length:n;return L&&
-i&&i.type!=="space"&&i.type!=="newline"&&i.type!=="comma"&&(i.type!=="scalar"||i.source!=="")&&r(i.offset,"MISSING_CHAR",
-"Tags and anchors must be separated from the next token by white space"),p&&(f&&p.indent<=a||i?.type==="block-map"||i?.type===
-"block-seq")&&r(p,"TAB_AS_INDENT","Tabs are not allowed as indentation"),{comma:I,found:P,spaceBefore:c,comment:h,hasNewline:y,
-anchor:g,tag:T,newlineAfterProp:C,end:B,start:M??B}}o(Lc,"resolveProps");Tr.resolveProps=Lc});var Zt=O(Cr=>{"use strict";u();function pi(s){if(!s)return null;switch(s.type){case"alias":case"scalar":case"double-quot\
-ed-scalar":case"single-quoted-scalar":if(s.source.includes(`
+`}},"prettifyError");function fe(s,{flow:e,indicator:t,next:n,offset:i,onError:r,parentIndent:o,startOnNewline:l}){let c=!1,f=l,m=l,u="",h="",
+g=!1,E=!1,p=null,d=null,L=null,C=null,v=null,$=null,_=null;for(let I of s)switch(E&&(I.type!=="space"&&I.type!=="newline"&&
+I.type!=="comma"&&r(I.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token by white space"),E=!1),
+p&&(f&&I.type!=="comment"&&I.type!=="newline"&&r(p,"TAB_AS_INDENT","Tabs are not allowed as indentation"),p=null),I.type){case"\
+space":!e&&(t!=="doc-start"||n?.type!=="flow-collection")&&I.source.includes("	")&&(p=I),m=!0;break;case"comment":{m||r(
+I,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let F=I.source.substring(1)||
+" ";u?u+=h+F:u=F,h="",f=!1;break}case"newline":f?u?u+=I.source:(!$||t!=="seq-item-ind")&&(c=!0):h+=I.source,f=!0,g=!0,(d||
+L)&&(C=I),m=!0;break;case"anchor":d&&r(I,"MULTIPLE_ANCHORS","A node can have at most one anchor"),I.source.endsWith(":")&&
+r(I.offset+I.source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",!0),d=I,_??(_=I.offset),f=!1,m=!1,E=!0;break;case"\
+tag":{L&&r(I,"MULTIPLE_TAGS","A node can have at most one tag"),L=I,_??(_=I.offset),f=!1,m=!1,E=!0;break}case t:(d||L)&&
+r(I,"BAD_PROP_ORDER",`Anchors and tags must be after the ${I.source} indicator`),$&&r(I,"UNEXPECTED_TOKEN",`Unexpected ${I.
+source} in ${e??"collection"}`),$=I,f=t==="seq-item-ind"||t==="explicit-key-ind",m=!1;break;case"comma":if(e){v&&r(I,"UN\
+EXPECTED_TOKEN",`Unexpected , in ${e}`),v=I,f=!1,m=!1;break}default:r(I,"UNEXPECTED_TOKEN",`Unexpected ${I.type} token`),
+f=!1,m=!1}let P=s[s.length-1],j=P?P.offset+P.source.length:i;return E&&n&&n.type!=="space"&&n.type!=="newline"&&n.type!==
+"comma"&&(n.type!=="scalar"||n.source!=="")&&r(n.offset,"MISSING_CHAR","Tags and anchors must be separated from the next\
+ token by white space"),p&&(f&&p.indent<=o||n?.type==="block-map"||n?.type==="block-seq")&&r(p,"TAB_AS_INDENT","Tabs are\
+ not allowed as indentation"),{comma:v,found:$,spaceBefore:c,comment:u,hasNewline:g,anchor:d,tag:L,newlineAfterProp:C,end:j,
+start:_??j}}a(fe,"resolveProps");function Ne(s){if(!s)return null;switch(s.type){case"alias":case"scalar":case"double-quoted-scalar":case"single-quoted-s\
+calar":if(s.source.includes(`
 `))return!0;if(s.end){for(let e of s.end)if(e.type==="newline")return!0}return!1;case"flow-collection":for(let e of s.items){
-for(let t of e.start)if(t.type==="newline")return!0;if(e.sep){for(let t of e.sep)if(t.type==="newline")return!0}if(pi(e.
-key)||pi(e.value))return!0}return!1;default:return!0}}o(pi,"containsNewline");Cr.containsNewline=pi});var mi=O(Ir=>{"use strict";u();var Ec=Zt();function Tc(s,e,t){if(e?.type==="flow-collection"){let i=e.end[0];i.indent===
-s&&(i.source==="]"||i.source==="}")&&Ec.containsNewline(e)&&t(i,"BAD_INDENT","Flow end indicator should be more indented\
- than parent",!0)}}o(Tc,"flowIndentCheck");Ir.flowIndentCheck=Tc});var gi=O(Mr=>{"use strict";u();var Pr=$();function Cc(s,e,t){let{uniqueKeys:i}=s.options;if(i===!1)return!1;let n=typeof i==
-"function"?i:(r,a)=>r===a||Pr.isScalar(r)&&Pr.isScalar(a)&&r.value===a.value;return e.some(r=>n(r.key,t))}o(Cc,"mapInclu\
-des");Mr.mapIncludes=Cc});var jr=O(Kr=>{"use strict";u();var _r=re(),Ic=oe(),$r=tt(),Pc=Zt(),Dr=mi(),Mc=gi(),Br="All mapping items must start at t\
-he same column";function _c({composeNode:s,composeEmptyNode:e},t,i,n,r){let a=r?.nodeClass??Ic.YAMLMap,l=new a(t.schema);
-t.atRoot&&(t.atRoot=!1);let c=i.offset,f=null;for(let m of i.items){let{start:h,key:d,sep:y,value:L}=m,p=$r.resolveProps(
-h,{indicator:"explicit-key-ind",next:d??y?.[0],offset:c,onError:n,parentIndent:i.indent,startOnNewline:!0}),g=!p.found;if(g){
-if(d&&(d.type==="block-seq"?n(c,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used as an implicit map key"):"inde\
-nt"in d&&d.indent!==i.indent&&n(c,"BAD_INDENT",Br)),!p.anchor&&!p.tag&&!y){f=p.end,p.comment&&(l.comment?l.comment+=`
-`+p.comment:l.comment=p.comment);continue}(p.newlineAfterProp||Pc.containsNewline(d))&&n(d??h[h.length-1],"MULTILINE_IMP\
-LICIT_KEY","Implicit keys need to be on a single line")}else p.found?.indent!==i.indent&&n(c,"BAD_INDENT",Br);t.atKey=!0;
-let T=p.end,C=d?s(t,d,p,n):e(t,T,h,null,p,n);t.schema.compat&&Dr.flowIndentCheck(i.indent,d,n),t.atKey=!1,Mc.mapIncludes(
-t,l.items,C)&&n(T,"DUPLICATE_KEY","Map keys must be unique");let I=$r.resolveProps(y??[],{indicator:"map-value-ind",next:L,
-offset:C.range[2],onError:n,parentIndent:i.indent,startOnNewline:!d||d.type==="block-scalar"});if(c=I.end,I.found){g&&(L?.
-type==="block-map"&&!I.hasNewline&&n(c,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings"),t.
-options.strict&&p.start<I.found.offset-1024&&n(C.range,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 chars\
- after the start of an implicit block mapping key"));let P=L?s(t,L,I,n):e(t,c,y,null,I,n);t.schema.compat&&Dr.flowIndentCheck(
-i.indent,L,n),c=P.range[2];let M=new _r.Pair(C,P);t.options.keepSourceTokens&&(M.srcToken=m),l.items.push(M)}else{g&&n(C.
-range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),I.comment&&(C.comment?C.comment+=`
-`+I.comment:C.comment=I.comment);let P=new _r.Pair(C);t.options.keepSourceTokens&&(P.srcToken=m),l.items.push(P)}}return f&&
-f<c&&n(f,"IMPOSSIBLE","Map comment with trailing content"),l.range=[i.offset,c,f??c],l}o(_c,"resolveBlockMap");Kr.resolveBlockMap=
-_c});var Rr=O(Fr=>{"use strict";u();var $c=le(),Dc=tt(),Bc=mi();function Kc({composeNode:s,composeEmptyNode:e},t,i,n,r){let a=r?.
-nodeClass??$c.YAMLSeq,l=new a(t.schema);t.atRoot&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let c=i.offset,f=null;for(let{start:m,
-value:h}of i.items){let d=Dc.resolveProps(m,{indicator:"seq-item-ind",next:h,offset:c,onError:n,parentIndent:i.indent,startOnNewline:!0});
-if(!d.found)if(d.anchor||d.tag||h)h?.type==="block-seq"?n(d.end,"BAD_INDENT","All sequence items must start at the same \
-column"):n(c,"MISSING_CHAR","Sequence item without - indicator");else{f=d.end,d.comment&&(l.comment=d.comment);continue}
-let y=h?s(t,h,d,n):e(t,d.end,m,null,d,n);t.schema.compat&&Bc.flowIndentCheck(i.indent,h,n),c=y.range[2],l.items.push(y)}
-return l.range=[i.offset,c,f??c],l}o(Kc,"resolveBlockSeq");Fr.resolveBlockSeq=Kc});var Ee=O(Ur=>{"use strict";u();function jc(s,e,t,i){let n="";if(s){let r=!1,a="";for(let l of s){let{source:c,type:f}=l;
-switch(f){case"space":r=!0;break;case"comment":{t&&!r&&i(l,"MISSING_CHAR","Comments must be separated from other tokens \
-by white space characters");let m=c.substring(1)||" ";n?n+=a+m:n=m,a="";break}case"newline":n&&(a+=c),r=!0;break;default:
-i(l,"UNEXPECTED_TOKEN",`Unexpected ${f} at node end`)}e+=c.length}}return{comment:n,offset:e}}o(jc,"resolveEnd");Ur.resolveEnd=
-jc});var Qr=O(Jr=>{"use strict";u();var Fc=$(),Rc=re(),Yr=oe(),Uc=le(),Yc=Ee(),Vr=tt(),Vc=Zt(),Jc=gi(),yi="Block collections \
-are not allowed within flow collections",bi=o(s=>s&&(s.type==="block-map"||s.type==="block-seq"),"isBlock");function Qc({
-composeNode:s,composeEmptyNode:e},t,i,n,r){let a=i.start.source==="{",l=a?"flow map":"flow sequence",c=r?.nodeClass??(a?
-Yr.YAMLMap:Uc.YAMLSeq),f=new c(t.schema);f.flow=!0;let m=t.atRoot;m&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let h=i.offset+
-i.start.source.length;for(let g=0;g<i.items.length;++g){let T=i.items[g],{start:C,key:I,sep:P,value:M}=T,_=Vr.resolveProps(
-C,{flow:l,indicator:"explicit-key-ind",next:I??P?.[0],offset:h,onError:n,parentIndent:i.indent,startOnNewline:!1});if(!_.
-found){if(!_.anchor&&!_.tag&&!P&&!M){g===0&&_.comma?n(_.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${l}`):g<i.items.length-
-1&&n(_.start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${l}`),_.comment&&(f.comment?f.comment+=`
-`+_.comment:f.comment=_.comment),h=_.end;continue}!a&&t.options.strict&&Vc.containsNewline(I)&&n(I,"MULTILINE_IMPLICIT_K\
-EY","Implicit keys of flow sequence pairs need to be on a single line")}if(g===0)_.comma&&n(_.comma,"UNEXPECTED_TOKEN",`\
-Unexpected , in ${l}`);else if(_.comma||n(_.start,"MISSING_CHAR",`Missing , between ${l} items`),_.comment){let B="";e:for(let E of C)
-switch(E.type){case"comma":case"space":break;case"comment":B=E.source.substring(1);break e;default:break e}if(B){let E=f.
-items[f.items.length-1];Fc.isPair(E)&&(E=E.value??E.key),E.comment?E.comment+=`
-`+B:E.comment=B,_.comment=_.comment.substring(B.length+1)}}if(!a&&!P&&!_.found){let B=M?s(t,M,_,n):e(t,_.end,P,null,_,n);
-f.items.push(B),h=B.range[2],bi(M)&&n(B.range,"BLOCK_IN_FLOW",yi)}else{t.atKey=!0;let B=_.end,E=I?s(t,I,_,n):e(t,B,C,null,
-_,n);bi(I)&&n(E.range,"BLOCK_IN_FLOW",yi),t.atKey=!1;let j=Vr.resolveProps(P??[],{flow:l,indicator:"map-value-ind",next:M,
-offset:E.range[2],onError:n,parentIndent:i.indent,startOnNewline:!1});if(j.found){if(!a&&!_.found&&t.options.strict){if(P)
-for(let F of P){if(F===j.found)break;if(F.type==="newline"){n(F,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence\
- pairs need to be on a single line");break}}_.start<j.found.offset-1024&&n(j.found,"KEY_OVER_1024_CHARS","The : indicato\
-r must be at most 1024 chars after the start of an implicit flow sequence key")}}else M&&("source"in M&&M.source?.[0]===
-":"?n(M,"MISSING_CHAR",`Missing space after : in ${l}`):n(j.start,"MISSING_CHAR",`Missing , or : between ${l} items`));let ee=M?
-s(t,M,j,n):j.found?e(t,j.end,P,null,j,n):null;ee?bi(M)&&n(ee.range,"BLOCK_IN_FLOW",yi):j.comment&&(E.comment?E.comment+=
+for(let t of e.start)if(t.type==="newline")return!0;if(e.sep){for(let t of e.sep)if(t.type==="newline")return!0}if(Ne(e.
+key)||Ne(e.value))return!0}return!1;default:return!0}}a(Ne,"containsNewline");function ze(s,e,t){if(e?.type==="flow-collection"){let n=e.end[0];n.indent===s&&(n.source==="]"||n.source==="}")&&Ne(e)&&
+t(n,"BAD_INDENT","Flow end indicator should be more indented than parent",!0)}}a(ze,"flowIndentCheck");function Mt(s,e,t){let{uniqueKeys:n}=s.options;if(n===!1)return!1;let i=typeof n=="function"?n:(r,o)=>r===o||M(r)&&M(o)&&
+r.value===o.value;return e.some(r=>i(r.key,t))}a(Mt,"mapIncludes");var Us="All mapping items must start at the same column";function Vs({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.
+nodeClass??R,l=new o(t.schema);t.atRoot&&(t.atRoot=!1);let c=n.offset,f=null;for(let m of n.items){let{start:u,key:h,sep:g,
+value:E}=m,p=fe(u,{indicator:"explicit-key-ind",next:h??g?.[0],offset:c,onError:i,parentIndent:n.indent,startOnNewline:!0}),
+d=!p.found;if(d){if(h&&(h.type==="block-seq"?i(c,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used as an implici\
+t map key"):"indent"in h&&h.indent!==n.indent&&i(c,"BAD_INDENT",Us)),!p.anchor&&!p.tag&&!g){f=p.end,p.comment&&(l.comment?
+l.comment+=`
+`+p.comment:l.comment=p.comment);continue}(p.newlineAfterProp||Ne(h))&&i(h??u[u.length-1],"MULTILINE_IMPLICIT_KEY","Impl\
+icit keys need to be on a single line")}else p.found?.indent!==n.indent&&i(c,"BAD_INDENT",Us);t.atKey=!0;let L=p.end,C=h?
+s(t,h,p,i):e(t,L,u,null,p,i);t.schema.compat&&ze(n.indent,h,i),t.atKey=!1,Mt(t,l.items,C)&&i(L,"DUPLICATE_KEY","Map keys\
+ must be unique");let v=fe(g??[],{indicator:"map-value-ind",next:E,offset:C.range[2],onError:i,parentIndent:n.indent,startOnNewline:!h||
+h.type==="block-scalar"});if(c=v.end,v.found){d&&(E?.type==="block-map"&&!v.hasNewline&&i(c,"BLOCK_AS_IMPLICIT_KEY","Nes\
+ted mappings are not allowed in compact mappings"),t.options.strict&&p.start<v.found.offset-1024&&i(C.range,"KEY_OVER_10\
+24_CHARS","The : indicator must be at most 1024 chars after the start of an implicit block mapping key"));let $=E?s(t,E,
+v,i):e(t,c,g,null,v,i);t.schema.compat&&ze(n.indent,E,i),c=$.range[2];let _=new q(C,$);t.options.keepSourceTokens&&(_.srcToken=
+m),l.items.push(_)}else{d&&i(C.range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),v.comment&&(C.
+comment?C.comment+=`
+`+v.comment:C.comment=v.comment);let $=new q(C);t.options.keepSourceTokens&&($.srcToken=m),l.items.push($)}}return f&&f<
+c&&i(f,"IMPOSSIBLE","Map comment with trailing content"),l.range=[n.offset,c,f??c],l}a(Vs,"resolveBlockMap");function Js({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.nodeClass??V,l=new o(t.schema);t.atRoot&&(t.atRoot=!1),
+t.atKey&&(t.atKey=!1);let c=n.offset,f=null;for(let{start:m,value:u}of n.items){let h=fe(m,{indicator:"seq-item-ind",next:u,
+offset:c,onError:i,parentIndent:n.indent,startOnNewline:!0});if(!h.found)if(h.anchor||h.tag||u)u?.type==="block-seq"?i(h.
+end,"BAD_INDENT","All sequence items must start at the same column"):i(c,"MISSING_CHAR","Sequence item without - indicat\
+or");else{f=h.end,h.comment&&(l.comment=h.comment);continue}let g=u?s(t,u,h,i):e(t,h.end,m,null,h,i);t.schema.compat&&ze(
+n.indent,u,i),c=g.range[2],l.items.push(g)}return l.range=[n.offset,c,f??c],l}a(Js,"resolveBlockSeq");function ue(s,e,t,n){let i="";if(s){let r=!1,o="";for(let l of s){let{source:c,type:f}=l;switch(f){case"space":r=!0;break;case"\
+comment":{t&&!r&&n(l,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let m=c.substring(
+1)||" ";i?i+=o+m:i=m,o="";break}case"newline":i&&(o+=c),r=!0;break;default:n(l,"UNEXPECTED_TOKEN",`Unexpected ${f} at no\
+de end`)}e+=c.length}}return{comment:i,offset:e}}a(ue,"resolveEnd");var ns="Block collections are not allowed within flow collections",is=a(s=>s&&(s.type==="block-map"||s.type==="block-seq"),
+"isBlock");function Ys({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=n.start.source==="{",l=o?"flow map":"flow seque\
+nce",c=r?.nodeClass??(o?R:V),f=new c(t.schema);f.flow=!0;let m=t.atRoot;m&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let u=n.offset+
+n.start.source.length;for(let d=0;d<n.items.length;++d){let L=n.items[d],{start:C,key:v,sep:$,value:_}=L,P=fe(C,{flow:l,
+indicator:"explicit-key-ind",next:v??$?.[0],offset:u,onError:i,parentIndent:n.indent,startOnNewline:!1});if(!P.found){if(!P.
+anchor&&!P.tag&&!$&&!_){d===0&&P.comma?i(P.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${l}`):d<n.items.length-1&&i(P.start,
+"UNEXPECTED_TOKEN",`Unexpected empty item in ${l}`),P.comment&&(f.comment?f.comment+=`
+`+P.comment:f.comment=P.comment),u=P.end;continue}!o&&t.options.strict&&Ne(v)&&i(v,"MULTILINE_IMPLICIT_KEY","Implicit ke\
+ys of flow sequence pairs need to be on a single line")}if(d===0)P.comma&&i(P.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${l}`);else if(P.
+comma||i(P.start,"MISSING_CHAR",`Missing , between ${l} items`),P.comment){let j="";e:for(let I of C)switch(I.type){case"\
+comma":case"space":break;case"comment":j=I.source.substring(1);break e;default:break e}if(j){let I=f.items[f.items.length-
+1];B(I)&&(I=I.value??I.key),I.comment?I.comment+=`
+`+j:I.comment=j,P.comment=P.comment.substring(j.length+1)}}if(!o&&!$&&!P.found){let j=_?s(t,_,P,i):e(t,P.end,$,null,P,i);
+f.items.push(j),u=j.range[2],is(_)&&i(j.range,"BLOCK_IN_FLOW",ns)}else{t.atKey=!0;let j=P.end,I=v?s(t,v,P,i):e(t,j,C,null,
+P,i);is(v)&&i(I.range,"BLOCK_IN_FLOW",ns),t.atKey=!1;let F=fe($??[],{flow:l,indicator:"map-value-ind",next:_,offset:I.range[2],
+onError:i,parentIndent:n.indent,startOnNewline:!1});if(F.found){if(!o&&!P.found&&t.options.strict){if($)for(let x of $){
+if(x===F.found)break;if(x.type==="newline"){i(x,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to b\
+e on a single line");break}}P.start<F.found.offset-1024&&i(F.found,"KEY_OVER_1024_CHARS","The : indicator must be at mos\
+t 1024 chars after the start of an implicit flow sequence key")}}else _&&("source"in _&&_.source?.[0]===":"?i(_,"MISSING\
+_CHAR",`Missing space after : in ${l}`):i(F.start,"MISSING_CHAR",`Missing , or : between ${l} items`));let ge=_?s(t,_,F,
+i):F.found?e(t,F.end,$,null,F,i):null;ge?is(_)&&i(ge.range,"BLOCK_IN_FLOW",ns):F.comment&&(I.comment?I.comment+=`
+`+F.comment:I.comment=F.comment);let Ie=new q(I,ge);if(t.options.keepSourceTokens&&(Ie.srcToken=L),o){let x=f;Mt(t,x.items,
+I)&&i(j,"DUPLICATE_KEY","Map keys must be unique"),x.items.push(Ie)}else{let x=new R(t.schema);x.flow=!0,x.items.push(Ie);
+let ds=(ge??I).range;x.range=[I.range[0],ds[1],ds[2]],f.items.push(x)}u=ge?ge.range[2]:F.end}}let h=o?"}":"]",[g,...E]=n.
+end,p=u;if(g?.source===h)p=g.offset+g.source.length;else{let d=l[0].toUpperCase()+l.substring(1),L=m?`${d} must end with\
+ a ${h}`:`${d} in block collection must be sufficiently indented and end with a ${h}`;i(u,m?"MISSING_CHAR":"BAD_INDENT",
+L),g&&g.source.length!==1&&E.unshift(g)}if(E.length>0){let d=ue(E,p,t.options.strict,i);d.comment&&(f.comment?f.comment+=
 `
-`+j.comment:E.comment=j.comment);let be=new Rc.Pair(E,ee);if(t.options.keepSourceTokens&&(be.srcToken=T),a){let F=f;Jc.mapIncludes(
-t,F.items,E)&&n(B,"DUPLICATE_KEY","Map keys must be unique"),F.items.push(be)}else{let F=new Yr.YAMLMap(t.schema);F.flow=
-!0,F.items.push(be);let Yi=(ee??E).range;F.range=[E.range[0],Yi[1],Yi[2]],f.items.push(F)}h=ee?ee.range[2]:j.end}}let d=a?
-"}":"]",[y,...L]=i.end,p=h;if(y?.source===d)p=y.offset+y.source.length;else{let g=l[0].toUpperCase()+l.substring(1),T=m?
-`${g} must end with a ${d}`:`${g} in block collection must be sufficiently indented and end with a ${d}`;n(h,m?"MISSING_\
-CHAR":"BAD_INDENT",T),y&&y.source.length!==1&&L.unshift(y)}if(L.length>0){let g=Yc.resolveEnd(L,p,t.options.strict,n);g.
-comment&&(f.comment?f.comment+=`
-`+g.comment:f.comment=g.comment),f.range=[i.offset,p,g.offset]}else f.range=[i.offset,p,p];return f}o(Qc,"resolveFlowCol\
-lection");Jr.resolveFlowCollection=Qc});var Gr=O(Wr=>{"use strict";u();var Wc=$(),Gc=K(),Hc=oe(),xc=le(),Xc=jr(),zc=Rr(),Zc=Qr();function Si(s,e,t,i,n,r){let a=t.
-type==="block-map"?Xc.resolveBlockMap(s,e,t,i,r):t.type==="block-seq"?zc.resolveBlockSeq(s,e,t,i,r):Zc.resolveFlowCollection(
-s,e,t,i,r),l=a.constructor;return n==="!"||n===l.tagName?(a.tag=l.tagName,a):(n&&(a.tag=n),a)}o(Si,"resolveCollection");
-function ef(s,e,t,i,n){let r=i.tag,a=r?e.directives.tagName(r.source,d=>n(r,"TAG_RESOLVE_FAILED",d)):null;if(t.type==="b\
-lock-seq"){let{anchor:d,newlineAfterProp:y}=i,L=d&&r?d.offset>r.offset?d:r:d??r;L&&(!y||y.offset<L.offset)&&n(L,"MISSING\
-_CHAR","Missing newline after block sequence props")}let l=t.type==="block-map"?"map":t.type==="block-seq"?"seq":t.start.
-source==="{"?"map":"seq";if(!r||!a||a==="!"||a===Hc.YAMLMap.tagName&&l==="map"||a===xc.YAMLSeq.tagName&&l==="seq")return Si(
-s,e,t,n,a);let c=e.schema.tags.find(d=>d.tag===a&&d.collection===l);if(!c){let d=e.schema.knownTags[a];if(d?.collection===
-l)e.schema.tags.push(Object.assign({},d,{default:!1})),c=d;else return d?n(r,"BAD_COLLECTION_TYPE",`${d.tag} used for ${l}\
- collection, but expects ${d.collection??"scalar"}`,!0):n(r,"TAG_RESOLVE_FAILED",`Unresolved tag: ${a}`,!0),Si(s,e,t,n,a)}
-let f=Si(s,e,t,n,a,c),m=c.resolve?.(f,d=>n(r,"TAG_RESOLVE_FAILED",d),e.options)??f,h=Wc.isNode(m)?m:new Gc.Scalar(m);return h.
-range=f.range,h.tag=a,c?.format&&(h.format=c.format),h}o(ef,"composeCollection");Wr.composeCollection=ef});var vi=O(Hr=>{"use strict";u();var wi=K();function tf(s,e,t){let i=e.offset,n=sf(e,s.options.strict,t);if(!n)return{value:"",
-type:null,comment:"",range:[i,i,i]};let r=n.mode===">"?wi.Scalar.BLOCK_FOLDED:wi.Scalar.BLOCK_LITERAL,a=e.source?nf(e.source):
-[],l=a.length;for(let p=a.length-1;p>=0;--p){let g=a[p][1];if(g===""||g==="\r")l=p;else break}if(l===0){let p=n.chomp===
-"+"&&a.length>0?`
-`.repeat(Math.max(1,a.length-1)):"",g=i+n.length;return e.source&&(g+=e.source.length),{value:p,type:r,comment:n.comment,
-range:[i,g,g]}}let c=e.indent+n.indent,f=e.offset+n.length,m=0;for(let p=0;p<l;++p){let[g,T]=a[p];if(T===""||T==="\r")n.
-indent===0&&g.length>c&&(c=g.length);else{g.length<c&&t(f+g.length,"MISSING_CHAR","Block scalars with more-indented lead\
-ing empty lines must use an explicit indentation indicator"),n.indent===0&&(c=g.length),m=p,c===0&&!s.atRoot&&t(f,"BAD_I\
-NDENT","Block scalar values in collections must be indented");break}f+=g.length+T.length+1}for(let p=a.length-1;p>=l;--p)
-a[p][0].length>c&&(l=p+1);let h="",d="",y=!1;for(let p=0;p<m;++p)h+=a[p][0].slice(c)+`
-`;for(let p=m;p<l;++p){let[g,T]=a[p];f+=g.length+T.length+1;let C=T[T.length-1]==="\r";if(C&&(T=T.slice(0,-1)),T&&g.length<
-c){let P=`Block scalar lines must not be less indented than their ${n.indent?"explicit indentation indicator":"first lin\
-e"}`;t(f-T.length-(C?2:1),"BAD_INDENT",P),g=""}r===wi.Scalar.BLOCK_LITERAL?(h+=d+g.slice(c)+T,d=`
-`):g.length>c||T[0]==="	"?(d===" "?d=`
-`:!y&&d===`
-`&&(d=`
+`+d.comment:f.comment=d.comment),f.range=[n.offset,p,d.offset]}else f.range=[n.offset,p,p];return f}a(Ys,"resolveFlowCol\
+lection");function rs(s,e,t,n,i,r){let o=t.type==="block-map"?Vs(s,e,t,n,r):t.type==="block-seq"?Js(s,e,t,n,r):Ys(s,e,t,n,r),l=o.constructor;
+return i==="!"||i===l.tagName?(o.tag=l.tagName,o):(i&&(o.tag=i),o)}a(rs,"resolveCollection");function Qs(s,e,t,n,i){let r=n.
+tag,o=r?e.directives.tagName(r.source,h=>i(r,"TAG_RESOLVE_FAILED",h)):null;if(t.type==="block-seq"){let{anchor:h,newlineAfterProp:g}=n,
+E=h&&r?h.offset>r.offset?h:r:h??r;E&&(!g||g.offset<E.offset)&&i(E,"MISSING_CHAR","Missing newline after block sequence p\
+rops")}let l=t.type==="block-map"?"map":t.type==="block-seq"?"seq":t.start.source==="{"?"map":"seq";if(!r||!o||o==="!"||
+o===R.tagName&&l==="map"||o===V.tagName&&l==="seq")return rs(s,e,t,i,o);let c=e.schema.tags.find(h=>h.tag===o&&h.collection===
+l);if(!c){let h=e.schema.knownTags[o];if(h?.collection===l)e.schema.tags.push(Object.assign({},h,{default:!1})),c=h;else
+return h?i(r,"BAD_COLLECTION_TYPE",`${h.tag} used for ${l} collection, but expects ${h.collection??"scalar"}`,!0):i(r,"T\
+AG_RESOLVE_FAILED",`Unresolved tag: ${o}`,!0),rs(s,e,t,i,o)}let f=rs(s,e,t,i,o,c),m=c.resolve?.(f,h=>i(r,"TAG_RESOLVE_FA\
+ILED",h),e.options)??f,u=D(m)?m:new T(m);return u.range=f.range,u.tag=o,c?.format&&(u.format=c.format),u}a(Qs,"composeCo\
+llection");function os(s,e,t){let n=e.offset,i=On(e,s.options.strict,t);if(!i)return{value:"",type:null,comment:"",range:[n,n,n]};let r=i.
+mode===">"?T.BLOCK_FOLDED:T.BLOCK_LITERAL,o=e.source?An(e.source):[],l=o.length;for(let p=o.length-1;p>=0;--p){let d=o[p][1];
+if(d===""||d==="\r")l=p;else break}if(l===0){let p=i.chomp==="+"&&o.length>0?`
+`.repeat(Math.max(1,o.length-1)):"",d=n+i.length;return e.source&&(d+=e.source.length),{value:p,type:r,comment:i.comment,
+range:[n,d,d]}}let c=e.indent+i.indent,f=e.offset+i.length,m=0;for(let p=0;p<l;++p){let[d,L]=o[p];if(L===""||L==="\r")i.
+indent===0&&d.length>c&&(c=d.length);else{d.length<c&&t(f+d.length,"MISSING_CHAR","Block scalars with more-indented lead\
+ing empty lines must use an explicit indentation indicator"),i.indent===0&&(c=d.length),m=p,c===0&&!s.atRoot&&t(f,"BAD_I\
+NDENT","Block scalar values in collections must be indented");break}f+=d.length+L.length+1}for(let p=o.length-1;p>=l;--p)
+o[p][0].length>c&&(l=p+1);let u="",h="",g=!1;for(let p=0;p<m;++p)u+=o[p][0].slice(c)+`
+`;for(let p=m;p<l;++p){let[d,L]=o[p];f+=d.length+L.length+1;let C=L[L.length-1]==="\r";if(C&&(L=L.slice(0,-1)),L&&d.length<
+c){let $=`Block scalar lines must not be less indented than their ${i.indent?"explicit indentation indicator":"first lin\
+e"}`;t(f-L.length-(C?2:1),"BAD_INDENT",$),d=""}r===T.BLOCK_LITERAL?(u+=h+d.slice(c)+L,h=`
+`):d.length>c||L[0]==="	"?(h===" "?h=`
+`:!g&&h===`
+`&&(h=`
 
-`),h+=d+g.slice(c)+T,d=`
-`,y=!0):T===""?d===`
-`?h+=`
-`:d=`
-`:(h+=d+T,d=" ",y=!1)}switch(n.chomp){case"-":break;case"+":for(let p=l;p<a.length;++p)h+=`
-`+a[p][0].slice(c);h[h.length-1]!==`
-`&&(h+=`
-`);break;default:h+=`
-`}let L=i+n.length+e.source.length;return{value:h,type:r,comment:n.comment,range:[i,L,L]}}o(tf,"resolveBlockScalar");function sf({
-offset:s,props:e},t,i){if(e[0].type!=="block-scalar-header")return i(e[0],"IMPOSSIBLE","Block scalar header not found"),
-null;let{source:n}=e[0],r=n[0],a=0,l="",c=-1;for(let d=1;d<n.length;++d){let y=n[d];if(!l&&(y==="-"||y==="+"))l=y;else{let L=Number(
-y);!a&&L?a=L:c===-1&&(c=s+d)}}c!==-1&&i(c,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${n}`);let f=!1,
-m="",h=n.length;for(let d=1;d<e.length;++d){let y=e[d];switch(y.type){case"space":f=!0;case"newline":h+=y.source.length;
-break;case"comment":t&&!f&&i(y,"MISSING_CHAR","Comments must be separated from other tokens by white space characters"),
-h+=y.source.length,m=y.source.substring(1);break;case"error":i(y,"UNEXPECTED_TOKEN",y.message),h+=y.source.length;break;default:{
-let L=`Unexpected token in block scalar header: ${y.type}`;i(y,"UNEXPECTED_TOKEN",L);let p=y.source;p&&typeof p=="string"&&
-(h+=p.length)}}}return{mode:r,indent:a,chomp:l,comment:m,length:h}}o(sf,"parseBlockScalarHeader");function nf(s){let e=s.
-split(/\n( *)/),t=e[0],i=t.match(/^( *)/),r=[i?.[1]?[i[1],t.slice(i[1].length)]:["",t]];for(let a=1;a<e.length;a+=2)r.push(
-[e[a],e[a+1]]);return r}o(nf,"splitLines");Hr.resolveBlockScalar=tf});var Ni=O(Xr=>{"use strict";u();var ki=K(),rf=Ee();function af(s,e,t){let{offset:i,type:n,source:r,end:a}=s,l,c,f=o((d,y,L)=>t(
-i+d,y,L),"_onError");switch(n){case"scalar":l=ki.Scalar.PLAIN,c=of(r,f);break;case"single-quoted-scalar":l=ki.Scalar.QUOTE_SINGLE,
-c=lf(r,f);break;case"double-quoted-scalar":l=ki.Scalar.QUOTE_DOUBLE,c=cf(r,f);break;default:return t(s,"UNEXPECTED_TOKEN",
-`Expected a flow scalar value, but found: ${n}`),{value:"",type:null,comment:"",range:[i,i+r.length,i+r.length]}}let m=i+
-r.length,h=rf.resolveEnd(a,m,e,t);return{value:c,type:l,comment:h.comment,range:[i,m,h.offset]}}o(af,"resolveFlowScalar");
-function of(s,e){let t="";switch(s[0]){case"	":t="a tab character";break;case",":t="flow indicator character ,";break;case"\
-%":t="directive indicator character %";break;case"|":case">":{t=`block scalar indicator ${s[0]}`;break}case"@":case"`":{
-t=`reserved character ${s[0]}`;break}}return t&&e(0,"BAD_SCALAR_START",`Plain value cannot start with ${t}`),xr(s)}o(of,
-"plainValue");function lf(s,e){return(s[s.length-1]!=="'"||s.length===1)&&e(s.length,"MISSING_CHAR","Missing closing 'qu\
-ote"),xr(s.slice(1,-1)).replace(/''/g,"'")}o(lf,"singleQuotedValue");function xr(s){let e=/(.*?)\r?\n/sy,t=e.exec(s);if(!t)
-return s;let i,n;try{i=new RegExp("(?<![ 	])[ 	]+$"),n=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{i=/[ \t]+$/,n=/^[ \t]+|[ \t]+$/g}
-let r=t[1].replace(i,""),a=" ",l=e.lastIndex;for(;t=e.exec(s);){let f=t[1].replace(n,"");f===""?a===`
-`?r+=a:a=`
-`:(r+=a+f,a=" "),l=e.lastIndex}let c=/[ \t]*(.*)/sy;return c.lastIndex=l,t=c.exec(s),r+a+(t?.[1]??"")}o(xr,"unfoldLines");
-function cf(s,e){let t="";for(let i=1;i<s.length-1;++i){let n=s[i];if(!(n==="\r"&&s[i+1]===`
-`))if(n===`
-`){let{fold:r,offset:a}=ff(s,i);t+=r,i=a}else if(n==="\\"){let r=s[++i],a=uf[r];if(a)t+=a;else if(r===`
-`)for(r=s[i+1];r===" "||r==="	";)r=s[++i+1];else if(r==="\r"&&s[i+1]===`
-`)for(r=s[++i+1];r===" "||r==="	";)r=s[++i+1];else if(r==="x"||r==="u"||r==="U"){let l=r==="x"?2:r==="u"?4:8;t+=hf(s,i+1,
-l,e),i+=l}else{let l=s.substr(i-1,2);e(i-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),t+=l}}else if(n===" "||n==="	"){
-let r=i,a=s[i+1];for(;a===" "||a==="	";)a=s[++i+1];a!==`
-`&&!(a==="\r"&&s[i+2]===`
-`)&&(t+=i>r?s.slice(r,i+1):n)}else t+=n}return(s[s.length-1]!=='"'||s.length===1)&&e(s.length,"MISSING_CHAR",'Missing cl\
-osing "quote'),t}o(cf,"doubleQuotedValue");function ff(s,e){let t="",i=s[e+1];for(;(i===" "||i==="	"||i===`
-`||i==="\r")&&!(i==="\r"&&s[e+2]!==`
-`);)i===`
+`),u+=h+d.slice(c)+L,h=`
+`,g=!0):L===""?h===`
+`?u+=`
+`:h=`
+`:(u+=h+L,h=" ",g=!1)}switch(i.chomp){case"-":break;case"+":for(let p=l;p<o.length;++p)u+=`
+`+o[p][0].slice(c);u[u.length-1]!==`
+`&&(u+=`
+`);break;default:u+=`
+`}let E=n+i.length+e.source.length;return{value:u,type:r,comment:i.comment,range:[n,E,E]}}a(os,"resolveBlockScalar");function On({
+offset:s,props:e},t,n){if(e[0].type!=="block-scalar-header")return n(e[0],"IMPOSSIBLE","Block scalar header not found"),
+null;let{source:i}=e[0],r=i[0],o=0,l="",c=-1;for(let h=1;h<i.length;++h){let g=i[h];if(!l&&(g==="-"||g==="+"))l=g;else{let E=Number(
+g);!o&&E?o=E:c===-1&&(c=s+h)}}c!==-1&&n(c,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${i}`);let f=!1,
+m="",u=i.length;for(let h=1;h<e.length;++h){let g=e[h];switch(g.type){case"space":f=!0;case"newline":u+=g.source.length;
+break;case"comment":t&&!f&&n(g,"MISSING_CHAR","Comments must be separated from other tokens by white space characters"),
+u+=g.source.length,m=g.source.substring(1);break;case"error":n(g,"UNEXPECTED_TOKEN",g.message),u+=g.source.length;break;default:{
+let E=`Unexpected token in block scalar header: ${g.type}`;n(g,"UNEXPECTED_TOKEN",E);let p=g.source;p&&typeof p=="string"&&
+(u+=p.length)}}}return{mode:r,indent:o,chomp:l,comment:m,length:u}}a(On,"parseBlockScalarHeader");function An(s){let e=s.
+split(/\n( *)/),t=e[0],n=t.match(/^( *)/),r=[n?.[1]?[n[1],t.slice(n[1].length)]:["",t]];for(let o=1;o<e.length;o+=2)r.push(
+[e[o],e[o+1]]);return r}a(An,"splitLines");function as(s,e,t){let{offset:n,type:i,source:r,end:o}=s,l,c,f=a((h,g,E)=>t(n+h,g,E),"_onError");switch(i){case"scalar":
+l=T.PLAIN,c=En(r,f);break;case"single-quoted-scalar":l=T.QUOTE_SINGLE,c=Tn(r,f);break;case"double-quoted-scalar":l=T.QUOTE_DOUBLE,
+c=In(r,f);break;default:return t(s,"UNEXPECTED_TOKEN",`Expected a flow scalar value, but found: ${i}`),{value:"",type:null,
+comment:"",range:[n,n+r.length,n+r.length]}}let m=n+r.length,u=ue(o,m,e,t);return{value:c,type:l,comment:u.comment,range:[
+n,m,u.offset]}}a(as,"resolveFlowScalar");function En(s,e){let t="";switch(s[0]){case"	":t="a tab character";break;case",":
+t="flow indicator character ,";break;case"%":t="directive indicator character %";break;case"|":case">":{t=`block scalar \
+indicator ${s[0]}`;break}case"@":case"`":{t=`reserved character ${s[0]}`;break}}return t&&e(0,"BAD_SCALAR_START",`Plain \
+value cannot start with ${t}`),Gs(s)}a(En,"plainValue");function Tn(s,e){return(s[s.length-1]!=="'"||s.length===1)&&e(s.
+length,"MISSING_CHAR","Missing closing 'quote"),Gs(s.slice(1,-1)).replace(/''/g,"'")}a(Tn,"singleQuotedValue");function Gs(s){
+let e=/(.*?)\r?\n/sy,t=e.exec(s);if(!t)return s;let n,i;try{n=new RegExp("(?<![ 	])[ 	]+$"),i=new RegExp("^[ 	]+|(?<![ 	\
+])[ 	]+$","g")}catch{n=/[ \t]+$/,i=/^[ \t]+|[ \t]+$/g}let r=t[1].replace(n,""),o=" ",l=e.lastIndex;for(;t=e.exec(s);){let f=t[1].
+replace(i,"");f===""?o===`
+`?r+=o:o=`
+`:(r+=o+f,o=" "),l=e.lastIndex}let c=/[ \t]*(.*)/sy;return c.lastIndex=l,t=c.exec(s),r+o+(t?.[1]??"")}a(Gs,"unfoldLines");
+function In(s,e){let t="";for(let n=1;n<s.length-1;++n){let i=s[n];if(!(i==="\r"&&s[n+1]===`
+`))if(i===`
+`){let{fold:r,offset:o}=Ln(s,n);t+=r,n=o}else if(i==="\\"){let r=s[++n],o=Cn[r];if(o)t+=o;else if(r===`
+`)for(r=s[n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="\r"&&s[n+1]===`
+`)for(r=s[++n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="x"||r==="u"||r==="U"){let l=r==="x"?2:r==="u"?4:8;t+=vn(s,n+1,
+l,e),n+=l}else{let l=s.substr(n-1,2);e(n-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),t+=l}}else if(i===" "||i==="	"){
+let r=n,o=s[n+1];for(;o===" "||o==="	";)o=s[++n+1];o!==`
+`&&!(o==="\r"&&s[n+2]===`
+`)&&(t+=n>r?s.slice(r,n+1):i)}else t+=i}return(s[s.length-1]!=='"'||s.length===1)&&e(s.length,"MISSING_CHAR",'Missing cl\
+osing "quote'),t}a(In,"doubleQuotedValue");function Ln(s,e){let t="",n=s[e+1];for(;(n===" "||n==="	"||n===`
+`||n==="\r")&&!(n==="\r"&&s[e+2]!==`
+`);)n===`
 `&&(t+=`
-`),e+=1,i=s[e+1];return t||(t=" "),{fold:t,offset:e}}o(ff,"foldNewline");var uf={0:"\0",a:"\x07",b:"\b",e:"\x1B",f:"\f",
+`),e+=1,n=s[e+1];return t||(t=" "),{fold:t,offset:e}}a(Ln,"foldNewline");var Cn={0:"\0",a:"\x07",b:"\b",e:"\x1B",f:"\f",
 n:`
-`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function hf(s,e,t,i){
-let n=s.substr(e,t),a=n.length===t&&/^[0-9a-fA-F]+$/.test(n)?parseInt(n,16):NaN;try{return String.fromCodePoint(a)}catch{
-let l=s.substr(e-2,t+2);return i(e-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),l}}o(hf,"parseCharCode");Xr.resolveFlowScalar=
-af});var ea=O(Zr=>{"use strict";u();var ge=$(),zr=K(),df=vi(),pf=Ni();function mf(s,e,t,i){let{value:n,type:r,comment:a,range:l}=e.
-type==="block-scalar"?df.resolveBlockScalar(s,e,i):pf.resolveFlowScalar(e,s.options.strict,i),c=t?s.directives.tagName(t.
-source,h=>i(t,"TAG_RESOLVE_FAILED",h)):null,f;s.options.stringKeys&&s.atKey?f=s.schema[ge.SCALAR]:c?f=gf(s.schema,n,c,t,
-i):e.type==="scalar"?f=yf(s,n,e,i):f=s.schema[ge.SCALAR];let m;try{let h=f.resolve(n,d=>i(t??e,"TAG_RESOLVE_FAILED",d),s.
-options);m=ge.isScalar(h)?h:new zr.Scalar(h)}catch(h){let d=h instanceof Error?h.message:String(h);i(t??e,"TAG_RESOLVE_F\
-AILED",d),m=new zr.Scalar(n)}return m.range=l,m.source=n,r&&(m.type=r),c&&(m.tag=c),f.format&&(m.format=f.format),a&&(m.
-comment=a),m}o(mf,"composeScalar");function gf(s,e,t,i,n){if(t==="!")return s[ge.SCALAR];let r=[];for(let l of s.tags)if(!l.
-collection&&l.tag===t)if(l.default&&l.test)r.push(l);else return l;for(let l of r)if(l.test?.test(e))return l;let a=s.knownTags[t];
-return a&&!a.collection?(s.tags.push(Object.assign({},a,{default:!1,test:void 0})),a):(n(i,"TAG_RESOLVE_FAILED",`Unresol\
-ved tag: ${t}`,t!=="tag:yaml.org,2002:str"),s[ge.SCALAR])}o(gf,"findScalarTagByName");function yf({atKey:s,directives:e,
-schema:t},i,n,r){let a=t.tags.find(l=>(l.default===!0||s&&l.default==="key")&&l.test?.test(i))||t[ge.SCALAR];if(t.compat){
-let l=t.compat.find(c=>c.default&&c.test?.test(i))??t[ge.SCALAR];if(a.tag!==l.tag){let c=e.tagString(a.tag),f=e.tagString(
-l.tag),m=`Value may be parsed as either ${c} or ${f}`;r(n,"TAG_RESOLVE_FAILED",m,!0)}}return a}o(yf,"findScalarTagByTest");
-Zr.composeScalar=mf});var sa=O(ta=>{"use strict";u();function bf(s,e,t){if(e){t??(t=e.length);for(let i=t-1;i>=0;--i){let n=e[i];switch(n.type){case"\
-space":case"comment":case"newline":s-=n.source.length;continue}for(n=e[++i];n?.type==="space";)s+=n.source.length,n=e[++i];
-break}}return s}o(bf,"emptyScalarPosition");ta.emptyScalarPosition=bf});var ra=O(qi=>{"use strict";u();var Sf=$e(),wf=$(),vf=Gr(),ia=ea(),kf=Ee(),Nf=sa(),Af={composeNode:na,composeEmptyNode:Ai};
-function na(s,e,t,i){let n=s.atKey,{spaceBefore:r,comment:a,anchor:l,tag:c}=t,f,m=!0;switch(e.type){case"alias":f=qf(s,e,
-i),(l||c)&&i(e,"ALIAS_PROPS","An alias node must not specify any properties");break;case"scalar":case"single-quoted-scal\
-ar":case"double-quoted-scalar":case"block-scalar":f=ia.composeScalar(s,e,c,i),l&&(f.anchor=l.source.substring(1));break;case"\
-block-map":case"block-seq":case"flow-collection":try{f=vf.composeCollection(Af,s,e,t,i),l&&(f.anchor=l.source.substring(
-1))}catch(h){let d=h instanceof Error?h.message:String(h);i(e,"RESOURCE_EXHAUSTION",d)}break;default:{let h=e.type==="er\
-ror"?e.message:`Unsupported token (type: ${e.type})`;i(e,"UNEXPECTED_TOKEN",h),m=!1}}return f??(f=Ai(s,e.offset,void 0,null,
-t,i)),l&&f.anchor===""&&i(l,"BAD_ALIAS","Anchor cannot be an empty string"),n&&s.options.stringKeys&&(!wf.isScalar(f)||typeof f.
-value!="string"||f.tag&&f.tag!=="tag:yaml.org,2002:str")&&i(c??e,"NON_STRING_KEY","With stringKeys, all keys must be str\
-ings"),r&&(f.spaceBefore=!0),a&&(e.type==="scalar"&&e.source===""?f.comment=a:f.commentBefore=a),s.options.keepSourceTokens&&
-m&&(f.srcToken=e),f}o(na,"composeNode");function Ai(s,e,t,i,{spaceBefore:n,comment:r,anchor:a,tag:l,end:c},f){let m={type:"\
-scalar",offset:Nf.emptyScalarPosition(e,t,i),indent:-1,source:""},h=ia.composeScalar(s,m,l,f);return a&&(h.anchor=a.source.
-substring(1),h.anchor===""&&f(a,"BAD_ALIAS","Anchor cannot be an empty string")),n&&(h.spaceBefore=!0),r&&(h.comment=r,h.
-range[2]=c),h}o(Ai,"composeEmptyNode");function qf({options:s},{offset:e,source:t,end:i},n){let r=new Sf.Alias(t.substring(
-1));r.source===""&&n(e,"BAD_ALIAS","Alias cannot be an empty string"),r.source.endsWith(":")&&n(e+t.length-1,"BAD_ALIAS",
-"Alias ending in : is ambiguous",!0);let a=e+t.length,l=kf.resolveEnd(i,a,s.strict,n);return r.range=[e,a,l.offset],l.comment&&
-(r.comment=l.comment),r}o(qf,"composeAlias");qi.composeEmptyNode=Ai;qi.composeNode=na});var la=O(oa=>{"use strict";u();var Of=Xe(),aa=ra(),Lf=Ee(),Ef=tt();function Tf(s,e,{offset:t,start:i,value:n,end:r},a){let l=Object.
-assign({_directives:e},s),c=new Of.Document(void 0,l),f={atKey:!1,atRoot:!0,directives:c.directives,options:c.options,schema:c.
-schema},m=Ef.resolveProps(i,{indicator:"doc-start",next:n??r?.[0],offset:t,onError:a,parentIndent:0,startOnNewline:!0});
-m.found&&(c.directives.docStart=!0,n&&(n.type==="block-map"||n.type==="block-seq")&&!m.hasNewline&&a(m.end,"MISSING_CHAR",
-"Block collection cannot start on same line with directives-end marker")),c.contents=n?aa.composeNode(f,n,m,a):aa.composeEmptyNode(
-f,m.end,i,null,m,a);let h=c.contents.range[2],d=Lf.resolveEnd(r,h,!1,a);return d.comment&&(c.comment=d.comment),c.range=
-[t,h,d.offset],c}o(Tf,"composeDoc");oa.composeDoc=Tf});var Li=O(ua=>{"use strict";u();var Cf=(ct(),lt(X)),If=hs(),Pf=Xe(),st=et(),ca=$(),Mf=la(),_f=Ee();function it(s){if(typeof s==
-"number")return[s,s+1];if(Array.isArray(s))return s.length===2?s:[s[0],s[1]];let{offset:e,source:t}=s;return[e,e+(typeof t==
-"string"?t.length:1)]}o(it,"getErrorPos");function fa(s){let e="",t=!1,i=!1;for(let n=0;n<s.length;++n){let r=s[n];switch(r[0]){case"\
-#":e+=(e===""?"":i?`
+`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function vn(s,e,t,n){
+let i=s.substr(e,t),o=i.length===t&&/^[0-9a-fA-F]+$/.test(i)?parseInt(i,16):NaN;try{return String.fromCodePoint(o)}catch{
+let l=s.substr(e-2,t+2);return n(e-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),l}}a(vn,"parseCharCode");function ls(s,e,t,n){let{value:i,type:r,comment:o,range:l}=e.type==="block-scalar"?os(s,e,n):as(e,s.options.strict,n),c=t?
+s.directives.tagName(t.source,u=>n(t,"TAG_RESOLVE_FAILED",u)):null,f;s.options.stringKeys&&s.atKey?f=s.schema[G]:c?f=$n(
+s.schema,i,c,t,n):e.type==="scalar"?f=_n(s,i,e,n):f=s.schema[G];let m;try{let u=f.resolve(i,h=>n(t??e,"TAG_RESOLVE_FAILE\
+D",h),s.options);m=M(u)?u:new T(u)}catch(u){let h=u instanceof Error?u.message:String(u);n(t??e,"TAG_RESOLVE_FAILED",h),
+m=new T(i)}return m.range=l,m.source=i,r&&(m.type=r),c&&(m.tag=c),f.format&&(m.format=f.format),o&&(m.comment=o),m}a(ls,
+"composeScalar");function $n(s,e,t,n,i){if(t==="!")return s[G];let r=[];for(let l of s.tags)if(!l.collection&&l.tag===t)
+if(l.default&&l.test)r.push(l);else return l;for(let l of r)if(l.test?.test(e))return l;let o=s.knownTags[t];return o&&!o.
+collection?(s.tags.push(Object.assign({},o,{default:!1,test:void 0})),o):(i(n,"TAG_RESOLVE_FAILED",`Unresolved tag: ${t}`,
+t!=="tag:yaml.org,2002:str"),s[G])}a($n,"findScalarTagByName");function _n({atKey:s,directives:e,schema:t},n,i,r){let o=t.
+tags.find(l=>(l.default===!0||s&&l.default==="key")&&l.test?.test(n))||t[G];if(t.compat){let l=t.compat.find(c=>c.default&&
+c.test?.test(n))??t[G];if(o.tag!==l.tag){let c=e.tagString(o.tag),f=e.tagString(l.tag),m=`Value may be parsed as either ${c}\
+ or ${f}`;r(i,"TAG_RESOLVE_FAILED",m,!0)}}return o}a(_n,"findScalarTagByTest");function Ws(s,e,t){if(e){t??(t=e.length);for(let n=t-1;n>=0;--n){let i=e[n];switch(i.type){case"space":case"comment":case"\
+newline":s-=i.source.length;continue}for(i=e[++n];i?.type==="space";)s+=i.source.length,i=e[++n];break}}return s}a(Ws,"e\
+mptyScalarPosition");var Pn={composeNode:cs,composeEmptyNode:Bt};function cs(s,e,t,n){let i=s.atKey,{spaceBefore:r,comment:o,anchor:l,tag:c}=t,
+f,m=!0;switch(e.type){case"alias":f=Mn(s,e,n),(l||c)&&n(e,"ALIAS_PROPS","An alias node must not specify any properties");
+break;case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"block-scalar":f=ls(s,e,c,n),l&&(f.anchor=l.
+source.substring(1));break;case"block-map":case"block-seq":case"flow-collection":try{f=Qs(Pn,s,e,t,n),l&&(f.anchor=l.source.
+substring(1))}catch(u){let h=u instanceof Error?u.message:String(u);n(e,"RESOURCE_EXHAUSTION",h)}break;default:{let u=e.
+type==="error"?e.message:`Unsupported token (type: ${e.type})`;n(e,"UNEXPECTED_TOKEN",u),m=!1}}return f??(f=Bt(s,e.offset,
+void 0,null,t,n)),l&&f.anchor===""&&n(l,"BAD_ALIAS","Anchor cannot be an empty string"),i&&s.options.stringKeys&&(!M(f)||
+typeof f.value!="string"||f.tag&&f.tag!=="tag:yaml.org,2002:str")&&n(c??e,"NON_STRING_KEY","With stringKeys, all keys mu\
+st be strings"),r&&(f.spaceBefore=!0),o&&(e.type==="scalar"&&e.source===""?f.comment=o:f.commentBefore=o),s.options.keepSourceTokens&&
+m&&(f.srcToken=e),f}a(cs,"composeNode");function Bt(s,e,t,n,{spaceBefore:i,comment:r,anchor:o,tag:l,end:c},f){let m={type:"\
+scalar",offset:Ws(e,t,n),indent:-1,source:""},u=ls(s,m,l,f);return o&&(u.anchor=o.source.substring(1),u.anchor===""&&f(o,
+"BAD_ALIAS","Anchor cannot be an empty string")),i&&(u.spaceBefore=!0),r&&(u.comment=r,u.range[2]=c),u}a(Bt,"composeEmpt\
+yNode");function Mn({options:s},{offset:e,source:t,end:n},i){let r=new pe(t.substring(1));r.source===""&&i(e,"BAD_ALIAS",
+"Alias cannot be an empty string"),r.source.endsWith(":")&&i(e+t.length-1,"BAD_ALIAS","Alias ending in : is ambiguous",!0);
+let o=e+t.length,l=ue(n,o,s.strict,i);return r.range=[e,o,l.offset],l.comment&&(r.comment=l.comment),r}a(Mn,"composeAlia\
+s");function Hs(s,e,{offset:t,start:n,value:i,end:r},o){let l=Object.assign({_directives:e},s),c=new ke(void 0,l),f={atKey:!1,
+atRoot:!0,directives:c.directives,options:c.options,schema:c.schema},m=fe(n,{indicator:"doc-start",next:i??r?.[0],offset:t,
+onError:o,parentIndent:0,startOnNewline:!0});m.found&&(c.directives.docStart=!0,i&&(i.type==="block-map"||i.type==="bloc\
+k-seq")&&!m.hasNewline&&o(m.end,"MISSING_CHAR","Block collection cannot start on same line with directives-end marker")),
+c.contents=i?cs(f,i,m,o):Bt(f,m.end,n,null,m,o);let u=c.contents.range[2],h=ue(r,u,!1,o);return h.comment&&(c.comment=h.
+comment),c.range=[t,u,h.offset],c}a(Hs,"composeDoc");function Ze(s){if(typeof s=="number")return[s,s+1];if(Array.isArray(s))return s.length===2?s:[s[0],s[1]];let{offset:e,source:t}=s;
+return[e,e+(typeof t=="string"?t.length:1)]}a(Ze,"getErrorPos");function Xs(s){let e="",t=!1,n=!1;for(let i=0;i<s.length;++i){
+let r=s[i];switch(r[0]){case"#":e+=(e===""?"":n?`
 
 `:`
-`)+(r.substring(1)||" "),t=!0,i=!1;break;case"%":s[n+1]?.[0]!=="#"&&(n+=1),t=!1;break;default:t||(i=!0),t=!1}}return{comment:e,
-afterEmptyLine:i}}o(fa,"parsePrelude");var Oi=class{static{o(this,"Composer")}constructor(e={}){this.doc=null,this.atDirectives=
-!1,this.prelude=[],this.errors=[],this.warnings=[],this.onError=(t,i,n,r)=>{let a=it(t);r?this.warnings.push(new st.YAMLWarning(
-a,i,n)):this.errors.push(new st.YAMLParseError(a,i,n))},this.directives=new If.Directives({version:e.version||"1.2"}),this.
-options=e}decorate(e,t){let{comment:i,afterEmptyLine:n}=fa(this.prelude);if(i){let r=e.contents;if(t)e.comment=e.comment?
-`${e.comment}
-${i}`:i;else if(n||e.directives.docStart||!r)e.commentBefore=i;else if(ca.isCollection(r)&&!r.flow&&r.items.length>0){let a=r.
-items[0];ca.isPair(a)&&(a=a.key);let l=a.commentBefore;a.commentBefore=l?`${i}
-${l}`:i}else{let a=r.commentBefore;r.commentBefore=a?`${i}
-${a}`:i}}if(t){for(let r=0;r<this.errors.length;++r)e.errors.push(this.errors[r]);for(let r=0;r<this.warnings.length;++r)
+`)+(r.substring(1)||" "),t=!0,n=!1;break;case"%":s[i+1]?.[0]!=="#"&&(i+=1),t=!1;break;default:t||(n=!0),t=!1}}return{comment:e,
+afterEmptyLine:n}}a(Xs,"parsePrelude");var et=class{static{a(this,"Composer")}constructor(e={}){this.doc=null,this.atDirectives=
+!1,this.prelude=[],this.errors=[],this.warnings=[],this.onError=(t,n,i,r)=>{let o=Ze(t);r?this.warnings.push(new Xe(o,n,
+i)):this.errors.push(new ne(o,n,i))},this.directives=new le({version:e.version||"1.2"}),this.options=e}decorate(e,t){let{
+comment:n,afterEmptyLine:i}=Xs(this.prelude);if(n){let r=e.contents;if(t)e.comment=e.comment?`${e.comment}
+${n}`:n;else if(i||e.directives.docStart||!r)e.commentBefore=n;else if(K(r)&&!r.flow&&r.items.length>0){let o=r.items[0];
+B(o)&&(o=o.key);let l=o.commentBefore;o.commentBefore=l?`${n}
+${l}`:n}else{let o=r.commentBefore;r.commentBefore=o?`${n}
+${o}`:n}}if(t){for(let r=0;r<this.errors.length;++r)e.errors.push(this.errors[r]);for(let r=0;r<this.warnings.length;++r)
 e.warnings.push(this.warnings[r])}else e.errors=this.errors,e.warnings=this.warnings;this.prelude=[],this.errors=[],this.
-warnings=[]}streamInfo(){return{comment:fa(this.prelude).comment,directives:this.directives,errors:this.errors,warnings:this.
-warnings}}*compose(e,t=!1,i=-1){for(let n of e)yield*this.next(n);yield*this.end(t,i)}*next(e){switch(Cf.env.LOG_STREAM&&
-console.dir(e,{depth:null}),e.type){case"directive":this.directives.add(e.source,(t,i,n)=>{let r=it(e);r[0]+=t,this.onError(
-r,"BAD_DIRECTIVE",i,n)}),this.prelude.push(e.source),this.atDirectives=!0;break;case"document":{let t=Mf.composeDoc(this.
-options,this.directives,e,this.onError);this.atDirectives&&!t.directives.docStart&&this.onError(e,"MISSING_CHAR","Missin\
-g directives-end/doc-start indicator line"),this.decorate(t,!1),this.doc&&(yield this.doc),this.doc=t,this.atDirectives=
-!1;break}case"byte-order-mark":case"space":break;case"comment":case"newline":this.prelude.push(e.source);break;case"erro\
-r":{let t=e.source?`${e.message}: ${JSON.stringify(e.source)}`:e.message,i=new st.YAMLParseError(it(e),"UNEXPECTED_TOKEN",
-t);this.atDirectives||!this.doc?this.errors.push(i):this.doc.errors.push(i);break}case"doc-end":{if(!this.doc){let i="Un\
-expected doc-end without preceding document";this.errors.push(new st.YAMLParseError(it(e),"UNEXPECTED_TOKEN",i));break}this.
-doc.directives.docEnd=!0;let t=_f.resolveEnd(e.end,e.offset+e.source.length,this.doc.options.strict,this.onError);if(this.
-decorate(this.doc,!0),t.comment){let i=this.doc.comment;this.doc.comment=i?`${i}
-${t.comment}`:t.comment}this.doc.range[2]=t.offset;break}default:this.errors.push(new st.YAMLParseError(it(e),"UNEXPECTE\
-D_TOKEN",`Unsupported token ${e.type}`))}}*end(e=!1,t=-1){if(this.doc)this.decorate(this.doc,!0),yield this.doc,this.doc=
-null;else if(e){let i=Object.assign({_directives:this.directives},this.options),n=new Pf.Document(void 0,i);this.atDirectives&&
-this.onError(t,"MISSING_CHAR","Missing directives-end indicator line"),n.range=[0,t,t],this.decorate(n,!1),yield n}}};ua.
-Composer=Oi});var pa=O(es=>{"use strict";u();var $f=vi(),Df=Ni(),Bf=et(),ha=Fe();function Kf(s,e=!0,t){if(s){let i=o((n,r,a)=>{let l=typeof n==
-"number"?n:Array.isArray(n)?n[0]:n.offset;if(t)t(l,r,a);else throw new Bf.YAMLParseError([l,l+1],r,a)},"_onError");switch(s.
-type){case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return Df.resolveFlowScalar(s,e,i);case"block-s\
-calar":return $f.resolveBlockScalar({options:{strict:e}},s,i)}}return null}o(Kf,"resolveAsScalar");function jf(s,e){let{
-implicitKey:t=!1,indent:i,inFlow:n=!1,offset:r=-1,type:a="PLAIN"}=e,l=ha.stringifyString({type:a,value:s},{implicitKey:t,
-indent:i>0?" ".repeat(i):"",inFlow:n,options:{blockQuote:!0,lineWidth:-1}}),c=e.end??[{type:"newline",offset:-1,indent:i,
-source:`
-`}];switch(l[0]){case"|":case">":{let f=l.indexOf(`
-`),m=l.substring(0,f),h=l.substring(f+1)+`
-`,d=[{type:"block-scalar-header",offset:r,indent:i,source:m}];return da(d,c)||d.push({type:"newline",offset:-1,indent:i,
-source:`
-`}),{type:"block-scalar",offset:r,indent:i,props:d,source:h}}case'"':return{type:"double-quoted-scalar",offset:r,indent:i,
-source:l,end:c};case"'":return{type:"single-quoted-scalar",offset:r,indent:i,source:l,end:c};default:return{type:"scalar",
-offset:r,indent:i,source:l,end:c}}}o(jf,"createScalarToken");function Ff(s,e,t={}){let{afterKey:i=!1,implicitKey:n=!1,inFlow:r=!1,
-type:a}=t,l="indent"in s?s.indent:null;if(i&&typeof l=="number"&&(l+=2),!a)switch(s.type){case"single-quoted-scalar":a="\
-QUOTE_SINGLE";break;case"double-quoted-scalar":a="QUOTE_DOUBLE";break;case"block-scalar":{let f=s.props[0];if(f.type!=="\
-block-scalar-header")throw new Error("Invalid block scalar header");a=f.source[0]===">"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:
-a="PLAIN"}let c=ha.stringifyString({type:a,value:e},{implicitKey:n||l===null,indent:l!==null&&l>0?" ".repeat(l):"",inFlow:r,
-options:{blockQuote:!0,lineWidth:-1}});switch(c[0]){case"|":case">":Rf(s,c);break;case'"':Ei(s,c,"double-quoted-scalar");
-break;case"'":Ei(s,c,"single-quoted-scalar");break;default:Ei(s,c,"scalar")}}o(Ff,"setScalarValue");function Rf(s,e){let t=e.
-indexOf(`
-`),i=e.substring(0,t),n=e.substring(t+1)+`
-`;if(s.type==="block-scalar"){let r=s.props[0];if(r.type!=="block-scalar-header")throw new Error("Invalid block scalar h\
-eader");r.source=i,s.source=n}else{let{offset:r}=s,a="indent"in s?s.indent:-1,l=[{type:"block-scalar-header",offset:r,indent:a,
-source:i}];da(l,"end"in s?s.end:void 0)||l.push({type:"newline",offset:-1,indent:a,source:`
-`});for(let c of Object.keys(s))c!=="type"&&c!=="offset"&&delete s[c];Object.assign(s,{type:"block-scalar",indent:a,props:l,
-source:n})}}o(Rf,"setBlockScalarValue");function da(s,e){if(e)for(let t of e)switch(t.type){case"space":case"comment":s.
-push(t);break;case"newline":return s.push(t),!0}return!1}o(da,"addEndtoBlockProps");function Ei(s,e,t){switch(s.type){case"\
-scalar":case"double-quoted-scalar":case"single-quoted-scalar":s.type=t,s.source=e;break;case"block-scalar":{let i=s.props.
-slice(1),n=e.length;s.props[0].type==="block-scalar-header"&&(n-=s.props[0].source.length);for(let r of i)r.offset+=n;delete s.
-props,Object.assign(s,{type:t,source:e,end:i});break}case"block-map":case"block-seq":{let n={type:"newline",offset:s.offset+
-e.length,indent:s.indent,source:`
-`};delete s.items,Object.assign(s,{type:t,source:e,end:[n]});break}default:{let i="indent"in s?s.indent:-1,n="end"in s&&
-Array.isArray(s.end)?s.end.filter(r=>r.type==="space"||r.type==="comment"||r.type==="newline"):[];for(let r of Object.keys(
-s))r!=="type"&&r!=="offset"&&delete s[r];Object.assign(s,{type:t,indent:i,source:e,end:n})}}}o(Ei,"setFlowScalarValue");
-es.createScalarToken=jf;es.resolveAsScalar=Kf;es.setScalarValue=Ff});var ga=O(ma=>{"use strict";u();var Uf=o(s=>"type"in s?ss(s):ts(s),"stringify");function ss(s){switch(s.type){case"block-\
-scalar":{let e="";for(let t of s.props)e+=ss(t);return e+s.source}case"block-map":case"block-seq":{let e="";for(let t of s.
-items)e+=ts(t);return e}case"flow-collection":{let e=s.start.source;for(let t of s.items)e+=ts(t);for(let t of s.end)e+=
-t.source;return e}case"document":{let e=ts(s);if(s.end)for(let t of s.end)e+=t.source;return e}default:{let e=s.source;if("\
-end"in s&&s.end)for(let t of s.end)e+=t.source;return e}}}o(ss,"stringifyToken");function ts({start:s,key:e,sep:t,value:i}){
-let n="";for(let r of s)n+=r.source;if(e&&(n+=ss(e)),t)for(let r of t)n+=r.source;return i&&(n+=ss(i)),n}o(ts,"stringify\
-Item");ma.stringify=Uf});var wa=O(Sa=>{"use strict";u();var Ti=Symbol("break visit"),Yf=Symbol("skip children"),ya=Symbol("remove item");function ye(s,e){
-"type"in s&&s.type==="document"&&(s={start:s.start,value:s.value}),ba(Object.freeze([]),s,e)}o(ye,"visit");ye.BREAK=Ti;ye.
-SKIP=Yf;ye.REMOVE=ya;ye.itemAtPath=(s,e)=>{let t=s;for(let[i,n]of e){let r=t?.[i];if(r&&"items"in r)t=r.items[n];else return}
-return t};ye.parentCollection=(s,e)=>{let t=ye.itemAtPath(s,e.slice(0,-1)),i=e[e.length-1][0],n=t?.[i];if(n&&"items"in n)
-return n;throw new Error("Parent collection not found")};function ba(s,e,t){let i=t(e,s);if(typeof i=="symbol")return i;
-for(let n of["key","value"]){let r=e[n];if(r&&"items"in r){for(let a=0;a<r.items.length;++a){let l=ba(Object.freeze(s.concat(
-[[n,a]])),r.items[a],t);if(typeof l=="number")a=l-1;else{if(l===Ti)return Ti;l===ya&&(r.items.splice(a,1),a-=1)}}typeof i==
-"function"&&n==="key"&&(i=i(e,s))}}return typeof i=="function"?i(e,s):i}o(ba,"_visit");Sa.visit=ye});var is=O(V=>{"use strict";u();var Ci=pa(),Vf=ga(),Jf=wa(),Ii="\uFEFF",Pi="",Mi="",_i="",Qf=o(s=>!!s&&"items"in s,"isC\
-ollection"),Wf=o(s=>!!s&&(s.type==="scalar"||s.type==="single-quoted-scalar"||s.type==="double-quoted-scalar"||s.type===
-"block-scalar"),"isScalar");function Gf(s){switch(s){case Ii:return"<BOM>";case Pi:return"<DOC>";case Mi:return"<FLOW_EN\
-D>";case _i:return"<SCALAR>";default:return JSON.stringify(s)}}o(Gf,"prettyToken");function Hf(s){switch(s){case Ii:return"\
-byte-order-mark";case Pi:return"doc-mode";case Mi:return"flow-error-end";case _i:return"scalar";case"---":return"doc-sta\
-rt";case"...":return"doc-end";case"":case`
+warnings=[]}streamInfo(){return{comment:Xs(this.prelude).comment,directives:this.directives,errors:this.errors,warnings:this.
+warnings}}*compose(e,t=!1,n=-1){for(let i of e)yield*this.next(i);yield*this.end(t,n)}*next(e){switch(e.type){case"direc\
+tive":this.directives.add(e.source,(t,n,i)=>{let r=Ze(e);r[0]+=t,this.onError(r,"BAD_DIRECTIVE",n,i)}),this.prelude.push(
+e.source),this.atDirectives=!0;break;case"document":{let t=Hs(this.options,this.directives,e,this.onError);this.atDirectives&&
+!t.directives.docStart&&this.onError(e,"MISSING_CHAR","Missing directives-end/doc-start indicator line"),this.decorate(t,
+!1),this.doc&&(yield this.doc),this.doc=t,this.atDirectives=!1;break}case"byte-order-mark":case"space":break;case"commen\
+t":case"newline":this.prelude.push(e.source);break;case"error":{let t=e.source?`${e.message}: ${JSON.stringify(e.source)}`:
+e.message,n=new ne(Ze(e),"UNEXPECTED_TOKEN",t);this.atDirectives||!this.doc?this.errors.push(n):this.doc.errors.push(n);
+break}case"doc-end":{if(!this.doc){let n="Unexpected doc-end without preceding document";this.errors.push(new ne(Ze(e),"\
+UNEXPECTED_TOKEN",n));break}this.doc.directives.docEnd=!0;let t=ue(e.end,e.offset+e.source.length,this.doc.options.strict,
+this.onError);if(this.decorate(this.doc,!0),t.comment){let n=this.doc.comment;this.doc.comment=n?`${n}
+${t.comment}`:t.comment}this.doc.range[2]=t.offset;break}default:this.errors.push(new ne(Ze(e),"UNEXPECTED_TOKEN",`Unsup\
+ported token ${e.type}`))}}*end(e=!1,t=-1){if(this.doc)this.decorate(this.doc,!0),yield this.doc,this.doc=null;else if(e){
+let n=Object.assign({_directives:this.directives},this.options),i=new ke(void 0,n);this.atDirectives&&this.onError(t,"MI\
+SSING_CHAR","Missing directives-end indicator line"),i.range=[0,t,t],this.decorate(i,!1),yield i}}};var fs=Symbol("break visit"),Bn=Symbol("skip children"),zs=Symbol("remove item");function Te(s,e){"type"in s&&s.type==="\
+document"&&(s={start:s.start,value:s.value}),Zs(Object.freeze([]),s,e)}a(Te,"visit");Te.BREAK=fs;Te.SKIP=Bn;Te.REMOVE=zs;
+Te.itemAtPath=(s,e)=>{let t=s;for(let[n,i]of e){let r=t?.[n];if(r&&"items"in r)t=r.items[i];else return}return t};Te.parentCollection=
+(s,e)=>{let t=Te.itemAtPath(s,e.slice(0,-1)),n=e[e.length-1][0],i=t?.[n];if(i&&"items"in i)return i;throw new Error("Par\
+ent collection not found")};function Zs(s,e,t){let n=t(e,s);if(typeof n=="symbol")return n;for(let i of["key","value"]){
+let r=e[i];if(r&&"items"in r){for(let o=0;o<r.items.length;++o){let l=Zs(Object.freeze(s.concat([[i,o]])),r.items[o],t);
+if(typeof l=="number")o=l-1;else{if(l===fs)return fs;l===zs&&(r.items.splice(o,1),o-=1)}}typeof n=="function"&&i==="key"&&
+(n=n(e,s))}}return typeof n=="function"?n(e,s):n}a(Zs,"_visit");var us="\uFEFF",hs="",ps="",Dt="";function en(s){switch(s){case us:return"byte-order-mark";case hs:return"doc-mode";case ps:return"flow-error-end";case Dt:
+return"scalar";case"---":return"doc-start";case"...":return"doc-end";case"":case`
 `:case`\r
 `:return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case":":return"map-value-ind";case"{":return"\
 flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"]":return"flow-seq-end";case",":return"\
 comma"}switch(s[0]){case" ":case"	":return"space";case"#":return"comment";case"%":return"directive-line";case"*":return"\
 alias";case"&":return"anchor";case"!":return"tag";case"'":return"single-quoted-scalar";case'"':return"double-quoted-scal\
-ar";case"|":case">":return"block-scalar-header"}return null}o(Hf,"tokenType");V.createScalarToken=Ci.createScalarToken;V.
-resolveAsScalar=Ci.resolveAsScalar;V.setScalarValue=Ci.setScalarValue;V.stringify=Vf.stringify;V.visit=Jf.visit;V.BOM=Ii;
-V.DOCUMENT=Pi;V.FLOW_END=Mi;V.SCALAR=_i;V.isCollection=Qf;V.isScalar=Wf;V.prettyToken=Gf;V.tokenType=Hf});var Bi=O(ka=>{"use strict";u();var nt=is();function W(s){switch(s){case void 0:case" ":case`
-`:case"\r":case"	":return!0;default:return!1}}o(W,"isEmpty");var va=new Set("0123456789ABCDEFabcdef"),xf=new Set("012345\
-6789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),ns=new Set(",[]{}"),Xf=new Set(` ,[]{}
-\r	`),$i=o(s=>!s||Xf.has(s),"isNotAnchorChar"),Di=class{static{o(this,"Lexer")}constructor(){this.atEnd=!1,this.blockScalarIndent=
+ar";case"|":case">":return"block-scalar-header"}return null}a(en,"tokenType");function ie(s){switch(s){case void 0:case" ":case`
+`:case"\r":case"	":return!0;default:return!1}}a(ie,"isEmpty");var tn=new Set("0123456789ABCDEFabcdef"),Kn=new Set("01234\
+56789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),Kt=new Set(",[]{}"),jn=new Set(` ,[]{}
+\r	`),ms=a(s=>!s||jn.has(s),"isNotAnchorChar"),tt=class{static{a(this,"Lexer")}constructor(){this.atEnd=!1,this.blockScalarIndent=
 -1,this.blockScalarKeep=!1,this.buffer="",this.flowKey=!1,this.flowLevel=0,this.indentNext=0,this.indentValue=0,this.lineEndPos=
 null,this.next=null,this.pos=0}*lex(e,t=!1){if(e){if(typeof e!="string")throw TypeError("source is not a string");this.buffer=
-this.buffer?this.buffer+e:e,this.lineEndPos=null}this.atEnd=!t;let i=this.next??"stream";for(;i&&(t||this.hasChars(1));)
-i=yield*this.parseNext(i)}atLineEnd(){let e=this.pos,t=this.buffer[e];for(;t===" "||t==="	";)t=this.buffer[++e];return!t||
+this.buffer?this.buffer+e:e,this.lineEndPos=null}this.atEnd=!t;let n=this.next??"stream";for(;n&&(t||this.hasChars(1));)
+n=yield*this.parseNext(n)}atLineEnd(){let e=this.pos,t=this.buffer[e];for(;t===" "||t==="	";)t=this.buffer[++e];return!t||
 t==="#"||t===`
 `?!0:t==="\r"?this.buffer[e+1]===`
-`:!1}charAt(e){return this.buffer[this.pos+e]}continueScalar(e){let t=this.buffer[e];if(this.indentNext>0){let i=0;for(;t===
-" ";)t=this.buffer[++i+e];if(t==="\r"){let n=this.buffer[i+e+1];if(n===`
-`||!n&&!this.atEnd)return e+i+1}return t===`
-`||i>=this.indentNext||!t&&!this.atEnd?e+i:-1}if(t==="-"||t==="."){let i=this.buffer.substr(e,3);if((i==="---"||i==="...")&&
-W(this.buffer[e+3]))return-1}return e}getLine(){let e=this.lineEndPos;return(typeof e!="number"||e!==-1&&e<this.pos)&&(e=
+`:!1}charAt(e){return this.buffer[this.pos+e]}continueScalar(e){let t=this.buffer[e];if(this.indentNext>0){let n=0;for(;t===
+" ";)t=this.buffer[++n+e];if(t==="\r"){let i=this.buffer[n+e+1];if(i===`
+`||!i&&!this.atEnd)return e+n+1}return t===`
+`||n>=this.indentNext||!t&&!this.atEnd?e+n:-1}if(t==="-"||t==="."){let n=this.buffer.substr(e,3);if((n==="---"||n==="...")&&
+ie(this.buffer[e+3]))return-1}return e}getLine(){let e=this.lineEndPos;return(typeof e!="number"||e!==-1&&e<this.pos)&&(e=
 this.buffer.indexOf(`
 `,this.pos),this.lineEndPos=e),e===-1?this.atEnd?this.buffer.substring(this.pos):null:(this.buffer[e-1]==="\r"&&(e-=1),this.
 buffer.substring(this.pos,e))}hasChars(e){return this.pos+e<=this.buffer.length}setNext(e){return this.buffer=this.buffer.
@@ -818,172 +686,169 @@ switch(e){case"stream":return yield*this.parseStream();case"line-start":return y
 art":return yield*this.parseBlockStart();case"doc":return yield*this.parseDocument();case"flow":return yield*this.parseFlowCollection();case"\
 quoted-scalar":return yield*this.parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"plain-\
 scalar":return yield*this.parsePlainScalar()}}*parseStream(){let e=this.getLine();if(e===null)return this.setNext("strea\
-m");if(e[0]===nt.BOM&&(yield*this.pushCount(1),e=e.substring(1)),e[0]==="%"){let t=e.length,i=e.indexOf("#");for(;i!==-1;){
-let r=e[i-1];if(r===" "||r==="	"){t=i-1;break}else i=e.indexOf("#",i+1)}for(;;){let r=e[t-1];if(r===" "||r==="	")t-=1;else
-break}let n=(yield*this.pushCount(t))+(yield*this.pushSpaces(!0));return yield*this.pushCount(e.length-n),this.pushNewline(),
-"stream"}if(this.atLineEnd()){let t=yield*this.pushSpaces(!0);return yield*this.pushCount(e.length-t),yield*this.pushNewline(),
-"stream"}return yield nt.DOCUMENT,yield*this.parseLineStart()}*parseLineStart(){let e=this.charAt(0);if(!e&&!this.atEnd)
-return this.setNext("line-start");if(e==="-"||e==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");
-let t=this.peek(3);if((t==="---"||t==="...")&&W(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=
-0,t==="---"?"doc":"stream"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!W(this.charAt(
-1))&&(this.indentNext=this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){let[e,t]=this.peek(2);if(!t&&!this.
-atEnd)return this.setNext("block-start");if((e==="-"||e==="?"||e===":")&&W(t)){let i=(yield*this.pushCount(1))+(yield*this.
-pushSpaces(!0));return this.indentNext=this.indentValue+1,this.indentValue+=i,"block-start"}return"doc"}*parseDocument(){
-yield*this.pushSpaces(!0);let e=this.getLine();if(e===null)return this.setNext("doc");let t=yield*this.pushIndicators();
-switch(e[t]){case"#":yield*this.pushCount(e.length-t);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"\
-{":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel=1,"flow";case"}":case"]":return yield*this.pushCount(
-1),"doc";case"*":return yield*this.pushUntil($i),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"|":case"\
->":return t+=yield*this.parseBlockScalarHeader(),t+=yield*this.pushSpaces(!0),yield*this.pushCount(e.length-t),yield*this.
-pushNewline(),yield*this.parseBlockScalar();default:return yield*this.parsePlainScalar()}}*parseFlowCollection(){let e,t,
-i=-1;do e=yield*this.pushNewline(),e>0?(t=yield*this.pushSpaces(!1),this.indentValue=i=t):t=0,t+=yield*this.pushSpaces(!0);while(e+
-t>0);let n=this.getLine();if(n===null)return this.setNext("flow");if((i!==-1&&i<this.indentNext&&n[0]!=="#"||i===0&&(n.startsWith(
-"---")||n.startsWith("..."))&&W(n[3]))&&!(i===this.indentNext-1&&this.flowLevel===1&&(n[0]==="]"||n[0]==="}")))return this.
-flowLevel=0,yield nt.FLOW_END,yield*this.parseLineStart();let r=0;for(;n[r]===",";)r+=yield*this.pushCount(1),r+=yield*this.
-pushSpaces(!0),this.flowKey=!1;switch(r+=yield*this.pushIndicators(),n[r]){case void 0:return"flow";case"#":return yield*this.
-pushCount(n.length-r),"flow";case"{":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"\
-}":case"]":return yield*this.pushCount(1),this.flowKey=!0,this.flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.
-pushUntil($i),"flow";case'"':case"'":return this.flowKey=!0,yield*this.parseQuotedScalar();case":":{let a=this.charAt(1);
-if(this.flowKey||W(a)||a===",")return this.flowKey=!1,yield*this.pushCount(1),yield*this.pushSpaces(!0),"flow"}default:return this.
-flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){let e=this.charAt(0),t=this.buffer.indexOf(e,this.pos+1);
-if(e==="'")for(;t!==-1&&this.buffer[t+1]==="'";)t=this.buffer.indexOf("'",t+2);else for(;t!==-1;){let r=0;for(;this.buffer[t-
-1-r]==="\\";)r+=1;if(r%2===0)break;t=this.buffer.indexOf('"',t+1)}let i=this.buffer.substring(0,t),n=i.indexOf(`
-`,this.pos);if(n!==-1){for(;n!==-1;){let r=this.continueScalar(n+1);if(r===-1)break;n=i.indexOf(`
-`,r)}n!==-1&&(t=n-(i[n-1]==="\r"?2:1))}if(t===-1){if(!this.atEnd)return this.setNext("quoted-scalar");t=this.buffer.length}
+m");if(e[0]===us&&(yield*this.pushCount(1),e=e.substring(1)),e[0]==="%"){let t=e.length,n=e.indexOf("#");for(;n!==-1;){let r=e[n-
+1];if(r===" "||r==="	"){t=n-1;break}else n=e.indexOf("#",n+1)}for(;;){let r=e[t-1];if(r===" "||r==="	")t-=1;else break}let i=(yield*this.
+pushCount(t))+(yield*this.pushSpaces(!0));return yield*this.pushCount(e.length-i),this.pushNewline(),"stream"}if(this.atLineEnd()){
+let t=yield*this.pushSpaces(!0);return yield*this.pushCount(e.length-t),yield*this.pushNewline(),"stream"}return yield hs,
+yield*this.parseLineStart()}*parseLineStart(){let e=this.charAt(0);if(!e&&!this.atEnd)return this.setNext("line-start");
+if(e==="-"||e==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");let t=this.peek(3);if((t==="---"||
+t==="...")&&ie(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=0,t==="---"?"doc":"stre\
+am"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!ie(this.charAt(1))&&(this.indentNext=
+this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){let[e,t]=this.peek(2);if(!t&&!this.atEnd)return this.setNext(
+"block-start");if((e==="-"||e==="?"||e===":")&&ie(t)){let n=(yield*this.pushCount(1))+(yield*this.pushSpaces(!0));return this.
+indentNext=this.indentValue+1,this.indentValue+=n,"block-start"}return"doc"}*parseDocument(){yield*this.pushSpaces(!0);let e=this.
+getLine();if(e===null)return this.setNext("doc");let t=yield*this.pushIndicators();switch(e[t]){case"#":yield*this.pushCount(
+e.length-t);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"{":case"[":return yield*this.pushCount(
+1),this.flowKey=!1,this.flowLevel=1,"flow";case"}":case"]":return yield*this.pushCount(1),"doc";case"*":return yield*this.
+pushUntil(ms),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"|":case">":return t+=yield*this.parseBlockScalarHeader(),
+t+=yield*this.pushSpaces(!0),yield*this.pushCount(e.length-t),yield*this.pushNewline(),yield*this.parseBlockScalar();default:
+return yield*this.parsePlainScalar()}}*parseFlowCollection(){let e,t,n=-1;do e=yield*this.pushNewline(),e>0?(t=yield*this.
+pushSpaces(!1),this.indentValue=n=t):t=0,t+=yield*this.pushSpaces(!0);while(e+t>0);let i=this.getLine();if(i===null)return this.
+setNext("flow");if((n!==-1&&n<this.indentNext&&i[0]!=="#"||n===0&&(i.startsWith("---")||i.startsWith("..."))&&ie(i[3]))&&
+!(n===this.indentNext-1&&this.flowLevel===1&&(i[0]==="]"||i[0]==="}")))return this.flowLevel=0,yield ps,yield*this.parseLineStart();
+let r=0;for(;i[r]===",";)r+=yield*this.pushCount(1),r+=yield*this.pushSpaces(!0),this.flowKey=!1;switch(r+=yield*this.pushIndicators(),
+i[r]){case void 0:return"flow";case"#":return yield*this.pushCount(i.length-r),"flow";case"{":case"[":return yield*this.
+pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"}":case"]":return yield*this.pushCount(1),this.flowKey=!0,this.
+flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.pushUntil(ms),"flow";case'"':case"'":return this.flowKey=
+!0,yield*this.parseQuotedScalar();case":":{let o=this.charAt(1);if(this.flowKey||ie(o)||o===",")return this.flowKey=!1,yield*this.
+pushCount(1),yield*this.pushSpaces(!0),"flow"}default:return this.flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){
+let e=this.charAt(0),t=this.buffer.indexOf(e,this.pos+1);if(e==="'")for(;t!==-1&&this.buffer[t+1]==="'";)t=this.buffer.indexOf(
+"'",t+2);else for(;t!==-1;){let r=0;for(;this.buffer[t-1-r]==="\\";)r+=1;if(r%2===0)break;t=this.buffer.indexOf('"',t+1)}
+let n=this.buffer.substring(0,t),i=n.indexOf(`
+`,this.pos);if(i!==-1){for(;i!==-1;){let r=this.continueScalar(i+1);if(r===-1)break;i=n.indexOf(`
+`,r)}i!==-1&&(t=i-(n[i-1]==="\r"?2:1))}if(t===-1){if(!this.atEnd)return this.setNext("quoted-scalar");t=this.buffer.length}
 return yield*this.pushToIndex(t+1,!1),this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1,this.
 blockScalarKeep=!1;let e=this.pos;for(;;){let t=this.buffer[++e];if(t==="+")this.blockScalarKeep=!0;else if(t>"0"&&t<="9")
-this.blockScalarIndent=Number(t)-1;else if(t!=="-")break}return yield*this.pushUntil(t=>W(t)||t==="#")}*parseBlockScalar(){
-let e=this.pos-1,t=0,i;e:for(let r=this.pos;i=this.buffer[r];++r)switch(i){case" ":t+=1;break;case`
-`:e=r,t=0;break;case"\r":{let a=this.buffer[r+1];if(!a&&!this.atEnd)return this.setNext("block-scalar");if(a===`
-`)break}default:break e}if(!i&&!this.atEnd)return this.setNext("block-scalar");if(t>=this.indentNext){this.blockScalarIndent===
+this.blockScalarIndent=Number(t)-1;else if(t!=="-")break}return yield*this.pushUntil(t=>ie(t)||t==="#")}*parseBlockScalar(){
+let e=this.pos-1,t=0,n;e:for(let r=this.pos;n=this.buffer[r];++r)switch(n){case" ":t+=1;break;case`
+`:e=r,t=0;break;case"\r":{let o=this.buffer[r+1];if(!o&&!this.atEnd)return this.setNext("block-scalar");if(o===`
+`)break}default:break e}if(!n&&!this.atEnd)return this.setNext("block-scalar");if(t>=this.indentNext){this.blockScalarIndent===
 -1?this.indentNext=t:this.indentNext=this.blockScalarIndent+(this.indentNext===0?1:this.indentNext);do{let r=this.continueScalar(
 e+1);if(r===-1)break;e=this.buffer.indexOf(`
-`,r)}while(e!==-1);if(e===-1){if(!this.atEnd)return this.setNext("block-scalar");e=this.buffer.length}}let n=e+1;for(i=this.
-buffer[n];i===" ";)i=this.buffer[++n];if(i==="	"){for(;i==="	"||i===" "||i==="\r"||i===`
-`;)i=this.buffer[++n];e=n-1}else if(!this.blockScalarKeep)do{let r=e-1,a=this.buffer[r];a==="\r"&&(a=this.buffer[--r]);let l=r;
-for(;a===" ";)a=this.buffer[--r];if(a===`
-`&&r>=this.pos&&r+1+t>l)e=r;else break}while(!0);return yield nt.SCALAR,yield*this.pushToIndex(e+1,!0),yield*this.parseLineStart()}*parsePlainScalar(){
-let e=this.flowLevel>0,t=this.pos-1,i=this.pos-1,n;for(;n=this.buffer[++i];)if(n===":"){let r=this.buffer[i+1];if(W(r)||
-e&&ns.has(r))break;t=i}else if(W(n)){let r=this.buffer[i+1];if(n==="\r"&&(r===`
-`?(i+=1,n=`
-`,r=this.buffer[i+1]):t=i),r==="#"||e&&ns.has(r))break;if(n===`
-`){let a=this.continueScalar(i+1);if(a===-1)break;i=Math.max(i,a-2)}}else{if(e&&ns.has(n))break;t=i}return!n&&!this.atEnd?
-this.setNext("plain-scalar"):(yield nt.SCALAR,yield*this.pushToIndex(t+1,!0),e?"flow":"doc")}*pushCount(e){return e>0?(yield this.
-buffer.substr(this.pos,e),this.pos+=e,e):0}*pushToIndex(e,t){let i=this.buffer.slice(this.pos,e);return i?(yield i,this.
-pos+=i.length,i.length):(t&&(yield""),0)}*pushIndicators(){let e=0;e:for(;;){switch(this.charAt(0)){case"!":e+=yield*this.
-pushTag(),e+=yield*this.pushSpaces(!0);continue e;case"&":e+=yield*this.pushUntil($i),e+=yield*this.pushSpaces(!0);continue e;case"\
--":case"?":case":":{let t=this.flowLevel>0,i=this.charAt(1);if(W(i)||t&&ns.has(i)){t?this.flowKey&&(this.flowKey=!1):this.
+`,r)}while(e!==-1);if(e===-1){if(!this.atEnd)return this.setNext("block-scalar");e=this.buffer.length}}let i=e+1;for(n=this.
+buffer[i];n===" ";)n=this.buffer[++i];if(n==="	"){for(;n==="	"||n===" "||n==="\r"||n===`
+`;)n=this.buffer[++i];e=i-1}else if(!this.blockScalarKeep)do{let r=e-1,o=this.buffer[r];o==="\r"&&(o=this.buffer[--r]);let l=r;
+for(;o===" ";)o=this.buffer[--r];if(o===`
+`&&r>=this.pos&&r+1+t>l)e=r;else break}while(!0);return yield Dt,yield*this.pushToIndex(e+1,!0),yield*this.parseLineStart()}*parsePlainScalar(){
+let e=this.flowLevel>0,t=this.pos-1,n=this.pos-1,i;for(;i=this.buffer[++n];)if(i===":"){let r=this.buffer[n+1];if(ie(r)||
+e&&Kt.has(r))break;t=n}else if(ie(i)){let r=this.buffer[n+1];if(i==="\r"&&(r===`
+`?(n+=1,i=`
+`,r=this.buffer[n+1]):t=n),r==="#"||e&&Kt.has(r))break;if(i===`
+`){let o=this.continueScalar(n+1);if(o===-1)break;n=Math.max(n,o-2)}}else{if(e&&Kt.has(i))break;t=n}return!i&&!this.atEnd?
+this.setNext("plain-scalar"):(yield Dt,yield*this.pushToIndex(t+1,!0),e?"flow":"doc")}*pushCount(e){return e>0?(yield this.
+buffer.substr(this.pos,e),this.pos+=e,e):0}*pushToIndex(e,t){let n=this.buffer.slice(this.pos,e);return n?(yield n,this.
+pos+=n.length,n.length):(t&&(yield""),0)}*pushIndicators(){let e=0;e:for(;;){switch(this.charAt(0)){case"!":e+=yield*this.
+pushTag(),e+=yield*this.pushSpaces(!0);continue e;case"&":e+=yield*this.pushUntil(ms),e+=yield*this.pushSpaces(!0);continue e;case"\
+-":case"?":case":":{let t=this.flowLevel>0,n=this.charAt(1);if(ie(n)||t&&Kt.has(n)){t?this.flowKey&&(this.flowKey=!1):this.
 indentNext=this.indentValue+1,e+=yield*this.pushCount(1),e+=yield*this.pushSpaces(!0);continue e}}}break e}return e}*pushTag(){
-if(this.charAt(1)==="<"){let e=this.pos+2,t=this.buffer[e];for(;!W(t)&&t!==">";)t=this.buffer[++e];return yield*this.pushToIndex(
-t===">"?e+1:e,!1)}else{let e=this.pos+1,t=this.buffer[e];for(;t;)if(xf.has(t))t=this.buffer[++e];else if(t==="%"&&va.has(
-this.buffer[e+1])&&va.has(this.buffer[e+2]))t=this.buffer[e+=3];else break;return yield*this.pushToIndex(e,!1)}}*pushNewline(){
+if(this.charAt(1)==="<"){let e=this.pos+2,t=this.buffer[e];for(;!ie(t)&&t!==">";)t=this.buffer[++e];return yield*this.pushToIndex(
+t===">"?e+1:e,!1)}else{let e=this.pos+1,t=this.buffer[e];for(;t;)if(Kn.has(t))t=this.buffer[++e];else if(t==="%"&&tn.has(
+this.buffer[e+1])&&tn.has(this.buffer[e+2]))t=this.buffer[e+=3];else break;return yield*this.pushToIndex(e,!1)}}*pushNewline(){
 let e=this.buffer[this.pos];return e===`
 `?yield*this.pushCount(1):e==="\r"&&this.charAt(1)===`
-`?yield*this.pushCount(2):0}*pushSpaces(e){let t=this.pos-1,i;do i=this.buffer[++t];while(i===" "||e&&i==="	");let n=t-this.
-pos;return n>0&&(yield this.buffer.substr(this.pos,n),this.pos=t),n}*pushUntil(e){let t=this.pos,i=this.buffer[t];for(;!e(
-i);)i=this.buffer[++t];return yield*this.pushToIndex(t,!1)}};ka.Lexer=Di});var ji=O(Na=>{"use strict";u();var Ki=class{static{o(this,"LineCounter")}constructor(){this.lineStarts=[],this.addNewLine=
-e=>this.lineStarts.push(e),this.linePos=e=>{let t=0,i=this.lineStarts.length;for(;t<i;){let r=t+i>>1;this.lineStarts[r]<
-e?t=r+1:i=r}if(this.lineStarts[t]===e)return{line:t+1,col:1};if(t===0)return{line:0,col:e};let n=this.lineStarts[t-1];return{
-line:t,col:e-n+1}}}};Na.LineCounter=Ki});var Ri=O(Ea=>{"use strict";u();var zf=(ct(),lt(X)),Aa=is(),Zf=Bi();function ce(s,e){for(let t=0;t<s.length;++t)if(s[t].type===
-e)return!0;return!1}o(ce,"includesToken");function qa(s){for(let e=0;e<s.length;++e)switch(s[e].type){case"space":case"c\
-omment":case"newline":break;default:return e}return-1}o(qa,"findNonEmptyIndex");function La(s){switch(s?.type){case"alia\
-s":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"flow-collection":return!0;default:return!1}}o(
-La,"isFlowToken");function rs(s){switch(s.type){case"document":return s.start;case"block-map":{let e=s.items[s.items.length-
-1];return e.sep??e.start}case"block-seq":return s.items[s.items.length-1].start;default:return[]}}o(rs,"getPrevProps");function Te(s){
-if(s.length===0)return[];let e=s.length;e:for(;--e>=0;)switch(s[e].type){case"doc-start":case"explicit-key-ind":case"map\
--value-ind":case"seq-item-ind":case"newline":break e}for(;s[++e]?.type==="space";);return s.splice(e,s.length)}o(Te,"get\
-FirstKeyStartProps");function as(s,e){if(e.length<1e5)Array.prototype.push.apply(s,e);else for(let t=0;t<e.length;++t)s.
-push(e[t])}o(as,"arrayPushArray");function Oa(s){if(s.start.type==="flow-seq-start")for(let e of s.items)e.sep&&!e.value&&
-!ce(e.start,"explicit-key-ind")&&!ce(e.sep,"map-value-ind")&&(e.key&&(e.value=e.key),delete e.key,La(e.value)?e.value.end?
-as(e.value.end,e.sep):e.value.end=e.sep:as(e.start,e.sep),delete e.sep)}o(Oa,"fixFlowSeqItems");var Fi=class{static{o(this,
-"Parser")}constructor(e){this.atNewLine=!0,this.atScalar=!1,this.indent=0,this.offset=0,this.onKeyLine=!1,this.stack=[],
-this.source="",this.type="",this.lexer=new Zf.Lexer,this.onNewLine=e}*parse(e,t=!1){this.onNewLine&&this.offset===0&&this.
-onNewLine(0);for(let i of this.lexer.lex(e,t))yield*this.next(i);t||(yield*this.end())}*next(e){if(this.source=e,zf.env.
-LOG_TOKENS&&console.log("|",Aa.prettyToken(e)),this.atScalar){this.atScalar=!1,yield*this.step(),this.offset+=e.length;return}
-let t=Aa.tokenType(e);if(t)if(t==="scalar")this.atNewLine=!1,this.atScalar=!0,this.type="scalar";else{switch(this.type=t,
-yield*this.step(),t){case"newline":this.atNewLine=!0,this.indent=0,this.onNewLine&&this.onNewLine(this.offset+e.length);
-break;case"space":this.atNewLine&&e[0]===" "&&(this.indent+=e.length);break;case"explicit-key-ind":case"map-value-ind":case"\
-seq-item-ind":this.atNewLine&&(this.indent+=e.length);break;case"doc-mode":case"flow-error-end":return;default:this.atNewLine=
-!1}this.offset+=e.length}else{let i=`Not a YAML token: ${e}`;yield*this.pop({type:"error",offset:this.offset,message:i,source:e}),
-this.offset+=e.length}}*end(){for(;this.stack.length>0;)yield*this.pop()}get sourceToken(){return{type:this.type,offset:this.
-offset,indent:this.indent,source:this.source}}*step(){let e=this.peek(1);if(this.type==="doc-end"&&e?.type!=="doc-end"){
-for(;this.stack.length>0;)yield*this.pop();this.stack.push({type:"doc-end",offset:this.offset,source:this.source});return}
-if(!e)return yield*this.stream();switch(e.type){case"document":return yield*this.document(e);case"alias":case"scalar":case"\
-single-quoted-scalar":case"double-quoted-scalar":return yield*this.scalar(e);case"block-scalar":return yield*this.blockScalar(
-e);case"block-map":return yield*this.blockMap(e);case"block-seq":return yield*this.blockSequence(e);case"flow-collection":
-return yield*this.flowCollection(e);case"doc-end":return yield*this.documentEnd(e)}yield*this.pop()}peek(e){return this.
-stack[this.stack.length-e]}*pop(e){let t=e??this.stack.pop();if(!t)yield{type:"error",offset:this.offset,source:"",message:"\
-Tried to pop an empty stack"};else if(this.stack.length===0)yield t;else{let i=this.peek(1);switch(t.type==="block-scala\
-r"?t.indent="indent"in i?i.indent:0:t.type==="flow-collection"&&i.type==="document"&&(t.indent=0),t.type==="flow-collect\
-ion"&&Oa(t),i.type){case"document":i.value=t;break;case"block-scalar":i.props.push(t);break;case"block-map":{let n=i.items[i.
-items.length-1];if(n.value){i.items.push({start:[],key:t,sep:[]}),this.onKeyLine=!0;return}else if(n.sep)n.value=t;else{
-Object.assign(n,{key:t,sep:[]}),this.onKeyLine=!n.explicitKey;return}break}case"block-seq":{let n=i.items[i.items.length-
-1];n.value?i.items.push({start:[],value:t}):n.value=t;break}case"flow-collection":{let n=i.items[i.items.length-1];!n||n.
-value?i.items.push({start:[],key:t,sep:[]}):n.sep?n.value=t:Object.assign(n,{key:t,sep:[]});return}default:yield*this.pop(),
-yield*this.pop(t)}if((i.type==="document"||i.type==="block-map"||i.type==="block-seq")&&(t.type==="block-map"||t.type===
-"block-seq")){let n=t.items[t.items.length-1];n&&!n.sep&&!n.value&&n.start.length>0&&qa(n.start)===-1&&(t.indent===0||n.
-start.every(r=>r.type!=="comment"||r.indent<t.indent))&&(i.type==="document"?i.end=n.start:i.items.push({start:n.start}),
-t.items.splice(-1,1))}}}*stream(){switch(this.type){case"directive-line":yield{type:"directive",offset:this.offset,source:this.
-source};return;case"byte-order-mark":case"space":case"comment":case"newline":yield this.sourceToken;return;case"doc-mode":case"\
-doc-start":{let e={type:"document",offset:this.offset,start:[]};this.type==="doc-start"&&e.start.push(this.sourceToken),
-this.stack.push(e);return}}yield{type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML stream`,
-source:this.source}}*document(e){if(e.value)return yield*this.lineEnd(e);switch(this.type){case"doc-start":{qa(e.start)!==
--1?(yield*this.pop(),yield*this.step()):e.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"co\
-mment":case"newline":e.start.push(this.sourceToken);return}let t=this.startBlockValue(e);t?this.stack.push(t):yield{type:"\
-error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}*scalar(e){if(this.
-type==="map-value-ind"){let t=rs(this.peek(2)),i=Te(t),n;e.end?(n=e.end,n.push(this.sourceToken),delete e.end):n=[this.sourceToken];
-let r={type:"block-map",offset:e.offset,indent:e.indent,items:[{start:i,key:e,sep:n}]};this.onKeyLine=!0,this.stack[this.
-stack.length-1]=r}else yield*this.lineEnd(e)}*blockScalar(e){switch(this.type){case"space":case"comment":case"newline":e.
-props.push(this.sourceToken);return;case"scalar":if(e.source=this.source,this.atNewLine=!0,this.indent=0,this.onNewLine){
-let t=this.source.indexOf(`
+`?yield*this.pushCount(2):0}*pushSpaces(e){let t=this.pos-1,n;do n=this.buffer[++t];while(n===" "||e&&n==="	");let i=t-this.
+pos;return i>0&&(yield this.buffer.substr(this.pos,i),this.pos=t),i}*pushUntil(e){let t=this.pos,n=this.buffer[t];for(;!e(
+n);)n=this.buffer[++t];return yield*this.pushToIndex(t,!1)}};var st=class{static{a(this,"LineCounter")}constructor(){this.lineStarts=[],this.addNewLine=e=>this.lineStarts.push(e),this.
+linePos=e=>{let t=0,n=this.lineStarts.length;for(;t<n;){let r=t+n>>1;this.lineStarts[r]<e?t=r+1:n=r}if(this.lineStarts[t]===
+e)return{line:t+1,col:1};if(t===0)return{line:0,col:e};let i=this.lineStarts[t-1];return{line:t,col:e-i+1}}}};function Oe(s,e){for(let t=0;t<s.length;++t)if(s[t].type===e)return!0;return!1}a(Oe,"includesToken");function sn(s){for(let e=0;e<
+s.length;++e)switch(s[e].type){case"space":case"comment":case"newline":break;default:return e}return-1}a(sn,"findNonEmpt\
+yIndex");function rn(s){switch(s?.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"\
+flow-collection":return!0;default:return!1}}a(rn,"isFlowToken");function jt(s){switch(s.type){case"document":return s.start;case"\
+block-map":{let e=s.items[s.items.length-1];return e.sep??e.start}case"block-seq":return s.items[s.items.length-1].start;default:
+return[]}}a(jt,"getPrevProps");function je(s){if(s.length===0)return[];let e=s.length;e:for(;--e>=0;)switch(s[e].type){case"\
+doc-start":case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":case"newline":break e}for(;s[++e]?.type==="spac\
+e";);return s.splice(e,s.length)}a(je,"getFirstKeyStartProps");function qt(s,e){if(e.length<1e5)Array.prototype.push.apply(
+s,e);else for(let t=0;t<e.length;++t)s.push(e[t])}a(qt,"arrayPushArray");function nn(s){if(s.start.type==="flow-seq-star\
+t")for(let e of s.items)e.sep&&!e.value&&!Oe(e.start,"explicit-key-ind")&&!Oe(e.sep,"map-value-ind")&&(e.key&&(e.value=e.
+key),delete e.key,rn(e.value)?e.value.end?qt(e.value.end,e.sep):e.value.end=e.sep:qt(e.start,e.sep),delete e.sep)}a(nn,"\
+fixFlowSeqItems");var nt=class{static{a(this,"Parser")}constructor(e){this.atNewLine=!0,this.atScalar=!1,this.indent=0,this.
+offset=0,this.onKeyLine=!1,this.stack=[],this.source="",this.type="",this.lexer=new tt,this.onNewLine=e}*parse(e,t=!1){this.
+onNewLine&&this.offset===0&&this.onNewLine(0);for(let n of this.lexer.lex(e,t))yield*this.next(n);t||(yield*this.end())}*next(e){
+if(this.source=e,this.atScalar){this.atScalar=!1,yield*this.step(),this.offset+=e.length;return}let t=en(e);if(t)if(t===
+"scalar")this.atNewLine=!1,this.atScalar=!0,this.type="scalar";else{switch(this.type=t,yield*this.step(),t){case"newline":
+this.atNewLine=!0,this.indent=0,this.onNewLine&&this.onNewLine(this.offset+e.length);break;case"space":this.atNewLine&&e[0]===
+" "&&(this.indent+=e.length);break;case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":this.atNewLine&&(this.indent+=
+e.length);break;case"doc-mode":case"flow-error-end":return;default:this.atNewLine=!1}this.offset+=e.length}else{let n=`N\
+ot a YAML token: ${e}`;yield*this.pop({type:"error",offset:this.offset,message:n,source:e}),this.offset+=e.length}}*end(){
+for(;this.stack.length>0;)yield*this.pop()}get sourceToken(){return{type:this.type,offset:this.offset,indent:this.indent,
+source:this.source}}*step(){let e=this.peek(1);if(this.type==="doc-end"&&e?.type!=="doc-end"){for(;this.stack.length>0;)
+yield*this.pop();this.stack.push({type:"doc-end",offset:this.offset,source:this.source});return}if(!e)return yield*this.
+stream();switch(e.type){case"document":return yield*this.document(e);case"alias":case"scalar":case"single-quoted-scalar":case"\
+double-quoted-scalar":return yield*this.scalar(e);case"block-scalar":return yield*this.blockScalar(e);case"block-map":return yield*this.
+blockMap(e);case"block-seq":return yield*this.blockSequence(e);case"flow-collection":return yield*this.flowCollection(e);case"\
+doc-end":return yield*this.documentEnd(e)}yield*this.pop()}peek(e){return this.stack[this.stack.length-e]}*pop(e){let t=e??
+this.stack.pop();if(!t)yield{type:"error",offset:this.offset,source:"",message:"Tried to pop an empty stack"};else if(this.
+stack.length===0)yield t;else{let n=this.peek(1);switch(t.type==="block-scalar"?t.indent="indent"in n?n.indent:0:t.type===
+"flow-collection"&&n.type==="document"&&(t.indent=0),t.type==="flow-collection"&&nn(t),n.type){case"document":n.value=t;
+break;case"block-scalar":n.props.push(t);break;case"block-map":{let i=n.items[n.items.length-1];if(i.value){n.items.push(
+{start:[],key:t,sep:[]}),this.onKeyLine=!0;return}else if(i.sep)i.value=t;else{Object.assign(i,{key:t,sep:[]}),this.onKeyLine=
+!i.explicitKey;return}break}case"block-seq":{let i=n.items[n.items.length-1];i.value?n.items.push({start:[],value:t}):i.
+value=t;break}case"flow-collection":{let i=n.items[n.items.length-1];!i||i.value?n.items.push({start:[],key:t,sep:[]}):i.
+sep?i.value=t:Object.assign(i,{key:t,sep:[]});return}default:yield*this.pop(),yield*this.pop(t)}if((n.type==="document"||
+n.type==="block-map"||n.type==="block-seq")&&(t.type==="block-map"||t.type==="block-seq")){let i=t.items[t.items.length-
+1];i&&!i.sep&&!i.value&&i.start.length>0&&sn(i.start)===-1&&(t.indent===0||i.start.every(r=>r.type!=="comment"||r.indent<
+t.indent))&&(n.type==="document"?n.end=i.start:n.items.push({start:i.start}),t.items.splice(-1,1))}}}*stream(){switch(this.
+type){case"directive-line":yield{type:"directive",offset:this.offset,source:this.source};return;case"byte-order-mark":case"\
+space":case"comment":case"newline":yield this.sourceToken;return;case"doc-mode":case"doc-start":{let e={type:"document",
+offset:this.offset,start:[]};this.type==="doc-start"&&e.start.push(this.sourceToken),this.stack.push(e);return}}yield{type:"\
+error",offset:this.offset,message:`Unexpected ${this.type} token in YAML stream`,source:this.source}}*document(e){if(e.value)
+return yield*this.lineEnd(e);switch(this.type){case"doc-start":{sn(e.start)!==-1?(yield*this.pop(),yield*this.step()):e.
+start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"newline":e.start.push(this.sourceToken);
+return}let t=this.startBlockValue(e);t?this.stack.push(t):yield{type:"error",offset:this.offset,message:`Unexpected ${this.
+type} token in YAML document`,source:this.source}}*scalar(e){if(this.type==="map-value-ind"){let t=jt(this.peek(2)),n=je(
+t),i;e.end?(i=e.end,i.push(this.sourceToken),delete e.end):i=[this.sourceToken];let r={type:"block-map",offset:e.offset,
+indent:e.indent,items:[{start:n,key:e,sep:i}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=r}else yield*this.lineEnd(
+e)}*blockScalar(e){switch(this.type){case"space":case"comment":case"newline":e.props.push(this.sourceToken);return;case"\
+scalar":if(e.source=this.source,this.atNewLine=!0,this.indent=0,this.onNewLine){let t=this.source.indexOf(`
 `)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
 `,t)+1}yield*this.pop();break;default:yield*this.pop(),yield*this.step()}}*blockMap(e){let t=e.items[e.items.length-1];switch(this.
-type){case"newline":if(this.onKeyLine=!1,t.value){let i="end"in t.value?t.value.end:void 0;(Array.isArray(i)?i[i.length-
-1]:void 0)?.type==="comment"?i?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.sep?t.sep.push(this.
+type){case"newline":if(this.onKeyLine=!1,t.value){let n="end"in t.value?t.value.end:void 0;(Array.isArray(n)?n[n.length-
+1]:void 0)?.type==="comment"?n?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.sep?t.sep.push(this.
 sourceToken):t.start.push(this.sourceToken);return;case"space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else if(t.
-sep)t.sep.push(this.sourceToken);else{if(this.atIndentedComment(t.start,e.indent)){let n=e.items[e.items.length-2]?.value?.
-end;if(Array.isArray(n)){as(n,t.start),n.push(this.sourceToken),e.items.pop();return}}t.start.push(this.sourceToken)}return}
-if(this.indent>=e.indent){let i=!this.onKeyLine&&this.indent===e.indent,n=i&&(t.sep||t.explicitKey)&&this.type!=="seq-it\
-em-ind",r=[];if(n&&t.sep&&!t.value){let a=[];for(let l=0;l<t.sep.length;++l){let c=t.sep[l];switch(c.type){case"newline":
-a.push(l);break;case"space":break;case"comment":c.indent>e.indent&&(a.length=0);break;default:a.length=0}}a.length>=2&&(r=
-t.sep.splice(a[1]))}switch(this.type){case"anchor":case"tag":n||t.value?(r.push(this.sourceToken),e.items.push({start:r}),
+sep)t.sep.push(this.sourceToken);else{if(this.atIndentedComment(t.start,e.indent)){let i=e.items[e.items.length-2]?.value?.
+end;if(Array.isArray(i)){qt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}t.start.push(this.sourceToken)}return}
+if(this.indent>=e.indent){let n=!this.onKeyLine&&this.indent===e.indent,i=n&&(t.sep||t.explicitKey)&&this.type!=="seq-it\
+em-ind",r=[];if(i&&t.sep&&!t.value){let o=[];for(let l=0;l<t.sep.length;++l){let c=t.sep[l];switch(c.type){case"newline":
+o.push(l);break;case"space":break;case"comment":c.indent>e.indent&&(o.length=0);break;default:o.length=0}}o.length>=2&&(r=
+t.sep.splice(o[1]))}switch(this.type){case"anchor":case"tag":i||t.value?(r.push(this.sourceToken),e.items.push({start:r}),
 this.onKeyLine=!0):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"explicit-key-ind":!t.sep&&
-!t.explicitKey?(t.start.push(this.sourceToken),t.explicitKey=!0):n||t.value?(r.push(this.sourceToken),e.items.push({start:r,
+!t.explicitKey?(t.start.push(this.sourceToken),t.explicitKey=!0):i||t.value?(r.push(this.sourceToken),e.items.push({start:r,
 explicitKey:!0})):this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],
 explicitKey:!0}]}),this.onKeyLine=!0;return;case"map-value-ind":if(t.explicitKey)if(t.sep)if(t.value)e.items.push({start:[],
-key:null,sep:[this.sourceToken]});else if(ce(t.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,
-indent:this.indent,items:[{start:r,key:null,sep:[this.sourceToken]}]});else if(La(t.key)&&!ce(t.sep,"newline")){let a=Te(
+key:null,sep:[this.sourceToken]});else if(Oe(t.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:r,key:null,sep:[this.sourceToken]}]});else if(rn(t.key)&&!Oe(t.sep,"newline")){let o=je(
 t.start),l=t.key,c=t.sep;c.push(this.sourceToken),delete t.key,delete t.sep,this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:a,key:l,sep:c}]})}else r.length>0?t.sep=t.sep.concat(r,this.sourceToken):t.sep.push(
-this.sourceToken);else if(ce(t.start,"newline"))Object.assign(t,{key:null,sep:[this.sourceToken]});else{let a=Te(t.start);
-this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:a,key:null,sep:[this.sourceToken]}]})}else
-t.sep?t.value||n?e.items.push({start:r,key:null,sep:[this.sourceToken]}):ce(t.sep,"map-value-ind")?this.stack.push({type:"\
+offset,indent:this.indent,items:[{start:o,key:l,sep:c}]})}else r.length>0?t.sep=t.sep.concat(r,this.sourceToken):t.sep.push(
+this.sourceToken);else if(Oe(t.start,"newline"))Object.assign(t,{key:null,sep:[this.sourceToken]});else{let o=je(t.start);
+this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:o,key:null,sep:[this.sourceToken]}]})}else
+t.sep?t.value||i?e.items.push({start:r,key:null,sep:[this.sourceToken]}):Oe(t.sep,"map-value-ind")?this.stack.push({type:"\
 block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]}):t.sep.push(this.sourceToken):
 Object.assign(t,{key:null,sep:[this.sourceToken]});this.onKeyLine=!0;return;case"alias":case"scalar":case"single-quoted-\
-scalar":case"double-quoted-scalar":{let a=this.flowScalar(this.type);n||t.value?(e.items.push({start:r,key:a,sep:[]}),this.
-onKeyLine=!0):t.sep?this.stack.push(a):(Object.assign(t,{key:a,sep:[]}),this.onKeyLine=!0);return}default:{let a=this.startBlockValue(
-e);if(a){if(a.type==="block-seq"){if(!t.explicitKey&&t.sep&&!ce(t.sep,"newline")){yield*this.pop({type:"error",offset:this.
-offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else i&&e.items.push({start:r});
-this.stack.push(a);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(e){let t=e.items[e.items.length-1];switch(this.
-type){case"newline":if(t.value){let i="end"in t.value?t.value.end:void 0;(Array.isArray(i)?i[i.length-1]:void 0)?.type===
-"comment"?i?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.start.push(this.sourceToken);return;case"\
+scalar":case"double-quoted-scalar":{let o=this.flowScalar(this.type);i||t.value?(e.items.push({start:r,key:o,sep:[]}),this.
+onKeyLine=!0):t.sep?this.stack.push(o):(Object.assign(t,{key:o,sep:[]}),this.onKeyLine=!0);return}default:{let o=this.startBlockValue(
+e);if(o){if(o.type==="block-seq"){if(!t.explicitKey&&t.sep&&!Oe(t.sep,"newline")){yield*this.pop({type:"error",offset:this.
+offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else n&&e.items.push({start:r});
+this.stack.push(o);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(e){let t=e.items[e.items.length-1];switch(this.
+type){case"newline":if(t.value){let n="end"in t.value?t.value.end:void 0;(Array.isArray(n)?n[n.length-1]:void 0)?.type===
+"comment"?n?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.start.push(this.sourceToken);return;case"\
 space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else{if(this.atIndentedComment(t.start,e.indent)){
-let n=e.items[e.items.length-2]?.value?.end;if(Array.isArray(n)){as(n,t.start),n.push(this.sourceToken),e.items.pop();return}}
+let i=e.items[e.items.length-2]?.value?.end;if(Array.isArray(i)){qt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}
 t.start.push(this.sourceToken)}return;case"anchor":case"tag":if(t.value||this.indent<=e.indent)break;t.start.push(this.sourceToken);
-return;case"seq-item-ind":if(this.indent!==e.indent)break;t.value||ce(t.start,"seq-item-ind")?e.items.push({start:[this.
-sourceToken]}):t.start.push(this.sourceToken);return}if(this.indent>e.indent){let i=this.startBlockValue(e);if(i){this.stack.
-push(i);return}}yield*this.pop(),yield*this.step()}*flowCollection(e){let t=e.items[e.items.length-1];if(this.type==="fl\
-ow-error-end"){let i;do yield*this.pop(),i=this.peek(1);while(i?.type==="flow-collection")}else if(e.end.length===0){switch(this.
+return;case"seq-item-ind":if(this.indent!==e.indent)break;t.value||Oe(t.start,"seq-item-ind")?e.items.push({start:[this.
+sourceToken]}):t.start.push(this.sourceToken);return}if(this.indent>e.indent){let n=this.startBlockValue(e);if(n){this.stack.
+push(n);return}}yield*this.pop(),yield*this.step()}*flowCollection(e){let t=e.items[e.items.length-1];if(this.type==="fl\
+ow-error-end"){let n;do yield*this.pop(),n=this.peek(1);while(n?.type==="flow-collection")}else if(e.end.length===0){switch(this.
 type){case"comma":case"explicit-key-ind":!t||t.sep?e.items.push({start:[this.sourceToken]}):t.start.push(this.sourceToken);
 return;case"map-value-ind":!t||t.value?e.items.push({start:[],key:null,sep:[this.sourceToken]}):t.sep?t.sep.push(this.sourceToken):
 Object.assign(t,{key:null,sep:[this.sourceToken]});return;case"space":case"comment":case"newline":case"anchor":case"tag":
 !t||t.value?e.items.push({start:[this.sourceToken]}):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"\
-alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{let n=this.flowScalar(this.type);!t||t.value?
-e.items.push({start:[],key:n,sep:[]}):t.sep?this.stack.push(n):Object.assign(t,{key:n,sep:[]});return}case"flow-map-end":case"\
-flow-seq-end":e.end.push(this.sourceToken);return}let i=this.startBlockValue(e);i?this.stack.push(i):(yield*this.pop(),yield*this.
-step())}else{let i=this.peek(2);if(i.type==="block-map"&&(this.type==="map-value-ind"&&i.indent===e.indent||this.type===
-"newline"&&!i.items[i.items.length-1].sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&i.type!==
-"flow-collection"){let n=rs(i),r=Te(n);Oa(e);let a=e.end.splice(1,e.end.length);a.push(this.sourceToken);let l={type:"bl\
-ock-map",offset:e.offset,indent:e.indent,items:[{start:r,key:e,sep:a}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=
+alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{let i=this.flowScalar(this.type);!t||t.value?
+e.items.push({start:[],key:i,sep:[]}):t.sep?this.stack.push(i):Object.assign(t,{key:i,sep:[]});return}case"flow-map-end":case"\
+flow-seq-end":e.end.push(this.sourceToken);return}let n=this.startBlockValue(e);n?this.stack.push(n):(yield*this.pop(),yield*this.
+step())}else{let n=this.peek(2);if(n.type==="block-map"&&(this.type==="map-value-ind"&&n.indent===e.indent||this.type===
+"newline"&&!n.items[n.items.length-1].sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&n.type!==
+"flow-collection"){let i=jt(n),r=je(i);nn(e);let o=e.end.splice(1,e.end.length);o.push(this.sourceToken);let l={type:"bl\
+ock-map",offset:e.offset,indent:e.indent,items:[{start:r,key:e,sep:o}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=
 l}else yield*this.lineEnd(e)}}flowScalar(e){if(this.onNewLine){let t=this.source.indexOf(`
 `)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
 `,t)+1}return{type:e,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(e){switch(this.type){case"\
@@ -991,31 +856,18 @@ alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return
 calar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],source:""};case"\
 flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,start:this.sourceToken,
 items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken]}]};case"\
-explicit-key-ind":{this.onKeyLine=!0;let t=rs(e),i=Te(t);return i.push(this.sourceToken),{type:"block-map",offset:this.offset,
-indent:this.indent,items:[{start:i,explicitKey:!0}]}}case"map-value-ind":{this.onKeyLine=!0;let t=rs(e),i=Te(t);return{type:"\
-block-map",offset:this.offset,indent:this.indent,items:[{start:i,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(e,t){
-return this.type!=="comment"||this.indent<=t?!1:e.every(i=>i.type==="newline"||i.type==="space")}*documentEnd(e){this.type!==
+explicit-key-ind":{this.onKeyLine=!0;let t=jt(e),n=je(t);return n.push(this.sourceToken),{type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:n,explicitKey:!0}]}}case"map-value-ind":{this.onKeyLine=!0;let t=jt(e),n=je(t);return{type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:n,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(e,t){
+return this.type!=="comment"||this.indent<=t?!1:e.every(n=>n.type==="newline"||n.type==="space")}*documentEnd(e){this.type!==
 "doc-mode"&&(e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],this.type==="newline"&&(yield*this.pop()))}*lineEnd(e){
 switch(this.type){case"comma":case"doc-start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.
 pop(),yield*this.step();break;case"newline":this.onKeyLine=!1;default:e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],
-this.type==="newline"&&(yield*this.pop())}}};Ea.Parser=Fi});var Ma=O(at=>{"use strict";u();var Ta=Li(),eu=Xe(),rt=et(),tu=qs(),su=$(),iu=ji(),Ca=Ri();function Ia(s){let e=s.prettyErrors!==
-!1;return{lineCounter:s.lineCounter||e&&new iu.LineCounter||null,prettyErrors:e}}o(Ia,"parseOptions");function nu(s,e={}){
-let{lineCounter:t,prettyErrors:i}=Ia(e),n=new Ca.Parser(t?.addNewLine),r=new Ta.Composer(e),a=Array.from(r.compose(n.parse(
-s)));if(i&&t)for(let l of a)l.errors.forEach(rt.prettifyError(s,t)),l.warnings.forEach(rt.prettifyError(s,t));return a.length>
-0?a:Object.assign([],{empty:!0},r.streamInfo())}o(nu,"parseAllDocuments");function Pa(s,e={}){let{lineCounter:t,prettyErrors:i}=Ia(
-e),n=new Ca.Parser(t?.addNewLine),r=new Ta.Composer(e),a=null;for(let l of r.compose(n.parse(s),!0,s.length))if(!a)a=l;else if(a.
-options.logLevel!=="silent"){a.errors.push(new rt.YAMLParseError(l.range.slice(0,2),"MULTIPLE_DOCS","Source contains mul\
-tiple documents; please use YAML.parseAllDocuments()"));break}return i&&t&&(a.errors.forEach(rt.prettifyError(s,t)),a.warnings.
-forEach(rt.prettifyError(s,t))),a}o(Pa,"parseDocument");function ru(s,e,t){let i;typeof e=="function"?i=e:t===void 0&&e&&
-typeof e=="object"&&(t=e);let n=Pa(s,t);if(!n)return null;if(n.warnings.forEach(r=>tu.warn(n.options.logLevel,r)),n.errors.
-length>0){if(n.options.logLevel!=="silent")throw n.errors[0];n.errors=[]}return n.toJS(Object.assign({reviver:i},t))}o(ru,
-"parse");function au(s,e,t){let i=null;if(typeof e=="function"||Array.isArray(e)?i=e:t===void 0&&e&&(t=e),typeof t=="str\
-ing"&&(t=t.length),typeof t=="number"){let n=Math.round(t);t=n<1?void 0:n>8?{indent:8}:{indent:n}}if(s===void 0){let{keepUndefined:n}=t??
-e??{};if(!n)return}return su.isDocument(s)&&!i?s.toString(t):new eu.Document(s,i,t).toString(t)}o(au,"stringify");at.parse=
-ru;at.parseAllDocuments=nu;at.parseDocument=Pa;at.stringify=au});var $a=O(D=>{"use strict";u();var ou=Li(),lu=Xe(),cu=oi(),Ui=et(),fu=$e(),fe=$(),uu=re(),hu=K(),du=oe(),pu=le(),mu=is(),
-gu=Bi(),yu=ji(),bu=Ri(),os=Ma(),_a=Ie();D.Composer=ou.Composer;D.Document=lu.Document;D.Schema=cu.Schema;D.YAMLError=Ui.
-YAMLError;D.YAMLParseError=Ui.YAMLParseError;D.YAMLWarning=Ui.YAMLWarning;D.Alias=fu.Alias;D.isAlias=fe.isAlias;D.isCollection=
-fe.isCollection;D.isDocument=fe.isDocument;D.isMap=fe.isMap;D.isNode=fe.isNode;D.isPair=fe.isPair;D.isScalar=fe.isScalar;
-D.isSeq=fe.isSeq;D.Pair=uu.Pair;D.Scalar=hu.Scalar;D.YAMLMap=du.YAMLMap;D.YAMLSeq=pu.YAMLSeq;D.CST=mu;D.Lexer=gu.Lexer;D.
-LineCounter=yu.LineCounter;D.Parser=bu.Parser;D.parse=os.parse;D.parseAllDocuments=os.parseAllDocuments;D.parseDocument=
-os.parseDocument;D.stringify=os.stringify;D.visit=_a.visit;D.visitAsync=_a.visitAsync});u();var Su=Ra($a());var export_parse=Su.parse;export{export_parse as parse};
+this.type==="newline"&&(yield*this.pop())}}};function qn(s){let e=s.prettyErrors!==!1;return{lineCounter:s.lineCounter||e&&new st||null,prettyErrors:e}}a(qn,"parseOp\
+tions");function on(s,e={}){let{lineCounter:t,prettyErrors:n}=qn(e),i=new nt(t?.addNewLine),r=new et(e),o=null;for(let l of r.compose(
+i.parse(s),!0,s.length))if(!o)o=l;else if(o.options.logLevel!=="silent"){o.errors.push(new ne(l.range.slice(0,2),"MULTIP\
+LE_DOCS","Source contains multiple documents; please use YAML.parseAllDocuments()"));break}return n&&t&&(o.errors.forEach(
+ss(s,t)),o.warnings.forEach(ss(s,t))),o}a(on,"parseDocument");function an(s,e,t){let n;typeof e=="function"?n=e:t===void 0&&
+e&&typeof e=="object"&&(t=e);let i=on(s,t);if(!i)return null;if(i.warnings.forEach(r=>gt(i.options.logLevel,r)),i.errors.
+length>0){if(i.options.logLevel!=="silent")throw i.errors[0];i.errors=[]}return i.toJS(Object.assign({reviver:n},t))}a(an,
+"parse");export{an as parse};
