@@ -48,13 +48,21 @@ const CREDENTIALS: readonly Patch[] = [
   ]),
 ];
 
+/** Classes for single error codes. The adapter's `fetch` throws for every status that is an error. */
+const ERROR_CLASSES: readonly Patch[] = [
+  withoutLines(CLIENT, String.raw`const errorClass = .*`),
+  withoutBlock(CLIENT, String.raw`if \(errorClass\)`),
+  // These lines also name the class of batches.
+  { file: MESSAGES, from: /^ +Messages\.\w+ = \w+;\n/gm, to: "", matches: 19 },
+];
+
 /** What the adapter does not use of Anthropic's client: it only creates messages. */
 export const UNUSED_ANTHROPIC_CODE: readonly Patch[] = [
   ...withoutMembers(MESSAGES, ["parse", "stream", "countTokens"]),
   withoutLines(MESSAGES, String.raw`this\.batches = new .*`),
-  withoutLines(MESSAGES, String.raw`Messages\.Batches = .*`),
   withoutLines(CLIENT, String.raw`BaseAnthropic\.toFile = .*`),
   ...withoutMembers(CLIENT, ["getAPIList", "requestAPIList"]),
   ...CREDENTIALS,
+  ...ERROR_CLASSES,
   ...TRACING,
 ];
