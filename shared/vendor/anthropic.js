@@ -2,524 +2,379 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @anthropic-ai/sdk@1.12.0 (Apache-2.0)
 // @ts-self-types="./anthropic.d.ts"
-var ei=Object.defineProperty;var o=(e,t)=>ei(e,"name",{value:t,configurable:!0});var x=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};import{clearImmediate as g,clearInterval as y,clearTimeout as f,setImmediate as b,setInterval as v,setTimeout as _}from"node:timers";
-var l=x(()=>{});function K(e,t,r,n,i){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!i)throw new TypeError(
-"Private accessor was defined without a setter");if(typeof t=="function"?e!==t||!i:!t.has(e))throw new TypeError("Cannot\
- write private member to an object whose class did not declare it");return n==="a"?i.call(e,r):i?i.value=r:t.set(e,r),r}
-function R(e,t,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined without a getter");if(typeof t=="fu\
-nction"?e!==t||!n:!t.has(e))throw new TypeError("Cannot read private member from an object whose class did not declare i\
-t");return r==="m"?n:r==="a"?n.call(e):n?n.value:t.get(e)}var fe=x(()=>{l();o(K,"__classPrivateFieldSet");o(R,"__classPr\
-ivateFieldGet")});function ae(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
-includes("FetchRequestCanceledException"))}var ne,_e=x(()=>{l();o(ae,"isAbortError");ne=o(e=>{if(e instanceof Error)return e;
-if(typeof e=="object"&&e!==null){try{let t=Object.prototype.toString.call(e);if(t==="[object Error]"||t==="[object DOMEx\
+var Bt=Object.defineProperty;var i=(e,o)=>Bt(e,"name",{value:o,configurable:!0});var S=(e,o,r)=>()=>{if(r)throw r[0];try{return e&&(o=e(e=0)),o}catch(t){throw r=[t],t}};import{clearImmediate as w,clearInterval as b,clearTimeout as y,setImmediate as x,setInterval as _,setTimeout as g}from"node:timers";
+var d=S(()=>{});function U(e,o,r,t,n){if(t==="m")throw new TypeError("Private method is not writable");if(t==="a"&&!n)throw new TypeError(
+"Private accessor was defined without a setter");if(typeof o=="function"?e!==o||!n:!o.has(e))throw new TypeError("Cannot\
+ write private member to an object whose class did not declare it");return t==="a"?n.call(e,r):n?n.value=r:o.set(e,r),r}
+function C(e,o,r,t){if(r==="a"&&!t)throw new TypeError("Private accessor was defined without a getter");if(typeof o=="fu\
+nction"?e!==o||!t:!o.has(e))throw new TypeError("Cannot read private member from an object whose class did not declare i\
+t");return r==="m"?t:r==="a"?t.call(e):t?t.value:o.get(e)}var le=S(()=>{d();i(U,"__classPrivateFieldSet");i(C,"__classPr\
+ivateFieldGet")});function ee(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
+includes("FetchRequestCanceledException"))}var Z,ce=S(()=>{d();i(ee,"isAbortError");Z=i(e=>{if(e instanceof Error)return e;
+if(typeof e=="object"&&e!==null){try{let o=Object.prototype.toString.call(e);if(o==="[object Error]"||o==="[object DOMEx\
 ception]"){let r=new Error(e.message,e.cause?{cause:e.cause}:{});return e.stack&&(r.stack=e.stack),e.cause&&!r.cause&&(r.
 cause=e.cause),e.name&&(r.name=e.name),r}}catch{}try{return new Error(JSON.stringify(e))}catch{}}return new Error(e)},"c\
-astToError")});var z,L,Re,se,cr,Wr,p,dr,pe,N,q,ur,H,Ee,ge,pr,le,mr,hr,ce,fr,ie,_r,ye,ri,P=x(()=>{l();_e();z=(()=>{class e extends Error{static{
-o(this,"AnthropicError")}constructor(r,n){super(r,n),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,
-configurable:!0})}}return e._errorName="AnthropicError",e})(),L=(()=>{class e extends z{static{o(this,"APIError")}constructor(r,n,i,a,s){
-super(`${e.makeMessage(r,n,i)}`),this.status=r,this.headers=a,this.requestID=a?.get("request-id"),this.workspaceID=a?.get(
-"anthropic-workspace-id"),this.error=n;let c=n??{};this.apiMessage=c.error?.message??null,this.type=s??c.error?.type??null;
-let m=c.error?.details?.error_code;this.errorCode=typeof m=="string"?m:null,this.details=c.error?.details??null}static makeMessage(r,n,i){
-let a=n?.message?typeof n.message=="string"?n.message:JSON.stringify(n.message):n?JSON.stringify(n):i;return r&&a?`${r} ${a}`:
-r?`${r} status code (no body)`:a||"(no status code or body)"}static generate(r,n,i,a){if(!r||!a)return new se({message:i,
-cause:ne(n)});let s=n,c=ri.get(r);return c?new c(r,s,i,a):r>=500?new ce(r,s,i,a):new e(r,s,i,a)}}return e._errorName="AP\
-IError",e})(),Re=(()=>{class e extends L{static{o(this,"APIUserAbortError")}constructor({message:r}={}){super(void 0,void 0,
-r||"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),se=(()=>{class e extends L{static{o(this,
-"APIConnectionError")}constructor({message:r,cause:n}){super(void 0,void 0,r||"Connection error.",void 0),n&&(this.cause=
-n)}}return e._errorName="APIConnectionError",e})(),cr=(()=>{class e extends se{static{o(this,"APIConnectionTimeoutError")}constructor({
-message:r}={}){super({message:r??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),Wr=(()=>{
-class e extends z{static{o(this,"RetryableError")}constructor(r,{cause:n}={}){super(r??"Retryable error."),n!==void 0&&(this.
-cause=n)}}return e._errorName="RetryableError",e})(),p=(()=>{class e extends L{static{o(this,"BadRequestError")}}return e.
-_errorName="BadRequestError",e})(),dr=(()=>{class e extends L{static{o(this,"AuthenticationError")}}return e._errorName=
-"AuthenticationError",e})(),pe=(()=>{class e extends L{static{o(this,"PaymentRequiredError")}}return e._errorName="Payme\
-ntRequiredError",e})(),N=(()=>{class e extends L{static{o(this,"PermissionDeniedError")}}return e._errorName="Permission\
-DeniedError",e})(),q=(()=>{class e extends L{static{o(this,"NotFoundError")}}return e._errorName="NotFoundError",e})(),ur=
-(()=>{class e extends L{static{o(this,"RequestTimeoutError")}}return e._errorName="RequestTimeoutError",e})(),H=(()=>{class e extends L{static{
-o(this,"ConflictError")}}return e._errorName="ConflictError",e})(),Ee=(()=>{class e extends L{static{o(this,"Preconditio\
-nFailedError")}}return e._errorName="PreconditionFailedError",e})(),ge=(()=>{class e extends L{static{o(this,"ContentToo\
-LargeError")}}return e._errorName="ContentTooLargeError",e})(),pr=(()=>{class e extends L{static{o(this,"UnprocessableEn\
-tityError")}}return e._errorName="UnprocessableEntityError",e})(),le=(()=>{class e extends L{static{o(this,"RateLimitErr\
-or")}}return e._errorName="RateLimitError",e})(),mr=(()=>{class e extends L{static{o(this,"RequestHeaderFieldsTooLargeEr\
-ror")}}return e._errorName="RequestHeaderFieldsTooLargeError",e})(),hr=(()=>{class e extends L{static{o(this,"ClientClos\
-edRequestError")}}return e._errorName="ClientClosedRequestError",e})(),ce=(()=>{class e extends L{static{o(this,"Interna\
-lServerError")}}return e._errorName="InternalServerError",e})(),fr=(()=>{class e extends ce{static{o(this,"NotImplemente\
-dError")}}return e._errorName="NotImplementedError",e})(),ie=(()=>{class e extends ce{static{o(this,"ServiceUnavailableE\
-rror")}}return e._errorName="ServiceUnavailableError",e})(),_r=(()=>{class e extends ce{static{o(this,"GatewayTimeoutErr\
-or")}}return e._errorName="GatewayTimeoutError",e})(),ye=(()=>{class e extends ce{static{o(this,"OverloadedError")}}return e.
-_errorName="OverloadedError",e})(),ri=new Map([[400,p],[401,dr],[402,pe],[403,N],[404,q],[408,ur],[409,H],[412,Ee],[413,
-ge],[422,pr],[429,le],[431,mr],[499,hr],[501,fr],[503,ie],[504,_r],[529,ye]])});function gr(e){if(!e)return!0;for(let t in e)return!1;return!0}function Gr(e,t){return Object.prototype.hasOwnProperty.call(
-e,t)}var oi,jr,D,Er,Pe,de,Be,re=x(()=>{l();P();oi=/^[a-z][a-z0-9+.-]*:/i,jr=o(e=>oi.test(e),"isAbsoluteURL"),D=o(e=>(D=Array.
-isArray,D(e)),"isArray"),Er=D;o(gr,"isEmptyObj");o(Gr,"hasOwn");Pe=o((e,t)=>{if(typeof t!="number"||!Number.isInteger(t))
-throw new z(`${e} must be an integer`);if(t<0)throw new z(`${e} must be a positive integer`);return t},"validatePositive\
-Integer"),de=["apiKey","authToken","credentials","config","profile"],Be=o(e=>{try{return JSON.parse(e)}catch{return}},"s\
-afeJSON")});var Vr,Xr=x(()=>{l();Vr=o((e,t)=>new Promise(r=>{if(t?.aborted)return r();let n=o(()=>{f(i),r()},"onAbort"),i=_(()=>{t?.
-removeEventListener("abort",n),r()},e);t?.addEventListener("abort",n,{once:!0})}),"sleep")});var te,yr=x(()=>{l();te="1.12.0"});function ni(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
-typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function ai(){if(typeof navigator>
+astToError")});var L,O,ge,re,Me,Ar,Fe,Ue,Be,De,He,je,qe,$e,Ke,ze,We,Xe,Je,te,Ve,Ge,Qe,Ye,Dt,ie=S(()=>{d();ce();L=(()=>{class e extends Error{static{
+i(this,"AnthropicError")}constructor(r,t){super(r,t),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,
+configurable:!0})}}return e._errorName="AnthropicError",e})(),O=(()=>{class e extends L{static{i(this,"APIError")}constructor(r,t,n,s,a){
+super(`${e.makeMessage(r,t,n)}`),this.status=r,this.headers=s,this.requestID=s?.get("request-id"),this.workspaceID=s?.get(
+"anthropic-workspace-id"),this.error=t;let l=t??{};this.apiMessage=l.error?.message??null,this.type=a??l.error?.type??null;
+let p=l.error?.details?.error_code;this.errorCode=typeof p=="string"?p:null,this.details=l.error?.details??null}static makeMessage(r,t,n){
+let s=t?.message?typeof t.message=="string"?t.message:JSON.stringify(t.message):t?JSON.stringify(t):n;return r&&s?`${r} ${s}`:
+r?`${r} status code (no body)`:s||"(no status code or body)"}static generate(r,t,n,s){if(!r||!s)return new re({message:n,
+cause:Z(t)});let a=t,l=Dt.get(r);return l?new l(r,a,n,s):r>=500?new te(r,a,n,s):new e(r,a,n,s)}}return e._errorName="API\
+Error",e})(),ge=(()=>{class e extends O{static{i(this,"APIUserAbortError")}constructor({message:r}={}){super(void 0,void 0,
+r||"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),re=(()=>{class e extends O{static{i(this,
+"APIConnectionError")}constructor({message:r,cause:t}){super(void 0,void 0,r||"Connection error.",void 0),t&&(this.cause=
+t)}}return e._errorName="APIConnectionError",e})(),Me=(()=>{class e extends re{static{i(this,"APIConnectionTimeoutError")}constructor({
+message:r}={}){super({message:r??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),Ar=(()=>{
+class e extends L{static{i(this,"RetryableError")}constructor(r,{cause:t}={}){super(r??"Retryable error."),t!==void 0&&(this.
+cause=t)}}return e._errorName="RetryableError",e})(),Fe=(()=>{class e extends O{static{i(this,"BadRequestError")}}return e.
+_errorName="BadRequestError",e})(),Ue=(()=>{class e extends O{static{i(this,"AuthenticationError")}}return e._errorName=
+"AuthenticationError",e})(),Be=(()=>{class e extends O{static{i(this,"PaymentRequiredError")}}return e._errorName="Payme\
+ntRequiredError",e})(),De=(()=>{class e extends O{static{i(this,"PermissionDeniedError")}}return e._errorName="Permissio\
+nDeniedError",e})(),He=(()=>{class e extends O{static{i(this,"NotFoundError")}}return e._errorName="NotFoundError",e})(),
+je=(()=>{class e extends O{static{i(this,"RequestTimeoutError")}}return e._errorName="RequestTimeoutError",e})(),qe=(()=>{
+class e extends O{static{i(this,"ConflictError")}}return e._errorName="ConflictError",e})(),$e=(()=>{class e extends O{static{
+i(this,"PreconditionFailedError")}}return e._errorName="PreconditionFailedError",e})(),Ke=(()=>{class e extends O{static{
+i(this,"ContentTooLargeError")}}return e._errorName="ContentTooLargeError",e})(),ze=(()=>{class e extends O{static{i(this,
+"UnprocessableEntityError")}}return e._errorName="UnprocessableEntityError",e})(),We=(()=>{class e extends O{static{i(this,
+"RateLimitError")}}return e._errorName="RateLimitError",e})(),Xe=(()=>{class e extends O{static{i(this,"RequestHeaderFie\
+ldsTooLargeError")}}return e._errorName="RequestHeaderFieldsTooLargeError",e})(),Je=(()=>{class e extends O{static{i(this,
+"ClientClosedRequestError")}}return e._errorName="ClientClosedRequestError",e})(),te=(()=>{class e extends O{static{i(this,
+"InternalServerError")}}return e._errorName="InternalServerError",e})(),Ve=(()=>{class e extends te{static{i(this,"NotIm\
+plementedError")}}return e._errorName="NotImplementedError",e})(),Ge=(()=>{class e extends te{static{i(this,"ServiceUnav\
+ailableError")}}return e._errorName="ServiceUnavailableError",e})(),Qe=(()=>{class e extends te{static{i(this,"GatewayTi\
+meoutError")}}return e._errorName="GatewayTimeoutError",e})(),Ye=(()=>{class e extends te{static{i(this,"OverloadedError")}}
+return e._errorName="OverloadedError",e})(),Dt=new Map([[400,Fe],[401,Ue],[402,Be],[403,De],[404,He],[408,je],[409,qe],[
+412,$e],[413,Ke],[422,ze],[429,We],[431,Xe],[499,Je],[501,Ve],[503,Ge],[504,Qe],[529,Ye]])});function er(e){if(!e)return!0;for(let o in e)return!1;return!0}function kr(e,o){return Object.prototype.hasOwnProperty.call(
+e,o)}var jt,Cr,B,Ze,we,oe,be,G=S(()=>{d();ie();jt=/^[a-z][a-z0-9+.-]*:/i,Cr=i(e=>jt.test(e),"isAbsoluteURL"),B=i(e=>(B=Array.
+isArray,B(e)),"isArray"),Ze=B;i(er,"isEmptyObj");i(kr,"hasOwn");we=i((e,o)=>{if(typeof o!="number"||!Number.isInteger(o))
+throw new L(`${e} must be an integer`);if(o<0)throw new L(`${e} must be a positive integer`);return o},"validatePositive\
+Integer"),oe=["apiKey","authToken","credentials","config","profile"],be=i(e=>{try{return JSON.parse(e)}catch{return}},"s\
+afeJSON")});var vr,Nr=S(()=>{d();vr=i((e,o)=>new Promise(r=>{if(o?.aborted)return r();let t=i(()=>{y(n),r()},"onAbort"),n=g(()=>{o?.
+removeEventListener("abort",t),r()},e);o?.addEventListener("abort",t,{once:!0})}),"sleep")});var Q,rr=S(()=>{d();Q="1.12.0"});function qt(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
+typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function Kt(){if(typeof navigator>
 "u"||!navigator)return null;let e=[{key:"edge",pattern:/Edge(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
-for(let{key:t,pattern:r}of e){let n=r.exec(navigator.userAgent);if(n){let i=n[1]||0,a=n[2]||0,s=n[3]||0;return{browser:t,
-version:`${i}.${a}.${s}`}}}return null}var Zr,ii,Jr,Qr,Yr,et,br=x(()=>{l();yr();Zr=o(()=>typeof window<"u"&&typeof window.
-document<"u"&&typeof navigator<"u","isRunningInBrowser");o(ni,"getDetectedPlatform");ii=o(()=>{let e=ni();if(e==="deno")
-return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":te,"X-Stainless-OS":Qr(Deno.build.os),"X-Stainless-Arch":Jr(
+for(let{key:o,pattern:r}of e){let t=r.exec(navigator.userAgent);if(t){let n=t[1]||0,s=t[2]||0,a=t[3]||0;return{browser:o,
+version:`${n}.${s}.${a}`}}}return null}var Lr,$t,Ir,Or,Pr,Mr,tr=S(()=>{d();rr();Lr=i(()=>typeof window<"u"&&typeof window.
+document<"u"&&typeof navigator<"u","isRunningInBrowser");i(qt,"getDetectedPlatform");$t=i(()=>{let e=qt();if(e==="deno")
+return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":Q,"X-Stainless-OS":Or(Deno.build.os),"X-Stainless-Arch":Ir(
 Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:Deno.
-version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":te,"X-S\
-tainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Versi\
-on":globalThis.process?.version??"unknown"};if(e==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":te,
-"X-Stainless-OS":Qr(globalThis.process.platform??"unknown"),"X-Stainless-Arch":Jr(globalThis.process.arch??"unknown"),"X\
--Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let t=ai();return t?{"X-\
-Stainless-Lang":"js","X-Stainless-Package-Version":te,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainle\
-ss-Runtime":`browser:${t.browser}`,"X-Stainless-Runtime-Version":t.version}:{"X-Stainless-Lang":"js","X-Stainless-Packag\
-e-Version":te,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runti\
-me-Version":"unknown"}},"getPlatformProperties");o(ai,"getBrowserInfo");Jr=o(e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?
-"x64":e==="arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown","normalizeArch"),Qr=o(e=>(e=e.toLowerCase(),
+version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":Q,"X-St\
+ainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Versio\
+n":globalThis.process?.version??"unknown"};if(e==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":Q,
+"X-Stainless-OS":Or(globalThis.process.platform??"unknown"),"X-Stainless-Arch":Ir(globalThis.process.arch??"unknown"),"X\
+-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let o=Kt();return o?{"X-\
+Stainless-Lang":"js","X-Stainless-Package-Version":Q,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainles\
+s-Runtime":`browser:${o.browser}`,"X-Stainless-Runtime-Version":o.version}:{"X-Stainless-Lang":"js","X-Stainless-Package\
+-Version":Q,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runtime\
+-Version":"unknown"}},"getPlatformProperties");i(Kt,"getBrowserInfo");Ir=i(e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?"x\
+64":e==="arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown","normalizeArch"),Or=i(e=>(e=e.toLowerCase(),
 e.includes("ios")?"iOS":e==="android"?"Android":e==="darwin"?"MacOS":e==="win32"?"Windows":e==="freebsd"?"FreeBSD":e==="\
-openbsd"?"OpenBSD":e==="linux"?"Linux":e?`Other:${e}`:"Unknown"),"normalizePlatform"),et=o(()=>Yr??(Yr=ii()),"getPlatfor\
-mHeaders")});function si(e,t){return()=>e.removeEventListener("abort",t)}function tt(e,t,r){Te.set(e,si(t,r))}function ot(e,t){Te.has(
-t)&&rt?.register(e,t,t)}function Q(e){let t=Te.get(e);t&&(Te.delete(e),rt?.unregister(e),t())}var Te,rt,Ne=x(()=>{l();Te=
-new WeakMap,rt=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>Q(e)):null;o(si,
-"makeCleanup");o(tt,"registerRequestSignalCleanup");o(ot,"armAbandonmentBackstop");o(Q,"releaseRequestSignal")});function it(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
-to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function vr(...e){let t=globalThis.
-ReadableStream;if(typeof t>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
-t, `globalThis.ReadableStream = ReadableStream`");return new t(...e)}function at(e){let t=Symbol.asyncIterator in e?e[Symbol.
-asyncIterator]():e[Symbol.iterator]();return vr({start(){},async pull(r){let{done:n,value:i}=await t.next();n?r.close():
-r.enqueue(i)},async cancel(){await t.return?.()}})}function li(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
-let t=e.getReader();return{async next(){try{let r=await t.read();return r?.done&&t.releaseLock(),r}catch(r){throw t.releaseLock(),
-r}},async return(){let r=t.cancel();return t.releaseLock(),await r,{done:!0,value:void 0}}}}async function*xr(e){let t=li(
-e),r={};nt?.register(r,t,r);try{for await(let n of{[Symbol.asyncIterator]:()=>t})yield n}finally{nt?.unregister(r)}}async function st(e){
-if(e===null||typeof e!="object")return;if(e[Symbol.asyncIterator]){await e[Symbol.asyncIterator]().return?.();return}let t=e.
-getReader(),r=t.cancel();t.releaseLock(),await r}var nt,Ie=x(()=>{l();o(it,"getDefaultFetch");o(vr,"makeReadableStream");
-o(at,"ReadableStreamFrom");o(li,"readableStreamIterator");nt=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
-async e=>{try{await e.return?.()}catch{}});o(xr,"ReadableStreamToAsyncIterable");o(st,"CancelReadableStream")});var lt,ct=x(()=>{l();lt=o(({headers:e,body:t})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(t)}),
-"FallbackEncoder")});function pt(e){let t=0;for(let i of e)t+=i.length;let r=new Uint8Array(t),n=0;for(let i of e)r.set(i,n),n+=i.length;return r}
-function be(e){let t;return(dt??(t=new globalThis.TextEncoder,dt=t.encode.bind(t)))(e)}function wr(e){let t;return(ut??(t=
-new globalThis.TextDecoder,ut=t.decode.bind(t)))(e)}var dt,ut,Ar=x(()=>{l();o(pt,"concatBytes");o(be,"encodeUTF8");o(wr,
-"decodeUTF8")});function ui(e,t){for(let i=t??0;i<e.length;i++){if(e[i]===10)return{preceding:i,index:i+1,carriage:!1};if(e[i]===13)return{
-preceding:i,index:i+1,carriage:!0}}return null}var j,G,mt,ht=x(()=>{l();fe();Ar();mt=(()=>{class e{static{o(this,"LineDe\
-coder")}constructor(){j.set(this,void 0),G.set(this,void 0),K(this,j,new Uint8Array,"f"),K(this,G,null,"f")}decode(r){if(r==
-null)return[];let n=r instanceof ArrayBuffer?new Uint8Array(r):typeof r=="string"?be(r):r;K(this,j,pt([R(this,j,"f"),n]),
-"f");let i=[],a;for(;(a=ui(R(this,j,"f"),R(this,G,"f")))!=null;){if(a.carriage&&R(this,G,"f")==null){K(this,G,a.index,"f");
-continue}if(R(this,G,"f")!=null&&(a.index!==R(this,G,"f")+1||a.carriage)){i.push(wr(R(this,j,"f").subarray(0,R(this,G,"f")-
-1))),K(this,j,R(this,j,"f").subarray(R(this,G,"f")),"f"),K(this,G,null,"f");continue}let s=R(this,G,"f")!==null?a.preceding-
-1:a.preceding,c=wr(R(this,j,"f").subarray(0,s));i.push(c),K(this,j,R(this,j,"f").subarray(a.index),"f"),K(this,G,null,"f")}
-return i}flush(){return R(this,j,"f").length?this.decode(`
-`):[]}}return j=new WeakMap,G=new WeakMap,e.NEWLINE_CHARS=new Set([`
-`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})();o(ui,"findNewlineIndex")});var oe,Sr=x(()=>{l();oe=o(e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
-Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0},"readEnv")});function me(){}function Oe(e,t,r){return!t||Le[e]>Le[r]?me:t[e].bind(t)}function kr(e,t){let r=ft.get(e);if(r&&r[0]===t)
-return r[1];let n={error:Oe("error",e,t),warn:Oe("warn",e,t),info:Oe("info",e,t),debug:Oe("debug",e,t)};return ft.set(e,
-[t,n]),n}function T(e){let t=e.logger,r=e.logLevel??"off";return t?kr(t,r):pi}function Et(){let e=oe("ANTHROPIC_LOG");return(!Cr||
-e!==_t)&&(_t=e,Cr=kr(console,Me(e,"process.env['ANTHROPIC_LOG']",kr(console,ve))??ve)),Cr}function Y(e,t,r){e.debug!==me&&
-e.debug(t,mi(r))}var ve,Le,Me,pi,ft,_t,Cr,mi,xe=x(()=>{l();re();Sr();ve="warn",Le={off:0,error:200,warn:300,info:400,debug:500},
-Me=o((e,t,r)=>{if(e){if(Gr(Le,e))return e;r.warn(`${t} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(
-Object.keys(Le))}`)}},"parseLogLevel");o(me,"noop");o(Oe,"makeLogFn");pi={error:me,warn:me,info:me,debug:me},ft=new WeakMap;
-o(kr,"filterLogger");o(T,"loggerFor");o(Et,"defaultLogger");o(Y,"debugLogRequestDetails");mi=o(e=>(e.options&&(e.options=
+openbsd"?"OpenBSD":e==="linux"?"Linux":e?`Other:${e}`:"Unknown"),"normalizePlatform"),Mr=i(()=>Pr??(Pr=$t()),"getPlatfor\
+mHeaders")});function zt(e,o){return()=>e.removeEventListener("abort",o)}function Ur(e,o,r){xe.set(e,zt(o,r))}function Br(e,o){xe.has(
+o)&&Fr?.register(e,o,o)}function W(e){let o=xe.get(e);o&&(xe.delete(e),Fr?.unregister(e),o())}var xe,Fr,_e=S(()=>{d();xe=
+new WeakMap,Fr=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>W(e)):null;i(zt,
+"makeCleanup");i(Ur,"registerRequestSignalCleanup");i(Br,"armAbandonmentBackstop");i(W,"releaseRequestSignal")});function Hr(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
+to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function or(...e){let o=globalThis.
+ReadableStream;if(typeof o>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
+t, `globalThis.ReadableStream = ReadableStream`");return new o(...e)}function jr(e){let o=Symbol.asyncIterator in e?e[Symbol.
+asyncIterator]():e[Symbol.iterator]();return or({start(){},async pull(r){let{done:t,value:n}=await o.next();t?r.close():
+r.enqueue(n)},async cancel(){await o.return?.()}})}function Wt(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
+let o=e.getReader();return{async next(){try{let r=await o.read();return r?.done&&o.releaseLock(),r}catch(r){throw o.releaseLock(),
+r}},async return(){let r=o.cancel();return o.releaseLock(),await r,{done:!0,value:void 0}}}}async function*nr(e){let o=Wt(
+e),r={};Dr?.register(r,o,r);try{for await(let t of{[Symbol.asyncIterator]:()=>o})yield t}finally{Dr?.unregister(r)}}async function qr(e){
+if(e===null||typeof e!="object")return;if(e[Symbol.asyncIterator]){await e[Symbol.asyncIterator]().return?.();return}let o=e.
+getReader(),r=o.cancel();o.releaseLock(),await r}var Dr,Re=S(()=>{d();i(Hr,"getDefaultFetch");i(or,"makeReadableStream");
+i(jr,"ReadableStreamFrom");i(Wt,"readableStreamIterator");Dr=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
+async e=>{try{await e.return?.()}catch{}});i(nr,"ReadableStreamToAsyncIterable");i(qr,"CancelReadableStream")});var $r,Kr=S(()=>{d();$r=i(({headers:e,body:o})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(o)}),
+"FallbackEncoder")});function Xr(e){let o=0;for(let n of e)o+=n.length;let r=new Uint8Array(o),t=0;for(let n of e)r.set(n,t),t+=n.length;return r}
+function ue(e){let o;return(zr??(o=new globalThis.TextEncoder,zr=o.encode.bind(o)))(e)}function ir(e){let o;return(Wr??(o=
+new globalThis.TextDecoder,Wr=o.decode.bind(o)))(e)}var zr,Wr,sr=S(()=>{d();i(Xr,"concatBytes");i(ue,"encodeUTF8");i(ir,
+"decodeUTF8")});function Vt(e,o){for(let n=o??0;n<e.length;n++){if(e[n]===10)return{preceding:n,index:n+1,carriage:!1};if(e[n]===13)return{
+preceding:n,index:n+1,carriage:!0}}return null}var j,q,Jr,Vr=S(()=>{d();le();sr();Jr=(()=>{class e{static{i(this,"LineDe\
+coder")}constructor(){j.set(this,void 0),q.set(this,void 0),U(this,j,new Uint8Array,"f"),U(this,q,null,"f")}decode(r){if(r==
+null)return[];let t=r instanceof ArrayBuffer?new Uint8Array(r):typeof r=="string"?ue(r):r;U(this,j,Xr([C(this,j,"f"),t]),
+"f");let n=[],s;for(;(s=Vt(C(this,j,"f"),C(this,q,"f")))!=null;){if(s.carriage&&C(this,q,"f")==null){U(this,q,s.index,"f");
+continue}if(C(this,q,"f")!=null&&(s.index!==C(this,q,"f")+1||s.carriage)){n.push(ir(C(this,j,"f").subarray(0,C(this,q,"f")-
+1))),U(this,j,C(this,j,"f").subarray(C(this,q,"f")),"f"),U(this,q,null,"f");continue}let a=C(this,q,"f")!==null?s.preceding-
+1:s.preceding,l=ir(C(this,j,"f").subarray(0,a));n.push(l),U(this,j,C(this,j,"f").subarray(s.index),"f"),U(this,q,null,"f")}
+return n}flush(){return C(this,j,"f").length?this.decode(`
+`):[]}}return j=new WeakMap,q=new WeakMap,e.NEWLINE_CHARS=new Set([`
+`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})();i(Vt,"findNewlineIndex")});var Y,ar=S(()=>{d();Y=i(e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0},"readEnv")});function se(){}function Se(e,o,r){return!o||Te[e]>Te[r]?se:o[e].bind(o)}function cr(e,o){let r=Gr.get(e);if(r&&r[0]===o)
+return r[1];let t={error:Se("error",e,o),warn:Se("warn",e,o),info:Se("info",e,o),debug:Se("debug",e,o)};return Gr.set(e,
+[o,t]),t}function v(e){let o=e.logger,r=e.logLevel??"off";return o?cr(o,r):Gt}function Yr(){let e=Y("ANTHROPIC_LOG");return(!lr||
+e!==Qr)&&(Qr=e,lr=cr(console,Ae(e,"process.env['ANTHROPIC_LOG']",cr(console,de))??de)),lr}function X(e,o,r){e.debug!==se&&
+e.debug(o,Qt(r))}var de,Te,Ae,Gt,Gr,Qr,lr,Qt,fe=S(()=>{d();G();ar();de="warn",Te={off:0,error:200,warn:300,info:400,debug:500},
+Ae=i((e,o,r)=>{if(e){if(kr(Te,e))return e;r.warn(`${o} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(
+Object.keys(Te))}`)}},"parseLogLevel");i(se,"noop");i(Se,"makeLogFn");Gt={error:se,warn:se,info:se,debug:se},Gr=new WeakMap;
+i(cr,"filterLogger");i(v,"loggerFor");i(Yr,"defaultLogger");i(X,"debugLogRequestDetails");Qt=i(e=>(e.options&&(e.options=
 {...e.options},delete e.options.headers,delete e.options.__span),e.headers&&(e.headers=Object.fromEntries((e.headers instanceof
-Headers?[...e.headers]:Object.entries(e.headers)).map(([t,r])=>[t,t.toLowerCase()==="authorization"||t.toLowerCase()==="\
-proxy-authorization"||t.toLowerCase()==="api-key"||t.toLowerCase()==="x-api-key"||t.toLowerCase()==="x-amz-security-toke\
-n"||t.toLowerCase()==="cookie"||t.toLowerCase()==="set-cookie"?"***":r]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&
-(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),e),"formatRequestDetails")});async function*gt(e,t){if(!e.body)throw t.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
-Native"?new z("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
-docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new z("Attempted to iterate over a response with no body");let r=new TextDecoder(
-"utf-8",{ignoreBOM:!0}),n="",i=!1,a=null,s=[],c=[],m=o(d=>{if(d.charCodeAt(0)===65279&&(d=d.slice(1)),!d){if(!a&&!s.length)
-return null;let k={event:a,data:s.join(`
-`),raw:c};return a=null,s=[],c=[],k}c.push(d);let h=d.indexOf(":");if(h===0)return null;let u=h===-1?d:d.slice(0,h);if(u!==
-"event"&&u!=="data")return null;let E=h===-1?"":d.slice(d.charCodeAt(h+1)===32?h+2:h+1);return u==="event"?a=E:s.push(E),
-null},"takeLine");for await(let d of xr(e.body)){if(d==null)continue;let h=r.decode(typeof d=="string"?be(d):d,{stream:!0});
-if(n+=h,!i&&!h.includes(`
-`)&&!h.includes("\r"))continue;let u=0;if(n.includes("\r"))for(let E=0;E<n.length;E++){let k=n[E];if(k!==`
-`&&k!=="\r")continue;if(k==="\r"&&E+1===n.length)break;let M=m(n.slice(u,E));k==="\r"&&n[E+1]===`
-`&&E++,u=E+1,M&&(yield M)}else{let E;for(;(E=n.indexOf(`
-`,u))!==-1;){let k=m(n.slice(u,E));u=E+1,k&&(yield k)}}n=n.slice(u),i=n.endsWith("\r")}if(n+=r.decode(),n)for(let d of n.
-replace(/\r$/,"").split(/\r\n|[\n\r]/)){let h=m(d);h&&(yield h)}}var we,ze,Rr=x(()=>{l();fe();P();Ie();ht();Ie();_e();re();
-Ar();xe();P();Ne();ze=(()=>{class e{static{o(this,"Stream")}constructor(r,n,i){this.iterator=r,we.set(this,void 0),this.
-controller=n,K(this,we,i,"f")}static rawEvents(r,n=new AbortController){return gt(r,n)}static fromSSEResponse(r,n,i){let a=!1,
-s=i?T(i):console;async function*c(){if(a)throw new z("Cannot iterate over a consumed stream, use `.tee()` to split the s\
-tream.");a=!0;let m=!1;try{for await(let d of gt(r,n))if(d.event!=="ping"&&d.event!==null)if(d.event==="error"){let h=Be(
-d.data)??d.data,u=h?.error?.type;throw new L(void 0,h,void 0,r.headers,u)}else{if(!d.data)continue;try{yield JSON.parse(
-d.data)}catch(h){throw s.error("Could not parse message into JSON:",d.data),s.error("From chunk:",d.raw),h}}m=!0}catch(d){
-if(ae(d))return;throw d}finally{m||n.abort(),Q(n)}}return o(c,"iterator"),new e(c,n,i)}static fromReadableStream(r,n,i){
-let a=!1;async function*s(){let m=new mt,d=xr(r);for await(let h of d)for(let u of m.decode(h))yield u;for(let h of m.flush())
-yield h}o(s,"iterLines");async function*c(){if(a)throw new z("Cannot iterate over a consumed stream, use `.tee()` to spl\
-it the stream.");a=!0;let m=!1;try{for await(let d of s())m||d&&(yield JSON.parse(d));m=!0}catch(d){if(ae(d))return;throw d}finally{
-m||n.abort(),Q(n)}}return o(c,"iterator"),new e(c,n,i)}[(we=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){
-let r=[],n=[],i=this[Symbol.asyncIterator](),a=o(s=>({next:o(()=>{if(s.length===0){let c=i.next();r.push(c),n.push(c)}return s.
-shift()},"next")}),"teeIterator");return[new e(()=>a(r),this.controller,R(this,we,"f")),new e(()=>a(n),this.controller,R(
-this,we,"f"))]}toReadableStream(){let r=this,n;return vr({async start(){n=r[Symbol.asyncIterator]()},async pull(i){try{let{
-value:a,done:s}=await n.next();if(s)return i.close();let c=be(JSON.stringify(a)+`
-`);i.enqueue(c)}catch(a){i.error(a)}},async cancel(){await n.return?.()}})}}return e})();o(gt,"_iterSSEMessages")});function*hi(e){if(!e)return;if(yt in e){let{values:n,nulls:i}=e;yield*n.entries();for(let a of i)yield[a,null];return}let t=!1,
-r;e instanceof Headers?r=e.entries():Er(e)?r=e:(t=!0,r=Object.entries(e??{}));for(let n of r){let i=n[0];if(typeof i!="s\
-tring")throw new TypeError("expected header name to be a string");let a=Er(n[1])?n[1]:[n[1]],s=!1;for(let c of a)c!==void 0&&
-(t&&!s&&(s=!0,yield[i,Ue]),yield[i,c])}}var yt,Ue,fi,_i,X,Pr=x(()=>{l();re();yt=Symbol.for("brand.privateNullableHeaders");
-o(hi,"iterateHeaders");Ue=Symbol("clear"),fi=new Set(["x-stainless-helper"]),_i=o((e,t)=>{let r=e?e.split(",").map(n=>n.
-trim()).filter(Boolean):[];for(let n of t.split(",").map(i=>i.trim()))n&&!r.includes(n)&&r.push(n);return r.join(", ")},
-"appendHeaderValue"),X=o(e=>{let t=new Headers,r=new Set;for(let n of e){let i=new Set;for(let[a,s]of hi(n)){let c=a.toLowerCase();
-if(fi.has(c)){if(s===Ue)continue;s===null?(t.delete(a),r.add(c)):(t.set(a,_i(t.get(a),s)),r.delete(c));continue}(s===Ue||
-!i.has(c))&&(t.delete(a),i.add(c),s===Ue)||(s===null?(t.delete(a),r.add(c)):(t.append(a,s),r.delete(c)))}}return{[yt]:!0,
-values:t,nulls:r}},"buildHeaders")});var Br,Tr,Nr,bt,Ir=x(()=>{l();Br="RFC3986",Tr=o(e=>String(e),"default_formatter"),Nr={RFC1738:o(e=>String(e).replace(/%20/g,
-"+"),"RFC1738"),RFC3986:Tr},bt="RFC1738"});function xt(e){return!e||typeof e!="object"?!1:!!(e.constructor&&e.constructor.isBuffer&&e.constructor.isBuffer(e))}function Lr(e,t){
-if(D(e)){let r=[];for(let n=0;n<e.length;n+=1)r.push(t(e[n]));return r}return t(e)}var Fe,Z,Or,vt,wt=x(()=>{l();Ir();re();
-Fe=o((e,t)=>(Fe=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),Fe(e,t)),"has"),Z=(()=>{let e=[];
-for(let t=0;t<256;++t)e.push("%"+((t<16?"0":"")+t.toString(16)).toUpperCase());return e})(),Or=1024,vt=o((e,t,r,n,i)=>{if(e.
-length===0)return e;let a=e;if(typeof e=="symbol"?a=Symbol.prototype.toString.call(e):typeof e!="string"&&(a=String(e)),
-r==="iso-8859-1")return escape(a).replace(/%u[0-9a-f]{4}/gi,function(c){return"%26%23"+parseInt(c.slice(2),16)+"%3B"});let s="";
-for(let c=0;c<a.length;c+=Or){let m=a.length>=Or?a.slice(c,c+Or):a,d=[];for(let h=0;h<m.length;++h){let u=m.charCodeAt(h);
-if(u===45||u===46||u===95||u===126||u>=48&&u<=57||u>=65&&u<=90||u>=97&&u<=122||i===bt&&(u===40||u===41)){d[d.length]=m.charAt(
-h);continue}if(u<128){d[d.length]=Z[u];continue}if(u<2048){d[d.length]=Z[192|u>>6]+Z[128|u&63];continue}if(u<55296||u>=57344){
-d[d.length]=Z[224|u>>12]+Z[128|u>>6&63]+Z[128|u&63];continue}h+=1,u=65536+((u&1023)<<10|m.charCodeAt(h)&1023),d[d.length]=
-Z[240|u>>18]+Z[128|u>>12&63]+Z[128|u>>6&63]+Z[128|u&63]}s+=d.join("")}return s},"encode");o(xt,"is_buffer");o(Lr,"maybe_\
-map")});function Ei(e){return typeof e=="string"||typeof e=="number"||typeof e=="boolean"||typeof e=="symbol"||typeof e=="bigint"}
-function kt(e,t,r,n,i,a,s,c,m,d,h,u,E,k,M,S,I,W){let C=e,F=W,B=0,O=!1;for(;(F=F.get(Mr))!==void 0&&!O;){let $=F.get(e);if(B+=
-1,typeof $<"u"){if($===B)throw new RangeError("Cyclic object value");O=!0}typeof F.get(Mr)>"u"&&(B=0)}if(typeof d=="func\
-tion"?C=d(t,C):C instanceof Date?C=E?.(C):r==="comma"&&D(C)&&(C=Lr(C,function($){return $ instanceof Date?E?.($):$})),C===
-null){if(a)return m&&!S?m(t,U.encoder,I,"key",k):t;C=""}if(Ei(C)||xt(C)){if(m){let $=S?t:m(t,U.encoder,I,"key",k);return[
-M?.($)+"="+M?.(m(C,U.encoder,I,"value",k))]}return[M?.(t)+"="+M?.(String(C))]}let V=[];if(typeof C>"u")return V;let J;if(r===
-"comma"&&D(C))S&&m&&(C=Lr(C,m)),J=[{value:C.length>0?C.join(",")||null:void 0}];else if(D(d))J=d;else{let $=Object.keys(
-C);J=h?$.sort(h):$}let ke=c?String(t).replace(/\./g,"%2E"):String(t),ee=n&&D(C)&&C.length===1?ke+"[]":ke;if(i&&D(C)&&C.length===
-0)return ee+"[]";for(let $=0;$<J.length;++$){let ue=J[$],$r=typeof ue=="object"&&typeof ue.value<"u"?ue.value:C[ue];if(s&&
-$r===null)continue;let lr=u&&c?ue.replace(/\./g,"%2E"):ue,Zn=D(C)?typeof r=="function"?r(ee,lr):ee:ee+(u?"."+lr:"["+lr+"\
-]");W.set(e,B);let Hr=new WeakMap;Hr.set(Mr,W),Ct(V,kt($r,Zn,r,n,i,a,s,c,r==="comma"&&S&&D(C)?null:m,d,h,u,E,k,M,S,I,Hr))}
-return V}function gi(e=U){if(typeof e.allowEmptyArrays<"u"&&typeof e.allowEmptyArrays!="boolean")throw new TypeError("`a\
-llowEmptyArrays` option can only be `true` or `false`, when provided");if(typeof e.encodeDotInKeys<"u"&&typeof e.encodeDotInKeys!=
+Headers?[...e.headers]:Object.entries(e.headers)).map(([o,r])=>[o,o.toLowerCase()==="authorization"||o.toLowerCase()==="\
+proxy-authorization"||o.toLowerCase()==="api-key"||o.toLowerCase()==="x-api-key"||o.toLowerCase()==="x-amz-security-toke\
+n"||o.toLowerCase()==="cookie"||o.toLowerCase()==="set-cookie"?"***":r]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&
+(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),e),"formatRequestDetails")});async function*Zr(e,o){if(!e.body)throw o.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
+Native"?new L("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
+docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new L("Attempted to iterate over a response with no body");let r=new TextDecoder(
+"utf-8",{ignoreBOM:!0}),t="",n=!1,s=null,a=[],l=[],p=i(c=>{if(c.charCodeAt(0)===65279&&(c=c.slice(1)),!c){if(!s&&!a.length)
+return null;let R={event:s,data:a.join(`
+`),raw:l};return s=null,a=[],l=[],R}l.push(c);let f=c.indexOf(":");if(f===0)return null;let u=f===-1?c:c.slice(0,f);if(u!==
+"event"&&u!=="data")return null;let h=f===-1?"":c.slice(c.charCodeAt(f+1)===32?f+2:f+1);return u==="event"?s=h:a.push(h),
+null},"takeLine");for await(let c of nr(e.body)){if(c==null)continue;let f=r.decode(typeof c=="string"?ue(c):c,{stream:!0});
+if(t+=f,!n&&!f.includes(`
+`)&&!f.includes("\r"))continue;let u=0;if(t.includes("\r"))for(let h=0;h<t.length;h++){let R=t[h];if(R!==`
+`&&R!=="\r")continue;if(R==="\r"&&h+1===t.length)break;let P=p(t.slice(u,h));R==="\r"&&t[h+1]===`
+`&&h++,u=h+1,P&&(yield P)}else{let h;for(;(h=t.indexOf(`
+`,u))!==-1;){let R=p(t.slice(u,h));u=h+1,R&&(yield R)}}t=t.slice(u),n=t.endsWith("\r")}if(t+=r.decode(),t)for(let c of t.
+replace(/\r$/,"").split(/\r\n|[\n\r]/)){let f=p(c);f&&(yield f)}}var pe,Ce,ur=S(()=>{d();le();ie();Re();Vr();Re();ce();G();
+sr();fe();ie();_e();Ce=(()=>{class e{static{i(this,"Stream")}constructor(r,t,n){this.iterator=r,pe.set(this,void 0),this.
+controller=t,U(this,pe,n,"f")}static rawEvents(r,t=new AbortController){return Zr(r,t)}static fromSSEResponse(r,t,n){let s=!1,
+a=n?v(n):console;async function*l(){if(s)throw new L("Cannot iterate over a consumed stream, use `.tee()` to split the s\
+tream.");s=!0;let p=!1;try{for await(let c of Zr(r,t))if(c.event!=="ping"&&c.event!==null)if(c.event==="error"){let f=be(
+c.data)??c.data,u=f?.error?.type;throw new O(void 0,f,void 0,r.headers,u)}else{if(!c.data)continue;try{yield JSON.parse(
+c.data)}catch(f){throw a.error("Could not parse message into JSON:",c.data),a.error("From chunk:",c.raw),f}}p=!0}catch(c){
+if(ee(c))return;throw c}finally{p||t.abort(),W(t)}}return i(l,"iterator"),new e(l,t,n)}static fromReadableStream(r,t,n){
+let s=!1;async function*a(){let p=new Jr,c=nr(r);for await(let f of c)for(let u of p.decode(f))yield u;for(let f of p.flush())
+yield f}i(a,"iterLines");async function*l(){if(s)throw new L("Cannot iterate over a consumed stream, use `.tee()` to spl\
+it the stream.");s=!0;let p=!1;try{for await(let c of a())p||c&&(yield JSON.parse(c));p=!0}catch(c){if(ee(c))return;throw c}finally{
+p||t.abort(),W(t)}}return i(l,"iterator"),new e(l,t,n)}[(pe=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){
+let r=[],t=[],n=this[Symbol.asyncIterator](),s=i(a=>({next:i(()=>{if(a.length===0){let l=n.next();r.push(l),t.push(l)}return a.
+shift()},"next")}),"teeIterator");return[new e(()=>s(r),this.controller,C(this,pe,"f")),new e(()=>s(t),this.controller,C(
+this,pe,"f"))]}toReadableStream(){let r=this,t;return or({async start(){t=r[Symbol.asyncIterator]()},async pull(n){try{let{
+value:s,done:a}=await t.next();if(a)return n.close();let l=ue(JSON.stringify(s)+`
+`);n.enqueue(l)}catch(s){n.error(s)}},async cancel(){await t.return?.()}})}}return e})();i(Zr,"_iterSSEMessages")});function*Yt(e){if(!e)return;if(et in e){let{values:t,nulls:n}=e;yield*t.entries();for(let s of n)yield[s,null];return}let o=!1,
+r;e instanceof Headers?r=e.entries():Ze(e)?r=e:(o=!0,r=Object.entries(e??{}));for(let t of r){let n=t[0];if(typeof n!="s\
+tring")throw new TypeError("expected header name to be a string");let s=Ze(t[1])?t[1]:[t[1]],a=!1;for(let l of s)l!==void 0&&
+(o&&!a&&(a=!0,yield[n,ke]),yield[n,l])}}var et,ke,Zt,eo,K,dr=S(()=>{d();G();et=Symbol.for("brand.privateNullableHeaders");
+i(Yt,"iterateHeaders");ke=Symbol("clear"),Zt=new Set(["x-stainless-helper"]),eo=i((e,o)=>{let r=e?e.split(",").map(t=>t.
+trim()).filter(Boolean):[];for(let t of o.split(",").map(n=>n.trim()))t&&!r.includes(t)&&r.push(t);return r.join(", ")},
+"appendHeaderValue"),K=i(e=>{let o=new Headers,r=new Set;for(let t of e){let n=new Set;for(let[s,a]of Yt(t)){let l=s.toLowerCase();
+if(Zt.has(l)){if(a===ke)continue;a===null?(o.delete(s),r.add(l)):(o.set(s,eo(o.get(s),a)),r.delete(l));continue}(a===ke||
+!n.has(l))&&(o.delete(s),n.add(l),a===ke)||(a===null?(o.delete(s),r.add(l)):(o.append(s,a),r.delete(l)))}}return{[et]:!0,
+values:o,nulls:r}},"buildHeaders")});var fr,pr,hr,rt,mr=S(()=>{d();fr="RFC3986",pr=i(e=>String(e),"default_formatter"),hr={RFC1738:i(e=>String(e).replace(/%20/g,
+"+"),"RFC1738"),RFC3986:pr},rt="RFC1738"});function ot(e){return!e||typeof e!="object"?!1:!!(e.constructor&&e.constructor.isBuffer&&e.constructor.isBuffer(e))}function yr(e,o){
+if(B(e)){let r=[];for(let t=0;t<e.length;t+=1)r.push(o(e[t]));return r}return o(e)}var ve,J,Er,tt,nt=S(()=>{d();mr();G();
+ve=i((e,o)=>(ve=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),ve(e,o)),"has"),J=(()=>{let e=[];
+for(let o=0;o<256;++o)e.push("%"+((o<16?"0":"")+o.toString(16)).toUpperCase());return e})(),Er=1024,tt=i((e,o,r,t,n)=>{if(e.
+length===0)return e;let s=e;if(typeof e=="symbol"?s=Symbol.prototype.toString.call(e):typeof e!="string"&&(s=String(e)),
+r==="iso-8859-1")return escape(s).replace(/%u[0-9a-f]{4}/gi,function(l){return"%26%23"+parseInt(l.slice(2),16)+"%3B"});let a="";
+for(let l=0;l<s.length;l+=Er){let p=s.length>=Er?s.slice(l,l+Er):s,c=[];for(let f=0;f<p.length;++f){let u=p.charCodeAt(f);
+if(u===45||u===46||u===95||u===126||u>=48&&u<=57||u>=65&&u<=90||u>=97&&u<=122||n===rt&&(u===40||u===41)){c[c.length]=p.charAt(
+f);continue}if(u<128){c[c.length]=J[u];continue}if(u<2048){c[c.length]=J[192|u>>6]+J[128|u&63];continue}if(u<55296||u>=57344){
+c[c.length]=J[224|u>>12]+J[128|u>>6&63]+J[128|u&63];continue}f+=1,u=65536+((u&1023)<<10|p.charCodeAt(f)&1023),c[c.length]=
+J[240|u>>18]+J[128|u>>12&63]+J[128|u>>6&63]+J[128|u&63]}a+=c.join("")}return a},"encode");i(ot,"is_buffer");i(yr,"maybe_\
+map")});function ro(e){return typeof e=="string"||typeof e=="number"||typeof e=="boolean"||typeof e=="symbol"||typeof e=="bigint"}
+function lt(e,o,r,t,n,s,a,l,p,c,f,u,h,R,P,m,N,H){let E=e,F=H,k=0,I=!1;for(;(F=F.get(gr))!==void 0&&!I;){let D=F.get(e);if(k+=
+1,typeof D<"u"){if(D===k)throw new RangeError("Cyclic object value");I=!0}typeof F.get(gr)>"u"&&(k=0)}if(typeof c=="func\
+tion"?E=c(o,E):E instanceof Date?E=h?.(E):r==="comma"&&B(E)&&(E=yr(E,function(D){return D instanceof Date?h?.(D):D})),E===
+null){if(s)return p&&!m?p(o,M.encoder,N,"key",R):o;E=""}if(ro(E)||ot(E)){if(p){let D=m?o:p(o,M.encoder,N,"key",R);return[
+P?.(D)+"="+P?.(p(E,M.encoder,N,"value",R))]}return[P?.(o)+"="+P?.(String(E))]}let $=[];if(typeof E>"u")return $;let z;if(r===
+"comma"&&B(E))m&&p&&(E=yr(E,p)),z=[{value:E.length>0?E.join(",")||null:void 0}];else if(B(c))z=c;else{let D=Object.keys(
+E);z=f?D.sort(f):D}let ye=l?String(o).replace(/\./g,"%2E"):String(o),V=t&&B(E)&&E.length===1?ye+"[]":ye;if(n&&B(E)&&E.length===
+0)return V+"[]";for(let D=0;D<z.length;++D){let ne=z[D],Sr=typeof ne=="object"&&typeof ne.value<"u"?ne.value:E[ne];if(a&&
+Sr===null)continue;let Le=u&&l?ne.replace(/\./g,"%2E"):ne,Ut=B(E)?typeof r=="function"?r(V,Le):V:V+(u?"."+Le:"["+Le+"]");
+H.set(e,k);let Tr=new WeakMap;Tr.set(gr,H),at($,lt(Sr,Ut,r,t,n,s,a,l,r==="comma"&&m&&B(E)?null:p,c,f,u,h,R,P,m,N,Tr))}return $}
+function to(e=M){if(typeof e.allowEmptyArrays<"u"&&typeof e.allowEmptyArrays!="boolean")throw new TypeError("`allowEmpty\
+Arrays` option can only be `true` or `false`, when provided");if(typeof e.encodeDotInKeys<"u"&&typeof e.encodeDotInKeys!=
 "boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`, when provided");if(e.encoder!==null&&
-typeof e.encoder<"u"&&typeof e.encoder!="function")throw new TypeError("Encoder has to be a function.");let t=e.charset||
-U.charset;if(typeof e.charset<"u"&&e.charset!=="utf-8"&&e.charset!=="iso-8859-1")throw new TypeError("The charset option\
- must be either utf-8, iso-8859-1, or undefined");let r=Br;if(typeof e.format<"u"){if(!Fe(Nr,e.format))throw new TypeError(
-"Unknown format option provided.");r=e.format}let n=Nr[r],i=U.filter;(typeof e.filter=="function"||D(e.filter))&&(i=e.filter);
-let a;if(e.arrayFormat&&e.arrayFormat in St?a=e.arrayFormat:"indices"in e?a=e.indices?"indices":"repeat":a=U.arrayFormat,
+typeof e.encoder<"u"&&typeof e.encoder!="function")throw new TypeError("Encoder has to be a function.");let o=e.charset||
+M.charset;if(typeof e.charset<"u"&&e.charset!=="utf-8"&&e.charset!=="iso-8859-1")throw new TypeError("The charset option\
+ must be either utf-8, iso-8859-1, or undefined");let r=fr;if(typeof e.format<"u"){if(!ve(hr,e.format))throw new TypeError(
+"Unknown format option provided.");r=e.format}let t=hr[r],n=M.filter;(typeof e.filter=="function"||B(e.filter))&&(n=e.filter);
+let s;if(e.arrayFormat&&e.arrayFormat in st?s=e.arrayFormat:"indices"in e?s=e.indices?"indices":"repeat":s=M.arrayFormat,
 "commaRoundTrip"in e&&typeof e.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` must be a boolean, or abs\
-ent");let s=typeof e.allowDots>"u"?e.encodeDotInKeys?!0:U.allowDots:!!e.allowDots;return{addQueryPrefix:typeof e.addQueryPrefix==
-"boolean"?e.addQueryPrefix:U.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof e.allowEmptyArrays=="boolean"?!!e.allowEmptyArrays:
-U.allowEmptyArrays,arrayFormat:a,charset:t,charsetSentinel:typeof e.charsetSentinel=="boolean"?e.charsetSentinel:U.charsetSentinel,
-commaRoundTrip:!!e.commaRoundTrip,delimiter:typeof e.delimiter>"u"?U.delimiter:e.delimiter,encode:typeof e.encode=="bool\
-ean"?e.encode:U.encode,encodeDotInKeys:typeof e.encodeDotInKeys=="boolean"?e.encodeDotInKeys:U.encodeDotInKeys,encoder:typeof e.
-encoder=="function"?e.encoder:U.encoder,encodeValuesOnly:typeof e.encodeValuesOnly=="boolean"?e.encodeValuesOnly:U.encodeValuesOnly,
-filter:i,format:r,formatter:n,serializeDate:typeof e.serializeDate=="function"?e.serializeDate:U.serializeDate,skipNulls:typeof e.
-skipNulls=="boolean"?e.skipNulls:U.skipNulls,sort:typeof e.sort=="function"?e.sort:null,strictNullHandling:typeof e.strictNullHandling==
-"boolean"?e.strictNullHandling:U.strictNullHandling}}function Rt(e,t={}){let r=e,n=gi(t),i,a;typeof n.filter=="function"?
-(a=n.filter,r=a("",r)):D(n.filter)&&(a=n.filter,i=a);let s=[];if(typeof r!="object"||r===null)return"";let c=St[n.arrayFormat],
-m=c==="comma"&&n.commaRoundTrip;i||(i=Object.keys(r)),n.sort&&i.sort(n.sort);let d=new WeakMap;for(let E=0;E<i.length;++E){
-let k=i[E];n.skipNulls&&r[k]===null||Ct(s,kt(r[k],k,c,m,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,
-n.encode?n.encoder:null,n.filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,d))}
-let h=s.join(n.delimiter),u=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(n.charset==="iso-8859-1"?u+="utf8=%2\
-6%2310003%3B&":u+="utf8=%E2%9C%93&"),h.length>0?u+h:""}var St,Ct,At,U,Mr,Pt=x(()=>{l();wt();Ir();re();St={brackets(e){return String(
-e)+"[]"},comma:"comma",indices(e,t){return String(e)+"["+t+"]"},repeat(e){return String(e)}},Ct=o(function(e,t){Array.prototype.
-push.apply(e,D(t)?t:[t])},"push_to_array"),U={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
-utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:vt,encodeValuesOnly:!1,format:Br,formatter:Tr,
-indices:!1,serializeDate(e){return(At??(At=Function.prototype.call.bind(Date.prototype.toISOString)))(e)},skipNulls:!1,strictNullHandling:!1};
-o(Ei,"is_non_nullish_primitive");Mr={};o(kt,"inner_stringify");o(gi,"normalize_stringify_options");o(Rt,"stringify")});function Bt(e){return Rt(e,{arrayFormat:"brackets"})}var Tt=x(()=>{l();Pt();o(Bt,"stringifyQuery")});var qe,Nt=x(()=>{l();qe=class{static{o(this,"APIResource")}constructor(t){this._client=t}}});async function It(e,t){let{response:r,requestLogID:n,retryOfRequestLogID:i,startTime:a}=t,s=await(async()=>{if(t.options.
-stream)return T(e).debug("response",r.status,r.url,r.headers,r.body),ze.fromSSEResponse(r,t.controller,e);if(r.status===
-204)return null;if(t.options.__binaryResponse)return r;let m=r.headers.get("content-type")?.split(";")[0]?.trim();if(m?.
-includes("application/json")||m?.endsWith("+json")){if(r.headers.get("content-length")==="0")return;let E=await r.json();
-return Ae(E,r)}return await r.text()})().finally(()=>{!t.options.stream&&!t.options.__binaryResponse&&Q(t.controller)});
-return Y(T(e),`[${n}] response parsed`,{retryOfRequestLogID:i,url:r.url,status:r.status,body:s,durationMs:Date.now()-a}),
-s}function Ae(e,t){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:t.headers.
-get("request-id"),enumerable:!1},_workspace_id:{value:t.headers.get("anthropic-workspace-id"),enumerable:!1}})}var zr=x(
-()=>{l();Rr();xe();Ne();o(It,"defaultParseResponse");o(Ae,"addResponseIDs")});function Ke(e){return typeof e=="object"&&e!==null&&Se in e}function vi(e,t){let r=new Set;if(e)for(let n of e)Ke(n)&&r.
-add(n[Se]);if(t)for(let n of t){Ke(n)&&r.add(n[Se]);let i=n.content;if(Array.isArray(i))for(let a of i){Ke(a)&&r.add(a[Se]);
-let s=a?.tool?.definition;Ke(s)&&r.add(s[Se])}}return Array.from(r)}function Ot(e,t){let r=vi(e,t);return r.length===0?{}:
-{[bi]:r.join(", ")}}var bi,Se,Lt=x(()=>{l();bi="x-stainless-helper",Se=Symbol("anthropic.sdk.stainlessHelper");o(Ke,"was\
-CreatedByStainlessHelper");o(vi,"collectStainlessHelpers");o(Ot,"stainlessHelperHeader")});var Ce,Mt,zt=x(()=>{l();fe();zr();Mt=(()=>{class e extends Promise{static{o(this,"APIPromise")}constructor(r,n,i=It){super(
-a=>{a(null)}),this.responsePromise=n,this.parseResponse=i,Ce.set(this,void 0),K(this,Ce,r,"f")}_responseProps(){return this.
-responsePromise}_thenUnwrap(r){return new e(R(this,Ce,"f"),this.responsePromise,async(n,i)=>Ae(r(await this.parseResponse(
-n,i),i),i.response))}asResponse(){return this.responsePromise.then(r=>{let n=r.options.__span?.span;return r.response})}async withResponse(){
-let[r,n]=await Promise.all([this.parse(),this.asResponse()]);return{data:r,response:n,request_id:n.headers.get("request-\
-id"),workspace_id:n.headers.get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.
-then(r=>this.parseResponseTraced(r))),this.parsedPromise}async parseResponseTraced(r){let n=r.options.__span;return this.
-parseResponse(R(this,Ce,"f"),r)}then(r,n){return this.parse().then(r,n)}catch(r){return this.parse().catch(r)}finally(r){
-return this.parse().finally(r)}}return Ce=new WeakMap,e})()});var Ut,Ft,qt,Kt=x(()=>{l();P();Ut=(()=>{class e extends p{static{o(this,"FileNotDownloadableError")}}return e._errorName=
-"FileNotDownloadableError",e})(),Ft=(()=>{class e extends p{static{o(this,"StorageQuotaExceededError")}}return e._errorName=
-"StorageQuotaExceededError",e})(),qt=(()=>{class e extends q{static{o(this,"FileExpiredError")}}return e._errorName="Fil\
-eExpiredError",e})()});var Dt,$t,Ht,Wt,jt,Gt,Vt,Xt,Jt,Qt,Yt,Zt,eo,ro,to,oo,no,io,ao=x(()=>{l();P();Dt=(()=>{class e extends p{static{o(this,"Cl\
-audeCodeKeyCreatorNotMemberError")}}return e._errorName="ClaudeCodeKeyCreatorNotMemberError",e})(),$t=(()=>{class e extends p{static{
-o(this,"ClaudeCodeVersionTooOldError")}}return e._errorName="ClaudeCodeVersionTooOldError",e})(),Ht=(()=>{class e extends p{static{
-o(this,"CMEKKeyDisabledError")}}return e._errorName="CMEKKeyDisabledError",e})(),Wt=(()=>{class e extends p{static{o(this,
-"CMEKKeyNetworkBlockedError")}}return e._errorName="CMEKKeyNetworkBlockedError",e})(),jt=(()=>{class e extends p{static{
-o(this,"OrganizationOnHoldError")}}return e._errorName="OrganizationOnHoldError",e})(),Gt=(()=>{class e extends p{static{
-o(this,"OrganizationTypeNotSupportedError")}}return e._errorName="OrganizationTypeNotSupportedError",e})(),Vt=(()=>{class e extends p{static{
-o(this,"ParentOrganizationRequiredError")}}return e._errorName="ParentOrganizationRequiredError",e})(),Xt=(()=>{class e extends p{static{
-o(this,"RequestBodyEncodingInvalidError")}}return e._errorName="RequestBodyEncodingInvalidError",e})(),Jt=(()=>{class e extends p{static{
-o(this,"RequestBodyEncodingUnsupportedError")}}return e._errorName="RequestBodyEncodingUnsupportedError",e})(),Qt=(()=>{
-class e extends pe{static{o(this,"LinkedOrganizationBillingUnavailableError")}}return e._errorName="LinkedOrganizationBi\
-llingUnavailableError",e})(),Yt=(()=>{class e extends pe{static{o(this,"LinkedOrganizationSpendLimitReachedError")}}return e.
-_errorName="LinkedOrganizationSpendLimitReachedError",e})(),Zt=(()=>{class e extends N{static{o(this,"SandboxEgressRestr\
-ictedError")}}return e._errorName="SandboxEgressRestrictedError",e})(),eo=(()=>{class e extends ge{static{o(this,"Reques\
-tBodyTooLargeAfterDecodingError")}}return e._errorName="RequestBodyTooLargeAfterDecodingError",e})(),ro=(()=>{class e extends le{static{
-o(this,"ContractSpendLimitReachedError")}}return e._errorName="ContractSpendLimitReachedError",e})(),to=(()=>{class e extends le{static{
-o(this,"EnforcedSpendLimitReachedError")}}return e._errorName="EnforcedSpendLimitReachedError",e})(),oo=(()=>{class e extends le{static{
-o(this,"RampLimitExceededError")}}return e._errorName="RampLimitExceededError",e})(),no=(()=>{class e extends ie{static{
-o(this,"CMEKContextUnavailableError")}}return e._errorName="CMEKContextUnavailableError",e})(),io=(()=>{class e extends ie{static{
-o(this,"CMEKKeyUnreachableError")}}return e._errorName="CMEKKeyUnreachableError",e})()});var so,lo=x(()=>{l();P();so=(()=>{class e extends Ee{static{o(this,"BetaHeartbeatPreconditionFailedError")}}return e._errorName=
-"BetaHeartbeatPreconditionFailedError",e})()});var co,uo,po,mo,ho,fo,_o=x(()=>{l();P();co=(()=>{class e extends p{static{o(this,"BetaEnvironmentArchivedError")}}return e.
-_errorName="BetaEnvironmentArchivedError",e})(),uo=(()=>{class e extends p{static{o(this,"BetaInvalidConfigTypeChangeErr\
-or")}}return e._errorName="BetaInvalidConfigTypeChangeError",e})(),po=(()=>{class e extends p{static{o(this,"BetaInvalid\
-MetadataError")}}return e._errorName="BetaInvalidMetadataError",e})(),mo=(()=>{class e extends N{static{o(this,"BetaEnvi\
-ronmentCreateDisabledError")}}return e._errorName="BetaEnvironmentCreateDisabledError",e})(),ho=(()=>{class e extends N{static{
-o(this,"BetaEnvironmentUpdateDisabledError")}}return e._errorName="BetaEnvironmentUpdateDisabledError",e})(),fo=(()=>{class e extends q{static{
-o(this,"BetaEnvironmentNotFoundError")}}return e._errorName="BetaEnvironmentNotFoundError",e})()});var Eo,go=x(()=>{l();Eo={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
-0250805":8192}});var yo,bo,vo,xo,wo,Ao,So,Co,ko,Ro=x(()=>{l();P();yo=(()=>{class e extends p{static{o(this,"BetaBundleAttachmentNotSuppor\
-tedError")}}return e._errorName="BetaBundleAttachmentNotSupportedError",e})(),bo=(()=>{class e extends p{static{o(this,"\
-BetaBundleOnCallError")}}return e._errorName="BetaBundleOnCallError",e})(),vo=(()=>{class e extends p{static{o(this,"Bet\
-aSlackChannelSetUpSettingsRefusedError")}}return e._errorName="BetaSlackChannelSetUpSettingsRefusedError",e})(),xo=(()=>{
-class e extends N{static{o(this,"BetaAPIKeyScopeMissingError")}}return e._errorName="BetaAPIKeyScopeMissingError",e})(),
-wo=(()=>{class e extends N{static{o(this,"BetaClaudeTagWritesNotEnabledError")}}return e._errorName="BetaClaudeTagWrites\
-NotEnabledError",e})(),Ao=(()=>{class e extends N{static{o(this,"BetaComplianceConfigurationRestrictedError")}}return e.
-_errorName="BetaComplianceConfigurationRestrictedError",e})(),So=(()=>{class e extends N{static{o(this,"BetaOrganization\
-LevelScopedAPIKeyRequiredError")}}return e._errorName="BetaOrganizationLevelScopedAPIKeyRequiredError",e})(),Co=(()=>{class e extends q{static{
-o(this,"BetaSlackChannelSetUpEnvironmentNotFoundError")}}return e._errorName="BetaSlackChannelSetUpEnvironmentNotFoundEr\
-ror",e})(),ko=(()=>{class e extends H{static{o(this,"BetaSlackChannelSetUpSettingsConflictError")}}return e._errorName="\
-BetaSlackChannelSetUpSettingsConflictError",e})()});var Po,Bo,To,No,Io,Oo,Lo=x(()=>{l();P();Po=(()=>{class e extends p{static{o(this,"BetaCannotSignOutPrimaryOwnerError")}}
-return e._errorName="BetaCannotSignOutPrimaryOwnerError",e})(),Bo=(()=>{class e extends p{static{o(this,"BetaCannotSignO\
-utSelfError")}}return e._errorName="BetaCannotSignOutSelfError",e})(),To=(()=>{class e extends N{static{o(this,"BetaCann\
-otSignOutManagedMemberError")}}return e._errorName="BetaCannotSignOutManagedMemberError",e})(),No=(()=>{class e extends N{static{
-o(this,"BetaCannotSignOutMembershipAdminError")}}return e._errorName="BetaCannotSignOutMembershipAdminError",e})(),Io=(()=>{
-class e extends N{static{o(this,"BetaCannotSignOutOwnerError")}}return e._errorName="BetaCannotSignOutOwnerError",e})(),
-Oo=(()=>{class e extends N{static{o(this,"BetaCannotSignOutPrivilegedMemberError")}}return e._errorName="BetaCannotSignO\
-utPrivilegedMemberError",e})()});var Mo,zo=x(()=>{l();P();Mo=(()=>{class e extends q{static{o(this,"BetaRBACGroupNotFoundError")}}return e._errorName="Be\
-taRBACGroupNotFoundError",e})()});var Uo,Fo,qo,Ko,Do,$o=x(()=>{l();P();Uo=(()=>{class e extends p{static{o(this,"BetaScanFailedError")}}return e._errorName=
-"BetaScanFailedError",e})(),Fo=(()=>{class e extends H{static{o(this,"BetaPluginNameTakenError")}}return e._errorName="B\
-etaPluginNameTakenError",e})(),qo=(()=>{class e extends H{static{o(this,"BetaScanPendingError")}}return e._errorName="Be\
-taScanPendingError",e})(),Ko=(()=>{class e extends H{static{o(this,"BetaSkillNameTakenError")}}return e._errorName="Beta\
-SkillNameTakenError",e})(),Do=(()=>{class e extends ie{static{o(this,"BetaRegistrationPendingError")}}return e._errorName=
-"BetaRegistrationPendingError",e})()});var Ho,Wo=x(()=>{l();P();Ho=(()=>{class e extends N{static{o(this,"BetaSpendLimitsAdminAPIWritesNotEnabledError")}}return e.
-_errorName="BetaSpendLimitsAdminAPIWritesNotEnabledError",e})()});var jo,Go,Vo,Xo,Jo,Qo=x(()=>{l();P();jo=(()=>{class e extends p{static{o(this,"BetaCMEKFeatureUnsupportedError")}}return e.
-_errorName="BetaCMEKFeatureUnsupportedError",e})(),Go=(()=>{class e extends p{static{o(this,"BetaRBACGroupOrderLimitExce\
-ededError")}}return e._errorName="BetaRBACGroupOrderLimitExceededError",e})(),Vo=(()=>{class e extends p{static{o(this,"\
-BetaSettingsDocumentLimitExceededError")}}return e._errorName="BetaSettingsDocumentLimitExceededError",e})(),Xo=(()=>{class e extends p{static{
-o(this,"BetaSettingsHistoryLimitExceededError")}}return e._errorName="BetaSettingsHistoryLimitExceededError",e})(),Jo=(()=>{
-class e extends q{static{o(this,"BetaRBACGroupManagedSettingsNotFoundError")}}return e._errorName="BetaRBACGroupManagedS\
-ettingsNotFoundError",e})()});var Yo,Zo,en,rn=x(()=>{l();P();Yo=(()=>{class e extends p{static{o(this,"BetaOrganizationNotEnrolledInBetaError")}}return e.
-_errorName="BetaOrganizationNotEnrolledInBetaError",e})(),Zo=(()=>{class e extends p{static{o(this,"BetaRequestBodyTimeo\
-utError")}}return e._errorName="BetaRequestBodyTimeoutError",e})(),en=(()=>{class e extends p{static{o(this,"BetaUnsuppo\
-rtedCharsetError")}}return e._errorName="BetaUnsupportedCharsetError",e})()});function tn(e,t){let{user_profile_id:r,workspace_id:n,tools:i,messages:a}=e;return X([{...r!=null?{"anthropic-user-profi\
-le-id":r}:void 0,...n!=null?{"anthropic-workspace-id":n}:void 0},Ot(i,a),t?.headers])}var on=x(()=>{l();Pr();Lt();o(tn,"\
-messagesCreateHeaders")});var De,$e,He,We,je,Ge,Ve,Xe,Je,Qe,Ye,Ze,er,rr,tr,or,nr,ir,an,nn,xi,Ur=x(()=>{l();Nt();on();P();go();De=(()=>{class e extends p{static{
-o(this,"AvailableToolsLimitExceededError")}}return e._errorName="AvailableToolsLimitExceededError",e})(),$e=(()=>{class e extends p{static{
-o(this,"CompactionBlockAmbiguousError")}}return e._errorName="CompactionBlockAmbiguousError",e})(),He=(()=>{class e extends p{static{
-o(this,"CompactionBlockMisplacedError")}}return e._errorName="CompactionBlockMisplacedError",e})(),We=(()=>{class e extends p{static{
-o(this,"CompactionContentMismatchError")}}return e._errorName="CompactionContentMismatchError",e})(),je=(()=>{class e extends p{static{
-o(this,"CompactionIncompleteTurnError")}}return e._errorName="CompactionIncompleteTurnError",e})(),Ge=(()=>{class e extends p{static{
-o(this,"CompactionNothingToSummarizeError")}}return e._errorName="CompactionNothingToSummarizeError",e})(),Ve=(()=>{class e extends p{static{
-o(this,"CompactionSignatureInvalidError")}}return e._errorName="CompactionSignatureInvalidError",e})(),Xe=(()=>{class e extends p{static{
-o(this,"CompactionTooManyToolReferencesError")}}return e._errorName="CompactionTooManyToolReferencesError",e})(),Je=(()=>{
-class e extends p{static{o(this,"CompactionToolChangesMismatchError")}}return e._errorName="CompactionToolChangesMismatc\
-hError",e})(),Qe=(()=>{class e extends p{static{o(this,"ImageDimensionsTooLargeError")}}return e._errorName="ImageDimens\
-ionsTooLargeError",e})(),Ye=(()=>{class e extends p{static{o(this,"ThreadAlreadyContinuedError")}}return e._errorName="T\
-hreadAlreadyContinuedError",e})(),Ze=(()=>{class e extends p{static{o(this,"ThreadContinueInFlightError")}}return e._errorName=
-"ThreadContinueInFlightError",e})(),er=(()=>{class e extends p{static{o(this,"ThreadFingerprintMismatchError")}}return e.
-_errorName="ThreadFingerprintMismatchError",e})(),rr=(()=>{class e extends p{static{o(this,"ThreadUnsupportedRequestErro\
-r")}}return e._errorName="ThreadUnsupportedRequestError",e})(),tr=(()=>{class e extends p{static{o(this,"ToolNameConflic\
-tError")}}return e._errorName="ToolNameConflictError",e})(),or=(()=>{class e extends p{static{o(this,"ToolReferenceUnres\
-olvedError")}}return e._errorName="ToolReferenceUnresolvedError",e})(),nr=(()=>{class e extends q{static{o(this,"ThreadN\
-otFoundError")}}return e._errorName="ThreadNotFoundError",e})(),ir=(()=>{class e extends ye{static{o(this,"CompactionUna\
-vailableError")}}return e._errorName="CompactionUnavailableError",e})(),an=(()=>{class e extends qe{static{o(this,"Messa\
-ges")}constructor(){super(...arguments)}create(r,n){let{user_profile_id:i,workspace_id:a,...s}=r;s.model in nn&&console.
-warn(`The model '${s.model}' is deprecated and will reach end-of-life on ${nn[s.model]}
+ent");let a=typeof e.allowDots>"u"?e.encodeDotInKeys?!0:M.allowDots:!!e.allowDots;return{addQueryPrefix:typeof e.addQueryPrefix==
+"boolean"?e.addQueryPrefix:M.addQueryPrefix,allowDots:a,allowEmptyArrays:typeof e.allowEmptyArrays=="boolean"?!!e.allowEmptyArrays:
+M.allowEmptyArrays,arrayFormat:s,charset:o,charsetSentinel:typeof e.charsetSentinel=="boolean"?e.charsetSentinel:M.charsetSentinel,
+commaRoundTrip:!!e.commaRoundTrip,delimiter:typeof e.delimiter>"u"?M.delimiter:e.delimiter,encode:typeof e.encode=="bool\
+ean"?e.encode:M.encode,encodeDotInKeys:typeof e.encodeDotInKeys=="boolean"?e.encodeDotInKeys:M.encodeDotInKeys,encoder:typeof e.
+encoder=="function"?e.encoder:M.encoder,encodeValuesOnly:typeof e.encodeValuesOnly=="boolean"?e.encodeValuesOnly:M.encodeValuesOnly,
+filter:n,format:r,formatter:t,serializeDate:typeof e.serializeDate=="function"?e.serializeDate:M.serializeDate,skipNulls:typeof e.
+skipNulls=="boolean"?e.skipNulls:M.skipNulls,sort:typeof e.sort=="function"?e.sort:null,strictNullHandling:typeof e.strictNullHandling==
+"boolean"?e.strictNullHandling:M.strictNullHandling}}function ct(e,o={}){let r=e,t=to(o),n,s;typeof t.filter=="function"?
+(s=t.filter,r=s("",r)):B(t.filter)&&(s=t.filter,n=s);let a=[];if(typeof r!="object"||r===null)return"";let l=st[t.arrayFormat],
+p=l==="comma"&&t.commaRoundTrip;n||(n=Object.keys(r)),t.sort&&n.sort(t.sort);let c=new WeakMap;for(let h=0;h<n.length;++h){
+let R=n[h];t.skipNulls&&r[R]===null||at(a,lt(r[R],R,l,p,t.allowEmptyArrays,t.strictNullHandling,t.skipNulls,t.encodeDotInKeys,
+t.encode?t.encoder:null,t.filter,t.sort,t.allowDots,t.serializeDate,t.format,t.formatter,t.encodeValuesOnly,t.charset,c))}
+let f=a.join(t.delimiter),u=t.addQueryPrefix===!0?"?":"";return t.charsetSentinel&&(t.charset==="iso-8859-1"?u+="utf8=%2\
+6%2310003%3B&":u+="utf8=%E2%9C%93&"),f.length>0?u+f:""}var st,at,it,M,gr,ut=S(()=>{d();nt();mr();G();st={brackets(e){return String(
+e)+"[]"},comma:"comma",indices(e,o){return String(e)+"["+o+"]"},repeat(e){return String(e)}},at=i(function(e,o){Array.prototype.
+push.apply(e,B(o)?o:[o])},"push_to_array"),M={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
+utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:tt,encodeValuesOnly:!1,format:fr,formatter:pr,
+indices:!1,serializeDate(e){return(it??(it=Function.prototype.call.bind(Date.prototype.toISOString)))(e)},skipNulls:!1,strictNullHandling:!1};
+i(ro,"is_non_nullish_primitive");gr={};i(lt,"inner_stringify");i(to,"normalize_stringify_options");i(ct,"stringify")});function dt(e){return ct(e,{arrayFormat:"brackets"})}var ft=S(()=>{d();ut();i(dt,"stringifyQuery")});var Ne,pt=S(()=>{d();Ne=class{static{i(this,"APIResource")}constructor(o){this._client=o}}});async function ht(e,o){let{response:r,requestLogID:t,retryOfRequestLogID:n,startTime:s}=o,a=await(async()=>{if(o.options.
+stream)return v(e).debug("response",r.status,r.url,r.headers,r.body),Ce.fromSSEResponse(r,o.controller,e);if(r.status===
+204)return null;if(o.options.__binaryResponse)return r;let p=r.headers.get("content-type")?.split(";")[0]?.trim();if(p?.
+includes("application/json")||p?.endsWith("+json")){if(r.headers.get("content-length")==="0")return;let h=await r.json();
+return he(h,r)}return await r.text()})().finally(()=>{!o.options.stream&&!o.options.__binaryResponse&&W(o.controller)});
+return X(v(e),`[${t}] response parsed`,{retryOfRequestLogID:n,url:r.url,status:r.status,body:a,durationMs:Date.now()-s}),
+a}function he(e,o){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:o.headers.
+get("request-id"),enumerable:!1},_workspace_id:{value:o.headers.get("anthropic-workspace-id"),enumerable:!1}})}var wr=S(
+()=>{d();ur();fe();_e();i(ht,"defaultParseResponse");i(he,"addResponseIDs")});function Ie(e){return typeof e=="object"&&e!==null&&me in e}function io(e,o){let r=new Set;if(e)for(let t of e)Ie(t)&&r.
+add(t[me]);if(o)for(let t of o){Ie(t)&&r.add(t[me]);let n=t.content;if(Array.isArray(n))for(let s of n){Ie(s)&&r.add(s[me]);
+let a=s?.tool?.definition;Ie(a)&&r.add(a[me])}}return Array.from(r)}function mt(e,o){let r=io(e,o);return r.length===0?{}:
+{[no]:r.join(", ")}}var no,me,Et=S(()=>{d();no="x-stainless-helper",me=Symbol("anthropic.sdk.stainlessHelper");i(Ie,"was\
+CreatedByStainlessHelper");i(io,"collectStainlessHelpers");i(mt,"stainlessHelperHeader")});var Ee,yt,gt=S(()=>{d();le();wr();yt=(()=>{class e extends Promise{static{i(this,"APIPromise")}constructor(r,t,n=ht){super(
+s=>{s(null)}),this.responsePromise=t,this.parseResponse=n,Ee.set(this,void 0),U(this,Ee,r,"f")}_responseProps(){return this.
+responsePromise}_thenUnwrap(r){return new e(C(this,Ee,"f"),this.responsePromise,async(t,n)=>he(r(await this.parseResponse(
+t,n),n),n.response))}asResponse(){return this.responsePromise.then(r=>{let t=r.options.__span?.span;return r.response})}async withResponse(){
+let[r,t]=await Promise.all([this.parse(),this.asResponse()]);return{data:r,response:t,request_id:t.headers.get("request-\
+id"),workspace_id:t.headers.get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.
+then(r=>this.parseResponseTraced(r))),this.parsedPromise}async parseResponseTraced(r){let t=r.options.__span;return this.
+parseResponse(C(this,Ee,"f"),r)}then(r,t){return this.parse().then(r,t)}catch(r){return this.parse().catch(r)}finally(r){
+return this.parse().finally(r)}}return Ee=new WeakMap,e})()});var wt,bt=S(()=>{d();wt={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
+0250805":8192}});function xt(e,o){let{user_profile_id:r,workspace_id:t,tools:n,messages:s}=e;return K([{...r!=null?{"anthropic-user-profi\
+le-id":r}:void 0,...t!=null?{"anthropic-workspace-id":t}:void 0},mt(n,s),o?.headers])}var _t=S(()=>{d();dr();Et();i(xt,"\
+messagesCreateHeaders")});var St,Rt,so,Tt=S(()=>{d();pt();_t();bt();St=(()=>{class e extends Ne{static{i(this,"Messages")}constructor(){super(...arguments)}create(r,t){
+let{user_profile_id:n,workspace_id:s,...a}=r;a.model in Rt&&console.warn(`The model '${a.model}' is deprecated and will \
+reach end-of-life on ${Rt[a.model]}
 Please migrate to a newer model. Visit https://docs.anthropic.com/en/docs/resources/model-deprecations for more informat\
-ion.`),xi.includes(s.model)&&s.thinking&&s.thinking.type==="enabled"&&console.warn(`Using Claude with ${s.model} and 'th\
+ion.`),so.includes(a.model)&&a.thinking&&a.thinking.type==="enabled"&&console.warn(`Using Claude with ${a.model} and 'th\
 inking.type=enabled' is deprecated. Use 'thinking.type=adaptive' instead which results in better model performance in ou\
-r testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking`);let c=n?.timeout??this._client._options.
-timeout;if(!s.stream&&c==null){let h=Eo[s.model]??void 0;c=this._client.calculateNonstreamingTimeout(s.max_tokens,h)}let m={
-body:s,timeout:c??6e5,...n,headers:tn(r,n),stream:r.stream??!1};return this._client.post("/v1/messages",{...m})}}return e.
-AvailableToolsLimitExceededError=De,e.CompactionBlockAmbiguousError=$e,e.CompactionBlockMisplacedError=He,e.CompactionContentMismatchError=
-We,e.CompactionIncompleteTurnError=je,e.CompactionNothingToSummarizeError=Ge,e.CompactionSignatureInvalidError=Ve,e.CompactionTooManyToolReferencesError=
-Xe,e.CompactionToolChangesMismatchError=Je,e.ImageDimensionsTooLargeError=Qe,e.ThreadAlreadyContinuedError=Ye,e.ThreadContinueInFlightError=
-Ze,e.ThreadFingerprintMismatchError=er,e.ThreadUnsupportedRequestError=rr,e.ToolNameConflictError=tr,e.ToolReferenceUnresolvedError=
-or,e.ThreadNotFoundError=nr,e.CompactionUnavailableError=ir,e})(),nn={"claude-sonnet-4-5":"November 30th, 2026","claude-\
-sonnet-4-5-20250929":"November 30th, 2026"},xi=["claude-mythos-preview","claude-opus-4-6"]});var sn,ln,cn=x(()=>{l();P();sn=(()=>{class e extends p{static{o(this,"OrgAPIKeyLimitExceededError")}}return e._errorName=
-"OrgAPIKeyLimitExceededError",e})(),ln=(()=>{class e extends p{static{o(this,"WorkspaceAPIKeyLimitExceededError")}}return e.
-_errorName="WorkspaceAPIKeyLimitExceededError",e})()});var dn,un,pn,mn,hn=x(()=>{l();P();dn=(()=>{class e extends p{static{o(this,"ExternalKeyInWorkspacePolicyError")}}return e.
-_errorName="ExternalKeyInWorkspacePolicyError",e})(),un=(()=>{class e extends p{static{o(this,"ExternalKeyValidationFail\
-edError")}}return e._errorName="ExternalKeyValidationFailedError",e})(),pn=(()=>{class e extends p{static{o(this,"Extern\
-alKeyValidationTimedOutError")}}return e._errorName="ExternalKeyValidationTimedOutError",e})(),mn=(()=>{class e extends H{static{
-o(this,"ExternalKeyChangedError")}}return e._errorName="ExternalKeyChangedError",e})()});var fn,_n,En,gn,yn=x(()=>{l();P();fn=(()=>{class e extends p{static{o(this,"AlreadyMemberError")}}return e._errorName="A\
-lreadyMemberError",e})(),_n=(()=>{class e extends p{static{o(this,"CannotInviteEmailsWithUnverifiedDomainsError")}}return e.
-_errorName="CannotInviteEmailsWithUnverifiedDomainsError",e})(),En=(()=>{class e extends p{static{o(this,"EmailDomainNot\
-AllowedError")}}return e._errorName="EmailDomainNotAllowedError",e})(),gn=(()=>{class e extends p{static{o(this,"InviteA\
-lreadyExistsError")}}return e._errorName="InviteAlreadyExistsError",e})()});var bn,vn=x(()=>{l();P();bn=(()=>{class e extends p{static{o(this,"CannotRemoveLastMemberError")}}return e._errorName="C\
-annotRemoveLastMemberError",e})()});var xn,wn,An=x(()=>{l();P();xn=(()=>{class e extends p{static{o(this,"RBACGroupGrantsOwnerAccessError")}}return e._errorName=
-"RBACGroupGrantsOwnerAccessError",e})(),wn=(()=>{class e extends p{static{o(this,"RBACGroupOwnerAccessUnconfirmedError")}}
-return e._errorName="RBACGroupOwnerAccessUnconfirmedError",e})()});var Sn,Cn,kn,Rn=x(()=>{l();P();Sn=(()=>{class e extends p{static{o(this,"KeyProfileMismatchError")}}return e._errorName=
-"KeyProfileMismatchError",e})(),Cn=(()=>{class e extends p{static{o(this,"WorkspaceMemberLimitExceededError")}}return e.
-_errorName="WorkspaceMemberLimitExceededError",e})(),kn=(()=>{class e extends p{static{o(this,"WorkspacePolicyViolationE\
-rror")}}return e._errorName="WorkspacePolicyViolationError",e})()});var Pn,Bn,Tn,Nn=x(()=>{l();P();Pn=(()=>{class e extends p{static{o(this,"OrgMemberLimitExceededError")}}return e._errorName=
-"OrgMemberLimitExceededError",e})(),Bn=(()=>{class e extends q{static{o(this,"RBACRoleNotFoundError")}}return e._errorName=
-"RBACRoleNotFoundError",e})(),Tn=(()=>{class e extends H{static{o(this,"ConcurrentMembershipChangeError")}}return e._errorName=
-"ConcurrentMembershipChangeError",e})()});var In,On=x(()=>{l();P();In=(()=>{class e extends H{static{o(this,"SkillReadBlockedUndecryptableError")}}return e._errorName=
-"SkillReadBlockedUndecryptableError",e})()});var Ln,Mn,zn,Un,Fn=x(()=>{l();P();Ln=(()=>{class e extends p{static{o(this,"UserProfileNotFoundError")}}return e._errorName=
-"UserProfileNotFoundError",e})(),Mn=(()=>{class e extends p{static{o(this,"UserProfileRequiredError")}}return e._errorName=
-"UserProfileRequiredError",e})(),zn=(()=>{class e extends N{static{o(this,"UserProfileBillingNotAuthorizedError")}}return e.
-_errorName="UserProfileBillingNotAuthorizedError",e})(),Un=(()=>{class e extends N{static{o(this,"UserProfileNotBillable\
-Error")}}return e._errorName="UserProfileNotBillableError",e})()});var qn,Kn=x(()=>{l();Kt();ao();rn();Ur();cn();hn();yn();Nn();vn();On();Fn();_o();lo();Lo();An();Rn();Ro();$o();zo();Wo();
-Qo();qn=new Map([["400 already_member",fn],["400 available_tools_limit_exceeded",De],["400 bundle_attachment_not_support\
-ed",yo],["400 bundle_on_call",bo],["400 cannot_invite_emails_with_unverified_domains",_n],["400 cannot_remove_last_membe\
-r",bn],["400 cannot_sign_out_primary_owner",Po],["400 cannot_sign_out_self",Bo],["400 claude_code_key_creator_not_member",
-Dt],["400 claude_code_version_too_old",$t],["400 cmek_feature_unsupported",jo],["400 cmek_key_disabled",Ht],["400 cmek_k\
-ey_network_blocked",Wt],["400 compaction_block_ambiguous",$e],["400 compaction_block_misplaced",He],["400 compaction_con\
-tent_mismatch",We],["400 compaction_incomplete_turn",je],["400 compaction_nothing_to_summarize",Ge],["400 compaction_sig\
-nature_invalid",Ve],["400 compaction_too_many_tool_references",Xe],["400 compaction_tool_changes_mismatch",Je],["400 ema\
-il_domain_not_allowed",En],["400 environment_archived",co],["400 external_key_in_workspace_policy",dn],["400 external_ke\
-y_validation_failed",un],["400 external_key_validation_timed_out",pn],["400 file_not_downloadable",Ut],["400 image_dimen\
-sions_too_large",Qe],["400 invalid_config_type_change",uo],["400 invalid_metadata",po],["400 invite_already_exists",gn],
-["400 key_profile_mismatch",Sn],["400 org_api_key_limit_exceeded",sn],["400 org_member_limit_exceeded",Pn],["400 organiz\
-ation_not_enrolled_in_beta",Yo],["400 organization_on_hold",jt],["400 organization_type_not_supported",Gt],["400 parent_\
-organization_required",Vt],["400 rbac_group_grants_owner_access",xn],["400 rbac_group_order_limit_exceeded",Go],["400 rb\
-ac_group_owner_access_unconfirmed",wn],["400 request_body_encoding_invalid",Xt],["400 request_body_encoding_unsupported",
-Jt],["400 request_body_timeout",Zo],["400 scan_failed",Uo],["400 settings_document_limit_exceeded",Vo],["400 settings_hi\
-story_limit_exceeded",Xo],["400 slack_channel_set_up_settings_refused",vo],["400 storage_quota_exceeded",Ft],["400 threa\
-d_already_continued",Ye],["400 thread_continue_in_flight",Ze],["400 thread_fingerprint_mismatch",er],["400 thread_unsupp\
-orted_request",rr],["400 tool_name_conflict",tr],["400 tool_reference_unresolved",or],["400 unsupported_charset",en],["4\
-00 user_profile_not_found",Ln],["400 user_profile_required",Mn],["400 workspace_api_key_limit_exceeded",ln],["400 worksp\
-ace_member_limit_exceeded",Cn],["400 workspace_policy_violation",kn],["402 linked_organization_billing_unavailable",Qt],
-["402 linked_organization_spend_limit_reached",Yt],["403 api_key_scope_missing",xo],["403 cannot_sign_out_managed_member",
-To],["403 cannot_sign_out_membership_admin",No],["403 cannot_sign_out_owner",Io],["403 cannot_sign_out_privileged_member",
-Oo],["403 claude_tag_writes_not_enabled",wo],["403 compliance_configuration_restricted",Ao],["403 environment_create_dis\
-abled",mo],["403 environment_update_disabled",ho],["403 organization_level_scoped_api_key_required",So],["403 sandbox_eg\
-ress_restricted",Zt],["403 spend_limits_admin_api_writes_not_enabled",Ho],["403 user_profile_billing_not_authorized",zn],
-["403 user_profile_not_billable",Un],["404 environment_not_found",fo],["404 file_expired",qt],["404 rbac_group_managed_s\
-ettings_not_found",Jo],["404 rbac_group_not_found",Mo],["404 rbac_role_not_found",Bn],["404 slack_channel_set_up_environ\
-ment_not_found",Co],["404 thread_not_found",nr],["409 concurrent_membership_change",Tn],["409 external_key_changed",mn],
-["409 plugin_name_taken",Fo],["409 scan_pending",qo],["409 skill_name_taken",Ko],["409 skill_read_blocked_undecryptable",
-In],["409 slack_channel_set_up_settings_conflict",ko],["412 heartbeat_precondition_failed",so],["413 request_body_too_la\
-rge_after_decoding",eo],["429 contract_spend_limit_reached",ro],["429 enforced_spend_limit_reached",to],["429 ramp_limit\
-_exceeded",oo],["503 cmek_context_unavailable",no],["503 cmek_key_unreachable",io],["503 registration_pending",Do],["529\
- compaction_unavailable",ir]])});var Fr,Sc,Dn=x(()=>{l();Fr="oauth-2025-04-20",Sc=1<<20});function qr(e){return typeof e=="object"&&e!==null&&Hn.has(e)}function Wn(e){let t=new Set;for(;typeof e=="object"&&e!==
-null&&!t.has(e);){if(t.add(e),qr(e)||ae(e)||e instanceof se||e instanceof Wr)return!0;e=e.cause}return!1}function jn(e,t,r,n){
-return async(i,a={})=>{if(t.length===0)return e.call(void 0,i,a);let s=a.headers instanceof Headers?a.headers:new Headers(
-a.headers),c=await Ai(e,t,r,n)({...a,headers:s,url:typeof i=="string"?i:i instanceof URL?i.href:i.url});if(c.bodyUsed||c.
-body?.locked)throw new z("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
-nse(body, response) to consume and replace it");return c}}function wi(e,t){let r=new WeakMap;return{options:e,logger:t?T(
-t):Et(),parse(n){if(e?.stream&&n.ok)return $n(n,e,t);let i=r.get(n);return i||(i=$n(n,e,t),r.set(n,i)),i}}}async function $n(e,t,r){
-if(e.bodyUsed||e.body?.locked)throw new z("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
-() instead of reading the body, or read via response.clone()");if(t?.stream&&e.ok)return ze.fromSSEResponse(e.clone(),new AbortController,
-r);if(e.status===204)return null;if(t?.__binaryResponse)return e;let i=e.headers.get("content-type")?.split(";")[0]?.trim();
-return i?.includes("application/json")||i?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:Ae(await e.clone().
-json(),e):await e.clone().text()}function Ai(e,t,r,n){let i=o(async({url:s,...c})=>{try{return await e.call(void 0,s,c)}catch(m){
-let d=ne(m);throw Hn.add(d),d}},"next"),a=wi(r,n);for(let s=t.length-1;s>=0;s--){let c=t[s],m=i;i=o(async d=>c(d,m,a),"n\
-ext")}return i}var Hn,Gn=x(()=>{l();_e();zr();xe();P();Rr();Hn=new WeakSet;o(qr,"isFetchOriginError");o(Wn,"isRetryableE\
-rror");o(jn,"wrapFetchWithMiddleware");o(wi,"createMiddlewareContext");o($n,"parseMiddlewareResponse");o(Ai,"applyMiddle\
-ware")});var Kr,Dr,ar,he,sr,Vn,Xn,Jn,Qn=x(()=>{l();fe();re();Xr();_e();br();Ne();Ie();ct();Tt();yr();Kn();P();Dn();Gn();zt();br();
-Pr();Sr();xe();re();re();Xn=!1,Jn=(()=>{class e{static{o(this,"BaseAnthropic")}get credentials(){return this._authState.
-provider}get openTelemetry(){return R(this,sr,"f")}_instrumentationScope(){return{version:te}}constructor({baseURL:r=oe(
-"ANTHROPIC_BASE_URL"),apiKey:n,authToken:i,webhookKey:a=oe("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...s}={}){Kr.add(this),
-this._requestAuthFlags=new WeakMap,ar.set(this,void 0),he.set(this,void 0),sr.set(this,void 0),this._genAIProviderName="\
-anthropic",this._supportsMessageThreads=!1;let c={apiKey:n,authToken:i,...s},m=de.filter(I=>c[I]!=null);if(m.length>1){let I=o(
-W=>W.map(C=>`\`${C}\``).join(", "),"list");throw new TypeError(`Pass at most one of ${I(de)}. Received ${I(m)}.`)}let[d]=m,
-h=d!=null?null:{apiKey:n===void 0?oe("ANTHROPIC_API_KEY"):void 0,authToken:i===void 0?oe("ANTHROPIC_AUTH_TOKEN"):void 0},
-u=d!=null?{type:d,value:c[d]}:h?.apiKey!=null?{type:"apiKey",value:h.apiKey}:h?.authToken!=null?{type:"authToken",value:h.
-authToken}:{type:"defaultChain"},E={apiKey:u.type==="apiKey"?u.value:null,authToken:u.type==="authToken"?u.value:null,webhookKey:a,
-...s,baseURL:r||"https://api.anthropic.com"};if(!E.dangerouslyAllowBrowser&&Zr())throw new z(`It looks like you're runni\
-ng in a browser-like environment.
+r testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking`);let l=t?.timeout??this._client._options.
+timeout;if(!a.stream&&l==null){let f=wt[a.model]??void 0;l=this._client.calculateNonstreamingTimeout(a.max_tokens,f)}let p={
+body:a,timeout:l??6e5,...t,headers:xt(r,t),stream:r.stream??!1};return this._client.post("/v1/messages",{...p})}}return e})(),
+Rt={"claude-sonnet-4-5":"November 30th, 2026","claude-sonnet-4-5-20250929":"November 30th, 2026"},so=["claude-mythos-pre\
+view","claude-opus-4-6"]});var br,mi,At=S(()=>{d();br="oauth-2025-04-20",mi=1<<20});function xr(e){return typeof e=="object"&&e!==null&&kt.has(e)}function vt(e){let o=new Set;for(;typeof e=="object"&&e!==
+null&&!o.has(e);){if(o.add(e),xr(e)||ee(e)||e instanceof re||e instanceof Ar)return!0;e=e.cause}return!1}function Nt(e,o,r,t){
+return async(n,s={})=>{if(o.length===0)return e.call(void 0,n,s);let a=s.headers instanceof Headers?s.headers:new Headers(
+s.headers),l=await lo(e,o,r,t)({...s,headers:a,url:typeof n=="string"?n:n instanceof URL?n.href:n.url});if(l.bodyUsed||l.
+body?.locked)throw new L("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
+nse(body, response) to consume and replace it");return l}}function ao(e,o){let r=new WeakMap;return{options:e,logger:o?v(
+o):Yr(),parse(t){if(e?.stream&&t.ok)return Ct(t,e,o);let n=r.get(t);return n||(n=Ct(t,e,o),r.set(t,n)),n}}}async function Ct(e,o,r){
+if(e.bodyUsed||e.body?.locked)throw new L("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
+() instead of reading the body, or read via response.clone()");if(o?.stream&&e.ok)return Ce.fromSSEResponse(e.clone(),new AbortController,
+r);if(e.status===204)return null;if(o?.__binaryResponse)return e;let n=e.headers.get("content-type")?.split(";")[0]?.trim();
+return n?.includes("application/json")||n?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:he(await e.clone().
+json(),e):await e.clone().text()}function lo(e,o,r,t){let n=i(async({url:a,...l})=>{try{return await e.call(void 0,a,l)}catch(p){
+let c=Z(p);throw kt.add(c),c}},"next"),s=ao(r,t);for(let a=o.length-1;a>=0;a--){let l=o[a],p=n;n=i(async c=>l(c,p,s),"ne\
+xt")}return n}var kt,It=S(()=>{d();ce();wr();fe();ie();ur();kt=new WeakSet;i(xr,"isFetchOriginError");i(vt,"isRetryableE\
+rror");i(Nt,"wrapFetchWithMiddleware");i(ao,"createMiddlewareContext");i(Ct,"parseMiddlewareResponse");i(lo,"applyMiddle\
+ware")});var _r,Rr,Oe,ae,Pe,Ot,Pt,Lt,Mt=S(()=>{d();le();G();Nr();ce();tr();_e();Re();Kr();ft();rr();ie();At();It();gt();tr();dr();
+ar();fe();G();G();Pt=!1,Lt=(()=>{class e{static{i(this,"BaseAnthropic")}get credentials(){return this._authState.provider}get openTelemetry(){
+return C(this,Pe,"f")}_instrumentationScope(){return{version:Q}}constructor({baseURL:r=Y("ANTHROPIC_BASE_URL"),apiKey:t,
+authToken:n,webhookKey:s=Y("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...a}={}){_r.add(this),this._requestAuthFlags=new WeakMap,
+Oe.set(this,void 0),ae.set(this,void 0),Pe.set(this,void 0),this._genAIProviderName="anthropic",this._supportsMessageThreads=
+!1;let l={apiKey:t,authToken:n,...a},p=oe.filter(N=>l[N]!=null);if(p.length>1){let N=i(H=>H.map(E=>`\`${E}\``).join(", "),
+"list");throw new TypeError(`Pass at most one of ${N(oe)}. Received ${N(p)}.`)}let[c]=p,f=c!=null?null:{apiKey:t===void 0?
+Y("ANTHROPIC_API_KEY"):void 0,authToken:n===void 0?Y("ANTHROPIC_AUTH_TOKEN"):void 0},u=c!=null?{type:c,value:l[c]}:f?.apiKey!=
+null?{type:"apiKey",value:f.apiKey}:f?.authToken!=null?{type:"authToken",value:f.authToken}:{type:"defaultChain"},h={apiKey:u.
+type==="apiKey"?u.value:null,authToken:u.type==="authToken"?u.value:null,webhookKey:s,...a,baseURL:r||"https://api.anthr\
+opic.com"};if(!h.dangerouslyAllowBrowser&&Lr())throw new L(`It looks like you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
 If you understand the risks and have appropriate mitigations in place,
 you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 
 new Anthropic({ apiKey, dangerouslyAllowBrowser: true });
-`);this.baseURL=E.baseURL,this._baseURLIsExplicit=s.__baseURLIsExplicit??!!r,this.timeout=E.timeout??Dr.DEFAULT_TIMEOUT,
-this.logger=E.logger??console,this.logLevel=ve,this.logLevel=Me(E.logLevel,"ClientOptions.logLevel",T(this))??Me(oe("ANT\
-HROPIC_LOG"),"process.env['ANTHROPIC_LOG']",T(this))??ve,h?.apiKey!=null&&h.authToken!=null&&!Xn&&(Xn=!0,T(this).warn("A\
-nthropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=E.fetchOptions,
-this.maxRetries=Pe("maxRetries",E.maxRetries??2);let k=this._instrumentationScope();this.fetch=E.fetch??it(),K(this,ar,lt,
-"f"),this.middleware=[...E.middleware??[]];let M=oe("ANTHROPIC_CUSTOM_HEADERS");if(M){let I={};for(let W of M.split(`
-`)){let C=W.indexOf(":");C>=0&&(I[W.substring(0,C).trim()]=W.substring(C+1).trim())}E.defaultHeaders=E.defaultHeaders instanceof
-Headers||Array.isArray(E.defaultHeaders)?X([I,E.defaultHeaders]):{...I,...E.defaultHeaders}}let S=s.__auth;if(delete E.__auth,
-delete E.__baseURLIsExplicit,this._options=E,this.apiKey=typeof E.apiKey=="string"?E.apiKey:null,K(this,he,typeof E.apiKey==
-"function"?E.apiKey:null,"f"),this.authToken=E.authToken??null,this.webhookKey=a,S)this._authState=S,!this._baseURLIsExplicit&&
-S.baseURL&&(this.baseURL=S.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,
+`);this.baseURL=h.baseURL,this._baseURLIsExplicit=a.__baseURLIsExplicit??!!r,this.timeout=h.timeout??Rr.DEFAULT_TIMEOUT,
+this.logger=h.logger??console,this.logLevel=de,this.logLevel=Ae(h.logLevel,"ClientOptions.logLevel",v(this))??Ae(Y("ANTH\
+ROPIC_LOG"),"process.env['ANTHROPIC_LOG']",v(this))??de,f?.apiKey!=null&&f.authToken!=null&&!Pt&&(Pt=!0,v(this).warn("An\
+thropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=h.fetchOptions,
+this.maxRetries=we("maxRetries",h.maxRetries??2);let R=this._instrumentationScope();this.fetch=h.fetch??Hr(),U(this,Oe,$r,
+"f"),this.middleware=[...h.middleware??[]];let P=Y("ANTHROPIC_CUSTOM_HEADERS");if(P){let N={};for(let H of P.split(`
+`)){let E=H.indexOf(":");E>=0&&(N[H.substring(0,E).trim()]=H.substring(E+1).trim())}h.defaultHeaders=h.defaultHeaders instanceof
+Headers||Array.isArray(h.defaultHeaders)?K([N,h.defaultHeaders]):{...N,...h.defaultHeaders}}let m=a.__auth;if(delete h.__auth,
+delete h.__baseURLIsExplicit,this._options=h,this.apiKey=typeof h.apiKey=="string"?h.apiKey:null,U(this,ae,typeof h.apiKey==
+"function"?h.apiKey:null,"f"),this.authToken=h.authToken??null,this.webhookKey=s,m)this._authState=m,!this._baseURLIsExplicit&&
+m.baseURL&&(this.baseURL=m.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,
 extraHeaders:{}},u.type){case"apiKey":case"authToken":break;default:}}_shouldResolveDefaultCredentials(){return!0}withOptions(r){
-r={...r};for(let s of de)r[s]===void 0&&delete r[s];let n=de.some(s=>s in r),i=de.some(s=>r[s]!=null),a={...this._options,
+r={...r};for(let a of oe)r[a]===void 0&&delete r[a];let t=oe.some(a=>a in r),n=oe.some(a=>r[a]!=null),s={...this._options,
 ...this._baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.maxRetries,timeout:this.timeout,logger:this.logger,
-logLevel:this.logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,middleware:this.middleware,apiKey:this.apiKey??R(
-this,he,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...i?Object.fromEntries(de.map(s=>[s,null])):{},...r,openTelemetry:r.
-openTelemetry??R(this,sr,"f"),__auth:n?void 0:this._authState,__baseURLIsExplicit:"baseURL"in r?!0:this._baseURLIsExplicit};
-return new this.constructor(a)}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:r,nulls:n}){if(!(r.
+logLevel:this.logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,middleware:this.middleware,apiKey:this.apiKey??C(
+this,ae,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...n?Object.fromEntries(oe.map(a=>[a,null])):{},...r,openTelemetry:r.
+openTelemetry??C(this,Pe,"f"),__auth:t?void 0:this._authState,__baseURLIsExplicit:"baseURL"in r?!0:this._baseURLIsExplicit};
+return new this.constructor(s)}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:r,nulls:t}){if(!(r.
 get("x-api-key")||r.get("authorization"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||
-this._authState.resolution)&&!(this.apiKey&&r.get("authorization"))&&!n.has("authorization")&&!(this.authToken&&r.get("a\
-uthorization"))&&!n.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKe\
+this._authState.resolution)&&!(this.apiKey&&r.get("authorization"))&&!t.has("authorization")&&!(this.authToken&&r.get("a\
+uthorization"))&&!t.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKe\
 y, authToken, credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(r){
-let n=this._requestAuthFlags.get(r);return n||(n={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.set(r,n)),
-n}async authHeaders(r){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(R(this,
-he,"f")&&this.apiKey==null){let n;try{n=await R(this,he,"f").call(this)}catch(i){throw new z(`The \`apiKey\` function fail\
-ed: ${ne(i).message}`,{cause:i})}if(!n)throw new z(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
-stringify(n)}.`);return X([{Authorization:`Bearer ${n}`}])}if(this._authState.tokenCache&&this.apiKey==null){let n=await this.
-_authState.tokenCache.getToken();return this._authFlags(r).usedTokenCache=!0,X([{Authorization:`Bearer ${n}`}])}return X(
-[await this.bearerAuth(r),await this.apiKeyAuth(r)])}}async apiKeyAuth(r){if(this.apiKey!=null)return X([{Authorization:`\
-Bearer ${this.apiKey}`}])}async bearerAuth(r){if(this.authToken!=null)return X([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(r){
-return Bt(r)}getUserAgent(){return`Anthropic/JS ${te}`}makeStatusError(r,n,i,a){let c=(n??{}).error?.details?.error_code,
-m=typeof c=="string"?qn.get(`${r} ${c}`):void 0;return m?new m(r,n,i,a):L.generate(r,n,i,a)}buildURL(r,n,i){let a=!R(this,
-Kr,"m",Vn).call(this)&&i||this.baseURL,s=jr(r)?new URL(r):new URL(a+(a.endsWith("/")&&r.startsWith("/")?r.slice(1):r)),c=this.
-defaultQuery(),m=Object.fromEntries(s.searchParams);return(!gr(c)||!gr(m))&&(n={...m,...c,...n}),typeof n=="object"&&n&&
-!Array.isArray(n)&&(s.search=this.stringifyQuery(n)),s.toString()}_calculateNonstreamingTimeout(r){if(3600*r/128e3>600)throw new z(
-"Streaming is required for operations that may take longer than 10 minutes. See https://platform.claude.com/docs/en/cli-\
-sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(r){}async prepareRequest(r,{
-url:n,options:i}){if(this._authState.tokenCache&&this.apiKey==null){let a=r.headers instanceof Headers?r.headers:new Headers(
-r.headers);for(let[c,m]of Object.entries(this._authState.extraHeaders))a.has(c)||a.set(c,m);let s=a.get("anthropic-beta")?.
-split(",").map(c=>c.trim());s?.includes(Fr)||a.set("anthropic-beta",[...s??[],Fr].join(",")),r.headers=a}}backendMiddleware(){
-return[]}get(r,n){return this.methodRequest("get",r,n)}post(r,n){return this.methodRequest("post",r,n)}patch(r,n){return this.
-methodRequest("patch",r,n)}put(r,n){return this.methodRequest("put",r,n)}delete(r,n){return this.methodRequest("delete",
-r,n)}methodRequest(r,n,i){return this.request(Promise.resolve(i).then(a=>({method:r,path:n,...a})))}request(r,n=null){if(!this.
-_tracer)return new Mt(this,this.makeRequest(r,n,void 0))}async makeRequest(r,n,i,a){let s=await r,c=Pe("maxRetries",s.maxRetries??
-this.maxRetries);this.isStreamBody(s.body)&&(c=0),n==null&&(n=c,this._requestAuthFlags.delete(s)),await this.prepareOptions(
-s);let{req:m,url:d,timeout:h}=await this.buildRequest(s,{retryCount:c-n}),u="log_"+(Math.random()*(1<<24)|0).toString(16).
-padStart(6,"0"),E=i===void 0?"":`, retryOf: ${i}`,k=Date.now();if(s.signal?.aborted)throw new Re;let M=new AbortController,
-S=await this.fetchWithTimeout(d,m,h,M,s,{requestLogID:u,retryOfRequestLogID:i}).catch(ne),I=Date.now();if(S instanceof globalThis.
-Error){Q(M);let F=`retrying, ${n} attempts remaining`;if(s.signal?.aborted)throw new Re;let B=ae(S)||/timed? ?out/i.test(
-String(S)+("cause"in S?String(S.cause):"")),O=this.middleware.length>0||!!s.middleware?.length||this.backendMiddleware().
-length>0;if(O&&!B&&!Wn(S))throw T(this).info(`[${u}] middleware error (not retryable)`),Y(T(this),`[${u}] middleware err\
-or (not retryable)`,{retryOfRequestLogID:i,url:d,durationMs:I-k,message:S.message}),S;if(n)return T(this).info(`[${u}] c\
-onnection ${B?"timed out":"failed"} - ${F}`),Y(T(this),`[${u}] connection ${B?"timed out":"failed"} (${F})`,{retryOfRequestLogID:i,
-url:d,durationMs:I-k,message:S.message}),this.retryRequest(s,n,i??u,a);throw T(this).info(`[${u}] connection ${B?"timed \
-out":"failed"} - error; no more retries left`),Y(T(this),`[${u}] connection ${B?"timed out":"failed"} (error; no more re\
-tries left)`,{retryOfRequestLogID:i,url:d,durationMs:I-k,message:S.message}),B?new cr:O&&!qr(S)?S:new se({cause:S})}let W=[
-...S.headers.entries()].filter(([F])=>F==="request-id"||F==="anthropic-workspace-id").map(([F,B])=>", "+F+": "+JSON.stringify(
-B)).join(""),C=`[${u}${E}${W}] ${m.method} ${d} ${S.ok?"succeeded":"failed"} with status ${S.status} in ${I-k}ms`;if(!S.
-ok){let F=await this.shouldRetry(S,s);if(n&&F){let ee=`retrying, ${n} attempts remaining`;return await st(S.body),Q(M),T(
-this).info(`${C} - ${ee}`),Y(T(this),`[${u}] response error (${ee})`,{retryOfRequestLogID:i,url:S.url,status:S.status,headers:S.
-headers,durationMs:I-k}),this.retryRequest(s,n,i??u,a,S.headers)}let B=F?"error; no more retries left":"error; not retry\
-able";T(this).info(`${C} - ${B}`);let O=await S.text().catch(ee=>ne(ee).message),V=Be(O),J=V?void 0:O;throw Y(T(this),`[${u}\
-] response error (${B})`,{retryOfRequestLogID:i,url:S.url,status:S.status,headers:S.headers,body:V??O,durationMs:Date.now()-
-k}),Q(M),this.makeStatusError(S.status,V,J,S.headers)}return T(this).info(C),Y(T(this),`[${u}] response start`,{retryOfRequestLogID:i,
-url:S.url,status:S.status,headers:S.headers,durationMs:I-k}),ot(S.body??S,M),{response:S,options:s,controller:M,requestLogID:u,
-retryOfRequestLogID:i,startTime:k}}async fetchWithTimeout(r,n,i,a,s,c){let{signal:m,method:d,...h}=n||{},u=this._makeAbort(
-a);m&&(m.addEventListener("abort",u,{once:!0}),tt(a,m,u));let E=globalThis.ReadableStream&&h.body instanceof globalThis.
-ReadableStream||typeof h.body=="object"&&h.body!==null&&Symbol.asyncIterator in h.body,k={signal:a.signal,...E?{duplex:"\
-half"}:{},method:"GET",...h};d&&(k.method=d.toUpperCase());let M=this.fetch,S=o(async(B,O)=>{let V=_(u,i);try{return await M.
-call(void 0,B,O)}finally{f(V)}},"timedFetch"),I=s===void 0?S:(async(B,O={})=>{let V=typeof B=="string"?B:B instanceof URL?
-B.href:B.url;O.headers=O.headers instanceof Headers?O.headers:new Headers(O.headers);let J=[];await this.prepareRequest(
-O,{url:V,options:s}),J.length&&(O.headers=X([O.headers,J]).values);let ke=s.__span;return c&&Y(T(this),`[${c.requestLogID}\
-] sending request`,{retryOfRequestLogID:c.retryOfRequestLogID,method:O.method,url:V,options:s,headers:O.headers}),S(B,O)}),
-W=s?.middleware,C=this.backendMiddleware(),F=W?.length||C.length?[...this.middleware,...W??[],...C]:this.middleware;return await jn(
-I,F,s,this)(r,k)}async shouldRetry(r,n){let i=this._authFlags(n);if(r.status===401&&this._authState.tokenCache&&i.usedTokenCache&&
-!i.didRefreshFor401)return i.didRefreshFor401=!0,this._authState.tokenCache.invalidate(),!0;let a=r.headers.get("x-shoul\
-d-retry");return a==="true"?!0:a==="false"?!1:r.status===408||r.status===409||r.status===429||r.status>=500}async retryRequest(r,n,i,a,s){
-let c,m=s?.get("retry-after-ms");if(m){let h=parseFloat(m);Number.isNaN(h)||(c=h)}let d=s?.get("retry-after");if(d&&!c){
-let h=parseFloat(d);Number.isNaN(h)?c=Date.parse(d)-Date.now():c=h*1e3}if(c===void 0||!(c>0&&c<=2**31-1)){let h=r.maxRetries??
-this.maxRetries;c=this.calculateDefaultRetryTimeoutMillis(n,h)}return await Vr(c,r.signal??void 0),this.makeRequest(r,n-
-1,i,a)}calculateDefaultRetryTimeoutMillis(r,n){let s=n-r,c=Math.min(.5*Math.pow(2,s),8),m=1-Math.random()*.25;return c*m*
-1e3}calculateNonstreamingTimeout(r,n){if(36e5*r/128e3>6e5||n!=null&&r>n)throw new z("Streaming is required for operation\
+let t=this._requestAuthFlags.get(r);return t||(t={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.set(r,t)),
+t}async authHeaders(r){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(C(this,
+ae,"f")&&this.apiKey==null){let t;try{t=await C(this,ae,"f").call(this)}catch(n){throw new L(`The \`apiKey\` function fail\
+ed: ${Z(n).message}`,{cause:n})}if(!t)throw new L(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
+stringify(t)}.`);return K([{Authorization:`Bearer ${t}`}])}if(this._authState.tokenCache&&this.apiKey==null){let t=await this.
+_authState.tokenCache.getToken();return this._authFlags(r).usedTokenCache=!0,K([{Authorization:`Bearer ${t}`}])}return K(
+[await this.bearerAuth(r),await this.apiKeyAuth(r)])}}async apiKeyAuth(r){if(this.apiKey!=null)return K([{Authorization:`\
+Bearer ${this.apiKey}`}])}async bearerAuth(r){if(this.authToken!=null)return K([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(r){
+return dt(r)}getUserAgent(){return`Anthropic/JS ${Q}`}makeStatusError(r,t,n,s){let l=(t??{}).error?.details?.error_code;
+return O.generate(r,t,n,s)}buildURL(r,t,n){let s=!C(this,_r,"m",Ot).call(this)&&n||this.baseURL,a=Cr(r)?new URL(r):new URL(
+s+(s.endsWith("/")&&r.startsWith("/")?r.slice(1):r)),l=this.defaultQuery(),p=Object.fromEntries(a.searchParams);return(!er(
+l)||!er(p))&&(t={...p,...l,...t}),typeof t=="object"&&t&&!Array.isArray(t)&&(a.search=this.stringifyQuery(t)),a.toString()}_calculateNonstreamingTimeout(r){
+if(3600*r/128e3>600)throw new L("Streaming is required for operations that may take longer than 10 minutes. See https://\
+platform.claude.com/docs/en/cli-sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(r){}async prepareRequest(r,{
+url:t,options:n}){if(this._authState.tokenCache&&this.apiKey==null){let s=r.headers instanceof Headers?r.headers:new Headers(
+r.headers);for(let[l,p]of Object.entries(this._authState.extraHeaders))s.has(l)||s.set(l,p);let a=s.get("anthropic-beta")?.
+split(",").map(l=>l.trim());a?.includes(br)||s.set("anthropic-beta",[...a??[],br].join(",")),r.headers=s}}backendMiddleware(){
+return[]}get(r,t){return this.methodRequest("get",r,t)}post(r,t){return this.methodRequest("post",r,t)}patch(r,t){return this.
+methodRequest("patch",r,t)}put(r,t){return this.methodRequest("put",r,t)}delete(r,t){return this.methodRequest("delete",
+r,t)}methodRequest(r,t,n){return this.request(Promise.resolve(n).then(s=>({method:r,path:t,...s})))}request(r,t=null){if(!this.
+_tracer)return new yt(this,this.makeRequest(r,t,void 0))}async makeRequest(r,t,n,s){let a=await r,l=we("maxRetries",a.maxRetries??
+this.maxRetries);this.isStreamBody(a.body)&&(l=0),t==null&&(t=l,this._requestAuthFlags.delete(a)),await this.prepareOptions(
+a);let{req:p,url:c,timeout:f}=await this.buildRequest(a,{retryCount:l-t}),u="log_"+(Math.random()*(1<<24)|0).toString(16).
+padStart(6,"0"),h=n===void 0?"":`, retryOf: ${n}`,R=Date.now();if(a.signal?.aborted)throw new ge;let P=new AbortController,
+m=await this.fetchWithTimeout(c,p,f,P,a,{requestLogID:u,retryOfRequestLogID:n}).catch(Z),N=Date.now();if(m instanceof globalThis.
+Error){W(P);let F=`retrying, ${t} attempts remaining`;if(a.signal?.aborted)throw new ge;let k=ee(m)||/timed? ?out/i.test(
+String(m)+("cause"in m?String(m.cause):"")),I=this.middleware.length>0||!!a.middleware?.length||this.backendMiddleware().
+length>0;if(I&&!k&&!vt(m))throw v(this).info(`[${u}] middleware error (not retryable)`),X(v(this),`[${u}] middleware err\
+or (not retryable)`,{retryOfRequestLogID:n,url:c,durationMs:N-R,message:m.message}),m;if(t)return v(this).info(`[${u}] c\
+onnection ${k?"timed out":"failed"} - ${F}`),X(v(this),`[${u}] connection ${k?"timed out":"failed"} (${F})`,{retryOfRequestLogID:n,
+url:c,durationMs:N-R,message:m.message}),this.retryRequest(a,t,n??u,s);throw v(this).info(`[${u}] connection ${k?"timed \
+out":"failed"} - error; no more retries left`),X(v(this),`[${u}] connection ${k?"timed out":"failed"} (error; no more re\
+tries left)`,{retryOfRequestLogID:n,url:c,durationMs:N-R,message:m.message}),k?new Me:I&&!xr(m)?m:new re({cause:m})}let H=[
+...m.headers.entries()].filter(([F])=>F==="request-id"||F==="anthropic-workspace-id").map(([F,k])=>", "+F+": "+JSON.stringify(
+k)).join(""),E=`[${u}${h}${H}] ${p.method} ${c} ${m.ok?"succeeded":"failed"} with status ${m.status} in ${N-R}ms`;if(!m.
+ok){let F=await this.shouldRetry(m,a);if(t&&F){let V=`retrying, ${t} attempts remaining`;return await qr(m.body),W(P),v(
+this).info(`${E} - ${V}`),X(v(this),`[${u}] response error (${V})`,{retryOfRequestLogID:n,url:m.url,status:m.status,headers:m.
+headers,durationMs:N-R}),this.retryRequest(a,t,n??u,s,m.headers)}let k=F?"error; no more retries left":"error; not retry\
+able";v(this).info(`${E} - ${k}`);let I=await m.text().catch(V=>Z(V).message),$=be(I),z=$?void 0:I;throw X(v(this),`[${u}\
+] response error (${k})`,{retryOfRequestLogID:n,url:m.url,status:m.status,headers:m.headers,body:$??I,durationMs:Date.now()-
+R}),W(P),this.makeStatusError(m.status,$,z,m.headers)}return v(this).info(E),X(v(this),`[${u}] response start`,{retryOfRequestLogID:n,
+url:m.url,status:m.status,headers:m.headers,durationMs:N-R}),Br(m.body??m,P),{response:m,options:a,controller:P,requestLogID:u,
+retryOfRequestLogID:n,startTime:R}}async fetchWithTimeout(r,t,n,s,a,l){let{signal:p,method:c,...f}=t||{},u=this._makeAbort(
+s);p&&(p.addEventListener("abort",u,{once:!0}),Ur(s,p,u));let h=globalThis.ReadableStream&&f.body instanceof globalThis.
+ReadableStream||typeof f.body=="object"&&f.body!==null&&Symbol.asyncIterator in f.body,R={signal:s.signal,...h?{duplex:"\
+half"}:{},method:"GET",...f};c&&(R.method=c.toUpperCase());let P=this.fetch,m=i(async(k,I)=>{let $=g(u,n);try{return await P.
+call(void 0,k,I)}finally{y($)}},"timedFetch"),N=a===void 0?m:(async(k,I={})=>{let $=typeof k=="string"?k:k instanceof URL?
+k.href:k.url;I.headers=I.headers instanceof Headers?I.headers:new Headers(I.headers);let z=[];await this.prepareRequest(
+I,{url:$,options:a}),z.length&&(I.headers=K([I.headers,z]).values);let ye=a.__span;return l&&X(v(this),`[${l.requestLogID}\
+] sending request`,{retryOfRequestLogID:l.retryOfRequestLogID,method:I.method,url:$,options:a,headers:I.headers}),m(k,I)}),
+H=a?.middleware,E=this.backendMiddleware(),F=H?.length||E.length?[...this.middleware,...H??[],...E]:this.middleware;return await Nt(
+N,F,a,this)(r,R)}async shouldRetry(r,t){let n=this._authFlags(t);if(r.status===401&&this._authState.tokenCache&&n.usedTokenCache&&
+!n.didRefreshFor401)return n.didRefreshFor401=!0,this._authState.tokenCache.invalidate(),!0;let s=r.headers.get("x-shoul\
+d-retry");return s==="true"?!0:s==="false"?!1:r.status===408||r.status===409||r.status===429||r.status>=500}async retryRequest(r,t,n,s,a){
+let l,p=a?.get("retry-after-ms");if(p){let f=parseFloat(p);Number.isNaN(f)||(l=f)}let c=a?.get("retry-after");if(c&&!l){
+let f=parseFloat(c);Number.isNaN(f)?l=Date.parse(c)-Date.now():l=f*1e3}if(l===void 0||!(l>0&&l<=2**31-1)){let f=r.maxRetries??
+this.maxRetries;l=this.calculateDefaultRetryTimeoutMillis(t,f)}return await vr(l,r.signal??void 0),this.makeRequest(r,t-
+1,n,s)}calculateDefaultRetryTimeoutMillis(r,t){let a=t-r,l=Math.min(.5*Math.pow(2,a),8),p=1-Math.random()*.25;return l*p*
+1e3}calculateNonstreamingTimeout(r,t){if(36e5*r/128e3>6e5||t!=null&&r>t)throw new L("Streaming is required for operation\
 s that may take longer than 10 minutes. See https://platform.claude.com/docs/en/cli-sdks-libraries/sdks/typescript#long-\
-requests for more details");return 6e5}async buildRequest(r,{retryCount:n=0}={}){let i={...r},{method:a,path:s,query:c,defaultBaseURL:m}=i;
+requests for more details");return 6e5}async buildRequest(r,{retryCount:t=0}={}){let n={...r},{method:s,path:a,query:l,defaultBaseURL:p}=n;
 this._authState.resolution&&await this._authState.resolution,!this._baseURLIsExplicit&&this._authState.baseURL&&this.baseURL!==
-this._authState.baseURL&&(this.baseURL=this._authState.baseURL);let d=this.buildURL(s,c,m);"timeout"in i&&Pe("timeout",i.
-timeout),i.timeout=i.timeout??this.timeout;let{bodyHeaders:h,body:u}=this.buildBody({options:i}),E=await this.buildHeaders(
-{options:r,method:a,bodyHeaders:h,retryCount:n,timeout:i.timeout});return{req:{method:a,headers:E,...i.signal&&{signal:i.
+this._authState.baseURL&&(this.baseURL=this._authState.baseURL);let c=this.buildURL(a,l,p);"timeout"in n&&we("timeout",n.
+timeout),n.timeout=n.timeout??this.timeout;let{bodyHeaders:f,body:u}=this.buildBody({options:n}),h=await this.buildHeaders(
+{options:r,method:s,bodyHeaders:f,retryCount:t,timeout:n.timeout});return{req:{method:s,headers:h,...n.signal&&{signal:n.
 signal},...globalThis.ReadableStream&&u instanceof globalThis.ReadableStream&&{duplex:"half"},...u&&{body:u},...this.fetchOptions??
-{},...i.fetchOptions??{}},url:d,timeout:i.timeout}}async buildHeaders({options:r,method:n,bodyHeaders:i,retryCount:a,timeout:s}){
-let c=X([{Accept:"application/json","User-Agent":this.getUserAgent(),"X-Stainless-Retry-Count":String(a),"X-Stainless-Ti\
-meout":String(Math.trunc(s/1e3)),...et(),...this._options.dangerouslyAllowBrowser?{"anthropic-dangerous-direct-browser-a\
-ccess":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(r),this._options.defaultHeaders,i,r.headers]);
-return this.validateHeaders(c),c.values}_makeAbort(r){return()=>r.abort()}buildBody({options:{body:r,headers:n}}){if(!r)
-return{bodyHeaders:void 0,body:void 0};let i=X([n]);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||r instanceof
-DataView||typeof r=="string"&&i.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.Blob||r instanceof FormData||
+{},...n.fetchOptions??{}},url:c,timeout:n.timeout}}async buildHeaders({options:r,method:t,bodyHeaders:n,retryCount:s,timeout:a}){
+let l=K([{Accept:"application/json","User-Agent":this.getUserAgent(),"X-Stainless-Retry-Count":String(s),"X-Stainless-Ti\
+meout":String(Math.trunc(a/1e3)),...Mr(),...this._options.dangerouslyAllowBrowser?{"anthropic-dangerous-direct-browser-a\
+ccess":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(r),this._options.defaultHeaders,n,r.headers]);
+return this.validateHeaders(l),l.values}_makeAbort(r){return()=>r.abort()}buildBody({options:{body:r,headers:t}}){if(!r)
+return{bodyHeaders:void 0,body:void 0};let n=K([t]);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||r instanceof
+DataView||typeof r=="string"&&n.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.Blob||r instanceof FormData||
 r instanceof URLSearchParams||globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?{bodyHeaders:void 0,body:r}:
-this.isStreamBody(r)?{bodyHeaders:void 0,body:at(r)}:typeof r=="object"&&i.values.get("content-type")==="application/x-w\
-ww-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r)}:R(this,
-ar,"f").call(this,{body:r,headers:i})}isStreamBody(r){return globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?
+this.isStreamBody(r)?{bodyHeaders:void 0,body:jr(r)}:typeof r=="object"&&n.values.get("content-type")==="application/x-w\
+ww-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r)}:C(this,
+Oe,"f").call(this,{body:r,headers:n})}isStreamBody(r){return globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?
 !0:typeof r=="object"&&r!==null&&(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&typeof r.next=="function")}}
-return Dr=e,ar=new WeakMap,he=new WeakMap,sr=new WeakMap,Kr=new WeakSet,Vn=o(function(){return this.baseURL!=="https://a\
-pi.anthropic.com"},"_BaseAnthropic_baseURLOverridden"),e.Anthropic=Dr,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=z,e.APIError=
-L,e.APIConnectionError=se,e.APIConnectionTimeoutError=cr,e.APIUserAbortError=Re,e.NotFoundError=q,e.ConflictError=H,e.RateLimitError=
-le,e.BadRequestError=p,e.OverloadedError=ye,e.AuthenticationError=dr,e.RequestTimeoutError=ur,e.InternalServerError=ce,e.
-NotImplementedError=fr,e.GatewayTimeoutError=_r,e.PaymentRequiredError=pe,e.ContentTooLargeError=ge,e.PermissionDeniedError=
-N,e.PreconditionFailedError=Ee,e.ServiceUnavailableError=ie,e.UnprocessableEntityError=pr,e.ClientClosedRequestError=hr,
-e.RequestHeaderFieldsTooLargeError=mr,e})()});var Yn=x(()=>{l();Qn()});l();Yn();l();Ur();export{Jn as BaseAnthropic,an as Messages};
+return Rr=e,Oe=new WeakMap,ae=new WeakMap,Pe=new WeakMap,_r=new WeakSet,Ot=i(function(){return this.baseURL!=="https://a\
+pi.anthropic.com"},"_BaseAnthropic_baseURLOverridden"),e.Anthropic=Rr,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=L,e.APIError=
+O,e.APIConnectionError=re,e.APIConnectionTimeoutError=Me,e.APIUserAbortError=ge,e.NotFoundError=He,e.ConflictError=qe,e.
+RateLimitError=We,e.BadRequestError=Fe,e.OverloadedError=Ye,e.AuthenticationError=Ue,e.RequestTimeoutError=je,e.InternalServerError=
+te,e.NotImplementedError=Ve,e.GatewayTimeoutError=Qe,e.PaymentRequiredError=Be,e.ContentTooLargeError=Ke,e.PermissionDeniedError=
+De,e.PreconditionFailedError=$e,e.ServiceUnavailableError=Ge,e.UnprocessableEntityError=ze,e.ClientClosedRequestError=Je,
+e.RequestHeaderFieldsTooLargeError=Xe,e})()});var Ft=S(()=>{d();Mt()});d();Ft();d();Tt();export{Lt as BaseAnthropic,St as Messages};
