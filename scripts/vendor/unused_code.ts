@@ -109,12 +109,21 @@ export const UNUSED_CODE = {
       matches: 52,
     },
   ],
-  yaml: [{
-    // The package's files for browsers are ES modules, of which unused parts can be left out.
-    file: "yaml/dist/index.js",
-    from: /^[^]+$/g,
-    to: 'export * from "../browser/dist/index.js";\n',
-  }],
+  yaml: [
+    {
+      // The package's files for browsers are ES modules, of which unused parts can be left out.
+      file: "yaml/dist/index.js",
+      from: /^[^]+$/g,
+      to: 'export * from "../browser/dist/index.js";\n',
+    },
+    {
+      // Decodes binary values as the files for servers do.
+      file: "yaml/browser/dist/schema/yaml-1.1/binary.js",
+      from: "if (typeof atob === 'function') {",
+      to: "if (typeof Buffer === 'function') return Buffer.from(src, 'base64');\n" +
+        "if (typeof atob === 'function') {",
+    },
+  ],
   zod: [
     // Messages in other languages than English.
     ...["zod/v4/classic/external.js", "zod/v4/core/index.js"].map((file) => ({

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { VENDORED_MODULES } from "./vendored_modules.ts";
 
 for (const { name, entries, wasm } of VENDORED_MODULES) {
@@ -14,10 +15,12 @@ for (const { name, entries, wasm } of VENDORED_MODULES) {
   });
 }
 
-Deno.test("shared/vendor/yaml.js finds the builtin modules that its package requires", async () => {
+Deno.test("shared/vendor/yaml.js decodes binary values with Node's builtin modules", async () => {
   const { parse } = await import("../../shared/vendor/yaml.js");
 
-  assert.deepEqual(parse("title: Tides\ntags: [a, b]\n"), { title: "Tides", tags: ["a", "b"] });
+  const data = parse("title: Tides\ntags: [a, b]\nimage: !!binary aGVsbG8=\n");
+
+  assert.deepEqual(data, { title: "Tides", tags: ["a", "b"], image: Buffer.from("hello") });
 });
 
 Deno.test("bundled classes keep their names, which errors and requests contain", async () => {
