@@ -2,7 +2,7 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   yaml@2.9.1 (ISC)
 // @ts-self-types="./yaml.d.ts"
-var ln=Object.defineProperty;var a=(s,e)=>ln(s,"name",{value:e,configurable:!0});var it=Symbol.for("yaml.alias"),rt=Symbol.for("yaml.document"),H=Symbol.for("yaml.map"),Rt=Symbol.for("yaml.pair"),G=Symbol.
+var ln=Object.defineProperty;var a=(s,e)=>ln(s,"name",{value:e,configurable:!0});import{Buffer as y}from"node:buffer";var it=Symbol.for("yaml.alias"),rt=Symbol.for("yaml.document"),H=Symbol.for("yaml.map"),Rt=Symbol.for("yaml.pair"),G=Symbol.
 for("yaml.scalar"),he=Symbol.for("yaml.seq"),Y=Symbol.for("yaml.node.type"),X=a(s=>!!s&&typeof s=="object"&&s[Y]===it,"i\
 sAlias"),re=a(s=>!!s&&typeof s=="object"&&s[Y]===rt,"isDocument"),z=a(s=>!!s&&typeof s=="object"&&s[Y]===H,"isMap"),B=a(
 s=>!!s&&typeof s=="object"&&s[Y]===Rt,"isPair"),M=a(s=>!!s&&typeof s=="object"&&s[Y]===G,"isScalar"),Z=a(s=>!!s&&typeof s==
@@ -297,14 +297,14 @@ identify:Ls,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,
 s):parseInt(s,10),"resolve"),stringify:a(({value:s})=>Ls(s)?s.toString():JSON.stringify(s),"stringify")},{identify:a(s=>typeof s==
 "number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
 resolve:a(s=>parseFloat(s),"resolve"),stringify:Ct}],kn={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved pl\
-ain scalar ${JSON.stringify(s)}`),s}},Cs=[te,se].concat(Sn,kn);var Ve={identify:a(s=>s instanceof Uint8Array,"identify"),default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof atob==
-"function"){let t=atob(s.replace(/[\n\r]/g,"")),n=new Uint8Array(t.length);for(let i=0;i<t.length;++i)n[i]=t.charCodeAt(
-i);return n}else return e("This environment does not support reading binary tags; either Buffer or atob is required"),s},
-stringify({comment:s,type:e,value:t},n,i,r){if(!t)return"";let o=t,l;if(typeof btoa=="function"){let c="";for(let f=0;f<
-o.length;++f)c+=String.fromCharCode(o[f]);l=btoa(c)}else throw new Error("This environment does not support writing bina\
-ry tags; either Buffer or btoa is required");if(e??(e=T.BLOCK_LITERAL),e!==T.QUOTE_DOUBLE){let c=Math.max(n.options.lineWidth-
-n.indent.length,n.options.minContentWidth),f=Math.ceil(l.length/c),m=new Array(f);for(let u=0,h=0;u<f;++u,h+=c)m[u]=l.substr(
-h,c);l=m.join(e===T.BLOCK_LITERAL?`
+ain scalar ${JSON.stringify(s)}`),s}},Cs=[te,se].concat(Sn,kn);var Ve={identify:a(s=>s instanceof Uint8Array,"identify"),default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof y==
+"function")return y.from(s,"base64");if(typeof atob=="function"){let t=atob(s.replace(/[\n\r]/g,"")),n=new Uint8Array(t.
+length);for(let i=0;i<t.length;++i)n[i]=t.charCodeAt(i);return n}else return e("This environment does not support readin\
+g binary tags; either Buffer or atob is required"),s},stringify({comment:s,type:e,value:t},n,i,r){if(!t)return"";let o=t,
+l;if(typeof btoa=="function"){let c="";for(let f=0;f<o.length;++f)c+=String.fromCharCode(o[f]);l=btoa(c)}else throw new Error(
+"This environment does not support writing binary tags; either Buffer or btoa is required");if(e??(e=T.BLOCK_LITERAL),e!==
+T.QUOTE_DOUBLE){let c=Math.max(n.options.lineWidth-n.indent.length,n.options.minContentWidth),f=Math.ceil(l.length/c),m=new Array(
+f);for(let u=0,h=0;u<f;++u,h+=c)m[u]=l.substr(h,c);l=m.join(e===T.BLOCK_LITERAL?`
 `:" ")}return Ae({comment:s,type:e,value:l},n,i,r)}};function Wt(s,e){if(Z(s))for(let t=0;t<s.items.length;++t){let n=s.items[t];if(!B(n)){if(z(n)){n.items.length>1&&e("Each\
  pair must have its own sequence indicator");let i=n.items[0]||new q(new T(null));if(n.commentBefore&&(i.key.commentBefore=
 i.key.commentBefore?`${n.commentBefore}
