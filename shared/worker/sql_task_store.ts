@@ -14,8 +14,6 @@ export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Called for each query. */
-  readonly onQuery?: () => void;
 }
 
 const claimedRow = z.object({
