@@ -1,31 +1,14 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../../scripts/wait_for.ts";
 import { createMcpApp } from "../../shared/app/mcp_app.ts";
 import { createMcpExecuteApp } from "../../shared/app/mcp_execute_app.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { withDeadline } from "../../shared/with_deadline.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
 import { type FreshFunction, startFreshFunction } from "./fresh_function.ts";
+import { addHeldTable, holdTable, untilHeld } from "./held_table.ts";
 import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
 import { rawClient } from "./raw_message.ts";
 
-/** Statements that read it run until the test ends its transaction. */
-const HELD_TABLE = `
-  create function public.is_over() returns boolean language plpgsql stable as $$
-  begin
-    perform pg_catalog.pg_advisory_xact_lock_shared(4712);
-    while not pg_catalog.pg_try_advisory_xact_lock_shared(4711) loop
-      perform pg_catalog.pg_sleep(0.02);
-    end loop;
-    return true;
-  end $$;
-  create table public.held as select 'ended' as state;
-  alter table public.held enable row level security;
-  create policy held on public.held to authenticated using (public.is_over());
-  grant select on public.held to authenticated;
-  grant execute on function public.is_over to authenticated;
-`;
 /** Its tool runs nothing as the caller. */
 const CATALOG_CALL = { server: "catalog", tool: "validate_prompt", args: { text: "Sum up." } };
 /** Much more than a statement takes, and less than the statement timeout. */
@@ -48,7 +31,7 @@ const FUNCTIONS = [
 Deno.test("a statement waits for no other user's, whatever was answered first", async (t) => {
   await using platform = await bootMcpPlatform({ db: "native" });
   const { sql } = platform;
-  await sql.unsafe(HELD_TABLE);
+  await addHeldTable(sql);
   const [ada, bob] = [await platform.addUser("ada"), await platform.addUser("bob")];
   for (const { id } of [ada, bob]) await grantScopes(sql, id, ["sql:read"]);
   const firsts = { "a tool of the catalog": CATALOG_CALL, "a statement": select("1 as one") };
@@ -107,29 +90,4 @@ function executeCalls({ apiUrl }: FreshFunction): CallTool {
     });
     return `${status} ${JSON.stringify(body)}`;
   };
-}
-
-/** Holds statements that read the table, in a transaction, until it is released. */
-async function holdTable(sql: Sql) {
-  const released = Promise.withResolvers<void>();
-  const isHeld = Promise.withResolvers<void>();
-  const holding = sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(4711)`;
-    isHeld.resolve();
-    await released.promise;
-  });
-  await isHeld.promise;
-  const release = async () => {
-    released.resolve();
-    await holding;
-  };
-  return { release, [Symbol.asyncDispose]: release };
-}
-
-async function untilHeld(sql: Sql): Promise<void> {
-  await waitFor(async () => {
-    const [running] = await sql`
-      select from pg_locks where locktype = 'advisory' and objid = 4712`;
-    return running !== undefined;
-  }, { what: "the held statement to run", timeoutMs: 20_000 });
 }
