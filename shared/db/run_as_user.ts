@@ -2,6 +2,7 @@ import type { TransactionSql } from "../vendor/postgres.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { sleep } from "../sleep.ts";
+import { answerInTime } from "./answer_in_time.ts";
 import { callerSessionsOf } from "./caller_session.ts";
 import type { Sql } from "./sql_client.ts";
 
@@ -106,7 +107,9 @@ function withoutOwn(claims: JsonObject): JsonObject {
 }
 
 async function claimsOfAccount(sql: Sql, userId: string): Promise<JsonObject> {
-  const [row] = await sql`select private.user_claims(${userId}) as claims`;
+  const [row] = await answerInTime(
+    sql`select private.user_claims(${userId}) as claims`,
+  );
   return jsonObject.nullable().parse(row?.claims ?? null) ?? {};
 }
 
@@ -160,10 +163,10 @@ async function cancelSession(
   try {
     while (!ended.aborted) {
       // As text, because the driver's date has no microseconds.
-      await sql`
+      await answerInTime(sql`
         select pg_cancel_backend(activity.pid)
         from pg_stat_activity activity
-        where activity.pid = ${pid} and activity.xact_start = ${startedAt}::text::timestamptz`;
+        where activity.pid = ${pid} and activity.xact_start = ${startedAt}::text::timestamptz`);
       await sleep(CANCEL_INTERVAL_MS, ended);
     }
   } catch {
