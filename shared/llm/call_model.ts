@@ -59,7 +59,7 @@ export interface ModelCall {
   readonly provider: ModelProvider | null;
   /** Used in this order when the previous ones fail because of their provider. @default none */
   readonly fallbacks?: readonly FallbackModel[];
-  /** Whether a failure moves on to the next fallback. @default outages and used-up quotas */
+  /** Whether a failure moves on to the next fallback. @default outages, quotas, missing models */
   readonly isPassable?: (error: SwarmError) => boolean;
   /** Called when a call failed and the next provider is used: discard the streamed text. */
   readonly onFallback?: () => void;
@@ -110,8 +110,9 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  * Creates the product's model port. It picks the model (from the settings, otherwise the provider's
  * default), resolves the key through policies and Vault, calls the model (again without an option
  * that the model rejects, such as a temperature or strict tools), and removes the key from the
- * result. If the provider is overloaded, out of quota or down (or if `isPassable` says so), it uses
- * the fallbacks; if all fail, it throws the first failure.
+ * result. If the provider is overloaded, out of quota or down, or does not serve the model (or if
+ * `isPassable` says so), it uses the fallbacks; if all fail, it throws the first failure that may
+ * pass with time, else the first.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -142,8 +143,10 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
         failures.push({ passed, error });
       }
     }
-    const tried = failures.find(({ error }) => !NEVER_ASKED.has(error.code));
-    throw tried?.error ?? failures[0]?.error ?? providerNotFound();
+    const tried = failures.filter(({ error }) => !NEVER_ASKED.has(error.code));
+    // Waiting helps if any of them can answer later.
+    const passing = tried.find(({ error }) => error.isRetryable) ?? tried[0];
+    throw passing?.error ?? failures[0]?.error ?? providerNotFound();
   };
 }
 
@@ -166,6 +169,7 @@ async function callOne(
   const adapter = await ports.createAdapter({
     api: provider.api,
     providerName: provider.name,
+    model,
     baseUrl: provider.base_url,
     apiKey: key.secret,
   });
@@ -216,12 +220,13 @@ const NEVER_ASKED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "MODEL_POLICY_DENIED",
 ]);
 
-/** True for a failure that another provider may not have: overload, outage, a used-up quota. */
+/** True for a failure that another provider may not have, such as an outage or a retired model. */
 function isProvidersFailure(error: SwarmError): boolean {
   switch (error.code) {
     case "MODEL_UNAVAILABLE":
     case "MODEL_RATE_LIMITED":
     case "MODEL_TIMEOUT":
+    case "MODEL_NOT_FOUND":
       return true;
     case "MODEL_AUTH_FAILED":
       return isJsonObject(error.details) && error.details.reason === "quota";
