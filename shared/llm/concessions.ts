@@ -16,6 +16,15 @@ interface Concession {
 }
 
 const CONCESSIONS: readonly Concession[] = [
+  // Current OpenAI models take functions only over the Responses API, unless they do not reason.
+  {
+    isAbout: /\bv1\/responses\b/i,
+    concede(request, api) {
+      return api !== "openai" || request.needsResponses === true
+        ? undefined
+        : { ...request, needsResponses: true };
+    },
+  },
   // Reasoning models accept only their own temperature.
   {
     isAbout: /temperature/i,

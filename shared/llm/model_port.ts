@@ -136,6 +136,8 @@ export interface ModelRequest {
   readonly reasoningEffort?: ReasoningEffort;
   /** Requests reasoning as a number of tokens, for older models. @default false */
   readonly hasReasoningBudget?: boolean;
+  /** Asks over the Responses API, because the model is not served otherwise. @default false */
+  readonly needsResponses?: boolean;
   /** Does not request encrypted reasoning, which models without reasoning reject. @default false */
   readonly keepsNoReasoning?: boolean;
   /** Tools that the provider runs itself. @default none */
