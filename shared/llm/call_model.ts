@@ -17,6 +17,7 @@ import type {
 } from "./model_port.ts";
 import { estimatedInputTokens, estimatedOutputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
+import { RefusedOptions } from "./refused_options.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
 
 /** The columns of `llm_providers` that a call needs. */
@@ -109,7 +110,7 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 /**
  * Creates the product's model port. It picks the model (from the settings, otherwise the provider's
  * default), resolves the key through policies and Vault, calls the model (again without an option
- * that the model rejects, such as a temperature or strict tools), and removes the key from the
+ * that the model rejects, such as a temperature or strict tools, which it then no longer sends), and removes the key from the
  * result. If the provider is overloaded, out of quota or down, or does not serve the model (or if
  * `isPassable` says so), it uses the fallbacks; if all fail, it throws the first failure that may
  * pass with time, else the first.
@@ -119,6 +120,7 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  * {@linkcode ModelAdapter}; the reason of an aborted signal.
  */
 export function createModelCaller(ports: ModelCallPorts): CallModel {
+  const refused = new RefusedOptions();
   return async (call) => {
     const first = call.provider === null
       ? []
@@ -129,7 +131,10 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
       if (failures.length > 0) call.onFallback?.();
       const model = candidate.model ?? candidate.provider.default_model;
       try {
-        const { answer, usage } = await callOne(call, { ...candidate, model }, ports);
+        const { answer, usage } = await callOne(call, { ...candidate, model }, {
+          ...ports,
+          refused,
+        });
         const passedOver = failures.map(({ passed }) => passed);
         if (passedOver.length === 0) return { answer, usage };
         return { answer, usage: { ...usage, passed_over: passedOver } };
@@ -153,7 +158,7 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
 async function callOne(
   call: ModelCall,
   { provider, model }: { readonly provider: ModelProvider; readonly model: string },
-  ports: ModelCallPorts,
+  ports: ModelCallPorts & { readonly refused: RefusedOptions },
 ): Promise<ModelCallResult> {
   const { userId, signal } = call;
   const inputTokens = estimatedInputTokens(call.prompt, provider.api);
@@ -174,8 +179,10 @@ async function callOne(
     apiKey: key.secret,
   });
   const request = withOwnData(toRequest(call, model), provider);
+  const { refused } = ports;
+  const target = `${provider.id} ${provider.base_url} ${model}`;
   const generate = (options: GenerateOptions) =>
-    generateAsTaken({ adapter, api: provider.api, options }, request);
+    generateAsTaken({ adapter, api: provider.api, options, target, refused }, request);
   const bill = {
     provider_id: provider.id,
     model,

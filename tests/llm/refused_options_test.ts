@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
 import { createModelCaller, type ModelCall } from "../../shared/llm/call_model.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
-import type { ModelApi } from "../../shared/llm/model_port.ts";
+import type { ModelApi, ModelMessage } from "../../shared/llm/model_port.ts";
 import { type RawServer, respond, startRawServer } from "./raw_server.ts";
 import { ADD_TOOL } from "./tested_model.ts";
 import { formatOf } from "./wire_format.ts";
@@ -99,3 +99,122 @@ for (
     assert.deepEqual((second?.tools as JsonObject[]).map(({ name }) => name), ["add"]);
   });
 }
+
+/** A server that refuses any temperature, and how often it was sent one. */
+function withoutTemperature() {
+  const server = serverRefusing(
+    "openai",
+    ({ temperature }) => temperature === undefined ? undefined : "'temperature' is not supported",
+  );
+  return { server, offers: () => bodiesOf(server).filter((body) => "temperature" in body).length };
+}
+
+Deno.test("an option that a model refused is not offered to it again", async () => {
+  const { server, offers } = withoutTemperature();
+  const callModel = newCaller();
+
+  for (let turn = 0; turn < 4; turn++) {
+    await callModel(callOf(server, "openai", { settings: { temperature: 0.2 } }));
+  }
+  await server.stop();
+
+  assert.deepEqual([server.requests.length, offers()], [5, 1]);
+});
+
+Deno.test("another model of the same provider is still offered the option", async () => {
+  const { server, offers } = withoutTemperature();
+  const callModel = newCaller();
+
+  for (const model of ["large", "small", "large"]) {
+    await callModel(callOf(server, "openai", { settings: { model, temperature: 0.2 } }));
+  }
+  await server.stop();
+
+  assert.equal(offers(), 2);
+});
+
+Deno.test("a model that takes only a token budget gets a budget from the second turn on", async () => {
+  const server = serverRefusing(
+    "anthropic",
+    ({ thinking }) =>
+      (thinking as JsonObject | undefined)?.type === "adaptive"
+        ? "adaptive thinking is not supported on this model"
+        : undefined,
+  );
+  const callModel = newCaller();
+  const settings = { reasoning_effort: "low" } as const;
+
+  // The first two learn it at the same time.
+  await Promise.all([0, 1].map(() => callModel(callOf(server, "anthropic", { settings }))));
+  const learned = server.requests.length;
+  await callModel(callOf(server, "anthropic", { settings }));
+  await server.stop();
+
+  assert.deepEqual([learned, server.requests.length], [4, 5]);
+  const [last] = bodiesOf(server).slice(-1);
+  assert.deepEqual(last?.thinking, { type: "enabled", budget_tokens: 4_096 });
+});
+
+Deno.test("a refused effort does not keep other efforts from the model", async () => {
+  const server = serverRefusing(
+    "openai",
+    ({ reasoning_effort: effort }) =>
+      effort === "low" ? "reasoning_effort must be 'none' or 'high'" : undefined,
+  );
+  const callModel = newCaller();
+
+  for (const effort of ["low", "low", "high"] as const) {
+    await callModel(callOf(server, "openai", { settings: { reasoning_effort: effort } }));
+  }
+  await server.stop();
+
+  const efforts = bodiesOf(server).map(({ reasoning_effort: effort }) => effort);
+  assert.deepEqual(efforts, ["low", undefined, undefined, "high"]);
+});
+
+Deno.test("what a request that fails in the end left out is offered again", async () => {
+  const server = serverRefusing("openai", () => "temperature and everything else is wrong");
+  const callModel = newCaller();
+
+  for (let turn = 0; turn < 2; turn++) {
+    const call = callOf(server, "openai", { settings: { temperature: 0.2 } });
+    await assert.rejects(callModel(call), { code: "MODEL_REQUEST_INVALID" });
+  }
+  await server.stop();
+
+  const offered = bodiesOf(server).map((body) => "temperature" in body);
+  assert.deepEqual(offered, [true, false, true, false]);
+});
+
+Deno.test("a refusal that depends on one conversation does not change others", async () => {
+  const server = serverRefusing(
+    "anthropic",
+    (body) =>
+      JSON.stringify(body.messages).includes("c2ln") ? "invalid thinking signature" : undefined,
+  );
+  const callModel = newCaller();
+  const settings = { reasoning_effort: "low" } as const;
+  const thought = { type: "thinking", thinking: "Hm.", signature: "c2ln" };
+  const messages: readonly ModelMessage[] = [
+    { role: "user", text: "Hello" },
+    {
+      role: "assistant",
+      text: "Hm",
+      tool_calls: [],
+      provider_data: { api: "anthropic", provider: "p", content: [thought] },
+    },
+    { role: "user", text: "Go on" },
+  ];
+
+  await callModel(callOf(server, "anthropic", {
+    settings,
+    prompt: { system: "", messages, tools: [ADD_TOOL] },
+  }));
+  const broken = server.requests.length;
+  await callModel(callOf(server, "anthropic", { settings }));
+  await server.stop();
+
+  assert.ok(broken > 1);
+  const [healthy] = bodiesOf(server).slice(broken);
+  assert.deepEqual(healthy?.output_config, { effort: "low" });
+});
