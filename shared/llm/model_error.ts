@@ -228,12 +228,15 @@ const TOO_LONG = new RegExp(
 /** Phrases with which compatible servers report a missing model without a type of its own. */
 const NO_SUCH_MODEL = /\b(not a valid|invalid|unknown|no such) model\b|^model\b.*\bnot found\b/i;
 
-/** OpenAI serves the model, but only at the endpoint that it names. */
-const OTHER_ENDPOINT = /\bv1\/responses\b/i;
+/**
+ * The provider serves the model, but not this request: OpenAI names the endpoint that does,
+ * OpenRouter the option that no server has.
+ */
+const SERVED_OTHERWISE = /\bv1\/responses\b|no endpoints found that\b/i;
 
 function codeOf(status: number, message: string, types: readonly string[] = []): ErrorCode {
   const code = codeOfStatus(status);
-  if (code === "MODEL_NOT_FOUND" && OTHER_ENDPOINT.test(message)) return "MODEL_REQUEST_INVALID";
+  if (code === "MODEL_NOT_FOUND" && SERVED_OTHERWISE.test(message)) return "MODEL_REQUEST_INVALID";
   if (code !== "MODEL_REQUEST_INVALID") return code;
   if (types.includes("context_length_exceeded") || TOO_LONG.test(message)) {
     return "MODEL_CONTEXT_EXCEEDED";

@@ -184,13 +184,20 @@ Deno.test("a task waits for a fallback that is down if the first provider no lon
   assert.deepEqual([error.code, error.isRetryable], ["MODEL_UNAVAILABLE", true]);
 });
 
-Deno.test("a request that names the model but is invalid for another reason is not passed over", async () => {
-  const invalid = { status: 400, body: { error: { message: "old-1 does not support 3 images" } } };
-  const first = refusing(invalid);
+for (
+  const [status, message] of [
+    [400, "old-1 does not support 3 images"],
+    [404, "No endpoints found that support tool use."],
+  ] as const
+) {
+  Deno.test(`a request that the model could answer in another form is not passed over: ${message}`, async () => {
+    const invalid = { status, body: { error: { message } } };
+    const first = refusing(invalid);
 
-  const error = await callModel(callOf(first, { ...invalid, name: "", api: "openai" }, {}))
-    .catch((thrown) => thrown);
-  await first.stop();
+    const error = await callModel(callOf(first, { ...invalid, name: "", api: "openai" }, {}))
+      .catch((thrown) => thrown);
+    await first.stop();
 
-  assert.equal(error.code, "MODEL_REQUEST_INVALID");
-});
+    assert.equal(error.code, "MODEL_REQUEST_INVALID");
+  });
+}
