@@ -549,14 +549,14 @@ isOneToOne: false
                   ]
                 },"model_prices": {
                   Row: {
-                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call": number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string,"web_search_micro_usd_per_call": number | null
+                    "above_input_tokens": number,"cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call": number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"retires_on": string | null,"valid_from": string,"web_search_micro_usd_per_call": number | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
+                    "above_input_tokens"?: number,"cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"retires_on"?: string | null,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Update: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
+                    "above_input_tokens"?: number,"cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"retires_on"?: string | null,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Relationships: [
                     {
@@ -1127,6 +1127,14 @@ isOneToOne: false
                 },"operator_queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_retiring_models": {
+                  Row: {
+                    "model": string | null,"provider": string | null,"retires_on": string | null,"used_by": (string)[] | null
                   }
                   ComputedFields: never
                   Relationships: [

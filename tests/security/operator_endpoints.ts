@@ -5,6 +5,7 @@ export const OPERATOR_VIEWS = [
   "operator_acts",
   "operator_dead_letters",
   "operator_queue_health",
+  "operator_retiring_models",
   "operator_servers",
   "operator_stuck_tasks",
   "operator_tool_definitions",

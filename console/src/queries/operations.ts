@@ -83,6 +83,16 @@ export interface WaitingDefinition {
   readonly waiting_definition: unknown;
 }
 
+/** A model in use that its provider may stop serving within 60 days. */
+export interface RetiringModel {
+  readonly provider: string;
+  readonly model: string;
+  /** A date, such as `2027-10-07`. */
+  readonly retires_on: string;
+  /** Such as `agent researcher`. */
+  readonly used_by: readonly string[];
+}
+
 /** An action of an operator. */
 export interface OperatorAct {
   readonly id: number;
@@ -114,6 +124,7 @@ interface OperatorRows {
   operator_dead_letters: DeadLetter;
   operator_servers: ServerLine;
   operator_tool_definitions: WaitingDefinition;
+  operator_retiring_models: RetiringModel;
   operator_acts: OperatorAct;
 }
 

@@ -22,7 +22,8 @@ import { toolError, toolFailure } from "./tool_failure.ts";
 const MAX_DATA_CHARACTERS = 4_000_000;
 /** Maximum length of the rows in a model's prompt, which also has the counted summary. */
 const MAX_PROMPT_CHARACTERS = 20_000;
-const MAX_SUMMARY_TOKENS = 800;
+/** Includes the reasoning of models that reason by default. */
+const MAX_SUMMARY_TOKENS = 4_000;
 
 const resultsRequest = z.strictObject({
   data: z.string().max(MAX_DATA_CHARACTERS)
