@@ -264,11 +264,11 @@ export class SyncFixture implements AsyncDisposable {
     };
     return {
       ...openSyncPorts(this.sql, this.github.url, log),
-      // Nothing arrives while a test drains, so it does not wait.
+      // Nothing arrives while a test drains, so it hardly waits.
       clock: {
         ...isolateClock,
         sleep: (durationMs, signal) =>
-          durationMs <= 1_000 ? Promise.resolve() : isolateClock.sleep(durationMs, signal),
+          isolateClock.sleep(durationMs <= 1_000 ? 1 : durationMs, signal),
       },
     };
   }
