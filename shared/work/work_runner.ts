@@ -46,6 +46,8 @@ const MAX_WAIT_MS = 1_000;
  * bottleneck.
  */
 const MAX_SETTLED = 400;
+/** Work that waited longer while no work was claimed is reported. */
+const STALL_MS = 1_000;
 /** Interval at which a busy worker compares its CPU time with the limits. */
 const CPU_LOOK_MS = 100;
 /**
@@ -68,6 +70,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   /** The last claim returned as much as requested, so more work is likely to wait. */
   #isBacklogged = false;
   #isEnding = false;
+  /** When it last claimed or had no free slot; null before the first claim. */
+  #lookedAtMs: number | null = null;
   /** True while it runs work that must run alone. */
   #isAlone = false;
   #isListening = false;
@@ -88,7 +92,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     this.#slots = new Slots({
       count: slots,
       nowMs: () => this.#now(),
-      onFree: () => this.#signal.send(),
+      onFree: () => {
+        // Until now all slots were taken.
+        if (this.#slots.freeCount === 1) this.#lookedAtMs = this.#now();
+        this.#signal.send();
+      },
     });
     this.#activeAtMs = clock.nowMs();
     this.#heartbeat = new Heartbeat({
@@ -211,6 +219,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind } = this.#options;
     const room = Math.max(0, this.#room());
     if (room === 0) return 0;
+    const lookedAtMs = this.#lookedAtMs;
     try {
       const claimed = await kind.claim(this.id, {
         limit: room,
@@ -221,12 +230,30 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       this.#startAll(claimed);
+      this.#lookedAtMs = this.#now();
+      if (lookedAtMs === null || this.#now() - lookedAtMs > STALL_MS) {
+        void this.#reportStall(claimed);
+      }
       // Other waiting work needs another isolate, which starts only when this one is retired.
       if (this.#isAlone) void this.#retire();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
       return null;
+    }
+  }
+
+  /** Reports work that waited although this worker, or another, had time for it. */
+  async #reportStall(claimed: readonly Work[]): Promise<void> {
+    const { kind, log } = this.#options;
+    if (claimed.length === 0 || kind.stalledMs === undefined) return;
+    try {
+      const stalledMs = Math.round(await kind.stalledMs(claimed));
+      if (stalledMs > STALL_MS) {
+        log("warn", "queue.stalled", { worker_id: this.id, stalled_ms: stalledMs });
+      }
+    } catch (error) {
+      log("warn", "worker.stall_unknown", { worker_id: this.id, code: codeOf(error) });
     }
   }
 

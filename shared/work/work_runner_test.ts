@@ -354,7 +354,7 @@ Deno.test("a worker that claims again after a wake-up wakes its successor when i
   await measure(1_100);
   await add("next");
 
-  await measure(1_100);
+  await measure(200);
 
   assert.equal(wakeCount(), 2);
   slow.resolve();
@@ -386,4 +386,43 @@ Deno.test("a wake-up of the successor that fails is logged", async () => {
   await running;
 
   assert.ok(events.includes("worker.wake_failed"), events.join());
+});
+
+Deno.test("work that waited for more than a second while nothing was claimed is logged", async () => {
+  const logged: unknown[] = [];
+  const { running, stop } = testRunner(
+    2,
+    {
+      claim: () => Promise.resolve([{ id: "late", epoch: "1" }]),
+      stalledMs: () => Promise.resolve(1_500.4),
+    },
+    undefined,
+    (_level, event, fields) => void logged.push([event, fields?.["stalled_ms"]]),
+  );
+
+  await settle();
+  await stop();
+  await running;
+
+  assert.ok(logged.some((entry) => JSON.stringify(entry) === '["queue.stalled",1500]'));
+});
+
+Deno.test("work that waited for a slot is not a stall", async () => {
+  let askedCount = 0;
+  const { add, clock, slow, stop } = testRunner(1, {
+    stalledMs: () => {
+      askedCount++;
+      return Promise.resolve(5_000);
+    },
+    letGo: undefined as never,
+  });
+  await add("slow", "next");
+  const before = askedCount;
+  await clock.pass(5_000);
+
+  slow.resolve();
+  await settle();
+
+  assert.equal(askedCount, before);
+  await stop();
 });
