@@ -12,6 +12,7 @@ import { receiveWebhook, type Webhook, type WebhookAnswer } from "../quoth/sync/
 import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothSupervisor } from "./quoth_supervisor.ts";
@@ -34,6 +35,7 @@ const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
  */
 export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+  const gate = createRequestGate(config.cpu);
   const receiving = createSqlReceivingStore(sql);
   const supervisor = createQuothSupervisor(config, sql, log);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
@@ -61,7 +63,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     return accepted(await receiveFiles(body, receiving));
   };
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, gate }, async (request) => {
     const answer = await handle(request);
     tryInBackground(announceProject(), {
       attempted: "announce the project",

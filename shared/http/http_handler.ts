@@ -1,4 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { RequestGate } from "../isolate/request_gate.ts";
 import type { Logger } from "../log/logger.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { errorResponse } from "./error_response.ts";
@@ -9,9 +10,11 @@ export interface HttpContext {
   readonly requestId: string;
 }
 
-/** The accepted methods and the logger of a handler. */
+/** The accepted methods, the logger and the gate of a handler. */
 export interface HttpOptions {
   readonly methods: readonly string[];
+  /** Refuses requests that the isolate has no CPU for. @default all requests start */
+  readonly gate?: RequestGate;
   readonly log: Logger;
 }
 
@@ -39,7 +42,8 @@ export function createHttpHandler(
   async function answer(request: Request, context: HttpContext): Promise<Response> {
     try {
       checkMethod(request, options.methods);
-      return await handle(request, context);
+      const run = () => handle(request, context);
+      return await (options.gate?.admit(run) ?? run());
     } catch (error) {
       return errorResponse(error, { log: options.log, requestId: context.requestId });
     }
