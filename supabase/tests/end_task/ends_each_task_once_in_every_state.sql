@@ -134,6 +134,8 @@ begin
       end;
     end loop;
     set constraints all immediate;
+    -- reconcile() records errors instead of raising them.
+    v_faults := v_faults || array(select last_error_message from private.maintenance_failures);
     v_faults := v_faults || pg_temp.faults(v_master_task_id, v_was_ended, v_last_event_id);
     raise exception using errcode = 'SWUND';
   exception
@@ -182,7 +184,7 @@ select results_eq(
       and prosrc ~ '(private\.(end_task|bury_task|cancel_tasks|hold_or_cancel|end_waiting_as_cancelled)\(|status = ''completed'',)'
     order by 1$$,
   array[
-    'bury_task', 'cancel_descendants', 'cancel_job', 'cancel_tasks', 'end_expired_tasks', 'end_overdue_jobs', 'fail_task',
+    'bury_task', 'cancel_descendants', 'cancel_job', 'cancel_tasks', 'end_expired_task', 'end_overdue_job', 'fail_task',
     'finish_task', 'finish_undisturbed', 'hold_or_cancel', 'park_task', 'request_review', 'yield_task'
   ],
   'no other function ends a task: add a way above for each that does'
