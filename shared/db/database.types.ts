@@ -1346,6 +1346,9 @@ isOneToOne: false
               "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
             }[]
                            },
+"read_events":
+{ Args: { "p_cursor"?: string,"p_limit"?: number,"p_max_data_bytes"?: number,"p_task_id": string }; Returns: Json
+                           },
 "read_trace":
 { Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]
                           SetofOptions: {
