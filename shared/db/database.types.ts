@@ -1100,6 +1100,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"maintenance_failures": {
+                  Row: {
+                    "failure_count": number,"first_failed_at": string,"last_error_code": string,"last_error_message": string,"last_failed_at": string,"last_row_id": string | null,"routine": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "failure_count"?: number | null,"first_failed_at"?: string | null,"last_error_code"?: string | null,"last_error_message"?: string | null,"last_failed_at"?: string | null,"last_row_id"?: string | null,"routine"?: string | null
+                         }
+                        Update: {
+                           "failure_count"?: number | null,"first_failed_at"?: string | null,"last_error_code"?: string | null,"last_error_message"?: string | null,"last_failed_at"?: string | null,"last_row_id"?: string | null,"routine"?: string | null
+                         }
+                        Relationships: [
+                    
+                  ]
                 },"oldest_snapshots": {
                   Row: {
                     "age_seconds": number | null,"age_transactions": number | null,"application": string | null,"holder": string | null,"name": string | null,"state": string | null
@@ -1119,6 +1133,14 @@ isOneToOne: false
                 },"operator_dead_letters": {
                   Row: {
                     "agent_slug": string | null,"created_at": string | null,"created_by": string | null,"error": Json | null,"id": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"retried_at": string | null,"task_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_maintenance_failures": {
+                  Row: {
+                    "failure_count": number | null,"first_failed_at": string | null,"last_error_code": string | null,"last_error_message": string | null,"last_failed_at": string | null,"last_row_id": string | null,"routine": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1331,6 +1353,9 @@ isOneToOne: false
 { Args: { "p_file_path": string,"p_project_id": string }; Returns: {
               "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
             }[]
+                           },
+"read_events":
+{ Args: { "p_cursor"?: string,"p_limit"?: number,"p_max_data_bytes"?: number,"p_task_id": string }; Returns: Json
                            },
 "read_trace":
 { Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]

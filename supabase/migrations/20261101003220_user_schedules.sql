@@ -399,8 +399,12 @@ begin
     limit p_limit
     for no key update of schedule skip locked
   loop
-    update public.schedules set waiting_times = waiting_times[2:] where id = v_schedule.id;
-    perform private.run_schedule(v_schedule, v_schedule.waiting_times[1]);
+    begin
+      update public.schedules set waiting_times = waiting_times[2:] where id = v_schedule.id;
+      perform private.run_schedule(v_schedule, v_schedule.waiting_times[1]);
+    exception when others then
+      perform private.note_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
+    end;
     v_count := v_count + 1;
     exit when clock_timestamp() > v_until;
   end loop;
@@ -412,7 +416,11 @@ begin
     limit p_limit
     for no key update of schedule skip locked
   loop
-    perform private.take_due_run(v_schedule);
+    begin
+      perform private.take_due_run(v_schedule);
+    exception when others then
+      perform private.note_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
+    end;
     v_count := v_count + 1;
     exit when clock_timestamp() > v_until;
   end loop;

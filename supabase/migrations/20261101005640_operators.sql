@@ -181,6 +181,21 @@ $$;
 comment on function private.operator_stuck_tasks() is
   'stuck_tasks with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
 
+create function private.operator_maintenance_failures()
+returns setof public.maintenance_failures
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the failures of maintenance');
+  return query select * from public.maintenance_failures;
+end;
+$$;
+comment on function private.operator_maintenance_failures() is
+  'maintenance_failures for operators. Definer: only the service may read the table; assert_operator() checks the caller.';
+
 create function private.operator_dead_letters()
 returns table (
   id bigint, task_id uuid, master_task_id uuid, created_by uuid, owner_email text, agent_slug text,
@@ -380,6 +395,10 @@ create view public.operator_stuck_tasks with (security_invoker = true) as
   select * from private.operator_stuck_tasks();
 comment on view public.operator_stuck_tasks is
   'Tasks that have waited longer than they should, with the reason and the owner. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_maintenance_failures with (security_invoker = true) as
+  select * from private.operator_maintenance_failures();
+comment on view public.operator_maintenance_failures is
+  'Repairs and other routines of cron that failed in the last seven days, with the last error. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_dead_letters with (security_invoker = true) as
   select * from private.operator_dead_letters();
 comment on view public.operator_dead_letters is
@@ -402,12 +421,12 @@ comment on view public.operator_acts is
   'The actions of operators: who, what, and for which owner. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 
 grant execute on function private.operator_queue_health(), private.operator_workers(), private.operator_stuck_tasks(),
-  private.operator_dead_letters(), private.operator_servers(), private.operator_tool_definitions(),
-  private.operator_retiring_models(), private.operator_acts()
+  private.operator_maintenance_failures(), private.operator_dead_letters(), private.operator_servers(),
+  private.operator_tool_definitions(), private.operator_retiring_models(), private.operator_acts()
   to authenticated, service_role;
 grant select on public.operator_queue_health, public.operator_workers, public.operator_stuck_tasks,
-  public.operator_dead_letters, public.operator_servers, public.operator_tool_definitions,
-  public.operator_retiring_models, public.operator_acts
+  public.operator_maintenance_failures, public.operator_dead_letters, public.operator_servers,
+  public.operator_tool_definitions, public.operator_retiring_models, public.operator_acts
   to authenticated, service_role;
 
 -- All jobs --------------------------------------------------------------------------------------

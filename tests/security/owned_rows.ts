@@ -252,6 +252,8 @@ async function addOperatorRows(
       (connection_id, tool_name, tool_schema, openai_schema, state, held_definition)
     values (${connectionId}, 'waiting', '{}', '{}', 'pending', '{"hash": "hash", "schema": {}}')`;
   await sql`
+    select private.note_maintenance_failure('end_overdue_job', ${taskId}, '23514', 'a row is broken')`;
+  await sql`
     insert into private.operator_acts (act, owner_id, master_task_id)
     values ('job.cancelled', ${ownerId}, ${taskId})`;
 }

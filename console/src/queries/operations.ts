@@ -31,6 +31,17 @@ export interface WorkerLine {
   readonly running_task_count: number;
 }
 
+/** A routine of cron that failed in the last week. */
+export interface MaintenanceFailure {
+  readonly routine: string;
+  readonly failure_count: number;
+  /** Null when the whole routine failed. */
+  readonly last_row_id: string | null;
+  readonly last_error_code: string;
+  readonly last_error_message: string;
+  readonly last_failed_at: string;
+}
+
 /** A task that waits longer than it should. */
 export interface StuckTask {
   readonly task_id: string;
@@ -120,6 +131,7 @@ export interface OwnedJob {
 interface OperatorRows {
   operator_queue_health: QueueLine;
   operator_workers: WorkerLine;
+  operator_maintenance_failures: MaintenanceFailure;
   operator_stuck_tasks: StuckTask;
   operator_dead_letters: DeadLetter;
   operator_servers: ServerLine;
