@@ -34,7 +34,7 @@ export async function readDefogData(): Promise<DefogData | null> {
   for (const schema of DEFOG_SCHEMAS) {
     scripts.set(schema, inSchema(await readText(`${schema}.sql`) ?? "", schema));
   }
-  const [, ...rows] = parseCsv(csv) ?? [];
+  const [, ...rows] = parseCsv(csv);
   const questions = rows.flatMap(([schema = "", question = "", query = ""]) =>
     scripts.has(schema) ? [{ schema, question, sql: firstAnswer(query, schema) }] : []
   );

@@ -1,17 +1,22 @@
+/** A text has more cells than its reader takes. */
+export class TooManyCellsError extends Error {
+  override readonly name = "TooManyCellsError";
+}
+
 /**
  * The lines of a CSV text by RFC 4180. The separator is the most frequent of comma, semicolon and
  * tab in the first line; blank lines are skipped.
  *
- * @returns null if there are more cells than `maxCells`.
+ * @throws TooManyCellsError for more cells than `maxCells`, counting blank lines.
  */
-export function parseCsv(text: string, maxCells = Infinity): string[][] | null {
+export function parseCsv(text: string, maxCells = Infinity): string[][] {
   const separator = separatorOf(text);
   const nextEnd = new RegExp(`[${separator}\n]`, "g");
   const lines: string[][] = [];
   let line: string[] = [];
   let cellCount = 0;
   for (let start = 0; start <= text.length;) {
-    if (++cellCount > maxCells) return null;
+    if (++cellCount > maxCells) throw new TooManyCellsError();
     const quoted = text[start] === '"' ? quotedAt(text, start) : { value: "", end: start };
     nextEnd.lastIndex = quoted.end;
     const end = nextEnd.exec(text)?.index ?? text.length;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 import { ANSWER_LIMITS } from "../../json/json_limits.ts";
 import { parseJson } from "../../json/parse_json.ts";
-import { parseCsv } from "./parse_csv.ts";
+import { parseCsv, TooManyCellsError } from "./parse_csv.ts";
 import { areObjects, namesOf, type ResultTable } from "./result_table.ts";
 
 /**
@@ -78,10 +78,16 @@ function ofList(items: readonly JsonValue[]): ResultTable {
 }
 
 function ofCsv(text: string): ResultTable {
-  const lines = parseCsv(text, MAX_CELLS);
-  if (lines === null) throw tooLarge();
-  const [names = [], ...rows] = lines;
+  const [names = [], ...rows] = linesOf(text);
   return tableOf(names, rows.map((row) => row.map((cell) => cell === "" ? null : cell)));
+}
+
+function linesOf(text: string): string[][] {
+  try {
+    return parseCsv(text, MAX_CELLS);
+  } catch (error) {
+    throw error instanceof TooManyCellsError ? tooLarge() : error;
+  }
 }
 
 function listOrOne(row: JsonValue): readonly JsonValue[] {
