@@ -58,7 +58,7 @@ export async function bundleModule(
     plugins: [
       nodeBuiltins(),
       ...module.name === "zod" ? [] : [sharedZod()],
-      ...(module.patches ?? []).map(patched),
+      ...[...Map.groupBy(module.patches ?? [], ({ file }) => file).values()].map(patchedFile),
     ],
     charset: "utf8",
     legalComments: "none",
@@ -111,20 +111,25 @@ function nodeBuiltins(): EsbuildPlugin {
   };
 }
 
-function patched({ file, from, to }: Patch): EsbuildPlugin {
+/** Applies the patches of one file, which only one plugin can load. */
+function patchedFile(patches: readonly Patch[]): EsbuildPlugin {
+  const [{ file } = { file: "" }] = patches;
   const end = new RegExp(`${RegExp.escape(file)}$`);
   return {
-    name: `patch of ${file}`,
+    name: `patches of ${file}`,
     setup(build) {
-      build.onLoad({ filter: end }, async ({ path }) => {
-        const parts = (await Deno.readTextFile(path)).split(from);
-        if (parts.length !== 2) {
-          throw new Error(`Cannot patch ${file}: it no longer contains ${from}`);
-        }
-        return { contents: parts.join(to), loader: "js" };
-      });
+      build.onLoad({ filter: end }, async ({ path }) => ({
+        contents: patches.reduce(applyPatch, await Deno.readTextFile(path)),
+        loader: "js",
+      }));
     },
   };
+}
+
+function applyPatch(code: string, { file, from, to }: Patch): string {
+  const parts = code.split(from);
+  if (parts.length === 2) return parts.join(to);
+  throw new Error(`Cannot patch ${file}: it no longer contains ${from}`);
 }
 
 function sharedZod(): EsbuildPlugin {

@@ -32,7 +32,7 @@ export interface Finding {
 /** The verdict on one text. It depends only on the text and the policy. */
 export interface SqlVerdict {
   readonly statementClass: StatementClass;
-  /** Findings of the verdict's class, in text order; empty for a read. */
+  /** The first findings of the verdict's class, in text order; empty for a read. */
   readonly findings: readonly Finding[];
   /** The statement; null if there is none, or more than one. */
   readonly statement: SqlStatement | null;

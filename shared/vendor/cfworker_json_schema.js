@@ -164,25 +164,26 @@ operties`;for(const[key,propertySchema]of Object.entries($properties)){if(!hasOw
 `${keywordLocation}/${encodePointer(key)}`);if(thisEvaluated[key]=!0,result.valid)evaluated[key]=!0;else if(stop=shortCircuit,
 errors.push({instanceLocation,keyword:"properties",keywordLocation,error:`Property "${key}" does not match schema.`},...result.
 errors),stop)break}}if(!stop&&$patternProperties!==void 0){const keywordLocation=`${schemaLocation}/patternProperties`;for(const[
-pattern,subSchema]of Object.entries($patternProperties)){const regex2=new RegExp(pattern,"u");for(const key in instance){
-if(!regex2.test(key))continue;const subInstancePointer=`${instanceLocation}/${encodePointer(key)}`,result=validate(instance[key],
-subSchema,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,`${keywordLocation}/${encodePointer(pattern)}`);thisEvaluated[key]=
-!0,result.valid?evaluated[key]=!0:(stop=shortCircuit,errors.push({instanceLocation,keyword:"patternProperties",keywordLocation,
-error:`Property "${key}" matches pattern "${pattern}" but does not match associated schema.`},...result.errors))}}}if(!stop&&
-$additionalProperties!==void 0){const keywordLocation=`${schemaLocation}/additionalProperties`;for(const key in instance){
-if(thisEvaluated[key])continue;const subInstancePointer=`${instanceLocation}/${encodePointer(key)}`,result=validate(instance[key],
-$additionalProperties,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,keywordLocation);result.valid?evaluated[key]=
-!0:(stop=shortCircuit,errors.push({instanceLocation,keyword:"additionalProperties",keywordLocation,error:`Property "${key}\
-" does not match additional properties schema.`},...result.errors))}}else if(!stop&&$unevaluatedProperties!==void 0){const keywordLocation=`${schemaLocation}\
-/unevaluatedProperties`;for(const key in instance)if(!evaluated[key]){const subInstancePointer=`${instanceLocation}/${encodePointer(
-key)}`,result=validate(instance[key],$unevaluatedProperties,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,
-keywordLocation);result.valid?evaluated[key]=!0:errors.push({instanceLocation,keyword:"unevaluatedProperties",keywordLocation,
-error:`Property "${key}" does not match unevaluated properties schema.`},...result.errors)}}}else if(instanceType==="arr\
-ay"){$maxItems!==void 0&&instance.length>$maxItems&&errors.push({instanceLocation,keyword:"maxItems",keywordLocation:`${schemaLocation}\
-/maxItems`,error:`Array has too many items (${instance.length} > ${$maxItems}).`}),$minItems!==void 0&&instance.length<$minItems&&
-errors.push({instanceLocation,keyword:"minItems",keywordLocation:`${schemaLocation}/minItems`,error:`Array has too few i\
-tems (${instance.length} < ${$minItems}).`});const length=instance.length;let i=0,stop=!1;if($prefixItems!==void 0){const keywordLocation=`${schemaLocation}\
-/prefixItems`,length2=Math.min($prefixItems.length,length);for(;i<length2;i++){const result=validate(instance[i],$prefixItems[i],
+pattern,subSchema]of Object.entries($patternProperties)){const regex2={test:format[`pattern
+`+pattern]};for(const key in instance){if(!regex2.test(key))continue;const subInstancePointer=`${instanceLocation}/${encodePointer(
+key)}`,result=validate(instance[key],subSchema,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,`${keywordLocation}\
+/${encodePointer(pattern)}`);thisEvaluated[key]=!0,result.valid?evaluated[key]=!0:(stop=shortCircuit,errors.push({instanceLocation,
+keyword:"patternProperties",keywordLocation,error:`Property "${key}" matches pattern "${pattern}" but does not match ass\
+ociated schema.`},...result.errors))}}}if(!stop&&$additionalProperties!==void 0){const keywordLocation=`${schemaLocation}\
+/additionalProperties`;for(const key in instance){if(thisEvaluated[key])continue;const subInstancePointer=`${instanceLocation}\
+/${encodePointer(key)}`,result=validate(instance[key],$additionalProperties,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,
+keywordLocation);result.valid?evaluated[key]=!0:(stop=shortCircuit,errors.push({instanceLocation,keyword:"additionalProp\
+erties",keywordLocation,error:`Property "${key}" does not match additional properties schema.`},...result.errors))}}else if(!stop&&
+$unevaluatedProperties!==void 0){const keywordLocation=`${schemaLocation}/unevaluatedProperties`;for(const key in instance)
+if(!evaluated[key]){const subInstancePointer=`${instanceLocation}/${encodePointer(key)}`,result=validate(instance[key],$unevaluatedProperties,
+draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,keywordLocation);result.valid?evaluated[key]=!0:errors.push(
+{instanceLocation,keyword:"unevaluatedProperties",keywordLocation,error:`Property "${key}" does not match unevaluated pr\
+operties schema.`},...result.errors)}}}else if(instanceType==="array"){$maxItems!==void 0&&instance.length>$maxItems&&errors.
+push({instanceLocation,keyword:"maxItems",keywordLocation:`${schemaLocation}/maxItems`,error:`Array has too many items (${instance.
+length} > ${$maxItems}).`}),$minItems!==void 0&&instance.length<$minItems&&errors.push({instanceLocation,keyword:"minIte\
+ms",keywordLocation:`${schemaLocation}/minItems`,error:`Array has too few items (${instance.length} < ${$minItems}).`});
+const length=instance.length;let i=0,stop=!1;if($prefixItems!==void 0){const keywordLocation=`${schemaLocation}/prefixIt\
+ems`,length2=Math.min($prefixItems.length,length);for(;i<length2;i++){const result=validate(instance[i],$prefixItems[i],
 draft,lookup,shortCircuit,recursiveAnchor,`${instanceLocation}/${i}`,`${keywordLocation}/${i}`);if(evaluated[i]=!0,!result.
 valid&&(stop=shortCircuit,errors.push({instanceLocation,keyword:"prefixItems",keywordLocation,error:"Items did not match\
  schema."},...result.errors),stop))break}}if($items!==void 0){const keywordLocation=`${schemaLocation}/items`;if(Array.isArray(
@@ -231,11 +232,11 @@ error:`${instance} is not a multiple of ${$multipleOf}.`}));else if(instanceType
 $maxLength===void 0?0:ucs2length(instance);$minLength!==void 0&&length<$minLength&&errors.push({instanceLocation,keyword:"\
 minLength",keywordLocation:`${schemaLocation}/minLength`,error:`String is too short (${length} < ${$minLength}).`}),$maxLength!==
 void 0&&length>$maxLength&&errors.push({instanceLocation,keyword:"maxLength",keywordLocation:`${schemaLocation}/maxLengt\
-h`,error:`String is too long (${length} > ${$maxLength}).`}),$pattern!==void 0&&!new RegExp($pattern,"u").test(instance)&&
-errors.push({instanceLocation,keyword:"pattern",keywordLocation:`${schemaLocation}/pattern`,error:"String does not match\
- pattern."}),$format!==void 0&&format[$format]&&!format[$format](instance)&&errors.push({instanceLocation,keyword:"forma\
-t",keywordLocation:`${schemaLocation}/format`,error:`String does not match format "${$format}".`})}return{valid:errors.length===
-0,errors}}var Validator=class{schema;draft;shortCircuit;lookup;constructor(schema,draft="2019-09",shortCircuit=!0){this.
-schema=schema,this.draft=draft,this.shortCircuit=shortCircuit,this.lookup=dereference(schema)}validate(instance){return validate(
+h`,error:`String is too long (${length} > ${$maxLength}).`}),$pattern!==void 0&&!format[`pattern
+`+$pattern](instance)&&errors.push({instanceLocation,keyword:"pattern",keywordLocation:`${schemaLocation}/pattern`,error:"\
+String does not match pattern."}),$format!==void 0&&format[$format]&&!format[$format](instance)&&errors.push({instanceLocation,
+keyword:"format",keywordLocation:`${schemaLocation}/format`,error:`String does not match format "${$format}".`})}return{
+valid:errors.length===0,errors}}var Validator=class{schema;draft;shortCircuit;lookup;constructor(schema,draft="2019-09",shortCircuit=!0){
+this.schema=schema,this.draft=draft,this.shortCircuit=shortCircuit,this.lookup=dereference(schema)}validate(instance){return validate(
 instance,this.schema,this.draft,this.lookup,this.shortCircuit)}addSchema(schema,id){id&&(schema={...schema,$id:id}),dereference(
 schema,this.lookup)}};export{Validator,format};
