@@ -1,4 +1,4 @@
-import { isTarget } from "./name_rules.ts";
+import { isCatalog, isTarget } from "./name_rules.ts";
 import { listOf, nameParts, stringNode, textOf, type VisitedNode } from "./syntax_tree.ts";
 import type { NamedObjects, NamedRelation } from "./verdict.ts";
 
@@ -26,7 +26,8 @@ function relationsOf(nodes: readonly VisitedNode[]): readonly NamedRelation[] {
     const name = type === "RangeVar" ? textOf(node.relname) : null;
     if (name === null) return [];
     const schema = textOf(node.schemaname);
-    if (schema === null && queryNames.has(name)) return [];
+    // The name of a query in one part of a statement may name a catalog in another.
+    if (schema === null && queryNames.has(name) && !isCatalog(schema, name)) return [];
     return [{ schema, name, isTarget: isTarget(parent, field) }];
   });
   return [...new Map(relations.map((relation) => [JSON.stringify(relation), relation])).values()];

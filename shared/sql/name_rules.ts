@@ -34,7 +34,8 @@ export function relationRule({ node, parent, field, policy }: NodeInContext): No
   return problem === null ? null : forbidden(problem, location);
 }
 
-function isCatalog(schema: string | null, name: string): boolean {
+/** Whether a relation is one of PostgreSQL itself. */
+export function isCatalog(schema: string | null, name: string): boolean {
   return schema === "pg_catalog" || schema === "information_schema" ||
     (schema === null && name.startsWith("pg_"));
 }

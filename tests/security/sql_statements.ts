@@ -122,7 +122,7 @@ show search_path
 show transaction isolation level
 show standard_conforming_strings
 select current_setting('timezone')
-select pg_typeof(1), pg_size_pretty(pg_relation_size('products'))
+select pg_typeof(1), pg_size_pretty(1024::bigint), pg_column_size(p) from products p
 select format_type(23, null), to_regclass('products')
 select 'products'::regclass::text
 select obj_description('products'::regclass), col_description('products'::regclass, 1)
@@ -556,7 +556,8 @@ http_get('http://x'); net.http_post('http://x'); cron.schedule('a','b','c');
 vault.create_secret('x'); extensions.pgp_sym_decrypt('a','b'); pgsodium.crypto_secretbox_keygen();
 auth.admin(); storage.search('a','b'); graphql.resolve('x'); graphql_public.graphql('x');
 pgmq.send('a','{}'); private.read_sql_policy(); public.my_function(); my_function(1);
-pg_get_functiondef(1); pg_get_triggerdef(1); inet_server_addr(); inet_client_addr();
+pg_get_functiondef(1); pg_get_triggerdef(1); pg_relation_size('t'); pg_table_size('t');
+pg_total_relation_size('t'); pg_indexes_size('t'); pg_database_size('d'); inet_server_addr(); inet_client_addr();
 version_secret(); pg_ls_archive_statusdir(); pg_show_all_settings(); pg_hba_file_rules();
 pg_config(); pg_lock_status(); pg_prepared_statement(); pg_cursor(); pg_control_system();
 pg_import_system_collations('public'); pg_extension_config_dump('a','b');
