@@ -32,27 +32,27 @@ cidr_send cidsend circle circle_above circle_add_pt circle_below circle_center c
 circle_contain_pt circle_contained circle_distance circle_div_pt circle_eq circle_ge circle_gt
 circle_le circle_left circle_lt circle_mul_pt circle_ne circle_overabove circle_overbelow
 circle_overlap circle_overleft circle_overright circle_right circle_same circle_send circle_sub_pt
-close_ls close_lseg close_pb close_pl close_ps close_sb col_description concat concat_ws convert
-convert_from convert_to corr cos cosd cosh cot cotd count covar_pop covar_samp crc32 crc32c
-cume_dist current_database current_schema current_schemas current_user date date_add date_bin
-date_cmp date_cmp_timestamp date_cmp_timestamptz date_eq date_eq_timestamp date_eq_timestamptz
-date_ge date_ge_timestamp date_ge_timestamptz date_gt date_gt_timestamp date_gt_timestamptz
-date_larger date_le date_le_timestamp date_le_timestamptz date_lt date_lt_timestamp
-date_lt_timestamptz date_mi date_mi_interval date_mii date_ne date_ne_timestamp date_ne_timestamptz
-date_part date_pl_interval date_pli date_send date_smaller date_subtract date_trunc datemultirange
-daterange daterange_canonical daterange_subdiff datetime_pl datetimetz_pl dcbrt decode degrees
-dense_rank dexp diagonal diameter dist_bp dist_bs dist_cpoint dist_cpoly dist_lp dist_ls dist_pathp
-dist_pb dist_pc dist_pl dist_polyc dist_polyp dist_ppath dist_ppoly dist_ps dist_sb dist_sl dist_sp
-div dlog1 dlog10 dpow dround dsqrt dtrunc elem_contained_by_multirange elem_contained_by_range
-encode enum_cmp enum_eq enum_first enum_ge enum_gt enum_larger enum_last enum_le enum_lt enum_ne
-enum_range enum_send enum_smaller erf erfc every exp extract factorial family first_value float4
-float48div float48eq float48ge float48gt float48le float48lt float48mi float48mul float48ne
-float48pl float4_accum float4abs float4div float4eq float4ge float4gt float4larger float4le float4lt
-float4mi float4mul float4ne float4pl float4send float4smaller float4um float4up float8 float84div
-float84eq float84ge float84gt float84le float84lt float84mi float84mul float84ne float84pl
-float8_accum float8_avg float8_combine float8_corr float8_covar_pop float8_covar_samp
-float8_regr_accum float8_regr_avgx float8_regr_avgy float8_regr_combine float8_regr_intercept
-float8_regr_r2 float8_regr_slope float8_regr_sxx float8_regr_sxy float8_regr_syy float8_stddev_pop
+close_ls close_lseg close_pb close_pl close_ps close_sb concat concat_ws convert convert_from
+convert_to corr cos cosd cosh cot cotd count covar_pop covar_samp crc32 crc32c cume_dist
+current_database current_schema current_schemas current_user date date_add date_bin date_cmp
+date_cmp_timestamp date_cmp_timestamptz date_eq date_eq_timestamp date_eq_timestamptz date_ge
+date_ge_timestamp date_ge_timestamptz date_gt date_gt_timestamp date_gt_timestamptz date_larger
+date_le date_le_timestamp date_le_timestamptz date_lt date_lt_timestamp date_lt_timestamptz date_mi
+date_mi_interval date_mii date_ne date_ne_timestamp date_ne_timestamptz date_part date_pl_interval
+date_pli date_send date_smaller date_subtract date_trunc datemultirange daterange
+daterange_canonical daterange_subdiff datetime_pl datetimetz_pl dcbrt decode degrees dense_rank dexp
+diagonal diameter dist_bp dist_bs dist_cpoint dist_cpoly dist_lp dist_ls dist_pathp dist_pb dist_pc
+dist_pl dist_polyc dist_polyp dist_ppath dist_ppoly dist_ps dist_sb dist_sl dist_sp div dlog1 dlog10
+dpow dround dsqrt dtrunc elem_contained_by_multirange elem_contained_by_range encode enum_cmp
+enum_eq enum_first enum_ge enum_gt enum_larger enum_last enum_le enum_lt enum_ne enum_range
+enum_send enum_smaller erf erfc every exp extract factorial family first_value float4 float48div
+float48eq float48ge float48gt float48le float48lt float48mi float48mul float48ne float48pl
+float4_accum float4abs float4div float4eq float4ge float4gt float4larger float4le float4lt float4mi
+float4mul float4ne float4pl float4send float4smaller float4um float4up float8 float84div float84eq
+float84ge float84gt float84le float84lt float84mi float84mul float84ne float84pl float8_accum
+float8_avg float8_combine float8_corr float8_covar_pop float8_covar_samp float8_regr_accum
+float8_regr_avgx float8_regr_avgy float8_regr_combine float8_regr_intercept float8_regr_r2
+float8_regr_slope float8_regr_sxx float8_regr_sxy float8_regr_syy float8_stddev_pop
 float8_stddev_samp float8_var_pop float8_var_samp float8abs float8div float8eq float8ge float8gt
 float8larger float8le float8lt float8mi float8mul float8ne float8pl float8send float8smaller
 float8um float8up floor flt4_mul_cash flt8_mul_cash fmgr_c_validator fmgr_internal_validator
@@ -133,18 +133,18 @@ numeric_abs numeric_add numeric_cmp numeric_div numeric_div_trunc numeric_eq num
 numeric_gt numeric_inc numeric_larger numeric_le numeric_ln numeric_log numeric_lt numeric_mod
 numeric_mul numeric_ne numeric_pl_pg_lsn numeric_power numeric_send numeric_smaller numeric_sqrt
 numeric_sub numeric_uminus numeric_uplus nummultirange numnode numrange numrange_subdiff
-obj_description octet_length oid oideq oidge oidgt oidlarger oidle oidlt oidne oidsend oidsmaller
-oidvectoreq oidvectorge oidvectorgt oidvectorle oidvectorlt oidvectorne oidvectorsend oidvectortypes
-on_pb on_pl on_ppath on_ps on_sb on_sl overlaps overlay parse_ident path path_add path_add_pt
-path_contain_pt path_distance path_div_pt path_inter path_length path_mul_pt path_n_eq path_n_ge
-path_n_gt path_n_le path_n_lt path_npoints path_send path_sub_pt pclose percent_rank percentile_cont
-percentile_disc phraseto_tsquery pi plainto_tsquery point point_above point_add point_below
-point_distance point_div point_eq point_horiz point_left point_mul point_ne point_right point_send
-point_sub point_vert poly_above poly_below poly_center poly_contain poly_contain_pt poly_contained
-poly_distance poly_left poly_npoints poly_overabove poly_overbelow poly_overlap poly_overleft
-poly_overright poly_right poly_same poly_send polygon popen position postgresql_fdw_validator pow
-power pt_contained_circle pt_contained_poly querytree quote_ident quote_literal quote_nullable
-radians radius range_adjacent range_adjacent_multirange range_after range_after_multirange range_agg
+octet_length oid oideq oidge oidgt oidlarger oidle oidlt oidne oidsend oidsmaller oidvectoreq
+oidvectorge oidvectorgt oidvectorle oidvectorlt oidvectorne oidvectorsend oidvectortypes on_pb on_pl
+on_ppath on_ps on_sb on_sl overlaps overlay parse_ident path path_add path_add_pt path_contain_pt
+path_distance path_div_pt path_inter path_length path_mul_pt path_n_eq path_n_ge path_n_gt path_n_le
+path_n_lt path_npoints path_send path_sub_pt pclose percent_rank percentile_cont percentile_disc
+phraseto_tsquery pi plainto_tsquery point point_above point_add point_below point_distance point_div
+point_eq point_horiz point_left point_mul point_ne point_right point_send point_sub point_vert
+poly_above poly_below poly_center poly_contain poly_contain_pt poly_contained poly_distance
+poly_left poly_npoints poly_overabove poly_overbelow poly_overlap poly_overleft poly_overright
+poly_right poly_same poly_send polygon popen position postgresql_fdw_validator pow power
+pt_contained_circle pt_contained_poly querytree quote_ident quote_literal quote_nullable radians
+radius range_adjacent range_adjacent_multirange range_after range_after_multirange range_agg
 range_before range_before_multirange range_cmp range_contained_by range_contained_by_multirange
 range_contains range_contains_elem range_contains_multirange range_eq range_ge range_gt
 range_intersect range_intersect_agg range_intersect_agg_transfn range_le range_lt range_merge
@@ -158,7 +158,7 @@ regexp_split_to_table regexp_substr regnamespacesend regoperatorsend regopersend
 regprocsend regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy
 regr_syy regrolesend regtypesend repeat replace reverse right round row_number row_to_json rpad
 rtrim satisfies_hash_partition scale session_user set_bit set_byte set_masklen setweight sha224
-sha256 sha384 sha512 shobj_description sign similar_escape similar_to_escape sin sind sinh slope
+sha256 sha384 sha512 sign similar_escape similar_to_escape sin sind sinh slope
 spg_poly_quad_compress split_part sqrt starts_with statement_timestamp stddev stddev_pop stddev_samp
 string_agg string_to_array string_to_table strip strpos substr substring sum system_user tan tand
 tanh text text_ge text_gt text_larger text_le text_lt text_pattern_ge text_pattern_gt

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { blankComments } from "./blank_comments.ts";
+import { catalogFindings } from "./catalog_rules.ts";
 import type { NodeFinding } from "./check_context.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
@@ -69,9 +70,12 @@ async function tryParse(text: string): Promise<ParsedText | SqlSyntaxError | Sql
 
 function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerdict {
   const nodes = [...visitNodes(statement.stmt)];
-  const found = nodes.flatMap(({ type, node, parent, field }) =>
-    ruleOf(type)({ node, parent, field, policy }) ?? []
-  );
+  const found = [
+    ...nodes.flatMap(({ type, node, parent, field }) =>
+      ruleOf(type)({ node, parent, field, policy }) ?? []
+    ),
+    ...catalogFindings(nodes),
+  ];
   const statementClass = classOf(found, statement.stmt);
   const findings = found
     .filter((finding) => finding.statementClass === statementClass)

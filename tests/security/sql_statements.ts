@@ -20,11 +20,11 @@ select * from only products
 select p.* from products p natural join todos
 select * from products p full outer join todos t using (id)
 select * from products cross join lateral (select id from todos limit 1) x
-select * from pg_catalog.pg_class limit 1
-select * from information_schema.columns
+select relname, c.oid from pg_catalog.pg_class as c limit 1
+select table_name, column_name, c.data_type from information_schema.columns c
 select relname from pg_class where relkind = 'r'
-select * from pg_indexes
-select * from pg_policies
+select schemaname, tablename, indexname from pg_indexes
+select policyname, p.cmd, permissive from pg_policies p
 select now(), current_date, current_timestamp, localtime, localtimestamp
 select current_user, session_user, current_role, current_catalog, current_schema
 select auth.uid()
@@ -125,8 +125,7 @@ select current_setting('timezone')
 select pg_typeof(1), pg_size_pretty(1024::bigint), pg_column_size(p) from products p
 select format_type(23, null), to_regclass('products')
 select 'products'::regclass::text
-select obj_description('products'::regclass), col_description('products'::regclass, 1)
-select pg_get_viewdef('v'::regclass), pg_get_indexdef(1), pg_get_constraintdef(1)
+select pg_get_serial_sequence('products', 'id'), pg_get_userbyid(10)
 select gen_random_uuid(), random(), clock_timestamp(), statement_timestamp(), transaction_timestamp()
 select md5('a'), sha256('a'), encode('a', 'hex'), decode('aa','hex'), digest_x from products
 select regexp_replace('a','b','c','g'), regexp_match('a','b'), regexp_split_to_array('a b',' ')
@@ -141,7 +140,20 @@ select corr(price, id), regr_slope(price, id), stddev(price), var_pop(price), bi
 select lower(name), upper(name), initcap(name), length(name), left(name, 1), lpad(name, 5), repeat('a', 5), reverse(name), translate(name,'a','b') from products
 select concat(name, 1), concat_ws(',', name, id), format('%s %I', name, name), quote_literal(name), quote_ident(name) from products
 select * from information_schema.tables where table_schema = 'public'
-select * from pg_stat_user_tables
+select t.* from (select relname, relkind from pg_class) as t
+select * from (select relname, relkind from pg_class) as t
+with t as (select * from (select proname from pg_proc) x) select t.*, x.id from t, products x
+select p.*, c.relname from products p join pg_class c on c.relname = 'products'
+select n.nspname, c.relname, count(*) as n_columns from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid where a.attnum > 0 group by 1, 2 order by n_columns desc
+select j.proname from (pg_proc p cross join products q) as j
+select conname, contype from pg_constraint where conrelid = 'public.products'::regclass
+select table_name, constraint_name from information_schema.table_constraints join information_schema.key_column_usage using (constraint_name, table_name)
+select t.typname, e.enumlabel from pg_type t join pg_enum e on e.enumtypid = t.oid order by e.enumsortorder
+select proname, pronargs, prorettype::regtype from pg_proc where pronamespace = 'public'::regnamespace
+select tgname, tgrelid::regclass, tgenabled from pg_trigger where not tgisinternal
+select trigger_name, event_manipulation, action_timing from information_schema.triggers
+select i.indexrelid::regclass, i.indisunique, a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+select * from information_schema.tables as t where exists (select 1 from information_schema.columns c where c.table_name = t.table_name)
 select * from pg_timezone_names
 select (select count(*) from products) as a, (select max(price) from products) as b
 select t.x[1], t.y.z from (select array[1] x, null::products y) t
@@ -331,12 +343,105 @@ pg_statistic; pg_largeobject; pg_db_role_setting; pg_user_mappings; pg_foreign_s
 pg_subscription; pg_cursors; pg_prepared_statements; pg_replication_slots;
 pg_backend_memory_contexts; pg_config; information_schema.user_mapping_options;
 information_schema.foreign_server_options; otherdb.public.products; pg_stat_replication;
-pg_publication_tables; pg_seclabels; pg_shmem_allocations; pg_ident_file_mappings;
+pg_publication_tables; pg_stat_user_tables; pg_stat_user_indexes; pg_description; pg_seclabels;
+information_schema.column_options; information_schema.foreign_tables; pg_shmem_allocations; pg_ident_file_mappings;
 information_schema._pg_user_mappings; pg_toast.pg_toast_1; pg_temp_1.x
+`;
+
+/** Ways to columns of catalogs in which a project may have written a secret. */
+const HIDDEN_COLUMNS = lines`
+select tgargs from pg_trigger
+select t.tgargs from pg_trigger t
+select pg_trigger.tgargs from pg_trigger
+select pg_catalog.pg_trigger.tgargs from pg_catalog.pg_trigger
+select action_statement from information_schema.triggers
+select "prosrc" from pg_proc
+select PROSRC from PG_CATALOG.PG_PROC
+select U&"pro\0073rc" from pg_proc
+select * from pg_proc
+table pg_proc
+table pg_catalog.pg_trigger
+select p.* from pg_proc p
+select pg_proc.* from pg_proc
+select pg_catalog.pg_proc.* from pg_catalog.pg_proc
+select p from pg_proc p
+select pg_proc from pg_proc
+select p::text from pg_proc p
+select (p).prosrc from pg_proc p
+select (p.*)::text from pg_proc p
+select ((select p from pg_proc p limit 1)).prosrc
+select row(p.*) from pg_proc p
+select row_to_json(p) from pg_proc p
+select to_jsonb(pg_proc) -> 'prosrc' from pg_proc
+select jsonb_agg(p) from pg_proc p
+select count(distinct p) from pg_proc p
+select string_agg(p::text, '') from pg_proc as p
+select format('%s', p) from pg_proc p
+select p.to_jsonb from pg_proc p
+select p.row_to_json from pg_proc p
+select p.format from pg_proc p
+select p is null from pg_proc p
+select 1 from pg_proc p where p > row(1)
+select 1 from pg_proc order by prosrc
+select 1 from pg_proc where prosrc like '%key%'
+select count(*) filter (where prosrc like '%key%') from pg_proc
+select 1 from pg_proc group by prosrc
+select rank() over (order by prosrc) from pg_proc
+select 1 from pg_proc join products on prosrc = name
+select 1 from products where exists (select 1 from pg_proc where prosrc = products.name)
+select 1 from pg_proc natural join (values ('x')) as v(prosrc)
+select 1 from pg_proc natural join (select name as prosrc from products) v
+select 1 from pg_proc join (select name as prosrc from products) v using (prosrc)
+select b from pg_proc as p(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z)
+select j.x from (pg_proc p cross join products q) as j(x)
+select j from (pg_proc p cross join products q) as j
+select j.* from (pg_proc p cross join products q) as j
+select j.prosrc from (pg_proc p cross join products q) as j
+select j.to_jsonb from (pg_proc p cross join products q) as j
+select * from pg_proc p join products on true
+select * from products join (pg_proc p cross join todos) on true
+select * from products, lateral (select * from pg_proc) x
+select x.b from (select * from pg_proc) as x(a, b)
+with x(a, b) as (table pg_proc) select b from x
+with pg_proc as (select 1 as n) select prosrc from pg_proc
+with a as (with pg_proc as (select 1) select 1) select prosrc from pg_proc, a
+select (select prosrc from pg_proc limit 1)
+select array(select p from pg_proc p)
+select 1 union select 2 from (select prosrc from pg_proc) x
+insert into products (id, name) select 1, prosrc from pg_proc
+insert into products table pg_proc
+update products set name = prosrc from pg_proc
+update products set id = 1 from pg_proc returning *
+delete from products using pg_proc p returning p
+merge into products t using pg_proc p on p.prosrc = t.name when matched then delete
+merge into products t using pg_proc p on true when matched then do nothing returning *
+create view v as select * from pg_proc
+create table t1 as table pg_trigger
+explain select * from pg_class where relpages > 10
+select * from pg_proc tablesample system (100)
+select prosrc from pg_proc tablesample system (100)
+select adbin from pg_attrdef
+select attmissingval, attacl from pg_attribute
+select column_default from information_schema.columns
+select * from information_schema.columns
+select conbin from pg_constraint
+select check_clause from information_schema.check_constraints
+select indexdef from pg_indexes
+select definition from pg_views
+select view_definition from information_schema.views
+select qual from pg_policies
+select polqual, polwithcheck from pg_policy
+select typdefault from pg_type
+select proargdefaults, proconfig from pg_proc
+select reltuples, relpages from pg_class
+select xmin from pg_class
+select last_value from pg_sequences
+select ev_action from pg_rewrite
 `;
 
 /** Sessions, locks, files, roles, code, catalogs and foreign schemas. */
 export const FORBIDDEN: readonly string[] = [
+  ...HIDDEN_COLUMNS,
   ...pieces`
 begin; start transaction; commit; end; rollback; abort; rollback to savepoint a; savepoint a;
 release savepoint a; prepare transaction 'x'; commit prepared 'x'; rollback prepared 'x';
@@ -556,7 +661,11 @@ http_get('http://x'); net.http_post('http://x'); cron.schedule('a','b','c');
 vault.create_secret('x'); extensions.pgp_sym_decrypt('a','b'); pgsodium.crypto_secretbox_keygen();
 auth.admin(); storage.search('a','b'); graphql.resolve('x'); graphql_public.graphql('x');
 pgmq.send('a','{}'); private.read_sql_policy(); public.my_function(); my_function(1);
-pg_get_functiondef(1); pg_get_triggerdef(1); pg_relation_size('t'); pg_table_size('t');
+pg_get_functiondef(1); pg_get_triggerdef(1); pg_get_viewdef(1); pg_get_ruledef(1);
+pg_get_expr('a', 1); pg_get_constraintdef(1); pg_get_indexdef(1); pg_get_function_sqlbody(1);
+pg_get_function_arguments(1); pg_get_function_arg_default(1, 1); pg_get_partkeydef(1);
+pg_get_statisticsobjdef(1); obj_description(1, 'pg_class'); col_description(1, 1);
+shobj_description(1, 'pg_database'); pg_relation_size('t'); pg_table_size('t');
 pg_total_relation_size('t'); pg_indexes_size('t'); pg_database_size('d'); inet_server_addr(); inet_client_addr();
 version_secret(); pg_ls_archive_statusdir(); pg_show_all_settings(); pg_hba_file_rules();
 pg_config(); pg_lock_status(); pg_prepared_statement(); pg_cursor(); pg_control_system();
