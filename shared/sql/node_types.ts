@@ -75,7 +75,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "OnConflictClause",
   // Parts of definitions
   "ColumnDef",
-  "Constraint",
   "DefElem",
   "PartitionBoundSpec",
   "PartitionCmd",

@@ -10,7 +10,7 @@ create table private.sql_policy (
     AlterEnumStmt, AlterObjectSchemaStmt, AlterSeqStmt, AlterTableStmt, CommentStmt,
     CompositeTypeStmt, CreateDomainStmt, CreateEnumStmt, CreateSchemaStmt, CreateSeqStmt,
     CreateStatsStmt, CreateStmt, CreateTableAsStmt, DropStmt, IndexStmt, RefreshMatViewStmt,
-    RenameStmt, SelectStmt, TruncateStmt, ViewStmt
+    RenameStmt, SelectStmt, ViewStmt
   }',
   definitions_need_approval boolean not null default true,
   unfiltered_writes_need_approval boolean not null default false,

@@ -371,6 +371,27 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.equal(rejected.answer.error?.code, "CONFIRMATION_INVALID");
     });
 
+    await t.step("rights that row level security does not limit are not usable", async () => {
+      await sql.unsafe("grant all on public.todos to authenticated");
+      const statements = [
+        "truncate todos",
+        "create table public.probe (id int references todos (id))",
+        "create trigger t after insert on todos for each row execute function tsvector_update_trigger()",
+      ];
+      for (const statement of statements) {
+        for (const args of [{}, { dry_run: false, read_only: false }]) {
+          const { answer } = await call(alice, { sql: statement, ...args });
+          assert.equal(answer.statement_class, "forbidden", statement);
+        }
+      }
+      const deleted = await call(alice, await dryRun(alice, "delete from todos where done"));
+      await sql.unsafe("revoke truncate, references, trigger on public.todos from authenticated");
+
+      assert.equal(deleted.answer.affected_rows, 0);
+      const [left] = await sql`select count(*)::int as count from public.todos`;
+      assert.equal(left?.count, 2);
+    });
+
     await t.step("a function of the project cannot replace a built-in one", async () => {
       await sql.unsafe(
         "create function public.lower(varchar) returns text language sql as 'select 1::text'",
