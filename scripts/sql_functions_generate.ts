@@ -9,7 +9,8 @@ const TARGET = "shared/sql/built_in_functions.ts";
 
 /**
  * Names without any overload that is volatile, accesses the server's internals, or reads a query, a
- * setting or a file from its arguments, or the comments of any object. `allowed_functions.ts` lists `pg_*` by hand.
+ * setting or a file from its arguments, or the comments of any object, or
+ * builds values whose functions no timeout interrupts (XML, paths, polygons). `allowed_functions.ts` lists `pg_*` by hand.
  */
 const QUERY = `
   with internal(types) as (
@@ -29,6 +30,9 @@ const QUERY = `
     and proname !~ 'typmodin$'
     and proname !~ '(_to_xml|_to_xmlschema|_to_xml_and_xmlschema)$'
     and proname !~ '^(col|obj|shobj)_description$'
+    and proname !~ '^(xml|xmlexists|xmlvalidate|xml_is_well_formed.*|xpath.*)$'
+    and bool_and(prorettype <> all ('{path,polygon}'::regtype[]))
+    and bool_and(pronargs = 1 or not (proargtypes::oid[] && '{path,polygon}'::regtype[]::oid[]))
     and proname <> all ('{current_setting,set_config,current_query}')
   order by proname`;
 

@@ -89,8 +89,15 @@ export async function runAsUser<T>(
  */
 const AGENT_LOCK_CLASS = 1_398_227_271;
 
-/** Settings that an earlier statement of the session may have changed. */
+/**
+ * Settings that an earlier statement of the session may have changed, and limits: a query takes
+ * `work_mem` for each of its sorts and hash tables, in each worker.
+ */
 const NO_SETTINGS = {
+  hash_mem_multiplier: "1",
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  work_mem: "4MB",
   search_path: "public, extensions",
   "request.headers": "",
   "request.jwt.claim": "",

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { blankComments } from "./blank_comments.ts";
 import { catalogFindings } from "./catalog_rules.ts";
 import type { NodeFinding } from "./check_context.ts";
+import { constantFindings } from "./constant_size.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
 import { ruleOf } from "./node_rules.ts";
@@ -75,6 +76,7 @@ function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerd
       ruleOf(type)({ node, parent, field, policy }) ?? []
     ),
     ...catalogFindings(nodes),
+    ...constantFindings(nodes),
   ];
   const statementClass = classOf(found, statement.stmt);
   const findings = found

@@ -52,11 +52,30 @@ function catalogProblem(schema: string | null, name: string, isWritten: boolean)
     : `The catalog "${name}" is not on the list of readable catalogs.`;
 }
 
+/**
+ * Types whose functions no timeout interrupts: XML is read by a library that does not check for it,
+ * and comparing paths or polygons takes the product of their numbers of points.
+ */
+const UNINTERRUPTED_TYPES: ReadonlySet<string> = new Set([
+  "_path",
+  "_polygon",
+  "_xml",
+  "path",
+  "polygon",
+  "xml",
+]);
+
 /** Types of PostgreSQL, of extensions and of exposed schemas. */
 export function typeRule({ node, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   if (node.pct_type === true) {
     return forbidden("%TYPE belongs to function definitions.", location);
+  }
+  const [name, schema] = nameParts(node.names)?.toReversed() ?? [];
+  if (
+    UNINTERRUPTED_TYPES.has(name ?? "") && (schema === undefined || schema === "pg_catalog")
+  ) {
+    return forbidden(`Values cannot be converted to ${name}: no timeout interrupts it.`, location);
   }
   return qualifiedNameFinding(node.names, [
     "pg_catalog",

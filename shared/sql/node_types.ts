@@ -32,8 +32,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "String",
   "TypeCast",
   "WindowDef",
-  "XmlExpr",
-  "XmlSerialize",
   // Queries
   "CTECycleClause",
   "CTESearchClause",
@@ -41,7 +39,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "JoinExpr",
   "RangeFunction",
   "RangeSubselect",
-  "RangeTableFunc",
   "RangeTableFuncCol",
   "ResTarget",
   "SelectStmt",

@@ -13,6 +13,13 @@ function pieces(text: TemplateStringsArray): readonly string[] {
 
 /** Everything that PostgreSQL 17 lets a reader run is allowed. */
 export const READS = lines`
+select power(1 + price, 12), exp(avg(ln(price))), 2 ^ 10, 2 ^ (10 - 1), factorial(10 + 5) from products group by price
+select repeat('*', n) from (select count(*)::int n from products) x
+select repeat('=', 40) || chr(10), lpad(name, 10), rpad(name, 200), format('%-20s|%5s', name, id) from products
+with a as (select name||' '||name||' '||name n from products), b as (select n||n||n||n n from a), c as (select n||n||n n from b) select upper(n||n) from c
+with a as (select price*price*1.1 p from products), b as (select p*p*2 p from a), c as (select p*p*p*p p from b) select 100.0*sum(p*p)/nullif(count(*),0) from c
+with recursive t(n, path) as (select 1, 'x' union all select n+1, path || '->' || n from t where n < 10) select path from t
+select json_build_object('a', json_build_array(1, json_build_object('b', 'c'))), 'x'::char(10), 1::numeric(10,2)
 select 1
 table products
 values (1),(2)
@@ -62,9 +69,7 @@ select json_object('a': 1 absent on null), json_array(1, 2), json_arrayagg(id), 
 select json_scalar(1), json_serialize('{}'), json('{}')
 select merge_action_x from products
 select xmlelement(name a, xmlattributes(1 as b), 'c'), xmlforest(1 as a), xmlconcat('<a/>','<b/>')
-select xmlparse(content '<a/>'), xmlserialize(content '<a/>' as text)
-select xpath('/a', '<a/>'::xml)
-select * from xmltable('/a' passing ('<a/>'::xml) columns b text path '@b')
+select xmlserialize(content xmlelement(name a) as text), xmlpi(name a), xmlagg(xmlelement(name b)) from products
 select count(*), count(distinct id), sum(price) filter (where price > 1) from products
 select percentile_cont(0.5) within group (order by price), mode() within group (order by name) from products
 select rank() over (partition by name order by price rows between unbounded preceding and current row exclude ties) from products
@@ -462,9 +467,54 @@ cluster products using i
 reindex table products
 `;
 
+/** Work that no timeout would interrupt. */
+const UNINTERRUPTED = [
+  ...lines`
+select xmlparse(content '<a/>')
+select '<a/>'::xml
+select cast('<a/>' as pg_catalog.xml)
+select xml '<a/>'
+select '{<a/>}'::xml[]
+select xmlelement(name a) is document
+select xmlserialize(content xmlelement(name a) as text indent)
+select xpath('/a', xmlelement(name a))
+select xpath_exists('/a', xmlelement(name a))
+select xmlexists('/a' passing xmlelement(name a))
+select xml_is_well_formed('<a/>')
+select * from xmltable('/a' passing xmlelement(name a) columns b text path '@b')
+select '((0,0),(1,1))'::path <-> '((0,0),(1,1))'::path
+select path '((0,0),(1,1))'
+select polygon(8, '<(0,0),1>'::circle) && polygon '((0,0),(1,1))'
+select pclose(name) from products
+select poly_overlap($1, $2), dist_pathp($1, $2)
+select polygon(box '((0,0),(1,1))')
+select (1e60000::numeric - 1) * (1e60000::numeric - 1)
+select repeat('9', 20000)::numeric * 2
+select (9::numeric ^ 60000) * 3
+select power(9.0, 60000), exp(100000::numeric)
+select factorial(20000)
+select sqrt(1e60000)
+select repeat(a, 10000) from (select repeat(b, 10000) as a from (select 'x' as b) y) x
+with a as (select repeat('x', 40000) v), b as (select v || v v from a) select v || v from b
+select x from (values (repeat('x', 40000))) v(x), lateral (select x || x y) w
+select f || f from repeat('x', 40000) as f
+select format('%1000000s', 'x')
+select format('%*s', 100000000, 'x')
+select 'x'::char(10000000)
+select 1::bit(8000000)
+select array_to_string(array_fill('x'::text, array[1000]), repeat('y', 1000))
+`,
+  `select ${Array(201).fill("1.1").join(" * ")}, 1.1 * 1.1`,
+  `select ${Array(2_001).fill("1 + 1").join(", ")}`,
+  `select ${"row(".repeat(14)}'"'${")".repeat(14)}::text`,
+  `select ${"(".repeat(14)}'x'::text${").quote_literal".repeat(14)}`,
+  `select ${"quote_literal(".repeat(14)}''''${")".repeat(14)}`,
+];
+
 /** Sessions, locks, files, roles, code, catalogs and foreign schemas. */
 export const FORBIDDEN: readonly string[] = [
   ...HIDDEN_COLUMNS,
+  ...UNINTERRUPTED,
   ...UNLIMITED_RIGHTS,
   ...pieces`
 begin; start transaction; commit; end; rollback; abort; rollback to savepoint a; savepoint a;
