@@ -121,8 +121,28 @@ async function beginReadWrite<T>(
   sql: Sql,
   run: (transaction: TransactionSql) => Promise<T>,
 ): Promise<T> {
+  const committed = await sql.begin("read write", async (transaction) => {
+    const [session] = await transaction<{ path: string }[]>`
+      select current_setting('search_path') as path`;
+    const result = await run(transaction);
+    await resetSession(transaction, session?.path ?? "");
+    return result;
+  });
   // postgres.js widens the result type to that of arrays of queries.
-  return await sql.begin("read write", run) as T;
+  return committed as T;
+}
+
+const RESET = "set constraints all immediate; discard temp; reset all; " +
+  "reset session authorization; reset role";
+
+/**
+ * Undoes what the transaction's statements have set for the whole session, which others share on
+ * the embedded database and behind a pooler. It commits with the transaction, so that no other
+ * statement runs in between. Deferred triggers run first, because they could set something too.
+ */
+async function resetSession(transaction: TransactionSql, searchPath: string): Promise<void> {
+  await transaction.unsafe(RESET).simple();
+  await transaction`select set_config('search_path', ${searchPath}, false)`;
 }
 
 async function beginReadOnly<T>(
