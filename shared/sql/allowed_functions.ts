@@ -6,7 +6,7 @@ const VOLATILE = "clock_timestamp gen_random_uuid random random_normal timeofday
 
 /**
  * Information about types and names, including functions that SQL syntax calls. The sizes of
- * relations are omitted, because they tell about rows of others, and the texts of definitions,
+ * relations are omitted, because they depend on rows of others, and the texts of definitions,
  * because a project may have written a secret into them.
  */
 const INFORMATION = "pg_collation_for pg_column_size pg_get_serial_sequence pg_get_userbyid " +
