@@ -28,14 +28,15 @@ const ESCAPING_FUNCTIONS: ReadonlySet<string> = new Set(
 export type Sizes = ReadonlyMap<TreeNode, number>;
 
 /**
- * An upper bound of the length of a node's value, given the lengths of its parts.
+ * An upper bound of the length of a value that the planner computes, given those of its parts; 0 for
+ * a value that depends on rows, which it does not compute.
  *
- * @param column The length of the constants that a column may stand for; 0 for rows of tables.
+ * @param column The length of the constants that a column may stand for.
  */
 export function sizeOf({ type, node }: VisitedNode, sizes: Sizes, column: number): number {
   switch (type) {
     case "A_Const":
-      return isNode(node.fval) ? numberDigits(node.fval.fval) : constantText(node)?.length ?? 20;
+      return sizeOfConstant(node);
     case "ColumnRef":
       return column;
     case "ParamRef":
@@ -54,57 +55,77 @@ export function sizeOf({ type, node }: VisitedNode, sizes: Sizes, column: number
     case "JsonObjectConstructor":
     case "JsonArrayConstructor":
       // The text of a row or a list doubles quotes.
-      return ESCAPED / 2 * (SHORT + sum(allParts(node), sizes));
+      return 2 * (SHORT + total(allParts(node).map((part) => sizes.get(part) ?? 0)));
     default:
       return Math.max(0, ...allParts(node).map((part) => sizes.get(part) ?? 0));
   }
 }
 
-function sizeOfOperation(node: TreeNode, sizes: Sizes): number {
-  const [left, right] = partsOf("A_Expr", node).map((part) => sizeOfValue(part, sizes));
-  const both = (left ?? 0) + (right ?? 0);
-  switch (lastName(node.name)) {
+function sizeOfConstant(constant: TreeNode): number {
+  if (isNode(constant.fval)) return numberDigits(constant.fval.fval);
+  if (isNode(constant.ival)) return String(constant.ival.ival ?? 0).length;
+  return Math.max(1, constantText(constant)?.length ?? 1);
+}
+
+function sizeOfOperation({ name, lexpr, rexpr }: TreeNode, sizes: Sizes): number {
+  const operands = [lexpr, rexpr].filter((operand) => operand !== undefined);
+  const lengths = operands.map((operand) => sizeOfValue(operand, sizes));
+  if (lengths.includes(0)) return 0;
+  switch (lastName(name)) {
     case "||":
-      return both;
     case "*":
     case "/":
-      // With the column of a table, the planner does not compute it.
-      return left === 0 || right === 0 ? 0 : both;
+      return total(lengths);
     case "^":
-      return left === 0 ? 0 : powerDigits(left ?? 0, node.rexpr);
+      return powerDigits(lengths[0] ?? 1, numberIn(rexpr, sizes));
     default:
-      return Math.max(left ?? 0, right ?? 0);
+      return Math.max(...lengths);
   }
 }
 
-function powerDigits(base: number, exponent: TreeValue | undefined): number {
-  return Math.max(SHORT, base * Math.max(1, constantNumber(exponent) ?? 1));
+function powerDigits(base: number, exponent: number): number {
+  return Math.max(SHORT, base * Math.max(1, exponent));
+}
+
+/** An upper bound of a number that the planner computes. */
+function numberIn(value: TreeValue | undefined, sizes: Sizes): number {
+  return constantNumber(value) ?? 10 ** sizeOfValue(value, sizes);
+}
+
+/** The arguments of a call, which the planner computes, with their lengths. */
+interface ConstantCall {
+  readonly args: readonly TreeValue[];
+  readonly lengths: readonly number[];
+  /** The value of an argument that is a number. */
+  numberAt(index: number): number;
 }
 
 /** Functions whose result may be much longer than their arguments. */
-const GROWING: Readonly<
-  Record<string, (args: readonly TreeValue[], lengths: readonly number[]) => number>
-> = {
-  array_fill: ([, dimensions], [value = 0]) => value * productOf(dimensions),
-  array_to_string: (_, [list = 0, between = 0]) => list * Math.max(1, between),
-  exp: ([exponent]) => Math.max(SHORT, constantNumber(exponent) ?? 1),
-  factorial: ([number]) => Math.max(SHORT, 5 * (constantNumber(number) ?? 1)),
-  format: ([pattern], lengths) => ESCAPED * total(lengths) + formatWidth(pattern),
-  lpad: ([, length], lengths) => Math.max(...lengths, constantNumber(length) ?? 1),
-  pow: ([, exponent], [base = 0]) => powerDigits(base, exponent),
-  power: ([, exponent], [base = 0]) => powerDigits(base, exponent),
-  regexp_replace: (_, [text = 0, , to = 0]) => (text + 1) * Math.max(1, to),
-  repeat: ([, count], [text = 0]) => Math.max(1, text) * (constantNumber(count) ?? 1),
-  replace: (_, [text = 0, , to = 0]) => text * Math.max(1, to),
-  rpad: ([, length], lengths) => Math.max(...lengths, constantNumber(length) ?? 1),
+const GROWING: Readonly<Record<string, (call: ConstantCall) => number>> = {
+  array_fill: ({ args: [, dimensions], lengths: [value = 1] }) => value * productOf(dimensions),
+  array_to_string: ({ lengths: [list = 1, between = 1] }) => list * between,
+  exp: ({ numberAt }) => Math.max(SHORT, numberAt(0)),
+  factorial: ({ numberAt }) => Math.max(SHORT, 5 * numberAt(0)),
+  format: ({ args: [pattern], lengths }) => ESCAPED * total(lengths) + formatWidth(pattern),
+  lpad: ({ lengths, numberAt }) => Math.max(...lengths, numberAt(1)),
+  pow: ({ lengths: [base = 1], numberAt }) => powerDigits(base, numberAt(1)),
+  power: ({ lengths: [base = 1], numberAt }) => powerDigits(base, numberAt(1)),
+  regexp_replace: ({ lengths: [text = 1, , to = 1] }) => (text + 1) * to,
+  repeat: ({ lengths: [text = 1], numberAt }) => text * numberAt(1),
+  replace: ({ lengths: [text = 1, , to = 1] }) => text * to,
+  rpad: ({ lengths, numberAt }) => Math.max(...lengths, numberAt(1)),
 };
 
 function sizeOfCall(name: string, args: readonly TreeValue[], sizes: Sizes): number {
   const lengths = args.map((arg) => sizeOfValue(arg, sizes));
+  // The planner computes no other function without arguments.
+  if (lengths.length === 0) return name === "pi" ? SHORT : 0;
+  if (lengths.includes(0)) return 0;
   const growing = ownValue(GROWING, name);
-  if (growing !== undefined) return growing(args, lengths);
-  const escaped = ESCAPING_FUNCTIONS.has(name) ? ESCAPED : 1;
-  return args.length === 0 ? 0 : escaped * total(lengths) + SHORT;
+  if (growing !== undefined) {
+    return growing({ args, lengths, numberAt: (index) => numberIn(args[index], sizes) });
+  }
+  return (ESCAPING_FUNCTIONS.has(name) ? ESCAPED : 1) * total(lengths) + SHORT;
 }
 
 /** `(value).name` may call a function. */
@@ -151,10 +172,6 @@ function allParts(node: TreeNode): readonly TreeNode[] {
     }
   }
   return parts;
-}
-
-function sum(parts: readonly TreeNode[], sizes: Sizes): number {
-  return total(parts.map((part) => sizes.get(part) ?? 0));
 }
 
 function total(lengths: readonly number[]): number {

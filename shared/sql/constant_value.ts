@@ -1,5 +1,6 @@
 import {
   isNode,
+  listOf,
   nameParts,
   textOf,
   type TreeNode,
@@ -20,6 +21,9 @@ export function constantNumber(value: TreeValue | undefined): number | null {
   const wrapped = wrappedNode(value);
   if (wrapped?.type === "TypeCast") return constantNumber(wrapped.node.arg);
   if (wrapped?.type === "A_Expr") return boundOf(wrapped.node);
+  if (wrapped?.type === "FuncCall" && listOf(wrapped.node.args).length === 0) {
+    return nameParts(wrapped.node.funcname)?.at(-1) === "pi" ? Math.PI : null;
+  }
   if (wrapped?.type !== "A_Const") return dependsOnRows(value) ? null : Number.POSITIVE_INFINITY;
   const { ival, fval } = wrapped.node;
   const text = constantText(wrapped.node);

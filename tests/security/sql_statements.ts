@@ -15,6 +15,9 @@ function pieces(text: TemplateStringsArray): readonly string[] {
 export const READS = lines`
 select power(1 + price, 12), exp(avg(ln(price))), 2 ^ 10, 2 ^ (10 - 1), factorial(10 + 5) from products group by price
 select repeat('*', n) from (select count(*)::int n from products) x
+select repeat('x', (random() * 10)::int), repeat(name, 3), repeat('*', 2 * n) from products, (values (3), (40)) v(n)
+select lpad(name, $1) from products
+select repeat('  ', depth) || name from (with recursive t as (select 0 as depth, name from products union all select depth + 1, name from t where depth < 9) select * from t) x
 select repeat('=', 40) || chr(10), lpad(name, 10), rpad(name, 200), format('%-20s|%5s', name, id) from products
 with a as (select name||' '||name||' '||name n from products), b as (select n||n||n||n n from a), c as (select n||n||n n from b) select upper(n||n) from c
 with a as (select price*price*1.1 p from products), b as (select p*p*2 p from a), c as (select p*p*p*p p from b) select 100.0*sum(p*p)/nullif(count(*),0) from c
@@ -498,6 +501,12 @@ select repeat(a, 10000) from (select repeat(b, 10000) as a from (select 'x' as b
 with a as (select repeat('x', 40000) v), b as (select v || v v from a) select v || v from b
 select x from (values (repeat('x', 40000))) v(x), lateral (select x || x y) w
 select f || f from repeat('x', 40000) as f
+select repeat('x', n) from (select 1000000000 as n) q
+select repeat('x', n) from (values (100000)) q(n)
+with a as (select 10000 as n), b as (select n * n as n from a) select repeat('x', n) from b
+select lpad('x', n * 1000000) from (select 1000 as n) q
+select repeat('x', $1)
+select (9::numeric ^ (pi() * 30000)::numeric) * 2
 select format('%1000000s', 'x')
 select format('%*s', 100000000, 'x')
 select 'x'::char(10000000)
