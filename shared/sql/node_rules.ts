@@ -3,12 +3,26 @@ import { DEFINITION_RULES } from "./definition_rules.ts";
 import { functionRule, settingFinding } from "./function_rules.ts";
 import { collationRule, operatorFinding, relationRule, typeRule } from "./name_rules.ts";
 import { EXPLAIN_OPTIONS, PLAIN_NODES, SAMPLING_METHODS, WRITE_NODES } from "./node_types.ts";
-import { listOf, nameParts, ownValue, textOf, type TreeNode, wrappedNode } from "./syntax_tree.ts";
+import {
+  listOf,
+  nameParts,
+  ownValue,
+  stringNode,
+  textOf,
+  type TreeNode,
+  wrappedNode,
+} from "./syntax_tree.ts";
 
 const RULES: Readonly<Record<string, NodeRule>> = {
   ...DEFINITION_RULES,
   A_Expr: ({ node }) => operatorFinding(node.name, node),
   CollateClause: collationRule,
+  ColumnRef: ({ node }) => {
+    const name = stringNode(listOf(node.fields).at(-1)) ?? "";
+    return POSITION_COLUMNS.has(name)
+      ? forbidden(`"${name}" tells how many rows others have written: use the key.`, node.location)
+      : null;
+  },
   ExplainStmt: ({ node }) => {
     const unknown = listOf(node.options).map((option) =>
       textOf(wrappedNode(option)?.node.defname) ?? ""
@@ -36,6 +50,9 @@ const RULES: Readonly<Record<string, NodeRule>> = {
   XmlSerialize: ({ node }) =>
     node.indent === true ? xmlFinding("XMLSERIALIZE ... INDENT", node) : null,
 };
+
+/** Columns of every table with the place of a row among those of others, and its transactions. */
+const POSITION_COLUMNS: ReadonlySet<string> = new Set(["cmax", "cmin", "ctid", "xmax", "xmin"]);
 
 /** Expressions that write XML without reading any. */
 const WRITING_XML: ReadonlySet<string> = new Set([

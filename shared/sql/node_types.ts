@@ -14,7 +14,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "CaseExpr",
   "CaseWhen",
   "CoalesceExpr",
-  "ColumnRef",
   "Float",
   "GroupingFunc",
   "GroupingSet",

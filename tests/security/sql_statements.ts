@@ -189,7 +189,7 @@ select id from products where name like '%' || $1 || '%' and id > coalesce($2, 0
 select * from todos where user_id = auth.uid() and done is false
 select sum(price)::money from products
 select pg_column_size(p) from products p
-select ctid, xmin, tableoid::regclass from products
+select tableoid::regclass from products
 select int8 '5', numeric '1.5', bool 't', bit varying '1'
 select * from products where (price, id) >= (1, 2) order by 1 desc, 2 asc
 select 1 operator(pg_catalog.+) 2
@@ -522,6 +522,14 @@ select array_to_string(array_fill('x'::text, array[1000]), repeat('y', 1000))
 
 /** Sessions, locks, files, roles, code, catalogs and foreign schemas. */
 export const FORBIDDEN: readonly string[] = [
+  ...lines`
+select ctid from products
+select p.ctid, xmin from products p
+select id from products where products.ctid > '(3,1)'
+select id from products order by "ctid"
+delete from products where ctid not in (select min(ctid) from products group by name)
+insert into products (id) values (1) returning ctid
+`,
   ...HIDDEN_COLUMNS,
   ...UNINTERRUPTED,
   ...UNLIMITED_RIGHTS,
