@@ -5,6 +5,8 @@
 -- name in another, and casts and checks of domains call functions without naming them. Every
 -- candidate counts. Finding out which one PostgreSQL would choose takes a view or a function with
 -- the statement as its body, which would run the project's event triggers.
+--
+-- The functions are in plpgsql, which keeps their plans: every statement runs them.
 
 create function private.is_listed_function(p_function_id oid, p_names jsonb)
 returns boolean
@@ -168,62 +170,71 @@ comment on function private.named_types(jsonb, boolean) is
 
 create function private.unlisted_casts(p_names jsonb)
 returns setof text
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select format('cast from %s to %s', format_type(conversion.castsource, null), format_type(conversion.casttarget, null))
-  from pg_catalog.pg_cast as conversion
-  where conversion.oid >= 16384
-    and conversion.castfunc <> 0
-    and not private.is_listed_function(conversion.castfunc, unlisted_casts.p_names)
-    and not exists (
-      select from unnest(array[conversion.castsource, conversion.casttarget]) as type (id)
-      where type.id >= 16384
-        and type.id not in (select private.named_types(unlisted_casts.p_names, true))
-    );
+begin
+  return query
+    select format('cast from %s to %s', format_type(conversion.castsource, null), format_type(conversion.casttarget, null))
+    from pg_catalog.pg_cast as conversion
+    where conversion.oid >= 16384
+      and conversion.castfunc <> 0
+      and not private.is_listed_function(conversion.castfunc, p_names)
+      and not exists (
+        select from unnest(array[conversion.castsource, conversion.casttarget]) as type (id)
+        where type.id >= 16384
+          and type.id not in (select private.named_types(p_names, true))
+      );
+end;
 $$;
 comment on function private.unlisted_casts(jsonb) is
   'Casts of the project that PostgreSQL could apply to values of a statement, also without being asked for.';
 
 create function private.unlisted_checks(p_names jsonb)
 returns setof text
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select format('check of the domain %s', format_type(rule.contypid, null))
-  from pg_catalog.pg_constraint as rule
-  join pg_catalog.pg_depend as used
-    on used.classid = 'pg_catalog.pg_constraint'::regclass and used.objid = rule.oid
-  left join pg_catalog.pg_operator as operator
-    on used.refclassid = 'pg_catalog.pg_operator'::regclass and operator.oid = used.refobjid
-  where rule.contypid <> 0
-    and rule.contype = 'c'
-    and (used.refclassid = 'pg_catalog.pg_proc'::regclass or operator.oid is not null)
-    and not private.is_listed_function(coalesce(operator.oprcode, used.refobjid), unlisted_checks.p_names)
-    and rule.contypid in (
-      select private.named_types(unlisted_checks.p_names, (unlisted_checks.p_names ->> 'makes_rows')::boolean)
-    );
+begin
+  return query
+    select format('check of the domain %s', format_type(rule.contypid, null))
+    from pg_catalog.pg_constraint as rule
+    join pg_catalog.pg_depend as used
+      on used.classid = 'pg_catalog.pg_constraint'::regclass and used.objid = rule.oid
+    left join pg_catalog.pg_operator as operator
+      on used.refclassid = 'pg_catalog.pg_operator'::regclass and operator.oid = used.refobjid
+    where rule.contypid <> 0
+      and rule.contype = 'c'
+      and (used.refclassid = 'pg_catalog.pg_proc'::regclass or operator.oid is not null)
+      and not private.is_listed_function(coalesce(operator.oprcode, used.refobjid), p_names)
+      and rule.contypid in (
+        select private.named_types(p_names, (p_names ->> 'makes_rows')::boolean)
+      );
+end;
 $$;
 comment on function private.unlisted_checks(jsonb) is
   'Domains that a statement can convert a value to, whose check calls a function of the project. Rows of a table were checked when they were written, unless the statement makes new ones.';
 
 create function private.unlisted_calls(p_names jsonb)
 returns setof text
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select private.unlisted_functions(unlisted_calls.p_names)
-  union
-  select private.unlisted_attributes(unlisted_calls.p_names)
-  union
-  select private.unlisted_operators(unlisted_calls.p_names)
-  union
-  select private.unlisted_casts(unlisted_calls.p_names)
-  union
-  select private.unlisted_checks(unlisted_calls.p_names);
+begin
+  return query
+    select private.unlisted_functions(p_names)
+    union
+    select private.unlisted_attributes(p_names)
+    union
+    select private.unlisted_operators(p_names)
+    union
+    select private.unlisted_casts(p_names)
+    union
+    select private.unlisted_checks(p_names);
+end;
 $$;
 comment on function private.unlisted_calls(jsonb) is
   'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, makes_rows}. Called by the SQL tools as the functions'' own role.';
