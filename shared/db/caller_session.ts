@@ -26,8 +26,8 @@ export interface CallerUse {
    */
   readonly signal: AbortSignal;
   /**
-   * Close the connection afterwards. Session state of a statement (settings, temporary tables,
-   * locks) persists after its commit and would affect the next caller.
+   * Close the connection afterwards. Session state of a statement that a reset does not end, such as
+   * locks and prepared statements, would affect the next caller.
    */
   readonly closes: boolean;
 }

@@ -2,7 +2,9 @@ import { Buffer } from "node:buffer";
 import { NameHints } from "../nearest_names.ts";
 import { allowedFunctions } from "./allowed_functions.ts";
 import { blankComments } from "./blank_comments.ts";
+import { catalogFindings } from "./catalog_rules.ts";
 import type { NodeFinding } from "./check_context.ts";
+import { constantFindings } from "./constant_size.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
 import { ruleOf } from "./node_rules.ts";
@@ -74,9 +76,13 @@ async function tryParse(text: string): Promise<ParsedText | SqlSyntaxError | Sql
 
 function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerdict {
   const nodes = [...visitNodes(statement.stmt)];
-  const found = nodes.flatMap(({ type, node, parent, field }) =>
-    ruleOf(type)({ node, parent, field, policy }) ?? []
-  );
+  const found = [
+    ...nodes.flatMap(({ type, node, parent, field }) =>
+      ruleOf(type)({ node, parent, field, policy }) ?? []
+    ),
+    ...catalogFindings(nodes),
+    ...constantFindings(nodes),
+  ];
   const statementClass = classOf(found, statement.stmt);
   const counting = found.filter((finding) => finding.statementClass === statementClass);
   return {

@@ -1,7 +1,6 @@
 import { allowedFunctions, CALLER_FUNCTIONS, WRITING_FUNCTIONS } from "./allowed_functions.ts";
 import { ALLOWED_SETTINGS } from "./allowed_settings.ts";
 import { finding, forbidden, type NodeFinding, type NodeInContext } from "./check_context.ts";
-import { constantSizeProblem } from "./constant_size.ts";
 import { searchPathOf, type SqlPolicy } from "./sql_policy.ts";
 import {
   isNode,
@@ -34,9 +33,7 @@ function builtInFinding(name: string, node: TreeNode): NodeFinding | null | "unk
   if (WRITING_FUNCTIONS.has(name)) {
     return finding("write", `${name}() changes data.`, node.location);
   }
-  if (!allowedFunctions().has(name)) return "unknown";
-  const problem = constantSizeProblem(name, node);
-  return problem === null ? null : forbidden(problem, node.location);
+  return allowedFunctions().has(name) ? null : "unknown";
 }
 
 function projectFunctionFinding(
