@@ -1,5 +1,4 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { RequestGate } from "../isolate/request_gate.ts";
 import type { Logger } from "../log/logger.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { errorResponse } from "./error_response.ts";
@@ -8,6 +7,17 @@ import { errorResponse } from "./error_response.ts";
 export interface HttpContext {
   /** Appears in the response's `x-request-id` and in the log. */
   readonly requestId: string;
+}
+
+/** Lets requests start while the isolate has CPU for them. */
+export interface RequestGate {
+  /**
+   * Runs `answer` when its turn comes. A request ends with its response, or with the last event of a
+   * response that streams.
+   *
+   * @throws ENDPOINT_BUSY if the isolate cannot finish it, or not soon.
+   */
+  admit(answer: () => Promise<Response>): Promise<Response>;
 }
 
 /** The accepted methods, the logger and the gate of a handler. */

@@ -1,16 +1,6 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { RequestGate } from "../http/http_handler.ts";
 import { type CpuMeter, createCpuMeter } from "./cpu_meter.ts";
-
-/** Lets requests start while the isolate has CPU for them. */
-export interface RequestGate {
-  /**
-   * Runs `answer` when its turn comes. A request ends with its response, or with the last event of a
-   * response that streams.
-   *
-   * @throws ENDPOINT_BUSY if the isolate cannot finish it, or not soon.
-   */
-  admit(answer: () => Promise<Response>): Promise<Response>;
-}
 
 /** What a gate measures with; tests replace it. */
 export interface RequestGateOptions {

@@ -5,7 +5,7 @@ const REQUESTS = 300;
 /** Each round answers at least what one isolate has CPU for. */
 const ROUNDS = 20;
 
-Deno.test("each request of a burst is answered, or told when to come again, and then answered", async () => {
+Deno.test("each request of a burst is answered, at once or when it is sent again", async () => {
   await using platform = await sharedPlatform();
   const list = async () => {
     const response = await fetch(platform.mcpUrl, {
