@@ -22,6 +22,7 @@ import { tryInBackground } from "./try_in_background.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = "quoth-sync";
+const GITHUB_EVENT_HEADER = "x-github-event";
 /** The format of `projects.slug`, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
@@ -49,7 +50,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
 
   /** Null for a wake-up, which requests nothing else. */
   const handle = async (request: Request): Promise<Response | null> => {
-    const event = request.headers.get("x-github-event");
+    const event = request.headers.get(GITHUB_EVENT_HEADER);
     if (event !== null) {
       using counted = unsignedBodies.open();
       return toResponse(await receiveWebhook(webhookOf(request, event, counted), receiving));
@@ -63,7 +64,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     return accepted(await receiveFiles(body, receiving));
   };
 
-  const fetch = createHttpHandler({ methods: ["POST"], log, gate }, async (request) => {
+  const answerOne = async (request: Request): Promise<Response> => {
     const answer = await handle(request);
     tryInBackground(announceProject(), {
       attempted: "announce the project",
@@ -72,6 +73,11 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     });
     const workerId = supervisor.wake();
     return answer ?? Response.json({ worker_id: workerId }, { status: 202 });
+  };
+  const fetch = createHttpHandler({ methods: ["POST"], log }, (request) => {
+    // The budget of bodies limits webhooks: they mostly wait for their bodies.
+    const isWebhook = request.headers.has(GITHUB_EVENT_HEADER);
+    return isWebhook ? answerOne(request) : gate.admit(() => answerOne(request));
   });
   return {
     fetch,
