@@ -4,6 +4,7 @@ import { benchCancel } from "./bench/cancel.ts";
 import { benchCatalog } from "./bench/catalog.ts";
 import { benchConsole } from "./bench/console.ts";
 import { benchCost } from "./bench/cost.ts";
+import { benchCpuMeter } from "./bench/cpu_meter.ts";
 import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
 import { benchFairness } from "./bench/fairness.ts";
@@ -45,6 +46,7 @@ const BENCHES: Readonly<
   catalog: benchCatalog,
   console: benchConsole,
   cost: benchCost,
+  cpu_meter: benchCpuMeter,
   edge: benchEdge,
   enqueue: benchEnqueue,
   fairness: benchFairness,

@@ -12,13 +12,22 @@ export interface ReportingProcess<Report> extends AsyncDisposable {
  *
  * @param program File name of the program.
  * @param env Added to the environment.
+ * @param executable Another version of Deno. @default this one
  */
 export function startReportingProcess<Report>(
   program: string,
   env: Readonly<Record<string, string>> = {},
+  executable: string = Deno.execPath(),
 ): ReportingProcess<Report> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", fileURLToPath(new URL(program, import.meta.url))],
+  const child = new Deno.Command(executable, {
+    // An older version cannot read the lock file.
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      "--no-lock",
+      fileURLToPath(new URL(program, import.meta.url)),
+    ],
     cwd: PROJECT_ROOT,
     env,
     stdin: "piped",

@@ -7,21 +7,30 @@ export interface Memory {
   readonly heap_used: number;
 }
 
+/** The program that runs the function, and settings that differ from the defaults. */
+export interface FunctionWorkerOptions {
+  /** File name of a program of this folder. @default "function_worker.ts" */
+  readonly program?: string;
+  /** @default this Deno */
+  readonly executable?: string;
+  readonly slots?: number;
+}
+
 /** Starts the worker's complete function in a separate process and wakes it once. */
-export async function startFunctionWorker(
+export async function startFunctionWorker<Report = Memory>(
   { sql, url }: QueueDatabase,
-  { slots }: { readonly slots: number },
-): Promise<ReportingProcess<Memory>> {
+  { program = "function_worker.ts", executable, slots }: FunctionWorkerOptions,
+): Promise<ReportingProcess<Report>> {
   const [row] = await sql<{ token: string }[]>`
     select decrypted_secret as token from vault.decrypted_secrets
     where name = 'supaswarm_wake_token'`;
-  return startReportingProcess("function_worker.ts", {
+  return startReportingProcess(program, {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: url,
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_bench" }),
     SUPABASE_JWKS: "",
     SUPASWARM_ALLOW_LOOPBACK: "true",
-    SUPASWARM_WORKER_SLOTS: String(slots),
+    ...(slots === undefined ? {} : { SUPASWARM_WORKER_SLOTS: String(slots) }),
     SUPASWARM_BENCH_WAKE_TOKEN: row?.token ?? "",
-  });
+  }, executable);
 }

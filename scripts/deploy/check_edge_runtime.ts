@@ -11,7 +11,10 @@ const BLOCKED: readonly RegExp[] = [
   /\bwith\s*\{\s*type:\s*"(text|bytes)"/,
 ];
 
-/** Checks the functions' types with the edge runtime's Deno, and that no blocked API is used. */
+/**
+ * Checks the functions' types with the edge runtime's Deno, that no blocked API is used, and that
+ * signals arrive in spite of its fault.
+ */
 export async function checkEdgeRuntime(
   projectRoot: string,
   functionNames: readonly string[],
@@ -20,6 +23,7 @@ export async function checkEdgeRuntime(
   // The lock file's format is newer than this Deno.
   const { succeeded, stderr } = await runEdgeDeno(projectRoot, ["check", "--no-lock", ...entries]);
   const problems = succeeded ? [] : [`${EDGE_DENO} check:\n${stderr}`];
+  problems.push(...await checkSignals(projectRoot));
 
   const paths = new Set<string>();
   for (const entry of entries) {
@@ -33,4 +37,12 @@ export async function checkEdgeRuntime(
     }
   }
   return problems;
+}
+
+async function checkSignals(projectRoot: string): Promise<string[]> {
+  const program = "scripts/deploy/combined_signal.ts";
+  const args = ["run", "--no-lock", "--v8-flags=--expose-gc", program];
+  const { stdout, stderr } = await runEdgeDeno(projectRoot, args);
+  if (stdout === "heard") return [];
+  return [`A combined abort signal was lost: ${program} printed ${stdout || stderr}`];
 }

@@ -16,11 +16,11 @@ export async function runEdgeDeno(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<EdgeDenoRun> {
-  return await run(await findExecutable(), args, cwd, env);
+  return await run(await findEdgeDeno(), args, cwd, env);
 }
 
 /** Finds the program that npm installed. Cached, because npx takes longer than most runs. */
-const findExecutable = lazily(async (): Promise<string> => {
+export const findEdgeDeno: () => Promise<string> = lazily(async (): Promise<string> => {
   const { succeeded, stdout, stderr } = await run(
     "npx",
     [

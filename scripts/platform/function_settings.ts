@@ -9,6 +9,8 @@ import {
 
 /** Prefix of the product's own settings, which functions may read. */
 const SETTING_PREFIX = "SUPASWARM_";
+/** The functions of a stack always use the stack's database. */
+const DATABASE_VARIABLE = "SUPASWARM_DB_URL";
 
 /**
  * Returns the product's settings for functions. They do not include keys of model providers and
@@ -47,5 +49,6 @@ const PLATFORM_VARIABLES: Environment = {
 };
 
 function isSetting(name: string): boolean {
+  if (name === DATABASE_VARIABLE) return false;
   return name.startsWith(SETTING_PREFIX) || name.startsWith("OTEL_") && name in ENV_VARIABLES;
 }

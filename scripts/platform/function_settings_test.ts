@@ -16,6 +16,12 @@ Deno.test("functionSettings() passes settings on, but no provider key", () => {
   assert.ok(!JSON.stringify(settings).includes("hidden"));
 });
 
+Deno.test("functionSettings() keeps the functions on the stack's own database", () => {
+  const settings = functionSettings({ SUPASWARM_DB_URL: "postgresql://elsewhere/x" }, LIMITS);
+
+  assert.ok(!("SUPASWARM_DB_URL" in settings));
+});
+
 Deno.test("functionSettings() reports the limits that the isolates actually have", () => {
   const settings = functionSettings({ SUPASWARM_CPU_SOFT_MS: "9", SUPASWARM_X: "1" }, LIMITS);
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TestBatch } from "./plan_batches.ts";
+import { testEnvironment } from "./test_environment.ts";
 import { isOwnFailure, readTestReport, type TestCase } from "./test_report.ts";
 
 /**
@@ -23,7 +24,7 @@ export interface BatchOptions {
   readonly projectRoot: string;
   /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
-  /** Variables of the process in addition to the caller's own. */
+  /** Variables of the process in addition to those of {@linkcode testEnvironment}. */
   readonly env: Readonly<Record<string, string>>;
   /** The process is killed after this time. */
   readonly timeoutMs: number;
@@ -77,7 +78,12 @@ async function runProcess(batch: TestBatch, options: BatchOptions): Promise<Batc
         await entryOf(batch, options.projectRoot, folder),
       ],
       cwd: options.projectRoot,
-      env: { ...options.env, DENO_V8_FLAGS: V8_FLAGS, LITE_AUTH_BCRYPT_COST: BCRYPT_COST },
+      clearEnv: true,
+      env: testEnvironment(Deno.env.toObject(), {
+        ...options.env,
+        DENO_V8_FLAGS: V8_FLAGS,
+        LITE_AUTH_BCRYPT_COST: BCRYPT_COST,
+      }),
       stdin: "null",
       stdout: "piped",
       stderr: "piped",

@@ -15,7 +15,7 @@ export interface TestSuite {
   readonly paths: readonly string[];
   /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
-  /** Variables of every test process in addition to the caller's own. */
+  /** Variables of every test process in addition to those of {@linkcode testEnvironment}. */
   readonly env: Readonly<Record<string, string>>;
   /** How many processes run at a time. */
   readonly jobs: number;

@@ -79,6 +79,29 @@ Deno.test("runBatch() names the one file of a batch that cannot be loaded, and r
   ]);
 });
 
+Deno.test("runBatch() gives a test the same environment in a terminal with colors and on a CI machine", async () => {
+  await using folder = await folderWith({
+    "a_test.ts": `Deno.test("reads its environment", () => {
+      const names = ["CI", "FORCE_COLOR", "NO_COLOR", "HOME"];
+      throw new Error(names.filter((name) => Deno.env.has(name)).join(" "));
+    });`,
+  });
+  const callers = [["FORCE_COLOR", "1"], ["CI", "true"], ["NO_COLOR", "1"]] as const;
+
+  for (const [name, value] of callers) {
+    using _ = withVariable(name, value);
+    const { cases, output } = await runBatch(batchOf("tests/a_test.ts"), {
+      projectRoot: folder.path,
+      filter: undefined,
+      env: {},
+      timeoutMs: 60_000,
+    });
+
+    assert.match(cases[0]?.failure ?? "", /^Error: NO_COLOR HOME\n/);
+    assert.equal(output.includes("\x1b"), false);
+  }
+});
+
 Deno.test("runBatch() reports a test that a fixture registered under the file that uses it", async () => {
   await using folder = await folderWith({
     "fixture.ts": `export const sharedTest = (name) => Deno.test(name, () => {});`,
@@ -109,6 +132,14 @@ Deno.test("runBatch() ends a file that hangs, and reports it", async () => {
 
   assert.deepEqual(cases.map(({ failure }) => failure), ["The run was ended after 0.5 s"]);
 });
+
+/** Sets a variable of this process until the end of the scope. */
+function withVariable(name: string, value: string) {
+  const before = Deno.env.get(name);
+  Deno.env.set(name, value);
+  const restore = () => before === undefined ? Deno.env.delete(name) : Deno.env.set(name, before);
+  return { [Symbol.dispose]: restore };
+}
 
 function batchOf(...files: string[]): TestBatch {
   return { files, expectedMs: 0 };

@@ -15,6 +15,7 @@ export const VENDORED_PACKAGES = {
   minimatch: "10.2.6",
   openai: "7.57.0",
   postgres: "3.4.9",
+  re2js: "2.10.0",
   yaml: "2.9.1",
   zod: "4.6.7",
 } as const;
@@ -84,6 +85,16 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "cfworker_json_schema",
     isLoadedAtStart: true,
+    // Patterns are matched like formats, by the linear engine; see `metered_schema.ts`.
+    patches: [{
+      file: "json-schema/dist/esm/validate.js",
+      from: "!new RegExp($pattern, 'u').test(instance)",
+      to: "!format['pattern\\n' + $pattern](instance)",
+    }, {
+      file: "json-schema/dist/esm/validate.js",
+      from: "const regex = new RegExp(pattern, 'u');",
+      to: "const regex = { test: format['pattern\\n' + pattern] };",
+    }],
     entries: [{ package: "@cfworker/json-schema", values: ["Validator", "format"] }],
   },
   {
@@ -189,6 +200,11 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
       values: ["default"],
       types: ["PendingQuery", "Row", "Sql", "TransactionSql"],
     }],
+  },
+  {
+    name: "re2js",
+    isLoadedAtStart: true,
+    entries: [{ package: "re2js", values: ["RE2JS"] }],
   },
   {
     name: "supabase_server",

@@ -8,6 +8,7 @@ import type { Logger } from "../log/logger.ts";
 import { createTask } from "../tasks/create_task.ts";
 import { createTaskRequest } from "../tasks/create_task_request.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import type { Actor } from "../actor.ts";
@@ -16,32 +17,36 @@ import type { Caller } from "../http/caller.ts";
 /** Composes `supaswarm-create-task`: authenticates, validates, creates the task, responds. */
 export function createCreateTaskApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
+  const gate = createRequestGate(config.cpu);
   const agents = createAgentDirectory(sql);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
-    const caller = await authenticate(request, config.apiKeys, [
-      "user",
-      "service",
-      "agent",
-    ], agents);
-    const body = await parseBody(request, createTaskRequest);
-    await announceProject();
-    const { answer, isNew } = await createTask(sql, body, {
-      actor: actorOf(caller),
-      userId: caller.kind === "service" ? null : caller.userId,
-      clientId: caller.kind === "user" ? caller.clientId : null,
-      taskId: caller.kind === "agent" ? caller.taskId : null,
-      traceparent: traceparentOf(request),
-      tracestate: tracestateOf(request),
-    });
-    log("info", "task.requested", {
-      request_id: requestId,
-      task_id: answer.task_id,
-      is_new: isNew,
-    });
-    return Response.json(answer, { status: isNew ? 201 : 200 });
-  });
+  const fetch = createHttpHandler(
+    { methods: ["POST"], log, gate },
+    async (request, { requestId }) => {
+      const caller = await authenticate(request, config.apiKeys, [
+        "user",
+        "service",
+        "agent",
+      ], agents);
+      const body = await parseBody(request, createTaskRequest);
+      await announceProject();
+      const { answer, isNew } = await createTask(sql, body, {
+        actor: actorOf(caller),
+        userId: caller.kind === "service" ? null : caller.userId,
+        clientId: caller.kind === "user" ? caller.clientId : null,
+        taskId: caller.kind === "agent" ? caller.taskId : null,
+        traceparent: traceparentOf(request),
+        tracestate: tracestateOf(request),
+      });
+      log("info", "task.requested", {
+        request_id: requestId,
+        task_id: answer.task_id,
+        is_new: isNew,
+      });
+      return Response.json(answer, { status: isNew ? 201 : 200 });
+    },
+  );
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 }
 

@@ -12,6 +12,7 @@ import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import type { App } from "./app.ts";
 import { createWakeGuard } from "./wake_guard.ts";
@@ -30,6 +31,7 @@ const exportRequest = z.strictObject({
  */
 export function createExportApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-export");
+  const gate = createRequestGate(config.cpu);
   const storage = createArtifactStorage({
     url: config.apiKeys.url,
     secretKey: serviceKeyOf(config.apiKeys.secretKeys),
@@ -47,7 +49,7 @@ export function createExportApp(config: Config, log: Logger): App {
   );
   let due: Promise<void> | null = null;
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, gate }, async (request) => {
     if (await guard(request) === "database") {
       due ??= exportDue().finally(() => due = null);
       runInBackground(due);

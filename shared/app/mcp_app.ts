@@ -17,6 +17,7 @@ import { toToolCaller } from "../mcp/to_tool_caller.ts";
 import { createToolDirectory } from "../mcp/tool_directory.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createAppGateway } from "./create_app_gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
@@ -33,6 +34,7 @@ const FUNCTION_NAME = "mcp";
 export function createMcpApp(config: Config, log: Logger): App {
   const { apiKeys, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
+  const gate = createRequestGate(config.cpu);
   const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
@@ -69,7 +71,7 @@ export function createMcpApp(config: Config, log: Logger): App {
   }
 
   const endpoint = (request: Request, resourceMetadataUrl: string) =>
-    createHttpHandler({ methods: ["POST"], log }, async (_request, { requestId }) => {
+    createHttpHandler({ methods: ["POST"], log, gate }, async (_request, { requestId }) => {
       try {
         return await answer(request);
       } catch (error) {

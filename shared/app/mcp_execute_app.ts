@@ -16,6 +16,7 @@ import { describeServer, listServers } from "../execute/server_listing.ts";
 import { toToolCaller } from "../mcp/to_tool_caller.ts";
 import type { StreamedText } from "../tool_contracts/tool_call.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createAppGateway } from "./create_app_gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
@@ -26,19 +27,23 @@ import { runInBackground } from "../isolate/run_in_background.ts";
 export function createMcpExecuteApp(config: Config, log: Logger): App {
   const { apiKeys } = config;
   const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller", "caller"]);
+  const gate = createRequestGate(config.cpu);
   const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);
 
-  const fetch = createHttpHandler({ methods: ["GET", "POST"], log }, async (request, context) => {
-    const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
-    if (request.method === "GET") return Response.json(await list(request, who));
-    const execute = await toExecution(request, who);
-    return wantsEventStream(request)
-      ? streamed(execute, context)
-      : Response.json(await execute(request.signal));
-  });
+  const fetch = createHttpHandler(
+    { methods: ["GET", "POST"], log, gate },
+    async (request, context) => {
+      const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
+      if (request.method === "GET") return Response.json(await list(request, who));
+      const execute = await toExecution(request, who);
+      return wantsEventStream(request)
+        ? streamed(execute, context)
+        : Response.json(await execute(request.signal));
+    },
+  );
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 
   async function list(request: Request, who: Caller) {

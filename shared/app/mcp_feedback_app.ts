@@ -9,12 +9,14 @@ import { parseBody } from "../http/parse_body.ts";
 import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 
 /** Composes `mcp-feedback`: grades one of the caller's own calls and returns the current grade. */
 export function createMcpFeedbackApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "mcp-feedback");
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+  const gate = createRequestGate(config.cpu);
+  const fetch = createHttpHandler({ methods: ["POST"], log, gate }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
     await assertClientHasScope(sql, caller, "grade the tool call", SWARM_RUN);
     const body = await parseBody(request, feedbackRequest, FORM_LIMITS);

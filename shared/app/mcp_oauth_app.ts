@@ -22,6 +22,7 @@ import { endConnection } from "../tools/credentials/oauth/end_connection.ts";
 import { finishAuthorization } from "../tools/credentials/oauth/finish_authorization.ts";
 import { answerBrowser } from "../tools/credentials/oauth/answer_browser.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 
 const beginRequest = z.strictObject({
@@ -41,26 +42,34 @@ const endRequest = beginRequest.pick({ server: true });
 export function createMcpOAuthApp(config: Config, log: Logger): App {
   const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, OAUTH_FUNCTION);
+  const gate = createRequestGate(config.cpu);
   const store = createConnectionStore(sql);
   const ports = { store, guardedFetch: createGuardedFetch({ allowLoopback }) };
 
-  const fetch = createHttpHandler({ methods: ["GET", "POST", "DELETE"], log }, async (request) => {
-    const path = new URL(request.url).pathname.split(`/${OAUTH_FUNCTION}`).at(-1) ?? "";
-    const ofIssuer = request.method === "GET" ? answerForIssuer(request, path) : null;
-    if (ofIssuer !== null) return await ofIssuer;
-    switch (`${request.method} ${path.replace(/\/+$/, "")}`) {
-      case "POST ":
-        return await begin(request);
-      case "POST /confirm":
-        return await confirm(request);
-      case "DELETE ":
-        return await end(request);
-      default:
-        throw new SwarmError("METHOD_NOT_ALLOWED", `Cannot answer ${request.method} at '${path}'`, {
-          hint: "POST {server} here, POST {confirmation} to /confirm, or DELETE {server}.",
-        });
-    }
-  });
+  const fetch = createHttpHandler(
+    { methods: ["GET", "POST", "DELETE"], log, gate },
+    async (request) => {
+      const path = new URL(request.url).pathname.split(`/${OAUTH_FUNCTION}`).at(-1) ?? "";
+      const ofIssuer = request.method === "GET" ? answerForIssuer(request, path) : null;
+      if (ofIssuer !== null) return await ofIssuer;
+      switch (`${request.method} ${path.replace(/\/+$/, "")}`) {
+        case "POST ":
+          return await begin(request);
+        case "POST /confirm":
+          return await confirm(request);
+        case "DELETE ":
+          return await end(request);
+        default:
+          throw new SwarmError(
+            "METHOD_NOT_ALLOWED",
+            `Cannot answer ${request.method} at '${path}'`,
+            {
+              hint: "POST {server} here, POST {confirmation} to /confirm, or DELETE {server}.",
+            },
+          );
+      }
+    },
+  );
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 
   function answerForIssuer(request: Request, path: string): Promise<Response> | null {

@@ -23,7 +23,7 @@ const IDLE_SECONDS = 0.35;
 
 /** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */
 export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Supervisor {
-  const { lifetime, meter } = createIsolateLifetime(config);
+  const lifetime = createIsolateLifetime(config);
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const resolveEmbedder = createEmbedderResolver(sql, {
@@ -54,7 +54,6 @@ export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Su
         leaseSeconds: LEASE_SECONDS,
         idleSeconds: IDLE_SECONDS,
         turnCpuMs: TURN_CPU_MS,
-        onCpu: (durationMs) => meter?.count(durationMs),
       }),
     runInBackground,
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",

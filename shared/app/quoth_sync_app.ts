@@ -12,6 +12,7 @@ import { receiveWebhook, type Webhook, type WebhookAnswer } from "../quoth/sync/
 import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createRequestGate } from "../isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothSupervisor } from "./quoth_supervisor.ts";
@@ -21,6 +22,7 @@ import { tryInBackground } from "./try_in_background.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = "quoth-sync";
+const GITHUB_EVENT_HEADER = "x-github-event";
 /** The format of `projects.slug`, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
@@ -34,6 +36,7 @@ const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
  */
 export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+  const gate = createRequestGate(config.cpu);
   const receiving = createSqlReceivingStore(sql);
   const supervisor = createQuothSupervisor(config, sql, log);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
@@ -47,7 +50,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
 
   /** Null for a wake-up, which requests nothing else. */
   const handle = async (request: Request): Promise<Response | null> => {
-    const event = request.headers.get("x-github-event");
+    const event = request.headers.get(GITHUB_EVENT_HEADER);
     if (event !== null) {
       using counted = unsignedBodies.open();
       return toResponse(await receiveWebhook(webhookOf(request, event, counted), receiving));
@@ -61,7 +64,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     return accepted(await receiveFiles(body, receiving));
   };
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+  const answerOne = async (request: Request): Promise<Response> => {
     const answer = await handle(request);
     tryInBackground(announceProject(), {
       attempted: "announce the project",
@@ -70,6 +73,11 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     });
     const workerId = supervisor.wake();
     return answer ?? Response.json({ worker_id: workerId }, { status: 202 });
+  };
+  const fetch = createHttpHandler({ methods: ["POST"], log }, (request) => {
+    // The budget of bodies limits webhooks: they mostly wait for their bodies.
+    const isWebhook = request.headers.has(GITHUB_EVENT_HEADER);
+    return isWebhook ? answerOne(request) : gate.admit(() => answerOne(request));
   });
   return {
     fetch,

@@ -3,6 +3,8 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { createLogger, type Logger } from "../log/logger.ts";
 import { type App, type CreateApp, createTracedApp } from "./app.ts";
+import { startMetering } from "../isolate/cpu_meter.ts";
+import { keepCombinedSignals } from "../isolate/keep_combined_signals.ts";
 import { surviveStrayErrors } from "../isolate/survive_stray_errors.ts";
 
 /**
@@ -14,9 +16,14 @@ import { surviveStrayErrors } from "../isolate/survive_stray_errors.ts";
 export function serveApp(name: string, create: CreateApp): void {
   const log = createLogger(name);
   surviveStrayErrors(log);
+  keepCombinedSignals();
+  const noteArrival = startMetering();
   const app = startApp(() => createTracedApp(name, create, readConfig(), log), log);
   addEventListener("beforeunload", () => void app.unload?.());
-  Deno.serve((request) => app.fetch(request));
+  Deno.serve((request) => {
+    noteArrival();
+    return app.fetch(request);
+  });
 }
 
 /** The app, or a handler that responds to each request with the startup error. */

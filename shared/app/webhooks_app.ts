@@ -24,16 +24,12 @@ const IDLE_SECONDS = 0.35;
  * background, by one worker per isolate.
  */
 export function createWebhooksApp(config: Config, log: Logger): App {
-  const { lifetime, meter } = createIsolateLifetime(config);
+  const lifetime = createIsolateLifetime(config);
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
-  const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const ports = {
-    store: createSqlMessageStore(sql, { ...options, onQuery: () => meter?.charge("query") }),
-    fetch: (...request: Parameters<typeof guardedFetch>) => {
-      meter?.charge("toolCall");
-      return guardedFetch(...request);
-    },
+    store: createSqlMessageStore(sql, options),
+    fetch: createGuardedFetch({ allowLoopback: config.allowLoopback }),
     nowMs: Date.now,
     clock: isolateClock,
     log,

@@ -1,6 +1,5 @@
 import type { Config } from "../config/env.ts";
 import { LentConnection } from "../db/lent_connection.ts";
-import { definedOnly } from "../defined_only.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
 import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
@@ -29,21 +28,19 @@ export function createWorkerApp(
   log: Logger,
   telemetry: Telemetry = NO_TELEMETRY,
 ): App {
-  const { lifetime, meter } = createIsolateLifetime(config);
+  const lifetime = createIsolateLifetime(config);
   const lent = new LentConnection();
   const beside = ["caller", "listener"] as const;
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", beside, lent);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
     clock: isolateClock,
-    onQuery: () => meter?.charge("query"),
   });
   const ports = createWorkerPorts({
     config,
     sql,
     store,
     telemetry,
-    ...definedOnly({ meter }),
     log,
   });
   const listen = createTaskListener({

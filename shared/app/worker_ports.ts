@@ -8,10 +8,8 @@ import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../isolate/clock.ts";
-import type { CpuMeter } from "../isolate/cpu_meter.ts";
 import { createFileDescriber } from "../worker/describe_files.ts";
 import { createTaskModel } from "../worker/create_task_model.ts";
-import { meteredPorts } from "../worker/metered_ports.ts";
 import type { TaskPorts } from "../worker/task_ports.ts";
 import type { TaskStore } from "../worker/task_store.ts";
 import { createAppGateway } from "./create_app_gateway.ts";
@@ -28,31 +26,25 @@ export interface WorkerPortsOptions {
   readonly store: TaskStore;
   /** @default none */
   readonly telemetry?: Telemetry;
-  /** Counts the cost of models and tools. @default none */
-  readonly meter?: CpuMeter;
   readonly log: Logger;
 }
 
 /** Wires a worker to models, tools and Storage. Nothing connects before it is used. */
 export function createWorkerPorts(
-  { config, sql, store, telemetry = NO_TELEMETRY, meter, log }: WorkerPortsOptions,
+  { config, sql, store, telemetry = NO_TELEMETRY, log }: WorkerPortsOptions,
 ): TaskPorts {
   const { apiKeys, allowLoopback, worker } = config;
   const guardedFetch = createGuardedFetch({ allowLoopback });
-  const onLook = (pieceCount: number) => {
-    meter?.charge("streamLook");
-    meter?.charge("streamPiece", pieceCount);
-  };
   const callModel = createModelCaller({
     resolveKey: createModelKeyResolver(sql),
-    createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch, onLook }),
+    createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch }),
   });
   const artifacts = createArtifactStorage({
     url: apiKeys.url,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
   });
   const describeFiles = createFileDescriber(sql);
-  const ports: TaskPorts = {
+  return {
     store,
     callModel: createTaskModel(callModel, worker.modelTimeoutSeconds, {
       describeFiles,
@@ -65,5 +57,4 @@ export function createWorkerPorts(
     telemetry,
     log,
   };
-  return meter === undefined ? ports : meteredPorts(ports, meter);
 }

@@ -60,7 +60,8 @@ export function readConfig(
   const worker = readWorkerSettings(values);
   const telemetry = toTelemetrySettings(values);
   return {
-    databaseUrl: required("SUPABASE_DB_URL", values.SUPABASE_DB_URL),
+    // The platform reserves names that begin with SUPABASE_, so a project cannot change its own.
+    databaseUrl: values.SUPASWARM_DB_URL ?? required("SUPABASE_DB_URL", values.SUPABASE_DB_URL),
     apiKeys: {
       url,
       publishableKeys: values.SUPABASE_PUBLISHABLE_KEYS ?? {},

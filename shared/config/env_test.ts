@@ -43,6 +43,18 @@ Deno.test("readConfig() names a missing variable and its expected format", () =>
   assert.match(error.hint ?? "", /http or https address/);
 });
 
+Deno.test("readConfig() prefers the project's own address of the database", () => {
+  const pooler = "postgresql://postgres.abc:hunter2@pooler.example.com:6543/postgres";
+
+  assert.equal(read().databaseUrl, COMPLETE.SUPABASE_DB_URL);
+  assert.equal(read({ SUPASWARM_DB_URL: "" }).databaseUrl, COMPLETE.SUPABASE_DB_URL);
+  assert.equal(read({ SUPASWARM_DB_URL: pooler }).databaseUrl, pooler);
+  assert.equal(
+    read({ SUPASWARM_DB_URL: pooler, SUPABASE_DB_URL: undefined }).databaseUrl,
+    pooler,
+  );
+});
+
 Deno.test("readConfig() treats an empty variable as unset", () => {
   assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 8);
 });
@@ -69,7 +81,7 @@ Deno.test("readConfig() refuses a malformed number with its value and range", ()
 });
 
 Deno.test("readConfig() never repeats a malformed secret", () => {
-  for (const name of ["SUPABASE_DB_URL", "SUPABASE_SECRET_KEYS"]) {
+  for (const name of ["SUPABASE_DB_URL", "SUPASWARM_DB_URL", "SUPABASE_SECRET_KEYS"]) {
     const error = problemOf({ [name]: "hunter2" });
 
     assert.ok(!JSON.stringify(error.toBody()).includes("hunter2"), name);

@@ -13,6 +13,11 @@ export interface EnvVariable<T> {
   readonly schema: z.ZodType<T, string>;
 }
 
+const postgresAddress = {
+  wanted: "a postgres:// or postgresql:// address",
+  isSecret: true,
+  schema: z.url({ protocol: /^postgres(ql)?$/ }),
+};
 const keyDictionary = z.record(z.string().min(1), z.string().min(1));
 /** A set of public keys. */
 export const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -29,9 +34,7 @@ export const ENV_VARIABLES = {
   }),
   SUPABASE_DB_URL: variable({
     purpose: "Postgres connection string of role postgres.",
-    wanted: "a postgres:// or postgresql:// address",
-    isSecret: true,
-    schema: z.url({ protocol: /^postgres(ql)?$/ }),
+    ...postgresAddress,
   }),
   SUPABASE_PUBLISHABLE_KEYS: variable({
     purpose: "Publishable API keys by name.",
@@ -54,6 +57,11 @@ export const ENV_VARIABLES = {
     purpose: "Address of the project as browsers reach it. Default: SUPABASE_URL.",
     wanted: "an http or https address",
     schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  }),
+  SUPASWARM_DB_URL: variable({
+    purpose:
+      "Postgres connection string that the functions use, such as a pooler's. Default: SUPABASE_DB_URL.",
+    ...postgresAddress,
   }),
   SUPASWARM_ALLOW_LOOPBACK: variable({
     purpose: "Whether registered tools may be on loopback and private addresses.",

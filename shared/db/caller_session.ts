@@ -1,11 +1,14 @@
 import { z } from "../vendor/zod.js";
 import type { SwarmError } from "../errors/swarm_error.ts";
+import { answerInTime } from "./answer_in_time.ts";
 import type { LentConnection } from "./lent_connection.ts";
 import { closeWith, createSqlAs, type Sql } from "./sql_client.ts";
 import { UserTurns } from "./user_turns.ts";
 
 /** Seconds after which an unused connection is closed. */
 const IDLE_SECONDS = 5;
+/** Time that an aborted statement gets to end; then its connection counts as lost. */
+const ABORT_GRACE_MS = 5_000;
 /** More than the largest first batch of rows that an answer could show. */
 const MAX_ANSWER_BYTES = 32 * 1_048_576;
 /** Codes of a wrong password or missing role: the login was renewed in the meantime. */
@@ -17,11 +20,14 @@ const loginSchema = z.object({ name: z.string(), password: z.string() });
 export interface CallerUse {
   /** The user whose statements run. With several connections, a user has one of them at a time. */
   readonly userId: string;
-  /** Aborting it ends the wait for a connection. */
+  /**
+   * Aborting it ends the wait for a connection, and closes the connection if the work does not end
+   * within five seconds, so that a lost answer does not keep it from other users.
+   */
   readonly signal: AbortSignal;
   /**
-   * Close the connection afterwards. Session state of a statement (settings, temporary tables,
-   * locks) persists after its commit and would affect the next caller.
+   * Close the connection afterwards. Session state of a statement that a reset does not end, such as
+   * locks and prepared statements, would affect the next caller.
    */
   readonly closes: boolean;
 }
@@ -73,13 +79,32 @@ function openLazily(main: Sql, { count, lent }: CallerConnections): CallerSessio
   return {
     async use(work, { userId, signal, closes }) {
       const connection = await turns.take(userId, signal);
+      const settle = closeAfterAbort(connection, signal);
       try {
         return await connection.run(work);
       } finally {
+        settle();
         if (closes) await connection.close();
         turns.giveBack(userId, connection);
       }
     },
+  };
+}
+
+/** Closes a connection that is still in use some time after the abort, until the result is called. */
+function closeAfterAbort(
+  connection: LazyConnection | BorrowedConnection,
+  signal: AbortSignal,
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => void connection.close(0), ABORT_GRACE_MS);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return () => {
+    signal.removeEventListener("abort", onAbort);
+    clearTimeout(timer);
   };
 }
 
@@ -110,16 +135,16 @@ class LazyConnection {
     }
   }
 
-  async close(): Promise<void> {
+  /** @param graceSeconds Time for a running statement, which then fails. @default 1, 0 if lost */
+  async close(graceSeconds = this.#excess === null ? 1 : 0): Promise<void> {
     const closing = this.#opened;
-    const isLost = this.#excess !== null;
     this.#opened = null;
     this.#excess = null;
-    await closing?.end({ timeout: isLost ? 0 : 1 });
+    await closing?.end({ timeout: graceSeconds });
   }
 
   async #open(): Promise<Sql> {
-    const [row] = await this.#main`select private.caller_login() as login`;
+    const [row] = await answerInTime(this.#main`select private.caller_login() as login`);
     const { name, password } = loginSchema.parse(row?.login);
     return createSqlAs(this.#main, { name, password }, {
       maxConnections: 1,
@@ -155,8 +180,8 @@ class BorrowedConnection {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#connection.close();
+  async close(graceSeconds?: number): Promise<void> {
+    await this.#connection.close(graceSeconds);
   }
 }
 

@@ -549,14 +549,14 @@ isOneToOne: false
                   ]
                 },"model_prices": {
                   Row: {
-                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call": number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string,"web_search_micro_usd_per_call": number | null
+                    "above_input_tokens": number,"cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call": number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"retires_on": string | null,"valid_from": string,"web_search_micro_usd_per_call": number | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
+                    "above_input_tokens"?: number,"cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"retires_on"?: string | null,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Update: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
+                    "above_input_tokens"?: number,"cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"retires_on"?: string | null,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Relationships: [
                     {
@@ -1100,6 +1100,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"maintenance_failures": {
+                  Row: {
+                    "failure_count": number,"first_failed_at": string,"last_error_code": string,"last_error_message": string,"last_failed_at": string,"last_row_id": string | null,"routine": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "failure_count"?: number | null,"first_failed_at"?: string | null,"last_error_code"?: string | null,"last_error_message"?: string | null,"last_failed_at"?: string | null,"last_row_id"?: string | null,"routine"?: string | null
+                         }
+                        Update: {
+                           "failure_count"?: number | null,"first_failed_at"?: string | null,"last_error_code"?: string | null,"last_error_message"?: string | null,"last_failed_at"?: string | null,"last_row_id"?: string | null,"routine"?: string | null
+                         }
+                        Relationships: [
+                    
+                  ]
                 },"oldest_snapshots": {
                   Row: {
                     "age_seconds": number | null,"age_transactions": number | null,"application": string | null,"holder": string | null,"name": string | null,"state": string | null
@@ -1124,9 +1138,25 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_maintenance_failures": {
+                  Row: {
+                    "failure_count": number | null,"first_failed_at": string | null,"last_error_code": string | null,"last_error_message": string | null,"last_failed_at": string | null,"last_row_id": string | null,"routine": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_retiring_models": {
+                  Row: {
+                    "model": string | null,"provider": string | null,"retires_on": string | null,"used_by": (string)[] | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1323,6 +1353,9 @@ isOneToOne: false
 { Args: { "p_file_path": string,"p_project_id": string }; Returns: {
               "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
             }[]
+                           },
+"read_events":
+{ Args: { "p_cursor"?: string,"p_limit"?: number,"p_max_data_bytes"?: number,"p_task_id": string }; Returns: Json
                            },
 "read_trace":
 { Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]

@@ -2,6 +2,7 @@ import type { TransactionSql } from "../vendor/postgres.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { sleep } from "../sleep.ts";
+import { answerInTime } from "./answer_in_time.ts";
 import { callerSessionsOf } from "./caller_session.ts";
 import type { Sql } from "./sql_client.ts";
 
@@ -89,8 +90,15 @@ export async function runAsUser<T>(
  */
 const AGENT_LOCK_CLASS = 1_398_227_271;
 
-/** Settings that an earlier statement of the session may have changed. */
+/**
+ * Settings that an earlier statement of the session may have changed, and limits: a query takes
+ * `work_mem` for each of its sorts and hash tables, in each worker.
+ */
 const NO_SETTINGS = {
+  hash_mem_multiplier: "1",
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  work_mem: "4MB",
   search_path: "public, extensions",
   "request.headers": "",
   "request.jwt.claim": "",
@@ -106,7 +114,9 @@ function withoutOwn(claims: JsonObject): JsonObject {
 }
 
 async function claimsOfAccount(sql: Sql, userId: string): Promise<JsonObject> {
-  const [row] = await sql`select private.user_claims(${userId}) as claims`;
+  const [row] = await answerInTime(
+    sql`select private.user_claims(${userId}) as claims`,
+  );
   return jsonObject.nullable().parse(row?.claims ?? null) ?? {};
 }
 
@@ -114,8 +124,28 @@ async function beginReadWrite<T>(
   sql: Sql,
   run: (transaction: TransactionSql) => Promise<T>,
 ): Promise<T> {
+  const committed = await sql.begin("read write", async (transaction) => {
+    const [session] = await transaction<{ path: string }[]>`
+      select current_setting('search_path') as path`;
+    const result = await run(transaction);
+    await resetSession(transaction, session?.path ?? "");
+    return result;
+  });
   // postgres.js widens the result type to that of arrays of queries.
-  return await sql.begin("read write", run) as T;
+  return committed as T;
+}
+
+const RESET = "set constraints all immediate; discard temp; reset all; " +
+  "reset session authorization; reset role";
+
+/**
+ * Undoes what the transaction's statements have set for the whole session, which others share on
+ * the embedded database and behind a pooler. It commits with the transaction, so that no other
+ * statement runs in between. Deferred triggers run first, because they could set something too.
+ */
+async function resetSession(transaction: TransactionSql, searchPath: string): Promise<void> {
+  await transaction.unsafe(RESET).simple();
+  await transaction`select set_config('search_path', ${searchPath}, false)`;
 }
 
 async function beginReadOnly<T>(
@@ -160,10 +190,10 @@ async function cancelSession(
   try {
     while (!ended.aborted) {
       // As text, because the driver's date has no microseconds.
-      await sql`
+      await answerInTime(sql`
         select pg_cancel_backend(activity.pid)
         from pg_stat_activity activity
-        where activity.pid = ${pid} and activity.xact_start = ${startedAt}::text::timestamptz`;
+        where activity.pid = ${pid} and activity.xact_start = ${startedAt}::text::timestamptz`);
       await sleep(CANCEL_INTERVAL_MS, ended);
     }
   } catch {

@@ -1,7 +1,12 @@
 import { Buffer } from "node:buffer";
 import postgres from "../vendor/postgres.js";
 import { type AnswerCap, capAnswers } from "./cap_answers.ts";
-import { createSocketOpener, type SocketOpener, tlsModeOf } from "./tls_socket.ts";
+import {
+  createSocketOpener,
+  type ReportPlainText,
+  type SocketOpener,
+  tlsModeOf,
+} from "./tls_socket.ts";
 
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
@@ -13,6 +18,8 @@ interface SqlOptions {
   readonly idleSeconds?: number;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
+  /** @default nothing is reported */
+  readonly reportPlainText?: ReportPlainText;
 }
 
 /**
@@ -28,7 +35,7 @@ interface SqlOptions {
  */
 export function createSql(url: string, options: SqlOptions): Sql {
   const handlers = new Set<NotificationHandler>();
-  const openSocket = createSocketOpener(tlsModeOf(url));
+  const openSocket = createSocketOpener(tlsModeOf(url), options.reportPlainText);
   const sql = postgres(url, {
     ...connectingBy(openSocket),
     ...settingsOf(options, (channel, payload) => {

@@ -40,6 +40,9 @@ export function tlsModeOf(url: string): TlsMode {
   }
 }
 
+/** Called once if `prefer` continues without TLS although the server offers it. */
+export type ReportPlainText = (reason: string) => void;
+
 /** Opens a socket for the driver. */
 export type SocketOpener = (target: Target) => Promise<Duplex>;
 
@@ -50,21 +53,38 @@ export type SocketOpener = (target: Target) => Promise<Duplex>;
  *
  * The function never throws: the driver expects a socket that emits an error.
  */
-export function createSocketOpener(mode: TlsMode): SocketOpener {
-  const probe = mode === "off" || canSkipVerification() ? null : createProbe();
+export function createSocketOpener(
+  mode: TlsMode,
+  reportPlainText: ReportPlainText = () => {},
+): SocketOpener {
+  const report = once(reportPlainText);
+  const probe = mode === "off" || canSkipVerification() ? null : createProbe(report);
   return async (target) => {
     try {
-      return readAfterWrite(await openFirst(target, mode, probe));
+      return readAfterWrite(await openFirst(target, { mode, probe, report }));
     } catch (error) {
       return failingSocket(error instanceof Error ? error : new Error(String(error)));
     }
   };
 }
 
+function once(report: ReportPlainText): ReportPlainText {
+  let isReported = false;
+  return (reason) => {
+    if (!isReported) report(reason);
+    isReported = true;
+  };
+}
+
+interface Dialing {
+  readonly mode: TlsMode;
+  readonly probe: Probe | null;
+  readonly report: ReportPlainText;
+}
+
 async function openFirst(
   { host: hosts, port: ports, path }: Target,
-  mode: TlsMode,
-  probe: Probe | null,
+  { mode, probe, report }: Dialing,
 ): Promise<Socket> {
   if (path) return await open(() => connectTcp(path), "off", "");
   let failure: unknown = new TypeError("Cannot connect: the connection string has no host");
@@ -72,7 +92,7 @@ async function openFirst(
     try {
       const port = ports[index] ?? DEFAULT_PORT;
       const possible = probe === null ? mode : await probe(host, port, mode);
-      return await openHost(host, port, possible);
+      return await openHost(host, port, { mode: possible, report });
     } catch (error) {
       failure = error;
     }
@@ -80,14 +100,19 @@ async function openFirst(
   throw failure;
 }
 
-async function openHost(host: string, port: number, mode: TlsMode): Promise<Socket> {
+async function openHost(
+  host: string,
+  port: number,
+  { mode, report }: Pick<Dialing, "mode" | "report">,
+): Promise<Socket> {
   const dial = () => connectTcp(port, host);
   try {
     return await open(dial, mode, host);
   } catch (error) {
     // Like libpq: `prefer` falls back to a connection without TLS.
-    if (mode === "prefer" && error instanceof TlsFailure) return await open(dial, "off", host);
-    throw error;
+    if (mode !== "prefer" || !(error instanceof TlsFailure)) throw error;
+    report(error.message);
+    return await open(dial, "off", host);
   }
 }
 
@@ -104,7 +129,7 @@ function canSkipVerification(): boolean {
 type Probe = (host: string, port: number, wanted: TlsMode) => Promise<TlsMode>;
 
 /** Tries a handshake with each server once, on a separate connection without login. */
-function createProbe(): Probe {
+function createProbe(report: ReportPlainText): Probe {
   const refusals = new Map<string, Promise<Error | null>>();
   return async (host, port, wanted) => {
     const key = `${host}:${port}`;
@@ -114,7 +139,10 @@ function createProbe(): Probe {
     tried.catch(() => refusals.delete(key));
     const refusal = await tried;
     if (refusal === null) return wanted;
-    if (wanted === "prefer") return "off";
+    if (wanted === "prefer") {
+      if (refusal instanceof TlsFailure) report(refusal.message);
+      return "off";
+    }
     throw new Error(
       `Cannot connect to ${host} over TLS: ${refusal.message}. Trust its certificate's authority, ` +
         "or use sslmode=prefer",
@@ -136,7 +164,7 @@ async function tryHandshake(hostname: string, port: number): Promise<Error | nul
     await secured.handshake();
     return null;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return new TlsFailure(error instanceof Error ? error.message : String(error), { cause: error });
   } finally {
     close(secured ?? connection);
   }

@@ -9,9 +9,22 @@ export interface HttpContext {
   readonly requestId: string;
 }
 
-/** The accepted methods and the logger of a handler. */
+/** Lets requests start while the isolate has CPU for them. */
+export interface RequestGate {
+  /**
+   * Runs `answer` when its turn comes. A request ends with its response, or with the last event of a
+   * response that streams.
+   *
+   * @throws ENDPOINT_BUSY if the isolate cannot finish it, or not soon.
+   */
+  admit(answer: () => Promise<Response>): Promise<Response>;
+}
+
+/** The accepted methods, the logger and the gate of a handler. */
 export interface HttpOptions {
   readonly methods: readonly string[];
+  /** Refuses requests that the isolate has no CPU for. @default all requests start */
+  readonly gate?: RequestGate;
   readonly log: Logger;
 }
 
@@ -39,7 +52,8 @@ export function createHttpHandler(
   async function answer(request: Request, context: HttpContext): Promise<Response> {
     try {
       checkMethod(request, options.methods);
-      return await handle(request, context);
+      const run = () => handle(request, context);
+      return await (options.gate?.admit(run) ?? run());
     } catch (error) {
       return errorResponse(error, { log: options.log, requestId: context.requestId });
     }

@@ -2,6 +2,7 @@ import { definedOnly } from "../defined_only.ts";
 import { setCallerConnections } from "../db/caller_session.ts";
 import type { LentConnection } from "../db/lent_connection.ts";
 import { createSql, type Sql } from "../db/sql_client.ts";
+import { createLogger } from "../log/logger.ts";
 
 /**
  * Direct connections of one isolate. The smallest plans have about 60 for the whole project, shared
@@ -34,6 +35,8 @@ export function openIsolatePool(
   const sql = createSql(databaseUrl, {
     maxConnections: MAX_ISOLATE_CONNECTIONS - beside.length,
     applicationName: functionName,
+    reportPlainText: (reason) =>
+      createLogger(functionName)("warn", "database.without_tls", { reason }),
   });
   const count = beside.filter((own) => own === "caller").length;
   setCallerConnections(sql, { count, ...definedOnly({ lent }) });

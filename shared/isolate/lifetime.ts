@@ -12,19 +12,20 @@ import type { CpuMeter } from "./cpu_meter.ts";
  */
 export type LifePhase = "open" | "draining" | "closing" | "over";
 
-const OPEN_SHARE = 0.45;
-/** Just after the halfway point at which new requests go to another isolate. */
-const RETIRED_SHARE = 0.52;
+/** At this share of the wall clock the platform retires the isolate. */
+const RETIRED_SHARE = 0.5;
+/** Just after that: a worker that stops claiming earlier still gets the wake-ups. */
+const OPEN_SHARE = 0.52;
 const CLOSING_SHARE = 0.75;
 const OVER_SHARE = 0.85;
 /** A call that runs alone gets most of a lifetime. */
 const YOUNG_SHARE = 0.25;
 
 /**
- * Share of the soft limit. Until the platform has retired the isolate, it sends every wake-up here,
- * so the worker claims until retirement is certain, even if its meter overestimates.
+ * Share of the soft limit that a worker may use after a request has shown that its isolate is not
+ * retired, although the meter says so.
  */
-const CPU_OPEN_SHARE = 1.2;
+const CPU_REOPENED_SHARE = 0.1;
 /** Share of the hard limit. */
 const CPU_CLOSING_SHARE = 0.75;
 const CPU_OVER_SHARE = 0.85;
@@ -32,8 +33,13 @@ const CPU_OVER_SHARE = 0.85;
 const CPU_YOUNG_SHARE = 0.4;
 /** CPU to stop running tasks, record them and return them. */
 const CPU_OF_HELD_MS = 60;
-/** A streamed answer of three thousand chunks, with the messages to its watchers. */
+/**
+ * A streamed answer of three thousand chunks, with the messages to its watchers: reserved for each
+ * until an answer has ended and its cost is known.
+ */
 const CPU_OF_STREAM_MS = 420;
+/** The next answer may be longer than the longest so far by this factor. */
+const STREAM_RESERVE = 1.25;
 
 /** The tasks that a worker holds. */
 export interface HeldLoad {
@@ -56,31 +62,32 @@ export interface Lifetime {
   phaseAt(nowMs: number): LifePhase;
   /** Milliseconds from `nowMs` until claiming must stop. */
   openForMs(nowMs: number): number;
-  /** Milliseconds from `nowMs` until a wake-up reaches a different isolate. */
-  retiredInMs(nowMs: number): number;
   /** Milliseconds from `nowMs` until running tasks must be returned. */
   overInMs(nowMs: number): number;
   /** How much more work the remaining CPU allows. */
   roomBeside(held: HeldLoad): number;
+  /** Notes what a streamed answer has cost, in milliseconds of CPU. */
+  noteStream(cpuMs: number): void;
   /** Whether enough of the lifetime is left for a call that another isolate could not finish. */
   isYoung(nowMs: number): boolean;
-  /** Whether CPU, not time, is the reason why claiming has stopped. */
-  isCpuSpent(): boolean;
+  /**
+   * Notes a request at `nowMs`. Only an isolate that is not retired gets one, so it has used at most
+   * half of its wall clock and no more CPU than the soft limit, whatever settings and meter say.
+   */
+  noteRequest(nowMs: number): void;
   /** Null if CPU is not limited. */
   readonly cpu: CpuLife | null;
 }
 
 /** The part of a lifetime that is measured in CPU time. */
 export interface CpuLife {
-  /** Milliseconds of CPU that the isolate has used; errs on the high side. */
+  /** Milliseconds of CPU that the isolate has used. */
   usedMs(): number;
   /**
    * Uses up the CPU up to the soft limit, as far as the held tasks allow: the platform starts
    * another isolate only when this one is retired, and only CPU use retires it early.
    */
   retire(held: HeldLoad): Promise<void>;
-  /** Calls `listener` when the phase changes. */
-  onPhase(phase: "draining" | "over", listener: () => void): void;
 }
 
 /**
@@ -90,9 +97,15 @@ export interface CpuLife {
  * @param cpuLimits Absent if CPU is not limited.
  */
 export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits): Lifetime {
-  const at = (share: number) => share * wallClockSeconds * 1_000;
+  let wallClockMs = wallClockSeconds * 1_000;
+  const at = (share: number) => share * wallClockMs;
   const until = (share: number, nowMs: number) => Math.max(0, at(share) - nowMs);
   const cpu = cpuLimits === undefined ? null : divideCpu(cpuLimits);
+  let longestStreamMs: number | null = null;
+  const reservedMs = ({ count, streamCount }: HeldLoad) => {
+    const streamMs = longestStreamMs === null ? CPU_OF_STREAM_MS : longestStreamMs * STREAM_RESERVE;
+    return count * CPU_OF_HELD_MS + streamCount * streamMs;
+  };
   return {
     phaseAt(nowMs) {
       const usedMs = cpu?.usedMs() ?? 0;
@@ -102,7 +115,6 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
       return isPast(OPEN_SHARE, cpu?.openMs) ? "draining" : "open";
     },
     openForMs: (nowMs) => until(OPEN_SHARE, nowMs),
-    retiredInMs: (nowMs) => until(RETIRED_SHARE, nowMs),
     overInMs: (nowMs) => until(OVER_SHARE, nowMs),
     roomBeside(held) {
       if (cpu === null) return Infinity;
@@ -113,12 +125,20 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
       return Math.max(0, Math.floor(leftMs / oneMore));
     },
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
-    isCpuSpent: () => cpu !== null && cpu.usedMs() >= cpu.openMs,
+    noteStream(cpuMs) {
+      longestStreamMs = Math.max(longestStreamMs ?? 0, cpuMs);
+    },
+    noteRequest(nowMs) {
+      wallClockMs = Math.max(wallClockMs, nowMs / RETIRED_SHARE);
+      if (cpuLimits === undefined || cpu === null) return;
+      const { meter, softMs } = cpuLimits;
+      meter.limitTo(softMs);
+      const reopenedMs = meter.usedMs() + CPU_REOPENED_SHARE * softMs;
+      cpu.openMs = Math.min(cpu.closingMs, Math.max(cpu.openMs, reopenedMs));
+    },
     cpu: cpu === null ? null : {
       usedMs: cpu.usedMs,
-      retire: (held) => retire(cpu, held),
-      onPhase: (phase, listener) =>
-        cpu.meter.onReach(phase === "over" ? cpu.overMs : cpu.openMs, listener),
+      retire: (held) => retire(cpu, reservedMs(held)),
     },
   };
 }
@@ -128,29 +148,27 @@ type DividedCpu = ReturnType<typeof divideCpu>;
 function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
   const closingMs = CPU_CLOSING_SHARE * hardMs;
   return {
-    meter,
     usedMs: meter.usedMs,
     youngMs: CPU_YOUNG_SHARE * softMs,
-    openMs: Math.min(CPU_OPEN_SHARE * softMs, closingMs),
+    openMs: Math.min(softMs, closingMs),
     closingMs,
     overMs: CPU_OVER_SHARE * hardMs,
   };
 }
 
-function reservedMs({ count, streamCount }: HeldLoad): number {
-  return count * CPU_OF_HELD_MS + streamCount * CPU_OF_STREAM_MS;
-}
-
 const BURN_SLICE_MS = 15;
-/** A wake-up arrived here although the meter is past the soft limit: use a little more. */
-const BURN_AGAIN_MS = 100;
 
-async function retire({ meter, openMs, closingMs }: DividedCpu, held: HeldLoad): Promise<void> {
-  const spareMs = closingMs - reservedMs(held);
-  const wantedMs = Math.max(openMs, meter.usedMs() + BURN_AGAIN_MS);
-  while (meter.usedMs() < Math.min(wantedMs, spareMs)) {
-    meter.burn(BURN_SLICE_MS);
+async function retire(cpu: DividedCpu, reservedMs: number): Promise<void> {
+  const { usedMs, openMs, closingMs } = cpu;
+  const untilMs = Math.min(openMs, closingMs - reservedMs);
+  while (usedMs() < untilMs) {
+    burn(BURN_SLICE_MS);
     // Streams and heartbeats continue between two slices.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
+}
+
+function burn(durationMs: number): void {
+  const endMs = performance.now() + durationMs;
+  while (performance.now() < endMs);
 }

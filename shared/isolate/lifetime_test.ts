@@ -1,13 +1,29 @@
 import assert from "node:assert/strict";
-import { createLifetime } from "./lifetime.ts";
 import { pollingPauseMs } from "../work/polling_pace.ts";
+import { createCpuMeter } from "./cpu_meter.ts";
+import { createLifetime } from "./lifetime.ts";
 
-Deno.test("a worker claims only in the first part of its isolate's life", () => {
+/** A lifetime with the hosted CPU limits, whose meter reads what the test sets. */
+function limitedLifetime() {
+  let measuredMs = 0;
+  const meter = createCpuMeter(() => measuredMs);
+  const lifetime = createLifetime(100, { softMs: 1_000, hardMs: 2_000, meter });
+  return {
+    lifetime,
+    meter,
+    measure(durationMs: number) {
+      measuredMs += durationMs;
+    },
+  };
+}
+
+Deno.test("a worker claims until the platform has retired its isolate", () => {
   const lifetime = createLifetime(100);
 
   assert.deepEqual(
-    [0, 44_999, 45_000, 74_999, 75_000, 84_999, 85_000, 200_000].map(lifetime.phaseAt),
+    [0, 50_000, 51_999, 52_000, 74_999, 75_000, 84_999, 85_000, 200_000].map(lifetime.phaseAt),
     [
+      "open",
       "open",
       "open",
       "draining",
@@ -20,11 +36,48 @@ Deno.test("a worker claims only in the first part of its isolate's life", () => 
   );
 });
 
-Deno.test("a wake-up is passed on only after the platform has retired the isolate", () => {
+Deno.test("a worker claims until its isolate has used the CPU at which the platform retires it", () => {
+  const { lifetime, measure } = limitedLifetime();
+
+  const phases = [999, 1, 500, 200].map((durationMs) => {
+    measure(durationMs);
+    return lifetime.phaseAt(0);
+  });
+
+  assert.deepEqual(phases, ["open", "draining", "closing", "over"]);
+});
+
+Deno.test("a request reopens an isolate whose meter was too high", () => {
+  const { lifetime, measure, meter } = limitedLifetime();
+  measure(3_000);
+
+  lifetime.noteRequest(0);
+
+  assert.equal(lifetime.phaseAt(0), "open");
+  assert.equal(Math.round(meter.usedMs()), 1_000);
+  measure(240);
+  assert.equal(lifetime.phaseAt(0), "open", "the meter counts a third from now on");
+  measure(75);
+  assert.equal(lifetime.phaseAt(0), "draining");
+});
+
+Deno.test("a request shows that the platform's wall clock is longer than the setting", () => {
   const lifetime = createLifetime(100);
 
-  assert.ok(lifetime.retiredInMs(45_000) + 45_000 > 50_000);
-  assert.equal(lifetime.retiredInMs(60_000), 0);
+  lifetime.noteRequest(80_000);
+
+  assert.equal(lifetime.phaseAt(80_000), "open");
+  assert.equal(lifetime.phaseAt(84_000), "draining");
+});
+
+Deno.test("streams that cost little leave room for more of them", () => {
+  const { lifetime } = limitedLifetime();
+  const held = { count: 2, streamCount: 2 };
+  const before = lifetime.roomBeside(held);
+
+  lifetime.noteStream(100);
+
+  assert.ok(lifetime.roomBeside(held) > 2 * before);
 });
 
 Deno.test("polling stays fast for more than twice the debounce of wake-ups, then slows down", () => {

@@ -15,8 +15,6 @@ export interface QueryRunnerOptions {
   /** Retries end with the lease: after that the write is no longer permitted. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Called for each query. */
-  readonly onQuery?: () => void;
 }
 
 const FIRST_PAUSE_MS = 100;
@@ -30,10 +28,9 @@ const LONGEST_PAUSE_MS = 2_000;
  * @throws DATABASE_UNAVAILABLE from `once` at the first failure, from `withRetries` at the last.
  */
 export function createQueryRunner(
-  { leaseSeconds, clock, onQuery }: QueryRunnerOptions,
+  { leaseSeconds, clock }: QueryRunnerOptions,
 ): { readonly once: RunQuery; readonly withRetries: RunQuery } {
   const once: RunQuery = async (action, row, query) => {
-    onQuery?.();
     try {
       // Not with row.array(), which builds a schema for each query.
       return (await answerInTime(query())).map((answered) => row.parse(answered));

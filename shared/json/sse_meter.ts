@@ -37,7 +37,7 @@ export class SseMeter {
     let place = this.#isFirstLine ? this.#skipMark(bytes) : 0;
     while (place < bytes.byteLength) {
       const end = lineEnd(bytes, place);
-      const excess = this.#feedLine(bytes.subarray(place, end));
+      const excess = end === place ? null : this.#feedLine(bytes.subarray(place, end));
       if (excess !== null) return excess;
       if (end < bytes.byteLength) this.#endLine(bytes[end] === CR);
       place = end + 1;
@@ -52,7 +52,6 @@ export class SseMeter {
   }
 
   #feedLine(line: Uint8Array): JsonExcess | null {
-    if (line.byteLength === 0) return null;
     this.#wasCr = false;
     this.#isBlankLine = false;
     this.#eventBytes += line.byteLength;
@@ -84,7 +83,7 @@ export class SseMeter {
       this.#wasCr = false;
       return;
     }
-    if (this.#isBlankLine) {
+    if (this.#isBlankLine && this.#eventBytes > 0) {
       this.#meter = new JsonMeter(this.#limits);
       this.#eventBytes = 0;
     }

@@ -12,10 +12,11 @@ type Block = Anthropic.ContentBlockParam;
 type Message = { readonly role: "user" | "assistant"; readonly content: Block[] };
 type MessagesRequest = Omit<Anthropic.MessageCreateParamsNonStreaming, "stream">;
 
-/** The API requires a limit; every current model can write this many tokens. */
-const DEFAULT_MAX_TOKENS = 8_192;
-/** Thinking tokens count toward the limit; every thinking model can write this many tokens. */
-const DEFAULT_MAX_TOKENS_WITH_REASONING = 32_000;
+/**
+ * The API requires a limit; every current model can write this many tokens. Thinking counts toward
+ * it, and current models think unless the request forbids it.
+ */
+const DEFAULT_MAX_TOKENS = 32_000;
 
 /** A block of an answer as it goes back into the conversation. */
 export type AnswerBlock =
@@ -109,13 +110,8 @@ const BUDGETS = {
 /** The API's minimum. */
 const MIN_BUDGET = 1_024;
 
-function isReasoning({ reasoningEffort }: ModelRequest): boolean {
-  return reasoningEffort !== undefined && reasoningEffort !== "none";
-}
-
 function maxTokensOf(request: ModelRequest): number {
-  const usual = isReasoning(request) ? DEFAULT_MAX_TOKENS_WITH_REASONING : DEFAULT_MAX_TOKENS;
-  return request.maxOutputTokens ?? usual;
+  return request.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
 }
 
 type Thinking = Pick<MessagesRequest, "thinking"> & Pick<Anthropic.OutputConfig, "effort">;

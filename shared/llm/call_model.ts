@@ -17,6 +17,7 @@ import type {
 } from "./model_port.ts";
 import { estimatedInputTokens, estimatedOutputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
+import { RefusedOptions } from "./refused_options.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
 
 /** The columns of `llm_providers` that a call needs. */
@@ -59,7 +60,7 @@ export interface ModelCall {
   readonly provider: ModelProvider | null;
   /** Used in this order when the previous ones fail because of their provider. @default none */
   readonly fallbacks?: readonly FallbackModel[];
-  /** Whether a failure moves on to the next fallback. @default outages and used-up quotas */
+  /** Whether a failure moves on to the next fallback. @default outages, quotas, missing models */
   readonly isPassable?: (error: SwarmError) => boolean;
   /** Called when a call failed and the next provider is used: discard the streamed text. */
   readonly onFallback?: () => void;
@@ -109,15 +110,17 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 /**
  * Creates the product's model port. It picks the model (from the settings, otherwise the provider's
  * default), resolves the key through policies and Vault, calls the model (again without an option
- * that the model rejects, such as a temperature or strict tools), and removes the key from the
- * result. If the provider is overloaded, out of quota or down (or if `isPassable` says so), it uses
- * the fallbacks; if all fail, it throws the first failure.
+ * that the model rejects, such as a temperature or strict tools, which it then no longer sends), and removes the key from the
+ * result. If the provider is overloaded, out of quota or down, or does not serve the model (or if
+ * `isPassable` says so), it uses the fallbacks; if all fail, it throws the first failure that may
+ * pass with time, else the first.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
  * {@linkcode ModelAdapter}; the reason of an aborted signal.
  */
 export function createModelCaller(ports: ModelCallPorts): CallModel {
+  const refused = new RefusedOptions();
   return async (call) => {
     const first = call.provider === null
       ? []
@@ -128,7 +131,10 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
       if (failures.length > 0) call.onFallback?.();
       const model = candidate.model ?? candidate.provider.default_model;
       try {
-        const { answer, usage } = await callOne(call, { ...candidate, model }, ports);
+        const { answer, usage } = await callOne(call, { ...candidate, model }, {
+          ...ports,
+          refused,
+        });
         const passedOver = failures.map(({ passed }) => passed);
         if (passedOver.length === 0) return { answer, usage };
         return { answer, usage: { ...usage, passed_over: passedOver } };
@@ -142,15 +148,17 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
         failures.push({ passed, error });
       }
     }
-    const tried = failures.find(({ error }) => !NEVER_ASKED.has(error.code));
-    throw tried?.error ?? failures[0]?.error ?? providerNotFound();
+    const tried = failures.filter(({ error }) => !NEVER_ASKED.has(error.code));
+    // Waiting helps if any of them can answer later.
+    const passing = tried.find(({ error }) => error.isRetryable) ?? tried[0];
+    throw passing?.error ?? failures[0]?.error ?? providerNotFound();
   };
 }
 
 async function callOne(
   call: ModelCall,
   { provider, model }: { readonly provider: ModelProvider; readonly model: string },
-  ports: ModelCallPorts,
+  ports: ModelCallPorts & { readonly refused: RefusedOptions },
 ): Promise<ModelCallResult> {
   const { userId, signal } = call;
   const inputTokens = estimatedInputTokens(call.prompt, provider.api);
@@ -166,12 +174,15 @@ async function callOne(
   const adapter = await ports.createAdapter({
     api: provider.api,
     providerName: provider.name,
+    model,
     baseUrl: provider.base_url,
     apiKey: key.secret,
   });
   const request = withOwnData(toRequest(call, model), provider);
+  const { refused } = ports;
+  const target = `${provider.id} ${provider.base_url} ${model}`;
   const generate = (options: GenerateOptions) =>
-    generateAsTaken({ adapter, api: provider.api, options }, request);
+    generateAsTaken({ adapter, api: provider.api, options, target, refused }, request);
   const bill = {
     provider_id: provider.id,
     model,
@@ -216,12 +227,13 @@ const NEVER_ASKED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "MODEL_POLICY_DENIED",
 ]);
 
-/** True for a failure that another provider may not have: overload, outage, a used-up quota. */
+/** True for a failure that another provider may not have, such as an outage or a retired model. */
 function isProvidersFailure(error: SwarmError): boolean {
   switch (error.code) {
     case "MODEL_UNAVAILABLE":
     case "MODEL_RATE_LIMITED":
     case "MODEL_TIMEOUT":
+    case "MODEL_NOT_FOUND":
       return true;
     case "MODEL_AUTH_FAILED":
       return isJsonObject(error.details) && error.details.reason === "quota";

@@ -27,6 +27,8 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   MODEL_AUTH_FAILED: "Check the provider's key and account, then store the right key in Vault.",
   MODEL_REQUEST_INVALID:
     "Check the agent's model, temperature and max_tokens, and the provider's api and base_url.",
+  MODEL_NOT_FOUND:
+    "Set the agent's model (null: the provider's default_model) to one that the provider serves, or add agent_fallbacks; if it serves this model, check the provider's api and base_url.",
   MODEL_CONTEXT_EXCEEDED:
     "Shorten the input, or use a model with a larger window (model_windows says how large it is).",
   MODEL_RATE_LIMITED: "Wait as long as the provider asks, or raise its limits.",
@@ -45,6 +47,8 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,
   not_found_error: 404,
+  model_not_found: 404,
+  invalid_model: 404,
   request_too_large: 413,
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
@@ -54,8 +58,14 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   server_error: 500,
 };
 
-/** These are more specific than the HTTP status: a 429 for an empty account never clears. */
-const TYPES_OVER_STATUS = ["insufficient_quota", "billing_error", "API_KEY_INVALID"];
+/**
+ * These are more specific than the HTTP status: a 429 for an empty account never clears, and some
+ * APIs report a missing model with a 400 or 403.
+ */
+const TYPES_OVER_STATUS = [
+  ...["insufficient_quota", "billing_error", "API_KEY_INVALID"],
+  ...["model_not_found", "invalid_model"],
+];
 
 const reportedSchema = z.object({
   message: z.string().optional(),
@@ -74,12 +84,19 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   // Redacted before truncation: a truncated key would escape redaction.
   const words = redactor.text(problem.message).slice(0, MAX_QUOTED_CHARS);
   const suffix = status === undefined ? "" : ` (HTTP ${status})`;
+  const named = code === "MODEL_NOT_FOUND" && endpoint.model !== undefined
+    ? `it does not serve the model '${endpoint.model}': `
+    : "";
   const message =
-    `Cannot get an answer from provider '${endpoint.providerName}': ${words}${suffix}`;
+    `Cannot get an answer from provider '${endpoint.providerName}': ${named}${words}${suffix}`;
   return new SwarmError(code, message, {
     details: {
       provider: endpoint.providerName,
-      ...definedOnly({ status, reason: problem.isQuota === true ? "quota" : undefined }),
+      ...definedOnly({
+        model: endpoint.model,
+        status,
+        reason: problem.isQuota === true ? "quota" : undefined,
+      }),
     },
     ...definedOnly({ hint: HINTS[code], retryAfterSeconds, cause }),
   });
@@ -161,7 +178,8 @@ function readReported(value: unknown): Reported | null {
   const numbers = [status, code].filter((item): item is number => typeof item === "number");
   const delays = details.map((detail) => detail.retryDelay);
   const delay = delays.find((item): item is string => typeof item === "string");
-  const known = types.map((name) =>
+  const ranked = [...TYPES_OVER_STATUS.filter((name) => types.includes(name)), ...types];
+  const known = ranked.map((name) =>
     Object.hasOwn(STATUS_OF_TYPE, name) ? STATUS_OF_TYPE[name] : undefined
   ).find((item) => item !== undefined);
   if (message === undefined && types.length === 0 && numbers.length === 0) return null;
@@ -173,10 +191,14 @@ function readReported(value: unknown): Reported | null {
   };
 }
 
-/** Unwraps `{error: …}` and `[{error: …}]`; a bare thrown error is not a provider's report. */
+/**
+ * Unwraps `{error: …}` and `[{error: …}]`; `{object: "error", …}` (Mistral, vLLM) is the report
+ * itself. A bare thrown error is not a provider's report.
+ */
 function innermostError(value: unknown): unknown {
   let current = Array.isArray(value) ? value[0] : value;
-  let isReport = false;
+  let isReport = typeof current === "object" && current !== null && "object" in current &&
+    current.object === "error";
   while (typeof current === "object" && current !== null && "error" in current && current.error) {
     current = current.error;
     isReport = true;
@@ -203,14 +225,28 @@ const TOO_LONG = new RegExp(
   "i",
 );
 
+/** Phrases with which compatible servers report a missing model without a type of its own. */
+const NO_SUCH_MODEL = /\b(not a valid|invalid|unknown|no such) model\b|^model\b.*\bnot found\b/i;
+
+/**
+ * The provider serves the model, but not this request: OpenAI names the endpoint that does,
+ * OpenRouter the option that no server has.
+ */
+const SERVED_OTHERWISE = /\bv1\/responses\b|no endpoints found that\b/i;
+
 function codeOf(status: number, message: string, types: readonly string[] = []): ErrorCode {
   const code = codeOfStatus(status);
-  const isTooLong = types.includes("context_length_exceeded") || TOO_LONG.test(message);
-  return code === "MODEL_REQUEST_INVALID" && isTooLong ? "MODEL_CONTEXT_EXCEEDED" : code;
+  if (code === "MODEL_NOT_FOUND" && SERVED_OTHERWISE.test(message)) return "MODEL_REQUEST_INVALID";
+  if (code !== "MODEL_REQUEST_INVALID") return code;
+  if (types.includes("context_length_exceeded") || TOO_LONG.test(message)) {
+    return "MODEL_CONTEXT_EXCEEDED";
+  }
+  return NO_SUCH_MODEL.test(message) ? "MODEL_NOT_FOUND" : code;
 }
 
 function codeOfStatus(status: number): ErrorCode {
   if (status === 401 || status === 402 || status === 403) return "MODEL_AUTH_FAILED";
+  if (status === 404 || status === 410) return "MODEL_NOT_FOUND";
   if (status === 408 || status === 504) return "MODEL_TIMEOUT";
   if (status === 429) return "MODEL_RATE_LIMITED";
   if (status === 409 || status >= 500) return "MODEL_UNAVAILABLE";

@@ -136,6 +136,8 @@ export interface ModelRequest {
   readonly reasoningEffort?: ReasoningEffort;
   /** Requests reasoning as a number of tokens, for older models. @default false */
   readonly hasReasoningBudget?: boolean;
+  /** Asks over the Responses API, because the model is not served otherwise. @default false */
+  readonly needsResponses?: boolean;
   /** Does not request encrypted reasoning, which models without reasoning reject. @default false */
   readonly keepsNoReasoning?: boolean;
   /** Tools that the provider runs itself. @default none */
@@ -172,7 +174,7 @@ export interface GenerateOptions {
  * `generate` never retries: the queue owns retries. It throws `SwarmError` with
  * `MODEL_RATE_LIMITED` (with `retryAfterSeconds` if the provider sent one), `MODEL_UNAVAILABLE`
  * (5xx, connection reset, cut stream), `MODEL_TIMEOUT`, `MODEL_AUTH_FAILED`,
- * `MODEL_REQUEST_INVALID` or `MODEL_OUTPUT_INVALID`.
+ * `MODEL_NOT_FOUND`, `MODEL_REQUEST_INVALID` or `MODEL_OUTPUT_INVALID`.
  */
 export interface ModelAdapter {
   generate(request: ModelRequest, options: GenerateOptions): Promise<ModelResponse>;
@@ -183,6 +185,8 @@ export interface ModelEndpoint {
   readonly api: ModelApi;
   /** The provider's name (`llm_providers.name`), for error messages. */
   readonly providerName: string;
+  /** The model that is called, for error messages. */
+  readonly model?: string;
   /** Null for the provider's default address. */
   readonly baseUrl: string | null;
   /** Null if the provider requires none (a local server). */

@@ -23,8 +23,6 @@ export interface TransportOptions {
   readonly idleTimeoutMs?: number;
   /** Longest answer on the wire. @default 33_554_432 */
   readonly maxResponseBytes?: number;
-  /** Called at each read of an answer with the number of chunks that arrived. */
-  readonly onLook?: (pieceCount: number) => void;
 }
 
 /** People do not read faster, and each read of a stream costs CPU. */
@@ -174,7 +172,6 @@ class ModelTransport {
       onReceived: (receivedBytes) => {
         if (receivedBytes > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
       },
-      onLook: this.#options.onLook,
       pauseMs: isStream ? STREAM_PAUSE_MS : 0,
       signal: this.#closed.signal,
     });

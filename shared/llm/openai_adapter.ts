@@ -12,8 +12,8 @@ import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
 
 /**
  * Implements chat completions for OpenAI or any compatible server at the endpoint's base URL. Uses
- * the Responses API for what chat completions cannot express: the provider's own tools and, at
- * OpenAI, reasoning that continues after a tool call.
+ * the Responses API for what chat completions cannot express: the provider's own tools,
+ * reasoning that continues after a tool call (at OpenAI), and models that take tools only there.
  */
 export function createOpenAiAdapter(
   endpoint: ModelEndpoint,
@@ -38,7 +38,7 @@ export function createOpenAiAdapter(
 }
 
 function needsResponses(request: ModelRequest, endpoint: ModelEndpoint): boolean {
-  if ((request.providerTools ?? []).length > 0) return true;
+  if (request.needsResponses === true || (request.providerTools ?? []).length > 0) return true;
   return request.reasoningEffort !== undefined && isOpenAiItself(endpoint);
 }
 

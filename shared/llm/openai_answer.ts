@@ -4,6 +4,7 @@ import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
+import { answerTextOf, openAiContent } from "./openai_content.ts";
 import { OpenAiReasoning } from "./openai_reasoning.ts";
 
 const toolCallSchema = z.object({
@@ -13,7 +14,7 @@ const toolCallSchema = z.object({
 });
 
 const messageSchema = z.object({
-  content: z.string().nullish(),
+  content: openAiContent,
   refusal: z.string().nullish(),
   tool_calls: z.array(toolCallSchema).nullish(),
   reasoning: z.string().nullish().catch(null),
@@ -90,7 +91,7 @@ export class OpenAiAnswerReader {
   #readMessage(message: Message | null | undefined, numberOf: NumberOfCall): void {
     this.#isRefused ||= Boolean(message?.refusal);
     if (message) this.#reasoning.add(message);
-    this.#answer.addText(message?.content || message?.refusal || "");
+    this.#answer.addText(answerTextOf(message?.content) || message?.refusal || "");
     for (const [position, call] of (message?.tool_calls ?? []).entries()) {
       this.#answer.addCall(numberOf(call, position), {
         call_id: call.id,

@@ -5,7 +5,7 @@ import type { OpenAI } from "../vendor/openai.js";
 import { type FilePart, filePartsOf, resultPartsOf, toDataUrl } from "./file_parts.ts";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
-import { keptReasoning } from "./openai_reasoning.ts";
+import { withKeptReasoning } from "./openai_reasoning.ts";
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type ChatRequest = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "stream">;
@@ -124,8 +124,7 @@ function toChatMessage(message: SpokenMessage, functions: OfferedFunctions): Cha
     case "assistant":
       return {
         role: "assistant",
-        content: message.text,
-        ...keptReasoning(message.provider_data),
+        ...withKeptReasoning(message.text, message.provider_data),
         ...(message.tool_calls.length === 0 ? {} : {
           tool_calls: message.tool_calls.map((made) => functions.toProvided(made)).map((call) => ({
             id: call.call_id,

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
+import { joinThinking, thinkingPartsOf, thinkingTextOf } from "./openai_content.ts";
 
 /**
  * The reasoning fields of a chat completion message. The standard format has none; compatible
@@ -10,6 +11,8 @@ export interface ReasoningPiece {
   readonly reasoning?: string | null | undefined;
   readonly reasoning_content?: string | null | undefined;
   readonly reasoning_details?: readonly JsonObject[] | null | undefined;
+  /** May contain thinking parts. */
+  readonly content?: string | JsonObject[] | null | undefined;
 }
 
 const providerDataSchema = z.object({
@@ -17,6 +20,7 @@ const providerDataSchema = z.object({
   reasoning: z.string().exactOptional(),
   reasoning_content: z.string().exactOptional(),
   reasoning_details: z.array(jsonObject).exactOptional(),
+  thinking: jsonObject.exactOptional(),
 });
 
 /** Members of a detail that stream in chunks. */
@@ -26,18 +30,24 @@ const STREAMED_MEMBERS = ["text", "summary", "data", "signature"];
 export class OpenAiReasoning {
   readonly #details: JsonObject[] = [];
   #reasoning = "";
-  #content = "";
+  #reasoningContent = "";
+  #thinking: JsonObject | undefined;
 
-  add({ reasoning, reasoning_content: content, reasoning_details: details }: ReasoningPiece): void {
-    this.#reasoning += reasoning ?? "";
-    this.#content += content ?? "";
-    for (const detail of details ?? []) this.#addDetail(detail);
+  add(piece: ReasoningPiece): void {
+    this.#reasoning += piece.reasoning ?? "";
+    this.#reasoningContent += piece.reasoning_content ?? "";
+    for (const detail of piece.reasoning_details ?? []) this.#addDetail(detail);
+    for (const part of thinkingPartsOf(piece.content)) {
+      this.#thinking = joinThinking(this.#thinking ?? {}, part);
+    }
   }
 
   /** For people to read; empty if the server reports nothing. */
   get text(): string {
-    if (this.#reasoning !== "" || this.#content !== "") return this.#reasoning || this.#content;
-    return this.#details.map(({ text, summary }) => textOf(text) || textOf(summary)).join("");
+    const text = this.#reasoning || this.#reasoningContent ||
+      thinkingTextOf(this.#thinking ?? {});
+    return text ||
+      this.#details.map(({ text, summary }) => textOf(text) || textOf(summary)).join("");
   }
 
   /**
@@ -45,7 +55,10 @@ export class OpenAiReasoning {
    */
   toProviderData(): JsonValue | undefined {
     if (this.#details.length > 0) return { api: "openai", reasoning_details: this.#details };
-    if (this.#content !== "") return { api: "openai", reasoning_content: this.#content };
+    if (this.#thinking !== undefined) return { api: "openai", thinking: this.#thinking };
+    if (this.#reasoningContent !== "") {
+      return { api: "openai", reasoning_content: this.#reasoningContent };
+    }
     return this.#reasoning === "" ? undefined : { api: "openai", reasoning: this.#reasoning };
   }
 
@@ -59,12 +72,21 @@ export class OpenAiReasoning {
   }
 }
 
-/** The members of an earlier answer that are sent back to the server it came from. */
-export function keptReasoning(providerData: JsonValue | undefined): JsonObject {
+/**
+ * The members of an earlier answer's message, with the reasoning that the server it came from
+ * requires: as members of their own, or as a part of the content.
+ */
+export function withKeptReasoning(
+  text: string,
+  providerData: JsonValue | undefined,
+): JsonObject & { content: string } {
   const kept = providerDataSchema.safeParse(providerData);
-  if (!kept.success) return {};
-  const { api: _, ...members } = kept.data;
-  return members;
+  if (!kept.success) return { content: text };
+  const { api: _, thinking, ...members } = kept.data;
+  if (thinking === undefined) return { content: text, ...members };
+  const parts = [thinking, ...text === "" ? [] : [{ type: "text", text }]];
+  // The SDK's type has no thinking parts, but it sends the content as it is.
+  return { content: parts as unknown as string };
 }
 
 function joined(begun: JsonObject, piece: JsonObject): JsonObject {

@@ -5,8 +5,6 @@ interface PacedBodyOptions {
   readonly watch: <T>(waiting: Promise<T>) => Promise<T>;
   /** Called with the bytes received so far; may throw to end the answer. */
   readonly onReceived: (receivedBytes: number) => void;
-  /** Called with the number of chunks that a read found. */
-  readonly onLook?: ((pieceCount: number) => void) | undefined;
   /** Milliseconds between two reads; 0 passes each chunk on immediately. */
   readonly pauseMs: number;
   /** Ends the body, and a pause of it. */
@@ -34,7 +32,7 @@ const GAP_MS = 2;
  */
 export function pacedBody(
   body: ReadableStream<Bytes>,
-  { watch, onReceived, onLook, pauseMs, signal }: PacedBodyOptions,
+  { watch, onReceived, pauseMs, signal }: PacedBodyOptions,
 ): ReadableStream<Bytes> {
   const { read, cancel } = openReader(body);
   // Once a body has started, Deno may ignore the signal of its fetch() and would read forever.
@@ -47,7 +45,6 @@ export function pacedBody(
     async pull(controller) {
       await pause(nextLookAtMs - performance.now(), signal);
       const { pieces, isEnd } = await gather();
-      onLook?.(pieces.length);
       if (pieces.length > 0) controller.enqueue(joined(pieces));
       if (isEnd) controller.close();
     },

@@ -4,11 +4,14 @@ import { BUILT_IN_FUNCTIONS } from "./built_in_functions.ts";
 /** Volatile functions without side effects. */
 const VOLATILE = "clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7";
 
-/** Information about types, sizes and definitions, including functions that SQL syntax calls. */
-const INFORMATION = "pg_collation_for pg_column_size pg_get_constraintdef pg_get_expr " +
-  "pg_get_indexdef pg_get_serial_sequence pg_get_userbyid pg_get_viewdef pg_indexes_size " +
-  "pg_input_is_valid pg_is_in_recovery pg_postmaster_start_time pg_relation_size pg_size_bytes " +
-  "pg_size_pretty pg_table_is_visible pg_table_size pg_total_relation_size pg_typeof";
+/**
+ * Information about types and names, including functions that SQL syntax calls. The sizes of
+ * relations are omitted, because they depend on rows of others, and the texts of definitions,
+ * because a project may have written a secret into them.
+ */
+const INFORMATION = "pg_collation_for pg_column_size pg_get_serial_sequence pg_get_userbyid " +
+  "pg_input_is_valid pg_is_in_recovery pg_postmaster_start_time pg_size_bytes pg_size_pretty pg_table_is_visible " +
+  "pg_typeof";
 
 /** Built-in functions that a statement of any class may call. */
 export const allowedFunctions: () => ReadonlySet<string> = lazily(() =>

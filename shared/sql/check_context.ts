@@ -6,6 +6,8 @@ export interface NodeFinding {
   readonly statementClass: "write" | "ddl" | "forbidden";
   readonly reason: string;
   readonly byteLocation: number | null;
+  /** The unknown name of a built-in function, for a hint. */
+  readonly unknownFunction?: string;
 }
 
 /** A visited node and the policy to check it against. */

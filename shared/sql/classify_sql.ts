@@ -1,6 +1,10 @@
 import { Buffer } from "node:buffer";
+import { NameHints } from "../nearest_names.ts";
+import { allowedFunctions } from "./allowed_functions.ts";
 import { blankComments } from "./blank_comments.ts";
+import { catalogFindings } from "./catalog_rules.ts";
 import type { NodeFinding } from "./check_context.ts";
+import { constantFindings } from "./constant_size.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
 import { ruleOf } from "./node_rules.ts";
@@ -17,6 +21,9 @@ import {
   wrappedNode,
 } from "./syntax_tree.ts";
 import type { Finding, SqlStatement, SqlVerdict, StatementClass } from "./verdict.ts";
+
+/** A statement can have thousands of findings; whoever corrects it reads the first ones. */
+const MAX_FINDINGS = 20;
 
 /** Ordered from harmless to forbidden; a statement has the highest class of its parts. */
 const RANKS = ["read", "write", "ddl", "forbidden"] as const;
@@ -69,17 +76,18 @@ async function tryParse(text: string): Promise<ParsedText | SqlSyntaxError | Sql
 
 function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerdict {
   const nodes = [...visitNodes(statement.stmt)];
-  const found = nodes.flatMap(({ type, node, parent, field }) =>
-    ruleOf(type)({ node, parent, field, policy }) ?? []
-  );
+  const found = [
+    ...nodes.flatMap(({ type, node, parent, field }) =>
+      ruleOf(type)({ node, parent, field, policy }) ?? []
+    ),
+    ...catalogFindings(nodes),
+    ...constantFindings(nodes),
+  ];
   const statementClass = classOf(found, statement.stmt);
-  const findings = found
-    .filter((finding) => finding.statementClass === statementClass)
-    .map((finding) => inText(finding, sql))
-    .sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+  const counting = found.filter((finding) => finding.statementClass === statementClass);
   return {
     statementClass,
-    findings: withoutRepetition(findings),
+    findings: toFindings(counting, sql),
     statement: describe(sql, statement, nodes),
   };
 }
@@ -88,7 +96,10 @@ function classOf(
   found: readonly NodeFinding[],
   root: TreeNode,
 ): Exclude<StatementClass, "multi" | "invalid"> {
-  const worst = Math.max(0, ...found.map(({ statementClass }) => RANKS.indexOf(statementClass)));
+  const worst = found.reduce(
+    (most, { statementClass }) => Math.max(most, RANKS.indexOf(statementClass)),
+    0,
+  );
   const statementClass = RANKS[worst] ?? "forbidden";
   // EXPLAIN plans a write without running it; functions that the planner runs are checked above.
   return statementClass === "write" && isPlanOnly(root) ? "read" : statementClass;
@@ -134,17 +145,29 @@ function describe(
   };
 }
 
-function inText({ statementClass, reason, byteLocation }: NodeFinding, sql: string): Finding {
-  const position = byteLocation === null
-    ? null
-    : Buffer.from(sql).subarray(0, byteLocation).toString().length;
-  return { statementClass, reason, position };
+/** The first findings of each reason, in text order. */
+function toFindings(found: readonly NodeFinding[], sql: string): Finding[] {
+  const byReason = new Map<string, NodeFinding>();
+  const inOrder = found.toSorted((a, b) => (a.byteLocation ?? 0) - (b.byteLocation ?? 0));
+  for (const finding of inOrder) {
+    if (!byReason.has(finding.reason)) byReason.set(finding.reason, finding);
+  }
+  const bytes = Buffer.from(sql);
+  const hints = new NameHints();
+  return [...byReason.values()].slice(0, MAX_FINDINGS).map((finding) => ({
+    statementClass: finding.statementClass,
+    reason: finding.reason + similarFunctions(finding, hints),
+    position: finding.byteLocation === null
+      ? null
+      : bytes.subarray(0, finding.byteLocation).toString().length,
+  }));
 }
 
-function withoutRepetition(findings: readonly Finding[]): Finding[] {
-  return findings.filter(({ reason }, index) =>
-    findings.findIndex((other) => other.reason === reason) === index
-  );
+function similarFunctions({ unknownFunction }: NodeFinding, hints: NameHints): string {
+  const near = unknownFunction === undefined
+    ? []
+    : hints.nearest(unknownFunction, allowedFunctions());
+  return near.length === 0 ? "" : ` Similar functions: ${near.join(", ")}.`;
 }
 
 function refused(

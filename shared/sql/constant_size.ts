@@ -1,91 +1,79 @@
-import { isNode, listOf, nameParts, textOf, type TreeNode, wrappedNode } from "./syntax_tree.ts";
-import type { TreeValue } from "./syntax_tree.ts";
+import { forbidden, type NodeFinding } from "./check_context.ts";
+import { lastName, partsOf, sizeOf, sizeOfValue, type Sizes } from "./constant_growth.ts";
+import { constantScopes } from "./constant_scopes.ts";
+import type { TreeNode, VisitedNode } from "./syntax_tree.ts";
 
 /**
- * Maximum size of a value built from constants. The planner computes calls with constant arguments
- * even for EXPLAIN, and a timeout cannot interrupt such a step.
+ * Maximum length of a value built from constants. The planner computes it even for EXPLAIN, and many
+ * functions take a time that grows with the square of the length, which a timeout cannot interrupt.
  */
-const MAX_CONSTANT_CHARACTERS = 1_000_000;
+const MAX_CONSTANT_CHARACTERS = 50_000;
+/** Maximum digits of a number that a statement calculates with, for the same reason. */
+const MAX_DIGITS = 5_000;
+/** Maximum number of multiplications and similar operations, which may all be in one row. */
+const MAX_CALCULATIONS = 200;
+/** Maximum number of operators and calls. */
+const MAX_EXPRESSIONS = 2_000;
 
-/** Nodes whose value depends on rows: the planner does not compute them. */
-const LATE_NODES: ReadonlySet<string> = new Set(["ColumnRef", "ParamRef", "SubLink"]);
-
-/** Built-in functions whose result may be much longer than their arguments. */
-const GROWING: Readonly<Record<string, (args: readonly TreeValue[]) => number>> = {
-  repeat: ([text, count]) => constantLength(text) * constantNumber(count),
-  lpad: ([text, length]) => Math.max(constantLength(text), constantNumber(length)),
-  rpad: ([text, length]) => Math.max(constantLength(text), constantNumber(length)),
-  replace: ([text, , to]) => constantLength(text) * Math.max(1, constantLength(to)),
-  array_fill: ([, dimensions]) => constantProduct(dimensions),
-};
-
+const CALCULATING_OPERATORS: ReadonlySet<string> = new Set(["*", "/", "%", "^"]);
+const CALCULATING_FUNCTIONS: ReadonlySet<string> = new Set(
+  "cbrt div exp factorial gcd lcm ln log log10 mod numeric_div_trunc pow power sqrt".split(" "),
+);
 /**
- * The reason why a call with constant arguments builds too large a value; null if it does not. A
- * size that cannot be computed counts as too large. Values that depend on rows are limited by
- * timeouts.
+ * Refuses a statement that makes the planner compute large values. A column of a subquery may stand
+ * for a constant, which the planner puts in its place.
  */
-export function constantSizeProblem(name: string, call: TreeNode): string | null {
-  if (!Object.hasOwn(GROWING, name) || isLate(call)) return null;
-  return sizeOfCall(name, call) <= MAX_CONSTANT_CHARACTERS
+export function constantFindings(nodes: readonly VisitedNode[]): readonly NodeFinding[] {
+  const tooMany = countProblem(nodes);
+  if (tooMany !== null) return [forbidden(tooMany)];
+  const scopes = constantScopes(nodes);
+  // Parents come before their parts, so the reversed order has every part before its parent.
+  const partsFirst = nodes.toReversed();
+  let sizes: Sizes = new Map();
+  // The length of a constant passes through one subquery in each round.
+  for (let round = 0; round <= scopes.count; round++) {
+    const next = new Map<TreeNode, number>();
+    for (const visited of partsFirst) {
+      const column = visited.type === "ColumnRef" ? scopes.columnSize(visited.node, sizes) : 0;
+      const size = sizeOf(visited, next, column);
+      const problem = sizeProblem(visited, size, next);
+      if (problem !== null) return [forbidden(problem, visited.node.location)];
+      next.set(visited.node, size);
+    }
+    if ([...next].every(([node, size]) => sizes.get(node) === size)) return [];
+    sizes = next;
+  }
+  return [];
+}
+
+function countProblem(nodes: readonly VisitedNode[]): string | null {
+  const expressions = nodes.filter(({ type }) => type === "A_Expr" || type === "FuncCall");
+  if (expressions.length > MAX_EXPRESSIONS) {
+    return `The statement has ${expressions.length} operators and calls; at most ` +
+      `${MAX_EXPRESSIONS} are allowed.`;
+  }
+  const calculations = expressions.filter(({ type, node }) => isCalculation(type, node)).length;
+  return calculations <= MAX_CALCULATIONS
     ? null
-    : `${name}() with these constants builds more than ${MAX_CONSTANT_CHARACTERS} characters ` +
-      "while the statement is planned.";
+    : `The statement has ${calculations} multiplications, divisions and powers; at most ` +
+      `${MAX_CALCULATIONS} are allowed.`;
 }
 
-function sizeOfCall(name: string, call: TreeNode): number {
-  const size = Object.hasOwn(GROWING, name) ? GROWING[name]?.(listOf(call.args)) : undefined;
-  return size ?? Number.POSITIVE_INFINITY;
-}
-
-function isLate(root: TreeNode): boolean {
-  const waiting: TreeValue[] = [root];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (Array.isArray(value)) waiting.push(...value);
-    if (!isNode(value)) continue;
-    if (Object.keys(value).some((key) => LATE_NODES.has(key))) return true;
-    waiting.push(...Object.values(value));
+function sizeProblem({ type, node }: VisitedNode, size: number, sizes: Sizes): string | null {
+  if (isCalculation(type, node)) {
+    return Math.max(size, ...partsOf(type, node).map((part) => sizeOfValue(part, sizes))) <=
+        MAX_DIGITS
+      ? null
+      : `The statement calculates with numbers of more than ${MAX_DIGITS} digits.`;
   }
-  return false;
+  return size <= MAX_CONSTANT_CHARACTERS
+    ? null
+    : `The constants of the statement build a value of more than ${MAX_CONSTANT_CHARACTERS} ` +
+      "characters while it is planned.";
 }
 
-/** An upper bound of a constant text's length; infinite if unknown. */
-function constantLength(value: TreeValue | undefined): number {
-  const wrapped = wrappedNode(value);
-  switch (wrapped?.type) {
-    case "A_Const":
-      return isNode(wrapped.node.sval) ? textOf(wrapped.node.sval.sval)?.length ?? 0 : 20;
-    case "TypeCast":
-      return constantLength(wrapped.node.arg);
-    case "A_Expr":
-      return isOperator(wrapped.node, "||")
-        ? constantLength(wrapped.node.lexpr) + constantLength(wrapped.node.rexpr)
-        : Number.POSITIVE_INFINITY;
-    case "FuncCall":
-      return sizeOfCall(nameParts(wrapped.node.funcname)?.at(-1) ?? "", wrapped.node);
-    default:
-      return Number.POSITIVE_INFINITY;
-  }
-}
-
-/** A constant integer; infinite for anything that must be computed. */
-function constantNumber(value: TreeValue | undefined): number {
-  const wrapped = wrappedNode(value);
-  if (wrapped?.type === "TypeCast") return constantNumber(wrapped.node.arg);
-  if (wrapped?.type !== "A_Const" || !isNode(wrapped.node.ival)) return Number.POSITIVE_INFINITY;
-  const { ival = 0 } = wrapped.node.ival;
-  return typeof ival === "number" ? Math.max(0, ival) : Number.POSITIVE_INFINITY;
-}
-
-function constantProduct(value: TreeValue | undefined): number {
-  const wrapped = wrappedNode(value);
-  if (wrapped?.type !== "A_ArrayExpr") return Number.POSITIVE_INFINITY;
-  return listOf(wrapped.node.elements).reduce(
-    (product: number, element) => product * constantNumber(element),
-    1,
-  );
-}
-
-function isOperator(node: TreeNode, operator: string): boolean {
-  const parts = nameParts(node.name);
-  return parts?.length === 1 && parts[0] === operator;
+function isCalculation(type: string | null, node: TreeNode): boolean {
+  return type === "A_Expr"
+    ? CALCULATING_OPERATORS.has(lastName(node.name))
+    : type === "FuncCall" && CALCULATING_FUNCTIONS.has(lastName(node.funcname));
 }

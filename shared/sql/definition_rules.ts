@@ -27,7 +27,11 @@ const PARTS_OF_RELATIONS: ReadonlySet<string> = new Set([
 
 const plainDefinition: NodeRule = () => definition();
 
-/** Definitions that a confirmed statement may make, by the type of their node. */
+/**
+ * Definitions that a confirmed statement may make, by the type of their node. Rights that row level
+ * security does not limit (TRUNCATE, REFERENCES, TRIGGER) cannot be used: a project may have granted
+ * them with all others.
+ */
 export const DEFINITION_RULES: Readonly<Record<string, NodeRule>> = {
   AlterDomainStmt: (visited) => namedDefinition(visited, visited.node.typeName),
   AlterEnumStmt: (visited) => namedDefinition(visited, visited.node.typeName),
@@ -46,6 +50,14 @@ export const DEFINITION_RULES: Readonly<Record<string, NodeRule>> = {
       definition(),
   CommentStmt: (visited) => objectFinding(visited, visited.node.objtype) ?? definition(),
   CompositeTypeStmt: plainDefinition,
+  Constraint: ({ node }) =>
+    node.contype === "CONSTR_FOREIGN"
+      ? forbidden(
+        "A foreign key tells which rows exist, although row level security may hide them: use a " +
+          "migration.",
+        node.location,
+      )
+      : null,
   CreateDomainStmt: (visited) => namedDefinition(visited, visited.node.domainname),
   CreateEnumStmt: (visited) => namedDefinition(visited, visited.node.typeName),
   CreateSchemaStmt: plainDefinition,
@@ -58,12 +70,15 @@ export const DEFINITION_RULES: Readonly<Record<string, NodeRule>> = {
   IntoClause: plainDefinition,
   RefreshMatViewStmt: plainDefinition,
   RenameStmt: (visited) => renameFinding(visited) ?? definition(),
-  TruncateStmt: plainDefinition,
+  TruncateStmt: () =>
+    forbidden(
+      "TRUNCATE deletes the rows of all users, whatever row level security says: use DELETE.",
+    ),
   ViewStmt: plainDefinition,
 };
 
 function definition(): NodeFinding {
-  return finding("ddl", "The statement changes the schema or empties tables.");
+  return finding("ddl", "The statement changes the schema.");
 }
 
 function namedDefinition({ policy }: NodeInContext, name: TreeValue | undefined): NodeFinding {

@@ -1,8 +1,6 @@
-import { nearestNames } from "../nearest_names.ts";
 import { allowedFunctions, CALLER_FUNCTIONS, WRITING_FUNCTIONS } from "./allowed_functions.ts";
 import { ALLOWED_SETTINGS } from "./allowed_settings.ts";
 import { finding, forbidden, type NodeFinding, type NodeInContext } from "./check_context.ts";
-import { constantSizeProblem } from "./constant_size.ts";
 import { searchPathOf, type SqlPolicy } from "./sql_policy.ts";
 import {
   isNode,
@@ -35,9 +33,7 @@ function builtInFinding(name: string, node: TreeNode): NodeFinding | null | "unk
   if (WRITING_FUNCTIONS.has(name)) {
     return finding("write", `${name}() changes data.`, node.location);
   }
-  if (!allowedFunctions().has(name)) return "unknown";
-  const problem = constantSizeProblem(name, node);
-  return problem === null ? null : forbidden(problem, node.location);
+  return allowedFunctions().has(name) ? null : "unknown";
 }
 
 function projectFunctionFinding(
@@ -53,15 +49,11 @@ function projectFunctionFinding(
   if (isIn(policy.writeFunctions)) return finding("write", `${name}() changes data.`, location);
   if (isIn(policy.readFunctions) || isIn([...CALLER_FUNCTIONS])) return null;
   const shown = schema === null ? name : `${schema}.${name}`;
-  return forbidden(
-    `The function ${shown}() is not on the list of allowed functions.${suggestion(schema, name)}`,
+  const problem = forbidden(
+    `The function ${shown}() is not on the list of allowed functions.`,
     location,
   );
-}
-
-function suggestion(schema: string | null, name: string): string {
-  const near = schema === null ? nearestNames(name, allowedFunctions()) : [];
-  return near.length === 0 ? "" : ` Similar functions: ${near.join(", ")}.`;
+  return schema === null ? { ...problem, unknownFunction: name } : problem;
 }
 
 /** A setting's name, as in `SHOW` and `current_setting()`. */

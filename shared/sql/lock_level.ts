@@ -17,7 +17,7 @@ const OTHERS_GO_ON: LockLevel = {
 };
 const NOTHING: LockLevel = {
   name: null,
-  effect: "it locks no existing object, except tables that a new foreign key refers to",
+  effect: "it locks no existing object",
 };
 
 /** The strongest lock that a definition takes, by the root of its syntax tree. */

@@ -1,4 +1,4 @@
-import { ALLOWED_CATALOGS, FORBIDDEN_INFORMATION_VIEWS } from "./allowed_relations.ts";
+import { CATALOG_COLUMNS } from "./catalog_columns.ts";
 import { forbidden, type NodeFinding, type NodeInContext, schemaProblem } from "./check_context.ts";
 import { EXTENSIONS_SCHEMA, type SqlPolicy } from "./sql_policy.ts";
 import { nameParts, textOf, type TreeNode, type TreeValue } from "./syntax_tree.ts";
@@ -20,7 +20,7 @@ export function isTarget(parent: string, field: string): boolean {
   return !READING_FIELDS.has(field) && !READING_PARENTS.has(parent);
 }
 
-/** Relations of exposed schemas, and harmless catalogs for reading. */
+/** Relations of exposed schemas, and listed catalogs for reading. */
 export function relationRule({ node, parent, field, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   const schema = textOf(node.schemaname);
@@ -34,24 +34,48 @@ export function relationRule({ node, parent, field, policy }: NodeInContext): No
   return problem === null ? null : forbidden(problem, location);
 }
 
-function isCatalog(schema: string | null, name: string): boolean {
-  return schema === "pg_catalog" || schema === "information_schema" ||
-    (schema === null && name.startsWith("pg_"));
+/** Whether a relation is one of PostgreSQL itself. */
+export function isCatalog(schema: string | null, name: string): boolean {
+  return catalogKey(schema, name) !== null;
+}
+
+/** The key of a relation in {@linkcode CATALOG_COLUMNS}; null if it is not a catalog. */
+export function catalogKey(schema: string | null, name: string): string | null {
+  if (schema === "information_schema") return `${schema}.${name}`;
+  return schema === "pg_catalog" || (schema === null && name.startsWith("pg_")) ? name : null;
 }
 
 function catalogProblem(schema: string | null, name: string, isWritten: boolean): string | null {
   if (isWritten) return `"${name}" is a system catalog, which statements can only read.`;
-  const isAllowed = schema === "information_schema"
-    ? !FORBIDDEN_INFORMATION_VIEWS.has(name)
-    : ALLOWED_CATALOGS.has(name);
-  return isAllowed ? null : `The catalog "${name}" is not on the list of readable catalogs.`;
+  return Object.hasOwn(CATALOG_COLUMNS, catalogKey(schema, name) ?? "")
+    ? null
+    : `The catalog "${name}" is not on the list of readable catalogs.`;
 }
+
+/**
+ * Types whose functions no timeout interrupts: XML is read by a library that does not check for it,
+ * and comparing paths or polygons takes the product of their numbers of points.
+ */
+const UNINTERRUPTED_TYPES: ReadonlySet<string> = new Set([
+  "_path",
+  "_polygon",
+  "_xml",
+  "path",
+  "polygon",
+  "xml",
+]);
 
 /** Types of PostgreSQL, of extensions and of exposed schemas. */
 export function typeRule({ node, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   if (node.pct_type === true) {
     return forbidden("%TYPE belongs to function definitions.", location);
+  }
+  const [name, schema] = nameParts(node.names)?.toReversed() ?? [];
+  if (
+    UNINTERRUPTED_TYPES.has(name ?? "") && (schema === undefined || schema === "pg_catalog")
+  ) {
+    return forbidden(`Values cannot be converted to ${name}: no timeout interrupts it.`, location);
   }
   return qualifiedNameFinding(node.names, [
     "pg_catalog",

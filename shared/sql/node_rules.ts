@@ -1,14 +1,28 @@
-import { finding, forbidden, type NodeRule } from "./check_context.ts";
+import { finding, forbidden, type NodeFinding, type NodeRule } from "./check_context.ts";
 import { DEFINITION_RULES } from "./definition_rules.ts";
 import { functionRule, settingFinding } from "./function_rules.ts";
 import { collationRule, operatorFinding, relationRule, typeRule } from "./name_rules.ts";
 import { EXPLAIN_OPTIONS, PLAIN_NODES, SAMPLING_METHODS, WRITE_NODES } from "./node_types.ts";
-import { listOf, nameParts, ownValue, textOf, wrappedNode } from "./syntax_tree.ts";
+import {
+  listOf,
+  nameParts,
+  ownValue,
+  stringNode,
+  textOf,
+  type TreeNode,
+  wrappedNode,
+} from "./syntax_tree.ts";
 
 const RULES: Readonly<Record<string, NodeRule>> = {
   ...DEFINITION_RULES,
   A_Expr: ({ node }) => operatorFinding(node.name, node),
   CollateClause: collationRule,
+  ColumnRef: ({ node }) => {
+    const name = stringNode(listOf(node.fields).at(-1)) ?? "";
+    return POSITION_COLUMNS.has(name)
+      ? forbidden(`"${name}" tells how many rows others have written: use the key.`, node.location)
+      : null;
+  },
   ExplainStmt: ({ node }) => {
     const unknown = listOf(node.options).map((option) =>
       textOf(wrappedNode(option)?.node.defname) ?? ""
@@ -26,9 +40,35 @@ const RULES: Readonly<Record<string, NodeRule>> = {
   RangeVar: relationRule,
   SortBy: ({ node }) => operatorFinding(node.useOp ?? [], node),
   SubLink: ({ node }) => operatorFinding(node.operName ?? [], node),
+  RangeTableFunc: ({ node }) => xmlFinding("XMLTABLE", node),
   TypeName: typeRule,
   VariableShowStmt: ({ node }) => settingFinding(textOf(node.name) ?? ""),
+  XmlExpr: ({ node }) =>
+    node.op === undefined || WRITING_XML.has(textOf(node.op) ?? "")
+      ? null
+      : xmlFinding("XMLPARSE and IS DOCUMENT", node),
+  XmlSerialize: ({ node }) =>
+    node.indent === true ? xmlFinding("XMLSERIALIZE ... INDENT", node) : null,
 };
+
+/** Columns of every table with the place of a row among those of others, and its transactions. */
+const POSITION_COLUMNS: ReadonlySet<string> = new Set(["cmax", "cmin", "ctid", "xmax", "xmin"]);
+
+/** Expressions that write XML without reading any. */
+const WRITING_XML: ReadonlySet<string> = new Set([
+  "IS_XMLCONCAT",
+  "IS_XMLELEMENT",
+  "IS_XMLFOREST",
+  "IS_XMLPI",
+  "IS_XMLROOT",
+]);
+
+function xmlFinding(name: string, { location }: TreeNode): NodeFinding {
+  return forbidden(
+    `${name} cannot be used: no timeout interrupts the library that reads XML. Read it as text.`,
+    location,
+  );
+}
 
 /** A node type's effect on its statement's class. An unknown type is forbidden. */
 export function ruleOf(type: string | null): NodeRule {

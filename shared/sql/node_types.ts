@@ -14,7 +14,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "CaseExpr",
   "CaseWhen",
   "CoalesceExpr",
-  "ColumnRef",
   "Float",
   "GroupingFunc",
   "GroupingSet",
@@ -32,8 +31,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "String",
   "TypeCast",
   "WindowDef",
-  "XmlExpr",
-  "XmlSerialize",
   // Queries
   "CTECycleClause",
   "CTESearchClause",
@@ -41,7 +38,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "JoinExpr",
   "RangeFunction",
   "RangeSubselect",
-  "RangeTableFunc",
   "RangeTableFuncCol",
   "ResTarget",
   "SelectStmt",
@@ -75,7 +71,6 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "OnConflictClause",
   // Parts of definitions
   "ColumnDef",
-  "Constraint",
   "DefElem",
   "PartitionBoundSpec",
   "PartitionCmd",

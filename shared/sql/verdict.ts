@@ -13,11 +13,20 @@ export interface NamedRelation {
 /** The names in a statement, for checks that need the database. */
 export interface NamedObjects {
   readonly relations: readonly NamedRelation[];
-  /** Functions without a schema, because a function of the project could shadow a built-in one. */
+  /**
+   * Functions without a schema, because a function of the project could run instead of a built-in
+   * one. Includes keywords of SQL/JSON, which older servers read as names of functions.
+   */
   readonly functions: readonly string[];
+  /** All functions, without their schemas. */
+  readonly called: readonly string[];
   readonly operators: readonly string[];
-  /** Last parts of qualified columns, because `row.name` may call a function of that name. */
-  readonly columns: readonly string[];
+  /** `name` in `row.name`, which may call a function of that name. */
+  readonly rowAttributes: readonly string[];
+  /** `name` in `(value).name`, which may call a function of that name. */
+  readonly attributes: readonly string[];
+  /** Types without their schemas. */
+  readonly types: readonly string[];
 }
 
 /** The reason why a text is not accepted, or is more than a read. */
@@ -32,7 +41,7 @@ export interface Finding {
 /** The verdict on one text. It depends only on the text and the policy. */
 export interface SqlVerdict {
   readonly statementClass: StatementClass;
-  /** Findings of the verdict's class, in text order; empty for a read. */
+  /** The first findings of the verdict's class, in text order; empty for a read. */
   readonly findings: readonly Finding[];
   /** The statement; null if there is none, or more than one. */
   readonly statement: SqlStatement | null;

@@ -1,8 +1,9 @@
 import { format, type OutputUnit, type Schema } from "../vendor/cfworker_json_schema.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { type PatternCost, patternCost } from "./pattern_cost.ts";
+import { compilePattern, type LinearPattern } from "./linear_pattern.ts";
 import { DATA_KEYWORDS } from "./schema_keywords.ts";
-import type { StepBudget } from "./step_budget.ts";
+import { PatternError } from "./pattern_token.ts";
+import { StepBudget, StepsSpentError } from "./step_budget.ts";
 
 /** A schema that counts the steps of its own validation. */
 export interface MeteredSchema {
@@ -13,6 +14,8 @@ export interface MeteredSchema {
   withFormats<T>(budget: StepBudget, validate: () => T): T;
 }
 
+/** The steps for compiling all patterns of a schema, which happens once: about 150 ms. */
+const MAX_COMPILE_STEPS = 100_000;
 /** Matches nothing, like `false`, but each visit can be counted. */
 const NOTHING: JsonObject = { enum: [] };
 /** The cost of a mismatch, which becomes a message. */
@@ -36,12 +39,15 @@ const MAPS: ReadonlySet<string> = new Set([
 /**
  * A copy of a schema for the validator, which has no limits of its own. The validator reads `$ref`
  * of each schema that it applies to a value, so a getter there counts every visit. Formats and
- * their patterns cost steps in proportion to the text's length.
+ * patterns cost steps in proportion to the text's length.
+ *
+ * @throws PatternError, StepsSpentError if a pattern cannot be checked in bounded time.
  */
 export function meterSchema(source: JsonObject): MeteredSchema {
   const current: { budget: StepBudget | null } = { budget: null };
   const spend = (steps: number) => current.budget?.spend(steps);
   const formats = new Map<string, (text: string) => boolean>();
+  const compiling = new StepBudget(MAX_COMPILE_STEPS);
   let appliesSeveral = false;
   const schema = copySchema(source) as Schema;
   return { schema, appliesSeveral, withFormats };
@@ -53,6 +59,10 @@ export function meterSchema(source: JsonObject): MeteredSchema {
     );
     const paid = paidFormat(schema);
     if (paid !== null) copy.format = paid;
+    if (typeof schema.pattern === "string") addPattern(schema.pattern);
+    if (isJsonObject(schema.patternProperties)) {
+      Object.keys(schema.patternProperties).forEach(addPattern);
+    }
     return visited(copy, visitSteps(schema));
   }
 
@@ -86,18 +96,23 @@ export function meterSchema(source: JsonObject): MeteredSchema {
     });
   }
 
-  /** The name under which a schema's format and pattern are counted; null if it has neither. */
-  function paidFormat({ format: named, pattern }: JsonObject): string | null {
-    const own = typeof named === "string" && Object.hasOwn(format, named) ? named : "";
-    const matched = typeof pattern === "string" ? pattern : "";
-    if (own === "" && matched === "") return null;
-    const name = `${own}\n${matched}`;
-    const cost = matched === "" ? null : patternCost(matched);
+  /** The name under which a schema's format is counted; null if it has none. */
+  function paidFormat({ format: named }: JsonObject): string | null {
+    if (typeof named !== "string" || !Object.hasOwn(format, named)) return null;
+    const name = `${named}\n`;
     formats.set(name, (text) => {
-      spend(textSteps(text, cost));
-      return own === "" || fitsFormat(text, own);
+      spend(1 + Math.floor(text.length / 20));
+      return fitsFormat(text, named);
     });
     return name;
+  }
+
+  /** The validator matches a pattern by calling the format of this name, which is patched into it. */
+  function addPattern(source: string): void {
+    const name = `pattern\n${source}`;
+    if (formats.has(name)) return;
+    const pattern = compileNamed(source, compiling);
+    formats.set(name, (text) => current.budget === null || pattern.test(text, current.budget));
   }
 
   function withFormats<T>(budget: StepBudget, validate: () => T): T {
@@ -122,6 +137,18 @@ export function toOwnFormat(message: string): string {
   return message.replace(/\n[^]*"/, '"');
 }
 
+function compileNamed(source: string, budget: StepBudget): LinearPattern {
+  try {
+    return compilePattern(source, budget);
+  } catch (error) {
+    if (error instanceof StepsSpentError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PatternError(
+      `the pattern ${JSON.stringify(source.slice(0, 60))} is unusable: ${reason}`,
+    );
+  }
+}
+
 /** In addition to the visit itself: the iterated names and compared values. */
 function visitSteps(schema: JsonObject): number {
   const { properties, required, dependentRequired, dependencies } = schema;
@@ -136,11 +163,6 @@ function visitSteps(schema: JsonObject): number {
 
 function lengthOf(value: JsonValue | undefined): number {
   return Array.isArray(value) ? value.length : 0;
-}
-
-function textSteps({ length }: string, cost: PatternCost | null): number {
-  const matching = cost === null ? 0 : cost.factor * (length + 1) ** cost.degree;
-  return 1 + Math.floor(length / 20) + Math.floor(matching / 100);
 }
 
 function fitsFormat(text: string, name: string): boolean {

@@ -5,7 +5,6 @@ import { type MeteredSchema, meterSchema, toOwnFormat } from "./metered_schema.t
 import { meterValue } from "./metered_value.ts";
 import { repeatsItems } from "./repeated_items.ts";
 import { StepBudget, StepsSpentError } from "./step_budget.ts";
-import { withoutCostlyPatterns } from "./without_costly_patterns.ts";
 
 /** The result of a validation. */
 export type Validation =
@@ -31,8 +30,8 @@ interface Compiled {
 const compiledSchemas = new WeakMap<JsonObject, Compiled>();
 
 /**
- * Validates a value in a bounded number of steps, ignoring patterns that would take long to match.
- * Never throws: an undecidable case is reported as such.
+ * Validates a value in a bounded number of steps. Never throws: an undecidable case is reported as
+ * such, also if the schema has a pattern that cannot be matched in bounded time.
  *
  * @param budget The step limit, if several validations share it.
  */
@@ -49,11 +48,10 @@ export function validateValue(
 }
 
 function validate(value: JsonValue, schema: JsonObject, budget: StepBudget): Validation {
-  const matchable = withoutCostlyPatterns(schema, value);
-  const isUnique = holdsUniqueItems(matchable);
+  const isUnique = holdsUniqueItems(schema);
   const paysForItems = isUnique && repeatsItems(value, budget);
   // If no array repeats an item, `uniqueItems` has no effect, and it is slow to check.
-  const checked = isUnique && !paysForItems ? without(matchable, "uniqueItems") : matchable;
+  const checked = isUnique && !paysForItems ? without(schema, "uniqueItems") : schema;
   const { metered: { withFormats, appliesSeveral }, thorough, brief } = compile(checked);
   const costs = { paysForNames: appliesSeveral, paysForItems };
   const { value: metered, count } = meterValue(value, budget, costs);

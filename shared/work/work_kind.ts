@@ -87,6 +87,12 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   fetchHanded?(workerId: string): Promise<readonly Work[]>;
   /** Ends the hand-over of new work to the worker, and returns what it has not fetched. */
   withdraw?(workerId: string): Promise<void>;
+  /**
+   * Milliseconds before the claim of this work in which it waited and no other work was claimed.
+   *
+   * @throws DATABASE_UNAVAILABLE
+   */
+  stalledMs?(works: readonly Work[]): Promise<number>;
   /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;
   /** Records that a worker has ended. */

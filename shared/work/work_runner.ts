@@ -46,6 +46,10 @@ const MAX_WAIT_MS = 1_000;
  * bottleneck.
  */
 const MAX_SETTLED = 400;
+/** Work that waited longer while no work was claimed is reported. */
+const STALL_MS = 1_000;
+/** Interval at which a busy worker compares its CPU time with the limits. */
+const CPU_LOOK_MS = 100;
 /**
  * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
  */
@@ -66,11 +70,15 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   /** The last claim returned as much as requested, so more work is likely to wait. */
   #isBacklogged = false;
   #isEnding = false;
+  /** When it last claimed or had no free slot; null before the first claim. */
+  #lookedAtMs: number | null = null;
   /** True while it runs work that must run alone. */
   #isAlone = false;
   #isListening = false;
   /** Resolves when the work that was handed to this worker has been fetched and started. */
   #fetching: Promise<void> = Promise.resolve();
+  /** Aborted when a request shows that the platform has not retired this isolate. */
+  #reopened = new AbortController();
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
@@ -84,7 +92,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     this.#slots = new Slots({
       count: slots,
       nowMs: () => this.#now(),
-      onFree: () => this.#signal.send(),
+      onFree: () => {
+        // Until now all slots were taken.
+        if (this.#slots.freeCount === 1) this.#lookedAtMs = this.#now();
+        this.#signal.send();
+      },
     });
     this.#activeAtMs = clock.nowMs();
     this.#heartbeat = new Heartbeat({
@@ -100,12 +112,14 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   wake(): boolean {
     if (this.#held.count > 0) this.#heartbeat.beatNow();
+    this.#options.lifetime.noteRequest(this.#now());
     if (this.#isOpen() && !this.#isAlone) {
+      this.#reopened.abort();
       this.#look();
       return true;
     }
     // The platform would have sent it to another isolate if this one were retired.
-    if (this.#isAlone || this.#options.lifetime.isCpuSpent()) void this.#retire();
+    if (this.#isAlone) void this.#retire();
     this.#signal.send();
     return false;
   }
@@ -150,20 +164,26 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       onHint: (hint) => this.#handleHint(hint),
       onListening: (isListening) => this.#noteListening(isListening),
     }, closed.signal);
-    await this.#claimWhileOpen();
-    await this.#fetching;
-    const withdrawing = this.#withdraw();
-    // Running work may be cancelled.
-    await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
+    do {
+      await this.#claimWhileOpen();
+      this.#reopened = new AbortController();
+      await this.#fetching;
+      await this.#withdraw();
+      await this.#passOnWakes();
+      // Running work may be cancelled.
+      await this.#drain();
+    } while (this.#reopened.signal.aborted);
+    // A wake-up that comes now needs another worker.
+    this.#isEnding = true;
+    closed.abort();
     this.#heartbeat.stop();
-    await Promise.all([beating, listening, withdrawing]);
+    await Promise.all([beating, listening]);
     await kind.stopWorker?.(this.id).catch(() => {});
     log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
   }
 
   async #claimWhileOpen(): Promise<void> {
     const { lifetime, settings } = this.#options;
-    lifetime.cpu?.onPhase("draining", () => this.#signal.send());
     while (this.#isOpen()) {
       const claimedCount = await this.#claim();
       if (claimedCount === null) {
@@ -189,8 +209,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #pauseMs(quietMs: number): number {
     if (this.#slots.waitingCount > 0) return MAX_WAIT_MS;
-    // All slots are taken: finished work sends the signal.
-    return this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
+    if (this.#hasRoom()) return pollingPauseMs(quietMs);
+    // Finished work sends the signal, but not what ends the phase.
+    return this.#isLimited ? CPU_LOOK_MS : Number.MAX_SAFE_INTEGER;
   }
 
   /** Claims as much work as there is room for. Returns null when the database does not respond. */
@@ -198,6 +219,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind } = this.#options;
     const room = Math.max(0, this.#room());
     if (room === 0) return 0;
+    const lookedAtMs = this.#lookedAtMs;
     try {
       const claimed = await kind.claim(this.id, {
         limit: room,
@@ -208,12 +230,30 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       this.#startAll(claimed);
+      this.#lookedAtMs = this.#now();
+      if (lookedAtMs === null || this.#now() - lookedAtMs > STALL_MS) {
+        void this.#reportStall(claimed);
+      }
       // Other waiting work needs another isolate, which starts only when this one is retired.
       if (this.#isAlone) void this.#retire();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
       return null;
+    }
+  }
+
+  /** Reports work that waited although this worker, or another, had time for it. */
+  async #reportStall(claimed: readonly Work[]): Promise<void> {
+    const { kind, log } = this.#options;
+    if (claimed.length === 0 || kind.stalledMs === undefined) return;
+    try {
+      const stalledMs = Math.round(await kind.stalledMs(claimed));
+      if (stalledMs > STALL_MS) {
+        log("warn", "queue.stalled", { worker_id: this.id, stalled_ms: stalledMs });
+      }
+    } catch (error) {
+      log("warn", "worker.stall_unknown", { worker_id: this.id, code: codeOf(error) });
     }
   }
 
@@ -236,18 +276,22 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   }
 
   #noteFailedClaim(error: unknown): void {
-    const code = error instanceof SwarmError ? error.code : "INTERNAL";
-    this.#options.log("warn", "worker.claim_failed", { worker_id: this.id, code });
+    const { log } = this.#options;
+    log("warn", "worker.claim_failed", { worker_id: this.id, code: codeOf(error) });
   }
 
   async #start(work: Work): Promise<void> {
-    const { kind, log } = this.#options;
+    const { kind, log, lifetime } = this.#options;
     const { id, epoch } = work;
     const beganAtMs = this.#now();
+    const cpuBeforeMs = lifetime.cpu?.usedMs() ?? 0;
     await this.#held.hold({ id, epoch }, async (signal, watch) => {
       const slot = await this.#slots.take(signal);
       const end = await this.#runOrLetGo(work, slot, signal, watch).catch(toName);
       slot?.free();
+      // What runs beside it shares the cost.
+      const cpuMs = ((lifetime.cpu?.usedMs() ?? 0) - cpuBeforeMs) / this.#held.count;
+      if (watch.isOn) lifetime.noteStream(cpuMs);
       log("info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
         [`${kind.noun}_id`]: id,
@@ -284,49 +328,61 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     });
   }
 
-  /** Returns work that waits for a slot, and lets running work continue while there is time. */
+  /**
+   * Returns work that waits for a slot, and lets running work continue while there is time, or
+   * until a request shows that this isolate is not retired.
+   */
   async #drain(): Promise<void> {
-    const { clock, lifetime } = this.#options;
+    const { clock } = this.#options;
     this.#slots.refuse(0);
-    if (this.#held.count === 0) return;
     const drained = new AbortController();
     const allEnded = this.#held.allEnded().finally(() => drained.abort());
-    lifetime.cpu?.onPhase("over", () => drained.abort());
-    await clock.sleep(lifetime.overInMs(this.#now()), drained.signal);
+    const signal = AbortSignal.any([drained.signal, this.#reopened.signal]);
+    while (!signal.aborted && !this.#isOver()) await clock.sleep(this.#drainPauseMs(), signal);
+    if (this.#reopened.signal.aborted) return;
     if (this.#held.count > 0) await this.#handBack();
     await allEnded;
   }
 
+  #drainPauseMs(): number {
+    const overInMs = this.#options.lifetime.overInMs(this.#now());
+    return this.#isLimited ? Math.min(CPU_LOOK_MS, overInMs) : overInMs;
+  }
+
   /**
-   * A wake-up after the last claim still reaches this isolate until the platform retires it, so the
-   * successor is woken after that.
+   * Wakes the successor of a worker whose isolate is retired. If the platform sends the wake-up to
+   * this isolate after all, the worker continues to claim.
    */
   async #passOnWakes(): Promise<void> {
-    const { clock, kind, lifetime } = this.#options;
-    if (lifetime.phaseAt(this.#now()) === "open") return;
-    if (lifetime.isCpuSpent()) return await kind.wakeSuccessor().catch(() => {});
-    await clock.sleep(lifetime.retiredInMs(this.#now()), this.#unloading.signal);
-    await kind.wakeSuccessor().catch(() => {});
+    if (this.#options.lifetime.phaseAt(this.#now()) !== "open") await this.#wakeSuccessor();
   }
 
   /** The successor is woken first: it starts while this worker writes its last checkpoints. */
   async #handBack(): Promise<void> {
-    await this.#options.kind.wakeSuccessor().catch(() => {});
+    await this.#wakeSuccessor();
     this.#held.stopAll(this.#handBackReason());
     await this.#held.allEnded();
   }
 
   /** A call that ran alone until its time was up cannot be finished by any other worker. */
   #handBackReason(): StopReason {
-    const isOver = this.#options.lifetime.phaseAt(this.#now()) === "over";
-    return new StopReason("yield", { isFinal: this.#isAlone && isOver });
+    return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
   }
 
   /** Makes the platform start another isolate for waiting work; this one finishes its own. */
   async #retire(): Promise<void> {
-    const { kind, lifetime } = this.#options;
-    await lifetime.cpu?.retire(this.#held.load);
-    await kind.wakeSuccessor().catch(() => {});
+    await this.#options.lifetime.cpu?.retire(this.#held.load);
+    await this.#wakeSuccessor();
+  }
+
+  /** A wake-up that is lost delays work until the next tick, so its failure is logged. */
+  async #wakeSuccessor(): Promise<void> {
+    const { kind, log } = this.#options;
+    try {
+      await kind.wakeSuccessor();
+    } catch (error) {
+      log("warn", "worker.wake_failed", { worker_id: this.id, code: codeOf(error) });
+    }
   }
 
   #noteListening(isListening: boolean): void {
@@ -388,6 +444,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return phase === "closing" || phase === "over" || this.#unloading.signal.aborted;
   }
 
+  #isOver(): boolean {
+    return this.#options.lifetime.phaseAt(this.#now()) === "over";
+  }
+
   #hasRoom(): boolean {
     return this.#room() > 0;
   }
@@ -395,6 +455,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #now(): number {
     return this.#options.clock.nowMs();
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof SwarmError ? error.code : "INTERNAL";
 }
 
 /** A bug: the lease expires, and another worker continues. */

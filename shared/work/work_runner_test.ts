@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../isolate/clock.ts";
-import { createLifetime } from "../isolate/lifetime.ts";
+import { createCpuMeter } from "../isolate/cpu_meter.ts";
+import { createLifetime, type Lifetime } from "../isolate/lifetime.ts";
+import type { Logger } from "../log/logger.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { ClaimedWork, ClaimRequest, WorkKind, WorkListener } from "./work_kind.ts";
 import { WorkRunner } from "./work_runner.ts";
@@ -41,7 +43,12 @@ async function settle(): Promise<void> {
 }
 
 /** A runner of work that takes no time, except pieces named "slow", which end at `end()`. */
-function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
+function testRunner(
+  slots: number,
+  parts: Partial<WorkKind> = {},
+  lifetime: Lifetime = createLifetime(36_000),
+  log: Logger = () => {},
+) {
   const clock = new ManualClock();
   const waiting: string[] = [];
   const requests: ClaimRequest[] = [];
@@ -76,9 +83,9 @@ function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
     id: "runner",
     kind,
     settings: { slots, leaseSeconds: 30, heartbeatSeconds: 10, idleSeconds: 3_600 },
-    lifetime: createLifetime(36_000),
+    lifetime,
     clock,
-    log: () => {},
+    log,
     listen: async (heard, signal) => {
       listener = heard;
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -99,6 +106,8 @@ function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
     requests,
     ended,
     slow,
+    running,
+    wake: () => runner.wake(),
     async add(...ids: readonly string[]) {
       waiting.push(...ids);
       runner.wake();
@@ -285,4 +294,135 @@ Deno.test("a worker withdraws its offer when it stops claiming, before its work 
   await stop();
 
   assert.deepEqual(withdrawn, ["runner after 0"]);
+});
+
+/** A worker under the hosted CPU limits that counts how often it wakes its successor. */
+function limitedRunner() {
+  let measuredMs = 0;
+  let wakeCount = 0;
+  const meter = createCpuMeter(() => measuredMs);
+  const lifetime = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
+  const runner = testRunner(4, {
+    wakeSuccessor: () => {
+      wakeCount++;
+      return Promise.resolve();
+    },
+  }, lifetime);
+  return {
+    ...runner,
+    wakeCount: () => wakeCount,
+    async measure(durationMs: number) {
+      measuredMs += durationMs;
+      await runner.clock.pass(1_000);
+    },
+  };
+}
+
+Deno.test("a worker whose CPU is used up wakes its successor once and claims no more", async () => {
+  const { add, ended, measure, running, slow, wakeCount, requests } = limitedRunner();
+  await settle();
+  await add("slow");
+
+  await measure(1_100);
+  const claimCount = requests.length;
+  await measure(0);
+
+  assert.equal(wakeCount(), 1);
+  assert.equal(requests.length, claimCount);
+  slow.resolve();
+  await running;
+  assert.deepEqual(ended, ["slow done"]);
+});
+
+Deno.test("a wake-up that reaches a worker whose CPU seems used up makes it claim again", async () => {
+  const { add, ended, measure, slow, stop } = limitedRunner();
+  await settle();
+  await add("slow");
+  await measure(1_100);
+
+  await add("next");
+
+  assert.deepEqual(ended, ["next done"]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a worker that claims again after a wake-up wakes its successor when it closes again", async () => {
+  const { add, measure, slow, stop, wakeCount } = limitedRunner();
+  await settle();
+  await add("slow");
+  await measure(1_100);
+  await add("next");
+
+  await measure(200);
+
+  assert.equal(wakeCount(), 2);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a wake-up after the last work of a closed worker asks for another worker", async () => {
+  const { measure, running, wake } = limitedRunner();
+  await settle();
+  await measure(1_100);
+  await running;
+
+  assert.equal(wake(), false);
+});
+
+Deno.test("a wake-up of the successor that fails is logged", async () => {
+  const events: string[] = [];
+  const meter = createCpuMeter(() => 0);
+  const lifetime = createLifetime(1, { softMs: 1_000, hardMs: 2_000, meter });
+  const { clock, running } = testRunner(
+    1,
+    { wakeSuccessor: () => Promise.reject(new Error("no connection")) },
+    lifetime,
+    (_level, event) => void events.push(event),
+  );
+  await settle();
+
+  await clock.pass(600);
+  await running;
+
+  assert.ok(events.includes("worker.wake_failed"), events.join());
+});
+
+Deno.test("work that waited for more than a second while nothing was claimed is logged", async () => {
+  const logged: unknown[] = [];
+  const { running, stop } = testRunner(
+    2,
+    {
+      claim: () => Promise.resolve([{ id: "late", epoch: "1" }]),
+      stalledMs: () => Promise.resolve(1_500.4),
+    },
+    undefined,
+    (_level, event, fields) => void logged.push([event, fields?.["stalled_ms"]]),
+  );
+
+  await settle();
+  await stop();
+  await running;
+
+  assert.ok(logged.some((entry) => JSON.stringify(entry) === '["queue.stalled",1500]'));
+});
+
+Deno.test("work that waited for a slot is not a stall", async () => {
+  let askedCount = 0;
+  const { add, clock, slow, stop } = testRunner(1, {
+    stalledMs: () => {
+      askedCount++;
+      return Promise.resolve(5_000);
+    },
+    letGo: undefined as never,
+  });
+  await add("slow", "next");
+  const before = askedCount;
+  await clock.pass(5_000);
+
+  slow.resolve();
+  await settle();
+
+  assert.equal(askedCount, before);
+  await stop();
 });

@@ -14,8 +14,6 @@ export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Called for each query. */
-  readonly onQuery?: () => void;
 }
 
 const claimedRow = z.object({
@@ -42,6 +40,7 @@ const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) 
 const finishedRow = z.object({ task_id: z.string(), epoch: z.string(), status: z.string() });
 const finishRow = z.object({ status: z.enum(["completed", "cancelled", "parked"]) });
 const statusRow = z.object({ status: z.string() });
+const stallRow = z.object({ stalled_ms: z.number() });
 const tokenRow = z.object({ is_token: z.boolean() });
 const anyRow = z.unknown();
 const skillRow = z.object({
@@ -265,6 +264,15 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
 
     async stopWorker(workerId) {
       await once("stop the worker", anyRow, () => sql`select private.stop_worker(${workerId})`);
+    },
+
+    async stalledMs(taskIds) {
+      const [row] = await once("measure how long tasks waited", stallRow, () =>
+        sql`
+        select private.stalled_ms(array(select jsonb_array_elements_text(${
+          sql.json([...taskIds])
+        })::uuid)) as stalled_ms`);
+      return row?.stalled_ms ?? 0;
     },
 
     async wakeSuccessor() {

@@ -227,6 +227,8 @@ export interface TaskStore {
   /** Ends the hand-over of new tasks to the worker, and returns those that it has not fetched. */
   withdrawWorker(workerId: string): Promise<void>;
   stopWorker(workerId: string): Promise<void>;
+  /** Milliseconds in which one of these claimed tasks waited and no other was claimed. */
+  stalledMs(taskIds: readonly string[]): Promise<number>;
   /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;
   isWakeToken(token: string): Promise<boolean>;

@@ -57,6 +57,7 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
           return "yielded";
       }
     },
+    stalledMs: (works) => store.stalledMs(works.map(({ id }) => id)),
     withdraw: (workerId) => store.withdrawWorker(workerId),
     wakeSuccessor: () => store.wakeSuccessor(),
     stopWorker: (workerId) => store.stopWorker(workerId),

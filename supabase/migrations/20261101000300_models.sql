@@ -74,11 +74,19 @@ create table public.model_prices (
   web_search_micro_usd_per_call bigint check (web_search_micro_usd_per_call >= 0),
   code_execution_micro_usd_per_call bigint check (code_execution_micro_usd_per_call >= 0),
   valid_from timestamptz not null default now(),
-  primary key (provider_id, model, valid_from)
+  above_input_tokens bigint not null default 0 check (above_input_tokens >= 0),
+  retires_on date,
+  primary key (provider_id, model, valid_from, above_input_tokens)
 );
 comment on table public.model_prices is
   'Prices per million tokens, in millionths of a US dollar. A call of a model without a row has the cost null, never 0.';
 
+comment on column public.model_prices.valid_from is
+  'A change of prices is a set of new rows with one later valid_from; the rows before remain.';
+comment on column public.model_prices.above_input_tokens is
+  'The row prices whole calls with more input tokens than this; 0: all calls that no higher row of the same valid_from prices.';
+comment on column public.model_prices.retires_on is
+  'First day on which the provider may stop serving the model, as the provider publishes it; null: none is published. operator_retiring_models lists the models in use 60 days before.';
 comment on column public.model_prices.web_search_micro_usd_per_call is
   'Price of one search that the provider runs. Null: unknown, so the cost of a model call with a search is null.';
 comment on column public.model_prices.code_execution_micro_usd_per_call is
@@ -142,6 +150,8 @@ comment on policy "signed-in users read windows" on public.model_windows is
 grant select on public.model_windows to authenticated;
 grant select, insert, update, delete on public.model_windows to service_role;
 
+-- Read on 2026-11-23: developers.openai.com/api/docs/models, platform.claude.com/docs/en/about-claude/models/overview,
+-- ai.google.dev/gemini-api/docs/models.
 insert into public.model_windows (provider_id, model_prefix, window_tokens) values
   (null, '', 128000),
   (null, 'gpt-3.5', 16385),
@@ -150,10 +160,16 @@ insert into public.model_windows (provider_id, model_prefix, window_tokens) valu
   (null, 'gpt-4o', 128000),
   (null, 'gpt-4.1', 1047576),
   (null, 'gpt-5', 400000),
+  (null, 'gpt-5.6', 1050000),
+  (null, 'gpt-6', 1050000),
   (null, 'o1', 200000),
   (null, 'o3', 200000),
   (null, 'o4', 200000),
-  (null, 'claude', 200000),
+  (null, 'claude', 1000000),
+  (null, 'claude-3', 200000),
+  (null, 'claude-haiku-4', 200000),
+  (null, 'claude-opus-4', 200000),
+  (null, 'claude-sonnet-4', 200000),
   (null, 'gemini', 1048576),
   (null, 'llama-3', 128000),
   (null, 'llama3', 128000),
@@ -162,6 +178,7 @@ insert into public.model_windows (provider_id, model_prefix, window_tokens) valu
   (null, 'qwen2.5', 32768),
   (null, 'qwen3', 32768),
   (null, 'deepseek', 128000),
+  (null, 'demo', 128000),
   (null, 'phi3', 128000);
 
 create function private.model_window(p_provider_id uuid, p_model text)

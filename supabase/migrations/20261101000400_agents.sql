@@ -98,7 +98,7 @@ create table public.agent_fallbacks (
 );
 create index agent_fallbacks_provider_id_idx on public.agent_fallbacks (provider_id);
 comment on table public.agent_fallbacks is
-  'Models that an agent uses when its provider is overloaded, out of quota or down. Written by the service role.';
+  'Models that an agent uses when its provider is overloaded, out of quota or down, or does not serve the agent''s model. Written by the service role.';
 comment on column public.agent_fallbacks.priority is 'Lower values first.';
 comment on column public.agent_fallbacks.model is 'Null: the provider''s default model.';
 

@@ -144,16 +144,20 @@ declare
   v_is_due boolean;
 begin
   for v_kind in select * from private.work_kinds order by noun loop
-    execute format(
-      'select exists (select from %1$s where status = ''pending'' and (run_after is null or run_after <= clock_timestamp()))
-        -- A lease that ends before the next tick: its worker missed a heartbeat and may be dead.
-        -- The worker that wakes now keeps looking for work until then.
-        or exists (select from %1$s where status = ''running'' and lease_expires_at <= clock_timestamp() + interval ''15 seconds'')',
-      v_kind.table_name::regclass
-    ) into v_is_due;
-    if v_is_due then
-      perform private.wake_function(v_kind.function_name);
-    end if;
+    begin
+      execute format(
+        'select exists (select from %1$s where status = ''pending'' and (run_after is null or run_after <= clock_timestamp()))
+          -- A lease that ends before the next tick: its worker missed a heartbeat and may be dead.
+          -- The worker that wakes now keeps looking for work until then.
+          or exists (select from %1$s where status = ''running'' and lease_expires_at <= clock_timestamp() + interval ''15 seconds'')',
+        v_kind.table_name::regclass
+      ) into v_is_due;
+      if v_is_due then
+        perform private.wake_function(v_kind.function_name);
+      end if;
+    exception when others then
+      perform private.note_maintenance_failure('wake_for_due_work', v_kind.noun, sqlstate, sqlerrm);
+    end;
   end loop;
 end;
 $$;

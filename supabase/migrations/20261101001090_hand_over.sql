@@ -201,33 +201,41 @@ $$;
 comment on function private.begin_handed(uuid, bigint) is
   'Writes the trace of a task from fetch_handed(), beside its first model call. Raises LEASE_LOST. Called by workers.';
 
-create function private.take_back_handed(p_worker_id text default null)
-returns void
+create function private.take_back_handed_task(p_task_id uuid)
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_task_id uuid;
 begin
-  for v_task_id in
+  -- A handed task is a separate job. Skip a busy one; the next call handles it.
+  if not private.try_lock_job(p_task_id) then
+    return false;
+  end if;
+  delete from private.handed_tasks where task_id = p_task_id;
+  begin
+    return private.yield_task(p_task_id, 1, p_has_begun => false);
+  exception when sqlstate 'PT409' then
+    return false; -- Its lease has expired, and another worker has it.
+  end;
+end;
+$$;
+comment on function private.take_back_handed_task(uuid) is
+  'Returns a handed task that its worker has not fetched to the queue; false when it is no longer that worker''s or is busy. The caller has locked its row in handed_tasks.';
+
+create function private.take_back_handed(p_worker_id text default null)
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.run_for_each('take_back_handed_task', array(
     select handed.task_id
     from private.handed_tasks as handed
     where handed.worker_id = p_worker_id or handed.handed_at < clock_timestamp() - interval '5 seconds'
     for update skip locked
-  loop
-    -- A handed task is a separate job. Skip a busy one; the next call handles it.
-    continue when not private.try_lock_job(v_task_id);
-    delete from private.handed_tasks where task_id = v_task_id;
-    begin
-      perform private.yield_task(v_task_id, 1, p_has_begun => false);
-    exception when sqlstate 'PT409' then
-      null; -- Its lease has expired, and another worker has it.
-    end;
-  end loop;
-end;
+  ));
 $$;
 comment on function private.take_back_handed(text) is
-  'Returns tasks to the queue that their worker has not fetched: all of the given worker''s, and those that have waited so long that their worker must be dead. No calls were made for them, so none are recorded or counted.';
+  'Returns tasks to the queue that their worker has not fetched: all of the given worker''s, and those that have waited so long that their worker must be dead. No calls were made for them, so none are recorded or counted. Returns how many.';
 
 create function private.withdraw_worker(p_worker_id text)
 returns void

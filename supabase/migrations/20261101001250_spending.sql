@@ -1,6 +1,6 @@
 -- The cost of model calls, and the check that a job's budget allows the next one.
 
-create function private.price_at(p_provider_id uuid, p_model text)
+create function private.price_at(p_provider_id uuid, p_model text, p_input_tokens bigint default 0)
 returns public.model_prices
 -- Not "language sql", which Postgres would plan again at every call.
 language plpgsql
@@ -15,12 +15,14 @@ begin
   where price.provider_id = p_provider_id
     and price.model = p_model
     and price.valid_from <= now()
-  order by price.valid_from desc
+    and (price.above_input_tokens = 0 or price.above_input_tokens < p_input_tokens)
+  order by price.valid_from desc, price.above_input_tokens desc
   limit 1;
   return v_price;
 end;
 $$;
-comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
+comment on function private.price_at(uuid, text, bigint) is
+  'The price of a model that is valid now for a call with this many input tokens, or null.';
 
 create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
 returns boolean
@@ -137,7 +139,7 @@ set search_path = ''
 as $$
 declare
   v_used public.usage_events := jsonb_populate_record(null::public.usage_events, p_usage);
-  v_price public.model_prices := private.price_at(v_used.provider_id, v_used.model);
+  v_price public.model_prices := private.price_at(v_used.provider_id, v_used.model, v_used.input_tokens);
   v_master_task_id uuid;
 begin
   v_used.input_tokens := coalesce(v_used.input_tokens, 0);

@@ -110,9 +110,6 @@ as $$
 declare
   v_task public.tasks;
 begin
-  -- No descendant may keep running after its task ends.
-  perform private.cancel_descendants(p_task_id);
-
   select * into v_task
   from public.tasks
   where id = p_task_id and finished_at is null
@@ -139,6 +136,9 @@ begin
       logs = logs || private.log_line(p_status || coalesce(': ' || (p_error ->> 'code'), ''))
   where id = p_task_id
   returning * into v_task;
+  -- No descendant may keep running after its task ends. The task has its terminal status by now: a parked task
+  -- may not lose its last child.
+  perform private.cancel_descendants(p_task_id);
   update public.human_reviews
   set answered_at = clock_timestamp(), comments = 'The task was ' || p_status || ' before an answer came'
   where task_id = p_task_id and answered_at is null;
@@ -211,7 +211,7 @@ begin
 end;
 $$;
 comment on function private.end_waiting_as_cancelled(uuid[]) is
-  'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or is about to end. The caller holds the job''s lock and the tasks.';
+  'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or has ended. The caller holds the job''s lock and the tasks.';
 
 create function private.cancel_tasks(p_task_ids uuid[])
 returns int
@@ -262,7 +262,7 @@ begin
 end;
 $$;
 comment on function private.cancel_descendants(uuid) is
-  'Cancels all descendants of a task that is about to end. The caller holds the job''s lock.';
+  'Cancels all descendants of a task that ends. The caller holds the job''s lock.';
 
 create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
 returns public.tasks

@@ -109,6 +109,8 @@ begin
       'Send less, or store it as a file or document and name that.');
   end if;
   perform private.lock_job(v_task.master_task_id);
+  -- Its event is written under its lock, also when its status does not change.
+  perform from public.tasks where id = p_task_id for no key update;
 
   update public.human_reviews
   set approved = p_approved,

@@ -1,47 +1,58 @@
 -- Recovery: tasks make progress even when workers, wakes or messages are lost.
 
-create function private.end_expired_tasks()
-returns int
+create function private.end_expired_task(p_task_id uuid)
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_expired record;
   v_task public.tasks;
-  v_count int := 0;
 begin
-  for v_expired in
-    select id, master_task_id
+  -- Skip a busy job; the next call checks it again.
+  if not private.try_lock_job((select master_task_id from public.tasks where id = p_task_id)) then
+    return false;
+  end if;
+  -- Read again under the lock: a slow but living worker may have renewed its lease.
+  select * into v_task
+  from public.tasks
+  where id = p_task_id and status = 'running' and lease_expires_at <= clock_timestamp()
+  for no key update;
+  if not found then
+    return false;
+  end if;
+  if private.is_calling_model(v_task.id) then
+    perform private.book_cut_call(v_task.id, private.estimated_cut_call(v_task, v_task.updated_at));
+  end if;
+  if v_task.cancel_requested_at is not null then
+    perform private.end_task(v_task.id, 'cancelled', p_error => private.cancelled_error());
+  else
+    perform private.bury_task(v_task, 'deliveries_exhausted', jsonb_build_object(
+      'code', 'TASK_DELIVERIES_EXCEEDED',
+      'message', format('The task''s worker died %s times without a step in between', v_task.deliveries),
+      'hint', 'Look for what kills the worker: memory, an endless loop, an oversized answer.'
+    ));
+  end if;
+  return true;
+end;
+$$;
+comment on function private.end_expired_task(uuid) is
+  'Ends a task if its lease has expired; the caller has checked that it may not be claimed again. False when its lease was renewed or its job is busy.';
+
+create function private.end_expired_tasks()
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.run_for_each('end_expired_task', array(
+    select id
     from public.tasks
     where status = 'running'
       and lease_expires_at <= clock_timestamp()
       and (cancel_requested_at is not null or deliveries >= max_deliveries)
-    order by lease_expires_at
+    -- Tasks that cannot be ended must not take every place.
+    order by random()
     limit 200
-  loop
-    perform private.lock_job(v_expired.master_task_id);
-    -- Read again under the lock: a slow but living worker may have renewed its lease.
-    select * into v_task
-    from public.tasks
-    where id = v_expired.id and status = 'running' and lease_expires_at <= clock_timestamp()
-    for no key update;
-    continue when not found;
-    if private.is_calling_model(v_task.id) then
-      perform private.book_cut_call(v_task.id, private.estimated_cut_call(v_task, v_task.updated_at));
-    end if;
-    if v_task.cancel_requested_at is not null then
-      perform private.end_task(v_task.id, 'cancelled', p_error => private.cancelled_error());
-    else
-      perform private.bury_task(v_task, 'deliveries_exhausted', jsonb_build_object(
-        'code', 'TASK_DELIVERIES_EXCEEDED',
-        'message', format('The task''s worker died %s times without a step in between', v_task.deliveries),
-        'hint', 'Look for what kills the worker: memory, an endless loop, an oversized answer.'
-      ));
-    end if;
-    v_count := v_count + 1;
-  end loop;
-  return v_count;
-end;
+  ));
 $$;
 comment on function private.end_expired_tasks() is
   'Ends tasks with an expired lease that may not be claimed again.';
@@ -49,17 +60,40 @@ comment on function private.end_expired_tasks() is
 create index tasks_wall_time_idx on public.tasks (started_at)
   where parent_id is null and finished_at is null and budget ->> 'max_wall_seconds' is not null;
 
-create function private.end_overdue_jobs()
-returns int
+create function private.end_overdue_job(p_job_id uuid)
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_job record;
-  v_count int := 0;
+  v_max_wall_seconds text;
 begin
-  for v_job in
-    select id, budget ->> 'max_wall_seconds' as max_wall_seconds
+  -- Skip a busy job; the next call checks it again.
+  if not private.try_lock_job(p_job_id) then
+    return false;
+  end if;
+  -- Read again under the lock: a worker may have claimed it.
+  select budget ->> 'max_wall_seconds' into v_max_wall_seconds
+  from public.tasks
+  where id = p_job_id and status <> 'running' and finished_at is null and started_at is not null
+  for no key update;
+  return found and private.end_task(p_job_id, 'failed', p_error => jsonb_build_object(
+    'code', 'BUDGET_EXCEEDED',
+    'message', format('The job has used up its max_wall_seconds of %s', v_max_wall_seconds),
+    'hint', 'Create the task with a larger budget, or with null for no cap.'
+  ));
+end;
+$$;
+comment on function private.end_overdue_job(uuid) is
+  'Ends a job if it still waits; the caller has checked that its max_wall_seconds have passed. False when a worker runs it or the job is busy.';
+
+create function private.end_overdue_jobs()
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.run_for_each('end_overdue_job', array(
+    select id
     from public.tasks
     where parent_id is null
       and finished_at is null
@@ -68,30 +102,15 @@ begin
       -- A worker that runs the task checks its budget before the next model call.
       and status <> 'running'
       and cancel_requested_at is null
-    order by started_at
+    -- As in end_expired_tasks().
+    order by random()
     limit 200
-  loop
-    -- Skip a busy job; the next call checks it again.
-    continue when not private.try_lock_job(v_job.id);
-    -- Read again under the lock: a worker may have claimed it.
-    perform from public.tasks
-    where id = v_job.id and status <> 'running' and finished_at is null and started_at is not null
-    for no key update;
-    continue when not found;
-    perform private.end_task(v_job.id, 'failed', p_error => jsonb_build_object(
-      'code', 'BUDGET_EXCEEDED',
-      'message', format('The job has used up its max_wall_seconds of %s', v_job.max_wall_seconds),
-      'hint', 'Create the task with a larger budget, or with null for no cap.'
-    ));
-    v_count := v_count + 1;
-  end loop;
-  return v_count;
-end;
+  ));
 $$;
 comment on function private.end_overdue_jobs() is
   'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are cancelled.';
 
-create function private.send_missing_messages()
+create function private.send_new_messages(p_task_ids uuid[])
 returns int
 language plpgsql
 set search_path = ''
@@ -101,7 +120,30 @@ declare
 begin
   update public.tasks as task
   set message_id = private.send_message(task.id, coalesce(private.message_time(task.run_after), clock_timestamp()))
-  from (
+  where task.id = any (p_task_ids);
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.send_new_messages(uuid[]) is
+  'Sends a message for each of these pending tasks and returns how many. The caller holds the tasks.';
+
+create function private.send_new_message(p_task_id uuid)
+returns boolean
+language sql
+set search_path = ''
+as $$
+  select private.send_new_messages(array[p_task_id]) = 1;
+$$;
+comment on function private.send_new_message(uuid) is 'send_new_messages() for one task.';
+
+create function private.send_missing_messages()
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_ids constant uuid[] := array(
     select id
     from public.tasks as candidate
     where candidate.status = 'pending'
@@ -115,10 +157,12 @@ begin
     order by candidate.id
     limit 1000
     for no key update skip locked
-  ) as missing
-  where task.id = missing.id;
-  get diagnostics v_count = row_count;
-  return v_count;
+  );
+begin
+  return private.send_new_messages(v_ids);
+exception when others then
+  -- The failure of one task would undo the messages of all.
+  return private.run_for_each('send_new_message', v_ids);
 end;
 $$;
 comment on function private.send_missing_messages() is
@@ -181,37 +225,65 @@ $$;
 comment on function private.stranded_tasks(uuid) is
   'Parked tasks that no longer wait for anything: all of them, or only the given one.';
 
+create function private.wake_stranded_task(p_task_id uuid)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  -- Skip a busy job; the next call checks it again.
+  if not private.try_lock_job((select master_task_id from public.tasks where id = p_task_id)) then
+    return false;
+  end if;
+  update public.tasks as task
+  set status = 'pending',
+      pending_children = (
+        select count(*) from public.tasks as child
+        where child.parent_id = task.id and child.finished_at is null
+      ),
+      message_id = private.send_message(task.id),
+      logs = task.logs || private.log_line('woken by the reconciler')
+  -- Read again under the lock: its previous holder may have queued the task.
+  where task.id in (select task_id from private.stranded_tasks(p_task_id))
+    and task.status in ('pending_subtask', 'needs_human_review');
+  return found;
+end;
+$$;
+comment on function private.wake_stranded_task(uuid) is
+  'Queues a parked task if it no longer waits for anything. False when it waits or its job is busy.';
+
 create function private.wake_stranded_tasks()
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.run_for_each('wake_stranded_task', array(
+    -- As in end_expired_tasks().
+    select task_id from private.stranded_tasks() order by random() limit 200
+  ));
+$$;
+comment on function private.wake_stranded_tasks() is
+  'Queues parked tasks that no longer wait for anything.';
+
+create function private.forget_old_records()
 returns int
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_stranded record;
-  v_count int := 0;
+  v_count int;
 begin
-  for v_stranded in select * from private.stranded_tasks() limit 200 loop
-    perform private.lock_job(v_stranded.master_task_id);
-    update public.tasks as task
-    set status = 'pending',
-        pending_children = (
-          select count(*) from public.tasks as child
-          where child.parent_id = task.id and child.finished_at is null
-        ),
-        message_id = private.send_message(task.id),
-        logs = task.logs || private.log_line('woken by the reconciler')
-    -- Read again under the lock: its previous holder may have queued the task.
-    where task.id in (select task_id from private.stranded_tasks(v_stranded.task_id))
-      and task.status in ('pending_subtask', 'needs_human_review');
-    if found then
-      v_count := v_count + 1;
-    end if;
-  end loop;
+  delete from private.maintenance_failures where last_failed_at < clock_timestamp() - interval '7 days';
+  delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
+  delete from private.idle_workers where worker_id in (
+    select worker_id from private.idle_workers where seen_at < clock_timestamp() - interval '1 minute' for update skip locked
+  );
+  get diagnostics v_count = row_count;
   return v_count;
 end;
 $$;
-comment on function private.wake_stranded_tasks() is
-  'Queues parked tasks that no longer wait for anything.';
+comment on function private.forget_old_records() is
+  'Deletes what only recent rows are for: workers, idle workers and maintenance failures. Returns how many idle workers.';
 
 create function private.reconcile()
 returns jsonb
@@ -225,16 +297,13 @@ declare
 begin
   -- One call at a time: the unfinished repairs of another would look broken to this one.
   if pg_try_advisory_xact_lock(hashtextextended('supaswarm:reconcile', 0)) then
-    delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
-    delete from private.idle_workers where worker_id in (
-      select worker_id from private.idle_workers where seen_at < clock_timestamp() - interval '1 minute' for update skip locked
-    );
-    perform private.take_back_handed();
-    v_ended := private.end_expired_tasks() + private.end_overdue_jobs();
-    v_woken := private.wake_stranded_tasks();
-    -- Last, because it locks tasks without locking their jobs, and the steps above wait for the jobs' locks.
-    v_resent := private.send_missing_messages();
-    perform private.delete_stray_messages();
+    perform private.run_maintenance('forget_old_records');
+    perform private.run_maintenance('take_back_handed');
+    v_ended := private.run_maintenance('end_expired_tasks') + private.run_maintenance('end_overdue_jobs');
+    v_woken := private.run_maintenance('wake_stranded_tasks');
+    -- Last, because it locks tasks without locking their jobs, and the steps above lock jobs.
+    v_resent := private.run_maintenance('send_missing_messages');
+    perform private.run_maintenance('delete_stray_messages');
   end if;
   return jsonb_build_object('ended', v_ended, 'resent', v_resent, 'woken', v_woken);
 end;
@@ -248,8 +317,12 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  perform private.reconcile();
+  begin
+    perform private.reconcile();
+  exception when others then
+    perform private.note_maintenance_failure('reconcile', null, sqlstate, sqlerrm);
+  end;
   perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'Runs every 15 seconds: reconciles, and wakes the workers of every kind of work that is due.';
+comment on function private.tick() is 'Runs every 15 seconds: reconciles, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';

@@ -119,18 +119,20 @@ as $$
   select private.emit_event(task.id, task.master_task_id, 'tool.failed', jsonb_build_object(
     'server', absent.server, 'error_code', absent.code, 'text', absent.message
   ))
-  from public.tasks as task
+  from (
+    -- Events of a task are written under its lock; see read_events().
+    select id, master_task_id from public.tasks where id = report_absent_tools.p_task_id for no key update
+  ) as task
   cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
-  where task.id = report_absent_tools.p_task_id
-    -- Report once per task, not at each claim.
-    and not exists (
-      select from public.task_events as event
-      where event.task_id = task.id
-        and event.type = 'tool.failed'
-        and not event.payload ? 'step_seq'
-        and event.payload ->> 'server' = absent.server
-        and event.payload ->> 'error_code' = absent.code
-    );
+  -- Report once per task, not at each claim.
+  where not exists (
+    select from public.task_events as event
+    where event.task_id = task.id
+      and event.type = 'tool.failed'
+      and not event.payload ? 'step_seq'
+      and event.payload ->> 'server' = absent.server
+      and event.payload ->> 'error_code' = absent.code
+  );
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
   'Writes an event to a task''s trace for each server [{server, code, message}] that could not list its tools. Called by the gateway.';

@@ -34,9 +34,9 @@ grant select, insert, update, delete on public.mcp_tool_models to service_role;
 insert into public.mcp_tool_models
   (mcp_name, tool_name, default_provider, default_model, supported_providers, timeout_ms)
 values
-  ('supabase', 'generate_schema', 'anthropic', 'claude-haiku-4-5', '{anthropic,openai}', 120000),
-  ('supabase', 'generate_sql', 'anthropic', 'claude-sonnet-4-5', '{anthropic,openai,google}', 145000),
-  ('supabase', 'format_results', 'openai', 'gpt-5-mini', '{openai,anthropic}', 90000);
+  ('supabase', 'generate_schema', 'anthropic', 'claude-haiku-5-5', '{anthropic,openai}', 120000),
+  ('supabase', 'generate_sql', 'anthropic', 'claude-sonnet-5-5', '{anthropic,openai,google}', 145000),
+  ('supabase', 'format_results', 'openai', 'gpt-5.4-mini', '{openai,anthropic}', 90000);
 
 create function private.named_provider(p_name text, p_tool_name text, p_supported text[])
 returns public.llm_providers

@@ -38,6 +38,12 @@ begin
   execute format('alter role %I set default_transaction_read_only = on', v_name);
   execute format('alter role %I set search_path = public, extensions', v_name);
   execute format('alter role %I set idle_in_transaction_session_timeout = ''30s''', v_name);
+  begin
+    -- Larger sorts and hash tables of one session fail instead of filling the disk.
+    execute format('alter role %I set temp_file_limit = ''1GB''', v_name);
+  exception when insufficient_privilege then
+    raise log 'The temporary files of % are not limited: % may not set temp_file_limit', v_name, current_user;
+  end;
   perform private.put_secret('supaswarm_caller_password', v_password, 'Password of the login of what runs as a caller');
 end;
 $$;

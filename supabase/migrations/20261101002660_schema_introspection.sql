@@ -35,6 +35,18 @@ $$;
 comment on function private.visible_relations(jsonb) is
   'Tables and views of these schemas on which the calling role has any right, without partitions and members of extensions.';
 
+create function private.hides_rows(p_relation_id oid)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select row_security_active(hides_rows.p_relation_id)
+    or not has_table_privilege(hides_rows.p_relation_id, 'select');
+$$;
+comment on function private.hides_rows(oid) is
+  'Whether the calling role may not read every row of a table, so that its size and statistics would tell about rows of others.';
+
 create function private.describe_columns(p_schemas jsonb)
 returns table (relation_id oid, columns json)
 language sql
@@ -151,8 +163,9 @@ as $$
       ),
       'predicate', pg_get_expr(index.indpred, relation.id, true),
       'definition', pg_get_indexdef(entry.oid),
-      'scan_count', pg_stat_get_numscans(entry.oid),
-      'estimated_bytes', entry.relpages::bigint * current_setting('block_size')::bigint
+      'scan_count', case when not private.hides_rows(relation.id) then pg_stat_get_numscans(entry.oid) end,
+      'estimated_bytes', case when not private.hides_rows(relation.id)
+        then entry.relpages::bigint * current_setting('block_size')::bigint end
     ) order by entry.relname)
   from private.visible_relations(describe_indexes.p_schemas) as relation
   join pg_catalog.pg_index as index on index.indrelid = relation.id
@@ -161,7 +174,7 @@ as $$
   group by relation.id;
 $$;
 comment on function private.describe_indexes(jsonb) is
-  'The indexes of each visible relation. scan_count counts since the database''s statistics were last reset.';
+  'The indexes of each visible relation. scan_count counts since the database''s statistics were last reset; like estimated_bytes it is null when the calling role may not read all rows.';
 
 create function private.describe_row_policies(p_schemas jsonb)
 returns table (relation_id oid, policies json)
@@ -232,7 +245,7 @@ as $$
     'name', relation.name,
     'kind', relation.kind,
     'comment', obj_description(relation.id, 'pg_class'),
-    'row_estimate', case when entry.reltuples >= 0 then entry.reltuples::bigint end,
+    'row_estimate', case when entry.reltuples >= 0 and not private.hides_rows(relation.id) then entry.reltuples::bigint end,
     'has_row_security', entry.relrowsecurity,
     'privileges', (
       select coalesce(json_agg(privilege.name order by privilege.place), '[]')
@@ -372,7 +385,7 @@ $$;
 comment on function private.catalog_version(jsonb) is
   'A value that changes whenever anything in these schemas, a comment or a role membership is created, changed or dropped. Derived from the transactions that wrote the catalog rows, and different for each calling role. Called by the SQL tools as the caller.';
 
-grant execute on function private.visible_relations(jsonb), private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
+grant execute on function private.visible_relations(jsonb), private.hides_rows(oid), private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
   private.describe_row_policies(jsonb), private.view_definition(oid, jsonb), private.describe_relations(jsonb),
   private.describe_enums(jsonb), private.describe_functions(jsonb), private.describe_schema(jsonb),
   private.catalog_version(jsonb) to authenticated;

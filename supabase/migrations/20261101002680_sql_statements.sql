@@ -10,7 +10,7 @@ create table private.sql_policy (
     AlterEnumStmt, AlterObjectSchemaStmt, AlterSeqStmt, AlterTableStmt, CommentStmt,
     CompositeTypeStmt, CreateDomainStmt, CreateEnumStmt, CreateSchemaStmt, CreateSeqStmt,
     CreateStatsStmt, CreateStmt, CreateTableAsStmt, DropStmt, IndexStmt, RefreshMatViewStmt,
-    RenameStmt, SelectStmt, TruncateStmt, ViewStmt
+    RenameStmt, SelectStmt, ViewStmt
   }',
   definitions_need_approval boolean not null default true,
   unfiltered_writes_need_approval boolean not null default false,
@@ -288,49 +288,3 @@ comment on function public.approve_statement(uuid, boolean) is
   'Approves or rejects a write of execute_sql that waits for its owner; the holder of its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which cannot approve their own requests, and the service; never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function private.approve_statement(uuid, boolean), public.approve_statement(uuid, boolean)
   to authenticated, service_role;
-
-create function private.stand_ins(p_names jsonb)
-returns setof text
-language plpgsql
-stable
-set search_path = ''
-as $$
-declare
-  v_functions constant name[] := array(select jsonb_array_elements_text(p_names -> 'functions'));
-  v_columns constant name[] := array(select jsonb_array_elements_text(p_names -> 'columns'));
-  v_operators constant name[] := array(select jsonb_array_elements_text(p_names -> 'operators'));
-begin
-  -- Filter by name first, because the catalogs have an index on it and every statement runs this.
-  return query
-    select format('function %s.%s', schema.nspname, proc.proname)
-    from pg_catalog.pg_proc as proc
-    join pg_catalog.pg_namespace as schema on schema.oid = proc.pronamespace
-    where proc.proname = any (v_functions || v_columns)
-      and p_names -> 'schemas' ? schema.nspname::text
-      and (
-        proc.proname = any (v_functions)
-        -- row.name calls name(row) when the row has no such column.
-        or proc.pronargs = 1 and exists (
-          select from pg_catalog.pg_type as type
-          where type.oid = proc.proargtypes[0] and (type.typtype = 'c' or type.typname in ('record', 'anyelement'))
-        )
-      )
-      and not p_names -> 'opted_in' ? (schema.nspname || '.' || proc.proname)
-      and not exists (
-        select from pg_catalog.pg_depend as member
-        where member.classid = 'pg_catalog.pg_proc'::regclass and member.objid = proc.oid and member.deptype = 'e'
-      )
-    union
-    select format('operator %s.%s', schema.nspname, operator.oprname)
-    from pg_catalog.pg_operator as operator
-    join pg_catalog.pg_namespace as schema on schema.oid = operator.oprnamespace
-    where operator.oprname = any (v_operators)
-      and p_names -> 'schemas' ? schema.nspname::text
-      and not exists (
-        select from pg_catalog.pg_depend as member
-        where member.classid = 'pg_catalog.pg_operator'::regclass and member.objid = operator.oid and member.deptype = 'e'
-      );
-end;
-$$;
-comment on function private.stand_ins(jsonb) is
-  'Functions and operators of the project that PostgreSQL could choose for a name in a statement although the policy does not list them: a better matching signature wins, whatever the search path is. Takes {schemas, functions, operators, columns, opted_in}. Called by the SQL tools as the functions'' own role.';

@@ -392,27 +392,47 @@ declare
 begin
   for v_schedule in
     select schedule.*
-    from public.schedules as schedule
-    left join public.tasks as previous on previous.id = schedule.last_task_id
-    where schedule.waiting_times <> '{}' and (previous.id is null or previous.finished_at is not null)
-    order by schedule.waiting_times[1]
+    from (
+      select waiting.id,
+        row_number() over (partition by waiting.created_by order by waiting.waiting_times[1]) as place_of_owner
+      from public.schedules as waiting
+      left join public.tasks as previous on previous.id = waiting.last_task_id
+      where waiting.waiting_times <> '{}' and (previous.id is null or previous.finished_at is not null)
+    ) as turn
+    join public.schedules as schedule on schedule.id = turn.id
+    where schedule.waiting_times <> '{}'
+    order by turn.place_of_owner, schedule.waiting_times[1]
     limit p_limit
     for no key update of schedule skip locked
   loop
-    update public.schedules set waiting_times = waiting_times[2:] where id = v_schedule.id;
-    perform private.run_schedule(v_schedule, v_schedule.waiting_times[1]);
+    begin
+      update public.schedules set waiting_times = waiting_times[2:] where id = v_schedule.id;
+      perform private.run_schedule(v_schedule, v_schedule.waiting_times[1]);
+    exception when others then
+      perform private.note_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
+    end;
     v_count := v_count + 1;
     exit when clock_timestamp() > v_until;
   end loop;
   for v_schedule in
     select schedule.*
-    from public.schedules as schedule
+    from (
+      select due.id,
+        row_number() over (partition by due.created_by order by due.next_run_at) as place_of_owner
+      from public.schedules as due
+      where due.is_active and due.next_run_at <= clock_timestamp()
+    ) as turn
+    join public.schedules as schedule on schedule.id = turn.id
     where schedule.is_active and schedule.next_run_at <= clock_timestamp()
-    order by schedule.next_run_at
+    order by turn.place_of_owner, schedule.next_run_at
     limit p_limit
     for no key update of schedule skip locked
   loop
-    perform private.take_due_run(v_schedule);
+    begin
+      perform private.take_due_run(v_schedule);
+    exception when others then
+      perform private.note_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
+    end;
     v_count := v_count + 1;
     exit when clock_timestamp() > v_until;
   end loop;
@@ -420,6 +440,6 @@ begin
 end;
 $$;
 comment on function private.run_due_schedules(int, interval) is
-  'Runs the schedules that are due, the most overdue first, and returns how many it handled. Bounded in number and time: many schedules that are due at the same time take several batches. Called by cron; concurrent calls skip each other''s locked rows.';
+  'Runs the schedules that are due, in turn among their owners and the most overdue first, and returns how many it handled. Bounded in number and time: many schedules that are due at the same time take several batches. Called by cron; concurrent calls skip each other''s locked rows.';
 
 select cron.schedule('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()');

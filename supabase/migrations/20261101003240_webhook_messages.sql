@@ -180,8 +180,10 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  -- A receiver that does not answer blocks at most this many slots.
+  -- A receiver that does not answer blocks at most this many slots, and an owner's receivers together
+  -- half of the 16 slots of a worker.
   c_max_at_once constant int := 4;
+  c_max_of_owner constant int := 8;
   c_max_deliveries constant int := 5;
   v_now constant timestamptz := clock_timestamp();
   v_message public.webhook_messages;
@@ -191,25 +193,33 @@ begin
     select message.*
     from public.webhook_messages as message
     join (
-      select open.id, open.place
-      from private.webhooks_with_open_messages() as webhook (id)
-      cross join lateral (
-        select first.id, row_number() over () as place
-        from (
-          select candidate.id
+      select open.id, open.place, row_number() over (
+        partition by open.owner_key order by open.is_sent desc, open.place, open.due_at
+      ) as place_of_owner
+      from (
+        select first.*, webhook.owner_key
+        from private.webhooks_with_open_messages() as listed (id)
+        join public.webhooks as webhook on webhook.id = listed.id
+        cross join lateral (
+          select candidate.id,
+            coalesce(candidate.run_after, candidate.created_at) as due_at,
+            candidate.status = 'running' and candidate.lease_expires_at > v_now as is_sent,
+            row_number() over (order by coalesce(candidate.run_after, candidate.created_at), candidate.id) as place
           from public.webhook_messages as candidate
           where candidate.webhook_id = webhook.id and candidate.finished_at is null
           order by coalesce(candidate.run_after, candidate.created_at), candidate.id
           limit c_max_at_once
         ) as first
       ) as open
+      where open.is_sent or open.due_at <= v_now
     ) as turn on turn.id = message.id
-    where case message.status
-      when 'running' then message.lease_expires_at <= v_now
-      else message.run_after is null or message.run_after <= v_now
-    end
-    -- The first message of each webhook comes before the second of any.
-    order by turn.place, coalesce(message.run_after, message.created_at)
+    where turn.place_of_owner <= c_max_of_owner
+      and case message.status
+        when 'running' then message.lease_expires_at <= v_now
+        else message.run_after is null or message.run_after <= v_now
+      end
+    -- The first message of each owner comes before the second of any; messages that are being sent count.
+    order by turn.place_of_owner, turn.place, coalesce(message.run_after, message.created_at)
     limit p_limit
     for no key update of message skip locked
   loop
@@ -236,7 +246,7 @@ begin
 end;
 $$;
 comment on function private.claim_webhook_messages(text, int, int) is
-  'Claims messages that are due, in turn among webhooks, at most four of one webhook at a time. Returns what their requests need, including the secrets. Called by supaswarm-webhooks.';
+  'Claims messages that are due, in turn among owners and then among their webhooks: at most eight of one owner and four of one webhook at a time. Returns what their requests need, including the secrets. Called by supaswarm-webhooks.';
 
 create function private.webhook_pause(p_attempts int, p_retry_after_seconds numeric)
 returns interval

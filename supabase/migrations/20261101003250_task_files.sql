@@ -140,6 +140,45 @@ create policy "users delete what they uploaded" on storage.objects
   for delete to authenticated
   using (bucket_id = 'supaswarm-data' and private.may_delete_upload(name));
 
+create function private.debit_stored_file()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_owner constant uuid := (select id from auth.users where id::text = split_part(new.name, '/', 1));
+  v_size constant bigint := (new.metadata ->> 'size')::bigint;
+  -- An upsert of an existing file comes as an insert.
+  v_replaced constant bigint := coalesce((
+    select (object.metadata ->> 'size')::bigint
+    from storage.objects as object
+    where object.bucket_id = new.bucket_id and object.name = case
+      when tg_op = 'UPDATE' and split_part(old.name, '/', 1) = split_part(new.name, '/', 1) then old.name
+      else new.name
+    end
+  ), 0);
+begin
+  if v_owner is null or v_size <= v_replaced then
+    return new;
+  end if;
+  -- Uploads of one owner that end at the same time are counted one after the other.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:stored_bytes:' || v_owner, 0));
+  if private.upload_bytes_left(v_owner) < v_size - v_replaced then
+    raise sqlstate '42501' using
+      message = format('Cannot store the file of %s bytes: it exceeds the quota stored_bytes', v_size),
+      detail = 'QUOTA_EXCEEDED',
+      hint = 'Delete files or old jobs first.';
+  end if;
+  return new;
+end;
+$$;
+comment on function private.debit_stored_file() is
+  'Row trigger of storage.objects: refuses a file in a user''s folder that exceeds the quota stored_bytes when its size is known, which is after its bytes have arrived: a signed upload URL was permitted earlier, and parallel uploads are permitted together. Storage answers 403 for the SQLSTATE 42501 and removes the bytes. Definer: the role of Storage may not read quotas.';
+create trigger objects_debit_quota before insert or update of name, bucket_id, metadata on storage.objects
+  for each row when (new.bucket_id = 'supaswarm-data' and new.metadata ->> 'size' is not null)
+  execute function private.debit_stored_file();
+
 create function private.raise_file_invalid(p_problem text)
 returns void
 language plpgsql

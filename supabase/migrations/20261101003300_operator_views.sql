@@ -72,6 +72,14 @@ create view public.stuck_tasks with (security_invoker = true) as
 comment on view public.stuck_tasks is
   'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired, no_message and nothing_to_wait_for; rows that remain indicate a fault. For the service.';
 
+create view public.maintenance_failures with (security_invoker = true) as
+  select failure.routine, failure.failure_count, failure.last_row_id, failure.last_error_code, failure.last_error_message,
+    failure.first_failed_at, failure.last_failed_at
+  from private.maintenance_failures as failure
+  order by failure.last_failed_at desc;
+comment on view public.maintenance_failures is
+  'Repairs and other routines of cron that failed in the last seven days, how often, and the last error. last_row_id is what could not be handled; the rows beside it were. For the service.';
+
 create view public.agent_usage with (security_invoker = true) as
   select
     date_trunc('day', usage.created_at, 'UTC')::date as day,
@@ -247,6 +255,6 @@ create view public.agent_tool_usage with (security_invoker = true) as
 comment on view public.agent_tool_usage is
   'Tool calls by UTC day and agent, with success and cost, as in tool_call_costs; agent_slug is null for calls that no agent made. agent_usage has all model calls of an agent. Users see their own, the service all.';
 
-grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
+grant select on public.queue_health, public.stuck_tasks, public.maintenance_failures, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   to service_role;
 grant select on public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;

@@ -43,6 +43,27 @@ $$;
 comment on function private.list_files_of_job(uuid) is
   'Adds the files that no other job refers to to the list of files to remove.';
 
+create function private.prune_job(p_master_task_id uuid)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.lock_job(p_master_task_id);
+  -- Check again under the lock: the job may have been retried, or a subtask may still be ending.
+  if exists (select from public.tasks where master_task_id = p_master_task_id and finished_at is null) then
+    return false;
+  end if;
+  perform private.list_files_of_job(p_master_task_id);
+  delete from public.tasks where id = p_master_task_id;
+  -- The session of the job's tool calls.
+  delete from public.sessions where id = p_master_task_id;
+  return true;
+end;
+$$;
+comment on function private.prune_job(uuid) is
+  'Deletes a job with everything that belongs to it except usage_events, unless one of its tasks has not ended; returns whether it did.';
+
 create function private.prune_jobs(p_limit int)
 returns int
 language plpgsql
@@ -50,27 +71,13 @@ set search_path = ''
 as $$
 declare
   v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_jobs_days'));
-  v_master_task_id uuid;
-  v_count int := 0;
 begin
-  for v_master_task_id in
+  return private.run_for_each('prune_job', array(
     select id from public.tasks
     where parent_id is null and finished_at < v_before
     order by finished_at
     limit p_limit
-  loop
-    perform private.lock_job(v_master_task_id);
-    -- Check again under the lock: the job may have been retried, or a subtask may still be ending.
-    continue when exists (
-      select from public.tasks where master_task_id = v_master_task_id and finished_at is null
-    );
-    perform private.list_files_of_job(v_master_task_id);
-    delete from public.tasks where id = v_master_task_id;
-    -- The session of the job's tool calls.
-    delete from public.sessions where id = v_master_task_id;
-    v_count := v_count + 1;
-  end loop;
-  return v_count;
+  ));
 end;
 $$;
 comment on function private.prune_jobs(int) is
@@ -282,10 +289,10 @@ language sql
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'jobs', private.prune_jobs(200),
-    'events', private.prune_events(10000),
-    'executions', private.prune_executions(2000),
-    'sessions', private.prune_sessions(2000)
+    'jobs', private.run_maintenance('prune_jobs', 200),
+    'events', private.run_maintenance('prune_events', 10000),
+    'executions', private.run_maintenance('prune_executions', 2000),
+    'sessions', private.run_maintenance('prune_sessions', 2000)
   );
 $$;
 comment on function private.prune() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';

@@ -176,9 +176,9 @@ returns int
 language sql
 set search_path = ''
 as $$
-  select count(*) filter (where private.finish_switch(project.id))::int
-  from public.projects as project
-  where project.next_embedder is not null;
+  select private.run_for_each('finish_switch', array(
+    select project.id from public.projects as project where project.next_embedder is not null
+  ));
 $$;
 comment on function private.finish_switches() is 'Switches every project that is ready to its next embedder; returns how many. Called by cron.';
 

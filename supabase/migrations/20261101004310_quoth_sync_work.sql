@@ -56,7 +56,7 @@ comment on function private.queue_tree_sync(uuid, text, text) is
   'Requests a comparison with the branch''s head: joins a waiting sync or creates one. Returns the sync''s id.';
 
 create function private.queue_embed_sync(p_project_id uuid)
-returns uuid
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
@@ -66,13 +66,14 @@ begin
     select from public.quoth_syncs
     where project_id = p_project_id and kind = 'embed' and finished_at is null
   ) then
-    return null;
+    return false;
   end if;
-  return private.queue_sync(p_project_id, 'embed', 'pending_chunks');
+  perform private.queue_sync(p_project_id, 'embed', 'pending_chunks');
+  return true;
 end;
 $$;
 comment on function private.queue_embed_sync(uuid) is
-  'Requests the vectors of a project''s pending chunks; null when that is already running.';
+  'Requests the vectors of a project''s pending chunks; false when that is already running.';
 
 create function private.chunk_target(p_embedder public.embedders)
 returns jsonb

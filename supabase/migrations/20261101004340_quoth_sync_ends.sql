@@ -84,20 +84,16 @@ returns void
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_project_id uuid;
 begin
   -- GitHub never resends a lost delivery automatically.
-  for v_project_id in
+  perform private.run_for_each('request_head_check', array(
     select project.id from public.projects as project
     -- Check this here too: branches that cannot be read must not take the places of others.
     where private.is_head_unknown(project, '1 hour')
     order by project.head_checked_at nulls first
     limit 20
-  loop
-    perform private.request_head_check(v_project_id, '1 hour');
-  end loop;
-  for v_project_id in
+  ));
+  perform private.run_for_each('queue_embed_sync', array(
     select backlog.project_id from private.embedding_backlog() as backlog where backlog.due_count > 0
     union
     select project.id from public.projects as project
@@ -109,9 +105,7 @@ begin
       sync.finished_at is null
       or (sync.status = 'failed' and sync.finished_at > clock_timestamp() - interval '15 minutes')
     )
-  loop
-    perform private.queue_embed_sync(v_project_id);
-  end loop;
+  ));
 end;
 $$;
 comment on function private.quoth_tick() is

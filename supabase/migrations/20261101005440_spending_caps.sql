@@ -94,7 +94,7 @@ as $$
 declare
   c_usual_tokens constant bigint := 1000;
   c_lost_after constant interval := interval '15 minutes';
-  v_price constant public.model_prices := private.price_at(p_provider.id, p_model);
+  v_price constant public.model_prices := private.price_at(p_provider.id, p_model, p_input_tokens);
   v_spending private.model_spending;
   v_reserved bigint;
   v_id uuid;

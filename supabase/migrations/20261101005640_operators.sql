@@ -181,6 +181,21 @@ $$;
 comment on function private.operator_stuck_tasks() is
   'stuck_tasks with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
 
+create function private.operator_maintenance_failures()
+returns setof public.maintenance_failures
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the failures of maintenance');
+  return query select * from public.maintenance_failures;
+end;
+$$;
+comment on function private.operator_maintenance_failures() is
+  'maintenance_failures for operators. Definer: only the service may read the table; assert_operator() checks the caller.';
+
 create function private.operator_dead_letters()
 returns table (
   id bigint, task_id uuid, master_task_id uuid, created_by uuid, owner_email text, agent_slug text,
@@ -308,6 +323,66 @@ $$;
 comment on function private.operator_acts() is
   'The actions of operators, newest first, for operators. Definer: no role has a right to the table; assert_operator() checks the caller.';
 
+create function private.models_in_use()
+returns table (provider_id uuid, model text, used_by text)
+language sql
+stable
+set search_path = ''
+as $$
+  with chosen (provider_id, model, used_by) as (
+    select id, null, 'provider ' || name from public.llm_providers
+    union all
+    select provider_id, model, 'agent ' || slug from public.agents where is_active
+    union all
+    select fallback.provider_id, fallback.model, 'fallback of agent ' || agent.slug
+    from public.agent_fallbacks as fallback
+    join public.agents as agent on agent.id = fallback.agent_id and agent.is_active
+    union all
+    select provider.id, tool.default_model, format('tool %s/%s', tool.mcp_name, tool.tool_name)
+    from public.mcp_tool_models as tool
+    join public.llm_providers as provider on provider.name = tool.default_provider
+    union all
+    select provider.id, embedder.model, 'embedder ' || embedder.name
+    from public.embedders as embedder
+    join public.llm_providers as provider on provider.name = embedder.llm_provider
+    where embedder.is_active
+  )
+  select provider.id, coalesce(chosen.model, provider.default_model), chosen.used_by
+  from chosen
+  join public.llm_providers as provider on provider.id = chosen.provider_id and provider.is_active;
+$$;
+comment on function private.models_in_use() is
+  'The models that active providers, agents, fallbacks, tools and embedders name or have by default, and who uses each.';
+
+create function private.operator_retiring_models()
+returns table (provider text, model text, retires_on date, used_by text[])
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  c_notice_days constant int := 60;
+begin
+  perform private.assert_operator('list the models that retire soon');
+  return query
+    with retiring as (
+      select price.provider_id, price.model, min(price.retires_on) as retires_on
+      from public.model_prices as price
+      group by price.provider_id, price.model
+    )
+    select provider.name, retiring.model, retiring.retires_on, array_agg(used.used_by order by used.used_by)
+    from retiring
+    join public.llm_providers as provider on provider.id = retiring.provider_id
+    join private.models_in_use() as used on used.provider_id = retiring.provider_id and used.model = retiring.model
+    where retiring.retires_on <= current_date + c_notice_days
+    group by provider.name, retiring.model, retiring.retires_on
+    order by retiring.retires_on, provider.name, retiring.model;
+end;
+$$;
+comment on function private.operator_retiring_models() is
+  'Models in use whose provider may stop serving them within 60 days, or since, for operators. Definer: it reads all agents; assert_operator() checks the caller.';
+
 create view public.operator_queue_health with (security_invoker = true) as
   select * from private.operator_queue_health();
 comment on view public.operator_queue_health is
@@ -320,6 +395,10 @@ create view public.operator_stuck_tasks with (security_invoker = true) as
   select * from private.operator_stuck_tasks();
 comment on view public.operator_stuck_tasks is
   'Tasks that have waited longer than they should, with the reason and the owner. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_maintenance_failures with (security_invoker = true) as
+  select * from private.operator_maintenance_failures();
+comment on view public.operator_maintenance_failures is
+  'Repairs and other routines of cron that failed in the last seven days, with the last error. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_dead_letters with (security_invoker = true) as
   select * from private.operator_dead_letters();
 comment on view public.operator_dead_letters is
@@ -332,16 +411,22 @@ create view public.operator_tool_definitions with (security_invoker = true) as
   select * from private.operator_tool_definitions();
 comment on view public.operator_tool_definitions is
   'Tool definitions that wait for approve_tool_definition(), next to the approved ones. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_retiring_models with (security_invoker = true) as
+  select * from private.operator_retiring_models();
+comment on view public.operator_retiring_models is
+  'Models in use that may retire within 60 days (model_prices.retires_on), and what uses them. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 create view public.operator_acts with (security_invoker = true) as
   select * from private.operator_acts();
 comment on view public.operator_acts is
   'The actions of operators: who, what, and for which owner. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 
 grant execute on function private.operator_queue_health(), private.operator_workers(), private.operator_stuck_tasks(),
-  private.operator_dead_letters(), private.operator_servers(), private.operator_tool_definitions(), private.operator_acts()
+  private.operator_maintenance_failures(), private.operator_dead_letters(), private.operator_servers(),
+  private.operator_tool_definitions(), private.operator_retiring_models(), private.operator_acts()
   to authenticated, service_role;
 grant select on public.operator_queue_health, public.operator_workers, public.operator_stuck_tasks,
-  public.operator_dead_letters, public.operator_servers, public.operator_tool_definitions, public.operator_acts
+  public.operator_maintenance_failures, public.operator_dead_letters, public.operator_servers,
+  public.operator_tool_definitions, public.operator_retiring_models, public.operator_acts
   to authenticated, service_role;
 
 -- All jobs --------------------------------------------------------------------------------------

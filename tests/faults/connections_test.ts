@@ -76,6 +76,12 @@ Deno.test("functions open connections in one place", async () => {
   ]);
 });
 
+Deno.test("functions reserve no connection, because a new pool never answers that", async () => {
+  for await (const path of sources(join(PROJECT_ROOT, "shared"))) {
+    assert.doesNotMatch(await Deno.readTextFile(path), /\.reserve\(/, path);
+  }
+});
+
 async function* sources(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = join(folder, name);

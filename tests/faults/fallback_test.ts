@@ -32,6 +32,11 @@ const OUTAGES: readonly Outage[] = [
     code: "MODEL_AUTH_FAILED",
   },
   { name: "resets the connection", answer: close, code: "MODEL_UNAVAILABLE" },
+  {
+    name: "no longer serves the model",
+    answer: answering(404, { error: { code: "model_not_found", message: "No such model." } }),
+    code: "MODEL_NOT_FOUND",
+  },
 ];
 
 const usageSchema = z.looseObject({

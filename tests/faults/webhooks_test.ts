@@ -123,6 +123,25 @@ Deno.test("webhooks deliver messages", async (t) => {
     receiver.take();
   });
 
+  await t.step("an owner of many receivers that never answer does not delay another", async () => {
+    await using slow = startReceiver();
+    await sql`delete from public.webhooks`;
+    const busy = await addOwner(sql, 20, slow.url("/silent"));
+    const bystander = await addOwner(sql, 1, receiver.url("/ok"));
+    await queueMessages(sql, busy, 10);
+
+    await work(ports, async () => {
+      while ((await countOf(sql, busy)).running < 8);
+      await queueMessages(sql, bystander, 3);
+      while ((await countOf(sql, bystander)).delivered < 3);
+
+      assert.deepEqual(await countOf(sql, busy), { running: 8, delivered: 0 });
+      await sql`update public.webhooks set is_active = false where created_by = ${busy}`;
+      slow.release();
+    });
+    assert.equal(receiver.take().length, 3);
+  });
+
   await t.step("a worker that dies before its request loses no message", async () => {
     await addWebhook(sql, receiver.url("/ok"));
     await createTasks(sql, 1);
@@ -191,6 +210,35 @@ async function addWebhook(sql: Sql, url: string): Promise<string> {
   await sql`select public.rotate_webhook_secret(${webhook?.id}, ${SECRET})`;
   await sql`update public.webhooks set previous_secret_until = null`;
   return String(webhook?.id);
+}
+
+/** A user with this many webhooks to one address. */
+async function addOwner(sql: Sql, webhookCount: number, url: string): Promise<string> {
+  const id = crypto.randomUUID();
+  await sql`insert into auth.users (id, email) values (${id}, ${`${id}@example.org`})`;
+  await sql`
+    insert into public.webhooks (created_by, url, events)
+    select ${id}, ${url}, '{task.created}' from generate_series(1, ${webhookCount}::int)`;
+  return id;
+}
+
+/** Adds messages for each webhook of an owner. */
+async function queueMessages(sql: Sql, owner: string, count: number): Promise<void> {
+  await sql`
+    insert into public.webhook_messages (webhook_id, task_id, type, payload)
+    select webhook.id, (select id from public.tasks limit 1), 'task.created', '{}'
+    from public.webhooks as webhook, generate_series(1, ${count}::int)
+    where webhook.created_by = ${owner}`;
+}
+
+async function countOf(sql: Sql, owner: string): Promise<{ running: number; delivered: number }> {
+  const [row] = await sql<{ running: number; delivered: number }[]>`
+    select count(*) filter (where message.status = 'running')::int as running,
+      count(*) filter (where message.status = 'delivered')::int as delivered
+    from public.webhook_messages as message
+    join public.webhooks as webhook on webhook.id = message.webhook_id
+    where webhook.created_by = ${owner}`;
+  return { running: row?.running ?? 0, delivered: row?.delivered ?? 0 };
 }
 
 /** Runs a worker until it finds nothing to do. */

@@ -173,7 +173,7 @@ Deno.test("the demo model answers only the demo's agents", async () => {
   );
   await server.stop();
 
-  assert.equal(error.code, "MODEL_REQUEST_INVALID");
+  assert.equal(error.code, "MODEL_NOT_FOUND");
   assert.match(error.message, /planner, reader/);
   assert.equal(server.journal.count(""), 1);
 });

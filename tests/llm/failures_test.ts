@@ -49,7 +49,8 @@ const STATUSES: readonly (readonly [number, ErrorCode])[] = [
   [401, "MODEL_AUTH_FAILED"],
   [402, "MODEL_AUTH_FAILED"],
   [403, "MODEL_AUTH_FAILED"],
-  [404, "MODEL_REQUEST_INVALID"],
+  [404, "MODEL_NOT_FOUND"],
+  [410, "MODEL_NOT_FOUND"],
   [413, "MODEL_REQUEST_INVALID"],
   [429, "MODEL_RATE_LIMITED"],
   [500, "MODEL_UNAVAILABLE"],
@@ -341,7 +342,7 @@ forEachFormat("passes on the model server's script", async (format) => {
   assert.equal(failed.code, "MODEL_UNAVAILABLE");
   assert.equal(cut.code, "MODEL_UNAVAILABLE");
   assert.equal(fine.text, "fine");
-  assert.equal(unknown.code, "MODEL_REQUEST_INVALID");
+  assert.equal(unknown.code, "MODEL_NOT_FOUND");
   assert.match(unknown.message, /only plays the agents of demo and tests/);
   assert.equal(server.journal.count("test-model"), 4);
   assert.equal(server.journal.search(TEST_KEY).length, 0);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { generateAsTaken } from "../../shared/llm/concessions.ts";
+import { RefusedOptions } from "../../shared/llm/refused_options.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
 import type { ModelApi, ModelMessage, ModelRequest } from "../../shared/llm/model_port.ts";
 import { request, TEST_KEY } from "./tested_model.ts";
@@ -43,7 +44,9 @@ async function ask(
     },
   );
   const options = { signal: new AbortController().signal };
-  const asked = generateAsTaken({ adapter, api, options }, request(changes));
+  const refused = new RefusedOptions();
+  const called = { adapter, api, options, target: "acme", refused };
+  const asked = generateAsTaken(called, request(changes));
   const error = await asked.then(() => null, (reason) => reason);
   return { bodies, error };
 }

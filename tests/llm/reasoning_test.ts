@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { createModelCaller } from "../../shared/llm/call_model.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
 import type {
@@ -112,6 +112,24 @@ const RECORDED: readonly RecordedReasoning[] = [
     { reasoning_details: [{ ...SIGNED, text: "I add", signature: "c2ln" }, ENCRYPTED] },
   ),
   {
+    ...chat(
+      "openai: thinking parts (Mistral)",
+      {
+        content: [{ type: "thinking", thinking: [{ type: "text", text: "I add" }], closed: true }],
+      },
+      [
+        { role: "assistant", content: "" },
+        { content: [{ type: "thinking", thinking: [{ type: "text", text: "I " }] }] },
+        {
+          content: [{ type: "thinking", thinking: [{ type: "text", text: "add" }], closed: true }],
+        },
+      ],
+      {},
+    ),
+    replayed: ({ messages }) => (messages as JsonObject[])[2]?.content,
+    replay: [{ type: "thinking", thinking: [{ type: "text", text: "I add" }], closed: true }],
+  },
+  {
     name: "openai: items of the Responses API",
     api: "openai",
     // Compatible servers use the Responses API for their own tools.
@@ -208,7 +226,7 @@ function after({ text, tool_calls, provider_data }: ModelResponse): ModelMessage
   ];
 }
 
-function play(recorded: RecordedReasoning, isStreamed: boolean) {
+function play(recorded: Pick<RecordedReasoning, "whole" | "events">, isStreamed: boolean) {
   return startRawServer(async (connection) => {
     if (!isStreamed) return await respond(connection, { body: JSON.stringify(recorded.whole) });
     await beginStream(connection, recorded.events);
@@ -322,6 +340,45 @@ async function sentAs(
   await askAs("p", api, server.origin, changes);
   await server.stop();
   return server.requests.map(({ body }) => JSON.parse(body));
+}
+
+const THOUGHT = { type: "thinking", thinking: [{ type: "text", text: "Hm." }] };
+/** Answers whose content is a list of parts; their last part continues a sentence. */
+const LISTS: readonly { readonly name: string; readonly contents: readonly JsonValue[] }[] = [
+  { name: "whole", contents: [[THOUGHT, part("It "), { type: "reference" }, part("is 4.")]] },
+  { name: "streamed as lists", contents: [[THOUGHT], [part("It ")], [part("is 4.")]] },
+  { name: "streamed as a list, then as text", contents: ["", [THOUGHT], "It ", "is 4."] },
+];
+
+function part(text: string): JsonObject {
+  return { type: "text", text };
+}
+
+for (const { name, contents } of LISTS) {
+  const isStreamed = contents.length > 1;
+  Deno.test(`an answer's content can be a list of parts (${name})`, async () => {
+    const finish = { index: 0, finish_reason: "stop" };
+    const server = play({
+      whole: { choices: [{ ...finish, message: { content: contents[0] ?? null } }] },
+      events: [
+        ...contents.map((content) => data({ choices: [{ index: 0, delta: { content } }] })),
+        data({ choices: [{ ...finish, delta: {} }] }),
+        "data: [DONE]\n\n",
+      ],
+    }, isStreamed);
+    const deltas: string[] = [];
+    const format = formatOf("openai");
+    const options = isStreamed ? { onDelta: (text: string) => void deltas.push(text) } : {};
+
+    const answer = await call(format, server.origin, request(), options);
+    await call(format, server.origin, request({ messages: after(answer) }), options);
+    await server.stop();
+
+    assert.deepEqual([answer.text, answer.reasoning], ["It is 4.", "Hm."]);
+    assert.deepEqual(deltas.slice(0, 2), isStreamed ? ["It ", "is 4."] : []);
+    const { messages } = JSON.parse(server.requests[1]?.body ?? "");
+    assert.deepEqual(messages[2].content, [THOUGHT, part("It is 4.")]);
+  });
 }
 
 Deno.test("each provider gets an effort in its own format, without a temperature", async () => {

@@ -23,7 +23,8 @@ const jobSchema = z.object({
   has_ended: z.boolean(),
   open_reviews: z.array(z.looseObject({ task_id: z.guid(), question: z.string() })),
   events: z.array(z.looseObject({ id: z.number(), type: z.string() })),
-  last_event_id: z.number(),
+  next_cursor: z.string(),
+  has_more_events: z.boolean(),
 });
 
 const promptSchema = z.object({
@@ -95,9 +96,21 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
       is_cut: false,
     });
     const later = jobSchema.parse(
-      await use(ada, "get_task", { task_id, after_event: job.last_event_id }),
+      await use(ada, "get_task", { task_id, cursor: job.next_cursor }),
     );
-    assert.deepEqual(later.events, []);
+    assert.deepEqual([later.events, later.has_more_events], [[], false]);
+    const malformed = await attempt(ada, "get_task", { task_id, cursor: "last week" });
+    assert.equal(malformed.code, "QUERY_INVALID");
+    const paged: unknown[] = [];
+    let page = { next_cursor: "", has_more_events: true };
+    while (page.has_more_events) {
+      const read = jobSchema.parse(
+        await use(ada, "get_task", { task_id, cursor: page.next_cursor, max_events: 3 }),
+      );
+      paged.push(...read.events);
+      page = read;
+    }
+    assert.deepEqual(paged, job.events);
     const { steps } = await use(ada, "read_steps", { task_id });
     assert.ok(Array.isArray(steps) && steps.length >= 4);
   });

@@ -120,7 +120,8 @@ async function filesThatUseTheQueue(sql: Sql): Promise<PgtapFile[]> {
       select name from ours where source ~ '\\mpgmq\\.'
       union
       select caller.name from using_it, ours as caller
-      where caller.source ~ format('\\m(public|private)\\.%s\\M', using_it.name)
+      -- run_maintenance() and run_for_each() get the name as a text.
+      where caller.source ~ format('\\m(public|private)\\.%1$s\\M|''%1$s''', using_it.name)
     )
     select name from using_it`;
   const names = new Set(rows.map(({ name }) => name));

@@ -24,6 +24,8 @@ export const REPO = "acme/handbook";
 /** Uses only words, so that a test needs no model. */
 export const EMBEDDER = "hash768@1";
 export const LEASE_SECONDS = 60;
+/** CPU time that the meter counts for each document that is split and each request that embeds. */
+const MS_PER_CALL = 10;
 
 export interface TestProject {
   readonly id: string;
@@ -149,7 +151,20 @@ export class SyncFixture implements AsyncDisposable {
     const countRuns = () => this.logged.filter((line) => line.includes("sync.run_ended")).length;
     const earlierRuns = countRuns();
     let killed: Killed | null = null;
-    const ports = aroundCalls(change?.(this.#ports()) ?? this.#ports(), async (call) => {
+    let usedMs = 0;
+    const changed = change?.(this.#ports()) ?? this.#ports();
+    const counted: SyncPorts = {
+      ...changed,
+      split(...document) {
+        usedMs += MS_PER_CALL;
+        return changed.split(...document);
+      },
+      embedPart(...part) {
+        usedMs += MS_PER_CALL;
+        return changed.embedPart(...part);
+      },
+    };
+    const ports = aroundCalls(counted, async (call) => {
       try {
         return await call();
       } catch (error) {
@@ -157,7 +172,7 @@ export class SyncFixture implements AsyncDisposable {
         throw error;
       }
     });
-    const meter = createCpuMeter({ readThreadMs: null, slowness: 1, nowMs: () => 0 });
+    const meter = createCpuMeter(() => usedMs);
     const life = createLifetime(3_600, { softMs: cpuMs, hardMs: cpuMs + 10_000, meter });
     const isDead = () => killed !== null;
     const worker = createSyncWorker({
@@ -166,12 +181,10 @@ export class SyncFixture implements AsyncDisposable {
       lifetime: {
         ...life,
         phaseAt: (nowMs) => isDead() ? "over" : life.phaseAt(nowMs),
-        retiredInMs: (nowMs) => isDead() ? 0 : life.retiredInMs(nowMs),
       },
       leaseSeconds: LEASE_SECONDS,
       idleSeconds: 0,
       turnCpuMs: Infinity,
-      onCpu: meter.count,
     });
     const unload = () => void worker.unload();
     signal?.addEventListener("abort", unload);
@@ -251,11 +264,11 @@ export class SyncFixture implements AsyncDisposable {
     };
     return {
       ...openSyncPorts(this.sql, this.github.url, log),
-      // Nothing arrives while a test drains, so it does not wait.
+      // Nothing arrives while a test drains, so it hardly waits.
       clock: {
         ...isolateClock,
         sleep: (durationMs, signal) =>
-          durationMs <= 1_000 ? Promise.resolve() : isolateClock.sleep(durationMs, signal),
+          isolateClock.sleep(durationMs <= 1_000 ? 1 : durationMs, signal),
       },
     };
   }

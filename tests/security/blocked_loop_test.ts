@@ -7,6 +7,7 @@ import { createMcpExecuteApp } from "../../shared/app/mcp_execute_app.ts";
 import { createMcpFeedbackApp } from "../../shared/app/mcp_feedback_app.ts";
 import { createMcpOAuthApp } from "../../shared/app/mcp_oauth_app.ts";
 import { createQuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
+import { createWebhooksApp } from "../../shared/app/webhooks_app.ts";
 import { createWorkerApp } from "../../shared/app/worker_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -59,6 +60,7 @@ Deno.test("no input blocks the endpoints, and a bystander's call continues", asy
     oauth: createMcpOAuthApp(config, log),
     sync: createQuothSyncApp(config, log),
     export: createExportApp(config, log),
+    webhooks: createWebhooksApp(config, log),
   };
   const worker = createWorkerApp(config, log);
   const toolCall = (value: string, name: string) =>
@@ -134,6 +136,12 @@ Deno.test("no input blocks the endpoints, and a bystander's call continues", asy
       path: "/supaswarm-export",
       app: apps.export,
       bodyOf: (value) => `{"from":${value}}`,
+    },
+    "supaswarm-webhooks": {
+      path: "/supaswarm-webhooks",
+      app: apps.webhooks,
+      bodyOf: (value) => value,
+      headers: { apikey: "sb_secret_wrong" },
     },
     "supaswarm-worker": {
       path: "/supaswarm-worker",

@@ -37,6 +37,13 @@ const FUNCTIONS = `
       return v_result;
     end
   $$;
+  create function public.leave_table() returns boolean language plpgsql volatile as $$
+    begin
+      create temp table letters as select 'a forged letter' as body;
+      grant all on letters to public;
+      return true;
+    end
+  $$;
   create function public.who() returns jsonb language sql stable as $$
     select jsonb_build_object(
       'uid', auth.uid(), 'session', session_user, 'current', current_user, 'claims', auth.jwt(),
@@ -46,10 +53,35 @@ const FUNCTIONS = `
   create function public.write(p_body text) returns text language sql volatile as $$
     insert into public.letters (body) values (p_body) returning body
   $$;
-  revoke all on function public.look_up, public.run, public.read_only_run, public.who, public.write
+  revoke all on function public.look_up, public.run, public.read_only_run, public.who, public.write, public.leave_table
     from public;
-  grant execute on function public.look_up, public.run, public.read_only_run, public.who, public.write
+  grant execute on function public.look_up, public.run, public.read_only_run, public.who, public.write, public.leave_table
     to authenticated;
+`;
+
+/** Settings that stop or change the statements of everyone else in a shared session. */
+const HARMFUL_SETTINGS = [
+  ["statement_timeout", "1"],
+  ["lock_timeout", "1"],
+  ["default_transaction_read_only", "on"],
+  ["default_transaction_isolation", "serializable"],
+  ["row_security", "off"],
+  ["search_path", ""],
+  ["DateStyle", "German"],
+  ["standard_conforming_strings", "off"],
+  ["work_mem", "64kB"],
+] as const;
+
+/** Sets a setting of the session when the transaction ends. */
+const DEFERRED_TRIGGER = `
+  create function public.set_late() returns trigger language plpgsql as $$
+    begin
+      perform set_config('statement_timeout', '7ms', false);
+      return null;
+    end
+  $$;
+  create constraint trigger late after insert on public.letters deferrable initially deferred
+    for each row execute function public.set_late();
 `;
 
 /** Checks code that runs as a caller, with its own login, against everything that it could try. */
@@ -108,22 +140,52 @@ export async function callerLoginSteps(
       const leftovers = [
         `select set_config('request.jwt.claim.sub', '${bob.userId}', false)`,
         `select set_config('search_path', 'pg_temp', false)`,
-        `create temp table letters as select 'a forged letter' as body`,
       ];
       for (const statement of leftovers) {
         const left = await calls.call(ann, "run", { p_statement: statement });
         assert.ok(left.kind === "answered");
         await calls.call(ann, "read_only_run", { p_statement: statement });
       }
+      structured(await calls.call(ann, "leave_table", {}));
 
       const who = structured(await calls.call(bob, "who", {})) as JsonObject;
       assert.equal(who.uid, bob.userId);
       assert.equal(who.path, "public, extensions");
-      // In PGlite one session for everyone keeps all temporary tables.
-      if (db === "native") assert.deepEqual(who.letters, []);
-      else await sql`drop table if exists pg_temp.letters`;
+      assert.deepEqual(who.letters, []);
       const again = structured(await calls.call(ann, "who", {})) as JsonObject;
       assert.equal(again.uid, ann.userId);
+    });
+
+    for (const [setting, value] of HARMFUL_SETTINGS) {
+      await t.step(
+        `a function that sets ${setting} does not disturb the calls of others`,
+        async () => {
+          const [ann, bob] = [await calls.newUser(), await calls.newUser()];
+          const [before] = await sql`select current_setting(${setting}) as value`;
+          const left = await calls.call(ann, "run", {
+            p_statement: `select set_config('${setting}', '${value}', false)`,
+          });
+          assert.equal(left.kind, "answered");
+
+          const written = await calls.call(bob, "write", { p_body: setting });
+          const [after] = await sql`select current_setting(${setting}) as value`;
+          assert.equal(structured(written), setting);
+          assert.deepEqual(after, before);
+        },
+      );
+    }
+
+    await t.step("a deferred trigger cannot leave a setting behind either", async () => {
+      const [ann, bob] = [await calls.newUser(), await calls.newUser()];
+      await sql.unsafe(DEFERRED_TRIGGER);
+
+      await calls.call(ann, "write", { p_body: "sets the timeout at the end" });
+      const written = await calls.call(bob, "who", {});
+      const [after] = await sql`select current_setting('statement_timeout') as value`;
+      await sql`drop trigger late on public.letters`;
+
+      assert.equal((structured(written) as JsonObject).uid, bob.userId);
+      assert.notEqual(after?.value, "7ms");
     });
 
     await t.step("all verified claims arrive, but none of our own from a token", async () => {
@@ -202,7 +264,7 @@ function assertRefused(outcome: ToolCallOutcome): void {
 /** Registers the functions as tools that every user may call. */
 async function prepare({ sql, gateway, createTool, createUser }: ToolFixture) {
   const slugs = new Map<string, string>();
-  for (const name of ["look_up", "run", "read_only_run", "who", "write"]) {
+  for (const name of ["look_up", "run", "read_only_run", "who", "write", "leave_table"]) {
     const id = await createTool({ type: "supabase_rpc", config: { function: `public.${name}` } });
     const [tool] = await sql<{ slug: string }[]>`select slug from public.tools where id = ${id}`;
     slugs.set(name, tool?.slug ?? "");

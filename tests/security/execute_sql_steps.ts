@@ -28,6 +28,7 @@ const EXECUTE_SQL = { server: "supabase", toolName: "execute_sql" };
 const SHOP = `
   create table public.products (id int primary key, name text not null, price numeric);
   create table public.customers (id int primary key, name text);
+  create table public.cities (id int primary key, name text);
   create table public.todos (
     id int generated always as identity primary key,
     user_id uuid not null default auth.uid(),
@@ -44,8 +45,10 @@ const SHOP = `
   grant select, insert, update, delete on public.products, public.customers, public.todos to authenticated;
   grant usage on sequence public.seq1 to authenticated;
   insert into public.products select n, 'product ' || n, n from generate_series(1, 1500) as n;
+  grant select on public.cities to authenticated;
   insert into public.customers values (1, 'Ann');
-  analyze public.products;
+  insert into public.cities select n, 'city ' || n from generate_series(1, 100) as n;
+  analyze public.products, public.cities;
 `;
 
 interface Called {
@@ -96,13 +99,13 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
 
     await t.step("dry_run plans and runs nothing", async () => {
       const { answer } = await call(alice, {
-        sql: "select 1 / (id - id) from products",
+        sql: "select 1 / (id - id) from cities",
         explain: true,
       });
 
       assert.equal(answer.dry_run, true);
       assert.ok((answer.estimated_rows ?? 0) > 0 && answer.plan !== undefined);
-      assert.deepEqual(answer.tables, ["products"]);
+      assert.deepEqual(answer.tables, ["cities"]);
     });
 
     await t.step("parameters are bound, not pasted", async () => {
@@ -368,6 +371,27 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.equal(rejected.answer.error?.code, "CONFIRMATION_INVALID");
     });
 
+    await t.step("rights that row level security does not limit are not usable", async () => {
+      await sql.unsafe("grant all on public.todos to authenticated");
+      const statements = [
+        "truncate todos",
+        "create table public.probe (id int references todos (id))",
+        "create trigger t after insert on todos for each row execute function tsvector_update_trigger()",
+      ];
+      for (const statement of statements) {
+        for (const args of [{}, { dry_run: false, read_only: false }]) {
+          const { answer } = await call(alice, { sql: statement, ...args });
+          assert.equal(answer.statement_class, "forbidden", statement);
+        }
+      }
+      const deleted = await call(alice, await dryRun(alice, "delete from todos where done"));
+      await sql.unsafe("revoke truncate, references, trigger on public.todos from authenticated");
+
+      assert.equal(deleted.answer.affected_rows, 0);
+      const [left] = await sql`select count(*)::int as count from public.todos`;
+      assert.equal(left?.count, 2);
+    });
+
     await t.step("a function of the project cannot replace a built-in one", async () => {
       await sql.unsafe(
         "create function public.lower(varchar) returns text language sql as 'select 1::text'",
@@ -430,6 +454,10 @@ async function corpusHasNoEffect(fixture: ToolFixture, caller: ToolCaller): Prom
     });
     if (answer.statement_class !== kind) wrong.push(`${id} is ${answer.statement_class}`);
     if (kind !== "read" && !outcome.isError) wrong.push(`${id} ran: ${sql}`);
+    // The tables of the shop have row level security, so it shows no plans.
+    if (answer.error?.message?.startsWith("Cannot show the plan") && /^\s*explain/i.test(sql)) {
+      continue;
+    }
     if (kind === "read" && outcome.isError && !MAY_FAIL.test(answer.error?.sqlstate ?? "")) {
       wrong.push(`${id} is refused: ${sql} ${answer.error?.code} ${answer.error?.message}`);
     }

@@ -27,6 +27,11 @@ export const HOSTILE_VALUES: Readonly<Record<string, string>> = {
   "members to the limit": `{${numbered(19_000, '"a"')}}`,
   "400,000 items": `[${repeated(400_000, "1")}]`,
   "items to the limit": `[${repeated(49_000, "1")}]`,
+  "objects with one name each": `[${
+    Array.from({ length: 19_000 }, (_, number) => `{"k${number}":1}`).join()
+  }]`,
+  "objects of one form": `[${repeated(19_000, '{"a":"wrong"}')}]`,
+  "lists in lists": `[${repeated(20_000, "[1]")}]`,
   "empty objects": `[${repeated(49_000, "{}")}]`,
   "one letter": `"${"a".repeat(900_000)}"`,
   "one letter with signs": `"${"a@".repeat(450_000)}"`,

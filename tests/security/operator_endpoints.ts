@@ -4,7 +4,9 @@ import type { Project } from "../../scripts/demo/user_client.ts";
 export const OPERATOR_VIEWS = [
   "operator_acts",
   "operator_dead_letters",
+  "operator_maintenance_failures",
   "operator_queue_health",
+  "operator_retiring_models",
   "operator_servers",
   "operator_stuck_tasks",
   "operator_tool_definitions",

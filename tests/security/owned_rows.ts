@@ -252,6 +252,8 @@ async function addOperatorRows(
       (connection_id, tool_name, tool_schema, openai_schema, state, held_definition)
     values (${connectionId}, 'waiting', '{}', '{}', 'pending', '{"hash": "hash", "schema": {}}')`;
   await sql`
+    select private.note_maintenance_failure('end_overdue_job', ${taskId}, '23514', 'a row is broken')`;
+  await sql`
     insert into private.operator_acts (act, owner_id, master_task_id)
     values ('job.cancelled', ${ownerId}, ${taskId})`;
 }
@@ -268,15 +270,17 @@ async function addRegistryRows(
     insert into public.user_tool_credentials (user_id, tool_id, vault_secret_name)
     values (${ownerId}, ${toolId}, 'name')`;
   await sql`
-    with provider as (select id from public.llm_providers where name = ${PROVIDER}),
+    with provider as (
+        select id, default_model from public.llm_providers where name = ${PROVIDER}
+      ),
       own_key as (
         insert into public.user_provider_keys (user_id, provider_id, vault_secret_name)
         select ${ownerId}, id, 'name' from provider
       ),
       price as (
         insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok,
-          cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
-        select id, 'model', 1, 1, 1 from provider
+          cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok, retires_on)
+        select id, default_model, 1, 1, 1, current_date from provider
       )
     insert into public.model_policies (user_id, provider_id)
     select whose, id from provider, unnest(array[${ownerId}::uuid, null]) as whose`;

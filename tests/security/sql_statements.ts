@@ -13,6 +13,16 @@ function pieces(text: TemplateStringsArray): readonly string[] {
 
 /** Everything that PostgreSQL 17 lets a reader run is allowed. */
 export const READS = lines`
+select power(1 + price, 12), exp(avg(ln(price))), 2 ^ 10, 2 ^ (10 - 1), factorial(10 + 5) from products group by price
+select repeat('*', n) from (select count(*)::int n from products) x
+select repeat('x', (random() * 10)::int), repeat(name, 3), repeat('*', 2 * n) from products, (values (3), (40)) v(n)
+select lpad(name, $1) from products
+select repeat('  ', depth) || name from (with recursive t as (select 0 as depth, name from products union all select depth + 1, name from t where depth < 9) select * from t) x
+select repeat('=', 40) || chr(10), lpad(name, 10), rpad(name, 200), format('%-20s|%5s', name, id) from products
+with a as (select name||' '||name||' '||name n from products), b as (select n||n||n||n n from a), c as (select n||n||n n from b) select upper(n||n) from c
+with a as (select price*price*1.1 p from products), b as (select p*p*2 p from a), c as (select p*p*p*p p from b) select 100.0*sum(p*p)/nullif(count(*),0) from c
+with recursive t(n, path) as (select 1, 'x' union all select n+1, path || '->' || n from t where n < 10) select path from t
+select json_build_object('a', json_build_array(1, json_build_object('b', 'c'))), 'x'::char(10), 1::numeric(10,2)
 select 1
 table products
 values (1),(2)
@@ -20,11 +30,11 @@ select * from only products
 select p.* from products p natural join todos
 select * from products p full outer join todos t using (id)
 select * from products cross join lateral (select id from todos limit 1) x
-select * from pg_catalog.pg_class limit 1
-select * from information_schema.columns
+select relname, c.oid from pg_catalog.pg_class as c limit 1
+select table_name, column_name, c.data_type from information_schema.columns c
 select relname from pg_class where relkind = 'r'
-select * from pg_indexes
-select * from pg_policies
+select schemaname, tablename, indexname from pg_indexes
+select policyname, p.cmd, permissive from pg_policies p
 select now(), current_date, current_timestamp, localtime, localtimestamp
 select current_user, session_user, current_role, current_catalog, current_schema
 select auth.uid()
@@ -62,9 +72,7 @@ select json_object('a': 1 absent on null), json_array(1, 2), json_arrayagg(id), 
 select json_scalar(1), json_serialize('{}'), json('{}')
 select merge_action_x from products
 select xmlelement(name a, xmlattributes(1 as b), 'c'), xmlforest(1 as a), xmlconcat('<a/>','<b/>')
-select xmlparse(content '<a/>'), xmlserialize(content '<a/>' as text)
-select xpath('/a', '<a/>'::xml)
-select * from xmltable('/a' passing ('<a/>'::xml) columns b text path '@b')
+select xmlserialize(content xmlelement(name a) as text), xmlpi(name a), xmlagg(xmlelement(name b)) from products
 select count(*), count(distinct id), sum(price) filter (where price > 1) from products
 select percentile_cont(0.5) within group (order by price), mode() within group (order by name) from products
 select rank() over (partition by name order by price rows between unbounded preceding and current row exclude ties) from products
@@ -122,11 +130,10 @@ show search_path
 show transaction isolation level
 show standard_conforming_strings
 select current_setting('timezone')
-select pg_typeof(1), pg_size_pretty(pg_relation_size('products'))
+select pg_typeof(1), pg_size_pretty(1024::bigint), pg_column_size(p) from products p
 select format_type(23, null), to_regclass('products')
 select 'products'::regclass::text
-select obj_description('products'::regclass), col_description('products'::regclass, 1)
-select pg_get_viewdef('v'::regclass), pg_get_indexdef(1), pg_get_constraintdef(1)
+select pg_get_serial_sequence('products', 'id'), pg_get_userbyid(10)
 select gen_random_uuid(), random(), clock_timestamp(), statement_timestamp(), transaction_timestamp()
 select md5('a'), sha256('a'), encode('a', 'hex'), decode('aa','hex'), digest_x from products
 select regexp_replace('a','b','c','g'), regexp_match('a','b'), regexp_split_to_array('a b',' ')
@@ -141,7 +148,20 @@ select corr(price, id), regr_slope(price, id), stddev(price), var_pop(price), bi
 select lower(name), upper(name), initcap(name), length(name), left(name, 1), lpad(name, 5), repeat('a', 5), reverse(name), translate(name,'a','b') from products
 select concat(name, 1), concat_ws(',', name, id), format('%s %I', name, name), quote_literal(name), quote_ident(name) from products
 select * from information_schema.tables where table_schema = 'public'
-select * from pg_stat_user_tables
+select t.* from (select relname, relkind from pg_class) as t
+select * from (select relname, relkind from pg_class) as t
+with t as (select * from (select proname from pg_proc) x) select t.*, x.id from t, products x
+select p.*, c.relname from products p join pg_class c on c.relname = 'products'
+select n.nspname, c.relname, count(*) as n_columns from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid where a.attnum > 0 group by 1, 2 order by n_columns desc
+select j.proname from (pg_proc p cross join products q) as j
+select conname, contype from pg_constraint where conrelid = 'public.products'::regclass
+select table_name, constraint_name from information_schema.table_constraints join information_schema.key_column_usage using (constraint_name, table_name)
+select t.typname, e.enumlabel from pg_type t join pg_enum e on e.enumtypid = t.oid order by e.enumsortorder
+select proname, pronargs, prorettype::regtype from pg_proc where pronamespace = 'public'::regnamespace
+select tgname, tgrelid::regclass, tgenabled from pg_trigger where not tgisinternal
+select trigger_name, event_manipulation, action_timing from information_schema.triggers
+select i.indexrelid::regclass, i.indisunique, a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+select * from information_schema.tables as t where exists (select 1 from information_schema.columns c where c.table_name = t.table_name)
 select * from pg_timezone_names
 select (select count(*) from products) as a, (select max(price) from products) as b
 select t.x[1], t.y.z from (select array[1] x, null::products y) t
@@ -169,7 +189,7 @@ select id from products where name like '%' || $1 || '%' and id > coalesce($2, 0
 select * from todos where user_id = auth.uid() and done is false
 select sum(price)::money from products
 select pg_column_size(p) from products p
-select ctid, xmin, tableoid::regclass from products
+select tableoid::regclass from products
 select int8 '5', numeric '1.5', bool 't', bit varying '1'
 select * from products where (price, id) >= (1, 2) order by 1 desc, 2 asc
 select 1 operator(pg_catalog.+) 2
@@ -252,7 +272,6 @@ update products set name = 'a' where current_date > '2020-01-01'
 export const DEFINITIONS = lines`
 create table t1 (id int primary key, name text not null default 'x', check (id > 0), unique (name))
 create table if not exists t1 (like products including all)
-create table t1 (a int references products (id) on delete cascade)
 create table t1 (a int generated always as identity, b int generated always as (a * 2) stored)
 create table t1 partition of products for values from (1) to (10)
 create table t1 (a int) partition by range (a)
@@ -285,7 +304,6 @@ alter table products alter column name set not null, alter column price drop def
 alter table products rename column name to title
 alter table products rename to goods
 alter table products add constraint c check (price > 0) not valid
-alter table products add foreign key (id) references todos (id)
 alter table products validate constraint c
 alter table products drop constraint c
 alter index i1 rename to i2
@@ -299,8 +317,6 @@ alter type mood add value 'c' after 'a'
 alter type mood rename value 'a' to 'z'
 comment on table products is 'x'
 comment on column products.name is null
-truncate products
-truncate table only products, todos restart identity cascade
 create schema s1
 create statistics st1 on name, price from products
 explain analyze create table t1 as select 1
@@ -331,12 +347,192 @@ pg_statistic; pg_largeobject; pg_db_role_setting; pg_user_mappings; pg_foreign_s
 pg_subscription; pg_cursors; pg_prepared_statements; pg_replication_slots;
 pg_backend_memory_contexts; pg_config; information_schema.user_mapping_options;
 information_schema.foreign_server_options; otherdb.public.products; pg_stat_replication;
-pg_publication_tables; pg_seclabels; pg_shmem_allocations; pg_ident_file_mappings;
+pg_publication_tables; pg_stat_user_tables; pg_stat_user_indexes; pg_description; pg_seclabels;
+information_schema.column_options; information_schema.foreign_tables; pg_shmem_allocations; pg_ident_file_mappings;
 information_schema._pg_user_mappings; pg_toast.pg_toast_1; pg_temp_1.x
 `;
 
+/** Ways to columns of catalogs in which a project may have written a secret. */
+const HIDDEN_COLUMNS = lines`
+select tgargs from pg_trigger
+select t.tgargs from pg_trigger t
+select pg_trigger.tgargs from pg_trigger
+select pg_catalog.pg_trigger.tgargs from pg_catalog.pg_trigger
+select action_statement from information_schema.triggers
+select "prosrc" from pg_proc
+select PROSRC from PG_CATALOG.PG_PROC
+select U&"pro\0073rc" from pg_proc
+select * from pg_proc
+table pg_proc
+table pg_catalog.pg_trigger
+select p.* from pg_proc p
+select pg_proc.* from pg_proc
+select pg_catalog.pg_proc.* from pg_catalog.pg_proc
+select p from pg_proc p
+select pg_proc from pg_proc
+select p::text from pg_proc p
+select (p).prosrc from pg_proc p
+select (p.*)::text from pg_proc p
+select ((select p from pg_proc p limit 1)).prosrc
+select row(p.*) from pg_proc p
+select row_to_json(p) from pg_proc p
+select to_jsonb(pg_proc) -> 'prosrc' from pg_proc
+select jsonb_agg(p) from pg_proc p
+select count(distinct p) from pg_proc p
+select string_agg(p::text, '') from pg_proc as p
+select format('%s', p) from pg_proc p
+select p.to_jsonb from pg_proc p
+select p.row_to_json from pg_proc p
+select p.format from pg_proc p
+select p is null from pg_proc p
+select 1 from pg_proc p where p > row(1)
+select 1 from pg_proc order by prosrc
+select 1 from pg_proc where prosrc like '%key%'
+select count(*) filter (where prosrc like '%key%') from pg_proc
+select 1 from pg_proc group by prosrc
+select rank() over (order by prosrc) from pg_proc
+select 1 from pg_proc join products on prosrc = name
+select 1 from products where exists (select 1 from pg_proc where prosrc = products.name)
+select 1 from pg_proc natural join (values ('x')) as v(prosrc)
+select 1 from pg_proc natural join (select name as prosrc from products) v
+select 1 from pg_proc join (select name as prosrc from products) v using (prosrc)
+select b from pg_proc as p(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z)
+select j.x from (pg_proc p cross join products q) as j(x)
+select j from (pg_proc p cross join products q) as j
+select j.* from (pg_proc p cross join products q) as j
+select j.prosrc from (pg_proc p cross join products q) as j
+select j.to_jsonb from (pg_proc p cross join products q) as j
+select * from pg_proc p join products on true
+select * from products join (pg_proc p cross join todos) on true
+select * from products, lateral (select * from pg_proc) x
+select x.b from (select * from pg_proc) as x(a, b)
+with x(a, b) as (table pg_proc) select b from x
+with pg_proc as (select 1 as n) select prosrc from pg_proc
+with a as (with pg_proc as (select 1) select 1) select prosrc from pg_proc, a
+select (select prosrc from pg_proc limit 1)
+select array(select p from pg_proc p)
+select 1 union select 2 from (select prosrc from pg_proc) x
+insert into products (id, name) select 1, prosrc from pg_proc
+insert into products table pg_proc
+update products set name = prosrc from pg_proc
+update products set id = 1 from pg_proc returning *
+delete from products using pg_proc p returning p
+merge into products t using pg_proc p on p.prosrc = t.name when matched then delete
+merge into products t using pg_proc p on true when matched then do nothing returning *
+create view v as select * from pg_proc
+create table t1 as table pg_trigger
+explain select * from pg_class where relpages > 10
+select * from pg_proc tablesample system (100)
+select prosrc from pg_proc tablesample system (100)
+select adbin from pg_attrdef
+select attmissingval, attacl from pg_attribute
+select column_default from information_schema.columns
+select * from information_schema.columns
+select conbin from pg_constraint
+select check_clause from information_schema.check_constraints
+select indexdef from pg_indexes
+select definition from pg_views
+select view_definition from information_schema.views
+select qual from pg_policies
+select polqual, polwithcheck from pg_policy
+select typdefault from pg_type
+select proargdefaults, proconfig from pg_proc
+select reltuples, relpages from pg_class
+select xmin from pg_class
+select last_value from pg_sequences
+select ev_action from pg_rewrite
+`;
+
+/** Rights that row level security does not limit. */
+const UNLIMITED_RIGHTS = lines`
+truncate products
+truncate table only products, todos restart identity cascade
+truncate public.products
+create table t1 (a int references products)
+create table t1 (a int references products (id) on delete cascade)
+create table t1 (a int, foreign key (a) references products (id))
+create table t1 (a int constraint k references products deferrable)
+create temp table t1 (a int references products)
+create schema s1 create table t1 (a int references products)
+alter table products add foreign key (id) references todos (id)
+alter table products add constraint k foreign key (id) references todos (id) not valid
+alter table products add column b int references todos (id)
+create trigger t after delete on products for each row execute function f()
+create constraint trigger t after insert on products for each row execute function f()
+create rule r as on select to products do instead select 1
+create policy p on products using (true)
+lock products
+lock table products in access share mode
+with a as (select 1) select * from products for key share
+vacuum products
+analyze products
+cluster products using i
+reindex table products
+`;
+
+/** Work that no timeout would interrupt. */
+const UNINTERRUPTED = [
+  ...lines`
+select xmlparse(content '<a/>')
+select '<a/>'::xml
+select cast('<a/>' as pg_catalog.xml)
+select xml '<a/>'
+select '{<a/>}'::xml[]
+select xmlelement(name a) is document
+select xmlserialize(content xmlelement(name a) as text indent)
+select xpath('/a', xmlelement(name a))
+select xpath_exists('/a', xmlelement(name a))
+select xmlexists('/a' passing xmlelement(name a))
+select xml_is_well_formed('<a/>')
+select * from xmltable('/a' passing xmlelement(name a) columns b text path '@b')
+select '((0,0),(1,1))'::path <-> '((0,0),(1,1))'::path
+select path '((0,0),(1,1))'
+select polygon(8, '<(0,0),1>'::circle) && polygon '((0,0),(1,1))'
+select pclose(name) from products
+select poly_overlap($1, $2), dist_pathp($1, $2)
+select polygon(box '((0,0),(1,1))')
+select (1e60000::numeric - 1) * (1e60000::numeric - 1)
+select repeat('9', 20000)::numeric * 2
+select (9::numeric ^ 60000) * 3
+select power(9.0, 60000), exp(100000::numeric)
+select factorial(20000)
+select sqrt(1e60000)
+select repeat(a, 10000) from (select repeat(b, 10000) as a from (select 'x' as b) y) x
+with a as (select repeat('x', 40000) v), b as (select v || v v from a) select v || v from b
+select x from (values (repeat('x', 40000))) v(x), lateral (select x || x y) w
+select f || f from repeat('x', 40000) as f
+select repeat('x', n) from (select 1000000000 as n) q
+select repeat('x', n) from (values (100000)) q(n)
+with a as (select 10000 as n), b as (select n * n as n from a) select repeat('x', n) from b
+select lpad('x', n * 1000000) from (select 1000 as n) q
+select repeat('x', $1)
+select (9::numeric ^ (pi() * 30000)::numeric) * 2
+select format('%1000000s', 'x')
+select format('%*s', 100000000, 'x')
+select 'x'::char(10000000)
+select 1::bit(8000000)
+select array_to_string(array_fill('x'::text, array[1000]), repeat('y', 1000))
+`,
+  `select ${Array(201).fill("1.1").join(" * ")}, 1.1 * 1.1`,
+  `select ${Array(2_001).fill("1 + 1").join(", ")}`,
+  `select ${"row(".repeat(14)}'"'${")".repeat(14)}::text`,
+  `select ${"(".repeat(14)}'x'::text${").quote_literal".repeat(14)}`,
+  `select ${"quote_literal(".repeat(14)}''''${")".repeat(14)}`,
+];
+
 /** Sessions, locks, files, roles, code, catalogs and foreign schemas. */
 export const FORBIDDEN: readonly string[] = [
+  ...lines`
+select ctid from products
+select p.ctid, xmin from products p
+select id from products where products.ctid > '(3,1)'
+select id from products order by "ctid"
+delete from products where ctid not in (select min(ctid) from products group by name)
+insert into products (id) values (1) returning ctid
+`,
+  ...HIDDEN_COLUMNS,
+  ...UNINTERRUPTED,
+  ...UNLIMITED_RIGHTS,
   ...pieces`
 begin; start transaction; commit; end; rollback; abort; rollback to savepoint a; savepoint a;
 release savepoint a; prepare transaction 'x'; commit prepared 'x'; rollback prepared 'x';
@@ -556,7 +752,12 @@ http_get('http://x'); net.http_post('http://x'); cron.schedule('a','b','c');
 vault.create_secret('x'); extensions.pgp_sym_decrypt('a','b'); pgsodium.crypto_secretbox_keygen();
 auth.admin(); storage.search('a','b'); graphql.resolve('x'); graphql_public.graphql('x');
 pgmq.send('a','{}'); private.read_sql_policy(); public.my_function(); my_function(1);
-pg_get_functiondef(1); pg_get_triggerdef(1); inet_server_addr(); inet_client_addr();
+pg_get_functiondef(1); pg_get_triggerdef(1); pg_get_viewdef(1); pg_get_ruledef(1);
+pg_get_expr('a', 1); pg_get_constraintdef(1); pg_get_indexdef(1); pg_get_function_sqlbody(1);
+pg_get_function_arguments(1); pg_get_function_arg_default(1, 1); pg_get_partkeydef(1);
+pg_get_statisticsobjdef(1); obj_description(1, 'pg_class'); col_description(1, 1);
+shobj_description(1, 'pg_database'); pg_relation_size('t'); pg_table_size('t');
+pg_total_relation_size('t'); pg_indexes_size('t'); pg_database_size('d'); inet_server_addr(); inet_client_addr();
 version_secret(); pg_ls_archive_statusdir(); pg_show_all_settings(); pg_hba_file_rules();
 pg_config(); pg_lock_status(); pg_prepared_statement(); pg_cursor(); pg_control_system();
 pg_import_system_collations('public'); pg_extension_config_dump('a','b');

@@ -105,8 +105,8 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
       "2 unit_price: 12345 is not a number that fits numeric(6,2).",
       '2 mood: "calmer" is not one of "Calm".',
       '2 ordered_on: "2026-02-30" is not a date such as 2026-01-31.',
-      '3 note: "longer than ten" is not a text of at most 10 characters.',
       "3 is_paid: A value is required.",
+      '3 note: "longer than ten" is not a text of at most 10 characters.',
       "4 unit_price: A value is required.",
       "3 customer_id: public.customers has no such row.",
     ]);

@@ -31,6 +31,17 @@ export interface WorkerLine {
   readonly running_task_count: number;
 }
 
+/** A routine of cron that failed in the last week. */
+export interface MaintenanceFailure {
+  readonly routine: string;
+  readonly failure_count: number;
+  /** Null when the whole routine failed. */
+  readonly last_row_id: string | null;
+  readonly last_error_code: string;
+  readonly last_error_message: string;
+  readonly last_failed_at: string;
+}
+
 /** A task that waits longer than it should. */
 export interface StuckTask {
   readonly task_id: string;
@@ -83,6 +94,16 @@ export interface WaitingDefinition {
   readonly waiting_definition: unknown;
 }
 
+/** A model in use that its provider may stop serving within 60 days. */
+export interface RetiringModel {
+  readonly provider: string;
+  readonly model: string;
+  /** A date, such as `2027-10-07`. */
+  readonly retires_on: string;
+  /** Such as `agent researcher`. */
+  readonly used_by: readonly string[];
+}
+
 /** An action of an operator. */
 export interface OperatorAct {
   readonly id: number;
@@ -110,10 +131,12 @@ export interface OwnedJob {
 interface OperatorRows {
   operator_queue_health: QueueLine;
   operator_workers: WorkerLine;
+  operator_maintenance_failures: MaintenanceFailure;
   operator_stuck_tasks: StuckTask;
   operator_dead_letters: DeadLetter;
   operator_servers: ServerLine;
   operator_tool_definitions: WaitingDefinition;
+  operator_retiring_models: RetiringModel;
   operator_acts: OperatorAct;
 }
 

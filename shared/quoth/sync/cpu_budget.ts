@@ -17,19 +17,16 @@ interface CpuBudgetOptions {
   readonly clock: Clock;
   /** False ends the budget early, for example when the worker's time is up. */
   readonly isOpen: () => boolean;
-  /** Called with each amount. */
-  readonly onSpend?: ((durationMs: number) => void) | undefined;
 }
 
 /**
  * Creates a budget. The edge runtime does not report CPU time, so the duration of synchronous work
  * is measured instead.
  */
-export function createCpuBudget({ limitMs, clock, isOpen, onSpend }: CpuBudgetOptions): CpuBudget {
+export function createCpuBudget({ limitMs, clock, isOpen }: CpuBudgetOptions): CpuBudget {
   let spentMs = 0;
   const charge = (durationMs: number) => {
     spentMs += durationMs;
-    onSpend?.(durationMs);
   };
   return {
     async spend(work) {

@@ -16,8 +16,6 @@ interface SyncWorkerOptions extends Pick<WorkRunnerOptions<ClaimedSyncWork>, "id
   readonly idleSeconds: number;
   /** CPU time after which a sync is handed on, so that other projects get their turn. */
   readonly turnCpuMs: number;
-  /** Called with the measured CPU time. */
-  readonly onCpu?: (durationMs: number) => void;
 }
 
 /** Creates a sync worker, which runs one sync after the other. */
@@ -33,7 +31,7 @@ export function createSyncWorker(options: SyncWorkerOptions): Worker {
   });
 }
 
-function createSyncKind({ ports, turnCpuMs, onCpu }: SyncWorkerOptions): WorkKind<ClaimedSyncWork> {
+function createSyncKind({ ports, turnCpuMs }: SyncWorkerOptions): WorkKind<ClaimedSyncWork> {
   const { store, clock } = ports;
   return {
     noun: "sync",
@@ -44,7 +42,7 @@ function createSyncKind({ ports, turnCpuMs, onCpu }: SyncWorkerOptions): WorkKin
     renew: (_workerId, leases) => leases.length === 0 ? Promise.resolve([]) : store.renew(leases),
     run({ sync }, { signal, isDraining }: WorkControl) {
       const isOpen = () => !isDraining();
-      const budget = createCpuBudget({ limitMs: turnCpuMs, clock, isOpen, onSpend: onCpu });
+      const budget = createCpuBudget({ limitMs: turnCpuMs, clock, isOpen });
       return runSync(sync, ports, { budget, signal });
     },
     wakeSuccessor: () => store.wakeSuccessor(),

@@ -5,7 +5,11 @@ import { textBlock } from "../../content_block.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { isJsonObject, type JsonObject } from "../../json.ts";
 import { nearestNames } from "../../nearest_names.ts";
-import { type PreparedRecords, prepareRecords } from "../../sql/records/prepare_records.ts";
+import {
+  MAX_PROBLEMS,
+  type PreparedRecords,
+  prepareRecords,
+} from "../../sql/records/prepare_records.ts";
 import { isTable, qualifiedName, type SchemaRelation } from "../../sql/schema/database_schema.ts";
 import {
   defineTool,
@@ -163,7 +167,7 @@ async function dryRun(call: RecordsCall): Promise<RecordsAnswer> {
 /** Checks the rows that the records refer to; @throws SwarmError `TOOL_ARGUMENTS_INVALID` */
 async function check(call: RecordsCall): Promise<readonly string[]> {
   const { context, settings, table, known, prepared: { records, problems } } = call;
-  const references = call.request.validate_fields
+  const references = call.request.validate_fields && problems.length < MAX_PROBLEMS
     ? await context.runAsCaller(
       (sql) => checkReferences(sql, table, known.schema, records),
       { settings: guardSettings(settings) },
@@ -176,10 +180,11 @@ async function check(call: RecordsCall): Promise<readonly string[]> {
       .filter((part) => part !== null).join(": ")
   );
   const more = all.length - named.length;
+  const atLeast = all.length < MAX_PROBLEMS ? "" : "at least ";
   throw new SwarmError(
     "TOOL_ARGUMENTS_INVALID",
     `Cannot add the records to "${qualifiedName(table)}": ${named.join(" ")}${
-      more > 0 ? ` And ${more} more.` : ""
+      more > 0 ? ` And ${atLeast}${more} more.` : ""
     }`,
     {
       hint: "Nothing was added. Correct the records and send them all again.",

@@ -15,7 +15,8 @@ const SYSTEM_PROMPT = "You are a database schema expert. Provide clear, structur
 const TEMPERATURE = 0.1;
 /** Maximum length of the schema in the prompt, because the model's context is limited. */
 const MAX_SCHEMA_CHARACTERS = 60_000;
-const MAX_OUTPUT_TOKENS = 2_000;
+/** Includes the reasoning of models that reason by default. */
+const MAX_OUTPUT_TOKENS = 8_000;
 /** Limits the wait: the schema itself is more important than its analysis. */
 const MODEL_TIMEOUT_MS = 45_000;
 

@@ -17,6 +17,7 @@ import { assertHasUser } from "./assert_has_user.ts";
 import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { assertExportable, exportRows } from "./export_rows.ts";
 import { runGuarded } from "./guarded_transaction.ts";
+import { assertRunsUnmeasured } from "./hidden_rows.ts";
 import { type AdmittedCall, fragmentAt, type JudgedCall, tablesOf } from "./judged_call.ts";
 import { offerConfirmation } from "./offer_confirmation.ts";
 import { EXPLAIN_PREFIX, planStatement } from "./plan_statement.ts";
@@ -83,6 +84,7 @@ async function answerAdmitted(call: AdmittedCall): Promise<ToolReply | InputRequ
   if (statementClass !== "read") context.requireScopes(WRITE_SCOPES);
   assertParameterCount(call);
   assertExportable(call);
+  assertRunsUnmeasured(call);
   if (request.dry_run) return succeeded(await dryRun(call));
   if (statementClass === "read") {
     const { export: format } = request;
@@ -127,8 +129,10 @@ async function dryRun(call: AdmittedCall): Promise<StatementAnswer> {
 async function read(call: AdmittedCall): Promise<StatementAnswer> {
   const { statement, request } = call;
   return await runGuarded(call, true, async (sql) => {
-    const { plan } = request.explain ? await planStatement(call, sql) : { plan: null };
+    const planned = request.explain ? await planStatement(call, sql) : null;
     const { columns, rows, isTruncated } = await readRows(call, sql);
+    const plan = planned?.plan ?? null;
+    const warnings = [...planned?.warnings ?? [], ...(isTruncated ? [exportAdvice(call)] : [])];
     return {
       statement_class: "read",
       dry_run: false,
@@ -137,7 +141,7 @@ async function read(call: AdmittedCall): Promise<StatementAnswer> {
       rows,
       row_count: rows.length,
       is_truncated: isTruncated,
-      ...(isTruncated ? { warnings: [exportAdvice(call)] } : {}),
+      ...(warnings.length === 0 ? {} : { warnings }),
       ...(plan === null ? {} : { plan }),
     };
   });

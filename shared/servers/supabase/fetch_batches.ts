@@ -35,7 +35,10 @@ export async function* fetchBatches(
   }
 }
 
+/** The server sends the length of each value before it, also of a null. */
+const LENGTH_BYTES = 4;
+
 /** The size of a row as sent by the server, in bytes. */
 export function bytesOf(row: readonly RawValue[]): number {
-  return row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+  return row.reduce((sum, value) => sum + LENGTH_BYTES + (value?.length ?? 0), 0);
 }

@@ -2,6 +2,7 @@ import { z } from "../../vendor/zod.js";
 import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
 import { textBlock } from "../../content_block.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { nextTurn } from "../../isolate/next_turn.ts";
 import type { JsonObject } from "../../json.ts";
 import { jsonValue } from "../../json_schema.ts";
 import { describeResults } from "../../sql/results/describe_results.ts";
@@ -19,10 +20,12 @@ import { modelChoice } from "./model_choice.ts";
 import { READ_SCOPES } from "./sql_scopes.ts";
 import { toolError, toolFailure } from "./tool_failure.ts";
 
-const MAX_DATA_CHARACTERS = 4_000_000;
+/** An answer of `execute_sql` with the default `max_bytes`, and its envelope. */
+const MAX_DATA_CHARACTERS = 1_200_000;
 /** Maximum length of the rows in a model's prompt, which also has the counted summary. */
 const MAX_PROMPT_CHARACTERS = 20_000;
-const MAX_SUMMARY_TOKENS = 800;
+/** Includes the reasoning of models that reason by default. */
+const MAX_SUMMARY_TOKENS = 4_000;
 
 const resultsRequest = z.strictObject({
   data: z.string().max(MAX_DATA_CHARACTERS)
@@ -87,7 +90,10 @@ export const formatResultsTool = defineTool({
 
 async function format(request: ResultsRequest, context: ToolContext): Promise<ToolReply> {
   const table = readResults(request.data);
+  // Reading, formatting and answering are a turn each, because the rows may be large.
+  await nextTurn();
   const formatted = await FORMATS[request.format](table, request, context);
+  await nextTurn();
   const { text, note } = formatted.answer;
   return reply([textBlock(note === undefined ? text : `${text}\n\n${note}`)], {
     structured: {

@@ -1,9 +1,9 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import { SwarmError } from "../../errors/swarm_error.ts";
 import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
 import type { StatementParameter } from "./document_parameter.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 import type { SqlSettings } from "./sql_settings.ts";
+import { assertCallsOnlyListed } from "./unlisted_calls.ts";
 
 /** How long a statement waits for a lock. */
 const LOCK_TIMEOUT_MS = 2_000;
@@ -24,8 +24,8 @@ export interface RawRows extends ReadonlyArray<RawValue[]> {
  * Runs work as the caller with the database's own protections: the caller's role and claims on a
  * separate login, timeouts, and a search_path with the policy's schemas.
  *
- * @throws SwarmError `CALLER_REQUIRED`, `SQL_FORBIDDEN` for a built-in name that the project could
- * have shadowed; errors of the database.
+ * @throws SwarmError `CALLER_REQUIRED`, `SQL_FORBIDDEN` for a statement that could run a function
+ * that the policy does not list; errors of the database.
  */
 export async function runGuarded<T>(
   call: AdmittedCall,
@@ -33,7 +33,7 @@ export async function runGuarded<T>(
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   const { context, request, settings } = call;
-  await assertNoStandIns(call);
+  await assertCallsOnlyListed(call);
   const statementTimeoutMs = Math.min(request.timeout, settings.statement_timeout_ms);
   return await context.runAsCaller(work, {
     isReadOnly,
@@ -69,27 +69,4 @@ function searchPath(schemas: readonly string[]): string {
   return ["pg_catalog", ...schemas, EXTENSIONS_SCHEMA].map((name) =>
     `"${name.replaceAll('"', '""')}"`
   ).join(", ");
-}
-
-async function assertNoStandIns({ context, settings, statement }: AdmittedCall): Promise<void> {
-  const { functions, operators, columns } = statement.named;
-  const names = context.sql.json({
-    schemas: [...settings.exposed_schemas, EXTENSIONS_SCHEMA],
-    functions,
-    operators,
-    columns,
-    opted_in: [...settings.read_functions, ...settings.write_functions],
-  });
-  const found = await context.sql<{ name: string }[]>`
-    select name from private.stand_ins(${names}) as name order by name`;
-  const [first] = found;
-  if (first === undefined) return;
-  throw new SwarmError(
-    "SQL_FORBIDDEN",
-    `Cannot run the statement: the project's ${first.name} could run instead of what it names`,
-    {
-      hint: "Qualify a built-in function as pg_catalog.name, or ask an operator to add the " +
-        "project's function to the SQL policy.",
-    },
-  );
 }

@@ -1,5 +1,7 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
+import { errorField } from "../../db/error_field.ts";
 import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { definedOnly } from "../../defined_only.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
 import {
@@ -10,6 +12,7 @@ import {
 import { quoteName } from "../../sql/schema/quote_name.ts";
 import type { RecordProblem } from "../../sql/records/prepare_records.ts";
 import { sendOne } from "./guarded_transaction.ts";
+import { shownDetail } from "./statement_error.ts";
 
 /** The result of checking the tables behind foreign keys. */
 export interface ReferenceCheck {
@@ -134,13 +137,14 @@ function insertStatement(table: SchemaRelation, names: readonly string[]): strin
 export function recordsError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const known = toSwarmError(error, "add the records");
-  const { code: sqlstate, detail } = error as { code?: unknown; detail?: unknown };
-  const isOfDatabase = typeof sqlstate === "string" && /^[0-9A-Z]{5}$/.test(sqlstate);
+  const sqlstate = errorField(error, "code");
+  const isOfDatabase = sqlstate !== undefined && /^[0-9A-Z]{5}$/.test(sqlstate);
   if (known.code !== "INTERNAL" || !isOfDatabase) {
     return error instanceof SwarmError ? error : known;
   }
+  const detail = shownDetail(sqlstate, errorField(error, "detail"));
   return new SwarmError("SQL_FAILED", `PostgreSQL rejected the records: ${error.message}`, {
     hint: "Nothing was added. Correct the records and send them again.",
-    details: { sqlstate, ...(typeof detail === "string" ? { detail } : {}) },
+    details: { sqlstate, ...definedOnly({ detail }) },
   });
 }

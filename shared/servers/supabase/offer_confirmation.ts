@@ -10,7 +10,10 @@ export interface Offer
     Confirmation,
     Pick<StatementAnswer, "needs_approval" | "max_affected_rows" | "next_call"> {}
 
-/** A write may change this multiple of the planner's estimate, but always at least the minimum. */
+/**
+ * A write may change this multiple of the planner's estimate, but always at least the minimum.
+ * Without an estimate only the policy limits it.
+ */
 const ESTIMATE_FACTOR = 10;
 const LEAST_BOUND_ROWS = 100;
 
@@ -25,9 +28,9 @@ export async function offerConfirmation(
 ): Promise<Offer> {
   const { context, request, settings, statement, statementClass } = call;
   assertConfirmable(call);
-  const maxRows = Math.min(
+  const maxRows = estimatedRows === null ? settings.max_affected_rows : Math.min(
     settings.max_affected_rows,
-    Math.max(LEAST_BOUND_ROWS, Math.ceil((estimatedRows ?? 0) * ESTIMATE_FACTOR)),
+    Math.max(LEAST_BOUND_ROWS, Math.ceil(estimatedRows * ESTIMATE_FACTOR)),
   );
   const needsApproval = statementClass === "ddl"
     ? settings.definitions_need_approval

@@ -2,10 +2,11 @@ import { z } from "../../vendor/zod.js";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../json.ts";
 import { sendOne } from "./guarded_transaction.ts";
+import { readsHiddenRows } from "./hidden_rows.ts";
 import { toJson } from "./to_json.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 
-/** The planner's estimate for a statement. */
+/** The planner's estimate for a statement; null values if it would tell about rows of others. */
 export interface StatementPlan {
   readonly plan: JsonValue | null;
   readonly totalCost: number | null;
@@ -48,6 +49,13 @@ const NO_PLAN: StatementPlan = {
   warnings: [],
 };
 
+const PLAN_WITHHELD: StatementPlan = {
+  ...NO_PLAN,
+  warnings: [
+    "PostgreSQL can plan the statement, but the plan depends on rows that you may not see.",
+  ],
+};
+
 /**
  * Plans a statement without running it. Definitions cannot be planned, and an `EXPLAIN` is not
  * planned, because it may run the statement that it explains.
@@ -61,6 +69,7 @@ export async function planStatement(
     return NO_PLAN;
   }
   const [row] = await sendOne(sql, `${EXPLAIN_PREFIX}${statement.text}`, parametersOf(request));
+  if (await readsHiddenRows(call, sql)) return request.explain ? PLAN_WITHHELD : NO_PLAN;
   const plan = toJson(row?.[0] ?? null, JSON_TYPE);
   const parsed = planSchema.safeParse(plan);
   if (!parsed.success) return NO_PLAN;

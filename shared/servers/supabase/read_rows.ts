@@ -1,6 +1,7 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../json.ts";
 import { bytesOf, fetchBatches } from "./fetch_batches.ts";
+import { assertShowsNoHiddenRows } from "./hidden_rows.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 import { type RawRows, type RawValue, sendOne } from "./guarded_transaction.ts";
 import type { SqlSettings } from "./sql_settings.ts";
@@ -23,6 +24,7 @@ export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise
   const kept = new FittingRows(settings);
   if (statement.kind !== "SelectStmt") {
     const all = await sendOne(sql, statement.text, parametersOf(request));
+    if (statement.isExplain) await assertShowsNoHiddenRows(call, sql);
     kept.add(all);
     return await toRows(sql, all, kept);
   }

@@ -11,6 +11,8 @@ export type StatementFailure = NonNullable<StatementAnswer["error"]>;
 
 const UNDEFINED_COLUMN = "42703";
 const UNDEFINED_TABLE = "42P01";
+/** The class of the codes of violated constraints. */
+const CONSTRAINT_VIOLATIONS = "23";
 
 /**
  * Describes a failed statement: the gateway's own errors unchanged, the database's with SQLSTATE,
@@ -30,7 +32,7 @@ export async function statementFailure(
   }
   const position = positionOf(error, sentPrefix);
   const hint = errorField(error, "hint");
-  const detail = errorField(error, "detail");
+  const detail = shownDetail(sqlstate, errorField(error, "detail"));
   const nearest = await nearestTo(call, sqlstate, errorField(error, "message") ?? "");
   return {
     code: "SQL_FAILED",
@@ -41,6 +43,14 @@ export async function statementFailure(
     ...definedOnly({ detail, hint }),
     ...(nearest.length === 0 ? {} : { nearest_names: nearest }),
   };
+}
+
+/**
+ * The detail of a database error; none for a violated constraint, because it quotes the rows that
+ * the constraint compares, which the caller may not see.
+ */
+export function shownDetail(sqlstate: string, detail: string | undefined): string | undefined {
+  return sqlstate.startsWith(CONSTRAINT_VIOLATIONS) ? undefined : detail;
 }
 
 function positionOf(error: unknown, sentPrefix: string): number | null {

@@ -45,6 +45,13 @@ const jobEvent = z.object({
   data: jsonObject,
 });
 
+/** What the SQL function `read_events` returns. */
+export const eventPage = z.object({
+  events: z.array(jobEvent),
+  next_cursor: z.string(),
+  has_more: z.boolean(),
+});
+
 /** The usage of a whole job so far. */
 const jobUsage = z.object({
   task_count: z.number(),
@@ -62,6 +69,8 @@ export const jobView = z.object({
   open_reviews: z.array(openReview),
   subtasks: z.record(z.string(), z.number()).describe("Number of subtasks by status"),
   events: z.array(jobEvent),
+  next_cursor: z.string().describe("The cursor for the next call"),
+  has_more_events: z.boolean().describe("Whether to call again immediately for more events"),
 });
 
 /** See {@linkcode jobView}. */

@@ -1,22 +1,24 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
+import { attempt } from "../../db/to_swarm_error.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
-import { type JobView, jobView } from "./job_schema.ts";
+import { eventPage, type JobView, jobView } from "./job_schema.ts";
 
 /** Bytes shown of an event's data; longer data is truncated. */
 const MAX_EVENT_BYTES = 4_096;
 
 /** Which events to read. */
 export interface EventRange {
-  /** Only events with a larger id. */
-  readonly after: number;
-  /** Maximum number of events, oldest first. */
+  /** The `next_cursor` of an earlier read; null for the beginning. */
+  readonly cursor: string | null;
+  /** Maximum number of events, oldest first; 0 reads none. */
   readonly limit: number;
 }
 
 /**
  * Reads a task with its events; for a master task, those of the whole job.
  *
- * @throws SwarmError `TASK_NOT_FOUND` if it does not exist or belongs to another user.
+ * @throws SwarmError `TASK_NOT_FOUND` if it does not exist or belongs to another user;
+ *   `QUERY_INVALID` for a malformed cursor.
  */
 export async function readJob(
   sql: TransactionSql,
@@ -64,27 +66,28 @@ export async function readJob(
             or child.parent_id = task.id
           group by child.status
         ) as counted
-      ) as subtasks,
-      (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'id', event.id, 'task_id', event.task_id, 'type', event.type, 'at', event.at,
-          'data', case when octet_length(event.payload::text) <= ${MAX_EVENT_BYTES}::int
-            then event.payload
-            else jsonb_build_object('cut', left(event.payload::text, ${MAX_EVENT_BYTES}::int)) end
-        ) order by event.id), '[]')
-        from (
-          select * from public.task_events as candidate
-          where candidate.master_task_id = task.master_task_id
-            and (task.parent_id is null or candidate.task_id = task.id)
-            and candidate.id > ${events.after}::bigint
-          order by candidate.id
-          limit ${events.limit}::int
-        ) as event
-      ) as events
+      ) as subtasks
     from public.tasks as task
     where task.id = ${taskId}::uuid`;
-  if (row !== undefined) return jobView.parse(row);
-  throw taskNotFound(taskId);
+  if (row === undefined) throw taskNotFound(taskId);
+  // After the status: once the task has ended, the events include its end.
+  const page = await readEvents(sql, taskId, events);
+  return jobView.parse({
+    ...row,
+    events: page.events,
+    next_cursor: page.next_cursor,
+    has_more_events: page.has_more,
+  });
+}
+
+async function readEvents(sql: TransactionSql, taskId: string, { cursor, limit }: EventRange) {
+  if (limit === 0) return { events: [], next_cursor: cursor ?? "", has_more: false };
+  const rows = await attempt("read the events", () =>
+    sql`
+    select private.read_events(
+      ${taskId}::uuid, ${cursor}, ${limit}::int, ${MAX_EVENT_BYTES}::int
+    ) as page`);
+  return eventPage.parse(rows[0]?.page);
 }
 
 /** Creates the error for a task that does not exist or belongs to another user. */

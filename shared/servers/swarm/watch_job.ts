@@ -15,7 +15,7 @@ const MAX_TOLD_EVENTS = 100;
  * each piece of the task's text as progress.
  *
  * @param waitMs 0 reads once.
- * @throws SwarmError `TASK_NOT_FOUND`; the reason of the call's signal when it is aborted.
+ * @throws SwarmError `TASK_NOT_FOUND`, `QUERY_INVALID`; the reason of the call's signal when it is aborted.
  */
 export async function watchJob(
   taskId: string,
@@ -26,22 +26,22 @@ export async function watchJob(
   const look = (range: EventRange) =>
     asOwner(context, "read", (sql) => readJob(sql, taskId, range));
   const deadlineMs = performance.now() + waitMs;
-  let seenId = events.after;
+  let cursor = events.cursor;
   let toldCount = 0;
   let isWaiting = waitMs > 0;
   const followText = createTextFollower(taskId, context);
   while (isWaiting) {
-    const now = await look({ after: seenId, limit: MAX_TOLD_EVENTS });
+    const now = await look({ cursor, limit: MAX_TOLD_EVENTS });
+    cursor = now.next_cursor;
     await followText();
     for (const event of now.events) {
       context.progress(++toldCount, undefined, `${event.type} (task ${event.task_id})`);
-      seenId = event.id;
     }
     isWaiting = !now.has_ended && now.open_reviews.length === 0 && performance.now() < deadlineMs;
     if (isWaiting) {
       await sleep(Math.min(LOOK_EVERY_MS, deadlineMs - performance.now()), context.signal);
     }
   }
-  // Starts from the beginning: events can become visible out of id order.
+  // Returns the events that were reported, too.
   return await look(events);
 }

@@ -19,6 +19,9 @@ const PART_WEIGHT = 0.4;
 const SHORTEST_BEGINNING = 3;
 const SHORTEST_PART = 5;
 
+/** Maximum number of a question's words; each of them is compared with every word of the schema. */
+const MAX_WORDS = 200;
+
 /** A table with its score for a question; 0 if they share no word. */
 export interface RankedTable {
   /** Index into the tables. */
@@ -84,7 +87,7 @@ export function rankTables(question: string, index: TableIndex): RankedTable[] {
   const { tables, names, lengths, meanLength } = index;
   const scores = tables.map(() => 0);
   const schemaScores = new Map<string, number>();
-  const words = new Set(wordsOf(question));
+  const words = new Set(new Set(wordsOf(question)).values().take(MAX_WORDS));
   for (const word of words) {
     const bestOfSchema = new Map<string, number>();
     for (const [table, { count, rarity }] of weightsOf(word, index)) {

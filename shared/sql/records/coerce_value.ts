@@ -1,4 +1,4 @@
-import { nearestNames } from "../../nearest_names.ts";
+import type { NameHints } from "../../nearest_names.ts";
 import type { JsonValue } from "../../json.ts";
 
 /** A value in its column's type, or the problem with it. */
@@ -10,11 +10,19 @@ export type CoercedValue =
 export interface ValueType {
   /** As PostgreSQL writes it. */
   readonly type: string;
-  /** The values of an enum; null for other types. */
-  readonly enumValues: readonly string[] | null;
+  /** Null for other types than enums. */
+  readonly labels: EnumLabels | null;
+}
+
+/** The values of an enum, prepared for many comparisons. */
+export interface EnumLabels {
+  readonly all: ReadonlySet<string>;
+  /** Ignoring case and separators. */
+  readonly byPlainText: ReadonlyMap<string, readonly string[]>;
 }
 
 const INTEGER_BITS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n };
+const MAX_DIGITS = 20;
 const TRUE: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
 const FALSE: ReadonlySet<string> = new Set(["false", "f", "no", "n", "off", "0"]);
 
@@ -22,9 +30,13 @@ const FALSE: ReadonlySet<string> = new Set(["false", "f", "no", "n", "off", "0"]
  * Converts a value to its column's type if only one meaning is possible: numbers and booleans
  * written as text, enums in another case, numbers for texts. The database validates unknown types.
  */
-export function coerceValue(value: JsonValue, { type, enumValues }: ValueType): CoercedValue {
+export function coerceValue(
+  value: JsonValue,
+  { type, labels }: ValueType,
+  hints: NameHints,
+): CoercedValue {
   if (value === null) return { kind: "value", value };
-  if (enumValues !== null) return coerceEnum(value, enumValues);
+  if (labels !== null) return coerceEnum(value, labels, hints);
   const base = type.replace(/\(.*\)/, "");
   switch (base) {
     case "smallint":
@@ -57,15 +69,22 @@ export function coerceValue(value: JsonValue, { type, enumValues }: ValueType): 
   }
 }
 
-function coerceEnum(value: JsonValue, known: readonly string[]): CoercedValue {
-  const text = String(value);
-  const same = known.includes(text)
-    ? [text]
-    : known.filter((candidate) => plain(candidate) === plain(text));
-  const [found] = same;
-  if (found !== undefined && same.length === 1) return { kind: "value", value: found };
-  const nearest = nearestNames(text, known);
-  const listed = nearest.length > 0 ? nearest : known.slice(0, 20);
+/** Prepares an enum's values for {@linkcode coerceValue}. */
+export function toEnumLabels(values: readonly string[]): EnumLabels {
+  return { all: new Set(values), byPlainText: Map.groupBy(values, plain) };
+}
+
+function coerceEnum(
+  value: JsonValue,
+  { all, byPlainText }: EnumLabels,
+  hints: NameHints,
+): CoercedValue {
+  const text = typeof value === "object" ? "" : String(value);
+  if (all.has(text)) return { kind: "value", value: text };
+  const [found, ...others] = byPlainText.get(plain(text)) ?? [];
+  if (found !== undefined && others.length === 0) return { kind: "value", value: found };
+  const nearest = hints.nearest(text, all);
+  const listed = nearest.length > 0 ? nearest : [...all.values().take(MAX_LISTED)];
   return problem(value, `one of ${listed.map((name) => JSON.stringify(name)).join(", ")}`);
 }
 
@@ -73,6 +92,9 @@ function coerceInteger(value: JsonValue, type: string): CoercedValue {
   const text = typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
   const digits = /^[+-]?\d+(\.0+)?$/.exec(text) === null ? null : text.replace(/\.0+$/, "");
   if (digits === null) return problem(value, "a whole number");
+  // Reading a number of a million digits takes long.
+  const significant = digits.replace(/^[+-]?0*/, "").length;
+  if (significant > MAX_DIGITS) return problem(value, `a number that fits ${type}`);
   const number = BigInt(digits.replace(/^\+/, ""));
   const limit = 1n << (INTEGER_BITS[type] ?? 63n);
   if (number >= limit || number < -limit) return problem(value, `a number that fits ${type}`);
@@ -121,6 +143,8 @@ function matching(value: JsonValue, form: RegExp, wanted: string): CoercedValue 
 }
 
 const SHOWN_CHARACTERS = 60;
+/** Maximum number of listed values of an enum. */
+const MAX_LISTED = 20;
 
 function problem(value: JsonValue, wanted: string): CoercedValue {
   const shown = JSON.stringify(value);

@@ -1,4 +1,4 @@
-import { nearestNames } from "../../nearest_names.ts";
+import type { NameHints } from "../../nearest_names.ts";
 import type { SchemaColumn } from "../schema/database_schema.ts";
 
 /** The column of each field, and the problems. */
@@ -8,6 +8,9 @@ export interface FieldMapping {
   readonly problems: readonly string[];
 }
 
+/** Maximum number of names in one message. */
+const MAX_NAMED = 20;
+
 /**
  * Finds the column of each field: by name, otherwise ignoring case and separators, otherwise by a
  * synonym, which is a phrase in the column's comment. An ambiguous field is a problem.
@@ -15,35 +18,51 @@ export interface FieldMapping {
 export function mapFields(
   fields: readonly string[],
   columns: readonly SchemaColumn[],
+  hints: NameHints,
 ): FieldMapping {
+  const find = columnFinder(columns);
+  const names = columns.map(({ name }) => name);
   const mapped = new Map<string, string>();
   const problems: string[] = [];
   for (const field of fields) {
-    const [found, ...others] = columnsOf(field, columns);
-    if (found === undefined) problems.push(unknownField(field, columns));
+    const [found, ...others] = find(field);
+    if (found === undefined) problems.push(unknownField(field, names, hints));
     else if (others.length > 0) {
-      problems.push(`"${field}" could be ${[found, ...others].map(quoted).join(" or ")}.`);
+      problems.push(`"${field}" could be ${quoted([found, ...others], " or ")}.`);
     } else mapped.set(field, found);
   }
-  for (const { name } of columns) {
-    const same = [...mapped].filter(([, column]) => column === name).map(([field]) => field);
-    if (same.length > 1) problems.push(`${same.map(quoted).join(" and ")} are both "${name}".`);
+  for (const [column, pairs] of Map.groupBy(mapped, ([, column]) => column)) {
+    const same = pairs.map(([field]) => field);
+    if (same.length > 1) problems.push(`${quoted(same, " and ")} are both "${column}".`);
   }
   return { columns: mapped, problems };
 }
 
-function columnsOf(field: string, columns: readonly SchemaColumn[]): string[] {
-  const plainField = plain(field);
-  const rules: ((column: SchemaColumn) => boolean)[] = [
-    ({ name }) => name === field,
-    ({ name }) => plain(name) === plainField,
-    ({ comment }) => comment !== null && phrases(comment).includes(plainField),
-  ];
-  for (const isMeant of rules) {
-    const found = columns.filter(isMeant).map(({ name }) => name);
-    if (found.length > 0) return found;
+/** Finds the columns that a field could mean. Every column is read once, not once for each field. */
+function columnFinder(columns: readonly SchemaColumn[]): (field: string) => readonly string[] {
+  const names = new Set(columns.map(({ name }) => name));
+  const byPlainName = namesBy(columns, ({ name }) => [plain(name)]);
+  const byPhrase = namesBy(columns, ({ comment }) => comment === null ? [] : phrases(comment));
+  return (field) => {
+    if (names.has(field)) return [field];
+    const plainField = plain(field);
+    return byPlainName.get(plainField) ?? byPhrase.get(plainField) ?? [];
+  };
+}
+
+function namesBy(
+  columns: readonly SchemaColumn[],
+  keysOf: (column: SchemaColumn) => readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const column of columns) {
+    for (const key of new Set(keysOf(column))) {
+      const names = found.get(key);
+      if (names === undefined) found.set(key, [column.name]);
+      else names.push(column.name);
+    }
   }
-  return [];
+  return found;
 }
 
 /** The parts of a comment that could name its column, including the whole comment. */
@@ -52,8 +71,8 @@ function phrases(comment: string): string[] {
   return [comment, ...parts].map(plain).filter((phrase) => phrase !== "");
 }
 
-function unknownField(field: string, columns: readonly SchemaColumn[]): string {
-  const nearest = nearestNames(field, columns.map(({ name }) => name));
+function unknownField(field: string, names: readonly string[], hints: NameHints): string {
+  const nearest = hints.nearest(field, names);
   const hint = nearest.length === 0 ? "" : ` Similar: ${nearest.join(", ")}.`;
   return `"${field}" is not a column.${hint}`;
 }
@@ -62,6 +81,7 @@ function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-function quoted(name: string): string {
-  return `"${name}"`;
+function quoted(names: readonly string[], separator: string): string {
+  const more = names.length > MAX_NAMED ? [`${names.length - MAX_NAMED} more`] : [];
+  return [...names.slice(0, MAX_NAMED).map((name) => `"${name}"`), ...more].join(separator);
 }

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from "../../json.ts";
 import type { DatabaseSchema, SchemaColumn, SchemaRelation } from "../schema/database_schema.ts";
-import { coerceValue, type ValueType } from "./coerce_value.ts";
+import { coerceValue, toEnumLabels, type ValueType } from "./coerce_value.ts";
+import { NameHints } from "../../nearest_names.ts";
+import { namesOf } from "../results/result_table.ts";
 import { mapFields } from "./map_fields.ts";
 
 /** A problem with a record. */
@@ -15,13 +17,17 @@ export interface RecordProblem {
 /** Records with column names and converted values. */
 export interface PreparedRecords {
   readonly mapping: Readonly<Record<string, string>>;
+  /** Incomplete if there are problems. */
   readonly records: readonly JsonObject[];
   readonly problems: readonly RecordProblem[];
 }
 
+/** No more problems are looked for: each record can have one for every column of the table. */
+export const MAX_PROBLEMS = 1_000;
+
 /**
  * Maps the records' fields to a table's columns and converts their values to the columns' types.
- * Every problem of every record is reported, not only the first.
+ * The problems of all records are reported, not only the first one, up to {@linkcode MAX_PROBLEMS}.
  *
  * @param validates If false, only the names are checked, and the database validates the values.
  */
@@ -31,64 +37,109 @@ export function prepareRecords(
   given: readonly JsonObject[],
   validates: boolean,
 ): PreparedRecords {
-  const fields = [...new Set(given.flatMap((record) => Object.keys(record)))];
-  const { columns, problems } = mapFields(fields, table.columns);
-  const byName = new Map(table.columns.map((column) => [column.name, column]));
-  const enumsByType = new Map(
-    enums.map(({ schema, name, values }) => [`${schema}.${name}`, values]),
-  );
-  const typeOf = ({ type }: SchemaColumn): ValueType => ({
-    type,
-    enumValues: enumsByType.get(type.replaceAll('"', "")) ?? null,
-  });
-  const found: RecordProblem[] = problems.map((message) => ({
-    record: null,
-    column: null,
-    message,
-  }));
-  for (const column of new Set(columns.values())) {
-    const message = settingProblem(byName.get(column));
-    if (message !== null) found.push({ record: null, column, message });
+  const hints = new NameHints();
+  const { columns, problems } = mapFields(namesOf(given), table.columns, hints);
+  const used = new Set(columns.values());
+  const found: RecordProblem[] = [
+    ...problems.map((message) => ({ record: null, column: null, message })),
+    ...table.columns.filter(({ name }) => used.has(name)).flatMap(settingProblem),
+  ];
+  const targets = targetsOf(table, enums);
+  const records: JsonObject[] = [];
+  for (const [index, record] of given.entries()) {
+    if (found.length >= MAX_PROBLEMS) break;
+    const prepared = prepareRecord(record, { columns, targets, validates, hints });
+    records.push(prepared.record);
+    found.push(...prepared.problems.map((problem) => ({ record: index + 1, ...problem })));
   }
-  const records = given.map((record, index) => {
-    const prepared: Record<string, JsonValue> = {};
-    for (const [field, value] of Object.entries(record)) {
-      const name = columns.get(field);
-      const column = name === undefined ? undefined : byName.get(name);
-      if (column === undefined) continue;
-      const coerced = validates
-        ? coerceValue(value, typeOf(column))
-        : { kind: "value" as const, value };
-      if (coerced.kind === "value") prepared[column.name] = coerced.value;
-      else found.push({ record: index + 1, column: column.name, message: coerced.message });
-    }
-    if (validates) found.push(...missingValues(table, record, columns, index + 1));
-    return prepared;
-  });
-  return { mapping: Object.fromEntries(columns), records, problems: found };
+  return {
+    mapping: Object.fromEntries(columns),
+    records,
+    problems: found.slice(0, MAX_PROBLEMS),
+  };
 }
 
-/** The reason why the caller cannot set a column; null if the caller can. */
-function settingProblem(column: SchemaColumn | undefined): string | null {
-  if (column === undefined) return null;
+/** The columns of a table, prepared for many records. */
+interface Targets {
+  readonly byName: ReadonlyMap<string, Target>;
+  /** Names of the columns that every record must have. */
+  readonly required: readonly string[];
+}
+
+interface Target extends ValueType {
+  readonly name: string;
+  readonly isNullable: boolean;
+}
+
+function targetsOf({ columns }: SchemaRelation, enums: DatabaseSchema["enums"]): Targets {
+  const labels = new Map(
+    enums.map(({ schema, name, values }) => [`${schema}.${name}`, toEnumLabels(values)]),
+  );
+  const targets = columns.map(({ name, type, is_nullable: isNullable }) => ({
+    name,
+    type,
+    isNullable,
+    labels: labels.get(type.replaceAll('"', "")) ?? null,
+  }));
+  return {
+    byName: new Map(targets.map((target) => [target.name, target])),
+    required: columns.filter((column) =>
+      !column.is_nullable && column.default === null && column.identity === null &&
+      !column.is_generated
+    ).map(({ name }) => name),
+  };
+}
+
+interface Preparation {
+  readonly columns: ReadonlyMap<string, string>;
+  readonly targets: Targets;
+  readonly validates: boolean;
+  readonly hints: NameHints;
+}
+
+interface PreparedRecord {
+  readonly record: JsonObject;
+  readonly problems: readonly Omit<RecordProblem, "record">[];
+}
+
+function prepareRecord(
+  given: JsonObject,
+  { columns, targets, validates, hints }: Preparation,
+): PreparedRecord {
+  const named = new Set<string>();
+  const values: [string, JsonValue][] = [];
+  const problems: Omit<RecordProblem, "record">[] = [];
+  for (const [field, value] of Object.entries(given)) {
+    const target = targets.byName.get(columns.get(field) ?? "");
+    if (target === undefined) continue;
+    const { name: column } = target;
+    named.add(column);
+    const coerced = validates
+      ? coerceValue(value, target, hints)
+      : { kind: "value" as const, value };
+    if (coerced.kind === "value") values.push([column, coerced.value]);
+    else problems.push({ column, message: coerced.message });
+    if (validates && value === null && !target.isNullable) problems.push(missingValue(column));
+  }
+  if (validates) {
+    const missing = targets.required.filter((column) => !named.has(column));
+    problems.push(...missing.map(missingValue));
+  }
+  return { record: Object.fromEntries(values), problems };
+}
+
+function missingValue(column: string): Omit<RecordProblem, "record"> {
+  return { column, message: "A value is required." };
+}
+
+/** The reason why the caller cannot set a column, if any. */
+function settingProblem(column: SchemaColumn): RecordProblem[] {
+  const message = settingMessage(column);
+  return message === null ? [] : [{ record: null, column: column.name, message }];
+}
+
+function settingMessage(column: SchemaColumn): string | null {
   if (column.is_generated) return "The database generates this column: omit it.";
   if (column.identity === "always") return "The database numbers this column: omit it.";
   return column.is_insertable ? null : "You may not write this column.";
-}
-
-function missingValues(
-  table: SchemaRelation,
-  record: JsonObject,
-  mapped: ReadonlyMap<string, string>,
-  place: number,
-): RecordProblem[] {
-  const given = new Map(Object.entries(record).map(([field, value]) => [mapped.get(field), value]));
-  return table.columns.flatMap((column) => {
-    if (column.is_nullable) return [];
-    const fills = column.default !== null || column.identity !== null || column.is_generated;
-    const isMissing = given.has(column.name) ? given.get(column.name) === null : !fills;
-    return isMissing
-      ? [{ record: place, column: column.name, message: "A value is required." }]
-      : [];
-  });
 }

@@ -25,12 +25,16 @@ function describeColumn(table: ResultTable, name: string, index: number): string
     case "number": {
       const numbers = values.map(numberOf);
       const sum = numbers.reduce((total, value) => total + value, 0);
-      return `${name}: ${shown(Math.min(...numbers))} to ${shown(Math.max(...numbers))}, mean ` +
+      const low = numbers.reduce((least, value) => Math.min(least, value), Infinity);
+      const high = numbers.reduce((most, value) => Math.max(most, value), -Infinity);
+      return `${name}: ${shown(low)} to ${shown(high)}, mean ` +
         `${shown(sum / numbers.length)}, sum ${shown(sum)}${gaps}`;
     }
     case "time": {
-      const sorted = values.toSorted((a, b) => timeOf(a) - timeOf(b));
-      return `${name}: ${textOfValue(sorted[0])} to ${textOfValue(sorted.at(-1))}${gaps}`;
+      const times = values.map((value) => ({ value, at: timeOf(value) }));
+      const first = times.reduce((least, time) => time.at < least.at ? time : least);
+      const last = times.reduce((most, time) => time.at >= most.at ? time : most);
+      return `${name}: ${textOfValue(first.value)} to ${textOfValue(last.value)}${gaps}`;
     }
     case "text":
       return `${name}: ${frequent(values.map(textOfValue))}${gaps}`;

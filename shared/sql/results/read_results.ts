@@ -1,8 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 import { ANSWER_LIMITS } from "../../json/json_limits.ts";
 import { parseJson } from "../../json/parse_json.ts";
-import { parseCsv } from "./parse_csv.ts";
-import { areObjects, ofObjects, type ResultTable } from "./result_table.ts";
+import { parseCsv, TooManyCellsError } from "./parse_csv.ts";
+import { areObjects, namesOf, type ResultTable } from "./result_table.ts";
+
+/**
+ * Rows times columns. The cells of JSON's lists are limited to as many; objects with different
+ * names and short lines below a long header would become tables that are far larger than the text.
+ */
+const MAX_CELLS = 50_000;
 
 /** A text without readable rows, with the reason. */
 export class ResultsUnreadable extends Error {
@@ -17,6 +23,7 @@ export class ResultsUnreadable extends Error {
  */
 export function readResults(data: string): ResultTable {
   const text = withoutFence(data.trim());
+  if (text === "") throw new ResultsUnreadable("it is empty");
   if (!/^[[{]/.test(text)) return ofCsv(text);
   const parsed = parseJson(text, ANSWER_LIMITS);
   switch (parsed.kind) {
@@ -48,7 +55,17 @@ function ofColumns(columns: readonly JsonValue[], rows: readonly JsonValue[]): R
     isJsonObject(column) ? String(column.name ?? "") : String(column)
   );
   if (rows.length > 0 && areObjects(rows)) return ofObjects(rows);
-  return { columns: names, rows: rows.map((row) => fit(listOrOne(row), names.length)) };
+  return tableOf(names, rows.map(listOrOne));
+}
+
+/** Objects as rows under their members' names. */
+function ofObjects(objects: readonly JsonObject[]): ResultTable {
+  const columns = namesOf(objects);
+  assertSize(objects.length, columns.length);
+  const valueOf = (object: JsonObject, name: string) =>
+    Object.hasOwn(object, name) ? object[name] ?? null : null;
+  const rows = objects.map((object) => columns.map((name) => valueOf(object, name)));
+  return { columns, rows };
 }
 
 function ofList(items: readonly JsonValue[]): ResultTable {
@@ -57,20 +74,38 @@ function ofList(items: readonly JsonValue[]): ResultTable {
     return { columns: ["value"], rows: items.map((item) => [item]) };
   }
   const [names = [], ...rows] = items as JsonValue[][];
-  return { columns: names.map(String), rows: rows.map((row) => fit(row, names.length)) };
+  return tableOf(names.map(String), rows);
 }
 
 function ofCsv(text: string): ResultTable {
-  const [names, ...rows] = parseCsv(text);
-  if (names === undefined || text === "") throw new ResultsUnreadable("it is empty");
-  const values = rows.map((row) => fit(row.map((cell) => cell === "" ? null : cell), names.length));
-  return { columns: names, rows: values };
+  const [names = [], ...rows] = linesOf(text);
+  return tableOf(names, rows.map((row) => row.map((cell) => cell === "" ? null : cell)));
+}
+
+function linesOf(text: string): string[][] {
+  try {
+    return parseCsv(text, MAX_CELLS);
+  } catch (error) {
+    throw error instanceof TooManyCellsError ? tooLarge() : error;
+  }
 }
 
 function listOrOne(row: JsonValue): readonly JsonValue[] {
   return Array.isArray(row) ? row : [row];
 }
 
-function fit(row: readonly JsonValue[], length: number): JsonValue[] {
-  return Array.from({ length }, (_, index) => row[index] ?? null);
+/** Rows that are as long as the header. */
+function tableOf(columns: readonly string[], rows: readonly (readonly JsonValue[])[]): ResultTable {
+  assertSize(rows.length, columns.length);
+  return { columns, rows: rows.map((row) => columns.map((_, index) => row[index] ?? null)) };
+}
+
+function assertSize(rowCount: number, columnCount: number): void {
+  if (rowCount * columnCount > MAX_CELLS) throw tooLarge();
+}
+
+function tooLarge(): ResultsUnreadable {
+  return new ResultsUnreadable(
+    `its rows and columns have more than ${MAX_CELLS} cells together: send fewer of them`,
+  );
 }

@@ -53,22 +53,27 @@ export function toObjects({ columns, rows }: ResultTable): JsonObject[] {
 
 /** Unique names: the second `id` becomes `id_2`. */
 export function distinctNames(columns: readonly string[]): string[] {
-  const names: string[] = [];
-  for (const column of columns) {
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  return columns.map((column) => {
     let name = column;
-    for (let count = 2; names.includes(name); count++) name = `${column}_${count}`;
-    names.push(name);
-  }
-  return names;
+    // Counting goes on where it stopped, because thousands of columns may have the same name.
+    for (let count = counts.get(column) ?? 2; taken.has(name); count++) {
+      name = `${column}_${count}`;
+      counts.set(column, count + 1);
+    }
+    taken.add(name);
+    return name;
+  });
 }
 
-/** Objects as rows under the members' names, in the order in which they first appear. */
-export function ofObjects(objects: readonly JsonObject[]): ResultTable {
-  const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
-  const rows = objects.map((object) =>
-    columns.map((name) => Object.hasOwn(object, name) ? object[name] ?? null : null)
-  );
-  return { columns, rows };
+/** The members' names of objects, in the order in which they first appear. */
+export function namesOf(objects: readonly JsonObject[]): string[] {
+  const names = new Set<string>();
+  for (const object of objects) {
+    for (const name of Object.keys(object)) names.add(name);
+  }
+  return [...names];
 }
 
 /** Whether every item is an object. */

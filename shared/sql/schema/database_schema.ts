@@ -49,9 +49,13 @@ export interface SchemaIndex {
   readonly is_constraint: boolean;
   readonly predicate: string | null;
   readonly definition: string;
-  /** Since the database's statistics were last reset. */
-  readonly scan_count: number;
-  readonly estimated_bytes: number;
+  /**
+   * Since the database's statistics were last reset; null if the caller may not read all rows of
+   * the table.
+   */
+  readonly scan_count: number | null;
+  /** Null if the caller may not read all rows of the table. */
+  readonly estimated_bytes: number | null;
 }
 
 /** A row level security policy that applies to the caller. */
@@ -71,7 +75,9 @@ export interface SchemaRelation {
   readonly name: string;
   readonly kind: RelationKind;
   readonly comment: string | null;
-  /** From the planner's statistics; null if never analyzed. */
+  /**
+   * From the planner's statistics; null if never analyzed, or if the caller may not read all rows.
+   */
   readonly row_estimate: number | null;
   readonly has_row_security: boolean;
   /** The caller's privileges on the whole relation. */

@@ -105,7 +105,8 @@ function unusedIndexes(table: SchemaRelation): SchemaAdvisory[] {
       table: qualifiedName(table),
       object: name,
       columns,
-      message: `No query has used the index (about ${Math.ceil(bytes / 1024)} kB) since the ` +
+      message:
+        `No query has used the index (about ${Math.ceil((bytes ?? 0) / 1024)} kB) since the ` +
         "database's statistics were last reset.",
       fix: `drop index ${quoteName(table.schema)}.${quoteName(name)};`,
     }));

@@ -84,7 +84,7 @@ function factsOf(relation: SchemaRelation): string {
   const size = !isTable(relation)
     ? kind.replace("_", " ")
     : rows === null
-    ? "never analyzed"
+    ? "unknown number of rows"
     : `about ${rows} rows`;
   const security = isTable(relation)
     ? `; row level security ${has_row_security ? "on" : "off"}`

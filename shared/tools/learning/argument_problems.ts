@@ -35,8 +35,8 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks arguments against a tool's own schema in a bounded number of steps, ignoring patterns that
- * would take long to match. An undecidable case is reported as a problem.
+ * Checks arguments against a tool's own schema in a bounded number of steps. An undecidable case is
+ * reported as a problem.
  *
  * @returns At most five problems; empty if the arguments match.
  */

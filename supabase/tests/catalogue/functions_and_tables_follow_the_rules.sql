@@ -57,6 +57,8 @@ select is_empty(
       and signature not in (
         'private.spend_sql_confirmation(text,text,text,text,text)',
         'private.keep_sql_answer(uuid,jsonb)')
+      -- execute_sql calls it as the caller, after planning; it shows whether to show the plan.
+      and signature <> 'private.reads_hidden_rows()'
       -- generate_schema calls them as the caller; they show what the catalogs show everyone.
       and signature not in ('private.describe_schema(jsonb)', 'private.catalog_version(jsonb)')
       -- The tools of the server catalog call them as the caller.

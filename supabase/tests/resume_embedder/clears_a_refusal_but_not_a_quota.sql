@@ -9,7 +9,8 @@ create function pg_temp.pause_reason()
 returns text language sql as $$
   select pause_reason from private.embedding_buckets where embedder = 'paused';
 $$;
-create temporary table sync on commit drop as select private.queue_embed_sync(md5('p')::uuid) as id;
+select private.queue_embed_sync(md5('p')::uuid);
+create temporary table sync on commit drop as select id from public.quoth_syncs where project_id = md5('p')::uuid;
 select private.claim_sync('w', 60);
 select private.fail_sync((select id from sync), 1, '{"code": "EMBEDDER_REFUSED", "message": "no"}', true, 900);
 

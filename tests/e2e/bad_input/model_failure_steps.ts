@@ -11,7 +11,7 @@ export async function modelFailureSteps(step: Step, platform: Platform): Promise
   const final: readonly (readonly [string, number, string])[] = [
     ["refused-key", 401, "MODEL_AUTH_FAILED"],
     ["refused-request", 400, "MODEL_REQUEST_INVALID"],
-    ["unknown-model", 404, "MODEL_REQUEST_INVALID"],
+    ["unknown-model", 404, "MODEL_NOT_FOUND"],
   ];
   for (const [slug, status, code] of final) {
     await step(`a model's ${status} fails the task at the first attempt`, async () => {

@@ -1,0 +1,52 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { JsonObject } from "../../json.ts";
+import { allowedFunctions } from "../../sql/allowed_functions.ts";
+import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
+import type { AdmittedCall } from "./judged_call.ts";
+
+/** Functions that convert values to the types of a row's columns. */
+const MAKES_ROWS = /^jsonb?_populate_record/;
+
+/**
+ * Refuses a statement that could run, on this server, a function that the policy does not list:
+ * by a name that means another function there, by `row.name`, an operator, a cast or a domain.
+ *
+ * @throws SwarmError `SQL_FORBIDDEN`
+ */
+export async function assertCallsOnlyListed(
+  call: Pick<AdmittedCall, "context" | "settings" | "statement">,
+): Promise<void> {
+  const { sql } = call.context;
+  const found = await sql<{ name: string }[]>`
+    select name from private.unlisted_calls(${sql.json(namesOf(call))}) as name order by name`;
+  const [first] = found;
+  if (first === undefined) return;
+  throw new SwarmError(
+    "SQL_FORBIDDEN",
+    `Cannot run the statement: it could run the ${first.name}, which the SQL policy does not list`,
+    {
+      hint:
+        "Qualify a built-in function as pg_catalog.name, name a column without its row, or ask " +
+        "an operator to add the project's function to the SQL policy.",
+    },
+  );
+}
+
+function namesOf(
+  { settings, statement: { named } }: Pick<AdmittedCall, "settings" | "statement">,
+): JsonObject {
+  const attributes = [...named.rowAttributes, ...named.attributes];
+  return {
+    schemas: [...settings.exposed_schemas, EXTENSIONS_SCHEMA],
+    opted_in: [...settings.read_functions, ...settings.write_functions],
+    functions: [...named.functions],
+    called: [...named.called],
+    row_attributes: [...named.rowAttributes],
+    attributes: [...named.attributes],
+    built_in: attributes.filter((name) => allowedFunctions().has(name)),
+    operators: [...named.operators],
+    types: [...named.types],
+    relations: named.relations.map(({ name }) => name),
+    makes_rows: named.called.some((name) => MAKES_ROWS.test(name)),
+  };
+}

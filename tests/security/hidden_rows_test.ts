@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../shared/json.ts";
+import { callSupabase, registerSupabase } from "../tools/supabase_call.ts";
+import { openToolFixture, userCaller } from "../tools/tool_fixture.ts";
+
+/** Accounts that only their owners see, and a list that everyone sees. */
+const BANK = `
+  create table public.accounts (
+    iban text primary key,
+    owner_id uuid not null default auth.uid(),
+    branch text not null default 'north'
+  );
+  create index on public.accounts (branch);
+  alter table public.accounts enable row level security;
+  create policy own on public.accounts to authenticated
+    using (owner_id = auth.uid()) with check (owner_id = auth.uid());
+  create table public.branches (name text primary key, city text not null);
+  create table public.vaults (id int primary key, code text not null);
+  create table public.regions (name text, size int) partition by list (name);
+  create table public.regions_north partition of public.regions for values in ('north');
+  create view public.open_vaults as select id from public.vaults where code = 'open';
+  create function public.account_list() returns setof public.accounts language sql stable
+    as 'select * from public.accounts';
+  grant select, insert, update, delete on public.accounts to authenticated;
+  grant select on public.branches, public.regions, public.open_vaults to authenticated;
+  grant select (id) on public.vaults to authenticated;
+  insert into public.accounts (iban, owner_id)
+    select 'DE' || n, gen_random_uuid() from generate_series(1, 500) as n;
+  insert into public.branches select 'branch ' || n, 'city' from generate_series(1, 50) as n;
+  insert into public.regions values ('north', 1);
+  insert into public.vaults values (1, 'open'), (2, 'shut');
+  analyze public.accounts, public.branches, public.vaults;
+  update private.sql_policy set read_functions = '{public.account_list}';
+`;
+
+/** Queries of which the caller may not see every row. */
+const PARTIAL = [
+  "select * from accounts where iban = 'DE7' and owner_id is null",
+  "select * from branches b where exists (select from accounts a where a.branch = b.name)",
+  "with accounts as (select * from accounts where iban = 'DE7') select * from accounts",
+  "select * from open_vaults where id = 2",
+  "select id from vaults where id = 2",
+  "select * from account_list() where iban = 'DE7'",
+  "select relname from pg_class where relname = 'x'",
+  "with recursive a as (with pg_class as (select 1 as n) select n from pg_class) " +
+  "select relname, n from pg_class, a",
+];
+
+Deno.test("no answer depends on rows that its caller may not see", async (t) => {
+  await using fixture = await openToolFixture();
+  await fixture.sql.unsafe(BANK);
+  await registerSupabase(fixture);
+  const userId = await fixture.createUser();
+  await fixture.sql`select public.grant_scopes(${userId}, array['sql:write'])`;
+  const user = userCaller(userId);
+  const call = (args: JsonObject) => callSupabase(fixture, user, "execute_sql", args);
+
+  for (const query of PARTIAL) {
+    await t.step(`EXPLAIN shows nothing of ${query}`, async () => {
+      for (const prefix of ["explain", "explain analyze", "explain (analyze, costs off)"]) {
+        const { answer, text } = await call({ sql: `${prefix} ${query}`, dry_run: false });
+
+        assert.equal((answer.error as JsonObject | undefined)?.code, "SQL_FORBIDDEN", prefix);
+        assert.doesNotMatch(text, /Rows Removed|rows=|Scan/);
+      }
+    });
+
+    await t.step(`neither a dry run nor a read has a plan of ${query}`, async () => {
+      for (const isDryRun of [true, false]) {
+        const { answer } = await call({ sql: query, dry_run: isDryRun, explain: true });
+
+        assert.equal(answer.error, undefined);
+        assert.equal(answer.plan, undefined);
+        assert.equal(answer.estimated_rows ?? null, null);
+        assert.equal(answer.total_cost ?? null, null);
+        assert.match(String(answer.warnings), /the plan depends on rows that you may not see/);
+      }
+    });
+  }
+
+  await t.step(
+    "queries whose rows the caller may all see have plans and measurements",
+    async () => {
+      for (const query of ["select * from branches", "select size from regions", "select 1 as n"]) {
+        const planned = await call({ sql: query, explain: true });
+        assert.ok(planned.answer.plan, query);
+        assert.equal(typeof planned.answer.total_cost, "number");
+        const measured = await call({ sql: `explain analyze ${query}`, dry_run: false });
+        assert.match(String(measured.answer.rows), /actual/);
+      }
+    },
+  );
+
+  await t.step("the limit of a write's dry run does not tell how many rows match", async () => {
+    const limits = new Set<unknown>();
+    for (const branch of ["north", "south"]) {
+      const { answer } = await call({
+        sql: `update accounts set branch = 'x' where branch = '${branch}'`,
+      });
+      assert.equal(answer.estimated_rows, null);
+      limits.add(answer.max_affected_rows);
+    }
+
+    assert.deepEqual([...limits], [10_000]);
+  });
+
+  await t.step(
+    "EXPLAIN ANALYZE of a write is refused, EXPLAIN of one's own table too",
+    async () => {
+      const measured = await call({ sql: "explain analyze delete from accounts" });
+      const planned = await call({ sql: "explain delete from accounts", dry_run: false });
+
+      for (const { answer } of [measured, planned]) {
+        assert.equal((answer.error as JsonObject).code, "SQL_FORBIDDEN");
+      }
+    },
+  );
+
+  await t.step("a violated key is named without the row", async () => {
+    const sql = "insert into accounts (iban) values ('DE7')";
+    const { answer: { next_call: next } } = await call({ sql });
+    const { answer, text } = await call(next as JsonObject);
+    const error = answer.error as JsonObject;
+
+    assert.equal(error.sqlstate, "23505");
+    assert.match(String(error.message), /accounts_pkey/);
+    assert.equal(error.detail, undefined);
+    assert.ok(!text.includes("DE7"), text);
+
+    const record = { table: "accounts", data: { iban: "DE7" } };
+    const shown = await callSupabase(fixture, user, "add_records", record);
+    const added = await callSupabase(
+      fixture,
+      user,
+      "add_records",
+      shown.answer.next_call as JsonObject,
+    );
+    assert.match(added.text, /accounts_pkey/);
+    assert.ok(!JSON.stringify(added).includes("already exists"), added.text);
+  });
+
+  await t.step("sizes of relations are not readable", async () => {
+    for (const name of ["pg_relation_size", "pg_table_size", "pg_total_relation_size"]) {
+      const { answer } = await call({ sql: `select ${name}('accounts')`, dry_run: false });
+      assert.equal(answer.statement_class, "forbidden");
+    }
+  });
+
+  await t.step(
+    "generate_schema has sizes only of tables that the caller sees in full",
+    async () => {
+      const { answer } = await callSupabase(fixture, user, "generate_schema", {
+        format: "json",
+        tables: ["accounts", "branches"],
+      });
+      const [accounts, branches] = answer.tables as JsonObject[];
+      const bytesOf = (table: JsonObject | undefined) =>
+        (table?.indexes as JsonObject[]).map(({ estimated_bytes }) => typeof estimated_bytes);
+
+      assert.equal(accounts?.row_estimate, null);
+      assert.equal(branches?.row_estimate, 50);
+      assert.deepEqual(bytesOf(accounts), ["object", "object"]);
+      assert.deepEqual(bytesOf(branches), ["number"]);
+    },
+  );
+});
