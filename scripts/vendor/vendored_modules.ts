@@ -1,4 +1,5 @@
 import { UNUSED_CODE } from "./unused_code.ts";
+import { UNUSED_RE2JS_CODE } from "./unused_re2js_code.ts";
 
 /** The pinned npm packages that functions use. */
 export const VENDORED_PACKAGES = {
@@ -204,6 +205,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "re2js",
     isLoadedAtStart: true,
+    patches: UNUSED_RE2JS_CODE,
     entries: [{ package: "re2js", values: ["RE2JS"] }],
   },
   {
