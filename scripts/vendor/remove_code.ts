@@ -36,7 +36,7 @@ export function withoutMembers(file: string, names: readonly string[]): Patch[] 
  * @param inner A line that the block must contain, without its indentation.
  */
 export function blockThat(opening: string, inner?: string): RegExp {
-  const lines = String.raw`(?:(?:\1 .*)?\n)*?`;
-  const body = inner === undefined ? lines : String.raw`${lines}\1 +${inner}\n${lines}`;
-  return new RegExp(String.raw`^( *)${opening} \{\n${body}\1\};?\n`, "gm");
+  const lines = String.raw`(?:(?:\1[ \t].*)?\n)*?`;
+  const body = inner === undefined ? lines : String.raw`${lines}\1[ \t]+${inner}\n${lines}`;
+  return new RegExp(String.raw`^([ \t]*)${opening} \{\n${body}\1\};?\n`, "gm");
 }

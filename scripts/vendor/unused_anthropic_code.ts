@@ -61,7 +61,7 @@ export const UNUSED_ANTHROPIC_CODE: readonly Patch[] = [
   ...withoutMembers(MESSAGES, ["parse", "stream", "countTokens"]),
   withoutLines(MESSAGES, String.raw`this\.batches = new .*`),
   withoutLines(CLIENT, String.raw`BaseAnthropic\.toFile = .*`),
-  ...withoutMembers(CLIENT, ["getAPIList", "requestAPIList"]),
+  ...withoutMembers(CLIENT, ["getAPIList", "requestAPIList", "withOptions"]),
   ...CREDENTIALS,
   ...ERROR_CLASSES,
   ...TRACING,

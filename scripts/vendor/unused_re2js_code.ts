@@ -49,6 +49,15 @@ export const UNUSED_RE2JS_CODE: readonly Patch[] = [
     to: "",
   },
   { file: FILE, from: "re2.prefixUTF8 = Utils.stringToUtf8ByteArray(re2.prefix);\n", to: "" },
+  { file: FILE, from: /^\tstatic fromUTF8\([^]*?^\t\}\n/gm, to: "" },
+  // Descriptions of patterns and programs.
+  { file: FILE, from: /^\ttoString\(\) \{\n\t\treturn this\.appendTo\(\);\n\t\}\n/gm, to: "" },
+  { file: FILE, from: /^\tappendTo\(\) \{\n[^]*?^\t\}\n/gm, to: "" },
+  {
+    file: FILE,
+    from: /^\ttoString\(\) \{\n\t\tswitch \(this\.op\) \{\n[^]*?^\t\}\n/gm,
+    to: "",
+  },
   // What finds, replaces and splits, and matches several patterns at once.
   ...[
     /^\tmatchWithGroup\([^]*?(?=^\};\n)/gm,

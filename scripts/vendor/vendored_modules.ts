@@ -1,4 +1,6 @@
 import { UNUSED_CODE } from "./unused_code.ts";
+import { UNUSED_LIBPG_QUERY_CODE } from "./unused_libpg_query_code.ts";
+import { UNUSED_MCP_CODE } from "./unused_mcp_code.ts";
 import { UNUSED_RE2JS_CODE } from "./unused_re2js_code.ts";
 
 /** The pinned npm packages that functions use. */
@@ -114,12 +116,13 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "markdown_it",
+    patches: UNUSED_CODE.markdownIt,
     entries: [{ package: "markdown-it", values: ["default"] }],
   },
   {
     name: "mcp_client",
     shared: "mcp_core",
-    patches: edgeValidator("client"),
+    patches: [...edgeValidator("client"), ...UNUSED_MCP_CODE],
     entries: [{
       package: "@modelcontextprotocol/client",
       values: [
@@ -171,7 +174,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
       file: "libpg-query/wasm/libpg-query.js",
       from: 'globalThis.process?.versions?.node&&globalThis.process?.type!="renderer"',
       to: "false",
-    }],
+    }, ...UNUSED_LIBPG_QUERY_CODE],
     wasm: "libpg-query/wasm/libpg-query.wasm",
     entries: [{
       package: "libpg-query",
@@ -191,7 +194,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
     isLoadedAtStart: true,
     // A statement must fail if the connection of its transaction has closed. Instead, the driver
     // writes to the closed socket one turn later, where no caller can catch the error.
-    patches: [{
+    patches: [...UNUSED_CODE.postgres, {
       file: "postgres/src/connection.js",
       from: "if (terminated)\n      return queryError",
       to: "if (terminated || socket === null)\n      return queryError",

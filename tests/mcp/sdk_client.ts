@@ -1,4 +1,5 @@
-import { Client, StreamableHTTPClientTransport } from "../../shared/vendor/mcp_client.js";
+import type { Client } from "../../shared/vendor/mcp_client.js";
+import { loadMcpClient } from "../deps.ts";
 
 /** A connected client of the official SDK. */
 export interface SdkClient extends AsyncDisposable {
@@ -15,6 +16,8 @@ export interface SdkClientOptions {
 
 /** Connects the official SDK's client. */
 export async function connectSdkClient(options: SdkClientOptions): Promise<SdkClient> {
+  // The vendored client lacks the methods for prompts and resources.
+  const { Client, StreamableHTTPClientTransport } = await loadMcpClient();
   const client = new Client({ name: "test-client", version: "1.0.0" }, {
     versionNegotiation: { mode: options.era ?? "auto" },
   });
